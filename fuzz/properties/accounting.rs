@@ -1,7 +1,7 @@
 //! Properties of the readers of accounting and of machines, for any bytes at all. Used by the
 //! fuzzer, and by the tests: on the kept corpus, and on dumps that are damaged at random.
 
-use drystone_site::{Counting, Effort, Options, Site, SiteError, Watch, import};
+use drystone_site::{Counting, ImportEffort, ImportObserver, ImportOptions, Site, SiteError, import};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -23,13 +23,13 @@ impl Read for Pieces {
 }
 
 /// Imports files that lie in memory, read in pieces of this many bytes.
-fn imported(files: &[&[u8]], options: &Options, piece: usize) -> Result<Site, SiteError> {
+fn imported(files: &[&[u8]], options: &ImportOptions, piece: usize) -> Result<Site, SiteError> {
     let names: Vec<PathBuf> = (1..=files.len()).map(|number| PathBuf::from(format!("in memory/{number}"))).collect();
     let open = |path: &Path| -> io::Result<Box<dyn Read>> {
         let at = names.iter().position(|name| name == path).ok_or(io::ErrorKind::NotFound)?;
         Ok(Box::new(Pieces(Cursor::new(files[at].to_vec()), piece)))
     };
-    import(&names, options, &open, Watch::default())
+    import(&names, options, &open, ImportObserver::default())
 }
 
 /// Returns the outcome of an import as text.
@@ -64,20 +64,21 @@ pub(crate) fn hold(bytes: &[u8]) {
     };
     let files = parts(bytes);
     for zone in ZONES {
-        let options = Options { columns: columns.clone(), time_zone: Some(zone.to_string()), ..Options::default() };
+        let options =
+            ImportOptions { columns: columns.clone(), time_zone: Some(zone.to_string()), ..ImportOptions::default() };
         survives(&files, &options);
     }
 }
 
 /// Imports files whatever they are, and looks at what came out.
-pub(crate) fn survives(files: &[&[u8]], options: &Options) {
-    let partial = Options { partial: true, ..options.clone() };
+pub(crate) fn survives(files: &[&[u8]], options: &ImportOptions) {
+    let partial = ImportOptions { partial: true, ..options.clone() };
     let outcome = imported(files, &partial, usize::MAX);
     let said = words(&outcome);
     assert!(!said.is_empty(), "an error says nothing");
     assert_eq!(said, words(&imported(files, &partial, 7)), "the size of reads matters");
     for (threads, block) in [(1, 16), (2, 48), (3, 1)] {
-        let options = Options { effort: Effort { threads, block }, ..partial.clone() };
+        let options = ImportOptions { effort: ImportEffort { threads, block }, ..partial.clone() };
         assert_eq!(
             said,
             words(&imported(files, &options, usize::MAX)),
@@ -113,7 +114,10 @@ pub(crate) fn hold_machine(bytes: &[u8]) {
     let parts = parts(bytes);
     files.extend(&parts);
     for count in [Counting::Auto, Counting::Dominant] {
-        survives(&files, &Options { count, time_zone: Some("Europe/Berlin".to_string()), ..Options::default() });
+        survives(
+            &files,
+            &ImportOptions { count, time_zone: Some("Europe/Berlin".to_string()), ..ImportOptions::default() },
+        );
     }
 }
 
@@ -146,7 +150,7 @@ fn sound(site: Site) {
     // The largest pool as a log.
     let mut log = Vec::new();
     assert!(site.log(0).read_to_end(&mut log).is_ok(), "a log that cannot be read");
-    let mut reader = match drystone::log::swf::Reader::new(log.as_slice(), "log") {
+    let mut reader = match drystone::log::swf::SwfReader::new(log.as_slice(), "log") {
         Ok(reader) => reader,
         Err(error) => panic!("the site as a log: {error}"),
     };

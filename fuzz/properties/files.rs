@@ -1,7 +1,7 @@
 //! Properties of priority files and platform files, for any text.
 
 use drystone::engine::Platform;
-use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::Priorities;
 
 /// Checks every property of both readers on this text.
@@ -39,7 +39,7 @@ fn workload() -> Workload {
         (job.group, job.queue) = (group, queue);
         job
     };
-    let truth = |i: i64| Truth { run: Span(30), number: i + 1, status: Status::Completed };
+    let truth = |i: i64| Truth { run: Span(30), number: i + 1, status: LogStatus::Completed };
     let (jobs, truth) = ((0..12).map(job).collect(), (0..12).map(truth).collect());
     match Workload::new(Machine::new(4), jobs, truth, Provenance::default()) {
         Ok(workload) => workload,

@@ -1,21 +1,21 @@
 //! Properties of the policy grammar, for any text: an accepted text prints as text of the same
 //! meaning, and can be simulated without breaking its contract.
 
-use drystone::engine::{Replay, Schedule, Simulation, SimulationError};
-use drystone::log::clean::{Duplicates, MissingEstimate, NegativeRun, Overrun, SizeField, Study, TooWide};
-use drystone::log::transform::Factor;
-use drystone::metrics::{Measure, Scheme, Selection, Threshold};
-use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::engine::{Schedule, Simulation, SimulationError, WorkloadReplay};
+use drystone::log::clean::{CleaningStudy, Duplicates, MissingEstimate, NegativeRun, Overrun, SizeField, TooWide};
+use drystone::log::transform::LoadFactor;
+use drystone::metrics::{JobSelection, Measure, Scheme, Threshold};
+use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use drystone::parts::predict::forecast;
-use drystone::policy::{Call, PolicySpec, Priorities};
+use drystone::policy::{NamedCall, PolicySpec, Priorities};
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 /// Checks every property of the grammar, and of all other words of the command line, on this text.
 pub(crate) fn hold(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Ok(call) = Call::parse(text) {
-        assert_eq!(Call::parse(&call.to_string()).as_ref(), Ok(&call), "a call prints as another");
+    if let Ok(call) = NamedCall::parse(text) {
+        assert_eq!(NamedCall::parse(&call.to_string()).as_ref(), Ok(&call), "a call prints as another");
     }
     match text.parse::<PolicySpec>() {
         Err(error) => assert!(!error.problem.is_empty(), "an error says nothing"),
@@ -24,15 +24,15 @@ pub(crate) fn hold(bytes: &[u8]) {
     if let Err(error) = forecast(text) {
         assert!(!error.problem.is_empty(), "an error says nothing");
     }
-    prints::<Factor>(text);
+    prints::<LoadFactor>(text);
     prints::<MissingEstimate>(text);
     prints::<SizeField>(text);
     prints::<Overrun>(text);
     prints::<NegativeRun>(text);
     prints::<TooWide>(text);
     prints::<Duplicates>(text);
-    prints::<Study>(text);
-    prints::<Selection>(text);
+    prints::<CleaningStudy>(text);
+    prints::<JobSelection>(text);
     let _ = (text.parse::<Scheme>(), text.parse::<Measure>(), text.parse::<Threshold>());
     let _ = Priorities::from_text(text);
 }
@@ -68,7 +68,7 @@ fn simulate(spec: &PolicySpec, workload: &Workload) -> Option<Schedule> {
         return None;
     }
     let mut schedule = Schedule::default();
-    match Simulation::new(workload.machine(), scheduler, Replay::new(workload)).run(&mut schedule) {
+    match Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(workload)).run(&mut schedule) {
         Ok(()) => Some(schedule),
         Err(SimulationError::Thrashing { .. }) => None,
         Err(error) => panic!("{spec}: {error}"),
@@ -92,7 +92,7 @@ fn small(overruns: bool) -> Workload {
     let truth = jobs.iter().enumerate().map(|(i, &(_, _, estimate, run, _))| Truth {
         run: Span(if overruns { run } else { run.min(estimate) }),
         number: i as i64 + 1,
-        status: Status::Completed,
+        status: LogStatus::Completed,
     });
     match Workload::new(Machine::new(4), list.collect(), truth.collect(), Provenance::default()) {
         Ok(workload) => workload,

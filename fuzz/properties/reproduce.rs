@@ -1,11 +1,11 @@
 //! Properties of the study files of published tables, for any text.
 
-use drystone_reproduce::Study;
+use drystone_reproduce::PaperStudy;
 
 /// Checks every property of the reader on this text.
 pub(crate) fn hold(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    match Study::parse(text, "study") {
+    match PaperStudy::parse(text, "study") {
         Ok(study) => {
             for row in study.tables.iter().flat_map(|table| &table.rows) {
                 assert!(study.log(&row.log).is_some(), "a row of a log that the study has not");

@@ -1,8 +1,8 @@
 //! Properties of saved states, for any bytes: they load or are refused without a trace, and a
 //! loaded state saves again.
 
-use drystone::engine::{Replay, Simulation};
-use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::engine::{Simulation, WorkloadReplay};
+use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
 
 /// The policies whose states are loaded: the first byte of an input chooses one.
@@ -29,7 +29,7 @@ pub(crate) fn hold(bytes: &[u8]) {
     let [first, steps, edits @ ..] = bytes else { return };
     let workload = workload();
     let spec = policy(*first);
-    let new = || Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+    let new = || Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
     let mut state = edits.to_vec();
     if *steps < u8::MAX {
         let mut simulation = new();
@@ -64,7 +64,7 @@ fn policy(first: u8) -> PolicySpec {
 /// ended.
 fn workload() -> Workload {
     let job = |i: i64| Job::new(Time(i * 4), 1 + (i * 5 % 8) as u32, Span(20 + i * 7 % 50)).by((i % 3) as i32);
-    let truth = |i: i64| Truth { run: Span(10 + i * 11 % 40), number: i + 1, status: Status::Completed };
+    let truth = |i: i64| Truth { run: Span(10 + i * 11 % 40), number: i + 1, status: LogStatus::Completed };
     let (jobs, truth) = ((0..20).map(job).collect(), (0..20).map(truth).collect());
     match Workload::new(Machine::new(8), jobs, truth, Provenance::default()) {
         Ok(workload) => workload,

@@ -1,7 +1,7 @@
 //! Properties of the study files of sweeps, for any text: an error states place and cause.
 
 use drystone_sweep::analysis::Subspace;
-use drystone_sweep::{Chunk, Metric, Study, SweepError};
+use drystone_sweep::{Metric, SweepChunk, SweepError, SweepStudy};
 use std::path::Path;
 
 /// Checks every property of the reader on this text.
@@ -13,10 +13,10 @@ pub(crate) fn hold(bytes: &[u8]) {
         return;
     }
     let file = Path::new("study.toml");
-    match Study::parse(file, text.to_string()) {
+    match SweepStudy::parse(file, text.to_string()) {
         Ok(study) => {
             assert_eq!(study.text, text);
-            let again = Study::parse(file, text.to_string());
+            let again = SweepStudy::parse(file, text.to_string());
             assert_eq!(again.ok().map(|s| format!("{s:?}")), Some(format!("{study:?}")), "one text, two studies");
         }
         Err(SweepError::Study { line, column, problem, .. }) => {
@@ -28,7 +28,7 @@ pub(crate) fn hold(bytes: &[u8]) {
         }
         Err(error) => panic!("not an error of a text: {error}"),
     }
-    if let Ok(chunk) = text.parse::<Chunk>() {
+    if let Ok(chunk) = text.parse::<SweepChunk>() {
         assert!(chunk.k >= 1 && chunk.k <= chunk.n, "{chunk}");
         assert_eq!(chunk.to_string().parse(), Ok(chunk));
     }

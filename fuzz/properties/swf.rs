@@ -1,11 +1,11 @@
 //! Properties of the log reader, for any bytes at all. Used by the fuzzer, and by the tests on the
 //! kept corpus.
 
-use drystone::log::clean::{Cleaner, Options, Overrun, SizeField, Study};
+use drystone::log::clean::{Cleaner, CleaningOptions, CleaningStudy, Overrun, SizeField};
 use drystone::log::source;
-use drystone::log::swf::{Header, Reader, Record, Writer};
+use drystone::log::swf::{SwfHeader, SwfReader, SwfRecord, SwfWriter};
 use drystone::log::{self, LogError};
-use drystone::model::Status;
+use drystone::model::LogStatus;
 use std::collections::BTreeSet;
 use std::io::Read;
 
@@ -22,11 +22,11 @@ impl Read for Pieces<'_> {
 }
 
 /// Records and comments, or what was wrong, in words.
-type Outcome = Result<(Header, Vec<Record>), String>;
+type Outcome = Result<(SwfHeader, Vec<SwfRecord>), String>;
 
 fn read(bytes: impl Read, careful: bool) -> Outcome {
     let all = || -> Result<_, LogError> {
-        let mut reader = Reader::new(bytes, "log")?.careful(careful);
+        let mut reader = SwfReader::new(bytes, "log")?.careful(careful);
         let mut records = Vec::new();
         while let Some(record) = reader.read()? {
             records.push(record);
@@ -41,9 +41,9 @@ pub(crate) fn hold(bytes: &[u8]) {
     let strict = read(bytes, false);
     assert_eq!(strict, read(bytes, true), "the quick and the careful way differ");
     assert_eq!(strict, read(Pieces(bytes, 7), false), "the size of reads matters");
-    let mut reader = Reader::new(bytes, "log").map(|reader| reader.lenient(true));
+    let mut reader = SwfReader::new(bytes, "log").map(|reader| reader.lenient(true));
     if let Ok(reader) = &mut reader {
-        let records: Result<Vec<Record>, LogError> = reader.by_ref().collect();
+        let records: Result<Vec<SwfRecord>, LogError> = reader.by_ref().collect();
         match &strict {
             Ok((header, expected)) => {
                 assert_eq!(reader.malformed().0, 0, "lenient reading complains of a good log");
@@ -67,16 +67,17 @@ pub(crate) fn hold(bytes: &[u8]) {
 }
 
 /// Checks that written records read back unchanged, and are written again byte for byte.
-fn rewritten(header: &Header, records: &[Record]) {
-    let write = |header: &Header, records: &[Record]| {
-        let mut writer = Writer::new(Vec::new());
+fn rewritten(header: &SwfHeader, records: &[SwfRecord]) {
+    let write = |header: &SwfHeader, records: &[SwfRecord]| {
+        let mut writer = SwfWriter::new(Vec::new());
         writer.log(header, records).expect("memory takes all");
         writer.into_inner()
     };
     let text = write(header, records);
     let (again, same) = read(text.as_slice(), false).expect("the written text is a log");
-    let without_lines =
-        |records: &[Record]| -> Vec<Record> { records.iter().map(|record| Record { line: 0, ..*record }).collect() };
+    let without_lines = |records: &[SwfRecord]| -> Vec<SwfRecord> {
+        records.iter().map(|record| SwfRecord { line: 0, ..*record }).collect()
+    };
     assert_eq!(without_lines(&same), without_lines(records), "records changed");
     assert_eq!(again, *header, "comments changed");
     assert!(write(&again, &same) == text, "the second writing differs from the first");
@@ -84,14 +85,20 @@ fn rewritten(header: &Header, records: &[Record]) {
 
 /// Cleaning accounts for every record, and a cleaned log that was written and read gives the same
 /// workload.
-fn cleaned(header: &Header, records: &[Record]) {
-    let mut ways: Vec<Options> = Study::ALL.iter().map(|study| study.options()).collect();
-    ways.push(Options::default());
+fn cleaned(header: &SwfHeader, records: &[SwfRecord]) {
+    let mut ways: Vec<CleaningOptions> = CleaningStudy::ALL.iter().map(|study| study.options()).collect();
+    ways.push(CleaningOptions::default());
     for (size, overrun) in SizeField::ALL.iter().zip(Overrun::ALL) {
-        ways.push(Options { size: *size, overrun: *overrun, shift: true, procs: Some(64), ..Options::default() });
+        ways.push(CleaningOptions {
+            size: *size,
+            overrun: *overrun,
+            shift: true,
+            procs: Some(64),
+            ..CleaningOptions::default()
+        });
     }
     for options in ways {
-        let options = Options { list: true, records: true, ..options };
+        let options = CleaningOptions { list: true, records: true, ..options };
         let Ok(mut cleaner) = Cleaner::new(header, options, "log", "log") else {
             continue;
         };
@@ -117,18 +124,18 @@ fn cleaned(header: &Header, records: &[Record]) {
         // read again it would be taken for a part of that job. The format leaves no way to say
         // otherwise.
         let truth = workload.truth();
-        if truth.windows(2).any(|two| two[1].status == Status::Partial && two[0].number == two[1].number) {
+        if truth.windows(2).any(|two| two[1].status == LogStatus::Partial && two[0].number == two[1].number) {
             continue;
         }
-        let mut writer = Writer::new(Vec::new());
-        let mut header = Header::new();
+        let mut writer = SwfWriter::new(Vec::new());
+        let mut header = SwfHeader::new();
         header.set("MaxProcs", &workload.machine().procs.to_string());
         let jobs = workload.jobs().iter().zip(workload.truth());
-        let written: Vec<Record> = jobs.map(|(job, truth)| Record::of(job, truth)).collect();
+        let written: Vec<SwfRecord> = jobs.map(|(job, truth)| SwfRecord::of(job, truth)).collect();
         writer.log(&header, &written).expect("memory takes all");
         let bytes = Box::new(std::io::Cursor::new(writer.into_inner()));
-        let source = source::Source { bytes, name: "written".into() };
-        let again = log::load_from(source, "written", &Options::default()).expect("a good log").workload;
+        let source = source::LogFile { bytes, name: "written".into() };
+        let again = log::load_from(source, "written", &CleaningOptions::default()).expect("a good log").workload;
         assert_eq!(again.machine(), workload.machine());
         assert!(again.jobs() == workload.jobs() && again.truth() == workload.truth(), "the workload changed");
     }

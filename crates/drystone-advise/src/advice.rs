@@ -1,16 +1,16 @@
 //! The advice: what to change, what that is worth on periods that were not used to find it, and how
 //! sure that is.
 
-use crate::conf::{Edit, contradictions, edits};
-use crate::figure::Figure;
+use crate::conf::{ConfEdit, contradictions, edits};
+use crate::figure::GoalFigure;
 use crate::goal::relative;
 use crate::interval::intervals;
-use crate::options::Change;
+use crate::options::KnobChange;
 use crate::periods::halves;
-use crate::search::{Chosen, Plan, best_known, settings, single};
-use crate::study::{Bench, Candidate, Study};
-use drystone::metrics::Unit;
-use drystone::policy::goal::Measure;
+use crate::search::{AdviceSettings, Chosen, best_known, settings, single};
+use crate::study::{AdviceCandidate, AdviceStudy, CandidateSimulator};
+use drystone::metrics::MetricUnit;
+use drystone::policy::goal::GoalMeasure;
 use serde::Serialize;
 
 /// Least share of the judgements in which a recommendation must be better.
@@ -28,11 +28,11 @@ pub struct Advice {
     /// Difference of the site's own goal between clock phases: nothing smaller is called a gain.
     pub spread: f64,
     /// Other settings of Slurm.
-    pub settings: Answer,
+    pub settings: AdvisedWay,
     /// Another policy, run live.
-    pub live: Answer,
+    pub live: AdvisedWay,
     /// Limits of partitions and QOS.
-    pub limits: Answer,
+    pub limits: AdvisedWay,
     /// Everything that was tried, best first, over all periods.
     pub tried: Vec<Tried>,
     /// Names of what was tried that nothing else beats in both the goal and the longest wait, best
@@ -42,13 +42,13 @@ pub struct Advice {
 
 /// Advice in one way, or the reason for none.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Answer {
+pub struct AdvisedWay {
     /// Reason for or against the recommendation.
-    pub reason: Reason,
+    pub reason: AdviceReason,
     /// Best candidate on all periods; `None` if nothing is better than the present state.
     pub best: Option<Tried>,
     /// The lines of `slurm.conf` to change for it.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<ConfEdit>,
     /// Remarks on the configuration that the change brings about: settings that do not go together.
     pub contradictions: Vec<String>,
     /// Figures now and with the change, over all periods, which include those on which it was
@@ -59,21 +59,21 @@ pub struct Answer {
     /// Of so many periods it is better in so many.
     pub better_periods: (usize, usize),
     /// Value on other periods of choices made on some.
-    pub judged: Judgement,
+    pub judged: HalfJudgement,
 }
 
-impl Answer {
+impl AdvisedWay {
     /// Returns whether it is recommended.
     #[must_use]
     pub fn is_recommended(&self) -> bool {
-        self.reason == Reason::Recommended
+        self.reason == AdviceReason::Recommended
     }
 }
 
 /// Reason for or against a recommendation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+pub enum AdviceReason {
     /// It is better where it was not chosen, by more than chance.
     Recommended,
     /// Nothing that keeps the guards is better than what there is by more than its clocks.
@@ -94,7 +94,7 @@ pub enum Reason {
 
 /// Result on one half of the periods of choices made on the other half.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Judgement {
+pub struct HalfJudgement {
     /// Judgements: twice the number of divisions.
     pub of: usize,
     /// Number of judgements in which the choice was better than the present state, on periods that
@@ -128,7 +128,7 @@ pub struct Figured {
     pub name: String,
     /// Unit.
     #[serde(skip)]
-    pub unit: Option<Unit>,
+    pub unit: Option<MetricUnit>,
     /// Now.
     pub before: f64,
     /// With the change.
@@ -163,11 +163,15 @@ pub struct Tried {
 ///
 /// # Errors
 /// The error of the bench.
-pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Result<Option<Advice>, B::Error> {
-    let baseline = [Study::baseline()];
+pub fn advise<B: CandidateSimulator>(
+    study: &mut AdviceStudy<'_>,
+    bench: &mut B,
+    plan: AdviceSettings,
+) -> Result<Option<Advice>, B::Error> {
+    let baseline = [AdviceStudy::baseline()];
     let phases = study.phases;
     study.learn(bench, &baseline, 1, "the site as it is")?;
-    if study.sums(&Study::baseline()).is_empty() {
+    if study.sums(&AdviceStudy::baseline()).is_empty() {
         return Ok(None);
     }
     let periods = &study.filled()[..];
@@ -186,17 +190,17 @@ pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Res
     let own = chosen.pop().flatten();
     let best = best_known(study, periods).or(own);
     let settings = answer(study, (best, &chosen), &divisions, periods);
-    let all: Vec<Candidate> = (0..study.live.len()).map(Candidate::Live).collect();
+    let all: Vec<AdviceCandidate> = (0..study.live.len()).map(AdviceCandidate::Live).collect();
     let mut chosen = single(study, &all, &directions);
     let best = chosen.pop().flatten();
     let live = answer(study, (best, &chosen), &divisions, periods);
-    let all: Vec<Candidate> = (0..study.limits.len()).map(Candidate::Limit).collect();
+    let all: Vec<AdviceCandidate> = (0..study.limits.len()).map(AdviceCandidate::Limit).collect();
     study.learn(bench, &all, phases, "limits of partitions and QOS")?;
     let mut chosen = single(study, &all, &directions);
     let best = chosen.pop().flatten();
     let limits = answer(study, (best, &chosen), &divisions, periods);
     let tried = tried(study, periods);
-    let longest = study.figures.iter().position(|figure| *figure == Figure::Goal(Measure::MaxWait));
+    let longest = study.figures.iter().position(|figure| *figure == GoalFigure::Goal(GoalMeasure::MaxWait));
     Ok(Some(Advice {
         phases,
         simulations: study.simulations(),
@@ -212,26 +216,26 @@ pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Res
 
 /// Every single change and live policy: first the policies, which cost little, and one change of
 /// each knob, then the rest.
-fn in_two(study: &Study<'_>) -> (Vec<Candidate>, Vec<Candidate>) {
-    let mut first: Vec<Candidate> = (0..study.live.len()).map(Candidate::Live).collect();
+fn in_two(study: &AdviceStudy<'_>) -> (Vec<AdviceCandidate>, Vec<AdviceCandidate>) {
+    let mut first: Vec<AdviceCandidate> = (0..study.live.len()).map(AdviceCandidate::Live).collect();
     let mut rest = Vec::new();
     let mut knobs: Vec<&str> = Vec::new();
     // The largest value of a knob tells most of it.
     for (at, change) in study.changes.iter().enumerate().rev() {
         if knobs.contains(&change.knob) {
-            rest.push(Candidate::Slurm(vec![at]));
+            rest.push(AdviceCandidate::Slurm(vec![at]));
         } else {
             knobs.push(change.knob);
-            first.push(Candidate::Slurm(vec![at]));
+            first.push(AdviceCandidate::Slurm(vec![at]));
         }
     }
     (first, rest)
 }
 
 /// The best of each kind so far.
-fn first_look(study: &Study<'_>, periods: &[usize], what: &str) -> String {
+fn first_look(study: &AdviceStudy<'_>, periods: &[usize], what: &str) -> String {
     let best = |live: bool| {
-        let all = study.tried().into_iter().filter(|candidate| matches!(candidate, Candidate::Live(_)) == live);
+        let all = study.tried().into_iter().filter(|candidate| matches!(candidate, AdviceCandidate::Live(_)) == live);
         let judged = all.filter_map(|candidate| {
             let (change, keeps) = study.judge(&candidate, periods)?;
             keeps.then_some((candidate, change))
@@ -252,14 +256,14 @@ fn first_look(study: &Study<'_>, periods: &[usize], what: &str) -> String {
 }
 
 fn answer(
-    study: &Study<'_>,
+    study: &AdviceStudy<'_>,
     (best, chosen): (Option<Chosen>, &[Option<Chosen>]),
     divisions: &[[Vec<usize>; 2]],
     periods: &[usize],
-) -> Answer {
+) -> AdvisedWay {
     let judged = judgement(study, chosen, divisions);
-    let mut answer = Answer {
-        reason: if divisions.is_empty() { Reason::TooFewPeriods } else { Reason::NothingBetter },
+    let mut answer = AdvisedWay {
+        reason: if divisions.is_empty() { AdviceReason::TooFewPeriods } else { AdviceReason::NothingBetter },
         best: None,
         edits: Vec::new(),
         contradictions: Vec::new(),
@@ -269,7 +273,7 @@ fn answer(
         judged,
     };
     let Some(Chosen { candidate, promised }) = best else { return answer };
-    let (old, new) = (study.sums(&Study::baseline()), study.sums(&candidate));
+    let (old, new) = (study.sums(&AdviceStudy::baseline()), study.sums(&candidate));
     // The change of the goal first, then those of the figures.
     let measures = |old: &[f64], new: &[f64]| {
         let goal = study.goal.change(old, new);
@@ -282,11 +286,11 @@ fn answer(
     let better = |period: &&usize| study.judge(&candidate, std::slice::from_ref(*period)).is_some_and(|(c, _)| c < 0.0);
     answer.better_periods.0 = periods.iter().filter(better).count();
     answer.reason = match old.len() < study.phases as usize {
-        true => Reason::Unfinished,
+        true => AdviceReason::Unfinished,
         false => reason(&answer, study.spread(periods), divisions.is_empty()),
     };
-    if let Candidate::Slurm(changes) = &candidate {
-        let changes: Vec<&Change> = changes.iter().map(|&at| &study.changes[at]).collect();
+    if let AdviceCandidate::Slurm(changes) = &candidate {
+        let changes: Vec<&KnobChange> = changes.iter().map(|&at| &study.changes[at]).collect();
         let conf = study.site.conf.as_ref().map(|(_, conf)| conf);
         answer.edits = edits(conf, &changes);
         answer.contradictions = contradictions(conf, study.site.longest, &changes);
@@ -295,7 +299,7 @@ fn answer(
     answer
 }
 
-fn figured(study: &Study<'_>, before: &[f64], after: &[f64], found: &[Option<(f64, f64)>]) -> Vec<Figured> {
+fn figured(study: &AdviceStudy<'_>, before: &[f64], after: &[f64], found: &[Option<(f64, f64)>]) -> Vec<Figured> {
     let mut all: Vec<Figured> = Vec::new();
     for (at, figure) in study.figures.iter().enumerate() {
         if study.figures[..at].contains(figure) {
@@ -314,26 +318,26 @@ fn figured(study: &Study<'_>, before: &[f64], after: &[f64], found: &[Option<(f6
     all
 }
 
-fn reason(answer: &Answer, spread: f64, few: bool) -> Reason {
+fn reason(answer: &AdvisedWay, spread: f64, few: bool) -> AdviceReason {
     let judged = &answer.judged;
     if few {
-        return Reason::TooFewPeriods;
+        return AdviceReason::TooFewPeriods;
     }
     if (judged.better as f64) < SURE * judged.of as f64 {
-        return Reason::NotHeld;
+        return AdviceReason::NotHeld;
     }
     if judged.got.is_none_or(|got| got >= -spread) {
-        return Reason::WithinSpread;
+        return AdviceReason::WithinSpread;
     }
     match answer.interval {
-        Some((_, high)) if high < 0.0 => Reason::Recommended,
-        _ => Reason::Unclear,
+        Some((_, high)) if high < 0.0 => AdviceReason::Recommended,
+        _ => AdviceReason::Unclear,
     }
 }
 
 /// Judges each choice on the half that it was not made on.
-fn judgement(study: &Study<'_>, chosen: &[Option<Chosen>], divisions: &[[Vec<usize>; 2]]) -> Judgement {
-    let mut judged = Judgement::default();
+fn judgement(study: &AdviceStudy<'_>, chosen: &[Option<Chosen>], divisions: &[[Vec<usize>; 2]]) -> HalfJudgement {
+    let mut judged = HalfJudgement::default();
     let others = divisions.iter().flat_map(|[one, other]| [other, one]);
     let (mut promised, mut got) = (Vec::new(), Vec::new());
     let mut names: Vec<(String, usize)> = Vec::new();
@@ -366,11 +370,11 @@ fn judgement(study: &Study<'_>, chosen: &[Option<Chosen>], divisions: &[[Vec<usi
     judged
 }
 
-fn one(study: &Study<'_>, candidate: &Candidate, (change, keeps): (f64, bool), values: Vec<f64>) -> Tried {
+fn one(study: &AdviceStudy<'_>, candidate: &AdviceCandidate, (change, keeps): (f64, bool), values: Vec<f64>) -> Tried {
     Tried {
         name: study.name(candidate),
         policy: study.policy(candidate, 0),
-        live: matches!(candidate, Candidate::Live(_)),
+        live: matches!(candidate, AdviceCandidate::Live(_)),
         change,
         keeps,
         phases: study.sums(candidate).len(),
@@ -395,7 +399,7 @@ fn front(tried: &[Tried], longest: Option<usize>) -> Vec<String> {
 }
 
 /// Everything of which something is known.
-fn tried(study: &Study<'_>, periods: &[usize]) -> Vec<Tried> {
+fn tried(study: &AdviceStudy<'_>, periods: &[usize]) -> Vec<Tried> {
     let mut all: Vec<Tried> = study
         .tried()
         .into_iter()

@@ -1,12 +1,12 @@
 //! The lines of `slurm.conf` to change.
 
-use crate::options::{Change, in_slurm};
+use crate::options::{KnobChange, in_slurm};
 use drystone_slurm::conf::{Knob, SchedParams, SlurmConf};
 use serde::Serialize;
 
 /// A line to change or to add.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Edit {
+pub struct ConfEdit {
     /// The whole line as it is to be.
     pub line: String,
     /// Position of the line that it replaces, `FILE:LINE`; `None` for a new line.
@@ -18,7 +18,7 @@ pub struct Edit {
 /// The lines to change, in the order of the changes; everything about `SchedulerParameters` is one
 /// line, which keeps what it has.
 #[must_use]
-pub fn edits(conf: Option<&SlurmConf>, changes: &[&Change]) -> Vec<Edit> {
+pub fn edits(conf: Option<&SlurmConf>, changes: &[&KnobChange]) -> Vec<ConfEdit> {
     let mut words: Vec<(&'static str, &str)> = Vec::new();
     let mut lines: Vec<(&'static str, String)> = Vec::new();
     for (param, value) in changes.iter().flat_map(|change| &change.set) {
@@ -45,7 +45,7 @@ pub fn edits(conf: Option<&SlurmConf>, changes: &[&Change]) -> Vec<Edit> {
 /// recommendation that the remarks on a configuration contradict. `longest` is the longest limit of
 /// the log's jobs, in minutes.
 #[must_use]
-pub(crate) fn contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[&Change]) -> Vec<String> {
+pub(crate) fn contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[&KnobChange]) -> Vec<String> {
     let mut sched = conf.map_or_else(SchedParams::default, |conf| conf.sched.clone());
     let mut window = None;
     let mut backfills = conf.is_none_or(|conf| conf.backfill);
@@ -78,9 +78,9 @@ pub(crate) fn contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[
     all
 }
 
-fn edit(conf: Option<&SlurmConf>, key: &str, value: &str) -> Edit {
+fn edit(conf: Option<&SlurmConf>, key: &str, value: &str) -> ConfEdit {
     let now = conf.and_then(|conf| conf.settings.get(&key.to_ascii_lowercase()));
-    Edit {
+    ConfEdit {
         line: format!("{key}={value}"),
         replaces: now.map(|setting| setting.place.to_string()),
         was: now.map(|setting| format!("{}={}", setting.key, setting.value)),
@@ -113,8 +113,8 @@ pub(crate) fn merged(now: &str, words: &[(&'static str, &str)]) -> String {
 mod tests {
     use super::*;
 
-    fn change(set: &[(&'static str, &str)]) -> Change {
-        Change { knob: set[0].0, set: set.iter().map(|(key, value)| (*key, (*value).to_string())).collect() }
+    fn change(set: &[(&'static str, &str)]) -> KnobChange {
+        KnobChange { knob: set[0].0, set: set.iter().map(|(key, value)| (*key, (*value).to_string())).collect() }
     }
 
     #[test]

@@ -1,21 +1,21 @@
 //! Figure of a goal or a guard: one number of the jobs of some weeks.
 
-use drystone::metrics::Unit;
-use drystone::model::{Ended, Job, Span};
-use drystone::policy::goal::Measure;
+use drystone::metrics::MetricUnit;
+use drystone::model::{EndedJob, Job, Span};
+use drystone::policy::goal::GoalMeasure;
 use drystone::text::nearest;
-use drystone_evolve::Objective;
+use drystone_evolve::MeasureObjective;
 use std::fmt;
 use std::str::FromStr;
 
 /// A number over jobs; less is better. Either a measure of goals (`Tw`, `avgX`) or one of the
 /// catalogue (`bounded_slowdown_mean`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Figure {
+pub enum GoalFigure {
     /// A measure of goal-oriented scheduling, over the jobs of a period instead of those that wait.
-    Goal(Measure),
+    Goal(GoalMeasure),
     /// Mean or maximum of a measure of jobs.
-    Catalogue(Objective),
+    Catalogue(MeasureObjective),
     /// Mean or longest wait of the jobs of some widths.
     Widths {
         /// More processors than this.
@@ -90,15 +90,15 @@ const GOALS: [&str; 8] = ["maxW", "Tw", "maxTw", "avgW", "avgX", "areaW", "late"
 /// The bound of `avgX`, in seconds.
 const BOUND: f64 = 60.0;
 
-impl Figure {
+impl GoalFigure {
     /// Returns the unit of its values.
     #[must_use]
-    pub fn unit(&self) -> Unit {
+    pub fn unit(&self) -> MetricUnit {
         match self {
-            Figure::Goal(Measure::Slowdown) => Unit::Ratio,
-            Figure::Goal(Measure::Late(_)) => Unit::Share,
-            Figure::Goal(_) | Figure::Widths { .. } | Figure::Class { .. } => Unit::Seconds,
-            Figure::Catalogue(objective) => objective.measure.unit(),
+            GoalFigure::Goal(GoalMeasure::Slowdown) => MetricUnit::Ratio,
+            GoalFigure::Goal(GoalMeasure::Late(_)) => MetricUnit::Share,
+            GoalFigure::Goal(_) | GoalFigure::Widths { .. } | GoalFigure::Class { .. } => MetricUnit::Seconds,
+            GoalFigure::Catalogue(objective) => objective.measure.unit(),
         }
     }
 
@@ -106,16 +106,16 @@ impl Figure {
     #[must_use]
     pub fn is_maximum(&self) -> bool {
         match self {
-            Figure::Goal(measure) => matches!(measure, Measure::MaxWait | Measure::LargestExcess(_)),
-            Figure::Catalogue(objective) => objective.maximum,
-            Figure::Widths { longest, .. } | Figure::Class { longest, .. } => *longest,
+            GoalFigure::Goal(measure) => matches!(measure, GoalMeasure::MaxWait | GoalMeasure::LargestExcess(_)),
+            GoalFigure::Catalogue(objective) => objective.maximum,
+            GoalFigure::Widths { longest, .. } | GoalFigure::Class { longest, .. } => *longest,
         }
     }
 
     /// Returns whether it is about waits beyond a threshold that is not given.
     #[must_use]
     pub fn needs_threshold(&self) -> bool {
-        matches!(self, Figure::Goal(Measure::Excess(None) | Measure::LargestExcess(None)))
+        matches!(self, GoalFigure::Goal(GoalMeasure::Excess(None) | GoalMeasure::LargestExcess(None)))
     }
 
     /// Smaller differences count as none: no user notices them, however large they are beside what
@@ -123,9 +123,9 @@ impl Figure {
     #[must_use]
     pub fn negligible(&self) -> f64 {
         match self.unit() {
-            Unit::Seconds => 30.0,
-            Unit::Share => 0.000_5,
-            Unit::Ratio | Unit::Count => 0.01,
+            MetricUnit::Seconds => 30.0,
+            MetricUnit::Share => 0.000_5,
+            MetricUnit::Ratio | MetricUnit::Count => 0.01,
         }
     }
 
@@ -133,22 +133,22 @@ impl Figure {
     #[must_use]
     pub fn name(&self) -> String {
         match self {
-            Figure::Goal(Measure::MaxWait) => "longest wait".to_string(),
-            Figure::Goal(Measure::Excess(_)) => "excessive wait per job".to_string(),
-            Figure::Goal(Measure::LargestExcess(_)) => "largest excessive wait".to_string(),
-            Figure::Goal(Measure::Wait) => "mean wait".to_string(),
-            Figure::Goal(Measure::Slowdown) => "mean slowdown bounded at 60 s".to_string(),
-            Figure::Goal(Measure::Area) => "mean wait weighted by processors".to_string(),
-            Figure::Goal(Measure::Late(_)) => "share of jobs that start late".to_string(),
-            Figure::Goal(Measure::Special(_)) => "mean wait of the jobs that are special".to_string(),
-            Figure::Goal(other) => other.to_string(),
-            Figure::Catalogue(objective) => {
+            GoalFigure::Goal(GoalMeasure::MaxWait) => "longest wait".to_string(),
+            GoalFigure::Goal(GoalMeasure::Excess(_)) => "excessive wait per job".to_string(),
+            GoalFigure::Goal(GoalMeasure::LargestExcess(_)) => "largest excessive wait".to_string(),
+            GoalFigure::Goal(GoalMeasure::Wait) => "mean wait".to_string(),
+            GoalFigure::Goal(GoalMeasure::Slowdown) => "mean slowdown bounded at 60 s".to_string(),
+            GoalFigure::Goal(GoalMeasure::Area) => "mean wait weighted by processors".to_string(),
+            GoalFigure::Goal(GoalMeasure::Late(_)) => "share of jobs that start late".to_string(),
+            GoalFigure::Goal(GoalMeasure::Special(_)) => "mean wait of the jobs that are special".to_string(),
+            GoalFigure::Goal(other) => other.to_string(),
+            GoalFigure::Catalogue(objective) => {
                 format!("{} {}", if objective.maximum { "largest" } else { "mean" }, objective.measure.name())
             }
-            Figure::Class { of, name, longest, .. } => {
+            GoalFigure::Class { of, name, longest, .. } => {
                 format!("{} wait of the {} {name}", if *longest { "longest" } else { "mean" }, of.word())
             }
-            Figure::Widths { above, most, longest } => {
+            GoalFigure::Widths { above, most, longest } => {
                 let widths = match (above, most) {
                     (0, 1) => "1 processor".to_string(),
                     (0, most) => format!("up to {most} processors"),
@@ -161,7 +161,7 @@ impl Figure {
     }
 
     /// The value of one job and its weight; `None` where the job does not count in it.
-    pub(crate) fn of(&self, ended: &Ended<'_>, thresholds: Thresholds) -> Option<(f64, f64)> {
+    pub(crate) fn of(&self, ended: &EndedJob<'_>, thresholds: Thresholds) -> Option<(f64, f64)> {
         self.of_job(ended.job, (ended.wait(), ended.outcome.ran), thresholds)
     }
 
@@ -169,30 +169,30 @@ impl Figure {
     pub(crate) fn of_job(&self, job: &Job, (wait, ran): (Span, Span), thresholds: Thresholds) -> Option<(f64, f64)> {
         let seconds = wait.as_f64();
         Some(match self {
-            Figure::Goal(Measure::MaxWait | Measure::Wait) => (seconds, 1.0),
-            Figure::Goal(Measure::Excess(threshold) | Measure::LargestExcess(threshold)) => {
+            GoalFigure::Goal(GoalMeasure::MaxWait | GoalMeasure::Wait) => (seconds, 1.0),
+            GoalFigure::Goal(GoalMeasure::Excess(threshold) | GoalMeasure::LargestExcess(threshold)) => {
                 ((seconds - threshold.unwrap_or(thresholds.excess).as_f64()).max(0.0), 1.0)
             }
-            Figure::Goal(Measure::Slowdown) => (1.0 + seconds / ran.as_f64().max(BOUND), 1.0),
-            Figure::Goal(Measure::Area) => (seconds * f64::from(job.procs), f64::from(job.procs)),
-            Figure::Goal(Measure::Late(limit)) => (if wait > *limit { 1.0 } else { 0.0 }, 1.0),
-            Figure::Goal(Measure::Special(select)) => {
-                use drystone::policy::goal::Select;
+            GoalFigure::Goal(GoalMeasure::Slowdown) => (1.0 + seconds / ran.as_f64().max(BOUND), 1.0),
+            GoalFigure::Goal(GoalMeasure::Area) => (seconds * f64::from(job.procs), f64::from(job.procs)),
+            GoalFigure::Goal(GoalMeasure::Late(limit)) => (if wait > *limit { 1.0 } else { 0.0 }, 1.0),
+            GoalFigure::Goal(GoalMeasure::Special(select)) => {
+                use drystone::policy::goal::SpecialJobs;
                 let special = match *select {
-                    Select::User(user) => job.user == user,
-                    Select::Group(group) => job.group == group,
-                    Select::Queue(queue) => job.queue == queue,
+                    SpecialJobs::User(user) => job.user == user,
+                    SpecialJobs::Group(group) => job.group == group,
+                    SpecialJobs::Queue(queue) => job.queue == queue,
                 };
                 return special.then_some((seconds, 1.0));
             }
-            Figure::Goal(Measure::Unused | Measure::Fair(_)) => return None,
-            Figure::Class { of, number, .. } => {
+            GoalFigure::Goal(GoalMeasure::Unused | GoalMeasure::Fair(_)) => return None,
+            GoalFigure::Class { of, number, .. } => {
                 return (*number == Some(of.number(job))).then_some((seconds, 1.0));
             }
-            Figure::Widths { above, most, .. } => {
+            GoalFigure::Widths { above, most, .. } => {
                 return (job.procs > *above && job.procs <= *most).then_some((seconds, 1.0));
             }
-            Figure::Catalogue(objective) => {
+            GoalFigure::Catalogue(objective) => {
                 let value = objective.measure.of(wait, ran);
                 return (!value.is_nan()).then_some((value, 1.0));
             }
@@ -200,15 +200,15 @@ impl Figure {
     }
 }
 
-impl fmt::Display for Figure {
+impl fmt::Display for GoalFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Figure::Goal(measure) => measure.fmt(f),
-            Figure::Catalogue(objective) => objective.fmt(f),
-            Figure::Class { of, name, longest, .. } => {
+            GoalFigure::Goal(measure) => measure.fmt(f),
+            GoalFigure::Catalogue(objective) => objective.fmt(f),
+            GoalFigure::Class { of, name, longest, .. } => {
                 write!(f, "{}({}={name})", if *longest { "maxW" } else { "avgW" }, of.word())
             }
-            Figure::Widths { above, most, longest } => {
+            GoalFigure::Widths { above, most, longest } => {
                 let name = if *longest { "maxW" } else { "avgW" };
                 match (above, most) {
                     (0, most) => write!(f, "{name}(<={most})"),
@@ -220,26 +220,26 @@ impl fmt::Display for Figure {
     }
 }
 
-impl FromStr for Figure {
+impl FromStr for GoalFigure {
     type Err = String;
 
     /// Reads `maxW`, `Tw`, `Tw(50h)`, `maxTw`, `avgW`, `avgX`, `areaW`, `late(24h)`,
     /// `special(queue=2)`, or a mean or maximum of the catalogue such as `bounded_slowdown_mean`.
-    fn from_str(text: &str) -> Result<Figure, String> {
+    fn from_str(text: &str) -> Result<GoalFigure, String> {
         let text = text.trim();
         if let Some(widths) = widths(text) {
             return widths;
         }
-        if let Ok(objective) = text.to_ascii_lowercase().parse::<Objective>() {
-            return Ok(Figure::Catalogue(objective));
+        if let Ok(objective) = text.to_ascii_lowercase().parse::<MeasureObjective>() {
+            return Ok(GoalFigure::Catalogue(objective));
         }
         let name = text.split('(').next().unwrap_or_default().trim();
-        match text.parse::<Measure>() {
-            Ok(Measure::Unused | Measure::Fair(_)) => Err(format!(
+        match text.parse::<GoalMeasure>() {
+            Ok(GoalMeasure::Unused | GoalMeasure::Fair(_)) => Err(format!(
                 "`{text}` is about the jobs that wait at one instant, and has no sum over weeks; expected {}",
                 expected()
             )),
-            Ok(measure) => Ok(Figure::Goal(measure)),
+            Ok(measure) => Ok(GoalFigure::Goal(measure)),
             Err(problem) if GOALS.iter().any(|known| known.eq_ignore_ascii_case(name)) => Err(problem),
             Err(_) => {
                 let catalogue = catalogue();
@@ -252,7 +252,7 @@ impl FromStr for Figure {
 }
 
 /// `avgW(>64)`, `maxW(<=8)`, `avgW(>8<=32)`; `None` where the text is nothing of the kind.
-fn widths(text: &str) -> Option<Result<Figure, String>> {
+fn widths(text: &str) -> Option<Result<GoalFigure, String>> {
     let (name, inside) = text.strip_suffix(')')?.split_once('(')?;
     let longest = match name.trim().to_ascii_lowercase().as_str() {
         "avgw" => false,
@@ -273,7 +273,7 @@ fn widths(text: &str) -> Option<Result<Figure, String>> {
         (None, None) => None,
     };
     Some(match found.filter(|(above, most)| above < most) {
-        Some((above, most)) => Ok(Figure::Widths { above, most, longest }),
+        Some((above, most)) => Ok(GoalFigure::Widths { above, most, longest }),
         None => Err(format!(
             "`{text}`: expected the widths of jobs in brackets, such as {name}(>64), {name}(<=8) or {name}(>8<=32) processors"
         )),
@@ -281,7 +281,7 @@ fn widths(text: &str) -> Option<Result<Figure, String>> {
 }
 
 /// `partition=gpu`; `None` where the text has no `=` of its own.
-fn class(inside: &str, longest: bool) -> Option<Result<Figure, String>> {
+fn class(inside: &str, longest: bool) -> Option<Result<GoalFigure, String>> {
     let (word, name) =
         inside.split_once('=').filter(|(word, _)| !word.trim_end().ends_with('<') && !word.contains('>'))?;
     let (word, name) = (word.trim(), name.trim());
@@ -292,12 +292,12 @@ fn class(inside: &str, longest: bool) -> Option<Result<Figure, String>> {
     };
     // Figures are read once, from the command line, and copied freely.
     let name: &'static str = Box::leak(name.to_string().into_boxed_str());
-    Some(Ok(Figure::Class { of, name, number: None, longest }))
+    Some(Ok(GoalFigure::Class { of, name, number: None, longest }))
 }
 
 /// Means and maxima of the catalogue by name.
 fn catalogue() -> Vec<String> {
-    let both = |measure| [false, true].map(|maximum| Objective { measure, maximum }.to_string());
+    let both = |measure| [false, true].map(|maximum| MeasureObjective { measure, maximum }.to_string());
     drystone::metrics::Measure::ALL.into_iter().flat_map(both).collect()
 }
 
@@ -324,7 +324,7 @@ mod tests {
             ("avgw( Partition = gpu )", "avgW(partition=gpu)"),
             ("maxW(account=physics)", "maxW(account=physics)"),
         ] {
-            assert_eq!(text.parse::<Figure>().map(|f| f.to_string()).as_deref(), Ok(printed));
+            assert_eq!(text.parse::<GoalFigure>().map(|f| f.to_string()).as_deref(), Ok(printed));
         }
         for (text, part) in [
             ("avgW(64)", "expected the widths of jobs"),
@@ -338,7 +338,7 @@ mod tests {
             ("Tw(never)", "no length"),
             ("", "no measure"),
         ] {
-            let error = text.parse::<Figure>().expect_err(text);
+            let error = text.parse::<GoalFigure>().expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
         }
     }

@@ -1,17 +1,17 @@
 //! Goal to improve, and guards against getting much worse.
 
-use crate::figure::Figure;
-use drystone::metrics::Unit;
-use drystone::policy::Call;
+use crate::figure::GoalFigure;
+use drystone::metrics::MetricUnit;
+use drystone::policy::NamedCall;
 use drystone::text::nearest;
 use std::fmt;
 use std::str::FromStr;
 
 /// Goal to improve.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Goal {
+pub struct AdviceGoal {
     lexical: bool,
-    figures: Vec<Figure>,
+    figures: Vec<GoalFigure>,
     /// As it was written.
     text: String,
 }
@@ -21,10 +21,10 @@ const RELAXED: f64 = 0.01;
 /// Most figures of a goal.
 const MOST: usize = 8;
 
-impl Goal {
+impl AdviceGoal {
     /// Returns the figures of the goal.
     #[must_use]
-    pub fn figures(&self) -> &[Figure] {
+    pub fn figures(&self) -> &[GoalFigure] {
         &self.figures
     }
 
@@ -49,10 +49,10 @@ impl Goal {
     /// The policy that searches for this goal at every decision, where there is one.
     #[must_use]
     pub fn policy(&self) -> Option<String> {
-        let searched = self.figures.iter().all(|figure| matches!(figure, Figure::Goal(_)));
+        let searched = self.figures.iter().all(|figure| matches!(figure, GoalFigure::Goal(_)));
         (searched
             && self.text.contains('(')
-            && Call::parse(&self.text).is_ok_and(|call| MODELS.contains(&call.name.as_str())))
+            && NamedCall::parse(&self.text).is_ok_and(|call| MODELS.contains(&call.name.as_str())))
         .then(|| format!("goal({})", self.text))
     }
 }
@@ -71,21 +71,21 @@ pub(crate) fn relative(old: f64, new: f64) -> f64 {
 const MODELS: [&str; 2] = ["tradeoff", "lexical"];
 const EXAMPLE: &str = "write e.g. tradeoff(Tw:avgX), lexical(maxW>avgW) or avgX";
 
-impl fmt::Display for Goal {
+impl fmt::Display for AdviceGoal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl FromStr for Goal {
+impl FromStr for AdviceGoal {
     type Err = String;
 
     /// Reads `tradeoff(Tw:avgX)`, `lexical(maxW>avgW)`, or one figure.
-    fn from_str(text: &str) -> Result<Goal, String> {
+    fn from_str(text: &str) -> Result<AdviceGoal, String> {
         let text = text.trim();
         let name = text.split('(').next().unwrap_or_default().trim().to_ascii_lowercase();
-        let parsed = |list: &str, between: char| -> Result<Vec<Figure>, String> {
-            let figures = list.split(between).map(str::parse).collect::<Result<Vec<Figure>, String>>();
+        let parsed = |list: &str, between: char| -> Result<Vec<GoalFigure>, String> {
+            let figures = list.split(between).map(str::parse).collect::<Result<Vec<GoalFigure>, String>>();
             let figures = figures.map_err(|problem| format!("{problem}; {EXAMPLE}"))?;
             if figures.len() > MOST {
                 return Err(format!("{} measures; no more than {MOST} are possible", figures.len()));
@@ -96,15 +96,15 @@ impl FromStr for Goal {
             }
         };
         if !MODELS.contains(&name.as_str()) {
-            if let Ok(figure) = text.parse::<Figure>() {
-                return Ok(Goal { lexical: false, figures: vec![figure], text: figure.to_string() });
+            if let Ok(figure) = text.parse::<GoalFigure>() {
+                return Ok(AdviceGoal { lexical: false, figures: vec![figure], text: figure.to_string() });
             }
             if let Some(near) = nearest(&name, MODELS).filter(|_| text.contains('(')) {
                 return Err(format!("`{text}` is no goal. Did you mean `{near}`? {EXAMPLE}"));
             }
             return Err(parsed(text, ':').err().unwrap_or_else(|| format!("`{text}` is no goal; {EXAMPLE}")));
         }
-        let call = Call::parse(text).map_err(|error| format!("{}; {EXAMPLE}", error.problem))?;
+        let call = NamedCall::parse(text).map_err(|error| format!("{}; {EXAMPLE}", error.problem))?;
         let [(None, list)] = call.args.as_slice() else {
             return Err(format!("{name} takes one list of measures; {EXAMPLE}"));
         };
@@ -113,7 +113,7 @@ impl FromStr for Goal {
         let figures = parsed(list, between)?;
         let words: Vec<String> = figures.iter().map(ToString::to_string).collect();
         let text = format!("{name}({})", words.join(&between.to_string()));
-        Ok(Goal { lexical, figures, text })
+        Ok(AdviceGoal { lexical, figures, text })
     }
 }
 
@@ -128,14 +128,14 @@ pub enum Bound {
 
 /// Bound on getting worse: `maxW<+20%`, `maxW<48h`.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Guard {
+pub struct GoalGuard {
     /// Bounded figure.
-    pub figure: Figure,
+    pub figure: GoalFigure,
     /// Bound.
     pub bound: Bound,
 }
 
-impl Guard {
+impl GoalGuard {
     /// Returns whether it is kept.
     #[must_use]
     pub fn keeps(&self, baseline: f64, value: f64) -> bool {
@@ -153,39 +153,39 @@ impl Guard {
     }
 }
 
-impl fmt::Display for Guard {
+impl fmt::Display for GoalGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.bound, self.figure.unit()) {
             (Bound::Relative(more), _) => {
                 let percent = (more * 1e6).round() / 1e4;
                 write!(f, "{}<{}{percent}%", self.figure, if more < 0.0 { "" } else { "+" })
             }
-            (Bound::Absolute(most), Unit::Seconds) => write!(f, "{}<{most}s", self.figure),
+            (Bound::Absolute(most), MetricUnit::Seconds) => write!(f, "{}<{most}s", self.figure),
             (Bound::Absolute(most), _) => write!(f, "{}<{most}", self.figure),
         }
     }
 }
 
-impl FromStr for Guard {
+impl FromStr for GoalGuard {
     type Err = String;
 
     /// Reads `maxW<+20%`, `avgW<0%`, `maxW<48h`, `avgX<10`, `avgW(>64)<+10%`.
-    fn from_str(text: &str) -> Result<Guard, String> {
+    fn from_str(text: &str) -> Result<GoalGuard, String> {
         const HOW: &str = "write e.g. maxW<+20% (a fifth more than today at most) or maxW<48h";
         // Behind the brackets of `avgW(>64)`.
         let from = text.rfind(')').map_or(0, |at| at + 1);
         let at = text[from..].find('<').ok_or_else(|| format!("`{text}` is no guard; {HOW}"))? + from;
         let (figure, bound) = (&text[..at], &text[at + 1..]);
-        let figure: Figure = figure.parse().map_err(|problem| format!("{problem}; {HOW}"))?;
+        let figure: GoalFigure = figure.parse().map_err(|problem| format!("{problem}; {HOW}"))?;
         let bound = bound.trim().trim_start_matches('=').trim();
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         let wrong = || format!("`{bound}` is no bound of {figure}; {HOW}");
         if let Some(percent) = bound.strip_suffix('%') {
             let more = number(percent).filter(|&more| more > -100.0).ok_or_else(wrong)?;
-            return Ok(Guard { figure, bound: Bound::Relative(more / 100.0) });
+            return Ok(GoalGuard { figure, bound: Bound::Relative(more / 100.0) });
         }
         let (digits, unit) = match bound.strip_suffix(['s', 'm', 'h', 'd']) {
-            Some(digits) if figure.unit() == Unit::Seconds => (digits, &bound[digits.len()..]),
+            Some(digits) if figure.unit() == MetricUnit::Seconds => (digits, &bound[digits.len()..]),
             _ => (bound, "s"),
         };
         let seconds = match unit {
@@ -195,7 +195,7 @@ impl FromStr for Guard {
             _ => 1.0,
         };
         let most = number(digits).filter(|&most| most >= 0.0).ok_or_else(wrong)?;
-        Ok(Guard { figure, bound: Bound::Absolute(most * seconds) })
+        Ok(GoalGuard { figure, bound: Bound::Absolute(most * seconds) })
     }
 }
 
@@ -205,12 +205,12 @@ mod tests {
 
     #[test]
     fn a_guard_may_bound_a_class() {
-        let guard: Guard = "avgW(>64)<+10%".parse().expect("a guard");
-        assert_eq!(guard.figure, Figure::Widths { above: 64, most: u32::MAX, longest: false });
+        let guard: GoalGuard = "avgW(>64)<+10%".parse().expect("a guard");
+        assert_eq!(guard.figure, GoalFigure::Widths { above: 64, most: u32::MAX, longest: false });
         assert_eq!(guard.to_string(), "avgW(>64)<+10%");
         assert!(guard.keeps(100.0, 110.0) && !guard.keeps(100.0, 111.0));
-        assert_eq!("maxW(<=8)<48h".parse::<Guard>().map(|g| g.to_string()).as_deref(), Ok("maxW(<=8)<172800s"));
-        assert!("avgW(>64)".parse::<Guard>().is_err());
+        assert_eq!("maxW(<=8)<48h".parse::<GoalGuard>().map(|g| g.to_string()).as_deref(), Ok("maxW(<=8)<172800s"));
+        assert!("avgW(>64)".parse::<GoalGuard>().is_err());
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
             ("bounded_slowdown_mean", "bounded_slowdown_mean"),
             ("tradeoff(Tw(50h):wait_mean)", "tradeoff(Tw(180000s):wait_mean)"),
         ] {
-            assert_eq!(text.parse::<Goal>().map(|goal| goal.to_string()).as_deref(), Ok(printed));
+            assert_eq!(text.parse::<AdviceGoal>().map(|goal| goal.to_string()).as_deref(), Ok(printed));
         }
         for (text, part) in [
             ("tradeof(Tw:avgX)", "Did you mean `tradeoff`?"),
@@ -232,27 +232,27 @@ mod tests {
             ("tradeoff(Tw,avgX)", "one list"),
             ("best", "no measure"),
         ] {
-            let error = text.parse::<Goal>().expect_err(text);
+            let error = text.parse::<AdviceGoal>().expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
         }
         assert_eq!(
-            "tradeoff(Tw:avgX)".parse::<Goal>().ok().and_then(|g| g.policy()).as_deref(),
+            "tradeoff(Tw:avgX)".parse::<AdviceGoal>().ok().and_then(|g| g.policy()).as_deref(),
             Some("goal(tradeoff(Tw:avgX))")
         );
-        assert_eq!("avgX".parse::<Goal>().ok().and_then(|g| g.policy()), None);
-        assert_eq!("tradeoff(wait_mean)".parse::<Goal>().ok().and_then(|g| g.policy()), None);
+        assert_eq!("avgX".parse::<AdviceGoal>().ok().and_then(|g| g.policy()), None);
+        assert_eq!("tradeoff(wait_mean)".parse::<AdviceGoal>().ok().and_then(|g| g.policy()), None);
     }
 
     #[test]
     fn changes_are_weighed_as_the_goal_says() {
-        let tradeoff: Goal = "tradeoff(Tw:avgX)".parse().expect("valid");
+        let tradeoff: AdviceGoal = "tradeoff(Tw:avgX)".parse().expect("valid");
         assert!((tradeoff.change(&[100.0, 10.0], &[50.0, 11.0]) + 0.2).abs() < 1e-12);
         assert!(
             (tradeoff.change(&[0.0, 10.0], &[50.0, 10.0]) - 0.5).abs() < 1e-12,
             "from nothing to something counts as all"
         );
         assert!(tradeoff.change(&[1.0, 1.005], &[0.1, 1.0]).abs() < 1e-12, "no user notices that");
-        let lexical: Goal = "lexical(maxW>avgW)".parse().expect("valid");
+        let lexical: AdviceGoal = "lexical(maxW>avgW)".parse().expect("valid");
         assert!((lexical.change(&[10_000.0, 100.0], &[10_090.0, 50.0]) + 0.5).abs() < 1e-12, "0.9 % is no change");
         assert!(lexical.change(&[10_000.0, 100.0], &[10_100.0, 50.0]) > 0.0);
         assert!(lexical.change(&[1.0, 1.0], &[1.0, 1.0]).abs() < 1e-12);
@@ -267,7 +267,7 @@ mod tests {
             ("maxW<2h", "maxW<7200s", 7200.0),
             ("avgX<10", "avgX<10", 10.0),
         ] {
-            let guard: Guard = text.parse().expect(text);
+            let guard: GoalGuard = text.parse().expect(text);
             assert_eq!((guard.to_string().as_str(), guard.most(100.0).round()), (printed, most));
             assert!(guard.keeps(100.0, most) && !guard.keeps(100.0, most * 1.01));
         }
@@ -278,7 +278,7 @@ mod tests {
             ("maxW<-100%", "no bound"),
             ("avgX<10h", "no bound"),
         ] {
-            let error = text.parse::<Guard>().expect_err(text);
+            let error = text.parse::<GoalGuard>().expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
         }
     }

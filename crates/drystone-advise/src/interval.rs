@@ -1,15 +1,15 @@
 //! Certainty of a change: periods left out one by one, and phases with them.
 
-use crate::figure::Figure;
-use crate::study::Sums;
+use crate::figure::GoalFigure;
+use crate::study::PeriodFigures;
 use drystone::metrics::interval::{Sureness, jackknife};
 
 /// 95 % intervals of the results of `measures` on the figures before and after, relative changes,
 /// in the order of `periods`; `None` for undetermined ones. Both sides are means over their phases,
 /// which add to the doubt.
 pub(crate) fn intervals(
-    (old, new): (&[&Sums], &[&Sums]),
-    figures: &[Figure],
+    (old, new): (&[&PeriodFigures], &[&PeriodFigures]),
+    figures: &[GoalFigure],
     periods: &[usize],
     measures: impl Fn(&[f64], &[f64]) -> Vec<f64>,
 ) -> Vec<Option<(f64, f64)>> {
@@ -17,9 +17,10 @@ pub(crate) fn intervals(
         return Vec::new();
     }
     let mut one = Vec::new();
-    let mut mean = |sums: &[&Sums], kept: &[usize], left: Option<usize>| {
+    let mut mean = |sums: &[&PeriodFigures], kept: &[usize], left: Option<usize>| {
         let mut mean = vec![0.0; figures.len()];
-        let used: Vec<&&Sums> = sums.iter().enumerate().filter(|(at, _)| Some(*at) != left).map(|(_, s)| s).collect();
+        let used: Vec<&&PeriodFigures> =
+            sums.iter().enumerate().filter(|(at, _)| Some(*at) != left).map(|(_, s)| s).collect();
         for sums in &used {
             sums.values(figures, kept, &mut one);
             mean.iter_mut().zip(&one).for_each(|(mean, value)| *mean += value / used.len() as f64);

@@ -1,28 +1,28 @@
 //! Candidates: single changes of settings, and policies that a live scheduler can run.
 
-use crate::goal::Goal;
+use crate::goal::AdviceGoal;
 use crate::sdiag::PassCost;
-use drystone_slurm::conf::{KNOBS, Knob, Priority, SchedParams, SlurmConf};
+use drystone_slurm::conf::{KNOBS, Knob, PriorityType, SchedParams, SlurmConf};
 
 /// A site as it is.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub struct SiteKnobs {
     /// Its `slurm.conf` with the path that policy texts name; without one, Slurm's defaults.
     pub conf: Option<(String, SlurmConf)>,
     /// Parameters of `slurm(...)` beside it, such as `cpus=16` or the names of a site.
     pub more: Vec<(String, String)>,
     /// Time that backfill takes for each job that it tests.
     pub cost: PassCost,
-    /// True if passes are simulated as if they took no time: see [`Site::passes_matter`].
+    /// True if passes are simulated as if they took no time: see [`SiteKnobs::passes_matter`].
     pub instantaneous: bool,
     /// The longest limit that a job of the log asks for, in minutes.
     pub longest: i64,
 }
 
-impl Site {
+impl SiteKnobs {
     /// The policy text of this site after some changes, in a phase of its clocks.
     #[must_use]
-    pub fn policy(&self, changes: &[&Change], phase: u32) -> String {
+    pub fn policy(&self, changes: &[&KnobChange], phase: u32) -> String {
         let mut words: Vec<String> = self.conf.iter().map(|(path, _)| quoted(path)).collect();
         let own = self.more.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         let changed = changes.iter().flat_map(|change| change.set.iter()).map(|(key, value)| (*key, value.as_str()));
@@ -66,16 +66,16 @@ fn quoted(value: &str) -> String {
 
 /// A single change: what one knob is set to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Change {
+pub struct KnobChange {
     /// Setting that is changed; combined changes have different ones.
     pub knob: &'static str,
     /// Parameters of `slurm(...)` with their values; a flag is `yes` or `no`.
     pub set: Vec<(&'static str, String)>,
 }
 
-impl Change {
-    fn one(knob: &'static str, value: impl ToString) -> Change {
-        Change { knob, set: vec![(knob, value.to_string())] }
+impl KnobChange {
+    fn one(knob: &'static str, value: impl ToString) -> KnobChange {
+        KnobChange { knob, set: vec![(knob, value.to_string())] }
     }
 
     /// Returns the name for people: `bf_window=2880`.
@@ -94,7 +94,7 @@ impl Change {
 
 /// A policy that `drystone live` can run.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Live {
+pub struct LivePolicy {
     /// Its text.
     pub policy: String,
 }
@@ -105,12 +105,12 @@ const DAY: i64 = 1_440;
 /// The single changes to try, and the policies to run live. They depend on the configuration and on
 /// the longest limit, never on what simulations say.
 #[must_use]
-pub fn options(site: &Site, goal: &Goal) -> (Vec<Change>, Vec<Live>) {
+pub fn options(site: &SiteKnobs, goal: &AdviceGoal) -> (Vec<KnobChange>, Vec<LivePolicy>) {
     let mut changes = Vec::new();
     if site.backfills() {
         changes.extend(backfill(site));
     } else {
-        changes.push(Change::one("bf_interval", 30));
+        changes.push(KnobChange::one("bf_interval", 30));
     }
     let params = site.params();
     changes.extend(numbers("default_queue_depth", &[20, 100, 500, 1_000], &params));
@@ -119,7 +119,7 @@ pub fn options(site: &Site, goal: &Goal) -> (Vec<Change>, Vec<Live>) {
 }
 
 /// Settings of the backfill scheduler.
-fn backfill(site: &Site) -> Vec<Change> {
+fn backfill(site: &SiteKnobs) -> Vec<KnobChange> {
     let params = site.params();
     // The manual asks for a window as long as the longest limit; whole days are easier to remember.
     let longest = (site.longest.max(1) + DAY - 1) / DAY * DAY;
@@ -133,27 +133,28 @@ fn backfill(site: &Site) -> Vec<Change> {
         ("bf_max_job_test", &[100, 500, 1_000, 2_000, 5_000]),
         ("bf_max_job_user", &[0, 5, 10, 20, 50]),
     ];
-    let mut all: Vec<Change> = lists.into_iter().flat_map(|(knob, values)| numbers(knob, values, &params)).collect();
-    all.push(Change::one("bf_continue", if params.bf_continue == 0 { "yes" } else { "no" }));
+    let mut all: Vec<KnobChange> =
+        lists.into_iter().flat_map(|(knob, values)| numbers(knob, values, &params)).collect();
+    all.push(KnobChange::one("bf_continue", if params.bf_continue == 0 { "yes" } else { "no" }));
     all
 }
 
 /// The values of a knob that it has not yet.
-fn numbers(knob: &'static str, values: &[i64], params: &SchedParams) -> Vec<Change> {
+fn numbers(knob: &'static str, values: &[i64], params: &SchedParams) -> Vec<KnobChange> {
     let now = Knob::named(knob).map(|knob| knob.get(params));
-    values.iter().filter(|&&value| Some(value) != now).map(|value| Change::one(knob, value)).collect()
+    values.iter().filter(|&&value| Some(value) != now).map(|value| KnobChange::one(knob, value)).collect()
 }
 
 /// Weight of size and age if nothing has a weight.
 const WEIGHT: i64 = 1_000;
 
 /// Weights of priorities and the half-life of past use.
-fn priorities(site: &Site) -> Vec<Change> {
+fn priorities(site: &SiteKnobs) -> Vec<KnobChange> {
     let conf = site.conf.as_ref().map(|(_, conf)| conf);
     let own = conf.map(|conf| conf.priority.clone()).unwrap_or_default();
     if !own.multifactor {
         // From first come, first served to weights that need no database.
-        let by_size = |favoured: &str| Change {
+        let by_size = |favoured: &str| KnobChange {
             knob: "priorityweightjobsize",
             set: vec![
                 ("prioritytype", "multifactor".to_string()),
@@ -171,15 +172,15 @@ fn priorities(site: &Site) -> Vec<Change> {
             continue;
         }
         if weight >= 1.0 {
-            all.push(Change::one(knob, whole(weight * 4.0)));
-            all.push(Change::one(knob, whole((weight / 4.0).max(1.0))));
+            all.push(KnobChange::one(knob, whole(weight * 4.0)));
+            all.push(KnobChange::one(knob, whole((weight / 4.0).max(1.0))));
         }
     }
     if own.size >= 1.0 {
-        all.push(Change::one("priorityfavorsmall", if own.favor_small { "no" } else { "yes" }));
+        all.push(KnobChange::one("priorityfavorsmall", if own.favor_small { "no" } else { "yes" }));
     } else {
         let heaviest = weights(&own).into_iter().map(|(_, weight, _)| weight).fold(1.0, f64::max);
-        all.extend(["yes", "no"].map(|favoured| Change {
+        all.extend(["yes", "no"].map(|favoured| KnobChange {
             knob: "priorityweightjobsize",
             set: vec![
                 ("priorityweightjobsize", whole((heaviest / 2.0).max(1.0))),
@@ -188,12 +189,12 @@ fn priorities(site: &Site) -> Vec<Change> {
         }));
     }
     if has_database && own.fair_share >= 1.0 && own.half_life > 0 {
-        all.extend([4, 1].map(|times| Change::one("prioritydecayhalflife", time(own.half_life / 2 * times))));
+        all.extend([4, 1].map(|times| KnobChange::one("prioritydecayhalflife", time(own.half_life / 2 * times))));
     }
     all
 }
 
-fn weights(own: &Priority) -> [(&'static str, f64, &'static str); 5] {
+fn weights(own: &PriorityType) -> [(&'static str, f64, &'static str); 5] {
     [
         ("priorityweightage", own.age, "age"),
         ("priorityweightfairshare", own.fair_share, "fair share"),
@@ -230,9 +231,9 @@ const LIVE: [&str; 10] = [
     "easy(order=f1,backfill=f1)",
 ];
 
-fn live(goal: &Goal) -> Vec<Live> {
+fn live(goal: &AdviceGoal) -> Vec<LivePolicy> {
     let named = LIVE.into_iter().map(String::from).chain(goal.policy());
-    named.map(|policy| Live { policy }).collect()
+    named.map(|policy| LivePolicy { policy }).collect()
 }
 
 /// Slurm's own name of a parameter of the policy, and whether it belongs into
@@ -258,12 +259,12 @@ pub(crate) fn in_slurm(param: &str) -> (&'static str, bool) {
 mod tests {
     use super::*;
 
-    fn site(text: &str) -> Site {
+    fn site(text: &str) -> SiteKnobs {
         let conf = SlurmConf::parse(
             &format!("{text}\nNodeName=n[1-4] CPUs=4\nPartitionName=a Nodes=ALL Default=YES\n"),
             "slurm.conf",
         );
-        Site {
+        SiteKnobs {
             conf: Some(("slurm.conf".to_string(), conf.expect("valid"))),
             more: Vec::new(),
             cost: PassCost::given(7),
@@ -272,8 +273,8 @@ mod tests {
         }
     }
 
-    fn names(site: &Site) -> Vec<String> {
-        options(site, &"avgX".parse().expect("valid")).0.iter().map(Change::name).collect()
+    fn names(site: &SiteKnobs) -> Vec<String> {
+        options(site, &"avgX".parse().expect("valid")).0.iter().map(KnobChange::name).collect()
     }
 
     #[test]
@@ -318,7 +319,7 @@ mod tests {
     #[test]
     fn policies_of_sites_are_texts_that_say_all() {
         let mut site = site("");
-        let window = Change::one("bf_window", 2_880);
+        let window = KnobChange::one("bf_window", 2_880);
         assert_eq!(site.policy(&[&window], 3), "slurm(slurm.conf,bf_window=2880,test-us=7,phase=3)");
         site.conf.as_mut().expect("there").0 = "a,b/slurm.conf".to_string();
         assert_eq!(site.policy(&[], 0), "slurm(\"a,b/slurm.conf\",test-us=7,phase=0)");

@@ -1,7 +1,7 @@
 //! The parts of the time that choices are made on and judged on.
 
 use drystone::model::{Span, Time};
-use drystone_evolve::Draw;
+use drystone_evolve::RandomDraw;
 use serde::Serialize;
 
 /// Fewer periods than this cannot be divided into those to choose by and those to judge by.
@@ -13,18 +13,18 @@ const EDGES: usize = 8;
 /// Length of a period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Length {
+pub enum PeriodLength {
     /// Seven days from the first submit that counts on, and so on.
     Week,
     /// A day: where there are too few weeks.
     Day,
 }
 
-impl Length {
+impl PeriodLength {
     fn span(self) -> Span {
         match self {
-            Length::Week => Span::WEEK,
-            Length::Day => Span::DAY,
+            PeriodLength::Week => Span::WEEK,
+            PeriodLength::Day => Span::DAY,
         }
     }
 
@@ -32,8 +32,8 @@ impl Length {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Length::Week => "week",
-            Length::Day => "day",
+            PeriodLength::Week => "week",
+            PeriodLength::Day => "day",
         }
     }
 }
@@ -43,7 +43,7 @@ impl Length {
 pub struct Periods {
     origin: Time,
     last: Time,
-    length: Length,
+    length: PeriodLength,
     /// Those that count, of all from 0 on.
     counted: std::ops::Range<usize>,
 }
@@ -55,8 +55,8 @@ impl Periods {
     /// where enough are left.
     #[must_use]
     pub fn of((first, last): (Time, Time), cold: bool) -> Periods {
-        let count = |length: Length| ((last - first).0.max(0) / length.span().0) as usize + 1;
-        let length = if count(Length::Week) >= LEAST { Length::Week } else { Length::Day };
+        let count = |length: PeriodLength| ((last - first).0.max(0) / length.span().0) as usize + 1;
+        let length = if count(PeriodLength::Week) >= LEAST { PeriodLength::Week } else { PeriodLength::Day };
         let all = count(length);
         let counted = if cold && all >= EDGES { 1..all - 1 } else { 0..all };
         Periods { origin: first, last, length, counted }
@@ -80,7 +80,7 @@ impl Periods {
 
     /// Returns the length of each period.
     #[must_use]
-    pub fn length(&self) -> Length {
+    pub fn length(&self) -> PeriodLength {
         self.length
     }
 
@@ -98,7 +98,7 @@ pub(crate) fn halves(periods: &[usize], splits: usize, seed: u64) -> Vec<[Vec<us
     if periods.len() < LEAST {
         return Vec::new();
     }
-    let mut draw = Draw::new(seed, 0x0005_9117);
+    let mut draw = RandomDraw::new(seed, 0x0005_9117);
     let mut found: Vec<[Vec<usize>; 2]> = Vec::new();
     for _ in 0..20 * splits {
         if found.len() == splits {
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn weeks_where_there_are_enough_and_days_elsewhere() {
         let long = Periods::of((Time(0), Time(100 * DAY)), true);
-        assert_eq!((long.length(), long.count(), long.leaves_out_edges()), (Length::Week, 13, true));
+        assert_eq!((long.length(), long.count(), long.leaves_out_edges()), (PeriodLength::Week, 13, true));
         assert_eq!((long.place(Time(0)), long.place(Time(7 * DAY)), long.place(Time(99 * DAY))), (None, Some(0), None));
         assert_eq!(
             Periods::of((Time(0), Time(29 * DAY)), false).place(Time(29 * DAY + 1)),
@@ -137,9 +137,9 @@ mod tests {
         let warm = Periods::of((Time(5), Time(5 + 100 * DAY)), false);
         assert_eq!((warm.count(), warm.place(Time(5)), warm.place(Time(4))), (15, Some(0), None));
         let five = Periods::of((Time(0), Time(30 * DAY)), true);
-        assert_eq!((five.length(), five.count(), five.leaves_out_edges()), (Length::Week, 5, false));
+        assert_eq!((five.length(), five.count(), five.leaves_out_edges()), (PeriodLength::Week, 5, false));
         let short = Periods::of((Time(0), Time(11 * DAY)), false);
-        assert_eq!((short.length(), short.count()), (Length::Day, 12));
+        assert_eq!((short.length(), short.count()), (PeriodLength::Day, 12));
         assert_eq!(Periods::of((Time(7), Time(7)), true).count(), 1);
     }
 

@@ -1,10 +1,10 @@
 //! Choosing on some periods: single changes, ranked, and those that help combined.
 
-use crate::study::{Bench, Candidate, Study};
+use crate::study::{AdviceCandidate, AdviceStudy, CandidateSimulator};
 
 /// Settings of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Plan {
+pub struct AdviceSettings {
     /// Divisions into halves; each half is chosen on once and judged on once.
     pub splits: usize,
     /// Seed of everything random.
@@ -13,9 +13,9 @@ pub struct Plan {
     pub knobs: usize,
 }
 
-impl Default for Plan {
-    fn default() -> Plan {
-        Plan { splits: 20, seed: 1, knobs: 3 }
+impl Default for AdviceSettings {
+    fn default() -> AdviceSettings {
+        AdviceSettings { splits: 20, seed: 1, knobs: 3 }
     }
 }
 
@@ -31,7 +31,7 @@ const ROUNDS: usize = 2;
 /// Choice on some periods, with its promise there.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Chosen {
-    pub(crate) candidate: Candidate,
+    pub(crate) candidate: AdviceCandidate,
     pub(crate) promised: f64,
 }
 
@@ -53,8 +53,8 @@ struct Climb<'a> {
 ///
 /// # Errors
 /// The error of the bench.
-pub(crate) fn settings<B: Bench>(
-    study: &mut Study<'_>,
+pub(crate) fn settings<B: CandidateSimulator>(
+    study: &mut AdviceStudy<'_>,
     bench: &mut B,
     directions: &[&[usize]],
     knobs: usize,
@@ -62,33 +62,34 @@ pub(crate) fn settings<B: Bench>(
     let mut climbs: Vec<Climb<'_>> = directions.iter().map(|periods| Climb::new(study, periods)).collect();
     for step in 1..knobs.max(1) {
         let next = |climb: &Climb<'_>| climb.ranked.get(step).map(|&change| with(&climb.turned, change));
-        let asked: Vec<Candidate> = climbs.iter().filter_map(next).collect();
+        let asked: Vec<AdviceCandidate> = climbs.iter().filter_map(next).collect();
         study.learn(bench, &asked, 1, "combining changes")?;
         for climb in &mut climbs {
             let Some(candidate) = next(climb) else { continue };
             let Some((change, true)) = study.judge(&candidate, climb.periods) else { continue };
             if change < climb.change - WORTH
-                && let Candidate::Slurm(turned) = candidate
+                && let AdviceCandidate::Slurm(turned) = candidate
             {
                 (climb.turned, climb.change) = (turned, change);
             }
         }
     }
-    let finalists: Vec<Vec<Candidate>> = climbs.iter().map(Climb::finalists).collect();
-    let mut all: Vec<Candidate> = finalists.iter().flatten().cloned().collect();
+    let finalists: Vec<Vec<AdviceCandidate>> = climbs.iter().map(Climb::finalists).collect();
+    let mut all: Vec<AdviceCandidate> = finalists.iter().flatten().cloned().collect();
     all.sort();
     all.dedup();
     let phases = study.phases;
     study.learn(bench, &all, phases, "clock phases")?;
-    let held = |(climb, finalists): (&Climb<'_>, &Vec<Candidate>)| best(study, finalists.clone(), climb.periods);
+    let held = |(climb, finalists): (&Climb<'_>, &Vec<AdviceCandidate>)| best(study, finalists.clone(), climb.periods);
     let mut chosen: Vec<Option<Chosen>> = climbs.iter().zip(&finalists).map(held).collect();
     for round in 0..ROUNDS {
-        let further = |((climb, finalists), chosen): ((&Climb<'_>, &Vec<Candidate>), &Option<Chosen>)| match chosen {
-            Some(_) => Vec::new(),
-            None => climb.further(study, finalists).skip(round * MORE).take(MORE).collect(),
-        };
-        let further: Vec<Vec<Candidate>> = climbs.iter().zip(&finalists).zip(&chosen).map(further).collect();
-        let mut all: Vec<Candidate> = further.iter().flatten().cloned().collect();
+        let further =
+            |((climb, finalists), chosen): ((&Climb<'_>, &Vec<AdviceCandidate>), &Option<Chosen>)| match chosen {
+                Some(_) => Vec::new(),
+                None => climb.further(study, finalists).skip(round * MORE).take(MORE).collect(),
+            };
+        let further: Vec<Vec<AdviceCandidate>> = climbs.iter().zip(&finalists).zip(&chosen).map(further).collect();
+        let mut all: Vec<AdviceCandidate> = further.iter().flatten().cloned().collect();
         all.sort();
         all.dedup();
         study.learn(bench, &all, phases, "more clock phases")?;
@@ -102,22 +103,23 @@ pub(crate) fn settings<B: Bench>(
 }
 
 /// The best of all settings that were simulated in every phase, whichever search asked for them.
-pub(crate) fn best_known(study: &Study<'_>, periods: &[usize]) -> Option<Chosen> {
-    let known = |candidate: &Candidate| study.sums(candidate).len() == study.phases as usize;
-    let turned = |candidate: &Candidate| matches!(candidate, Candidate::Slurm(changes) if !changes.is_empty());
-    let mut all: Vec<Candidate> = study.tried().into_iter().filter(turned).filter(known).collect();
-    all.sort_by_key(|candidate| if let Candidate::Slurm(changes) = candidate { changes.len() } else { 0 });
+pub(crate) fn best_known(study: &AdviceStudy<'_>, periods: &[usize]) -> Option<Chosen> {
+    let known = |candidate: &AdviceCandidate| study.sums(candidate).len() == study.phases as usize;
+    let turned =
+        |candidate: &AdviceCandidate| matches!(candidate, AdviceCandidate::Slurm(changes) if !changes.is_empty());
+    let mut all: Vec<AdviceCandidate> = study.tried().into_iter().filter(turned).filter(known).collect();
+    all.sort_by_key(|candidate| if let AdviceCandidate::Slurm(changes) = candidate { changes.len() } else { 0 });
     best(study, all, periods)
 }
 
 /// As [`settings`], among candidates that are not combined: policies to run live, limits.
-pub(crate) fn single(study: &Study<'_>, all: &[Candidate], directions: &[&[usize]]) -> Vec<Option<Chosen>> {
+pub(crate) fn single(study: &AdviceStudy<'_>, all: &[AdviceCandidate], directions: &[&[usize]]) -> Vec<Option<Chosen>> {
     directions.iter().map(|periods| best(study, all.to_vec(), periods)).collect()
 }
 
 /// The candidate that serves the goal best and keeps the guards, if it is better than the site as
 /// it is by more than its clocks.
-fn best(study: &Study<'_>, candidates: Vec<Candidate>, periods: &[usize]) -> Option<Chosen> {
+fn best(study: &AdviceStudy<'_>, candidates: Vec<AdviceCandidate>, periods: &[usize]) -> Option<Chosen> {
     let spread = study.spread(periods);
     let judged = candidates.into_iter().filter_map(|candidate| {
         let (promised, keeps) = study.judge(&candidate, periods)?;
@@ -128,17 +130,17 @@ fn best(study: &Study<'_>, candidates: Vec<Candidate>, periods: &[usize]) -> Opt
 }
 
 /// These changes and one more.
-fn with(turned: &[usize], change: usize) -> Candidate {
+fn with(turned: &[usize], change: usize) -> AdviceCandidate {
     let mut all = turned.to_vec();
     all.push(change);
     all.sort_unstable();
-    Candidate::Slurm(all)
+    AdviceCandidate::Slurm(all)
 }
 
 impl<'a> Climb<'a> {
-    fn new(study: &Study<'_>, periods: &'a [usize]) -> Climb<'a> {
+    fn new(study: &AdviceStudy<'_>, periods: &'a [usize]) -> Climb<'a> {
         let judged = (0..study.changes.len()).filter_map(|at| {
-            let (change, keeps) = study.judge(&Candidate::Slurm(vec![at]), periods)?;
+            let (change, keeps) = study.judge(&AdviceCandidate::Slurm(vec![at]), periods)?;
             (keeps && change < -WORTH).then_some((at, change))
         });
         let mut judged: Vec<(usize, f64)> = judged.collect();
@@ -157,17 +159,22 @@ impl<'a> Climb<'a> {
 
     /// Single changes that are worth more than clock phases make and are not among the finalists,
     /// best first.
-    fn further<'b>(&'b self, study: &Study<'_>, finalists: &'b [Candidate]) -> impl Iterator<Item = Candidate> + 'b {
+    fn further<'b>(
+        &'b self,
+        study: &AdviceStudy<'_>,
+        finalists: &'b [AdviceCandidate],
+    ) -> impl Iterator<Item = AdviceCandidate> + 'b {
         let spread = study.spread(self.periods);
         let worth = self.helping.iter().filter(move |&&(_, change)| change < -spread);
-        let candidates = worth.map(|&(at, _)| Candidate::Slurm(vec![at]));
+        let candidates = worth.map(|&(at, _)| AdviceCandidate::Slurm(vec![at]));
         candidates.filter(|candidate| !finalists.contains(candidate))
     }
 
     /// The simplest first: the two best single changes, and what is turned in the end.
-    fn finalists(&self) -> Vec<Candidate> {
-        let mut all: Vec<Candidate> = self.ranked.iter().take(2).map(|&at| Candidate::Slurm(vec![at])).collect();
-        let combined = Candidate::Slurm(self.turned.clone());
+    fn finalists(&self) -> Vec<AdviceCandidate> {
+        let mut all: Vec<AdviceCandidate> =
+            self.ranked.iter().take(2).map(|&at| AdviceCandidate::Slurm(vec![at])).collect();
+        let combined = AdviceCandidate::Slurm(self.turned.clone());
         if !self.turned.is_empty() && !all.contains(&combined) {
             all.push(combined);
         }
@@ -176,7 +183,7 @@ impl<'a> Climb<'a> {
 }
 
 /// Returns whether two changes set the same parameter.
-fn conflict(study: &Study<'_>, one: usize, other: usize) -> bool {
+fn conflict(study: &AdviceStudy<'_>, one: usize, other: usize) -> bool {
     let (one, other) = (&study.changes[one], &study.changes[other]);
     one.knob == other.knob || one.set.iter().any(|(key, _)| other.set.iter().any(|(known, _)| known == key))
 }

@@ -1,16 +1,16 @@
 //! Results of each candidate: sums per period of each simulation.
 
-use crate::figure::{Figure, SHOWN_WIDTHS, Thresholds};
-use crate::goal::{Goal, Guard};
-use crate::options::{Change, Live, Site};
+use crate::figure::{GoalFigure, SHOWN_WIDTHS, Thresholds};
+use crate::goal::{AdviceGoal, GoalGuard};
+use crate::options::{KnobChange, LivePolicy, SiteKnobs};
 use crate::periods::Periods;
 use drystone::model::{Job, Span};
-use drystone::policy::goal::Measure;
+use drystone::policy::goal::GoalMeasure;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One figure summed over the jobs of a period.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct Sum {
+pub(crate) struct FigureSum {
     /// Of values.
     pub(crate) sum: f64,
     /// Of weights: the number of jobs, for most figures.
@@ -19,7 +19,7 @@ pub(crate) struct Sum {
     pub(crate) max: f64,
 }
 
-impl Sum {
+impl FigureSum {
     /// One job more; the largest is of the values, whatever they weigh.
     pub(crate) fn push(&mut self, value: f64, weight: f64) {
         self.sum += value;
@@ -30,24 +30,24 @@ impl Sum {
 
 /// Result of one simulation: every figure, period by period.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Sums {
+pub struct PeriodFigures {
     figures: usize,
     /// By period, then by figure.
-    cells: Vec<Sum>,
+    cells: Vec<FigureSum>,
     /// Jobs of each period.
     pub(crate) jobs: Vec<u64>,
 }
 
-impl Sums {
-    pub(crate) fn empty(periods: usize, figures: usize) -> Sums {
-        Sums { figures, cells: vec![Sum::default(); periods * figures], jobs: vec![0; periods] }
+impl PeriodFigures {
+    pub(crate) fn empty(periods: usize, figures: usize) -> PeriodFigures {
+        PeriodFigures { figures, cells: vec![FigureSum::default(); periods * figures], jobs: vec![0; periods] }
     }
 
     /// Sums of jobs that are given one by one: values by period, then by figure, each of weight 1.
     #[must_use]
-    pub fn of_values(periods: &[Vec<Vec<f64>>]) -> Sums {
+    pub fn of_values(periods: &[Vec<Vec<f64>>]) -> PeriodFigures {
         let figures = periods.first().map_or(0, Vec::len);
-        let mut sums = Sums::empty(periods.len(), figures);
+        let mut sums = PeriodFigures::empty(periods.len(), figures);
         for (period, of_period) in periods.iter().enumerate() {
             for (figure, values) in of_period.iter().enumerate() {
                 values.iter().for_each(|&value| sums.of_mut(period, figure).push(value, 1.0));
@@ -60,12 +60,12 @@ impl Sums {
     /// Sums of jobs with their waits and the times that they ran, period by period.
     #[must_use]
     pub fn of_jobs<'a>(
-        figures: &[Figure],
+        figures: &[GoalFigure],
         thresholds: Thresholds,
         periods: &Periods,
         jobs: impl Iterator<Item = (&'a Job, Span, Span)>,
-    ) -> Sums {
-        let mut sums = Sums::empty(periods.count(), figures.len());
+    ) -> PeriodFigures {
+        let mut sums = PeriodFigures::empty(periods.count(), figures.len());
         for (job, wait, ran) in jobs {
             let Some(period) = periods.place(job.submit) else { continue };
             for (at, figure) in figures.iter().enumerate() {
@@ -78,15 +78,15 @@ impl Sums {
         sums
     }
 
-    pub(crate) fn of_mut(&mut self, period: usize, figure: usize) -> &mut Sum {
+    pub(crate) fn of_mut(&mut self, period: usize, figure: usize) -> &mut FigureSum {
         &mut self.cells[period * self.figures + figure]
     }
 
     /// The figures over these periods, where a period may be there several times.
-    pub(crate) fn values(&self, figures: &[Figure], periods: &[usize], out: &mut Vec<f64>) {
+    pub(crate) fn values(&self, figures: &[GoalFigure], periods: &[usize], out: &mut Vec<f64>) {
         out.clear();
         for (at, figure) in figures.iter().enumerate() {
-            let mut all = Sum::default();
+            let mut all = FigureSum::default();
             for &period in periods {
                 let cell = self.cells[period * self.figures + at];
                 all.sum += cell.sum;
@@ -103,7 +103,7 @@ impl Sums {
 }
 
 /// Simulator of candidates.
-pub trait Bench {
+pub trait CandidateSimulator {
     /// Its error.
     type Error;
 
@@ -114,7 +114,7 @@ pub trait Bench {
     ///
     /// # Errors
     /// A policy that cannot be simulated.
-    fn simulate(&mut self, policies: &[String], stage: &str) -> Result<Vec<Option<Sums>>, Self::Error>;
+    fn simulate(&mut self, policies: &[String], stage: &str) -> Result<Vec<Option<PeriodFigures>>, Self::Error>;
 
     /// Something is known already.
     fn tell(&mut self, text: &str);
@@ -122,7 +122,7 @@ pub trait Bench {
 
 /// Something that a site could do.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Candidate {
+pub enum AdviceCandidate {
     /// Other settings of its Slurm: single changes by their place among the options, ascending.
     /// Without any it is what the site has.
     Slurm(Vec<usize>),
@@ -133,46 +133,46 @@ pub enum Candidate {
 }
 
 /// Question, candidates and results.
-pub struct Study<'a> {
+pub struct AdviceStudy<'a> {
     /// The site as it is.
-    pub site: &'a Site,
+    pub site: &'a SiteKnobs,
     /// Goal to improve.
-    pub goal: &'a Goal,
+    pub goal: &'a AdviceGoal,
     /// Guards against getting much worse.
-    pub guards: &'a [Guard],
+    pub guards: &'a [GoalGuard],
     /// The figures of the goal, then those of the guards, then mean and longest wait, where they
     /// are not among them.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<GoalFigure>,
     /// Single changes of settings.
-    pub changes: Vec<Change>,
+    pub changes: Vec<KnobChange>,
     /// Policies to run live.
-    pub live: Vec<Live>,
+    pub live: Vec<LivePolicy>,
     /// Changes of partitions and QOS, as texts.
     pub limits: Vec<String>,
     /// Clock phases that a candidate of Slurm is simulated in.
     pub phases: u32,
-    known: BTreeMap<String, Sums>,
-    asked: BTreeSet<Candidate>,
+    known: BTreeMap<String, PeriodFigures>,
+    asked: BTreeSet<AdviceCandidate>,
 }
 
-impl<'a> Study<'a> {
+impl<'a> AdviceStudy<'a> {
     /// A study of these options, of which nothing is known yet.
     #[must_use]
     pub fn new(
-        site: &'a Site,
-        (goal, guards): (&'a Goal, &'a [Guard]),
-        (changes, live): (Vec<Change>, Vec<Live>),
+        site: &'a SiteKnobs,
+        (goal, guards): (&'a AdviceGoal, &'a [GoalGuard]),
+        (changes, live): (Vec<KnobChange>, Vec<LivePolicy>),
         phases: u32,
-    ) -> Study<'a> {
-        let mut figures: Vec<Figure> =
+    ) -> AdviceStudy<'a> {
+        let mut figures: Vec<GoalFigure> =
             goal.figures().iter().copied().chain(guards.iter().map(|guard| guard.figure)).collect();
-        let shown = [Measure::Wait, Measure::MaxWait].map(Figure::Goal);
+        let shown = [GoalMeasure::Wait, GoalMeasure::MaxWait].map(GoalFigure::Goal);
         let missing = shown.into_iter().filter(|figure| !figures.contains(figure)).collect::<Vec<_>>();
         figures.extend(missing);
-        let classes = SHOWN_WIDTHS.map(|(above, most)| Figure::Widths { above, most, longest: false });
+        let classes = SHOWN_WIDTHS.map(|(above, most)| GoalFigure::Widths { above, most, longest: false });
         let missing = classes.into_iter().filter(|figure| !figures.contains(figure)).collect::<Vec<_>>();
         figures.extend(missing);
-        Study {
+        AdviceStudy {
             site,
             goal,
             guards,
@@ -188,34 +188,34 @@ impl<'a> Study<'a> {
 
     /// The site as it is.
     #[must_use]
-    pub fn baseline() -> Candidate {
-        Candidate::Slurm(Vec::new())
+    pub fn baseline() -> AdviceCandidate {
+        AdviceCandidate::Slurm(Vec::new())
     }
 
     /// Returns the name for people.
     #[must_use]
-    pub fn name(&self, candidate: &Candidate) -> String {
+    pub fn name(&self, candidate: &AdviceCandidate) -> String {
         match candidate {
-            Candidate::Slurm(changes) if changes.is_empty() => "as it is".to_string(),
-            Candidate::Slurm(changes) => {
+            AdviceCandidate::Slurm(changes) if changes.is_empty() => "as it is".to_string(),
+            AdviceCandidate::Slurm(changes) => {
                 let names: Vec<String> = changes.iter().map(|&at| self.changes[at].name()).collect();
                 names.join(", ")
             }
-            Candidate::Live(at) => self.live[*at].policy.clone(),
-            Candidate::Limit(at) => self.limits[*at].clone(),
+            AdviceCandidate::Live(at) => self.live[*at].policy.clone(),
+            AdviceCandidate::Limit(at) => self.limits[*at].clone(),
         }
     }
 
     /// The policy that is simulated for it in a phase.
     #[must_use]
-    pub fn policy(&self, candidate: &Candidate, phase: u32) -> String {
+    pub fn policy(&self, candidate: &AdviceCandidate, phase: u32) -> String {
         match candidate {
-            Candidate::Slurm(changes) => {
-                let changes: Vec<&Change> = changes.iter().map(|&at| &self.changes[at]).collect();
+            AdviceCandidate::Slurm(changes) => {
+                let changes: Vec<&KnobChange> = changes.iter().map(|&at| &self.changes[at]).collect();
                 self.site.policy(&changes, phase)
             }
-            Candidate::Live(at) => self.live[*at].policy.clone(),
-            Candidate::Limit(at) => format!("{}\n{}", self.site.policy(&[], phase), self.limits[*at]),
+            AdviceCandidate::Live(at) => self.live[*at].policy.clone(),
+            AdviceCandidate::Limit(at) => format!("{}\n{}", self.site.policy(&[], phase), self.limits[*at]),
         }
     }
 
@@ -224,17 +224,17 @@ impl<'a> Study<'a> {
     ///
     /// # Errors
     /// The error of the bench.
-    pub fn learn<B: Bench>(
+    pub fn learn<B: CandidateSimulator>(
         &mut self,
         bench: &mut B,
-        candidates: &[Candidate],
+        candidates: &[AdviceCandidate],
         phases: u32,
         stage: &str,
     ) -> Result<(), B::Error> {
         let mut todo: Vec<String> = Vec::new();
         self.asked.extend(candidates.iter().cloned());
         for candidate in candidates {
-            let phases = if matches!(candidate, Candidate::Live(_)) { 1 } else { phases };
+            let phases = if matches!(candidate, AdviceCandidate::Live(_)) { 1 } else { phases };
             for policy in (0..phases).map(|phase| self.policy(candidate, phase)) {
                 if !self.known.contains_key(&policy) && !todo.contains(&policy) {
                     todo.push(policy);
@@ -251,13 +251,13 @@ impl<'a> Study<'a> {
 
     /// Returns the results of a candidate, phase by phase.
     #[must_use]
-    pub fn sums(&self, candidate: &Candidate) -> Vec<&Sums> {
-        let phases = if matches!(candidate, Candidate::Live(_)) { 1 } else { self.phases };
+    pub fn sums(&self, candidate: &AdviceCandidate) -> Vec<&PeriodFigures> {
+        let phases = if matches!(candidate, AdviceCandidate::Live(_)) { 1 } else { self.phases };
         (0..phases).filter_map(|phase| self.known.get(&self.policy(candidate, phase))).collect()
     }
 
     /// Every candidate that was asked for.
-    pub(crate) fn tried(&self) -> Vec<Candidate> {
+    pub(crate) fn tried(&self) -> Vec<AdviceCandidate> {
         self.asked.iter().cloned().collect()
     }
 
@@ -265,7 +265,7 @@ impl<'a> Study<'a> {
     /// not simulated.
     #[must_use]
     pub fn filled(&self) -> Vec<usize> {
-        let sums = self.sums(&Study::baseline());
+        let sums = self.sums(&AdviceStudy::baseline());
         let jobs = sums.first().map(|sums| sums.jobs.as_slice()).unwrap_or_default();
         (0..jobs.len()).filter(|&period| jobs[period] > 0).collect()
     }
@@ -279,7 +279,7 @@ impl<'a> Study<'a> {
     /// The figures of a candidate over these periods, means over the phases that are known; `None`
     /// where none is.
     #[must_use]
-    pub fn values(&self, candidate: &Candidate, periods: &[usize]) -> Option<Vec<f64>> {
+    pub fn values(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<Vec<f64>> {
         mean_values(&self.sums(candidate), &self.figures, periods)
     }
 
@@ -287,16 +287,16 @@ impl<'a> Study<'a> {
     /// guards. Both are taken in the phases that are known of the candidate: a setting that changes
     /// nothing then makes no difference.
     #[must_use]
-    pub fn judge(&self, candidate: &Candidate, periods: &[usize]) -> Option<(f64, bool)> {
+    pub fn judge(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<(f64, bool)> {
         let (old, new) = self.before_and_after(candidate, periods)?;
         Some((self.goal.change(&old, &new), self.keeps(&old, &new)))
     }
 
     /// The figures of the site as it is, and those of a candidate.
     #[must_use]
-    pub fn before_and_after(&self, candidate: &Candidate, periods: &[usize]) -> Option<(Vec<f64>, Vec<f64>)> {
-        let (old, new) = (self.sums(&Study::baseline()), self.sums(candidate));
-        let known = if matches!(candidate, Candidate::Live(_)) { old.len() } else { new.len().min(old.len()) };
+    pub fn before_and_after(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (old, new) = (self.sums(&AdviceStudy::baseline()), self.sums(candidate));
+        let known = if matches!(candidate, AdviceCandidate::Live(_)) { old.len() } else { new.len().min(old.len()) };
         let old = mean_values(&old[..known], &self.figures, periods)?;
         Some((old, mean_values(&new, &self.figures, periods)?))
     }
@@ -312,7 +312,7 @@ impl<'a> Study<'a> {
     /// the goal of one phase against the mean of all.
     #[must_use]
     pub fn spread(&self, periods: &[usize]) -> f64 {
-        let sums = self.sums(&Study::baseline());
+        let sums = self.sums(&AdviceStudy::baseline());
         let Some(mean) = mean_values(&sums, &self.figures, periods) else { return 0.0 };
         let mut one = Vec::new();
         let changes = sums.iter().map(|sums| {
@@ -324,7 +324,7 @@ impl<'a> Study<'a> {
 }
 
 /// Means over phases.
-pub(crate) fn mean_values(sums: &[&Sums], figures: &[Figure], periods: &[usize]) -> Option<Vec<f64>> {
+pub(crate) fn mean_values(sums: &[&PeriodFigures], figures: &[GoalFigure], periods: &[usize]) -> Option<Vec<f64>> {
     let mut mean = vec![0.0; figures.len()];
     let mut one = Vec::new();
     for sums in sums {

@@ -1,60 +1,65 @@
 //! Sums per period while a simulation runs.
 
-use crate::figure::{Figure, Thresholds};
+use crate::figure::{GoalFigure, Thresholds};
 use crate::periods::Periods;
-use crate::study::Sums;
+use crate::study::PeriodFigures;
 use drystone::engine::Observer;
-use drystone::metrics::Selection;
-use drystone::model::{Ended, JobId, Status, Time};
+use drystone::metrics::JobSelection;
+use drystone::model::{EndedJob, JobId, LogStatus, Time};
 use std::collections::BTreeSet;
 
 /// Watches a simulation and sums up the jobs that count, period by period.
 #[derive(Clone, Debug)]
-pub struct Watch<'a> {
-    figures: &'a [Figure],
+pub struct PeriodObserver<'a> {
+    figures: &'a [GoalFigure],
     thresholds: Thresholds,
     periods: &'a Periods,
-    selection: Selection,
+    selection: JobSelection,
     uncounted: Option<&'a BTreeSet<JobId>>,
-    sums: Sums,
+    sums: PeriodFigures,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> PeriodObserver<'a> {
     /// Sums up these figures. Of a `selection` the rules that go by submit or status count; the
     /// periods are those of the jobs that do.
     #[must_use]
-    pub fn new(figures: &'a [Figure], thresholds: Thresholds, periods: &'a Periods, selection: Selection) -> Watch<'a> {
-        let sums = Sums::empty(periods.count(), figures.len());
-        Watch { figures, thresholds, periods, selection, uncounted: None, sums }
+    pub fn new(
+        figures: &'a [GoalFigure],
+        thresholds: Thresholds,
+        periods: &'a Periods,
+        selection: JobSelection,
+    ) -> PeriodObserver<'a> {
+        let sums = PeriodFigures::empty(periods.count(), figures.len());
+        PeriodObserver { figures, thresholds, periods, selection, uncounted: None, sums }
     }
 
     /// Without these jobs, of which it is not known how long they ran.
     #[must_use]
-    pub fn without(self, uncounted: Option<&'a BTreeSet<JobId>>) -> Watch<'a> {
-        Watch { uncounted, ..self }
+    pub fn without(self, uncounted: Option<&'a BTreeSet<JobId>>) -> PeriodObserver<'a> {
+        PeriodObserver { uncounted, ..self }
     }
 
     /// Returns the sums.
     #[must_use]
-    pub fn into_sums(self) -> Sums {
+    pub fn into_sums(self) -> PeriodFigures {
         self.sums
     }
 
-    fn counts(&self, ended: &Ended<'_>, submit: Time) -> bool {
+    fn counts(&self, ended: &EndedJob<'_>, submit: Time) -> bool {
         let selected = match self.selection {
-            Selection::Completed => ended.truth.status == Status::Completed,
-            Selection::Submitted { from, until } => submit >= from && submit < until,
+            JobSelection::Completed => ended.truth.status == LogStatus::Completed,
+            JobSelection::Submitted { from, until } => submit >= from && submit < until,
             // The periods begin and end with the window.
-            Selection::All | Selection::Tsafrir | Selection::Window { .. } => true,
+            JobSelection::All | JobSelection::Tsafrir | JobSelection::Window { .. } => true,
         };
         selected && ended.outcome.found.is_none() && !self.uncounted.is_some_and(|jobs| jobs.contains(&ended.id))
     }
 }
 
-impl Observer for Watch<'_> {
+impl Observer for PeriodObserver<'_> {
     const NOTES: bool = false;
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let submit = ended.job.submit;
         if !self.counts(ended, submit) {
             return;

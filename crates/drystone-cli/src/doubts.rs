@@ -1,8 +1,8 @@
 //! Doubts about an input that people should hear of before they believe a result.
 
 use crate::output::{message, number};
-use drystone::log::clean::{Audit, Rule};
-use drystone::log::swf::Header;
+use drystone::log::clean::{Audit, CleaningRule};
+use drystone::log::swf::SwfHeader;
 use drystone::model::Workload;
 
 /// Least share of the work that is worth a warning.
@@ -15,7 +15,7 @@ pub(crate) fn say_what_work_is_lost(workload: &Workload, audit: &Audit) {
     if let Some(said) = &audit.beyond {
         message::warning(said);
     }
-    let dropped = audit.count(Rule::TooWide);
+    let dropped = audit.count(CleaningRule::TooWide);
     let both = workload.jobs().iter().zip(workload.truth());
     let kept: f64 = both.map(|(job, truth)| f64::from(job.procs) * truth.run.as_f64()).sum();
     let lost = audit.too_wide_work as f64;
@@ -33,7 +33,7 @@ pub(crate) fn say_what_work_is_lost(workload: &Workload, audit: &Audit) {
 }
 
 /// Says where the size given for the machine is far from the header's.
-pub(crate) fn say_where_sizes_differ(header: &Header, given: u32) {
+pub(crate) fn say_where_sizes_differ(header: &SwfHeader, given: u32) {
     let stated = header.max_procs().or_else(|| header.max_nodes()).filter(|&procs| procs > 0);
     let Some(stated) = stated else { return };
     let ratio = f64::from(given) / stated as f64;

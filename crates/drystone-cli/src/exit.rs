@@ -27,12 +27,12 @@ pub(crate) const CODES: &str = "Exit codes: 0 done; 1 a finding (a promise was b
     130 interrupted, 143 terminated, 129 hung up.";
 
 /// Result of commands.
-pub(crate) type Outcome = Result<u8, Failure>;
+pub(crate) type CommandOutcome = Result<u8, CommandFailure>;
 
 /// Reason why the program stops early.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum CommandFailure {
     /// The output pipe was closed.
     PipeClosed,
     /// Something to tell, and how to exit.
@@ -53,23 +53,23 @@ pub enum Failure {
     },
 }
 
-impl Failure {
+impl CommandFailure {
     /// Wrong usage, input or output.
-    pub(crate) fn usage(text: impl Display) -> Failure {
-        Failure::Message { code: USAGE, text: text.to_string() }
+    pub(crate) fn usage(text: impl Display) -> CommandFailure {
+        CommandFailure::Message { code: USAGE, text: text.to_string() }
     }
 
     /// Wrong usage, input or output, for this reason.
-    pub(crate) fn because(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
-        Failure::Because { code: USAGE, text: error.to_string(), error: Box::new(error) }
+    pub(crate) fn because(error: impl std::error::Error + Send + Sync + 'static) -> CommandFailure {
+        CommandFailure::Because { code: USAGE, text: error.to_string(), error: Box::new(error) }
     }
 
     /// Returns the message.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
-            Failure::PipeClosed => "the output is closed",
-            Failure::Message { text, .. } | Failure::Because { text, .. } => text,
+            CommandFailure::PipeClosed => "the output is closed",
+            CommandFailure::Message { text, .. } | CommandFailure::Because { text, .. } => text,
         }
     }
 
@@ -77,35 +77,35 @@ impl Failure {
     #[must_use]
     pub fn error<E: std::error::Error + 'static>(&self) -> Option<&E> {
         match self {
-            Failure::Because { error, .. } => error.downcast_ref(),
+            CommandFailure::Because { error, .. } => error.downcast_ref(),
             _ => None,
         }
     }
 
     /// Writing to `name` failed.
-    pub(crate) fn write(name: &str, error: &io::Error) -> Failure {
+    pub(crate) fn write(name: &str, error: &io::Error) -> CommandFailure {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Failure::PipeClosed;
+            return CommandFailure::PipeClosed;
         }
-        Failure::usage(format_args!("{name}: cannot be written: {error}"))
+        CommandFailure::usage(format_args!("{name}: cannot be written: {error}"))
     }
 
     /// A simulation of `policy` failed.
-    pub(crate) fn simulation(policy: &str, error: SimulationError) -> Failure {
+    pub(crate) fn simulation(policy: &str, error: SimulationError) -> CommandFailure {
         let (code, text) = match &error {
             SimulationError::Thrashing { .. } | SimulationError::TooFew { .. } | SimulationError::News(_) => {
                 (USAGE, format!("policy {policy}: {error}"))
             }
             _ => (VIOLATION, format!("policy {policy}: {error}; this is a bug of the policy, please report it")),
         };
-        Failure::Because { code, text, error: Box::new(error) }
+        CommandFailure::Because { code, text, error: Box::new(error) }
     }
 
     /// An experiment with `policy` came to nothing.
-    pub(crate) fn experiment(policy: &str, error: ExperimentError) -> Failure {
+    pub(crate) fn experiment(policy: &str, error: ExperimentError) -> CommandFailure {
         match error {
-            ExperimentError::Simulation(error) => Failure::simulation(policy, error),
-            other => Failure::usage(format_args!("policy {policy}: {other}")),
+            ExperimentError::Simulation(error) => CommandFailure::simulation(policy, error),
+            other => CommandFailure::usage(format_args!("policy {policy}: {other}")),
         }
     }
 
@@ -113,32 +113,32 @@ impl Failure {
     #[must_use]
     pub fn code(&self) -> u8 {
         match self {
-            Failure::PipeClosed => DONE,
-            Failure::Message { code, .. } | Failure::Because { code, .. } => *code,
+            CommandFailure::PipeClosed => DONE,
+            CommandFailure::Message { code, .. } | CommandFailure::Because { code, .. } => *code,
         }
     }
 
     /// Tells the user, on the standard error.
     pub(crate) fn report(&self) {
-        if !matches!(self, Failure::PipeClosed) {
+        if !matches!(self, CommandFailure::PipeClosed) {
             crate::output::message::error(self.text());
         }
     }
 }
 
 #[cfg(feature = "sweep")]
-impl From<SweepError> for Failure {
-    fn from(error: SweepError) -> Failure {
+impl From<SweepError> for CommandFailure {
+    fn from(error: SweepError) -> CommandFailure {
         let code = if error.is_violation() { VIOLATION } else { USAGE };
-        Failure::Because { code, text: error.to_string(), error: Box::new(error) }
+        CommandFailure::Because { code, text: error.to_string(), error: Box::new(error) }
     }
 }
 
 macro_rules! wrong_usage {
     ($($error:ty),+) => {
-        $(impl From<$error> for Failure {
-            fn from(error: $error) -> Failure {
-                Failure::because(error)
+        $(impl From<$error> for CommandFailure {
+            fn from(error: $error) -> CommandFailure {
+                CommandFailure::because(error)
             }
         })+
     };
@@ -149,27 +149,27 @@ wrong_usage!(LogError, OptionError, SpecError, PriorityError, GenerateError, Unk
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone::engine::Violation;
+    use drystone::engine::PolicyViolation;
     use drystone::model::{JobId, Time};
 
     #[test]
     fn a_broken_contract_has_its_own_code() {
         let problem = "starts twice".to_string();
-        let violation = Violation { at: Time(5), job: Some(JobId(3)), problem };
-        let failure = Failure::simulation("easy", violation.into());
+        let violation = PolicyViolation { at: Time(5), job: Some(JobId(3)), problem };
+        let failure = CommandFailure::simulation("easy", violation.into());
         assert_eq!(failure.code(), VIOLATION);
         assert!(failure.error::<SimulationError>().is_some(), "programs want to know which job");
         let text = failure.text();
         assert!(text.contains("policy easy") && text.contains("starts twice") && text.contains("#3"), "{text}");
         let starved = SimulationError::Starved { waiting: 1, suspended: 0, first: JobId(0) };
-        assert_eq!(Failure::simulation("easy", starved).code(), VIOLATION);
+        assert_eq!(CommandFailure::simulation("easy", starved).code(), VIOLATION);
     }
 
     #[test]
     fn a_closed_pipe_is_no_failure() {
         let closed = io::Error::from(io::ErrorKind::BrokenPipe);
-        assert_eq!(Failure::write("standard output", &closed).code(), DONE);
+        assert_eq!(CommandFailure::write("standard output", &closed).code(), DONE);
         let full = io::Error::from(io::ErrorKind::StorageFull);
-        assert_eq!(Failure::write("out.csv", &full).code(), USAGE);
+        assert_eq!(CommandFailure::write("out.csv", &full).code(), USAGE);
     }
 }

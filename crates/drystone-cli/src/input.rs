@@ -15,33 +15,33 @@ mod synthetic;
 
 use crate::args::{LogArgs, RealArgs, SimulationArgs};
 use crate::doubts;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::meta::{ExperimentMeta, StudyMeta, WorkloadMeta};
 use crate::output::message;
 use crate::output::number;
 use crate::site::SiteInput;
-use drystone::experiment::{self, Division};
+use drystone::experiment::{self, PoolDivision};
 use drystone::fingerprint::fingerprint;
 use drystone::log::LogError;
-use drystone::log::clean::{Audit, Overrun, Rule, Study};
-use drystone::log::source::Source;
-use drystone::log::swf::{Header, Record};
-use drystone::metrics::{Calendar, Selection};
+use drystone::log::clean::{Audit, CleaningRule, CleaningStudy, Overrun};
+use drystone::log::source::LogFile;
+use drystone::log::swf::{SwfHeader, SwfRecord};
+use drystone::metrics::{Calendar, JobSelection};
 use drystone::model::{JobId, Outages, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 use std::ops::Range;
 use std::path::Path;
 
-pub(crate) use cut::Parts;
-pub(crate) use files::{Files, platform, priorities};
-pub(crate) use given::Given;
+pub(crate) use cut::WorkloadParts;
+pub(crate) use files::{PolicyFiles, platform, priorities};
+pub(crate) use given::InputKind;
 pub(crate) use limits::limits;
 pub(crate) use read::open;
 pub(crate) use synthetic::synthetic_header;
 
 /// Opens what is no text and reads as a log all the same: the folder of a site, and a log in
 /// Parquet.
-pub(crate) fn as_log(path: &Path) -> Option<Result<Source, LogError>> {
+pub(crate) fn as_log(path: &Path) -> Option<Result<LogFile, LogError>> {
     #[cfg(feature = "parquet")]
     if let Some(opened) = parquet_log::as_log(path) {
         return Some(opened);
@@ -51,19 +51,19 @@ pub(crate) fn as_log(path: &Path) -> Option<Result<Source, LogError>> {
 
 /// A workload with all that is known of it.
 #[derive(Clone, Debug)]
-pub struct Input {
+pub struct WorkloadInput {
     pub(crate) workload: Workload,
     pub(crate) audit: Audit,
-    pub(crate) header: Header,
+    pub(crate) header: SwfHeader,
     /// The original records, in the order of the jobs, where they were asked for.
-    pub(crate) records: Option<Vec<Record>>,
+    pub(crate) records: Option<Vec<SwfRecord>>,
     /// Data of an imported site beyond its jobs, if it is one.
     pub(crate) site: Option<SiteInput>,
     /// Places of the jobs that count, where others are simulated around them.
     pub(crate) counted: Option<Range<usize>>,
 }
 
-impl Input {
+impl WorkloadInput {
     /// Says what people should know of a log that was read so.
     pub(crate) fn say_what_is_odd(&self, args: &LogArgs) {
         let options = args.options();
@@ -101,7 +101,7 @@ impl Input {
 
     /// Returns the capacity that the machine lacks over time: as requested, else as the site has
     /// it. Recorded among the settings.
-    pub(crate) fn outages(&self, real: &RealArgs, experiment: &mut ExperimentMeta) -> Result<Outages, Failure> {
+    pub(crate) fn outages(&self, real: &RealArgs, experiment: &mut ExperimentMeta) -> Result<Outages, CommandFailure> {
         let asked = real.outages(&self.workload, experiment)?;
         let Some(site) = &self.site else { return Ok(asked) };
         let (outages, lacks, known) = site.outages()?;
@@ -116,13 +116,13 @@ impl Input {
     }
 
     /// Returns the division among pools that share no node.
-    pub(crate) fn division(&self) -> Option<&Division> {
+    pub(crate) fn division(&self) -> Option<&PoolDivision> {
         self.site.as_ref().and_then(SiteInput::division)
     }
 
     /// Checks that these policies can be simulated on it. Pools side by side are looked at when
     /// they are simulated.
-    pub(crate) fn fits<'a>(&self, specs: impl IntoIterator<Item = &'a PolicySpec>) -> Result<(), Failure> {
+    pub(crate) fn fits<'a>(&self, specs: impl IntoIterator<Item = &'a PolicySpec>) -> Result<(), CommandFailure> {
         match self.division() {
             Some(_) => Ok(()),
             None => fits(specs, &self.workload),
@@ -130,7 +130,7 @@ impl Input {
     }
 
     /// A policy as it is simulated here.
-    pub(crate) fn policy(&self, spec: &PolicySpec) -> Result<PolicySpec, Failure> {
+    pub(crate) fn policy(&self, spec: &PolicySpec) -> Result<PolicySpec, CommandFailure> {
         let spec = self.site.as_ref().map_or_else(|| Ok(spec.clone()), |site| site.policy(spec))?;
         crate::site::tell_remarks([&spec]);
         Ok(spec)
@@ -138,7 +138,7 @@ impl Input {
 
     /// Returns the selection of the jobs that count: as requested, else as the study or the site
     /// has it, else all.
-    pub(crate) fn selection(&self, args: &SimulationArgs) -> Selection {
+    pub(crate) fn selection(&self, args: &SimulationArgs) -> JobSelection {
         if let (Some(counted), None) = (self.counted_submits(), args.trim) {
             return counted;
         }
@@ -157,7 +157,7 @@ impl Input {
                 meta.name,
                 meta.sets.text()
             ));
-            if study == Study::Chiang2008 && self.counted.is_some() {
+            if study == CleaningStudy::Chiang2008 && self.counted.is_some() {
                 message::note(
                     "with --month it simulates the jobs around it as well (--around 7d), at an offered load of the month of \
                      at least 0.9 (--load-to 0.9), and counts those of the month",
@@ -191,11 +191,11 @@ impl Input {
     }
 
     fn say_what_was_dropped(&self, listed: bool) {
-        use drystone::log::clean::Effect;
+        use drystone::log::clean::CleaningEffect;
         let dropped: Vec<String> = self
             .audit
             .counts()
-            .filter(|(rule, _)| rule.effect() == Effect::Dropped && rule.name() != "not-taken")
+            .filter(|(rule, _)| rule.effect() == CleaningEffect::Dropped && rule.name() != "not-taken")
             .map(|(rule, records)| format!("{} {rule}", number::count(records)))
             .collect();
         if !dropped.is_empty() {
@@ -211,7 +211,7 @@ impl Input {
     /// killed at its limit.)
     fn say_who_is_foreseen(&self, guesses: bool) {
         let jobs = self.workload.len() as u64;
-        let guessed = if guesses { self.audit.count(Rule::GuessedEstimate).min(jobs) } else { 0 };
+        let guessed = if guesses { self.audit.count(CleaningRule::GuessedEstimate).min(jobs) } else { 0 };
         if guessed > 0 && guessed >= jobs / 20 {
             return message::warning(&format!(
                 "{} of {} jobs have no estimate, so their true run time replaces it: every policy that plans with \
@@ -242,7 +242,7 @@ pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 5] {
 
 /// The policy in the variant of the study, where it has one. Says which of its parameters change
 /// nothing.
-pub(crate) fn in_study(spec: &PolicySpec, study: Option<Study>) -> Result<PolicySpec, Failure> {
+pub(crate) fn in_study(spec: &PolicySpec, study: Option<CleaningStudy>) -> Result<PolicySpec, CommandFailure> {
     let spec = match study {
         Some(study) => spec.in_study(study.name())?,
         None => spec.clone(),
@@ -254,12 +254,12 @@ pub(crate) fn in_study(spec: &PolicySpec, study: Option<Study>) -> Result<Policy
 }
 
 /// The place of the job with this number in the order of arrival.
-pub(crate) fn job(workload: &Workload, number: i64) -> Result<JobId, Failure> {
+pub(crate) fn job(workload: &Workload, number: i64) -> Result<JobId, CommandFailure> {
     let mut found = workload.truth().iter().enumerate().filter(|(_, truth)| truth.number == number);
     let Some((at, _)) = found.next() else {
         let numbers = || workload.truth().iter().map(|truth| truth.number);
         let (first, last) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
-        return Err(Failure::usage(format_args!(
+        return Err(CommandFailure::usage(format_args!(
             "the workload has no job {number}; its jobs have numbers from {first} to {last}, without those that cleaning \
              dropped"
         )));
@@ -271,22 +271,25 @@ pub(crate) fn job(workload: &Workload, number: i64) -> Result<JobId, Failure> {
 }
 
 /// Checks that a policy accepts these priorities.
-pub(crate) fn takes(spec: &PolicySpec, priorities: &Priorities, workload: &Workload) -> Result<(), Failure> {
+pub(crate) fn takes(spec: &PolicySpec, priorities: &Priorities, workload: &Workload) -> Result<(), CommandFailure> {
     let taken = spec.scheduler().policy.prioritise(priorities.clone().placed(workload));
-    taken.map_err(|error| Failure::usage(format_args!("policy {spec}: {error}")))
+    taken.map_err(|error| CommandFailure::usage(format_args!("policy {spec}: {error}")))
 }
 
 /// Checks that these policies can be simulated on the workload.
-pub(crate) fn fits<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>, workload: &Workload) -> Result<(), Failure> {
+pub(crate) fn fits<'a>(
+    specs: impl IntoIterator<Item = &'a PolicySpec>,
+    workload: &Workload,
+) -> Result<(), CommandFailure> {
     for spec in specs {
-        let unfit = |error| Failure::usage(format_args!("policy {spec}: {error}"));
+        let unfit = |error| CommandFailure::usage(format_args!("policy {spec}: {error}"));
         spec.scheduler().fits(workload).map_err(unfit)?;
     }
     Ok(())
 }
 
 /// Returns the selection of the jobs that count: as requested, else as the study has it, else all.
-pub(crate) fn selection(args: &SimulationArgs) -> Selection {
+pub(crate) fn selection(args: &SimulationArgs) -> JobSelection {
     args.trim.unwrap_or_else(|| experiment::selection(args.log.study))
 }
 
@@ -294,15 +297,15 @@ pub(crate) fn selection(args: &SimulationArgs) -> Selection {
 pub(crate) const UNSEEDED: u64 = 1;
 
 /// The settings of a schedule of which nothing is trimmed.
-pub(crate) fn untrimmed(study: Option<Study>, seed: u64, header: &Header) -> ExperimentMeta {
+pub(crate) fn untrimmed(study: Option<CleaningStudy>, seed: u64, header: &SwfHeader) -> ExperimentMeta {
     ExperimentMeta {
         study: study.map(|study| study_meta(study, header)),
-        trim: Selection::All.to_string(),
+        trim: JobSelection::All.to_string(),
         seed,
         ..ExperimentMeta::default()
     }
 }
 
-fn study_meta(study: Study, header: &Header) -> StudyMeta {
+fn study_meta(study: CleaningStudy, header: &SwfHeader) -> StudyMeta {
     StudyMeta::of(study, study.procs(header), &experiment::selection(Some(study)).to_string())
 }

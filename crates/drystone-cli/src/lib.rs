@@ -49,8 +49,8 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
 /// The program to begin where the command is to run in another process.
 #[cfg(feature = "sweep")]
-fn program() -> Result<PathBuf, exit::Failure> {
-    let own = || std::env::current_exe().map_err(|e| exit::Failure::usage(format_args!("drystone: {e}")));
+fn program() -> Result<PathBuf, exit::CommandFailure> {
+    let own = || std::env::current_exe().map_err(|e| exit::CommandFailure::usage(format_args!("drystone: {e}")));
     PROGRAM.get().cloned().map_or_else(own, Ok)
 }
 
@@ -78,14 +78,14 @@ fn run_with(args: Vec<OsString>) -> u8 {
 }
 
 /// Help and version are data, and a success where they can be written.
-fn help(error: &clap::Error) -> exit::Outcome {
+fn help(error: &clap::Error) -> exit::CommandOutcome {
     let text = error.render();
     let text = if output::stdout::is_styled() { text.ansi().to_string() } else { text.to_string() };
     output::stdout::write(text.as_bytes())?;
     Ok(exit::DONE)
 }
 
-fn end(outcome: exit::Outcome) -> u8 {
+fn end(outcome: exit::CommandOutcome) -> u8 {
     match outcome {
         Ok(code) => code,
         Err(failure) => {

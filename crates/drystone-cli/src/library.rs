@@ -8,19 +8,19 @@ mod more;
 #[cfg(feature = "sites")]
 mod sites;
 
-pub use self::more::{Said, gantt, headroom, predict};
+pub use self::more::{LibraryOutput, gantt, headroom, predict};
 #[cfg(feature = "sites")]
 pub use self::sites::{fidelity, foresee, import, whatif, when};
 use crate::args::{Cli, Command, CompareArgs, ExplainArgs, RunArgs, SimulationArgs, SourceArgs};
-use crate::commands::compare::{Judged, judged};
+use crate::commands::compare::{JudgedComparison, judged};
 use crate::commands::explain::story;
-use crate::commands::run::{Ran, Wanted, ran};
-pub use crate::exit::Failure;
-pub use crate::input::Input;
+use crate::commands::run::{RunOutcome, WantedData, ran};
+pub use crate::exit::CommandFailure;
+pub use crate::input::WorkloadInput;
 use crate::output::{excess, message};
-use drystone::log::clean::{Audit, Options};
-use drystone::log::source::Source;
-use drystone::log::swf::{Header, Record};
+use drystone::log::clean::{Audit, CleaningOptions};
+use drystone::log::source::LogFile;
+use drystone::log::swf::{SwfHeader, SwfRecord};
 use drystone::log::{self};
 use drystone::metrics::JobRow;
 use drystone::model::Workload;
@@ -34,37 +34,37 @@ use std::sync::atomic::AtomicBool;
 
 /// Something, and the notes and warnings that came with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Told<T> {
+pub struct WithNotes<T> {
     /// The result.
     pub what: T,
     /// Messages for people.
     pub messages: Vec<String>,
 }
 
-fn overheard<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<Told<T>, Failure> {
+fn overheard<T>(work: impl FnOnce() -> Result<T, CommandFailure>) -> Result<WithNotes<T>, CommandFailure> {
     let (what, messages) = message::overhear(work);
-    Ok(Told { what: what?, messages })
+    Ok(WithNotes { what: what?, messages })
 }
 
 /// The arguments of a command, from its words.
-fn parsed(words: &[String]) -> Result<Command, Failure> {
+fn parsed(words: &[String]) -> Result<Command, CommandFailure> {
     let words = ["drystone".to_string()].into_iter().chain(words.iter().cloned());
     let cli = <Cli as clap::Parser>::try_parse_from(words).map_err(|error| {
         let text = error.render().to_string();
         let told = text.split("\n\n").next().unwrap_or_default();
-        Failure::usage(told.strip_prefix("error: ").unwrap_or(told).trim())
+        CommandFailure::usage(told.strip_prefix("error: ").unwrap_or(told).trim())
     })?;
     Ok(cli.command)
 }
 
 /// The arguments of a command without the name of the program, from its words.
 #[cfg(feature = "sites")]
-pub(crate) fn of_words(words: &[&str]) -> Result<Command, Failure> {
+pub(crate) fn of_words(words: &[&str]) -> Result<Command, CommandFailure> {
     parsed(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
 }
 
 /// A command with options.
-fn command(name: &str, fixed: &[&str], options: &[String]) -> Result<Command, Failure> {
+fn command(name: &str, fixed: &[&str], options: &[String]) -> Result<Command, CommandFailure> {
     let mut words = vec![name.to_string()];
     words.extend(fixed.iter().map(ToString::to_string));
     words.extend_from_slice(options);
@@ -72,15 +72,15 @@ fn command(name: &str, fixed: &[&str], options: &[String]) -> Result<Command, Fa
 }
 
 /// The options of `run` that shape a workload.
-fn shaping(options: &[String]) -> Result<SimulationArgs, Failure> {
+fn shaping(options: &[String]) -> Result<SimulationArgs, CommandFailure> {
     match command("run", &["--policy=easy"], options)? {
         Command::Run(args) => Ok(args.common),
-        _ => Err(Failure::usage("no options of a log")),
+        _ => Err(CommandFailure::usage("no options of a log")),
     }
 }
 
 /// An input as it is simulated under these policies: of a site each pool has its own.
-fn localised<'a>(input: &'a Input, specs: &[PolicySpec]) -> Cow<'a, Input> {
+fn localised<'a>(input: &'a WorkloadInput, specs: &[PolicySpec]) -> Cow<'a, WorkloadInput> {
     if input.site.is_none() {
         return Cow::Borrowed(input);
     }
@@ -90,9 +90,9 @@ fn localised<'a>(input: &'a Input, specs: &[PolicySpec]) -> Cow<'a, Input> {
 }
 
 /// Refuses several pools, for a question about one machine.
-fn one_machine(input: &Input, what: &str) -> Result<(), Failure> {
+fn one_machine(input: &WorkloadInput, what: &str) -> Result<(), CommandFailure> {
     match input.division() {
-        Some(_) => Err(Failure::usage(format_args!(
+        Some(_) => Err(CommandFailure::usage(format_args!(
             "{what} is about one machine, and the site has several pools; SITE#POOL names one"
         ))),
         None => Ok(()),
@@ -100,52 +100,56 @@ fn one_machine(input: &Input, what: &str) -> Result<(), Failure> {
 }
 
 /// Names the folder of a site that was read before: its own Slurm is the baseline.
-fn from_site(source: &mut SourceArgs, input: &Input) {
+fn from_site(source: &mut SourceArgs, input: &WorkloadInput) {
     if let Some(site) = &input.site {
         *source = SourceArgs::of(site.folder());
     }
 }
 
-impl Input {
+impl WorkloadInput {
     /// Reads and cleans a log, or a site with its pools and what they lacked; `options` are those
     /// of `drystone run` that shape a workload, such as `--overrun=kill`, `--warm-start=7d`,
     /// `--month=1997-03`. `plain` takes of a site its jobs alone.
     ///
     /// # Errors
     /// A file that cannot be read, is no log or breaks a rule; options that are wrong.
-    pub fn load(path: &Path, options: &[String], plain: bool) -> Result<Told<Input>, Failure> {
+    pub fn load(path: &Path, options: &[String], plain: bool) -> Result<WithNotes<WorkloadInput>, CommandFailure> {
         let args = SimulationArgs { source: SourceArgs::of(path), ..shaping(options)? };
-        overheard(|| Input::simulated(&args, true, plain))
+        overheard(|| WorkloadInput::simulated(&args, true, plain))
     }
 
     /// Loads a workload from bytes that were opened elsewhere; `title` is its name.
     ///
     /// # Errors
-    /// As [`Input::load`].
-    pub fn load_from(source: Source, title: &str, options: &[String]) -> Result<Told<Input>, Failure> {
+    /// As [`WorkloadInput::load`].
+    pub fn load_from(
+        source: LogFile,
+        title: &str,
+        options: &[String],
+    ) -> Result<WithNotes<WorkloadInput>, CommandFailure> {
         let args = shaping(options)?;
         let read = |log: &crate::args::LogArgs| {
-            let options = Options { records: true, ..log.options() };
-            let log::Loaded { workload, audit, header, records } = log::load_from(source, title, &options)?;
-            let input = Input { workload, audit, header, records, site: None, counted: None };
+            let options = CleaningOptions { records: true, ..log.options() };
+            let log::LoadedLog { workload, audit, header, records } = log::load_from(source, title, &options)?;
+            let input = WorkloadInput { workload, audit, header, records, site: None, counted: None };
             input.say_what_is_odd(log);
             input.with_resources(&log.resources)
         };
         let (log, cut) = args.protocol();
-        overheard(|| Input::arranged(read, None, (&log, &cut, &args.real)))
+        overheard(|| WorkloadInput::arranged(read, None, (&log, &cut, &args.real)))
     }
 
     /// A workload that was made by a program.
     #[must_use]
-    pub fn of(workload: Workload) -> Input {
+    pub fn of(workload: Workload) -> WorkloadInput {
         let mut header = crate::input::synthetic_header(&workload);
         header.set("MaxJobs", &workload.len().to_string());
         header.set("MaxRecords", &workload.len().to_string());
         let jobs = workload.jobs().iter().zip(workload.truth());
-        let records = jobs.map(|(job, truth)| Record::of(job, truth)).collect();
+        let records = jobs.map(|(job, truth)| SwfRecord::of(job, truth)).collect();
         let mut audit = Audit::default();
         (audit.records, audit.jobs) = (workload.len() as u64, workload.len() as u64);
-        Input { workload, audit, header, records: Some(records), site: None, counted: None }
+        WorkloadInput { workload, audit, header, records: Some(records), site: None, counted: None }
     }
 
     /// The jobs.
@@ -162,34 +166,34 @@ impl Input {
 
     /// The log's header.
     #[must_use]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &SwfHeader {
         &self.header
     }
 
     /// The original records, in the order of the jobs, where they were kept.
     #[must_use]
-    pub fn records(&self) -> Option<&[Record]> {
+    pub fn records(&self) -> Option<&[SwfRecord]> {
         self.records.as_deref()
     }
 
     /// Some of the jobs at the times that they have, with what is known of them; `records` are
     /// theirs.
     #[must_use]
-    pub fn some(&self, workload: Workload, records: Option<Vec<Record>>) -> Input {
+    pub fn some(&self, workload: Workload, records: Option<Vec<SwfRecord>>) -> WorkloadInput {
         let mut site = self.site.clone();
         if let (Some(site), Some(records)) = (&mut site, &records) {
             site.places = crate::site::places(records);
         }
-        Input { workload, audit: self.audit.clone(), header: self.header.clone(), records, site, counted: None }
+        WorkloadInput { workload, audit: self.audit.clone(), header: self.header.clone(), records, site, counted: None }
     }
 
     /// The jobs at other times; `records` are theirs.
     ///
     /// # Errors
     /// A site of which more than the jobs was taken: what its pools lacked was at other times.
-    pub fn moved(&self, workload: Workload, records: Option<Vec<Record>>) -> Result<Input, Failure> {
+    pub fn moved(&self, workload: Workload, records: Option<Vec<SwfRecord>>) -> Result<WorkloadInput, CommandFailure> {
         if self.site.as_ref().is_some_and(|site| !site.plain) {
-            return Err(Failure::usage(
+            return Err(CommandFailure::usage(
                 "the jobs of a site do not move: the initial jobs and the missing capacity belong to these times; \
                  read(SITE, plain=True) \
                  takes the jobs alone, and read(SITE, load=1.1) moves them",
@@ -215,32 +219,36 @@ impl Input {
     ///
     /// # Errors
     /// An ending that says nothing, a place that cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), Failure> {
+    pub fn write(&self, path: &Path) -> Result<(), CommandFailure> {
         crate::commands::workload::write_jobs(self, path)
     }
 }
 
 /// One policy on one workload.
-pub struct Run(Ran);
+pub struct LibraryRun(RunOutcome);
 
-impl Run {
+impl LibraryRun {
     /// Simulates; `None` on cancellation. `options` are those of `drystone run`, `--policy=` among
     /// them.
     ///
     /// # Errors
     /// Options that are wrong, a policy that does not fit or breaks its contract.
-    pub fn of(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Run>>, Failure> {
+    pub fn of(
+        input: &WorkloadInput,
+        options: &[String],
+        stop: &AtomicBool,
+    ) -> Result<Option<WithNotes<LibraryRun>>, CommandFailure> {
         let Command::Run(args) = command("run", &[], options)? else {
-            return Err(Failure::usage("no options of a run"));
+            return Err(CommandFailure::usage("no options of a run"));
         };
         let args: RunArgs = *args;
         let told = overheard(|| {
             let excessive = excess::fixed(&args.common.excess)?;
-            let wanted = Wanted { rows: true, segments: false, details: args.common.details, excessive };
+            let wanted = WantedData { rows: true, segments: false, details: args.common.details, excessive };
             let spec = crate::input::in_study(&args.policy, args.common.log.study)?;
             ran(&args, &localised(input, &[spec]), wanted, Some(stop))
         })?;
-        Ok(told.what.map(|ran| Told { what: Run(ran), messages: told.messages }))
+        Ok(told.what.map(|ran| WithNotes { what: LibraryRun(ran), messages: told.messages }))
     }
 
     /// A row per job, in the order of arrival.
@@ -253,7 +261,7 @@ impl Run {
     ///
     /// # Errors
     /// A result that is no JSON.
-    pub fn results(&self) -> Result<Results, Failure> {
+    pub fn results(&self) -> Result<Results, CommandFailure> {
         use crate::output::Printable;
         self.0.result.results()
     }
@@ -268,30 +276,34 @@ impl Run {
     ///
     /// # Errors
     /// An ending that says nothing, a place that cannot be written.
-    pub fn write_schedule(&self, input: &Input, path: &Path) -> Result<(), Failure> {
+    pub fn write_schedule(&self, input: &WorkloadInput, path: &Path) -> Result<(), CommandFailure> {
         self.0.write_schedule(input, path)
     }
 
     /// Writes the result: .html, .json, .csv, .md or .txt.
     ///
     /// # Errors
-    /// As [`Run::write_schedule`].
-    pub fn write_report(&self, path: &Path) -> Result<(), Failure> {
+    /// As [`LibraryRun::write_schedule`].
+    pub fn write_report(&self, path: &Path) -> Result<(), CommandFailure> {
         self.0.write_report(path)
     }
 }
 
 /// Several policies on one workload.
-pub struct Compared(Judged);
+pub struct LibraryComparison(JudgedComparison);
 
-impl Compared {
+impl LibraryComparison {
     /// Simulates and judges; `None` on cancellation. `options` are those of `drystone compare`.
     ///
     /// # Errors
-    /// As [`Run::of`].
-    pub fn of(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Compared>>, Failure> {
+    /// As [`LibraryRun::of`].
+    pub fn of(
+        input: &WorkloadInput,
+        options: &[String],
+        stop: &AtomicBool,
+    ) -> Result<Option<WithNotes<LibraryComparison>>, CommandFailure> {
         let Command::Compare(args) = command("compare", &[], options)? else {
-            return Err(Failure::usage("no options of a comparison"));
+            return Err(CommandFailure::usage("no options of a comparison"));
         };
         let mut args: CompareArgs = *args;
         from_site(&mut args.common.source, input);
@@ -299,14 +311,14 @@ impl Compared {
             let specs = if input.site.is_some() { crate::commands::compare::asked(&args)? } else { Vec::new() };
             judged(&args, &localised(input, &specs), stop)
         })?;
-        Ok(told.what.map(|judged| Told { what: Compared(judged), messages: told.messages }))
+        Ok(told.what.map(|judged| WithNotes { what: LibraryComparison(judged), messages: told.messages }))
     }
 
-    /// As [`Run::results`].
+    /// As [`LibraryRun::results`].
     ///
     /// # Errors
     /// A result that is no JSON.
-    pub fn results(&self) -> Result<Results, Failure> {
+    pub fn results(&self) -> Result<Results, CommandFailure> {
         self.0.results()
     }
 
@@ -316,11 +328,11 @@ impl Compared {
         self.0.text()
     }
 
-    /// As [`Run::write_report`].
+    /// As [`LibraryRun::write_report`].
     ///
     /// # Errors
-    /// As [`Run::write_schedule`].
-    pub fn write_report(&self, path: &Path) -> Result<(), Failure> {
+    /// As [`LibraryRun::write_schedule`].
+    pub fn write_report(&self, path: &Path) -> Result<(), CommandFailure> {
         self.0.write_report(path)
     }
 }
@@ -328,10 +340,10 @@ impl Compared {
 /// Explains the start of a job: in words, and as JSON. `options` are those of `drystone explain`.
 ///
 /// # Errors
-/// As [`Run::of`]; no such job.
-pub fn explain(input: &Input, options: &[String]) -> Result<Told<(String, String)>, Failure> {
+/// As [`LibraryRun::of`]; no such job.
+pub fn explain(input: &WorkloadInput, options: &[String]) -> Result<WithNotes<(String, String)>, CommandFailure> {
     let Command::Explain(args) = command("explain", &[], options)? else {
-        return Err(Failure::usage("no options of an explanation"));
+        return Err(CommandFailure::usage("no options of an explanation"));
     };
     let mut args: ExplainArgs = *args;
     from_site(&mut args.source, input);
@@ -347,13 +359,13 @@ pub fn explain(input: &Input, options: &[String]) -> Result<Told<(String, String
 ///
 /// # Errors
 /// A program that has registered a policy of its own under one of their names.
-pub fn register_policies() -> Result<(), Failure> {
+pub fn register_policies() -> Result<(), CommandFailure> {
     static DONE: OnceLock<Result<(), String>> = OnceLock::new();
     drystone::log::source::register(crate::input::as_log);
     #[cfg(feature = "sweep")]
     drystone_sweep::set_build(crate::meta::VERSION);
     let done = DONE.get_or_init(crate::site::register_policies);
-    done.clone().map_err(Failure::usage)
+    done.clone().map_err(CommandFailure::usage)
 }
 
 /// Runs the command with these arguments as [`main`](crate::main) does, and answers its exit code.

@@ -1,30 +1,30 @@
 //! Measurements of `run` and `compare`, and the data of plots.
 
 use crate::args::SimulationArgs;
-use drystone::metrics::{Config, JobRow, Report, Scheme, Selection};
+use drystone::metrics::{JobRow, JobSelection, MetricsConfig, Report, Scheme};
 use drystone::model::Span;
-use drystone_report::{Details, Material, Watcher};
+use drystone_report::{Material, PlotDetails, Watcher};
 
 /// Returns the choice of measurements, `excessive` waits among it; `detailed` measures what
 /// [`details`] takes.
 pub(crate) fn config(
     args: &SimulationArgs,
-    selection: Selection,
+    selection: JobSelection,
     excessive: &[Span],
     keep_jobs: bool,
     detailed: bool,
-) -> Config {
+) -> MetricsConfig {
     let mut categories = args.by.clone();
     if detailed {
         categories.extend(DETAILED.iter().filter(|s| !args.by.contains(s)));
     }
-    Config {
+    MetricsConfig {
         selection,
         categories,
         category_percentiles: true,
         excessive: excessive.to_vec(),
         keep_jobs: keep_jobs || detailed,
-        ..Config::default()
+        ..MetricsConfig::default()
     }
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn details(
     report: &mut Report,
     (baseline, batch): (Option<&[JobRow]>, usize),
     watched: Option<Watcher>,
-) -> Details {
+) -> PlotDetails {
     let find = |scheme: Scheme| report.categories.iter().find(|c| c.scheme == scheme);
     let material = Material {
         rows: report.jobs.as_deref().unwrap_or(&[]),
@@ -47,7 +47,7 @@ pub(crate) fn details(
         classes: find(Scheme::Chiang),
         users: find(Scheme::User),
     };
-    let details = Details::of(material, watched);
+    let details = PlotDetails::of(material, watched);
     report.categories.retain(|c| args.by.contains(&c.scheme));
     details
 }

@@ -1,10 +1,10 @@
 //! A progress bar for anything over two seconds, on terminals only.
 
-use crate::output::file::Output;
+use crate::output::file::OutputFile;
 use crate::output::message;
 use crate::output::number::speed;
 use drystone::engine::Observer;
-use drystone::model::Ended;
+use drystone::model::EndedJob;
 use drystone_report::document::visible;
 use indicatif::style::ProgressTracker;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -26,17 +26,17 @@ pub(crate) fn nobody_watches() -> bool {
 const STRIDE: u64 = 1_000;
 
 /// Counts work done. Can be shared by threads; costs little without a terminal.
-pub(crate) struct Progress {
+pub(crate) struct WorkProgress {
     bar: ProgressBar,
     since: Instant,
     /// There is no terminal, or the bar is shown already.
     settled: AtomicBool,
 }
 
-impl Progress {
+impl WorkProgress {
     /// Work counted in `unit` (`jobs`), of which there is `total` if known.
     #[expect(clippy::disallowed_methods, reason = "when to show a bar")]
-    pub(crate) fn new(what: &str, unit: &str, total: Option<u64>) -> Progress {
+    pub(crate) fn new(what: &str, unit: &str, total: Option<u64>) -> WorkProgress {
         let bytes = unit == "bytes";
         let template = match (total.is_some(), bytes) {
             (true, false) => {
@@ -50,15 +50,17 @@ impl Progress {
         };
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(&template) {
-            let style = style.with_key("rate", Recent::new(Shown::Rate)).with_key("left", Recent::new(Shown::Left));
+            let style = style
+                .with_key("rate", RecentRate::new(RateText::Rate))
+                .with_key("left", RecentRate::new(RateText::Left));
             bar.set_style(style.progress_chars("=> "));
         }
-        Progress { bar, since: Instant::now(), settled: AtomicBool::new(nobody_watches()) }
+        WorkProgress { bar, since: Instant::now(), settled: AtomicBool::new(nobody_watches()) }
     }
 
     /// Of records that are written. Nothing is shown where they go to a terminal themselves.
-    pub(crate) fn writing(records: usize, out: &Output) -> Progress {
-        let progress = Progress::new("writing", "records", Some(records as u64));
+    pub(crate) fn writing(records: usize, out: &OutputFile) -> WorkProgress {
+        let progress = WorkProgress::new("writing", "records", Some(records as u64));
         if out.is_terminal() {
             progress.settled.store(true, Ordering::Relaxed);
         }
@@ -147,9 +149,9 @@ impl Drop for Phases {
     }
 }
 
-/// Contents of a [`Recent`].
+/// Contents of a [`RecentRate`].
 #[derive(Clone, Copy)]
-enum Shown {
+enum RateText {
     Rate,
     Left,
 }
@@ -157,8 +159,8 @@ enum Shown {
 /// The rate of the last seconds, and the time left if it stays so. What was faster before says
 /// little of what is left: one policy may take a hundred times as long as another.
 #[derive(Clone)]
-struct Recent {
-    shown: Shown,
+struct RecentRate {
+    shown: RateText,
     /// Times and amounts of work, at least [`APART`] apart, back to [`RECENT`] ago.
     seen: VecDeque<(Instant, u64)>,
 }
@@ -167,9 +169,9 @@ struct Recent {
 const RECENT: Duration = Duration::from_secs(5);
 const APART: Duration = Duration::from_millis(200);
 
-impl Recent {
-    fn new(shown: Shown) -> Recent {
-        Recent { shown, seen: VecDeque::new() }
+impl RecentRate {
+    fn new(shown: RateText) -> RecentRate {
+        RecentRate { shown, seen: VecDeque::new() }
     }
 
     fn note(&mut self, now: Instant, done: u64) {
@@ -196,7 +198,7 @@ impl Recent {
     }
 }
 
-impl ProgressTracker for Recent {
+impl ProgressTracker for RecentRate {
     fn clone_box(&self) -> Box<dyn ProgressTracker> {
         Box::new(self.clone())
     }
@@ -211,8 +213,8 @@ impl ProgressTracker for Recent {
 
     fn write(&self, state: &ProgressState, out: &mut dyn Write) {
         let text = match self.shown {
-            Shown::Rate => speed(self.rate()),
-            Shown::Left => {
+            RateText::Rate => speed(self.rate()),
+            RateText::Left => {
                 let left = self.left(state.len().unwrap_or(0).saturating_sub(state.pos()));
                 left.map_or_else(|| "?".to_string(), |time| format!("{:#}", HumanDuration(time)))
             }
@@ -221,27 +223,27 @@ impl ProgressTracker for Recent {
     }
 }
 
-impl Drop for Progress {
+impl Drop for WorkProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
 }
 
 /// Counts jobs that end.
-pub(crate) struct Ends<'a> {
-    progress: &'a Progress,
+pub(crate) struct EndCounter<'a> {
+    progress: &'a WorkProgress,
     /// Not passed to the bar yet.
     ended: u64,
 }
 
-impl Ends<'_> {
-    pub(crate) fn on(progress: &Progress) -> Ends<'_> {
-        Ends { progress, ended: 0 }
+impl EndCounter<'_> {
+    pub(crate) fn on(progress: &WorkProgress) -> EndCounter<'_> {
+        EndCounter { progress, ended: 0 }
     }
 }
 
-impl Observer for Ends<'_> {
-    fn ended(&mut self, _: &Ended<'_>) {
+impl Observer for EndCounter<'_> {
+    fn ended(&mut self, _: &EndedJob<'_>) {
         self.ended += 1;
         if self.ended == STRIDE {
             self.progress.add(std::mem::take(&mut self.ended));
@@ -250,12 +252,12 @@ impl Observer for Ends<'_> {
 }
 
 /// Reads and counts the bytes.
-pub(crate) struct Counted<R> {
+pub(crate) struct CountedReader<R> {
     pub(crate) input: R,
-    pub(crate) progress: Progress,
+    pub(crate) progress: WorkProgress,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         self.progress.add(read as u64);
@@ -270,7 +272,7 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "some instant or other")]
     fn the_time_left_follows_what_is_slow_now() {
-        let (start, mut recent) = (Instant::now(), Recent::new(Shown::Left));
+        let (start, mut recent) = (Instant::now(), RecentRate::new(RateText::Left));
         assert_eq!((recent.rate(), recent.left(5)), (0.0, None));
         // A million a second for ten seconds, then ten.
         (0..=10).for_each(|s| recent.note(start + Duration::from_secs(s), s * 1_000_000));

@@ -2,7 +2,7 @@
 //! them into account.
 
 use crate::args::RealArgs;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::meta::{ExperimentMeta, FileMeta};
 use crate::output::message;
 use drystone::log::outages;
@@ -11,10 +11,10 @@ use drystone::policy::PolicySpec;
 use std::path::Path;
 
 /// Reads a file as text; also answers its name, for messages and provenance.
-pub(crate) fn read(file: &Path) -> Result<(String, String), Failure> {
+pub(crate) fn read(file: &Path) -> Result<(String, String), CommandFailure> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
+        .map_err(|error| CommandFailure::usage(format_args!("{name}: cannot be read: {error}")))?;
     Ok((name, text))
 }
 
@@ -45,7 +45,11 @@ impl RealArgs {
 
     /// Reads the outages of the machine, where there are any, and records them among the settings.
     /// Times are those of the workload as it is simulated.
-    pub(crate) fn outages(&self, workload: &Workload, experiment: &mut ExperimentMeta) -> Result<Outages, Failure> {
+    pub(crate) fn outages(
+        &self,
+        workload: &Workload,
+        experiment: &mut ExperimentMeta,
+    ) -> Result<Outages, CommandFailure> {
         experiment.feedback = self.feedback;
         if let Some(file) = &self.circumstances {
             let (name, text) = read(file)?;
@@ -54,7 +58,7 @@ impl RealArgs {
         let Some(file) = &self.outages else { return Ok(Outages::default()) };
         let (name, text) = read(file)?;
         let read = outages::read(text.as_bytes(), &name, workload.machine(), &workload.provenance)
-            .map_err(Failure::because)?;
+            .map_err(CommandFailure::because)?;
         experiment.outages = Some(FileMeta::of(name.clone(), &text));
         if let Some((first, latest)) = reach(workload)
             && !read.is_empty()
@@ -74,12 +78,12 @@ impl RealArgs {
         specs: impl IntoIterator<Item = &'a PolicySpec>,
         outages: &Outages,
         workload: &Workload,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         if outages.is_empty() && workload.circumstances().is_none() {
             return Ok(());
         }
         for spec in specs {
-            let deaf = |error| Failure::usage(format_args!("policy {spec}: {error}"));
+            let deaf = |error| CommandFailure::usage(format_args!("policy {spec}: {error}"));
             spec.scheduler().check_hears().map_err(deaf)?;
         }
         Ok(())

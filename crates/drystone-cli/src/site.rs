@@ -1,20 +1,20 @@
 //! Imported sites: which folder and pool a path names, and what a site says beyond its jobs.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::meta::FileMeta;
-use crate::output::file::Output;
+use crate::output::file::OutputFile;
 use crate::output::message;
 use crate::output::number::{count, plural};
-use crate::progress::{Counted, Progress};
-use drystone::experiment::Division;
-use drystone::log::source::Source;
-use drystone::log::swf::Record;
+use crate::progress::{CountedReader, WorkProgress};
+use drystone::experiment::PoolDivision;
+use drystone::log::source::LogFile;
+use drystone::log::swf::SwfRecord;
 use drystone::log::{LogError, title as log_title};
-use drystone::metrics::Selection;
+use drystone::metrics::JobSelection;
 use drystone::model::{Outages, Span};
 use drystone::policy::PolicySpec;
 pub(crate) use drystone_site::is_site;
-use drystone_site::{Kind, Site};
+use drystone_site::{Site, SiteJobFate};
 use drystone_slurm::conf::SlurmConf;
 use drystone_slurm::policy::SLURM;
 use std::collections::BTreeSet;
@@ -32,9 +32,9 @@ pub(crate) struct SiteInput {
     /// Capacity that the single pool lacks over time.
     pub(crate) outages: Outages,
     /// Division of the jobs among several pools.
-    pub(crate) division: Option<Division>,
+    pub(crate) division: Option<PoolDivision>,
     /// Default selection of the jobs that count.
-    pub(crate) selection: Selection,
+    pub(crate) selection: JobSelection,
     /// For each job its place in the site.
     pub(crate) places: Vec<u32>,
     /// True if only the jobs of the site are used.
@@ -59,10 +59,10 @@ pub(crate) fn folder(path: &Path) -> Option<(PathBuf, Option<String>)> {
 }
 
 /// Opens a site, and finds the pool that is named.
-pub(crate) fn open(path: &Path) -> Result<(Site, Option<u16>), Failure> {
+pub(crate) fn open(path: &Path) -> Result<(Site, Option<u16>), CommandFailure> {
     let (folder, name) = folder(path).unwrap_or_else(|| (path.to_path_buf(), None));
     let site = drystone_site::open(&folder)?;
-    let pool = name.map(|name| named(&site, &folder, &name).map_err(Failure::usage)).transpose()?;
+    let pool = name.map(|name| named(&site, &folder, &name).map_err(CommandFailure::usage)).transpose()?;
     Ok((site, pool))
 }
 
@@ -74,7 +74,7 @@ fn named(site: &Site, folder: &Path, name: &str) -> Result<u16, String> {
 }
 
 /// A site as a log, for everything that reads one: the pool that is named, else the largest.
-pub(crate) fn as_log(path: &Path) -> Option<Result<Source, LogError>> {
+pub(crate) fn as_log(path: &Path) -> Option<Result<LogFile, LogError>> {
     let (folder, name) = folder(path)?;
     let wrong =
         |problem: String| LogError::Open { file: path.display().to_string(), source: io::Error::other(problem) };
@@ -84,7 +84,7 @@ pub(crate) fn as_log(path: &Path) -> Option<Result<Source, LogError>> {
             Some(name) => named(&site, &folder, name).map_err(wrong)?,
             None => largest(&site, path),
         };
-        Ok(Source { bytes: Box::new(site.log(pool)), name: path.display().to_string().into() })
+        Ok(LogFile { bytes: Box::new(site.log(pool)), name: path.display().to_string().into() })
     };
     Some(opened())
 }
@@ -115,7 +115,7 @@ pub(crate) fn largest(site: &Site, path: &Path) -> u16 {
 
 /// The policy of a site's own Slurm; `None` for a path that is no site, and a site without a
 /// `slurm.conf` that describes its nodes.
-pub(crate) fn own_policy(path: Option<&Path>) -> Result<Option<PolicySpec>, Failure> {
+pub(crate) fn own_policy(path: Option<&Path>) -> Result<Option<PolicySpec>, CommandFailure> {
     let Some((folder, _)) = path.and_then(folder) else { return Ok(None) };
     let conf = folder.join("slurm.conf");
     if !conf.is_file() || !folder.join("pool-1.slurm.conf").is_file() {
@@ -123,7 +123,7 @@ pub(crate) fn own_policy(path: Option<&Path>) -> Result<Option<PolicySpec>, Fail
     }
     let text = conf.to_str().filter(|text| !text.contains('"'));
     let text = text.ok_or_else(|| {
-        Failure::usage(format_args!(
+        CommandFailure::usage(format_args!(
             "{}: a path with a double quote or without UTF-8 cannot stand in a policy",
             conf.display()
         ))
@@ -139,7 +139,7 @@ pub(crate) fn threads() -> usize {
 }
 
 /// The places of jobs in their site.
-pub(crate) fn places(records: &[Record]) -> Vec<u32> {
+pub(crate) fn places(records: &[SwfRecord]) -> Vec<u32> {
     records.iter().map(|record| u32::try_from(record.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect()
 }
 
@@ -157,14 +157,14 @@ impl SiteInput {
     }
 
     /// Returns the capacity that the machine lacks, and the site's files beyond its jobs.
-    pub(crate) fn outages(&self) -> Result<(Outages, Option<FileMeta>, Option<FileMeta>), Failure> {
+    pub(crate) fn outages(&self) -> Result<(Outages, Option<FileMeta>, Option<FileMeta>), CommandFailure> {
         if self.plain {
             return Ok((Outages::default(), None, None));
         }
-        let meta = |name: &str| -> Result<FileMeta, Failure> {
+        let meta = |name: &str| -> Result<FileMeta, CommandFailure> {
             let file = self.folder.join(name);
             let text = std::fs::read_to_string(&file)
-                .map_err(|error| Failure::usage(format_args!("{}: cannot be read: {error}", file.display())))?;
+                .map_err(|error| CommandFailure::usage(format_args!("{}: cannot be read: {error}", file.display())))?;
             Ok(FileMeta::of(file.display().to_string(), &text))
         };
         let lacks = (self.pools.iter()).any(|&pool| self.site.losses.iter().any(|loss| loss.pool == pool));
@@ -178,7 +178,7 @@ impl SiteInput {
     }
 
     /// Returns the division of the jobs among several pools.
-    pub(crate) fn division(&self) -> Option<&Division> {
+    pub(crate) fn division(&self) -> Option<&PoolDivision> {
         self.division.as_ref()
     }
 
@@ -196,14 +196,15 @@ impl SiteInput {
     }
 
     /// A policy as it is simulated: of several pools each has its own.
-    pub(crate) fn policy(&self, spec: &PolicySpec) -> Result<PolicySpec, Failure> {
+    pub(crate) fn policy(&self, spec: &PolicySpec) -> Result<PolicySpec, CommandFailure> {
         // Plain `slurm` is the site's own: without its configuration its jobs would find no nodes.
         let own = if spec.text() == SLURM.name { own_policy(Some(&self.folder))? } else { None };
         let spec = own.as_ref().unwrap_or(spec);
         match self.pools[..] {
-            [pool] => {
-                self.site.policy(pool, spec).map_err(|error| Failure::usage(format_args!("policy {spec}: {error}")))
-            }
+            [pool] => self
+                .site
+                .policy(pool, spec)
+                .map_err(|error| CommandFailure::usage(format_args!("policy {spec}: {error}"))),
             _ => Ok(spec.clone()),
         }
     }
@@ -217,7 +218,7 @@ impl SiteInput {
     /// The recorded wait of a job that ran, in seconds.
     pub(crate) fn recorded_wait(&self, at: usize) -> Option<i64> {
         let job = self.site.job(*self.places.get(at)? as usize);
-        job.wait().filter(|_| job.kind == Kind::Ran)
+        job.wait().filter(|_| job.kind == SiteJobFate::Ran)
     }
 
     /// Describes the assumptions about the machine, for people.
@@ -256,11 +257,11 @@ impl SiteInput {
 }
 
 /// A site as a log, counted as it is read.
-pub(crate) fn counted(path: &Path) -> Option<Result<Source, LogError>> {
+pub(crate) fn counted(path: &Path) -> Option<Result<LogFile, LogError>> {
     let opened = as_log(path)?;
     Some(opened.map(|source| {
-        let progress = Progress::new("reading", "bytes", None);
-        Source { bytes: Box::new(Counted { input: source.bytes, progress }), name: source.name }
+        let progress = WorkProgress::new("reading", "bytes", None);
+        LogFile { bytes: Box::new(CountedReader { input: source.bytes, progress }), name: source.name }
     }))
 }
 
@@ -301,12 +302,12 @@ pub(crate) fn register_policies() -> Result<(), String> {
 }
 
 /// Refuses no folder: this build reads sites.
-pub(crate) fn refuse_folder(_path: &Path) -> Result<(), Failure> {
+pub(crate) fn refuse_folder(_path: &Path) -> Result<(), CommandFailure> {
     Ok(())
 }
 
 /// Writes what a log cannot hold of a site into tables beside the log.
-pub(crate) fn beside(log: &Path, out: &Path) -> Result<(), Failure> {
+pub(crate) fn beside(log: &Path, out: &Path) -> Result<(), CommandFailure> {
     if out.as_os_str() == "-" || folder(log).is_none() {
         return Ok(());
     }
@@ -314,15 +315,15 @@ pub(crate) fn beside(log: &Path, out: &Path) -> Result<(), Failure> {
     if site.manifest.swf.is_some() {
         return Ok(());
     }
-    let beside = site.beside(pool.unwrap_or_else(|| busiest(&site))).map_err(Failure::usage)?;
+    let beside = site.beside(pool.unwrap_or_else(|| busiest(&site))).map_err(CommandFailure::usage)?;
     let stem = log_title(out);
     let tables = [("outages", beside.outages), ("circumstances", beside.circumstances)];
     let mut options = Vec::new();
     for (name, table) in tables {
         let Some(table) = table else { continue };
         let path = out.with_file_name(format!("{stem}.{name}.csv"));
-        let mut file = Output::create(&path)?;
-        file.write_all(&table).map_err(|error| Failure::write(file.name(), &error))?;
+        let mut file = OutputFile::create(&path)?;
+        file.write_all(&table).map_err(|error| CommandFailure::write(file.name(), &error))?;
         file.finish()?;
         options.push(format!("--{name} {}", path.display()));
     }

@@ -1,13 +1,13 @@
 //! Sites in a build without the feature `sites`: no path names one.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::meta::FileMeta;
 use crate::output::format::without;
-use drystone::experiment::Division;
+use drystone::experiment::PoolDivision;
 use drystone::log::LogError;
-use drystone::log::source::Source;
-use drystone::log::swf::Record;
-use drystone::metrics::Selection;
+use drystone::log::source::LogFile;
+use drystone::log::swf::SwfRecord;
+use drystone::metrics::JobSelection;
 use drystone::model::Outages;
 use drystone::policy::PolicySpec;
 use std::convert::Infallible;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Data of an input that is a site: no value exists.
 #[derive(Clone, Debug)]
 pub(crate) struct SiteInput {
-    pub(crate) selection: Selection,
+    pub(crate) selection: JobSelection,
     pub(crate) places: Vec<u32>,
     pub(crate) plain: bool,
     never: Infallible,
@@ -24,7 +24,7 @@ pub(crate) struct SiteInput {
 
 /// Returns `None`: no path names a site with a Slurm of its own.
 #[expect(clippy::unnecessary_wraps, reason = "as it is where sites are in the build")]
-pub(crate) fn own_policy(_path: Option<&Path>) -> Result<Option<PolicySpec>, Failure> {
+pub(crate) fn own_policy(_path: Option<&Path>) -> Result<Option<PolicySpec>, CommandFailure> {
     Ok(None)
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn folder(_path: &Path) -> Option<(PathBuf, Option<String>)> {
 }
 
 /// Returns `None`: no path names a site.
-pub(crate) fn as_log(_path: &Path) -> Option<Result<Source, LogError>> {
+pub(crate) fn as_log(_path: &Path) -> Option<Result<LogFile, LogError>> {
     None
 }
 
@@ -49,12 +49,12 @@ pub(crate) fn window(_path: &Path) -> Option<drystone::model::Span> {
 }
 
 /// Returns `None`: no path names a site.
-pub(crate) fn counted(_path: &Path) -> Option<Result<Source, LogError>> {
+pub(crate) fn counted(_path: &Path) -> Option<Result<LogFile, LogError>> {
     None
 }
 
 /// Returns the places of jobs in their site, none.
-pub(crate) fn places(_records: &[Record]) -> Vec<u32> {
+pub(crate) fn places(_records: &[SwfRecord]) -> Vec<u32> {
     Vec::new()
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn register_policies() -> Result<(), String> {
 }
 
 /// Refuses the folder of a site, which this build cannot read.
-pub(crate) fn refuse_folder(path: &Path) -> Result<(), Failure> {
+pub(crate) fn refuse_folder(path: &Path) -> Result<(), CommandFailure> {
     match path.join("site.json").is_file() {
         true => Err(without(&path.display().to_string(), "sites")),
         false => Ok(()),
@@ -75,7 +75,7 @@ pub(crate) fn refuse_folder(path: &Path) -> Result<(), Failure> {
 }
 
 /// Does nothing: no log is a site.
-pub(crate) fn beside(_log: &Path, _out: &Path) -> Result<(), Failure> {
+pub(crate) fn beside(_log: &Path, _out: &Path) -> Result<(), CommandFailure> {
     Ok(())
 }
 
@@ -85,7 +85,7 @@ impl SiteInput {
         match self.never {}
     }
 
-    pub(crate) fn outages(&self) -> Result<(Outages, Option<FileMeta>, Option<FileMeta>), Failure> {
+    pub(crate) fn outages(&self) -> Result<(Outages, Option<FileMeta>, Option<FileMeta>), CommandFailure> {
         match self.never {}
     }
 
@@ -101,7 +101,7 @@ impl SiteInput {
         match self.never {}
     }
 
-    pub(crate) fn division(&self) -> Option<&Division> {
+    pub(crate) fn division(&self) -> Option<&PoolDivision> {
         match self.never {}
     }
 
@@ -109,7 +109,7 @@ impl SiteInput {
         match self.never {}
     }
 
-    pub(crate) fn policy(&self, _spec: &PolicySpec) -> Result<PolicySpec, Failure> {
+    pub(crate) fn policy(&self, _spec: &PolicySpec) -> Result<PolicySpec, CommandFailure> {
         match self.never {}
     }
 

@@ -7,22 +7,22 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// A wait with a note, from its creation until it is dropped.
-pub(crate) struct Waiting {
+pub(crate) struct WaitingNote {
     /// Gone when there is nothing to wait for any more.
     over: Option<Sender<()>>,
     thread: Option<JoinHandle<bool>>,
 }
 
-impl Waiting {
-    pub(crate) fn new(what: &str) -> Waiting {
+impl WaitingNote {
+    pub(crate) fn new(what: &str) -> WaitingNote {
         if nobody_watches() {
-            return Waiting { over: None, thread: None };
+            return WaitingNote { over: None, thread: None };
         }
-        Waiting::after(PATIENCE, what)
+        WaitingNote::after(PATIENCE, what)
     }
 
     /// The thread says in the end whether anything was shown.
-    fn after(patience: Duration, what: &str) -> Waiting {
+    fn after(patience: Duration, what: &str) -> WaitingNote {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(&format!("{what}, {{elapsed}}")) {
             bar.set_style(style);
@@ -39,7 +39,7 @@ impl Waiting {
             bar.finish_and_clear();
             long
         });
-        Waiting { over: Some(over), thread: Some(thread) }
+        WaitingNote { over: Some(over), thread: Some(thread) }
     }
 
     fn end(&mut self) -> bool {
@@ -48,7 +48,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingNote {
     fn drop(&mut self) {
         self.end();
     }
@@ -60,11 +60,11 @@ mod tests {
 
     #[test]
     fn only_what_takes_long_is_shown() {
-        assert!(!Waiting::after(Duration::from_secs(3_600), "long").end());
-        let mut waiting = Waiting::after(Duration::ZERO, "short");
+        assert!(!WaitingNote::after(Duration::from_secs(3_600), "long").end());
+        let mut waiting = WaitingNote::after(Duration::ZERO, "short");
         thread::sleep(Duration::from_millis(200));
         assert!(waiting.end());
         // Tests have no terminal.
-        assert!(!Waiting::new("unseen").end());
+        assert!(!WaitingNote::new("unseen").end());
     }
 }

@@ -115,7 +115,7 @@ impl Contents {
 
 /// Header behind the magic bytes, in every layout the same.
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct SnapshotHeader {
     contents: u8,
     layout: u16,
     /// The version that wrote it, for people.
@@ -125,7 +125,7 @@ struct Header {
 /// A state behind its header.
 pub(crate) fn write<T: Serialize>(contents: Contents, state: &T) -> Result<Vec<u8>, SnapshotError> {
     let version = env!("CARGO_PKG_VERSION").to_string();
-    let header = Header { contents: contents.code(), layout: LAYOUT, version };
+    let header = SnapshotHeader { contents: contents.code(), layout: LAYOUT, version };
     let bytes = postcard::to_extend(&header, MAGIC.to_vec())?;
     Ok(postcard::to_extend(state, bytes)?)
 }
@@ -134,7 +134,7 @@ pub(crate) fn write<T: Serialize>(contents: Contents, state: &T) -> Result<Vec<u
 pub(crate) fn read<T: DeserializeOwned>(contents: Contents, bytes: &[u8]) -> Result<T, SnapshotError> {
     let expected = contents.name();
     let rest = bytes.strip_prefix(&MAGIC).ok_or(SnapshotError::NoState { expected })?;
-    let (header, rest) = postcard::take_from_bytes::<Header>(rest)?;
+    let (header, rest) = postcard::take_from_bytes::<SnapshotHeader>(rest)?;
     if header.layout != LAYOUT {
         return Err(SnapshotError::OtherLayout { found: header.layout, version: header.version });
     }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_state_of_another_version_names_it() {
-        let header = Header { contents: b's', layout: LAYOUT + 1, version: "0.9.1".into() };
+        let header = SnapshotHeader { contents: b's', layout: LAYOUT + 1, version: "0.9.1".into() };
         let bytes = postcard::to_extend(&header, MAGIC.to_vec()).expect("saves");
         let error = read::<u32>(Contents::Session, &bytes).expect_err("another layout").to_string();
         assert!(error.contains(&format!("Drystone 0.9.1 wrote it in layout {}", LAYOUT + 1)), "{error}");

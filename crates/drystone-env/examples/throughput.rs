@@ -2,7 +2,7 @@
 //! drystone-env --example throughput -- ENVS THREADS SECONDS [PROCS] [JOBS] [LOAD]`.
 
 use drystone::generate::{Params, generate};
-use drystone_env::{Options, VecEnv};
+use drystone_env::{EnvOptions, VecEnv};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A load of 0 leaves arrivals as the model draws them.
     let load = (load > 0.0).then_some(load);
     let log = Arc::new(generate(&Params { load, seed: 1, ..Params::new(procs, jobs) })?);
-    let options = Options::default();
+    let options = EnvOptions::default();
     let width = options.actions();
     let mut all = VecEnv::new(&[log], envs, &options, threads)?;
     let mut seen = all.buffers();

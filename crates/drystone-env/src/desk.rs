@@ -3,16 +3,16 @@
 //! training.
 
 use crate::features::{MACHINE, Scale};
-use crate::options::{Act, Fill, Options, Rows};
-use crate::queue::Queue;
+use crate::options::{Act, EnvOptions, Fill, Rows};
+use crate::queue::QueueColumns;
 use drystone::model::{JobId, Procs, Span, Time};
-use drystone::parts::formula::{Facts, Moment};
-use drystone::parts::{Extra, Fit, Order, Running, Shadow};
-use drystone::policy::{Action, Actions, View, Why};
+use drystone::parts::formula::{Moment, WaitingFacts};
+use drystone::parts::{BackfillFit, ExtraRule, Order, RunningJob, Shadow};
+use drystone::policy::{Action, Actions, StartReason, View};
 
 /// A job that is next, and blocked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Blocked {
+struct BlockedJob {
     job: JobId,
     procs: Procs,
     /// Planned start, where it need not be computed again.
@@ -29,7 +29,7 @@ struct Looked {
 
 /// A desk at work.
 #[derive(Clone, Debug)]
-pub(crate) struct Desk {
+pub(crate) struct AgentDesk {
     act: Act,
     fill: Fill,
     rows_rule: Rows,
@@ -39,14 +39,14 @@ pub(crate) struct Desk {
     most_rejections: u32,
     /// True if the start of a blocked job is announced.
     announces: bool,
-    pub(crate) queue: Queue,
+    pub(crate) queue: QueueColumns,
     /// Places in the queue of the jobs that have a row.
     pub(crate) rows: Vec<u32>,
-    blocked: Option<Blocked>,
+    blocked: Option<BlockedJob>,
     looked: Option<Looked>,
     /// Free processors, less what this pass has started.
     pub(crate) free: Procs,
-    started: Vec<Running>,
+    started: Vec<RunningJob>,
     /// The agent waits until something happens.
     waits: bool,
     /// The job that was put off at this pass.
@@ -61,15 +61,15 @@ pub(crate) struct Desk {
 
 /// Effect of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Answer {
+pub(crate) enum DeskAnswer {
     Taken,
     /// It named no row, or a job that does not fit: nothing was done.
     Impossible,
 }
 
-impl Desk {
-    pub(crate) fn new(options: &Options, announces: bool) -> Desk {
-        Desk {
+impl AgentDesk {
+    pub(crate) fn new(options: &EnvOptions, announces: bool) -> AgentDesk {
+        AgentDesk {
             act: options.act,
             fill: options.fill,
             rows_rule: options.rows,
@@ -78,7 +78,7 @@ impl Desk {
             patience: Span(i64::from(options.patience)),
             most_rejections: options.rejections,
             announces,
-            queue: Queue::default(),
+            queue: QueueColumns::default(),
             rows: Vec::new(),
             blocked: None,
             looked: None,
@@ -143,7 +143,7 @@ impl Desk {
             self.blocked = None;
             self.looked = None;
             if let Some(at) = self.queue.place(blocked.job) {
-                self.start(at, Why::Head, view, actions);
+                self.start(at, StartReason::Head, view, actions);
             }
         }
         match self.act {
@@ -159,7 +159,7 @@ impl Desk {
             let Some(at) = self.first(view) else { return false };
             let (id, procs) = (JobId(self.queue.id[at]), self.queue.procs[at]);
             if procs > self.free {
-                let blocked = Blocked { job: id, procs, shadow: None };
+                let blocked = BlockedJob { job: id, procs, shadow: None };
                 self.fill_around(blocked, view, actions);
                 return false;
             }
@@ -174,7 +174,7 @@ impl Desk {
                 self.rows.truncate(self.window);
                 return true;
             }
-            self.start(at, Why::Head, view, actions);
+            self.start(at, StartReason::Head, view, actions);
         }
     }
 
@@ -193,7 +193,7 @@ impl Desk {
             let (procs, prediction) = (self.queue.procs[at], Span(self.queue.prediction[at]));
             let facts = || {
                 let job = view.job(id);
-                Facts {
+                WaitingFacts {
                     run: prediction.as_f64(),
                     estimate: job.estimate.as_f64(),
                     procs: f64::from(procs),
@@ -202,7 +202,7 @@ impl Desk {
                     group: job.group,
                     queue: job.queue,
                     machine,
-                    ..Facts::default()
+                    ..WaitingFacts::default()
                 }
             };
             match &self.base {
@@ -221,7 +221,7 @@ impl Desk {
     /// Chooses which jobs have a row.
     pub(crate) fn choose_rows(&mut self) {
         let (jobs, window) = (self.queue.len(), self.window);
-        let Desk { rows, order, queue, .. } = self;
+        let AgentDesk { rows, order, queue, .. } = self;
         rows.clear();
         if jobs <= window {
             rows.extend(0..jobs as u32);
@@ -306,41 +306,41 @@ impl Desk {
     }
 
     /// The agent's answer.
-    pub(crate) fn answer(&mut self, action: usize, view: &View<'_>, actions: &mut Actions) -> Answer {
+    pub(crate) fn answer(&mut self, action: usize, view: &View<'_>, actions: &mut Actions) -> DeskAnswer {
         match self.act {
             Act::Pick => {
-                let Some(&at) = self.rows.get(action) else { return Answer::Impossible };
+                let Some(&at) = self.rows.get(action) else { return DeskAnswer::Impossible };
                 let at = at as usize;
                 if self.queue.procs[at] <= self.free {
-                    self.start(at, Why::Head, view, actions);
+                    self.start(at, StartReason::Head, view, actions);
                 } else {
                     let (job, procs) = (JobId(self.queue.id[at]), self.queue.procs[at]);
-                    self.blocked = Some(Blocked { job, procs, shadow: None });
+                    self.blocked = Some(BlockedJob { job, procs, shadow: None });
                     self.looked = None;
                 }
             }
             Act::StartOrWait if action == self.window => {
                 if !self.can_wait(view) {
-                    return Answer::Impossible;
+                    return DeskAnswer::Impossible;
                 }
                 self.waits = true;
             }
             Act::StartOrWait => match self.rows.get(action) {
                 Some(&at) if self.queue.procs[at as usize] <= self.free => {
-                    self.start(at as usize, Why::Backfilled, view, actions);
+                    self.start(at as usize, StartReason::Backfilled, view, actions);
                 }
-                _ => return Answer::Impossible,
+                _ => return DeskAnswer::Impossible,
             },
             Act::Accept => {
-                let Some(&at) = self.rows.first().filter(|_| action < 2) else { return Answer::Impossible };
+                let Some(&at) = self.rows.first().filter(|_| action < 2) else { return DeskAnswer::Impossible };
                 if action == 1 {
-                    self.start(at as usize, Why::Head, view, actions);
+                    self.start(at as usize, StartReason::Head, view, actions);
                 } else {
                     self.reject(JobId(self.queue.id[at as usize]), view.now());
                 }
             }
         }
-        Answer::Taken
+        DeskAnswer::Taken
     }
 
     fn reject(&mut self, id: JobId, now: Time) {
@@ -353,12 +353,12 @@ impl Desk {
     }
 
     /// Starts the job at a place, which fits.
-    fn start(&mut self, at: usize, why: Why, view: &View<'_>, actions: &mut Actions) {
+    fn start(&mut self, at: usize, why: StartReason, view: &View<'_>, actions: &mut Actions) {
         let (procs, prediction) = (self.queue.procs[at], self.queue.prediction[at]);
         let id = self.queue.take(at);
         self.looked = None;
         self.free -= procs;
-        self.started.push(Running { end: view.now() + Span(prediction), id, procs });
+        self.started.push(RunningJob { end: view.now() + Span(prediction), id, procs });
         if !self.rejected.is_empty() {
             self.forget(id);
         }
@@ -366,7 +366,7 @@ impl Desk {
     }
 
     /// Starts what does not delay a blocked job.
-    fn fill_around(&mut self, blocked: Blocked, view: &View<'_>, actions: &mut Actions) {
+    fn fill_around(&mut self, blocked: BlockedJob, view: &View<'_>, actions: &mut Actions) {
         if self.fill == Fill::Nothing && !self.announces {
             return;
         }
@@ -375,11 +375,11 @@ impl Desk {
             None => {
                 self.started.sort_unstable_by_key(|job| (job.end, job.id));
                 let missing = blocked.procs - self.free;
-                let found = view.running().shadow_with(&self.started, missing, Extra::All, Time::MIN);
+                let found = view.running().shadow_with(&self.started, missing, ExtraRule::All, Time::MIN);
                 let Some(shadow) = found else { return };
                 // RLScheduler asks once, when the job becomes the next.
                 if self.fill == Fill::Short && self.blocked == Some(blocked) {
-                    self.blocked = Some(Blocked { shadow: Some(shadow), ..blocked });
+                    self.blocked = Some(BlockedJob { shadow: Some(shadow), ..blocked });
                 }
                 if self.announces {
                     let (job, latest) = (blocked.job, Time::MAX);
@@ -391,7 +391,7 @@ impl Desk {
         if self.fill == Fill::Nothing {
             return;
         }
-        let mut fit = Fit { free: self.free, window: shadow.time - view.now(), extra: shadow.extra };
+        let mut fit = BackfillFit { free: self.free, window: shadow.time - view.now(), extra: shadow.extra };
         if self.fill == Fill::Short {
             // Over before that time, however few processors it needs.
             (fit.window, fit.extra) = (fit.window - Span(1), 0);
@@ -413,14 +413,14 @@ impl Desk {
             if Span(prediction) > fit.window {
                 fit.extra -= procs;
             }
-            self.start(at, Why::Backfilled, view, actions);
+            self.start(at, StartReason::Backfilled, view, actions);
         }
         let extra = if self.fill == Fill::Short { shadow.extra } else { fit.extra };
         self.looked = Some(Looked { jobs: self.queue.len(), free: self.free, shadow: Shadow { extra, ..shadow } });
     }
 
     /// The first job from a place on that may start.
-    fn next_fit(&self, from: usize, fit: Fit) -> Option<usize> {
+    fn next_fit(&self, from: usize, fit: BackfillFit) -> Option<usize> {
         if fit.free == 0 {
             return None;
         }

@@ -1,14 +1,14 @@
 //! One environment.
 
-use crate::desk::{Answer, Desk};
-use crate::episode::{Ground, Stream};
+use crate::desk::{AgentDesk, DeskAnswer};
+use crate::episode::{EpisodeStream, EpisodeWorkload};
 use crate::features::Scale;
-use crate::options::{EnvError, Options, Reward};
+use crate::options::{EnvError, EnvOptions, Reward};
 use drystone::engine::{Observer, Scheduler, Simulation};
 use drystone::metrics::Measure;
 use drystone::model::{JobId, Span, Time};
 use drystone::parts::predict::Propagation;
-use drystone::policy::{Action, Actions, Outside, PolicySpec, Why};
+use drystone::policy::{Action, Actions, Outside, PolicySpec, StartReason};
 use std::sync::Arc;
 
 /// This many steps per job make an episode that gets nowhere: it is cut short.
@@ -19,7 +19,7 @@ const OFTEN: u64 = 256;
 
 /// Result of an episode.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Finished {
+pub struct EpisodeResult {
     /// The first job of the episode, by its place in the log.
     pub first: u32,
     /// Steps that it took.
@@ -36,9 +36,9 @@ pub struct Finished {
 
 /// Hears of arrivals.
 #[derive(Debug, Default)]
-struct Arrivals(Vec<JobId>);
+struct ArrivalObserver(Vec<JobId>);
 
-impl Observer for Arrivals {
+impl Observer for ArrivalObserver {
     const ENDS: bool = false;
     const NOTES: bool = false;
 
@@ -50,7 +50,7 @@ impl Observer for Arrivals {
 
 /// Running totals of the jobs so far.
 #[derive(Debug, Default)]
-struct Score {
+struct EpisodeScore {
     sums: [f64; Measure::ALL.len()],
     work: f64,
     last_end: i64,
@@ -59,7 +59,7 @@ struct Score {
 
 /// State of an environment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum EnvState {
     /// It was never reset.
     New,
     Asks,
@@ -70,17 +70,17 @@ enum State {
 /// One environment.
 pub(crate) struct Env {
     number: u64,
-    ground: Ground,
+    ground: EpisodeWorkload,
     scale: Arc<Scale>,
-    options: Arc<Options>,
+    options: Arc<EnvOptions>,
     spec: PolicySpec,
-    desk: Desk,
-    simulation: Option<Simulation<Stream>>,
-    arrivals: Arrivals,
+    desk: AgentDesk,
+    simulation: Option<Simulation<EpisodeStream>>,
+    arrivals: ArrivalObserver,
     actions: Actions,
-    stream: Stream,
-    score: Score,
-    state: State,
+    stream: EpisodeStream,
+    score: EpisodeScore,
+    state: EnvState,
     seed: u64,
     episode: u64,
     steps: u64,
@@ -94,7 +94,7 @@ pub(crate) struct Env {
 }
 
 /// Buffers into which an environment writes its observation.
-pub(crate) struct Shown<'a> {
+pub(crate) struct ObservationBuffers<'a> {
     pub(crate) jobs: &'a mut [f32],
     pub(crate) machine: &'a mut [f32],
     pub(crate) mask: &'a mut [bool],
@@ -109,7 +109,12 @@ pub(crate) struct Stepped {
 }
 
 impl Env {
-    pub(crate) fn new(number: u64, ground: Ground, scale: Arc<Scale>, options: &Arc<Options>) -> Result<Env, EnvError> {
+    pub(crate) fn new(
+        number: u64,
+        ground: EpisodeWorkload,
+        scale: Arc<Scale>,
+        options: &Arc<EnvOptions>,
+    ) -> Result<Env, EnvError> {
         let spec: PolicySpec = format!("easy(predict={})", options.predict).parse()?;
         if spec.scheduler().forecast.predictor.propagation() != Propagation::None {
             let problem = format!("predict: `{}` changes predictions of jobs that wait; propagate=no", options.predict);
@@ -122,13 +127,13 @@ impl Env {
             scale,
             options: Arc::clone(options),
             spec,
-            desk: Desk::new(options, false),
+            desk: AgentDesk::new(options, false),
             simulation: None,
-            arrivals: Arrivals::default(),
+            arrivals: ArrivalObserver::default(),
             actions: Actions::default(),
             stream,
-            score: Score::default(),
-            state: State::New,
+            score: EpisodeScore::default(),
+            state: EnvState::New,
             seed: 0,
             episode: 0,
             steps: 0,
@@ -152,15 +157,15 @@ impl Env {
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        self.state == State::Over
+        self.state == EnvState::Over
     }
 
     pub(crate) fn is_new(&self) -> bool {
-        self.state == State::New
+        self.state == EnvState::New
     }
 
     /// Begins the next episode.
-    pub(crate) fn reset(&mut self, shown: &mut Shown<'_>) -> Result<(), EnvError> {
+    pub(crate) fn reset(&mut self, shown: &mut ObservationBuffers<'_>) -> Result<(), EnvError> {
         loop {
             self.begin();
             if self.go_on()? {
@@ -183,9 +188,9 @@ impl Env {
         self.arrivals.0.clear();
         // An episode that is left in the middle of a pass leaves what it had decided there.
         self.actions.clear();
-        self.score = Score::default();
+        self.score = EpisodeScore::default();
         (self.steps, self.impossible, self.total) = (0, 0, 0.0);
-        (self.begun, self.state) = (false, State::Asks);
+        (self.begun, self.state) = (false, EnvState::Asks);
     }
 
     /// Goes on to the next question. `false` where the episode is over.
@@ -193,7 +198,7 @@ impl Env {
         if self.begun && self.asks(true)? {
             return Ok(true);
         }
-        while self.state == State::Asks {
+        while self.state == EnvState::Asks {
             if self.next_pass()? {
                 return Ok(true);
             }
@@ -211,7 +216,7 @@ impl Env {
         }
         self.carry_out()?;
         if self.score.started == self.options.jobs {
-            self.state = State::Over;
+            self.state = EnvState::Over;
         }
         Ok(false)
     }
@@ -229,7 +234,7 @@ impl Env {
         self.begun = false;
         if !simulation.next_pass(&mut self.arrivals)? {
             // All jobs have started and ended.
-            self.state = State::Over;
+            self.state = EnvState::Over;
             return Ok(false);
         }
         let view = simulation.session().view();
@@ -237,7 +242,7 @@ impl Env {
         let (before, running) = (self.stream.before(), self.stream.running());
         for id in self.arrivals.0.drain(..) {
             if running > 0 && self.stream.starts(id.0) {
-                self.actions.start(id, Why::Head);
+                self.actions.start(id, StartReason::Head);
                 self.desk.free -= view.job(id).procs;
                 continue;
             }
@@ -288,21 +293,21 @@ impl Env {
     }
 
     /// One step.
-    pub(crate) fn step(&mut self, action: usize, shown: &mut Shown<'_>) -> Result<Stepped, EnvError> {
+    pub(crate) fn step(&mut self, action: usize, shown: &mut ObservationBuffers<'_>) -> Result<Stepped, EnvError> {
         let before = self.earned();
         self.steps += 1;
         let Some(simulation) = &self.simulation else { return Err(EnvError::NotReset(self.number as usize)) };
         let answer = self.desk.answer(action, &simulation.session().view(), &mut self.actions);
-        if answer == Answer::Impossible {
+        if answer == DeskAnswer::Impossible {
             self.impossible += 1;
         } else {
             self.go_on()?;
         }
         let most = PATIENCE.max(if self.options.act == crate::Act::Accept { OFTEN } else { 0 });
-        let truncated = self.state == State::Asks && self.steps >= most * u64::from(self.options.jobs);
-        let terminated = self.state == State::Over;
+        let truncated = self.state == EnvState::Asks && self.steps >= most * u64::from(self.options.jobs);
+        let terminated = self.state == EnvState::Over;
         if truncated {
-            self.state = State::Over;
+            self.state = EnvState::Over;
         }
         let reward = match (self.options.reward, self.options.dense) {
             (Reward::Mean(_), true) => self.earned() - before,
@@ -332,15 +337,15 @@ impl Env {
     }
 
     /// Writes what there is to see.
-    pub(crate) fn show(&mut self, shown: &mut Shown<'_>) -> Result<(), EnvError> {
+    pub(crate) fn show(&mut self, shown: &mut ObservationBuffers<'_>) -> Result<(), EnvError> {
         let Some(simulation) = &self.simulation else { return Err(EnvError::NotReset(self.number as usize)) };
         let view = simulation.session().view();
-        if self.state == State::Over {
+        if self.state == EnvState::Over {
             self.desk.rows.clear();
         }
         let written = self.desk.show(&self.scale, &view, self.written, shown.jobs, shown.machine);
         self.desk.mask(&view, shown.mask);
-        if self.state == State::Over {
+        if self.state == EnvState::Over {
             shown.mask.fill(false);
         }
         self.written = written;
@@ -348,9 +353,9 @@ impl Env {
     }
 
     /// Returns the result of the finished episode.
-    pub(crate) fn finished(&self) -> Finished {
+    pub(crate) fn finished(&self) -> EpisodeResult {
         let jobs = f64::from(self.options.jobs);
-        Finished {
+        EpisodeResult {
             first: self.first,
             steps: self.steps,
             impossible: self.impossible,

@@ -1,7 +1,7 @@
 //! Part of a log that an episode covers, and the state of the machine at its beginning.
 
-use crate::options::{EnvError, Options};
-use drystone::engine::{Incoming, Replay, Schedule, Simulation, Source};
+use crate::options::{EnvError, EnvOptions};
+use drystone::engine::{EventSource, Incoming, Schedule, Simulation, WorkloadReplay};
 use drystone::model::{Job, ResourceTable, Time, Truth, Workload};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -11,23 +11,23 @@ use std::sync::Arc;
 
 /// A workload from which episodes are taken.
 #[derive(Clone, Debug)]
-pub(crate) struct Ground {
+pub(crate) struct EpisodeWorkload {
     pub(crate) workload: Arc<Workload>,
     /// Places of the jobs with which an episode may begin.
     starts: Vec<Range<u32>>,
-    past: Option<Arc<Past>>,
+    past: Option<Arc<RunPast>>,
 }
 
 /// A whole log as a policy would have run it.
 #[derive(Debug)]
-struct Past {
+struct RunPast {
     spans: Vec<(Time, Time)>,
     /// For each job the oldest job that is still here when it arrives.
     oldest: Vec<u32>,
 }
 
-impl Ground {
-    pub(crate) fn new(workload: &Arc<Workload>, options: &Options) -> Result<Ground, EnvError> {
+impl EpisodeWorkload {
+    pub(crate) fn new(workload: &Arc<Workload>, options: &EnvOptions) -> Result<EpisodeWorkload, EnvError> {
         let all = Range { start: 0, end: workload.len() as u32 };
         let ranges = if options.split.is_empty() { std::slice::from_ref(&all) } else { &options.split[..] };
         let within = |range: &Range<u32>| range.start..range.end.min(workload.len() as u32);
@@ -42,8 +42,8 @@ impl Ground {
             let name = workload.provenance.name.clone();
             return Err(EnvError::NoEpisode { workload: name, jobs: options.jobs, longest });
         }
-        let past = options.warm.as_ref().map(|warm| Past::of(workload, warm)).transpose()?.map(Arc::new);
-        Ok(Ground { workload: Arc::clone(workload), starts, past })
+        let past = options.warm.as_ref().map(|warm| RunPast::of(workload, warm)).transpose()?.map(Arc::new);
+        Ok(EpisodeWorkload { workload: Arc::clone(workload), starts, past })
     }
 
     /// The first job of an episode: the same for the same seed, environment and number of the
@@ -66,8 +66,8 @@ impl Ground {
     }
 
     /// The stream of an episode of this many jobs.
-    pub(crate) fn stream(&self, first: u32, jobs: u32) -> Stream {
-        let mut stream = Stream {
+    pub(crate) fn stream(&self, first: u32, jobs: u32) -> EpisodeStream {
+        let mut stream = EpisodeStream {
             workload: Arc::clone(&self.workload),
             before: Vec::new(),
             running: 0,
@@ -82,10 +82,10 @@ impl Ground {
     }
 }
 
-impl Past {
-    fn of(workload: &Workload, warm: &drystone::policy::PolicySpec) -> Result<Past, EnvError> {
+impl RunPast {
+    fn of(workload: &Workload, warm: &drystone::policy::PolicySpec) -> Result<RunPast, EnvError> {
         let mut schedule = Schedule::default();
-        Simulation::new(workload.machine(), warm.scheduler(), Replay::new(workload)).run(&mut schedule)?;
+        Simulation::new(workload.machine(), warm.scheduler(), WorkloadReplay::new(workload)).run(&mut schedule)?;
         let spans: Vec<(Time, Time)> = schedule.spans.into_iter().map(Option::unwrap_or_default).collect();
         let mut oldest = Vec::with_capacity(spans.len());
         let mut from = 0;
@@ -96,12 +96,12 @@ impl Past {
             }
             oldest.push(from as u32);
         }
-        Ok(Past { spans, oldest })
+        Ok(RunPast { spans, oldest })
     }
 
     /// The jobs that are here when this one arrives: those that run arrive when they started, those
     /// that wait when they did.
-    fn left(&self, workload: &Workload, first: u32, stream: &mut Stream) {
+    fn left(&self, workload: &Workload, first: u32, stream: &mut EpisodeStream) {
         let now = workload.jobs()[first as usize].submit;
         let here = self.oldest[first as usize] as usize..first as usize;
         let mut waiting = Vec::new();
@@ -124,7 +124,7 @@ impl Past {
 
 /// The arrivals of an episode: what was here before, then its own jobs.
 #[derive(Clone, Debug)]
-pub(crate) struct Stream {
+pub(crate) struct EpisodeStream {
     workload: Arc<Workload>,
     /// Jobs that came before, in order of time, and whether each starts as it arrives.
     before: Vec<(Job, Truth, bool)>,
@@ -135,7 +135,7 @@ pub(crate) struct Stream {
     next: usize,
 }
 
-impl Stream {
+impl EpisodeStream {
     /// Number of jobs that came before.
     pub(crate) fn before(&self) -> u32 {
         self.before.len() as u32
@@ -168,7 +168,7 @@ impl Stream {
     }
 }
 
-impl Source for Stream {
+impl EventSource for EpisodeStream {
     #[inline]
     fn peek(&self) -> Option<Time> {
         self.at(self.next).map(|(job, _)| job.submit)

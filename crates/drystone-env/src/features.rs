@@ -2,7 +2,7 @@
 //! 0 to 1.
 
 use crate::options::EnvError;
-use crate::queue::Queue;
+use crate::queue::QueueColumns;
 use drystone::model::{Job, Procs, Span, Time, Workload};
 use drystone::parts::RunningSet;
 use std::fmt;
@@ -29,7 +29,7 @@ const ALMOST: f32 = 1.0 - 1e-5;
 
 /// A number of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Feature {
+pub enum RowFeature {
     /// 1 where there is a job in the row.
     Present,
     /// Wait so far: t / (t + 1 h).
@@ -66,46 +66,46 @@ pub enum Feature {
     ClippedFits,
 }
 
-impl Feature {
-    const NAMES: [(&'static str, Feature); 17] = [
-        ("present", Feature::Present),
-        ("wait", Feature::Wait),
-        ("prediction", Feature::Prediction),
-        ("estimate", Feature::Estimate),
-        ("procs", Feature::Procs),
-        ("fits", Feature::Fits),
-        ("area", Feature::Area),
-        ("user", Feature::User),
-        ("group", Feature::Group),
-        ("executable", Feature::Executable),
-        ("queue", Feature::Queue),
-        ("memory", Feature::Memory),
-        ("run", Feature::Run),
-        ("clipped_wait", Feature::ClippedWait),
-        ("clipped_estimate", Feature::ClippedEstimate),
-        ("clipped_procs", Feature::ClippedProcs),
-        ("clipped_fits", Feature::ClippedFits),
+impl RowFeature {
+    const NAMES: [(&'static str, RowFeature); 17] = [
+        ("present", RowFeature::Present),
+        ("wait", RowFeature::Wait),
+        ("prediction", RowFeature::Prediction),
+        ("estimate", RowFeature::Estimate),
+        ("procs", RowFeature::Procs),
+        ("fits", RowFeature::Fits),
+        ("area", RowFeature::Area),
+        ("user", RowFeature::User),
+        ("group", RowFeature::Group),
+        ("executable", RowFeature::Executable),
+        ("queue", RowFeature::Queue),
+        ("memory", RowFeature::Memory),
+        ("run", RowFeature::Run),
+        ("clipped_wait", RowFeature::ClippedWait),
+        ("clipped_estimate", RowFeature::ClippedEstimate),
+        ("clipped_procs", RowFeature::ClippedProcs),
+        ("clipped_fits", RowFeature::ClippedFits),
     ];
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        Feature::NAMES.iter().find(|(_, feature)| *feature == self).map_or("", |(name, _)| name)
+        RowFeature::NAMES.iter().find(|(_, feature)| *feature == self).map_or("", |(name, _)| name)
     }
 }
 
-impl fmt::Display for Feature {
+impl fmt::Display for RowFeature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Feature {
+impl FromStr for RowFeature {
     type Err = EnvError;
 
-    fn from_str(word: &str) -> Result<Feature, EnvError> {
-        Feature::NAMES.iter().find(|(name, _)| *name == word).map(|(_, feature)| *feature).ok_or_else(|| {
-            let all: Vec<&str> = Feature::NAMES.iter().map(|(name, _)| *name).collect();
+    fn from_str(word: &str) -> Result<RowFeature, EnvError> {
+        RowFeature::NAMES.iter().find(|(name, _)| *name == word).map(|(_, feature)| *feature).ok_or_else(|| {
+            let all: Vec<&str> = RowFeature::NAMES.iter().map(|(name, _)| *name).collect();
             EnvError::Option(format!("obs: there is no `{word}`; there are {}", all.join(", ")))
         })
     }
@@ -113,7 +113,7 @@ impl FromStr for Feature {
 
 /// A named set of features.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Preset {
+pub enum FeaturePreset {
     /// Presence of a job, wait, prediction, estimate, size, fit.
     #[default]
     Default,
@@ -124,30 +124,30 @@ pub enum Preset {
 /// Numbers observed of each job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Observation {
-    features: Vec<Feature>,
+    features: Vec<RowFeature>,
     /// A row without a job.
     empty: Vec<bool>,
 }
 
 impl Default for Observation {
     fn default() -> Observation {
-        Observation::preset(Preset::Default)
+        Observation::preset(FeaturePreset::Default)
     }
 }
 
 impl Observation {
     /// A named set.
     #[must_use]
-    pub fn preset(preset: Preset) -> Observation {
-        use Feature::{
+    pub fn preset(preset: FeaturePreset) -> Observation {
+        use RowFeature::{
             ClippedEstimate, ClippedFits, ClippedProcs, ClippedWait, Estimate, Executable, Fits, Group, Memory,
             Prediction, Present, Procs, User, Wait,
         };
         match preset {
-            Preset::Default => {
+            FeaturePreset::Default => {
                 Observation { features: vec![Present, Wait, Prediction, Estimate, Procs, Fits], empty: vec![false; 6] }
             }
-            Preset::RlScheduler => Observation {
+            FeaturePreset::RlScheduler => Observation {
                 features: vec![
                     ClippedWait,
                     ClippedEstimate,
@@ -167,7 +167,7 @@ impl Observation {
     ///
     /// # Errors
     /// No feature, too many, or one twice.
-    pub fn of(features: &[Feature]) -> Result<Observation, EnvError> {
+    pub fn of(features: &[RowFeature]) -> Result<Observation, EnvError> {
         let twice = features.iter().enumerate().find(|(at, feature)| features[..*at].contains(feature));
         if let Some((_, feature)) = twice {
             return Err(EnvError::Option(format!("obs: `{feature}` is asked for twice")));
@@ -183,7 +183,7 @@ impl Observation {
 
     /// The features of a row, in order.
     #[must_use]
-    pub fn features(&self) -> &[Feature] {
+    pub fn features(&self) -> &[RowFeature] {
         &self.features
     }
 
@@ -196,7 +196,7 @@ impl Observation {
 
 /// Contents of an observation.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct ObservationShape<'a> {
     /// Rows of jobs, one after the other.
     pub jobs: &'a [f32],
     /// Numbers of the machine.
@@ -241,7 +241,7 @@ fn below_one(share: f32) -> f32 {
 impl Scale {
     pub(crate) fn new(workload: &Workload, observation: &Observation) -> Scale {
         let most = |of: fn(&Job) -> i64| workload.jobs().iter().map(of).max().unwrap_or(1).max(1) as f32;
-        let at = |wanted: Feature| observation.features.iter().position(|feature| *feature == wanted);
+        let at = |wanted: RowFeature| observation.features.iter().position(|feature| *feature == wanted);
         let mut empty = [0.0; MOST];
         for (value, one) in empty.iter_mut().zip(&observation.empty) {
             *value = f32::from(u8::from(*one));
@@ -256,11 +256,11 @@ impl Scale {
                 queue: most(|job| job.queue.into()),
                 memory: most(|job| job.memory_kb),
             },
-            wait_at: at(Feature::Wait),
-            clipped_wait_at: at(Feature::ClippedWait),
-            fits_at: at(Feature::Fits),
-            clipped_fits_at: at(Feature::ClippedFits),
-            sees_runs: observation.features.contains(&Feature::Run),
+            wait_at: at(RowFeature::Wait),
+            clipped_wait_at: at(RowFeature::ClippedWait),
+            fits_at: at(RowFeature::Fits),
+            clipped_fits_at: at(RowFeature::ClippedFits),
+            sees_runs: observation.features.contains(&RowFeature::Run),
             observation: observation.clone(),
             empty,
         }
@@ -281,30 +281,38 @@ impl Scale {
         let attribute = |value: i64, largest: f32| if value < 0 { 1.0 } else { below_one(value as f32 / largest) };
         for (value, feature) in row.iter_mut().zip(&self.observation.features) {
             *value = match feature {
-                Feature::Present => 1.0,
-                Feature::Prediction => soft(prediction.0),
-                Feature::Estimate => soft(job.estimate.0),
-                Feature::Procs => job.procs as f32 / self.machine,
-                Feature::Area => {
+                RowFeature::Present => 1.0,
+                RowFeature::Prediction => soft(prediction.0),
+                RowFeature::Estimate => soft(job.estimate.0),
+                RowFeature::Procs => job.procs as f32 / self.machine,
+                RowFeature::Area => {
                     let area = prediction.0.max(0) as f32 * job.procs as f32;
                     area / (area + self.machine * HOUR)
                 }
-                Feature::User => attribute(job.user.into(), self.largest.user),
-                Feature::Group => attribute(job.group.into(), self.largest.group),
-                Feature::Executable => attribute(job.executable.into(), self.largest.executable),
-                Feature::Queue => attribute(job.queue.into(), self.largest.queue),
-                Feature::Memory => attribute(job.memory_kb, self.largest.memory),
-                Feature::Run => run.map_or(0.0, |run| soft(run.0)),
-                Feature::ClippedEstimate => below_one(job.estimate.0 as f32 / self.longest_run),
-                Feature::ClippedProcs => below_one(job.procs as f32 / self.machine),
-                Feature::Wait | Feature::ClippedWait | Feature::Fits | Feature::ClippedFits => 0.0,
+                RowFeature::User => attribute(job.user.into(), self.largest.user),
+                RowFeature::Group => attribute(job.group.into(), self.largest.group),
+                RowFeature::Executable => attribute(job.executable.into(), self.largest.executable),
+                RowFeature::Queue => attribute(job.queue.into(), self.largest.queue),
+                RowFeature::Memory => attribute(job.memory_kb, self.largest.memory),
+                RowFeature::Run => run.map_or(0.0, |run| soft(run.0)),
+                RowFeature::ClippedEstimate => below_one(job.estimate.0 as f32 / self.longest_run),
+                RowFeature::ClippedProcs => below_one(job.procs as f32 / self.machine),
+                RowFeature::Wait | RowFeature::ClippedWait | RowFeature::Fits | RowFeature::ClippedFits => 0.0,
             };
         }
         row
     }
 
     /// Writes the rows of these jobs; `before` rows were written there the last time.
-    pub(crate) fn rows(&self, queue: &Queue, rows: &[u32], now: Time, free: Procs, before: usize, out: &mut [f32]) {
+    pub(crate) fn rows(
+        &self,
+        queue: &QueueColumns,
+        rows: &[u32],
+        now: Time,
+        free: Procs,
+        before: usize,
+        out: &mut [f32],
+    ) {
         match self.width() {
             // A copy of known length is a few instructions; of unknown length it is a call.
             6 => self.rows_of::<6>(queue, rows, now, free, before, out),
@@ -322,7 +330,7 @@ impl Scale {
 
     fn rows_of<const F: usize>(
         &self,
-        queue: &Queue,
+        queue: &QueueColumns,
         rows: &[u32],
         now: Time,
         free: Procs,
@@ -342,7 +350,7 @@ impl Scale {
     }
 
     #[inline(always)]
-    fn moving(&self, queue: &Queue, at: usize, now: Time, free: Procs, out: &mut [f32]) {
+    fn moving(&self, queue: &QueueColumns, at: usize, now: Time, free: Procs, out: &mut [f32]) {
         let fits = queue.procs[at] <= free;
         if let Some(place) = self.wait_at {
             out[place] = soft(now.0 - queue.submit[at]);

@@ -1,25 +1,25 @@
 //! An agent as a policy: what it learned, on whole logs, compared with all others.
 
-use crate::desk::{Answer, Desk};
-use crate::features::{MACHINE, Scale, Seen};
-use crate::options::{Act, EnvError, Options};
+use crate::desk::{AgentDesk, DeskAnswer};
+use crate::features::{MACHINE, ObservationShape, Scale};
+use crate::options::{Act, EnvError, EnvOptions};
 use drystone::model::{Time, Workload};
-use drystone::policy::{Actions, Event, Policy, Snapshot, SnapshotError, View};
+use drystone::policy::{Actions, Policy, PolicyEvent, Snapshot, SnapshotError, View};
 use std::sync::Arc;
 
 /// Chooses an action from what is seen.
 pub trait Agent: Send + Sync {
     /// A number of an action that the mask allows; `None` where it has failed: then nothing more is
     /// decided.
-    fn act(&mut self, seen: Seen<'_>) -> Option<usize>;
+    fn act(&mut self, seen: ObservationShape<'_>) -> Option<usize>;
 }
 
 /// An agent that decides as it does in an environment of these options.
-pub struct Learned {
+pub struct LearnedPolicy {
     name: String,
-    options: Arc<Options>,
+    options: Arc<EnvOptions>,
     scale: Arc<Scale>,
-    desk: Desk,
+    desk: AgentDesk,
     agent: Box<dyn Agent>,
     jobs: Vec<f32>,
     machine: Vec<f32>,
@@ -28,7 +28,7 @@ pub struct Learned {
     wake: Option<Time>,
 }
 
-impl Learned {
+impl LearnedPolicy {
     /// An agent that was trained in environments of these options on this workload, which says how
     /// numbers are scaled.
     ///
@@ -37,9 +37,9 @@ impl Learned {
     pub fn new(
         name: impl Into<String>,
         trained_on: &Workload,
-        options: &Options,
+        options: &EnvOptions,
         agent: Box<dyn Agent>,
-    ) -> Result<Learned, EnvError> {
+    ) -> Result<LearnedPolicy, EnvError> {
         options.check()?;
         let scale = Scale::new(trained_on, &options.observation);
         if scale.sees_runs() {
@@ -47,11 +47,11 @@ impl Learned {
             return Err(EnvError::Option(problem));
         }
         let rows = options.window as usize * options.observation.width();
-        Ok(Learned {
+        Ok(LearnedPolicy {
             name: name.into(),
             options: Arc::new(options.clone()),
             scale: Arc::new(scale),
-            desk: Desk::new(options, true),
+            desk: AgentDesk::new(options, true),
             agent,
             jobs: vec![0.0; rows],
             machine: vec![0.0; MACHINE],
@@ -62,18 +62,18 @@ impl Learned {
     }
 }
 
-impl Policy for Learned {
+impl Policy for LearnedPolicy {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            Event::Arrived(id) | Event::Released(id) => {
+            PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => {
                 self.desk.queue.add(id, view.job(id), view.prediction(id), None, &self.scale);
             }
-            Event::Cancelled(id) | Event::Held(id) | Event::Runs(id) => self.desk.remove(id),
-            Event::Repredicted { job, .. } => {
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) | PolicyEvent::Runs(id) => self.desk.remove(id),
+            PolicyEvent::Repredicted { job, .. } => {
                 self.desk.queue.repredict(job, view.job(job), view.prediction(job), &self.scale);
                 self.desk.look_again();
             }
@@ -87,13 +87,13 @@ impl Policy for Learned {
             self.desk.prepare();
             self.written = self.desk.show(&self.scale, view, self.written, &mut self.jobs, &mut self.machine);
             self.desk.mask(view, &mut self.mask);
-            let seen = Seen { jobs: &self.jobs, machine: &self.machine, mask: &self.mask };
+            let seen = ObservationShape { jobs: &self.jobs, machine: &self.machine, mask: &self.mask };
             let Some(action) = self.agent.act(seen) else { break };
-            if self.desk.answer(action, view, actions) == Answer::Impossible {
+            if self.desk.answer(action, view, actions) == DeskAnswer::Impossible {
                 // Where an environment would ask again, for ever perhaps, the first possible action
                 // is taken.
                 let first = self.mask.iter().position(|can| *can);
-                if first.is_none_or(|first| self.desk.answer(first, view, actions) == Answer::Impossible) {
+                if first.is_none_or(|first| self.desk.answer(first, view, actions) == DeskAnswer::Impossible) {
                     break;
                 }
             }
@@ -110,7 +110,7 @@ impl Policy for Learned {
     }
 }
 
-impl Snapshot for Learned {
+impl Snapshot for LearnedPolicy {
     fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         Err(SnapshotError::Refused(format!("{}: an agent that decides here cannot be saved", self.name)))
     }

@@ -3,22 +3,22 @@
 //!
 //! An agent sees waiting jobs as rows of numbers and chooses one ([`Act`]). What happens between
 //! two choices, filling gaps around a job that is blocked among it ([`Fill`]), is the simulator's.
-//! [`VecEnv`] steps many environments at once on a pool of threads; [`Learned`] is an agent as a
-//! policy, for comparisons with all others on whole logs.
+//! [`VecEnv`] steps many environments at once on a pool of threads; [`LearnedPolicy`] is an agent
+//! as a policy, for comparisons with all others on whole logs.
 //!
 //! - True run times decide what the machine does and what an episode is worth. No observation holds
-//!   one, unless [`Feature::Run`] is asked for by name; [`Options::is_clairvoyant`] says so.
+//!   one, unless [`RowFeature::Run`] is asked for by name; [`EnvOptions::is_clairvoyant`] says so.
 //! - Episodes are windows of a log. Which one environment i plays in episode k depends on the seed,
 //!   i and k alone: the same trajectories come out for any number of threads and of environments.
-//! - An episode may start on the machine as a policy would have left it ([`Options::warm`]).
+//! - An episode may start on the machine as a policy would have left it ([`EnvOptions::warm`]).
 //!
 //! ```
 //! use drystone::generate::{Params, generate};
-//! use drystone_env::{Options, VecEnv};
+//! use drystone_env::{EnvOptions, VecEnv};
 //! use std::sync::Arc;
 //!
 //! let log = Arc::new(generate(&Params { load: Some(0.9), seed: 1, ..Params::new(64, 1_000) })?);
-//! let mut envs = VecEnv::new(&[log], 8, &Options { jobs: 50, ..Options::default() }, 1)?;
+//! let mut envs = VecEnv::new(&[log], 8, &EnvOptions { jobs: 50, ..EnvOptions::default() }, 1)?;
 //! let mut seen = envs.buffers();
 //! envs.reset(Some(7), None, &mut seen.parts())?;
 //! // The first row is the job that has waited longest: FCFS with filling, which is EASY.
@@ -38,8 +38,8 @@ mod options;
 mod queue;
 mod vec;
 
-pub use env::Finished;
-pub use features::{Feature, MACHINE, Observation, Preset, Seen};
-pub use learned::{Agent, Learned};
-pub use options::{Act, Autoreset, EnvError, Fill, Options, Reward, Rows};
-pub use vec::{Buffers, Parts, VecEnv};
+pub use env::EpisodeResult;
+pub use features::{FeaturePreset, MACHINE, Observation, ObservationShape, RowFeature};
+pub use learned::{Agent, LearnedPolicy};
+pub use options::{Act, Autoreset, EnvError, EnvOptions, Fill, Reward, Rows};
+pub use vec::{Buffers, EnvArrays, VecEnv};

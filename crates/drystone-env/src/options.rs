@@ -1,6 +1,6 @@
 //! Options of an environment.
 
-use crate::features::{Feature, Observation};
+use crate::features::{Observation, RowFeature};
 use drystone::engine::SimulationError;
 use drystone::metrics::Measure;
 use drystone::parts::Order;
@@ -132,7 +132,7 @@ impl FromStr for Reward {
 
 /// Options of an environment.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct EnvOptions {
     /// Meaning of an action.
     pub act: Act,
     /// Jobs that start while another is blocked.
@@ -168,9 +168,9 @@ pub struct Options {
     pub autoreset: Autoreset,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for EnvOptions {
+    fn default() -> EnvOptions {
+        EnvOptions {
             act: Act::Pick,
             fill: Fill::Easy,
             jobs: 256,
@@ -190,7 +190,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl EnvOptions {
     /// Number of actions.
     #[must_use]
     pub fn actions(&self) -> usize {
@@ -204,7 +204,7 @@ impl Options {
     /// Returns whether the agent sees true run times, or predictions equal to them.
     #[must_use]
     pub fn is_clairvoyant(&self) -> bool {
-        self.observation.features().contains(&Feature::Run) || self.predict.contains("perfect")
+        self.observation.features().contains(&RowFeature::Run) || self.predict.contains("perfect")
     }
 
     /// Refuses what makes no environment.

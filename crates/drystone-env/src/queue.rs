@@ -5,7 +5,7 @@ use drystone::model::{Job, JobId, Procs, Span};
 
 /// Columns in the order of arrival.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Queue {
+pub(crate) struct QueueColumns {
     pub(crate) id: Vec<u32>,
     pub(crate) submit: Vec<i64>,
     pub(crate) procs: Vec<Procs>,
@@ -16,7 +16,7 @@ pub(crate) struct Queue {
     unused: Vec<u32>,
 }
 
-impl Queue {
+impl QueueColumns {
     pub(crate) fn len(&self) -> usize {
         self.id.len()
     }

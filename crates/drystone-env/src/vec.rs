@@ -1,9 +1,9 @@
 //! Many environments at once.
 
-use crate::env::{Env, Finished, Shown, Stepped};
-use crate::episode::Ground;
+use crate::env::{Env, EpisodeResult, ObservationBuffers, Stepped};
+use crate::episode::EpisodeWorkload;
 use crate::features::{MACHINE, Scale};
-use crate::options::{Autoreset, EnvError, Options};
+use crate::options::{Autoreset, EnvError, EnvOptions};
 use drystone::model::Workload;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -12,14 +12,14 @@ use std::sync::Arc;
 /// Environments that are stepped together, on a pool of threads that lives as long as they do.
 pub struct VecEnv {
     envs: Vec<Env>,
-    options: Arc<Options>,
+    options: Arc<EnvOptions>,
     pool: ThreadPool,
     threads: usize,
 }
 
 /// Arrays that environments write: one after the other in each.
 #[derive(Debug)]
-pub struct Parts<'a> {
+pub struct EnvArrays<'a> {
     /// Rows of jobs: environments × rows × features.
     pub jobs: &'a mut [f32],
     /// Numbers of the machines: environments × [`MACHINE`].
@@ -37,7 +37,7 @@ pub struct Parts<'a> {
     /// Likewise the numbers of the machine.
     pub final_machine: &'a mut [f32],
     /// Results of the episodes that ended.
-    pub finished: &'a mut [Option<Finished>],
+    pub finished: &'a mut [Option<EpisodeResult>],
 }
 
 /// Arrays of the right length.
@@ -52,13 +52,13 @@ pub struct Buffers {
     pub truncated: Vec<bool>,
     pub final_jobs: Vec<f32>,
     pub final_machine: Vec<f32>,
-    pub finished: Vec<Option<Finished>>,
+    pub finished: Vec<Option<EpisodeResult>>,
 }
 
 impl Buffers {
     /// To be written.
-    pub fn parts(&mut self) -> Parts<'_> {
-        Parts {
+    pub fn parts(&mut self) -> EnvArrays<'_> {
+        EnvArrays {
             jobs: &mut self.jobs,
             machine: &mut self.machine,
             mask: &mut self.mask,
@@ -73,7 +73,7 @@ impl Buffers {
 }
 
 /// The part of one environment.
-struct One<'a> {
+struct EnvPart<'a> {
     env: &'a mut Env,
     jobs: &'a mut [f32],
     machine: &'a mut [f32],
@@ -82,7 +82,7 @@ struct One<'a> {
     terminated: &'a mut bool,
     truncated: &'a mut bool,
     last: Option<(&'a mut [f32], &'a mut [f32])>,
-    finished: &'a mut Option<Finished>,
+    finished: &'a mut Option<EpisodeResult>,
 }
 
 impl VecEnv {
@@ -93,7 +93,7 @@ impl VecEnv {
     pub fn new(
         workloads: &[Arc<Workload>],
         number: usize,
-        options: &Options,
+        options: &EnvOptions,
         threads: usize,
     ) -> Result<VecEnv, EnvError> {
         options.check()?;
@@ -102,9 +102,9 @@ impl VecEnv {
         }
         let options = Arc::new(options.clone());
         let grounds = workloads.iter().map(|workload| {
-            Ok((Ground::new(workload, &options)?, Arc::new(Scale::new(workload, &options.observation))))
+            Ok((EpisodeWorkload::new(workload, &options)?, Arc::new(Scale::new(workload, &options.observation))))
         });
-        let grounds: Vec<(Ground, Arc<Scale>)> = grounds.collect::<Result<_, EnvError>>()?;
+        let grounds: Vec<(EpisodeWorkload, Arc<Scale>)> = grounds.collect::<Result<_, EnvError>>()?;
         let envs = (0..number).map(|at| {
             let (ground, scale) = &grounds[at % grounds.len()];
             Env::new(at as u64, ground.clone(), Arc::clone(scale), &options)
@@ -130,7 +130,7 @@ impl VecEnv {
 
     /// Returns the options of the environments.
     #[must_use]
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &EnvOptions {
         &self.options
     }
 
@@ -158,7 +158,12 @@ impl VecEnv {
     ///
     /// # Errors
     /// Arrays of another length.
-    pub fn reset(&mut self, seed: Option<u64>, mask: Option<&[bool]>, parts: &mut Parts<'_>) -> Result<(), EnvError> {
+    pub fn reset(
+        &mut self,
+        seed: Option<u64>,
+        mask: Option<&[bool]>,
+        parts: &mut EnvArrays<'_>,
+    ) -> Result<(), EnvError> {
         if let Some(mask) = mask {
             length("reset_mask", mask.len(), self.len())?;
         }
@@ -171,7 +176,7 @@ impl VecEnv {
             }
             one.env.write_all();
             (*one.reward, *one.terminated, *one.truncated, *one.finished) = (0.0, false, false, None);
-            one.env.reset(&mut Shown { jobs: one.jobs, machine: one.machine, mask: one.mask })
+            one.env.reset(&mut ObservationBuffers { jobs: one.jobs, machine: one.machine, mask: one.mask })
         })
     }
 
@@ -179,7 +184,7 @@ impl VecEnv {
     ///
     /// # Errors
     /// Actions that are none, arrays of another length, environments that were never reset.
-    pub fn step(&mut self, actions: &[i64], parts: &mut Parts<'_>) -> Result<(), EnvError> {
+    pub fn step(&mut self, actions: &[i64], parts: &mut EnvArrays<'_>) -> Result<(), EnvError> {
         length("actions", actions.len(), self.len())?;
         let (last, autoreset) = (self.options.actions() - 1, self.options.autoreset);
         let wrong = actions.iter().position(|&action| usize::try_from(action).map_or(true, |action| action > last));
@@ -187,12 +192,12 @@ impl VecEnv {
             return Err(EnvError::Action { env, action: actions[env], last });
         }
         self.each(parts, |at, one| {
-            let One { env, jobs, machine, mask, reward, terminated, truncated, last: kept, finished } = one;
+            let EnvPart { env, jobs, machine, mask, reward, terminated, truncated, last: kept, finished } = one;
             if env.is_new() {
                 return Err(EnvError::NotReset(at));
             }
             **finished = None;
-            let mut shown = Shown { jobs, machine, mask };
+            let mut shown = ObservationBuffers { jobs, machine, mask };
             if env.is_over() {
                 (**reward, **terminated, **truncated) = (0.0, false, false);
                 return match autoreset {
@@ -228,8 +233,8 @@ impl VecEnv {
     /// Does something with each environment and its part of the arrays, on all threads.
     fn each(
         &mut self,
-        parts: &mut Parts<'_>,
-        work: impl Fn(usize, &mut One<'_>) -> Result<(), EnvError> + Sync,
+        parts: &mut EnvArrays<'_>,
+        work: impl Fn(usize, &mut EnvPart<'_>) -> Result<(), EnvError> + Sync,
     ) -> Result<(), EnvError> {
         let number = self.len();
         let (rows, actions) = (self.options.window as usize * self.options.observation.width(), self.options.actions());
@@ -259,8 +264,8 @@ impl VecEnv {
             .zip(parts.mask.chunks_exact_mut(actions))
             .zip(parts.reward.iter_mut().zip(parts.terminated.iter_mut()))
             .zip(parts.truncated.iter_mut().zip(parts.finished.iter_mut()));
-        let mut ones: Vec<One<'_>> = all
-            .map(|(((((env, jobs), machine), mask), (reward, terminated)), (truncated, finished))| One {
+        let mut ones: Vec<EnvPart<'_>> = all
+            .map(|(((((env, jobs), machine), mask), (reward, terminated)), (truncated, finished))| EnvPart {
                 env,
                 jobs,
                 machine,

@@ -5,15 +5,15 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// A stream of random numbers.
-pub struct Draw(ChaCha8Rng);
+pub struct RandomDraw(ChaCha8Rng);
 
-impl Draw {
+impl RandomDraw {
     /// The stream of this number.
     #[must_use]
-    pub fn new(seed: u64, stream: u64) -> Draw {
+    pub fn new(seed: u64, stream: u64) -> RandomDraw {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(stream);
-        Draw(rng)
+        RandomDraw(rng)
     }
 
     /// A whole number below `limit`, which is at least 1.

@@ -1,7 +1,7 @@
 //! The weeks on which candidates are chosen.
 
-use crate::objective::{Guard, Objective, Tally};
-use crate::score::Score;
+use crate::objective::{MeasureObjective, MeasureTally, ObjectiveGuard};
+use crate::score::CandidateScore;
 use crate::simulate::{Stopped, Template, tallies};
 use drystone::engine::SimulationError;
 use drystone::log::transform::{piece, submitted};
@@ -12,23 +12,23 @@ use std::sync::atomic::AtomicBool;
 
 /// Weeks of a log, counted from its first submit, in turn to choose by and to judge by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Parts {
+pub struct LogWeeks {
     /// Length of a part in weeks: this many to choose by, as many to judge by, and so on.
     pub weeks: u32,
     /// Number of parts on which candidates are simulated, spread over the log.
     pub count: u32,
 }
 
-impl Default for Parts {
-    fn default() -> Parts {
-        Parts { weeks: 2, count: 6 }
+impl Default for LogWeeks {
+    fn default() -> LogWeeks {
+        LogWeeks { weeks: 2, count: 6 }
     }
 }
 
 /// Lead of a part's simulation before the part; jobs of that time do not count.
 const WARM_UP: Span = Span(2 * 86_400);
 
-impl Parts {
+impl LogWeeks {
     /// The part of a submit time, counted from 0; parts of even numbers are to choose by.
     #[must_use]
     pub fn part(&self, origin: Time, submit: Time) -> i64 {
@@ -86,27 +86,27 @@ impl GroundError {
 }
 
 /// Basis on which candidates are chosen: parts of a log, an objective, a bound.
-pub struct Ground {
+pub struct ChoiceGround {
     /// Each with the begin of what counts.
     pieces: Vec<(Workload, Time)>,
-    objective: Objective,
+    objective: MeasureObjective,
     /// Bounded objective and its bound.
-    bound: Option<(Objective, f64)>,
+    bound: Option<(MeasureObjective, f64)>,
     template: Template,
 }
 
-impl Ground {
+impl ChoiceGround {
     /// The chosen parts of a workload.
     ///
     /// # Errors
     /// A log of less than two parts; a guard whose policy fails.
     pub fn new(
         workload: &Workload,
-        parts: Parts,
-        objective: Objective,
-        guard: Option<&Guard>,
+        parts: LogWeeks,
+        objective: MeasureObjective,
+        guard: Option<&ObjectiveGuard>,
         template: Template,
-    ) -> Result<Ground, GroundError> {
+    ) -> Result<ChoiceGround, GroundError> {
         let (origin, last) = workload.submits().unwrap_or_default();
         if parts.part(origin, last) < 1 {
             let weeks = (last - origin).0 / Span::WEEK.0;
@@ -119,7 +119,7 @@ impl Ground {
             // A piece of a sound workload is one.
             Some((piece(workload, places, setting).ok()?, begin))
         });
-        let mut ground = Ground { pieces: pieces.collect(), objective, bound: None, template };
+        let mut ground = ChoiceGround { pieces: pieces.collect(), objective, bound: None, template };
         if let Some(guard) = guard {
             let least = match &guard.policy {
                 None => guard.factor,
@@ -151,8 +151,8 @@ impl Ground {
         policy: &PolicySpec,
         measures: &[Measure],
         stop: &AtomicBool,
-    ) -> Result<Option<Vec<Tally>>, GroundError> {
-        let mut sum = vec![Tally::default(); measures.len()];
+    ) -> Result<Option<Vec<MeasureTally>>, GroundError> {
+        let mut sum = vec![MeasureTally::default(); measures.len()];
         for (workload, begin) in &self.pieces {
             let counts = |submit: Time| (submit >= *begin).then_some(0);
             let of_piece = tallies(workload, policy, measures, stop, counts);
@@ -170,7 +170,7 @@ impl Ground {
     ///
     /// # Errors
     /// [`Stopped`] on cancellation; a simulation that failed.
-    pub fn score(&self, formula: &str, stop: &AtomicBool) -> Result<Result<Score, Stopped>, GroundError> {
+    pub fn score(&self, formula: &str, stop: &AtomicBool) -> Result<Result<CandidateScore, Stopped>, GroundError> {
         let policy = self.template.with(formula);
         let policy = policy.map_err(|e| GroundError::Simulation { policy: formula.to_string(), problem: e.problem })?;
         let mut measures = vec![self.objective.measure];
@@ -178,6 +178,6 @@ impl Ground {
         let Some(tallies) = self.tally(&policy, &measures, stop)? else { return Ok(Err(Stopped)) };
         let quality = tallies[0].value(self.objective.maximum);
         let excess = self.bound.map_or(0.0, |(of, bound)| (tallies[1].value(of.maximum) / bound - 1.0).max(0.0));
-        Ok(Ok(Score { quality, excess }))
+        Ok(Ok(CandidateScore { quality, excess }))
     }
 }

@@ -3,10 +3,10 @@
 //! A candidate is a formula, put into a policy text in place of `?`, such as
 //! `easy(order=?,backfill=?)`. Candidates are bred by mutation and crossover of expression trees
 //! ([`vary`]), their weights tuned by local steps, and judged by simulations of some weeks of a log
-//! ([`Ground`]); what the search found is then judged on the other weeks and on other logs
-//! ([`Verdict`]), beside published orders and beside the best of as many formulas drawn at random.
-//! [`regression`] finds orders the way of Carastan-Santos & de Camargo 2017: by fitting functions
-//! to what trials say.
+//! ([`ChoiceGround`]); what the search found is then judged on the other weeks and on other logs
+//! ([`PolicyVerdict`]), beside published orders and beside the best of as many formulas drawn at
+//! random. [`regression`] finds orders the way of Carastan-Santos & de Camargo 2017: by fitting
+//! functions to what trials say.
 
 mod draw;
 mod ground;
@@ -19,11 +19,11 @@ mod simulate;
 pub mod vary;
 mod verdict;
 
-pub use draw::Draw;
-pub use ground::{Ground, GroundError, Parts};
-pub use objective::{Guard, Objective};
-pub use score::{Found, Score, front};
-pub use search::{Search, SearchError, Settings, State};
+pub use draw::RandomDraw;
+pub use ground::{ChoiceGround, GroundError, LogWeeks};
+pub use objective::{MeasureObjective, ObjectiveGuard};
+pub use score::{CandidateScore, ScoredCandidate, front};
+pub use search::{EvolveSearch, EvolveSettings, EvolveState, SearchError};
 pub use simplify::{rounded, simplify};
-pub use simulate::{Simulated, Stopped, Template};
-pub use verdict::{Judged, OnLog, Verdict, judge};
+pub use simulate::{SimulationOutcome, Stopped, Template};
+pub use verdict::{JudgedPolicy, OnLog, PolicyVerdict, judge};

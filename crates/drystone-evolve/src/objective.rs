@@ -8,29 +8,29 @@ use std::str::FromStr;
 
 /// The mean or the maximum of a measure over the jobs that count; less is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Objective {
+pub struct MeasureObjective {
     /// Measure concerned.
     pub measure: Measure,
     /// True for the maximum, false for the mean.
     pub maximum: bool,
 }
 
-impl Default for Objective {
-    fn default() -> Objective {
-        Objective { measure: Measure::BoundedSlowdown, maximum: false }
+impl Default for MeasureObjective {
+    fn default() -> MeasureObjective {
+        MeasureObjective { measure: Measure::BoundedSlowdown, maximum: false }
     }
 }
 
-impl fmt::Display for Objective {
+impl fmt::Display for MeasureObjective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}_{}", self.measure.id(), if self.maximum { "max" } else { "mean" })
     }
 }
 
-impl FromStr for Objective {
+impl FromStr for MeasureObjective {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Objective, String> {
+    fn from_str(text: &str) -> Result<MeasureObjective, String> {
         let parse = || {
             let (measure, statistic) = text.trim().rsplit_once('_')?;
             let maximum = match statistic {
@@ -38,7 +38,7 @@ impl FromStr for Objective {
                 "max" => true,
                 _ => return None,
             };
-            Some(Objective { measure: measure.parse().ok()?, maximum })
+            Some(MeasureObjective { measure: measure.parse().ok()?, maximum })
         };
         parse().ok_or_else(|| {
             let measures = Measure::ALL.map(Measure::id).join("|");
@@ -49,26 +49,26 @@ impl FromStr for Objective {
 
 /// A bound that a candidate must keep: `wait_max<=1.5*easy`, or `wait_max<=86400`.
 #[derive(Clone, Debug)]
-pub struct Guard {
+pub struct ObjectiveGuard {
     /// Bounded objective.
-    pub of: Objective,
+    pub of: MeasureObjective,
     /// The bound, or what the policy's value is multiplied by.
     pub factor: f64,
     /// The policy that it is measured by.
     pub policy: Option<PolicySpec>,
 }
 
-impl fmt::Display for Guard {
+impl fmt::Display for ObjectiveGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}<={}", self.of, self.factor)?;
         self.policy.as_ref().map_or(Ok(()), |policy| write!(f, "*{policy}"))
     }
 }
 
-impl FromStr for Guard {
+impl FromStr for ObjectiveGuard {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Guard, String> {
+    fn from_str(text: &str) -> Result<ObjectiveGuard, String> {
         let example = "write `wait_max<=1.5*easy` or `wait_max<=86400`";
         let (of, bound) = text.split_once("<=").ok_or_else(|| format!("`{text}` is no bound; {example}"))?;
         let (factor, policy) = match bound.split_once('*') {
@@ -77,13 +77,13 @@ impl FromStr for Guard {
         };
         let factor = factor.trim().parse::<f64>().ok().filter(|factor| *factor > 0.0 && factor.is_finite());
         let factor = factor.ok_or_else(|| format!("`{bound}` does not begin with a number above 0; {example}"))?;
-        Ok(Guard { of: of.parse()?, factor, policy })
+        Ok(ObjectiveGuard { of: of.parse()?, factor, policy })
     }
 }
 
 /// Jobs summed up: enough for every objective on one measure.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Tally {
+pub struct MeasureTally {
     /// Sum.
     pub sum: f64,
     /// Jobs.
@@ -92,7 +92,7 @@ pub struct Tally {
     pub max: f64,
 }
 
-impl Tally {
+impl MeasureTally {
     /// One more job; an undefined value does not count.
     pub fn push(&mut self, value: f64) {
         if !value.is_nan() {
@@ -103,7 +103,7 @@ impl Tally {
     }
 
     /// Adds all jobs of another tally.
-    pub fn add(&mut self, other: &Tally) {
+    pub fn add(&mut self, other: &MeasureTally) {
         self.sum += other.sum;
         self.count += other.count;
         self.max = self.max.max(other.max);
@@ -126,13 +126,13 @@ mod tests {
 
     #[test]
     fn objectives_and_guards_are_read_as_they_are_written() {
-        let objective: Objective = "bounded_slowdown_mean".parse().expect("valid");
-        assert_eq!(objective, Objective::default());
+        let objective: MeasureObjective = "bounded_slowdown_mean".parse().expect("valid");
+        assert_eq!(objective, MeasureObjective::default());
         assert_eq!(objective.to_string(), "bounded_slowdown_mean");
-        let guard: Guard = "wait_max<=1.5*easy".parse().expect("valid");
+        let guard: ObjectiveGuard = "wait_max<=1.5*easy".parse().expect("valid");
         assert_eq!(guard.to_string(), "wait_max<=1.5*easy");
         for (wrong, part) in [("bounded_slowdown", "no objective"), ("waits_mean", "no objective")] {
-            assert!(wrong.parse::<Objective>().expect_err(wrong).contains(part));
+            assert!(wrong.parse::<MeasureObjective>().expect_err(wrong).contains(part));
         }
         for (wrong, part) in [
             ("wait_max", "no bound"),
@@ -141,15 +141,15 @@ mod tests {
             ("wait_max<=1.5*esy", "Did you mean `easy`"),
             ("wait<=2*easy", "no objective"),
         ] {
-            assert!(wrong.parse::<Guard>().expect_err(wrong).contains(part), "{wrong}");
+            assert!(wrong.parse::<ObjectiveGuard>().expect_err(wrong).contains(part), "{wrong}");
         }
     }
 
     #[test]
     fn tallies_add_up() {
-        let mut tally = Tally::default();
+        let mut tally = MeasureTally::default();
         [3.0, f64::NAN, 5.0].into_iter().for_each(|value| tally.push(value));
-        tally.add(&Tally { sum: 1.0, count: 1, max: 1.0 });
+        tally.add(&MeasureTally { sum: 1.0, count: 1, max: 1.0 });
         assert_eq!((tally.value(false), tally.value(true)), (3.0, 5.0));
     }
 }

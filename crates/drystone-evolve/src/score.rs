@@ -5,24 +5,24 @@ use std::cmp::Ordering;
 
 /// Value of a candidate on the weeks by which it is chosen; less is better.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Score {
+pub struct CandidateScore {
     /// The value of the objective.
     pub quality: f64,
     /// Part by which the bound is exceeded; 0 where it is kept.
     pub excess: f64,
 }
 
-impl Score {
+impl CandidateScore {
     /// Those that keep the bound first, then by quality.
     #[must_use]
-    pub fn compare(&self, other: &Score) -> Ordering {
+    pub fn compare(&self, other: &CandidateScore) -> Ordering {
         self.excess.total_cmp(&other.excess).then(self.quality.total_cmp(&other.quality))
     }
 
     /// Returns whether two scores differ by no more than rounding; the smaller formula is then
     /// preferred.
     #[must_use]
-    pub fn is_near(&self, other: &Score) -> bool {
+    pub fn is_near(&self, other: &CandidateScore) -> bool {
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b.abs();
         near(self.quality, other.quality) && near(self.excess, other.excess)
     }
@@ -30,20 +30,20 @@ impl Score {
 
 /// A candidate that was tried.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Found {
+pub struct ScoredCandidate {
     /// Its canonical text.
     pub formula: String,
     /// Number of its parts.
     pub size: usize,
     /// Score of the formula.
-    pub score: Score,
+    pub score: CandidateScore,
 }
 
 /// The candidates that no other is both as small and better than, smallest first.
 #[must_use]
-pub fn front(mut all: Vec<Found>) -> Vec<Found> {
+pub fn front(mut all: Vec<ScoredCandidate>) -> Vec<ScoredCandidate> {
     all.sort_by(|a, b| a.size.cmp(&b.size).then(a.score.compare(&b.score)).then(a.formula.cmp(&b.formula)));
-    let mut front: Vec<Found> = Vec::new();
+    let mut front: Vec<ScoredCandidate> = Vec::new();
     for found in all {
         if front.last().is_none_or(|last| found.score.compare(&last.score) == Ordering::Less) {
             front.push(found);
@@ -56,8 +56,8 @@ pub fn front(mut all: Vec<Found>) -> Vec<Found> {
 mod tests {
     use super::*;
 
-    fn found(formula: &str, size: usize, quality: f64, excess: f64) -> Found {
-        Found { formula: formula.to_string(), size, score: Score { quality, excess } }
+    fn found(formula: &str, size: usize, quality: f64, excess: f64) -> ScoredCandidate {
+        ScoredCandidate { formula: formula.to_string(), size, score: CandidateScore { quality, excess } }
     }
 
     #[test]

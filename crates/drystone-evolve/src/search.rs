@@ -1,8 +1,8 @@
 //! The search: generations of formulas, and beside them as many drawn at random.
 
-use crate::draw::Draw;
-use crate::ground::{Ground, GroundError};
-use crate::score::{Found, Score, front};
+use crate::draw::RandomDraw;
+use crate::ground::{ChoiceGround, GroundError};
+use crate::score::{CandidateScore, ScoredCandidate, front};
 use crate::simplify::{simplify, with_rounded_numbers};
 use crate::simulate::Stopped;
 use crate::vary::{cross, mutate, random, tune};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Settings of a search.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct EvolveSettings {
     /// Candidates of a generation.
     pub population: usize,
     /// Seed of everything random.
@@ -26,10 +26,10 @@ pub struct Settings {
     pub start: Vec<String>,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
+impl Default for EvolveSettings {
+    fn default() -> EvolveSettings {
         let start = ["spf", "sqf", "saf", "f1", "f2", "f3", "f4", "wfp3", "unicef", "-x"];
-        Settings { population: 40, seed: 1, largest: 24, start: start.map(String::from).to_vec() }
+        EvolveSettings { population: 40, seed: 1, largest: 24, start: start.map(String::from).to_vec() }
     }
 }
 
@@ -42,7 +42,7 @@ const KEPT: usize = 200;
 
 /// Everything that a search knows: saved after each generation, it can go on from it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct State {
+pub struct EvolveState {
     /// Identity of the search: log, objective, bound, policy, settings. A state of another search
     /// is refused.
     pub of: String,
@@ -51,13 +51,13 @@ pub struct State {
     /// Candidates simulated, those at random not among them.
     pub evaluations: u64,
     /// The living candidates, best first.
-    pub population: Vec<Found>,
+    pub population: Vec<ScoredCandidate>,
     /// The best of each size.
-    pub front: Vec<Found>,
+    pub front: Vec<ScoredCandidate>,
     /// Formulas at random that were simulated.
     pub random_evaluations: u64,
     /// The best of each size among them.
-    pub random_front: Vec<Found>,
+    pub random_front: Vec<ScoredCandidate>,
 }
 
 /// Reason why a search cannot continue.
@@ -81,20 +81,20 @@ pub enum SearchError {
 }
 
 /// A search in progress.
-pub struct Search<'a> {
-    ground: &'a Ground,
-    settings: Settings,
+pub struct EvolveSearch<'a> {
+    ground: &'a ChoiceGround,
+    settings: EvolveSettings,
     threads: usize,
     /// Scores of what was simulated already; the same formula is not simulated twice.
-    known: BTreeMap<String, Score>,
-    state: State,
+    known: BTreeMap<String, CandidateScore>,
+    state: EvolveState,
 }
 
-impl<'a> Search<'a> {
+impl<'a> EvolveSearch<'a> {
     /// A search from the beginning.
     #[must_use]
-    pub fn new(ground: &'a Ground, settings: Settings, threads: usize, of: String) -> Search<'a> {
-        let state = State {
+    pub fn new(ground: &'a ChoiceGround, settings: EvolveSettings, threads: usize, of: String) -> EvolveSearch<'a> {
+        let state = EvolveState {
             of,
             generation: 0,
             evaluations: 0,
@@ -103,15 +103,15 @@ impl<'a> Search<'a> {
             random_evaluations: 0,
             random_front: Vec::new(),
         };
-        Search { ground, settings, threads, known: BTreeMap::new(), state }
+        EvolveSearch { ground, settings, threads, known: BTreeMap::new(), state }
     }
 
     /// Goes on from a saved state.
     ///
     /// # Errors
     /// A text that is no state, or one of another search.
-    pub fn resume(mut self, saved: &str) -> Result<Search<'a>, SearchError> {
-        let state: State =
+    pub fn resume(mut self, saved: &str) -> Result<EvolveSearch<'a>, SearchError> {
+        let state: EvolveState =
             serde_json::from_str(saved).map_err(|e| SearchError::Foreign(format!("unreadable ({e})")))?;
         if state.of != self.state.of {
             return Err(SearchError::Foreign(format!("of another search: {}", state.of)));
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
 
     /// Returns the state of the search.
     #[must_use]
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &EvolveState {
         &self.state
     }
 
@@ -140,9 +140,9 @@ impl<'a> Search<'a> {
     /// # Errors
     /// A simulation that failed; an order to begin with that is none.
     pub fn step(&mut self, stop: &AtomicBool) -> Result<Result<(), Stopped>, SearchError> {
-        let mut draw = Draw::new(self.settings.seed, 2 * self.state.generation);
+        let mut draw = RandomDraw::new(self.settings.seed, 2 * self.state.generation);
         let candidates = if self.state.generation == 0 { self.first(&mut draw)? } else { self.children(&mut draw) };
-        let mut draw = Draw::new(self.settings.seed, 2 * self.state.generation + 1);
+        let mut draw = RandomDraw::new(self.settings.seed, 2 * self.state.generation + 1);
         let count = candidates.len();
         let by_chance: Vec<Expr> = (0..count).map(|_| any(&mut draw)).collect();
         let Some(found) = self.evaluate(candidates, stop)? else { return Ok(Err(Stopped)) };
@@ -161,7 +161,7 @@ impl<'a> Search<'a> {
     /// nothing, digits.
     ///
     /// # Errors
-    /// As [`Search::step`].
+    /// As [`EvolveSearch::step`].
     pub fn polish(&mut self, stop: &AtomicBool) -> Result<Result<(), Stopped>, SearchError> {
         let mut simpler = Vec::new();
         for found in &self.state.front {
@@ -176,7 +176,7 @@ impl<'a> Search<'a> {
     }
 
     /// The first generation.
-    fn first(&self, draw: &mut Draw) -> Result<Vec<Expr>, SearchError> {
+    fn first(&self, draw: &mut RandomDraw) -> Result<Vec<Expr>, SearchError> {
         let mut all = Vec::new();
         for order in &self.settings.start {
             let formula = order.parse::<Formula>();
@@ -193,7 +193,7 @@ impl<'a> Search<'a> {
     }
 
     /// The next one: crossed, mutated, tuned, and a few new.
-    fn children(&self, draw: &mut Draw) -> Vec<Expr> {
+    fn children(&self, draw: &mut RandomDraw) -> Vec<Expr> {
         let parents: Vec<Expr> = self.state.population.iter().filter_map(|found| read(&found.formula)).collect();
         let mut seen: BTreeSet<String> = self.state.population.iter().map(|found| found.formula.clone()).collect();
         let mut all = Vec::new();
@@ -221,7 +221,11 @@ impl<'a> Search<'a> {
 
     /// Scores of candidates, in their order; those that are no formulas or too large are left out.
     /// `None` on cancellation.
-    fn evaluate(&mut self, candidates: Vec<Expr>, stop: &AtomicBool) -> Result<Option<Vec<Found>>, SearchError> {
+    fn evaluate(
+        &mut self,
+        candidates: Vec<Expr>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<ScoredCandidate>>, SearchError> {
         let mut formulas: Vec<Formula> = candidates.iter().filter_map(|expr| Formula::new(expr).ok()).collect();
         formulas.retain(|formula| formula.expr().size() <= 4 * self.settings.largest);
         let mut todo: Vec<&str> = formulas.iter().map(Formula::text).collect();
@@ -234,14 +238,14 @@ impl<'a> Search<'a> {
         let found = formulas.iter().filter_map(|formula| {
             let (text, size) = (formula.text().to_string(), formula.expr().size());
             let score = *self.known.get(&text)?;
-            Some(Found { formula: text, size, score })
+            Some(ScoredCandidate { formula: text, size, score })
         });
         Ok(Some(found.collect()))
     }
 }
 
 /// A formula at random, of any depth.
-fn any(draw: &mut Draw) -> Expr {
+fn any(draw: &mut RandomDraw) -> Expr {
     let depth = 2 + draw.below(4);
     random(draw, depth)
 }
@@ -251,11 +255,11 @@ fn read(text: &str) -> Option<Expr> {
 }
 
 /// The best of a few places in a list that is sorted best first.
-fn tournament(draw: &mut Draw, among: usize) -> usize {
+fn tournament(draw: &mut RandomDraw, among: usize) -> usize {
     (0..TOURNAMENT).map(|_| draw.below(among)).min().unwrap_or(0)
 }
 
-fn best_front(old: &[Found], new: &[Found]) -> Vec<Found> {
+fn best_front(old: &[ScoredCandidate], new: &[ScoredCandidate]) -> Vec<ScoredCandidate> {
     let mut all = front(old.iter().chain(new).cloned().collect());
     all.truncate(KEPT);
     all
@@ -263,8 +267,8 @@ fn best_front(old: &[Found], new: &[Found]) -> Vec<Found> {
 
 /// The best of old and new. Of those that are equally good, which mostly make the same schedules,
 /// the smallest alone.
-fn survivors(old: &[Found], new: Vec<Found>, count: usize) -> Vec<Found> {
-    let mut all: Vec<Found> = old.iter().cloned().chain(new).collect();
+fn survivors(old: &[ScoredCandidate], new: Vec<ScoredCandidate>, count: usize) -> Vec<ScoredCandidate> {
+    let mut all: Vec<ScoredCandidate> = old.iter().cloned().chain(new).collect();
     all.sort_by(|a, b| {
         let by_score = a.score.compare(&b.score);
         by_score.then(a.size.cmp(&b.size)).then_with(|| a.formula.cmp(&b.formula))
@@ -282,11 +286,11 @@ fn survivors(old: &[Found], new: Vec<Found>, count: usize) -> Vec<Found> {
 
 /// Scores of formulas, in their order, by several threads.
 fn parallel(
-    ground: &Ground,
+    ground: &ChoiceGround,
     formulas: &[&str],
     threads: usize,
     stop: &AtomicBool,
-) -> Result<Option<Vec<Score>>, SearchError> {
+) -> Result<Option<Vec<CandidateScore>>, SearchError> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(formulas.len()));
     let work = || {

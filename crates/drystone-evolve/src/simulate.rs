@@ -1,9 +1,9 @@
 //! One candidate on one workload.
 
-use crate::objective::Tally;
-use drystone::engine::{Observer, Replay, Simulation, SimulationError};
+use crate::objective::MeasureTally;
+use drystone::engine::{Observer, Simulation, SimulationError, WorkloadReplay};
 use drystone::metrics::Measure;
-use drystone::model::{Ended, Span, Time, Workload};
+use drystone::model::{EndedJob, Span, Time, Workload};
 use drystone::policy::{PolicySpec, SpecError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -54,7 +54,7 @@ impl FromStr for Template {
 pub struct Stopped;
 
 /// Outcome of a simulation.
-pub enum Simulated {
+pub enum SimulationOutcome {
     /// It ended.
     Done,
     /// The simulation was cancelled.
@@ -75,30 +75,30 @@ pub(crate) fn simulate(
     measures: &[Measure],
     stop: &AtomicBool,
     take: impl FnMut(Time, &[f64]),
-) -> Result<Simulated, SimulationError> {
-    let mut watch = Watch { measures, values: Vec::new(), take };
-    let simulation = Simulation::new(workload.machine(), policy.scheduler(), Replay::new(workload));
+) -> Result<SimulationOutcome, SimulationError> {
+    let mut watch = WeekObserver { measures, values: Vec::new(), take };
+    let simulation = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(workload));
     let mut simulation = simulation.without_accuracy();
     let mut steps = 0;
     loop {
         if steps == 0 && stop.load(Ordering::Relaxed) {
-            return Ok(Simulated::Stopped);
+            return Ok(SimulationOutcome::Stopped);
         }
         steps = (steps + 1) % STRIDE;
         if !simulation.step(&mut watch)? {
-            return Ok(Simulated::Done);
+            return Ok(SimulationOutcome::Done);
         }
     }
 }
 
-struct Watch<'a, F> {
+struct WeekObserver<'a, F> {
     measures: &'a [Measure],
     values: Vec<f64>,
     take: F,
 }
 
-impl<F: FnMut(Time, &[f64])> Observer for Watch<'_, F> {
-    fn ended(&mut self, ended: &Ended<'_>) {
+impl<F: FnMut(Time, &[f64])> Observer for WeekObserver<'_, F> {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let (wait, run): (Span, Span) = (ended.wait(), ended.outcome.ran);
         self.values.clear();
         self.values.extend(self.measures.iter().map(|measure| measure.of(wait, run)));
@@ -113,14 +113,14 @@ pub(crate) fn tallies(
     measures: &[Measure],
     stop: &AtomicBool,
     place: impl Fn(Time) -> Option<usize>,
-) -> Result<Option<Vec<Vec<Tally>>>, SimulationError> {
-    let mut all: Vec<Vec<Tally>> = Vec::new();
+) -> Result<Option<Vec<Vec<MeasureTally>>>, SimulationError> {
+    let mut all: Vec<Vec<MeasureTally>> = Vec::new();
     let done = simulate(workload, policy, measures, stop, |submit, values| {
         let Some(at) = place(submit) else { return };
         if all.len() <= at {
-            all.resize(at + 1, vec![Tally::default(); measures.len()]);
+            all.resize(at + 1, vec![MeasureTally::default(); measures.len()]);
         }
         all[at].iter_mut().zip(values).for_each(|(tally, &value)| tally.push(value));
     })?;
-    Ok(matches!(done, Simulated::Done).then_some(all))
+    Ok(matches!(done, SimulationOutcome::Done).then_some(all))
 }

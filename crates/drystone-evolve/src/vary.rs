@@ -1,6 +1,6 @@
 //! New formulas from nothing, from one, and from two.
 
-use crate::draw::Draw;
+use crate::draw::RandomDraw;
 use drystone::parts::formula::{Expr, Function, Operator, Variable};
 
 /// Variables that a search uses: what is known of every job on every log.
@@ -12,13 +12,13 @@ const COMPARISONS: [Operator; 2] = [Operator::Below, Operator::Above];
 const FUNCTIONS: [Function; 3] = [Function::Log10, Function::Sqrt, Function::Abs];
 
 /// A number over many powers of ten: weights of times and areas differ by as much.
-fn weight(draw: &mut Draw) -> Expr {
+fn weight(draw: &mut RandomDraw) -> Expr {
     let exponent = draw.below(9) as f64 - 2.0;
     let digits = 1.0 + draw.below(90) as f64 / 10.0;
     Expr::Number((digits * libm::pow(10.0, exponent) * 1e4).round() / 1e4)
 }
 
-fn leaf(draw: &mut Draw) -> Expr {
+fn leaf(draw: &mut RandomDraw) -> Expr {
     if draw.chance(25) { weight(draw) } else { Expr::Variable(*draw.pick(&VARIABLES)) }
 }
 
@@ -28,7 +28,7 @@ fn power() -> [Expr; 4] {
 
 /// A formula at random, no deeper than this.
 #[must_use]
-pub fn random(draw: &mut Draw, depth: usize) -> Expr {
+pub fn random(draw: &mut RandomDraw, depth: usize) -> Expr {
     if depth <= 1 || draw.chance(15) {
         return leaf(draw);
     }
@@ -88,7 +88,7 @@ fn change(expr: &mut Expr, left: &mut usize, how: &mut dyn FnMut(&mut Expr)) -> 
 
 /// The formula with a part of another in place of one of its own.
 #[must_use]
-pub fn cross(draw: &mut Draw, one: &Expr, other: &Expr) -> Expr {
+pub fn cross(draw: &mut RandomDraw, one: &Expr, other: &Expr) -> Expr {
     let from = draw.below(places(other));
     let part = at(other, from).unwrap_or(other).clone();
     let mut child = one.clone();
@@ -99,7 +99,7 @@ pub fn cross(draw: &mut Draw, one: &Expr, other: &Expr) -> Expr {
 /// The formula with one part changed: replaced, wrapped, cut down to a part of itself, or put
 /// beside a new one.
 #[must_use]
-pub fn mutate(draw: &mut Draw, one: &Expr) -> Expr {
+pub fn mutate(draw: &mut RandomDraw, one: &Expr) -> Expr {
     let mut child = one.clone();
     let place = draw.below(places(one));
     let kind = draw.below(6);
@@ -123,7 +123,7 @@ pub fn mutate(draw: &mut Draw, one: &Expr) -> Expr {
 
 /// The formula with one of its numbers moved a little, or far; as it is where it has none.
 #[must_use]
-pub fn tune(draw: &mut Draw, one: &Expr) -> Expr {
+pub fn tune(draw: &mut RandomDraw, one: &Expr) -> Expr {
     let mut child = one.clone();
     let is_number = |place: &usize| matches!(at(one, *place), Some(Expr::Number(_)));
     let numbers: Vec<usize> = (0..places(one)).filter(is_number).collect();
@@ -151,7 +151,7 @@ mod tests {
     /// Whatever is bred is a formula.
     #[test]
     fn children_are_formulas() {
-        let mut draw = Draw::new(7, 0);
+        let mut draw = RandomDraw::new(7, 0);
         let mut parents: Vec<Expr> = (0..50).map(|_| random(&mut draw, 4)).collect();
         for _ in 0..2_000 {
             let (one, other) = (draw.pick(&parents).clone(), draw.pick(&parents).clone());
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn tuning_changes_numbers_only() {
-        let mut draw = Draw::new(1, 0);
+        let mut draw = RandomDraw::new(1, 0);
         let formula: Formula = "log10(r)*n+870*log10(s)".parse().expect("valid");
         for _ in 0..50 {
             let text = tune(&mut draw, formula.expr()).to_string();

@@ -1,7 +1,7 @@
 //! Value of a formula where it was not chosen: on other weeks of its log, and on other logs.
 
-use crate::ground::{GroundError, Parts};
-use crate::objective::{Objective, Tally};
+use crate::ground::{GroundError, LogWeeks};
+use crate::objective::{MeasureObjective, MeasureTally};
 use crate::simulate::{Stopped, tallies};
 use drystone::metrics::Measure;
 use drystone::metrics::interval::{PeriodSum, change_interval};
@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 /// A policy that is judged.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct JudgedPolicy {
     /// Name of the log.
     pub name: String,
     /// The policy.
@@ -29,12 +29,12 @@ pub struct OnLog {
     /// Weeks of submits on which none was.
     pub unseen_weeks: usize,
     /// One per policy.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<PolicyVerdict>,
 }
 
 /// Value of a policy.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Verdict {
+pub struct PolicyVerdict {
     /// Name of the policy.
     pub name: String,
     /// The policy's text.
@@ -63,9 +63,9 @@ pub struct Verdict {
 /// A simulation that failed; [`Stopped`] on cancellation.
 pub fn judge(
     workload: &Workload,
-    parts: Option<Parts>,
-    objective: Objective,
-    policies: &[Judged],
+    parts: Option<LogWeeks>,
+    objective: MeasureObjective,
+    policies: &[JudgedPolicy],
     stop: &AtomicBool,
 ) -> Result<Result<OnLog, Stopped>, GroundError> {
     let origin = workload.submits().unwrap_or_default().0;
@@ -87,14 +87,14 @@ pub fn judge(
     let weeks: Vec<usize> = (0..all.first().map_or(0, Vec::len)).filter(|&w| all[0][w][0].count > 0).collect();
     let (seen, unseen): (Vec<usize>, Vec<usize>) = weeks.into_iter().partition(|&week| is_seen(week));
     let verdicts = policies.iter().zip(&all).map(|(judged, own)| {
-        let of = |weeks: &[usize], tallies: &[Vec<Tally>], measure: usize, maximum: bool| {
-            let mut sum = Tally::default();
+        let of = |weeks: &[usize], tallies: &[Vec<MeasureTally>], measure: usize, maximum: bool| {
+            let mut sum = MeasureTally::default();
             weeks.iter().filter_map(|&week| tallies.get(week)).for_each(|week| sum.add(&week[measure]));
             sum.value(maximum)
         };
         let change =
             |weeks: &[usize]| of(weeks, own, 0, objective.maximum) / of(weeks, &all[0], 0, objective.maximum) - 1.0;
-        Verdict {
+        PolicyVerdict {
             name: judged.name.clone(),
             policy: judged.policy.to_string(),
             seen: (!seen.is_empty()).then(|| of(&seen, own, 0, objective.maximum)),
@@ -111,9 +111,9 @@ pub fn judge(
 }
 
 /// The 95 % interval of the change of the mean.
-fn interval(weeks: &[usize], old: &[Vec<Tally>], new: &[Vec<Tally>]) -> Option<(f64, f64)> {
-    let sums = |tallies: &[Vec<Tally>]| -> Vec<PeriodSum> {
-        let of = |&week: &usize| tallies.get(week).map_or(Tally::default(), |week| week[0]);
+fn interval(weeks: &[usize], old: &[Vec<MeasureTally>], new: &[Vec<MeasureTally>]) -> Option<(f64, f64)> {
+    let sums = |tallies: &[Vec<MeasureTally>]| -> Vec<PeriodSum> {
+        let of = |&week: &usize| tallies.get(week).map_or(MeasureTally::default(), |week| week[0]);
         weeks.iter().map(of).map(|tally| PeriodSum { sum: tally.sum, count: tally.count as f64 }).collect()
     };
     change_interval(&sums(old), &sums(new), 0.95).interval()

@@ -2,12 +2,12 @@
 //! [MEASURE] [HEAT] [MOST]`.
 
 use drystone::experiment::Experiment;
-use drystone::log::clean::Options as Cleaning;
+use drystone::log::clean::CleaningOptions as Cleaning;
 use drystone::log::load;
-use drystone::metrics::{Config, Selection};
+use drystone::metrics::{JobSelection, MetricsConfig};
 use drystone::model::Outages;
 use drystone::policy::PolicySpec;
-use drystone_headroom::{Case, DelayMeasure, Limit, Search, search};
+use drystone_headroom::{DelayMeasure, HeadroomCase, HeadroomSearch, TimeLimit, search};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -36,7 +36,8 @@ fn found() -> Result<(), Box<dyn std::error::Error>> {
     let word = rest.get(1).map_or("wait", String::as_str);
     let measure = DelayMeasure::ALL.into_iter().find(|measure| measure.word() == word).ok_or("no such measure")?;
     let workload = load(log, &cleaning)?.workload;
-    let mut how = Search { limit: Limit::Time(Duration::from_secs(seconds.parse()?)), ..Search::default() };
+    let mut how =
+        HeadroomSearch { limit: TimeLimit::Time(Duration::from_secs(seconds.parse()?)), ..HeadroomSearch::default() };
     if let Some(heat) = rest.get(2).filter(|heat| *heat != "-") {
         how.heat = heat.parse()?;
     }
@@ -46,10 +47,10 @@ fn found() -> Result<(), Box<dyn std::error::Error>> {
     let mut best = None;
     for text in BEGINNINGS {
         let spec: PolicySpec = text.parse()?;
-        let config = Config { selection: Selection::All, keep_jobs: true, ..Config::default() };
+        let config = MetricsConfig { selection: JobSelection::All, keep_jobs: true, ..MetricsConfig::default() };
         let Some(mut run) = Experiment::new(&spec, &workload).measuring(config).run(&mut ())? else { continue };
         let rows = run.report.take_schedule().unwrap_or_default();
-        let case = Case::of(&workload, &rows, (&Outages::default(), false), (measure, Selection::All))?;
+        let case = HeadroomCase::of(&workload, &rows, (&Outages::default(), false), (measure, JobSelection::All))?;
         let Some(begin) = case.starts(&rows) else { continue };
         let cost = case.instance.cost(&begin);
         if best.as_ref().is_none_or(|(_, _, lowest, _)| cost < *lowest) {

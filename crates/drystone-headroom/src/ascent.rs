@@ -1,13 +1,13 @@
 //! Ascent: prices that prove more and more.
 
 use crate::certificate::Certificate;
-use crate::evaluate::{PARTS, Sums, Usage, areas};
+use crate::evaluate::{CellUsage, PARTS, PriceSums, areas};
 use crate::first;
 use crate::grid::Prices;
 use crate::instance::Instance;
-use crate::measure::Task;
+use crate::measure::HeadroomTask;
 use crate::preemptive;
-use crate::schedule::Schedule;
+use crate::schedule::TaskSchedule;
 
 /// Freedom of jobs in the floor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -40,7 +40,7 @@ impl Default for Ascent {
 /// A step of an ascent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
-pub struct Step {
+pub struct AscentStep {
     /// Seconds of a cell.
     pub delta: i64,
     /// Steps on this grid so far.
@@ -93,7 +93,12 @@ const FACTORS: [f64; 10] = [0.002, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.
 ///
 /// Cost: about steps × jobs × cells that a job may wait.
 #[must_use]
-pub fn ascend(instance: &Instance, schedule: &Schedule, how: &Ascent, told: &dyn Fn(Step) -> bool) -> Ascended {
+pub fn ascend(
+    instance: &Instance,
+    schedule: &TaskSchedule,
+    how: &Ascent,
+    told: &dyn Fn(AscentStep) -> bool,
+) -> Ascended {
     let coarse = how.grids.first().map_or(3600, |grid| grid.0);
     let first = first::prices(instance, schedule, coarse);
     let mut evaluator = Evaluator::new(instance, &first, how);
@@ -150,7 +155,7 @@ fn climb(
     evaluator: &mut Evaluator<'_>,
     found: &mut Ascended,
     (steps, per_second): (u32, f64),
-    told: &dyn Fn(Step) -> bool,
+    told: &dyn Fn(AscentStep) -> bool,
 ) -> u32 {
     let mut prices = found.prices.clone();
     let mut momentum = vec![0.0; prices.cells.len()];
@@ -169,7 +174,7 @@ fn climb(
         } else {
             without += 1;
         }
-        if !told(Step { delta: prices.delta, steps: step + 1, value: found.value }) {
+        if !told(AscentStep { delta: prices.delta, steps: step + 1, value: found.value }) {
             found.stopped = true;
             return step + 1;
         }
@@ -194,12 +199,12 @@ fn climb(
 
 /// Evaluates the dual function, with all that is kept between two evaluations.
 struct Evaluator<'a> {
-    tasks: Vec<&'a Task>,
+    tasks: Vec<&'a HeadroomTask>,
     settled: f64,
     relaxation: Relaxation,
     areas: Vec<i64>,
     /// Of each thread; the first has the sum.
-    usage: Vec<Usage>,
+    usage: Vec<CellUsage>,
     /// The value of each chunk.
     parts: Vec<f64>,
     /// Thresholds of the last evaluation.
@@ -208,14 +213,15 @@ struct Evaluator<'a> {
 
 impl<'a> Evaluator<'a> {
     fn new(instance: &'a Instance, prices: &Prices, how: &Ascent) -> Evaluator<'a> {
-        let tasks: Vec<&Task> = instance.tasks.iter().filter(|task| task.weight.over > 0 && task.run > 0).collect();
+        let tasks: Vec<&HeadroomTask> =
+            instance.tasks.iter().filter(|task| task.weight.over > 0 && task.run > 0).collect();
         let chunks = tasks.len().div_ceil(CHUNK).max(1);
         let threads = how.threads.clamp(1, chunks);
         Evaluator {
             settled: instance_settled(instance),
             relaxation: how.relaxation,
             areas: areas(&instance.capacity, prices),
-            usage: (0..threads).map(|_| Usage::new(prices)).collect(),
+            usage: (0..threads).map(|_| CellUsage::new(prices)).collect(),
             parts: vec![0.0; chunks],
             thresholds: if how.relaxation == Relaxation::Seconds { vec![0.0; tasks.len()] } else { Vec::new() },
             tasks,
@@ -224,12 +230,12 @@ impl<'a> Evaluator<'a> {
 
     /// The value of these prices; what is used then is kept.
     fn value(&mut self, prices: &Prices) -> f64 {
-        let sums = Sums::of(prices);
-        self.usage.iter_mut().for_each(Usage::clear);
+        let sums = PriceSums::of(prices);
+        self.usage.iter_mut().for_each(CellUsage::clear);
         let threads = self.usage.len();
         let each = self.parts.len().div_ceil(threads);
         let relaxation = self.relaxation;
-        let work = |tasks: &[&Task], thresholds: &mut [f64], usage: &mut Usage| {
+        let work = |tasks: &[&HeadroomTask], thresholds: &mut [f64], usage: &mut CellUsage| {
             let mut total = 0.0;
             for (at, task) in tasks.iter().enumerate() {
                 let weight = task.weight.as_f64();
@@ -248,7 +254,7 @@ impl<'a> Evaluator<'a> {
             }
             total
         };
-        type Share<'a> = (((&'a [&'a Task], &'a mut [f64]), &'a mut [f64]), &'a mut Usage);
+        type Share<'a> = (((&'a [&'a HeadroomTask], &'a mut [f64]), &'a mut [f64]), &'a mut CellUsage);
         let share = |(((tasks, parts), thresholds), usage): Share<'_>| {
             let mut left = thresholds;
             for (chunk, part) in tasks.chunks(CHUNK).zip(parts) {

@@ -2,24 +2,24 @@
 
 /// Number of processors, as steps in time.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Capacity {
+pub struct CapacitySteps {
     /// Before the first step.
     before: i64,
     /// From each time on, in order of time.
     steps: Vec<(i64, i64)>,
 }
 
-impl Capacity {
+impl CapacitySteps {
     /// Returns a constant capacity.
     #[must_use]
-    pub fn constant(procs: u32) -> Capacity {
-        Capacity { before: i64::from(procs), steps: Vec::new() }
+    pub fn constant(procs: u32) -> CapacitySteps {
+        CapacitySteps { before: i64::from(procs), steps: Vec::new() }
     }
 
     /// A machine of so many processors, less those that are taken: from, until, how many. What is
     /// taken beyond the machine is ignored.
     #[must_use]
-    pub fn less(procs: u32, taken: &[(i64, i64, u32)]) -> Capacity {
+    pub fn less(procs: u32, taken: &[(i64, i64, u32)]) -> CapacitySteps {
         let mut changes: Vec<(i64, i64)> = taken
             .iter()
             .filter(|(from, until, _)| from < until)
@@ -36,7 +36,7 @@ impl Capacity {
             }
         }
         steps.iter_mut().for_each(|(_, level)| *level = (*level).max(0));
-        Capacity { before: i64::from(procs), steps }
+        CapacitySteps { before: i64::from(procs), steps }
     }
 
     /// Processors at this second.
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn areas_are_those_of_the_seconds() {
-        let capacity = Capacity::less(10, &[(5, 12, 4), (7, 9, 6), (9, 9, 3), (20, 30, 10)]);
+        let capacity = CapacitySteps::less(10, &[(5, 12, 4), (7, 9, 6), (9, 9, 3), (20, 30, 10)]);
         for (from, delta) in [(0, 1), (0, 7), (-3, 5), (6, 4), (13, 60)] {
             let areas = capacity.areas(from, delta, 9);
             for (cell, &area) in areas.iter().enumerate() {

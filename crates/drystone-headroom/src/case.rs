@@ -1,13 +1,15 @@
 //! From a simulated schedule to an instance, and from starts to a schedule.
 
-use crate::capacity::Capacity;
+use crate::capacity::CapacitySteps;
 use crate::instance::{Impossible, Instance};
-use crate::measure::{DelayMeasure, Task, Weight};
-use crate::schedule::Schedule;
+use crate::measure::{DelayMeasure, DelayWeight, HeadroomTask};
+use crate::schedule::TaskSchedule;
 use drystone::engine::{Levels, Observer};
-use drystone::metrics::{JobRow, Selection};
-use drystone::model::{Adopted, Circumstances, Ended, Hit, How, JobId, Outages, Outcome, Span, Time, Workload};
-use drystone::policy::Why;
+use drystone::metrics::{JobRow, JobSelection};
+use drystone::model::{
+    Adopted, Circumstances, EndedJob, How, JobId, JobOutcome, OutageHit, Outages, Span, Time, Workload,
+};
+use drystone::policy::StartReason;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -25,7 +27,7 @@ pub enum Refused {
     /// A job is suspended at the first instant.
     Suspended(i64),
     /// The set of jobs that count depends on the schedule.
-    Trim(Selection),
+    Trim(JobSelection),
     /// A job did not run as long as it would have.
     Cut(i64),
     /// No job counts.
@@ -71,7 +73,7 @@ impl std::error::Error for Refused {}
 
 /// The jobs of a workload as an instance, by a schedule that was simulated.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct HeadroomCase {
     /// The jobs, the machine, what delays cost.
     pub instance: Instance,
     /// Measure of delay.
@@ -84,7 +86,7 @@ pub struct Case {
     jobs: Vec<(JobId, Time, u32, Span)>,
 }
 
-impl Case {
+impl HeadroomCase {
     /// The instance of these rows, in order of arrival: submit times, sizes and run times are as
     /// they were simulated. Jobs that do not count cost nothing. Those that ran at the first
     /// instant hold their processors until they end; drained processors are gone once no job can
@@ -96,8 +98,8 @@ impl Case {
         workload: &Workload,
         rows: &[JobRow],
         (outages, feedback): (&Outages, bool),
-        (measure, selection): (DelayMeasure, Selection),
-    ) -> Result<Case, Refused> {
+        (measure, selection): (DelayMeasure, JobSelection),
+    ) -> Result<HeadroomCase, Refused> {
         let none = Circumstances::default();
         let known = workload.circumstances().unwrap_or(&none);
         refuse(workload, rows, known, feedback, selection)?;
@@ -112,7 +114,7 @@ impl Case {
             .list()
             .iter()
             .map(|outage| {
-                let drained = if outage.hit == Hit::Drain { longest } else { 0 };
+                let drained = if outage.hit == OutageHit::Drain { longest } else { 0 };
                 (outage.begin.0 + drained, outage.until().0.min(FAR), outage.procs())
             })
             .collect();
@@ -124,7 +126,7 @@ impl Case {
             let task = if ran_then {
                 taken.push((-FAR, row.end.0, row.procs));
                 let settled = (row.wait().0 - measure.grace(run)).max(0);
-                Task {
+                HeadroomTask {
                     release: row.start.0,
                     run: 0,
                     grace: 0,
@@ -136,9 +138,9 @@ impl Case {
                 let eligible = known.eligible.get(&row.id).map_or(submit, |time| time.0);
                 let release = submit.max(eligible).max(begin);
                 let task = measure.task_from(submit, release, row.procs, run);
-                Task { fixed: bound.contains(&row.id) || !row.counted, ..task }
+                HeadroomTask { fixed: bound.contains(&row.id) || !row.counted, ..task }
             };
-            tasks.push(if row.counted { task } else { Task { weight: Weight::NONE, ..task } });
+            tasks.push(if row.counted { task } else { HeadroomTask { weight: DelayWeight::NONE, ..task } });
         }
         let counted = || rows.iter().filter(|row| row.counted);
         let jobs = counted().count() as u64;
@@ -149,9 +151,9 @@ impl Case {
         if divisor == 0.0 {
             return Err(Refused::NoneCounts);
         }
-        let capacity = Capacity::less(workload.machine().procs, &taken);
+        let capacity = CapacitySteps::less(workload.machine().procs, &taken);
         let instance = Instance::new(capacity, tasks).map_err(Refused::Impossible)?;
-        Ok(Case { instance, measure, counted: jobs, divisor, jobs: rows.iter().map(identity).collect() })
+        Ok(HeadroomCase { instance, measure, counted: jobs, divisor, jobs: rows.iter().map(identity).collect() })
     }
 
     /// A sum over all jobs as the measure has it: its mean. Bounded slowdowns are at least 1.
@@ -161,7 +163,7 @@ impl Case {
         least + sum / self.divisor
     }
 
-    /// Returns the divisor of [`Case::mean`].
+    /// Returns the divisor of [`HeadroomCase::mean`].
     #[must_use]
     pub fn divisor(&self) -> f64 {
         self.divisor
@@ -199,8 +201,8 @@ impl Case {
     /// The starts of a simulated schedule; `None` where it is none that runs every job once within
     /// this capacity.
     #[must_use]
-    pub fn starts(&self, rows: &[JobRow]) -> Option<Schedule> {
-        let schedule = Schedule { starts: rows.iter().map(|row| row.start.0).collect() };
+    pub fn starts(&self, rows: &[JobRow]) -> Option<TaskSchedule> {
+        let schedule = TaskSchedule { starts: rows.iter().map(|row| row.start.0).collect() };
         let whole = rows.iter().all(|row| row.suspensions == 0);
         (whole && self.others(rows) == 0 && schedule.check(&self.instance).is_ok()).then_some(schedule)
     }
@@ -208,16 +210,16 @@ impl Case {
     /// A schedule to begin with where none was simulated that can be: in order of release. `None`
     /// where that cannot be, either.
     #[must_use]
-    pub fn plain(&self, rows: &[JobRow]) -> Option<Schedule> {
-        let schedule = Schedule::in_order(&self.instance);
-        let stays = |(task, (start, row)): (&Task, (&i64, &JobRow))| !task.fixed || *start == row.start.0;
+    pub fn plain(&self, rows: &[JobRow]) -> Option<TaskSchedule> {
+        let schedule = TaskSchedule::in_order(&self.instance);
+        let stays = |(task, (start, row)): (&HeadroomTask, (&i64, &JobRow))| !task.fixed || *start == row.start.0;
         let both = self.instance.tasks().iter().zip(schedule.starts.iter().zip(rows));
         (both.into_iter().all(stays) && schedule.check(&self.instance).is_ok()).then_some(schedule)
     }
 
     /// These starts as rows of a schedule that knows all run times.
     #[must_use]
-    pub fn rows(&self, rows: &[JobRow], schedule: &Schedule) -> Vec<JobRow> {
+    pub fn rows(&self, rows: &[JobRow], schedule: &TaskSchedule) -> Vec<JobRow> {
         let found = rows.iter().zip(&schedule.starts).zip(self.instance.tasks()).map(|((row, &start), task)| {
             // One that ran at the first instant takes nothing of the machine that is left, and ran
             // on.
@@ -250,13 +252,13 @@ fn refuse(
     rows: &[JobRow],
     known: &Circumstances,
     feedback: bool,
-    selection: Selection,
+    selection: JobSelection,
 ) -> Result<(), Refused> {
     let number = |job: JobId| workload.truth()[job.index()].number;
     if feedback {
         return Err(Refused::Feedback);
     }
-    if selection == Selection::Tsafrir {
+    if selection == JobSelection::Tsafrir {
         return Err(Refused::Trim(selection));
     }
     if let Some(withdrawal) = known.withdrawn.first() {
@@ -299,14 +301,14 @@ pub fn replay(workload: &Workload, rows: &[JobRow], outages: &Outages, observer:
     events.sort_unstable();
     let procs = i64::from(workload.machine().procs);
     let out = outages.list().iter().map(|outage| (outage.begin.0, outage.until().0.min(FAR), outage.procs()));
-    let capacity = Capacity::less(workload.machine().procs, &out.collect::<Vec<_>>());
+    let capacity = CapacitySteps::less(workload.machine().procs, &out.collect::<Vec<_>>());
     let (mut used, mut running, mut waiting, mut waiting_procs) = (0_i64, 0_u32, 0_u32, 0_u64);
     let mut at = 0;
     while at < events.len() {
         let now = events[at].0;
         while let Some(&(_, happens, which)) = events.get(at).filter(|event| event.0 == now) {
             let row = &rows[which];
-            let ends = |observer: &mut dyn FnMut(&Ended<'_>)| observer(&ended(workload, row, &outcome(row)));
+            let ends = |observer: &mut dyn FnMut(&EndedJob<'_>)| observer(&ended(workload, row, &outcome(row)));
             match happens {
                 Happens::Arrives => {
                     (waiting, waiting_procs) = (waiting + 1, waiting_procs + u64::from(row.procs));
@@ -315,7 +317,7 @@ pub fn replay(workload: &Workload, rows: &[JobRow], outages: &Outages, observer:
                 Happens::Starts | Happens::StartsAndEnds => {
                     waiting = waiting.saturating_sub(1);
                     waiting_procs = waiting_procs.saturating_sub(u64::from(row.procs));
-                    observer.started(now, row.id, Why::Planned);
+                    observer.started(now, row.id, StartReason::Planned);
                     if happens == Happens::Starts {
                         (used, running) = (used + i64::from(row.procs), running + 1);
                     } else {
@@ -337,18 +339,18 @@ pub fn replay(workload: &Workload, rows: &[JobRow], outages: &Outages, observer:
     }
 }
 
-fn outcome(row: &JobRow) -> Outcome {
-    Outcome {
+fn outcome(row: &JobRow) -> JobOutcome {
+    JobOutcome {
         start: row.start,
         end: row.end,
         ran: row.ran,
         first_prediction: row.first_prediction,
         held: row.held,
         how: row.ended,
-        ..Outcome::default()
+        ..JobOutcome::default()
     }
 }
 
-fn ended<'a>(workload: &'a Workload, row: &JobRow, outcome: &'a Outcome) -> Ended<'a> {
-    Ended { id: row.id, job: workload.job(row.id), truth: &workload.truth()[row.id.index()], outcome }
+fn ended<'a>(workload: &'a Workload, row: &JobRow, outcome: &'a JobOutcome) -> EndedJob<'a> {
+    EndedJob { id: row.id, job: workload.job(row.id), truth: &workload.truth()[row.id.index()], outcome }
 }

@@ -1,7 +1,7 @@
 //! The floor in whole numbers.
 
 use crate::ascent::Relaxation;
-use crate::evaluate::{Sums, areas, value};
+use crate::evaluate::{PriceSums, areas, value};
 use crate::grid::Prices;
 use crate::instance::Instance;
 use crate::preemptive;
@@ -66,7 +66,7 @@ impl Certificate {
         let grid = Prices { begin: self.begin, delta: self.delta, cells };
         let areas = areas(&instance.capacity, &grid);
         let mut total = 0;
-        let sums = Sums::new(self.begin, self.delta, price);
+        let sums = PriceSums::new(self.begin, self.delta, price);
         // One that costs nothing may wait until prices are 0.
         for task in &instance.tasks {
             let weight = task.weight.scaled(self.q);

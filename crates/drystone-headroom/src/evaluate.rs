@@ -1,9 +1,9 @@
 //! The dual function: each task at its cheapest start, for floats and for whole numbers alike.
 
-use crate::capacity::Capacity;
+use crate::capacity::CapacitySteps;
 use crate::grid::Prices;
 use crate::instance::Instance;
-use crate::measure::Task;
+use crate::measure::HeadroomTask;
 use std::ops::{Add, Mul, Sub};
 
 /// A number that costs are counted in.
@@ -49,7 +49,7 @@ impl Money for i128 {
 }
 
 /// Prices with their sums up to each border.
-pub(crate) struct Sums<M> {
+pub(crate) struct PriceSums<M> {
     begin: i64,
     delta: i64,
     /// One more than there are cells: behind the last there is none.
@@ -58,14 +58,14 @@ pub(crate) struct Sums<M> {
     sum: Vec<M>,
 }
 
-impl Sums<f64> {
-    pub(crate) fn of(prices: &Prices) -> Sums<f64> {
-        Sums::new(prices.begin, prices.delta, prices.cells.clone())
+impl PriceSums<f64> {
+    pub(crate) fn of(prices: &Prices) -> PriceSums<f64> {
+        PriceSums::new(prices.begin, prices.delta, prices.cells.clone())
     }
 }
 
-impl<M: Money> Sums<M> {
-    pub(crate) fn new(begin: i64, delta: i64, mut price: Vec<M>) -> Sums<M> {
+impl<M: Money> PriceSums<M> {
+    pub(crate) fn new(begin: i64, delta: i64, mut price: Vec<M>) -> PriceSums<M> {
         let mut sum = Vec::with_capacity(price.len() + 1);
         let mut total = M::ZERO;
         for &one in &price {
@@ -74,7 +74,7 @@ impl<M: Money> Sums<M> {
         }
         sum.push(total);
         price.push(M::ZERO);
-        Sums { begin, delta, price, sum }
+        PriceSums { begin, delta, price, sum }
     }
 
     /// ∫ of the prices up to this second.
@@ -94,7 +94,7 @@ impl<M: Money> Sums<M> {
     /// meet, the bracket is linear, so one of these is cheapest. No start is worth a look whose
     /// delay alone costs more than the best so far.
     #[inline]
-    pub(crate) fn cheapest(&self, task: &Task, weight: M) -> (i64, M) {
+    pub(crate) fn cheapest(&self, task: &HeadroomTask, weight: M) -> (i64, M) {
         let (release, run, delta) = (task.release, task.run, self.delta);
         let procs = M::whole(i64::from(task.procs));
         let free_until = release + task.grace;
@@ -162,7 +162,7 @@ impl<M: Money> Sums<M> {
 pub(crate) const PARTS: i64 = 64;
 
 /// Processor-seconds in use per cell, in [`PARTS`].
-pub(crate) struct Usage {
+pub(crate) struct CellUsage {
     begin: i64,
     delta: i64,
     /// Partial use of a cell.
@@ -171,15 +171,15 @@ pub(crate) struct Usage {
     change: Vec<i64>,
 }
 
-impl Usage {
-    pub(crate) fn new(prices: &Prices) -> Usage {
+impl CellUsage {
+    pub(crate) fn new(prices: &Prices) -> CellUsage {
         let cells = prices.cells.len();
-        Usage { begin: prices.begin, delta: prices.delta, single: vec![0; cells + 1], change: vec![0; cells + 1] }
+        CellUsage { begin: prices.begin, delta: prices.delta, single: vec![0; cells + 1], change: vec![0; cells + 1] }
     }
 
     /// A task that starts then.
     #[inline]
-    pub(crate) fn add(&mut self, task: &Task, start: i64) {
+    pub(crate) fn add(&mut self, task: &HeadroomTask, start: i64) {
         let (from, until) = (start - self.begin, start + task.run - self.begin);
         let (procs, delta, last) = (i64::from(task.procs), self.delta, self.single.len() - 1);
         let cell = |time: i64| usize::try_from(time / delta).unwrap_or(usize::MAX).min(last);
@@ -213,7 +213,7 @@ impl Usage {
     }
 
     /// The sum of both.
-    pub(crate) fn merge(&mut self, other: &Usage) {
+    pub(crate) fn merge(&mut self, other: &CellUsage) {
         self.single.iter_mut().zip(&other.single).for_each(|(a, b)| *a = a.wrapping_add(*b));
         self.change.iter_mut().zip(&other.change).for_each(|(a, b)| *a += b);
     }
@@ -231,7 +231,7 @@ impl Usage {
 
 /// The value of the dual function for all tasks with this capacity, by floats.
 pub(crate) fn value(instance: &Instance, prices: &Prices) -> f64 {
-    let sums = Sums::of(prices);
+    let sums = PriceSums::of(prices);
     let mut total = 0.0;
     for task in instance.tasks.iter().filter(|task| task.weight.over > 0) {
         let weight = task.weight.as_f64();
@@ -241,6 +241,6 @@ pub(crate) fn value(instance: &Instance, prices: &Prices) -> f64 {
 }
 
 /// Processor-seconds of the machine in each cell.
-pub(crate) fn areas(capacity: &Capacity, prices: &Prices) -> Vec<i64> {
+pub(crate) fn areas(capacity: &CapacitySteps, prices: &Prices) -> Vec<i64> {
     capacity.areas(prices.begin, prices.delta, prices.cells.len())
 }

@@ -2,11 +2,11 @@
 
 use crate::grid::Prices;
 use crate::instance::Instance;
-use crate::schedule::Schedule;
+use crate::schedule::TaskSchedule;
 
 /// Prices that fall while jobs wait, by what the most urgent of them would pay per second, and are
 /// 0 where no job waits.
-pub(crate) fn prices(instance: &Instance, schedule: &Schedule, delta: i64) -> Prices {
+pub(crate) fn prices(instance: &Instance, schedule: &TaskSchedule, delta: i64) -> Prices {
     let end = schedule.end(instance).unwrap_or(0) + 1;
     let mut prices = Prices::zero(instance, end, delta);
     let delta = prices.delta;

@@ -1,8 +1,8 @@
 //! Jobs and a machine, with what delays cost.
 
-use crate::capacity::Capacity;
-use crate::measure::Task;
-use crate::schedule::Schedule;
+use crate::capacity::CapacitySteps;
+use crate::measure::HeadroomTask;
+use crate::schedule::TaskSchedule;
 use std::fmt;
 
 /// Times and run times beyond this many seconds are refused, so that no sum can overflow.
@@ -11,8 +11,8 @@ const LIMIT: i64 = 1 << 40;
 /// Jobs, the machine over time, and what delays cost.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Instance {
-    pub(crate) capacity: Capacity,
-    pub(crate) tasks: Vec<Task>,
+    pub(crate) capacity: CapacitySteps,
+    pub(crate) tasks: Vec<HeadroomTask>,
 }
 
 /// Tasks that no schedule can have.
@@ -38,7 +38,7 @@ impl Instance {
     /// # Errors
     /// A task without processors, with a negative run time, a time beyond ±2⁴⁰ s, a weight without
     /// denominator; one wider than the machine ever is.
-    pub fn new(capacity: Capacity, tasks: Vec<Task>) -> Result<Instance, Impossible> {
+    pub fn new(capacity: CapacitySteps, tasks: Vec<HeadroomTask>) -> Result<Instance, Impossible> {
         for (task, of) in tasks.iter().enumerate() {
             let problem = if of.procs == 0 {
                 "has no processor".to_string()
@@ -60,13 +60,13 @@ impl Instance {
 
     /// The tasks.
     #[must_use]
-    pub fn tasks(&self) -> &[Task] {
+    pub fn tasks(&self) -> &[HeadroomTask] {
         &self.tasks
     }
 
     /// The machine.
     #[must_use]
-    pub fn capacity(&self) -> &Capacity {
+    pub fn capacity(&self) -> &CapacitySteps {
         &self.capacity
     }
 
@@ -75,7 +75,7 @@ impl Instance {
     /// # Panics
     /// A schedule of another number of tasks.
     #[must_use]
-    pub fn cost(&self, schedule: &Schedule) -> f64 {
+    pub fn cost(&self, schedule: &TaskSchedule) -> f64 {
         assert_eq!(schedule.starts.len(), self.tasks.len());
         self.tasks.iter().zip(&schedule.starts).map(|(task, &start)| task.cost(start)).sum()
     }

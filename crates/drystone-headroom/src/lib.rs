@@ -7,15 +7,15 @@
 //! gives is feasible, so the optimum lies between the two.
 //!
 //! Both know jobs as numbers only: an [`Instance`] has releases, sizes, run times and costs. A
-//! [`Case`] makes one of a schedule that was simulated.
+//! [`HeadroomCase`] makes one of a schedule that was simulated.
 //!
 //! ```
-//! use drystone_headroom::{Ascent, Capacity, Instance, DelayMeasure, Schedule, ascend};
+//! use drystone_headroom::{Ascent, CapacitySteps, Instance, DelayMeasure, TaskSchedule, ascend};
 //!
 //! // Three jobs of the whole machine at once: one, then two of the others wait.
 //! let tasks = (0..3).map(|_| DelayMeasure::Wait.task(0, 4, 100)).collect();
-//! let instance = Instance::new(Capacity::constant(4), tasks).expect("possible");
-//! let schedule = Schedule::in_order(&instance);
+//! let instance = Instance::new(CapacitySteps::constant(4), tasks).expect("possible");
+//! let schedule = TaskSchedule::in_order(&instance);
 //! assert_eq!(instance.cost(&schedule), 300.0);
 //! let floor = ascend(&instance, &schedule, &Ascent::default(), &|_| true).certify(&instance);
 //! // Proven, whatever the prices: no schedule of these jobs waits less.
@@ -35,12 +35,12 @@ mod preemptive;
 mod schedule;
 mod search;
 
-pub use ascent::{Ascended, Ascent, Relaxation, Step, ascend};
-pub use capacity::Capacity;
-pub use case::{Case, Refused, replay};
+pub use ascent::{Ascended, Ascent, AscentStep, Relaxation, ascend};
+pub use capacity::CapacitySteps;
+pub use case::{HeadroomCase, Refused, replay};
 pub use certificate::{Certificate, float_value};
 pub use grid::Prices;
 pub use instance::{Impossible, Instance};
-pub use measure::{DelayMeasure, Task, Weight};
-pub use schedule::{Infeasible, Schedule};
-pub use search::{Found, Limit, Search, Searching, search};
+pub use measure::{DelayMeasure, DelayWeight, HeadroomTask};
+pub use schedule::{Infeasible, TaskSchedule};
+pub use search::{BestFound, HeadroomSearch, Searching, TimeLimit, search};

@@ -31,12 +31,12 @@ impl DelayMeasure {
 
     /// Returns the cost of a second of delay for a job.
     #[must_use]
-    pub fn weight(self, procs: u32, run: i64) -> Weight {
+    pub fn weight(self, procs: u32, run: i64) -> DelayWeight {
         let run = run.max(0).unsigned_abs();
         match self {
-            DelayMeasure::Wait => Weight { over: 1, under: 1 },
-            DelayMeasure::BoundedSlowdown => Weight { over: 1, under: run.max(BOUND.unsigned_abs()) },
-            DelayMeasure::AreaWait => Weight { over: u64::from(procs).saturating_mul(run), under: 1 },
+            DelayMeasure::Wait => DelayWeight { over: 1, under: 1 },
+            DelayMeasure::BoundedSlowdown => DelayWeight { over: 1, under: run.max(BOUND.unsigned_abs()) },
+            DelayMeasure::AreaWait => DelayWeight { over: u64::from(procs).saturating_mul(run), under: 1 },
         }
     }
 
@@ -51,15 +51,15 @@ impl DelayMeasure {
 
     /// A job that may start from its submit on.
     #[must_use]
-    pub fn task(self, submit: i64, procs: u32, run: i64) -> Task {
+    pub fn task(self, submit: i64, procs: u32, run: i64) -> HeadroomTask {
         self.task_from(submit, submit, procs, run)
     }
 
     /// A job that may start from `release` on, while its delay counts from its submit.
     #[must_use]
-    pub fn task_from(self, submit: i64, release: i64, procs: u32, run: i64) -> Task {
+    pub fn task_from(self, submit: i64, release: i64, procs: u32, run: i64) -> HeadroomTask {
         let free_until = submit + self.grace(run);
-        Task {
+        HeadroomTask {
             release,
             procs,
             run,
@@ -73,16 +73,16 @@ impl DelayMeasure {
 
 /// Cost of a second of delay, as a fraction of whole numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Weight {
+pub struct DelayWeight {
     /// Numerator.
     pub over: u64,
     /// Denominator, at least 1.
     pub under: u64,
 }
 
-impl Weight {
+impl DelayWeight {
     /// Delay costs nothing.
-    pub const NONE: Weight = Weight { over: 0, under: 1 };
+    pub const NONE: DelayWeight = DelayWeight { over: 0, under: 1 };
 
     /// As a number.
     #[must_use]
@@ -98,7 +98,7 @@ impl Weight {
 
 /// A job, as a number of processors for some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Task {
+pub struct HeadroomTask {
     /// Its earliest start, in seconds.
     pub release: i64,
     /// Processors.
@@ -106,7 +106,7 @@ pub struct Task {
     /// Run time in seconds.
     pub run: i64,
     /// Cost of a second of delay.
-    pub weight: Weight,
+    pub weight: DelayWeight,
     /// Seconds after the release in which a delay costs nothing.
     pub grace: i64,
     /// Delay that is past at the release already, in seconds.
@@ -115,7 +115,7 @@ pub struct Task {
     pub fixed: bool,
 }
 
-impl Task {
+impl HeadroomTask {
     /// Delay that counts where it starts at this second.
     #[must_use]
     pub fn delay(&self, start: i64) -> i64 {

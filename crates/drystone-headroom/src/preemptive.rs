@@ -5,15 +5,15 @@
 //! bound below is valid; bisection looks for the best.
 
 use crate::certificate::Certificate;
-use crate::evaluate::{PARTS, Usage};
+use crate::evaluate::{CellUsage, PARTS};
 use crate::grid::Prices;
-use crate::measure::Task;
+use crate::measure::HeadroomTask;
 
 /// Largest number of improvements of the threshold: any is valid.
 const ROUNDS: u32 = 12;
 
 /// The seconds of a cell below a threshold.
-struct Piece {
+struct CellPiece {
     /// Number of seconds.
     seconds: f64,
     /// ∫ of what they are cheaper than the threshold.
@@ -24,22 +24,28 @@ struct Piece {
 
 /// Seconds below `theta` in a piece of `length` seconds whose cost rises from `from` by `slope`.
 #[inline]
-fn piece(theta: f64, from: f64, slope: f64, length: f64) -> Piece {
+fn piece(theta: f64, from: f64, slope: f64, length: f64) -> CellPiece {
     let above = theta - from;
     if above <= 0.0 {
-        return Piece { seconds: 0.0, saved: 0.0, crossing: false };
+        return CellPiece { seconds: 0.0, saved: 0.0, crossing: false };
     }
     let seconds = above / slope;
     if seconds < length {
-        return Piece { seconds, saved: above * seconds / 2.0, crossing: true };
+        return CellPiece { seconds, saved: above * seconds / 2.0, crossing: true };
     }
-    Piece { seconds: length, saved: above * length - slope * length * length / 2.0, crossing: false }
+    CellPiece { seconds: length, saved: above * length - slope * length * length / 2.0, crossing: false }
 }
 
 /// Computes the payment of a task at this threshold: calls `each` with every cell in which it
 /// works, and returns the seconds, their saving, and the number of pieces that cross the threshold.
 #[inline]
-fn walk(task: &Task, weight: f64, prices: &Prices, theta: f64, mut each: impl FnMut(usize, f64)) -> (f64, f64, u32) {
+fn walk(
+    task: &HeadroomTask,
+    weight: f64,
+    prices: &Prices,
+    theta: f64,
+    mut each: impl FnMut(usize, f64),
+) -> (f64, f64, u32) {
     let slope = weight / task.run as f64;
     let procs = f64::from(task.procs);
     let (mut seconds, mut saved, mut crossing) = (0.0, 0.0, 0);
@@ -64,7 +70,13 @@ fn walk(task: &Task, weight: f64, prices: &Prices, theta: f64, mut each: impl Fn
 }
 
 /// The bound for a task and the threshold that gives it; `theta` is where to look first.
-pub(crate) fn seconds(task: &Task, weight: f64, prices: &Prices, theta: f64, usage: Option<&mut Usage>) -> (f64, f64) {
+pub(crate) fn seconds(
+    task: &HeadroomTask,
+    weight: f64,
+    prices: &Prices,
+    theta: f64,
+    usage: Option<&mut CellUsage>,
+) -> (f64, f64) {
     let run = task.run as f64;
     if task.run == 0 {
         return (0.0, 0.0);
@@ -119,12 +131,12 @@ pub(crate) fn seconds(task: &Task, weight: f64, prices: &Prices, theta: f64, usa
 /// Everything counts twice the run time, so that no fraction is left: the cost of a second at `t`
 /// is w (t − r) + n p λ there, and where the threshold is met within a cell the part is rounded
 /// up. `prices` are those of the certificate as floats, and only suggest a threshold.
-pub(crate) fn whole(task: &Task, weight: i128, certificate: &Certificate, prices: &Prices) -> i128 {
+pub(crate) fn whole(task: &HeadroomTask, weight: i128, certificate: &Certificate, prices: &Prices) -> i128 {
     // 0 is a bound as well, where numbers are beyond all machines.
     checked(task, weight, certificate, prices).unwrap_or(0).max(0)
 }
 
-fn checked(task: &Task, weight: i128, certificate: &Certificate, prices: &Prices) -> Option<i128> {
+fn checked(task: &HeadroomTask, weight: i128, certificate: &Certificate, prices: &Prices) -> Option<i128> {
     let run = i128::from(task.run);
     if run == 0 {
         return Some(0);

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A start for each task, in the order of the tasks.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Schedule {
+pub struct TaskSchedule {
     /// Starts in seconds.
     pub starts: Vec<i64>,
 }
@@ -46,7 +46,7 @@ impl fmt::Display for Infeasible {
 
 impl std::error::Error for Infeasible {}
 
-impl Schedule {
+impl TaskSchedule {
     /// Checks that the tasks can run at these starts, by one sweep over all starts, ends and
     /// changes of the machine.
     ///
@@ -87,7 +87,7 @@ impl Schedule {
     /// All tasks in order of release, each at its earliest place behind the start of the one
     /// before: a schedule to begin with, and no good one.
     #[must_use]
-    pub fn in_order(instance: &Instance) -> Schedule {
+    pub fn in_order(instance: &Instance) -> TaskSchedule {
         let mut order: Vec<usize> = (0..instance.tasks.len()).collect();
         order.sort_by_key(|&at| (instance.tasks[at].release, at));
         // Changes of what is free from a second on, those in the past summed up.
@@ -131,7 +131,7 @@ impl Schedule {
                 *free.entry(start + task.run).or_insert(0) += procs;
             }
         }
-        Schedule { starts }
+        TaskSchedule { starts }
     }
 
     /// The last end; `None` without tasks.

@@ -1,8 +1,8 @@
 //! Audit of the books: the session's state against what the cluster shows.
 
-use crate::cluster::{JobFact, Key, NodeFact, NodeState, State};
+use crate::cluster::{JobFact, JobKey, JobState, NodeFact, NodeState};
 use crate::core::Core;
-use crate::tracker::Place;
+use crate::tracker::TrackedPlace;
 use drystone::model::JobId;
 use drystone::policy::Phase;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,13 +24,13 @@ pub fn differences_from<'a>(
     let (tracker, view) = (core.tracker(), core.session().view());
     let phase = |id: JobId| if id < view.oldest() { Phase::Done } else { view.phase(id) };
     let mut wrong = Vec::new();
-    let mut listed: BTreeSet<Key> = BTreeSet::new();
+    let mut listed: BTreeSet<JobKey> = BTreeSet::new();
     let mut unclear = false;
     for fact in jobs.clone() {
         for key in fact.keys() {
             listed.insert(key);
             let Some(job) = tracker.job(key) else {
-                if !matches!(fact.state, State::Ended(_)) {
+                if !matches!(fact.state, JobState::Ended(_)) {
                     wrong.push(format!("{key} is not known"));
                 }
                 continue;
@@ -55,13 +55,13 @@ pub fn differences_from<'a>(
     wrong
 }
 
-fn agree(there: State, here: Place, phase: Phase) -> bool {
+fn agree(there: JobState, here: TrackedPlace, phase: Phase) -> bool {
     match (there, here) {
-        (State::Running, Place::Running) => phase == Phase::Running,
-        (State::Pending, Place::Waiting) => phase == Phase::Waiting,
-        (State::Pending, Place::Held) => phase == Phase::Held,
-        (State::Suspended, Place::Suspended | Place::Interrupted) => phase == Phase::Suspended,
-        (State::Ended(_), Place::Done) => phase == Phase::Done,
+        (JobState::Running, TrackedPlace::Running) => phase == Phase::Running,
+        (JobState::Pending, TrackedPlace::Waiting) => phase == Phase::Waiting,
+        (JobState::Pending, TrackedPlace::Held) => phase == Phase::Held,
+        (JobState::Suspended, TrackedPlace::Suspended | TrackedPlace::Interrupted) => phase == Phase::Suspended,
+        (JobState::Ended(_), TrackedPlace::Done) => phase == Phase::Done,
         _ => false,
     }
 }
@@ -70,7 +70,7 @@ fn agree(there: State, here: Place, phase: Phase) -> bool {
 /// then a matter of counting.
 fn is_crowded<'a>(jobs: impl Iterator<Item = &'a JobFact>, mut nodes: impl Iterator<Item = &'a NodeFact>) -> bool {
     let mut used: BTreeMap<&str, u32> = BTreeMap::new();
-    for fact in jobs.filter(|fact| fact.state == State::Running) {
+    for fact in jobs.filter(|fact| fact.state == JobState::Running) {
         for place in &fact.places {
             *used.entry(&place.node).or_default() += place.procs.unwrap_or(0);
         }

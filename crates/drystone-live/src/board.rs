@@ -3,9 +3,9 @@
 mod document;
 mod metrics;
 
-pub use document::{Document, Finished, Foretold, Health, Machine, Running, SetState, Waiting};
+pub use document::{FinishedRow, ForetoldRow, Health, LiveDocument, MachineSummary, RunningRow, SetState, WaitingRow};
 
-use crate::daemon::{Budget, Config, Desk, Stats};
+use crate::daemon::{Budget, DaemonConfig, LiveDesk, Stats};
 use drystone::model::Time;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -14,60 +14,60 @@ pub use crate::audit::differences;
 
 /// Published document and metrics.
 #[derive(Clone, Debug)]
-pub struct Published {
+pub struct PublishedDocument {
     /// The document, as JSON.
     pub json: String,
     /// Metrics, in the Prometheus text format.
     pub metrics: String,
 }
 
-impl Default for Published {
+impl Default for PublishedDocument {
     /// Nothing was looked at yet: metrics say so, for a scrape that comes first.
-    fn default() -> Published {
-        Published { json: String::new(), metrics: metrics::before_the_first_look() }
+    fn default() -> PublishedDocument {
+        PublishedDocument { json: String::new(), metrics: metrics::before_the_first_look() }
     }
 }
 
 /// Place of publication.
 #[derive(Debug)]
-pub struct Board {
-    send: watch::Sender<Arc<Published>>,
+pub struct PublishedBoard {
+    send: watch::Sender<Arc<PublishedDocument>>,
 }
 
-impl Default for Board {
-    fn default() -> Board {
-        Board { send: watch::Sender::new(Arc::default()) }
+impl Default for PublishedBoard {
+    fn default() -> PublishedBoard {
+        PublishedBoard { send: watch::Sender::new(Arc::default()) }
     }
 }
 
 /// Sources of a document.
-pub struct Source<'a> {
+pub struct BoardSource<'a> {
     /// Each set of nodes, and its session's time.
-    pub sets: Vec<(&'a Desk, Time)>,
+    pub sets: Vec<(&'a LiveDesk, Time)>,
     /// Counters of the daemon.
     pub stats: &'a Stats,
     /// Cost of looking.
     pub budget: &'a Budget,
     /// Configuration of the daemon.
-    pub config: &'a Config,
+    pub config: &'a DaemonConfig,
     /// The machine's clock.
     pub wall: i64,
 }
 
-impl Board {
+impl PublishedBoard {
     /// Publishes. Returns the document.
-    pub fn publish(&self, source: &Source<'_>) -> String {
-        let document = Document::of(source);
+    pub fn publish(&self, source: &BoardSource<'_>) -> String {
+        let document = LiveDocument::of(source);
         // A document of numbers and texts has a form.
         let json = serde_json::to_string(&document).unwrap_or_default();
         let metrics = metrics::text(&document);
-        self.send.send_replace(Arc::new(Published { json: json.clone(), metrics }));
+        self.send.send_replace(Arc::new(PublishedDocument { json: json.clone(), metrics }));
         json
     }
 
     /// To look at what is published, and to wait for more.
     #[must_use]
-    pub fn watch(&self) -> watch::Receiver<Arc<Published>> {
+    pub fn watch(&self) -> watch::Receiver<Arc<PublishedDocument>> {
         self.send.subscribe()
     }
 

@@ -1,12 +1,14 @@
 //! Tracker and session together: what is seen goes in, orders come out. Pure, so that a journal of
 //! what went in gives the same orders again, bit for bit.
 
-use crate::cluster::{JobName, Key, Order, Outcome};
-use crate::journal::Past;
-use crate::tracker::{Delta, Layout, Mode, News, Settings, Stamp, Told, Tracker, Turn, how};
-use drystone::engine::{Adopted, NewsError, ProposalError, Session, Violation};
+use crate::cluster::{ClusterOrder, JobKey, JobName, OrderOutcome};
+use crate::journal::ExportedJob;
+use crate::tracker::{
+    DaemonMode, Delta, HookMessage, LookResult, NodeLayout, Stamp, Tracker, TrackerNews, TrackerSettings, how,
+};
+use drystone::engine::{Adopted, NewsError, PolicyViolation, ProposalError, Session};
 use drystone::model::{JobId, Machine, ProcSet, Span, Time};
-use drystone::policy::{Action, Actions, Pass, Placement, PolicySpec, SnapshotError};
+use drystone::policy::{Action, Actions, PassRule, Placement, PolicySpec, SnapshotError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -16,7 +18,7 @@ const ROUNDS: usize = 4;
 
 /// Input of the core.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Input {
+pub enum CoreInput {
     /// The cluster was looked at.
     Facts {
         /// Time of the look.
@@ -24,13 +26,13 @@ pub enum Input {
         /// Difference to the look before.
         delta: Delta,
         /// Messages of the hook since the last look.
-        told: Vec<Told>,
+        told: Vec<HookMessage>,
     },
     /// Something is due without anything having been seen: a prediction expires, the policy wanted
     /// to be woken. Told at that very time, or as soon after it as can be, before the next look.
     Tick(Stamp),
     /// Outcomes of the last orders.
-    Outcomes(Vec<Outcome>),
+    Outcomes(Vec<OrderOutcome>),
     /// The daemon has been away.
     Restarted(Stamp),
     /// Jobs that ended before, for predictors to learn from, where no state was left that has
@@ -39,16 +41,16 @@ pub enum Input {
         /// Offset to add to their times.
         offset: i64,
         /// In the order of their ends.
-        jobs: Vec<Past>,
+        jobs: Vec<ExportedJob>,
     },
     /// Jobs that an earlier daemon held and suspended, of which nothing else is known.
     Remembered {
         /// Held.
-        taken: BTreeSet<Key>,
+        taken: BTreeSet<JobKey>,
         /// Suspended.
-        stopped: BTreeSet<Key>,
+        stopped: BTreeSet<JobKey>,
         /// Bound to nodes.
-        pinned: BTreeSet<Key>,
+        pinned: BTreeSet<JobKey>,
     },
     /// Holds of users from before.
     RememberedUsers {
@@ -66,7 +68,7 @@ pub enum Input {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Decided {
     /// Job concerned, if any.
-    pub key: Option<Key>,
+    pub key: Option<JobKey>,
     /// Action.
     pub action: Action,
     /// Processors, where they are named.
@@ -75,16 +77,16 @@ pub struct Decided {
 
 /// Output of the core.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Output {
+pub struct CoreOutput {
     /// Decisions of the policy; hypothetical in shadow mode.
     pub decided: Vec<Decided>,
     /// Orders to send.
-    pub orders: Vec<Order>,
+    pub orders: Vec<ClusterOrder>,
     /// Reason to hand the cluster back, if any.
     pub doubt: Option<String>,
 }
 
-impl Output {
+impl CoreOutput {
     /// Returns whether the output is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -98,7 +100,7 @@ impl Output {
 pub enum CoreError {
     /// The policy asked for something impossible: a bug of the policy.
     #[error("the policy broke its contract: {0}")]
-    Violation(#[from] Violation),
+    Violation(#[from] PolicyViolation),
     /// The session refuses an event.
     #[error("the session refuses what happened: {0}")]
     News(#[from] NewsError),
@@ -156,14 +158,14 @@ pub enum Unsuitable {
 }
 
 /// News, and of which of the session's jobs, where it knows it.
-type Named = (Option<JobId>, News);
+type NamedNews = (Option<JobId>, TrackerNews);
 
 /// Saved state.
 #[derive(Serialize, Deserialize)]
-struct Saved {
+struct SavedCore {
     tracker: Tracker,
     session: Vec<u8>,
-    last: Output,
+    last: CoreOutput,
 }
 
 /// Tracker and session.
@@ -172,19 +174,19 @@ pub struct Core {
     session: Session,
     policy: PolicySpec,
     /// The orders whose outcomes are due.
-    last: Output,
+    last: CoreOutput,
 }
 
 impl Core {
     /// A core that has seen nothing yet.
     #[must_use]
-    pub fn new(settings: Settings, layout: Layout, policy: &PolicySpec) -> Core {
+    pub fn new(settings: TrackerSettings, layout: NodeLayout, policy: &PolicySpec) -> Core {
         let mut session = Session::new(Machine::new(layout.procs()), policy.scheduler());
         let tracker = Tracker::new(settings, layout);
         if let Some(table) = tracker.resources() {
             session.set_resources(table);
         }
-        Core { tracker, session, policy: policy.clone(), last: Output::default() }
+        Core { tracker, session, policy: policy.clone(), last: CoreOutput::default() }
     }
 
     /// Checks that a policy can work on a cluster with these capabilities.
@@ -213,7 +215,7 @@ impl Core {
             return Err(Unsuitable::Requeues(name()));
         }
         let session = Session::new(Machine::new(1), scheduler);
-        if session.pass() == Pass::Event {
+        if session.pass() == PassRule::Event {
             return Err(Unsuitable::EachEvent(name()));
         }
         if session.clairvoyant() {
@@ -255,7 +257,7 @@ impl Core {
         [self.session.deadline(), self.tracker.deadline()].into_iter().flatten().min()
     }
 
-    /// Returns the time of an [`Input::Tick`] that is due by `now`, if any.
+    /// Returns the time of an [`CoreInput::Tick`] that is due by `now`, if any.
     #[must_use]
     pub fn tick_due(&self, now: Time) -> Option<Time> {
         let due = self.session.deadline().filter(|&due| due <= now)?;
@@ -267,52 +269,52 @@ impl Core {
     /// # Errors
     /// The policy broke its contract, or the session does not take what happened: everything has to
     /// be given back then.
-    pub fn take(&mut self, input: &Input) -> Result<Output, CoreError> {
+    pub fn take(&mut self, input: &CoreInput) -> Result<CoreOutput, CoreError> {
         match input {
-            Input::Facts { stamp, delta, told } => {
+            CoreInput::Facts { stamp, delta, told } => {
                 let turn = self.tracker.observe(*stamp, delta, told);
                 let output = self.turn(*stamp, turn)?;
                 self.last.clone_from(&output);
                 Ok(output)
             }
-            Input::Tick(stamp) => {
+            CoreInput::Tick(stamp) => {
                 self.tracker.ticks(*stamp);
-                let mut output = Output::default();
+                let mut output = CoreOutput::default();
                 if self.session.expire(stamp.time()) {
                     self.decide(stamp.time(), &mut output)?;
                 }
                 self.last.clone_from(&output);
                 Ok(output)
             }
-            Input::Outcomes(outcomes) => {
+            CoreInput::Outcomes(outcomes) => {
                 self.tracker.ordered(&self.last.orders, outcomes);
-                self.last = Output::default();
-                Ok(Output::default())
+                self.last = CoreOutput::default();
+                Ok(CoreOutput::default())
             }
-            Input::Restarted(stamp) => {
+            CoreInput::Restarted(stamp) => {
                 self.tracker.restarted(*stamp);
-                self.last = Output::default();
-                Ok(Output::default())
+                self.last = CoreOutput::default();
+                Ok(CoreOutput::default())
             }
-            Input::Taught { offset, jobs } => {
+            CoreInput::Taught { offset, jobs } => {
                 for past in jobs {
                     self.teach(past, *offset)?;
                 }
-                Ok(Output::default())
+                Ok(CoreOutput::default())
             }
-            Input::RememberedUsers { holds, given_back, since } => {
+            CoreInput::RememberedUsers { holds, given_back, since } => {
                 self.tracker.remember_users(holds.clone(), given_back.then_some(*since));
-                Ok(Output::default())
+                Ok(CoreOutput::default())
             }
-            Input::Remembered { taken, stopped, pinned } => {
+            CoreInput::Remembered { taken, stopped, pinned } => {
                 self.tracker.remember(taken.clone(), stopped.clone(), pinned.clone());
-                Ok(Output::default())
+                Ok(CoreOutput::default())
             }
         }
     }
 
     /// Lets a job run and end that did so before.
-    fn teach(&mut self, past: &Past, offset: i64) -> Result<(), CoreError> {
+    fn teach(&mut self, past: &ExportedJob, offset: i64) -> Result<(), CoreError> {
         let Some(start) = past.start else { return Ok(()) };
         let end = Time(past.end + offset);
         let job = self.tracker.job_of_past(past, offset);
@@ -328,18 +330,19 @@ impl Core {
         Ok(())
     }
 
-    fn turn(&mut self, stamp: Stamp, turn: Turn) -> Result<Output, CoreError> {
-        let Turn { news, orders, doubt, .. } = turn;
+    fn turn(&mut self, stamp: Stamp, turn: LookResult) -> Result<CoreOutput, CoreError> {
+        let LookResult { news, orders, doubt, .. } = turn;
         let now = stamp.time();
-        let mut output = Output { orders, doubt, ..Output::default() };
+        let mut output = CoreOutput { orders, doubt, ..CoreOutput::default() };
         let due = self.session.deadline().is_some_and(|deadline| deadline <= now);
         let mut dirty = self.tracker.take_again() || due || !news.is_empty();
         let (ends, others) = self.ends_first(news);
         self.tell(now, ends)?;
         dirty |= self.session.expire(now);
-        let mut placed: BTreeSet<Key> = others.iter().filter_map(|(_, one)| one.placed()).collect();
-        let losses =
-            others.iter().find_map(|(_, one)| if let News::Losses(losses) = one { Some(losses.clone()) } else { None });
+        let mut placed: BTreeSet<JobKey> = others.iter().filter_map(|(_, one)| one.placed()).collect();
+        let losses = others
+            .iter()
+            .find_map(|(_, one)| if let TrackerNews::Losses(losses) = one { Some(losses.clone()) } else { None });
         self.tell(now, others)?;
         if !self.tracker.is_named() && !self.session.occupied().is_empty() {
             // More runs than there is room for: the session has begun to name processors.
@@ -359,10 +362,10 @@ impl Core {
 
     /// News of jobs that have ended, lower numbers first; and the others: of known jobs, then of
     /// new jobs in the order of their submission.
-    fn ends_first(&self, news: Vec<Named>) -> (Vec<Named>, Vec<Named>) {
-        let ends = |(_, one): &Named| if let News::Ended { key, .. } = one { Some(*key) } else { None };
-        let ended: BTreeSet<Key> = news.iter().filter_map(ends).collect();
-        let (mut ends, mut others): (Vec<Named>, Vec<Named>) =
+    fn ends_first(&self, news: Vec<NamedNews>) -> (Vec<NamedNews>, Vec<NamedNews>) {
+        let ends = |(_, one): &NamedNews| if let TrackerNews::Ended { key, .. } = one { Some(*key) } else { None };
+        let ended: BTreeSet<JobKey> = news.iter().filter_map(ends).collect();
+        let (mut ends, mut others): (Vec<NamedNews>, Vec<NamedNews>) =
             news.into_iter().partition(|(_, one)| one.key().is_some_and(|key| ended.contains(&key)));
         ends.sort_by_key(|(id, _)| *id);
         others.sort_by_key(|(id, one)| match id {
@@ -376,7 +379,7 @@ impl Core {
         (ends, others)
     }
 
-    fn tell(&mut self, now: Time, news: Vec<Named>) -> Result<(), CoreError> {
+    fn tell(&mut self, now: Time, news: Vec<NamedNews>) -> Result<(), CoreError> {
         if let Some(table) = self.tracker.grown_resources() {
             self.session.extend_demands(table);
         }
@@ -386,52 +389,52 @@ impl Core {
         Ok(())
     }
 
-    fn tell_one(&mut self, now: Time, id: Option<JobId>, news: &News) -> Result<(), CoreError> {
+    fn tell_one(&mut self, now: Time, id: Option<JobId>, news: &TrackerNews) -> Result<(), CoreError> {
         match news {
-            News::Arrive { key, job, held } => {
+            TrackerNews::Arrive { key, job, held } => {
                 let how = if *held { Adopted::Held } else { Adopted::Waiting };
                 return self.adopt(now, *key, job, &how);
             }
-            News::AdoptRunning { key, job, since } => {
+            TrackerNews::AdoptRunning { key, job, since } => {
                 let on = self.numbers(*key);
                 return self.adopt(now, *key, job, &Adopted::Running { since: *since, on });
             }
-            News::AdoptSuspended { key, job, ran } => {
+            TrackerNews::AdoptSuspended { key, job, ran } => {
                 let on = self.numbers(*key);
                 return self.adopt(now, *key, job, &Adopted::Suspended { ran: *ran, on });
             }
-            News::Losses(_) | News::Placed(_) => return Ok(()),
+            TrackerNews::Losses(_) | TrackerNews::Placed(_) => return Ok(()),
             _ => {}
         }
         let Some(key) = news.key() else { return Ok(()) };
         let Some(id) = id.or_else(|| self.tracker.job(key)?.id) else { return Ok(()) };
         let session = &mut self.session;
         match news {
-            News::Started { since, .. } => {
+            TrackerNews::Started { since, .. } => {
                 let on = self.numbers(key);
                 self.session.started(now, id, *since, on.as_ref())?;
             }
-            News::Requeued(_) => drop(session.requeued(now, id)?),
-            News::Held(_) => drop(session.hold(now, id)?),
-            News::Released(_) => drop(session.release(now, id)?),
-            News::Updated { job, .. } => match session.update(now, id, job) {
+            TrackerNews::Requeued(_) => drop(session.requeued(now, id)?),
+            TrackerNews::Held(_) => drop(session.hold(now, id)?),
+            TrackerNews::Released(_) => drop(session.release(now, id)?),
+            TrackerNews::Updated { job, .. } => match session.update(now, id, job) {
                 Err(NewsError::Impossible(_)) => {
                     session.cancel(now, id);
                     self.tracker.impossible(key);
                 }
                 other => drop(other?),
             },
-            News::Interrupted(_) => drop(session.interrupted(now, id)?),
-            News::Continued(_) => drop(session.continued(now, id)?),
-            News::StaysSuspended(_) => drop(session.stays_suspended(now, id)?),
-            News::Ended { how, ran, .. } => drop(session.ended(now, id, *how, *ran)),
-            News::Cancelled(_) => drop(session.cancel(now, id)),
+            TrackerNews::Interrupted(_) => drop(session.interrupted(now, id)?),
+            TrackerNews::Continued(_) => drop(session.continued(now, id)?),
+            TrackerNews::StaysSuspended(_) => drop(session.stays_suspended(now, id)?),
+            TrackerNews::Ended { how, ran, .. } => drop(session.ended(now, id, *how, *ran)),
+            TrackerNews::Cancelled(_) => drop(session.cancel(now, id)),
             _ => {}
         }
         Ok(())
     }
 
-    fn adopt(&mut self, now: Time, key: Key, job: &drystone::model::Job, how: &Adopted) -> Result<(), CoreError> {
+    fn adopt(&mut self, now: Time, key: JobKey, job: &drystone::model::Job, how: &Adopted) -> Result<(), CoreError> {
         match self.session.adopt(now, job, None, how) {
             Ok(id) => self.tracker.numbered(key, id),
             Err(NewsError::Impossible(_)) => self.tracker.impossible(key),
@@ -441,7 +444,7 @@ impl Core {
     }
 
     /// Numbers of the processors that a job has on its nodes, where they matter.
-    fn numbers(&self, key: Key) -> Option<ProcSet> {
+    fn numbers(&self, key: JobKey) -> Option<ProcSet> {
         let fact = self.tracker.mirror().fact(key).filter(|fact| !fact.places.is_empty())?;
         if !self.tracker.is_named() {
             return None;
@@ -451,7 +454,7 @@ impl Core {
 
     /// Corrects where the session has running jobs, all that `moved` names and, where jobs share
     /// numbers, all there are: perhaps they need not.
-    fn place(&mut self, now: Time, moved: &BTreeSet<Key>) -> Result<(), CoreError> {
+    fn place(&mut self, now: Time, moved: &BTreeSet<JobKey>) -> Result<(), CoreError> {
         let view = self.session.view();
         let ids: Vec<JobId> = view.running().iter().map(|job| job.id).collect();
         let held: u64 = ids.iter().filter_map(|&id| view.processors(id)).map(|set| u64::from(set.len())).sum();
@@ -486,12 +489,12 @@ impl Core {
     }
 
     /// Asks the policy, and turns its answer into orders.
-    fn decide(&mut self, now: Time, output: &mut Output) -> Result<(), CoreError> {
+    fn decide(&mut self, now: Time, output: &mut CoreOutput) -> Result<(), CoreError> {
         if self.tracker.is_blind() {
             self.tracker.decide_again();
             return Ok(());
         }
-        if self.tracker.settings().mode == Mode::Shadow {
+        if self.tracker.settings().mode == DaemonMode::Shadow {
             let (actions, wake) = self.session.propose_with_wake(now)?;
             if let Some(wake) = wake {
                 self.session.wake_at(wake);
@@ -503,7 +506,7 @@ impl Core {
         for _ in 0..ROUNDS {
             let actions = self.session.decide(now)?.clone();
             self.record(&actions, output);
-            let Turn { news, orders, doubt, refused, kept } = self.tracker.decided(&actions);
+            let LookResult { news, orders, doubt, refused, kept } = self.tracker.decided(&actions);
             output.orders.extend(orders);
             output.doubt = output.doubt.take().or(doubt);
             if let Some((job, start)) = kept {
@@ -520,7 +523,7 @@ impl Core {
         Ok(())
     }
 
-    fn record(&self, actions: &Actions, output: &mut Output) {
+    fn record(&self, actions: &Actions, output: &mut CoreOutput) {
         for &action in actions.list() {
             let (job, on) = match action {
                 Action::Start { job, on, .. } | Action::ResumeOn { job, on } => (Some(job), Some(on)),
@@ -538,7 +541,7 @@ impl Core {
     /// # Errors
     /// A policy that cannot be saved.
     pub fn save(&self) -> Result<Vec<u8>, CoreError> {
-        let saved = Saved { tracker: self.tracker.clone(), session: self.session.save()?, last: self.last.clone() };
+        let saved = SavedCore { tracker: self.tracker.clone(), session: self.session.save()?, last: self.last.clone() };
         Ok(postcard::to_stdvec(&saved)?)
     }
 
@@ -547,7 +550,7 @@ impl Core {
     /// # Errors
     /// It is damaged, of another version, or of another policy. The core is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), CoreError> {
-        let saved: Saved = postcard::from_bytes(bytes)?;
+        let saved: SavedCore = postcard::from_bytes(bytes)?;
         let mut session = Session::new(Machine::new(saved.tracker.layout().procs()), self.policy.scheduler());
         session.load(&saved.session)?;
         (self.tracker, self.session, self.last) = (saved.tracker, session, saved.last);

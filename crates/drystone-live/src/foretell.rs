@@ -5,7 +5,7 @@ use crate::daemon::processor_time;
 use drystone::engine::Session;
 use drystone::model::{JobId, Time};
 use drystone::policy::PolicySpec;
-use drystone_when::{Follower, Forecaster, Settings};
+use drystone_when::{Follower, Forecaster, ForecasterSettings};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -58,7 +58,8 @@ impl Foretell {
     #[must_use]
     pub fn new(policy: &PolicySpec, offset: i64) -> Foretell {
         // 5 January 1970 was a Monday.
-        let settings = Settings { samples: SAMPLES, monday: 4 * 86_400 + offset, ..Settings::default() };
+        let settings =
+            ForecasterSettings { samples: SAMPLES, monday: 4 * 86_400 + offset, ..ForecasterSettings::default() };
         match Forecaster::new(policy, settings) {
             Ok(forecaster) => Foretell { follower: Some(Follower::new(forecaster)), ..Foretell::default() },
             Err(error) => Foretell { problem: Some(error.to_string()), ..Foretell::default() },

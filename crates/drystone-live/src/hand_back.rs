@@ -1,11 +1,12 @@
 //! Giving everything back: without the daemon, at any time, also twice.
 
 use crate::cluster::{
-    Cluster, ClusterError, JobFact, JobName, Key, Mark, Order, Outcome, Reason, Snapshot, State, Want,
+    Cluster, ClusterError, ClusterOrder, ClusterSnapshot, HookMark, JobFact, JobKey, JobName, JobState, OrderOutcome,
+    PendingReason, Want,
 };
 use crate::daemon::{LiveError, wall};
-use crate::state::{Beat, Heartbeat, Home, Ledger, Standing};
-use crate::tracker::{Layout, Told};
+use crate::state::{ActionLedger, Beat, Heartbeat, Home, LedgerStanding};
+use crate::tracker::{HookMessage, NodeLayout};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -18,7 +19,7 @@ const TRIES: u32 = 3;
 
 /// Options of a hand-back.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Options {
+pub struct HandBackOptions {
     /// Only if no daemon has beaten for this many seconds.
     pub if_silent: Option<u64>,
     /// Requeue suspended jobs that have no room, instead of resuming them beside others.
@@ -28,15 +29,15 @@ pub struct Options {
     pub patience: Duration,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { if_silent: None, requeue: false, patience: Duration::from_secs(30) }
+impl Default for HandBackOptions {
+    fn default() -> HandBackOptions {
+        HandBackOptions { if_silent: None, requeue: false, patience: Duration::from_secs(30) }
     }
 }
 
 /// Summary of a hand-back.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Given {
+pub struct HandBackSummary {
     /// Reason why nothing was done, if so.
     pub skipped: Option<String>,
     /// Jobs that were let go.
@@ -65,22 +66,22 @@ pub struct Given {
 pub fn hand_back<C: Cluster>(
     cluster: &mut C,
     home: &Home,
-    options: &Options,
+    options: &HandBackOptions,
     sleep: &mut dyn FnMut(Duration),
-) -> Result<Given, LiveError> {
+) -> Result<HandBackSummary, LiveError> {
     let beat = Beat::read(&home.heartbeat());
     if let (Some(seconds), Beat::At { second, instance }) = (options.if_silent, &beat) {
         let age = wall() - second;
         if age.unsigned_abs() < seconds {
             let skipped = Some(format!("{instance} beat {age} s ago"));
-            return Ok(Given { skipped, ..Given::default() });
+            return Ok(HandBackSummary { skipped, ..HandBackSummary::default() });
         }
     }
     if options.if_silent.is_none() || beat != Beat::Off {
         switch_off(home)?;
     }
     let standing = standing(home);
-    let mut back = HandBack { cluster, standing, given: Given::default(), layout: None };
+    let mut back = HandBack { cluster, standing, given: HandBackSummary::default(), layout: None };
     back.resume(options, sleep)?;
     back.release(sleep)?;
     back.unpin()?;
@@ -91,7 +92,7 @@ pub fn hand_back<C: Cluster>(
     }
     if given.left.is_empty() {
         // From now on one of these jobs is suspended by others only; what users hold stays known.
-        let _ = Ledger::give_back(&home.ledger(), &back.standing);
+        let _ = ActionLedger::give_back(&home.ledger(), &back.standing);
     }
     Ok(given)
 }
@@ -111,14 +112,14 @@ fn switch_off(home: &Home) -> Result<(), LiveError> {
 }
 
 /// Returns what the daemon left behind: its ledger, and hook messages that it may not have read.
-fn standing(home: &Home) -> Standing {
-    let mut standing = Ledger::read(&home.ledger()).unwrap_or_default();
+fn standing(home: &Home) -> LedgerStanding {
+    let mut standing = ActionLedger::read(&home.ledger()).unwrap_or_default();
     for file in [home.wake().with_extension("old"), home.wake()] {
         let text = std::fs::read(file).unwrap_or_default();
         for line in String::from_utf8_lossy(&text).lines() {
             match crate::cluster::slurm::hook::told(line) {
-                Some(Told::Hold(name)) => drop(standing.users.insert(name, true)),
-                Some(Told::Release(name)) => drop(standing.users.insert(name, false)),
+                Some(HookMessage::Hold(name)) => drop(standing.users.insert(name, true)),
+                Some(HookMessage::Release(name)) => drop(standing.users.insert(name, false)),
                 None => {}
             }
         }
@@ -128,19 +129,19 @@ fn standing(home: &Home) -> Standing {
 
 struct HandBack<'a, C> {
     cluster: &'a mut C,
-    standing: Standing,
-    given: Given,
-    layout: Option<Layout>,
+    standing: LedgerStanding,
+    given: HandBackSummary,
+    layout: Option<NodeLayout>,
 }
 
 impl<C: Cluster> HandBack<'_, C> {
-    fn look(&mut self) -> Result<Snapshot, LiveError> {
+    fn look(&mut self) -> Result<ClusterSnapshot, LiveError> {
         let seen = self.cluster.observe(&Want::default())?;
-        self.layout.get_or_insert_with(|| Layout::new(&seen.nodes));
+        self.layout.get_or_insert_with(|| NodeLayout::new(&seen.nodes));
         Ok(seen)
     }
 
-    fn patient_look(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<Snapshot, LiveError> {
+    fn patient_look(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<ClusterSnapshot, LiveError> {
         for _ in 1..TRIES {
             match self.look() {
                 Err(LiveError::Cluster(ClusterError::Silent(_) | ClusterError::Garbled(_))) => sleep(LOOK),
@@ -150,14 +151,14 @@ impl<C: Cluster> HandBack<'_, C> {
         self.look()
     }
 
-    fn act(&mut self, orders: &[Order]) -> usize {
+    fn act(&mut self, orders: &[ClusterOrder]) -> usize {
         let outcomes = self.cluster.act(orders, &mut || true);
-        outcomes.iter().filter(|outcome| **outcome == Outcome::Done).count()
+        outcomes.iter().filter(|outcome| **outcome == OrderOutcome::Done).count()
     }
 
     /// Suspended jobs resume: where they have room, and as they have it; when patience is at an end
     /// all the same.
-    fn resume(&mut self, options: &Options, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
+    fn resume(&mut self, options: &HandBackOptions, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
         let mut waited = Duration::ZERO;
         loop {
             let seen = self.patient_look(sleep)?;
@@ -165,7 +166,7 @@ impl<C: Cluster> HandBack<'_, C> {
                 .jobs
                 .iter()
                 .filter(|fact| {
-                    fact.state == State::Suspended
+                    fact.state == JobState::Suspended
                         && fact.keys().iter().any(|key| self.standing.suspended.contains(key))
                 })
                 .collect();
@@ -175,16 +176,17 @@ impl<C: Cluster> HandBack<'_, C> {
             stopped.sort_by_key(|fact| fact.submit);
             let late = waited >= options.patience;
             let (fits, crowded) = self.with_room(&seen, &stopped);
-            self.given.resumed += self.act(&fits.iter().map(|&key| Order::Resume(key)).collect::<Vec<_>>());
+            self.given.resumed += self.act(&fits.iter().map(|&key| ClusterOrder::Resume(key)).collect::<Vec<_>>());
             if crowded.is_empty() && fits.is_empty() {
                 return Ok(());
             }
             if late && !crowded.is_empty() {
                 if options.requeue {
-                    let orders: Vec<Order> = crowded.iter().map(|&key| Order::Requeue(key)).collect();
+                    let orders: Vec<ClusterOrder> = crowded.iter().map(|&key| ClusterOrder::Requeue(key)).collect();
                     self.given.requeued += self.act(&orders);
                 } else {
-                    self.given.crowded += self.act(&crowded.iter().map(|&key| Order::Resume(key)).collect::<Vec<_>>());
+                    self.given.crowded +=
+                        self.act(&crowded.iter().map(|&key| ClusterOrder::Resume(key)).collect::<Vec<_>>());
                 }
                 return Ok(());
             }
@@ -194,7 +196,7 @@ impl<C: Cluster> HandBack<'_, C> {
     }
 
     /// Splits the suspended jobs into those with room in place and those without.
-    fn with_room(&self, seen: &Snapshot, stopped: &[&JobFact]) -> (Vec<Key>, Vec<Key>) {
+    fn with_room(&self, seen: &ClusterSnapshot, stopped: &[&JobFact]) -> (Vec<JobKey>, Vec<JobKey>) {
         let Some(layout) = &self.layout else { return (Vec::new(), Vec::new()) };
         let mut idle: BTreeMap<&str, u32> =
             seen.nodes.iter().map(|node| (node.name.as_str(), node.procs.saturating_sub(node.busy))).collect();
@@ -220,7 +222,7 @@ impl<C: Cluster> HandBack<'_, C> {
         for attempt in 1..=TRIES {
             let seen = self.patient_look(sleep)?;
             let held = seen.jobs.iter().filter(|fact| self.is_held(fact)).flat_map(JobFact::keys);
-            let (users, ours): (Vec<Key>, Vec<Key>) = held.partition(|&key| self.is_users(&seen, key));
+            let (users, ours): (Vec<JobKey>, Vec<JobKey>) = held.partition(|&key| self.is_users(&seen, key));
             self.given.users = users.len();
             if ours.is_empty() {
                 return Ok(());
@@ -237,35 +239,35 @@ impl<C: Cluster> HandBack<'_, C> {
 
     /// Releases jobs, an array whose waiting tasks all go by its own number: one by one the cluster
     /// would make a record of each. Returns how many it released.
-    fn let_go(&mut self, seen: &Snapshot, ours: &[Key]) -> usize {
-        let waiting = seen.jobs.iter().filter(|fact| fact.state == State::Pending && fact.held);
+    fn let_go(&mut self, seen: &ClusterSnapshot, ours: &[JobKey]) -> usize {
+        let waiting = seen.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
         let mut kept: BTreeSet<u64> = BTreeSet::new();
-        let going: BTreeSet<Key> = ours.iter().copied().collect();
+        let going: BTreeSet<JobKey> = ours.iter().copied().collect();
         for key in waiting.flat_map(JobFact::keys).filter(|key| !going.contains(key)) {
             kept.insert(key.id);
         }
-        let mut orders: Vec<Order> = Vec::new();
+        let mut orders: Vec<ClusterOrder> = Vec::new();
         let mut tasks: Vec<usize> = Vec::new();
         for &key in ours {
             let whole = key.task.is_some() && !kept.contains(&key.id);
-            let named = if whole { Key { task: None, ..key } } else { key };
+            let named = if whole { JobKey { task: None, ..key } } else { key };
             match orders.last() {
-                Some(Order::Release(last)) if whole && *last == named => tasks[orders.len() - 1] += 1,
+                Some(ClusterOrder::Release(last)) if whole && *last == named => tasks[orders.len() - 1] += 1,
                 _ => {
-                    orders.push(Order::Release(named));
+                    orders.push(ClusterOrder::Release(named));
                     tasks.push(1);
                 }
             }
         }
         let outcomes = self.cluster.act(&orders, &mut || true);
-        outcomes.iter().zip(tasks).filter(|(outcome, _)| **outcome == Outcome::Done).map(|(_, count)| count).sum()
+        outcomes.iter().zip(tasks).filter(|(outcome, _)| **outcome == OrderOutcome::Done).map(|(_, count)| count).sum()
     }
 
     /// Returns whether a job is held for the daemon, or by its user as well.
     fn is_held(&self, fact: &JobFact) -> bool {
-        let ours = fact.mark != Mark::None || fact.keys().iter().any(|key| self.standing.held.contains(key));
+        let ours = fact.mark != HookMark::None || fact.keys().iter().any(|key| self.standing.held.contains(key));
         // One that was requeued while it was suspended is held as if an administrator held it.
-        let orphaned = fact.reason == Reason::AdminHold
+        let orphaned = fact.reason == PendingReason::AdminHold
             && fact.restarts > 0
             && self
                 .standing
@@ -273,18 +275,20 @@ impl<C: Cluster> HandBack<'_, C> {
                 .iter()
                 .any(|key| key.id == fact.id && fact.keys().iter().any(|own| own.task == key.task));
         // A task that the daemon held again itself, because the cluster showed its hold so.
-        let slipped = fact.reason == Reason::AdminHold
-            && fact.mark == Mark::Held
+        let slipped = fact.reason == PendingReason::AdminHold
+            && fact.mark == HookMark::Held
             && fact.keys().iter().any(|key| key.task.is_some() && self.standing.held.contains(key));
-        fact.state == State::Pending && fact.held && (fact.reason == Reason::UserHold && ours || orphaned || slipped)
+        fact.state == JobState::Pending
+            && fact.held
+            && (fact.reason == PendingReason::UserHold && ours || orphaned || slipped)
     }
 
     /// Returns whether its user holds it.
-    fn is_users(&self, seen: &Snapshot, key: Key) -> bool {
+    fn is_users(&self, seen: &ClusterSnapshot, key: JobKey) -> bool {
         let users = &self.standing.users;
         let of = |task| users.get(&JobName { id: key.id, task }).copied();
         let said = of(key.task).or_else(|| of(None));
-        said.unwrap_or_else(|| seen.jobs.iter().any(|fact| fact.is_about(key) && fact.mark == Mark::User))
+        said.unwrap_or_else(|| seen.jobs.iter().any(|fact| fact.is_about(key) && fact.mark == HookMark::User))
     }
 
     fn unpin(&mut self) -> Result<(), LiveError> {
@@ -292,8 +296,9 @@ impl<C: Cluster> HandBack<'_, C> {
             return Ok(());
         }
         let seen = self.look()?;
-        let pending = seen.jobs.iter().filter(|fact| fact.state == State::Pending).flat_map(JobFact::keys);
-        let orders: Vec<Order> = pending.filter(|key| self.standing.pinned.contains(key)).map(Order::Unpin).collect();
+        let pending = seen.jobs.iter().filter(|fact| fact.state == JobState::Pending).flat_map(JobFact::keys);
+        let orders: Vec<ClusterOrder> =
+            pending.filter(|key| self.standing.pinned.contains(key)).map(ClusterOrder::Unpin).collect();
         self.given.unpinned += self.act(&orders);
         Ok(())
     }

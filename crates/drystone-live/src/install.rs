@@ -3,7 +3,7 @@
 
 use crate::cluster::slurm::hook::{HookSettings, SILENCE, job_submit, wake};
 use crate::state::Home;
-use crate::tracker::Mode;
+use crate::tracker::DaemonMode;
 use std::path::Path;
 
 const SERVICE: &str = include_str!("../assets/drystone-live.service");
@@ -31,7 +31,7 @@ pub struct Installation<'a> {
     /// Text of the policy.
     pub policy: &'a str,
     /// Mode of the daemon.
-    pub mode: Mode,
+    pub mode: DaemonMode,
     /// Partitions that are driven; none for the default one.
     pub partitions: &'a [String],
     /// `slurm.conf`, where it is not at Slurm's own default; the units set `SLURM_CONF`.
@@ -63,7 +63,7 @@ impl Installation<'_> {
     #[must_use]
     pub fn unit(&self) -> String {
         let partitions: String = self.partitions.iter().map(|name| format!(" --partition {}", word(name))).collect();
-        let mode = if self.mode == Mode::Drive { "drive" } else { "shadow" };
+        let mode = if self.mode == DaemonMode::Drive { "drive" } else { "shadow" };
         self.fill(SERVICE).replace("@MODE@", mode).replace("@MORE@", &partitions)
     }
 
@@ -161,7 +161,7 @@ mod tests {
             user: ("drystone", 991),
             program: Path::new("/usr/local/bin/drystone"),
             policy: "easy(order=sjf,backfill=sjf)",
-            mode: Mode::Drive,
+            mode: DaemonMode::Drive,
             partitions: &partitions,
             conf: None,
             commands: None,

@@ -8,8 +8,8 @@
 use crate::journal::{self, JournalError};
 use drystone::engine::Observer;
 use drystone::experiment::{Experiment, ExperimentError};
-use drystone::metrics::{Options, PairedMeans, paired_means};
-use drystone::model::{Ended, JobId, Span, Workload};
+use drystone::metrics::{IntervalOptions, PairedMeans, paired_means};
+use drystone::model::{EndedJob, JobId, Span, Workload};
 use drystone::policy::PolicySpec;
 use serde::Serialize;
 use std::path::Path;
@@ -23,7 +23,7 @@ const ROWS: usize = 10;
 
 /// Two means and what changed between them, with intervals.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Compared {
+pub struct ComparedMeans {
     /// Mean in seconds, and its interval.
     pub baseline: (f64, Option<(f64, f64)>),
     /// Mean wait under the policy.
@@ -34,7 +34,7 @@ pub struct Compared {
 
 /// Wait of a job under each scheduler.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Waited {
+pub struct WaitPair {
     /// Its number.
     pub job: i64,
     /// Its processors.
@@ -62,7 +62,7 @@ pub struct Predicted {
 
 /// Accuracy of announced starts, under the policy.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Announced {
+pub struct AnnouncedAccuracy {
     /// Jobs that were announced a start.
     pub jobs: usize,
     /// Mean distance of the start from the first that was announced, in seconds.
@@ -73,7 +73,7 @@ pub struct Announced {
 
 /// All of it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Report {
+pub struct LiveReport {
     /// The name of this form.
     pub schema: &'static str,
     /// The version that made it.
@@ -95,19 +95,19 @@ pub struct Report {
     /// Blocks of jobs that intervals draw from.
     pub blocks: usize,
     /// Mean waits.
-    pub wait: Compared,
+    pub wait: ComparedMeans,
     /// Mean bounded slowdowns (10 s).
-    pub slowdown: Compared,
+    pub slowdown: ComparedMeans,
     /// Jobs that would have started earlier, later, and at the same time but for a minute.
     pub moved: (usize, usize, usize),
     /// Jobs that would have gained most.
-    pub gains: Vec<Waited>,
+    pub gains: Vec<WaitPair>,
     /// Jobs that would have lost most.
-    pub losses: Vec<Waited>,
+    pub losses: Vec<WaitPair>,
     /// Quality of predictions; nothing where the policy plans with time limits.
     pub predictions: Option<Predicted>,
     /// Quality of announced starts; nothing where none was announced.
-    pub announced: Option<Announced>,
+    pub announced: Option<AnnouncedAccuracy>,
 }
 
 /// A report cannot be made.
@@ -130,7 +130,7 @@ const LEAST: usize = 10;
 
 /// Facts kept of one job of a simulation.
 #[derive(Clone, Copy, Default)]
-struct Fate {
+struct SimulatedFate {
     wait: Span,
     slowdown: f64,
     predicted: Span,
@@ -139,16 +139,16 @@ struct Fate {
 }
 
 /// Keeps what became of jobs.
-struct Fates(Vec<Fate>);
+struct FateKeeper(Vec<SimulatedFate>);
 
-impl Observer for Fates {
+impl Observer for FateKeeper {
     const NOTES: bool = false;
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let (wait, ran) = (ended.wait(), ended.outcome.ran);
         let bounded = ended.response().as_f64() / ran.as_f64().max(10.0);
         let announced = ended.outcome.first_reservation.map(|time| ended.outcome.start.0 - time.0);
-        self.0[ended.id.index()] = Fate {
+        self.0[ended.id.index()] = SimulatedFate {
             wait,
             slowdown: bounded.max(1.0),
             predicted: ended.outcome.first_prediction,
@@ -162,19 +162,19 @@ impl Observer for Fates {
 ///
 /// # Errors
 /// The journal cannot be read or holds too little, or a policy cannot be simulated on it.
-pub fn report(folder: &Path, policy: &PolicySpec, baseline: &PolicySpec) -> Result<Report, ReportError> {
+pub fn report(folder: &Path, policy: &PolicySpec, baseline: &PolicySpec) -> Result<LiveReport, ReportError> {
     let (workload, waits) = journal::workload(folder)?;
     if workload.len() < LEAST {
         return Err(ReportError::TooFew(workload.len()));
     }
     let base = simulate(&workload, baseline)?;
     let ours = simulate(&workload, policy)?;
-    let seconds = |fates: &[Fate]| -> Vec<f64> { fates.iter().map(|fate| fate.wait.as_f64()).collect() };
-    let slowdowns = |fates: &[Fate]| -> Vec<f64> { fates.iter().map(|fate| fate.slowdown).collect() };
+    let seconds = |fates: &[SimulatedFate]| -> Vec<f64> { fates.iter().map(|fate| fate.wait.as_f64()).collect() };
+    let slowdowns = |fates: &[SimulatedFate]| -> Vec<f64> { fates.iter().map(|fate| fate.slowdown).collect() };
     let wait = compare(&seconds(&base), &seconds(&ours));
     let slowdown = compare(&slowdowns(&base), &slowdowns(&ours));
-    let mut rows: Vec<Waited> = (0..workload.len()).map(|at| waited(&workload, &waits, &base, &ours, at)).collect();
-    let by = |row: &Waited| row.policy - row.baseline;
+    let mut rows: Vec<WaitPair> = (0..workload.len()).map(|at| waited(&workload, &waits, &base, &ours, at)).collect();
+    let by = |row: &WaitPair| row.policy - row.baseline;
     let moved = rows.iter().fold((0, 0, 0), |(earlier, later, same), row| match by(row) {
         d if d < -SAME => (earlier + 1, later, same),
         d if d > SAME => (earlier, later + 1, same),
@@ -186,7 +186,7 @@ pub fn report(folder: &Path, policy: &PolicySpec, baseline: &PolicySpec) -> Resu
     let last =
         workload.jobs().iter().zip(workload.truth()).zip(&waits).map(|((j, t), w)| j.submit.0 + w.0 + t.run.0).max();
     let mean = waits.iter().map(|wait| wait.as_f64()).sum::<f64>() / waits.len() as f64;
-    Ok(Report {
+    Ok(LiveReport {
         schema: "drystone/live-report/1",
         drystone: env!("CARGO_PKG_VERSION"),
         cluster: workload.provenance.name.clone(),
@@ -207,8 +207,8 @@ pub fn report(folder: &Path, policy: &PolicySpec, baseline: &PolicySpec) -> Resu
     })
 }
 
-fn simulate(workload: &Workload, policy: &PolicySpec) -> Result<Vec<Fate>, ReportError> {
-    let mut fates = Fates(vec![Fate::default(); workload.len()]);
+fn simulate(workload: &Workload, policy: &PolicySpec) -> Result<Vec<SimulatedFate>, ReportError> {
+    let mut fates = FateKeeper(vec![SimulatedFate::default(); workload.len()]);
     let failed = |error| ReportError::Simulation(policy.canonical(), error);
     Experiment::new(policy, workload).run(&mut fates).map_err(failed)?;
     Ok(fates.0)
@@ -217,13 +217,13 @@ fn simulate(workload: &Workload, policy: &PolicySpec) -> Result<Vec<Fate>, Repor
 /// Both means; there is at least one job.
 fn compare(old: &[f64], new: &[f64]) -> PairedMeans {
     let none = PairedMeans { means: (0.0, 0.0), intervals: None, change: None, interval: None, blocks: 0 };
-    paired_means(old, new, BLOCK, Options::default()).unwrap_or(none)
+    paired_means(old, new, BLOCK, IntervalOptions::default()).unwrap_or(none)
 }
 
-impl From<PairedMeans> for Compared {
-    fn from(found: PairedMeans) -> Compared {
+impl From<PairedMeans> for ComparedMeans {
+    fn from(found: PairedMeans) -> ComparedMeans {
         let [old, new] = found.intervals.map_or([None, None], |[old, new]| [Some(old), Some(new)]);
-        Compared {
+        ComparedMeans {
             baseline: (found.means.0, old),
             policy: (found.means.1, new),
             change: (found.change, found.interval),
@@ -231,9 +231,9 @@ impl From<PairedMeans> for Compared {
     }
 }
 
-fn waited(workload: &Workload, waits: &[Span], base: &[Fate], ours: &[Fate], at: usize) -> Waited {
+fn waited(workload: &Workload, waits: &[Span], base: &[SimulatedFate], ours: &[SimulatedFate], at: usize) -> WaitPair {
     let id = JobId(at as u32);
-    Waited {
+    WaitPair {
         job: workload.truth()[at].number,
         procs: workload.job(id).procs,
         cluster: waits[at].0,
@@ -242,7 +242,7 @@ fn waited(workload: &Workload, waits: &[Span], base: &[Fate], ours: &[Fate], at:
     }
 }
 
-fn predicted(workload: &Workload, fates: &[Fate]) -> Option<Predicted> {
+fn predicted(workload: &Workload, fates: &[SimulatedFate]) -> Option<Predicted> {
     let learned: Vec<(f64, f64, f64)> = fates
         .iter()
         .zip(workload.jobs().iter().zip(workload.truth()))
@@ -263,13 +263,13 @@ fn predicted(workload: &Workload, fates: &[Fate]) -> Option<Predicted> {
     })
 }
 
-fn announced(fates: &[Fate]) -> Option<Announced> {
+fn announced(fates: &[SimulatedFate]) -> Option<AnnouncedAccuracy> {
     let late: Vec<i64> = fates.iter().filter_map(|fate| fate.announced).collect();
     if late.is_empty() {
         return None;
     }
     let count = late.len() as f64;
-    Some(Announced {
+    Some(AnnouncedAccuracy {
         jobs: late.len(),
         mean_error: late.iter().map(|late| late.abs() as f64).sum::<f64>() / count,
         in_time: late.iter().filter(|&&late| late <= 0).count() as f64 / count,

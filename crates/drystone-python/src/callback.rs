@@ -5,7 +5,7 @@ use crate::error;
 use crate::policy::PyPolicy;
 use crate::predictor::PyPredictor;
 use drystone::parts::predict::{PredictorKind, register_predictor};
-use drystone::policy::{Args, Form, Kind, Outside, Param, Policy, SpecError, Takes, register};
+use drystone::policy::{Args, Outside, Param, Policy, PolicyKind, SpecError, Takes, ValueForm, register};
 use drystone::snapshot::SnapshotError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An object that has a place.
-pub(crate) struct Held {
+pub(crate) struct HeldObject {
     pub(crate) object: Py<PyAny>,
     /// Identity of the class: module, name, a hash of its source.
     pub(crate) identity: String,
@@ -24,7 +24,7 @@ pub(crate) struct Held {
     halts: Mutex<Vec<Arc<AtomicBool>>>,
 }
 
-impl Held {
+impl HeldObject {
     /// Keeps what it raised and stops the work.
     pub(crate) fn fail(&self, error: PyErr) {
         lock(&self.failure).get_or_insert(error);
@@ -41,36 +41,40 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-static PLACES: Mutex<BTreeMap<String, Arc<Held>>> = Mutex::new(BTreeMap::new());
+static PLACES: Mutex<BTreeMap<String, Arc<HeldObject>>> = Mutex::new(BTreeMap::new());
 
 /// Holds the place of an object: as long as it lives, `python(NAME)` is the object.
-#[pyclass(frozen, module = "drystone._drystone")]
-pub(crate) struct Slot {
+#[pyclass(frozen, name = "Slot", module = "drystone._drystone")]
+pub(crate) struct ObjectSlot {
     #[pyo3(get)]
     name: String,
-    held: Arc<Held>,
+    held: Arc<HeldObject>,
 }
 
 #[pymethods]
-impl Slot {
+impl ObjectSlot {
     /// Takes a place under this name, or under one like it where that is taken.
     #[new]
-    fn new(py: Python<'_>, name: &str, object: Bound<'_, PyAny>) -> PyResult<Slot> {
+    fn new(py: Python<'_>, name: &str, object: Bound<'_, PyAny>) -> PyResult<ObjectSlot> {
         let identity = py.import("drystone._callbacks")?.call_method1("identity", (&object,))?.extract()?;
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+') { c } else { '_' };
         let name: String = name.chars().map(plain).collect();
-        let held =
-            Arc::new(Held { object: object.unbind(), identity, failure: Mutex::default(), halts: Mutex::default() });
+        let held = Arc::new(HeldObject {
+            object: object.unbind(),
+            identity,
+            failure: Mutex::default(),
+            halts: Mutex::default(),
+        });
         let mut places = lock(&PLACES);
         let like = (2..).map(|number| format!("{name}-{number}"));
         let free = std::iter::once(name.clone()).chain(like).find(|name| !places.contains_key(name));
         let name = free.unwrap_or(name);
         places.insert(name.clone(), Arc::clone(&held));
-        Ok(Slot { name, held })
+        Ok(ObjectSlot { name, held })
     }
 }
 
-impl Slot {
+impl ObjectSlot {
     /// Work that stops when the object raises.
     pub(crate) fn halts(&self, stop: &Arc<AtomicBool>) {
         let mut halts = lock(&self.held.halts);
@@ -85,13 +89,13 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for ObjectSlot {
     fn drop(&mut self) {
         lock(&PLACES).remove(&self.name);
     }
 }
 
-fn held(args: &Args<'_>) -> Result<Option<Arc<Held>>, SpecError> {
+fn held(args: &Args<'_>) -> Result<Option<Arc<HeldObject>>, SpecError> {
     match args.text("object") {
         NOTHING => Ok(None),
         name => lock(&PLACES).get(name).cloned().map(Some).ok_or_else(|| {
@@ -108,7 +112,7 @@ const NOTHING: &str = "none";
 const OBJECT: Param = Param::new(
     "object",
     NOTHING,
-    &[Takes::Form(&Form {
+    &[Takes::Form(&ValueForm {
         name: "object",
         shape: "the name of an object of Python",
         samples: &[NOTHING],
@@ -126,18 +130,19 @@ const OVERDUE: Param = Param::new(
      reservation is asked for",
 );
 
-static POLICY: Kind = Kind::new("python", "a policy written in Python, by the name of its object", &|args| {
-    Ok(match held(args)? {
-        Some(held) => match learned(&held) {
-            Some(learned) => learned.map_err(|e| args.error(e.to_string()))?,
-            None => Box::new(PyPolicy::new(held)) as Box<dyn Policy>,
-        },
-        None => Box::new(Outside),
+static POLICY: PolicyKind =
+    PolicyKind::new("python", "a policy written in Python, by the name of its object", &|args| {
+        Ok(match held(args)? {
+            Some(held) => match learned(&held) {
+                Some(learned) => learned.map_err(|e| args.error(e.to_string()))?,
+                None => Box::new(PyPolicy::new(held)) as Box<dyn Policy>,
+            },
+            None => Box::new(Outside),
+        })
     })
-})
-.source("your own program")
-.unnamed("object")
-.params(&[OBJECT, OVERDUE]);
+    .source("your own program")
+    .unnamed("object")
+    .params(&[OBJECT, OVERDUE]);
 
 static PREDICTOR: PredictorKind =
     PredictorKind::new("python", "a predictor written in Python, by the name of its object", &|args| {
@@ -162,12 +167,12 @@ pub(crate) fn any() -> bool {
 }
 
 /// A fresh copy of an object, as it was given.
-pub(crate) fn fresh(py: Python<'_>, held: &Held) -> PyResult<Py<PyAny>> {
+pub(crate) fn fresh(py: Python<'_>, held: &HeldObject) -> PyResult<Py<PyAny>> {
     Ok(py.import("drystone._callbacks")?.call_method1("fresh", (&held.object,))?.unbind())
 }
 
 /// The state of an object by pickle, or why it cannot be saved.
-pub(crate) fn pickled(held: &Held, live: Option<&Py<PyAny>>) -> Result<Vec<u8>, SnapshotError> {
+pub(crate) fn pickled(held: &HeldObject, live: Option<&Py<PyAny>>) -> Result<Vec<u8>, SnapshotError> {
     let refused = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be pickled: {error}", held.identity));
     Python::attach(|py| {
         let object = live.unwrap_or(&held.object);
@@ -177,7 +182,7 @@ pub(crate) fn pickled(held: &Held, live: Option<&Py<PyAny>>) -> Result<Vec<u8>, 
 }
 
 /// An object from its pickled state.
-pub(crate) fn unpickled(held: &Held, bytes: &[u8]) -> Result<Py<PyAny>, SnapshotError> {
+pub(crate) fn unpickled(held: &HeldObject, bytes: &[u8]) -> Result<Py<PyAny>, SnapshotError> {
     let refused = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be restored: {error}", held.identity));
     Python::attach(|py| {
         let loaded = py.import("pickle").and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, bytes),)));

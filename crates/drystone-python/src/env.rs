@@ -1,13 +1,14 @@
 //! Environments for learning, on arrays of numpy.
 
-use crate::callback::Held;
+use crate::callback::HeldObject;
 use crate::error;
-use crate::log::Log;
+use crate::log::PyLog;
 use drystone::metrics::Measure;
 use drystone::model::Workload;
 use drystone::policy::{Policy, PolicySpec};
 use drystone_env::{
-    Agent, Buffers, EnvError, Feature, Finished, Learned, MACHINE, Observation, Options, Parts, Preset, Seen, VecEnv,
+    Agent, Buffers, EnvArrays, EnvError, EnvOptions, EpisodeResult, FeaturePreset, LearnedPolicy, MACHINE, Observation,
+    ObservationShape, RowFeature, VecEnv,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -28,7 +29,7 @@ fn wrong(error: EnvError) -> PyErr {
 /// Options of an environment, from Python arguments.
 #[pyclass(frozen, name = "EnvOptions", module = "drystone._drystone")]
 pub(crate) struct PyOptions {
-    options: Options,
+    options: EnvOptions,
 }
 
 #[pymethods]
@@ -54,15 +55,15 @@ impl PyOptions {
         autoreset: &str,
     ) -> PyResult<PyOptions> {
         let observation = match obs.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            ["default"] => Observation::preset(Preset::Default),
-            ["rlscheduler"] => Observation::preset(Preset::RlScheduler),
+            ["default"] => Observation::preset(FeaturePreset::Default),
+            ["rlscheduler"] => Observation::preset(FeaturePreset::RlScheduler),
             _ => {
-                let features = obs.iter().map(|word| word.parse()).collect::<Result<Vec<Feature>, EnvError>>();
+                let features = obs.iter().map(|word| word.parse()).collect::<Result<Vec<RowFeature>, EnvError>>();
                 Observation::of(&features.map_err(wrong)?).map_err(wrong)?
             }
         };
         let warm: Option<PolicySpec> = warm.map(str::parse).transpose().map_err(|e| error::spec(&e))?;
-        let options = Options {
+        let options = EnvOptions {
             act: act.parse().map_err(wrong)?,
             fill: fill.parse().map_err(wrong)?,
             jobs,
@@ -115,20 +116,20 @@ impl PyOptions {
 }
 
 /// Environments, and what episodes that ended in the last step came to.
-struct Inner {
+struct InnerEnv {
     envs: VecEnv,
-    finished: Vec<Option<Finished>>,
+    finished: Vec<Option<EpisodeResult>>,
 }
 
 /// Many environments at once. Arrays are given with every call and written in place, without the
 /// interpreter's lock.
 #[pyclass(frozen, name = "VecEnv", module = "drystone._drystone")]
 pub(crate) struct PyVecEnv {
-    inner: Mutex<Inner>,
+    inner: Mutex<InnerEnv>,
 }
 
 impl PyVecEnv {
-    fn lock(&self) -> PyResult<MutexGuard<'_, Inner>> {
+    fn lock(&self) -> PyResult<MutexGuard<'_, InnerEnv>> {
         match self.inner.try_lock() {
             Ok(inner) => Ok(inner),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
@@ -143,7 +144,7 @@ impl PyVecEnv {
 
 /// Arrays that environments write, flat.
 #[derive(FromPyObject)]
-struct Arrays<'py> {
+struct FlatArrays<'py> {
     #[pyo3(item)]
     jobs: PyReadwriteArray1<'py, f32>,
     #[pyo3(item)]
@@ -162,9 +163,9 @@ struct Arrays<'py> {
     final_machine: PyReadwriteArray1<'py, f32>,
 }
 
-impl Arrays<'_> {
-    fn parts<'a>(&'a mut self, finished: &'a mut [Option<Finished>]) -> PyResult<Parts<'a>> {
-        Ok(Parts {
+impl FlatArrays<'_> {
+    fn parts<'a>(&'a mut self, finished: &'a mut [Option<EpisodeResult>]) -> PyResult<EnvArrays<'a>> {
+        Ok(EnvArrays {
             jobs: self.jobs.as_slice_mut()?,
             machine: self.machine.as_slice_mut()?,
             mask: self.mask.as_slice_mut()?,
@@ -183,7 +184,7 @@ impl PyVecEnv {
     #[new]
     fn new(
         py: Python<'_>,
-        logs: Vec<Py<Log>>,
+        logs: Vec<Py<PyLog>>,
         number: usize,
         options: &PyOptions,
         threads: usize,
@@ -191,7 +192,7 @@ impl PyVecEnv {
         let workloads: Vec<Arc<Workload>> =
             logs.iter().map(|log| Arc::new(log.get().input.workload().clone())).collect();
         let envs = py.detach(|| VecEnv::new(&workloads, number, &options.options, threads)).map_err(wrong)?;
-        Ok(PyVecEnv { inner: Mutex::new(Inner { envs, finished: vec![None; number] }) })
+        Ok(PyVecEnv { inner: Mutex::new(InnerEnv { envs, finished: vec![None; number] }) })
     }
 
     /// The lengths of the arrays, by name.
@@ -217,12 +218,12 @@ impl PyVecEnv {
     fn reset(
         &self,
         py: Python<'_>,
-        mut arrays: Arrays<'_>,
+        mut arrays: FlatArrays<'_>,
         seed: Option<u64>,
         mask: Option<Vec<bool>>,
     ) -> PyResult<()> {
         let mut inner = self.lock()?;
-        let Inner { envs, finished } = &mut *inner;
+        let InnerEnv { envs, finished } = &mut *inner;
         let mut parts = arrays.parts(finished)?;
         py.detach(|| envs.reset(seed, mask.as_deref(), &mut parts)).map_err(wrong)
     }
@@ -233,11 +234,11 @@ impl PyVecEnv {
         &self,
         py: Python<'_>,
         actions: PyReadonlyArray1<'_, i64>,
-        mut arrays: Arrays<'_>,
+        mut arrays: FlatArrays<'_>,
         fresh: bool,
     ) -> PyResult<()> {
         let mut inner = self.lock()?;
-        let Inner { envs, finished } = &mut *inner;
+        let InnerEnv { envs, finished } = &mut *inner;
         let actions = actions.as_slice()?;
         let mut parts = arrays.parts(finished)?;
         py.detach(|| {
@@ -251,7 +252,7 @@ impl PyVecEnv {
 
     /// Returns the results of the episodes that ended in the last step, with the number of the
     /// environment; `None` where none ended.
-    fn finished<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Told<'py>>>> {
+    fn finished<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<EpisodeEnd<'py>>>> {
         let inner = self.lock()?;
         let mut all = Vec::new();
         for (env, finished) in inner.finished.iter().enumerate() {
@@ -264,9 +265,9 @@ impl PyVecEnv {
 }
 
 /// Number of an environment and the result of its episode.
-type Told<'py> = (usize, Bound<'py, PyDict>);
+type EpisodeEnd<'py> = (usize, Bound<'py, PyDict>);
 
-fn told<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {
+fn told<'py>(py: Python<'py>, finished: &EpisodeResult) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     told.set_item("r", finished.reward)?;
     told.set_item("l", finished.steps)?;
@@ -282,23 +283,23 @@ fn told<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict
 /// Marks an object of Python as an agent: what it was trained in, and on which workload.
 #[pyclass(frozen, name = "AgentSpec", module = "drystone._drystone")]
 pub(crate) struct AgentSpec {
-    options: Options,
+    options: EnvOptions,
     trained_on: Arc<Workload>,
 }
 
 #[pymethods]
 impl AgentSpec {
     #[new]
-    fn new(options: &PyOptions, trained_on: &Log) -> PyResult<AgentSpec> {
+    fn new(options: &PyOptions, trained_on: &PyLog) -> PyResult<AgentSpec> {
         let spec = AgentSpec { options: options.options.clone(), trained_on: Arc::new(trained_on.workload().clone()) };
         // What makes no policy is said now.
-        struct Idle;
-        impl Agent for Idle {
-            fn act(&mut self, _: Seen<'_>) -> Option<usize> {
+        struct IdleEnv;
+        impl Agent for IdleEnv {
+            fn act(&mut self, _: ObservationShape<'_>) -> Option<usize> {
                 None
             }
         }
-        Learned::new("agent", &spec.trained_on, &spec.options, Box::new(Idle)).map_err(wrong)?;
+        LearnedPolicy::new("agent", &spec.trained_on, &spec.options, Box::new(IdleEnv)).map_err(wrong)?;
         Ok(spec)
     }
 
@@ -312,12 +313,12 @@ pub(crate) const AGENT: &str = "_drystone_agent";
 
 /// An object that decides by arrays.
 struct PyAgent {
-    held: Arc<Held>,
+    held: Arc<HeldObject>,
     live: Option<Py<PyAny>>,
 }
 
 impl PyAgent {
-    fn asked(&mut self, seen: Seen<'_>) -> PyResult<usize> {
+    fn asked(&mut self, seen: ObservationShape<'_>) -> PyResult<usize> {
         Python::attach(|py| {
             let live = match &mut self.live {
                 Some(live) => live,
@@ -342,7 +343,7 @@ impl PyAgent {
 }
 
 impl Agent for PyAgent {
-    fn act(&mut self, seen: Seen<'_>) -> Option<usize> {
+    fn act(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
         if self.held.has_failed() {
             return None;
         }
@@ -351,12 +352,15 @@ impl Agent for PyAgent {
 }
 
 /// The policy of an object that is an agent; `None` where it is none.
-pub(crate) fn learned(held: &Arc<Held>) -> Option<Result<Box<dyn Policy>, EnvError>> {
+pub(crate) fn learned(held: &Arc<HeldObject>) -> Option<Result<Box<dyn Policy>, EnvError>> {
     let spec = Python::attach(|py| -> Option<Py<AgentSpec>> {
         held.object.bind(py).getattr(AGENT).ok()?.cast_into::<AgentSpec>().ok().map(Bound::unbind)
     })?;
     let spec = spec.get();
     let agent = Box::new(PyAgent { held: Arc::clone(held), live: None });
     let name = format!("agent: {}", held.identity);
-    Some(Learned::new(name, &spec.trained_on, &spec.options, agent).map(|learned| Box::new(learned) as Box<dyn Policy>))
+    Some(
+        LearnedPolicy::new(name, &spec.trained_on, &spec.options, agent)
+            .map(|learned| Box::new(learned) as Box<dyn Policy>),
+    )
 }

@@ -1,9 +1,9 @@
 //! Errors of Drystone as exceptions of Python: `drystone._errors` declares them.
 
-use drystone::engine::{SimulationError, Violation};
+use drystone::engine::{PolicyViolation, SimulationError};
 use drystone::log::{LogError, TableError};
 use drystone::policy::{SnapshotError, SpecError};
-use drystone_cli::library::Failure;
+use drystone_cli::library::CommandFailure;
 use drystone_site::SiteError;
 use drystone_sweep::SweepError;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -70,7 +70,7 @@ pub(crate) fn spec(error: &SpecError) -> PyErr {
     raise("PolicyTextError", &error.to_string(), &attributes)
 }
 
-pub(crate) fn violation(error: &Violation, told: &str) -> PyErr {
+pub(crate) fn violation(error: &PolicyViolation, told: &str) -> PyErr {
     let attributes = [
         ("at", number(error.at.0)),
         ("job", error.job.and_then(|job| number(job.0))),
@@ -108,7 +108,7 @@ pub(crate) fn sweep(error: &SweepError) -> PyErr {
 }
 
 /// Converts the failure of a command into an exception.
-pub(crate) fn failure(failure: &Failure) -> PyErr {
+pub(crate) fn failure(failure: &CommandFailure) -> PyErr {
     if let Some(error) = failure.error::<LogError>() {
         return log(error);
     }

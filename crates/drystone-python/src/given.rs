@@ -7,27 +7,27 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, RecordBatch, cast::AsArray};
 use arrow_schema::{DataType, Schema, TimeUnit};
-use drystone::model::{Job, Machine, Provenance, Setting, Span, Status, TIME_LIMIT, Time, Truth, Workload};
+use drystone::model::{Job, LogStatus, Machine, Provenance, Setting, Span, TIME_LIMIT, Time, Truth, Workload};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
 /// A column that may be given: its name, whether it must be, what it holds.
-struct Wanted {
+struct WantedColumn {
     name: &'static str,
     needed: bool,
     meaning: &'static str,
 }
 
-const fn needed(name: &'static str, meaning: &'static str) -> Wanted {
-    Wanted { name, needed: true, meaning }
+const fn needed(name: &'static str, meaning: &'static str) -> WantedColumn {
+    WantedColumn { name, needed: true, meaning }
 }
 
-const fn free(name: &'static str, meaning: &'static str) -> Wanted {
-    Wanted { name, needed: false, meaning }
+const fn free(name: &'static str, meaning: &'static str) -> WantedColumn {
+    WantedColumn { name, needed: false, meaning }
 }
 
 /// Every column. Others are ignored.
-const COLUMNS: [Wanted; 12] = [
+const COLUMNS: [WantedColumn; 12] = [
     needed("submit", "submit time: seconds, or timestamps"),
     needed("run", "run time: seconds, or durations"),
     needed("procs", "processors"),
@@ -44,7 +44,7 @@ const COLUMNS: [Wanted; 12] = [
 
 /// A column of a table: whole numbers, `None` where there is none.
 #[derive(Default)]
-struct Numbers {
+struct GivenNumbers {
     values: Vec<Option<i64>>,
     /// Names that stand for numbers, in the order in which they came.
     names: BTreeMap<String, i64>,
@@ -52,7 +52,7 @@ struct Numbers {
     calendar: bool,
 }
 
-impl Numbers {
+impl GivenNumbers {
     /// Adds what an array holds.
     fn add(&mut self, array: &dyn Array, column: &str) -> PyResult<()> {
         let per_second = |unit: &TimeUnit| match unit {
@@ -167,18 +167,18 @@ fn refuse(column: &str, row: usize, value: &dyn std::fmt::Display, problem: &str
 }
 
 /// The columns of a table by what they hold; `columns` says under which names they stand there.
-struct Read {
-    columns: BTreeMap<&'static str, Numbers>,
+struct ReadColumns {
+    columns: BTreeMap<&'static str, GivenNumbers>,
     rows: usize,
 }
 
-impl Read {
-    fn of(batches: &[RecordBatch], schema: &Schema, names: &BTreeMap<String, String>) -> PyResult<Read> {
+impl ReadColumns {
+    fn of(batches: &[RecordBatch], schema: &Schema, names: &BTreeMap<String, String>) -> PyResult<ReadColumns> {
         if let Some(odd) = names.keys().find(|key| !COLUMNS.iter().any(|wanted| wanted.name == *key)) {
             let known: Vec<&str> = COLUMNS.iter().map(|wanted| wanted.name).collect();
             return Err(error::wrong(format!("columns: there is no `{odd}`; a workload has {}", known.join(", "))));
         }
-        let mut read = Read { columns: BTreeMap::new(), rows: batches.iter().map(RecordBatch::num_rows).sum() };
+        let mut read = ReadColumns { columns: BTreeMap::new(), rows: batches.iter().map(RecordBatch::num_rows).sum() };
         for wanted in &COLUMNS {
             let given = names.get(wanted.name);
             let name = given.map_or(wanted.name, String::as_str);
@@ -195,7 +195,7 @@ impl Read {
                 }
                 continue;
             }
-            let mut numbers = Numbers::default();
+            let mut numbers = GivenNumbers::default();
             for batch in batches {
                 if let Some(array) = batch.column_by_name(name) {
                     numbers.add(array, name)?;
@@ -239,7 +239,7 @@ pub(crate) fn workload(
     names: &BTreeMap<String, String>,
     name: &str,
 ) -> PyResult<Workload> {
-    let read = Read::of(batches, schema, names)?;
+    let read = ReadColumns::of(batches, schema, names)?;
     if read.rows == 0 {
         return Err(error::table("the table has no rows; a workload needs at least one job", None, None));
     }
@@ -261,7 +261,7 @@ pub(crate) fn workload(
         truth.push(Truth {
             run: Span(run),
             number: read.may("job_id", row).unwrap_or(row as i64 + 1),
-            status: Status::from_swf(read.may("status", row).unwrap_or(1)),
+            status: LogStatus::from_swf(read.may("status", row).unwrap_or(1)),
         });
     }
     let calendar = read.columns.get("submit").is_some_and(|numbers| numbers.calendar);

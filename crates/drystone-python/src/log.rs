@@ -1,15 +1,15 @@
 //! Workloads.
 
-use crate::table::{Column, Table};
+use crate::table::{PyColumn, PythonTable};
 use crate::work::interruptible;
 use crate::{error, given};
 use arrow_array::RecordBatch;
-use drystone::generate::{Habits, Length, Model, Params, generate};
+use drystone::generate::{Habits, Params, WorkloadLength, WorkloadModel, generate};
 use drystone::log::source;
-use drystone::log::swf::Record;
-use drystone::log::transform::{self, Factor};
+use drystone::log::swf::SwfRecord;
+use drystone::log::transform::{self, LoadFactor};
 use drystone::model::{Job, Setting, Span, Time, Truth, Workload};
-use drystone_cli::library::{Input, Told};
+use drystone_cli::library::{WithNotes, WorkloadInput};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3_arrow::input::AnyRecordBatch;
@@ -19,55 +19,62 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// Jobs on a machine, with all that is known of where they come from. Shared, never changed.
-#[pyclass(frozen, module = "drystone._drystone")]
-pub(crate) struct Log {
-    pub(crate) input: Arc<Input>,
+#[pyclass(frozen, name = "Log", module = "drystone._drystone")]
+pub(crate) struct PyLog {
+    pub(crate) input: Arc<WorkloadInput>,
     hash: OnceLock<String>,
 }
 
-impl Log {
-    fn of(input: Input) -> Log {
-        Log { input: Arc::new(input), hash: OnceLock::new() }
+impl PyLog {
+    fn of(input: WorkloadInput) -> PyLog {
+        PyLog { input: Arc::new(input), hash: OnceLock::new() }
     }
 
     pub(crate) fn workload(&self) -> &Workload {
         self.input.workload()
     }
 
-    fn moved(&self, workload: Workload, records: Option<Vec<Record>>) -> PyResult<Log> {
-        self.input.moved(workload, records).map(Log::of).map_err(|failure| error::failure(&failure))
+    fn moved(&self, workload: Workload, records: Option<Vec<SwfRecord>>) -> PyResult<PyLog> {
+        self.input.moved(workload, records).map(PyLog::of).map_err(|failure| error::failure(&failure))
     }
 }
 
 /// A log and what people should hear of it.
-fn read(told: Result<Told<Input>, drystone_cli::library::Failure>) -> PyResult<(Log, Vec<String>)> {
-    let Told { what, messages } = told.map_err(|failure| error::failure(&failure))?;
-    Ok((Log::of(what), messages))
+fn read(
+    told: Result<WithNotes<WorkloadInput>, drystone_cli::library::CommandFailure>,
+) -> PyResult<(PyLog, Vec<String>)> {
+    let WithNotes { what, messages } = told.map_err(|failure| error::failure(&failure))?;
+    Ok((PyLog::of(what), messages))
 }
 
 #[pymethods]
-impl Log {
+impl PyLog {
     /// Reads and cleans a log from a file, or a site from a folder.
     #[staticmethod]
-    fn read(py: Python<'_>, path: PathBuf, options: Vec<String>, plain: bool) -> PyResult<(Log, Vec<String>)> {
-        read(interruptible(py, move |_| Input::load(&path, &options, plain))?)
+    fn read(py: Python<'_>, path: PathBuf, options: Vec<String>, plain: bool) -> PyResult<(PyLog, Vec<String>)> {
+        read(interruptible(py, move |_| WorkloadInput::load(&path, &options, plain))?)
     }
 
     /// Reads a log from bytes.
     #[staticmethod]
-    fn read_bytes(py: Python<'_>, bytes: Vec<u8>, title: String, options: Vec<String>) -> PyResult<(Log, Vec<String>)> {
+    fn read_bytes(
+        py: Python<'_>,
+        bytes: Vec<u8>,
+        title: String,
+        options: Vec<String>,
+    ) -> PyResult<(PyLog, Vec<String>)> {
         read(interruptible(py, move |_| {
             let opened = source::decompress(Box::new(Cursor::new(bytes)), title.as_str().into());
-            Input::load_from(opened?, &title, &options)
+            WorkloadInput::load_from(opened?, &title, &options)
         })?)
     }
 
     /// A workload from a table of another library.
     #[staticmethod]
-    fn from_arrow(table: AnyRecordBatch, procs: u32, columns: BTreeMap<String, String>, name: &str) -> PyResult<Log> {
+    fn from_arrow(table: AnyRecordBatch, procs: u32, columns: BTreeMap<String, String>, name: &str) -> PyResult<PyLog> {
         let (batches, schema) = table.into_table().map_err(PyErr::from)?.into_inner();
         let batches: Vec<RecordBatch> = batches;
-        Ok(Log::of(Input::of(given::workload(&batches, &schema, procs, &columns, name)?)))
+        Ok(PyLog::of(WorkloadInput::of(given::workload(&batches, &schema, procs, &columns, name)?)))
     }
 
     /// A synthetic workload.
@@ -84,15 +91,15 @@ impl Log {
         model: &str,
         max_estimate: i64,
         users: Option<u32>,
-    ) -> PyResult<Log> {
+    ) -> PyResult<PyLog> {
         let length = match (jobs, days) {
-            (Some(jobs), None) => Length::Jobs(jobs),
-            (None, Some(days)) => Length::Span(Span(i64::from(days) * Span::DAY.0)),
+            (Some(jobs), None) => WorkloadLength::Jobs(jobs),
+            (None, Some(days)) => WorkloadLength::Span(Span(i64::from(days) * Span::DAY.0)),
             _ => return Err(error::wrong("generate: give either jobs or days")),
         };
         let model = match model {
-            "lublin" | "typeless" => Model::Typeless,
-            "lublin-typed" | "typed" => Model::Typed,
+            "lublin" | "typeless" => WorkloadModel::Typeless,
+            "lublin-typed" | "typed" => WorkloadModel::Typed,
             other => {
                 let problem = format!("generate: there is no model `{other}`; there are lublin, lublin-typed");
                 return Err(error::wrong(problem));
@@ -101,7 +108,7 @@ impl Log {
         let habits = Habits { users, ..Habits::default() };
         let params = Params { procs, length, load, seed, model, max_estimate: Span(max_estimate), habits };
         let made = interruptible(py, move |_| generate(&params))?;
-        Ok(Log::of(Input::of(made.map_err(error::wrong)?)))
+        Ok(PyLog::of(WorkloadInput::of(made.map_err(error::wrong)?)))
     }
 
     fn __len__(&self) -> usize {
@@ -176,19 +183,19 @@ impl Log {
     }
 
     /// The jobs as a table.
-    fn table(&self, py: Python<'_>) -> PyResult<Table> {
+    fn table(&self, py: Python<'_>) -> PyResult<PythonTable> {
         py.detach(|| table(self.workload()))
     }
 
     /// The jobs at these places in the order of arrival.
-    fn piece(&self, start: usize, stop: usize, name: &str, value: &str) -> PyResult<Log> {
+    fn piece(&self, start: usize, stop: usize, name: &str, value: &str) -> PyResult<PyLog> {
         if start >= stop {
             return Err(error::wrong(format!("no job is left of the {name} {value}")));
         }
         let setting = Setting { name: name.to_string(), value: value.to_string() };
         let workload = transform::piece(self.workload(), start..stop, setting).map_err(error::wrong)?;
-        let records: Option<Vec<Record>> = self.input.records().and_then(|all| Some(all.get(start..stop)?.to_vec()));
-        Ok(Log::of(self.input.some(workload, records)))
+        let records: Option<Vec<SwfRecord>> = self.input.records().and_then(|all| Some(all.get(start..stop)?.to_vec()));
+        Ok(PyLog::of(self.input.some(workload, records)))
     }
 
     /// Places of the jobs that were submitted from one second up to but not including another.
@@ -205,17 +212,17 @@ impl Log {
     }
 
     /// Submit times divided by a factor, written in decimal.
-    fn scale(&self, factor: &str) -> PyResult<Log> {
-        let factor: Factor = factor.parse().map_err(error::wrong)?;
+    fn scale(&self, factor: &str) -> PyResult<PyLog> {
+        let factor: LoadFactor = factor.parse().map_err(error::wrong)?;
         let workload = transform::scale_load(self.workload().clone(), factor).map_err(error::wrong)?;
         // The waits that the log recorded are those of another load.
         self.moved(workload, None)
     }
 
     /// Times shifted so that the first submit is 0.
-    fn shift(&self) -> PyResult<Log> {
+    fn shift(&self) -> PyResult<PyLog> {
         let workload = transform::shift(self.workload().clone()).map_err(error::wrong)?;
-        self.moved(workload, self.input.records().map(<[Record]>::to_vec))
+        self.moved(workload, self.input.records().map(<[SwfRecord]>::to_vec))
     }
 
     /// Writes the jobs as a log, as the path's ending says.
@@ -226,9 +233,9 @@ impl Log {
 }
 
 /// The jobs as a table: its columns are those that `from_arrow` reads.
-fn table(workload: &Workload) -> PyResult<Table> {
-    let jobs = |get: fn(&Job) -> i64| Column::Int(workload.jobs().iter().map(get).collect());
-    let truth = |get: fn(&Truth) -> i64| Column::Int(workload.truth().iter().map(get).collect());
+fn table(workload: &Workload) -> PyResult<PythonTable> {
+    let jobs = |get: fn(&Job) -> i64| PyColumn::Int(workload.jobs().iter().map(get).collect());
+    let truth = |get: fn(&Truth) -> i64| PyColumn::Int(workload.truth().iter().map(get).collect());
     let columns = vec![
         ("job_id", truth(|truth| truth.number)),
         ("submit", jobs(|job| job.submit.0)),
@@ -243,5 +250,5 @@ fn table(workload: &Workload) -> PyResult<Table> {
         ("memory_kb", jobs(|job| job.memory_kb)),
         ("status", truth(|truth| truth.status.to_swf())),
     ];
-    Table::new(columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect())
+    PythonTable::new(columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect())
 }

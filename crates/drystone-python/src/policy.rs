@@ -1,10 +1,10 @@
 //! A policy written in Python, on the same contract as all others.
 
-use crate::callback::{Held, fresh, pickled, unpickled};
-use crate::view::{Call, JobEvent, PyActions, PyView};
-use crate::waiting::Waiting;
+use crate::callback::{HeldObject, fresh, pickled, unpickled};
+use crate::view::{JobEvent, PyActions, PyView, ViewCall};
+use crate::waiting::PyWaiting;
 use drystone::model::{JobId, Time};
-use drystone::policy::{Abilities, Action, Actions, Event, Policy, Snapshot, SnapshotError, View};
+use drystone::policy::{Abilities, Action, Actions, Policy, PolicyEvent, Snapshot, SnapshotError, View};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Traits that a class declares, read once.
 #[derive(Clone, Copy, Default)]
-struct Traits {
+struct ClassTraits {
     observes: bool,
     wakes: bool,
     suspends: bool,
@@ -20,7 +20,7 @@ struct Traits {
 }
 
 /// An object at work.
-struct Live {
+struct LiveObject {
     object: Py<PyAny>,
     view: Py<PyView>,
     actions: Py<PyActions>,
@@ -28,16 +28,16 @@ struct Live {
 
 /// The adapter: it keeps the waiting jobs and calls the object.
 pub(crate) struct PyPolicy {
-    held: Arc<Held>,
+    held: Arc<HeldObject>,
     name: String,
-    traits: Traits,
-    live: Option<Live>,
-    waiting: Waiting,
+    traits: ClassTraits,
+    live: Option<LiveObject>,
+    waiting: PyWaiting,
     wake: Option<Time>,
 }
 
 impl PyPolicy {
-    pub(crate) fn new(held: Arc<Held>) -> PyPolicy {
+    pub(crate) fn new(held: Arc<HeldObject>) -> PyPolicy {
         let traits = Python::attach(|py| {
             let object = held.object.bind(py);
             let has = |name: &str| object.hasattr(name).unwrap_or(false);
@@ -46,18 +46,18 @@ impl PyPolicy {
             // What looks at nothing but the view sees what the machine has become, whatever made it
             // so.
             let hears = if has("hears") { is("hears") } else { !observes };
-            Traits { observes, wakes: has("next_wake"), suspends: is("suspends"), hears }
+            ClassTraits { observes, wakes: has("next_wake"), suspends: is("suspends"), hears }
         });
         let name = format!("python: {}", held.identity);
-        PyPolicy { held, name, traits, live: None, waiting: Waiting::default(), wake: None }
+        PyPolicy { held, name, traits, live: None, waiting: PyWaiting::default(), wake: None }
     }
 
     /// The object that works here: a copy of the one that was given, made at the first event.
-    fn live<'a>(live: &'a mut Option<Live>, held: &Held, py: Python<'_>) -> PyResult<&'a Live> {
+    fn live<'a>(live: &'a mut Option<LiveObject>, held: &HeldObject, py: Python<'_>) -> PyResult<&'a LiveObject> {
         match live {
             Some(live) => Ok(live),
             empty => {
-                let made = Live {
+                let made = LiveObject {
                     object: fresh(py, held)?,
                     view: Py::new(py, PyView::new(py)?)?,
                     actions: Py::new(py, PyActions::default())?,
@@ -67,11 +67,11 @@ impl PyPolicy {
         }
     }
 
-    fn observed(&mut self, event: Event, view: &View<'_>) -> PyResult<()> {
+    fn observed(&mut self, event: PolicyEvent, view: &View<'_>) -> PyResult<()> {
         Python::attach(|py| {
             let live = PyPolicy::live(&mut self.live, &self.held, py)?;
             let event = Py::new(py, JobEvent::of(event))?;
-            let call = Call { world: view.world(), waiting: &self.waiting };
+            let call = ViewCall { world: view.world(), waiting: &self.waiting };
             call.with(live.view.get(), || live.object.call_method1(py, intern!(py, "observe"), (event, &live.view)))?;
             Ok(())
         })
@@ -80,7 +80,7 @@ impl PyPolicy {
     fn decided(&mut self, view: &View<'_>, actions: &mut Actions) -> PyResult<()> {
         Python::attach(|py| {
             let live = PyPolicy::live(&mut self.live, &self.held, py)?;
-            let call = Call { world: view.world(), waiting: &self.waiting };
+            let call = ViewCall { world: view.world(), waiting: &self.waiting };
             live.actions.get().open();
             let decided = call.with(live.view.get(), || {
                 live.object.call_method1(py, intern!(py, "decide"), (&live.view, &live.actions))
@@ -110,11 +110,11 @@ impl Policy for PyPolicy {
         &self.name
     }
 
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            Event::Arrived(id) | Event::Released(id) => self.waiting.add(id, view),
-            Event::Cancelled(id) | Event::Held(id) | Event::Runs(id) => self.waiting.remove(id),
-            Event::Repredicted { job, .. } => self.waiting.repredict(job, view),
+            PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => self.waiting.add(id, view),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) | PolicyEvent::Runs(id) => self.waiting.remove(id),
+            PolicyEvent::Repredicted { job, .. } => self.waiting.repredict(job, view),
             _ => {}
         }
         if self.traits.observes
@@ -171,16 +171,16 @@ impl Snapshot for PyPolicy {
         };
         let object = unpickled(&self.held, &state)?;
         self.live = if at_work {
-            let made = Python::attach(|py| -> PyResult<Live> {
+            let made = Python::attach(|py| -> PyResult<LiveObject> {
                 let (view, actions) = (Py::new(py, PyView::new(py)?)?, Py::new(py, PyActions::default())?);
-                Ok(Live { object, view, actions })
+                Ok(LiveObject { object, view, actions })
             });
             Some(made.map_err(|e| SnapshotError::Refused(e.to_string()))?)
         } else {
             None
         };
         let version = self.waiting.version + 1;
-        self.waiting = Waiting { id, submit, procs, estimate, prediction, version };
+        self.waiting = PyWaiting { id, submit, procs, estimate, prediction, version };
         self.wake = wake.map(Time);
         Ok(())
     }

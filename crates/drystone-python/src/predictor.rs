@@ -1,6 +1,6 @@
 //! A predictor written in Python. It learns a run time when the job has ended, never before.
 
-use crate::callback::{Held, fresh, pickled, unpickled};
+use crate::callback::{HeldObject, fresh, pickled, unpickled};
 use crate::view::PyJob;
 use drystone::model::{Job, JobId, Span, TIME_LIMIT, Time};
 use drystone::parts::predict::{Prediction, Predictor};
@@ -12,19 +12,19 @@ use std::sync::Arc;
 
 /// The adapter.
 pub(crate) struct PyPredictor {
-    held: Arc<Held>,
+    held: Arc<HeldObject>,
     name: String,
     learns: bool,
     live: Option<Py<PyAny>>,
 }
 
 impl PyPredictor {
-    pub(crate) fn new(held: Arc<Held>) -> PyPredictor {
+    pub(crate) fn new(held: Arc<HeldObject>) -> PyPredictor {
         let learns = Python::attach(|py| held.object.bind(py).hasattr("learn").unwrap_or(false));
         PyPredictor { name: format!("python: {}", held.identity), held, learns, live: None }
     }
 
-    fn live<'a>(live: &'a mut Option<Py<PyAny>>, held: &Held, py: Python<'_>) -> PyResult<&'a Py<PyAny>> {
+    fn live<'a>(live: &'a mut Option<Py<PyAny>>, held: &HeldObject, py: Python<'_>) -> PyResult<&'a Py<PyAny>> {
         match live {
             Some(live) => Ok(live),
             empty => Ok(empty.insert(fresh(py, held)?)),

@@ -1,7 +1,7 @@
 //! Registered names.
 
 use crate::error;
-use drystone::metrics::{Better, Metric, Unit};
+use drystone::metrics::{Better, Metric, MetricUnit};
 use drystone::parts::predict::predictors;
 use drystone::policy::{ALIASES, PolicySpec, kinds};
 use drystone_report::meta::PolicyMeta;
@@ -62,9 +62,9 @@ fn entry<'py>(py: Python<'py>, name: &str, summary: &str, source: &str) -> PyRes
 #[pyfunction]
 pub(crate) fn metrics() -> Vec<(String, String, &'static str, &'static str)> {
     let unit = |unit| match unit {
-        Unit::Seconds => "seconds",
-        Unit::Ratio => "ratio",
-        Unit::Share => "share",
+        MetricUnit::Seconds => "seconds",
+        MetricUnit::Ratio => "ratio",
+        MetricUnit::Share => "share",
         _ => "count",
     };
     let better = |better| if better == Better::More { "more" } else { "less" };
@@ -87,7 +87,7 @@ pub(crate) fn policy(text: &str) -> PyResult<Meaning> {
 /// The text of a policy with one more parameter; what was given before under this name is replaced.
 #[pyfunction]
 pub(crate) fn with_parameter(text: &str, name: &str, value: &str) -> PyResult<String> {
-    let mut call = drystone::policy::Call::parse(text).map_err(|e| error::spec(&e))?;
+    let mut call = drystone::policy::NamedCall::parse(text).map_err(|e| error::spec(&e))?;
     call.args.retain(|(key, _)| key.as_deref() != Some(name));
     call.args.push((Some(name.to_string()), value.to_string()));
     Ok(call.to_string())

@@ -1,11 +1,13 @@
 //! Runs and comparisons: those of the commands `run` and `compare`.
 
-use crate::log::Log;
-use crate::table::{Column, Table};
+use crate::log::PyLog;
+use crate::table::{PyColumn, PythonTable};
 use crate::work::{interruptible, with_objects};
-use crate::{callback::Slot, error};
-use drystone::metrics::{Found, JobRow, Measure, Metric};
-use drystone_cli::library::{Compared, Input, Run, Told, explain as story, gantt as chart};
+use crate::{callback::ObjectSlot, error};
+use drystone::metrics::{JobRow, Measure, Metric, MetricSource};
+use drystone_cli::library::{
+    LibraryComparison, LibraryRun, WithNotes, WorkloadInput, explain as story, gantt as chart,
+};
 use drystone_report::charts::{self, Drawing};
 use drystone_report::{Colour, Results, page};
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -19,27 +21,32 @@ fn stopped() -> PyErr {
 }
 
 /// Outcome of one policy on one workload.
-#[pyclass(frozen, module = "drystone._drystone")]
-pub(crate) struct Outcome {
-    run: Arc<Run>,
-    input: Arc<Input>,
+#[pyclass(frozen, name = "Outcome", module = "drystone._drystone")]
+pub(crate) struct PyOutcome {
+    run: Arc<LibraryRun>,
+    input: Arc<WorkloadInput>,
     results: Arc<Results>,
     messages: Vec<String>,
 }
 
 /// Simulates one policy; the options are those of the command `run`.
 #[pyfunction]
-pub(crate) fn simulate(py: Python<'_>, log: &Log, options: Vec<String>, slots: Vec<Py<Slot>>) -> PyResult<Outcome> {
+pub(crate) fn simulate(
+    py: Python<'_>,
+    log: &PyLog,
+    options: Vec<String>,
+    slots: Vec<Py<ObjectSlot>>,
+) -> PyResult<PyOutcome> {
     let input = Arc::clone(&log.input);
     let shared = Arc::clone(&input);
-    let told = with_objects(py, slots, move |stop| Run::of(&shared, &options, stop))?;
-    let Told { what, messages } = told.map_err(|failure| error::failure(&failure))?.ok_or_else(stopped)?;
+    let told = with_objects(py, slots, move |stop| LibraryRun::of(&shared, &options, stop))?;
+    let WithNotes { what, messages } = told.map_err(|failure| error::failure(&failure))?.ok_or_else(stopped)?;
     let results = what.results().map_err(|failure| error::failure(&failure))?;
-    Ok(Outcome { run: Arc::new(what), input, results: Arc::new(results), messages })
+    Ok(PyOutcome { run: Arc::new(what), input, results: Arc::new(results), messages })
 }
 
 #[pymethods]
-impl Outcome {
+impl PyOutcome {
     /// Notes and warnings.
     #[getter]
     fn messages(&self) -> Vec<String> {
@@ -47,14 +54,14 @@ impl Outcome {
     }
 
     /// A row per job.
-    fn jobs(&self, py: Python<'_>) -> PyResult<Table> {
+    fn jobs(&self, py: Python<'_>) -> PyResult<PythonTable> {
         py.detach(|| jobs(self.run.rows()))
     }
 
     /// Every metric of the catalogue that was measured, by name.
     fn measures(&self) -> Vec<(String, f64)> {
         let Some(only) = self.results.policies.first() else { return Vec::new() };
-        let found = Found { report: &only.report, promises: Some(&only.promises) };
+        let found = MetricSource { report: &only.report, promises: Some(&only.promises) };
         Metric::all().filter_map(|metric| Some((metric.id(), metric.of(found)?))).collect()
     }
 
@@ -93,25 +100,30 @@ impl Outcome {
 }
 
 /// Comparison of several policies on one workload.
-#[pyclass(frozen, module = "drystone._drystone")]
-pub(crate) struct Judgement {
-    compared: Arc<Compared>,
+#[pyclass(frozen, name = "Judgement", module = "drystone._drystone")]
+pub(crate) struct PyJudgement {
+    compared: Arc<LibraryComparison>,
     results: Arc<Results>,
     messages: Vec<String>,
 }
 
 /// Compares policies; the options are those of the command `compare`.
 #[pyfunction]
-pub(crate) fn compare(py: Python<'_>, log: &Log, options: Vec<String>, slots: Vec<Py<Slot>>) -> PyResult<Judgement> {
+pub(crate) fn compare(
+    py: Python<'_>,
+    log: &PyLog,
+    options: Vec<String>,
+    slots: Vec<Py<ObjectSlot>>,
+) -> PyResult<PyJudgement> {
     let input = Arc::clone(&log.input);
-    let told = with_objects(py, slots, move |stop| Compared::of(&input, &options, stop))?;
-    let Told { what, messages } = told.map_err(|failure| error::failure(&failure))?.ok_or_else(stopped)?;
+    let told = with_objects(py, slots, move |stop| LibraryComparison::of(&input, &options, stop))?;
+    let WithNotes { what, messages } = told.map_err(|failure| error::failure(&failure))?.ok_or_else(stopped)?;
     let results = what.results().map_err(|failure| error::failure(&failure))?;
-    Ok(Judgement { compared: Arc::new(what), results: Arc::new(results), messages })
+    Ok(PyJudgement { compared: Arc::new(what), results: Arc::new(results), messages })
 }
 
 #[pymethods]
-impl Judgement {
+impl PyJudgement {
     /// Notes and warnings.
     #[getter]
     fn messages(&self) -> Vec<String> {
@@ -132,11 +144,11 @@ impl Judgement {
 
     /// A row per policy with every metric, its change against the baseline, the interval and what
     /// that says.
-    fn table(&self) -> PyResult<Table> {
+    fn table(&self) -> PyResult<PythonTable> {
         table(&self.results)
     }
 
-    /// As [`Outcome::json`].
+    /// As [`PyOutcome::json`].
     fn json(&self) -> String {
         self.results.data.to_string()
     }
@@ -212,11 +224,11 @@ fn plots(py: Python<'_>, results: &Arc<Results>, width: u32) -> PyResult<Vec<Plo
 #[pyo3(signature = (log, options, colour, size, slots))]
 pub(crate) fn gantt(
     py: Python<'_>,
-    log: &Log,
+    log: &PyLog,
     options: Vec<String>,
     colour: &str,
     size: Option<(u32, u32)>,
-    slots: Vec<Py<Slot>>,
+    slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<(Option<Plot>, Option<String>)> {
     let colour = Colour::ALL.into_iter().find(|one| one.id() == colour).ok_or_else(|| {
         error::wrong(format!("colour: there is no `{colour}`; there are {}", Colour::ALL.map(Colour::id).join(", ")))
@@ -224,7 +236,7 @@ pub(crate) fn gantt(
     let input = Arc::clone(&log.input);
     let drawn = with_objects(py, slots, move |stop| {
         let chart = chart(&input, &options, stop)?;
-        Ok(chart.map(|Told { what: chart, .. }| match size {
+        Ok(chart.map(|WithNotes { what: chart, .. }| match size {
             Some((width, height)) => (Some(chart.draw(colour, width, height)), None),
             None => (None, Some(chart.page(colour))),
         }))
@@ -238,9 +250,9 @@ pub(crate) fn gantt(
 #[pyfunction]
 pub(crate) fn explain(
     py: Python<'_>,
-    log: &Log,
+    log: &PyLog,
     options: Vec<String>,
-    slots: Vec<Py<Slot>>,
+    slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<(String, String)> {
     let input = Arc::clone(&log.input);
     let told = with_objects(py, slots, move |_| story(&input, &options))?;
@@ -248,8 +260,8 @@ pub(crate) fn explain(
 }
 
 /// A row per job, as `drystone run --jobs` writes it.
-fn jobs(rows: &[JobRow]) -> PyResult<Table> {
-    let int = |get: fn(&JobRow) -> i64| Column::Int(rows.iter().map(get).collect());
+fn jobs(rows: &[JobRow]) -> PyResult<PythonTable> {
+    let int = |get: fn(&JobRow) -> i64| PyColumn::Int(rows.iter().map(get).collect());
     let columns = vec![
         ("job_id", int(|row| row.number)),
         ("submit", int(|row| row.submit.0)),
@@ -262,33 +274,37 @@ fn jobs(rows: &[JobRow]) -> PyResult<Table> {
         ("user", int(|row| i64::from(row.user))),
         (
             "bounded_slowdown",
-            Column::Float(rows.iter().map(|row| Measure::BoundedSlowdown.of(row.wait(), row.ran)).collect()),
+            PyColumn::Float(rows.iter().map(|row| Measure::BoundedSlowdown.of(row.wait(), row.ran)).collect()),
         ),
         ("suspensions", int(|row| i64::from(row.suspensions))),
         ("suspended", int(|row| row.suspended.0)),
         ("overhead", int(|row| row.overhead.0)),
-        ("first_reservation", Column::MaybeInt(rows.iter().map(|row| row.first_reservation.map(|at| at.0)).collect())),
+        (
+            "first_reservation",
+            PyColumn::MaybeInt(rows.iter().map(|row| row.first_reservation.map(|at| at.0)).collect()),
+        ),
         ("first_prediction", int(|row| row.first_prediction.0)),
         ("corrections", int(|row| i64::from(row.corrections))),
-        ("accuracy", Column::MaybeFloat(rows.iter().map(|row| row.accuracy).collect())),
-        ("counted", Column::Bool(rows.iter().map(|row| row.counted).collect())),
-        ("ended", Column::Text(rows.iter().map(|row| Some(row.ended.word().to_string())).collect())),
-        ("promised", Column::MaybeInt(rows.iter().map(|row| row.promised.map(|at| at.0)).collect())),
+        ("accuracy", PyColumn::MaybeFloat(rows.iter().map(|row| row.accuracy).collect())),
+        ("counted", PyColumn::Bool(rows.iter().map(|row| row.counted).collect())),
+        ("ended", PyColumn::Text(rows.iter().map(|row| Some(row.ended.word().to_string())).collect())),
+        ("promised", PyColumn::MaybeInt(rows.iter().map(|row| row.promised.map(|at| at.0)).collect())),
     ];
-    Table::new(columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect())
+    PythonTable::new(columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect())
 }
 
 /// A row per policy.
-fn table(results: &Results) -> PyResult<Table> {
+fn table(results: &Results) -> PyResult<PythonTable> {
     let policies = &results.policies;
-    let text = |get: &dyn Fn(usize) -> Option<String>| Column::Text((0..policies.len()).map(get).collect());
+    let text = |get: &dyn Fn(usize) -> Option<String>| PyColumn::Text((0..policies.len()).map(get).collect());
     let mut columns = vec![("policy".to_string(), text(&|at| Some(policies[at].policy.text.clone())))];
     for metric in Metric::all() {
-        let value =
-            |at: usize| metric.of(Found { report: &policies[at].report, promises: Some(&policies[at].promises) });
+        let value = |at: usize| {
+            metric.of(MetricSource { report: &policies[at].report, promises: Some(&policies[at].promises) })
+        };
         let values: Vec<Option<f64>> = (0..policies.len()).map(value).collect();
         if values.iter().any(Option::is_some) {
-            columns.push((metric.id(), Column::MaybeFloat(values)));
+            columns.push((metric.id(), PyColumn::MaybeFloat(values)));
         }
     }
     for metric in Metric::compared() {
@@ -296,7 +312,7 @@ fn table(results: &Results) -> PyResult<Table> {
             let compared = results.comparison.policies.iter().find(|one| one.name == policies[at].policy.text)?;
             compared.changes.iter().find(|change| change.metric == metric)
         };
-        let float = |get: &dyn Fn(usize) -> Option<f64>| Column::MaybeFloat((0..policies.len()).map(get).collect());
+        let float = |get: &dyn Fn(usize) -> Option<f64>| PyColumn::MaybeFloat((0..policies.len()).map(get).collect());
         let id = metric.id();
         columns.push((format!("{id}_change"), float(&|at| change(at)?.relative)));
         columns.push((format!("{id}_change_low"), float(&|at| Some(change(at)?.interval?.0))));
@@ -307,5 +323,5 @@ fn table(results: &Results) -> PyResult<Table> {
         };
         columns.push((format!("{id}_verdict"), text(&word)));
     }
-    Table::new(columns)
+    PythonTable::new(columns)
 }

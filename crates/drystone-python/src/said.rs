@@ -1,15 +1,15 @@
 //! Results of other commands: predictors alone, imports, fidelity.
 
 use crate::error;
-use crate::log::Log;
+use crate::log::PyLog;
 use crate::work::interruptible;
-use drystone_cli::library::{self, Failure, Told};
+use drystone_cli::library::{self, CommandFailure, WithNotes};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-fn failed(failure: Failure) -> PyErr {
+fn failed(failure: CommandFailure) -> PyErr {
     error::failure(&failure)
 }
 
@@ -18,20 +18,20 @@ fn stopped() -> PyErr {
 }
 
 /// A result in every form that the command has.
-#[pyclass(frozen, module = "drystone._drystone")]
-pub(crate) struct Said {
-    said: Arc<library::Said>,
+#[pyclass(frozen, name = "Said", module = "drystone._drystone")]
+pub(crate) struct PySaid {
+    said: Arc<library::LibraryOutput>,
     messages: Vec<String>,
 }
 
-impl From<Told<library::Said>> for Said {
-    fn from(told: Told<library::Said>) -> Said {
-        Said { said: Arc::new(told.what), messages: told.messages }
+impl From<WithNotes<library::LibraryOutput>> for PySaid {
+    fn from(told: WithNotes<library::LibraryOutput>) -> PySaid {
+        PySaid { said: Arc::new(told.what), messages: told.messages }
     }
 }
 
 #[pymethods]
-impl Said {
+impl PySaid {
     /// Notes and warnings.
     #[getter]
     fn messages(&self) -> Vec<String> {
@@ -69,14 +69,14 @@ impl Said {
 
 /// Judges predictors alone; the options are those of the command `predict`.
 #[pyfunction]
-pub(crate) fn predict(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResult<Said> {
+pub(crate) fn predict(py: Python<'_>, log: &PyLog, options: Vec<String>) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
     Ok(interruptible(py, move |_| library::predict(&input, &options))?.map_err(failed)?.into())
 }
 
 /// Brackets the best possible schedule; the options are those of the command `headroom`.
 #[pyfunction]
-pub(crate) fn headroom(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResult<Said> {
+pub(crate) fn headroom(py: Python<'_>, log: &PyLog, options: Vec<String>) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
     let told = interruptible(py, move |stop| library::headroom(&input, &options, stop))?;
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
@@ -84,7 +84,7 @@ pub(crate) fn headroom(py: Python<'_>, log: &Log, options: Vec<String>) -> PyRes
 
 /// Scores answers to when waiting jobs start; the options are those of the command `foresee`.
 #[pyfunction]
-pub(crate) fn foresee(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResult<Said> {
+pub(crate) fn foresee(py: Python<'_>, log: &PyLog, options: Vec<String>) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
     let told = interruptible(py, move |stop| library::foresee(&input, &options, stop))?;
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
@@ -96,10 +96,10 @@ pub(crate) fn foresee(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResu
 #[pyo3(signature = (log, place, options))]
 pub(crate) fn whatif(
     py: Python<'_>,
-    log: Option<&Log>,
+    log: Option<&PyLog>,
     place: Option<PathBuf>,
     options: Vec<String>,
-) -> PyResult<Said> {
+) -> PyResult<PySaid> {
     let input = log.map(|log| Arc::clone(&log.input));
     let told = interruptible(py, move |stop| library::whatif(input.as_deref(), place.as_deref(), &options, stop))?;
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
@@ -110,14 +110,14 @@ pub(crate) fn whatif(
 #[pyfunction]
 pub(crate) fn when(py: Python<'_>, state: PathBuf, options: Vec<String>) -> PyResult<(String, String, Vec<String>)> {
     let told = interruptible(py, move |_| library::when(&state, &options))?;
-    let Told { what: (text, json), messages } = told.map_err(failed)?;
+    let WithNotes { what: (text, json), messages } = told.map_err(failed)?;
     Ok((text, json, messages))
 }
 
 /// Holds a simulation of a site against what happened; the options are those of the command
 /// `fidelity`.
 #[pyfunction]
-pub(crate) fn fidelity(py: Python<'_>, site: PathBuf, options: Vec<String>) -> PyResult<Said> {
+pub(crate) fn fidelity(py: Python<'_>, site: PathBuf, options: Vec<String>) -> PyResult<PySaid> {
     let told = interruptible(py, move |stop| library::fidelity(&site, &options, stop))?;
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }
@@ -133,6 +133,6 @@ pub(crate) fn import(
     options: Vec<String>,
 ) -> PyResult<(String, String, Vec<String>)> {
     let told = interruptible(py, move |stop| library::import(&files, &out, &options, stop))?;
-    let Told { what: (text, json), messages } = told.map_err(failed)?.ok_or_else(stopped)?;
+    let WithNotes { what: (text, json), messages } = told.map_err(failed)?.ok_or_else(stopped)?;
     Ok((text, json, messages))
 }

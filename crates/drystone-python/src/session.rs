@@ -1,10 +1,10 @@
 //! A scheduler at work, told of events one by one: the engine's `Session`.
 
-use crate::callback::Slot;
+use crate::callback::ObjectSlot;
 use crate::error;
 use crate::policy::job_id;
 use crate::view::PyJob;
-use drystone::engine::{Session, Violation};
+use drystone::engine::{PolicyViolation, Session};
 use drystone::model::{Job, JobId, Machine, Span, Time};
 use drystone::policy::{Action, PolicySpec};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
@@ -13,23 +13,23 @@ use pyo3::types::PyBytes;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// A session, and why it is of no more use.
-struct Inner {
+struct InnerSession {
     session: Session,
-    broken: Option<Violation>,
+    broken: Option<PolicyViolation>,
 }
 
 /// A scheduler at work. Time is an argument of every call; it never goes back.
 #[pyclass(frozen, name = "Session", module = "drystone._drystone")]
 pub(crate) struct PySession {
-    inner: Mutex<Inner>,
-    slots: Vec<Py<Slot>>,
+    inner: Mutex<InnerSession>,
+    slots: Vec<Py<ObjectSlot>>,
     #[pyo3(get)]
     policy: String,
 }
 
 impl PySession {
     /// The session, if it is of any use.
-    fn sound(&self) -> PyResult<MutexGuard<'_, Inner>> {
+    fn sound(&self) -> PyResult<MutexGuard<'_, InnerSession>> {
         // A call that waited here would hold the interpreter's lock, which a policy at work may
         // need.
         let inner = match self.inner.try_lock() {
@@ -60,7 +60,7 @@ impl PySession {
 #[pymethods]
 impl PySession {
     #[new]
-    fn new(procs: u32, policy: &str, slots: Vec<Py<Slot>>) -> PyResult<PySession> {
+    fn new(procs: u32, policy: &str, slots: Vec<Py<ObjectSlot>>) -> PyResult<PySession> {
         let spec: PolicySpec = policy.parse().map_err(|e| error::spec(&e))?;
         if procs == 0 {
             return Err(error::wrong("a machine needs at least one processor"));
@@ -69,7 +69,11 @@ impl PySession {
         if session.clairvoyant() {
             return Err(error::wrong(format!("policy {spec}: it has to know run times, which no session can tell it")));
         }
-        Ok(PySession { inner: Mutex::new(Inner { session, broken: None }), slots, policy: spec.text().to_string() })
+        Ok(PySession {
+            inner: Mutex::new(InnerSession { session, broken: None }),
+            slots,
+            policy: spec.text().to_string(),
+        })
     }
 
     /// A job arrives; answers its id, in the order of arrival from 0.

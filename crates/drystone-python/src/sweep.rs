@@ -1,18 +1,18 @@
 //! Sweeps and their stores.
 
-use crate::callback::Slot;
+use crate::callback::ObjectSlot;
 use crate::error;
-use crate::table::{Column, Table};
+use crate::table::{PyColumn, PythonTable};
 use crate::work::{Halt, watched};
-use drystone_sweep::analysis::{Choice, Ranking, Table as Candidates};
-use drystone_sweep::{Cell, Level, Plan, Store, Study, SweepError, Threads, carry_out, query};
+use drystone_sweep::analysis::{CandidateTable as Candidates, CaseSelection, Ranking};
+use drystone_sweep::{DesignLevel, QueryCell, Store, SweepError, SweepPlan, SweepStudy, Threads, carry_out, query};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Progress of a sweep: simulations made now, those left, those that failed.
-type Progress = (u64, u64, u64);
+type SweepCounts = (u64, u64, u64);
 
 #[expect(clippy::too_many_arguments, reason = "each is an argument of Python's `sweep` by name")]
 /// Brings a store to completion. `watch` is called now and then with how many simulations are done,
@@ -26,17 +26,17 @@ pub(crate) fn sweep(
     logs: Option<PathBuf>,
     threads: usize,
     watch: Option<Py<PyAny>>,
-    slots: Vec<Py<Slot>>,
-) -> PyResult<(PathBuf, Progress)> {
+    slots: Vec<Py<ObjectSlot>>,
+) -> PyResult<(PathBuf, SweepCounts)> {
     let halt = Halt::new(slots);
     let (all, done) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let (total, count) = (Arc::clone(&all), Arc::clone(&done));
-    let work = move |stop: &std::sync::atomic::AtomicBool| -> Result<(PathBuf, Progress), SweepError> {
+    let work = move |stop: &std::sync::atomic::AtomicBool| -> Result<(PathBuf, SweepCounts), SweepError> {
         let study = match text {
-            Some(text) => Study::parse(&study, text)?,
-            None => Study::read(&study)?,
+            Some(text) => SweepStudy::parse(&study, text)?,
+            None => SweepStudy::read(&study)?,
         };
-        let plan = Plan::of(&study, logs.as_deref())?;
+        let plan = SweepPlan::of(&study, logs.as_deref())?;
         total.store(plan.simulations.len() as u64, Ordering::Relaxed);
         let path = store.unwrap_or_else(|| study.store());
         let mut store = Store::open(&path, &plan, None)?;
@@ -62,80 +62,87 @@ pub(crate) fn sweep(
 /// The answer to a question in SQL, as a table.
 #[pyfunction]
 #[pyo3(name = "query")]
-pub(crate) fn ask(py: Python<'_>, store: PathBuf, sql: String) -> PyResult<Table> {
+pub(crate) fn ask(py: Python<'_>, store: PathBuf, sql: String) -> PyResult<PythonTable> {
     let answer = py.detach(|| query(&store, &sql)).map_err(|e| error::sweep(&e))?;
     let column = |at: usize| {
         let cells = || answer.rows.iter().map(move |row| &row[at]);
-        if cells().any(|cell| matches!(cell, Cell::Text(_))) {
-            let text = |cell: &Cell| match cell {
-                Cell::Null => None,
-                Cell::Int(value) => Some(value.to_string()),
-                Cell::Real(value) => Some(value.to_string()),
-                Cell::Text(text) => Some(text.clone()),
+        if cells().any(|cell| matches!(cell, QueryCell::Text(_))) {
+            let text = |cell: &QueryCell| match cell {
+                QueryCell::Null => None,
+                QueryCell::Int(value) => Some(value.to_string()),
+                QueryCell::Real(value) => Some(value.to_string()),
+                QueryCell::Text(text) => Some(text.clone()),
             };
-            return Column::Text(cells().map(text).collect());
+            return PyColumn::Text(cells().map(text).collect());
         }
-        if cells().any(|cell| matches!(cell, Cell::Real(_))) {
-            let real = |cell: &Cell| match cell {
-                Cell::Int(value) => Some(*value as f64),
-                Cell::Real(value) => Some(*value),
+        if cells().any(|cell| matches!(cell, QueryCell::Real(_))) {
+            let real = |cell: &QueryCell| match cell {
+                QueryCell::Int(value) => Some(*value as f64),
+                QueryCell::Real(value) => Some(*value),
                 _ => None,
             };
-            return Column::MaybeFloat(cells().map(real).collect());
+            return PyColumn::MaybeFloat(cells().map(real).collect());
         }
-        Column::MaybeInt(cells().map(|cell| if let Cell::Int(value) = cell { Some(*value) } else { None }).collect())
+        PyColumn::MaybeInt(
+            cells().map(|cell| if let QueryCell::Int(value) = cell { Some(*value) } else { None }).collect(),
+        )
     };
-    Table::new(answer.columns.iter().cloned().enumerate().map(|(at, name)| (name, column(at))).collect())
+    PythonTable::new(answer.columns.iter().cloned().enumerate().map(|(at, name)| (name, column(at))).collect())
 }
 
 /// The values of a study's parameters, as a column.
-fn levels(values: Vec<Option<&Level>>) -> Column {
+fn levels(values: Vec<Option<&DesignLevel>>) -> PyColumn {
     if values.iter().all(|value| value.is_none_or(|level| level.number().is_some())) {
-        return Column::MaybeFloat(values.into_iter().map(|value| value.and_then(Level::number)).collect());
+        return PyColumn::MaybeFloat(values.into_iter().map(|value| value.and_then(DesignLevel::number)).collect());
     }
-    Column::Text(values.into_iter().map(|value| value.map(ToString::to_string)).collect())
+    PyColumn::Text(values.into_iter().map(|value| value.map(ToString::to_string)).collect())
 }
 
 /// Every configuration of a store with its values, as a table.
 #[pyfunction]
-pub(crate) fn configurations(py: Python<'_>, store: PathBuf) -> PyResult<Table> {
+pub(crate) fn configurations(py: Python<'_>, store: PathBuf) -> PyResult<PythonTable> {
     let read = py.detach(|| {
         let store = Store::look(&store)?;
         Ok::<_, SweepError>((store.parameters()?, store.metrics()?, store.rows()?))
     });
     let (parameters, metrics, rows) = read.map_err(|e| error::sweep(&e))?;
     let mut columns = vec![
-        ("configuration".to_string(), Column::Int(rows.iter().map(|row| row.configuration).collect())),
-        ("case".to_string(), Column::Text(rows.iter().map(|row| Some(row.case.clone())).collect())),
-        ("name".to_string(), Column::Text(rows.iter().map(|row| Some(row.name.clone())).collect())),
-        ("policy".to_string(), Column::Text(rows.iter().map(|row| Some(row.policy.clone())).collect())),
+        ("configuration".to_string(), PyColumn::Int(rows.iter().map(|row| row.configuration).collect())),
+        ("case".to_string(), PyColumn::Text(rows.iter().map(|row| Some(row.case.clone())).collect())),
+        ("name".to_string(), PyColumn::Text(rows.iter().map(|row| Some(row.name.clone())).collect())),
+        ("policy".to_string(), PyColumn::Text(rows.iter().map(|row| Some(row.policy.clone())).collect())),
     ];
     for (at, name) in parameters.into_iter().enumerate() {
         columns.push((name, levels(rows.iter().map(|row| row.point[at].as_ref()).collect())));
     }
     for (at, metric) in metrics.iter().enumerate() {
-        columns.push((metric.id(), Column::MaybeFloat(rows.iter().map(|row| row.values[at]).collect())));
+        columns.push((metric.id(), PyColumn::MaybeFloat(rows.iter().map(|row| row.values[at]).collect())));
     }
-    Table::new(columns)
+    PythonTable::new(columns)
 }
 
 /// Candidates by their average degradation from the best of each test case.
 #[pyfunction]
-pub(crate) fn rank(py: Python<'_>, store: PathBuf, metrics: Vec<String>, workloads: Vec<String>) -> PyResult<Table> {
+pub(crate) fn rank(
+    py: Python<'_>,
+    store: PathBuf,
+    metrics: Vec<String>,
+    workloads: Vec<String>,
+) -> PyResult<PythonTable> {
     let read = py.detach(|| {
-        let table = Candidates::of(&Store::look(&store)?, &Choice { metrics, workloads })?;
+        let table = Candidates::of(&Store::look(&store)?, &CaseSelection { metrics, workloads })?;
         Ok::<_, SweepError>((Ranking::of(&table), table))
     });
     let (ranking, table) = read.map_err(|e| error::sweep(&e))?;
     let ranked = &ranking.ranked;
     let candidates: Vec<_> = ranked.iter().map(|one| &table.candidates[one.candidate]).collect();
     let mut columns = vec![
-        ("rank".to_string(), Column::Int(ranked.iter().map(|one| one.rank as i64).collect())),
-        ("policy".to_string(), Column::Text(candidates.iter().map(|one| Some(one.policy.clone())).collect())),
-        ("degradation".to_string(), Column::Float(ranked.iter().map(|one| one.average).collect())),
+        ("rank".to_string(), PyColumn::Int(ranked.iter().map(|one| one.rank as i64).collect())),
+        ("policy".to_string(), PyColumn::Text(candidates.iter().map(|one| Some(one.policy.clone())).collect())),
+        ("degradation".to_string(), PyColumn::Float(ranked.iter().map(|one| one.average).collect())),
     ];
     for (at, name) in table.parameters.iter().enumerate() {
         columns.push((name.clone(), levels(candidates.iter().map(|one| one.point[at].as_ref()).collect())));
     }
-    Table::new(columns)
+    PythonTable::new(columns)
 }

@@ -12,7 +12,7 @@ use pyo3_arrow::PyTable;
 use std::sync::Arc;
 
 /// A column of numbers, truths or texts.
-pub(crate) enum Column {
+pub(crate) enum PyColumn {
     Int(Vec<i64>),
     MaybeInt(Vec<Option<i64>>),
     Float(Vec<f64>),
@@ -21,48 +21,48 @@ pub(crate) enum Column {
     Text(Vec<Option<String>>),
 }
 
-impl Column {
+impl PyColumn {
     fn array(self) -> ArrayRef {
         match self {
-            Column::Int(values) => Arc::new(Int64Array::from(values)),
-            Column::MaybeInt(values) => Arc::new(Int64Array::from(values)),
-            Column::Float(values) => Arc::new(Float64Array::from(values)),
-            Column::MaybeFloat(values) => Arc::new(Float64Array::from(values)),
-            Column::Bool(values) => Arc::new(BooleanArray::from(values)),
-            Column::Text(values) => Arc::new(StringArray::from(values)),
+            PyColumn::Int(values) => Arc::new(Int64Array::from(values)),
+            PyColumn::MaybeInt(values) => Arc::new(Int64Array::from(values)),
+            PyColumn::Float(values) => Arc::new(Float64Array::from(values)),
+            PyColumn::MaybeFloat(values) => Arc::new(Float64Array::from(values)),
+            PyColumn::Bool(values) => Arc::new(BooleanArray::from(values)),
+            PyColumn::Text(values) => Arc::new(StringArray::from(values)),
         }
     }
 
     fn is_nullable(&self) -> bool {
-        matches!(self, Column::MaybeInt(_) | Column::MaybeFloat(_) | Column::Text(_))
+        matches!(self, PyColumn::MaybeInt(_) | PyColumn::MaybeFloat(_) | PyColumn::Text(_))
     }
 }
 
 /// A table that does not change.
-#[pyclass(frozen, module = "drystone._drystone")]
-pub(crate) struct Table {
+#[pyclass(frozen, name = "Table", module = "drystone._drystone")]
+pub(crate) struct PythonTable {
     batch: RecordBatch,
 }
 
-impl Table {
-    pub(crate) fn new(columns: Vec<(String, Column)>) -> PyResult<Table> {
-        let field = |(name, column): &(String, Column)| {
+impl PythonTable {
+    pub(crate) fn new(columns: Vec<(String, PyColumn)>) -> PyResult<PythonTable> {
+        let field = |(name, column): &(String, PyColumn)| {
             let kind = match column {
-                Column::Int(_) | Column::MaybeInt(_) => DataType::Int64,
-                Column::Float(_) | Column::MaybeFloat(_) => DataType::Float64,
-                Column::Bool(_) => DataType::Boolean,
-                Column::Text(_) => DataType::Utf8,
+                PyColumn::Int(_) | PyColumn::MaybeInt(_) => DataType::Int64,
+                PyColumn::Float(_) | PyColumn::MaybeFloat(_) => DataType::Float64,
+                PyColumn::Bool(_) => DataType::Boolean,
+                PyColumn::Text(_) => DataType::Utf8,
             };
             Field::new(name, kind, column.is_nullable())
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let arrays = columns.into_iter().map(|(_, column)| column.array()).collect();
-        Ok(Table { batch: RecordBatch::try_new(schema, arrays).map_err(error::internal)? })
+        Ok(PythonTable { batch: RecordBatch::try_new(schema, arrays).map_err(error::internal)? })
     }
 }
 
 #[pymethods]
-impl Table {
+impl PythonTable {
     /// Names of the columns, in order.
     #[getter]
     fn columns(&self) -> Vec<String> {
@@ -117,16 +117,16 @@ impl Table {
 
 /// A table from columns that are arrays of whole numbers or floats, or lists of texts.
 #[pyfunction]
-pub(crate) fn arrays(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Table> {
+pub(crate) fn arrays(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<PythonTable> {
     let mut made = Vec::with_capacity(columns.len());
     let mut rows = None;
     for (name, values) in columns {
         let column = if let Ok(array) = values.extract::<PyReadonlyArray1<'_, i64>>() {
-            Column::Int(array.as_array().to_vec())
+            PyColumn::Int(array.as_array().to_vec())
         } else if let Ok(array) = values.extract::<PyReadonlyArray1<'_, f64>>() {
-            Column::Float(array.as_array().to_vec())
+            PyColumn::Float(array.as_array().to_vec())
         } else if let Ok(texts) = values.extract::<Vec<Option<String>>>() {
-            Column::Text(texts)
+            PyColumn::Text(texts)
         } else {
             let problem = format!("column `{name}` is no column: expected one dimension of numbers or texts");
             return Err(error::table(&problem, Some(&name), None));
@@ -138,5 +138,5 @@ pub(crate) fn arrays(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Table
         }
         made.push((name, column));
     }
-    Table::new(made)
+    PythonTable::new(made)
 }

@@ -3,10 +3,10 @@
 
 use crate::error;
 use crate::policy::job_id;
-use crate::waiting::Waiting;
+use crate::waiting::PyWaiting;
 use drystone::model::{Job, JobId, Span, Time};
-use drystone::parts::{Extra, Running};
-use drystone::policy::{Action, Event, Outlook, Placement, View, Why, World};
+use drystone::parts::{ExtraRule, RunningJob};
+use drystone::policy::{Action, Outlook, Placement, PolicyEvent, PolicyWorld, StartReason, View};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -15,8 +15,8 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-scoped_tls::scoped_thread_local!(static WORLD: World);
-scoped_tls::scoped_thread_local!(static WAITING: Waiting);
+scoped_tls::scoped_thread_local!(static WORLD: PolicyWorld);
+scoped_tls::scoped_thread_local!(static WAITING: PyWaiting);
 
 thread_local! {
     /// Number of the call that lends the two above.
@@ -27,12 +27,12 @@ thread_local! {
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// Data lent for one call.
-pub(crate) struct Call<'a> {
-    pub(crate) world: &'a World,
-    pub(crate) waiting: &'a Waiting,
+pub(crate) struct ViewCall<'a> {
+    pub(crate) world: &'a PolicyWorld,
+    pub(crate) waiting: &'a PyWaiting,
 }
 
-impl Call<'_> {
+impl ViewCall<'_> {
     /// Does something while this view shows what is lent.
     pub(crate) fn with<T>(&self, view: &PyView, work: impl FnOnce() -> T) -> T {
         let before = CALLED.replace(view.number);
@@ -43,7 +43,7 @@ impl Call<'_> {
 }
 
 /// Looks into what is lent to this view.
-fn look<T>(number: u64, at: impl FnOnce(&View<'_>, &Waiting) -> T) -> PyResult<T> {
+fn look<T>(number: u64, at: impl FnOnce(&View<'_>, &PyWaiting) -> T) -> PyResult<T> {
     if CALLED.get() != number || !WORLD.is_set() {
         return Err(PyRuntimeError::new_err(
             "a view is valid only inside the call that it was given to; keep numbers or copies of its columns, not the view",
@@ -175,7 +175,7 @@ impl PyView {
             let mut more = Vec::with_capacity(started.len());
             for id in started {
                 let job = view.job(known(view, id)?);
-                more.push(Running { end: view.now() + view.prediction(id), id, procs: job.procs });
+                more.push(RunningJob { end: view.now() + view.prediction(id), id, procs: job.procs });
             }
             let free = i64::from(view.free()) - more.iter().map(|job| i64::from(job.procs)).sum::<i64>();
             let missing = u32::try_from((i64::from(procs) - free).max(0)).unwrap_or(u32::MAX);
@@ -185,9 +185,9 @@ impl PyView {
             let soon = view.now() + Span(1);
             let back = view.outlook().map(Outlook::returns).unwrap_or_default().iter();
             let back = back.filter(|back| back.0 < Time::MAX);
-            more.extend(back.map(|&(at, procs)| Running { end: at.max(soon), id: JobId(u32::MAX), procs }));
-            more.sort_unstable_by_key(|job: &Running| (job.end, job.id));
-            let shadow = view.running().shadow_with(&more, missing, Extra::All, view.now());
+            more.extend(back.map(|&(at, procs)| RunningJob { end: at.max(soon), id: JobId(u32::MAX), procs }));
+            more.sort_unstable_by_key(|job: &RunningJob| (job.end, job.id));
+            let shadow = view.running().shadow_with(&more, missing, ExtraRule::All, view.now());
             Ok(shadow.map(|shadow| (shadow.time.0, shadow.extra)))
         })?
     }
@@ -221,7 +221,7 @@ impl WaitingJobs {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn column(&self, py: Python<'_>, at: usize, of: fn(&Waiting) -> &[i64]) -> PyResult<Py<PyArray1<i64>>> {
+    fn column(&self, py: Python<'_>, at: usize, of: fn(&PyWaiting) -> &[i64]) -> PyResult<Py<PyArray1<i64>>> {
         look(self.number, |_, waiting| {
             let known = {
                 let mut kept = self.kept();
@@ -342,7 +342,7 @@ impl RunningJobs {
     fn column<'py>(
         &self,
         py: Python<'py>,
-        of: impl Fn(&View<'_>, &Running) -> i64,
+        of: impl Fn(&View<'_>, &RunningJob) -> i64,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let values: Vec<i64> =
             look(self.number, |view, _| view.running().iter().map(|running| of(view, running)).collect())?;
@@ -447,19 +447,19 @@ pub(crate) struct JobEvent {
 }
 
 impl JobEvent {
-    pub(crate) fn of(event: Event) -> JobEvent {
+    pub(crate) fn of(event: PolicyEvent) -> JobEvent {
         let (kind, job) = match event {
-            Event::Arrived(job) => ("arrived", Some(job)),
-            Event::Ended { job, .. } => ("ended", Some(job)),
-            Event::Repredicted { job, .. } => ("repredicted", Some(job)),
-            Event::Cancelled(job) => ("cancelled", Some(job)),
-            Event::Woken => ("woken", None),
-            Event::Held(job) => ("held", Some(job)),
-            Event::Released(job) => ("released", Some(job)),
-            Event::Runs(job) => ("runs", Some(job)),
-            Event::Stopped { job, .. } => ("stopped", Some(job)),
-            Event::Parked(job) => ("parked", Some(job)),
-            Event::Capacity => ("capacity", None),
+            PolicyEvent::Arrived(job) => ("arrived", Some(job)),
+            PolicyEvent::Ended { job, .. } => ("ended", Some(job)),
+            PolicyEvent::Repredicted { job, .. } => ("repredicted", Some(job)),
+            PolicyEvent::Cancelled(job) => ("cancelled", Some(job)),
+            PolicyEvent::Woken => ("woken", None),
+            PolicyEvent::Held(job) => ("held", Some(job)),
+            PolicyEvent::Released(job) => ("released", Some(job)),
+            PolicyEvent::Runs(job) => ("runs", Some(job)),
+            PolicyEvent::Stopped { job, .. } => ("stopped", Some(job)),
+            PolicyEvent::Parked(job) => ("parked", Some(job)),
+            PolicyEvent::Capacity => ("capacity", None),
             _ => ("other", None),
         };
         JobEvent { kind, job: job.map(|job| job.0) }
@@ -521,10 +521,10 @@ impl PyActions {
     #[pyo3(signature = (job, why="backfilled"))]
     fn start(&self, job: &Bound<'_, PyAny>, why: &str) -> PyResult<()> {
         let why = match why {
-            "head" => Why::Head,
-            "backfilled" => Why::Backfilled,
-            "planned" => Why::Planned,
-            "preempting" => Why::Preempting,
+            "head" => StartReason::Head,
+            "backfilled" => StartReason::Backfilled,
+            "planned" => StartReason::Planned,
+            "preempting" => StartReason::Preempting,
             other => {
                 let problem = format!("why: there is no `{other}`; there are head, backfilled, planned, preempting");
                 return Err(error::wrong(problem));

@@ -5,7 +5,7 @@ use drystone::policy::View;
 
 /// Columns in the order of arrival.
 #[derive(Default, Clone)]
-pub(crate) struct Waiting {
+pub(crate) struct PyWaiting {
     pub(crate) id: Vec<i64>,
     pub(crate) submit: Vec<i64>,
     pub(crate) procs: Vec<i64>,
@@ -15,7 +15,7 @@ pub(crate) struct Waiting {
     pub(crate) version: u64,
 }
 
-impl Waiting {
+impl PyWaiting {
     /// Returns the position of a job, or the one at which to insert it.
     fn place(&self, id: JobId) -> Result<usize, usize> {
         self.id.binary_search(&i64::from(id.0))

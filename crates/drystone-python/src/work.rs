@@ -1,6 +1,6 @@
 //! Work that leaves the interpreter alone and heeds Ctrl-C.
 
-use crate::callback::Slot;
+use crate::callback::ObjectSlot;
 use crate::error;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,11 +20,11 @@ const STACK: usize = 16 << 20;
 /// Cause that stops work: a signal, or an exception of a Python object.
 pub(crate) struct Halt {
     stop: Arc<AtomicBool>,
-    slots: Vec<Py<Slot>>,
+    slots: Vec<Py<ObjectSlot>>,
 }
 
 impl Halt {
-    pub(crate) fn new(slots: Vec<Py<Slot>>) -> Halt {
+    pub(crate) fn new(slots: Vec<Py<ObjectSlot>>) -> Halt {
         let stop = Arc::new(AtomicBool::new(false));
         slots.iter().for_each(|slot| slot.get().halts(&stop));
         Halt { stop, slots }
@@ -49,7 +49,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
 /// Works with Python objects that take part, and raises their exceptions.
 pub(crate) fn with_objects<T: Send + 'static>(
     py: Python<'_>,
-    slots: Vec<Py<Slot>>,
+    slots: Vec<Py<ObjectSlot>>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
     watched(py, &Halt::new(slots), |_| Ok(()), work)

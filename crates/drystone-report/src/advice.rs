@@ -26,7 +26,7 @@ fn figures(advised: &Value) -> Vec<(usize, &str, &str, f64)> {
 }
 
 /// A point of a picture.
-struct Point<'a> {
+struct PicturePoint<'a> {
     x: f64,
     y: f64,
     name: &'a str,
@@ -51,12 +51,12 @@ fn trade_off(advised: &Value) -> Option<Picture> {
     let relative = |now: f64, value: f64| if now > 0.0 { value / now - 1.0 } else { 0.0 };
     let advice = &advised["advice"];
     let best = [&advice["settings"], &advice["live"], &advice["limits"]].map(|answer| answer["best"]["name"].as_str());
-    let mut points: Vec<Point<'_>> = Vec::new();
+    let mut points: Vec<PicturePoint<'_>> = Vec::new();
     for tried in advice["tried"].as_array().into_iter().flatten() {
         let value = |at: usize| tried["values"][at].as_f64().unwrap_or(0.0);
         let (live, name) = (tried["live"] == true, tried["name"].as_str().unwrap_or_default());
         let now = name == "as it is";
-        points.push(Point {
+        points.push(PicturePoint {
             x: relative(x_now, value(x_at)),
             y: relative(y_now, value(y_at)),
             name,
@@ -87,7 +87,7 @@ fn promises(advised: &Value) -> Option<Picture> {
     for (answer, colour, square) in [("settings", SETTINGS, false), ("live", LIVE, true), ("limits", LIMITS, false)] {
         for pair in advised["advice"][answer]["judged"]["pairs"].as_array().into_iter().flatten() {
             let (x, y) = (pair[0].as_f64().unwrap_or(0.0), pair[1].as_f64().unwrap_or(0.0));
-            points.push(Point { x, y, name: "", colour, named: false, square });
+            points.push(PicturePoint { x, y, name: "", colour, named: false, square });
         }
     }
     if points.is_empty() {
@@ -106,7 +106,7 @@ fn promises(advised: &Value) -> Option<Picture> {
 /// Largest value of the axes: a candidate that is three times as bad is as bad as any.
 const FARTHEST: f64 = 2.0;
 
-fn scatter(points: &[Point<'_>], (x_name, y_name): (&str, &str), diagonal: bool) -> String {
+fn scatter(points: &[PicturePoint<'_>], (x_name, y_name): (&str, &str), diagonal: bool) -> String {
     const WIDTH: f64 = 860.0;
     const HEIGHT: f64 = 460.0;
     const LEFT: f64 = 70.0;
@@ -114,7 +114,7 @@ fn scatter(points: &[Point<'_>], (x_name, y_name): (&str, &str), diagonal: bool)
     const TOP: f64 = 16.0;
     const BOTTOM: f64 = 48.0;
     let clamp = |value: f64| value.clamp(-1.0, FARTHEST);
-    let range = |of: fn(&Point<'_>) -> f64| {
+    let range = |of: fn(&PicturePoint<'_>) -> f64| {
         let low = points.iter().map(of).map(clamp).fold(-0.02, f64::min);
         let high = points.iter().map(of).map(clamp).fold(0.02, f64::max);
         let pad = (high - low) * 0.06;
@@ -166,7 +166,8 @@ fn scatter(points: &[Point<'_>], (x_name, y_name): (&str, &str), diagonal: bool)
         );
     }
     // Those with names come last, on top of the others.
-    let (named, others): (Vec<&Point<'_>>, Vec<&Point<'_>>) = points.iter().partition(|point| point.named);
+    let (named, others): (Vec<&PicturePoint<'_>>, Vec<&PicturePoint<'_>>) =
+        points.iter().partition(|point| point.named);
     for point in others.into_iter().chain(named) {
         mark(&mut svg, point, x(point.x), y(point.y), WIDTH);
     }
@@ -183,7 +184,7 @@ fn scatter(points: &[Point<'_>], (x_name, y_name): (&str, &str), diagonal: bool)
     svg
 }
 
-fn mark(svg: &mut String, point: &Point<'_>, x: f64, y: f64, width: f64) {
+fn mark(svg: &mut String, point: &PicturePoint<'_>, x: f64, y: f64, width: f64) {
     let (size, colour) = (if point.named { 6.0 } else { 4.0 }, point.colour);
     let title = if point.name.is_empty() { String::new() } else { format!("<title>{}</title>", escape(point.name)) };
     let _ = match point.square {

@@ -2,7 +2,7 @@
 //! length of the log.
 
 use crate::timeline::{Timeline, TimelineMeter, round};
-use drystone::engine::{Levels, Note, Notes, Observer};
+use drystone::engine::{GaugeNote, Levels, Notes, Observer};
 use drystone::metrics::{
     Categorised, Category, ClassWeek, Distribution, JobRow, MANY_WEEKS, SearchEffort, SlowdownRatios, Summary,
     measures, slowdown_ratios, weekly,
@@ -20,7 +20,7 @@ const MOST_STEPS: usize = 600;
 /// Data of one policy for plots, beyond its report.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Details {
+pub struct PlotDetails {
     /// Distribution of waits over the jobs that count, in seconds.
     pub wait: Quantiles,
     /// Distribution of bounded slowdowns over the jobs that count.
@@ -31,9 +31,9 @@ pub struct Details {
     /// Jobs that count by the accuracy of their predictions.
     pub accuracy: Bars,
     /// Jobs that count by run time × width, in the 25 classes of `chiang`.
-    pub classes: Vec<Cell>,
+    pub classes: Vec<DetailCell>,
     /// The users with most jobs that count.
-    pub users: Vec<Cell>,
+    pub users: Vec<DetailCell>,
     /// Users that there are.
     pub user_count: usize,
     /// The machine over time; absent where months were simulated apart.
@@ -45,10 +45,10 @@ pub struct Details {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratios: Option<SlowdownRatios>,
     /// Quantities inside the policy over time, such as the sizes of its partitions.
-    pub gauges: Vec<Steps>,
+    pub gauges: Vec<QuantitySteps>,
     /// Effort of its searches.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub search: Option<Search>,
+    pub search: Option<SearchDetails>,
 }
 
 /// A distribution as points of its cumulative distribution function.
@@ -118,7 +118,7 @@ pub struct Bars {
 
 /// Some jobs together: a class, or a user.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Cell {
+pub struct DetailCell {
     /// Number of the class or of the user.
     pub key: i64,
     /// Name of the class.
@@ -131,10 +131,10 @@ pub struct Cell {
     pub bounded_slowdown: Option<f64>,
 }
 
-impl Cell {
-    fn of(category: &Category) -> Cell {
+impl DetailCell {
+    fn of(category: &Category) -> DetailCell {
         let Category { key, name, measures } = category;
-        Cell {
+        DetailCell {
             key: *key,
             name: name.clone(),
             jobs: measures.wait.count,
@@ -174,7 +174,7 @@ impl Weekly {
 
 /// A quantity inside a policy over time: from each point on it has that value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Steps {
+pub struct QuantitySteps {
     /// The quantity, e.g. `partition 1`.
     pub name: String,
     /// (since when, value). Where there are many, sampled after a number of changes of any of the
@@ -186,7 +186,7 @@ pub struct Steps {
 
 /// Effort of the searches of a policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Search {
+pub struct SearchDetails {
     /// All together.
     pub effort: SearchEffort,
     /// Nodes placed per search.
@@ -198,7 +198,7 @@ pub struct Search {
     pub by_nodes: Vec<u64>,
 }
 
-/// Watches one simulation for what [`Details`] need beyond rows and categories.
+/// Watches one simulation for what [`PlotDetails`] need beyond rows and categories.
 #[derive(Clone, Debug)]
 pub struct Watcher {
     timeline: TimelineMeter,
@@ -227,7 +227,7 @@ impl Observer for Watcher {
     }
 }
 
-/// Sources of [`Details`].
+/// Sources of [`PlotDetails`].
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
     /// Every job.
@@ -242,26 +242,26 @@ pub struct Material<'a> {
     pub users: Option<&'a Categorised>,
 }
 
-impl Details {
+impl PlotDetails {
     /// From a simulation's rows and categories and what was watched; `watched` is absent where
     /// months were simulated apart. O(n log n) for n jobs.
     #[must_use]
-    pub fn of(material: Material<'_>, watched: Option<Watcher>) -> Details {
+    pub fn of(material: Material<'_>, watched: Option<Watcher>) -> PlotDetails {
         let Material { rows, baseline, batch, classes, users } = material;
         let counted = || rows.iter().filter(|r| r.counted);
         let late = |r: &JobRow| {
             let reserved = r.first_reservation.filter(|_| r.start > r.submit)?;
             Some((r.start.0 as f64 - reserved.0 as f64).abs())
         };
-        let cells = |categorised: Option<&Categorised>| -> Vec<Cell> {
-            categorised.map_or_else(Vec::new, |c| c.categories.iter().map(Cell::of).collect())
+        let cells = |categorised: Option<&Categorised>| -> Vec<DetailCell> {
+            categorised.map_or_else(Vec::new, |c| c.categories.iter().map(DetailCell::of).collect())
         };
         let mut users = cells(users);
         let user_count = users.len();
         users.sort_by_key(|u| (std::cmp::Reverse(u.jobs), u.key));
         users.truncate(MOST_USERS);
         let (timeline, notes) = watched.map(|w| (w.timeline.finish(), w.notes)).unwrap_or_default();
-        Details {
+        PlotDetails {
             wait: Quantiles::of(counted().map(|r| r.wait().as_f64())),
             bounded_slowdown: Quantiles::of(counted().map(|r| measures::bounded_slowdown(r.wait(), r.ran))),
             reservation_error: Quantiles::of(counted().filter_map(late)),
@@ -273,7 +273,7 @@ impl Details {
             weekly: Weekly::of(&weekly(rows)),
             ratios: baseline.and_then(|base| slowdown_ratios(base, rows, batch).ok()),
             gauges: gauges(&notes.list),
-            search: Search::of(&notes),
+            search: SearchDetails::of(&notes),
         }
     }
 }
@@ -289,7 +289,7 @@ fn accuracy(values: impl Iterator<Item = f64>) -> Bars {
 
 /// A policy's notes on its partitions, borders and delay. Notes of its searches are summed up
 /// instead.
-fn gauges(notes: &[Note]) -> Vec<Steps> {
+fn gauges(notes: &[GaugeNote]) -> Vec<QuantitySteps> {
     let mut all: BTreeMap<Gauge, Vec<(Time, i64)>> = BTreeMap::new();
     for note in notes {
         let told = matches!(note.gauge, Gauge::Partition(_) | Gauge::Queues | Gauge::Border(_) | Gauge::Delay);
@@ -314,13 +314,13 @@ fn gauges(notes: &[Note]) -> Vec<Steps> {
                 thinned.push((at, value));
             }
         }
-        Steps { name: gauge.to_string(), changes: points.len() as u64, points: thinned }
+        QuantitySteps { name: gauge.to_string(), changes: points.len() as u64, points: thinned }
     };
     all.into_iter().map(thin).collect()
 }
 
-impl Search {
-    fn of(notes: &Notes) -> Option<Search> {
+impl SearchDetails {
+    fn of(notes: &Notes) -> Option<SearchDetails> {
         let effort = SearchEffort::of(notes)?;
         let (mut nodes, mut paths) = (Distribution::new(true), Distribution::new(true));
         let mut by_nodes: Vec<u64> = Vec::new();
@@ -338,7 +338,7 @@ impl Search {
                 _ => {}
             }
         }
-        Some(Search { effort, nodes: nodes.finish(), paths: paths.finish(), by_nodes })
+        Some(SearchDetails { effort, nodes: nodes.finish(), paths: paths.finish(), by_nodes })
     }
 }
 
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn gauges_are_step_functions_without_repetition() {
-        let note = |at, gauge, value| Note { at: Time(at), gauge, value };
+        let note = |at, gauge, value| GaugeNote { at: Time(at), gauge, value };
         let notes = [
             note(0, Gauge::Partition(1), 4),
             note(0, Gauge::Partition(2), 6),
@@ -392,12 +392,12 @@ mod tests {
         let mut notes = Vec::new();
         for i in 0..5_000 {
             let one = i * 37 % 11;
-            notes.push(Note { at: Time(i), gauge: Gauge::Partition(1), value: one });
-            notes.push(Note { at: Time(i), gauge: Gauge::Partition(2), value: 10 - one });
+            notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(1), value: one });
+            notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(2), value: 10 - one });
         }
         let found = gauges(&notes);
         assert!(found.iter().all(|g| g.points.len() <= MOST_STEPS && g.points.len() > 300 && g.changes == 5_000));
-        let at = |g: &Steps, t: Time| g.points.iter().rev().find(|p| p.0 <= t).map(|p| p.1);
+        let at = |g: &QuantitySteps, t: Time| g.points.iter().rev().find(|p| p.0 <= t).map(|p| p.1);
         for t in (0..5_000).map(Time) {
             assert_eq!(at(&found[0], t).zip(at(&found[1], t)).map(|(a, b)| a + b), Some(10), "{t}");
         }

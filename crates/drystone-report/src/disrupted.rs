@@ -3,11 +3,11 @@
 
 use crate::number::{count, duration, fixed, percent};
 use crate::results::PolicyResult;
-use crate::table::{Cell, Table};
+use crate::table::{HtmlCell, HtmlTable};
 
 /// A row for each policy, where a machine lost processors or jobs were held back.
-pub(crate) fn table(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell, out: &mut String) {
-    let mut table = Table::new(
+pub(crate) fn table(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> HtmlCell, out: &mut String) {
+    let mut table = HtmlTable::new(
         "disruptions",
         "Outages and holds: the machine's doing",
         [
@@ -28,16 +28,16 @@ pub(crate) fn table(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> C
         let Some(d) = &policy.report.disruptions else { continue };
         table.row(vec![
             name(policy),
-            Cell::number(d.capacity_up, |v| percent(Some(v), 2)),
-            Cell::count(d.hits),
-            Cell::count(d.requeued),
-            Cell::count(d.lost),
-            Cell::number(Some(d.work_lost / 3_600.0), |v| fixed(v, 1)),
-            Cell::number(Some(policy.promises.excused as f64), |v| count(v as u64)),
-            Cell::count(d.held),
-            Cell::number(d.eligible_wait.mean, duration),
-            Cell::count(d.found),
-            Cell::count(d.left),
+            HtmlCell::number(d.capacity_up, |v| percent(Some(v), 2)),
+            HtmlCell::count(d.hits),
+            HtmlCell::count(d.requeued),
+            HtmlCell::count(d.lost),
+            HtmlCell::number(Some(d.work_lost / 3_600.0), |v| fixed(v, 1)),
+            HtmlCell::number(Some(policy.promises.excused as f64), |v| count(v as u64)),
+            HtmlCell::count(d.held),
+            HtmlCell::number(d.eligible_wait.mean, duration),
+            HtmlCell::count(d.found),
+            HtmlCell::count(d.left),
         ]);
     }
     if !table.is_empty() {

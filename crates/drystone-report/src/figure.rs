@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// Marks of a series.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Marks {
+pub enum SeriesMarks {
     /// Lines from point to point.
     Lines,
     /// Horizontal lines, each up to the next point.
@@ -24,7 +24,7 @@ pub enum Marks {
 /// Reading of the numbers of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reading {
+pub enum AxisReading {
     /// Numbers.
     Number,
     /// Shares, shown in per cent.
@@ -43,13 +43,13 @@ pub struct FigureAxis {
     /// True for a logarithmic axis.
     pub log: bool,
     /// Reading of its numbers.
-    pub reading: Reading,
+    pub reading: AxisReading,
 }
 
 impl FigureAxis {
     /// A linear axis of numbers.
     #[must_use]
-    pub fn new(name: &str, reading: Reading) -> FigureAxis {
+    pub fn new(name: &str, reading: AxisReading) -> FigureAxis {
         FigureAxis { name: name.to_string(), categories: Vec::new(), log: false, reading }
     }
 
@@ -62,7 +62,7 @@ impl FigureAxis {
     /// An axis of categories.
     #[must_use]
     pub fn categories(name: &str, categories: Vec<String>) -> FigureAxis {
-        FigureAxis { categories, ..FigureAxis::new(name, Reading::Number) }
+        FigureAxis { categories, ..FigureAxis::new(name, AxisReading::Number) }
     }
 
     /// The value as a reader of CSV wants it.
@@ -91,7 +91,7 @@ pub struct Figure {
     /// Note on reading the plot.
     pub note: String,
     /// Marks of the series.
-    pub marks: Marks,
+    pub marks: SeriesMarks,
     /// The axis across.
     pub x: FigureAxis,
     /// The axis upwards.
@@ -138,9 +138,9 @@ mod tests {
             id: "made-up".to_string(),
             title: "Made up".to_string(),
             note: String::new(),
-            marks: Marks::Bars,
+            marks: SeriesMarks::Bars,
             x: FigureAxis::categories("kind", vec!["a, b".to_string(), "c".to_string()]),
-            y: FigureAxis::new("share", Reading::Share),
+            y: FigureAxis::new("share", AxisReading::Share),
             series: vec![FigureSeries { name: "one".to_string(), points: vec![(0.0, Some(0.5)), (1.0, None)] }],
         }
     }
@@ -154,10 +154,12 @@ mod tests {
     #[cfg(feature = "charts")]
     #[test]
     fn all_marks_are_drawn() {
-        for marks in [Marks::Lines, Marks::Steps, Marks::Bars, Marks::Stack, Marks::Points] {
-            for reading in [Reading::Number, Reading::Share, Reading::Seconds] {
+        for marks in
+            [SeriesMarks::Lines, SeriesMarks::Steps, SeriesMarks::Bars, SeriesMarks::Stack, SeriesMarks::Points]
+        {
+            for reading in [AxisReading::Number, AxisReading::Share, AxisReading::Seconds] {
                 let y = FigureAxis::new("y", reading);
-                let log = matches!(marks, Marks::Lines | Marks::Points);
+                let log = matches!(marks, SeriesMarks::Lines | SeriesMarks::Points);
                 let y = if log { y.log() } else { y };
                 let figures = [Figure { marks, y, ..figure() }];
                 let drawn = draw_figures(&figures, &Value::Null, 820).expect("drawn");

@@ -6,7 +6,7 @@ use crate::number::{duration, plural};
 use crate::page::shell;
 use crate::{assets, charts};
 use drystone::engine::explain::{Biography, Chapter};
-use drystone::engine::{Segment, Then};
+use drystone::engine::{Segment, SegmentEnd};
 use drystone::model::{JobId, ProcSet, Procs, Time, Workload};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ pub struct Gantt {
     /// True if rows are only packed: the policy counts processors and names none.
     pub packed: bool,
     /// Jobs in the window.
-    jobs: Jobs,
+    jobs: GanttJobs,
     /// Rectangles, five numbers each: index of the job, start, end, lowest row, row above the
     /// highest; negative index − 1 where the job did not end then: it was suspended, or an outage
     /// hit it.
@@ -44,7 +44,7 @@ pub struct Gantt {
     gaps: Vec<i64>,
     /// The job that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    mark: Option<Mark>,
+    mark: Option<PromiseMark>,
     /// Inputs that determined the schedule, if known.
     #[serde(skip_serializing_if = "Value::is_null")]
     determined: Value,
@@ -52,7 +52,7 @@ pub struct Gantt {
 
 /// Facts about each job, in parallel lists.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
-struct Jobs {
+struct GanttJobs {
     number: Vec<i64>,
     user: Vec<i32>,
     /// Class of run time, 0 to 3.
@@ -66,7 +66,7 @@ struct Jobs {
 
 /// The promises to one job.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Mark {
+pub struct PromiseMark {
     /// The log's number of the job.
     pub number: i64,
     /// Processors it needs.
@@ -82,17 +82,17 @@ pub struct Mark {
     pub reserved: Vec<(Time, Time)>,
 }
 
-impl Mark {
+impl PromiseMark {
     /// From a job's story.
     #[must_use]
-    pub fn of(workload: &Workload, id: JobId, story: &Biography) -> Mark {
+    pub fn of(workload: &Workload, id: JobId, story: &Biography) -> PromiseMark {
         let job = workload.job(id);
         let planned = |(at, chapter): &(Time, Chapter)| match chapter {
             Chapter::Promised { start, .. } => Some((*at, *start)),
             Chapter::Moved { moved, .. } => Some((*at, moved.to)),
             _ => None,
         };
-        Mark {
+        PromiseMark {
             number: workload.truth()[id.index()].number,
             procs: job.procs,
             submit: job.submit,
@@ -114,7 +114,7 @@ impl Gantt {
         policy: &str,
         segments: &[Segment],
         window: (Option<Time>, Option<Time>),
-        mark: Option<Mark>,
+        mark: Option<PromiseMark>,
     ) -> Gantt {
         let mut order: Vec<&Segment> = segments.iter().filter(|s| s.end > s.start).collect();
         order.sort_by_key(|s| (s.start, s.job));
@@ -132,7 +132,7 @@ impl Gantt {
             from,
             until,
             packed,
-            jobs: Jobs::default(),
+            jobs: GanttJobs::default(),
             bars: Vec::new(),
             gaps: Vec::new(),
             mark,
@@ -144,7 +144,7 @@ impl Gantt {
         for (at, segment) in order.iter().enumerate() {
             let Some(on) = segment.on.as_ref().or_else(|| places.get(at)) else { continue };
             let gap = left.remove(&segment.job);
-            if segment.then == Then::Suspended {
+            if segment.then == SegmentEnd::Suspended {
                 left.insert(segment.job, (segment.end, on));
             }
             let inside = |start: Time, end: Time| start < until && end > from;
@@ -164,7 +164,7 @@ impl Gantt {
             if is_here {
                 push(
                     &mut gantt.bars,
-                    if segment.then == Then::Ended { job } else { -job - 1 },
+                    if segment.then == SegmentEnd::Ended { job } else { -job - 1 },
                     segment.start,
                     segment.end,
                     on,
@@ -250,17 +250,20 @@ impl Gantt {
     }
 }
 
-impl Mark {
+impl PromiseMark {
     fn table(&self) -> String {
-        use crate::table::{Cell, Table};
-        let mut table =
-            Table::new("mark", format!("Reservations of job {}", self.number), ["announced at", "planned start", "in"]);
+        use crate::table::{HtmlCell, HtmlTable};
+        let mut table = HtmlTable::new(
+            "mark",
+            format!("Reservations of job {}", self.number),
+            ["announced at", "planned start", "in"],
+        );
         for (at, start) in &self.reserved {
             let away = (*start - *at).as_f64();
             table.row(vec![
-                Cell::name(&at.to_string()),
-                Cell::number(Some(start.0 as f64), |_| start.to_string()),
-                Cell::number(Some(away), duration),
+                HtmlCell::name(&at.to_string()),
+                HtmlCell::number(Some(start.0 as f64), |_| start.to_string()),
+                HtmlCell::number(Some(away), duration),
             ]);
         }
         let mut out = String::new();
@@ -271,7 +274,7 @@ impl Mark {
     }
 }
 
-impl Jobs {
+impl GanttJobs {
     fn push(&mut self, workload: &Workload, id: JobId, start: Time) {
         let (job, truth) = (workload.job(id), &workload.truth()[id.index()]);
         self.number.push(truth.number);
@@ -351,13 +354,13 @@ fn pack(order: &[&Segment], procs: Procs) -> Vec<ProcSet> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone::model::{Job, Machine, Provenance, Span, Status, Truth};
+    use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Truth};
 
     fn workload(jobs: &[(i64, Procs, i64)]) -> Workload {
         let truth = jobs
             .iter()
             .enumerate()
-            .map(|(i, j)| Truth { run: Span(j.2), number: i as i64 + 1, status: Status::Unknown })
+            .map(|(i, j)| Truth { run: Span(j.2), number: i as i64 + 1, status: LogStatus::Unknown })
             .collect();
         let jobs = jobs.iter().map(|j| Job::new(Time(j.0), j.1, Span(j.2))).collect();
         Workload::new(Machine::new(4), jobs, truth, Provenance::default()).expect("sound")
@@ -371,7 +374,7 @@ mod tests {
             end: Time(end),
             procs,
             on,
-            then: if suspended { Then::Suspended } else { Then::Ended },
+            then: if suspended { SegmentEnd::Suspended } else { SegmentEnd::Ended },
         }
     }
 

@@ -31,15 +31,17 @@ mod waits;
 mod whatif;
 
 pub use advice::advice_pictures;
-pub use details::{Bars, Cell, Details, MOST_USERS, Material, Quantiles, Search, Steps, Watcher, Weekly};
+pub use details::{
+    Bars, DetailCell, MOST_USERS, Material, PlotDetails, Quantiles, QuantitySteps, SearchDetails, Watcher, Weekly,
+};
 pub use fidelity::draw_fidelity;
-pub use figure::{Figure, FigureAxis, FigureSeries, Marks, Reading, draw_figures};
-pub use gantt::{Colour, GANTT, Gantt, Mark};
+pub use figure::{AxisReading, Figure, FigureAxis, FigureSeries, SeriesMarks, draw_figures};
+pub use gantt::{Colour, GANTT, Gantt, PromiseMark};
 pub use page::page;
 pub use results::{COMPARE, LoadPoint, PLOTS, PolicyResult, PoolResult, RUN, Results, ResultsError, Timing};
 pub use spark::{highest, sparkline};
 pub use still::{PICTURE_WIDTH, Picture, StillPage};
-pub use summary::{Does, Summary};
+pub use summary::{ComparisonSummary, Does};
 pub use timeline::{MOST_BINS, Timeline, TimelineMeter};
 pub use waits::draw_waits;
 pub use whatif::whatif_pictures;

@@ -1,7 +1,7 @@
 //! Inputs that determined a result, recorded in every output and read again.
 
 use crate::number::{count, duration, percent, plural};
-use drystone::log::clean::{Audit, Options, Study};
+use drystone::log::clean::{Audit, CleaningOptions, CleaningStudy};
 use drystone::metrics::Calendar;
 use drystone::model::{Setting, Span, Time, Workload};
 use drystone::policy::PolicySpec;
@@ -12,27 +12,27 @@ use std::marker::PhantomData;
 
 /// Names with values, in order; an object in JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Pairs(pub Vec<(String, String)>);
+pub struct NamedPairs(pub Vec<(String, String)>);
 
-impl Serialize for Pairs {
+impl Serialize for NamedPairs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
-impl<'de> Deserialize<'de> for Pairs {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs, D::Error> {
-        Ok(Pairs(entries(deserializer)?))
+impl<'de> Deserialize<'de> for NamedPairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NamedPairs, D::Error> {
+        Ok(NamedPairs(entries(deserializer)?))
     }
 }
 
-impl From<&[Setting]> for Pairs {
-    fn from(settings: &[Setting]) -> Pairs {
-        Pairs(settings.iter().map(|s| (s.name.clone(), s.value.clone())).collect())
+impl From<&[Setting]> for NamedPairs {
+    fn from(settings: &[Setting]) -> NamedPairs {
+        NamedPairs(settings.iter().map(|s| (s.name.clone(), s.value.clone())).collect())
     }
 }
 
-impl Pairs {
+impl NamedPairs {
     /// `size=requested, overrun=kill`.
     #[must_use]
     pub fn text(&self) -> String {
@@ -67,7 +67,7 @@ pub struct WorkloadMeta {
     /// The time zone of days and months.
     pub time_zone: Option<String>,
     /// Settings by which records became jobs.
-    pub settings: Pairs,
+    pub settings: NamedPairs,
     /// Effects of cleaning.
     pub cleaning: CleaningMeta,
 }
@@ -81,22 +81,22 @@ pub struct CleaningMeta {
     /// Jobs that were made of them.
     pub jobs: u64,
     /// Number of records that each rule touched.
-    pub rules: Counts,
+    pub rules: NamedCounts,
 }
 
 /// Names with counts, in order; an object in JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Counts(pub Vec<(String, u64)>);
+pub struct NamedCounts(pub Vec<(String, u64)>);
 
-impl Serialize for Counts {
+impl Serialize for NamedCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, count)| (name, count)))
     }
 }
 
-impl<'de> Deserialize<'de> for Counts {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Counts, D::Error> {
-        Ok(Counts(entries(deserializer)?))
+impl<'de> Deserialize<'de> for NamedCounts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NamedCounts, D::Error> {
+        Ok(NamedCounts(entries(deserializer)?))
     }
 }
 
@@ -126,7 +126,7 @@ fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> R
 impl CleaningMeta {
     fn of(audit: &Audit) -> CleaningMeta {
         let rules = audit.counts().map(|(rule, count)| (rule.name().to_string(), count)).collect();
-        CleaningMeta { records: audit.records, jobs: audit.jobs, rules: Counts(rules) }
+        CleaningMeta { records: audit.records, jobs: audit.jobs, rules: NamedCounts(rules) }
     }
 
     /// `killed 7,174, guessed-estimate 6`; `None` where no rule had anything to do.
@@ -209,7 +209,7 @@ pub struct PolicyMeta {
     /// The name of its family.
     pub kind: String,
     /// Every parameter with its value in force.
-    pub parameters: Pairs,
+    pub parameters: NamedPairs,
     /// True if it knows true run times: a bound for other policies, impossible on a real machine.
     pub clairvoyant: bool,
     /// True if it suspends running jobs, which few machines can do, and none for nothing.
@@ -229,7 +229,7 @@ impl PolicyMeta {
         let clairvoyant = scheduler.forecast.predictor.clairvoyant();
         let preemptive = PREEMPTIVE.contains(&spec.kind().name) || scheduler.policy.needs().suspend;
         let kind = spec.kind().name.to_string();
-        PolicyMeta { text: spec.text().to_string(), kind, parameters: Pairs(parameters), clairvoyant, preemptive }
+        PolicyMeta { text: spec.text().to_string(), kind, parameters: NamedPairs(parameters), clairvoyant, preemptive }
     }
 
     /// Its text, with what keeps a machine from running it.
@@ -305,22 +305,22 @@ pub struct StudyMeta {
     /// Its name.
     pub name: String,
     /// Settings that differ from Drystone's own; options given explicitly win.
-    pub sets: Pairs,
+    pub sets: NamedPairs,
 }
 
 impl StudyMeta {
     /// Settings of the study, apart from policies. `procs` is the machine it simulated, where that
     /// is not the header's.
     #[must_use]
-    pub fn of(study: Study, procs: Option<u32>, trim: &str) -> StudyMeta {
-        let (own, default) = (study.options().settings(0), Options::default().settings(0));
+    pub fn of(study: CleaningStudy, procs: Option<u32>, trim: &str) -> StudyMeta {
+        let (own, default) = (study.options().settings(0), CleaningOptions::default().settings(0));
         let mut sets: Vec<(String, String)> =
             own.into_iter().filter(|s| s.name != "as" && !default.contains(s)).map(|s| (s.name, s.value)).collect();
         if let Some(procs) = procs {
             sets.push(("procs".to_string(), procs.to_string()));
         }
         sets.push(("trim".to_string(), trim.to_string()));
-        StudyMeta { name: study.name().to_string(), sets: Pairs(sets) }
+        StudyMeta { name: study.name().to_string(), sets: NamedPairs(sets) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use drystone::metrics::Unit;
+use drystone::metrics::MetricUnit;
 
 /// Placeholder for an absent value.
 pub const NONE: &str = "-";
@@ -207,13 +207,13 @@ impl TimeColumn {
 
 /// A value in its unit, or a dash.
 #[must_use]
-pub fn in_unit(value: Option<f64>, unit: Unit) -> String {
+pub fn in_unit(value: Option<f64>, unit: MetricUnit) -> String {
     match (value, unit) {
         (None, _) => NONE.to_string(),
-        (Some(value), Unit::Seconds) => duration(value),
-        (share, Unit::Share) => percent(share, 1),
-        (Some(value), Unit::Ratio) => fixed(value, 2),
-        (Some(value), Unit::Count) => count(value as u64),
+        (Some(value), MetricUnit::Seconds) => duration(value),
+        (share, MetricUnit::Share) => percent(share, 1),
+        (Some(value), MetricUnit::Ratio) => fixed(value, 2),
+        (Some(value), MetricUnit::Count) => count(value as u64),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::html::{embed, escape, prose};
 use crate::number::{count, duration, percent, plural};
 use crate::results::Results;
-use crate::table::{Cell, Table};
+use crate::table::{HtmlCell, HtmlTable};
 use crate::tables::{interval, judged, shown};
 use crate::{assets, budget, charts, settings, sheet, tables};
 use base64::Engine;
@@ -123,9 +123,9 @@ fn verdict(results: &Results, out: &mut String) {
 }
 
 /// The policy with the lowest value of each measure, with its interval.
-fn winners(results: &Results) -> Table {
+fn winners(results: &Results) -> HtmlTable {
     let comparison = &results.comparison;
-    let mut table = Table::new(
+    let mut table = HtmlTable::new(
         "winners",
         "Best policy by each measure, of those that a site can choose",
         ["measure", "best policy", "its value", "baseline's value", "change", "interval", "conclusion"],
@@ -144,25 +144,25 @@ fn winners(results: &Results) -> Table {
         let Some((name, change, value)) = found.min_by(|a, b| a.2.total_cmp(&b.2)) else { continue };
         let show = shown(metric);
         let base = change.baseline;
-        let mut row = vec![Cell::name(&metric.name())];
+        let mut row = vec![HtmlCell::name(&metric.name())];
         if base.is_some_and(|base| base <= value) {
             row.extend([
-                Cell::name(&comparison.baseline),
-                Cell::number(base, show),
-                Cell::number(base, show),
-                Cell::words("–"),
-                Cell::words("–"),
-                Cell::words("the baseline is the best"),
+                HtmlCell::name(&comparison.baseline),
+                HtmlCell::number(base, show),
+                HtmlCell::number(base, show),
+                HtmlCell::words("–"),
+                HtmlCell::words("–"),
+                HtmlCell::words("the baseline is the best"),
             ]);
         } else {
             let (words, tone) = judged(change);
             row.extend([
-                Cell::name(name),
-                Cell::number(Some(value), show),
-                Cell::number(base, show),
-                Cell::number(change.relative, crate::number::change),
-                Cell::words(change.interval.map_or_else(|| "none".to_string(), interval)),
-                Cell::words(words).said(tone),
+                HtmlCell::name(name),
+                HtmlCell::number(Some(value), show),
+                HtmlCell::number(base, show),
+                HtmlCell::number(change.relative, crate::number::change),
+                HtmlCell::words(change.interval.map_or_else(|| "none".to_string(), interval)),
+                HtmlCell::words(words).said(tone),
             ]);
         }
         table.row(row);

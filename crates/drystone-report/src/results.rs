@@ -1,10 +1,10 @@
 //! Results as `drystone compare` and `drystone run` write them, read again.
 
-use crate::details::Details;
+use crate::details::PlotDetails;
 use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
-use crate::summary::Summary;
-use drystone::experiment::{Measured, PoolMeasured};
-use drystone::metrics::{Categorised, Comparison, Options, PromisesKept, Report};
+use crate::summary::ComparisonSummary;
+use drystone::experiment::{ExperimentResult, PoolMeasured};
+use drystone::metrics::{Categorised, Comparison, IntervalOptions, PromisesKept, Report};
 use drystone::model::Procs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub struct Results {
     /// Sentences for decision makers.
     pub verdict: Vec<String>,
     /// The summary of the comparison, if it was written.
-    pub summary: Option<Summary>,
+    pub summary: Option<ComparisonSummary>,
     /// Changes against the baseline.
     pub comparison: Comparison,
     /// Result of each policy.
@@ -72,7 +72,7 @@ pub struct PolicyResult {
     pub pools: Vec<PoolResult>,
     /// Data for plots, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub details: Option<Details>,
+    pub details: Option<PlotDetails>,
     /// Speed of the simulation, if asked for. Differs from run to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
@@ -117,7 +117,7 @@ pub struct Timing {
 impl Timing {
     /// Of an experiment.
     #[must_use]
-    pub fn of(measured: &Measured) -> Timing {
+    pub fn of(measured: &ExperimentResult) -> Timing {
         let seconds = measured.took.as_secs_f64();
         Timing { seconds, jobs_per_second: measured.report.trimmed.seen as f64 / seconds.max(1e-9) }
     }
@@ -178,7 +178,7 @@ struct Compare {
     baseline: String,
     verdict: Vec<String>,
     #[serde(default)]
-    summary: Option<Summary>,
+    summary: Option<ComparisonSummary>,
     comparison: Comparison,
     results: Vec<PolicyResult>,
     #[serde(default)]
@@ -186,7 +186,7 @@ struct Compare {
 }
 
 #[derive(Deserialize)]
-struct Run {
+struct ResultRun {
     drystone: String,
     workload: WorkloadMeta,
     experiment: ExperimentMeta,
@@ -224,7 +224,7 @@ impl Results {
                 })
             }
             Some(RUN) => {
-                let run = Run::deserialize(&data).map_err(ResultsError::Damaged)?;
+                let run = ResultRun::deserialize(&data).map_err(ResultsError::Damaged)?;
                 let only = PolicyResult::deserialize(&data).map_err(ResultsError::Damaged)?;
                 Ok(Results::of_run(run.drystone, run.workload, run.experiment, only, data))
             }
@@ -242,7 +242,7 @@ impl Results {
         data: Value,
     ) -> Results {
         let baseline = only.policy.text.clone();
-        let (weeks, options) = (only.report.weeks.len(), Options::default());
+        let (weeks, options) = (only.report.weeks.len(), IntervalOptions::default());
         Results {
             drystone,
             workload,

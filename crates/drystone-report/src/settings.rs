@@ -2,26 +2,26 @@
 
 use crate::number::exact_percent;
 use crate::results::Results;
-use crate::table::{Cell, Table};
+use crate::table::{HtmlCell, HtmlTable};
 use serde_json::{Value, json};
 
 /// Everything that determined the results, and the data themselves.
 pub(crate) fn settings(results: &Results, out: &mut String) {
     out.push_str("<section id=\"settings\"><h2>Settings and data</h2>\n");
-    let mut facts = Table::new("facts", "Inputs of these results", ["setting", "value"]);
-    facts.row(vec![Cell::name("drystone"), Cell::words(results.drystone.clone())]);
+    let mut facts = HtmlTable::new("facts", "Inputs of these results", ["setting", "value"]);
+    facts.row(vec![HtmlCell::name("drystone"), HtmlCell::words(results.drystone.clone())]);
     // Settings are listed by name.
     flatten(&mut facts, "workload", &json!(results.workload));
     flatten(&mut facts, "", &json!(results.experiment));
     let options = results.comparison.options;
-    facts.row(vec![Cell::name("intervals: confidence"), Cell::words(exact_percent(options.confidence))]);
+    facts.row(vec![HtmlCell::name("intervals: confidence"), HtmlCell::words(exact_percent(options.confidence))]);
     facts.html(out);
-    let mut policies = Table::new("parameters", "Every parameter in force", ["policy", "parameters"]);
+    let mut policies = HtmlTable::new("parameters", "Every parameter in force", ["policy", "parameters"]);
     for result in &results.policies {
         let mut parameters = result.policy.parameters.clone();
         parameters.0.sort();
         let text = parameters.text();
-        policies.row(vec![Cell::name(&result.policy.text), Cell::words(text)]);
+        policies.row(vec![HtmlCell::name(&result.policy.text), HtmlCell::words(text)]);
     }
     policies.html(out);
     out.push_str(
@@ -41,7 +41,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// A row per leaf of nested settings.
-fn flatten(table: &mut Table, at: &str, value: &Value) {
+fn flatten(table: &mut HtmlTable, at: &str, value: &Value) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
@@ -50,6 +50,6 @@ fn flatten(table: &mut Table, at: &str, value: &Value) {
             }
         }
         Value::Null => {}
-        leaf => table.row(vec![Cell::name(at), Cell::words(plain(leaf))]),
+        leaf => table.row(vec![HtmlCell::name(at), HtmlCell::words(plain(leaf))]),
     }
 }

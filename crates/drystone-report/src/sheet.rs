@@ -1,10 +1,10 @@
 //! The first section of a page: what the comparison comes to, on one sheet; and the glossary.
 
-use crate::details::Cell as Class;
+use crate::details::DetailCell as Class;
 use crate::html::{escape, prose};
 use crate::number::{change, count, duration, fixed, percent};
 use crate::results::{PolicyResult, Results};
-use crate::table::{Cell, Table};
+use crate::table::{HtmlCell, HtmlTable};
 use std::fmt::Write;
 
 /// Least share of the jobs that a class must have to be named.
@@ -108,10 +108,10 @@ fn entry(out: &mut String, term: &str, sentences: &[String]) {
 }
 
 /// A line of the table: its name, the baseline's value, the chosen policy's, and how to write them.
-type Row<'a> = (&'a str, Option<f64>, Option<f64>, &'a dyn Fn(f64) -> String);
+type SheetRow<'a> = (&'a str, Option<f64>, Option<f64>, &'a dyn Fn(f64) -> String);
 
-fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> Table {
-    let mut table = Table::new(
+fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> HtmlTable {
+    let mut table = HtmlTable::new(
         "sheet",
         "The recommended policy beside the baseline",
         ["", base.policy.text.as_str(), chosen.policy.text.as_str(), "change"],
@@ -120,7 +120,7 @@ fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> Table {
     let time = |v: f64| duration(v);
     let ratio = |v: f64| fixed(v, 2);
     let share = |v: f64| percent(Some(v), 1);
-    let rows: [Row<'_>; 5] = [
+    let rows: [SheetRow<'_>; 5] = [
         ("mean wait", old.measures.wait.mean, new.measures.wait.mean, &time),
         ("95 of 100 jobs wait at most", old.measures.wait.p95, new.measures.wait.p95, &time),
         ("longest wait", old.measures.wait.max, new.measures.wait.max, &time),
@@ -130,10 +130,10 @@ fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> Table {
     for (name, old, new, show) in rows {
         let relative = old.zip(new).filter(|(old, _)| *old > 0.0).map(|(old, new)| new / old - 1.0);
         table.row(vec![
-            Cell::name(name),
-            Cell::number(old, show),
-            Cell::number(new, show),
-            Cell::number(relative, change),
+            HtmlCell::name(name),
+            HtmlCell::number(old, show),
+            HtmlCell::number(new, show),
+            HtmlCell::number(relative, change),
         ]);
     }
     table

@@ -40,7 +40,7 @@ impl From<Drawing> for Picture {
 pub struct StillPage<'a> {
     /// Title.
     pub title: &'a str,
-    /// What the page is about, below the title.
+    /// Subject, below the title.
     pub subject: &'a str,
     /// Sentences to read first.
     pub verdict: &'a [String],

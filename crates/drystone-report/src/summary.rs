@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A comparison on one sheet.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Summary {
+pub struct ComparisonSummary {
     /// The policy that is recommended, as it can be given again; `None` where none is.
     pub recommended: Option<String>,
     /// The recommendation, or that there is none, in one sentence.

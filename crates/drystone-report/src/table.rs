@@ -6,59 +6,59 @@ use std::fmt::Write;
 
 /// One cell.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct HtmlCell {
     text: String,
     value: Option<f64>,
     class: &'static str,
 }
 
-impl Cell {
+impl HtmlCell {
     /// A name.
-    pub(crate) fn name(text: &str) -> Cell {
-        Cell { text: text.to_string(), value: None, class: "name" }
+    pub(crate) fn name(text: &str) -> HtmlCell {
+        HtmlCell { text: text.to_string(), value: None, class: "name" }
     }
 
     /// Words.
-    pub(crate) fn words(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), value: None, class: "words" }
+    pub(crate) fn words(text: impl Into<String>) -> HtmlCell {
+        HtmlCell { text: text.into(), value: None, class: "words" }
     }
 
     /// A number as `show` writes it, or a dash.
-    pub(crate) fn number(value: Option<f64>, show: impl Fn(f64) -> String) -> Cell {
+    pub(crate) fn number(value: Option<f64>, show: impl Fn(f64) -> String) -> HtmlCell {
         let value = value.filter(|v| v.is_finite());
-        Cell { text: value.map_or_else(|| NONE.to_string(), show), value, class: "number" }
+        HtmlCell { text: value.map_or_else(|| NONE.to_string(), show), value, class: "number" }
     }
 
     /// A count.
-    pub(crate) fn count(value: u64) -> Cell {
-        Cell { text: crate::number::count(value), value: Some(value as f64), class: "number" }
+    pub(crate) fn count(value: u64) -> HtmlCell {
+        HtmlCell { text: crate::number::count(value), value: Some(value as f64), class: "number" }
     }
 
     /// Said in this way: `good`, `bad`, `faint`, `best`.
-    pub(crate) fn said(self, class: &'static str) -> Cell {
-        Cell { class, ..self }
+    pub(crate) fn said(self, class: &'static str) -> HtmlCell {
+        HtmlCell { class, ..self }
     }
 }
 
 /// A table with a row head in its first column.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub(crate) struct HtmlTable {
     id: &'static str,
     caption: String,
     head: Vec<String>,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<HtmlCell>>,
 }
 
-impl Table {
+impl HtmlTable {
     pub(crate) fn new<S: Into<String>>(
         id: &'static str,
         caption: impl Into<String>,
         head: impl IntoIterator<Item = S>,
-    ) -> Table {
-        Table { id, caption: caption.into(), head: head.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    ) -> HtmlTable {
+        HtmlTable { id, caption: caption.into(), head: head.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
-    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+    pub(crate) fn row(&mut self, cells: Vec<HtmlCell>) {
         self.rows.push(cells);
     }
 

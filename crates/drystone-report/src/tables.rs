@@ -3,8 +3,8 @@
 use crate::disrupted;
 use crate::number::{bound, change, count, duration, exact_percent, fixed, in_unit, percent};
 use crate::results::{PolicyResult, Results};
-use crate::table::{Cell, Table};
-use drystone::metrics::{Change, LEAST_WEEKS, Measure, Metric, Verdict};
+use crate::table::{HtmlCell, HtmlTable};
+use drystone::metrics::{LEAST_WEEKS, Measure, Metric, MetricChange, MetricVerdict};
 
 /// Most users in the table; the plot and the data have more.
 const TABLE_USERS: usize = 30;
@@ -16,7 +16,7 @@ pub(crate) fn tables(results: &Results, out: &mut String) {
     let name = |p: &PolicyResult| {
         let base = if p.policy.text == results.baseline && policies.len() > 1 { " (baseline)" } else { "" };
         let equals: String = p.equals.iter().map(|other| format!(" = {other}")).collect();
-        Cell::name(&format!("{}{equals}{base}", p.policy.marked()))
+        HtmlCell::name(&format!("{}{equals}{base}", p.policy.marked()))
     };
     let (main, apart): (Vec<&PolicyResult>, Vec<&PolicyResult>) =
         policies.iter().partition(|p| p.policy.text == results.baseline || results.may_lead(&p.policy.text));
@@ -51,22 +51,22 @@ pub(crate) fn tables(results: &Results, out: &mut String) {
                 head.push("interval".to_string());
             }
         }
-        let mut table = Table::new("changes", format!("Change against {} ({how})", results.baseline), head);
+        let mut table = HtmlTable::new("changes", format!("Change against {} ({how})", results.baseline), head);
         for policy in &comparison.policies {
             let marked = policies.iter().find(|p| p.policy.text == policy.name).map(&name);
-            let mut row = vec![marked.unwrap_or_else(|| Cell::name(&policy.name))];
+            let mut row = vec![marked.unwrap_or_else(|| HtmlCell::name(&policy.name))];
             for metric in metrics {
                 let found = policy.changes.iter().find(|c| c.metric == metric);
                 let tone = match found.map(|c| c.verdict) {
-                    Some(Verdict::Better) => "number good",
-                    Some(Verdict::Worse) => "number bad",
-                    Some(Verdict::NotAMean) => "number",
+                    Some(MetricVerdict::Better) => "number good",
+                    Some(MetricVerdict::Worse) => "number bad",
+                    Some(MetricVerdict::NotAMean) => "number",
                     _ => "number faint",
                 };
-                row.push(Cell::number(found.and_then(|c| c.relative), change).said(tone));
+                row.push(HtmlCell::number(found.and_then(|c| c.relative), change).said(tone));
                 if matches!(metric, Metric::Mean(_)) {
                     let text = found.and_then(|c| c.interval).map_or_else(|| "none".to_string(), interval);
-                    row.push(Cell::words(text).said(if tone == "number" { "words" } else { tone }));
+                    row.push(HtmlCell::words(text).said(if tone == "number" { "words" } else { tone }));
                 }
             }
             table.row(row);
@@ -84,8 +84,13 @@ pub(crate) fn tables(results: &Results, out: &mut String) {
     out.push_str("</section>\n");
 }
 
-fn figures(id: &'static str, caption: &str, policies: &[&PolicyResult], name: impl Fn(&PolicyResult) -> Cell) -> Table {
-    let mut table = Table::new(
+fn figures(
+    id: &'static str,
+    caption: &str,
+    policies: &[&PolicyResult],
+    name: impl Fn(&PolicyResult) -> HtmlCell,
+) -> HtmlTable {
+    let mut table = HtmlTable::new(
         id,
         caption,
         [
@@ -118,20 +123,20 @@ fn figures(id: &'static str, caption: &str, policies: &[&PolicyResult], name: im
     ];
     for policy in policies {
         let report = &policy.report;
-        let mut row = vec![name(policy), Cell::count(report.trimmed.kept)];
+        let mut row = vec![name(policy), HtmlCell::count(report.trimmed.kept)];
         for metric in columns {
             let value = metric.of(report);
             let tone = if policies.len() > 1 && value == Some(best(metric)) { "number best" } else { "number" };
-            row.push(Cell::number(value, shown(metric)).said(tone));
+            row.push(HtmlCell::number(value, shown(metric)).said(tone));
         }
-        row.push(Cell::number(Metric::Utilisation.of(report), shown(Metric::Utilisation)));
+        row.push(HtmlCell::number(Metric::Utilisation.of(report), shown(Metric::Utilisation)));
         table.row(row);
     }
     table
 }
 
 /// Pools that are simulated side by side, where there are several.
-fn pools(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell, out: &mut String) {
+fn pools(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> HtmlCell, out: &mut String) {
     if policies.iter().all(|policy| policy.pools.is_empty()) {
         return;
     }
@@ -142,24 +147,24 @@ fn pools(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell, out: &
         Metric::Utilisation,
     ];
     let heads = ["policy", "pool", "processors", "jobs"].into_iter().map(String::from);
-    let mut table = Table::new("pools", "By pool", heads.chain(metrics.iter().map(|metric| metric.name())));
+    let mut table = HtmlTable::new("pools", "By pool", heads.chain(metrics.iter().map(|metric| metric.name())));
     for policy in policies {
         for pool in &policy.pools {
             let mut row = vec![
                 name(policy),
-                Cell::name(&pool.name),
-                Cell::number(Some(f64::from(pool.procs)), |n| count(n as u64)),
-                Cell::number(Some(pool.report.trimmed.kept as f64), |n| count(n as u64)),
+                HtmlCell::name(&pool.name),
+                HtmlCell::number(Some(f64::from(pool.procs)), |n| count(n as u64)),
+                HtmlCell::number(Some(pool.report.trimmed.kept as f64), |n| count(n as u64)),
             ];
-            row.extend(metrics.iter().map(|metric| Cell::number(metric.of(&pool.report), shown(*metric))));
+            row.extend(metrics.iter().map(|metric| HtmlCell::number(metric.of(&pool.report), shown(*metric))));
             table.row(row);
         }
     }
     table.html(out);
 }
 
-fn promises(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell) -> Table {
-    let mut table = Table::new(
+fn promises(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> HtmlCell) -> HtmlTable {
+    let mut table = HtmlTable::new(
         "promises",
         "Announced starts, predictions, suspensions",
         [
@@ -185,23 +190,23 @@ fn promises(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell) -> 
         let tone = if broken > Some(0.0) { "number bad" } else { "number" };
         table.row(vec![
             name(policy),
-            Cell::count(promised),
-            Cell::number(broken, |v| count(v as u64)).said(tone),
-            Cell::number(policy.promises.worst.map(|w| w.delay().as_f64()), duration),
-            Cell::number(p.and_then(|p| p.difference.mean), duration),
-            Cell::number(p.and_then(|p| p.difference.median), duration),
-            Cell::number(p.and_then(|p| p.accuracy.mean), |v| percent(Some(v), 1)),
-            Cell::number(p.and_then(|p| p.corrections.mean), |v| fixed(v, 2)),
-            Cell::count(report.suspensions.total),
-            Cell::number(queue.and_then(|q| q.mean_waiting_jobs), |v| fixed(v, 1)),
-            Cell::number(queue.and_then(|q| q.loss_of_capacity), |v| percent(Some(v), 1)),
+            HtmlCell::count(promised),
+            HtmlCell::number(broken, |v| count(v as u64)).said(tone),
+            HtmlCell::number(policy.promises.worst.map(|w| w.delay().as_f64()), duration),
+            HtmlCell::number(p.and_then(|p| p.difference.mean), duration),
+            HtmlCell::number(p.and_then(|p| p.difference.median), duration),
+            HtmlCell::number(p.and_then(|p| p.accuracy.mean), |v| percent(Some(v), 1)),
+            HtmlCell::number(p.and_then(|p| p.corrections.mean), |v| fixed(v, 2)),
+            HtmlCell::count(report.suspensions.total),
+            HtmlCell::number(queue.and_then(|q| q.mean_waiting_jobs), |v| fixed(v, 1)),
+            HtmlCell::number(queue.and_then(|q| q.loss_of_capacity), |v| percent(Some(v), 1)),
         ]);
     }
     table
 }
 
 /// Some points of the distributions that are plotted.
-fn quantiles(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell, out: &mut String) {
+fn quantiles(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> HtmlCell, out: &mut String) {
     let shares = [0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.999];
     if policies.iter().all(|p| p.details.is_none()) {
         return;
@@ -210,13 +215,13 @@ fn quantiles(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell, ou
         std::iter::once("policy".to_string())
             .chain(shares.iter().map(|s| percent(Some(*s), if *s > 0.99 { 1 } else { 0 })))
     };
-    let mut waits = Table::new("wait-quantiles", "Wait-time percentiles", head());
-    let mut slowdowns = Table::new("slowdown-quantiles", "Bounded-slowdown percentiles", head());
+    let mut waits = HtmlTable::new("wait-quantiles", "Wait-time percentiles", head());
+    let mut slowdowns = HtmlTable::new("slowdown-quantiles", "Bounded-slowdown percentiles", head());
     for policy in policies {
         let Some(details) = &policy.details else { continue };
-        let cells = |q: &crate::details::Quantiles, show: fn(f64) -> String| -> Vec<Cell> {
+        let cells = |q: &crate::details::Quantiles, show: fn(f64) -> String| -> Vec<HtmlCell> {
             let mut row = vec![name(policy)];
-            row.extend(shares.iter().map(|&s| Cell::number(q.at(s), show)));
+            row.extend(shares.iter().map(|&s| HtmlCell::number(q.at(s), show)));
             row
         };
         waits.row(cells(&details.wait, duration));
@@ -243,13 +248,13 @@ fn categories(policies: &[PolicyResult], out: &mut String) {
         keys.dedup();
         for (measure, what) in [(Measure::Wait, "mean wait"), (Measure::BoundedSlowdown, "mean bounded slowdown")] {
             let caption = format!("By {}: {what}", categorised.scheme.name());
-            let mut table = Table::new("", caption, head("category"));
+            let mut table = HtmlTable::new("", caption, head("category"));
             for &(key, name) in &keys {
                 let jobs = all.iter().find_map(|c| c.get(key)).map_or(0, |c| c.measures.get(measure).count);
-                let mut row = vec![Cell::name(name), Cell::count(jobs)];
+                let mut row = vec![HtmlCell::name(name), HtmlCell::count(jobs)];
                 row.extend(all.iter().map(|c| {
                     let mean = c.get(key).and_then(|c| c.measures.get(measure).mean);
-                    Cell::number(mean, |v| if measure == Measure::Wait { duration(v) } else { fixed(v, 2) })
+                    HtmlCell::number(mean, |v| if measure == Measure::Wait { duration(v) } else { fixed(v, 2) })
                 }));
                 table.row(row);
             }
@@ -264,7 +269,7 @@ fn categories(policies: &[PolicyResult], out: &mut String) {
         return;
     }
     for (wait, what) in [(true, "mean wait"), (false, "mean bounded slowdown")] {
-        let mut table = Table::new(
+        let mut table = HtmlTable::new(
             if wait { "class-wait" } else { "class-slowdown" },
             format!("By run time × processors: {what}"),
             head("run time × processors"),
@@ -272,11 +277,11 @@ fn categories(policies: &[PolicyResult], out: &mut String) {
         for &(key, name) in &keys {
             let of = |p: &PolicyResult| p.details.as_ref()?.classes.iter().find(|c| c.key == key).cloned();
             let jobs = policies.iter().find_map(of).map_or(0, |c| c.jobs);
-            let mut row = vec![Cell::name(name), Cell::count(jobs)];
+            let mut row = vec![HtmlCell::name(name), HtmlCell::count(jobs)];
             row.extend(policies.iter().map(|p| match (of(p), wait) {
-                (Some(c), true) => Cell::number(c.wait, duration),
-                (Some(c), false) => Cell::number(c.bounded_slowdown, |v| fixed(v, 2)),
-                (None, _) => Cell::number(None, duration),
+                (Some(c), true) => HtmlCell::number(c.wait, duration),
+                (Some(c), false) => HtmlCell::number(c.bounded_slowdown, |v| fixed(v, 2)),
+                (None, _) => HtmlCell::number(None, duration),
             }));
             table.row(row);
         }
@@ -299,20 +304,20 @@ fn users(results: &Results, out: &mut String) {
         .into_iter()
         .chain(policies.iter().map(|p| p.policy.text.clone()))
         .collect();
-    let mut table = Table::new("users", caption, head);
+    let mut table = HtmlTable::new("users", caption, head);
     for user in details.users.iter().take(TABLE_USERS) {
-        let mut row = vec![Cell::name(&user.name), Cell::count(user.jobs)];
+        let mut row = vec![HtmlCell::name(&user.name), HtmlCell::count(user.jobs)];
         row.extend(policies.iter().map(|p| {
             let found = p.details.as_ref().and_then(|d| d.users.iter().find(|u| u.key == user.key));
-            Cell::number(found.and_then(|u| u.bounded_slowdown), |v| fixed(v, 2))
+            HtmlCell::number(found.and_then(|u| u.bounded_slowdown), |v| fixed(v, 2))
         }));
         table.row(row);
     }
     table.html(out);
 }
 
-fn searches(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell, out: &mut String) {
-    let mut table = Table::new(
+fn searches(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> HtmlCell, out: &mut String) {
+    let mut table = HtmlTable::new(
         "searches",
         "Effort of the searches",
         ["policy", "searches", "nodes per search", "95th percentile", "paths per search", "improvements", "exhausted"],
@@ -322,12 +327,12 @@ fn searches(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell, out
         let effort = search.effort;
         table.row(vec![
             name(policy),
-            Cell::count(effort.searches),
-            Cell::number(search.nodes.mean, |v| fixed(v, 1)),
-            Cell::number(search.nodes.p95, |v| fixed(v, 0)),
-            Cell::number(search.paths.mean, |v| fixed(v, 1)),
-            Cell::count(effort.improvements),
-            Cell::number(Some(effort.exhausted as f64 / effort.searches.max(1) as f64), |v| percent(Some(v), 1)),
+            HtmlCell::count(effort.searches),
+            HtmlCell::number(search.nodes.mean, |v| fixed(v, 1)),
+            HtmlCell::number(search.nodes.p95, |v| fixed(v, 0)),
+            HtmlCell::number(search.paths.mean, |v| fixed(v, 1)),
+            HtmlCell::count(effort.improvements),
+            HtmlCell::number(Some(effort.exhausted as f64 / effort.searches.max(1) as f64), |v| percent(Some(v), 1)),
         ]);
     }
     if !table.is_empty() {
@@ -336,19 +341,19 @@ fn searches(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell, out
 }
 
 fn loads(results: &Results, out: &mut String) {
-    let mut table = Table::new(
+    let mut table = HtmlTable::new(
         "loads",
         "At other loads",
         ["policy", "load factor", "offered load", "mean wait", "mean bounded slowdown", "period utilisation"],
     );
     for point in &results.loads {
         table.row(vec![
-            Cell::name(&point.policy),
-            Cell::number(Some(point.factor), |v| fixed(v, 2)),
-            Cell::number(point.load, |v| percent(Some(v), 1)),
-            Cell::number(point.wait, duration),
-            Cell::number(point.bounded_slowdown, |v| fixed(v, 2)),
-            Cell::number(point.utilisation, |v| percent(Some(v), 1)),
+            HtmlCell::name(&point.policy),
+            HtmlCell::number(Some(point.factor), |v| fixed(v, 2)),
+            HtmlCell::number(point.load, |v| percent(Some(v), 1)),
+            HtmlCell::number(point.wait, duration),
+            HtmlCell::number(point.bounded_slowdown, |v| fixed(v, 2)),
+            HtmlCell::number(point.utilisation, |v| percent(Some(v), 1)),
         ]);
     }
     if !table.is_empty() {
@@ -366,15 +371,15 @@ pub(crate) fn interval((low, high): (f64, f64)) -> String {
 }
 
 /// The conclusion of a change, and its tone.
-pub(crate) fn judged(change: &Change) -> (&'static str, &'static str) {
+pub(crate) fn judged(change: &MetricChange) -> (&'static str, &'static str) {
     match change.verdict {
-        Verdict::Better => ("clearly better", "words good"),
-        Verdict::Worse => ("clearly worse", "words bad"),
-        Verdict::Same => ("the same", "words faint"),
-        Verdict::Unclear => ("unclear: may be noise", "words faint"),
-        Verdict::InsideReplayError => ("no larger than the replay's error", "words faint"),
-        Verdict::NotAMean => ("one job's value: no interval", "words faint"),
-        Verdict::TooFewWeeks => ("too short a log to tell from noise", "words faint"),
-        Verdict::NoRatio => ("not comparable", "words faint"),
+        MetricVerdict::Better => ("clearly better", "words good"),
+        MetricVerdict::Worse => ("clearly worse", "words bad"),
+        MetricVerdict::Same => ("the same", "words faint"),
+        MetricVerdict::Unclear => ("unclear: may be noise", "words faint"),
+        MetricVerdict::InsideReplayError => ("no larger than the replay's error", "words faint"),
+        MetricVerdict::NotAMean => ("one job's value: no interval", "words faint"),
+        MetricVerdict::TooFewWeeks => ("too short a log to tell from noise", "words faint"),
+        MetricVerdict::NoRatio => ("not comparable", "words faint"),
     }
 }

@@ -1,13 +1,13 @@
 //! Names that are no names: people, accounts and nodes become keyed numbers, and texts go.
 
-use crate::jobs::Job;
-use crate::rows::{Symbol, Symbols, Table};
-use crate::site::{Imported, Jobs, Site};
+use crate::jobs::FoundJob;
+use crate::rows::{AccountingTable, Symbol, Symbols};
+use crate::site::{Imported, Site, SiteJobs};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Key of the numbers that replace names. The same key gives the same numbers, so that months
 /// anonymised apart fit together. It is never written.
-pub struct Key {
+pub struct AnonymousKey {
     bytes: [u8; 32],
     given: bool,
 }
@@ -18,21 +18,21 @@ const MOST_WEEKS: u64 = 1_040;
 /// Number of an administrator.
 const ROOT: u32 = 0;
 
-impl Key {
+impl AnonymousKey {
     /// From a text.
     #[must_use]
-    pub fn given(text: &str) -> Key {
-        Key { bytes: blake3::derive_key("drystone 2026 anonymised accounting", text.as_bytes()), given: true }
+    pub fn given(text: &str) -> AnonymousKey {
+        AnonymousKey { bytes: blake3::derive_key("drystone 2026 anonymised accounting", text.as_bytes()), given: true }
     }
 
     /// From the randomness of the system; it is not kept.
     ///
     /// # Errors
     /// The system gives none.
-    pub fn random() -> std::io::Result<Key> {
+    pub fn random() -> std::io::Result<AnonymousKey> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
-        Ok(Key { bytes, given: false })
+        Ok(AnonymousKey { bytes, given: false })
     }
 
     fn number(&self, kind: &str, name: &[u8]) -> u64 {
@@ -75,8 +75,8 @@ impl Site {
     ///
     /// A site that was read from a folder, or made of a log in Standard Workload Format, stays as
     /// it is, and `None` is the answer.
-    pub fn anonymise(&mut self, key: &Key, hide: Hide) -> Option<Vec<String>> {
-        let Jobs::Imported(imported) = &mut self.jobs else { return None };
+    pub fn anonymise(&mut self, key: &AnonymousKey, hide: Hide) -> Option<Vec<String>> {
+        let SiteJobs::Imported(imported) = &mut self.jobs else { return None };
         if self.manifest.swf.is_some() {
             return None;
         }
@@ -98,7 +98,7 @@ impl Site {
         Some(told)
     }
 
-    fn mask_manifest(&mut self, key: &Key, hide: Hide) {
+    fn mask_manifest(&mut self, key: &AnonymousKey, hide: Hide) {
         let manifest = &mut self.manifest;
         (manifest.anonymous, manifest.on_nodes) = (true, false);
         manifest.cluster = String::new();
@@ -129,8 +129,8 @@ impl Site {
         self.nodes.iter_mut().for_each(|node| renamed(&mut node.pool));
     }
 
-    fn shift(&mut self, key: &Key) {
-        let Jobs::Imported(imported) = &mut self.jobs else { return };
+    fn shift(&mut self, key: &AnonymousKey) {
+        let SiteJobs::Imported(imported) = &mut self.jobs else { return };
         let earliest = imported.jobs.iter().map(earliest).min().unwrap_or(0);
         let by = key.shift(earliest.min(self.manifest.window.from));
         let move_stamp = |stamp: &mut u32| {
@@ -204,13 +204,13 @@ impl Site {
 }
 
 /// The earliest time of a job.
-fn earliest(job: &Job) -> i64 {
+fn earliest(job: &FoundJob) -> i64 {
     let known = [job.submit, job.eligible, job.arrive, job.start].into_iter().filter(|&stamp| stamp > 0);
     known.min().map_or(i64::MAX, i64::from)
 }
 
 /// Replaces the names of users, groups, accounts, and of people who cancelled jobs.
-fn mask_people(imported: &mut Imported, key: &Key) {
+fn mask_people(imported: &mut Imported, key: &AnonymousKey) {
     let table = &mut imported.table;
     // Jobs are cancelled by numbers of users, which have names elsewhere.
     let mut by_number: HashMap<u32, Vec<u8>> = HashMap::new();
@@ -246,7 +246,7 @@ fn mask_people(imported: &mut Imported, key: &Key) {
     });
 }
 
-fn canceller(names: &mut Symbols, symbol: Symbol, key: &Key, by_number: &HashMap<u32, Vec<u8>>) -> Symbol {
+fn canceller(names: &mut Symbols, symbol: Symbol, key: &AnonymousKey, by_number: &HashMap<u32, Vec<u8>>) -> Symbol {
     let text = names.text(symbol).into_owned();
     if text.is_empty() || text == "root" || text == "0" {
         return symbol;
@@ -258,7 +258,7 @@ fn canceller(names: &mut Symbols, symbol: Symbol, key: &Key, by_number: &HashMap
     names.intern(key.mask("user", &name).as_bytes())
 }
 
-fn masked(names: &mut Symbols, symbol: Symbol, key: &Key, kind: &str) -> Symbol {
+fn masked(names: &mut Symbols, symbol: Symbol, key: &AnonymousKey, kind: &str) -> Symbol {
     if symbol == Symbol(0) {
         return symbol;
     }
@@ -267,7 +267,7 @@ fn masked(names: &mut Symbols, symbol: Symbol, key: &Key, kind: &str) -> Symbol 
 }
 
 /// Clusters, partitions, qualities of service and reservations.
-fn mask_places(imported: &mut Imported, key: &Key, hide: Hide) {
+fn mask_places(imported: &mut Imported, key: &AnonymousKey, hide: Hide) {
     let table = &mut imported.table;
     let names = &mut table.names;
     for at in table.at.items_mut() {
@@ -281,7 +281,7 @@ fn mask_places(imported: &mut Imported, key: &Key, hide: Hide) {
 }
 
 /// Lists of nodes, each node by itself.
-fn mask_lists(table: &mut Table, key: &Key) {
+fn mask_lists(table: &mut AccountingTable, key: &AnonymousKey) {
     let mut lists = Symbols::default();
     let mut known: HashMap<String, String> = HashMap::new();
     let moved: Vec<Symbol> = (table.node_lists.all())

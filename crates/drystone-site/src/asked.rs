@@ -2,14 +2,14 @@
 //! knows.
 
 use crate::fleet::Fleet;
-use crate::jobs::{Kind, Marks};
+use crate::jobs::{JobMarks, SiteJobFate};
 use crate::rows::Symbol;
 use crate::site::{JobSymbols, Site, SiteJob};
 use drystone::model::{
     Demand, DemandId, DeviceDemand, DevicePer, NodeMemory, NodeShape, Resource, ResourceError, ResourceId,
     ResourceTable, ResourceTableBuilder, ResourceUnit,
 };
-use drystone_slurm::model::Idle;
+use drystone_slurm::model::IdleNodes;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use std::collections::BTreeMap;
@@ -77,11 +77,11 @@ impl Misfit {
 }
 
 /// A part of a demand that cannot be met, the partition, and the demand in words.
-type Unmet = (Misfit, String, String);
+type UnmetDemand = (Misfit, String, String);
 
 /// Demands of jobs, and what had to be assumed.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct AskedDemands {
     /// The table; `None` where jobs ask for processors only.
     pub(crate) table: Option<Arc<ResourceTable>>,
     /// The demand of each job.
@@ -92,7 +92,7 @@ pub(crate) struct Asked {
 
 /// All that a job's demand depends on.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Key {
+struct DemandKey {
     pool: u16,
     partition: Symbol,
     asks: Symbol,
@@ -105,9 +105,9 @@ struct Key {
     joined: bool,
 }
 
-impl Key {
-    fn of(job: &SiteJob<'_>, symbols: JobSymbols) -> Key {
-        Key {
+impl DemandKey {
+    fn of(job: &SiteJob<'_>, symbols: JobSymbols) -> DemandKey {
+        DemandKey {
             pool: job.pool,
             partition: symbols.partition,
             asks: symbols.asks,
@@ -115,17 +115,17 @@ impl Key {
             units: job.units,
             amounts: [job.cpus, job.nodes, job.asked_nodes, job.gpus],
             memory_kb: job.memory_kb,
-            exclusive: job.marks.has(Marks::EXCLUSIVE),
-            never: job.kind == Kind::Withdrawn,
-            joined: job.marks.has(Marks::HET),
+            exclusive: job.marks.has(JobMarks::EXCLUSIVE),
+            never: job.kind == SiteJobFate::Withdrawn,
+            joined: job.marks.has(JobMarks::HET),
         }
     }
 }
 
 /// The demand of equal jobs.
-struct KnownDemand {
+struct EqualDemand {
     demand: DemandId,
-    misfits: Vec<Unmet>,
+    misfits: Vec<UnmetDemand>,
     jobs: u64,
     /// The first of them, by name and by place.
     example: String,
@@ -143,10 +143,10 @@ struct PoolResources {
 /// Makes the table.
 struct Maker<'a> {
     fleets: BTreeMap<u16, Fleet>,
-    idle: BTreeMap<u16, Idle>,
+    idle: BTreeMap<u16, IdleNodes>,
     pools: BTreeMap<u16, PoolResources>,
     builder: ResourceTableBuilder,
-    misfits: BTreeMap<Unmet, (u64, String)>,
+    misfits: BTreeMap<UnmetDemand, (u64, String)>,
     site: &'a Site,
 }
 
@@ -155,7 +155,7 @@ impl Site {
     ///
     /// # Errors
     /// More resources or demands than can be numbered.
-    pub(crate) fn demands(&self, pools: &[u16], places: &[u32]) -> Result<Asked, ResourceError> {
+    pub(crate) fn demands(&self, pools: &[u16], places: &[u32]) -> Result<AskedDemands, ResourceError> {
         let mut maker = Maker {
             fleets: pools.iter().filter_map(|&pool| Some((pool, Fleet::of(self, pool)?))).collect(),
             idle: BTreeMap::new(),
@@ -165,20 +165,20 @@ impl Site {
             site: self,
         };
         if maker.fleets.is_empty() {
-            return Ok(Asked { demands: vec![DemandId::NONE; places.len()], ..Asked::default() });
+            return Ok(AskedDemands { demands: vec![DemandId::NONE; places.len()], ..AskedDemands::default() });
         }
         maker.resources(pools.len() > 1)?;
-        let mut known: HashMap<Key, KnownDemand> = HashMap::new();
+        let mut known: HashMap<DemandKey, EqualDemand> = HashMap::new();
         let mut demands = Vec::with_capacity(places.len());
         for &place in places {
             let at = place as usize;
-            let known = match known.entry(Key::of(&self.bare_job(at), self.symbols(at))) {
+            let known = match known.entry(DemandKey::of(&self.bare_job(at), self.symbols(at))) {
                 Entry::Occupied(entry) => entry.into_mut(),
                 Entry::Vacant(entry) => {
                     let job = self.job(at);
                     let (demand, misfits) = maker.demand(&job)?;
                     let example = if misfits.is_empty() { String::new() } else { job.display() };
-                    entry.insert(KnownDemand { demand, misfits, jobs: 0, example, first: demands.len() })
+                    entry.insert(EqualDemand { demand, misfits, jobs: 0, example, first: demands.len() })
                 }
             };
             known.jobs += 1;
@@ -187,14 +187,14 @@ impl Site {
         maker.count(known.into_values());
         let told = maker.told();
         let some = demands.iter().any(|&demand| demand != DemandId::NONE);
-        Ok(Asked { table: some.then(|| maker.builder.finish()), demands, told })
+        Ok(AskedDemands { table: some.then(|| maker.builder.finish()), demands, told })
     }
 }
 
 impl Site {
     /// Sentences about jobs that run when the window begins and whose records contradict each
     /// other. `asked` are the demands of all jobs of the site.
-    pub(crate) fn crowded(&self, asked: &Asked) -> Vec<String> {
+    pub(crate) fn crowded(&self, asked: &AskedDemands) -> Vec<String> {
         let from = self.manifest.window.from;
         let (mut moved, mut crowded) = (0, 0);
         for pool in 0..u16::try_from(self.manifest.pools.len()).unwrap_or(u16::MAX) {
@@ -282,13 +282,13 @@ impl Maker<'_> {
                 own.named.insert(name, id);
             }
             self.pools.insert(pool, own);
-            self.idle.insert(pool, Idle::new(&fleet.machine));
+            self.idle.insert(pool, IdleNodes::new(&fleet.machine));
         }
         Ok(())
     }
 
     /// The demand of a job, with what of it does not fit the machine.
-    fn demand(&mut self, job: &SiteJob<'_>) -> Result<(DemandId, Vec<Unmet>), ResourceError> {
+    fn demand(&mut self, job: &SiteJob<'_>) -> Result<(DemandId, Vec<UnmetDemand>), ResourceError> {
         let Some(fleet) = self.fleets.get_mut(&job.pool) else { return Ok((DemandId::NONE, Vec::new())) };
         let mut part = fleet.part(&job.partition);
         let counts_memory = !fleet.machine.resources.memory.is_empty();
@@ -315,7 +315,7 @@ impl Maker<'_> {
             fleet.machine.resources.forget(number);
             found
         };
-        let never = job.kind == Kind::Withdrawn;
+        let never = job.kind == SiteJobFate::Withdrawn;
         if !never && !fits(&shape) {
             let relaxed = |each: &[Misfit]| {
                 let mut other = shape.clone();
@@ -400,10 +400,10 @@ impl Maker<'_> {
     }
 
     /// Counts the jobs by the parts of their demands that cannot be met.
-    fn count(&mut self, known: impl Iterator<Item = KnownDemand>) {
-        let mut known: Vec<KnownDemand> = known.filter(|known| !known.misfits.is_empty()).collect();
+    fn count(&mut self, known: impl Iterator<Item = EqualDemand>) {
+        let mut known: Vec<EqualDemand> = known.filter(|known| !known.misfits.is_empty()).collect();
         known.sort_by_key(|known| known.first);
-        for KnownDemand { misfits, jobs, example, .. } in known {
+        for EqualDemand { misfits, jobs, example, .. } in known {
             for misfit in misfits {
                 self.misfits.entry(misfit).or_insert_with(|| (0, example.clone())).0 += jobs;
             }
@@ -412,7 +412,7 @@ impl Maker<'_> {
 
     /// Returns the assumptions, a sentence for each kind of demand that the machine cannot meet.
     fn told(&self) -> Vec<String> {
-        let one = |((misfit, partition, asked), (jobs, example)): (&Unmet, &(u64, String))| {
+        let one = |((misfit, partition, asked), (jobs, example)): (&UnmetDemand, &(u64, String))| {
             let plural = if *jobs == 1 { "job asks" } else { "jobs ask" };
             format!("{jobs} {plural} in the partition {partition} for {asked}, such as {example}: {}", misfit.assumed())
         };
@@ -422,7 +422,7 @@ impl Maker<'_> {
 
 /// The partition that takes a job by its processors alone: its own where these fit, else the
 /// default one, else the first, as the policy chooses.
-fn roomy(fleet: &Fleet, idle: &Idle, part: u16, procs: u32) -> u16 {
+fn roomy(fleet: &Fleet, idle: &IdleNodes, part: u16, procs: u32) -> u16 {
     let parts = &fleet.machine.parts;
     let fits = |part: &u16| {
         let nodes = &parts[usize::from(*part)].nodes;
@@ -467,7 +467,7 @@ fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
 /// of these; of one that was spread over several without asking for it they belong to its
 /// processors and to the whole job.
 pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
-    if job.marks.has(Marks::HET) {
+    if job.marks.has(JobMarks::HET) {
         return NodeShape::default();
     }
     let known = |n: Option<u32>| n.filter(|&n| n > 0);
@@ -481,7 +481,7 @@ pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
     };
     let spread = nodes.1 == u32::MAX;
     let count = u64::from(if nodes.0 > 1 { nodes.0 } else { held.filter(|_| started && spread).unwrap_or(1) });
-    let mut shape = NodeShape { nodes, exclusive: job.marks.has(Marks::EXCLUSIVE), ..NodeShape::default() };
+    let mut shape = NodeShape { nodes, exclusive: job.marks.has(JobMarks::EXCLUSIVE), ..NodeShape::default() };
     shape.features = job.constraints.replace(' ', "");
     if shape.features == "(null)" {
         shape.features.clear();

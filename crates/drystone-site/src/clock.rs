@@ -120,16 +120,16 @@ impl Zone {
 
 /// Looks up local times that lie close together without a search for each.
 #[derive(Debug)]
-pub(crate) struct Lookup {
+pub(crate) struct ZoneLookup {
     zone: Zone,
     /// Local times within mean this much less than they say, and nothing else.
     calm: std::ops::Range<i64>,
     offset: i64,
 }
 
-impl Lookup {
-    pub(crate) fn new(zone: Zone) -> Lookup {
-        Lookup { zone, calm: 0..0, offset: 0 }
+impl ZoneLookup {
+    pub(crate) fn new(zone: Zone) -> ZoneLookup {
+        ZoneLookup { zone, calm: 0..0, offset: 0 }
     }
 
     pub(crate) fn zone(&self) -> &Zone {
@@ -244,7 +244,7 @@ mod tests {
         #[test]
         fn every_moment_comes_back_from_its_local_time(zone in 0..ZONES.len(), moment in 0..END) {
             let zone = Zone::named(ZONES[zone]).expect("a zone");
-            let mut lookup = Lookup::new(zone.clone());
+            let mut lookup = ZoneLookup::new(zone.clone());
             for moment in [moment, moment + 3_600, moment + 40_000_000] {
                 let local = lookup.local(zone.civil(moment));
                 prop_assert_eq!(local, zone.local(zone.civil(moment)));

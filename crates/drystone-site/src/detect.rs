@@ -1,12 +1,12 @@
 //! Recognition of a file by its beginning.
 
 use crate::readers::Carrier;
-use crate::readers::sacct::{FirstLine, Header, Layout, guess, is_column, known_table, suggest};
+use crate::readers::sacct::{FirstLine, RowHeader, TextLayout, guess, is_column, known_table, suggest};
 use crate::text::{Id, is_message};
 
 /// A description of a machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Description {
+pub(crate) enum MachineSource {
     SlurmConf,
     Nodes,
     Partitions,
@@ -16,16 +16,16 @@ pub(crate) enum Description {
     PbsNodesJson,
 }
 
-impl Description {
+impl MachineSource {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Description::SlurmConf => "slurm.conf",
-            Description::Nodes => "scontrol show nodes",
-            Description::Partitions => "scontrol show partitions",
-            Description::Config => "scontrol show config",
-            Description::Sinfo => "sinfo --json",
-            Description::PbsNodes => "pbsnodes -av",
-            Description::PbsNodesJson => "pbsnodes -av -F json",
+            MachineSource::SlurmConf => "slurm.conf",
+            MachineSource::Nodes => "scontrol show nodes",
+            MachineSource::Partitions => "scontrol show partitions",
+            MachineSource::Config => "scontrol show config",
+            MachineSource::Sinfo => "sinfo --json",
+            MachineSource::PbsNodes => "pbsnodes -av",
+            MachineSource::PbsNodesJson => "pbsnodes -av -F json",
         }
     }
 }
@@ -36,7 +36,7 @@ pub(crate) enum FileKind {
     /// Jobs.
     Jobs(Carrier),
     /// A machine, or a part of its description.
-    Machine(Description),
+    Machine(MachineSource),
     /// `sacctmgr show event`.
     Events,
     /// `sacctmgr show reservation`.
@@ -70,7 +70,7 @@ impl FileKind {
     }
 
     /// Returns the contents that the beginning of a file shows. `head` is unpacked.
-    pub(crate) fn of(head: &[u8], layout: &Layout) -> FileKind {
+    pub(crate) fn of(head: &[u8], layout: &TextLayout) -> FileKind {
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
         if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
             return unknown("text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8");
@@ -125,18 +125,18 @@ fn json(head: &[u8]) -> FileKind {
         ),
         // One line of JSON for each job, as Gridware and Open Cluster Scheduler write it.
         () if has("job_number") && (has("submission_time") || has("qname")) => FileKind::Jobs(Carrier::GridEngine),
-        () if has("pbs_version") => FileKind::Machine(Description::PbsNodesJson),
+        () if has("pbs_version") => FileKind::Machine(MachineSource::PbsNodesJson),
         () if (has("sinfo") || has("nodes"))
             && (has("real_memory") || has("cpu_load") || has("sinfo"))
             && !has("submission") =>
         {
-            FileKind::Machine(Description::Sinfo)
+            FileKind::Machine(MachineSource::Sinfo)
         }
         () => FileKind::Jobs(Carrier::Json),
     }
 }
 
-fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
+fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
     let line = String::from_utf8_lossy(first);
     if let Some(kind) = by_key(head, &line) {
         return kind;
@@ -170,7 +170,7 @@ fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
             return FileKind::Limits;
         }
     }
-    match Header::of_line(first, layout.delimiter.as_deref()) {
+    match RowHeader::of_line(first, layout.delimiter.as_deref()) {
         FirstLine::Header(_) | FirstLine::Padded => return FileKind::Jobs(Carrier::Sacct),
         FirstLine::Row if layout.columns.is_some() => return FileKind::Jobs(Carrier::Sacct),
         FirstLine::Row => {}
@@ -185,7 +185,7 @@ fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
         return FileKind::Beside;
     }
     if is_slurm_conf(head) {
-        return FileKind::Machine(Description::SlurmConf);
+        return FileKind::Machine(MachineSource::SlurmConf);
     }
     // A row without a header: its reader says what to do.
     let leading = first.split(|&b| b == b'|').next().unwrap_or_default();
@@ -193,7 +193,7 @@ fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
         return FileKind::Jobs(Carrier::Sacct);
     }
     if is_pbsnodes(head) {
-        return FileKind::Machine(Description::PbsNodes);
+        return FileKind::Machine(MachineSource::PbsNodes);
     }
     let raw: Vec<String> = line.split(['|', ',', '\t', ';']).map(|name| name.trim().to_string()).collect();
     if known_table(&raw, &[]).is_some() || suggest(first).is_some() {
@@ -238,7 +238,7 @@ fn is_condor(head: &[u8], first: &[u8]) -> bool {
 /// Files of `Key=value`.
 fn by_key(head: &[u8], line: &str) -> Option<FileKind> {
     if line.starts_with("Configuration data as of") {
-        return Some(FileKind::Machine(Description::Config));
+        return Some(FileKind::Machine(MachineSource::Config));
     }
     if line.starts_with("JobId=") {
         let completed = memchr::memmem::find(head, b" ProcCnt=").is_some();
@@ -255,10 +255,10 @@ fn by_key(head: &[u8], line: &str) -> Option<FileKind> {
     }
     let within = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
     if line.starts_with("NodeName=") && within("CPUTot=") {
-        return Some(FileKind::Machine(Description::Nodes));
+        return Some(FileKind::Machine(MachineSource::Nodes));
     }
     if line.starts_with("PartitionName=") && (within("TotalCPUs=") || within("AllowGroups=") && within("TotalNodes=")) {
-        return Some(FileKind::Machine(Description::Partitions));
+        return Some(FileKind::Machine(MachineSource::Partitions));
     }
     None
 }
@@ -355,7 +355,7 @@ mod tests {
     use super::*;
 
     fn of(head: &str) -> FileKind {
-        FileKind::of(head.as_bytes(), &Layout::default())
+        FileKind::of(head.as_bytes(), &TextLayout::default())
     }
 
     #[test]
@@ -392,14 +392,14 @@ mod tests {
             ("Account|User|Share\n", FileKind::Limits),
             ("# To edit\nCluster - 'c':Fairshare=1\n", FileKind::Limits),
             ("add account name=a Fairshare=2\n", FileKind::Limits),
-            ("# comment\nClusterName=c\nNodeName=n1 CPUs=4\n", Machine(Description::SlurmConf)),
-            ("NodeName=n1 Arch=x CPUTot=4\n", Machine(Description::Nodes)),
-            ("PartitionName=p AllowGroups=ALL TotalCPUs=4\n", Machine(Description::Partitions)),
+            ("# comment\nClusterName=c\nNodeName=n1 CPUs=4\n", Machine(MachineSource::SlurmConf)),
+            ("NodeName=n1 Arch=x CPUTot=4\n", Machine(MachineSource::Nodes)),
+            ("PartitionName=p AllowGroups=ALL TotalCPUs=4\n", Machine(MachineSource::Partitions)),
             ("AutoDetect=off\nNodeName=g[001-008] Name=gpu Count=2\n", FileKind::Beside),
-            ("Configuration data as of 2026\n", Machine(Description::Config)),
-            ("n1\n     Mom = n1\n", Machine(Description::PbsNodes)),
-            ("{\"timestamp\":1,\"pbs_version\":\"2022\",\"nodes\":{", Machine(Description::PbsNodesJson)),
-            ("{\"nodes\":[{\"name\":\"n1\",\"real_memory\":1", Machine(Description::Sinfo)),
+            ("Configuration data as of 2026\n", Machine(MachineSource::Config)),
+            ("n1\n     Mom = n1\n", Machine(MachineSource::PbsNodes)),
+            ("{\"timestamp\":1,\"pbs_version\":\"2022\",\"nodes\":{", Machine(MachineSource::PbsNodesJson)),
+            ("{\"nodes\":[{\"name\":\"n1\",\"real_memory\":1", Machine(MachineSource::Sinfo)),
             ("\n\n", FileKind::Empty),
         ] {
             assert_eq!(of(head), expected, "{head}");

@@ -1,13 +1,13 @@
 //! A site's pool as a log in Standard Workload Format, and what that cannot hold.
 
 use crate::clock;
-use crate::jobs::Kind;
-use crate::machine::Unit;
+use crate::jobs::SiteJobFate;
+use crate::machine::PoolUnit;
 use crate::rows::Symbol;
 use crate::site::{JobSymbols, Manifest, Site, SiteJob};
-use crate::text::State;
+use crate::text::RecordState;
 use crate::workload::PoolError;
-use drystone::log::swf::{Decimal, Header, Record, Writer};
+use drystone::log::swf::{SwfDecimal, SwfHeader, SwfRecord, SwfWriter};
 use drystone::log::{circumstances, outages};
 use drystone::model::Workload;
 use hashbrown::HashSet;
@@ -125,7 +125,7 @@ impl Numbering {
 
 /// Use of a log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Purpose {
+pub enum ExportPurpose {
     /// To be written: sizes asked for and granted apart, jobs that never ran without processors.
     Export,
     /// To be simulated: one size, and jobs that never ran as those that they would have been.
@@ -141,8 +141,8 @@ impl Site {
 
     /// The header of a pool as a log.
     #[must_use]
-    pub fn header(&self, pool: u16, numbering: &Numbering) -> Header {
-        let mut header = Header::new();
+    pub fn header(&self, pool: u16, numbering: &Numbering) -> SwfHeader {
+        let mut header = SwfHeader::new();
         if let Some(comments) = &self.manifest.swf {
             return of_comments(comments);
         }
@@ -177,35 +177,39 @@ impl Site {
 
     /// A job as a record, with this number.
     #[must_use]
-    pub fn record(&self, job: &SiteJob<'_>, numbering: &Numbering, serial: i64, purpose: Purpose) -> Record {
+    pub fn record(&self, job: &SiteJob<'_>, numbering: &Numbering, serial: i64, purpose: ExportPurpose) -> SwfRecord {
         if let Some(record) = of_text(&job.swf) {
             return record;
         }
         let [user, group, queue, partition] = numbering.known(job);
         let units = i64::from(job.units);
         let left = job.end.map(|end| end - job.arrive);
-        let wait = job.wait().or(if job.kind == Kind::Withdrawn { left } else { None });
-        let whole = |value: Option<i64>| value.map_or(Decimal::UNKNOWN, Decimal::from);
+        let wait = job.wait().or(if job.kind == SiteJobFate::Withdrawn { left } else { None });
+        let whole = |value: Option<i64>| value.map_or(SwfDecimal::UNKNOWN, SwfDecimal::from);
         let run = match (job.kind, purpose) {
-            (Kind::Ran, Purpose::Export) => job.run.map(i64::from),
-            (Kind::Ran, Purpose::Simulation) => job.run.map(|run| i64::from(run).max(self.ran_before(job))),
-            (Kind::Running, Purpose::Export) | (Kind::Waiting, Purpose::Export) => None,
-            (Kind::Withdrawn, Purpose::Export) => Some(0),
-            (Kind::Running, Purpose::Simulation) => Some(self.censored_run(job)),
-            (Kind::Waiting | Kind::Withdrawn, Purpose::Simulation) => job.imputed_run.map(i64::from),
+            (SiteJobFate::Ran, ExportPurpose::Export) => job.run.map(i64::from),
+            (SiteJobFate::Ran, ExportPurpose::Simulation) => {
+                job.run.map(|run| i64::from(run).max(self.ran_before(job)))
+            }
+            (SiteJobFate::Running, ExportPurpose::Export) | (SiteJobFate::Waiting, ExportPurpose::Export) => None,
+            (SiteJobFate::Withdrawn, ExportPurpose::Export) => Some(0),
+            (SiteJobFate::Running, ExportPurpose::Simulation) => Some(self.censored_run(job)),
+            (SiteJobFate::Waiting | SiteJobFate::Withdrawn, ExportPurpose::Simulation) => {
+                job.imputed_run.map(i64::from)
+            }
         };
-        let none = purpose == Purpose::Export && !job.kind.started();
+        let none = purpose == ExportPurpose::Export && !job.kind.started();
         let memory = job.memory_kb.filter(|&kb| kb < u64::MAX).map(|kb| (kb / u64::from(job.units.max(1))) as i64);
         // A limit that nothing says is a guess, which no log should hold.
-        let guessed = purpose == Purpose::Export && job.limit_from == crate::jobs::LimitFrom::Year;
-        Record {
+        let guessed = purpose == ExportPurpose::Export && job.limit_from == crate::jobs::LimitFrom::Year;
+        SwfRecord {
             number: serial,
             submit: (job.arrive - self.origin()).into(),
             wait: whole(wait),
             run: whole(run),
             allocated: if none { -1 } else { units },
-            requested: if purpose == Purpose::Export { self.asked(job) } else { units },
-            requested_time: if guessed { Decimal::UNKNOWN } else { i64::from(job.limit).into() },
+            requested: if purpose == ExportPurpose::Export { self.asked(job) } else { units },
+            requested_time: if guessed { SwfDecimal::UNKNOWN } else { i64::from(job.limit).into() },
             requested_memory: whole(memory),
             status: status(job),
             user,
@@ -214,7 +218,7 @@ impl Site {
             queue,
             partition,
             line: job.number,
-            ..Record::default()
+            ..SwfRecord::default()
         }
     }
 
@@ -236,11 +240,11 @@ impl Site {
 
     /// The size that a job asked for, in units.
     fn asked(&self, job: &SiteJob<'_>) -> i64 {
-        let unit = self.manifest.pools.get(usize::from(job.pool)).map_or(Unit::Cpu, |pool| pool.unit);
+        let unit = self.manifest.pools.get(usize::from(job.pool)).map_or(PoolUnit::Cpu, |pool| pool.unit);
         let asked = match unit {
-            Unit::Cpu => job.asked_cpus,
-            Unit::Node => job.asked_nodes,
-            Unit::Gpu => job.gpus,
+            PoolUnit::Cpu => job.asked_cpus,
+            PoolUnit::Node => job.asked_nodes,
+            PoolUnit::Gpu => job.gpus,
         };
         asked.filter(|&n| n > 0).map_or(i64::from(job.units), i64::from)
     }
@@ -255,14 +259,23 @@ impl Site {
             places.sort_by_key(|&at| place_of_text(&self.job(at as usize).swf));
         }
         let header = self.header(pool, &numbering);
-        Log { site: self, numbering, header, places, next: 0, writer: Writer::new(Vec::new()), read: 0, over: false }
+        ExportedLog {
+            site: self,
+            numbering,
+            header,
+            places,
+            next: 0,
+            writer: SwfWriter::new(Vec::new()),
+            read: 0,
+            over: false,
+        }
     }
 }
 
 /// Data beyond a log in Standard Workload Format, as tables beside it: `outages.csv` and
 /// `circumstances.csv`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Beside {
+pub struct BesideTables {
     /// Capacity that the machine lacked over time; `None` if it lacked none.
     pub outages: Option<Vec<u8>>,
     /// Knowledge of jobs beyond the log; `None` if there is none.
@@ -274,7 +287,7 @@ impl Site {
     ///
     /// # Errors
     /// Jobs that form no workload.
-    pub fn beside(&self, pool: u16) -> Result<Beside, PoolError> {
+    pub fn beside(&self, pool: u16) -> Result<BesideTables, PoolError> {
         let wrong = |error: io::Error| PoolError::Table(error.to_string());
         let found = self.pool_workload(pool)?;
         let mut serial = 0;
@@ -289,7 +302,7 @@ impl Site {
             truth.number = serials[place as usize];
         }
         let (machine, jobs) = (found.workload.machine(), found.workload.jobs().to_vec());
-        let mut beside = Beside::default();
+        let mut beside = BesideTables::default();
         if let Some(known) = found.workload.circumstances() {
             let (resources, provenance) = (found.workload.resources().cloned(), found.workload.provenance.clone());
             let numbered =
@@ -308,7 +321,7 @@ impl Site {
 }
 
 /// Names of numbers, as the standard has them.
-fn names(header: &mut Header, key: &str, of: &BTreeMap<String, i64>, what: &str) {
+fn names(header: &mut SwfHeader, key: &str, of: &BTreeMap<String, i64>, what: &str) {
     let all = Numbering::in_order(of);
     if all.is_empty() {
         return;
@@ -321,7 +334,7 @@ fn names(header: &mut Header, key: &str, of: &BTreeMap<String, i64>, what: &str)
 }
 
 /// Every rule, and what the format cannot hold.
-fn notes(header: &mut Header, manifest: &Manifest, unit: Unit, described: bool) {
+fn notes(header: &mut SwfHeader, manifest: &Manifest, unit: PoolUnit, described: bool) {
     let size = if described { "described" } else { "the most used at once" };
     header.push("Note", &format!("processors are {}s of the pool; its size is {size}", unit.name()));
     for rule in &manifest.rules {
@@ -343,24 +356,29 @@ fn notes(header: &mut Header, manifest: &Manifest, unit: Unit, described: bool) 
 
 /// Returns the status of a job in the standard's numbers.
 fn status(job: &SiteJob<'_>) -> i64 {
-    if job.kind == Kind::Withdrawn {
+    if job.kind == SiteJobFate::Withdrawn {
         return 5;
     }
-    if matches!(job.kind, Kind::Waiting | Kind::Running) {
+    if matches!(job.kind, SiteJobFate::Waiting | SiteJobFate::Running) {
         return -1;
     }
-    match State::named(&job.state) {
-        Some(State::Completed | State::Completing | State::Resizing) => 1,
-        Some(State::Cancelled | State::Revoked) => 5,
+    match RecordState::named(&job.state) {
+        Some(RecordState::Completed | RecordState::Completing | RecordState::Resizing) => 1,
+        Some(RecordState::Cancelled | RecordState::Revoked) => 5,
         Some(
-            State::Failed | State::Timeout | State::OutOfMemory | State::NodeFail | State::BootFail | State::Deadline,
+            RecordState::Failed
+            | RecordState::Timeout
+            | RecordState::OutOfMemory
+            | RecordState::NodeFail
+            | RecordState::BootFail
+            | RecordState::Deadline,
         ) => 0,
-        Some(State::Preempted | State::Requeued) => 0,
+        Some(RecordState::Preempted | RecordState::Requeued) => 0,
         _ => -1,
     }
 }
 
-fn of_comments(comments: &[crate::site::Comment]) -> Header {
+fn of_comments(comments: &[crate::site::LogComment]) -> SwfHeader {
     let mut log = Vec::new();
     for comment in comments.iter().filter(|comment| comment.after == 0) {
         log.extend(comment.line.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')));
@@ -368,21 +386,21 @@ fn of_comments(comments: &[crate::site::Comment]) -> Header {
     }
     // The reader of logs makes a header of them.
     log.extend_from_slice(b"1 0 0 0 1 -1 -1 1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n");
-    match drystone::log::swf::Reader::new(log.as_slice(), "site") {
+    match drystone::log::swf::SwfReader::new(log.as_slice(), "site") {
         Ok(mut reader) => {
             let _ = reader.read();
             reader.into_header().0
         }
-        Err(_) => Header::new(),
+        Err(_) => SwfHeader::new(),
     }
 }
 
 /// `PLACE FIELDS`: the record as it stood.
-fn of_text(text: &str) -> Option<Record> {
+fn of_text(text: &str) -> Option<SwfRecord> {
     let (place, fields) = text.split_once(' ')?;
-    let mut reader = drystone::log::swf::Reader::new(fields.as_bytes(), "site").ok()?;
+    let mut reader = drystone::log::swf::SwfReader::new(fields.as_bytes(), "site").ok()?;
     let record = reader.read().ok()??;
-    Some(Record { line: place.parse::<u64>().ok()? + 1, ..record })
+    Some(SwfRecord { line: place.parse::<u64>().ok()? + 1, ..record })
 }
 
 fn place_of_text(text: &str) -> u64 {
@@ -390,13 +408,13 @@ fn place_of_text(text: &str) -> u64 {
 }
 
 /// A log that is written while it is read.
-struct Log {
+struct ExportedLog {
     site: Site,
     numbering: Numbering,
-    header: Header,
+    header: SwfHeader,
     places: Vec<u32>,
     next: usize,
-    writer: Writer<Vec<u8>>,
+    writer: SwfWriter<Vec<u8>>,
     /// Bytes of the writer's that were read.
     read: usize,
     over: bool,
@@ -405,10 +423,10 @@ struct Log {
 /// Bytes written at once.
 const PIECE: usize = 1 << 16;
 
-impl Log {
+impl ExportedLog {
     /// Writes some more.
     fn write_more(&mut self) -> io::Result<()> {
-        let writer = std::mem::replace(&mut self.writer, Writer::new(Vec::new()));
+        let writer = std::mem::replace(&mut self.writer, SwfWriter::new(Vec::new()));
         let mut bytes = writer.into_inner();
         bytes.clear();
         self.read = 0;
@@ -426,12 +444,12 @@ impl Log {
             };
             self.next += 1;
             let job = self.site.job(at as usize);
-            let record = self.site.record(&job, &self.numbering, self.next as i64, Purpose::Export);
-            let mut writer = Writer::new(std::mem::take(&mut bytes));
+            let record = self.site.record(&job, &self.numbering, self.next as i64, ExportPurpose::Export);
+            let mut writer = SwfWriter::new(std::mem::take(&mut bytes));
             writer.record(&record)?;
             bytes = writer.into_inner();
         }
-        self.writer = Writer::new(bytes);
+        self.writer = SwfWriter::new(bytes);
         Ok(())
     }
 
@@ -445,16 +463,16 @@ impl Log {
     }
 }
 
-impl Read for Log {
+impl Read for ExportedLog {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let writer = std::mem::replace(&mut self.writer, Writer::new(Vec::new()));
+            let writer = std::mem::replace(&mut self.writer, SwfWriter::new(Vec::new()));
             let bytes = writer.into_inner();
             let left = bytes.get(self.read..).unwrap_or_default();
             let more = left.len().min(buffer.len());
             buffer[..more].copy_from_slice(&left[..more]);
             self.read += more;
-            self.writer = Writer::new(bytes);
+            self.writer = SwfWriter::new(bytes);
             if more > 0 || buffer.is_empty() || self.over {
                 return Ok(more);
             }

@@ -7,14 +7,14 @@
 use crate::capacity::{Cause, NodeLoss};
 use crate::format;
 use crate::site::{Site, SiteJob};
-use drystone::model::{Hit, NodeShape, Outage, ProcSet, Time, Which};
+use drystone::model::{NodeShape, Outage, OutageHit, ProcSet, Time, Which};
 use drystone_slurm::conf::{SlurmConf, expand_hostlist};
-use drystone_slurm::model::{Alloc, Idle, Machine, NodeSet, Pending};
+use drystone_slurm::model::{Alloc, IdleNodes, ModelMachine, NodeSet, Pending};
 use std::collections::{BTreeMap, HashMap};
 
 /// Nodes of a pool.
 pub(crate) struct Fleet {
-    pub(crate) machine: Machine,
+    pub(crate) machine: ModelMachine,
     pub(crate) names: Vec<String>,
     /// The first processor of each node, and one behind the last.
     first: Vec<u32>,
@@ -30,7 +30,7 @@ impl Fleet {
         if conf.nodes.is_empty() || conf.partitions.is_empty() {
             return None;
         }
-        let machine = Machine::from_conf(&conf);
+        let machine = ModelMachine::from_conf(&conf);
         let names: Vec<String> = conf.nodes.iter().map(|node| node.name.clone()).collect();
         let mut first = vec![0];
         for &cpus in &machine.cpus {
@@ -119,7 +119,7 @@ impl Fleet {
         let mut seats = Seats { of: Vec::with_capacity(jobs.len()), moved: 0, crowded: 0 };
         let demands: Vec<u32> =
             jobs.iter().map(|(.., shape)| shape.as_ref().map_or(0, |shape| self.number(shape))).collect();
-        let mut idle = Idle::new(&self.machine);
+        let mut idle = IdleNodes::new(&self.machine);
         let mut free: Vec<ProcSet> = (0..self.names.len()).map(|node| ProcSet::range(self.node(node))).collect();
         for ((job, procs, shape), demand) in jobs.iter().zip(demands) {
             let pending = self.pending(self.part(&job.partition), *procs, shape.as_ref(), demand);
@@ -151,7 +151,14 @@ impl Fleet {
     }
 
     /// Returns the share of a job of the nodes that its record names; `None` where others have it.
-    fn recorded(&self, job: &SiteJob<'_>, procs: u32, asks: &Pending, idle: &Idle, free: &[ProcSet]) -> Option<Alloc> {
+    fn recorded(
+        &self,
+        job: &SiteJob<'_>,
+        procs: u32,
+        asks: &Pending,
+        idle: &IdleNodes,
+        free: &[ProcSet],
+    ) -> Option<Alloc> {
         let names = expand_hostlist(&job.node_list).ok().filter(|names| !names.is_empty())?;
         let nodes: Vec<usize> = names.iter().map(|name| self.index.get(name).copied()).collect::<Option<_>>()?;
         let nodes = NodeSet::of(self.names.len(), nodes);
@@ -203,7 +210,7 @@ fn outage(loss: &NodeLoss, set: ProcSet, end: Time, time: &impl Fn(i64) -> Time)
         Cause::Down | Cause::Cluster | Cause::NewNode => Outage::drain(which, begin, end),
         Cause::Reservation | Cause::ReservedJob => {
             let announced = loss.announced.map(|at| time(at).min(begin));
-            Outage { announced, expected: end, hit: Hit::Drain, ..Outage::drain(which, begin, end) }
+            Outage { announced, expected: end, hit: OutageHit::Drain, ..Outage::drain(which, begin, end) }
         }
     }
 }

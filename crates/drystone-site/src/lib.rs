@@ -25,23 +25,24 @@ pub mod waits;
 mod watch;
 mod workload;
 
-pub use anonymise::{Hide, Key};
+pub use anonymise::{AnonymousKey, Hide};
 pub use error::{ASK, SiteError};
-pub use export::{Beside, Numbering, Purpose};
+pub use export::{BesideTables, ExportPurpose, Numbering};
 pub use format::{is_site, open, report, write};
 pub use import::{
-    Arrive, Counting, Effort, Het, Opener, Options, Preempted, Size, Throttle, Wide, Window, Withdraw, import,
+    Arrive, Counting, FileOpener, Het, ImportEffort, ImportOptions, MeasuredWindow, Preempted, Size, Throttle, Wide,
+    Withdraw, import,
 };
-pub use jobs::{Kind, LimitFrom, Marks};
-pub use machine::Unit;
+pub use jobs::{JobMarks, LimitFrom, SiteJobFate};
+pub use machine::PoolUnit;
 pub use readers::Carrier;
 pub use resources::{Resourced, SiteResourceError};
-pub use rules::{Count, Effect, Example, Rule, Tally};
-pub use scene::{Scene, Stage};
+pub use rules::{Count, Example, ImportRule, RuleEffect, RuleTally};
+pub use scene::{SceneStage, SiteScene};
 pub use site::{
-    Comment, FileRead, Manifest, NO_WAITS, NodeSummary, PartitionSummary, PoolSummary, RuleCount, SCHEMA, Setting,
-    Site, SiteJob,
+    FileRead, LogComment, Manifest, NO_WAITS, NodeSummary, PartitionSummary, PoolSummary, RuleCount, SCHEMA, Site,
+    SiteJob, SiteSetting,
 };
-pub use text::{Flags, State};
-pub use watch::Watch;
+pub use text::{Flags, RecordState};
+pub use watch::ImportObserver;
 pub use workload::{PoolError, PoolWorkload};

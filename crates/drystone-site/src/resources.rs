@@ -7,8 +7,8 @@
 //! stays as it is: what its jobs hold goes with these. A resource is counted where the description
 //! says of every node of the pool how much it has.
 
-use crate::machine::Unit;
-use crate::scene::Scene;
+use crate::machine::PoolUnit;
+use crate::scene::SiteScene;
 use crate::site::SiteJob;
 use drystone::model::{
     Demand, Resource, ResourceError, ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit, Setting, Workload,
@@ -44,14 +44,14 @@ pub enum SiteResourceError {
 
 /// Resources of a pool.
 #[derive(Clone, Copy, Debug, Default)]
-struct PoolResources {
+struct ResourcePool {
     memory: Option<(ResourceId, u64)>,
     gpus: Option<(ResourceId, u64)>,
     units: u32,
     nodes: u64,
 }
 
-impl Scene<'_> {
+impl SiteScene<'_> {
     /// Returns the jobs with memory and GPUs of their pools as resources, unless they have
     /// resources already. `places` are their places among the jobs of the site.
     ///
@@ -108,13 +108,13 @@ impl Scene<'_> {
 
     /// The resources of each pool, by its number in the site; none for a pool that counts something
     /// else.
-    fn pool_resources(&self, builder: &mut ResourceTableBuilder) -> Result<Vec<PoolResources>, ResourceError> {
+    fn pool_resources(&self, builder: &mut ResourceTableBuilder) -> Result<Vec<ResourcePool>, ResourceError> {
         let site = self.site;
-        let mut all = vec![PoolResources::default(); site.manifest.pools.len()];
+        let mut all = vec![ResourcePool::default(); site.manifest.pools.len()];
         let several = self.pools().len() > 1;
         for pool in self.pools() {
             let summary = &site.manifest.pools[usize::from(pool)];
-            if summary.unit != Unit::Cpu || !summary.described {
+            if summary.unit != PoolUnit::Cpu || !summary.described {
                 continue;
             }
             let nodes = || site.nodes.iter().filter(|node| node.pool.as_ref() == Some(&summary.name));
@@ -144,15 +144,15 @@ fn word(name: &str) -> String {
 
 /// Oddity of a job.
 #[derive(Clone, Copy, Default)]
-struct Odd {
+struct JobOddity {
     /// It does not say how much memory it holds.
     silent: bool,
     /// It holds more than there is.
     cut: bool,
 }
 
-fn demand(job: &SiteJob<'_>, pool: &PoolResources) -> (Vec<(ResourceId, u64)>, Odd) {
-    let (mut totals, mut odd) = (Vec::new(), Odd::default());
+fn demand(job: &SiteJob<'_>, pool: &ResourcePool) -> (Vec<(ResourceId, u64)>, JobOddity) {
+    let (mut totals, mut odd) = (Vec::new(), JobOddity::default());
     let mut ask = |id: ResourceId, amount: u64, total: u64| {
         odd.cut |= amount > total;
         totals.push((id, amount.min(total)));

@@ -7,7 +7,7 @@ use std::fmt;
 /// Effect of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Effect {
+pub enum RuleEffect {
     /// Rows that are no jobs of their own, by their nature.
     Ignored,
     /// Rows that cannot be used, and jobs lost with them.
@@ -26,48 +26,49 @@ pub enum Effect {
     Noted,
 }
 
-impl fmt::Display for Effect {
+impl fmt::Display for RuleEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Effect::Ignored => "ignored",
-            Effect::Bad => "bad",
-            Effect::Dropped => "dropped",
-            Effect::Merged => "merged",
-            Effect::Changed => "changed",
-            Effect::Imputed => "imputed",
-            Effect::Marked => "marked",
-            Effect::Noted => "noted",
+            RuleEffect::Ignored => "ignored",
+            RuleEffect::Bad => "bad",
+            RuleEffect::Dropped => "dropped",
+            RuleEffect::Merged => "merged",
+            RuleEffect::Changed => "changed",
+            RuleEffect::Imputed => "imputed",
+            RuleEffect::Marked => "marked",
+            RuleEffect::Noted => "noted",
         })
     }
 }
 
 macro_rules! rules {
     ($($variant:ident = $name:literal, $effect:ident, $meaning:literal;)*) => {
-        /// A rule by name. [`Rule::meaning`] says what each does; `docs/accounting.md` says why.
+        /// A rule by name. [`ImportRule::meaning`] says what each does; `docs/accounting.md` says
+        /// why.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs)] // `Rule::meaning` says what each is.
-        pub enum Rule { $($variant,)* }
+        #[allow(missing_docs)] // `ImportRule::meaning` says what each is.
+        pub enum ImportRule { $($variant,)* }
 
-        impl Rule {
+        impl ImportRule {
             /// Every rule, in the order in which they apply.
-            pub const ALL: &'static [Rule] = &[$(Rule::$variant,)*];
+            pub const ALL: &'static [ImportRule] = &[$(ImportRule::$variant,)*];
 
             /// Its short name.
             #[must_use]
             pub fn name(self) -> &'static str {
-                match self { $(Rule::$variant => $name,)* }
+                match self { $(ImportRule::$variant => $name,)* }
             }
 
             /// Returns the effect of the rule.
             #[must_use]
-            pub fn effect(self) -> Effect {
-                match self { $(Rule::$variant => Effect::$effect,)* }
+            pub fn effect(self) -> RuleEffect {
+                match self { $(ImportRule::$variant => RuleEffect::$effect,)* }
             }
 
             /// Returns the meaning of the rule, in words.
             #[must_use]
             pub fn meaning(self) -> &'static str {
-                match self { $(Rule::$variant => $meaning,)* }
+                match self { $(ImportRule::$variant => $meaning,)* }
             }
         }
     };
@@ -143,17 +144,17 @@ rules! {
     Outside = "outside", Dropped, "over before the window, or arrived after it";
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for ImportRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl Rule {
+impl ImportRule {
     /// The rule of a name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Rule> {
-        Rule::ALL.iter().copied().find(|rule| rule.name() == name)
+    pub fn named(name: &str) -> Option<ImportRule> {
+        ImportRule::ALL.iter().copied().find(|rule| rule.name() == name)
     }
 }
 
@@ -186,37 +187,37 @@ const LONGEST: usize = 160;
 
 /// The account of all rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Tally {
+pub struct RuleTally {
     counts: Vec<Count>,
 }
 
-impl Default for Tally {
-    fn default() -> Tally {
-        Tally { counts: vec![Count::default(); Rule::ALL.len()] }
+impl Default for RuleTally {
+    fn default() -> RuleTally {
+        RuleTally { counts: vec![Count::default(); ImportRule::ALL.len()] }
     }
 }
 
-impl Tally {
+impl RuleTally {
     /// Returns the number of times that a rule applied.
     #[must_use]
-    pub fn get(&self, rule: Rule) -> &Count {
+    pub fn get(&self, rule: ImportRule) -> &Count {
         &self.counts[rule as usize]
     }
 
     /// Every rule that applied.
-    pub fn iter(&self) -> impl Iterator<Item = (Rule, &Count)> {
+    pub fn iter(&self) -> impl Iterator<Item = (ImportRule, &Count)> {
         let applied = |c: &Count| c.rows > 0 || c.jobs > 0;
-        Rule::ALL.iter().copied().zip(&self.counts).filter(move |(_, count)| applied(count))
+        ImportRule::ALL.iter().copied().zip(&self.counts).filter(move |(_, count)| applied(count))
     }
 
     /// Rows that cannot be used.
     #[must_use]
     pub fn bad_rows(&self) -> u64 {
-        self.iter().filter(|(rule, _)| rule.effect() == Effect::Bad).map(|(_, count)| count.rows).sum()
+        self.iter().filter(|(rule, _)| rule.effect() == RuleEffect::Bad).map(|(_, count)| count.rows).sum()
     }
 
     /// Counts a row. The example is made only where it is kept.
-    pub(crate) fn row(&mut self, rule: Rule, core_seconds: u64, example: impl FnOnce() -> Example) {
+    pub(crate) fn row(&mut self, rule: ImportRule, core_seconds: u64, example: impl FnOnce() -> Example) {
         let count = &mut self.counts[rule as usize];
         count.rows += 1;
         count.core_seconds = count.core_seconds.saturating_add(core_seconds);
@@ -226,12 +227,12 @@ impl Tally {
     }
 
     /// Counts a job.
-    pub(crate) fn job(&mut self, rule: Rule, core_seconds: u64, example: impl FnOnce() -> Example) {
+    pub(crate) fn job(&mut self, rule: ImportRule, core_seconds: u64, example: impl FnOnce() -> Example) {
         self.jobs(rule, 1, core_seconds, example);
     }
 
     /// Counts several jobs of one row.
-    pub(crate) fn jobs(&mut self, rule: Rule, jobs: u64, core_seconds: u64, example: impl FnOnce() -> Example) {
+    pub(crate) fn jobs(&mut self, rule: ImportRule, jobs: u64, core_seconds: u64, example: impl FnOnce() -> Example) {
         let count = &mut self.counts[rule as usize];
         count.jobs += jobs;
         count.core_seconds = count.core_seconds.saturating_add(core_seconds);
@@ -241,7 +242,7 @@ impl Tally {
     }
 
     /// Adds what was counted of rows that come behind those counted here.
-    pub(crate) fn absorb(&mut self, other: Tally) {
+    pub(crate) fn absorb(&mut self, other: RuleTally) {
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
             count.rows += more.rows;
             count.jobs += more.jobs;
@@ -252,7 +253,7 @@ impl Tally {
     }
 
     /// Counts rows whose jobs are counted already.
-    pub(crate) fn rows(&mut self, rule: Rule, rows: u64) {
+    pub(crate) fn rows(&mut self, rule: ImportRule, rows: u64) {
         self.counts[rule as usize].rows += rows;
     }
 }
@@ -277,21 +278,21 @@ mod tests {
 
     #[test]
     fn names_are_short_and_unlike() {
-        let names: BTreeSet<&str> = Rule::ALL.iter().map(|rule| rule.name()).collect();
-        assert_eq!(names.len(), Rule::ALL.len());
-        for rule in Rule::ALL {
-            assert_eq!(Rule::named(rule.name()), Some(*rule));
+        let names: BTreeSet<&str> = ImportRule::ALL.iter().map(|rule| rule.name()).collect();
+        assert_eq!(names.len(), ImportRule::ALL.len());
+        for rule in ImportRule::ALL {
+            assert_eq!(ImportRule::named(rule.name()), Some(*rule));
             assert!(rule.name().len() <= 16, "{rule}");
         }
     }
 
     #[test]
     fn a_tally_keeps_the_first_examples() {
-        let mut tally = Tally::default();
+        let mut tally = RuleTally::default();
         for line in 1..=5 {
-            tally.row(Rule::Columns, 10, || Example::new(format!("jobs.psv:{line}"), b"a\tb"));
+            tally.row(ImportRule::Columns, 10, || Example::new(format!("jobs.psv:{line}"), b"a\tb"));
         }
-        let count = tally.get(Rule::Columns);
+        let count = tally.get(ImportRule::Columns);
         assert_eq!((count.rows, count.core_seconds, count.examples.len()), (5, 50, 3));
         assert_eq!(count.examples[0], Example { place: "jobs.psv:1".into(), text: "a\u{b7}b".into() });
         assert_eq!((tally.iter().count(), tally.bad_rows()), (1, 5));

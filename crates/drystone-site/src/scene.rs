@@ -1,27 +1,27 @@
 //! Pools of a site as one workload that is cleaned like a log, and what is known of its jobs beyond
 //! that.
 
-use crate::export::{Numbering, Purpose};
-use crate::machine::Unit;
+use crate::export::{ExportPurpose, Numbering};
+use crate::machine::PoolUnit;
 use crate::site::Site;
 use crate::workload::{PoolError, number};
-use drystone::experiment::{Division, Share};
-use drystone::log::swf::{Header, Record};
-use drystone::metrics::Selection;
+use drystone::experiment::{PoolDivision, PoolShare};
+use drystone::log::swf::{SwfHeader, SwfRecord};
+use drystone::metrics::JobSelection;
 use drystone::model::{Outages, Time, Workload};
 
 /// Some pools of a site, to be simulated as one workload: each with a scheduler of its own where
 /// they are several.
 #[derive(Debug)]
-pub struct Scene<'a> {
+pub struct SiteScene<'a> {
     pub(crate) site: &'a Site,
     numbering: Numbering,
-    pools: Vec<Part>,
+    pools: Vec<ScenePool>,
 }
 
 /// A pool of a scene.
 #[derive(Clone, Debug)]
-struct Part {
+struct ScenePool {
     pool: u16,
     /// Processors of the whole for each unit of the pool.
     scale: u32,
@@ -31,25 +31,25 @@ struct Part {
 
 /// A scene that is ready to be simulated.
 #[derive(Clone, Debug)]
-pub struct Stage {
+pub struct SceneStage {
     /// Its jobs, in their circumstances.
     pub workload: Workload,
     /// Capacity that the machine lacks over time; none where pools are simulated side by side, each
     /// with its own.
     pub outages: Outages,
     /// Division among pools, if it has several.
-    pub division: Option<Division>,
+    pub division: Option<PoolDivision>,
     /// For each job its place among the jobs of the site.
     pub places: Vec<u32>,
     /// Default selection of the jobs that count: those that arrive within the part of the window
     /// that is measured.
-    pub selection: Selection,
+    pub selection: JobSelection,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> SiteScene<'a> {
     /// Of these pools. Those without jobs are left out if any has some.
     #[must_use]
-    pub fn new(site: &'a Site, pools: &[u16]) -> Scene<'a> {
+    pub fn new(site: &'a Site, pools: &[u16]) -> SiteScene<'a> {
         let numbering = Numbering::of(site);
         let summaries = &site.manifest.pools;
         let mut of: Vec<u16> = pools.iter().copied().filter(|&pool| usize::from(pool) < summaries.len()).collect();
@@ -60,21 +60,22 @@ impl<'a> Scene<'a> {
         let mut partitions = 0;
         let pools = of.into_iter().map(|pool| {
             let summary = &summaries[usize::from(pool)];
-            let scale = if alone || summary.unit == Unit::Cpu { 1.0 } else { summary.cpus_per_unit.round().max(1.0) };
-            let part = Part { pool, scale: scale as u32, partitions };
+            let scale =
+                if alone || summary.unit == PoolUnit::Cpu { 1.0 } else { summary.cpus_per_unit.round().max(1.0) };
+            let part = ScenePool { pool, scale: scale as u32, partitions };
             // One more for jobs of no partition.
             partitions += numbering.partitions(pool) as i64 + 1;
             part
         });
         let pools = pools.collect();
-        Scene { site, numbering, pools }
+        SiteScene { site, numbering, pools }
     }
 
     /// Of every pool.
     #[must_use]
-    pub fn whole(site: &'a Site) -> Scene<'a> {
+    pub fn whole(site: &'a Site) -> SiteScene<'a> {
         let all: Vec<u16> = (0..site.manifest.pools.len()).filter_map(|pool| u16::try_from(pool).ok()).collect();
-        Scene::new(site, &all)
+        SiteScene::new(site, &all)
     }
 
     /// The pools that it has.
@@ -85,7 +86,7 @@ impl<'a> Scene<'a> {
     /// Its processors: units of the pool or, where it has several, processors of all.
     #[must_use]
     pub fn procs(&self) -> u32 {
-        let of = |part: &Part| self.site.manifest.pools[usize::from(part.pool)].units.saturating_mul(part.scale);
+        let of = |part: &ScenePool| self.site.manifest.pools[usize::from(part.pool)].units.saturating_mul(part.scale);
         self.pools.iter().map(of).fold(0, u32::saturating_add)
     }
 
@@ -94,18 +95,18 @@ impl<'a> Scene<'a> {
     pub fn title(&self) -> String {
         let cluster = if self.site.manifest.cluster.is_empty() { "site" } else { &self.site.manifest.cluster };
         match self.pools[..] {
-            [Part { pool, .. }] => self.site.title(pool),
+            [ScenePool { pool, .. }] => self.site.title(pool),
             _ => format!("{cluster}, {} pools", self.pools.len()),
         }
     }
 
     /// Its header as a log.
     #[must_use]
-    pub fn header(&self) -> Header {
-        if let [Part { pool, .. }] = self.pools[..] {
+    pub fn header(&self) -> SwfHeader {
+        if let [ScenePool { pool, .. }] = self.pools[..] {
             return self.site.header(pool, &self.numbering);
         }
-        let mut header = Header::new();
+        let mut header = SwfHeader::new();
         header.push("Version", "2.2");
         header.push("Computer", &self.title());
         header.push("UnixStartTime", &self.site.origin().to_string());
@@ -116,13 +117,13 @@ impl<'a> Scene<'a> {
 
     /// Its jobs as records, in the order of arrival. The line of each is its number in the site.
     /// Jobs that are not simulated, those of reservations, are there only for export.
-    pub fn records(&self, purpose: Purpose) -> impl Iterator<Item = Record> + '_ {
-        let mut parts: Vec<Option<&Part>> = vec![None; self.site.manifest.pools.len()];
+    pub fn records(&self, purpose: ExportPurpose) -> impl Iterator<Item = SwfRecord> + '_ {
+        let mut parts: Vec<Option<&ScenePool>> = vec![None; self.site.manifest.pools.len()];
         self.pools.iter().for_each(|part| parts[usize::from(part.pool)] = Some(part));
         let alone = self.pools.len() == 1;
         self.site.jobs().filter_map(move |job| {
             let part = parts.get(usize::from(job.pool)).copied().flatten()?;
-            if purpose == Purpose::Simulation && !Site::is_simulated(&job) {
+            if purpose == ExportPurpose::Simulation && !Site::is_simulated(&job) {
                 return None;
             }
             let mut record = self.site.record(&job, &self.numbering, number(&job), purpose);
@@ -142,7 +143,7 @@ impl<'a> Scene<'a> {
     ///
     /// # Errors
     /// Circumstances that cannot be, or pools that lack more than they have.
-    pub fn stage(&self, workload: Workload, records: &[Record]) -> Result<Stage, PoolError> {
+    pub fn stage(&self, workload: Workload, records: &[SwfRecord]) -> Result<SceneStage, PoolError> {
         let places: Vec<u32> =
             records.iter().map(|r| u32::try_from(r.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect();
         let pools: Vec<u16> = self.pools().collect();
@@ -150,10 +151,10 @@ impl<'a> Scene<'a> {
         let workload = workload.with(known)?;
         let selection = self.selection(&workload);
         let (outages, division) = match self.pools[..] {
-            [Part { pool, .. }] => (self.site.outages(pool)?, None),
+            [ScenePool { pool, .. }] => (self.site.outages(pool)?, None),
             _ => (Outages::default(), Some(self.division(true)?)),
         };
-        Ok(Stage { workload, outages, division, places, selection })
+        Ok(SceneStage { workload, outages, division, places, selection })
     }
 
     /// Adds the demands to a workload that is taken as a log alone: its jobs ask for what the site
@@ -161,7 +162,7 @@ impl<'a> Scene<'a> {
     ///
     /// # Errors
     /// Demands beyond what can be counted.
-    pub fn furnish(&self, workload: Workload, records: &[Record]) -> Result<Workload, PoolError> {
+    pub fn furnish(&self, workload: Workload, records: &[SwfRecord]) -> Result<Workload, PoolError> {
         let places: Vec<u32> =
             records.iter().map(|r| u32::try_from(r.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect();
         let pools: Vec<u16> = self.pools().collect();
@@ -173,18 +174,18 @@ impl<'a> Scene<'a> {
     ///
     /// # Errors
     /// None that is known.
-    pub fn plain(&self) -> Result<Option<Division>, PoolError> {
+    pub fn plain(&self) -> Result<Option<PoolDivision>, PoolError> {
         (self.pools.len() != 1).then(|| self.division(false)).transpose()
     }
 
-    fn division(&self, lacking: bool) -> Result<Division, PoolError> {
-        let share = |part: &Part| -> Result<Share, PoolError> {
+    fn division(&self, lacking: bool) -> Result<PoolDivision, PoolError> {
+        let share = |part: &ScenePool| -> Result<PoolShare, PoolError> {
             let summary = &self.site.manifest.pools[usize::from(part.pool)];
             let partitions = (0..=self.numbering.partitions(part.pool) as i64).map(|own| {
                 let small = |n: i64| i32::try_from(n).unwrap_or(i32::MAX);
                 (small(part.partitions + own), if own == 0 { -1 } else { small(own) })
             });
-            Ok(Share {
+            Ok(PoolShare {
                 name: summary.name.clone(),
                 procs: summary.units,
                 scale: part.scale,
@@ -193,17 +194,17 @@ impl<'a> Scene<'a> {
                 texts: Vec::new(),
             })
         };
-        Ok(Division::new(self.pools.iter().map(share).collect::<Result<_, _>>()?))
+        Ok(PoolDivision::new(self.pools.iter().map(share).collect::<Result<_, _>>()?))
     }
 
-    fn selection(&self, workload: &Workload) -> Selection {
+    fn selection(&self, workload: &Workload) -> JobSelection {
         let window = &self.site.manifest.window;
         let (from, until) = (self.site.time(window.measure_from), self.site.time(window.measure_until));
         match workload.submits() {
             Some((first, last)) if first < from || last > until => {
-                Selection::Submitted { from, until: Time(until.0.saturating_add(1)) }
+                JobSelection::Submitted { from, until: Time(until.0.saturating_add(1)) }
             }
-            _ => Selection::All,
+            _ => JobSelection::All,
         }
     }
 }

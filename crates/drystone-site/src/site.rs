@@ -1,13 +1,13 @@
 //! An imported site: jobs, pools, capacity, and the account of how they came to be.
 
-use crate::capacity::{Loss, NodeLoss};
+use crate::capacity::{NodeLoss, PoolLoss};
 use crate::fleet::Fleet;
-use crate::import::Window;
-use crate::jobs::{self, Kind, LimitFrom, Marks, NOTHING};
-use crate::machine::Unit;
-use crate::rows::{Interner, NONE, Row, RowPart, Symbol, Table};
-use crate::rules::{Count, Effect, Example, Rule, Tally};
-use crate::text::{Amount, Flags, State, UNKNOWN};
+use crate::import::MeasuredWindow;
+use crate::jobs::{self, JobMarks, LimitFrom, NOTHING, SiteJobFate};
+use crate::machine::PoolUnit;
+use crate::rows::{AccountingRow, AccountingTable, Interner, NONE, RowPart, Symbol};
+use crate::rules::{Count, Example, ImportRule, RuleEffect, RuleTally};
+use crate::text::{Amount, Flags, RecordState, UNKNOWN};
 use drystone::policy::{PolicySpec, SpecError};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -36,7 +36,7 @@ pub struct RuleCount {
     /// Its short name.
     pub name: String,
     /// Effect of the rule.
-    pub effect: Effect,
+    pub effect: RuleEffect,
     /// Meaning of the rule, in words.
     pub meaning: String,
     /// Rows of accounting that it applied to.
@@ -50,7 +50,7 @@ pub struct RuleCount {
 }
 
 impl RuleCount {
-    fn of((rule, count): (Rule, &Count)) -> RuleCount {
+    fn of((rule, count): (ImportRule, &Count)) -> RuleCount {
         let Count { rows, jobs, core_seconds, examples } = count.clone();
         let meaning = rule.meaning().to_string();
         RuleCount { name: rule.name().to_string(), effect: rule.effect(), meaning, rows, jobs, core_seconds, examples }
@@ -63,7 +63,7 @@ pub struct PoolSummary {
     /// Names of its partitions.
     pub name: String,
     /// Unit.
-    pub unit: Unit,
+    pub unit: PoolUnit,
     /// Number of units.
     pub units: u32,
     /// Processors of one, on average.
@@ -150,7 +150,7 @@ pub struct NodeSummary {
 
 /// Comments of a log in Standard Workload Format that a site was made of.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Comment {
+pub struct LogComment {
     /// Records before it.
     pub after: u64,
     /// The line, each byte as the character of its number.
@@ -159,7 +159,7 @@ pub struct Comment {
 
 /// A named setting.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Setting {
+pub struct SiteSetting {
     /// Its name.
     pub name: String,
     /// Its value.
@@ -182,7 +182,7 @@ pub struct Manifest {
     /// Columns that were there and not needed.
     pub ignored_columns: Vec<String>,
     /// Choices of the import.
-    pub options: Vec<Setting>,
+    pub options: Vec<SiteSetting>,
     /// Rows of jobs that were read.
     pub rows: u64,
     /// Those that could not be used.
@@ -192,7 +192,7 @@ pub struct Manifest {
     /// Distinct users.
     pub users: u64,
     /// The window.
-    pub window: Window,
+    pub window: MeasuredWindow,
     /// Seconds that jobs may run beyond their limit.
     pub grace: u32,
     /// Sources of the machine.
@@ -211,12 +211,12 @@ pub struct Manifest {
     /// True if names are keyed numbers.
     pub anonymous: bool,
     /// Of a log in Standard Workload Format: its comments.
-    pub swf: Option<Vec<Comment>>,
+    pub swf: Option<Vec<LogComment>>,
 }
 
 impl Manifest {
     /// Takes over an account.
-    pub(crate) fn count(&mut self, tally: &Tally) {
+    pub(crate) fn count(&mut self, tally: &RuleTally) {
         self.rules = tally.iter().map(RuleCount::of).collect();
         self.bad_rows = tally.bad_rows();
     }
@@ -226,12 +226,12 @@ impl Manifest {
     /// ones included: arrivals that are starts have the recorded schedule in them.
     #[must_use]
     pub fn waits_known(&self) -> bool {
-        self.rule(Rule::NoSubmit).is_none_or(|unknown| unknown.jobs * 100 <= self.jobs)
+        self.rule(ImportRule::NoSubmit).is_none_or(|unknown| unknown.jobs * 100 <= self.jobs)
     }
 
     /// Returns the number of times that a rule applied.
     #[must_use]
-    pub fn rule(&self, rule: Rule) -> Option<&RuleCount> {
+    pub fn rule(&self, rule: ImportRule) -> Option<&RuleCount> {
         self.rules.iter().find(|count| count.name == rule.name())
     }
 }
@@ -290,10 +290,10 @@ pub struct SiteJob<'a> {
     pub limit: u32,
     /// Source of the limit.
     pub limit_from: LimitFrom,
-    /// State in the scheduler's word.
+    /// RecordState in the scheduler's word.
     pub state: Cow<'a, str>,
     /// Fate of the job.
-    pub kind: Kind,
+    pub kind: SiteJobFate,
     /// Exit code and signal.
     pub exit: Option<(i16, i16)>,
     /// User who cancelled it.
@@ -325,7 +325,7 @@ pub struct SiteJob<'a> {
     /// A number for its name; 0 where unknown.
     pub name: u32,
     /// Special properties.
-    pub marks: Marks,
+    pub marks: JobMarks,
     /// The record of a log in Standard Workload Format, as it stood.
     pub swf: Cow<'a, str>,
 }
@@ -335,14 +335,14 @@ impl SiteJob<'_> {
     /// it never ran or runs still.
     #[must_use]
     pub fn occupied(&self) -> Option<i64> {
-        Some(self.end? - self.start?).filter(|_| self.kind == Kind::Ran)
+        Some(self.end? - self.start?).filter(|_| self.kind == SiteJobFate::Ran)
     }
 
     /// The recorded wait, from arrival to start; `None` where it never started, and where its
     /// submission is unknown.
     #[must_use]
     pub fn wait(&self) -> Option<i64> {
-        self.start.filter(|_| !self.marks.has(Marks::NO_SUBMIT)).map(|start| start - self.arrive)
+        self.start.filter(|_| !self.marks.has(JobMarks::NO_SUBMIT)).map(|start| start - self.arrive)
     }
 
     /// Its name as Slurm writes it.
@@ -358,18 +358,18 @@ impl SiteJob<'_> {
 }
 
 /// Storage of a site's jobs.
-pub(crate) enum Jobs {
+pub(crate) enum SiteJobs {
     /// As they were imported.
     Imported(Box<Imported>),
     /// As they were read from a folder.
-    Loaded(Box<crate::format::Loaded>),
+    Loaded(Box<crate::format::LoadedJobs>),
 }
 
 /// Jobs that were just imported.
 #[derive(Default)]
 pub(crate) struct Imported {
-    pub(crate) table: Table,
-    pub(crate) jobs: Vec<jobs::Job>,
+    pub(crate) table: AccountingTable,
+    pub(crate) jobs: Vec<jobs::FoundJob>,
     pub(crate) amounts: Interner<Amount>,
     /// Records of a log in Standard Workload Format.
     pub(crate) swf: Vec<String>,
@@ -382,10 +382,10 @@ pub struct Site {
     /// Its nodes.
     pub nodes: Vec<NodeSummary>,
     /// Capacity that its pools lacked over time.
-    pub losses: Vec<Loss>,
+    pub losses: Vec<PoolLoss>,
     /// Missing capacity by nodes.
     pub(crate) node_losses: Vec<NodeLoss>,
-    pub(crate) jobs: Jobs,
+    pub(crate) jobs: SiteJobs,
     /// The `slurm.conf` that describes it.
     pub(crate) slurm_conf: Option<String>,
     /// Its associations and QOS, as sacctmgr prints or takes them.
@@ -419,8 +419,8 @@ impl Site {
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.jobs {
-            Jobs::Imported(imported) => imported.jobs.len(),
-            Jobs::Loaded(loaded) => loaded.len(),
+            SiteJobs::Imported(imported) => imported.jobs.len(),
+            SiteJobs::Loaded(loaded) => loaded.len(),
         }
     }
 
@@ -437,16 +437,16 @@ impl Site {
     #[must_use]
     pub fn job(&self, at: usize) -> SiteJob<'_> {
         self.in_its_unit(match &self.jobs {
-            Jobs::Imported(imported) => imported.job(at),
-            Jobs::Loaded(loaded) => loaded.job(at),
+            SiteJobs::Imported(imported) => imported.job(at),
+            SiteJobs::Loaded(loaded) => loaded.job(at),
         })
     }
 
     /// The job at a place, as [`Site::job`], all of whose texts are left empty: quick.
     pub(crate) fn bare_job(&self, at: usize) -> SiteJob<'_> {
         self.in_its_unit(match &self.jobs {
-            Jobs::Imported(imported) => imported.without_texts(at),
-            Jobs::Loaded(loaded) => loaded.without_texts(at),
+            SiteJobs::Imported(imported) => imported.without_texts(at),
+            SiteJobs::Loaded(loaded) => loaded.without_texts(at),
         })
     }
 
@@ -462,8 +462,8 @@ impl Site {
     /// Numbers of the texts of a job.
     pub(crate) fn symbols(&self, at: usize) -> JobSymbols {
         match &self.jobs {
-            Jobs::Imported(imported) => imported.symbols(at),
-            Jobs::Loaded(loaded) => loaded.symbols(at),
+            SiteJobs::Imported(imported) => imported.symbols(at),
+            SiteJobs::Loaded(loaded) => loaded.symbols(at),
         }
     }
 
@@ -480,10 +480,10 @@ impl Site {
             return false;
         }
         for (number, (pool, procs)) in (0..).zip(self.manifest.pools.iter_mut().zip(procs.into_iter().flatten())) {
-            let scale = if pool.unit == Unit::Cpu { 1.0 } else { pool.cpus_per_unit };
+            let scale = if pool.unit == PoolUnit::Cpu { 1.0 } else { pool.cpus_per_unit };
             let mine = self.losses.iter_mut().filter(|loss| loss.pool == number);
             mine.for_each(|loss| loss.units = (f64::from(loss.units) * scale).round() as u32);
-            (pool.unit, pool.units, pool.cpus_per_unit, pool.dominant) = (Unit::Cpu, procs, 1.0, false);
+            (pool.unit, pool.units, pool.cpus_per_unit, pool.dominant) = (PoolUnit::Cpu, procs, 1.0, false);
         }
         self.on_nodes = true;
         true
@@ -543,7 +543,7 @@ impl Site {
 
 impl Imported {
     /// The row of a job.
-    pub(crate) fn row(&self, at: usize) -> &Row {
+    pub(crate) fn row(&self, at: usize) -> &AccountingRow {
         self.table.rows.get(self.jobs[at].row)
     }
 
@@ -575,7 +575,7 @@ impl Imported {
             reservation: text(place.reservation),
             constraints: text(place.constraints),
             asks: text(place.asks),
-            state: if row.state == State::Other { text(note.word) } else { Cow::Borrowed(row.state.word()) },
+            state: if row.state == RecordState::Other { text(note.word) } else { Cow::Borrowed(row.state.word()) },
             canceller: text(note.canceller),
             reason: text(note.reason),
             node_list: table.node_lists.text(row.nodes),

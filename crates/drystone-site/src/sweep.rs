@@ -1,8 +1,8 @@
 //! Walks over many jobs: in parts side by side, and over their starts and ends in the order of
 //! time.
 
-use crate::import::Effort;
-use crate::jobs::Job;
+use crate::import::ImportEffort;
+use crate::jobs::FoundJob;
 use std::ops::Range;
 
 /// Event of a job.
@@ -26,7 +26,7 @@ pub(crate) struct Crew {
 impl Crew {
     /// As many threads as an import may have; with blocks of text of a given size also few jobs are
     /// divided, so that tests see it.
-    pub(crate) fn of(effort: Effort) -> Crew {
+    pub(crate) fn of(effort: ImportEffort) -> Crew {
         Crew { threads: effort.threads(), many: if effort.block == 0 { MANY } else { 2 } }
     }
 
@@ -81,13 +81,13 @@ impl Crew {
     }
 
     /// Returns true where `is` holds for any job.
-    pub(crate) fn any(self, jobs: &[Job], is: impl Fn(&Job) -> bool + Sync) -> bool {
+    pub(crate) fn any(self, jobs: &[FoundJob], is: impl Fn(&FoundJob) -> bool + Sync) -> bool {
         self.each(jobs, |jobs| jobs.iter().any(&is)).contains(&true)
     }
 
     /// Lets one sweep for each thread go through a span of time of its own, so that each has as
     /// many starts as the others; returns what each gives, in the order of time.
-    pub(crate) fn sweeps<R: Send>(self, jobs: &[Job], sweep: impl Fn(Span) -> R + Sync) -> Vec<R> {
+    pub(crate) fn sweeps<R: Send>(self, jobs: &[FoundJob], sweep: impl Fn(TimeSpan) -> R + Sync) -> Vec<R> {
         let threads = if jobs.len() < self.many { 1 } else { self.threads.max(1) };
         let step = (jobs.len() / 1_024).max(1);
         let mut starts: Vec<u32> =
@@ -98,11 +98,11 @@ impl Crew {
         for part in 1..threads {
             let until = starts.get(starts.len() * part / threads).copied().unwrap_or(0);
             if until > from {
-                spans.push(Span { from, until });
+                spans.push(TimeSpan { from, until });
                 from = until;
             }
         }
-        spans.push(Span { from, until: u32::MAX });
+        spans.push(TimeSpan { from, until: u32::MAX });
         let tasks = spans.into_iter().map(|span| {
             let sweep = &sweep;
             move || sweep(span)
@@ -130,14 +130,14 @@ fn side_by_side<R: Send>(tasks: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
 
 /// A span of time: from a moment on, until before another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct TimeSpan {
     from: u32,
     until: u32,
 }
 
-impl Span {
+impl TimeSpan {
     /// All of it.
-    pub(crate) const ALL: Span = Span { from: 0, until: u32::MAX };
+    pub(crate) const ALL: TimeSpan = TimeSpan { from: 0, until: u32::MAX };
 }
 
 /// Calls `visit` for each start and each end in a span of those jobs of `which` that ran or run, in
@@ -145,10 +145,10 @@ impl Span {
 /// start before all others. A job that still runs never ends, and one that ends at its start takes
 /// nothing from anyone and is left out.
 pub(crate) fn moves<'a>(
-    jobs: &'a [Job],
-    span: Span,
-    which: impl Fn(&Job) -> bool,
-    mut visit: impl FnMut(&'a Job, Moves),
+    jobs: &'a [FoundJob],
+    span: TimeSpan,
+    which: impl Fn(&FoundJob) -> bool,
+    mut visit: impl FnMut(&'a FoundJob, Moves),
 ) {
     let (mut starts, mut ends): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
     for (job, at) in jobs.iter().zip(0_u64..) {
@@ -217,11 +217,11 @@ pub(crate) fn by_moment(mut all: Vec<u64>) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::{Kind, LimitFrom, Marks, NOTHING};
+    use crate::jobs::{JobMarks, LimitFrom, NOTHING, SiteJobFate};
     use proptest::prelude::*;
 
-    fn job((start, run, open): (u32, u32, bool)) -> Job {
-        Job {
+    fn job((start, run, open): (u32, u32, bool)) -> FoundJob {
+        FoundJob {
             row: 0,
             task: NOTHING,
             submit: start,
@@ -233,17 +233,17 @@ mod tests {
             limit: run,
             units: 1,
             amount: 0,
-            marks: Marks::default(),
+            marks: JobMarks::default(),
             pool: 0,
             attempt: 1,
-            kind: if open { Kind::Running } else { Kind::Ran },
+            kind: if open { SiteJobFate::Running } else { SiteJobFate::Ran },
             limit_from: LimitFrom::Record,
         }
     }
 
     /// The most jobs at once: after each start, those that started and have not ended by then.
-    fn defined(jobs: &[Job]) -> usize {
-        let runs = |job: &&Job| job.end == 0 || job.end > job.start;
+    fn defined(jobs: &[FoundJob]) -> usize {
+        let runs = |job: &&FoundJob| job.end == 0 || job.end > job.start;
         let at = |moment: u32| {
             jobs.iter().filter(runs).filter(|job| job.start <= moment && (job.end == 0 || job.end > moment)).count()
         };
@@ -268,7 +268,7 @@ mod tests {
             jobs in prop::collection::vec((1..300_u32, 0..90_u32, prop::bool::weighted(0.1)), 0..200),
             threads in 1..5_usize,
         ) {
-            let jobs: Vec<Job> = jobs.into_iter().map(job).collect();
+            let jobs: Vec<FoundJob> = jobs.into_iter().map(job).collect();
             let crew = Crew { threads, many: 2 };
             let most = crew.sweeps(&jobs, |span| {
                 let (mut now, mut most) = (0_usize, 0_usize);

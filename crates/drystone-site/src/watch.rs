@@ -5,20 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Observer of an import.
 #[derive(Clone, Copy)]
-pub struct Watch<'a> {
+pub struct ImportObserver<'a> {
     /// Set when it is to stop.
     pub stop: Option<&'a AtomicBool>,
     /// Told what is being done once the files are read; how far reading is, tells what opens them.
     pub phase: &'a (dyn Fn(&str) + Sync),
 }
 
-impl Default for Watch<'_> {
+impl Default for ImportObserver<'_> {
     fn default() -> Self {
-        Watch { stop: None, phase: &|_| {} }
+        ImportObserver { stop: None, phase: &|_| {} }
     }
 }
 
-impl Watch<'_> {
+impl ImportObserver<'_> {
     /// # Errors
     /// It is to stop.
     pub(crate) fn check(&self) -> Result<(), SiteError> {

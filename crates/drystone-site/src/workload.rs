@@ -1,18 +1,18 @@
 //! A pool of a site as a workload: jobs, running and waiting ones at the beginning, withdrawals,
 //! and missing capacity.
 
-use crate::capacity::{Cause, Loss, NodeLoss};
-use crate::export::{Numbering, Purpose};
+use crate::capacity::{Cause, NodeLoss, PoolLoss};
+use crate::export::{ExportPurpose, Numbering};
 use crate::fleet::Fleet;
-use crate::jobs::{Kind, Marks};
-use crate::machine::Unit;
+use crate::jobs::{JobMarks, SiteJobFate};
+use crate::machine::PoolUnit;
 use crate::site::{Site, SiteJob};
-use crate::text::State;
-use drystone::log::swf::Record;
+use crate::text::RecordState;
+use drystone::log::swf::SwfRecord;
 use drystone::model::{
-    Adopted, Circumstances, DemandId, Hit, How, Job, JobId, Machine, NodeShape, Outage, OutageError, Outages, ProcSet,
-    Provenance, ResourceError, ResourceTable, Setting, Span, Status, Time, Truth, Which, Withdrawal, Workload,
-    WorkloadError,
+    Adopted, Circumstances, DemandId, How, Job, JobId, LogStatus, Machine, NodeShape, Outage, OutageError, OutageHit,
+    Outages, ProcSet, Provenance, ResourceError, ResourceTable, Setting, Span, Time, Truth, Which, Withdrawal,
+    Workload, WorkloadError,
 };
 
 /// A pool as a workload.
@@ -65,7 +65,7 @@ impl Site {
     /// as capacity that others lack.
     #[must_use]
     pub fn is_simulated(job: &SiteJob<'_>) -> bool {
-        !job.marks.has(Marks::RESERVED)
+        !job.marks.has(JobMarks::RESERVED)
     }
 
     /// The jobs of a pool as a workload in its circumstances, straight from the site.
@@ -92,7 +92,7 @@ impl Site {
             if job.pool != pool || !Site::is_simulated(&job) {
                 continue;
             }
-            let record = self.record(&job, &numbering, number(&job), Purpose::Simulation);
+            let record = self.record(&job, &numbering, number(&job), ExportPurpose::Simulation);
             // A log may have jobs wider than its machine, which cleaning drops as well.
             let fits = |(facts, _): &(Job, Truth)| facts.procs <= summary.units;
             let Some((mut facts, fate)) = of_record(&record).filter(fits) else { continue };
@@ -122,7 +122,7 @@ impl Site {
             workload,
             outages,
             places,
-            cpus_per_unit: if summary.unit == Unit::Cpu { 1.0 } else { summary.cpus_per_unit },
+            cpus_per_unit: if summary.unit == PoolUnit::Cpu { 1.0 } else { summary.cpus_per_unit },
         })
     }
 
@@ -230,18 +230,18 @@ impl Site {
             let (id, job) = (JobId(at as u32), self.job(place as usize));
             let arrive = workload.job(id).submit;
             match (job.kind, job.start.map(|start| self.time(start))) {
-                (Kind::Ran | Kind::Running, Some(since)) if early && since < from => {
+                (SiteJobFate::Ran | SiteJobFate::Running, Some(since)) if early && since < from => {
                     known.here.insert(id, Adopted::Running { since, on: None });
                 }
                 _ => {}
             }
-            if job.kind == Kind::Withdrawn
+            if job.kind == SiteJobFate::Withdrawn
                 && let Some(end) = job.end
             {
                 let at = self.time(end).max(arrive).max(if early { from } else { arrive });
                 known.withdrawn.push(Withdrawal { at, job: id, only_waiting: true });
             }
-            if job.kind != Kind::Ran {
+            if job.kind != SiteJobFate::Ran {
                 known.uncounted.insert(id);
             }
             if let Some(how) = how(&job) {
@@ -272,7 +272,7 @@ impl Site {
         Outages::new(Machine::new(summary.units), list)
     }
 
-    fn outage(&self, loss: &Loss) -> Outage {
+    fn outage(&self, loss: &PoolLoss) -> Outage {
         let which = Which::Count(loss.units);
         let (begin, end) = (self.time(loss.begin), loss.end.map(|end| self.time(end)));
         match loss.cause {
@@ -280,7 +280,7 @@ impl Site {
             Cause::Down | Cause::Cluster | Cause::NewNode => Outage::drain(which, begin, end),
             Cause::Reservation | Cause::ReservedJob => {
                 let announced = loss.announced.map(|at| self.time(at).min(begin));
-                Outage { announced, expected: end, hit: Hit::Drain, ..Outage::drain(which, begin, end) }
+                Outage { announced, expected: end, hit: OutageHit::Drain, ..Outage::drain(which, begin, end) }
             }
         }
     }
@@ -299,7 +299,7 @@ pub(crate) fn number(job: &SiteJob<'_>) -> i64 {
 }
 
 /// A record as a job, without any cleaning; `None` for one without processors or run time.
-fn of_record(record: &Record) -> Option<(Job, Truth)> {
+fn of_record(record: &SwfRecord) -> Option<(Job, Truth)> {
     let procs = [record.requested, record.allocated].into_iter().find(|&n| n > 0);
     let procs = u32::try_from(procs?).ok()?;
     let run = record.run.round();
@@ -312,20 +312,21 @@ fn of_record(record: &Record) -> Option<(Job, Truth)> {
     (job.user, job.group, job.executable) = (small(record.user), small(record.group), small(record.executable));
     (job.queue, job.partition) = (small(record.queue), small(record.partition));
     job.memory_kb = record.requested_memory.round();
-    Some((job, Truth { run: Span(run), number: record.number, status: Status::from_swf(record.status) }))
+    Some((job, Truth { run: Span(run), number: record.number, status: LogStatus::from_swf(record.status) }))
 }
 
 /// Returns the way in which a job ended, where that is not by itself.
 fn how(job: &SiteJob<'_>) -> Option<How> {
-    match (job.kind, State::named(&job.state)) {
-        (Kind::Ran, Some(State::Timeout | State::Deadline)) => Some(How::AtLimit),
-        (Kind::Ran, Some(State::Cancelled | State::Preempted | State::Requeued | State::Revoked)) => {
-            Some(How::Cancelled)
-        }
-        (Kind::Ran, Some(State::NodeFail)) => Some(How::MachineFailed),
-        (Kind::Ran, Some(State::BootFail)) => Some(How::NotStarted),
-        (Kind::Ran, _) => None,
+    match (job.kind, RecordState::named(&job.state)) {
+        (SiteJobFate::Ran, Some(RecordState::Timeout | RecordState::Deadline)) => Some(How::AtLimit),
+        (
+            SiteJobFate::Ran,
+            Some(RecordState::Cancelled | RecordState::Preempted | RecordState::Requeued | RecordState::Revoked),
+        ) => Some(How::Cancelled),
+        (SiteJobFate::Ran, Some(RecordState::NodeFail)) => Some(How::MachineFailed),
+        (SiteJobFate::Ran, Some(RecordState::BootFail)) => Some(How::NotStarted),
+        (SiteJobFate::Ran, _) => None,
         // Nothing may learn from a guess.
-        (Kind::Running | Kind::Waiting | Kind::Withdrawn, _) => Some(How::Cancelled),
+        (SiteJobFate::Running | SiteJobFate::Waiting | SiteJobFate::Withdrawn, _) => Some(How::Cancelled),
     }
 }

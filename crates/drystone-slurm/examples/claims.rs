@@ -8,11 +8,11 @@
 //! Each setting is simulated with three phases of Slurm's clocks. Only a change beyond the spread
 //! of the phases means anything.
 
-use drystone::engine::{Observer, Replay, Simulation};
-use drystone::log::clean::Options;
+use drystone::engine::{Observer, Simulation, WorkloadReplay};
+use drystone::log::clean::CleaningOptions;
 use drystone::log::{load, title};
 use drystone::model::{JobId, Time, Workload};
-use drystone::policy::{PolicySpec, Why};
+use drystone::policy::{PolicySpec, StartReason};
 use drystone_slurm::policy::register;
 use std::error::Error;
 use std::path::Path;
@@ -60,7 +60,7 @@ struct Starts<'a> {
 }
 
 impl Observer for Starts<'_> {
-    fn started(&mut self, now: Time, id: JobId, _: Why) {
+    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
         self.waits[id.index()] = (now - self.workload.job(id).submit).0;
     }
 }
@@ -88,7 +88,7 @@ impl Starts<'_> {
 fn simulate(policy: &str, workload: &Workload) -> Result<Waits, String> {
     let spec: PolicySpec = policy.parse().map_err(|error: drystone::policy::SpecError| error.to_string())?;
     let mut starts = Starts { workload, waits: vec![0; workload.len()] };
-    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload));
+    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut starts).map_err(|error| format!("{policy}: {error}"))?;
     Ok(starts.sum_up())
 }
@@ -125,7 +125,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let logs: Vec<String> = std::env::args().skip(1).collect();
     let mut workloads = Vec::new();
     for log in &logs {
-        workloads.push((title(Path::new(log)), load(log, &Options::default())?.workload));
+        workloads.push((title(Path::new(log)), load(log, &CleaningOptions::default())?.workload));
     }
     for (claim, settings) in CLAIMS {
         println!("## Claim: {claim}\n");

@@ -1,7 +1,7 @@
 //! Measures the speed of the model and its results: `speed LOG [POLICY]`.
 
-use drystone::engine::{Replay, Simulation};
-use drystone::log::clean::Options;
+use drystone::engine::{Simulation, WorkloadReplay};
+use drystone::log::clean::CleaningOptions;
 use drystone::policy::PolicySpec;
 use drystone_slurm::policy::register;
 use std::error::Error;
@@ -13,9 +13,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let log = args.next().ok_or("speed LOG [POLICY]")?;
     let spec: PolicySpec = args.next().as_deref().unwrap_or("slurm").parse()?;
-    let workload = drystone::log::load(log, &Options::default())?.workload;
+    let workload = drystone::log::load(log, &CleaningOptions::default())?.workload;
     let begin = Instant::now();
-    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
     simulation.run(&mut ())?;
     let took = begin.elapsed().as_secs_f64();
     println!("{spec}: {} jobs in {took:.2} s, {:.0} jobs/s", workload.len(), workload.len() as f64 / took);

@@ -1,13 +1,13 @@
 //! Estimate of a sweep's run time from a few of its simulations.
 
-use crate::Plan;
+use crate::SweepPlan;
 use crate::trial::trial;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Extrapolation from a few simulations of a workload to all of them.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Calibration {
+pub struct CostCalibration {
     /// The place of the workload in the plan's cases.
     pub case: usize,
     /// Simulations to be made on it.
@@ -20,7 +20,7 @@ pub struct Calibration {
     pub seconds: f64,
 }
 
-impl Calibration {
+impl CostCalibration {
     /// Returns the estimated time of all simulations on one thread, in seconds.
     #[must_use]
     pub fn total(&self) -> f64 {
@@ -36,7 +36,12 @@ impl Calibration {
 /// Cost: `budget` for each workload.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "durations of simulations")]
-pub fn calibrate(plan: &Plan, todo: &[usize], budget: Duration, cancel: &AtomicBool) -> Option<Vec<Calibration>> {
+pub fn calibrate(
+    plan: &SweepPlan,
+    todo: &[usize],
+    budget: Duration,
+    cancel: &AtomicBool,
+) -> Option<Vec<CostCalibration>> {
     let mut calibrations = Vec::new();
     for case in 0..plan.cases.len() {
         let places: Vec<usize> = todo.iter().copied().filter(|&p| plan.simulations[p].case == case).collect();
@@ -50,7 +55,7 @@ pub fn calibrate(plan: &Plan, todo: &[usize], budget: Duration, cancel: &AtomicB
             tried += 1;
         }
         let seconds = if tried == 0 { 0.0 } else { took / tried as f64 };
-        calibrations.push(Calibration { case, simulations: places.len(), tried, stopped, seconds });
+        calibrations.push(CostCalibration { case, simulations: places.len(), tried, stopped, seconds });
     }
     Some(calibrations)
 }

@@ -1,9 +1,9 @@
 //! Bringing a store to completion.
 
 use crate::error::SweepError;
-use crate::execute::{Executor, Outcome};
+use crate::execute::{Executor, PlanOutcome};
 use crate::store::Store;
-use crate::{Chunk, Plan};
+use crate::{SweepChunk, SweepPlan};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Summary of the work done.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Done {
+pub struct WorkSummary {
     /// Simulations made now.
     pub simulated: usize,
     /// Of them, those that failed.
@@ -38,12 +38,12 @@ const LOOK: Duration = Duration::from_millis(50);
 /// # Errors
 /// The store cannot be written, or the executor fails; what was recorded before stays.
 pub fn carry_out(
-    plan: &Plan,
+    plan: &SweepPlan,
     store: &mut Store,
     executor: &dyn Executor,
     cancel: &AtomicBool,
-    watch: &mut dyn FnMut(&Outcome),
-) -> Result<Done, SweepError> {
+    watch: &mut dyn FnMut(&PlanOutcome),
+) -> Result<WorkSummary, SweepError> {
     carry_out_except(&BTreeSet::new(), plan, store, executor, cancel, watch)
 }
 
@@ -53,18 +53,18 @@ pub fn carry_out(
 /// As [`carry_out`].
 pub fn carry_out_except(
     elsewhere: &BTreeSet<usize>,
-    plan: &Plan,
+    plan: &SweepPlan,
     store: &mut Store,
     executor: &dyn Executor,
     cancel: &AtomicBool,
-    watch: &mut dyn FnMut(&Outcome),
-) -> Result<Done, SweepError> {
-    let chunk: Option<Chunk> = store.study()?.1;
+    watch: &mut dyn FnMut(&PlanOutcome),
+) -> Result<WorkSummary, SweepError> {
+    let chunk: Option<SweepChunk> = store.study()?.1;
     let recorded = store.done(plan)?;
     let todo: Vec<usize> =
         plan.places(chunk).filter(|place| !recorded.contains(place) && !elsewhere.contains(place)).collect();
     let done = carry_out_these(&todo, plan, store, executor, cancel, watch, &mut |_| Ok(()))?;
-    Ok(Done { before: recorded.len(), ..done })
+    Ok(WorkSummary { before: recorded.len(), ..done })
 }
 
 /// Carries out the simulations at these places of the plan, of which the store has none, and
@@ -76,15 +76,15 @@ pub fn carry_out_except(
 #[expect(clippy::disallowed_methods, reason = "durations of sessions: no result has them")]
 pub(crate) fn carry_out_these(
     todo: &[usize],
-    plan: &Plan,
+    plan: &SweepPlan,
     store: &mut Store,
     executor: &dyn Executor,
     cancel: &AtomicBool,
-    watch: &mut dyn FnMut(&Outcome),
+    watch: &mut dyn FnMut(&PlanOutcome),
     heed: &mut dyn FnMut(&Store) -> Result<(), SweepError>,
-) -> Result<Done, SweepError> {
+) -> Result<WorkSummary, SweepError> {
     let (since, started) = (Instant::now(), SystemTime::now());
-    let mut done = Done::default();
+    let mut done = WorkSummary::default();
     if todo.is_empty() {
         return Ok(done);
     }
@@ -101,7 +101,7 @@ pub(crate) fn carry_out_these(
         };
         let no_thread = |e| SweepError::Process { problem: format!("no thread can be started: {e}") };
         let work = std::thread::Builder::new().spawn_scoped(scope, work).map_err(no_thread)?;
-        let mut watch = |outcome: &Outcome| {
+        let mut watch = |outcome: &PlanOutcome| {
             watch(outcome);
             done.simulated += 1;
             done.failed += usize::from(outcome.measured.error.is_some());
@@ -127,14 +127,14 @@ pub(crate) fn carry_out_these(
 /// simulates.
 #[expect(clippy::disallowed_methods, reason = "times of recording: no result has them")]
 fn record(
-    plan: &Plan,
+    plan: &SweepPlan,
     store: &mut Store,
-    receive: Receiver<Outcome>,
+    receive: Receiver<PlanOutcome>,
     (cancel, halt): (&AtomicBool, &AtomicBool),
-    watch: &mut dyn FnMut(&Outcome),
+    watch: &mut dyn FnMut(&PlanOutcome),
     heed: &mut dyn FnMut(&Store) -> Result<(), SweepError>,
 ) -> Result<(), SweepError> {
-    let mut waiting: Vec<Outcome> = Vec::new();
+    let mut waiting: Vec<PlanOutcome> = Vec::new();
     let mut last = Instant::now();
     loop {
         halt.fetch_or(cancel.load(Ordering::Relaxed), Ordering::Relaxed);

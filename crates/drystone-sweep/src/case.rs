@@ -1,23 +1,23 @@
 //! The workloads of a study: each log read once, then transformed as often as asked.
 
 use crate::error::SweepError;
-use crate::given::{self, Excess, Given};
+use crate::given::{self, ExcessThreshold, GivenFiles};
 use crate::real;
-use crate::study::{Source, Study, SubmitSlice, WorkloadEntry};
+use crate::study::{SubmitSlice, SweepStudy, WorkloadEntry, WorkloadSource};
 use drystone::fingerprint::fingerprint;
 use drystone::generate::{Params, generate};
-use drystone::log::clean::{Cleaner, Options, Study as Published};
-use drystone::log::swf::{Header, Record};
-use drystone::log::transform::{self, Factor};
+use drystone::log::clean::{Cleaner, CleaningOptions, CleaningStudy as Published};
+use drystone::log::swf::{SwfHeader, SwfRecord};
+use drystone::log::transform::{self, LoadFactor};
 use drystone::log::{self, LogError};
-use drystone::metrics::Selection;
+use drystone::metrics::JobSelection;
 use drystone::model::{Outages, Setting, Workload};
 use drystone_advise::{ChangeList, Premises};
 use std::path::{Path, PathBuf};
 
 /// A workload as it is simulated.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct SweepCase {
     /// The workload's name in the study; with the transformations it tells cases apart.
     pub name: String,
     /// The jobs.
@@ -25,13 +25,13 @@ pub struct Case {
     /// [`fingerprint`] of the jobs.
     pub hash: String,
     /// Selection of the jobs that count.
-    pub trim: Selection,
+    pub trim: JobSelection,
     /// The study whose policy variants are meant where policies name none.
     pub published: Option<Published>,
     /// Costs of suspension, and priorities.
-    pub given: Given,
+    pub given: GivenFiles,
     /// Divisor of the submit times.
-    pub load: Option<Factor>,
+    pub load: Option<LoadFactor>,
     /// The month it is a piece of.
     pub month: Option<String>,
     /// Seconds of the log from which it is a piece, as the study has them.
@@ -42,7 +42,7 @@ pub struct Case {
     pub seed: Option<u64>,
 }
 
-impl Case {
+impl SweepCase {
     /// The case in a few words: name and transformations.
     #[must_use]
     pub fn label(&self) -> String {
@@ -55,7 +55,7 @@ impl Case {
     /// Divisor of the submit times; 1 where they were not scaled.
     #[must_use]
     pub fn load_factor(&self) -> f64 {
-        self.load.map_or(1.0, Factor::as_f64)
+        self.load.map_or(1.0, LoadFactor::as_f64)
     }
 
     /// Returns the cleaning rules and the hashes of the given files: `procs=100, size=requested,
@@ -77,12 +77,12 @@ fn label(name: &str, transformations: [Option<String>; 5]) -> String {
 
 /// Every workload of a study, transformed in every way. Logs are looked for in `logs`, else beside
 /// the study file.
-pub(crate) fn cases(study: &Study, logs: Option<&Path>) -> Result<Vec<Case>, SweepError> {
-    let mut cases: Vec<Case> = Vec::new();
+pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<SweepCase>, SweepError> {
+    let mut cases: Vec<SweepCase> = Vec::new();
     for entry in &study.workloads {
         let bases: Vec<(Workload, Option<u64>)> = match &entry.source {
-            Source::Log(file) => vec![(read(study, entry, file, logs)?, None)],
-            Source::Generated(params) => study
+            WorkloadSource::Log(file) => vec![(read(study, entry, file, logs)?, None)],
+            WorkloadSource::Generated(params) => study
                 .seeds
                 .iter()
                 .map(|&seed| Ok((made(entry, &Params { seed, ..(**params).clone() })?, Some(seed))))
@@ -95,7 +95,7 @@ pub(crate) fn cases(study: &Study, logs: Option<&Path>) -> Result<Vec<Case>, Swe
                     let workload = transformed(study, entry, &base, *load, (month.as_deref(), slice.as_ref()))?;
                     for change in &entry.changes {
                         let (workload, given) = changed(study, entry, &workload, change.as_ref())?;
-                        cases.push(Case {
+                        cases.push(SweepCase {
                             name: entry.name.clone(),
                             hash: fingerprint(&workload),
                             given,
@@ -118,12 +118,12 @@ pub(crate) fn cases(study: &Study, logs: Option<&Path>) -> Result<Vec<Case>, Swe
 
 /// Returns the path of a log: below `logs` by its whole path or its name alone, else beside the
 /// study file.
-fn place(study: &Study, file: &Path, logs: Option<&Path>) -> PathBuf {
+fn place(study: &SweepStudy, file: &Path, logs: Option<&Path>) -> PathBuf {
     let below = logs.into_iter().flat_map(|logs| [Some(logs.join(file)), file.file_name().map(|name| logs.join(name))]);
     below.flatten().find(|path| path.exists()).unwrap_or_else(|| study.directory().join(file))
 }
 
-fn read(study: &Study, entry: &WorkloadEntry, file: &Path, logs: Option<&Path>) -> Result<Workload, SweepError> {
+fn read(study: &SweepStudy, entry: &WorkloadEntry, file: &Path, logs: Option<&Path>) -> Result<Workload, SweepError> {
     let fail = |source: LogError| match source {
         // What the study file says is wrong, not what is in the log.
         LogError::Open { .. } | LogError::Read { line: 0, .. } => {
@@ -144,18 +144,18 @@ fn read(study: &Study, entry: &WorkloadEntry, file: &Path, logs: Option<&Path>) 
 fn made(entry: &WorkloadEntry, params: &Params) -> Result<Workload, SweepError> {
     let name = || entry.name.clone();
     let workload = generate(params).map_err(|source| SweepError::Generate { name: name(), source })?;
-    if entry.options == Options::default() {
+    if entry.options == CleaningOptions::default() {
         return Ok(workload);
     }
     let clean = || -> Result<Workload, LogError> {
-        let mut header = Header::new();
+        let mut header = SwfHeader::new();
         header.push("MaxProcs", &workload.machine().procs.to_string());
         if let Some(start) = workload.provenance.unix_start {
             header.push("UnixStartTime", &start.to_string());
         }
         let mut cleaner = Cleaner::new(&header, entry.options.clone(), name(), &workload.provenance.name)?;
         for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
-            cleaner.push(&Record::of(job, truth))?;
+            cleaner.push(&SwfRecord::of(job, truth))?;
         }
         let (mut cleaned, _, _) = cleaner.finish()?;
         // What it was generated from, then what was changed.
@@ -171,14 +171,14 @@ const RESAMPLED: u64 = 1;
 
 /// The workload after a change, and its other inputs.
 fn changed(
-    study: &Study,
+    study: &SweepStudy,
     entry: &WorkloadEntry,
     workload: &Workload,
     change: Option<&ChangeList>,
-) -> Result<(Workload, Given), SweepError> {
+) -> Result<(Workload, GivenFiles), SweepError> {
     let (platform, priorities) = (entry.platform.as_ref(), entry.priorities.as_ref());
     let read = given::read(study, platform, priorities, entry.outages.as_ref(), workload)?;
-    let mut given = Given { feedback: entry.feedback, excess: entry.excess.map(Excess::new), ..read };
+    let mut given = GivenFiles { feedback: entry.feedback, excess: entry.excess.map(ExcessThreshold::new), ..read };
     if let Some(threshold) = entry.excess {
         // The metrics of a simulation depend on it.
         let settings = [given.settings, format!("excess={threshold}")];
@@ -200,10 +200,10 @@ fn changed(
 }
 
 fn transformed(
-    study: &Study,
+    study: &SweepStudy,
     entry: &WorkloadEntry,
     base: &Workload,
-    load: Option<Factor>,
+    load: Option<LoadFactor>,
     (month, slice): (Option<&str>, Option<&SubmitSlice>),
 ) -> Result<Workload, SweepError> {
     let fail = |source| SweepError::Transform { name: entry.name.clone(), source };

@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 /// The `k`-th of `n` chunks: every n-th simulation, so that chunks take about the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Chunk {
+pub struct SweepChunk {
     /// Number of the chunk, from 1.
     pub k: u32,
     /// Number of chunks.
     pub n: u32,
 }
 
-impl Chunk {
+impl SweepChunk {
     /// Returns whether the chunk holds the simulation at this place of the plan.
     #[must_use]
     pub fn holds(self, place: usize) -> bool {
@@ -20,19 +20,19 @@ impl Chunk {
     }
 }
 
-impl fmt::Display for Chunk {
+impl fmt::Display for SweepChunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.k, self.n)
     }
 }
 
-impl FromStr for Chunk {
+impl FromStr for SweepChunk {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Chunk, String> {
+    fn from_str(text: &str) -> Result<SweepChunk, String> {
         let read = || {
             let (k, n) = text.split_once('/')?;
-            let chunk = Chunk { k: k.trim().parse().ok()?, n: n.trim().parse().ok()? };
+            let chunk = SweepChunk { k: k.trim().parse().ok()?, n: n.trim().parse().ok()? };
             (1 <= chunk.k && chunk.k <= chunk.n).then_some(chunk)
         };
         read().ok_or_else(|| format!("`{text}` is no chunk; expected K/N with 1 <= K <= N, e.g. 3/16"))
@@ -47,13 +47,13 @@ mod tests {
     fn chunks_part_the_whole() {
         for n in 1..6 {
             for place in 0..20 {
-                let holders = (1..=n).filter(|&k| Chunk { k, n }.holds(place)).count();
+                let holders = (1..=n).filter(|&k| SweepChunk { k, n }.holds(place)).count();
                 assert_eq!(holders, 1);
             }
         }
         for bad in ["", "0/3", "4/3", "1", "1/0", "a/b", "-1/2"] {
-            assert!(bad.parse::<Chunk>().is_err(), "{bad}");
+            assert!(bad.parse::<SweepChunk>().is_err(), "{bad}");
         }
-        assert_eq!("3/16".parse(), Ok(Chunk { k: 3, n: 16 }));
+        assert_eq!("3/16".parse(), Ok(SweepChunk { k: 3, n: 16 }));
     }
 }

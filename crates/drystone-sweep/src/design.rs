@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A value of a parameter.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Level {
+pub enum DesignLevel {
     /// A whole number.
     Int(i64),
     /// A number.
@@ -17,29 +17,29 @@ pub enum Level {
     Bool(bool),
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for DesignLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Level::Int(value) => value.fmt(f),
-            Level::Real(value) => value.fmt(f),
-            Level::Text(value) => value.fmt(f),
-            Level::Bool(value) => value.fmt(f),
+            DesignLevel::Int(value) => value.fmt(f),
+            DesignLevel::Real(value) => value.fmt(f),
+            DesignLevel::Text(value) => value.fmt(f),
+            DesignLevel::Bool(value) => value.fmt(f),
         }
     }
 }
 
-impl Level {
+impl DesignLevel {
     /// Returns the value as a number, if it is one. Text is parsed as well, because a store holds
     /// numbers as text where a parameter also has words.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
-            Level::Int(value) => Some(*value as f64),
-            Level::Real(value) => Some(*value),
-            Level::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+            DesignLevel::Int(value) => Some(*value as f64),
+            DesignLevel::Real(value) => Some(*value),
+            DesignLevel::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
                 text.parse().ok().filter(|number: &f64| number.is_finite())
             }
-            Level::Text(_) | Level::Bool(_) => None,
+            DesignLevel::Text(_) | DesignLevel::Bool(_) => None,
         }
     }
 }
@@ -48,7 +48,7 @@ impl Level {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Range {
     /// These.
-    Levels(Vec<Level>),
+    Levels(Vec<DesignLevel>),
     /// All numbers between two, drawn evenly or evenly in their logarithms; for samples only.
     Between { from: f64, to: f64, log: bool },
     /// All whole numbers between two, drawn evenly in their logarithms; for samples only.
@@ -57,7 +57,7 @@ pub(crate) enum Range {
 
 impl Range {
     /// The value at a place from 0 up to but not including 1.
-    fn at(&self, place: f64) -> Level {
+    fn at(&self, place: f64) -> DesignLevel {
         match self {
             Range::Levels(levels) => {
                 let at = ((place * levels.len() as f64) as usize).min(levels.len() - 1);
@@ -65,13 +65,13 @@ impl Range {
             }
             Range::Between { from, to, log } => {
                 let value = if *log { from * (to / from).powf(place) } else { from + (to - from) * place };
-                Level::Real(rounded(value))
+                DesignLevel::Real(rounded(value))
             }
             Range::Whole { from, to } => {
                 // Each number has the stretch up to the next, also the last.
                 let (first, beyond) = (*from as f64, *to as f64 + 1.0);
                 let value = first * (beyond / first).powf(place);
-                Level::Int((value as i64).clamp(*from, *to))
+                DesignLevel::Int((value as i64).clamp(*from, *to))
             }
         }
     }
@@ -97,7 +97,7 @@ pub(crate) enum Sampling {
 
 /// The points, in an order that depends on nothing but ranges and seed. The first parameter of a
 /// grid changes slowest.
-pub(crate) fn points(ranges: &[Range], sampling: Sampling, seed: u64) -> Vec<Vec<Level>> {
+pub(crate) fn points(ranges: &[Range], sampling: Sampling, seed: u64) -> Vec<Vec<DesignLevel>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     match sampling {
         Sampling::Grid => grid(ranges),
@@ -105,7 +105,7 @@ pub(crate) fn points(ranges: &[Range], sampling: Sampling, seed: u64) -> Vec<Vec
             (0..samples).map(|_| ranges.iter().map(|range| range.at(unit(&mut rng))).collect()).collect()
         }
         Sampling::LatinHypercube(samples) => {
-            let columns: Vec<Vec<Level>> = ranges
+            let columns: Vec<Vec<DesignLevel>> = ranges
                 .iter()
                 .map(|range| {
                     let mut pieces: Vec<usize> = (0..samples).collect();
@@ -119,13 +119,13 @@ pub(crate) fn points(ranges: &[Range], sampling: Sampling, seed: u64) -> Vec<Vec
     }
 }
 
-fn grid(ranges: &[Range]) -> Vec<Vec<Level>> {
+fn grid(ranges: &[Range]) -> Vec<Vec<DesignLevel>> {
     let mut points = vec![Vec::new()];
     for range in ranges {
         let Range::Levels(levels) = range else { return Vec::new() };
         points = points
             .iter()
-            .flat_map(|point: &Vec<Level>| {
+            .flat_map(|point: &Vec<DesignLevel>| {
                 levels.iter().map(move |level| point.iter().cloned().chain([level.clone()]).collect())
             })
             .collect();
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn levels(n: i64) -> Range {
-        Range::Levels((1..=n).map(Level::Int).collect())
+        Range::Levels((1..=n).map(DesignLevel::Int).collect())
     }
 
     #[test]
@@ -196,10 +196,10 @@ mod tests {
         // 1 has ln 2 / ln 10 of all, 9 has ln(10 / 9) / ln 10: 301 and 45 or 46 of a thousand even
         // places.
         let range = Range::Whole { from: 1, to: 9 };
-        let values: Vec<Level> = (0..1000).map(|i| range.at((f64::from(i) + 0.5) / 1000.0)).collect();
-        let times = |value| values.iter().filter(|v| **v == Level::Int(value)).count();
+        let values: Vec<DesignLevel> = (0..1000).map(|i| range.at((f64::from(i) + 0.5) / 1000.0)).collect();
+        let times = |value| values.iter().filter(|v| **v == DesignLevel::Int(value)).count();
         assert_eq!((1..=9).map(times).sum::<usize>(), 1000);
         assert!(times(1) == 301 && [45, 46].contains(&times(9)), "{} {}", times(1), times(9));
-        assert_eq!(Range::Whole { from: 7, to: 7 }.at(0.999), Level::Int(7));
+        assert_eq!(Range::Whole { from: 7, to: 7 }.at(0.999), DesignLevel::Int(7));
     }
 }

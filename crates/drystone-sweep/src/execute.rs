@@ -1,18 +1,18 @@
 //! Executors of simulations: threads of this process, or other processes ([`crate::Processes`]).
 
-use crate::Plan;
+use crate::SweepPlan;
 use crate::error::SweepError;
-use crate::simulate::{Cancelled, Measured, simulate};
+use crate::simulate::{Cancelled, SimulationValues, simulate};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 /// Outcome of the simulation at a place of a plan.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
+pub struct PlanOutcome {
     /// The simulation's place in the plan.
     pub place: usize,
     /// Measured values.
-    pub measured: Measured,
+    pub measured: SimulationValues,
 }
 
 /// Carries out simulations somewhere.
@@ -29,10 +29,10 @@ pub trait Executor: Sync {
     /// Whatever `accept` returns, at once; or that simulations cannot be carried out there.
     fn execute(
         &self,
-        plan: &Plan,
+        plan: &SweepPlan,
         todo: &[usize],
         cancel: &AtomicBool,
-        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+        accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError>;
 
     /// Returns a human-readable name, such as `2 threads`.
@@ -49,7 +49,7 @@ pub struct Threads(pub usize);
 const FEW: usize = 64;
 
 /// The order in which this many threads take simulations.
-pub(crate) fn largest_first(threads: usize, plan: &Plan, todo: &[usize]) -> Vec<usize> {
+pub(crate) fn largest_first(threads: usize, plan: &SweepPlan, todo: &[usize]) -> Vec<usize> {
     let mut order = todo.to_vec();
     if order.len() < FEW * threads.clamp(1, todo.len().max(1)) {
         order.sort_by_key(|&place| std::cmp::Reverse(plan.case_of(place).workload.len()));
@@ -60,10 +60,10 @@ pub(crate) fn largest_first(threads: usize, plan: &Plan, todo: &[usize]) -> Vec<
 impl Executor for Threads {
     fn execute(
         &self,
-        plan: &Plan,
+        plan: &SweepPlan,
         todo: &[usize],
         cancel: &AtomicBool,
-        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+        accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
         in_order(self.0, plan, &largest_first(self.0, plan, todo), cancel, &simulate, accept)
     }
@@ -80,10 +80,10 @@ pub(crate) struct InOrder(pub(crate) usize);
 impl Executor for InOrder {
     fn execute(
         &self,
-        plan: &Plan,
+        plan: &SweepPlan,
         todo: &[usize],
         cancel: &AtomicBool,
-        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+        accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
         in_order(self.0, plan, todo, cancel, &simulate, accept)
     }
@@ -94,20 +94,21 @@ impl Executor for InOrder {
 }
 
 /// Carries out one simulation of a plan, until it is cancelled.
-pub(crate) type One<'a> = dyn Fn(&Plan, usize, &AtomicBool) -> Result<Measured, Cancelled> + Sync + 'a;
+pub(crate) type OneSimulation<'a> =
+    dyn Fn(&SweepPlan, usize, &AtomicBool) -> Result<SimulationValues, Cancelled> + Sync + 'a;
 
 /// Simulates on this many threads, each of which takes the next simulation when it is free.
 pub(crate) fn in_order(
     threads: usize,
-    plan: &Plan,
+    plan: &SweepPlan,
     order: &[usize],
     cancel: &AtomicBool,
-    one: &One<'_>,
-    accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+    one: &OneSimulation<'_>,
+    accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
 ) -> Result<(), SweepError> {
     let threads = threads.clamp(1, order.len().max(1));
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let (send, receive) = mpsc::sync_channel::<Outcome>(1024);
+    let (send, receive) = mpsc::sync_channel::<PlanOutcome>(1024);
     std::thread::scope(|scope| {
         for at in 0..threads {
             let (send, next, stop, order) = (send.clone(), &next, &stop, order);
@@ -115,7 +116,7 @@ pub(crate) fn in_order(
                 while !stop.load(Ordering::Relaxed)
                     && let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed))
                     && let Ok(measured) = one(plan, place, cancel)
-                    && send.send(Outcome { place, measured }).is_ok()
+                    && send.send(PlanOutcome { place, measured }).is_ok()
                 {}
             };
             // One that cannot be had, for want of memory, is one less; but one there must be.

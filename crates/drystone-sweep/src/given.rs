@@ -3,7 +3,7 @@
 use crate::error::SweepError;
 use crate::hash::short;
 use crate::simulate::Cancelled;
-use crate::study::{FileEntry, Study};
+use crate::study::{FileEntry, SweepStudy};
 use drystone::engine::Platform;
 use drystone::experiment::scheduler;
 use drystone::log::outages;
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The files that a workload's entry names, read.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub struct GivenFiles {
     /// Costs of suspension; zero where no file gives them.
     pub platform: Platform,
     /// Priorities and quotas, for the policies that take them.
@@ -25,12 +25,12 @@ pub struct Given {
     /// True if jobs arrive when others end.
     pub feedback: bool,
     /// Threshold of excessive waits.
-    pub excess: Option<Excess>,
+    pub excess: Option<ExcessThreshold>,
     /// Hashes of the files: `platform=blake3:…`. Empty without files.
     pub settings: String,
 }
 
-impl Given {
+impl GivenFiles {
     /// The priorities, if this policy takes them.
     pub(crate) fn priorities_for(&self, policy: &PolicySpec, workload: &Workload) -> Option<&Priorities> {
         self.priorities.as_ref().filter(|priorities| scheduler(policy, Some(priorities), workload).is_ok())
@@ -39,16 +39,16 @@ impl Given {
 
 /// A threshold of excessive waits, and what it is on a workload.
 #[derive(Clone, Debug)]
-pub struct Excess {
+pub struct ExcessThreshold {
     /// As the study has it.
     pub threshold: Threshold,
     /// In seconds, once it is known: one of a baseline is found when it is first asked for.
     seconds: Arc<Mutex<Option<Option<Span>>>>,
 }
 
-impl Excess {
-    pub(crate) fn new(threshold: Threshold) -> Excess {
-        Excess { threshold, seconds: Arc::default() }
+impl ExcessThreshold {
+    pub(crate) fn new(threshold: Threshold) -> ExcessThreshold {
+        ExcessThreshold { threshold, seconds: Arc::default() }
     }
 
     /// The threshold in seconds, of which `baseline` makes the report if one is needed. `None`
@@ -75,13 +75,13 @@ impl Excess {
 
 /// Reads the files that an entry of a study names and checks them against its jobs.
 pub(crate) fn read(
-    study: &Study,
+    study: &SweepStudy,
     platform: Option<&FileEntry>,
     priorities: Option<&FileEntry>,
     outages: Option<&FileEntry>,
     workload: &Workload,
-) -> Result<Given, SweepError> {
-    let mut given = Given::default();
+) -> Result<GivenFiles, SweepError> {
+    let mut given = GivenFiles::default();
     let mut settings = Vec::new();
     if let Some(entry) = platform {
         let text = text(study, entry)?;
@@ -105,13 +105,13 @@ pub(crate) fn read(
     Ok(given)
 }
 
-pub(crate) fn text(study: &Study, entry: &FileEntry) -> Result<String, SweepError> {
+pub(crate) fn text(study: &SweepStudy, entry: &FileEntry) -> Result<String, SweepError> {
     std::fs::read_to_string(study.directory().join(entry.as_ref())).map_err(|e| {
         wrong(study, entry, format_args!("cannot be read: {e}; files are looked for beside the study file"))
     })
 }
 
-pub(crate) fn wrong(study: &Study, entry: &FileEntry, problem: impl Display) -> SweepError {
+pub(crate) fn wrong(study: &SweepStudy, entry: &FileEntry, problem: impl Display) -> SweepError {
     study.error(entry.span(), format!("{}: {problem}", entry.as_ref().display()))
 }
 

@@ -1,17 +1,17 @@
 //! Sweeps: many simulations from one study file, in a store that survives interruptions.
 //!
-//! A [`Study`] says in TOML which workloads, policies, parameters and metrics. Its [`Plan`] is
-//! every configuration of it and the simulations they need: configurations that cannot differ share
-//! one. An [`Executor`] carries simulations out, on threads or in other processes; a [`Store`]
-//! keeps what came of them, in transactions, in an SQLite file that other tools read. [`analysis`]
-//! ranks configurations over several test cases, as Tsafrir et al. 2007 do, and finds Pareto
-//! fronts.
+//! A [`SweepStudy`] says in TOML which workloads, policies, parameters and metrics. Its
+//! [`SweepPlan`] is every configuration of it and the simulations they need: configurations that
+//! cannot differ share one. An [`Executor`] carries simulations out, on threads or in other
+//! processes; a [`Store`] keeps what came of them, in transactions, in an SQLite file that other
+//! tools read. [`analysis`] ranks configurations over several test cases, as Tsafrir et al. 2007
+//! do, and finds Pareto fronts.
 //!
 //! ```no_run
-//! use drystone_sweep::{Plan, Store, Study, Threads, carry_out};
+//! use drystone_sweep::{SweepPlan, Store, SweepStudy, Threads, carry_out};
 //! use std::sync::atomic::AtomicBool;
-//! let study = Study::read("study.toml".as_ref())?;
-//! let plan = Plan::of(&study, None)?;
+//! let study = SweepStudy::read("study.toml".as_ref())?;
+//! let plan = SweepPlan::of(&study, None)?;
 //! let mut store = Store::open(study.store(), &plan, None)?;
 //! carry_out(&plan, &mut store, &Threads(2), &AtomicBool::new(false), &mut |_| {})?;
 //! # Ok::<(), drystone_sweep::SweepError>(())
@@ -44,20 +44,22 @@ mod study;
 mod trial;
 mod vigil;
 
-pub use calibrate::{Calibration, calibrate};
-pub use carry_out::{Done, carry_out, carry_out_except};
-pub use case::Case;
-pub use chunk::Chunk;
-pub use design::Level;
+pub use calibrate::{CostCalibration, calibrate};
+pub use carry_out::{WorkSummary, carry_out, carry_out_except};
+pub use case::SweepCase;
+pub use chunk::SweepChunk;
+pub use design::DesignLevel;
 pub use drystone::fingerprint::fingerprint;
 pub use error::SweepError;
-pub use execute::{Executor, Outcome, Threads};
-pub use given::{Excess, Given};
-pub use plan::{Configuration, Plan, Simulated};
+pub use execute::{Executor, PlanOutcome, Threads};
+pub use given::{ExcessThreshold, GivenFiles};
+pub use plan::{Configuration, PlannedSimulation, SweepPlan};
 pub use processes::{Processes, take_up};
-pub use simulate::{Cancelled, Measured, WeekSums, simulate};
-pub use store::{Answer, BracketRow, Cell, Growth, Merged, Row, Status, Store, gather, merge, query};
-pub use study::Study;
+pub use simulate::{Cancelled, SimulationValues, WeekSums, simulate};
+pub use store::{
+    BracketRow, Merged, QueryAnswer, QueryCell, Store, StoreGrowth, StoreRow, SweepStatus, gather, merge, query,
+};
+pub use study::SweepStudy;
 pub use vigil::{LongRun, Vigil};
 
 pub use drystone::metrics::Metric;

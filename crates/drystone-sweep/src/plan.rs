@@ -1,11 +1,11 @@
 //! Plans: every configuration of a study, and the simulations they need.
 
-use crate::case::{Case, cases};
-use crate::chunk::Chunk;
-use crate::design::Level;
+use crate::case::{SweepCase, cases};
+use crate::chunk::SweepChunk;
+use crate::design::DesignLevel;
 use crate::error::SweepError;
 use crate::hash::short;
-use crate::study::{PolicyEntry, Study};
+use crate::study::{PolicyEntry, SweepStudy};
 use drystone::engine::Unfit;
 use drystone::metrics::Metric;
 use drystone::policy::{PolicySpec, SpecError};
@@ -15,7 +15,7 @@ use std::path::Path;
 /// Every configuration of a study and every simulation, in an order that depends on nothing but the
 /// study.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SweepPlan {
     /// The study file, as an absolute path where that can be found, and its text.
     pub file: String,
     /// The text of the study file.
@@ -27,11 +27,11 @@ pub struct Plan {
     /// Every parameter of every policy.
     pub parameters: Vec<String>,
     /// The workloads.
-    pub cases: Vec<Case>,
+    pub cases: Vec<SweepCase>,
     /// Every point of every policy with every workload, point by point.
     pub configurations: Vec<Configuration>,
     /// Simulations to run.
-    pub simulations: Vec<Simulated>,
+    pub simulations: Vec<PlannedSimulation>,
     /// Fingerprint of all of this but names of files: studies with equal plans have equal results.
     pub hash: String,
 }
@@ -46,14 +46,14 @@ pub struct Configuration {
     /// The policy as the study has it, with the values of its parameters.
     pub policy: PolicySpec,
     /// The values of the plan's parameters; `None` for those of other policies.
-    pub point: Vec<Option<Level>>,
+    pub point: Vec<Option<DesignLevel>>,
     /// The place of its simulation in the plan.
     pub simulation: usize,
 }
 
 /// A simulation that one configuration or several equal ones need.
 #[derive(Clone, Debug)]
-pub struct Simulated {
+pub struct PlannedSimulation {
     /// Its number: that of the first configuration that needs it, from 1.
     pub id: i64,
     /// The place of its workload in the plan's cases.
@@ -66,7 +66,7 @@ pub struct Simulated {
     pub configurations: Vec<usize>,
 }
 
-impl Plan {
+impl SweepPlan {
     /// Reads the workloads of a study and lists its configurations. Logs are looked for in `logs`,
     /// else beside the study file; each is read once.
     ///
@@ -75,11 +75,11 @@ impl Plan {
     /// workload.
     ///
     /// Cost: memory for the workloads, about 150 bytes a job, and about 300 bytes a configuration.
-    pub fn of(study: &Study, logs: Option<&Path>) -> Result<Plan, SweepError> {
+    pub fn of(study: &SweepStudy, logs: Option<&Path>) -> Result<SweepPlan, SweepError> {
         let cases = cases(study, logs)?;
         let parameters: Vec<String> = study.parameters().into_iter().map(String::from).collect();
         let mut configurations = Vec::new();
-        let mut simulations: Vec<Simulated> = Vec::new();
+        let mut simulations: Vec<PlannedSimulation> = Vec::new();
         // The entry of the study that first asked for each simulation.
         let mut entries: Vec<&PolicyEntry> = Vec::new();
         let mut known: BTreeMap<(String, String, String), usize> = BTreeMap::new();
@@ -87,7 +87,7 @@ impl Plan {
             for (levels, policy) in &entry.points {
                 let level =
                     |name: &String| entry.parameters.iter().position(|p| p == name).map(|at| levels[at].clone());
-                let point: Vec<Option<Level>> = parameters.iter().map(level).collect();
+                let point: Vec<Option<DesignLevel>> = parameters.iter().map(level).collect();
                 // Workloads mostly share their study, and with it the meaning of the policy.
                 let mut variants: Vec<(Option<&str>, PolicySpec, String)> = Vec::new();
                 for (at, case) in cases.iter().enumerate() {
@@ -110,7 +110,7 @@ impl Plan {
                     let place = configurations.len();
                     let simulation = *known.entry(key).or_insert_with(|| {
                         entries.push(entry);
-                        simulations.push(Simulated {
+                        simulations.push(PlannedSimulation {
                             id: place as i64 + 1,
                             case: at,
                             policy: policy.clone(),
@@ -125,13 +125,13 @@ impl Plan {
                 }
             }
         }
-        for (Simulated { case, policy, .. }, entry) in simulations.iter().zip(entries) {
+        for (PlannedSimulation { case, policy, .. }, entry) in simulations.iter().zip(entries) {
             let case = &cases[*case];
             policy.scheduler().fits(&case.workload).map_err(|e| unfit(study, entry, policy, &case.label(), &e))?;
         }
         unused_priorities(study, &cases, &simulations)?;
         let file = std::path::absolute(&study.file).unwrap_or_else(|_| study.file.clone());
-        let mut plan = Plan {
+        let mut plan = SweepPlan {
             file: file.display().to_string(),
             text: study.text.clone(),
             name: study.name.clone(),
@@ -171,7 +171,7 @@ impl Plan {
             put(&configuration.name);
             put(configuration.policy.text());
             for level in &configuration.point {
-                put(&level.as_ref().map_or("-".to_string(), Level::to_string));
+                put(&level.as_ref().map_or("-".to_string(), DesignLevel::to_string));
             }
         }
         short(hasher.finalize())
@@ -184,7 +184,7 @@ impl Plan {
     }
 
     /// The places of the simulations of a chunk, or of all.
-    pub fn places(&self, chunk: Option<Chunk>) -> impl Iterator<Item = usize> + '_ {
+    pub fn places(&self, chunk: Option<SweepChunk>) -> impl Iterator<Item = usize> + '_ {
         (0..self.simulations.len()).filter(move |&place| chunk.is_none_or(|chunk| chunk.holds(place)))
     }
 
@@ -196,14 +196,14 @@ impl Plan {
 
     /// The workload of the simulation at a place.
     #[must_use]
-    pub fn case_of(&self, place: usize) -> &Case {
+    pub fn case_of(&self, place: usize) -> &SweepCase {
         &self.cases[self.simulations[place].case]
     }
 }
 
 /// A policy makes no sense in the variant of the published study that a workload is of.
 fn no_variant(
-    study: &Study,
+    study: &SweepStudy,
     entry: &PolicyEntry,
     policy: &PolicySpec,
     workload: &str,
@@ -219,9 +219,13 @@ fn no_variant(
 }
 
 /// Priorities that no policy of the study takes are a mistake.
-fn unused_priorities(study: &Study, cases: &[Case], simulations: &[Simulated]) -> Result<(), SweepError> {
+fn unused_priorities(
+    study: &SweepStudy,
+    cases: &[SweepCase],
+    simulations: &[PlannedSimulation],
+) -> Result<(), SweepError> {
     for (at, case) in cases.iter().enumerate().filter(|(_, case)| case.given.priorities.is_some()) {
-        let takes = |s: &Simulated| case.given.priorities_for(&s.policy, &case.workload).is_some();
+        let takes = |s: &PlannedSimulation| case.given.priorities_for(&s.policy, &case.workload).is_some();
         if !simulations.iter().filter(|s| s.case == at).any(takes) {
             let entry = study.workloads.iter().find(|entry| entry.name == case.name);
             let at = entry.and_then(|entry| entry.priorities.as_ref()).map_or(0..0, toml::Spanned::span);
@@ -235,7 +239,7 @@ fn unused_priorities(study: &Study, cases: &[Case], simulations: &[Simulated]) -
 
 /// A workload lacks an input that a policy requires. The library's advice also serves command
 /// lines; here it is reduced to study files.
-fn unfit(study: &Study, entry: &PolicyEntry, policy: &PolicySpec, workload: &str, why: &Unfit) -> SweepError {
+fn unfit(study: &SweepStudy, entry: &PolicyEntry, policy: &PolicySpec, workload: &str, why: &Unfit) -> SweepError {
     let advice = "write `overrun = \"kill\"` below its [workload.clean]";
     let why = why.to_string().replace("`--overrun kill`; in a study file `overrun = \"kill\"`", advice);
     study.error(entry.at.clone(), format!("`{policy}` cannot be simulated on {workload}: {why}"))

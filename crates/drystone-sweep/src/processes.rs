@@ -1,9 +1,9 @@
 //! Other processes that simulate, each a chunk of the study into a store of its own.
 
 use crate::error::SweepError;
-use crate::execute::{Executor, Outcome};
+use crate::execute::{Executor, PlanOutcome};
 use crate::store::Store;
-use crate::{Chunk, Plan};
+use crate::{SweepChunk, SweepPlan};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,12 +31,12 @@ pub struct Processes<'a> {
     /// complete. Its standard input stays open until it is to stop, or this process is gone: it
     /// should end then.
     #[allow(clippy::type_complexity)]
-    pub command: &'a (dyn Fn(Chunk, &Path) -> Command + Sync),
+    pub command: &'a (dyn Fn(SweepChunk, &Path) -> Command + Sync),
 }
 
 /// A process at work.
 struct Worker {
-    chunk: Chunk,
+    chunk: SweepChunk,
     store: PathBuf,
     child: Child,
     ended: Option<std::io::Result<ExitStatus>>,
@@ -76,16 +76,16 @@ fn dismiss(workers: &mut [Worker]) {
 }
 
 /// Hands over what came since the last time.
-struct Reader<'a> {
-    plan: &'a Plan,
+struct TailReader<'a> {
+    plan: &'a SweepPlan,
     todo: &'a [usize],
     /// Flags of the outcomes that have arrived.
     come: Vec<bool>,
     results: u32,
-    accept: &'a mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+    accept: &'a mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
 }
 
-impl Reader<'_> {
+impl TailReader<'_> {
     /// Reads a store. The first error is of the store, the second of `accept`.
     fn read(&mut self, path: &Path) -> Result<Result<(), SweepError>, SweepError> {
         // One that was stopped before it wrote has nothing to hand over.
@@ -112,7 +112,7 @@ impl Processes<'_> {
             .map_err(|e| problem(format!("{} cannot be made: {e}", self.directory.display())))?;
         let mut workers = Vec::new();
         for k in 1..=self.count {
-            let chunk = Chunk { k, n: self.count };
+            let chunk = SweepChunk { k, n: self.count };
             if !todo.iter().any(|&place| chunk.holds(place)) {
                 continue;
             }
@@ -133,13 +133,13 @@ impl Processes<'_> {
 impl Executor for Processes<'_> {
     fn execute(
         &self,
-        plan: &Plan,
+        plan: &SweepPlan,
         todo: &[usize],
         cancel: &AtomicBool,
-        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+        accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
         let mut workers = self.start(todo)?;
-        let mut reader = Reader { plan, todo, come: vec![false; todo.len()], results: 0, accept };
+        let mut reader = TailReader { plan, todo, come: vec![false; todo.len()], results: 0, accept };
         let mut pause = READ;
         // Each is asked, also where one is at work: a process that has ended does not stay a
         // zombie.
@@ -190,13 +190,13 @@ impl Executor for Processes<'_> {
     }
 }
 
-fn store_name(chunk: Chunk) -> String {
+fn store_name(chunk: SweepChunk) -> String {
     format!("chunk-{}-of-{}.db", chunk.k, chunk.n)
 }
 
 /// The chunk whose store has this name.
-fn chunk_of(name: &str) -> Option<Chunk> {
-    let chunk: Chunk = name.strip_prefix("chunk-")?.strip_suffix(".db")?.replace("-of-", "/").parse().ok()?;
+fn chunk_of(name: &str) -> Option<SweepChunk> {
+    let chunk: SweepChunk = name.strip_prefix("chunk-")?.strip_suffix(".db")?.replace("-of-", "/").parse().ok()?;
     (store_name(chunk) == name).then_some(chunk)
 }
 
@@ -208,7 +208,7 @@ fn chunk_of(name: &str) -> Option<Chunk> {
 /// # Errors
 /// A store cannot be read, or is in use for long; or the results cannot be recorded. Nothing is
 /// removed that is not recorded.
-pub fn take_up(directory: &Path, plan: &Plan, store: &mut Store) -> Result<usize, SweepError> {
+pub fn take_up(directory: &Path, plan: &SweepPlan, store: &mut Store) -> Result<usize, SweepError> {
     let lost = |e: std::io::Error| SweepError::Process { problem: format!("{}: {e}", directory.display()) };
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -228,7 +228,7 @@ pub fn take_up(directory: &Path, plan: &Plan, store: &mut Store) -> Result<usize
         let chunk = lock_patiently(&path)?;
         if let Some(outcomes) = chunk.of_plan(plan)? {
             let recorded = store.done(plan)?;
-            let new: Vec<Outcome> = outcomes.into_iter().filter(|o| !recorded.contains(&o.place)).collect();
+            let new: Vec<PlanOutcome> = outcomes.into_iter().filter(|o| !recorded.contains(&o.place)).collect();
             store.record(plan, &new)?;
             taken += new.len();
             chunk.discard();
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn stores_of_chunks_are_known_by_their_names() {
-        assert_eq!(chunk_of(&store_name(Chunk { k: 2, n: 13 })), Some(Chunk { k: 2, n: 13 }));
+        assert_eq!(chunk_of(&store_name(SweepChunk { k: 2, n: 13 })), Some(SweepChunk { k: 2, n: 13 }));
         for strange in
             ["chunk-3-of-2.db", "chunk-1-of-2.db.lock", "chunk-01-of-2.db", "my-chunk-1-of-2.db", "chunk-1/2.db"]
         {

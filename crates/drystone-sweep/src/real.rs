@@ -2,19 +2,19 @@
 
 use crate::error::SweepError;
 use crate::given;
-use crate::study::{Study, WorkloadEntry};
+use crate::study::{SweepStudy, WorkloadEntry};
 use drystone::log::circumstances;
-use drystone::log::recorded::{Dependencies, Recorded};
-use drystone::log::swf::Record;
+use drystone::log::recorded::{Dependencies, RecordedState};
+use drystone::log::swf::SwfRecord;
 use drystone::log::transform;
 use drystone::model::{Circumstances, Setting, Span, Workload};
 
 /// A log's workload as the entry wants it to begin and to depend.
 pub(crate) fn applied(
-    study: &Study,
+    study: &SweepStudy,
     entry: &WorkloadEntry,
     workload: Workload,
-    records: &[Record],
+    records: &[SwfRecord],
 ) -> Result<Workload, SweepError> {
     let wrong = |problem: String| study.error(entry.file_at.clone(), format!("workload {}: {problem}", entry.name));
     let mut workload = workload;
@@ -45,13 +45,13 @@ pub(crate) fn applied(
 }
 
 /// The window that begins so long after the first submit.
-fn warm(workload: &Workload, records: &[Record], after: Span) -> Result<Workload, String> {
+fn warm(workload: &Workload, records: &[SwfRecord], after: Span) -> Result<Workload, String> {
     let Some((first, last)) = workload.submits() else { return Ok(workload.clone()) };
     let begin = first.saturating_add(after);
     if last < begin {
         return Err(format!("`warm-start` would begin at {begin} s, and the last job is submitted at {last} s"));
     }
-    let recorded = Recorded::of(workload, records);
+    let recorded = RecordedState::of(workload, records);
     let (unknown, before) = recorded.unknown_before(begin);
     if before > 0 && unknown == before {
         return Err("`warm-start` needs to know when jobs started, and the log records no wait (field 3)".into());

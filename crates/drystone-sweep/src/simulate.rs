@@ -1,11 +1,11 @@
 //! One simulation, measured by what a study asks for and no more.
 
-use crate::case::Case;
+use crate::case::SweepCase;
 use crate::error::SweepError;
-use crate::plan::Plan;
+use crate::plan::SweepPlan;
 use drystone::experiment::{Experiment, ExperimentError};
 use drystone::metrics::interval::PeriodSum;
-use drystone::metrics::{Config, Measure, Metric, Report, Selection, Week};
+use drystone::metrics::{JobSelection, Measure, MeasuredWeek, Metric, MetricsConfig, Report};
 use drystone::model::Span;
 use drystone::policy::PolicySpec;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,7 @@ pub type WeekSums = Vec<(i64, PeriodSum)>;
 
 /// Result of a simulation: a value for each metric of the plan, or the reason for its failure.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Measured {
+pub struct SimulationValues {
     /// The metrics, in the plan's order.
     pub values: Vec<Option<f64>>,
     /// Sums per week of the metrics that are means over jobs, from which intervals are made;
@@ -30,11 +30,11 @@ pub struct Measured {
 /// Beginning of the failures of simulations that took too long.
 const OVER_LIMIT: &str = "stopped after ";
 
-impl Measured {
+impl SimulationValues {
     /// A simulation that was stopped, because it took longer than it was given.
-    pub(crate) fn over_limit(plan: &Plan, limit: Duration) -> Measured {
+    pub(crate) fn over_limit(plan: &SweepPlan, limit: Duration) -> SimulationValues {
         let error = format!("{OVER_LIMIT}{} s, the limit of a simulation", limit.as_secs_f64());
-        Measured { values: vec![None; plan.metrics.len()], weeks: Vec::new(), error: Some(error) }
+        SimulationValues { values: vec![None; plan.metrics.len()], weeks: Vec::new(), error: Some(error) }
     }
 
     /// Returns whether it was stopped because it took longer than it was given.
@@ -52,17 +52,17 @@ pub struct Cancelled;
 ///
 /// # Errors
 /// [`Cancelled`] if `cancel` was set before it ended.
-pub fn simulate(plan: &Plan, place: usize, cancel: &AtomicBool) -> Result<Measured, Cancelled> {
+pub fn simulate(plan: &SweepPlan, place: usize, cancel: &AtomicBool) -> Result<SimulationValues, Cancelled> {
     simulate_telling(plan, place, cancel, &|_| ())
 }
 
 /// Simulates, and reports jobs that have ended, each time the number since the last report.
 pub(crate) fn simulate_telling(
-    plan: &Plan,
+    plan: &SweepPlan,
     place: usize,
     cancel: &AtomicBool,
     ended: &(dyn Fn(u64) + Sync),
-) -> Result<Measured, Cancelled> {
+) -> Result<SimulationValues, Cancelled> {
     let (simulated, case) = (&plan.simulations[place], plan.case_of(place));
     let experiment = Experiment::new(&simulated.policy, &case.workload)
         .on(case.given.platform)
@@ -70,14 +70,14 @@ pub(crate) fn simulate_telling(
         .feeding_back(case.given.feedback)
         .with(case.given.priorities_for(&simulated.policy, &case.workload))
         .finding(&plan.metrics, case.trim)
-        .measuring(Config { excessive: excessive(case, cancel)?, ..config(&plan.metrics, case.trim) })
+        .measuring(MetricsConfig { excessive: excessive(case, cancel)?, ..config(&plan.metrics, case.trim) })
         .telling(ended)
         .until(cancel);
     match experiment.run(&mut ()) {
         Ok(Some(measured)) => {
             let values = plan.metrics.iter().map(|metric: &Metric| metric.of(&measured)).collect();
             let weeks = plan.metrics.iter().map(|&metric| sums(metric, &measured.report)).collect();
-            Ok(Measured { values, weeks, error: None })
+            Ok(SimulationValues { values, weeks, error: None })
         }
         Ok(None) => Err(Cancelled),
         Err(error) => {
@@ -86,7 +86,7 @@ pub(crate) fn simulate_telling(
                 ExperimentError::Simulation(source) => SweepError::Simulation { policy, workload, source }.to_string(),
                 other => format!("policy {policy} on {workload}: {other}"),
             };
-            Ok(Measured { values: vec![None; plan.metrics.len()], weeks: Vec::new(), error: Some(error) })
+            Ok(SimulationValues { values: vec![None; plan.metrics.len()], weeks: Vec::new(), error: Some(error) })
         }
     }
 }
@@ -96,12 +96,12 @@ const BASELINE: &str = "easy";
 
 /// The threshold of excessive waits of a case, in its variant of the study. It is the same for
 /// every policy of the case, and simulated once.
-fn excessive(case: &Case, cancel: &AtomicBool) -> Result<Vec<Span>, Cancelled> {
+fn excessive(case: &SweepCase, cancel: &AtomicBool) -> Result<Vec<Span>, Cancelled> {
     let Some(excess) = &case.given.excess else { return Ok(Vec::new()) };
     let baseline = || {
         let Ok(policy) = BASELINE.parse::<PolicySpec>() else { return Ok(None) };
         let policy = case.published.and_then(|study| policy.in_study(study.name()).ok()).unwrap_or(policy);
-        let config = Config::of(&[Metric::Max(Measure::Wait), Metric::P98(Measure::Wait)], case.trim);
+        let config = MetricsConfig::of(&[Metric::Max(Measure::Wait), Metric::P98(Measure::Wait)], case.trim);
         let experiment = Experiment::new(&policy, &case.workload)
             .on(case.given.platform)
             .losing(Some(&case.given.outages))
@@ -118,15 +118,15 @@ fn excessive(case: &Case, cancel: &AtomicBool) -> Result<Vec<Span>, Cancelled> {
 }
 
 /// Measures what these metrics need, and sums per week where one is a mean over jobs.
-fn config(metrics: &[Metric], trim: Selection) -> Config {
+fn config(metrics: &[Metric], trim: JobSelection) -> MetricsConfig {
     let weeks = metrics.iter().any(|metric| matches!(metric, Metric::Mean(_)));
-    Config { weeks, ..Config::of(metrics, trim) }
+    MetricsConfig { weeks, ..MetricsConfig::of(metrics, trim) }
 }
 
 /// The sums per week of a mean over jobs; nothing of another metric.
 fn sums(metric: Metric, report: &Report) -> WeekSums {
     let Metric::Mean(measure) = metric else { return Vec::new() };
-    let of = |week: &Week| {
+    let of = |week: &MeasuredWeek| {
         let (sum, jobs) = week.sum(measure);
         (week.week, PeriodSum { sum, count: jobs as f64 })
     };

@@ -4,12 +4,12 @@ mod points;
 mod raw;
 mod workloads;
 
-use crate::design::Level;
+use crate::design::DesignLevel;
 use crate::error::SweepError;
 use drystone::generate::Params;
-use drystone::log::clean::{Options, Study as Published};
-use drystone::log::transform::Factor;
-use drystone::metrics::{Measure, Metric, Needs, Selection, Threshold, UnknownWord};
+use drystone::log::clean::{CleaningOptions, CleaningStudy as Published};
+use drystone::log::transform::LoadFactor;
+use drystone::metrics::{JobSelection, Measure, Metric, MetricNeeds, Threshold, UnknownWord};
 use drystone::model::{Span as Seconds, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::ChangeList;
@@ -20,7 +20,7 @@ use toml::{Spanned, Value};
 
 /// A study, read and checked as far as that goes without its logs.
 #[derive(Clone, Debug)]
-pub struct Study {
+pub struct SweepStudy {
     /// The study file, for messages.
     pub file: PathBuf,
     /// Its whole text.
@@ -39,10 +39,10 @@ pub struct Study {
 #[derive(Clone, Debug)]
 pub(crate) struct WorkloadEntry {
     pub(crate) name: String,
-    pub(crate) source: Source,
+    pub(crate) source: WorkloadSource,
     pub(crate) published: Option<Published>,
-    pub(crate) options: Options,
-    pub(crate) trim: Selection,
+    pub(crate) options: CleaningOptions,
+    pub(crate) trim: JobSelection,
     pub(crate) excess: Option<Threshold>,
     pub(crate) platform: Option<FileEntry>,
     pub(crate) priorities: Option<FileEntry>,
@@ -50,7 +50,7 @@ pub(crate) struct WorkloadEntry {
     pub(crate) circumstances: Option<FileEntry>,
     pub(crate) warm_start: Option<Seconds>,
     pub(crate) feedback: bool,
-    pub(crate) loads: Vec<Option<Factor>>,
+    pub(crate) loads: Vec<Option<LoadFactor>>,
     pub(crate) months: Vec<Option<String>>,
     pub(crate) months_at: Bytes<usize>,
     pub(crate) slices: Vec<Option<SubmitSlice>>,
@@ -75,7 +75,7 @@ pub(crate) type FileEntry = Spanned<PathBuf>;
 
 /// Origin of a workload.
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
+pub(crate) enum WorkloadSource {
     Log(PathBuf),
     Generated(Box<Params>),
 }
@@ -86,13 +86,13 @@ pub(crate) struct PolicyEntry {
     pub(crate) name: String,
     pub(crate) parameters: Vec<String>,
     /// The values of the parameters, and the policy they make.
-    pub(crate) points: Vec<(Vec<Level>, PolicySpec)>,
+    pub(crate) points: Vec<(Vec<DesignLevel>, PolicySpec)>,
     /// Position of its `policy`.
     pub(crate) at: Bytes<usize>,
 }
 
 /// Says where in a file something is wrong.
-struct Reader<'a> {
+struct StudyReader<'a> {
     file: &'a Path,
     text: &'a str,
 }
@@ -129,7 +129,7 @@ pub(crate) const RESERVED: [&str; 27] = [
     "rowid",
 ];
 
-impl Reader<'_> {
+impl StudyReader<'_> {
     fn error(&self, span: Bytes<usize>, problem: impl Into<String>) -> SweepError {
         let at = span.start.min(self.text.len());
         let before = self.text.get(..at).unwrap_or("");
@@ -146,24 +146,24 @@ impl Reader<'_> {
     }
 }
 
-impl Study {
+impl SweepStudy {
     /// Reads a study file.
     ///
     /// # Errors
     /// It cannot be read, is no TOML, or says something impossible; the error points at the line.
-    pub fn read(file: &Path) -> Result<Study, SweepError> {
+    pub fn read(file: &Path) -> Result<SweepStudy, SweepError> {
         let name = || file.display().to_string();
         let text = std::fs::read_to_string(file).map_err(|source| SweepError::Unreadable { file: name(), source })?;
-        Study::parse(file, text)
+        SweepStudy::parse(file, text)
     }
 
     /// Reads a study from its text; `file` is where it is or was, and paths in it are relative to
     /// its directory.
     ///
     /// # Errors
-    /// As for [`Study::read`].
-    pub fn parse(file: &Path, text: String) -> Result<Study, SweepError> {
-        let read = Reader { file, text: &text };
+    /// As for [`SweepStudy::read`].
+    pub fn parse(file: &Path, text: String) -> Result<SweepStudy, SweepError> {
+        let read = StudyReader { file, text: &text };
         let raw: RawStudy = toml::from_str(&text)
             .map_err(|e| read.error(e.span().unwrap_or(0..0), e.message().trim().replace('\n', "; ")))?;
         let whole = 0..0;
@@ -205,7 +205,7 @@ impl Study {
         }
         let stem = || file.file_stem().map_or("study".to_string(), |s| s.to_string_lossy().into_owned());
         let name = raw.name.unwrap_or_else(stem);
-        Ok(Study { file: file.to_path_buf(), name, metrics, store: raw.store, workloads, policies, seeds, text })
+        Ok(SweepStudy { file: file.to_path_buf(), name, metrics, store: raw.store, workloads, policies, seeds, text })
     }
 
     /// Returns the path of the results: the one the study gives, else the study's own name with
@@ -247,11 +247,11 @@ impl Study {
     }
 
     pub(crate) fn error(&self, span: Bytes<usize>, problem: impl Into<String>) -> SweepError {
-        Reader { file: &self.file, text: &self.text }.error(span, problem)
+        StudyReader { file: &self.file, text: &self.text }.error(span, problem)
     }
 }
 
-impl Reader<'_> {
+impl StudyReader<'_> {
     fn metrics(&self, names: &[Spanned<String>]) -> Result<Vec<Metric>, SweepError> {
         let mut metrics = Vec::new();
         for name in names {
@@ -287,7 +287,7 @@ impl Reader<'_> {
 
     /// Metrics of excessive waits need a threshold, and a threshold metrics.
     fn check_excess(&self, span: Bytes<usize>, metrics: &[Metric], entry: &WorkloadEntry) -> Result<(), SweepError> {
-        let asking = metrics.iter().find(|metric| metric.needs().contains(&Needs::Threshold));
+        let asking = metrics.iter().find(|metric| metric.needs().contains(&MetricNeeds::Threshold));
         match (asking, entry.excess) {
             (Some(metric), None) => {
                 let problem = format!("`{metric}` needs a threshold: give `excess = \"baseline-max\"` or seconds");
@@ -301,7 +301,7 @@ impl Reader<'_> {
         }
     }
 
-    fn selection(&self, text: &Spanned<String>) -> Result<Selection, SweepError> {
+    fn selection(&self, text: &Spanned<String>) -> Result<JobSelection, SweepError> {
         text.as_ref().parse().map_err(|e: UnknownWord| {
             self.error(text.span(), format!("`{}` is no rule of trimming; expected {}", text.as_ref(), e.expected))
         })
@@ -344,12 +344,12 @@ impl Reader<'_> {
         }
     }
 
-    fn level(&self, value: &Value, span: Bytes<usize>) -> Result<Level, SweepError> {
+    fn level(&self, value: &Value, span: Bytes<usize>) -> Result<DesignLevel, SweepError> {
         match value {
-            Value::Integer(value) => Ok(Level::Int(*value)),
-            Value::Float(value) if value.is_finite() => Ok(Level::Real(*value)),
-            Value::String(value) => Ok(Level::Text(value.clone())),
-            Value::Boolean(value) => Ok(Level::Bool(*value)),
+            Value::Integer(value) => Ok(DesignLevel::Int(*value)),
+            Value::Float(value) if value.is_finite() => Ok(DesignLevel::Real(*value)),
+            Value::String(value) => Ok(DesignLevel::Text(value.clone())),
+            Value::Boolean(value) => Ok(DesignLevel::Bool(*value)),
             _ => Err(self.error(span, "a value is a number, a text or true or false")),
         }
     }

@@ -1,6 +1,6 @@
 //! The duration of one simulation, without waiting for its end where that is far.
 
-use crate::Plan;
+use crate::SweepPlan;
 use crate::simulate::{Cancelled, simulate_telling};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -11,7 +11,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Result of a trial.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Trial {
+pub(crate) struct TrialResult {
     /// Duration of the simulation, in seconds; where it was stopped, extrapolated from the jobs
     /// that had ended.
     pub(crate) seconds: f64,
@@ -21,7 +21,12 @@ pub(crate) struct Trial {
 
 /// Tries a simulation for so long at most; [`Cancelled`] if `cancel` was set. Nothing is recorded.
 #[expect(clippy::disallowed_methods, reason = "durations of trials")]
-pub(crate) fn trial(plan: &Plan, place: usize, most: Duration, cancel: &AtomicBool) -> Result<Trial, Cancelled> {
+pub(crate) fn trial(
+    plan: &SweepPlan,
+    place: usize,
+    most: Duration,
+    cancel: &AtomicBool,
+) -> Result<TrialResult, Cancelled> {
     let (since, stop, ended) = (Instant::now(), AtomicBool::new(false), AtomicU64::new(0));
     let done = std::thread::scope(|scope| {
         let (over, is_over) = mpsc::channel::<()>();
@@ -47,5 +52,5 @@ pub(crate) fn trial(plan: &Plan, place: usize, most: Duration, cancel: &AtomicBo
         Ok(_) => 1.0,
         Err(Cancelled) => (ended.load(Ordering::Relaxed).max(1) as f64 / jobs.max(1.0)).min(1.0),
     };
-    Ok(Trial { seconds: seconds / share, stopped: done.is_err() })
+    Ok(TrialResult { seconds: seconds / share, stopped: done.is_err() })
 }

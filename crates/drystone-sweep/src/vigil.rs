@@ -1,8 +1,8 @@
 //! Threads with a watch: a simulation that takes long is reported, and may have a limit.
 
-use crate::execute::{Executor, Outcome, Threads, in_order, largest_first};
-use crate::simulate::{Cancelled, Measured, simulate};
-use crate::{Plan, SweepError};
+use crate::execute::{Executor, PlanOutcome, Threads, in_order, largest_first};
+use crate::simulate::{Cancelled, SimulationValues, simulate};
+use crate::{SweepError, SweepPlan};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,16 +25,16 @@ pub struct Vigil<'a> {
     /// Number of threads.
     pub threads: usize,
     /// A simulation that takes longer is stopped and recorded as failed: see
-    /// [`Measured::is_over_limit`].
+    /// [`SimulationValues::is_over_limit`].
     pub limit: Option<Duration>,
     /// A simulation that takes longer is reported, once.
     pub long: Duration,
     /// Hears of them, on a thread of its own.
-    pub tell: &'a (dyn Fn(&Plan, LongRun) + Sync),
+    pub tell: &'a (dyn Fn(&SweepPlan, LongRun) + Sync),
 }
 
 /// A simulation at work.
-struct AtWork {
+struct SimulationAtWork {
     place: usize,
     since: Instant,
     stop: Arc<AtomicBool>,
@@ -44,7 +44,7 @@ struct AtWork {
 impl Vigil<'_> {
     /// Looks at the simulations at work: stops those that are over the limit or cancelled, and
     /// returns those to tell of.
-    fn look(&self, all: &Mutex<Vec<AtWork>>, cancel: &AtomicBool) -> Vec<LongRun> {
+    fn look(&self, all: &Mutex<Vec<SimulationAtWork>>, cancel: &AtomicBool) -> Vec<LongRun> {
         let mut long = Vec::new();
         for one in all.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
             let since = one.since.elapsed();
@@ -61,19 +61,21 @@ impl Vigil<'_> {
     #[expect(clippy::disallowed_methods, reason = "a limit of time, which is asked for")]
     fn one(
         &self,
-        all: &Mutex<Vec<AtWork>>,
-        plan: &Plan,
+        all: &Mutex<Vec<SimulationAtWork>>,
+        plan: &SweepPlan,
         place: usize,
         cancel: &AtomicBool,
-    ) -> Result<Measured, Cancelled> {
+    ) -> Result<SimulationValues, Cancelled> {
         let stop = Arc::new(AtomicBool::new(cancel.load(Ordering::Relaxed)));
-        let entry = AtWork { place, since: Instant::now(), stop: Arc::clone(&stop), told: false };
+        let entry = SimulationAtWork { place, since: Instant::now(), stop: Arc::clone(&stop), told: false };
         let lock = || all.lock().unwrap_or_else(PoisonError::into_inner);
         lock().push(entry);
         let done = simulate(plan, place, &stop);
         lock().retain(|one| one.place != place);
         match (done, self.limit) {
-            (Err(Cancelled), Some(limit)) if !cancel.load(Ordering::Relaxed) => Ok(Measured::over_limit(plan, limit)),
+            (Err(Cancelled), Some(limit)) if !cancel.load(Ordering::Relaxed) => {
+                Ok(SimulationValues::over_limit(plan, limit))
+            }
             (done, _) => done,
         }
     }
@@ -82,10 +84,10 @@ impl Vigil<'_> {
 impl Executor for Vigil<'_> {
     fn execute(
         &self,
-        plan: &Plan,
+        plan: &SweepPlan,
         todo: &[usize],
         cancel: &AtomicBool,
-        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+        accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
         let all = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
@@ -101,7 +103,7 @@ impl Executor for Vigil<'_> {
             let no_thread = |e| SweepError::Process { problem: format!("no thread can be started: {e}") };
             let watcher = std::thread::Builder::new().spawn_scoped(scope, watch).map_err(no_thread)?;
             let order = largest_first(self.threads, plan, todo);
-            let one = |plan: &Plan, place: usize, cancel: &AtomicBool| self.one(&all, plan, place, cancel);
+            let one = |plan: &SweepPlan, place: usize, cancel: &AtomicBool| self.one(&all, plan, place, cancel);
             let done = in_order(self.threads, plan, &order, cancel, &one, accept);
             drop(over);
             watcher.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

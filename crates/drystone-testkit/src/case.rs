@@ -1,8 +1,8 @@
 //! Cases: a machine, jobs, withdrawals; hostile random ones, and how one is shown to people.
 
-use crate::world::World;
-use drystone::log::swf::{Header, Record, Writer};
-use drystone::model::{Job, JobId, Machine, Procs, Provenance, Span, Status, Time, Truth, Workload};
+use crate::world::CaseWorld;
+use drystone::log::swf::{SwfHeader, SwfRecord, SwfWriter};
+use drystone::model::{Job, JobId, LogStatus, Machine, Procs, Provenance, Span, Time, Truth, Workload};
 
 /// SplitMix64: the same numbers everywhere, from any seed.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Random {
 
 /// A job: seconds, processors, a user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Row {
+pub struct CaseRow {
     /// Arrival time.
     pub submit: i64,
     /// Processors.
@@ -60,17 +60,17 @@ pub struct Row {
 
 /// Case on which a policy is tried.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Case {
+pub struct PolicyCase {
     /// Processors of the machine.
     pub procs: Procs,
     /// In order of arrival.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CaseRow>,
     /// Jobs that are withdrawn, and the time from their arrival to the withdrawal.
     pub cancel: Vec<(usize, i64)>,
     /// After how many steps the state is saved and restored elsewhere.
     pub stop: usize,
     /// Events besides arrivals and ends; only [`check_real`](crate::check_real) looks at it.
-    pub world: World,
+    pub world: CaseWorld,
 }
 
 /// Treatment of jobs that outlive their estimates, as in experiments.
@@ -84,27 +84,27 @@ enum Overrun {
 
 /// Size limits of cases for a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct CaseLimits {
     /// Most jobs.
     pub jobs: i64,
     /// Longest run time, in seconds.
     pub run: i64,
 }
 
-impl Default for Limits {
+impl Default for CaseLimits {
     /// 600 jobs of at most a year.
-    fn default() -> Limits {
-        Limits { jobs: 600, run: YEAR }
+    fn default() -> CaseLimits {
+        CaseLimits { jobs: 600, run: YEAR }
     }
 }
 
 /// Seconds.
 pub const YEAR: i64 = 365 * 86_400;
 
-impl Case {
+impl PolicyCase {
     /// A hostile one: each property of the jobs is drawn from a mix that is itself drawn.
     #[must_use]
-    pub fn random(random: &mut Random, limits: Limits) -> Case {
+    pub fn random(random: &mut Random, limits: CaseLimits) -> PolicyCase {
         let procs = random.pick(&[1u32, 2, 3, 7, 8, 16, 16, 100, 1024]);
         let jobs = match random.range(0, 99) {
             0..75 => random.range(1, 25.min(limits.jobs)),
@@ -157,13 +157,13 @@ impl Case {
                 Overrun::Raise => (estimate.max(run), run),
                 Overrun::Exact => (run, run),
             };
-            rows.push(Row { submit: now, procs: width, estimate, run, user: random.range(1, users) as i32 });
+            rows.push(CaseRow { submit: now, procs: width, estimate, run, user: random.range(1, users) as i32 });
         }
         let withdrawn = if random.chance(30) { random.range(1, 1 + jobs / 3) } else { 0 };
         let cancel = (0..withdrawn)
             .map(|_| (random.range(0, jobs - 1) as usize, random.pick(&[0, 0, 1, 10, 100, 1_000])))
             .collect();
-        Case { procs, rows, cancel, stop: random.range(0, 2 * jobs + 2) as usize, world: World::default() }
+        PolicyCase { procs, rows, cancel, stop: random.range(0, 2 * jobs + 2) as usize, world: CaseWorld::default() }
     }
 
     /// Its jobs on its machine.
@@ -172,18 +172,19 @@ impl Case {
     /// If a row is impossible: cases that are drawn are sound.
     #[must_use]
     pub fn workload(&self) -> Workload {
-        let job = |r: &Row| Job::new(Time(r.submit), r.procs, Span(r.estimate)).by(r.user);
-        let truth = |(i, r): (usize, &Row)| Truth { run: Span(r.run), number: i as i64 + 1, status: Status::Completed };
+        let job = |r: &CaseRow| Job::new(Time(r.submit), r.procs, Span(r.estimate)).by(r.user);
+        let truth =
+            |(i, r): (usize, &CaseRow)| Truth { run: Span(r.run), number: i as i64 + 1, status: LogStatus::Completed };
         let (jobs, truth) = (self.rows.iter().map(job).collect(), self.rows.iter().enumerate().map(truth).collect());
         Workload::new(Machine::new(self.procs), jobs, truth, Provenance::default()).expect("a sound case")
     }
 
-    /// A hostile one with a world: see [`World`].
+    /// A hostile one with a world: see [`CaseWorld`].
     #[must_use]
-    pub fn random_real(random: &mut Random, limits: Limits) -> Case {
-        let limits = Limits { jobs: limits.jobs.min(40), ..limits };
-        let mut case = Case { cancel: Vec::new(), ..Case::random(random, limits) };
-        case.world = World::random(random, &case);
+    pub fn random_real(random: &mut Random, limits: CaseLimits) -> PolicyCase {
+        let limits = CaseLimits { jobs: limits.jobs.min(40), ..limits };
+        let mut case = PolicyCase { cancel: Vec::new(), ..PolicyCase::random(random, limits) };
+        case.world = CaseWorld::random(random, &case);
         case
     }
 
@@ -209,11 +210,11 @@ impl Case {
     #[must_use]
     pub fn swf(&self) -> String {
         let workload = self.workload();
-        let mut header = Header::new();
+        let mut header = SwfHeader::new();
         header.set("MaxProcs", &self.procs.to_string());
-        let records: Vec<Record> =
-            workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| Record::of(job, truth)).collect();
-        let mut writer = Writer::new(Vec::new());
+        let records: Vec<SwfRecord> =
+            workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| SwfRecord::of(job, truth)).collect();
+        let mut writer = SwfWriter::new(Vec::new());
         writer.log(&header, &records).expect("memory takes all");
         String::from_utf8(writer.into_inner()).expect("text")
     }

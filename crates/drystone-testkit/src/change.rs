@@ -1,6 +1,6 @@
 //! Changes of a workload whose effect on the schedule is known.
 
-use crate::case::{Case, Row};
+use crate::case::{CaseRow, PolicyCase};
 use crate::check::simulate;
 use crate::subject::Subject;
 use drystone::engine::Scheduler;
@@ -8,7 +8,7 @@ use drystone::engine::Scheduler;
 /// A change of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Change {
+pub enum CaseChange {
     /// All times are later by the same.
     Shift,
     /// All times and lengths are this many times as long.
@@ -24,14 +24,20 @@ pub enum Change {
 }
 
 /// All changes.
-pub const CHANGES: [Change; 6] =
-    [Change::Shift, Change::Scale, Change::Rename, Change::Split, Change::Append, Change::Double];
+pub const CHANGES: [CaseChange; 6] = [
+    CaseChange::Shift,
+    CaseChange::Scale,
+    CaseChange::Rename,
+    CaseChange::Split,
+    CaseChange::Append,
+    CaseChange::Double,
+];
 
 /// Every `every` that is tried divides seven of it.
 const DAY: i64 = 86_400;
 
 /// Starts, suspensions and ends by job, as far as both schedules can be compared.
-fn schedule(make: &dyn Fn() -> Scheduler, case: &Case) -> Result<Vec<(usize, i64, i64)>, String> {
+fn schedule(make: &dyn Fn() -> Scheduler, case: &PolicyCase) -> Result<Vec<(usize, i64, i64)>, String> {
     let workload = case.workload();
     let seen = simulate(make(), case, &workload)?;
     let mut all: Vec<_> = seen.segments.iter().map(|s| (s.job, s.start, s.end)).collect();
@@ -39,7 +45,7 @@ fn schedule(make: &dyn Fn() -> Scheduler, case: &Case) -> Result<Vec<(usize, i64
     Ok(all)
 }
 
-fn changed(case: &Case, change: impl Fn(&mut Row)) -> Case {
+fn changed(case: &PolicyCase, change: impl Fn(&mut CaseRow)) -> PolicyCase {
     let mut other = case.clone();
     other.rows.iter_mut().for_each(change);
     other
@@ -49,13 +55,13 @@ fn changed(case: &Case, change: impl Fn(&mut Row)) -> Case {
 ///
 /// # Errors
 /// The difference, in words.
-pub fn follows(change: Change, subject: &Subject, case: &Case) -> Result<(), String> {
+pub fn follows(change: CaseChange, subject: &Subject, case: &PolicyCase) -> Result<(), String> {
     let make = &subject.make;
     if make().fits(&case.workload()).is_err() {
         return Ok(());
     }
     let before = schedule(make, case)?;
-    let same = |expected: Vec<(usize, i64, i64)>, other: &Case| {
+    let same = |expected: Vec<(usize, i64, i64)>, other: &PolicyCase| {
         let after = schedule(make, other)?;
         let different = expected.iter().zip(&after).find(|(a, b)| a != b);
         if different.is_some() || expected.len() != after.len() {
@@ -64,27 +70,27 @@ pub fn follows(change: Change, subject: &Subject, case: &Case) -> Result<(), Str
         Ok(())
     };
     match change {
-        Change::Shift => {
+        CaseChange::Shift => {
             let by = 7_000 * DAY;
             let expected = before.iter().map(|&(job, start, end)| (job, start + by, end + by)).collect();
             same(expected, &changed(case, |r| r.submit += by))
         }
-        Change::Scale => {
+        CaseChange::Scale => {
             // An estimate of nothing stays one, and the least is a second: shorter ones are left
             // out.
             let by = 7;
             let case = changed(case, |r| r.submit *= by);
-            let longer = |r: &mut Row| (r.run, r.estimate) = (r.run * by, r.estimate * by);
+            let longer = |r: &mut CaseRow| (r.run, r.estimate) = (r.run * by, r.estimate * by);
             let cancel = case.cancel.iter().map(|&(job, after)| (job, after * by)).collect();
-            let other = Case { cancel, ..changed(&case, longer) };
+            let other = PolicyCase { cancel, ..changed(&case, longer) };
             same(before.iter().map(|&(job, start, end)| (job, start * by, end * by)).collect(), &other)
         }
-        Change::Rename => same(before, &changed(case, |r| r.user = [97, 5, 3, 1_000_000, 12][r.user as usize % 5])),
-        Change::Append => {
+        CaseChange::Rename => same(before, &changed(case, |r| r.user = [97, 5, 3, 1_000_000, 12][r.user as usize % 5])),
+        CaseChange::Append => {
             let last = before.iter().map(|s| s.2).max().unwrap_or(0).max(case.rows.last().map_or(0, |r| r.submit));
             let after = case.cancellations().last().map_or(last, |c| c.0.0.max(last)) + 100;
             let mut other = case.clone();
-            other.rows.push(Row { submit: after, procs: case.procs, estimate: 50, run: 40, user: 1 });
+            other.rows.push(CaseRow { submit: after, procs: case.procs, estimate: 50, run: 40, user: 1 });
             let workload = other.workload();
             let seen = simulate(make(), &other, &workload)?;
             let new = case.rows.len();
@@ -93,7 +99,7 @@ pub fn follows(change: Change, subject: &Subject, case: &Case) -> Result<(), Str
             found.sort_unstable();
             if found == before { Ok(()) } else { Err("Append: what was before it has changed".to_string()) }
         }
-        Change::Split => {
+        CaseChange::Split => {
             // The same jobs a second time, long after; where the first are not over by then,
             // nothing is compared.
             let by = 7_000 * DAY;
@@ -111,7 +117,7 @@ pub fn follows(change: Change, subject: &Subject, case: &Case) -> Result<(), Str
             expected.extend(schedule(make, &later)?.iter().map(|&(job, start, end)| (job + n, start, end)));
             same(expected, &other)
         }
-        Change::Double => {
+        CaseChange::Double => {
             let mut other = changed(case, |r| r.procs *= 2);
             other.procs *= 2;
             same(before, &other)

@@ -1,12 +1,14 @@
 //! Does a policy hold what every policy must, and what it guarantees itself, on one case?
 
-use crate::case::Case;
+use crate::case::PolicyCase;
 use crate::resources;
 use crate::subject::{Guarantee, Subject};
-use crate::watch::{Fate, Watch};
-use drystone::engine::{Replay, Scheduler, Simulation, Unfit};
+use crate::watch::{FullObserver, WatchedFate};
+use drystone::engine::{Scheduler, Simulation, Unfit, WorkloadReplay};
 use drystone::model::{Time, Workload};
-use drystone::policy::{Actions, Event, Pass, Policy, PolicySpec, Requirement, Snapshot, SnapshotError, View};
+use drystone::policy::{
+    Actions, PassRule, Policy, PolicyEvent, PolicySpec, Requirement, Snapshot, SnapshotError, View,
+};
 use drystone_reference::{JobIn, checker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -15,7 +17,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// The failure in words; a panic is also a failure.
-pub fn check(subject: &Subject, case: &Case) -> Result<(), String> {
+pub fn check(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
     match catch_unwind(AssertUnwindSafe(|| check_all(subject, case))) {
         Ok(found) => found,
         Err(panic) => {
@@ -26,7 +28,7 @@ pub fn check(subject: &Subject, case: &Case) -> Result<(), String> {
     }
 }
 
-fn check_all(subject: &Subject, case: &Case) -> Result<(), String> {
+fn check_all(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
     let workload = case.workload();
     if (subject.make)().fits(&workload).is_err() {
         return Ok(());
@@ -44,7 +46,7 @@ fn check_all(subject: &Subject, case: &Case) -> Result<(), String> {
 
 /// With resources that bind no job the schedule is the same, call by call; with scarce ones it is
 /// sound, saves and restores, and keeps what the policy guarantees.
-fn counts_resources(subject: &Subject, case: &Case, whole: &Watch) -> Result<(), String> {
+fn counts_resources(subject: &Subject, case: &PolicyCase, whole: &FullObserver) -> Result<(), String> {
     let scarce = resources::scarce(case);
     if !(subject.make)().policy.counts_resources() {
         return match (subject.make)().fits(&scarce.workload) {
@@ -54,7 +56,7 @@ fn counts_resources(subject: &Subject, case: &Case, whole: &Watch) -> Result<(),
     }
     let harmless = simulate((subject.make)(), case, &resources::harmless(case))?;
     // A policy may want to hear of more corrections, which settle nothing that was not before.
-    let seen = |w: &Watch| w.trace.iter().filter(|t| t.1 != "settled").copied().collect::<Vec<_>>();
+    let seen = |w: &FullObserver| w.trace.iter().filter(|t| t.1 != "settled").copied().collect::<Vec<_>>();
     let (harmless, whole) = (seen(&harmless), seen(whole));
     let different = harmless.iter().zip(&whole).find(|(a, b)| a != b);
     if different.is_some() || harmless.len() != whole.len() {
@@ -79,16 +81,16 @@ fn counts_resources(subject: &Subject, case: &Case, whole: &Watch) -> Result<(),
 ///
 /// # Errors
 /// A policy that breaks its contract, in words.
-pub fn simulate(scheduler: Scheduler, case: &Case, workload: &Workload) -> Result<Watch, String> {
+pub fn simulate(scheduler: Scheduler, case: &PolicyCase, workload: &Workload) -> Result<FullObserver, String> {
     let cancellations = case.cancellations();
-    let mut watch = Watch::new(case.rows.iter().map(|r| r.procs).collect());
-    let source = Replay::with_cancellations(workload, &cancellations);
+    let mut watch = FullObserver::new(case.rows.iter().map(|r| r.procs).collect());
+    let source = WorkloadReplay::with_cancellations(workload, &cancellations);
     Simulation::new(workload.machine(), scheduler, source).run(&mut watch).map_err(|e| e.to_string())?;
     Ok(watch)
 }
 
 /// The invariants of every schedule, asked of a checker that shares nothing with the engine.
-fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String> {
+fn invariants(subject: &Subject, case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
     let mut jobs = Vec::new();
     let mut place = vec![usize::MAX; case.rows.len()];
     for (id, row) in case.rows.iter().enumerate() {
@@ -101,18 +103,20 @@ fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String
         let last = segments().map(|s| s.end).max();
         let withdrawn = || case.cancel.iter().filter(|c| c.0 == id).map(|c| row.submit + c.1);
         let run = match fate {
-            Fate::Cancelled if segments().next().is_none() => continue,
-            Fate::Cancelled => return Err(format!("job {} was withdrawn as if it had not started", id + 1)),
-            Fate::Lost { .. } => return Err(format!("job {} is lost on a machine that loses nothing", id + 1)),
+            WatchedFate::Cancelled if segments().next().is_none() => continue,
+            WatchedFate::Cancelled => return Err(format!("job {} was withdrawn as if it had not started", id + 1)),
+            WatchedFate::Lost { .. } => return Err(format!("job {} is lost on a machine that loses nothing", id + 1)),
             // Withdrawn while it ran or was suspended, which ends it in that very second: what it
             // had by then is what it was due.
-            Fate::Ended { at, .. } if withdrawn().any(|w| w == *at) => received,
-            Fate::Ended { .. } if subject.guarantees.contains(&Guarantee::MayKill) && received >= row.estimate => {
+            WatchedFate::Ended { at, .. } if withdrawn().any(|w| w == *at) => received,
+            WatchedFate::Ended { .. }
+                if subject.guarantees.contains(&Guarantee::MayKill) && received >= row.estimate =>
+            {
                 received.min(row.run)
             }
-            Fate::Ended { .. } => row.run,
+            WatchedFate::Ended { .. } => row.run,
         };
-        if let Fate::Ended { at, start, ran, suspensions, overhead } = fate {
+        if let WatchedFate::Ended { at, start, ran, suspensions, overhead } = fate {
             let first = segments().map(|s| s.start).min();
             let suspended = withdrawn().any(|w| w == *at) && segments().count() == *suspensions as usize;
             let last = if suspended { last.max(Some(*at)) } else { last };
@@ -131,29 +135,31 @@ fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String
     for segment in &mut segments {
         segment.job = place[segment.job];
     }
-    let words = |wrong: Vec<checker::Violation>| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let words =
+        |wrong: Vec<checker::NaiveViolation>| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     checker::check(i64::from(case.procs), &jobs, &segments).map_err(words)
 }
 
 /// Returns whether no job outlives the prediction made at its arrival, and whether none ends before
 /// it; asked only of predictions that do not come from history.
-fn punctual(subject: &Subject, case: &Case) -> (bool, bool) {
+fn punctual(subject: &Subject, case: &PolicyCase) -> (bool, bool) {
     let forecast = (subject.make)().forecast;
     let factor = i64::from(forecast.factor);
     let learned = !forecast.predictor.clairvoyant() && !subject.plans_with_estimates();
     if learned {
         return (false, false);
     }
-    let predicted = |r: &crate::case::Row| factor * if forecast.predictor.clairvoyant() { r.run } else { r.estimate };
+    let predicted =
+        |r: &crate::case::CaseRow| factor * if forecast.predictor.clairvoyant() { r.run } else { r.estimate };
     (case.rows.iter().all(|r| r.run <= predicted(r)), case.rows.iter().all(|r| r.run == predicted(r)))
 }
 
 fn kept(
     guarantee: &Guarantee,
     subject: &Subject,
-    case: &Case,
+    case: &PolicyCase,
     workload: &Workload,
-    seen: &Watch,
+    seen: &FullObserver,
 ) -> Result<(), String> {
     let fail = |wrong: bool, text: String| if wrong { Err(text) } else { Ok(()) };
     match guarantee {
@@ -185,7 +191,7 @@ fn kept(
             checker::check_local_resumption(&seen.segments).map_err(|wrong| format!("{wrong:?}"))
         }
         Guarantee::SuspendsAtMost(cap) => {
-            let over = |fate: &Fate| matches!(fate, Fate::Ended { suspensions, .. } if suspensions > cap);
+            let over = |fate: &WatchedFate| matches!(fate, WatchedFate::Ended { suspensions, .. } if suspensions > cap);
             let found = seen.fates.iter().find(|(_, fates)| fates.iter().any(over));
             fail(found.is_some(), format!("{found:?}"))
         }
@@ -200,20 +206,20 @@ fn kept(
             let spec: PolicySpec = text.parse().map_err(|e| format!("{e}"))?;
             let other = simulate(spec.scheduler(), case, workload)?;
             // What a search did on its way may differ, what came of it may not.
-            let schedule = |seen: &Watch| seen.segments.clone();
+            let schedule = |seen: &FullObserver| seen.segments.clone();
             fail(schedule(&other) != schedule(seen), format!("another schedule than {text}"))
         }
     }
 }
 
 /// Stopped after any step, saved, and loaded by another: everything that follows is the same.
-fn resumed(subject: &Subject, case: &Case, workload: &Workload, whole: &Watch) -> Result<(), String> {
+fn resumed(subject: &Subject, case: &PolicyCase, workload: &Workload, whole: &FullObserver) -> Result<(), String> {
     let cancellations = case.cancellations();
     let new = || {
-        let source = Replay::with_cancellations(workload, &cancellations);
+        let source = WorkloadReplay::with_cancellations(workload, &cancellations);
         Simulation::new(workload.machine(), (subject.make)(), source)
     };
-    let mut watch = Watch::new(case.rows.iter().map(|r| r.procs).collect());
+    let mut watch = FullObserver::new(case.rows.iter().map(|r| r.procs).collect());
     let mut first = new();
     for _ in 0..case.stop {
         if !first.step(&mut watch).map_err(|e| e.to_string())? {
@@ -238,12 +244,12 @@ fn resumed(subject: &Subject, case: &Case, workload: &Workload, whole: &Watch) -
 /// A policy that hears of each correction when it is due, with a pass each time, decides as before:
 /// skipping corrections without consequences shows in no start, no reservation, no number of
 /// corrections and no accuracy.
-fn told_at_once(subject: &Subject, case: &Case, workload: &Workload, whole: &Watch) -> Result<(), String> {
+fn told_at_once(subject: &Subject, case: &PolicyCase, workload: &Workload, whole: &FullObserver) -> Result<(), String> {
     let mut scheduler = (subject.make)();
     scheduler.policy = Box::new(Impatient(scheduler.policy));
     let told = simulate(scheduler, case, workload)?;
     // At an instant with nothing but a correction nothing is settled that was not before.
-    let seen = |w: &Watch| w.trace.iter().filter(|t| t.1 != "settled").copied().collect::<Vec<_>>();
+    let seen = |w: &FullObserver| w.trace.iter().filter(|t| t.1 != "settled").copied().collect::<Vec<_>>();
     let (told, whole) = (seen(&told), seen(whole));
     let different = told.iter().zip(&whole).find(|(a, b)| a != b);
     if different.is_some() || told.len() != whole.len() {
@@ -259,7 +265,7 @@ impl Policy for Impatient {
     fn name(&self) -> &str {
         self.0.name()
     }
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         self.0.observe(event, view);
     }
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
@@ -293,11 +299,11 @@ impl Snapshot for Impatient {
 
 /// Other run times of jobs that have not ended change nothing before the first of their ends, old
 /// or new.
-fn foresight(subject: &Subject, case: &Case, whole: &Watch) -> Result<(), String> {
+fn foresight(subject: &Subject, case: &PolicyCase, whole: &FullObserver) -> Result<(), String> {
     // With `pass=pyss`, as in the simulator of that name, a job is not corrected in the very second
     // in which it ends.
     let scheduler = (subject.make)();
-    if scheduler.forecast.predictor.clairvoyant() || scheduler.pass == Pass::Pyss || !case.cancel.is_empty() {
+    if scheduler.forecast.predictor.clairvoyant() || scheduler.pass == PassRule::Pyss || !case.cancel.is_empty() {
         return Ok(());
     }
     // At a time in the middle of the schedule every job still to end runs a little longer; how much
@@ -308,7 +314,9 @@ fn foresight(subject: &Subject, case: &Case, whole: &Watch) -> Result<(), String
     let mut other = case.clone();
     let mut until = i64::MAX;
     for (id, row) in other.rows.iter_mut().enumerate() {
-        let Some([Fate::Ended { at: end, .. }]) = whole.fates.get(&(id as u32)).map(Vec::as_slice) else { continue };
+        let Some([WatchedFate::Ended { at: end, .. }]) = whole.fates.get(&(id as u32)).map(Vec::as_slice) else {
+            continue;
+        };
         if *end >= at {
             until = until.min(*end);
             row.run += 1 + id as i64 * 7 % 90;
@@ -321,7 +329,7 @@ fn foresight(subject: &Subject, case: &Case, whole: &Watch) -> Result<(), String
     let after = simulate((subject.make)(), &other, &workload)?;
     // Instants at which nothing happened are no decisions.
     let counts = |t: &(i64, &str, u32, i64, i64)| t.0 < until && t.1 != "ended" && t.1 != "settled";
-    let before = |seen: &Watch| seen.trace.iter().filter(|t| counts(t)).copied().collect::<Vec<_>>();
+    let before = |seen: &FullObserver| seen.trace.iter().filter(|t| counts(t)).copied().collect::<Vec<_>>();
     if before(&after) != before(whole) {
         return Err(format!("the schedule before {until} depends on run times that end no sooner"));
     }

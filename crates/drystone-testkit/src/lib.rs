@@ -16,8 +16,8 @@
 //! ```
 //!
 //! It tries every parameter of the policy at every value that its declaration suggests, and draws
-//! combinations. [`Trial`] has more choices: how many cases, how large, which parameters not, which
-//! changes of a workload the schedule must follow.
+//! combinations. [`FamilyTrial`] has more choices: how many cases, how large, which parameters not,
+//! which changes of a workload the schedule must follow.
 //!
 //! The built-in policies are held to the same: `tests/it/subject.rs` of this crate says what each
 //! family guarantees and `tests/it/metamorphic.rs` which changes it follows. Policies that are
@@ -35,13 +35,13 @@ mod trial;
 mod watch;
 mod world;
 
-pub use case::{Case, Limits, Random, Row, YEAR};
-pub use change::{CHANGES, Change, follows};
+pub use case::{CaseLimits, CaseRow, PolicyCase, Random, YEAR};
+pub use change::{CHANGES, CaseChange, follows};
 pub use check::{check, simulate};
 pub use parameters::{drawn, one_at_a_time, parameters};
 pub use real::check_real;
-pub use shrink::{Ask, Failure, attempt, attempt_real, attempt_with};
+pub use shrink::{CaseCheck, CaseFailure, attempt, attempt_real, attempt_with};
 pub use subject::{Guarantee, Subject, value};
-pub use trial::{Trial, assert_sound};
-pub use watch::{Fate, Watch};
-pub use world::World;
+pub use trial::{FamilyTrial, assert_sound};
+pub use watch::{FullObserver, WatchedFate};
+pub use world::CaseWorld;

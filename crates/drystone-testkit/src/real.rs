@@ -1,25 +1,25 @@
 //! Does a policy hold on a real machine what it must: one that loses processors, has jobs already,
 //! holds some back?
 
-use crate::case::Case;
+use crate::case::PolicyCase;
 use crate::subject::{Guarantee, Subject};
-use crate::watch::{Fate, Watch};
+use crate::watch::{FullObserver, WatchedFate};
 use drystone::engine::{Happenings, Scheduler, Simulation, SimulationError};
-use drystone::model::{Adopted, JobId, Outages, Then, Time, Workload};
-use drystone::policy::Pass;
-use drystone_reference::capacity::{self, Asked};
-use drystone_reference::checker::{self, Segment};
-use drystone_reference::outages::{Hit, OutageIn};
+use drystone::model::{Adopted, DependencyEffect, JobId, Outages, Time, Workload};
+use drystone::policy::PassRule;
+use drystone_reference::capacity::{self, NaiveAsked};
+use drystone_reference::checker::{self, NaiveSegment};
+use drystone_reference::outages::{NaiveHit, OutageIn};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Checks that a policy keeps the invariants of all policies in a case with a
-/// [`World`](crate::World). One that does not [hear](drystone::policy::Policy::hears) of news has
-/// to be refused.
+/// [`CaseWorld`](crate::CaseWorld). One that does not [hear](drystone::policy::Policy::hears) of
+/// news has to be refused.
 ///
 /// # Errors
 /// The failure in words; a panic is also a failure.
-pub fn check_real(subject: &Subject, case: &Case) -> Result<(), String> {
+pub fn check_real(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
     match catch_unwind(AssertUnwindSafe(|| check_all(subject, case))) {
         Ok(found) => found,
         Err(panic) => {
@@ -30,7 +30,7 @@ pub fn check_real(subject: &Subject, case: &Case) -> Result<(), String> {
     }
 }
 
-fn check_all(subject: &Subject, case: &Case) -> Result<(), String> {
+fn check_all(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
     let (Some(workload), Some(outages)) = (case.real_workload(), case.world.outages(case.procs)) else {
         // Shrinking may make impossible ones.
         return Ok(());
@@ -68,18 +68,18 @@ fn check_all(subject: &Subject, case: &Case) -> Result<(), String> {
 /// A policy that breaks its contract.
 fn simulate(
     scheduler: Scheduler,
-    case: &Case,
+    case: &PolicyCase,
     workload: &Workload,
     outages: &Outages,
-) -> Result<Watch, SimulationError> {
-    let mut watch = Watch::new(workload.jobs().iter().map(|job| job.procs).collect());
+) -> Result<FullObserver, SimulationError> {
+    let mut watch = FullObserver::new(workload.jobs().iter().map(|job| job.procs).collect());
     let source = Happenings::new(workload, outages, case.world.feedback);
     Simulation::new(workload.machine(), scheduler, source).run(&mut watch)?;
     Ok(watch)
 }
 
 /// Returns whether no job outlives its first prediction.
-fn punctual(subject: &Subject, case: &Case) -> bool {
+fn punctual(subject: &Subject, case: &PolicyCase) -> bool {
     let forecast = (subject.make)().forecast;
     let given = subject.plans_with_estimates() && !forecast.predictor.clairvoyant();
     given && case.rows.iter().all(|r| r.run <= i64::from(forecast.factor) * r.estimate)
@@ -87,7 +87,7 @@ fn punctual(subject: &Subject, case: &Case) -> bool {
 
 /// No job is lost but those that an outage ended for good: each has one fate, or none if it was
 /// never eligible or never came.
-fn fates(case: &Case, workload: &Workload, seen: &Watch) -> Result<(), String> {
+fn fates(case: &PolicyCase, workload: &Workload, seen: &FullObserver) -> Result<(), String> {
     let known = &case.world.known;
     // Jobs that may wait for ever: held at the beginning, and whatever waits for those.
     let mut for_ever: Vec<JobId> = known.here.iter().filter(|h| *h.1 == Adopted::Held).map(|h| *h.0).collect();
@@ -111,31 +111,38 @@ fn fates(case: &Case, workload: &Workload, seen: &Watch) -> Result<(), String> {
 }
 
 /// Capacity, windows, run times received, holds, dependencies, throttles.
-fn sound(subject: &Subject, case: &Case, workload: &Workload, outages: &Outages, seen: &Watch) -> Result<(), String> {
+fn sound(
+    subject: &Subject,
+    case: &PolicyCase,
+    workload: &Workload,
+    outages: &Outages,
+    seen: &FullObserver,
+) -> Result<(), String> {
     let procs: Vec<i64> = workload.jobs().iter().map(|job| i64::from(job.procs)).collect();
-    let attempts: Vec<Segment> = seen.segments.iter().chain(&seen.in_vain).cloned().collect();
+    let attempts: Vec<NaiveSegment> = seen.segments.iter().chain(&seen.in_vain).cloned().collect();
     let scheduler = (subject.make)();
     let factor = i64::from(scheduler.forecast.factor);
     let predicted: Vec<i64> = case.rows.iter().map(|r| r.estimate * factor).collect();
     // What lets jobs take turns, or kills them, holds to other rules.
     let plans = punctual(subject, case) && !scheduler.policy.needs().suspend && !scheduler.policy.needs().kill;
     let lost = lost(outages);
-    let asked = Asked {
+    let asked = NaiveAsked {
         machine: i64::from(case.procs),
         procs: &procs,
         attempts: &attempts,
         outages: &lost,
         predicted: plans.then_some(&predicted[..]),
         begin: case.world.known.begin.map(|begin| begin.0),
-        strict: scheduler.pass == Pass::Instant,
+        strict: scheduler.pass == PassRule::Instant,
     };
     capacity::check(&asked).map_err(|wrong| wrong.join("; "))?;
     received(subject, case, seen)?;
     held_back(case, seen)?;
     if subject.guarantees.contains(&Guarantee::GoesOnInPlace) {
-        let in_place = |segments: &[Segment]| checker::check_local_resumption(segments).map_err(|w| format!("{w:?}"));
+        let in_place =
+            |segments: &[NaiveSegment]| checker::check_local_resumption(segments).map_err(|w| format!("{w:?}"));
         // A job that was requeued starts again, anywhere.
-        let kept: Vec<Segment> =
+        let kept: Vec<NaiveSegment> =
             seen.segments.iter().filter(|s| !seen.in_vain.iter().any(|v| v.job == s.job)).cloned().collect();
         in_place(&kept)?;
     }
@@ -151,9 +158,9 @@ fn lost(outages: &Outages) -> Vec<OutageIn> {
         end: o.end.map(|end| end.0),
         expected: o.expected.map(|end| end.0),
         hit: match o.hit {
-            drystone::model::Hit::Drain => Hit::Drain,
-            drystone::model::Hit::Requeue => Hit::Requeue,
-            drystone::model::Hit::Lose => Hit::Lose,
+            drystone::model::OutageHit::Drain => NaiveHit::Drain,
+            drystone::model::OutageHit::Requeue => NaiveHit::Requeue,
+            drystone::model::OutageHit::Lose => NaiveHit::Lose,
         },
     };
     // The checker takes neighbours; counted ones may wrap, and are looked at by number only.
@@ -168,7 +175,7 @@ fn lost(outages: &Outages) -> Vec<OutageIn> {
 
 /// A job that ends has received what it was due in its last attempt; one that was withdrawn or lost
 /// no more than that.
-fn received(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String> {
+fn received(subject: &Subject, case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
     let known = &case.world.known;
     for (&id, fates) in &seen.fates {
         let row = &case.rows[id as usize];
@@ -177,11 +184,11 @@ fn received(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String> 
         let may_kill = subject.guarantees.contains(&Guarantee::MayKill) && ran >= row.estimate.min(row.run);
         let withdrawn = known.withdrawn.iter().any(|w| w.job.0 == id && !w.only_waiting);
         let right = match &fates[..] {
-            [Fate::Ended { ran: told, overhead, .. }] => {
+            [WatchedFate::Ended { ran: told, overhead, .. }] => {
                 told + overhead == ran && (ran == row.run || withdrawn && ran <= row.run || may_kill)
             }
-            [Fate::Lost { .. }] => ran <= row.run,
-            [Fate::Cancelled] => ran == 0,
+            [WatchedFate::Lost { .. }] => ran <= row.run,
+            [WatchedFate::Cancelled] => ran == 0,
             _ => false,
         };
         if !right {
@@ -192,7 +199,7 @@ fn received(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String> 
 }
 
 /// No job starts before it may.
-fn held_back(case: &Case, seen: &Watch) -> Result<(), String> {
+fn held_back(case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
     let known = &case.world.known;
     let first_start = |id: u32| seen.started.get(&id).copied();
     let gone = |job: JobId| seen.gone.get(&job.0).copied();
@@ -202,12 +209,12 @@ fn held_back(case: &Case, seen: &Watch) -> Result<(), String> {
         let Some(start) = first_start(id).filter(|_| !found(id)) else { continue };
         let mut earliest = case.rows[id as usize].submit.max(known.begin.map_or(i64::MIN, |b| b.0));
         if let Some(after) = known.after.get(&JobId(id))
-            && (after.then == Then::Starts || case.world.feedback)
+            && (after.then == DependencyEffect::Starts || case.world.feedback)
         {
             let over = after.jobs.iter().map(|&job| gone(job)).collect::<Option<Vec<i64>>>();
             let Some(over) = over else { return Err(format!("job {} starts before others have gone", id + 1)) };
             let ready = over.into_iter().max().unwrap_or(i64::MIN).saturating_add(after.think.0);
-            earliest = if after.then == Then::Arrives { ready } else { earliest.max(ready) };
+            earliest = if after.then == DependencyEffect::Arrives { ready } else { earliest.max(ready) };
         }
         if let Some(eligible) = known.eligible.get(&JobId(id)) {
             earliest = earliest.max(eligible.0);
@@ -238,16 +245,16 @@ fn held_back(case: &Case, seen: &Watch) -> Result<(), String> {
 /// Stopped after any step, saved, and loaded by another: everything that follows is the same.
 fn resumed(
     subject: &Subject,
-    case: &Case,
+    case: &PolicyCase,
     workload: &Workload,
     outages: &Outages,
-    whole: &Watch,
+    whole: &FullObserver,
 ) -> Result<(), String> {
     let new = || {
         let source = Happenings::new(workload, outages, case.world.feedback);
         Simulation::new(workload.machine(), (subject.make)(), source)
     };
-    let mut watch = Watch::new(workload.jobs().iter().map(|job| job.procs).collect());
+    let mut watch = FullObserver::new(workload.jobs().iter().map(|job| job.procs).collect());
     let mut first = new();
     for _ in 0..case.stop {
         if !first.step(&mut watch).map_err(|e| e.to_string())? {
@@ -275,10 +282,10 @@ const CUTS: usize = 12;
 /// policy that remembers nothing.
 fn from_windows(
     subject: &Subject,
-    case: &Case,
+    case: &PolicyCase,
     workload: &Workload,
     outages: &Outages,
-    whole: &Watch,
+    whole: &FullObserver,
 ) -> Result<(), String> {
     let known = &case.world.known;
     // What depends on jobs that have gone is not known in a window, nor how jobs share what is
@@ -291,7 +298,7 @@ fn from_windows(
     let stride = instants.len().div_ceil(CUTS).max(1);
     for &at in instants.iter().skip(case.stop % stride).step_by(stride) {
         let drains = |o: &drystone::model::Outage| o.begin < Time(at) && Time(at) <= o.until();
-        if outages.list().iter().any(|o| o.hit == drystone::model::Hit::Drain && drains(o)) {
+        if outages.list().iter().any(|o| o.hit == drystone::model::OutageHit::Drain && drains(o)) {
             continue;
         }
         cut_at(subject, workload, outages, whole, at)?;
@@ -299,7 +306,13 @@ fn from_windows(
     Ok(())
 }
 
-fn cut_at(subject: &Subject, workload: &Workload, outages: &Outages, whole: &Watch, at: i64) -> Result<(), String> {
+fn cut_at(
+    subject: &Subject,
+    workload: &Workload,
+    outages: &Outages,
+    whole: &FullObserver,
+    at: i64,
+) -> Result<(), String> {
     let here = |job: JobId| {
         let id = job.index();
         let mine = || whole.segments.iter().chain(&whole.in_vain).filter(move |s| s.job == id);
@@ -319,12 +332,12 @@ fn cut_at(subject: &Subject, workload: &Workload, outages: &Outages, whole: &Wat
     });
     let window = window.map_err(|e| format!("cut at {at}: {e}"))?;
     stay.extend(workload.jobs().partition_point(|job| job.submit < Time(at))..workload.len());
-    let mut seen = Watch::new(window.jobs().iter().map(|job| job.procs).collect());
+    let mut seen = FullObserver::new(window.jobs().iter().map(|job| job.procs).collect());
     let source = Happenings::new(&window, outages, false);
     Simulation::new(window.machine(), (subject.make)(), source)
         .run(&mut seen)
         .map_err(|e| format!("cut at {at}: {e}"))?;
-    let schedule = |watch: &Watch, place: &dyn Fn(usize) -> usize| {
+    let schedule = |watch: &FullObserver, place: &dyn Fn(usize) -> usize| {
         let all = watch.segments.iter().chain(&watch.in_vain).filter(|s| s.end >= at);
         let mut list: Vec<(usize, i64, i64)> = all.map(|s| (place(s.job), s.start, s.end)).collect();
         list.sort_unstable();

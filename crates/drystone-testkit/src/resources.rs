@@ -1,6 +1,6 @@
 //! Cases with resources beyond processors.
 
-use crate::case::{Case, Random};
+use crate::case::{PolicyCase, Random};
 use drystone::model::{
     Demand, Job, Machine, Procs, Provenance, Resource, ResourceId, ResourceTableBuilder, ResourceUnit, Truth, Workload,
 };
@@ -16,7 +16,7 @@ pub(crate) struct Scarce {
 
 /// The case with resources that bind no job: one that no job asks for, one of which there is
 /// plenty, and memory in the measure of processors.
-pub(crate) fn harmless(case: &Case) -> Workload {
+pub(crate) fn harmless(case: &PolicyCase) -> Workload {
     let plenty = case.rows.len() as u64;
     let memory = u64::from(case.procs) * 1_000;
     let resources = [
@@ -29,7 +29,7 @@ pub(crate) fn harmless(case: &Case) -> Workload {
 }
 
 /// The case with few of each resource, and jobs that ask for some of them.
-pub(crate) fn scarce(case: &Case) -> Scarce {
+pub(crate) fn scarce(case: &PolicyCase) -> Scarce {
     let mut random = Random::new(case.rows.len() as u64 * 7_919 + case.stop as u64);
     let totals = [random.range(1, 4), random.range(4, 40), random.range(1, 2)];
     let often = random.pick(&[20, 50, 90]);
@@ -47,7 +47,7 @@ pub(crate) fn scarce(case: &Case) -> Scarce {
     Scarce { workload: with(case, &resources, of), totals: totals.to_vec(), asks }
 }
 
-fn with(case: &Case, resources: &[Resource], asks: impl Fn(usize, Procs) -> Vec<u64>) -> Workload {
+fn with(case: &PolicyCase, resources: &[Resource], asks: impl Fn(usize, Procs) -> Vec<u64>) -> Workload {
     let mut table = ResourceTableBuilder::new();
     for resource in resources {
         table.resource(resource.clone()).expect("each name is there once");

@@ -1,39 +1,39 @@
 //! Reduction of a failing case to a small one, and its report.
 
-use crate::case::{Case, Random};
+use crate::case::{PolicyCase, Random};
 use crate::check::check;
 use crate::real::check_real;
 use crate::subject::Subject;
 
 /// A case that fails, as small as was found.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CaseFailure {
     /// The policy's text, or name.
     pub policy: String,
     /// Case on which it fails.
-    pub case: Case,
+    pub case: PolicyCase,
     /// Description of the failure.
     pub problem: String,
 }
 
 /// Check of a policy on a case.
-pub type Ask<'a> = &'a dyn Fn(&Subject, &Case) -> Result<(), String>;
+pub type CaseCheck<'a> = &'a dyn Fn(&Subject, &PolicyCase) -> Result<(), String>;
 
 /// Tries a policy on the random case of a seed.
 ///
 /// # Errors
 /// A small case on which it fails.
-pub fn attempt(subject: &Subject, seed: u64) -> Result<(), Box<Failure>> {
+pub fn attempt(subject: &Subject, seed: u64) -> Result<(), Box<CaseFailure>> {
     attempt_with(subject, seed, &check)
 }
 
-/// Tries a policy on the random case of a seed, in a [`World`](crate::World): with outages, holds,
-/// dependencies, a busy beginning.
+/// Tries a policy on the random case of a seed, in a [`CaseWorld`](crate::CaseWorld): with outages,
+/// holds, dependencies, a busy beginning.
 ///
 /// # Errors
 /// A small case on which it fails.
-pub fn attempt_real(subject: &Subject, seed: u64) -> Result<(), Box<Failure>> {
-    let case = Case::random_real(&mut Random::new(seed), subject.limits);
+pub fn attempt_real(subject: &Subject, seed: u64) -> Result<(), Box<CaseFailure>> {
+    let case = PolicyCase::random_real(&mut Random::new(seed), subject.limits);
     if std::env::var_os("DRYSTONE_SHOW").is_some() {
         println!("{}: {case:?}", subject.name);
     }
@@ -47,8 +47,8 @@ pub fn attempt_real(subject: &Subject, seed: u64) -> Result<(), Box<Failure>> {
 ///
 /// # Errors
 /// A small case on which it fails.
-pub fn attempt_with(subject: &Subject, seed: u64, ask: Ask<'_>) -> Result<(), Box<Failure>> {
-    let case = Case::random(&mut Random::new(seed), subject.limits);
+pub fn attempt_with(subject: &Subject, seed: u64, ask: CaseCheck<'_>) -> Result<(), Box<CaseFailure>> {
+    let case = PolicyCase::random(&mut Random::new(seed), subject.limits);
     if std::env::var_os("DRYSTONE_SHOW").is_some() {
         println!("{}: {case:?}", subject.name);
     }
@@ -62,8 +62,8 @@ pub fn attempt_with(subject: &Subject, seed: u64, ask: Ask<'_>) -> Result<(), Bo
 const TRIES: usize = 4_000;
 
 /// A smallest case in this sense: no job, withdrawal, processor or second of those tried can go.
-fn shrunk(subject: &Subject, case: Case, problem: String, ask: Ask<'_>) -> Failure {
-    let mut best = Failure { policy: subject.name.clone(), case, problem };
+fn shrunk(subject: &Subject, case: PolicyCase, problem: String, ask: CaseCheck<'_>) -> CaseFailure {
+    let mut best = CaseFailure { policy: subject.name.clone(), case, problem };
     let mut tries = 0;
     'again: while tries < TRIES {
         let case = best.case.clone();
@@ -83,7 +83,7 @@ fn shrunk(subject: &Subject, case: Case, problem: String, ask: Ask<'_>) -> Failu
 }
 
 /// Smaller cases, the much smaller ones first.
-fn smaller(case: &Case) -> impl Iterator<Item = Case> + '_ {
+fn smaller(case: &PolicyCase) -> impl Iterator<Item = PolicyCase> + '_ {
     let n = case.rows.len();
     let sizes = std::iter::successors(Some(n / 2), |size| Some(size / 2)).take_while(|&size| size > 0);
     let pieces = sizes.flat_map(move |size| (0..n).step_by(size).map(move |from| (from, (from + size).min(n))));
@@ -129,17 +129,17 @@ fn smaller(case: &Case) -> impl Iterator<Item = Case> + '_ {
             changed(case, |c| c.rows[at].estimate = (row.estimate - 1).max(1)),
         ]
     });
-    let worlds = case.world.smaller().into_iter().map(|world| Case { world, ..case.clone() });
+    let worlds = case.world.smaller().into_iter().map(|world| PolicyCase { world, ..case.clone() });
     worlds.chain(without).chain(withdrawals).chain(whole.into_iter().chain(rows).flatten())
 }
 
-fn changed(case: &Case, change: impl FnOnce(&mut Case)) -> Option<Case> {
+fn changed(case: &PolicyCase, change: impl FnOnce(&mut PolicyCase)) -> Option<PolicyCase> {
     let mut smaller = case.clone();
     change(&mut smaller);
     (smaller != *case).then_some(smaller)
 }
 
-fn without(case: &Case, from: usize, until: usize) -> Case {
+fn without(case: &PolicyCase, from: usize, until: usize) -> PolicyCase {
     let mut smaller = case.clone();
     smaller.rows.drain(from..until);
     smaller.world = smaller.world.without(from, until);
@@ -148,7 +148,7 @@ fn without(case: &Case, from: usize, until: usize) -> Case {
     smaller
 }
 
-impl Failure {
+impl CaseFailure {
     /// Returns the failure in one line.
     #[must_use]
     pub fn line(&self) -> String {
@@ -158,7 +158,7 @@ impl Failure {
     /// Returns the failure, the log, and the command that reproduces it.
     #[must_use]
     pub fn report(&self) -> String {
-        let Failure { policy, case, problem } = self;
+        let CaseFailure { policy, case, problem } = self;
         let mut text =
             format!("\npolicy {policy}: {problem}\n\nThe smallest log found on which it fails:\n\n{}\n", case.swf());
         text.push_str(&format!(

@@ -1,6 +1,6 @@
 //! Subject of a trial: a policy, its guarantees, and the size limits of its cases.
 
-use crate::case::Limits;
+use crate::case::CaseLimits;
 use drystone::engine::Scheduler;
 use drystone::policy::PolicySpec;
 use std::fmt;
@@ -45,7 +45,7 @@ pub struct Subject {
     /// Guarantees beyond the rules of every schedule.
     pub guarantees: Vec<Guarantee>,
     /// Size limits of its cases.
-    pub limits: Limits,
+    pub limits: CaseLimits,
     /// The text of its predictor.
     pub predictor: String,
 }
@@ -59,7 +59,7 @@ impl Subject {
             name: spec.text().to_string(),
             make: Box::new(move || made.scheduler()),
             guarantees: Vec::new(),
-            limits: Limits::default(),
+            limits: CaseLimits::default(),
             predictor: value(spec, "predict"),
         }
     }
@@ -78,7 +78,7 @@ impl Subject {
 
     /// With cases no larger than this.
     #[must_use]
-    pub fn limits(self, limits: Limits) -> Subject {
+    pub fn limits(self, limits: CaseLimits) -> Subject {
         Subject { limits, ..self }
     }
 }

@@ -1,10 +1,10 @@
 //! A policy tried with all its parameters: the one line that its author calls.
 
-use crate::case::{Limits, Random};
-use crate::change::{Change, follows};
+use crate::case::{CaseLimits, Random};
+use crate::change::{CaseChange, follows};
 use crate::check::check;
 use crate::parameters::{drawn, one_at_a_time, parameters};
-use crate::shrink::{Failure, attempt_with};
+use crate::shrink::{CaseFailure, attempt_with};
 use crate::subject::{Guarantee, Subject};
 use drystone::policy::PolicySpec;
 
@@ -17,7 +17,7 @@ use drystone::policy::PolicySpec;
 /// # Panics
 /// With a log of a few jobs that shows what is wrong; or if no policy has this name.
 pub fn assert_sound(family: &str, guarantees: &[Guarantee]) {
-    if let Err(failure) = Trial::of(family).guarantees(|_| guarantees.to_vec()).run() {
+    if let Err(failure) = FamilyTrial::of(family).guarantees(|_| guarantees.to_vec()).run() {
         panic!("{}", failure.report());
     }
 }
@@ -28,28 +28,28 @@ type Guarantees<'a> = Box<dyn Fn(&PolicySpec) -> Vec<Guarantee> + 'a>;
 type Skip<'a> = Box<dyn Fn(&str, &str) -> bool + 'a>;
 
 /// Trial of a family of policies.
-pub struct Trial<'a> {
+pub struct FamilyTrial<'a> {
     family: &'a str,
     guarantees: Guarantees<'a>,
     skip: Skip<'a>,
-    changes: Vec<Change>,
-    limits: Limits,
+    changes: Vec<CaseChange>,
+    limits: CaseLimits,
     cases: u64,
     combinations: u64,
     seed: u64,
 }
 
-impl<'a> Trial<'a> {
+impl<'a> FamilyTrial<'a> {
     /// A family that guarantees nothing and follows no change.
     #[must_use]
-    pub fn of(family: &'a str) -> Trial<'a> {
+    pub fn of(family: &'a str) -> FamilyTrial<'a> {
         let cases = std::env::var("DRYSTONE_CASES").ok().and_then(|n| n.trim().parse().ok()).unwrap_or(4);
-        Trial {
+        FamilyTrial {
             family,
             guarantees: Box::new(|_| Vec::new()),
             skip: Box::new(|_, _| false),
             changes: Vec::new(),
-            limits: Limits::default(),
+            limits: CaseLimits::default(),
             cases,
             combinations: 30,
             seed: 20_261_121,
@@ -58,44 +58,44 @@ impl<'a> Trial<'a> {
 
     /// Sets the guarantees of its policies, by their parameters ([`value`](crate::value)).
     #[must_use]
-    pub fn guarantees(self, guarantees: impl Fn(&PolicySpec) -> Vec<Guarantee> + 'a) -> Trial<'a> {
-        Trial { guarantees: Box::new(guarantees), ..self }
+    pub fn guarantees(self, guarantees: impl Fn(&PolicySpec) -> Vec<Guarantee> + 'a) -> FamilyTrial<'a> {
+        FamilyTrial { guarantees: Box::new(guarantees), ..self }
     }
 
     /// Leaves out values of parameters, told by name and value: those that would compute for hours.
     #[must_use]
-    pub fn without(self, skip: impl Fn(&str, &str) -> bool + 'a) -> Trial<'a> {
-        Trial { skip: Box::new(skip), ..self }
+    pub fn without(self, skip: impl Fn(&str, &str) -> bool + 'a) -> FamilyTrial<'a> {
+        FamilyTrial { skip: Box::new(skip), ..self }
     }
 
     /// Sets the changes of a workload that its schedules follow, whatever the parameters are.
     #[must_use]
-    pub fn following(self, changes: &[Change]) -> Trial<'a> {
-        Trial { changes: changes.to_vec(), ..self }
+    pub fn following(self, changes: &[CaseChange]) -> FamilyTrial<'a> {
+        FamilyTrial { changes: changes.to_vec(), ..self }
     }
 
     /// With cases no larger than this.
     #[must_use]
-    pub fn limits(self, limits: Limits) -> Trial<'a> {
-        Trial { limits, ..self }
+    pub fn limits(self, limits: CaseLimits) -> FamilyTrial<'a> {
+        FamilyTrial { limits, ..self }
     }
 
     /// With this many cases for each text.
     #[must_use]
-    pub fn cases(self, cases: u64) -> Trial<'a> {
-        Trial { cases, ..self }
+    pub fn cases(self, cases: u64) -> FamilyTrial<'a> {
+        FamilyTrial { cases, ..self }
     }
 
     /// With this many combinations of parameters.
     #[must_use]
-    pub fn combinations(self, combinations: u64) -> Trial<'a> {
-        Trial { combinations, ..self }
+    pub fn combinations(self, combinations: u64) -> FamilyTrial<'a> {
+        FamilyTrial { combinations, ..self }
     }
 
     /// With other random numbers.
     #[must_use]
-    pub fn seed(self, seed: u64) -> Trial<'a> {
-        Trial { seed, ..self }
+    pub fn seed(self, seed: u64) -> FamilyTrial<'a> {
+        FamilyTrial { seed, ..self }
     }
 
     /// Tries all.
@@ -105,7 +105,7 @@ impl<'a> Trial<'a> {
     ///
     /// # Panics
     /// If no policy has this name.
-    pub fn run(&self) -> Result<(), Box<Failure>> {
+    pub fn run(&self) -> Result<(), Box<CaseFailure>> {
         let values = parameters(self.family, &self.skip);
         let mut random = Random::new(self.seed);
         let mut specs = one_at_a_time(self.family, &values);

@@ -2,15 +2,15 @@
 
 use drystone::engine::{Levels, Observer};
 use drystone::metrics::PromiseAudit;
-use drystone::model::{Adopted, Ended, JobId, ProcSet, Procs, Span, Time};
-use drystone::policy::{Gauge, Moved, Why};
-use drystone_reference::checker::Segment;
+use drystone::model::{Adopted, EndedJob, JobId, ProcSet, Procs, Span, Time};
+use drystone::policy::{Gauge, Moved, StartReason};
+use drystone_reference::checker::NaiveSegment;
 use std::collections::BTreeMap;
 
 /// Fate of a job.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
-pub enum Fate {
+pub enum WatchedFate {
     /// It ended.
     Ended {
         /// Time.
@@ -37,19 +37,19 @@ pub enum Fate {
 
 /// Everything that can be seen of a simulation.
 #[derive(Default, Debug)]
-pub struct Watch {
+pub struct FullObserver {
     /// Every call, in order: two simulations are the same if these are.
     pub trace: Vec<(i64, &'static str, u32, i64, i64)>,
     /// Pieces in which jobs ran.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<NaiveSegment>,
     /// Those of attempts that an outage made vain.
-    pub in_vain: Vec<Segment>,
+    pub in_vain: Vec<NaiveSegment>,
     /// First start of each job.
     pub started: BTreeMap<u32, i64>,
     /// Time at which each job was gone, for any reason.
     pub gone: BTreeMap<u32, i64>,
     /// Fates of each job; a sound one has exactly one.
-    pub fates: BTreeMap<u32, Vec<Fate>>,
+    pub fates: BTreeMap<u32, Vec<WatchedFate>>,
     /// Audit of the promises.
     pub audit: PromiseAudit,
     /// The first promise to each job that was made one.
@@ -63,11 +63,11 @@ pub struct Watch {
     last: BTreeMap<u32, Option<Vec<u32>>>,
 }
 
-impl Watch {
+impl FullObserver {
     /// Nothing has been seen yet of jobs that are so wide.
     #[must_use]
-    pub fn new(widths: Vec<u32>) -> Watch {
-        Watch { widths, ..Watch::default() }
+    pub fn new(widths: Vec<u32>) -> FullObserver {
+        FullObserver { widths, ..FullObserver::default() }
     }
 
     fn note(&mut self, now: Time, what: &'static str, id: JobId, a: i64, b: i64) {
@@ -77,18 +77,18 @@ impl Watch {
     fn close(&mut self, now: Time, id: JobId) {
         if let Some((start, processors)) = self.running.remove(&id.0) {
             self.last.insert(id.0, processors.clone());
-            self.segments.push(Segment { job: id.index(), start, end: now.0, processors });
+            self.segments.push(NaiveSegment { job: id.index(), start, end: now.0, processors });
         }
     }
 }
 
-impl Observer for Watch {
+impl Observer for FullObserver {
     fn arrived(&mut self, now: Time, id: JobId) {
         self.note(now, "arrived", id, 0, 0);
         self.waiting.insert(id.0, self.widths[id.index()]);
     }
 
-    fn started(&mut self, now: Time, id: JobId, why: Why) {
+    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
         self.note(now, "started", id, why as i64, 0);
         self.audit.started(now, id, why);
         self.started.entry(id.0).or_insert(now.0);
@@ -134,16 +134,16 @@ impl Observer for Watch {
         self.audit.cancelled(now, id);
         self.waiting.remove(&id.0);
         self.gone.insert(id.0, now.0);
-        self.fates.entry(id.0).or_default().push(Fate::Cancelled);
+        self.fates.entry(id.0).or_default().push(WatchedFate::Cancelled);
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let outcome = ended.outcome;
         let accuracy = outcome.accuracy.unwrap_or(-1.0).to_bits() as i64;
         self.note(outcome.end, "ended", ended.id, i64::from(outcome.corrections), accuracy);
         self.close(outcome.end, ended.id);
         self.gone.insert(ended.id.0, outcome.end.0);
-        self.fates.entry(ended.id.0).or_default().push(Fate::Ended {
+        self.fates.entry(ended.id.0).or_default().push(WatchedFate::Ended {
             at: outcome.end.0,
             start: outcome.start.0,
             ran: outcome.ran.0,
@@ -182,19 +182,20 @@ impl Observer for Watch {
         self.audit.requeued(now, id, procs, ran);
         self.close(now, id);
         // All that it has run was for nothing.
-        let (vain, kept) = std::mem::take(&mut self.segments).into_iter().partition(|s: &Segment| s.job == id.index());
+        let (vain, kept) =
+            std::mem::take(&mut self.segments).into_iter().partition(|s: &NaiveSegment| s.job == id.index());
         self.segments = kept;
-        self.in_vain.extend::<Vec<Segment>>(vain);
+        self.in_vain.extend::<Vec<NaiveSegment>>(vain);
         self.last.remove(&id.0);
         self.waiting.insert(id.0, self.widths[id.index()]);
     }
 
-    fn lost(&mut self, ended: &Ended<'_>) {
+    fn lost(&mut self, ended: &EndedJob<'_>) {
         let (now, ran) = (ended.outcome.end, ended.outcome.ran);
         self.note(now, "lost", ended.id, ran.0, 0);
         self.close(now, ended.id);
         self.gone.insert(ended.id.0, now.0);
-        self.fates.entry(ended.id.0).or_default().push(Fate::Lost { at: now.0, ran: ran.0 });
+        self.fates.entry(ended.id.0).or_default().push(WatchedFate::Lost { at: now.0, ran: ran.0 });
     }
 
     fn capacity(&mut self, now: Time, foreseen: bool) {

@@ -1,15 +1,15 @@
 //! Events of a case besides arrivals and ends: outages, holds, dependencies, a busy beginning.
 
-use crate::case::{Case, Random};
+use crate::case::{PolicyCase, Random};
 use drystone::model::{
-    Adopted, After, Circumstances, Hit, How, JobId, Machine, Outage, Outages, ProcSet, Procs, Span, Then, Throttle,
-    Time, Which, Withdrawal,
+    Adopted, Circumstances, DependencyEffect, DependsOn, How, JobId, Machine, Outage, OutageHit, Outages, ProcSet,
+    Procs, Span, Throttle, Time, Which, Withdrawal,
 };
 use std::collections::BTreeMap;
 
 /// Events besides arrivals and ends.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct World {
+pub struct CaseWorld {
     /// Processors that are out.
     pub outages: Vec<Outage>,
     /// Known circumstances of the jobs beyond each job's own facts.
@@ -18,11 +18,11 @@ pub struct World {
     pub feedback: bool,
 }
 
-impl World {
+impl CaseWorld {
     /// Returns whether there are no such events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == World::default()
+        *self == CaseWorld::default()
     }
 
     /// The outages on a machine; `None` where they are impossible there.
@@ -33,8 +33,8 @@ impl World {
 
     /// A hostile one for a case.
     #[must_use]
-    pub fn random(random: &mut Random, case: &Case) -> World {
-        let mut world = World { feedback: random.chance(25), ..World::default() };
+    pub fn random(random: &mut Random, case: &PolicyCase) -> CaseWorld {
+        let mut world = CaseWorld { feedback: random.chance(25), ..CaseWorld::default() };
         let what = random.range(0, 9);
         if what != 0 {
             world.outages = outages(random, case);
@@ -47,25 +47,25 @@ impl World {
 
     /// Returns the world without the jobs from one place up to another.
     #[must_use]
-    pub fn without(&self, from: usize, until: usize) -> World {
+    pub fn without(&self, from: usize, until: usize) -> CaseWorld {
         let place = |job: JobId| match job.index() {
             at if at < from => Some(job),
             at if at >= until => Some(JobId((at - (until - from)) as u32)),
             _ => None,
         };
-        World { known: self.known.only(place), ..self.clone() }
+        CaseWorld { known: self.known.only(place), ..self.clone() }
     }
 
     /// Smaller ones: without an outage, without a kind of circumstance.
-    pub(crate) fn smaller(&self) -> Vec<World> {
+    pub(crate) fn smaller(&self) -> Vec<CaseWorld> {
         let mut all = Vec::new();
         if self.is_empty() {
             return all;
         }
-        all.push(World::default());
-        all.push(World { known: Circumstances::default(), feedback: false, ..self.clone() });
-        all.push(World { outages: Vec::new(), ..self.clone() });
-        all.push(World { feedback: false, ..self.clone() });
+        all.push(CaseWorld::default());
+        all.push(CaseWorld { known: Circumstances::default(), feedback: false, ..self.clone() });
+        all.push(CaseWorld { outages: Vec::new(), ..self.clone() });
+        all.push(CaseWorld { feedback: false, ..self.clone() });
         for at in 0..self.outages.len() {
             let mut smaller = self.clone();
             smaller.outages.remove(at);
@@ -86,7 +86,7 @@ impl World {
         let mut less = |change: &dyn Fn(&mut Circumstances)| {
             let mut known = known.clone();
             change(&mut known);
-            all.push(World { known, ..self.clone() });
+            all.push(CaseWorld { known, ..self.clone() });
         };
         less(&|k| (k.begin, k.here) = (None, BTreeMap::new()));
         less(&|k| k.eligible.clear());
@@ -104,14 +104,14 @@ impl World {
 }
 
 /// From the first submit to when all could be over.
-fn horizon(case: &Case) -> (i64, i64) {
+fn horizon(case: &PolicyCase) -> (i64, i64) {
     let first = case.rows.first().map_or(0, |r| r.submit);
     let last = case.rows.last().map_or(0, |r| r.submit);
     let work: i64 = case.rows.iter().map(|r| r.run.min(3_600)).sum();
     (first, last + work.min(20_000) + 60)
 }
 
-fn outages(random: &mut Random, case: &Case) -> Vec<Outage> {
+fn outages(random: &mut Random, case: &PolicyCase) -> Vec<Outage> {
     let (first, last) = horizon(case);
     let widest = case.rows.iter().map(|r| r.procs).max().unwrap_or(1);
     let mut all: Vec<Outage> = Vec::new();
@@ -136,8 +136,8 @@ fn outages(random: &mut Random, case: &Case) -> Vec<Outage> {
             let from = random.range(0, i64::from(case.procs - procs)) as Procs;
             Which::Named(ProcSet::range(from..from + procs))
         };
-        let hit = random.pick(&Hit::ALL);
-        let may_cut = announced.is_some() && hit != Hit::Drain && random.chance(25);
+        let hit = random.pick(&OutageHit::ALL);
+        let may_cut = announced.is_some() && hit != OutageHit::Drain && random.chance(25);
         let next = Outage { which, begin: Time(begin), end, announced, expected, hit, may_cut };
         let together = all.iter().cloned().chain([next.clone()]).collect();
         if Outages::new(Machine::new(case.procs), together).is_ok() {
@@ -147,7 +147,7 @@ fn outages(random: &mut Random, case: &Case) -> Vec<Outage> {
     all
 }
 
-fn circumstances(random: &mut Random, case: &Case) -> Circumstances {
+fn circumstances(random: &mut Random, case: &PolicyCase) -> Circumstances {
     let mut known = Circumstances::default();
     let n = case.rows.len();
     let submit = |at: usize| case.rows[at].submit;
@@ -165,8 +165,8 @@ fn circumstances(random: &mut Random, case: &Case) -> Circumstances {
                 let count = random.range(1, 2);
                 let jobs = (0..count).map(|_| JobId(random.range(0, at as i64 - 1) as u32)).collect();
                 let think = Span(random.pick(&[0, 0, 1, 30]));
-                let then = random.pick(&[Then::Starts, Then::Arrives]);
-                known.after.insert(JobId(at as u32), After { jobs, think, then });
+                let then = random.pick(&[DependencyEffect::Starts, DependencyEffect::Arrives]);
+                known.after.insert(JobId(at as u32), DependsOn { jobs, think, then });
             }
         }
     }
@@ -200,7 +200,7 @@ fn circumstances(random: &mut Random, case: &Case) -> Circumstances {
 }
 
 /// A beginning in the middle, with jobs that run as far as there is room.
-fn busy(random: &mut Random, case: &Case, known: &mut Circumstances) {
+fn busy(random: &mut Random, case: &PolicyCase, known: &mut Circumstances) {
     let at = random.range(0, case.rows.len() as i64 - 1) as usize;
     let begin = case.rows[at].submit + random.pick(&[0, 1, 10]);
     let mut free = case.procs;

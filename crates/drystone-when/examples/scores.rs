@@ -1,10 +1,10 @@
 //! Scores of start-time answers on a log:
 //! `scores LOG POLICY [STUDY] [EVERY] [PROCESSORS] [METHODS]`.
 
-use drystone::log::clean::Options as Cleaning;
+use drystone::log::clean::CleaningOptions as Cleaning;
 use drystone::log::load;
 use drystone::policy::PolicySpec;
-use drystone_when::{Options, Settings, foresee};
+use drystone_when::{ForecasterSettings, ForeseeOptions, foresee};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -23,7 +23,7 @@ fn scores() -> Result<(), Box<dyn std::error::Error>> {
         return Err("scores LOG POLICY [STUDY] [EVERY] [PROCESSORS] [METHODS]".into());
     };
     let mut cleaning = match rest.first().filter(|study| *study != "-") {
-        Some(study) => drystone::log::clean::Study::options(study.parse()?),
+        Some(study) => drystone::log::clean::CleaningStudy::options(study.parse()?),
         None => Cleaning::default(),
     };
     if let Some(procs) = rest.get(2) {
@@ -31,9 +31,9 @@ fn scores() -> Result<(), Box<dyn std::error::Error>> {
     }
     let workload = load(log, &cleaning)?.workload;
     let spec: PolicySpec = policy.parse()?;
-    let settings = Settings { monday: monday(&workload), ..Settings::default() };
+    let settings = ForecasterSettings { monday: monday(&workload), ..ForecasterSettings::default() };
     let every = rest.get(1).map_or(Ok(1), |every| every.parse())?;
-    let mut options = Options { settings, every, ..Options::default() };
+    let mut options = ForeseeOptions { settings, every, ..ForeseeOptions::default() };
     if let Some(names) = rest.get(3) {
         options.methods.retain(|method| names.split(',').any(|name| name == method.name()));
     }

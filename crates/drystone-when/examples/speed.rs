@@ -4,7 +4,7 @@
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Machine, Span, Time};
 use drystone_core::policy::PolicySpec;
-use drystone_when::{Forecaster, Settings};
+use drystone_when::{Forecaster, ForecasterSettings};
 use std::time::Instant;
 
 fn main() {
@@ -30,7 +30,7 @@ fn main() {
 fn measured(policy: &str, queue: u32, last: bool) -> Result<f64, Box<dyn std::error::Error>> {
     let spec: PolicySpec = policy.parse()?;
     let mut session = Session::new(Machine::new(1000), spec.scheduler());
-    let mut forecaster = Forecaster::new(&spec, Settings::default())?;
+    let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default())?;
     // A past of ten days: 300 jobs a day of 30 users.
     let (mut now, mut next, mut seed) = (0i64, 0u32, 1u64);
     let mut random = |below: u64| {

@@ -1,9 +1,9 @@
 //! Calibration on line: past answers, held against what came of them, correct the next one.
 
-use crate::draws::{Draws, Purpose};
-use crate::sample::Sample;
-use crate::settings::Settings;
-use crate::survival::{Curve, Seen};
+use crate::draws::{DrawPurpose, Draws};
+use crate::sample::StartSample;
+use crate::settings::ForecasterSettings;
+use crate::survival::{SeenValue, SurvivalCurve};
 use drystone_core::model::{JobId, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// have reached: without them answers would be optimistic just when load rises. Answers to a burst
 /// of jobs of one user are right or wrong together: many of them count as a few.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Calibration {
+pub struct AnswerCalibration {
     answers: VecDeque<Answered>,
     /// Questions so far.
     asked: u64,
@@ -27,7 +27,7 @@ struct Answered {
     user: i32,
     /// Number of the burst of jobs of one user that it belongs to.
     burst: u64,
-    fate: Fate,
+    fate: AnswerFate,
 }
 
 /// A burst goes on until no answer was given to its user for so long.
@@ -36,28 +36,28 @@ const BURST: Span = Span(60);
 const MOST_OF_BURST: f64 = 20.0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-enum Fate {
-    Waits(Sample),
-    Known(Seen),
+enum AnswerFate {
+    Waits(StartSample),
+    Known(SeenValue),
 }
 
 /// A correction as of one instant.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Correction {
-    curve: Curve,
+pub struct LevelCorrection {
+    curve: SurvivalCurve,
     /// Past answers that it comes from.
     pub answers: usize,
     /// Number of these that are not known yet, or never will be.
     pub censored: usize,
 }
 
-impl Calibration {
+impl AnswerCalibration {
     /// An answer was given at `now` for a job of this user.
-    pub fn asked(&mut self, job: JobId, user: i32, now: Time, sample: &Sample, settings: &Settings) {
+    pub fn asked(&mut self, job: JobId, user: i32, now: Time, sample: &StartSample, settings: &ForecasterSettings) {
         self.asked += 1;
         let before = self.answers.iter().rev().find(|answer| answer.user == user);
         let burst = before.filter(|answer| now - answer.at <= BURST).map_or(self.asked, |answer| answer.burst);
-        self.answers.push_back(Answered { job, at: now, user, burst, fate: Fate::Waits(sample.clone()) });
+        self.answers.push_back(Answered { job, at: now, user, burst, fate: AnswerFate::Waits(sample.clone()) });
         while self.answers.len() > settings.window {
             self.answers.pop_front();
         }
@@ -65,14 +65,15 @@ impl Calibration {
 
     /// A job has started. Nothing where no answer waits for that. An answer given at this very
     /// instant had no question left, and is forgotten.
-    pub fn started(&mut self, job: JobId, now: Time, settings: &Settings) {
+    pub fn started(&mut self, job: JobId, now: Time, settings: &ForecasterSettings) {
         let draws = Draws::new(settings.seed, 0x6c65_7665);
-        self.answers.retain(|answer| answer.job != job || answer.at < now || !matches!(answer.fate, Fate::Waits(_)));
+        self.answers
+            .retain(|answer| answer.job != job || answer.at < now || !matches!(answer.fate, AnswerFate::Waits(_)));
         for answer in self.answers.iter_mut().filter(|answer| answer.job == job) {
-            if let Fate::Waits(sample) = &answer.fate {
-                let tie = draws.uniform(Purpose::Tie, u64::from(job.0) ^ (answer.at.0 as u64) << 32);
+            if let AnswerFate::Waits(sample) = &answer.fate {
+                let tie = draws.uniform(DrawPurpose::Tie, u64::from(job.0) ^ (answer.at.0 as u64) << 32);
                 let value = sample.level((now - answer.at).0 as f64, tie);
-                answer.fate = Fate::Known(Seen { value, known: true });
+                answer.fate = AnswerFate::Known(SeenValue { value, known: true });
             }
         }
     }
@@ -80,33 +81,35 @@ impl Calibration {
     /// A job was withdrawn: its start is later than now, if it ever would have been.
     pub fn withdrawn(&mut self, job: JobId, now: Time) {
         for answer in self.answers.iter_mut().filter(|answer| answer.job == job) {
-            if let Fate::Waits(sample) = &answer.fate {
+            if let AnswerFate::Waits(sample) = &answer.fate {
                 let value = sample.level((now - answer.at).0 as f64, 0.5);
-                answer.fate = Fate::Known(Seen { value, known: false });
+                answer.fate = AnswerFate::Known(SeenValue { value, known: false });
             }
         }
     }
 
     /// The correction as of now.
     #[must_use]
-    pub fn correction(&self, now: Time, settings: &Settings) -> Correction {
+    pub fn correction(&self, now: Time, settings: &ForecasterSettings) -> LevelCorrection {
         let mut bursts: BTreeMap<u64, f64> = BTreeMap::new();
         for answer in &self.answers {
             *bursts.entry(answer.burst).or_default() += 1.0;
         }
-        let mut seen: Vec<(Seen, f64)> = Vec::with_capacity(self.answers.len() + settings.pseudo);
+        let mut seen: Vec<(SeenValue, f64)> = Vec::with_capacity(self.answers.len() + settings.pseudo);
         for answer in &self.answers {
             let weight = bursts.get(&answer.burst).map_or(1.0, |size| (MOST_OF_BURST / size).min(1.0));
             let one = match &answer.fate {
-                Fate::Known(seen) => *seen,
-                Fate::Waits(sample) => Seen { value: sample.level((now - answer.at).0 as f64, 0.5), known: false },
+                AnswerFate::Known(seen) => *seen,
+                AnswerFate::Waits(sample) => {
+                    SeenValue { value: sample.level((now - answer.at).0 as f64, 0.5), known: false }
+                }
             };
             seen.push((one, weight));
         }
         let censored = seen.iter().filter(|seen| !seen.0.known).count();
         let pseudo = settings.pseudo as f64;
-        seen.extend((0..settings.pseudo).map(|k| (Seen { value: (k as f64 + 0.5) / pseudo, known: true }, 1.0)));
-        Correction { curve: Curve::weighted(&mut seen), answers: self.answers.len(), censored }
+        seen.extend((0..settings.pseudo).map(|k| (SeenValue { value: (k as f64 + 0.5) / pseudo, known: true }, 1.0)));
+        LevelCorrection { curve: SurvivalCurve::weighted(&mut seen), answers: self.answers.len(), censored }
     }
 
     /// Returns the share of the known starts that fell into the central interval of this
@@ -115,7 +118,7 @@ impl Calibration {
     pub fn raw_coverage(&self, central: f64) -> Option<f64> {
         let (low, high) = ((1.0 - central) / 2.0, (1.0 + central) / 2.0);
         let known = self.answers.iter().filter_map(|answer| match &answer.fate {
-            Fate::Known(seen) if seen.known => Some(seen.value),
+            AnswerFate::Known(seen) if seen.known => Some(seen.value),
             _ => None,
         });
         let (mut all, mut inside) = (0u32, 0u32);
@@ -133,10 +136,10 @@ impl Calibration {
     }
 }
 
-impl Correction {
+impl LevelCorrection {
     /// The time at a level, corrected.
     #[must_use]
-    pub fn quantile(&self, sample: &Sample, level: f64) -> f64 {
+    pub fn quantile(&self, sample: &StartSample, level: f64) -> f64 {
         sample.quantile(self.curve.unit_quantile(level))
     }
 }
@@ -147,9 +150,9 @@ mod tests {
 
     #[test]
     fn without_a_past_answers_stay_as_they_are() {
-        let settings = Settings::default();
-        let sample = Sample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
-        let correction = Calibration::default().correction(Time(0), &settings);
+        let settings = ForecasterSettings::default();
+        let sample = StartSample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
+        let correction = AnswerCalibration::default().correction(Time(0), &settings);
         for level in [0.05, 0.25, 0.5, 0.9] {
             let (raw, corrected) = (sample.quantile(level), correction.quantile(&sample, level));
             assert!((raw - corrected).abs() <= 260.0, "{level}: {raw} {corrected}");
@@ -158,9 +161,9 @@ mod tests {
 
     #[test]
     fn answers_that_were_too_early_move_the_next_ones() {
-        let settings = Settings { pseudo: 0, ..Settings::default() };
-        let sample = Sample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
-        let mut calibration = Calibration::default();
+        let settings = ForecasterSettings { pseudo: 0, ..ForecasterSettings::default() };
+        let sample = StartSample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
+        let mut calibration = AnswerCalibration::default();
         // Every start fell at 0.5 or above.
         for i in 0..100u32 {
             let at = Time(i64::from(i) * 100_000);
@@ -178,10 +181,10 @@ mod tests {
     /// and not 500: they weigh as twenty do.
     #[test]
     fn a_burst_is_one_surprise() {
-        let settings = Settings::default();
-        let sample = Sample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
+        let settings = ForecasterSettings::default();
+        let sample = StartSample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
         let late = |jobs: u32, users: u32| {
-            let mut calibration = Calibration::default();
+            let mut calibration = AnswerCalibration::default();
             for i in 0..jobs {
                 calibration.asked(JobId(i), (i % users) as i32, Time(0), &sample, &settings);
                 calibration.started(JobId(i), Time(9_850), &settings);
@@ -194,8 +197,8 @@ mod tests {
 
     #[test]
     fn a_start_at_the_instant_of_the_question_is_no_answer() {
-        let (settings, sample) = (Settings::default(), Sample::new([Some(5)], 100));
-        let mut calibration = Calibration::default();
+        let (settings, sample) = (ForecasterSettings::default(), StartSample::new([Some(5)], 100));
+        let mut calibration = AnswerCalibration::default();
         calibration.asked(JobId(1), 1, Time(7), &sample, &settings);
         calibration.started(JobId(1), Time(7), &settings);
         assert_eq!(calibration.correction(Time(9), &settings).answers, 0);

@@ -1,14 +1,14 @@
 //! Arrivals of the near future: whole days of the past, replayed.
 
-use crate::draws::{Draws, Purpose};
-use crate::settings::Settings;
+use crate::draws::{DrawPurpose, Draws};
+use crate::settings::ForecasterSettings;
 use drystone_core::model::{Job, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A job that has arrived.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Past {
+pub(crate) struct PastArrival {
     pub(crate) name: u64,
     pub(crate) job: Job,
     /// Run time, once it has ended.
@@ -20,7 +20,7 @@ pub(crate) struct Past {
 /// Jobs that have arrived lately, in the order of arrival.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Days {
-    jobs: VecDeque<Past>,
+    jobs: VecDeque<PastArrival>,
     /// Number of forgotten ones.
     forgotten: u64,
     places: BTreeMap<u64, u64>,
@@ -32,10 +32,10 @@ pub(crate) struct Days {
 const FEWEST: i64 = 7;
 
 impl Days {
-    pub(crate) fn arrived(&mut self, name: u64, job: &Job, settings: &Settings) {
+    pub(crate) fn arrived(&mut self, name: u64, job: &Job, settings: &ForecasterSettings) {
         self.began.get_or_insert(job.submit);
         self.places.insert(name, self.forgotten + self.jobs.len() as u64);
-        self.jobs.push_back(Past { name, job: job.clone(), run: None, withdrawn: false });
+        self.jobs.push_back(PastArrival { name, job: job.clone(), run: None, withdrawn: false });
         let from = Time(job.submit.0 - (i64::from(settings.days) + 1) * Span::DAY.0);
         while self.jobs.front().is_some_and(|past| past.job.submit < from) {
             if let Some(past) = self.jobs.pop_front() {
@@ -45,7 +45,7 @@ impl Days {
         }
     }
 
-    fn get_mut(&mut self, name: u64) -> Option<&mut Past> {
+    fn get_mut(&mut self, name: u64) -> Option<&mut PastArrival> {
         let place = self.places.get(&name)?.checked_sub(self.forgotten)?;
         self.jobs.get_mut(usize::try_from(place).ok()?)
     }
@@ -63,9 +63,9 @@ impl Days {
     }
 
     /// The days that can be replayed after `now`, and which of them are alike.
-    pub(crate) fn plan(&self, now: Time, settings: &Settings) -> Plan {
+    pub(crate) fn plan(&self, now: Time, settings: &ForecasterSettings) -> DayPlan {
         let past = self.began.map_or(0, |began| (now - began).0 / Span::DAY.0);
-        let mut plan = Plan { now, monday: settings.monday, alike: [Vec::new(), Vec::new()] };
+        let mut plan = DayPlan { now, monday: settings.monday, alike: [Vec::new(), Vec::new()] };
         if past < FEWEST {
             return plan;
         }
@@ -93,16 +93,16 @@ struct PastDay {
 
 /// Days of the past by kind: working days, weekends.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct DayPlan {
     now: Time,
     monday: i64,
     alike: [Vec<PastDay>; 2],
 }
 
-impl Plan {
+impl DayPlan {
     /// A future without arrivals.
-    pub(crate) fn none(now: Time) -> Plan {
-        Plan { now, monday: 0, alike: [Vec::new(), Vec::new()] }
+    pub(crate) fn none(now: Time) -> DayPlan {
+        DayPlan { now, monday: 0, alike: [Vec::new(), Vec::new()] }
     }
 
     /// Returns whether no job can arrive.
@@ -114,16 +114,16 @@ impl Plan {
     fn draw(&self, ahead: i64, draws: Draws) -> Option<PastDay> {
         let kind = usize::from(is_weekend(self.now.0 + ahead * Span::DAY.0, self.monday));
         let days = if self.alike[kind].is_empty() { &self.alike[1 - kind] } else { &self.alike[kind] };
-        let place = (draws.uniform(Purpose::Day, ahead as u64) * days.len() as f64) as usize;
+        let place = (draws.uniform(DrawPurpose::Day, ahead as u64) * days.len() as f64) as usize;
         days.get(place.min(days.len().saturating_sub(1))).copied()
     }
 }
 
 /// The arrivals of one future, drawn a day at a time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrivals<'a> {
+pub(crate) struct FutureArrivals<'a> {
     days: &'a Days,
-    plan: &'a Plan,
+    plan: &'a DayPlan,
     draws: Draws,
     /// Days drawn so far, and the last day that is.
     drawn: i64,
@@ -133,19 +133,25 @@ pub(crate) struct Arrivals<'a> {
     until: usize,
     shift: i64,
     /// A job that comes for sure, at this time.
-    extra: Option<(Time, &'a Past)>,
+    extra: Option<(Time, &'a PastArrival)>,
 }
 
-impl<'a> Arrivals<'a> {
-    pub(crate) fn new(days: &'a Days, plan: &'a Plan, draws: Draws, settings: &Settings) -> Arrivals<'a> {
+impl<'a> FutureArrivals<'a> {
+    pub(crate) fn new(
+        days: &'a Days,
+        plan: &'a DayPlan,
+        draws: Draws,
+        settings: &ForecasterSettings,
+    ) -> FutureArrivals<'a> {
         let last = if plan.is_empty() { 0 } else { settings.horizon.0 / Span::DAY.0 + 1 };
-        let mut arrivals = Arrivals { days, plan, draws, drawn: 0, last, next: 0, until: 0, shift: 0, extra: None };
+        let mut arrivals =
+            FutureArrivals { days, plan, draws, drawn: 0, last, next: 0, until: 0, shift: 0, extra: None };
         arrivals.settle();
         arrivals
     }
 
     /// Adds one more job, which comes for sure at this time.
-    pub(crate) fn with(mut self, time: Time, job: &'a Past) -> Arrivals<'a> {
+    pub(crate) fn with(mut self, time: Time, job: &'a PastArrival) -> FutureArrivals<'a> {
         self.extra = Some((time, job));
         self
     }
@@ -179,12 +185,12 @@ impl<'a> Arrivals<'a> {
 
     /// Returns the time of the next job, and the past job that it repeats.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<(Time, &'a Past)> {
+    pub(crate) fn peek(&self) -> Option<(Time, &'a PastArrival)> {
         if self.is_extra_next() { self.extra } else { self.next_of_days() }
     }
 
     #[inline]
-    fn next_of_days(&self) -> Option<(Time, &'a Past)> {
+    fn next_of_days(&self) -> Option<(Time, &'a PastArrival)> {
         if self.next >= self.until {
             return None;
         }
@@ -208,9 +214,9 @@ impl<'a> Arrivals<'a> {
 mod tests {
     use super::*;
 
-    fn arrivals(days: &Days, now: i64, settings: &Settings) -> Vec<(i64, u64)> {
+    fn arrivals(days: &Days, now: i64, settings: &ForecasterSettings) -> Vec<(i64, u64)> {
         let plan = days.plan(Time(now), settings);
-        let mut arrivals = Arrivals::new(days, &plan, Draws::new(1, 1).sample(0), settings);
+        let mut arrivals = FutureArrivals::new(days, &plan, Draws::new(1, 1).sample(0), settings);
         let mut list = Vec::new();
         while let Some((time, past)) = arrivals.peek() {
             list.push((time.0, past.name));
@@ -221,7 +227,7 @@ mod tests {
 
     #[test]
     fn days_of_the_same_kind_are_replayed_at_the_same_time_of_day() {
-        let settings = Settings { horizon: Span(5 * Span::DAY.0), ..Settings::default() };
+        let settings = ForecasterSettings { horizon: Span(5 * Span::DAY.0), ..ForecasterSettings::default() };
         let mut days = Days::default();
         let day = Span::DAY.0;
         // One job at 09:00 of each day, from Monday on, for two weeks; its name says the day.
@@ -242,7 +248,7 @@ mod tests {
 
     #[test]
     fn nothing_comes_from_the_future_and_nothing_that_was_withdrawn() {
-        let settings = Settings::default();
+        let settings = ForecasterSettings::default();
         let mut days = Days::default();
         for i in 0..40 {
             days.arrived(i, &Job::new(Time(i as i64 * Span::DAY.0 / 2), 1, Span(60)), &settings);

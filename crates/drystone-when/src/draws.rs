@@ -4,7 +4,7 @@
 
 /// Purpose of a drawn number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Purpose {
+pub(crate) enum DrawPurpose {
     /// The run time of a job by itself.
     Own,
     /// The run time that jobs of one user and limit share.
@@ -23,7 +23,7 @@ pub(crate) struct Named(u64);
 
 impl Named {
     #[inline]
-    pub(crate) fn new(purpose: Purpose, name: u64) -> Named {
+    pub(crate) fn new(purpose: DrawPurpose, name: u64) -> Named {
         Named(mix(name.wrapping_add((purpose as u64 + 1) << 56)))
     }
 }
@@ -47,7 +47,7 @@ impl Draws {
 
     /// A number in the open interval from 0 to 1.
     #[inline]
-    pub(crate) fn uniform(self, purpose: Purpose, name: u64) -> f64 {
+    pub(crate) fn uniform(self, purpose: DrawPurpose, name: u64) -> f64 {
         self.named(Named::new(purpose, name))
     }
 
@@ -76,14 +76,15 @@ mod tests {
     fn numbers_are_uniform_and_do_not_hang_together() {
         let draws = Draws::new(1, 7);
         let n = 20_000;
-        let list: Vec<f64> = (0..n).map(|i| draws.sample(i % 100).uniform(Purpose::Own, u64::from(i / 100))).collect();
+        let list: Vec<f64> =
+            (0..n).map(|i| draws.sample(i % 100).uniform(DrawPurpose::Own, u64::from(i / 100))).collect();
         let mean = list.iter().sum::<f64>() / f64::from(n);
         assert!((mean - 0.5).abs() < 0.01, "{mean}");
         let square = list.iter().map(|x| (x - 0.5) * (x - 0.5)).sum::<f64>() / f64::from(n);
         assert!((square - 1.0 / 12.0).abs() < 0.003, "{square}");
         let with_next = list.windows(2).map(|w| (w[0] - 0.5) * (w[1] - 0.5)).sum::<f64>() / f64::from(n);
         assert!(with_next.abs() < 0.003, "{with_next}");
-        let other = draws.sample(3).uniform(Purpose::Shared, 5) - draws.sample(3).uniform(Purpose::Own, 5);
+        let other = draws.sample(3).uniform(DrawPurpose::Shared, 5) - draws.sample(3).uniform(DrawPurpose::Own, 5);
         assert!(other.abs() > 1e-9);
     }
 }

@@ -2,9 +2,9 @@
 //! with the users' limits as plans. Equal to what the policies themselves do; the tests hold them
 //! to that.
 
-use crate::days::Arrivals;
+use crate::days::FutureArrivals;
 use crate::draws::Draws;
-use crate::world::{Fates, World};
+use crate::world::{DrawnFates, PresentJobs};
 use drystone_core::model::Procs;
 use drystone_core::policy::{Phase, PolicySpec};
 use std::cmp::Reverse;
@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 
 /// Choices in which the members of the family differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct EasyRules {
     /// True if jobs overtake at all.
     backfill: bool,
     /// True if the head has a reservation.
@@ -27,9 +27,9 @@ pub(crate) struct Rules {
     per_event: bool,
 }
 
-impl Rules {
+impl EasyRules {
     /// Those of a policy, if it is one of these.
-    pub(crate) fn of(spec: &PolicySpec) -> Option<Rules> {
+    pub(crate) fn of(spec: &PolicySpec) -> Option<EasyRules> {
         let set = spec.parameters();
         let is = |name: &str, value: &str| set.iter().any(|(key, found)| *key == name && found == value);
         if !is("order", "fcfs") || !is("predict", "estimate") || is("pass", "pyss") {
@@ -39,9 +39,9 @@ impl Rules {
             return None;
         }
         let (corrects, per_event) = (is("correct", "estimate"), is("pass", "event"));
-        let plain = Rules { backfill: true, reserve: false, first: false, clamp: true, corrects, per_event };
+        let plain = EasyRules { backfill: true, reserve: false, first: false, clamp: true, corrects, per_event };
         match spec.kind().name {
-            "fcfs" => Some(Rules { backfill: false, ..plain }),
+            "fcfs" => Some(EasyRules { backfill: false, ..plain }),
             "greedy" => Some(plain),
             "easy" if is("backfill", "fcfs") && !is("overdue", "free") && is("arrive", "always") => {
                 let reserve = match (is("reserve", "0"), is("reserve", "1")) {
@@ -50,7 +50,7 @@ impl Rules {
                     _ => return None,
                 };
                 let clamp = !is("overdue", "stale");
-                Some(Rules { reserve, first: is("extra", "first"), clamp, ..plain })
+                Some(EasyRules { reserve, first: is("extra", "first"), clamp, ..plain })
             }
             _ => None,
         }
@@ -59,7 +59,7 @@ impl Rules {
 
 /// A running job as the plan sees it.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct EasyRun {
     /// Predicted end.
     end: i64,
     job: u32,
@@ -68,7 +68,7 @@ struct Run {
 
 /// A job by its place in the order of arrival.
 #[derive(Clone, Copy, Debug)]
-struct Facts {
+struct EasyFacts {
     procs: Procs,
     limit: i64,
     /// Predicted end, once it runs.
@@ -81,15 +81,15 @@ struct Facts {
 
 /// A machine with its queue, from the present on.
 #[derive(Debug, Default)]
-pub(crate) struct Machine {
+pub(crate) struct EasyMachine {
     now: i64,
     free: Procs,
-    running: Vec<Run>,
+    running: Vec<EasyRun>,
     ends: BinaryHeap<Reverse<(i64, u32)>>,
     /// Waiting jobs in the order of arrival.
     queue: Vec<u32>,
     procs: Vec<Procs>,
-    facts: Vec<Facts>,
+    facts: Vec<EasyFacts>,
     /// No waiting job needs fewer processors.
     least: Procs,
     /// Jobs that the pass has started.
@@ -101,20 +101,20 @@ pub(crate) struct Machine {
 /// The present, from which every future begins.
 #[derive(Debug, Default)]
 pub(crate) struct Present {
-    running: Vec<Run>,
+    running: Vec<EasyRun>,
     queue: Vec<u32>,
-    facts: Vec<Facts>,
+    facts: Vec<EasyFacts>,
 }
 
 impl Present {
-    pub(crate) fn of(world: &World) -> Present {
+    pub(crate) fn of(world: &PresentJobs) -> Present {
         let mut present = Present::default();
         for (at, here) in (0u32..).zip(&world.here) {
             let (procs, limit, end) = (here.kin.procs, here.kin.limit, here.predicted_end);
             let late = if here.phase == Phase::Running { put_off(end - here.segment - limit) } else { 0 };
-            present.facts.push(Facts { procs, limit, end, late, run: None });
+            present.facts.push(EasyFacts { procs, limit, end, late, run: None });
             match here.phase {
-                Phase::Running => present.running.push(Run { end, job: at, procs }),
+                Phase::Running => present.running.push(EasyRun { end, job: at, procs }),
                 _ => present.queue.push(at),
             }
         }
@@ -138,27 +138,27 @@ fn put_off(beyond: i64) -> u32 {
     times
 }
 
-impl Machine {
+impl EasyMachine {
     /// One future: when each of `targets` starts, as far as it does by `until`, and behind them the
     /// job that comes for sure, where there is one.
     #[expect(clippy::too_many_arguments, reason = "all that a future is made of")]
     pub(crate) fn run(
         &mut self,
         present: &Present,
-        rules: Rules,
-        fates: &mut Fates<'_>,
+        rules: EasyRules,
+        fates: &mut DrawnFates<'_>,
         draws: Draws,
-        mut arrivals: Option<Arrivals<'_>>,
+        mut arrivals: Option<FutureArrivals<'_>>,
         targets: &[usize],
         until: i64,
         starts: &mut [Option<i64>],
     ) {
         self.begin(present, fates, draws);
-        let mut open = targets.len() + usize::from(arrivals.as_ref().is_some_and(Arrivals::has_extra));
+        let mut open = targets.len() + usize::from(arrivals.as_ref().is_some_and(FutureArrivals::has_extra));
         starts.fill(None);
         while open > 0 {
             let end = self.ends.peek().map_or(i64::MAX, |next| next.0.0);
-            let next = arrivals.as_ref().and_then(Arrivals::peek);
+            let next = arrivals.as_ref().and_then(FutureArrivals::peek);
             let arrival = next.map_or(i64::MAX, |next| next.0.0);
             let expiry = if rules.corrects { self.running.first().map_or(i64::MAX, |run| run.end) } else { i64::MAX };
             let now = end.min(arrival).min(expiry.max(self.now));
@@ -181,7 +181,7 @@ impl Machine {
                 while rules.corrects && self.running.first().is_some_and(|run| run.end <= now) {
                     self.correct_first();
                 }
-                while arrivals.as_ref().and_then(Arrivals::peek).is_some_and(|next| next.0.0 == now) {
+                while arrivals.as_ref().and_then(FutureArrivals::peek).is_some_and(|next| next.0.0 == now) {
                     self.arrive(&mut arrivals, fates, draws);
                 }
             }
@@ -200,7 +200,7 @@ impl Machine {
         }
     }
 
-    fn begin(&mut self, present: &Present, fates: &mut Fates<'_>, draws: Draws) {
+    fn begin(&mut self, present: &Present, fates: &mut DrawnFates<'_>, draws: Draws) {
         let world = fates.world;
         (self.now, self.free, self.extra) = (world.now.0, world.free, None);
         self.running.clone_from(&present.running);
@@ -237,12 +237,12 @@ impl Machine {
         self.insert(run);
     }
 
-    fn insert(&mut self, run: Run) {
+    fn insert(&mut self, run: EasyRun) {
         let at = self.running.partition_point(|other| (other.end, other.job) < (run.end, run.job));
         self.running.insert(at, run);
     }
 
-    fn arrive(&mut self, arrivals: &mut Option<Arrivals<'_>>, fates: &mut Fates<'_>, draws: Draws) {
+    fn arrive(&mut self, arrivals: &mut Option<FutureArrivals<'_>>, fates: &mut DrawnFates<'_>, draws: Draws) {
         let Some(arrivals) = arrivals else { return };
         let Some((_, past)) = arrivals.peek() else { return };
         let (procs, limit) = (past.job.procs, past.job.estimate.0);
@@ -251,7 +251,7 @@ impl Machine {
         if arrivals.is_extra_next() {
             self.extra = Some(job);
         }
-        self.facts.push(Facts { procs, limit, end: 0, late: 0, run: Some(run) });
+        self.facts.push(EasyFacts { procs, limit, end: 0, late: 0, run: Some(run) });
         self.queue.push(job);
         self.procs.push(procs);
         self.least = self.least.min(procs);
@@ -264,11 +264,11 @@ impl Machine {
         let end = self.now + facts.limit;
         facts.end = end;
         self.free -= procs;
-        self.insert(Run { end, job, procs });
+        self.insert(EasyRun { end, job, procs });
         self.started.push(job);
     }
 
-    fn pass(&mut self, rules: Rules) {
+    fn pass(&mut self, rules: EasyRules) {
         self.started.clear();
         if self.free < self.least {
             return;
@@ -319,7 +319,7 @@ impl Machine {
     }
 
     /// Shadow time and extra processors of the job that heads the queue.
-    fn reservation(&self, rules: Rules) -> (i64, Procs) {
+    fn reservation(&self, rules: EasyRules) -> (i64, Procs) {
         if !rules.reserve {
             return (i64::MAX, 0);
         }

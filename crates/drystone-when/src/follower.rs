@@ -1,6 +1,6 @@
 //! A forecaster that learns by looking at a session now and then, as beside a live cluster.
 
-use crate::forecaster::{Answer, Forecaster};
+use crate::forecaster::{Forecaster, StartAnswer};
 use crate::general::FutureError;
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Span, Time};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A job at the last look.
 #[derive(Clone, Debug)]
-struct Known {
+struct FollowedJob {
     job: Job,
     /// Time that it had run, and whether it was running; `None` while it waits.
     ran: Option<(Span, bool)>,
@@ -21,7 +21,7 @@ struct Known {
 /// the last look: jobs that came, started, ended or were withdrawn in between.
 pub struct Follower {
     forecaster: Forecaster,
-    known: BTreeMap<JobId, Known>,
+    known: BTreeMap<JobId, FollowedJob>,
     /// Jobs below are over or known.
     next: JobId,
     looked: Time,
@@ -85,7 +85,7 @@ impl Follower {
             let runs = matches!(phase, Phase::Running | Phase::Suspended);
             self.forecaster.arrived(id, &job);
             let ran = runs.then(|| (view.ran(id), phase == Phase::Running));
-            self.known.insert(id, Known { job, ran, asked: false });
+            self.known.insert(id, FollowedJob { job, ran, asked: false });
             changed = true;
         }
         self.next = session.next_id();
@@ -98,7 +98,7 @@ impl Follower {
     ///
     /// # Errors
     /// As [`Forecaster::ask`].
-    pub fn answer(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<Answer>, FutureError> {
+    pub fn answer(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<StartAnswer>, FutureError> {
         let answers = self.forecaster.look(session, jobs)?;
         for answer in &answers {
             if let Some(known) = self.known.get_mut(&answer.job).filter(|known| !known.asked) {

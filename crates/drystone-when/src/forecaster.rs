@@ -1,14 +1,14 @@
 //! Returns: when waiting jobs will start, as distributions.
 
-use crate::calibration::{Calibration, Correction};
-use crate::days::{Arrivals, Days, Past, Plan};
+use crate::calibration::{AnswerCalibration, LevelCorrection};
+use crate::days::{DayPlan, Days, FutureArrivals, PastArrival};
 use crate::draws::Draws;
-use crate::easy::{Machine, Present, Rules};
-use crate::general::{Copies, FutureError, Origin};
+use crate::easy::{EasyMachine, EasyRules, Present};
+use crate::general::{FutureError, Origin, SessionCopies};
 use crate::runs::{RunTime, Runs, Tables};
-use crate::sample::Sample;
-use crate::settings::Settings;
-use crate::world::{Assume, Fates, World, kin};
+use crate::sample::StartSample;
+use crate::settings::ForecasterSettings;
+use crate::world::{Assume, DrawnFates, PresentJobs, kin};
 use drystone_core::engine::{Scheduler, Session};
 use drystone_core::model::{Job, JobId, Span, Time};
 use drystone_core::policy::PolicySpec;
@@ -23,13 +23,13 @@ use std::collections::BTreeMap;
 ///
 /// ```
 /// use drystone_core::engine::Session;
-/// use drystone_core::model::{Job, Machine, Span, Time};
+/// use drystone_core::model::{Job, EasyMachine, Span, Time};
 /// use drystone_core::policy::PolicySpec;
-/// use drystone_when::{Forecaster, Settings};
+/// use drystone_when::{Forecaster, ForecasterSettings};
 ///
 /// let policy: PolicySpec = "easy".parse()?;
-/// let mut session = Session::new(Machine::new(4), policy.scheduler());
-/// let mut forecaster = Forecaster::new(&policy, Settings::default())?;
+/// let mut session = Session::new(EasyMachine::new(4), policy.scheduler());
+/// let mut forecaster = Forecaster::new(&policy, ForecasterSettings::default())?;
 /// for (procs, estimate) in [(3, 3600), (4, 600)] {
 ///     let job = Job::new(Time(0), procs, Span(estimate)).by(7);
 ///     let id = session.arrive(Time(0), &job, None)?;
@@ -42,15 +42,15 @@ use std::collections::BTreeMap;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Forecaster {
-    settings: Settings,
-    rules: Option<Rules>,
+    settings: ForecasterSettings,
+    rules: Option<EasyRules>,
     fresh: Box<dyn Fn() -> Scheduler + Send + Sync>,
-    memory: Memory,
+    memory: ForecasterMemory,
     /// Threads for the futures of a policy that is simulated itself.
     threads: usize,
     /// Room that is used again.
     tables: Tables,
-    machine: Machine,
+    machine: EasyMachine,
     spare: Option<Session>,
 }
 
@@ -59,12 +59,12 @@ const MOST_BEGUN: usize = 200_000;
 
 /// All that a forecaster has learned.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Memory {
+struct ForecasterMemory {
     runs: Runs,
     days: Days,
     /// Starts of jobs that run, by name.
     begun: BTreeMap<u64, Time>,
-    calibration: Calibration,
+    calibration: AnswerCalibration,
     /// Jobs that are known from elsewhere.
     offset: u64,
 }
@@ -80,18 +80,18 @@ pub enum RunTimes {
 
 /// Start of one job: a distribution of the time from now on, in seconds.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Answer {
+pub struct StartAnswer {
     /// Job concerned.
     pub job: JobId,
     /// Time of the question.
     pub asked: Time,
     /// The sample of futures.
-    pub sample: Sample,
+    pub sample: StartSample,
     /// Correction from past answers.
-    pub correction: Correction,
+    pub correction: LevelCorrection,
 }
 
-impl Answer {
+impl StartAnswer {
     /// The time that the job starts within, with this probability.
     #[must_use]
     pub fn quantile(&self, level: f64) -> f64 {
@@ -119,7 +119,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) assume: Assume,
     pub(crate) samples: u32,
     /// A job that comes for sure, and its time.
-    pub(crate) later: Option<(Time, Past)>,
+    pub(crate) later: Option<(Time, PastArrival)>,
     /// Called after each future of a policy that is simulated itself, by any thread.
     pub(crate) progress: &'a (dyn Fn() + Sync),
 }
@@ -136,7 +136,7 @@ impl Forecaster {
     ///
     /// # Errors
     /// A policy that knows true run times.
-    pub fn new(policy: &PolicySpec, settings: Settings) -> Result<Forecaster, FutureError> {
+    pub fn new(policy: &PolicySpec, settings: ForecasterSettings) -> Result<Forecaster, FutureError> {
         let spec = policy.clone();
         Forecaster::with(policy, settings, move || spec.scheduler())
     }
@@ -148,7 +148,7 @@ impl Forecaster {
     /// As [`Forecaster::new`].
     pub fn with(
         policy: &PolicySpec,
-        settings: Settings,
+        settings: ForecasterSettings,
         fresh: impl Fn() -> Scheduler + Send + Sync + 'static,
     ) -> Result<Forecaster, FutureError> {
         if fresh().forecast.predictor.clairvoyant() {
@@ -156,12 +156,12 @@ impl Forecaster {
         }
         Ok(Forecaster {
             settings,
-            rules: Rules::of(policy),
+            rules: EasyRules::of(policy),
             fresh: Box::new(fresh),
-            memory: Memory::default(),
+            memory: ForecasterMemory::default(),
             threads: 1,
             tables: Tables::default(),
-            machine: Machine::default(),
+            machine: EasyMachine::default(),
             spare: None,
         })
     }
@@ -181,7 +181,7 @@ impl Forecaster {
 
     /// Its numbers.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &ForecasterSettings {
         &self.settings
     }
 
@@ -210,11 +210,11 @@ impl Forecaster {
         self.memory.days.withdrawn(name);
     }
 
-    pub(crate) fn note_answer(&mut self, job: JobId, user: i32, now: Time, sample: &Sample) {
+    pub(crate) fn note_answer(&mut self, job: JobId, user: i32, now: Time, sample: &StartSample) {
         self.memory.calibration.asked(job, user, now, sample, &self.settings);
     }
 
-    pub(crate) fn calibration_mut(&mut self) -> &mut Calibration {
+    pub(crate) fn calibration_mut(&mut self) -> &mut AnswerCalibration {
         &mut self.memory.calibration
     }
 
@@ -274,7 +274,7 @@ impl Forecaster {
 
     /// Returns the record of past answers.
     #[must_use]
-    pub fn calibration(&self) -> &Calibration {
+    pub fn calibration(&self) -> &AnswerCalibration {
         &self.memory.calibration
     }
 
@@ -282,13 +282,13 @@ impl Forecaster {
     ///
     /// # Errors
     /// A job that does not wait; a policy that cannot be simulated forward.
-    pub fn ask(&mut self, session: &Session, job: JobId) -> Result<Answer, FutureError> {
+    pub fn ask(&mut self, session: &Session, job: JobId) -> Result<StartAnswer, FutureError> {
         let now = session.view().now();
         let sample = self.futures(session, &[job], u64::from(job.0), true)?.swap_remove(0);
         let correction = self.memory.calibration.correction(now, &self.settings);
         let user = session.view().job(job).user;
         self.memory.calibration.asked(job, user, now, &sample, &self.settings);
-        Ok(Answer { job, asked: now, sample, correction })
+        Ok(StartAnswer { job, asked: now, sample, correction })
     }
 
     /// Returns the answers for all of these jobs, from the same futures, and learns nothing from
@@ -297,11 +297,11 @@ impl Forecaster {
     ///
     /// # Errors
     /// As [`Forecaster::ask`].
-    pub fn look(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<Answer>, FutureError> {
+    pub fn look(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<StartAnswer>, FutureError> {
         let now = session.view().now();
         let samples = self.futures(session, jobs, 0, true)?;
         let correction = self.memory.calibration.correction(now, &self.settings);
-        let answer = |(sample, &job)| Answer { job, asked: now, sample, correction: correction.clone() };
+        let answer = |(sample, &job)| StartAnswer { job, asked: now, sample, correction: correction.clone() };
         Ok(samples.into_iter().zip(jobs).map(answer).collect())
     }
 
@@ -315,10 +315,10 @@ impl Forecaster {
         jobs: &[JobId],
         question: u64,
         arrivals: bool,
-    ) -> Result<Vec<Sample>, FutureError> {
+    ) -> Result<Vec<StartSample>, FutureError> {
         let times = self.times(session, jobs, question, arrivals)?;
         let horizon = self.settings.horizon.0;
-        let of = |at: usize| Sample::new(times.iter().map(|starts| starts[at]), horizon);
+        let of = |at: usize| StartSample::new(times.iter().map(|starts| starts[at]), horizon);
         Ok((0..jobs.len()).map(of).collect())
     }
 
@@ -336,8 +336,8 @@ impl Forecaster {
         self.times_watched(session, jobs, question, arrivals, &|| {})
     }
 
-    /// The same; `progress` is called after each future of a policy that is simulated itself, by
-    /// whichever thread has simulated it.
+    /// As [`Forecaster::times`]; `progress` is called after each future of a policy that is
+    /// simulated itself, by the thread that simulated it.
     ///
     /// # Errors
     /// As [`Forecaster::ask`].
@@ -368,7 +368,7 @@ impl Forecaster {
     ) -> Result<Vec<Option<i64>>, FutureError> {
         let time = session.view().now() + after.max(Span(1));
         let name = self.name(session.next_id());
-        let later = Past { name, job: job.clone(), run: None, withdrawn: false };
+        let later = PastArrival { name, job: job.clone(), run: None, withdrawn: false };
         let samples = self.settings.samples;
         let wanted = Wanted { later: Some((time, later)), ..Wanted::drawn(question, samples) };
         let found = self.simulate(session, &[], &wanted)?;
@@ -377,9 +377,9 @@ impl Forecaster {
 
     /// The answer that these start times make, corrected by past answers.
     #[must_use]
-    pub fn answer_of(&self, job: JobId, now: Time, times: &[Option<i64>]) -> Answer {
-        let sample = Sample::new(times.iter().copied(), self.settings.horizon.0);
-        Answer { job, asked: now, sample, correction: self.memory.calibration.correction(now, &self.settings) }
+    pub fn answer_of(&self, job: JobId, now: Time, times: &[Option<i64>]) -> StartAnswer {
+        let sample = StartSample::new(times.iter().copied(), self.settings.horizon.0);
+        StartAnswer { job, asked: now, sample, correction: self.memory.calibration.correction(now, &self.settings) }
     }
 
     /// The one future in which every job runs as long as its limit, or as the average of its user's
@@ -428,7 +428,7 @@ impl Forecaster {
         jobs: &[JobId],
         wanted: &Wanted<'_>,
     ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
-        let world = World::of(session, self.memory.offset);
+        let world = PresentJobs::of(session, self.memory.offset);
         let mut targets: Vec<JobId> = jobs.to_vec();
         targets.sort_unstable();
         targets.dedup();
@@ -438,15 +438,15 @@ impl Forecaster {
             let not = targets.iter().find(|&&id| waits(id).is_none());
             return Err(FutureError::NotWaiting(not.copied().unwrap_or_default()));
         };
-        let Memory { runs, days, .. } = &self.memory;
+        let ForecasterMemory { runs, days, .. } = &self.memory;
         let settings = &self.settings;
         let samples = wanted.samples;
-        let plan = if wanted.arrivals { days.plan(world.now, settings) } else { Plan::none(world.now) };
+        let plan = if wanted.arrivals { days.plan(world.now, settings) } else { DayPlan::none(world.now) };
         let draws = Draws::new(settings.seed, wanted.question);
         let until = Time(world.now.0 + settings.horizon.0);
         let of_each = targets.len() + usize::from(wanted.later.is_some());
         let ahead = |draws| {
-            let arrivals = || Arrivals::new(days, &plan, draws, settings);
+            let arrivals = || FutureArrivals::new(days, &plan, draws, settings);
             match &wanted.later {
                 Some((time, job)) => Some(arrivals().with(*time, job)),
                 None => (!plan.is_empty()).then(arrivals),
@@ -455,7 +455,7 @@ impl Forecaster {
         let mut found = match self.rules.filter(|_| !world.special) {
             Some(rules) => {
                 let present = Present::of(&world);
-                let mut fates = Fates::new(&world, (runs, &mut self.tables), settings, wanted.assume);
+                let mut fates = DrawnFates::new(&world, (runs, &mut self.tables), settings, wanted.assume);
                 let mut starts = vec![None; of_each];
                 let mut one = |sample| {
                     let draws = draws.sample(sample);
@@ -470,8 +470,8 @@ impl Forecaster {
                 let origin = Origin::of(session)?;
                 // Every so many-th of the futures.
                 let part = |first: u32, step: u32, had: Option<Session>, tables: &mut Tables| {
-                    let mut copies = Copies::of(&origin, fresh, had);
-                    let mut fates = Fates::new(&world, (runs, tables), settings, wanted.assume);
+                    let mut copies = SessionCopies::of(&origin, fresh, had);
+                    let mut fates = DrawnFates::new(&world, (runs, tables), settings, wanted.assume);
                     let mut found = Vec::with_capacity((samples / step + 1) as usize);
                     let mut starts = vec![None; of_each];
                     for sample in (first..samples).step_by(step as usize) {

@@ -3,26 +3,28 @@
 
 use crate::forecaster::{Forecaster, RunTimes};
 use crate::general::FutureError;
-use crate::method::Method;
-use crate::past::{FEATURES, Questions, Waits};
+use crate::method::AnswerMethod;
+use crate::past::{FEATURES, Questions, SimilarWaits};
 use crate::regression::{Clues, Regression};
-use crate::score::{LEVELS, Mark, Score, Skill, at_level, level, skill};
-use crate::settings::Settings;
-use drystone_core::engine::{Happenings, Observer, Replay, Scheduler, Session, Simulation, SimulationError, Source};
-use drystone_core::model::{Ended, How, Job, JobId, Outages, Procs, Span, Time, Workload};
+use crate::score::{ForecastScore, ForecastSkill, LEVELS, ScoreMark, at_level, level, skill};
+use crate::settings::ForecasterSettings;
+use drystone_core::engine::{
+    EventSource, Happenings, Observer, Scheduler, Session, Simulation, SimulationError, WorkloadReplay,
+};
+use drystone_core::model::{EndedJob, How, Job, JobId, Outages, Procs, Span, Time, Workload};
 use drystone_core::parts::Profile;
-use drystone_core::policy::{Phase, PolicySpec, Why};
+use drystone_core::policy::{Phase, PolicySpec, StartReason};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Options of the questions.
 #[derive(Clone, Debug)]
-pub struct Options<'a> {
+pub struct ForeseeOptions<'a> {
     /// The forecaster's numbers.
-    pub settings: Settings,
+    pub settings: ForecasterSettings,
     /// The ways to answer that are scored beside the calibrated one.
-    pub methods: Vec<Method>,
+    pub methods: Vec<AnswerMethod>,
     /// One in so many of the jobs that wait is asked about.
     pub every: u32,
     /// This share of the questions, the first ones, trains only.
@@ -33,7 +35,7 @@ pub struct Options<'a> {
     pub stop: Option<&'a AtomicBool>,
 }
 
-impl Options<'_> {
+impl ForeseeOptions<'_> {
     /// One question in so many jobs that wait, so that a log of so many jobs has at most about
     /// 30,000 questions: scores are then as good as exact, and large logs are scored in minutes.
     #[must_use]
@@ -45,17 +47,17 @@ impl Options<'_> {
 /// Questions at most, unless more are asked for.
 const MOST_QUESTIONS: usize = 30_000;
 
-impl Default for Options<'_> {
+impl Default for ForeseeOptions<'_> {
     fn default() -> Self {
-        let (settings, methods) = (Settings::default(), Method::ALL.to_vec());
-        Options { settings, methods, every: 1, training: 0.2, outages: None, stop: None }
+        let (settings, methods) = (ForecasterSettings::default(), AnswerMethod::ALL.to_vec());
+        ForeseeOptions { settings, methods, every: 1, training: 0.2, outages: None, stop: None }
     }
 }
 
 /// The state in which a question was asked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum QuestionState {
     /// The job heads the queue.
     Head,
     /// It was to start within 10 minutes, as likely as not.
@@ -66,18 +68,19 @@ pub enum State {
     Later,
 }
 
-impl State {
+impl QuestionState {
     /// All, in order.
-    pub const ALL: [State; 4] = [State::Head, State::Soon, State::Hours, State::Later];
+    pub const ALL: [QuestionState; 4] =
+        [QuestionState::Head, QuestionState::Soon, QuestionState::Hours, QuestionState::Later];
 
     /// For people.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            State::Head => "head of the queue",
-            State::Soon => "median below 10 min",
-            State::Hours => "median below 2 h",
-            State::Later => "median of 2 h or more",
+            QuestionState::Head => "head of the queue",
+            QuestionState::Soon => "median below 10 min",
+            QuestionState::Hours => "median below 2 h",
+            QuestionState::Later => "median of 2 h or more",
         }
     }
 }
@@ -86,13 +89,13 @@ impl State {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MethodScore {
     /// Method scored.
-    pub method: Method,
+    pub method: AnswerMethod,
     /// Over all questions.
-    pub all: Score,
+    pub all: ForecastScore,
     /// By state.
-    pub by_state: Vec<(State, Score)>,
+    pub by_state: Vec<(QuestionState, ForecastScore)>,
     /// Of the calibrated answer over this method, on the questions that both answer.
-    pub skill: Option<Skill>,
+    pub skill: Option<ForecastSkill>,
 }
 
 /// Quality of the answers.
@@ -111,18 +114,18 @@ pub struct Foreseen {
     /// One score for each method.
     pub methods: Vec<MethodScore>,
     /// The baseline with the least CRPS.
-    pub best_baseline: Option<Method>,
+    pub best_baseline: Option<AnswerMethod>,
     /// Futures in which a job had no start within the horizon, as a share of all.
     pub beyond: f64,
     /// Announced starts that were promised, where the policy promises.
-    pub promises: Promises,
+    pub promises: AnnouncedPromises,
     /// Starts before the plan of time limits said, as a share of the questions with such a plan.
     pub before_plan: Option<f64>,
 }
 
 /// Starts that the policy itself announced to jobs that waited.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Promises {
+pub struct AnnouncedPromises {
     /// Jobs that were given a latest start and have started.
     pub made: u64,
     /// Of these, those that started by then.
@@ -149,7 +152,7 @@ pub enum ForeseeError {
 
 /// Event of one step of the simulation.
 #[derive(Clone, Copy, Debug)]
-enum Heard {
+enum StepEvent {
     Arrived(JobId),
     Started(JobId),
     Ended(JobId, Span, bool),
@@ -157,25 +160,25 @@ enum Heard {
 }
 
 #[derive(Default)]
-struct Ear {
+struct StepEar {
     now: Time,
-    heard: Vec<Heard>,
+    heard: Vec<StepEvent>,
     promised: BTreeMap<JobId, Time>,
-    promises: Promises,
+    promises: AnnouncedPromises,
     earlier: f64,
 }
 
-impl Observer for Ear {
+impl Observer for StepEar {
     const NOTES: bool = false;
 
     fn arrived(&mut self, now: Time, id: JobId) {
         self.now = now;
-        self.heard.push(Heard::Arrived(id));
+        self.heard.push(StepEvent::Arrived(id));
     }
 
-    fn started(&mut self, now: Time, id: JobId, _: Why) {
+    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
         self.now = now;
-        self.heard.push(Heard::Started(id));
+        self.heard.push(StepEvent::Started(id));
         if let Some(latest) = self.promised.remove(&id) {
             self.promises.made += 1;
             self.promises.kept += u64::from(now <= latest);
@@ -192,24 +195,24 @@ impl Observer for Ear {
     fn cancelled(&mut self, now: Time, id: JobId) {
         self.now = now;
         self.promised.remove(&id);
-        self.heard.push(Heard::Withdrawn(id));
+        self.heard.push(StepEvent::Withdrawn(id));
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.now = ended.outcome.end;
-        self.heard.push(Heard::Ended(ended.id, ended.outcome.ran, ended.outcome.how == How::Completed));
+        self.heard.push(StepEvent::Ended(ended.id, ended.outcome.ran, ended.outcome.how == How::Completed));
     }
 }
 
 /// A question that has no outcome yet, or has one.
-struct Asked {
+struct AskedQuestion {
     at: Time,
-    state: State,
+    state: QuestionState,
     answers: Vec<Option<Vec<f64>>>,
     /// For the regression, where that is wanted.
     clues: Option<Box<Clues>>,
     /// Once it has started: minutes, and the marks of the answers.
-    outcome: Option<(f32, Vec<Option<Mark>>)>,
+    outcome: Option<(f32, Vec<Option<ScoreMark>>)>,
     plan: Option<i64>,
     started_before_plan: bool,
 }
@@ -224,7 +227,7 @@ pub fn foresee(
     workload: &Workload,
     policy: &PolicySpec,
     scheduler: impl Fn() -> Scheduler + Send + Sync + Clone + 'static,
-    options: &Options<'_>,
+    options: &ForeseeOptions<'_>,
     progress: &dyn Fn(u64),
 ) -> Result<Option<Foreseen>, ForeseeError> {
     let forecaster = Forecaster::with(policy, options.settings.clone(), scheduler.clone())?;
@@ -237,7 +240,7 @@ pub fn foresee(
         let source = Happenings::new(workload, options.outages.unwrap_or(&none), false);
         examiner.run(Simulation::new(workload.machine(), scheduler, source))?
     } else {
-        examiner.run(Simulation::new(workload.machine(), scheduler, Replay::new(workload)))?
+        examiner.run(Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(workload)))?
     };
     Ok(done.then(|| examiner.finish()))
 }
@@ -245,25 +248,25 @@ pub fn foresee(
 /// Asks and marks.
 struct Examiner<'a> {
     workload: &'a Workload,
-    options: &'a Options<'a>,
+    options: &'a ForeseeOptions<'a>,
     progress: &'a dyn Fn(u64),
     forecaster: Forecaster,
     questions: Questions,
-    waits: Waits,
+    waits: SimilarWaits,
     regression: Regression,
     profile: Profile,
-    asked: Vec<Asked>,
+    asked: Vec<AskedQuestion>,
     places: BTreeMap<JobId, usize>,
     waited: u64,
     beyond: f64,
-    ear: Ear,
+    ear: StepEar,
 }
 
 impl<'a> Examiner<'a> {
     fn new(
         workload: &'a Workload,
         forecaster: Forecaster,
-        options: &'a Options<'a>,
+        options: &'a ForeseeOptions<'a>,
         progress: &'a dyn Fn(u64),
     ) -> Examiner<'a> {
         Examiner {
@@ -272,19 +275,19 @@ impl<'a> Examiner<'a> {
             progress,
             forecaster,
             questions: Questions::default(),
-            waits: Waits::default(),
+            waits: SimilarWaits::default(),
             regression: Regression::new(options.settings.seed),
             profile: Profile::new(Time::ZERO, 0),
             asked: Vec::new(),
             places: BTreeMap::new(),
             waited: 0,
             beyond: 0.0,
-            ear: Ear::default(),
+            ear: StepEar::default(),
         }
     }
 
     /// Returns `false` on cancellation.
-    fn run<S: Source>(&mut self, simulation: Simulation<S>) -> Result<bool, ForeseeError> {
+    fn run<S: EventSource>(&mut self, simulation: Simulation<S>) -> Result<bool, ForeseeError> {
         let mut simulation = simulation.without_accuracy();
         let (mut arrived, mut told) = (0u64, 0u64);
         let mut fresh = Vec::new();
@@ -320,24 +323,24 @@ impl<'a> Examiner<'a> {
         &self.workload.jobs()[id.index()]
     }
 
-    fn hear(&mut self, heard: Heard, fresh: &mut Vec<JobId>) {
+    fn hear(&mut self, heard: StepEvent, fresh: &mut Vec<JobId>) {
         let now = self.ear.now;
         match heard {
-            Heard::Arrived(id) => {
+            StepEvent::Arrived(id) => {
                 self.forecaster.arrived(id, self.job(id));
                 fresh.push(id);
             }
-            Heard::Started(id) => {
+            StepEvent::Started(id) => {
                 self.forecaster.started(id, now);
                 self.questions.settled(id, now, true);
                 self.settle(id, now);
             }
-            Heard::Ended(id, ran, whole) => {
+            StepEvent::Ended(id, ran, whole) => {
                 if whole {
                     self.forecaster.ended(id, self.job(id), ran);
                 }
             }
-            Heard::Withdrawn(id) => {
+            StepEvent::Withdrawn(id) => {
                 self.forecaster.withdrawn(id, now);
                 self.questions.settled(id, now, false);
             }
@@ -356,13 +359,13 @@ impl<'a> Examiner<'a> {
         if let Some(clues) = asked.clues.take() {
             self.regression.learn(*clues, took as f64);
         }
-        let marks = asked.answers.drain(..).map(|answer| Some(Mark::of(&answer?, took as f64))).collect();
+        let marks = asked.answers.drain(..).map(|answer| Some(ScoreMark::of(&answer?, took as f64))).collect();
         asked.outcome = Some(((took as f64 / 60.0) as f32, marks));
         asked.started_before_plan = asked.plan.is_some_and(|plan| took < plan);
         self.waits.learn(self.job(id), took);
     }
 
-    fn wants(&self, methods: &[Method]) -> bool {
+    fn wants(&self, methods: &[AnswerMethod]) -> bool {
         methods.iter().any(|method| self.options.methods.contains(method))
     }
 
@@ -372,24 +375,30 @@ impl<'a> Examiner<'a> {
         self.beyond += answer.sample.beyond();
         let quantiles = |of: &dyn Fn(f64) -> f64| -> Vec<f64> { (0..LEVELS).map(|k| of(level(k))).collect() };
         let calibrated = quantiles(&|level| answer.quantile(level));
-        let regression = self.wants(&[Method::Regression]);
-        let plan =
-            if regression || self.wants(&[Method::Plan, Method::PlanErrors]) { self.plan(session, id) } else { None };
+        let regression = self.wants(&[AnswerMethod::Regression]);
+        let plan = if regression || self.wants(&[AnswerMethod::Plan, AnswerMethod::PlanErrors]) {
+            self.plan(session, id)
+        } else {
+            None
+        };
         let mut point_if = |wanted: bool, as_if| -> Result<Option<i64>, FutureError> {
             if wanted { Ok(self.forecaster.point(session, &[id], as_if)?[0]) } else { Ok(None) }
         };
         let wants = |method| self.options.methods.contains(&method);
-        let limits = point_if(regression || wants(Method::Limits), RunTimes::Limits)?;
-        let last_wanted = regression || wants(Method::LastTwo) || wants(Method::LastTwoErrors);
+        let limits = point_if(regression || wants(AnswerMethod::Limits), RunTimes::Limits)?;
+        let last_wanted = regression || wants(AnswerMethod::LastTwo) || wants(AnswerMethod::LastTwoErrors);
         let last = point_if(last_wanted, RunTimes::LastTwo)?;
-        let closed = if regression || wants(Method::Closed) {
+        let closed = if regression || wants(AnswerMethod::Closed) {
             Some(self.forecaster.futures(session, &[id], u64::from(id.0), false)?.swap_remove(0))
         } else {
             None
         };
         let features = features(session, id);
-        let near =
-            if regression || wants(Method::Neighbours) { self.questions.neighbours(&features, now) } else { None };
+        let near = if regression || wants(AnswerMethod::Neighbours) {
+            self.questions.neighbours(&features, now)
+        } else {
+            None
+        };
         let clues = regression.then(|| {
             let near = near.as_ref().map(|quantiles| at_level(quantiles, 0.5));
             let expected = self.forecaster.queued_work(session, id);
@@ -401,30 +410,38 @@ impl<'a> Examiner<'a> {
         for &method in &self.options.methods {
             let point = |point: Option<i64>| point.map(|point| vec![point as f64; LEVELS]);
             answers.push(match method {
-                Method::Plan => point(plan),
-                Method::Limits => point(limits),
-                Method::LastTwo => point(last),
-                Method::PlanErrors => plan.and_then(|point| self.questions.conformal(0, point, now)),
-                Method::LastTwoErrors => last.and_then(|point| self.questions.conformal(1, point, now)),
-                Method::Waits => self.waits.answer(self.job(id)),
-                Method::Neighbours => near.clone(),
-                Method::Closed => closed.as_ref().map(|sample| quantiles(&|level| sample.quantile(level))),
-                Method::Raw => Some(quantiles(&|level| answer.sample.quantile(level))),
-                Method::Regression => clues.as_ref().map(|clues| self.regression.answer(clues)),
-                Method::Calibrated => Some(calibrated.clone()),
+                AnswerMethod::Plan => point(plan),
+                AnswerMethod::Limits => point(limits),
+                AnswerMethod::LastTwo => point(last),
+                AnswerMethod::PlanErrors => plan.and_then(|point| self.questions.conformal(0, point, now)),
+                AnswerMethod::LastTwoErrors => last.and_then(|point| self.questions.conformal(1, point, now)),
+                AnswerMethod::Waits => self.waits.answer(self.job(id)),
+                AnswerMethod::Neighbours => near.clone(),
+                AnswerMethod::Closed => closed.as_ref().map(|sample| quantiles(&|level| sample.quantile(level))),
+                AnswerMethod::Raw => Some(quantiles(&|level| answer.sample.quantile(level))),
+                AnswerMethod::Regression => clues.as_ref().map(|clues| self.regression.answer(clues)),
+                AnswerMethod::Calibrated => Some(calibrated.clone()),
             });
         }
         let median = at_level(&calibrated, 0.5);
         let first = session.view().waiting().next() == Some(id);
         let state = match median {
-            _ if first => State::Head,
-            median if median < 600.0 => State::Soon,
-            median if median < 7200.0 => State::Hours,
-            _ => State::Later,
+            _ if first => QuestionState::Head,
+            median if median < 600.0 => QuestionState::Soon,
+            median if median < 7200.0 => QuestionState::Hours,
+            _ => QuestionState::Later,
         };
         self.questions.asked(id, now, features, [plan, last]);
         self.places.insert(id, self.asked.len());
-        self.asked.push(Asked { at: now, state, answers, clues, outcome: None, plan, started_before_plan: false });
+        self.asked.push(AskedQuestion {
+            at: now,
+            state,
+            answers,
+            clues,
+            outcome: None,
+            plan,
+            started_before_plan: false,
+        });
         Ok(())
     }
 
@@ -455,23 +472,23 @@ impl<'a> Examiner<'a> {
 
     fn finish(self) -> Foreseen {
         let settled = self.asked.iter().filter(|asked| !(asked.outcome.is_none() && asked.answers.is_empty()));
-        let all: Vec<&Asked> = settled.collect();
+        let all: Vec<&AskedQuestion> = settled.collect();
         let training = (all.len() as f64 * self.options.training) as usize;
         let judged = &all[training..];
-        let known: Vec<&Asked> = judged.iter().copied().filter(|asked| asked.outcome.is_some()).collect();
+        let known: Vec<&AskedQuestion> = judged.iter().copied().filter(|asked| asked.outcome.is_some()).collect();
         let mut waits: Vec<f32> = known.iter().filter_map(|asked| Some(asked.outcome.as_ref()?.0)).collect();
         waits.sort_unstable_by(f32::total_cmp);
         let mean = waits.iter().map(|&wait| f64::from(wait)).sum::<f64>() / waits.len().max(1) as f64;
         let median = waits.get(waits.len() / 2).map_or(0.0, |&wait| f64::from(wait));
         let methods = &self.options.methods;
-        let marks = |at: usize, state: Option<State>| -> (Vec<Mark>, u64) {
+        let marks = |at: usize, state: Option<QuestionState>| -> (Vec<ScoreMark>, u64) {
             let of_state = known.iter().filter(|asked| state.is_none_or(|state| asked.state == state));
-            let marks: Vec<Option<Mark>> =
+            let marks: Vec<Option<ScoreMark>> =
                 of_state.filter_map(|asked| asked.outcome.as_ref().map(|outcome| outcome.1[at])).collect();
             let unanswered = marks.iter().filter(|mark| mark.is_none()).count() as u64;
             (marks.into_iter().flatten().collect(), unanswered)
         };
-        let ours = methods.iter().position(|&method| method == Method::Calibrated);
+        let ours = methods.iter().position(|&method| method == AnswerMethod::Calibrated);
         let skill_over = |at: usize| {
             let ours = ours.filter(|&ours| ours != at)?;
             let both = known.iter().filter_map(|asked| {
@@ -487,9 +504,9 @@ impl<'a> Examiner<'a> {
             .map(|(at, &method)| {
                 let score = |state| {
                     let (marks, unanswered) = marks(at, state);
-                    Score::of(&marks, unanswered)
+                    ForecastScore::of(&marks, unanswered)
                 };
-                let by_state = State::ALL.map(|state| (state, score(Some(state)))).to_vec();
+                let by_state = QuestionState::ALL.map(|state| (state, score(Some(state)))).to_vec();
                 MethodScore { method, all: score(None), by_state, skill: skill_over(at) }
             })
             .collect();

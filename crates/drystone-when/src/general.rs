@@ -1,13 +1,13 @@
 //! Futures of any policy: the policy itself goes on from a copy of the session.
 
-use crate::days::Arrivals;
+use crate::days::FutureArrivals;
 use crate::draws::Draws;
-use crate::world::{Fates, World};
+use crate::world::{DrawnFates, PresentJobs};
 use drystone_core::engine::{
-    Incoming, Observer, Scheduler, Session, Simulation, SimulationError, Source, Stroke, Turn,
+    EventSource, Incoming, Observer, OutageTurn, Scheduler, Session, Simulation, SimulationError, Stroke,
 };
-use drystone_core::model::{Hit, Job, JobId, Machine, Span, Status, Time, Truth};
-use drystone_core::policy::{Loss, Why};
+use drystone_core::model::{Job, JobId, LogStatus, Machine, OutageHit, Span, Time, Truth};
+use drystone_core::policy::{CapacityLoss, StartReason};
 use drystone_core::snapshot::SnapshotError;
 use std::cell::{Cell, RefCell};
 
@@ -36,7 +36,7 @@ pub(crate) struct Origin<'a> {
     state: Vec<u8>,
     machine: Machine,
     /// Processors that are out or announced to be.
-    losses: &'a [Loss],
+    losses: &'a [CapacityLoss],
 }
 
 impl<'a> Origin<'a> {
@@ -50,16 +50,20 @@ impl<'a> Origin<'a> {
 }
 
 /// A session to simulate futures in, used again and again.
-pub(crate) struct Copies<'a> {
+pub(crate) struct SessionCopies<'a> {
     origin: &'a Origin<'a>,
     spare: Option<Session>,
 }
 
-impl<'a> Copies<'a> {
+impl<'a> SessionCopies<'a> {
     /// Copies of a session, in sessions with a fresh scheduler of the same policy.
-    pub(crate) fn of(origin: &'a Origin<'a>, fresh: impl FnOnce() -> Scheduler, had: Option<Session>) -> Copies<'a> {
+    pub(crate) fn of(
+        origin: &'a Origin<'a>,
+        fresh: impl FnOnce() -> Scheduler,
+        had: Option<Session>,
+    ) -> SessionCopies<'a> {
         let spare = had.unwrap_or_else(|| Session::new(origin.machine, fresh()));
-        Copies { origin, spare: Some(spare) }
+        SessionCopies { origin, spare: Some(spare) }
     }
 
     pub(crate) fn into_session(self) -> Option<Session> {
@@ -69,9 +73,9 @@ impl<'a> Copies<'a> {
     /// One future: when each of `targets` starts, as far as it does by `until`.
     pub(crate) fn run(
         &mut self,
-        fates: &mut Fates<'_>,
+        fates: &mut DrawnFates<'_>,
         draws: Draws,
-        arrivals: Option<Arrivals<'_>>,
+        arrivals: Option<FutureArrivals<'_>>,
         targets: &[JobId],
         until: Time,
         starts: &mut [Option<i64>],
@@ -82,12 +86,12 @@ impl<'a> Copies<'a> {
         let now = fates.world.now;
         let turns = if losses.is_empty() { Vec::new() } else { turns(losses, now) };
         let extra = Cell::new(None);
-        let open = targets.len() + usize::from(arrivals.as_ref().is_some_and(Arrivals::has_extra));
-        let mut watch = Watch { targets, extra: &extra, now, starts, open };
+        let open = targets.len() + usize::from(arrivals.as_ref().is_some_and(FutureArrivals::has_extra));
+        let mut watch = TargetObserver { targets, extra: &extra, now, starts, open };
         watch.starts.fill(None);
         let fates = RefCell::new(fates);
         let next_id = session.next_id();
-        let source = Ahead {
+        let source = ExternalEvents {
             fates: &fates,
             draws,
             arrivals,
@@ -98,7 +102,7 @@ impl<'a> Copies<'a> {
             next_id,
             extra: &extra,
         };
-        let world: &World = fates.borrow().world;
+        let world: &PresentJobs = fates.borrow().world;
         let run = |id: JobId, _: drystone_core::policy::View<'_>| {
             world.find(id).map_or(Span::ZERO, |at| Span(fates.borrow_mut().run(at, draws)))
         };
@@ -113,9 +117,9 @@ impl<'a> Copies<'a> {
 }
 
 /// Simulates until all targets have started, or the horizon is reached.
-fn go<S: Source>(
+fn go<S: EventSource>(
     mut simulation: Simulation<S>,
-    watch: &mut Watch<'_>,
+    watch: &mut TargetObserver<'_>,
     until: Time,
 ) -> (Session, Result<(), SimulationError>) {
     let mut simulation_error = None;
@@ -138,7 +142,7 @@ fn go<S: Source>(
 }
 
 /// Notes when the targets start.
-struct Watch<'a> {
+struct TargetObserver<'a> {
     /// Ascending.
     targets: &'a [JobId],
     /// The job that comes for sure, once it is here: behind the targets.
@@ -148,11 +152,11 @@ struct Watch<'a> {
     open: usize,
 }
 
-impl Observer for Watch<'_> {
+impl Observer for TargetObserver<'_> {
     const ENDS: bool = false;
     const NOTES: bool = false;
 
-    fn started(&mut self, now: Time, id: JobId, _: Why) {
+    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
         let extra = (self.extra.get() == Some(id)).then_some(self.targets.len());
         if let Some(place) = self.targets.binary_search(&id).ok().or(extra)
             && self.starts[place].is_none()
@@ -167,13 +171,13 @@ impl Observer for Watch<'_> {
 #[derive(Clone, Debug)]
 struct KnownTurn {
     at: Time,
-    losses: Vec<Loss>,
+    losses: Vec<CapacityLoss>,
     strokes: Vec<Stroke>,
 }
 
 /// Announced windows begin, and processors come back when they are expected; what is overdue does
 /// not come back.
-fn turns(losses: &[Loss], now: Time) -> Vec<KnownTurn> {
+fn turns(losses: &[CapacityLoss], now: Time) -> Vec<KnownTurn> {
     let mut times: Vec<(Time, bool)> = Vec::new();
     for loss in losses {
         if loss.from > now {
@@ -186,12 +190,12 @@ fn turns(losses: &[Loss], now: Time) -> Vec<KnownTurn> {
     times.sort_unstable();
     times.dedup();
     let turn = |&(at, begins): &(Time, bool)| {
-        let over = |loss: &Loss| loss.until > now && loss.until <= at;
+        let over = |loss: &CapacityLoss| loss.until > now && loss.until <= at;
         let left = losses.iter().filter(|loss| !over(loss)).cloned().collect();
         let begun = losses.iter().filter(|loss| begins && loss.from == at && !over(loss));
-        let stroke = |loss: &Loss| Stroke {
+        let stroke = |loss: &CapacityLoss| Stroke {
             on: loss.on.clone(),
-            hit: Hit::Drain,
+            hit: OutageHit::Drain,
             foreseen: true,
             for_good: loss.until == Time::MAX,
         };
@@ -201,10 +205,10 @@ fn turns(losses: &[Loss], now: Time) -> Vec<KnownTurn> {
 }
 
 /// External events of a future: arrivals, and processors that go and come back.
-struct Ahead<'a, 'f, 'd> {
-    fates: &'a RefCell<&'a mut Fates<'f>>,
+struct ExternalEvents<'a, 'f, 'd> {
+    fates: &'a RefCell<&'a mut DrawnFates<'f>>,
     draws: Draws,
-    arrivals: Option<Arrivals<'d>>,
+    arrivals: Option<FutureArrivals<'d>>,
     turns: &'a [KnownTurn],
     turn: usize,
     job: Option<(Job, Truth)>,
@@ -214,9 +218,9 @@ struct Ahead<'a, 'f, 'd> {
     extra: &'a Cell<Option<JobId>>,
 }
 
-impl Ahead<'_, '_, '_> {
+impl ExternalEvents<'_, '_, '_> {
     fn next_arrival(&self) -> Option<Time> {
-        self.arrivals.as_ref().and_then(Arrivals::peek).map(|next| next.0)
+        self.arrivals.as_ref().and_then(FutureArrivals::peek).map(|next| next.0)
     }
 
     fn next_turn(&self) -> Option<Time> {
@@ -224,7 +228,7 @@ impl Ahead<'_, '_, '_> {
     }
 }
 
-impl Source for Ahead<'_, '_, '_> {
+impl EventSource for ExternalEvents<'_, '_, '_> {
     const NEWS: bool = true;
 
     fn peek(&self) -> Option<Time> {
@@ -239,7 +243,11 @@ impl Source for Ahead<'_, '_, '_> {
         let arrival = self.next_arrival();
         if let Some(turn) = self.turns.get(self.turn).filter(|turn| arrival.is_none_or(|arrival| turn.at <= arrival)) {
             self.turn += 1;
-            return Some(Incoming::Capacity(Turn { losses: &turn.losses, strokes: &turn.strokes, foreseen: true }));
+            return Some(Incoming::Capacity(OutageTurn {
+                losses: &turn.losses,
+                strokes: &turn.strokes,
+                foreseen: true,
+            }));
         }
         let arrivals = self.arrivals.as_mut()?;
         let (time, past) = arrivals.peek()?;
@@ -248,7 +256,7 @@ impl Source for Ahead<'_, '_, '_> {
         }
         self.next_id.0 += 1;
         let run = self.fates.borrow_mut().again(past, self.draws).max(0);
-        let truth = Truth { run: Span(run), number: self.taken as i64, status: Status::Unknown };
+        let truth = Truth { run: Span(run), number: self.taken as i64, status: LogStatus::Unknown };
         let mut job = past.job.clone();
         job.submit = time;
         arrivals.advance();
@@ -268,9 +276,9 @@ impl Source for Ahead<'_, '_, '_> {
 }
 
 /// External events where no processors go or come: then policies need not hear of news.
-struct Plain<'a, 'f, 'd>(Ahead<'a, 'f, 'd>);
+struct Plain<'a, 'f, 'd>(ExternalEvents<'a, 'f, 'd>);
 
-impl Source for Plain<'_, '_, '_> {
+impl EventSource for Plain<'_, '_, '_> {
     fn peek(&self) -> Option<Time> {
         self.0.peek()
     }

@@ -2,8 +2,8 @@
 //!
 //! [`Forecaster`] learns run times and arrivals from what happens, samples futures of a session,
 //! and simulates the very policy on each until the jobs have started. Past answers, held against
-//! what came of them, correct the next one ([`Calibration`]). [`foresee()`] scores answers on a
-//! log, beside plans and statistics; [`Forecaster::rehearse`] does the same on what a site has
+//! what came of them, correct the next one ([`AnswerCalibration`]). [`foresee()`] scores answers on
+//! a log, beside plans and statistics; [`Forecaster::rehearse`] does the same on what a site has
 //! recorded.
 //!
 //! | module | to find |
@@ -33,13 +33,13 @@ mod settings;
 mod survival;
 mod world;
 
-pub use calibration::{Calibration, Correction};
+pub use calibration::{AnswerCalibration, LevelCorrection};
 pub use follower::Follower;
-pub use forecaster::{Answer, Forecaster, RunTimes};
-pub use foresee::{ForeseeError, Foreseen, MethodScore, Options, Promises, State, foresee};
+pub use forecaster::{Forecaster, RunTimes, StartAnswer};
+pub use foresee::{AnnouncedPromises, ForeseeError, ForeseeOptions, Foreseen, MethodScore, QuestionState, foresee};
 pub use general::FutureError;
-pub use method::Method;
+pub use method::AnswerMethod;
 pub use rehearsal::{Adoption, Observed, Rehearsal, adopt};
-pub use sample::Sample;
-pub use score::{LEVELS, Mark, PINBALL, Score, Skill, at_level, level, skill};
-pub use settings::Settings;
+pub use sample::StartSample;
+pub use score::{ForecastScore, ForecastSkill, LEVELS, PINBALL, ScoreMark, at_level, level, skill};
+pub use settings::ForecasterSettings;

@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Method {
+pub enum AnswerMethod {
     /// The start in a conservative plan made of time limits: one number, as `squeue --start`.
     Plan,
     /// The policy simulated as if every job ran as long as its limit: one number.
     Limits,
     /// The answer if every job ran as long as its user's last two: one number.
     LastTwo,
-    /// [`Method::Plan`], with the errors of earlier answers as a distribution.
+    /// [`AnswerMethod::Plan`], with the errors of earlier answers as a distribution.
     PlanErrors,
-    /// [`Method::LastTwo`], with the errors of earlier answers as a distribution.
+    /// [`AnswerMethod::LastTwo`], with the errors of earlier answers as a distribution.
     LastTwoErrors,
     /// Waits of jobs of the same size and limit since the last change.
     Waits,
@@ -25,44 +25,44 @@ pub enum Method {
     Closed,
     /// Futures with arrivals, not calibrated.
     Raw,
-    /// [`Method::Raw`] with each quantile moved by a regression on all other answers and on the
-    /// state.
+    /// [`AnswerMethod::Raw`] with each quantile moved by a regression on all other answers and on
+    /// the state.
     Regression,
     /// Futures with arrivals, calibrated: the answer.
     Calibrated,
 }
 
-impl Method {
+impl AnswerMethod {
     /// All, the answer last.
-    pub const ALL: [Method; 11] = [
-        Method::Plan,
-        Method::Limits,
-        Method::LastTwo,
-        Method::PlanErrors,
-        Method::LastTwoErrors,
-        Method::Waits,
-        Method::Neighbours,
-        Method::Closed,
-        Method::Raw,
-        Method::Regression,
-        Method::Calibrated,
+    pub const ALL: [AnswerMethod; 11] = [
+        AnswerMethod::Plan,
+        AnswerMethod::Limits,
+        AnswerMethod::LastTwo,
+        AnswerMethod::PlanErrors,
+        AnswerMethod::LastTwoErrors,
+        AnswerMethod::Waits,
+        AnswerMethod::Neighbours,
+        AnswerMethod::Closed,
+        AnswerMethod::Raw,
+        AnswerMethod::Regression,
+        AnswerMethod::Calibrated,
     ];
 
     /// Its name in options and tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Method::Plan => "plan",
-            Method::Limits => "limits",
-            Method::LastTwo => "last-two",
-            Method::PlanErrors => "plan-errors",
-            Method::LastTwoErrors => "last-two-errors",
-            Method::Waits => "waits",
-            Method::Neighbours => "neighbours",
-            Method::Closed => "closed",
-            Method::Raw => "raw",
-            Method::Regression => "regression",
-            Method::Calibrated => "calibrated",
+            AnswerMethod::Plan => "plan",
+            AnswerMethod::Limits => "limits",
+            AnswerMethod::LastTwo => "last-two",
+            AnswerMethod::PlanErrors => "plan-errors",
+            AnswerMethod::LastTwoErrors => "last-two-errors",
+            AnswerMethod::Waits => "waits",
+            AnswerMethod::Neighbours => "neighbours",
+            AnswerMethod::Closed => "closed",
+            AnswerMethod::Raw => "raw",
+            AnswerMethod::Regression => "regression",
+            AnswerMethod::Calibrated => "calibrated",
         }
     }
 
@@ -70,29 +70,29 @@ impl Method {
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
-            Method::Plan => "a conservative plan of time limits, as `squeue --start` makes one",
-            Method::Limits => "the policy, as if jobs ran to their limits",
-            Method::LastTwo => "the policy, as if jobs ran as long as their users' last two",
-            Method::PlanErrors => "plan, with the errors of its earlier answers around it",
-            Method::LastTwoErrors => "last-two, with the errors of its earlier answers around it",
-            Method::Waits => "waits of jobs of the same size and limit since the last change",
-            Method::Neighbours => "outcomes of the 60 most similar states",
-            Method::Closed => "sampled futures without arrivals, not calibrated",
-            Method::Raw => "sampled futures with arrivals, not calibrated",
-            Method::Regression => "raw, its quantiles moved by a regression on all other answers and the state",
-            Method::Calibrated => "sampled futures with arrivals, calibrated by past answers",
+            AnswerMethod::Plan => "a conservative plan of time limits, as `squeue --start` makes one",
+            AnswerMethod::Limits => "the policy, as if jobs ran to their limits",
+            AnswerMethod::LastTwo => "the policy, as if jobs ran as long as their users' last two",
+            AnswerMethod::PlanErrors => "plan, with the errors of its earlier answers around it",
+            AnswerMethod::LastTwoErrors => "last-two, with the errors of its earlier answers around it",
+            AnswerMethod::Waits => "waits of jobs of the same size and limit since the last change",
+            AnswerMethod::Neighbours => "outcomes of the 60 most similar states",
+            AnswerMethod::Closed => "sampled futures without arrivals, not calibrated",
+            AnswerMethod::Raw => "sampled futures with arrivals, not calibrated",
+            AnswerMethod::Regression => "raw, its quantiles moved by a regression on all other answers and the state",
+            AnswerMethod::Calibrated => "sampled futures with arrivals, calibrated by past answers",
         }
     }
 
     /// Returns whether it is one number and no distribution.
     #[must_use]
     pub fn is_point(self) -> bool {
-        matches!(self, Method::Plan | Method::Limits | Method::LastTwo)
+        matches!(self, AnswerMethod::Plan | AnswerMethod::Limits | AnswerMethod::LastTwo)
     }
 
     /// Returns whether it is a stage of the answer itself, and no baseline.
     #[must_use]
     pub fn is_own(self) -> bool {
-        matches!(self, Method::Closed | Method::Raw | Method::Regression | Method::Calibrated)
+        matches!(self, AnswerMethod::Closed | AnswerMethod::Raw | AnswerMethod::Regression | AnswerMethod::Calibrated)
     }
 }

@@ -2,7 +2,7 @@
 //! answers.
 
 use crate::score::{LEVELS, level};
-use crate::survival::{Curve, Seen};
+use crate::survival::{SeenValue, SurvivalCurve};
 use drystone_core::model::{Job, JobId, Time};
 use std::collections::{HashMap, VecDeque};
 
@@ -13,17 +13,17 @@ pub(crate) const FEATURES: usize = 5;
 pub(crate) const POINTS: usize = 2;
 
 #[derive(Clone, Debug)]
-struct Question {
+struct PastQuestion {
     job: JobId,
     at: Time,
     features: [f64; FEATURES],
     /// Points in ln(seconds + 60); not a number where there was none.
     points: [f64; POINTS],
-    fate: Fate,
+    fate: PastFate,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+enum PastFate {
     Waits,
     Started(i64),
     Withdrawn(i64),
@@ -32,7 +32,7 @@ enum Fate {
 /// Questions of the past with what came of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Questions {
-    list: VecDeque<Question>,
+    list: VecDeque<PastQuestion>,
 }
 
 const KEPT: usize = 2000;
@@ -44,7 +44,7 @@ const FEWEST: usize = 20;
 impl Questions {
     pub(crate) fn asked(&mut self, job: JobId, at: Time, features: [f64; FEATURES], points: [Option<i64>; POINTS]) {
         let points = points.map(|point| point.map_or(f64::NAN, |point| ln(point as f64)));
-        self.list.push_back(Question { job, at, features, points, fate: Fate::Waits });
+        self.list.push_back(PastQuestion { job, at, features, points, fate: PastFate::Waits });
         if self.list.len() > KEPT {
             self.list.pop_front();
         }
@@ -58,31 +58,31 @@ impl Questions {
             self.list.remove(from);
             return;
         }
-        question.fate = if started { Fate::Started(took) } else { Fate::Withdrawn(took) };
+        question.fate = if started { PastFate::Started(took) } else { PastFate::Withdrawn(took) };
     }
 
     /// A point answer as a distribution: its errors when it was about as long.
     pub(crate) fn conformal(&self, which: usize, point: i64, now: Time) -> Option<Vec<f64>> {
         let here = ln(point as f64);
         let known = self.list.iter().filter(|question| !question.points[which].is_nan());
-        let mut near: Vec<(f64, &Question)> =
+        let mut near: Vec<(f64, &PastQuestion)> =
             known.map(|question| ((question.points[which] - here).abs(), question)).collect();
         nearest(&mut near, NEAREST_ERRORS)?;
-        let mut seen: Vec<Seen> = near
+        let mut seen: Vec<SeenValue> = near
             .iter()
             .map(|(_, question)| {
                 let (took, known) = question.took(now);
-                Seen { value: ln(took as f64) - question.points[which], known }
+                SeenValue { value: ln(took as f64) - question.points[which], known }
             })
             .collect();
-        let curve = Curve::of(&mut seen);
+        let curve = SurvivalCurve::of(&mut seen);
         Some((0..LEVELS).map(|k| (libm::exp(here + curve.quantile(level(k)).unwrap_or(0.0)) - 60.0).max(0.0)).collect())
     }
 
     /// Returns the outcomes of the most similar states.
     pub(crate) fn neighbours(&self, features: &[f64; FEATURES], now: Time) -> Option<Vec<f64>> {
         let scale = self.scales();
-        let mut near: Vec<(f64, &Question)> = self
+        let mut near: Vec<(f64, &PastQuestion)> = self
             .list
             .iter()
             .map(|question| {
@@ -91,14 +91,14 @@ impl Questions {
             })
             .collect();
         nearest(&mut near, NEAREST_STATES)?;
-        let mut seen: Vec<Seen> = near
+        let mut seen: Vec<SeenValue> = near
             .iter()
             .map(|(_, question)| {
                 let (took, known) = question.took(now);
-                Seen { value: took as f64, known }
+                SeenValue { value: took as f64, known }
             })
             .collect();
-        let curve = Curve::of(&mut seen);
+        let curve = SurvivalCurve::of(&mut seen);
         curve.quantile(0.5)?;
         Some((0..LEVELS).map(|k| curve.quantile(level(k)).unwrap_or(0.0)).collect())
     }
@@ -114,12 +114,12 @@ impl Questions {
     }
 }
 
-impl Question {
+impl PastQuestion {
     fn took(&self, now: Time) -> (i64, bool) {
         match self.fate {
-            Fate::Started(took) => (took, true),
-            Fate::Withdrawn(took) => (took, false),
-            Fate::Waits => ((now - self.at).0, false),
+            PastFate::Started(took) => (took, true),
+            PastFate::Withdrawn(took) => (took, false),
+            PastFate::Waits => ((now - self.at).0, false),
         }
     }
 }
@@ -129,7 +129,7 @@ fn ln(seconds: f64) -> f64 {
 }
 
 /// Leaves the nearest so many, in the order of the questions; `None` where there are too few.
-fn nearest(list: &mut Vec<(f64, &Question)>, most: usize) -> Option<()> {
+fn nearest(list: &mut Vec<(f64, &PastQuestion)>, most: usize) -> Option<()> {
     if list.len() < FEWEST {
         return None;
     }
@@ -143,12 +143,12 @@ fn nearest(list: &mut Vec<(f64, &Question)>, most: usize) -> Option<()> {
 /// Waits of similar jobs since the last change, in the manner of QBETS: a class by size and limit;
 /// where waits exceed the 95 % quantile again and again, what was before is forgotten.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Waits {
-    classes: HashMap<(u32, i32), Class>,
+pub(crate) struct SimilarWaits {
+    classes: HashMap<(u32, i32), WaitClass>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Class {
+struct WaitClass {
     waits: VecDeque<i64>,
     exceeded: u32,
 }
@@ -159,13 +159,13 @@ const KEPT_AFTER_CHANGE: usize = 59;
 /// So many in a row above the 95 % quantile are a change.
 const CHANGE: u32 = 3;
 
-impl Waits {
+impl SimilarWaits {
     fn class(job: &Job) -> (u32, i32) {
         (job.procs.max(1).ilog2() / 2, libm::round(libm::log2(job.estimate.0.max(60) as f64 / 60.0) / 2.0) as i32)
     }
 
     pub(crate) fn learn(&mut self, job: &Job, took: i64) {
-        let class = self.classes.entry(Waits::class(job)).or_default();
+        let class = self.classes.entry(SimilarWaits::class(job)).or_default();
         let bound = quantile(&class.sorted(), 0.95);
         class.exceeded = if bound.is_some_and(|bound| took as f64 > bound) { class.exceeded + 1 } else { 0 };
         class.waits.push_back(took);
@@ -181,12 +181,12 @@ impl Waits {
     }
 
     pub(crate) fn answer(&self, job: &Job) -> Option<Vec<f64>> {
-        let sorted = self.classes.get(&Waits::class(job)).filter(|class| class.waits.len() >= FEWEST)?.sorted();
+        let sorted = self.classes.get(&SimilarWaits::class(job)).filter(|class| class.waits.len() >= FEWEST)?.sorted();
         (0..LEVELS).map(|k| quantile(&sorted, level(k))).collect()
     }
 }
 
-impl Class {
+impl WaitClass {
     fn sorted(&self) -> Vec<i64> {
         let mut waits: Vec<i64> = self.waits.iter().copied().collect();
         waits.sort_unstable();

@@ -1,9 +1,9 @@
 //! The answer of futures, moved by everything else that is known: a regression of each quantile,
 //! learned online.
 
-use crate::draws::{Draws, Purpose};
+use crate::draws::{DrawPurpose, Draws};
 use crate::past::FEATURES;
-use crate::sample::Sample;
+use crate::sample::StartSample;
 use crate::score::{LEVELS, level};
 use std::collections::VecDeque;
 
@@ -33,7 +33,12 @@ pub(crate) struct Clues {
 impl Clues {
     /// The sample of futures, medians of other answers in seconds, numbers of the state, and the
     /// processor-seconds that are expected before the job.
-    pub(crate) fn of(sample: &Sample, points: [Option<f64>; POINTS], features: &[f64; FEATURES], work: f64) -> Clues {
+    pub(crate) fn of(
+        sample: &StartSample,
+        points: [Option<f64>; POINTS],
+        features: &[f64; FEATURES],
+        work: f64,
+    ) -> Clues {
         let quantiles: Vec<f64> = (0..LEVELS).map(|k| ln(sample.quantile(level(k)))).collect();
         let n = quantiles.len() as f64;
         let mean = quantiles.iter().sum::<f64>() / n;
@@ -88,7 +93,7 @@ impl Regression {
         let draws = self.draws.sample(self.learned as u32);
         self.learned += 1;
         for replay in 0..REPLAYS {
-            let place = (draws.uniform(Purpose::Own, replay) * self.past.len() as f64) as usize;
+            let place = (draws.uniform(DrawPurpose::Own, replay) * self.past.len() as f64) as usize;
             let Some((clues, took)) = self.past.get(place).cloned() else { return };
             self.step(&clues, took);
         }
@@ -146,7 +151,7 @@ mod tests {
     use crate::score::at_level;
 
     fn clues(around: i64) -> Clues {
-        let sample = Sample::new((1..=100).map(|i| Some(around * (50 + i) / 100)), i64::MAX);
+        let sample = StartSample::new((1..=100).map(|i| Some(around * (50 + i) / 100)), i64::MAX);
         Clues::of(&sample, [Some(around as f64), None, None, None, None], &[1.0; FEATURES], 1e5)
     }
 

@@ -3,10 +3,10 @@
 
 use crate::forecaster::{Forecaster, Wanted};
 use crate::general::FutureError;
-use crate::sample::Sample;
+use crate::sample::StartSample;
 use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
 use drystone_core::model::{Job, JobId, Machine, Span, Time};
-use drystone_core::policy::{Action, Loss};
+use drystone_core::policy::{Action, CapacityLoss};
 
 /// A job as the site has recorded it; times are the session's.
 #[derive(Clone, PartialEq, Debug)]
@@ -71,7 +71,7 @@ pub fn adopt(
     scheduler: Scheduler,
     machine: Machine,
     jobs: &[Observed],
-    losses: &[Loss],
+    losses: &[CapacityLoss],
     now: Time,
 ) -> Result<Adoption, FutureError> {
     let here = (0..jobs.len()).filter(|&at| jobs[at].runs_at(now) || jobs[at].waits_at(now)).collect();
@@ -83,7 +83,7 @@ fn adopt_these(
     machine: Machine,
     jobs: &[Observed],
     mut here: Vec<usize>,
-    losses: &[Loss],
+    losses: &[CapacityLoss],
     now: Time,
 ) -> Result<Adoption, FutureError> {
     here.sort_by_key(|&at| (!jobs[at].runs_at(now), jobs[at].rank, jobs[at].job.submit, at));
@@ -135,7 +135,7 @@ pub struct Rehearsal {
 }
 
 /// Answer to a question about the past.
-struct Said {
+struct RehearsedAnswer {
     job: usize,
     asked: Time,
     /// Quantiles at 5, 25, 75 and 95 %, in seconds.
@@ -146,7 +146,7 @@ struct Said {
 
 /// Events, in the order of their delivery at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum RehearsalEvent {
     End,
     Start,
     Arrive,
@@ -168,23 +168,23 @@ impl Forecaster {
         patience: Span,
         progress: &dyn Fn(),
     ) -> Result<Rehearsal, FutureError> {
-        let mut events: Vec<(Time, What, usize)> = Vec::with_capacity(3 * jobs.len());
+        let mut events: Vec<(Time, RehearsalEvent, usize)> = Vec::with_capacity(3 * jobs.len());
         for (at, one) in jobs.iter().enumerate() {
-            events.push((one.eligible.max(one.job.submit), What::Arrive, at));
-            events.extend(one.start.map(|start| (start, What::Start, at)));
-            events.extend(one.end.map(|end| (end, What::End, at)));
+            events.push((one.eligible.max(one.job.submit), RehearsalEvent::Arrive, at));
+            events.extend(one.start.map(|start| (start, RehearsalEvent::Start, at)));
+            events.extend(one.end.map(|end| (end, RehearsalEvent::End, at)));
         }
         events.retain(|event| event.0 <= now);
         events.sort_unstable();
         // Waits that are no longer than the scheduler takes to look have no question.
         let waited = |one: &Observed| one.start.unwrap_or(now) - one.eligible.max(one.job.submit) > patience;
-        let asked = events.iter().filter(|event| event.1 == What::Arrive && waited(&jobs[event.2])).count();
+        let asked = events.iter().filter(|event| event.1 == RehearsalEvent::Arrive && waited(&jobs[event.2])).count();
         let (mut skip, mut here) = (asked.saturating_sub(questions), Vec::<usize>::new());
-        let (mut told, mut open) = (Rehearsal::default(), Vec::<Said>::new());
+        let (mut told, mut open) = (Rehearsal::default(), Vec::<RehearsedAnswer>::new());
         for (time, what, at) in events {
             let (one, id) = (&jobs[at], JobId(at as u32));
             match what {
-                What::Arrive => {
+                RehearsalEvent::Arrive => {
                     self.note_arrival(at as u64, &one.job);
                     if one.start.is_none_or(|start| start > time) && one.end.is_none_or(|end| end > time)
                         || one.runs_at(time)
@@ -202,13 +202,14 @@ impl Forecaster {
                     progress();
                     let correction = self.calibration().correction(time, self.settings());
                     let bounds = [0.05, 0.25, 0.75, 0.95].map(|level| correction.quantile(&sample, level));
-                    open.push(Said { job: at, asked: time, bounds, promised });
+                    open.push(RehearsedAnswer { job: at, asked: time, bounds, promised });
                     self.note_answer(id, one.job.user, time, &sample);
                 }
-                What::Start => {
+                RehearsalEvent::Start => {
                     self.started(id, time);
                     if let Some(place) = open.iter().position(|open| open.job == at) {
-                        let Said { asked, bounds: [low, quarter, most, high], promised, .. } = open.swap_remove(place);
+                        let RehearsedAnswer { asked, bounds: [low, quarter, most, high], promised, .. } =
+                            open.swap_remove(place);
                         told.promised += u64::from(promised.is_some());
                         told.kept += u64::from(promised.is_some_and(|latest| time <= latest));
                         let took = (time - asked).as_f64();
@@ -217,7 +218,7 @@ impl Forecaster {
                         told.inside[1] += u64::from((low..=high).contains(&took));
                     }
                 }
-                What::End => {
+                RehearsalEvent::End => {
                     here.retain(|&other| other != at);
                     match one.start {
                         Some(start) => self.note_end(at as u64, &one.job, time - start),
@@ -241,18 +242,18 @@ impl Forecaster {
         here: &[usize],
         job: usize,
         time: Time,
-    ) -> Result<(Sample, Option<Time>), FutureError> {
+    ) -> Result<(StartSample, Option<Time>), FutureError> {
         let adoption = adopt_these(self.fresh(), machine, jobs, here.to_vec(), &[], time)?;
         let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting().any(|other| other == id));
         match waits {
             Some(id) => {
                 let wanted = Wanted::drawn(job as u64, self.settings().rehearsed);
                 let times = self.simulate(&adoption.session, &[id], &wanted)?;
-                let sample = Sample::new(times.iter().map(|starts| starts[0]), self.settings().horizon.0);
+                let sample = StartSample::new(times.iter().map(|starts| starts[0]), self.settings().horizon.0);
                 Ok((sample, adoption.promise(id).map(|promise| promise.1)))
             }
             // The policy would start it at once.
-            None => Ok((Sample::new([Some(1)], self.settings().horizon.0), None)),
+            None => Ok((StartSample::new([Some(1)], self.settings().horizon.0), None)),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Run times learned from jobs: four nested histories, and their remainder for a job that has run
 //! for some time. Jobs of the user that still run count as well: they are at least as long.
 
-use crate::settings::Settings;
+use crate::settings::ForecasterSettings;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 /// An ended job: its limit, its run time and its start, in seconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Ended {
+struct EndedRun {
     limit: i64,
     run: i64,
     start: i64,
@@ -22,7 +22,7 @@ pub(crate) struct Sibling {
 }
 
 /// Ended jobs, newest first.
-type Newest = VecDeque<Ended>;
+type Newest = VecDeque<EndedRun>;
 
 /// Identity of a job for run times: user, limit and processors.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ const MOST_TABLES: usize = 4096;
 
 /// A history, and when it was last added to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct History {
+struct RunHistory {
     newest: Newest,
     stamp: u64,
 }
@@ -56,11 +56,11 @@ struct History {
 /// Learned run times.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Runs {
-    same: BTreeMap<Kin, History>,
-    of_limit: BTreeMap<(i32, i64), History>,
-    of_user: BTreeMap<i32, History>,
-    of_class: BTreeMap<i32, History>,
-    all: History,
+    same: BTreeMap<Kin, RunHistory>,
+    of_limit: BTreeMap<(i32, i64), RunHistory>,
+    of_user: BTreeMap<i32, RunHistory>,
+    of_class: BTreeMap<i32, RunHistory>,
+    all: RunHistory,
     /// Ends so far.
     ends: u64,
     /// Number of times that old histories were forgotten.
@@ -76,34 +76,34 @@ type Stamps = (u64, u64, u64);
 
 /// The values of one kind of job in ascending order.
 #[derive(Clone, Debug)]
-struct Table {
+struct RunTable {
     /// As of which it holds.
     stamps: Stamps,
-    values: Vec<Value>,
+    values: Vec<RunValue>,
     /// Places of each level among the values, ascending.
     of_level: [Vec<u16>; LEVELS],
 }
 
-impl Table {
-    fn new(stamps: Stamps, values: Vec<Value>) -> Table {
+impl RunTable {
+    fn new(stamps: Stamps, values: Vec<RunValue>) -> RunTable {
         let mut of_level: [Vec<u16>; LEVELS] = Default::default();
         for (at, value) in (0u16..).zip(&values) {
             of_level[usize::from(value.level)].push(at);
         }
-        Table { stamps, values, of_level }
+        RunTable { stamps, values, of_level }
     }
 }
 
-/// What readers of run times keep for themselves: tables of kinds of jobs, as long as they hold,
+/// Memory of a reader of run times: tables of kinds of jobs, as long as they hold,
 /// and room. Several readers may read at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tables {
-    of_kin: BTreeMap<Kin, Table>,
+    of_kin: BTreeMap<Kin, RunTable>,
     desk: Desk,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Value {
+struct RunValue {
     run: i64,
     level: u8,
     weight: f64,
@@ -176,9 +176,9 @@ impl RunTime {
 
 impl Runs {
     /// A job has ended.
-    pub(crate) fn learn(&mut self, kin: Kin, start: i64, run: i64, settings: &Settings) {
+    pub(crate) fn learn(&mut self, kin: Kin, start: i64, run: i64, settings: &ForecasterSettings) {
         self.ends += 1;
-        let (ended, stamp) = (Ended { limit: kin.limit, run, start }, self.ends);
+        let (ended, stamp) = (EndedRun { limit: kin.limit, run, start }, self.ends);
         add(self.same.entry(kin).or_default(), ended, stamp, settings.kept);
         add(self.of_limit.entry((kin.user, kin.limit)).or_default(), ended, stamp, settings.kept);
         add(self.of_user.entry(kin.user).or_default(), ended, stamp, settings.kept);
@@ -207,7 +207,7 @@ impl Runs {
         kin: Kin,
         ran: i64,
         siblings: &[Sibling],
-        settings: &Settings,
+        settings: &ForecasterSettings,
         tables: &mut Tables,
         into: &mut RunTime,
     ) {
@@ -218,13 +218,13 @@ impl Runs {
         if of_kin.len() > MOST_TABLES {
             of_kin.clear();
         }
-        let table = of_kin.entry(kin).or_insert_with(|| Table::new(stamps, self.values(kin, settings)));
+        let table = of_kin.entry(kin).or_insert_with(|| RunTable::new(stamps, self.values(kin, settings)));
         if table.stamps != stamps {
-            *table = Table::new(stamps, self.values(kin, settings));
+            *table = RunTable::new(stamps, self.values(kin, settings));
         }
         into.values.clear();
         into.range = if ran < kin.limit { (ran.max(0), kin.limit.max(1)) } else { (ran, ran + ran / 2 + 60) };
-        let longer = Longer::of(table, kin, ran);
+        let longer = LongerRuns::of(table, kin, ran);
         if longer.is_told_by(siblings) {
             longer.sums_with(siblings, settings, desk, &mut into.values);
         } else {
@@ -234,13 +234,13 @@ impl Runs {
     }
 
     /// Values of all four histories, in ascending order.
-    fn values(&self, kin: Kin, settings: &Settings) -> Vec<Value> {
+    fn values(&self, kin: Kin, settings: &ForecasterSettings) -> Vec<RunValue> {
         let mut values = Vec::with_capacity(3 * settings.kept + TAKEN_OF_CLASS);
         let levels = [self.same.get(&kin), self.of_limit.get(&(kin.user, kin.limit)), self.of_user.get(&kin.user)];
         for (level, history) in (0u8..).zip(levels) {
             let mut weight = 1.0;
             for ended in history.iter().flat_map(|history| &history.newest) {
-                values.push(Value { run: scaled(*ended, kin.limit), level, weight, start: ended.start });
+                values.push(RunValue { run: scaled(*ended, kin.limit), level, weight, start: ended.start });
                 weight *= settings.decay;
             }
         }
@@ -249,7 +249,7 @@ impl Runs {
         let taken = class.len().min(TAKEN_OF_CLASS);
         values.extend((0..taken).map(|at| {
             let ended = class[at * class.len() / taken];
-            Value { run: scaled(ended, kin.limit), level: 3, weight: 1.0, start: ended.start }
+            RunValue { run: scaled(ended, kin.limit), level: 3, weight: 1.0, start: ended.start }
         }));
         values.sort_by_key(|value| value.run);
         values
@@ -277,7 +277,7 @@ impl Runs {
     }
 }
 
-fn add(history: &mut History, ended: Ended, stamp: u64, most: usize) {
+fn add(history: &mut RunHistory, ended: EndedRun, stamp: u64, most: usize) {
     history.stamp = stamp;
     history.newest.push_front(ended);
     history.newest.truncate(most);
@@ -289,7 +289,7 @@ fn class(limit: i64) -> i32 {
 }
 
 /// The run time of an ended job as if its limit had been this one.
-fn scaled(ended: Ended, limit: i64) -> i64 {
+fn scaled(ended: EndedRun, limit: i64) -> i64 {
     if ended.limit == limit || ended.limit <= 0 {
         return ended.run;
     }
@@ -306,7 +306,7 @@ fn scaled(ended: Ended, limit: i64) -> i64 {
 struct Desk {
     masses: Vec<(i64, f64)>,
     escapes: Vec<Escape>,
-    items: Vec<Item>,
+    items: Vec<LevelItem>,
     at_risk: Vec<f64>,
     running: Vec<(i64, i64)>,
     /// The decay to the power of each place.
@@ -315,8 +315,8 @@ struct Desk {
 
 /// A table as seen by a job that has run for some time: the values that are longer.
 #[derive(Clone, Copy)]
-struct Longer<'a> {
-    values: &'a [Value],
+struct LongerRuns<'a> {
+    values: &'a [RunValue],
     /// Places of each level among the values of the table, from the first of these on.
     of_level: [&'a [u16]; LEVELS],
     /// Place of the first value in the table.
@@ -325,15 +325,15 @@ struct Longer<'a> {
     ran: i64,
 }
 
-impl<'a> Longer<'a> {
-    fn of(table: &'a Table, kin: Kin, ran: i64) -> Longer<'a> {
+impl<'a> LongerRuns<'a> {
+    fn of(table: &'a RunTable, kin: Kin, ran: i64) -> LongerRuns<'a> {
         let from = table.values.partition_point(|value| value.run <= ran);
         let longer = |places: &'a Vec<u16>| &places[places.partition_point(|&at| usize::from(at) < from)..];
-        Longer { values: &table.values[from..], of_level: table.of_level.each_ref().map(longer), from, kin, ran }
+        LongerRuns { values: &table.values[from..], of_level: table.of_level.each_ref().map(longer), from, kin, ran }
     }
 
     /// Values of a level with their places among all, ascending.
-    fn level(&self, level: usize) -> impl Iterator<Item = (usize, &'a Value)> {
+    fn level(&self, level: usize) -> impl Iterator<Item = (usize, &'a RunValue)> {
         let (from, values) = (self.from, self.values);
         self.of_level[level].iter().map(move |&at| (usize::from(at) - from, &values[usize::from(at) - from]))
     }
@@ -367,7 +367,7 @@ impl<'a> Longer<'a> {
     }
 
     /// Collects the values as ascending values with sums of probabilities.
-    fn sums(&self, settings: &Settings, into: &mut Vec<(i64, f64)>) {
+    fn sums(&self, settings: &ForecasterSettings, into: &mut Vec<(i64, f64)>) {
         let mut weights = [0.0; LEVELS];
         for value in self.values {
             weights[usize::from(value.level)] += value.weight;
@@ -386,11 +386,17 @@ impl<'a> Longer<'a> {
         }));
     }
 
-    /// The same where jobs of the user still run: each level is a Kaplan-Meier estimate over the
+    /// Sums where jobs of the user still run: each level is a Kaplan-Meier estimate over the
     /// jobs that have started, the newest start first, of which some are known to be longer only.
     /// What is longer than all that has ended finds longer values in the user's wider levels, or
     /// has a tail of its own.
-    fn sums_with(&self, siblings: &[Sibling], settings: &Settings, desk: &mut Desk, into: &mut Vec<(i64, f64)>) {
+    fn sums_with(
+        &self,
+        siblings: &[Sibling],
+        settings: &ForecasterSettings,
+        desk: &mut Desk,
+        into: &mut Vec<(i64, f64)>,
+    ) {
         desk.masses.clear();
         desk.masses.extend(self.values.iter().map(|value| (value.run, 0.0)));
         desk.escapes.clear();
@@ -442,7 +448,7 @@ struct Escape {
 
 /// A job of a level: what it took and its place among the values, or how long it has run.
 #[derive(Clone, Copy, Debug)]
-struct Item {
+struct LevelItem {
     value: i64,
     at: Option<usize>,
     weight: f64,
@@ -451,7 +457,7 @@ struct Item {
 impl Desk {
     /// Takes the jobs of a level, those that have ended and those that run, in the order of their
     /// times. Each weighs by its place in the order of the starts.
-    fn take(&mut self, longer: &Longer<'_>, level: usize, settings: &Settings) {
+    fn take(&mut self, longer: &LongerRuns<'_>, level: usize, settings: &ForecasterSettings) {
         let Desk { items, running, powers, .. } = self;
         let most = running.len() + longer.of_level[level].len();
         if powers.is_empty() {
@@ -464,14 +470,14 @@ impl Desk {
         items.extend(longer.level(level).map(|(at, value)| {
             // The newest start comes first.
             let newer = running.partition_point(|running| running.0 > value.start);
-            Item { value: value.run, at: Some(at), weight: value.weight * powers[newer] }
+            LevelItem { value: value.run, at: Some(at), weight: value.weight * powers[newer] }
         }));
         if running.is_empty() {
             return;
         }
         for (place, &(start, ran)) in running.iter().enumerate() {
             let newer = longer.level(level).filter(|(_, value)| value.start > start).count() + place;
-            items.push(Item { value: ran, at: None, weight: powers[newer] });
+            items.push(LevelItem { value: ran, at: None, weight: powers[newer] });
         }
         items.sort_by_key(|item| (item.value, item.at.is_none()));
     }
@@ -537,7 +543,7 @@ impl Escape {
 impl Sibling {
     /// Its run time so far, as if its limit had been this one.
     fn as_if(&self, limit: i64) -> i64 {
-        scaled(Ended { limit: self.kin.limit, run: self.ran, start: self.start }, limit)
+        scaled(EndedRun { limit: self.kin.limit, run: self.ran, start: self.start }, limit)
     }
 }
 
@@ -549,7 +555,7 @@ mod tests {
 
     fn of(runs: &Runs, kin: Kin, ran: i64) -> RunTime {
         let mut run = RunTime::default();
-        runs.of(kin, ran, &[], &Settings::default(), &mut Tables::default(), &mut run);
+        runs.of(kin, ran, &[], &ForecasterSettings::default(), &mut Tables::default(), &mut run);
         run
     }
 
@@ -568,7 +574,7 @@ mod tests {
 
     #[test]
     fn levels_are_found_as_by_a_search() {
-        let (mut runs, settings) = (Runs::default(), Settings::default());
+        let (mut runs, settings) = (Runs::default(), ForecasterSettings::default());
         for at in 0..90 {
             let kin = Kin { user: at % 3, limit: [100, 1000, 5000][at as usize % 3], procs: 4 };
             runs.learn(kin, 0, i64::from(at * at % 97 * 10), &settings);
@@ -586,7 +592,7 @@ mod tests {
 
     #[test]
     fn levels_share_as_their_surviving_weights_say() {
-        let (mut runs, settings) = (Runs::default(), Settings::default());
+        let (mut runs, settings) = (Runs::default(), ForecasterSettings::default());
         // The same job twice, newest 20; another limit of the same user; another user.
         runs.learn(KIN, 0, 10, &settings);
         runs.learn(KIN, 0, 20, &settings);
@@ -616,7 +622,7 @@ mod tests {
     /// Those that wait will not take 10 either.
     #[test]
     fn jobs_that_run_tell_of_those_that_wait() {
-        let (mut runs, settings) = (Runs::default(), Settings::default());
+        let (mut runs, settings) = (Runs::default(), ForecasterSettings::default());
         let kin = Kin { limit: 1_000, ..KIN };
         (0..20).for_each(|start| runs.learn(kin, start, 10, &settings));
         let siblings: Vec<Sibling> = (0..10).map(|_| Sibling { kin, start: 100, ran: 50 }).collect();
@@ -641,7 +647,7 @@ mod tests {
 
     #[test]
     fn jobs_of_others_and_of_other_kinds_tell_their_levels_alone() {
-        let (mut runs, settings) = (Runs::default(), Settings::default());
+        let (mut runs, settings) = (Runs::default(), ForecasterSettings::default());
         (0..20).for_each(|start| runs.learn(KIN, start, 10, &settings));
         let before = of(&runs, KIN, -1).beyond(30);
         // Another limit of the same user: level 3 only, as if its limit had been 100.
@@ -657,7 +663,7 @@ mod tests {
 
     #[test]
     fn the_last_two_plan_and_the_limit_stands_in() {
-        let (mut runs, settings) = (Runs::default(), Settings::default());
+        let (mut runs, settings) = (Runs::default(), ForecasterSettings::default());
         assert_eq!(runs.last_two(KIN, -1), 100);
         runs.learn(KIN, 0, 10, &settings);
         assert_eq!(runs.last_two(KIN, -1), 10);

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 /// at the i-th of n values it is i/(n + 1), linear in between and from 0 on, and behind the last it
 /// falls off exponentially.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Sample {
+pub struct StartSample {
     /// Ascending.
     values: Vec<i64>,
     /// Number of them that are no starts, but the end of the futures simulated.
     beyond: u32,
 }
 
-impl Sample {
+impl StartSample {
     /// The distribution of these times; `None` is a future without a start until `horizon`.
     #[must_use]
-    pub fn new(times: impl IntoIterator<Item = Option<i64>>, horizon: i64) -> Sample {
+    pub fn new(times: impl IntoIterator<Item = Option<i64>>, horizon: i64) -> StartSample {
         let mut beyond = 0;
         let mut values: Vec<i64> = times
             .into_iter()
@@ -26,7 +26,7 @@ impl Sample {
             })
             .collect();
         values.sort_unstable();
-        Sample { values, beyond }
+        StartSample { values, beyond }
     }
 
     /// The times, ascending.
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn between_values_it_is_linear_and_behind_them_exponential() {
-        let sample = Sample::new([Some(30), Some(10), Some(20)], 1000);
+        let sample = StartSample::new([Some(30), Some(10), Some(20)], 1000);
         for (time, level) in [(0.0, 0.0), (5.0, 0.125), (10.0, 0.25), (15.0, 0.375), (30.0, 0.75)] {
             assert!((sample.level(time, 0.5) - level).abs() < 1e-12, "{time}");
             assert!((sample.quantile(level) - time).abs() < 1e-9, "{level}");
@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn within_ties_the_place_is_given() {
-        let sample = Sample::new([Some(10), Some(10), Some(10)], 1000);
+        let sample = StartSample::new([Some(10), Some(10), Some(10)], 1000);
         assert_eq!([0.0, 0.5, 1.0].map(|tie| sample.level(10.0, tie)), [0.25, 0.5, 0.75]);
     }
 
     #[test]
     fn a_future_without_a_start_counts_as_the_horizon() {
-        let sample = Sample::new([Some(10), None, Some(5000), None], 1000);
+        let sample = StartSample::new([Some(10), None, Some(5000), None], 1000);
         assert_eq!(sample.values(), [10, 1000, 1000, 1000]);
         assert!((sample.beyond() - 0.5).abs() < 1e-12);
     }
@@ -124,7 +124,7 @@ mod tests {
     proptest! {
         #[test]
         fn quantiles_invert_levels(values in prop::collection::vec(0i64..100_000, 1..150), level in 0.001f64..0.999) {
-            let sample = Sample::new(values.iter().map(|&v| Some(v)), i64::MAX);
+            let sample = StartSample::new(values.iter().map(|&v| Some(v)), i64::MAX);
             let time = sample.quantile(level);
             let (low, high) = (sample.level(time - 1e-6, 0.0), sample.level(time + 1e-6, 1.0));
             prop_assert!(low <= level + 1e-6 && level <= high + 1e-6, "{low} {level} {high}");

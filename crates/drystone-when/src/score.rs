@@ -1,6 +1,6 @@
 //! Scores of answers: how far, how wide, how often right.
 
-use crate::draws::{Draws, Purpose};
+use crate::draws::{DrawPurpose, Draws};
 use serde::{Deserialize, Serialize};
 
 /// Quantiles of an answer, at the levels (k − ½)/100.
@@ -26,7 +26,7 @@ pub const PINBALL: [f64; 4] = [0.1, 0.5, 0.9, 0.95];
 
 /// One answer held against what came of it; times in minutes.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Mark {
+pub struct ScoreMark {
     /// Continuous ranked probability score.
     pub crps: f32,
     /// CRPS of the logarithm of the time plus a minute.
@@ -47,16 +47,16 @@ pub struct Mark {
     pub later: bool,
 }
 
-impl Mark {
+impl ScoreMark {
     /// Marks quantiles, in seconds, against the time that the start took.
     #[must_use]
-    pub fn of(quantiles: &[f64], took: f64) -> Mark {
+    pub fn of(quantiles: &[f64], took: f64) -> ScoreMark {
         let loss = |quantile: f64, level: f64, took: f64| {
             if took >= quantile { level * (took - quantile) } else { (1.0 - level) * (quantile - took) }
         };
         let log = |time: f64| libm::log(time.max(0.0) + 60.0);
         let (log_took, n) = (log(took), LEVELS as f64);
-        let mut mark = Mark::default();
+        let mut mark = ScoreMark::default();
         let (mut crps, mut log_crps) = (0.0, 0.0);
         for (k, &quantile) in quantiles.iter().enumerate() {
             crps += loss(quantile, level(k), took);
@@ -82,7 +82,7 @@ impl Mark {
 
 /// Marks, summed up. Times in minutes, shares from 0 to 1.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Score {
+pub struct ForecastScore {
     /// Questions with an answer and an outcome.
     pub questions: u64,
     /// Questions without an answer.
@@ -110,16 +110,16 @@ pub struct Score {
     pub pit: [f64; 10],
 }
 
-impl Score {
+impl ForecastScore {
     /// The sum of these marks.
     #[must_use]
-    pub fn of(marks: &[Mark], unanswered: u64) -> Score {
+    pub fn of(marks: &[ScoreMark], unanswered: u64) -> ForecastScore {
         let n = marks.len() as f64;
-        let mut score = Score { questions: marks.len() as u64, unanswered, ..Score::default() };
+        let mut score = ForecastScore { questions: marks.len() as u64, unanswered, ..ForecastScore::default() };
         if marks.is_empty() {
             return score;
         }
-        let mean = |of: &dyn Fn(&Mark) -> f64| marks.iter().map(of).sum::<f64>() / n;
+        let mean = |of: &dyn Fn(&ScoreMark) -> f64| marks.iter().map(of).sum::<f64>() / n;
         score.crps = mean(&|mark| mark.crps.into());
         score.log_crps = mean(&|mark| mark.log_crps.into());
         for i in 0..PINBALL.len() {
@@ -166,7 +166,7 @@ fn median(mut values: Vec<f32>) -> f64 {
 
 /// Gain of answers over others on the same questions: 1 − CRPS/CRPS, with an interval.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Skill {
+pub struct ForecastSkill {
     /// On all questions.
     pub skill: f64,
     /// 2.5 % of the resampled values are lower.
@@ -182,7 +182,7 @@ const RESAMPLES: u32 = 1000;
 /// The skill of `ours` over `theirs`, both in the order of the questions, by a paired bootstrap
 /// over blocks of 50 questions.
 #[must_use]
-pub fn skill(ours: &[f32], theirs: &[f32], seed: u64) -> Skill {
+pub fn skill(ours: &[f32], theirs: &[f32], seed: u64) -> ForecastSkill {
     let sums = |list: &[f32]| -> Vec<f64> {
         list.chunks(BLOCK).map(|block| block.iter().map(|&crps| f64::from(crps)).sum()).collect()
     };
@@ -195,7 +195,7 @@ pub fn skill(ours: &[f32], theirs: &[f32], seed: u64) -> Skill {
             let draws = draws.sample(resample);
             let (mut x, mut y) = (0.0, 0.0);
             for i in 0..a.len() {
-                let place = (draws.uniform(Purpose::Own, i as u64) * a.len() as f64) as usize;
+                let place = (draws.uniform(DrawPurpose::Own, i as u64) * a.len() as f64) as usize;
                 x += a[place];
                 y += b[place];
             }
@@ -204,7 +204,7 @@ pub fn skill(ours: &[f32], theirs: &[f32], seed: u64) -> Skill {
         .collect();
     found.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| found[((share * found.len() as f64) as usize).min(found.len() - 1)];
-    Skill { skill: whole, low: at(0.025), high: at(0.975) }
+    ForecastSkill { skill: whole, low: at(0.025), high: at(0.975) }
 }
 
 #[cfg(test)]
@@ -213,12 +213,12 @@ mod tests {
 
     #[test]
     fn a_point_is_scored_by_its_error() {
-        let mark = Mark::of(&[600.0; LEVELS], 1200.0);
+        let mark = ScoreMark::of(&[600.0; LEVELS], 1200.0);
         assert!((mark.crps - 10.0).abs() < 1e-4 && (mark.error - 10.0).abs() < 1e-4, "{mark:?}");
         assert_eq!((mark.inside, mark.by_95, mark.below), ([false; 2], false, 100));
         assert!((mark.pinball[2] - 9.0).abs() < 1e-4);
         assert!((mark.log_crps - (1260f64 / 660.0).ln() as f32).abs() < 1e-5);
-        let early = Mark::of(&[600.0; LEVELS], 300.0);
+        let early = ScoreMark::of(&[600.0; LEVELS], 300.0);
         assert!((early.crps - 5.0).abs() < 1e-4 && !early.later);
     }
 
@@ -227,7 +227,7 @@ mod tests {
         // CRPS of a uniform distribution on [0, 1] at y is y² − y + 1/3.
         let quantiles: Vec<f64> = (0..LEVELS).map(|k| level(k) * 6000.0).collect();
         for y in [0.1, 0.5, 0.9] {
-            let mark = Mark::of(&quantiles, y * 6000.0);
+            let mark = ScoreMark::of(&quantiles, y * 6000.0);
             let exact = 100.0 * (y * y - y + 1.0 / 3.0);
             assert!((f64::from(mark.crps) - exact).abs() < 0.01, "{y}: {} {exact}", mark.crps);
         }
@@ -236,8 +236,8 @@ mod tests {
     #[test]
     fn calibrated_answers_have_no_calibration_error() {
         let quantiles: Vec<f64> = (0..LEVELS).map(|k| level(k) * 6000.0).collect();
-        let marks: Vec<Mark> = (0..1000).map(|i| Mark::of(&quantiles, (f64::from(i) + 0.5) * 6.0)).collect();
-        let score = Score::of(&marks, 0);
+        let marks: Vec<ScoreMark> = (0..1000).map(|i| ScoreMark::of(&quantiles, (f64::from(i) + 0.5) * 6.0)).collect();
+        let score = ForecastScore::of(&marks, 0);
         assert!(score.calibration_error < 1e-3, "{}", score.calibration_error);
         assert!(score.pit.iter().all(|share| (share - 0.1).abs() < 2e-3), "{:?}", score.pit);
         assert!((score.coverage[0] - 0.5).abs() < 2e-3 && (score.coverage[1] - 0.9).abs() < 2e-3);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The numbers of a forecaster. The defaults were chosen on logs of three machines and are flat:
 /// the page on start times says how flat.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct ForecasterSettings {
     /// Futures per question.
     pub samples: u32,
     /// Futures per rehearsed answer, of which only the level of the start is kept.
@@ -34,9 +34,9 @@ pub struct Settings {
     pub seed: u64,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for ForecasterSettings {
+    fn default() -> ForecasterSettings {
+        ForecasterSettings {
             samples: 100,
             rehearsed: 100,
             kept: 30,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A value, or how large it is at least.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct Seen {
+pub(crate) struct SeenValue {
     pub(crate) value: f64,
     /// True if it is the value itself.
     pub(crate) known: bool,
@@ -12,19 +12,19 @@ pub(crate) struct Seen {
 
 /// The distribution as points, ascending both in value and in probability.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Curve {
+pub(crate) struct SurvivalCurve {
     points: Vec<(f64, f64)>,
 }
 
-impl Curve {
+impl SurvivalCurve {
     /// The estimate from these values. Those that are only bounded count as larger than known ones
     /// of the same value.
-    pub(crate) fn of(seen: &mut [Seen]) -> Curve {
-        Curve::weighted(&mut seen.iter().map(|&seen| (seen, 1.0)).collect::<Vec<_>>())
+    pub(crate) fn of(seen: &mut [SeenValue]) -> SurvivalCurve {
+        SurvivalCurve::weighted(&mut seen.iter().map(|&seen| (seen, 1.0)).collect::<Vec<_>>())
     }
 
     /// The estimate from values of which some count for less than one.
-    pub(crate) fn weighted(seen: &mut [(Seen, f64)]) -> Curve {
+    pub(crate) fn weighted(seen: &mut [(SeenValue, f64)]) -> SurvivalCurve {
         seen.sort_by(|(a, _), (b, _)| a.value.total_cmp(&b.value).then(b.known.cmp(&a.known)));
         // Weights from here on, added from the end: differences of sums would lose the small ones.
         let mut at_risk: Vec<f64> = seen.iter().map(|one| one.1).collect();
@@ -38,7 +38,7 @@ impl Curve {
                 points.push((one.value, 1.0 - left));
             }
         }
-        Curve { points }
+        SurvivalCurve { points }
     }
 
     /// The value at a level, for values from 0 to 1: linear between the points, through (0, 0) and
@@ -66,9 +66,9 @@ mod tests {
     fn what_is_bounded_only_weighs_on_what_is_larger() {
         // By hand: of five, one at 1; two at risk of three at 3 after one was lost at 2; the last
         // at 4 of two.
-        let seen = |value: f64, known| Seen { value, known };
+        let seen = |value: f64, known| SeenValue { value, known };
         let mut list = [seen(4.0, true), seen(1.0, true), seen(2.0, false), seen(3.0, true), seen(5.0, false)];
-        let curve = Curve::of(&mut list);
+        let curve = SurvivalCurve::of(&mut list);
         let left = [0.8, 0.8 * 2.0 / 3.0, 0.8 * 2.0 / 3.0 / 2.0];
         for (point, (value, left)) in curve.points.iter().zip([1.0, 3.0, 4.0].into_iter().zip(left)) {
             assert!((point.0 - value).abs() < 1e-12 && (point.1 - (1.0 - left)).abs() < 1e-12, "{point:?}");
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(curve.quantile(0.19), Some(1.0));
         assert_eq!(curve.quantile(0.5), Some(4.0));
         assert_eq!(curve.quantile(0.99), Some(4.0));
-        assert_eq!(Curve::default().quantile(0.5), None);
-        assert!((Curve::default().unit_quantile(0.3) - 0.3).abs() < 1e-12);
+        assert_eq!(SurvivalCurve::default().quantile(0.5), None);
+        assert!((SurvivalCurve::default().unit_quantile(0.3) - 0.3).abs() < 1e-12);
     }
 }

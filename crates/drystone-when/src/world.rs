@@ -1,10 +1,10 @@
 //! The state that is asked about, as futures begin: the jobs that are here, and what may happen to
 //! each.
 
-use crate::days::Past;
-use crate::draws::{Draws, Named, Purpose};
+use crate::days::PastArrival;
+use crate::draws::{DrawPurpose, Draws, Named};
 use crate::runs::{Kin, RunTime, Runs, Sibling, Tables};
-use crate::settings::Settings;
+use crate::settings::ForecasterSettings;
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Procs, Time};
 use drystone_core::policy::Phase;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// A job that is here.
 #[derive(Clone, Debug)]
-pub(crate) struct Here {
+pub(crate) struct PresentJob {
     pub(crate) id: JobId,
     pub(crate) kin: Kin,
     /// Run time so far, −1 for a waiting job.
@@ -24,7 +24,7 @@ pub(crate) struct Here {
     pub(crate) predicted_end: i64,
 }
 
-impl Here {
+impl PresentJob {
     /// Of a running job: when it ends, if it runs so long in all.
     pub(crate) fn end(&self, run: i64, now: Time) -> i64 {
         (now.0 + run - self.ran).max(now.0 + 1)
@@ -37,12 +37,12 @@ pub(crate) fn kin(job: &Job) -> Kin {
 
 /// The jobs that are here, in the order of arrival.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct World {
+pub(crate) struct PresentJobs {
     /// Names of jobs begin here: those before are known from elsewhere.
     pub(crate) offset: u64,
     pub(crate) now: Time,
     pub(crate) free: Procs,
-    pub(crate) here: Vec<Here>,
+    pub(crate) here: Vec<PresentJob>,
     /// True if anything is here that the fast futures do not know: processors that are out, jobs
     /// that are held back or suspended.
     pub(crate) special: bool,
@@ -50,11 +50,11 @@ pub(crate) struct World {
     siblings: Vec<Sibling>,
 }
 
-impl World {
+impl PresentJobs {
     /// Reads the state of a session; its first job has the name `offset`.
-    pub(crate) fn of(session: &Session, offset: u64) -> World {
+    pub(crate) fn of(session: &Session, offset: u64) -> PresentJobs {
         let view = session.view();
-        let mut world = World {
+        let mut world = PresentJobs {
             offset,
             now: view.now(),
             free: session.free(),
@@ -65,7 +65,7 @@ impl World {
         let here = |id: JobId| {
             let (phase, job) = (view.phase(id), view.job(id));
             let waits = matches!(phase, Phase::Waiting | Phase::Held);
-            Here {
+            PresentJob {
                 id,
                 kin: kin(job),
                 ran: if waits { -1 } else { view.ran(id).0 },
@@ -119,32 +119,40 @@ pub(crate) enum Assume {
 
 /// Run times of the jobs that are here, drawn where a future needs them.
 #[derive(Debug)]
-pub(crate) struct Fates<'a> {
-    pub(crate) world: &'a World,
+pub(crate) struct DrawnFates<'a> {
+    pub(crate) world: &'a PresentJobs,
     runs: &'a Runs,
     tables: &'a mut Tables,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a ForecasterSettings,
     pub(crate) assume: Assume,
     fates: Vec<Option<Fate>>,
     /// Jobs that are here under another name, by their kind.
     others: BTreeMap<Kin, RunTime>,
 }
 
-/// What may happen to a job: its run time, and the names of the numbers that decide.
+/// Fate of a job: its run time, and the names of the numbers that decide.
 #[derive(Clone, Debug)]
 struct Fate {
     time: RunTime,
     luck: Luck,
 }
 
-impl<'a> Fates<'a> {
+impl<'a> DrawnFates<'a> {
     pub(crate) fn new(
-        world: &'a World,
+        world: &'a PresentJobs,
         (runs, tables): (&'a Runs, &'a mut Tables),
-        settings: &'a Settings,
+        settings: &'a ForecasterSettings,
         assume: Assume,
-    ) -> Fates<'a> {
-        Fates { fates: vec![None; world.here.len()], world, runs, tables, settings, assume, others: BTreeMap::new() }
+    ) -> DrawnFates<'a> {
+        DrawnFates {
+            fates: vec![None; world.here.len()],
+            world,
+            runs,
+            tables,
+            settings,
+            assume,
+            others: BTreeMap::new(),
+        }
     }
 
     /// The run time of a job that is here, in the future with these draws.
@@ -166,7 +174,7 @@ impl<'a> Fates<'a> {
     }
 
     /// The run time of a job of the past that arrives again.
-    pub(crate) fn again(&mut self, past: &Past, draws: Draws) -> i64 {
+    pub(crate) fn again(&mut self, past: &PastArrival, draws: Draws) -> i64 {
         if let Some(run) = past.run {
             return run;
         }
@@ -201,9 +209,9 @@ impl Luck {
     fn of(name: u64, kin: Kin) -> Luck {
         let group = (kin.user as u32 as u64) << 32 ^ (kin.limit as u64).wrapping_mul(0x9e37_79b9);
         Luck {
-            coupled: Named::new(Purpose::Coupled, name),
-            shared: Named::new(Purpose::Shared, group),
-            own: Named::new(Purpose::Own, name),
+            coupled: Named::new(DrawPurpose::Coupled, name),
+            shared: Named::new(DrawPurpose::Shared, group),
+            own: Named::new(DrawPurpose::Own, name),
         }
     }
 

@@ -10,10 +10,10 @@
 mod clock;
 
 use clock::processor_time;
-use drystone::engine::{Replay, Schedule, Scheduler, Simulation};
+use drystone::engine::{Schedule, Scheduler, Simulation, WorkloadReplay};
 use drystone::generate::{Params, generate};
-use drystone::log::clean::Study;
-use drystone::model::{Job, Machine, Procs, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::log::clean::CleaningStudy;
+use drystone::model::{Job, LogStatus, Machine, Procs, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::{Conservative, Notice, PolicySpec};
 use drystone_reference::{jobs_of, talby};
 use rand::{RngExt, SeedableRng};
@@ -30,7 +30,7 @@ fn burst(jobs: usize) -> Workload {
         let estimate = f64::exp(rng.random_range(60f64.ln()..86_400f64.ln())) as i64;
         let run = Span(rng.random_range(0..=estimate));
         all.push(Job::new(Time(0), rng.random_range(1..=256u32), Span(estimate)));
-        truth.push(Truth { run, number: number as i64, status: Status::Unknown });
+        truth.push(Truth { run, number: number as i64, status: LogStatus::Unknown });
     }
     Workload::new(Machine::new(1_024), all, truth, Provenance::default()).expect("sound")
 }
@@ -44,7 +44,7 @@ fn like(procs: Procs, jobs: u32, load: f64) -> Workload {
 fn log(name: &str, procs: Procs) -> Option<Workload> {
     let root = std::env::var_os("DRYSTONE_SHARED")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
-    let options = drystone::log::clean::Options { procs: Some(procs), ..Study::Tsafrir2007.options() };
+    let options = drystone::log::clean::CleaningOptions { procs: Some(procs), ..CleaningStudy::Tsafrir2007.options() };
     let file = root.join(format!("traces/{name}.swf.gz"));
     if !file.exists() {
         eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED)", file.display());
@@ -58,7 +58,9 @@ type Build = fn() -> Scheduler;
 fn simulate(workload: &Workload, build: Build) -> (Duration, Schedule) {
     let mut schedule = Schedule::default();
     let before = processor_time();
-    Simulation::new(workload.machine(), build(), Replay::new(workload)).run(&mut schedule).expect("a sound policy");
+    Simulation::new(workload.machine(), build(), WorkloadReplay::new(workload))
+        .run(&mut schedule)
+        .expect("a sound policy");
     (processor_time() - before, schedule)
 }
 
@@ -96,7 +98,8 @@ fn naive(jobs: usize) {
     let workload = burst(jobs);
     let (fast, schedule) = simulate(&workload, || conservative(0));
     let before = processor_time();
-    let theirs = talby::run(talby::Scheduler::Conservative, talby::Notice::Immediate, &jobs_of(&workload), 1_024);
+    let theirs =
+        talby::run(talby::NaiveTalbyScheduler::Conservative, talby::NaiveNotice::Immediate, &jobs_of(&workload), 1_024);
     let time = processor_time() - before;
     let starts = schedule.spans.iter().map(|span| span.map(|(start, _)| start.0));
     assert!(starts.eq(theirs.schedule.iter().map(|out| Some(out.start))), "two schedules");
@@ -108,7 +111,9 @@ fn naive(jobs: usize) {
 fn text(name: &str, policy: &str, workload: &Workload) {
     let spec: PolicySpec = policy.parse().expect("known");
     let before = processor_time();
-    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload)).run(&mut ()).expect("a sound policy");
+    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+        .run(&mut ())
+        .expect("a sound policy");
     let time = (processor_time() - before).as_secs_f64();
     let jobs = workload.len();
     println!("{:44} {jobs:8} jobs {time:9.3} s: {:9.0} jobs/s", format!("{policy}, {name}"), jobs as f64 / time);

@@ -9,9 +9,9 @@
 #![allow(missing_docs)] // What criterion's macros make.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use drystone::engine::{Replay, Schedule, Simulation};
+use drystone::engine::{Schedule, Simulation, WorkloadReplay};
 use drystone::generate;
-use drystone::log::clean::Study;
+use drystone::log::clean::CleaningStudy;
 use drystone::model::{Procs, Time, Workload};
 use drystone::policy::PolicySpec;
 use std::cmp::Reverse;
@@ -82,7 +82,7 @@ fn naive_easy(workload: &Workload) -> Vec<(Time, Time)> {
 }
 
 fn simulate(workload: &Workload, policy: &PolicySpec) {
-    let mut simulation = Simulation::new(workload.machine(), policy.scheduler(), Replay::new(workload));
+    let mut simulation = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut ()).expect("a sound policy");
     black_box(simulation.now());
 }
@@ -93,7 +93,7 @@ fn log(name: &str, jobs: u32, procs: Procs) -> Workload {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
     let file = root.join(format!("traces/{name}.swf.gz"));
     if file.exists() {
-        return drystone::log::load(file, &Study::Tsafrir2007.options()).expect("a good log").workload;
+        return drystone::log::load(file, &CleaningStudy::Tsafrir2007.options()).expect("a good log").workload;
     }
     eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED); a synthetic workload stands in", file.display());
     let params = generate::Params { load: Some(0.7), ..generate::Params::new(procs, jobs) };
@@ -112,7 +112,9 @@ fn engine(criterion: &mut Criterion) {
     for (name, workload) in &workloads {
         let easy: PolicySpec = "easy".parse().expect("known");
         let mut schedule = Schedule::default();
-        Simulation::new(workload.machine(), easy.scheduler(), Replay::new(workload)).run(&mut schedule).expect("runs");
+        Simulation::new(workload.machine(), easy.scheduler(), WorkloadReplay::new(workload))
+            .run(&mut schedule)
+            .expect("runs");
         assert!(schedule.spans.iter().copied().eq(naive_easy(workload).into_iter().map(Some)), "{name}: two schedules");
         group.throughput(Throughput::Elements(workload.len() as u64));
         group.bench_with_input(BenchmarkId::new("naive", name), workload, |b, w| b.iter(|| black_box(naive_easy(w))));

@@ -9,7 +9,7 @@ mod clock;
 
 use clock::processor_time;
 use drystone::model::Time;
-use drystone::policy::goal::{Candidate, Objective, Prune, Search, Settings, Task};
+use drystone::policy::goal::{GoalCandidate, GoalObjective, GoalSearch, GoalSettings, GoalTask, Prune};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::hint::black_box;
@@ -18,30 +18,30 @@ const PROCS: u32 = 512;
 
 /// A busy machine: waiting jobs of many sizes, run times over three orders of magnitude, waits of
 /// up to a day.
-fn task(waiting: usize, running: usize) -> Task {
+fn task(waiting: usize, running: usize) -> GoalTask {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut span = || f64::exp(rng.random_range(4.0..11.0)) as i64;
     let spans: Vec<i64> = (0..waiting + running).map(|_| span()).collect();
     let mut ends: Vec<(Time, u32)> = spans[..running].iter().map(|&s| (Time(s), PROCS / running as u32)).collect();
     ends.sort_unstable();
-    let mut candidates: Vec<Candidate> = spans[running..]
+    let mut candidates: Vec<GoalCandidate> = spans[running..]
         .iter()
-        .map(|&span| Candidate {
+        .map(|&span| GoalCandidate {
             submit: Time(-rng.random_range(0..86_400)),
             procs: 1 << rng.random_range(0..8_u32),
             span,
             run: span,
-            ..Candidate::default()
+            ..GoalCandidate::default()
         })
         .collect();
     candidates.sort_by_key(|job| job.submit);
     let held: u32 = ends.iter().map(|e| e.1).sum();
-    Task { now: Time::ZERO, free: PROCS - held, running: ends, waiting: candidates, ..Task::default() }
+    GoalTask { now: Time::ZERO, free: PROCS - held, running: ends, waiting: candidates, ..GoalTask::default() }
 }
 
 /// The obvious loop: DDS down to its second iteration, the profile copied for every node.
 struct Naive {
-    jobs: Vec<Candidate>,
+    jobs: Vec<GoalCandidate>,
     nodes: u64,
     limit: u64,
     best: (i64, i64),
@@ -56,7 +56,7 @@ struct Copied {
 }
 
 impl Copied {
-    fn place(&self, job: &Candidate, threshold: i64) -> Copied {
+    fn place(&self, job: &GoalCandidate, threshold: i64) -> Copied {
         let mut new = self.clone();
         let steps = &mut new.steps;
         // From the front, and on behind whatever is in the way.
@@ -103,10 +103,10 @@ impl Naive {
     }
 }
 
-fn naive(task: &Task, limit: u64) -> u64 {
+fn naive(task: &GoalTask, limit: u64) -> u64 {
     let mut jobs = task.waiting.clone();
     // Largest slowdown first.
-    let slowdown = |job: &Candidate| -(task.now - job.submit).as_f64() / job.span as f64;
+    let slowdown = |job: &GoalCandidate| -(task.now - job.submit).as_f64() / job.span as f64;
     jobs.sort_by(|a, b| slowdown(a).total_cmp(&slowdown(b)));
     let mut steps = vec![(0, task.free)];
     for &(end, procs) in &task.running {
@@ -151,11 +151,11 @@ fn main() {
         let task = task(waiting, running);
         let naive = speed(|| naive(black_box(&task), NODES));
         for text in ["lexical(Tw>avgX)", "tradeoff(Tw:avgX)"] {
-            let objective = Objective::parse(text).expect("good");
+            let objective = GoalObjective::parse(text).expect("good");
             let of = |prune| {
                 let settings =
-                    Settings { objective: objective.clone(), nodes: Some(NODES), prune, ..Settings::default() };
-                let mut searcher = Search::default();
+                    GoalSettings { objective: objective.clone(), nodes: Some(NODES), prune, ..GoalSettings::default() };
+                let mut searcher = GoalSearch::default();
                 speed(|| searcher.run(black_box(&task), &settings, None).effort.nodes)
             };
             let (search, unpruned) = (of(Prune::Earliest), of(Prune::Never));

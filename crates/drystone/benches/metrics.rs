@@ -4,8 +4,8 @@
 //! magnitude, ends nearly in order of submit.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use drystone::metrics::{Collector, Config, Metric, Options, Report, Scope, compare};
-use drystone::model::{Ended, Job, JobId, Machine, Outcome, Provenance, Span, Status, Time, Truth};
+use drystone::metrics::{Collector, IntervalOptions, Metric, MetricsConfig, Report, Scope, compare};
+use drystone::model::{EndedJob, Job, JobId, JobOutcome, LogStatus, Machine, Provenance, Span, Time, Truth};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::hint::black_box;
@@ -13,7 +13,7 @@ use std::hint::black_box;
 const JOBS: usize = 20_000;
 const PROCS: u32 = 1_024;
 
-struct Jobs(Vec<(Job, Truth, Outcome)>);
+struct Jobs(Vec<(Job, Truth, JobOutcome)>);
 
 impl Jobs {
     fn new() -> Jobs {
@@ -26,22 +26,22 @@ impl Jobs {
             let mut job = Job::new(Time(submit), 1 << rng.random_range(0..8_u32), Span(run.0 * 2));
             job.user = rng.random_range(0..400);
             let start = job.submit + wait;
-            let outcome = Outcome {
+            let outcome = JobOutcome {
                 start,
                 end: start + run,
                 ran: run,
                 first_reservation: (i % 8 == 0).then_some(start + Span(60)),
                 first_prediction: job.estimate,
                 accuracy: Some(0.5),
-                ..Outcome::default()
+                ..JobOutcome::default()
             };
-            let truth = Truth { run, number: i as i64, status: Status::Completed };
+            let truth = Truth { run, number: i as i64, status: LogStatus::Completed };
             (job, truth, outcome)
         });
         Jobs(jobs.collect())
     }
 
-    fn collector(&self, config: &Config) -> Collector {
+    fn collector(&self, config: &MetricsConfig) -> Collector {
         let last = self.0[JOBS - 1].0.submit;
         let provenance = Provenance { unix_start: Some(800_000_000), ..Provenance::default() };
         let machine = Machine::new(PROCS);
@@ -51,11 +51,11 @@ impl Jobs {
 
     fn fill(&self, collector: &mut Collector) {
         for (i, (job, truth, outcome)) in self.0.iter().enumerate() {
-            collector.ended(&Ended { id: JobId(i as u32), job, truth, outcome });
+            collector.ended(&EndedJob { id: JobId(i as u32), job, truth, outcome });
         }
     }
 
-    fn report(&self, config: &Config) -> Report {
+    fn report(&self, config: &MetricsConfig) -> Report {
         let mut collector = self.collector(config);
         self.fill(&mut collector);
         collector.finish()
@@ -66,10 +66,13 @@ fn collecting(c: &mut Criterion) {
     let jobs = Jobs::new();
     let mut group = c.benchmark_group("metrics");
     group.throughput(Throughput::Elements(JOBS as u64));
-    let rows = Config { keep_jobs: true, ..Config::light() };
-    for (name, config) in
-        [("light", Config::light()), ("default", Config::default()), ("full", Config::full()), ("light and rows", rows)]
-    {
+    let rows = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
+    for (name, config) in [
+        ("light", MetricsConfig::light()),
+        ("default", MetricsConfig::default()),
+        ("full", MetricsConfig::full()),
+        ("light and rows", rows),
+    ] {
         group.bench_function(name, |b| b.iter(|| black_box(jobs.report(&config))));
         group.bench_function(format!("{name}, without the end"), |b| {
             b.iter_batched_ref(|| jobs.collector(&config), |collector| jobs.fill(collector), BatchSize::LargeInput);
@@ -77,7 +80,7 @@ fn collecting(c: &mut Criterion) {
     }
     group.bench_function("instants", |b| {
         b.iter(|| {
-            let mut collector = jobs.collector(&Config::light());
+            let mut collector = jobs.collector(&MetricsConfig::light());
             for i in 0..JOBS as u64 {
                 collector.instant(Time(i as i64), i as u32 % PROCS, i % 97, i % 3_001);
             }
@@ -88,10 +91,10 @@ fn collecting(c: &mut Criterion) {
 }
 
 fn comparing(c: &mut Criterion) {
-    let report = Jobs::new().report(&Config::light());
+    let report = Jobs::new().report(&MetricsConfig::light());
     let reports = [("a", &report), ("b", &report)];
     c.bench_function("compare, one policy, all metrics", |b| {
-        b.iter(|| black_box(compare(&reports, "a", &Metric::compared(), Options::default())));
+        b.iter(|| black_box(compare(&reports, "a", &Metric::compared(), IntervalOptions::default())));
     });
 }
 

@@ -2,15 +2,16 @@
 //! thousands wait.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use drystone::engine::{Replay, Simulation};
+use drystone::engine::{Simulation, WorkloadReplay};
 use drystone::generate::{Params, deep_queue_params, default_params, generate};
 use drystone::model::Span;
 use drystone::policy::PolicySpec;
 use std::hint::black_box;
 
 fn policies(c: &mut Criterion) {
-    let ordinary = Params { length: drystone::generate::Length::Jobs(20_000), ..default_params() };
-    let deep = Params { length: drystone::generate::Length::Span(Span(90 * Span::DAY.0)), ..deep_queue_params() };
+    let ordinary = Params { length: drystone::generate::WorkloadLength::Jobs(20_000), ..default_params() };
+    let deep =
+        Params { length: drystone::generate::WorkloadLength::Span(Span(90 * Span::DAY.0)), ..deep_queue_params() };
     for (name, params) in [("ordinary", ordinary), ("deep", deep)] {
         let Ok(workload) = generate(&params) else { continue };
         let mut group = c.benchmark_group(name);
@@ -27,7 +28,8 @@ fn policies(c: &mut Criterion) {
             let Ok(spec) = text.parse::<PolicySpec>() else { continue };
             group.bench_function(text, |b| {
                 b.iter(|| {
-                    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+                    let mut simulation =
+                        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
                     black_box(simulation.run(&mut ())).is_ok()
                 });
             });

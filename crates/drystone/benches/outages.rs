@@ -13,9 +13,9 @@
 mod clock;
 
 use clock::processor_time;
-use drystone::engine::{Happenings, Levels, Observer, Replay, Simulation};
+use drystone::engine::{Happenings, Levels, Observer, Simulation, WorkloadReplay};
 use drystone::generate::{OutageParams, outages};
-use drystone::log::clean::{Options, Overrun};
+use drystone::log::clean::{CleaningOptions, Overrun};
 use drystone::model::{Outages, Time, Workload};
 use drystone::policy::PolicySpec;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ fn log(name: &str, factor: Option<f64>) -> Option<Workload> {
     let root = std::env::var_os("DRYSTONE_SHARED")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
     let load = factor.map(|factor| format!("{factor:.2}").parse().expect("a factor"));
-    let options = Options { overrun: Overrun::Kill, load, ..Options::default() };
+    let options = CleaningOptions { overrun: Overrun::Kill, load, ..CleaningOptions::default() };
     let file = root.join(format!("traces/{name}.swf.gz"));
     if !file.exists() {
         eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED)", file.display());
@@ -71,12 +71,14 @@ fn simulate(policy: &PolicySpec, workload: &Workload, lost: Option<&Outages>, wa
             Simulation::new(machine, policy.scheduler(), source).run(&mut ()).expect("a sound policy");
         }
         (None, true) => {
-            Simulation::new(machine, policy.scheduler(), Replay::new(workload))
+            Simulation::new(machine, policy.scheduler(), WorkloadReplay::new(workload))
                 .run(&mut waiting)
                 .expect("a sound policy");
         }
         (None, false) => {
-            Simulation::new(machine, policy.scheduler(), Replay::new(workload)).run(&mut ()).expect("a sound policy");
+            Simulation::new(machine, policy.scheduler(), WorkloadReplay::new(workload))
+                .run(&mut ())
+                .expect("a sound policy");
         }
     }
     (processor_time() - before, waiting.sum / (last - first).as_f64())

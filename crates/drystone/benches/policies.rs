@@ -4,7 +4,7 @@
 #![allow(missing_docs)] // What criterion's macros make.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use drystone::engine::{Replay, Simulation};
+use drystone::engine::{Simulation, WorkloadReplay};
 use drystone::generate::default_workload;
 use drystone::policy::{PolicySpec, names};
 use std::hint::black_box;
@@ -17,7 +17,8 @@ fn policies(criterion: &mut Criterion) {
         let policy: PolicySpec = name.parse().expect("registered");
         group.bench_function(BenchmarkId::from_parameter(name), |b| {
             b.iter(|| {
-                let mut simulation = Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload));
+                let mut simulation =
+                    Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload));
                 simulation.run(&mut ()).expect("a sound policy");
                 black_box(simulation.now())
             });

@@ -5,8 +5,8 @@
 //! the year is left out.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
-use drystone::engine::{Replay, Session, Simulation};
-use drystone::log::clean::{Options, Study};
+use drystone::engine::{Session, Simulation, WorkloadReplay};
+use drystone::log::clean::{CleaningOptions, CleaningStudy};
 use drystone::model::{Job, Machine, Span, Time, Workload};
 use drystone::policy::PolicySpec;
 use rand::{RngExt, SeedableRng};
@@ -20,7 +20,7 @@ const SLACK: &str = "slack(sf=3,order=ast,awt=2401,notice=immediate)";
 fn kth() -> Option<Workload> {
     let default = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let root = std::env::var_os("DRYSTONE_SHARED").map_or_else(default, PathBuf::from);
-    let options = Options { procs: Some(128), ..Study::Talby1999.options() };
+    let options = CleaningOptions { procs: Some(128), ..CleaningStudy::Talby1999.options() };
     drystone::log::load(root.join("traces/KTH-SP2-1996-2.1-cln.swf.gz"), &options).ok().map(|log| log.workload)
 }
 
@@ -40,7 +40,9 @@ fn year(c: &mut Criterion) {
     {
         let spec = spec(policy);
         group.bench_function(policy, |b| {
-            b.iter(|| Simulation::new(kth.machine(), spec.scheduler(), Replay::new(black_box(&kth))).run(&mut ()));
+            b.iter(|| {
+                Simulation::new(kth.machine(), spec.scheduler(), WorkloadReplay::new(black_box(&kth))).run(&mut ())
+            });
         });
     }
     group.finish();

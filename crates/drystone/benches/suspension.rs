@@ -4,23 +4,23 @@
 //! With `DRYSTONE_SHARED` set, also on the logs of the Parallel Workloads Archive found there.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use drystone::engine::{Replay, Simulation};
-use drystone::generate::{Length, Params, deep_queue_params, default_params, generate};
-use drystone::log::clean::{Options, Study};
+use drystone::engine::{Simulation, WorkloadReplay};
+use drystone::generate::{Params, WorkloadLength, deep_queue_params, default_params, generate};
+use drystone::log::clean::{CleaningOptions, CleaningStudy};
 use drystone::model::{Span, Workload};
 use drystone::policy::PolicySpec;
 use std::hint::black_box;
 
 fn workloads() -> Vec<(&'static str, Workload)> {
-    let ordinary = Params { length: Length::Jobs(20_000), ..default_params() };
-    let deep = Params { length: Length::Span(Span(30 * Span::DAY.0)), ..deep_queue_params() };
+    let ordinary = Params { length: WorkloadLength::Jobs(20_000), ..default_params() };
+    let deep = Params { length: WorkloadLength::Span(Span(30 * Span::DAY.0)), ..deep_queue_params() };
     let mut all = Vec::new();
     for (name, params) in [("ordinary", ordinary), ("deep", deep)] {
         all.extend(generate(&params).ok().map(|workload| (name, workload)));
     }
     let Some(shared) = std::env::var_os("DRYSTONE_SHARED").map(std::path::PathBuf::from) else { return all };
     for (name, log, procs) in [("SDSC SP2", "SDSC-SP2-1998-4.2-cln", 128), ("KTH", "KTH-SP2-1996-2.1-cln", 100)] {
-        let options = Options { procs: Some(procs), ..Study::Kettimuthu2005.options() };
+        let options = CleaningOptions { procs: Some(procs), ..CleaningStudy::Kettimuthu2005.options() };
         let loaded = drystone::log::load(shared.join(format!("traces/{log}.swf.gz")), &options);
         all.extend(loaded.ok().map(|loaded| (name, loaded.workload)));
     }
@@ -35,7 +35,8 @@ fn policies(c: &mut Criterion) {
             let Ok(spec) = text.parse::<PolicySpec>() else { continue };
             group.bench_function(text, |b| {
                 b.iter(|| {
-                    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+                    let mut simulation =
+                        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
                     black_box(simulation.run(&mut ())).is_ok()
                 });
             });

@@ -4,11 +4,13 @@
 //! cargo run --release -p drystone --example my_policy -- 'widest-fit(depth=20)'
 //! ```
 
-use drystone::engine::{Replay, Simulation};
+use drystone::engine::{Simulation, WorkloadReplay};
 use drystone::generate;
-use drystone::metrics::{Collector, Config, Scope};
+use drystone::metrics::{Collector, MetricsConfig, Scope};
 use drystone::model::JobId;
-use drystone::policy::{Actions, Event, Kind, Param, Policy, PolicySpec, Takes, View, Why, register};
+use drystone::policy::{
+    Actions, Param, Policy, PolicyEvent, PolicyKind, PolicySpec, StartReason, Takes, View, register,
+};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 
@@ -25,10 +27,10 @@ impl Policy for WidestFit {
         "widest-fit"
     }
 
-    fn observe(&mut self, event: Event, _view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, _view: &View<'_>) {
         match event {
-            Event::Arrived(id) => self.queue.push(id),
-            Event::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
+            PolicyEvent::Arrived(id) => self.queue.push(id),
+            PolicyEvent::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
             _ => {}
         }
     }
@@ -40,17 +42,18 @@ impl Policy for WidestFit {
             self.queue.iter().take(self.depth).copied().filter(|&id| procs(id) <= free).max_by_key(|&id| procs(id))
         {
             free -= procs(widest);
-            actions.start(widest, Why::Backfilled);
+            actions.start(widest, StartReason::Backfilled);
             self.queue.retain(|&waiting| waiting != widest);
         }
     }
 }
 
-static WIDEST_FIT: Kind = Kind::new("widest-fit", "the widest of the first waiting jobs that fits starts", &|args| {
-    Ok(Box::new(WidestFit { depth: args.get("depth")?, queue: Vec::new() }))
-})
-.source("an example")
-.params(&[Param::new("depth", "50", &[Takes::COUNT], "number of waiting jobs considered")]);
+static WIDEST_FIT: PolicyKind =
+    PolicyKind::new("widest-fit", "the widest of the first waiting jobs that fits starts", &|args| {
+        Ok(Box::new(WidestFit { depth: args.get("depth")?, queue: Vec::new() }))
+    })
+    .source("an example")
+    .params(&[Param::new("depth", "50", &[Takes::COUNT], "number of waiting jobs considered")]);
 
 fn main() -> Result<(), Box<dyn Error>> {
     register(&WIDEST_FIT)?;
@@ -58,8 +61,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let workload = generate::default_workload()?;
     for text in [mine.as_str(), "easy"] {
         let policy: PolicySpec = text.parse()?;
-        let mut collector = Collector::new(Scope::of(&workload), Config::default());
-        Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut collector)?;
+        let mut collector = Collector::new(Scope::of(&workload), MetricsConfig::default());
+        Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut collector)?;
         let wait = collector.finish().measures.wait;
         let (mean, longest) = (wait.mean.unwrap_or(0.0), wait.max.unwrap_or(0.0));
         println!("{text:<24} mean wait {mean:>8.0} s, longest {longest:>9.0} s");

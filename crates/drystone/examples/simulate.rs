@@ -5,11 +5,11 @@
 //! cargo run --release -p drystone --example simulate -- 'easy(backfill=sjf)' LOG.swf.gz
 //! ```
 
-use drystone::engine::{Replay, Simulation};
+use drystone::engine::{Simulation, WorkloadReplay};
 use drystone::generate;
 use drystone::log;
-use drystone::log::clean::Options;
-use drystone::metrics::{Collector, Config, Scope};
+use drystone::log::clean::CleaningOptions;
+use drystone::metrics::{Collector, MetricsConfig, Scope};
 use drystone::policy::PolicySpec;
 use std::error::Error;
 
@@ -17,12 +17,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let policy: PolicySpec = arguments.next().as_deref().unwrap_or("easy").parse()?;
     let workload = match arguments.next() {
-        Some(path) => log::load(path, &Options::default())?.workload,
+        Some(path) => log::load(path, &CleaningOptions::default())?.workload,
         None => generate::default_workload()?,
     };
 
-    let mut collector = Collector::new(Scope::of(&workload), Config::default());
-    Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut collector)?;
+    let mut collector = Collector::new(Scope::of(&workload), MetricsConfig::default());
+    Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut collector)?;
     let report = collector.finish();
 
     let (wait, slowdown) = (&report.measures.wait, &report.measures.bounded_slowdown);

@@ -4,14 +4,17 @@
 mod beside;
 mod division;
 
-pub use division::{Division, DivisionError, Share};
+pub use division::{DivisionError, PoolDivision, PoolShare};
 
 use crate::engine::{
-    Happenings, NewsError, Observer, Platform, Replay, Scheduler, Simulation, SimulationError, Source, Unfit,
+    EventSource, Happenings, NewsError, Observer, Platform, Scheduler, Simulation, SimulationError, Unfit,
+    WorkloadReplay,
 };
-use crate::log::clean::{Study, Trim};
-use crate::metrics::{Collector, Config, Found, Metric, PromiseAudit, PromisesKept, Report, Scope, Selection};
-use crate::model::{Ended, Outages, Workload};
+use crate::log::clean::{CleaningStudy, Trim};
+use crate::metrics::{
+    Collector, JobSelection, Metric, MetricSource, MetricsConfig, PromiseAudit, PromisesKept, Report, Scope,
+};
+use crate::model::{EndedJob, Outages, Workload};
 use crate::policy::{PolicySpec, Priorities, PriorityError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -44,10 +47,10 @@ pub struct Experiment<'a> {
     platform: Platform,
     outages: Option<&'a Outages>,
     feedback: bool,
-    division: Option<&'a Division>,
+    division: Option<&'a PoolDivision>,
     priorities: Option<&'a Priorities>,
     grades: Option<&'a Priorities>,
-    config: Config,
+    config: MetricsConfig,
     promises: bool,
     stop: Option<&'a AtomicBool>,
     progress: Option<&'a (dyn Fn(u64) + Sync)>,
@@ -56,7 +59,7 @@ pub struct Experiment<'a> {
 
 /// Results of an experiment.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Measured {
+pub struct ExperimentResult {
     /// Everything that the configuration asked for.
     pub report: Report,
     /// Announced starts; nothing where they were not watched.
@@ -79,9 +82,9 @@ pub struct PoolMeasured {
     pub report: Report,
 }
 
-impl<'a> From<&'a Measured> for Found<'a> {
-    fn from(measured: &'a Measured) -> Found<'a> {
-        Found { report: &measured.report, promises: Some(&measured.promises) }
+impl<'a> From<&'a ExperimentResult> for MetricSource<'a> {
+    fn from(measured: &'a ExperimentResult) -> MetricSource<'a> {
+        MetricSource { report: &measured.report, promises: Some(&measured.promises) }
     }
 }
 
@@ -108,7 +111,7 @@ pub enum ExperimentError {
 
 impl<'a> Experiment<'a> {
     /// A policy on the whole of a workload, on a machine where suspension costs nothing, measured
-    /// by [`Config::default`].
+    /// by [`MetricsConfig::default`].
     pub fn new(policy: &'a PolicySpec, workload: &'a Workload) -> Experiment<'a> {
         Experiment {
             policy,
@@ -120,7 +123,7 @@ impl<'a> Experiment<'a> {
             division: None,
             priorities: None,
             grades: None,
-            config: Config::default(),
+            config: MetricsConfig::default(),
             promises: true,
             stop: None,
             progress: None,
@@ -146,14 +149,14 @@ impl<'a> Experiment<'a> {
     }
 
     /// Lets jobs that depend on others arrive when these have ended, instead of at their submit
-    /// times ([`Then::Arrives`](crate::model::Then::Arrives)).
+    /// times ([`DependencyEffect::Arrives`](crate::model::DependencyEffect::Arrives)).
     pub fn feeding_back(self, feedback: bool) -> Experiment<'a> {
         Experiment { feedback, ..self }
     }
 
     /// On pools side by side, each with a scheduler of its own, measured each by itself and all as
     /// one. Outages are those of the pools. Parts are not simulated so.
-    pub fn divided(self, division: Option<&'a Division>) -> Experiment<'a> {
+    pub fn divided(self, division: Option<&'a PoolDivision>) -> Experiment<'a> {
         Experiment { division, ..self }
     }
 
@@ -170,14 +173,14 @@ impl<'a> Experiment<'a> {
 
     /// Measures this. Accuracies of predictions are recorded only where `config` asks for
     /// predictability or for rows.
-    pub fn measuring(self, config: Config) -> Experiment<'a> {
+    pub fn measuring(self, config: MetricsConfig) -> Experiment<'a> {
         Experiment { config, ..self }
     }
 
     /// Measures what these metrics need, over the jobs of this selection, and no more.
-    pub fn finding(self, metrics: &[Metric], selection: Selection) -> Experiment<'a> {
-        let promises = metrics.iter().any(|metric| metric.needs().contains(&crate::metrics::Needs::Promises));
-        Experiment { config: Config::of(metrics, selection), promises, ..self }
+    pub fn finding(self, metrics: &[Metric], selection: JobSelection) -> Experiment<'a> {
+        let promises = metrics.iter().any(|metric| metric.needs().contains(&crate::metrics::MetricNeeds::Promises));
+        Experiment { config: MetricsConfig::of(metrics, selection), promises, ..self }
     }
 
     /// Lets a policy that searches use this many threads within a decision. The results do not
@@ -203,13 +206,13 @@ impl<'a> Experiment<'a> {
     /// The policy requires something that a workload lacks, does not take the priorities, or breaks
     /// its contract.
     #[expect(clippy::disallowed_methods, reason = "the duration, which decides nothing")]
-    pub fn run(&self, also: &mut impl Observer) -> Result<Option<Measured>, ExperimentError> {
+    pub fn run(&self, also: &mut impl Observer) -> Result<Option<ExperimentResult>, ExperimentError> {
         let since = Instant::now();
         if let Some(division) = self.division {
             return self.run_divided(division, also, since);
         }
         let real = self.parts.iter().any(|part| self.is_real(part));
-        let config = Config { disruptions: real, ..self.config.clone() };
+        let config = MetricsConfig { disruptions: real, ..self.config.clone() };
         let mut collector = Collector::new(Scope::of(self.whole).graded(self.grades, self.whole), config);
         let mut left = 0;
         let mut promises = PromisesKept::default();
@@ -219,7 +222,7 @@ impl<'a> Experiment<'a> {
                 collector.begin_part(part.len() as u32, Scope::submits(part));
             }
             let mut audit = self.promises.then(PromiseAudit::default);
-            let mut counted = Counted { progress: self.progress, ended: 0 };
+            let mut counted = EndedCounter { progress: self.progress, ended: 0 };
             let watching = &mut ((&mut collector, &mut audit), (&mut counted, &mut *also));
             match self.simulate(part, watching)? {
                 None => return Ok(None),
@@ -233,19 +236,19 @@ impl<'a> Experiment<'a> {
         if let Some(disruptions) = &mut report.disruptions {
             disruptions.left = left;
         }
-        Ok(Some(Measured { report, promises, pools: Vec::new(), took }))
+        Ok(Some(ExperimentResult { report, promises, pools: Vec::new(), took }))
     }
 
     fn run_divided(
         &self,
-        division: &Division,
+        division: &PoolDivision,
         also: &mut impl Observer,
         since: Instant,
-    ) -> Result<Option<Measured>, ExperimentError> {
-        let config = Config { disruptions: true, ..self.config.clone() };
+    ) -> Result<Option<ExperimentResult>, ExperimentError> {
+        let config = MetricsConfig { disruptions: true, ..self.config.clone() };
         let mut collector = Collector::new(Scope::of(self.whole).graded(self.grades, self.whole), config.clone());
         let mut audit = self.promises.then(PromiseAudit::default);
-        let mut counted = Counted { progress: self.progress, ended: 0 };
+        let mut counted = EndedCounter { progress: self.progress, ended: 0 };
         let watching = &mut ((&mut collector, &mut audit), (&mut counted, &mut *also));
         let Some((pools, left)) = beside::run(self, division, &config, watching)? else { return Ok(None) };
         let promises = audit.map(|audit| audit.kept().of(self.whole)).unwrap_or_default();
@@ -253,7 +256,7 @@ impl<'a> Experiment<'a> {
         if let Some(disruptions) = &mut report.disruptions {
             disruptions.left = left;
         }
-        Ok(Some(Measured { report, promises, pools, took: since.elapsed() }))
+        Ok(Some(ExperimentResult { report, promises, pools, took: since.elapsed() }))
     }
 
     /// Returns whether a part has events besides arrivals and ends.
@@ -267,7 +270,7 @@ impl<'a> Experiment<'a> {
         let scheduler = scheduler(self.policy, self.priorities, part)?;
         scheduler.fits(part)?;
         if !self.is_real(part) {
-            return Ok(self.run_to_end(part, scheduler, Replay::new(part), observer)?.map(|_| 0));
+            return Ok(self.run_to_end(part, scheduler, WorkloadReplay::new(part), observer)?.map(|_| 0));
         }
         scheduler.check_hears()?;
         let none = Outages::default();
@@ -276,7 +279,7 @@ impl<'a> Experiment<'a> {
     }
 
     /// Returns the source as it is at the end.
-    fn run_to_end<S: Source>(
+    fn run_to_end<S: EventSource>(
         &self,
         part: &Workload,
         scheduler: Scheduler,
@@ -317,13 +320,13 @@ pub fn scheduler(
 const STRIDE: u64 = 256;
 
 /// Counts jobs that end.
-struct Counted<'a> {
+struct EndedCounter<'a> {
     progress: Option<&'a (dyn Fn(u64) + Sync)>,
     /// Not reported yet.
     ended: u64,
 }
 
-impl Counted<'_> {
+impl EndedCounter<'_> {
     fn tell(&mut self) {
         if let Some(progress) = self.progress {
             progress(std::mem::take(&mut self.ended));
@@ -331,11 +334,11 @@ impl Counted<'_> {
     }
 }
 
-impl Observer for Counted<'_> {
+impl Observer for EndedCounter<'_> {
     const NOTES: bool = false;
 
     #[inline]
-    fn ended(&mut self, _: &Ended<'_>) {
+    fn ended(&mut self, _: &EndedJob<'_>) {
         self.ended += 1;
         if self.ended == STRIDE {
             self.tell();
@@ -343,7 +346,7 @@ impl Observer for Counted<'_> {
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for EndedCounter<'_> {
     fn drop(&mut self) {
         self.tell();
     }
@@ -351,9 +354,9 @@ impl Drop for Counted<'_> {
 
 /// Returns the selection of jobs for the averages of a study; all jobs without a study.
 #[must_use]
-pub fn selection(study: Option<Study>) -> Selection {
-    match study.map_or(Trim::Nothing, Study::trim) {
-        Trim::Nothing => Selection::All,
-        Trim::Tsafrir => Selection::Tsafrir,
+pub fn selection(study: Option<CleaningStudy>) -> JobSelection {
+    match study.map_or(Trim::Nothing, CleaningStudy::trim) {
+        Trim::Nothing => JobSelection::All,
+        Trim::Tsafrir => JobSelection::Tsafrir,
     }
 }

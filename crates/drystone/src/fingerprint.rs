@@ -81,12 +81,12 @@ fn hash_resources(workload: &Workload, table: &ResourceTable, hasher: &mut blake
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, Machine, Provenance, Span, Status, Time, Truth};
+    use crate::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth};
 
     #[test]
     fn the_hash_tells_workloads_apart() {
         let of = |run: i64, name: &str, jobs: usize| {
-            let truth = Truth { run: Span(run), number: 1, status: Status::Completed };
+            let truth = Truth { run: Span(run), number: 1, status: LogStatus::Completed };
             let provenance = Provenance { name: name.to_string(), ..Provenance::default() };
             let job = Job::new(Time(0), 1, Span(9));
             let (jobs, truth) = (vec![job; jobs], vec![truth; jobs]);
@@ -97,7 +97,7 @@ mod tests {
         let at = |name: Option<&str>, utc_offset| {
             let time_zone = name.map(str::to_string);
             let provenance = Provenance { time_zone, utc_offset, unix_start: Some(1), ..Provenance::default() };
-            let truth = Truth { run: Span(1), number: 1, status: Status::Completed };
+            let truth = Truth { run: Span(1), number: 1, status: LogStatus::Completed };
             let job = Job::new(Time(0), 1, Span(9));
             fingerprint(&Workload::new(Machine::new(4), vec![job], vec![truth], provenance).expect("valid"))
         };

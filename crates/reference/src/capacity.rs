@@ -1,17 +1,17 @@
 //! Is this a schedule on a machine that loses processors? Asked without knowing how it was made.
 
-use crate::checker::Segment;
-use crate::outages::{Hit, OutageIn};
+use crate::checker::NaiveSegment;
+use crate::outages::{NaiveHit, OutageIn};
 
 /// Input of the check.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct NaiveAsked<'a> {
     /// Processors of the machine.
     pub machine: i64,
     /// Processors of each job.
     pub procs: &'a [i64],
     /// Every time in which a job ran, also in vain.
-    pub attempts: &'a [Segment],
+    pub attempts: &'a [NaiveSegment],
     /// All outages.
     pub outages: &'a [OutageIn],
     /// Predicted run time of each job, where predictions were right or too long: then no start runs
@@ -29,7 +29,7 @@ pub struct Asked<'a> {
 ///
 /// # Errors
 /// In words.
-pub fn check(asked: &Asked<'_>) -> Result<(), Vec<String>> {
+pub fn check(asked: &NaiveAsked<'_>) -> Result<(), Vec<String>> {
     let mut wrong = Vec::new();
     for segment in asked.attempts {
         asked.enough_is_up(segment.start, &mut wrong);
@@ -48,19 +48,19 @@ fn is_out(outage: &OutageIn, at: i64) -> bool {
     outage.begin <= at && outage.end.is_none_or(|end| at < end)
 }
 
-impl Asked<'_> {
+impl NaiveAsked<'_> {
     /// Returns whether a job has started before the outage became visible.
-    fn before(&self, segment: &Segment, outage: &OutageIn) -> bool {
+    fn before(&self, segment: &NaiveSegment, outage: &OutageIn) -> bool {
         segment.start < outage.begin || (!self.strict && segment.start == outage.begin)
     }
 
     /// Returns whether a job keeps processors that an outage has taken.
-    fn drained(&self, segment: &Segment, outage: &OutageIn) -> bool {
+    fn drained(&self, segment: &NaiveSegment, outage: &OutageIn) -> bool {
         let found = self.begin.is_some_and(|begin| outage.begin < begin && segment.start < begin);
-        found || outage.hit == Hit::Drain && self.before(segment, outage)
+        found || outage.hit == NaiveHit::Drain && self.before(segment, outage)
     }
 
-    fn running(&self, at: i64) -> impl Iterator<Item = &Segment> + '_ {
+    fn running(&self, at: i64) -> impl Iterator<Item = &NaiveSegment> + '_ {
         self.attempts.iter().filter(move |s| s.start <= at && at < s.end)
     }
 
@@ -79,7 +79,7 @@ impl Asked<'_> {
 
     /// Checks, where processors are numbered, that no job is on one that is out, unless it is
     /// drained.
-    fn stays_off(&self, segment: &Segment, wrong: &mut Vec<String>) {
+    fn stays_off(&self, segment: &NaiveSegment, wrong: &mut Vec<String>) {
         let Some(on) = &segment.processors else { return };
         for outage in self.outages {
             let mine = on.iter().any(|&p| (outage.first..outage.first + outage.procs).contains(&i64::from(p)));
@@ -95,13 +95,13 @@ impl Asked<'_> {
     }
 
     /// No job starts that is predicted to run into an outage that was announced before.
-    fn ends_in_time(&self, segment: &Segment, wrong: &mut Vec<String>) {
+    fn ends_in_time(&self, segment: &NaiveSegment, wrong: &mut Vec<String>) {
         let Some(predicted) = self.predicted else { return };
         if self.begin.is_some_and(|begin| segment.start < begin) {
             return;
         }
         let (at, job) = (segment.start, segment.job);
-        let ends = |s: &Segment| s.start + predicted[s.job].max(1);
+        let ends = |s: &NaiveSegment| s.start + predicted[s.job].max(1);
         // Announced in that very second counts only where announcements come before starts.
         let is_known = |o: &OutageIn| o.known < at || (self.strict && o.known == at);
         for outage in self.outages.iter().filter(|o| is_known(o) && o.begin > at && o.begin < ends(segment)) {
@@ -132,16 +132,17 @@ impl Asked<'_> {
 mod tests {
     use super::*;
 
-    fn segment(job: usize, start: i64, end: i64) -> Segment {
-        Segment { job, start, end, processors: None }
+    fn segment(job: usize, start: i64, end: i64) -> NaiveSegment {
+        NaiveSegment { job, start, end, processors: None }
     }
 
-    fn outage(procs: i64, begin: i64, end: i64, hit: Hit) -> OutageIn {
+    fn outage(procs: i64, begin: i64, end: i64, hit: NaiveHit) -> OutageIn {
         OutageIn { first: 0, procs, known: begin, begin, end: Some(end), expected: None, hit }
     }
 
-    fn found(attempts: &[Segment], outages: &[OutageIn], predicted: Option<&[i64]>) -> Vec<String> {
-        let asked = Asked { machine: 4, procs: &[2, 2, 3], attempts, outages, predicted, begin: None, strict: true };
+    fn found(attempts: &[NaiveSegment], outages: &[OutageIn], predicted: Option<&[i64]>) -> Vec<String> {
+        let asked =
+            NaiveAsked { machine: 4, procs: &[2, 2, 3], attempts, outages, predicted, begin: None, strict: true };
         check(&asked).err().unwrap_or_default()
     }
 
@@ -150,18 +151,18 @@ mod tests {
     #[test]
     fn what_uses_more_than_is_up_is_found() {
         let both = [segment(0, 0, 50), segment(1, 0, 100)];
-        assert_eq!(found(&both, &[outage(2, 50, 80, Hit::Requeue)], None), [""; 0]);
-        let wrong = found(&both, &[outage(2, 40, 80, Hit::Requeue)], None);
+        assert_eq!(found(&both, &[outage(2, 50, 80, NaiveHit::Requeue)], None), [""; 0]);
+        let wrong = found(&both, &[outage(2, 40, 80, NaiveHit::Requeue)], None);
         assert_eq!(wrong, ["at 40 jobs use 4 processors, and 2 are up"]);
-        assert_eq!(found(&both, &[outage(2, 40, 80, Hit::Drain)], None), [""; 0]);
+        assert_eq!(found(&both, &[outage(2, 40, 80, NaiveHit::Drain)], None), [""; 0]);
         // What starts while the outage lasts has to find enough.
         let late = [segment(0, 0, 100), segment(1, 0, 50), segment(2, 60, 70)];
-        assert_eq!(found(&late, &[outage(2, 40, 80, Hit::Drain)], None).len(), 1);
+        assert_eq!(found(&late, &[outage(2, 40, 80, NaiveHit::Drain)], None).len(), 1);
     }
 
     #[test]
     fn what_is_predicted_to_run_into_a_window_is_found() {
-        let window = OutageIn { known: 0, expected: Some(80), ..outage(3, 50, 80, Hit::Drain) };
+        let window = OutageIn { known: 0, expected: Some(80), ..outage(3, 50, 80, NaiveHit::Drain) };
         let (short, long) = ([50, 50, 50], [51, 51, 51]);
         assert_eq!(found(&[segment(0, 0, 10)], &[window], Some(&short)), [""; 0]);
         let wrong = found(&[segment(0, 0, 10)], &[window], Some(&long));
@@ -173,10 +174,10 @@ mod tests {
 
     #[test]
     fn names_are_looked_at() {
-        let on = |start| Segment { processors: Some(vec![1, 2]), ..segment(0, start, start + 20) };
-        let lost = OutageIn { first: 2, ..outage(1, 10, 30, Hit::Requeue) };
+        let on = |start| NaiveSegment { processors: Some(vec![1, 2]), ..segment(0, start, start + 20) };
+        let lost = OutageIn { first: 2, ..outage(1, 10, 30, NaiveHit::Requeue) };
         assert_eq!(found(&[on(15)], &[lost], None).len(), 1);
         assert_eq!(found(&[on(30)], &[lost], None).len(), 0);
-        assert_eq!(found(&[on(0)], &[OutageIn { hit: Hit::Drain, ..lost }], None).len(), 0);
+        assert_eq!(found(&[on(0)], &[OutageIn { hit: NaiveHit::Drain, ..lost }], None).len(), 0);
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A job running without interruption during `[start, end)`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Segment {
+pub struct NaiveSegment {
     /// Index of the job in order of arrival.
     pub job: usize,
     /// Time of the start or resumption.
@@ -19,7 +19,7 @@ pub struct Segment {
 
 /// One thing that is wrong with a schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Violation {
+pub enum NaiveViolation {
     /// More processors in use than the machine has, from this time on.
     OverCapacity {
         /// Start time.
@@ -104,7 +104,7 @@ pub enum Violation {
     },
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for NaiveViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:?}")
     }
@@ -112,8 +112,8 @@ impl fmt::Display for Violation {
 
 /// The segments of a schedule without suspensions.
 #[must_use]
-pub fn segments(schedule: &[JobOut]) -> Vec<Segment> {
-    let segment = |(job, out): (usize, &JobOut)| Segment { job, start: out.start, end: out.end, processors: None };
+pub fn segments(schedule: &[JobOut]) -> Vec<NaiveSegment> {
+    let segment = |(job, out): (usize, &JobOut)| NaiveSegment { job, start: out.start, end: out.end, processors: None };
     schedule.iter().enumerate().map(segment).collect()
 }
 
@@ -122,13 +122,13 @@ pub fn segments(schedule: &[JobOut]) -> Vec<Segment> {
 ///
 /// # Errors
 /// All violations found; each job and each processor is reported at most once per kind.
-pub fn check(machine: i64, jobs: &[JobIn], segments: &[Segment]) -> Result<(), Vec<Violation>> {
-    let mut wrong: Vec<Violation> = Vec::new();
-    let mut of_job: Vec<Vec<&Segment>> = vec![Vec::new(); jobs.len()];
+pub fn check(machine: i64, jobs: &[JobIn], segments: &[NaiveSegment]) -> Result<(), Vec<NaiveViolation>> {
+    let mut wrong: Vec<NaiveViolation> = Vec::new();
+    let mut of_job: Vec<Vec<&NaiveSegment>> = vec![Vec::new(); jobs.len()];
     for segment in segments {
         match of_job.get_mut(segment.job) {
             Some(list) => list.push(segment),
-            None => wrong.push(Violation::UnknownJob { job: segment.job }),
+            None => wrong.push(NaiveViolation::UnknownJob { job: segment.job }),
         }
     }
     for (job, list) in of_job.iter_mut().enumerate() {
@@ -141,26 +141,26 @@ pub fn check(machine: i64, jobs: &[JobIn], segments: &[Segment]) -> Result<(), V
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-fn check_job(machine: i64, job: usize, due: &JobIn, list: &[&Segment], wrong: &mut Vec<Violation>) {
+fn check_job(machine: i64, job: usize, due: &JobIn, list: &[&NaiveSegment], wrong: &mut Vec<NaiveViolation>) {
     let Some(first) = list.first() else {
-        wrong.push(Violation::NeverStarted { job });
+        wrong.push(NaiveViolation::NeverStarted { job });
         return;
     };
     if first.start < due.submit {
         let start = first.start;
-        wrong.push(Violation::TooEarly { job, start });
+        wrong.push(NaiveViolation::TooEarly { job, start });
     }
     if list.iter().any(|s| s.end < s.start) {
-        wrong.push(Violation::Backwards { job });
+        wrong.push(NaiveViolation::Backwards { job });
     }
     if list.windows(2).any(|pair| pair[0].end > pair[1].start) {
-        wrong.push(Violation::Overlap { job });
+        wrong.push(NaiveViolation::Overlap { job });
     }
     let received: i64 = list.iter().map(|s| s.end - s.start).sum();
     // A job of no run time has exactly one, empty segment: a second one would be a second end.
     if received != due.run || (due.run == 0 && list.len() > 1) {
         let due = due.run;
-        wrong.push(Violation::WrongRunTime { job, received, due });
+        wrong.push(NaiveViolation::WrongRunTime { job, received, due });
     }
     let proper = |set: &Vec<u32>| {
         let mut distinct = set.clone();
@@ -169,7 +169,7 @@ fn check_job(machine: i64, job: usize, due: &JobIn, list: &[&Segment], wrong: &m
         distinct.len() == set.len() && set.len() as i64 == due.procs && set.iter().all(|&p| i64::from(p) < machine)
     };
     if !list.iter().filter_map(|s| s.processors.as_ref()).all(proper) {
-        wrong.push(Violation::WrongProcessors { job });
+        wrong.push(NaiveViolation::WrongProcessors { job });
     }
 }
 
@@ -177,8 +177,8 @@ fn check_job(machine: i64, job: usize, due: &JobIn, list: &[&Segment], wrong: &m
 fn check_capacity<'a>(
     machine: i64,
     jobs: &[JobIn],
-    segments: impl Iterator<Item = &'a Segment>,
-    wrong: &mut Vec<Violation>,
+    segments: impl Iterator<Item = &'a NaiveSegment>,
+    wrong: &mut Vec<NaiveViolation>,
 ) {
     let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
     for s in segments.filter(|s| s.start < s.end) {
@@ -190,13 +190,13 @@ fn check_capacity<'a>(
         let was_within = used <= machine;
         used += change;
         if used > machine && was_within {
-            wrong.push(Violation::OverCapacity { at, used });
+            wrong.push(NaiveViolation::OverCapacity { at, used });
         }
     }
 }
 
-fn check_processors<'a>(segments: impl Iterator<Item = &'a Segment>, wrong: &mut Vec<Violation>) {
-    let mut on: BTreeMap<u32, Vec<&Segment>> = BTreeMap::new();
+fn check_processors<'a>(segments: impl Iterator<Item = &'a NaiveSegment>, wrong: &mut Vec<NaiveViolation>) {
+    let mut on: BTreeMap<u32, Vec<&NaiveSegment>> = BTreeMap::new();
     for segment in segments.filter(|s| s.start < s.end) {
         for &processor in segment.processors.iter().flatten() {
             on.entry(processor).or_default().push(segment);
@@ -205,10 +205,10 @@ fn check_processors<'a>(segments: impl Iterator<Item = &'a Segment>, wrong: &mut
     for (processor, mut list) in on {
         list.sort_by_key(|s| s.start);
         // A job that overlaps itself is complained about elsewhere.
-        let shared = |pair: &&[&Segment]| pair[0].end > pair[1].start && pair[0].job != pair[1].job;
+        let shared = |pair: &&[&NaiveSegment]| pair[0].end > pair[1].start && pair[0].job != pair[1].job;
         if let Some(pair) = list.windows(2).find(shared) {
             let (first, second) = (pair[0].job, pair[1].job);
-            wrong.push(Violation::SharedProcessor { processor, first, second });
+            wrong.push(NaiveViolation::SharedProcessor { processor, first, second });
         }
     }
 }
@@ -218,7 +218,11 @@ fn check_processors<'a>(segments: impl Iterator<Item = &'a Segment>, wrong: &mut
 ///
 /// # Errors
 /// One violation per resource that is overdrawn, with the first time.
-pub fn check_resources(machine: &[i64], asks: &[Vec<i64>], segments: &[Segment]) -> Result<(), Vec<Violation>> {
+pub fn check_resources(
+    machine: &[i64],
+    asks: &[Vec<i64>],
+    segments: &[NaiveSegment],
+) -> Result<(), Vec<NaiveViolation>> {
     let mut wrong = Vec::new();
     for (resource, &has) in machine.iter().enumerate() {
         // What is in use grows only where a job starts.
@@ -227,7 +231,7 @@ pub fn check_resources(machine: &[i64], asks: &[Vec<i64>], segments: &[Segment])
             let used: i64 = there.map(|s| asks[s.job][resource]).sum();
             (used > has).then_some((new.start, used))
         });
-        wrong.extend(over.map(|(at, used)| Violation::OverResource { resource, at, used }));
+        wrong.extend(over.map(|(at, used)| NaiveViolation::OverResource { resource, at, used }));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
@@ -237,7 +241,7 @@ pub fn check_resources(machine: &[i64], asks: &[Vec<i64>], segments: &[Segment])
 ///
 /// # Errors
 /// One violation per such job.
-pub fn check_local_resumption(segments: &[Segment]) -> Result<(), Vec<Violation>> {
+pub fn check_local_resumption(segments: &[NaiveSegment]) -> Result<(), Vec<NaiveViolation>> {
     let mut sets: BTreeMap<usize, Vec<Vec<u32>>> = BTreeMap::new();
     for segment in segments {
         if let Some(mut set) = segment.processors.clone() {
@@ -246,7 +250,7 @@ pub fn check_local_resumption(segments: &[Segment]) -> Result<(), Vec<Violation>
         }
     }
     let moved = sets.iter().filter(|(_, sets)| sets.iter().any(|set| *set != sets[0]));
-    let wrong: Vec<Violation> = moved.map(|(&job, _)| Violation::Migrated { job }).collect();
+    let wrong: Vec<NaiveViolation> = moved.map(|(&job, _)| NaiveViolation::Migrated { job }).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
@@ -256,12 +260,12 @@ pub fn check_local_resumption(segments: &[Segment]) -> Result<(), Vec<Violation>
 ///
 /// # Errors
 /// One violation per job that starts late.
-pub fn check_promises(schedule: &[JobOut], promised: &[Option<i64>]) -> Result<(), Vec<Violation>> {
+pub fn check_promises(schedule: &[JobOut], promised: &[Option<i64>]) -> Result<(), Vec<NaiveViolation>> {
     let pairs = schedule.iter().zip(promised).enumerate();
     let late = pairs.filter_map(|(job, (out, promised))| {
         let (start, promised) = (out.start, (*promised)?);
-        (start > promised).then_some(Violation::BrokenPromise { job, start, promised })
+        (start > promised).then_some(NaiveViolation::BrokenPromise { job, start, promised })
     });
-    let wrong: Vec<Violation> = late.collect();
+    let wrong: Vec<NaiveViolation> = late.collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }

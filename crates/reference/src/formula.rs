@@ -10,7 +10,7 @@ use std::fmt;
 
 /// Facts available to formulas.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Known {
+pub struct NaiveKnown {
     /// r.
     pub run: f64,
     /// e.
@@ -35,7 +35,7 @@ pub struct Known {
 
 /// A formula. Printed, it is what the product reads.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Expr {
+pub enum NaiveExpr {
     /// A number that is not negative.
     Number(f64),
     /// r, e, n, a, w, s, x, user, load, waiting or machine.
@@ -43,32 +43,34 @@ pub enum Expr {
     /// usage of this many seconds.
     Usage(u32),
     /// −a.
-    Minus(Box<Expr>),
+    Minus(Box<NaiveExpr>),
     /// a with a sign of + - * / ^ and b.
-    Two(char, Box<Expr>, Box<Expr>),
+    Two(char, Box<NaiveExpr>, Box<NaiveExpr>),
     /// log2, log10, ln, sqrt, exp or abs.
-    One(&'static str, Box<Expr>),
+    One(&'static str, Box<NaiveExpr>),
     /// min or max.
-    Pick(&'static str, Box<Expr>, Box<Expr>),
+    Pick(&'static str, Box<NaiveExpr>, Box<NaiveExpr>),
     /// if(a < b, c, d), or with another comparison.
-    If(&'static str, Box<[Expr; 4]>),
+    If(&'static str, Box<[NaiveExpr; 4]>),
 }
 
-impl Expr {
+impl NaiveExpr {
     /// The windows of usage that it asks for.
-    pub fn windows(formula: &Expr, windows: &mut Vec<f64>) {
+    pub fn windows(formula: &NaiveExpr, windows: &mut Vec<f64>) {
         match formula {
-            Expr::Usage(seconds) => windows.push(f64::from(*seconds)),
-            Expr::Minus(a) | Expr::One(_, a) => Expr::windows(a, windows),
-            Expr::Two(_, a, b) | Expr::Pick(_, a, b) => [a, b].into_iter().for_each(|e| Expr::windows(e, windows)),
-            Expr::If(_, all) => all.iter().for_each(|e| Expr::windows(e, windows)),
-            Expr::Number(_) | Expr::Name(_) => {}
+            NaiveExpr::Usage(seconds) => windows.push(f64::from(*seconds)),
+            NaiveExpr::Minus(a) | NaiveExpr::One(_, a) => NaiveExpr::windows(a, windows),
+            NaiveExpr::Two(_, a, b) | NaiveExpr::Pick(_, a, b) => {
+                [a, b].into_iter().for_each(|e| NaiveExpr::windows(e, windows))
+            }
+            NaiveExpr::If(_, all) => all.iter().for_each(|e| NaiveExpr::windows(e, windows)),
+            NaiveExpr::Number(_) | NaiveExpr::Name(_) => {}
         }
     }
 
     /// The value by which jobs are compared.
     #[must_use]
-    pub fn rank(&self, job: &Known) -> f64 {
+    pub fn rank(&self, job: &NaiveKnown) -> f64 {
         match self.line(job) {
             Some((fixed, slope)) if slope != 0.0 => fixed + -slope * job.submit,
             Some((fixed, _)) => fixed,
@@ -78,17 +80,17 @@ impl Expr {
 
     /// The value.
     #[must_use]
-    pub fn value(&self, job: &Known) -> f64 {
+    pub fn value(&self, job: &NaiveKnown) -> f64 {
         match self {
-            Expr::Number(number) => *number,
-            Expr::Name(name) => named(name, job),
-            Expr::Usage(window) => {
+            NaiveExpr::Number(number) => *number,
+            NaiveExpr::Name(name) => named(name, job),
+            NaiveExpr::Usage(window) => {
                 job.usage.iter().find(|usage| usage.0 == f64::from(*window)).map_or(0.0, |usage| usage.1)
             }
-            Expr::Minus(a) => -a.value(job),
-            Expr::Two(sign, a, b) => two(*sign, a.value(job), b.value(job)),
-            Expr::One(name, a) => one(name, a.value(job)),
-            Expr::Pick(name, a, b) => {
+            NaiveExpr::Minus(a) => -a.value(job),
+            NaiveExpr::Two(sign, a, b) => two(*sign, a.value(job), b.value(job)),
+            NaiveExpr::One(name, a) => one(name, a.value(job)),
+            NaiveExpr::Pick(name, a, b) => {
                 let (a, b) = (a.value(job), b.value(job));
                 let second = if *name == "min" { b < a } else { b > a };
                 if a.is_nan() || b.is_nan() {
@@ -99,7 +101,7 @@ impl Expr {
                     a
                 }
             }
-            Expr::If(sign, all) => {
+            NaiveExpr::If(sign, all) => {
                 let (a, b) = (all[0].value(job), all[1].value(job));
                 let holds = match *sign {
                     "<" => a < b,
@@ -114,31 +116,31 @@ impl Expr {
         }
     }
 
-    fn any(&self, asks: &impl Fn(&Expr) -> bool) -> bool {
+    fn any(&self, asks: &impl Fn(&NaiveExpr) -> bool) -> bool {
         asks(self)
             || match self {
-                Expr::Minus(a) | Expr::One(_, a) => a.any(asks),
-                Expr::Two(_, a, b) | Expr::Pick(_, a, b) => a.any(asks) || b.any(asks),
-                Expr::If(_, all) => all.iter().any(|e| e.any(asks)),
-                Expr::Number(_) | Expr::Name(_) | Expr::Usage(_) => false,
+                NaiveExpr::Minus(a) | NaiveExpr::One(_, a) => a.any(asks),
+                NaiveExpr::Two(_, a, b) | NaiveExpr::Pick(_, a, b) => a.any(asks) || b.any(asks),
+                NaiveExpr::If(_, all) => all.iter().any(|e| e.any(asks)),
+                NaiveExpr::Number(_) | NaiveExpr::Name(_) | NaiveExpr::Usage(_) => false,
             }
     }
 
     /// Returns the value if it is the same for every job, moment and machine.
     fn constant(&self) -> Option<f64> {
-        let asks = |e: &Expr| matches!(e, Expr::Name(_) | Expr::Usage(_));
-        (!self.any(&asks)).then(|| self.value(&Known::default()))
+        let asks = |e: &NaiveExpr| matches!(e, NaiveExpr::Name(_) | NaiveExpr::Usage(_));
+        (!self.any(&asks)).then(|| self.value(&NaiveKnown::default()))
     }
 
     /// As `fixed + slope·w`, with what is alike for all jobs left out.
-    fn line(&self, job: &Known) -> Option<(f64, f64)> {
-        let of_the_job = |e: &Expr| match e {
-            Expr::Name(name) => !["load", "waiting", "machine"].contains(name),
-            e => matches!(e, Expr::Usage(_)),
+    fn line(&self, job: &NaiveKnown) -> Option<(f64, f64)> {
+        let of_the_job = |e: &NaiveExpr| match e {
+            NaiveExpr::Name(name) => !["load", "waiting", "machine"].contains(name),
+            e => matches!(e, NaiveExpr::Usage(_)),
         };
-        let changes = |e: &Expr| match e {
-            Expr::Name(name) => ["w", "x", "load", "waiting"].contains(name),
-            e => matches!(e, Expr::Usage(_)),
+        let changes = |e: &NaiveExpr| match e {
+            NaiveExpr::Name(name) => ["w", "x", "load", "waiting"].contains(name),
+            e => matches!(e, NaiveExpr::Usage(_)),
         };
         if !self.any(&of_the_job) {
             return Some((0.0, 0.0));
@@ -147,17 +149,17 @@ impl Expr {
             return Some((self.value(job), 0.0));
         }
         let (fixed, slope) = match self {
-            Expr::Name("w") => (0.0, 1.0),
-            Expr::Minus(a) => a.line(job).map(|(fixed, slope)| (-fixed, -slope))?,
-            Expr::Two('+', a, b) => {
+            NaiveExpr::Name("w") => (0.0, 1.0),
+            NaiveExpr::Minus(a) => a.line(job).map(|(fixed, slope)| (-fixed, -slope))?,
+            NaiveExpr::Two('+', a, b) => {
                 let (a, b) = (a.line(job)?, b.line(job)?);
                 (a.0 + b.0, a.1 + b.1)
             }
-            Expr::Two('-', a, b) => {
+            NaiveExpr::Two('-', a, b) => {
                 let (a, b) = (a.line(job)?, b.line(job)?);
                 (a.0 - b.0, a.1 - b.1)
             }
-            Expr::Two(sign @ ('*' | '/'), a, b) => match (a.constant(), b.constant()) {
+            NaiveExpr::Two(sign @ ('*' | '/'), a, b) => match (a.constant(), b.constant()) {
                 (_, Some(b)) => a.line(job).map(|a| (two(*sign, a.0, b), two(*sign, a.1, b)))?,
                 (Some(a), None) if *sign == '*' => b.line(job).map(|b| (a * b.0, a * b.1))?,
                 _ => return None,
@@ -168,7 +170,7 @@ impl Expr {
     }
 }
 
-fn named(name: &str, job: &Known) -> f64 {
+fn named(name: &str, job: &NaiveKnown) -> f64 {
     match name {
         "r" => job.run,
         "e" => job.estimate,
@@ -211,17 +213,17 @@ fn one(name: &str, a: f64) -> f64 {
     }
 }
 
-impl fmt::Display for Expr {
+impl fmt::Display for NaiveExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Expr::Number(number) => write!(f, "{number}"),
-            Expr::Name(name) => write!(f, "{name}"),
-            Expr::Usage(window) => write!(f, "usage({window}s)"),
-            Expr::Minus(a) => write!(f, "(-{a})"),
-            Expr::Two(sign, a, b) => write!(f, "({a}{sign}{b})"),
-            Expr::One(name, a) => write!(f, "{name}({a})"),
-            Expr::Pick(name, a, b) => write!(f, "{name}({a},{b})"),
-            Expr::If(sign, all) => write!(f, "if({}{sign}{},{},{})", all[0], all[1], all[2], all[3]),
+            NaiveExpr::Number(number) => write!(f, "{number}"),
+            NaiveExpr::Name(name) => write!(f, "{name}"),
+            NaiveExpr::Usage(window) => write!(f, "usage({window}s)"),
+            NaiveExpr::Minus(a) => write!(f, "(-{a})"),
+            NaiveExpr::Two(sign, a, b) => write!(f, "({a}{sign}{b})"),
+            NaiveExpr::One(name, a) => write!(f, "{name}({a})"),
+            NaiveExpr::Pick(name, a, b) => write!(f, "{name}({a},{b})"),
+            NaiveExpr::If(sign, all) => write!(f, "if({}{sign}{},{},{})", all[0], all[1], all[2], all[3]),
         }
     }
 }
@@ -231,8 +233,8 @@ impl fmt::Display for Expr {
 /// et al. 2017. Times below 1 s count as 1 s where the paper divides by them or takes their
 /// logarithm, and a single processor as two in UNICEF's logarithm.
 #[must_use]
-pub fn published(name: &str, job: &Known) -> f64 {
-    let Known { run, estimate, procs, wait, submit, .. } = *job;
+pub fn published(name: &str, job: &NaiveKnown) -> f64 {
+    let NaiveKnown { run, estimate, procs, wait, submit, .. } = *job;
     let (at_least, since) = (run.max(1.0), submit.max(1.0));
     match name {
         "wfp3" => {

@@ -29,7 +29,8 @@
 //! not fit gets the shadow: the first predicted end at which it fits; extra is what it leaves over
 //! of *all* processors free then. Behind it, in backfill order (arrival, or prediction and then
 //! arrival), a job that fits starts if now + prediction <= shadow, or if its size is within extra,
-//! which then shrinks. Passes follow each termination, and each submission ([`Scheduler`]).
+//! which then shrinks. Passes follow each termination, and each submission
+//! ([`NaiveGaussierScheduler`]).
 //!
 //! **Means.** No trimming. Flow is wait + run, bounded slowdown max(1, flow / max(run, 10)).
 
@@ -38,7 +39,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Order of backfilling, and whether every submission leads to a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scheduler {
+pub enum NaiveGaussierScheduler {
     /// "EASY" and "EASY with predictor": backfilling in order of arrival; a submission leads to a
     /// pass only if the newcomer fits the free processors.
     Easy,
@@ -51,7 +52,7 @@ pub enum Scheduler {
 
 /// The prediction at submission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Predictor {
+pub enum NaiveGaussierPredictor {
     /// The requested time.
     Requested,
     /// Twice the requested time.
@@ -84,8 +85,8 @@ const INCREMENTS: [i64; 11] = [60, 300, 900, 1_800, 3_600, 7_200, 18_000, 36_000
 /// If a job is wider than the machine or outlives its estimate.
 #[must_use]
 pub fn run(
-    scheduler: Scheduler,
-    predictor: Predictor,
+    scheduler: NaiveGaussierScheduler,
+    predictor: NaiveGaussierPredictor,
     corrector: Corrector,
     jobs: &[JobIn],
     machine: i64,
@@ -94,8 +95,8 @@ pub fn run(
         assert!((1..=machine).contains(&job.procs), "job {i} does not fit the machine");
         assert!((1..=job.estimate).contains(&job.run), "job {i} outlives its estimate");
     }
-    let submissions = (0..jobs.len()).map(|i| (jobs[i].submit, Class::Submission, i, i));
-    let mut world = World {
+    let submissions = (0..jobs.len()).map(|i| (jobs[i].submit, NaiveGaussierClass::Submission, i, i));
+    let mut world = NaiveGaussierWorld {
         scheduler,
         jobs,
         machine,
@@ -113,17 +114,17 @@ pub fn run(
     while let Some((time, class, _, j)) = world.events.pop_first() {
         world.now = time;
         match class {
-            Class::PredictionOver => world.correct(j, corrector),
-            Class::Submission => {
+            NaiveGaussierClass::PredictionOver => world.correct(j, corrector),
+            NaiveGaussierClass::Submission => {
                 let prediction = world.predict(j, predictor);
                 world.first_prediction[j] = prediction;
                 world.prediction[j] = prediction;
                 world.queue.push(j);
-                if scheduler == Scheduler::PlusPlus || jobs[j].procs <= world.free() {
+                if scheduler == NaiveGaussierScheduler::PlusPlus || jobs[j].procs <= world.free() {
                     world.pass();
                 }
             }
-            Class::Termination => {
+            NaiveGaussierClass::Termination => {
                 world.running.retain(|&r| r != j);
                 world.out[j].end = time;
                 world.history.entry(jobs[j].user).or_default().push(jobs[j].run);
@@ -135,19 +136,19 @@ pub fn run(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Class {
+enum NaiveGaussierClass {
     PredictionOver,
     Submission,
     Termination,
 }
 
-struct World<'a> {
-    scheduler: Scheduler,
+struct NaiveGaussierWorld<'a> {
+    scheduler: NaiveGaussierScheduler,
     jobs: &'a [JobIn],
     machine: i64,
     now: i64,
     /// (time, class, number, job).
-    events: BTreeSet<(i64, Class, usize, usize)>,
+    events: BTreeSet<(i64, NaiveGaussierClass, usize, usize)>,
     /// Events numbered so far.
     numbered: usize,
     queue: Vec<usize>,
@@ -160,19 +161,19 @@ struct World<'a> {
     out: Vec<JobOut>,
 }
 
-impl World<'_> {
-    fn add(&mut self, time: i64, class: Class, j: usize) {
+impl NaiveGaussierWorld<'_> {
+    fn add(&mut self, time: i64, class: NaiveGaussierClass, j: usize) {
         self.events.insert((time, class, self.numbered, j));
         self.numbered += 1;
     }
 
-    fn predict(&self, j: usize, predictor: Predictor) -> i64 {
+    fn predict(&self, j: usize, predictor: NaiveGaussierPredictor) -> i64 {
         let job = &self.jobs[j];
         match predictor {
-            Predictor::Requested => job.estimate,
-            Predictor::DoubleRequested => 2 * job.estimate,
-            Predictor::Clairvoyant => job.run,
-            Predictor::Tsafrir => match self.history.get(&job.user).map(Vec::as_slice) {
+            NaiveGaussierPredictor::Requested => job.estimate,
+            NaiveGaussierPredictor::DoubleRequested => 2 * job.estimate,
+            NaiveGaussierPredictor::Clairvoyant => job.run,
+            NaiveGaussierPredictor::Tsafrir => match self.history.get(&job.user).map(Vec::as_slice) {
                 Some([.., a, b]) => job.estimate.min((a + b) / 2),
                 _ => job.estimate,
             },
@@ -195,7 +196,7 @@ impl World<'_> {
 
     fn expect_correction(&mut self, j: usize) {
         if self.prediction[j] < self.jobs[j].run {
-            self.add(self.predicted_end(j), Class::PredictionOver, j);
+            self.add(self.predicted_end(j), NaiveGaussierClass::PredictionOver, j);
         }
     }
 
@@ -217,7 +218,7 @@ impl World<'_> {
         self.queue.retain(|&q| q != j);
         self.running.push(j);
         self.out[j].start = self.now;
-        self.add(self.now + self.jobs[j].run, Class::Termination, j);
+        self.add(self.now + self.jobs[j].run, NaiveGaussierClass::Termination, j);
         self.expect_correction(j);
     }
 
@@ -238,7 +239,7 @@ impl World<'_> {
         };
         let (mut free, mut extra) = (self.free(), self.free_at(shadow) - need);
         let mut candidates = behind.to_vec();
-        if self.scheduler != Scheduler::Easy {
+        if self.scheduler != NaiveGaussierScheduler::Easy {
             candidates.sort_by_key(|&j| (self.prediction[j], j));
         }
         for j in candidates {
@@ -257,7 +258,7 @@ impl World<'_> {
 
 /// The printed columns.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Summary {
+pub struct NaiveSummary {
     /// Sum of flow times (wait + run), in seconds. The study's own tables print `NA` for the *mean*
     /// where this sum exceeds 2³¹ − 1.
     pub sum_flow: i64,
@@ -275,13 +276,13 @@ pub struct Summary {
 
 /// Summarises a schedule of at least one job.
 #[must_use]
-pub fn summary(jobs: &[JobIn], schedule: &[JobOut]) -> Summary {
+pub fn summary(jobs: &[JobIn], schedule: &[JobOut]) -> NaiveSummary {
     let n = jobs.len() as f64;
     let flows: Vec<i64> = jobs.iter().zip(schedule).map(|(job, out)| out.end - job.submit).collect();
     let slowdowns: Vec<f64> =
         jobs.iter().zip(&flows).map(|(job, &flow)| (flow as f64 / job.run.max(10) as f64).max(1.0)).collect();
     let sum_flow: i64 = flows.iter().sum();
-    Summary {
+    NaiveSummary {
         sum_flow,
         mean_flow: sum_flow as f64 / n,
         max_flow: flows.iter().copied().max().unwrap_or(0),

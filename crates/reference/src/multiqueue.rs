@@ -6,28 +6,28 @@
 //! ([`run_estimated`]) all promises are placed again, in the order of their times, ties by arrival,
 //! at the pass after a job has ended early or has outlived its estimate.
 
-use crate::predict::{Forecast, Growth, Predictions};
-use crate::profile::Profile;
+use crate::predict::{NaiveForecast, NaiveGrowth, Predictions};
+use crate::profile::NaiveProfile;
 use crate::{JobIn, JobOut};
 use std::collections::BTreeSet;
 
 /// Variable rules of the policy.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct MultiQueue {
+pub struct NaiveMultiQueue {
     /// True if the next pivot of a class gets its promise as soon as the last one starts, instead
     /// of when the pass reaches it.
     pub eager: bool,
     /// Delay of jobs of the longest class; `None` for no delay.
-    pub delay: Option<Delay>,
+    pub delay: Option<NaiveDelay>,
     /// Variants in which promises do not hold; `None`: they do (rules M3 and M4).
     pub broken: Option<Broken>,
     /// The order of each queue; `None`: that of arrival. Not with `eager` or `broken`.
-    pub order: Option<Order>,
+    pub order: Option<NaiveMultiQueueOrder>,
 }
 
 /// Another order than that of arrival, equal jobs in the order of arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum NaiveMultiQueueOrder {
     /// The shortest first.
     Shortest,
     /// The widest first.
@@ -36,12 +36,12 @@ pub enum Order {
     SmallestArea,
 }
 
-impl Order {
+impl NaiveMultiQueueOrder {
     fn key(self, job: &JobIn) -> i64 {
         match self {
-            Order::Shortest => job.estimate,
-            Order::Widest => -job.procs,
-            Order::SmallestArea => job.estimate * job.procs,
+            NaiveMultiQueueOrder::Shortest => job.estimate,
+            NaiveMultiQueueOrder::Widest => -job.procs,
+            NaiveMultiQueueOrder::SmallestArea => job.estimate * job.procs,
         }
     }
 }
@@ -63,7 +63,7 @@ pub enum Broken {
 
 /// The delay of jobs of the longest class.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Delay {
+pub struct NaiveDelay {
     /// D1: the first delay and the unit of its changes, in seconds.
     pub first: f64,
     /// True if the delay follows the slowdown of the shortest jobs (rule M6).
@@ -87,7 +87,7 @@ pub fn class(run: i64) -> usize {
 
 /// A schedule and what was promised.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Promised {
+pub struct NaivePromised {
     /// Starts and ends, in order of arrival.
     pub schedule: Vec<JobOut>,
     /// The start promised to each job that became a pivot.
@@ -96,7 +96,7 @@ pub struct Promised {
 
 /// Planned end of a job that has outlived its estimate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Overdue {
+pub enum NaiveMultiQueueOverdue {
     /// It is put off as soon as it has passed: by a minute, then by 15, 30, 60 minutes and so on.
     Extended,
     /// The next second, at every pass.
@@ -108,9 +108,9 @@ pub enum Overdue {
 /// # Panics
 /// If a job is wider than the machine or has no run time.
 #[must_use]
-pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
+pub fn run(policy: NaiveMultiQueue, jobs: &[JobIn], machine: i64) -> NaivePromised {
     let exact: Vec<JobIn> = jobs.iter().map(|job| JobIn { estimate: job.run, ..*job }).collect();
-    run_estimated(policy, Overdue::NextSecond, &exact, machine)
+    run_estimated(policy, NaiveMultiQueueOverdue::NextSecond, &exact, machine)
 }
 
 /// Runs jobs of estimated run times, which they may outlive or not need. A job's class is that of
@@ -119,17 +119,22 @@ pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
 /// # Panics
 /// If a job is wider than the machine, or has no run time or estimate.
 #[must_use]
-pub fn run_estimated(policy: MultiQueue, overdue: Overdue, jobs: &[JobIn], machine: i64) -> Promised {
+pub fn run_estimated(
+    policy: NaiveMultiQueue,
+    overdue: NaiveMultiQueueOverdue,
+    jobs: &[JobIn],
+    machine: i64,
+) -> NaivePromised {
     for (i, job) in jobs.iter().enumerate() {
         assert!((1..=machine).contains(&job.procs), "job {i} does not fit the machine");
         assert!(job.run > 0 && job.estimate > 0, "job {i} has no run time");
     }
-    let correction = (overdue == Overdue::Extended).then_some(Growth::AtOnce);
-    let mut world = World {
+    let correction = (overdue == NaiveMultiQueueOverdue::Extended).then_some(NaiveGrowth::AtOnce);
+    let mut world = NaiveMultiQueueWorld {
         policy,
         jobs,
         machine,
-        predictions: Predictions::new(Forecast { correction, ..Forecast::default() }, jobs),
+        predictions: Predictions::new(NaiveForecast { correction, ..NaiveForecast::default() }, jobs),
         wrong: false,
         now: 0,
         waiting: BTreeSet::new(),
@@ -138,7 +143,7 @@ pub fn run_estimated(policy: MultiQueue, overdue: Overdue, jobs: &[JobIn], machi
         kept: Vec::new(),
         ready: vec![0; jobs.len()],
         wake_ups: BTreeSet::new(),
-        controller: Controller::new(policy.delay),
+        controller: NaiveController::new(policy.delay),
         pivots: Vec::new(),
         // Equal parts, the remainder to the lowest classes.
         owned: std::array::from_fn(|q| machine / 4 + i64::from((q as i64) < machine % 4)),
@@ -175,11 +180,11 @@ pub fn run_estimated(policy: MultiQueue, overdue: Overdue, jobs: &[JobIn], machi
         }
     }
     let out = |(job, &start): (&JobIn, &i64)| JobOut { start, end: start + job.run };
-    Promised { schedule: jobs.iter().zip(&world.starts).map(out).collect(), promised: world.promised }
+    NaivePromised { schedule: jobs.iter().zip(&world.starts).map(out).collect(), promised: world.promised }
 }
 
-struct World<'a> {
-    policy: MultiQueue,
+struct NaiveMultiQueueWorld<'a> {
+    policy: NaiveMultiQueue,
     jobs: &'a [JobIn],
     machine: i64,
     predictions: Predictions<'a>,
@@ -197,7 +202,7 @@ struct World<'a> {
     ready: Vec<i64>,
     /// (time, job).
     wake_ups: BTreeSet<(i64, usize)>,
-    controller: Controller,
+    controller: NaiveController,
     /// Pivots and their times where promises can be broken, in the order in which they became
     /// pivots.
     pivots: Vec<(usize, i64)>,
@@ -207,7 +212,7 @@ struct World<'a> {
     promised: Vec<Option<i64>>,
 }
 
-impl World<'_> {
+impl NaiveMultiQueueWorld<'_> {
     fn end(&self, j: usize) -> i64 {
         self.starts[j] + self.jobs[j].run
     }
@@ -300,8 +305,8 @@ impl World<'_> {
 
     /// The machine without running jobs. One that should have ended has its processors until the
     /// next second at least.
-    fn running_jobs(&self) -> Profile {
-        let mut plan = Profile::new(self.now, self.machine);
+    fn running_jobs(&self) -> NaiveProfile {
+        let mut plan = NaiveProfile::new(self.now, self.machine);
         for &j in &self.running {
             plan.take(self.now, self.planned_end(j).max(self.now + 1), self.jobs[j].procs);
         }
@@ -309,7 +314,7 @@ impl World<'_> {
     }
 
     /// Rule M3: the machine without running jobs and without all promises.
-    fn plan(&self) -> Profile {
+    fn plan(&self) -> NaiveProfile {
         let mut plan = self.running_jobs();
         for (j, start) in self.promise.iter().flatten().chain(&self.kept) {
             plan.take(*start, start + self.span(*j), self.jobs[*j].procs);
@@ -424,8 +429,8 @@ impl World<'_> {
     }
 
     /// Running jobs and those pivots of which `which` is true.
-    fn plan_beside(&self, which: impl Fn(usize, usize) -> bool) -> Profile {
-        let mut plan = Profile::new(self.now, self.machine);
+    fn plan_beside(&self, which: impl Fn(usize, usize) -> bool) -> NaiveProfile {
+        let mut plan = NaiveProfile::new(self.now, self.machine);
         for &r in &self.running {
             plan.take(self.now, self.end(r), self.jobs[r].procs);
         }
@@ -516,8 +521,8 @@ impl World<'_> {
 }
 
 /// Rule M6: the delay follows the mean slowdown of the shortest jobs in batches of completed jobs.
-struct Controller {
-    settings: Option<Delay>,
+struct NaiveController {
+    settings: Option<NaiveDelay>,
     delay: f64,
     completed: u32,
     short: f64,
@@ -525,10 +530,10 @@ struct Controller {
     last: Option<f64>,
 }
 
-impl Controller {
-    fn new(settings: Option<Delay>) -> Controller {
+impl NaiveController {
+    fn new(settings: Option<NaiveDelay>) -> NaiveController {
         let delay = settings.map_or(0.0, |d| d.first);
-        Controller { settings, delay, completed: 0, short: 0.0, sum: 0.0, last: None }
+        NaiveController { settings, delay, completed: 0, short: 0.0, sum: 0.0, last: None }
     }
 
     fn completed(&mut self, short: bool, run: i64, wait: i64) {
@@ -542,7 +547,7 @@ impl Controller {
         }
         let mean = if self.short > 0.0 { self.sum / self.short } else { self.last.unwrap_or(1.0) };
         let change = self.last.map_or(mean, |last| (mean - last) / mean.max(last));
-        if let Some(Delay { first, adapts: true, .. }) = self.settings
+        if let Some(NaiveDelay { first, adapts: true, .. }) = self.settings
             && change.abs() > 0.25
         {
             self.delay = (self.delay + change * first).max(0.0);

@@ -3,7 +3,7 @@
 
 /// A node.
 #[derive(Clone, Debug, Default)]
-pub struct Node {
+pub struct NaiveNode {
     /// Processors.
     pub cpus: u32,
     /// Megabytes; `None` where memory is not given out.
@@ -14,7 +14,7 @@ pub struct Node {
 
 /// A job's share of one node.
 #[derive(Clone, Debug, Default)]
-pub struct Share {
+pub struct NaiveShare {
     /// The node, by its place.
     pub node: usize,
     /// Processors.
@@ -37,16 +37,16 @@ pub struct Stay {
     /// True if no other job is on its nodes.
     pub alone: bool,
     /// Its nodes.
-    pub shares: Vec<Share>,
+    pub shares: Vec<NaiveShare>,
 }
 
 /// Returns the first node that is given out beyond what it has, in words; `None` if there is none.
 #[must_use]
-pub fn overfull(nodes: &[Node], stays: &[Stay]) -> Option<String> {
+pub fn overfull(nodes: &[NaiveNode], stays: &[Stay]) -> Option<String> {
     for begin in stays.iter().filter(|stay| stay.from < stay.until).map(|stay| stay.from) {
         let there: Vec<&Stay> = stays.iter().filter(|stay| stay.from <= begin && begin < stay.until).collect();
         for (place, node) in nodes.iter().enumerate() {
-            let here: Vec<(&Stay, &Share)> = (there.iter())
+            let here: Vec<(&Stay, &NaiveShare)> = (there.iter())
                 .flat_map(|stay| stay.shares.iter().map(move |share| (*stay, share)))
                 .filter(|(_, share)| share.node == place)
                 .collect();
@@ -59,7 +59,7 @@ pub fn overfull(nodes: &[Node], stays: &[Stay]) -> Option<String> {
     None
 }
 
-fn too_much(node: &Node, here: &[(&Stay, &Share)]) -> Option<String> {
+fn too_much(node: &NaiveNode, here: &[(&Stay, &NaiveShare)]) -> Option<String> {
     if here.len() > 1 && here.iter().any(|(stay, _)| stay.alone) {
         return Some("one of them is to be alone".to_string());
     }
@@ -88,8 +88,8 @@ mod tests {
 
     #[test]
     fn each_resource_is_counted() {
-        let node = Node { cpus: 4, memory: Some(100), devices: vec![("a".into(), 1), ("b".into(), 1)] };
-        let share = |cpus, memory, devices| Share { node: 0, cpus, memory, devices };
+        let node = NaiveNode { cpus: 4, memory: Some(100), devices: vec![("a".into(), 1), ("b".into(), 1)] };
+        let share = |cpus, memory, devices| NaiveShare { node: 0, cpus, memory, devices };
         let stay = |job, from, until, share| Stay { job, from, until, alone: false, shares: vec![share] };
         let any = |count| Some((None, count));
         let typed = |kind: &str, count| Some((Some(kind.to_string()), count));

@@ -24,12 +24,12 @@
 
 use crate::JobIn;
 use crate::multiqueue::class;
-use crate::profile::Profile;
+use crate::profile::NaiveProfile;
 use std::collections::BTreeMap;
 
 /// Fate of jobs on processors that go out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Hit {
+pub enum NaiveHit {
     /// They run on.
     Drain,
     /// They wait again.
@@ -54,12 +54,12 @@ pub struct OutageIn {
     /// The end that is expected.
     pub expected: Option<i64>,
     /// Fate of its jobs.
-    pub hit: Hit,
+    pub hit: NaiveHit,
 }
 
 /// Policy of the simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rule {
+pub enum NaiveRule {
     /// Strictly in the order of arrival.
     Fcfs,
     /// Backfilling without a reservation.
@@ -74,7 +74,7 @@ pub enum Rule {
 
 /// Outcome of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outcome {
+pub struct NaiveOutcome {
     /// Start of its last attempt.
     pub start: i64,
     /// End.
@@ -90,12 +90,12 @@ const NEVER: i64 = i64::MAX / 4;
 /// # Panics
 /// If a job is wider than the machine or outlives its estimate.
 #[must_use]
-pub fn run(rule: Rule, jobs: &[JobIn], machine: i64, outages: &[OutageIn]) -> Vec<Option<Outcome>> {
+pub fn run(rule: NaiveRule, jobs: &[JobIn], machine: i64, outages: &[OutageIn]) -> Vec<Option<NaiveOutcome>> {
     for (i, job) in jobs.iter().enumerate() {
         assert!((1..=machine).contains(&job.procs), "job {i} does not fit the machine");
         assert!(job.estimate >= 1 && job.run <= job.estimate, "job {i} outlives its estimate");
     }
-    let mut world = World {
+    let mut world = NaiveOutageWorld {
         rule,
         jobs,
         machine,
@@ -130,8 +130,8 @@ pub fn run(rule: Rule, jobs: &[JobIn], machine: i64, outages: &[OutageIn]) -> Ve
     world.done
 }
 
-struct World<'a> {
-    rule: Rule,
+struct NaiveOutageWorld<'a> {
+    rule: NaiveRule,
     jobs: &'a [JobIn],
     machine: i64,
     outages: &'a [OutageIn],
@@ -151,10 +151,10 @@ struct World<'a> {
     stale: bool,
     /// Time at which the capacity was last examined.
     changed: Option<i64>,
-    done: Vec<Option<Outcome>>,
+    done: Vec<Option<NaiveOutcome>>,
 }
 
-impl World<'_> {
+impl NaiveOutageWorld<'_> {
     fn next_instant(&self, arrived: usize) -> Option<i64> {
         let over = arrived == self.jobs.len() && self.waiting.is_empty() && self.running.is_empty();
         if over {
@@ -181,7 +181,7 @@ impl World<'_> {
             let start = self.leave(j);
             // Room that no plan knew of.
             self.stale |= start + self.jobs[j].estimate != self.now;
-            self.done[j] = Some(Outcome { start, end: self.now, lost: false });
+            self.done[j] = Some(NaiveOutcome { start, end: self.now, lost: false });
         }
     }
 
@@ -225,18 +225,18 @@ impl World<'_> {
             for (j, procs) in taken {
                 let Some(place) = places.iter().position(|p| p.0 == j) else { continue };
                 match outage.hit {
-                    Hit::Drain => {
+                    NaiveHit::Drain => {
                         places[place].1 -= procs;
                         drains.insert(j, procs);
                     }
-                    Hit::Requeue | Hit::Lose => {
+                    NaiveHit::Requeue | NaiveHit::Lose => {
                         free += places.remove(place).1 - procs;
                         let start = self.leave(j);
                         self.stale = true;
-                        if outage.hit == Hit::Requeue {
+                        if outage.hit == NaiveHit::Requeue {
                             self.enqueue(j);
                         } else {
-                            self.done[j] = Some(Outcome { start, end: now, lost: true });
+                            self.done[j] = Some(NaiveOutcome { start, end: now, lost: true });
                         }
                     }
                 }
@@ -310,8 +310,8 @@ impl World<'_> {
     }
 
     /// The machine without running jobs and without what is out or will be.
-    fn ahead(&self) -> Profile {
-        let mut ahead = Profile::new(self.now, self.machine);
+    fn ahead(&self) -> NaiveProfile {
+        let mut ahead = NaiveProfile::new(self.now, self.machine);
         for (&j, start) in &self.running {
             ahead.take(self.now, start + self.jobs[j].estimate, self.jobs[j].procs);
         }
@@ -336,21 +336,21 @@ impl World<'_> {
     }
 
     /// The earliest place of a job, if there is one.
-    fn earliest(&self, plan: &Profile, j: usize) -> Option<i64> {
+    fn earliest(&self, plan: &NaiveProfile, j: usize) -> Option<i64> {
         let job = &self.jobs[j];
         plan.earliest_if_any(self.now, job.estimate, job.procs).filter(|&at| at < NEVER)
     }
 
-    fn fits(&self, plan: &Profile, j: usize) -> bool {
+    fn fits(&self, plan: &NaiveProfile, j: usize) -> bool {
         let job = &self.jobs[j];
         job.procs <= self.free() && plan.fits(self.now, job.estimate, job.procs)
     }
 
     fn pass(&mut self) {
         match self.rule {
-            Rule::Fcfs | Rule::Greedy | Rule::Easy => self.pass_in_line(),
-            Rule::Conservative => self.pass_by_plan(),
-            Rule::MultiQueue => self.pass_by_queues(),
+            NaiveRule::Fcfs | NaiveRule::Greedy | NaiveRule::Easy => self.pass_in_line(),
+            NaiveRule::Conservative => self.pass_by_plan(),
+            NaiveRule::MultiQueue => self.pass_by_queues(),
         }
     }
 
@@ -371,11 +371,11 @@ impl World<'_> {
         let ahead = self.ahead();
         let line: Vec<usize> = line(self).into_iter().filter(|&j| self.earliest(&ahead, j).is_some()).collect();
         let Some(&head) = line.first() else { return };
-        if self.rule == Rule::Fcfs {
+        if self.rule == NaiveRule::Fcfs {
             return;
         }
         let mut ahead = self.ahead();
-        if self.rule == Rule::Easy {
+        if self.rule == NaiveRule::Easy {
             let (span, procs) = (self.jobs[head].estimate, self.jobs[head].procs);
             let at = ahead.earliest(self.now, span, procs);
             ahead.take(at, at + span, procs);
@@ -389,7 +389,7 @@ impl World<'_> {
     }
 
     /// Plans a job at its earliest place; one that has none never starts.
-    fn place(&mut self, plan: &mut Profile, j: usize) {
+    fn place(&mut self, plan: &mut NaiveProfile, j: usize) {
         let (span, procs) = (self.jobs[j].estimate, self.jobs[j].procs);
         let at = self.earliest(plan, j).unwrap_or(NEVER);
         if at < NEVER {
@@ -402,7 +402,7 @@ impl World<'_> {
 
     /// Returns the machine with all plans taken out; builds it again, in the order of planned
     /// starts, where it may be wrong.
-    fn planned(&mut self) -> Profile {
+    fn planned(&mut self) -> NaiveProfile {
         let mut plan = self.ahead();
         let order: Vec<(i64, usize)> = self.plan.clone();
         for (at, j) in order {

@@ -3,15 +3,15 @@
 /// Free processors from some `now` on. `steps[i] = (t, free)` holds from `t` until the next step;
 /// the last one for ever.
 #[derive(Clone, Debug)]
-pub struct Profile {
+pub struct NaiveProfile {
     steps: Vec<(i64, i64)>,
 }
 
-impl Profile {
+impl NaiveProfile {
     /// `free` processors from `now` for ever.
     #[must_use]
-    pub fn new(now: i64, free: i64) -> Profile {
-        Profile { steps: vec![(now, free)] }
+    pub fn new(now: i64, free: i64) -> NaiveProfile {
+        NaiveProfile { steps: vec![(now, free)] }
     }
 
     /// Takes `procs` processors away during `[from, to)`, as far as that lies after `now`.
@@ -86,11 +86,11 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
-    use super::Profile;
+    use super::NaiveProfile;
 
     #[test]
     fn earliest_looks_for_the_first_hole_that_is_long_enough() {
-        let mut p = Profile::new(10, 4);
+        let mut p = NaiveProfile::new(10, 4);
         p.take(0, 20, 3); // 1 free until 20
         p.take(25, 40, 2); // 4 free in [20,25), 2 free in [25,40)
         assert_eq!(p.earliest(10, 5, 1), 10);
@@ -110,7 +110,7 @@ mod tests {
             ((seed >> 33) as i64) % n
         };
         for _ in 0..2_000 {
-            let mut p = Profile::new(5, 6);
+            let mut p = NaiveProfile::new(5, 6);
             let mut free = vec![6_i64; 200];
             for _ in 0..random(8) {
                 let (from, to, n) = (random(40), random(60), random(3));

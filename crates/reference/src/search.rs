@@ -2,12 +2,12 @@
 //! the order in which LDS or DDS visit them, each scheduled from nothing and compared with the best
 //! so far.
 
-use crate::profile::Profile;
+use crate::profile::NaiveProfile;
 use crate::{JobIn, JobOut};
 
 /// A waiting job.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Waiting {
+pub struct NaiveSearchWaiting {
     /// Submit time.
     pub submit: i64,
     /// Processors.
@@ -22,7 +22,7 @@ pub struct Waiting {
 
 /// Jobs to be scheduled, and the present.
 #[derive(Clone, Debug, Default)]
-pub struct Problem {
+pub struct NaiveProblem {
     /// The present.
     pub now: i64,
     /// Processors of the machine.
@@ -30,7 +30,7 @@ pub struct Problem {
     /// End, after the present, and processors of the running jobs.
     pub running: Vec<(i64, i64)>,
     /// The waiting jobs in the order of their arrival.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<NaiveSearchWaiting>,
     /// Users and the processor-seconds that each had within the window of the measure `Fair`.
     pub usage: Vec<(i64, i64)>,
     /// Waiting jobs in the order of the best path of the decision before.
@@ -40,7 +40,7 @@ pub struct Problem {
 /// A measure of a schedule of the waiting jobs. Averages are sums here: their number is the same in
 /// all schedules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Measure {
+pub enum NaiveMeasure {
     /// Maximum wait.
     MaxWait,
     /// Total wait beyond the current wait of the oldest waiting job.
@@ -73,7 +73,7 @@ pub enum Measure {
 /// Lexical, or one of the three versions of Eq-Tradeoff.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Model {
+pub enum NaiveSearchModel {
     Lexical,
     A,
     B,
@@ -83,7 +83,7 @@ pub enum Model {
 /// The order of paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Traversal {
+pub enum NaiveTraversal {
     Lds,
     Dds,
 }
@@ -91,7 +91,7 @@ pub enum Traversal {
 /// The order of branches, and of backfilling for the references of version C.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Branching {
+pub enum NaiveBranching {
     Fcfs,
     Lxf,
 }
@@ -100,7 +100,7 @@ pub enum Branching {
 /// heuristic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[allow(missing_docs)]
-pub enum Reuse {
+pub enum NaiveReuse {
     #[default]
     No,
     /// It is the order of branches.
@@ -112,13 +112,13 @@ pub enum Reuse {
 /// Comparison and order of schedules.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
-pub struct Goal {
-    pub model: Model,
-    pub measures: Vec<Measure>,
+pub struct NaiveGoal {
+    pub model: NaiveSearchModel,
+    pub measures: Vec<NaiveMeasure>,
     pub relaxed: bool,
-    pub traversal: Traversal,
-    pub branching: Branching,
-    pub reuse: Reuse,
+    pub traversal: NaiveTraversal,
+    pub branching: NaiveBranching,
+    pub reuse: NaiveReuse,
     /// True if jobs are placed for their users' estimates, not for their predicted run times.
     pub by_estimate: bool,
 }
@@ -126,7 +126,7 @@ pub struct Goal {
 /// The outcome of a search over all permutations.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
-pub struct Answer {
+pub struct NaiveAnswer {
     pub path: Vec<usize>,
     /// Absolute starts by waiting job.
     pub starts: Vec<i64>,
@@ -166,10 +166,10 @@ pub fn discrepancies(path: &[usize]) -> Vec<usize> {
 /// Permutations of 0..n, 0 being the heuristic's first choice, per iteration and in the order of
 /// their visits.
 #[must_use]
-pub fn iterations(n: usize, traversal: Traversal) -> Vec<Vec<Vec<usize>>> {
+pub fn iterations(n: usize, traversal: NaiveTraversal) -> Vec<Vec<Vec<usize>>> {
     let iteration = |path: &Vec<usize>| match traversal {
-        Traversal::Lds => discrepancies(path).len(),
-        Traversal::Dds => discrepancies(path).last().copied().unwrap_or(0),
+        NaiveTraversal::Lds => discrepancies(path).len(),
+        NaiveTraversal::Dds => discrepancies(path).last().copied().unwrap_or(0),
     };
     let all = permutations(n);
     (0..n.max(1)).map(|i| all.iter().filter(|path| iteration(path) == i).cloned().collect()).collect()
@@ -183,9 +183,9 @@ pub fn nodes(visited: &[Vec<usize>]) -> usize {
     first + visited.windows(2).map(|pair| pair[1].len() - shared(&pair[0], &pair[1])).sum::<usize>()
 }
 
-impl Problem {
-    fn profile(&self) -> Profile {
-        let mut profile = Profile::new(self.now, self.procs);
+impl NaiveProblem {
+    fn profile(&self) -> NaiveProfile {
+        let mut profile = NaiveProfile::new(self.now, self.procs);
         for &(end, procs) in &self.running {
             profile.take(self.now, end, procs);
         }
@@ -206,9 +206,9 @@ impl Problem {
     }
 
     /// The waiting jobs in the order of the heuristic at some time; ties in the order of arrival.
-    fn order(&self, branching: Branching, now: i64) -> Vec<usize> {
+    fn order(&self, branching: NaiveBranching, now: i64) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.waiting.len()).collect();
-        if branching == Branching::Lxf {
+        if branching == NaiveBranching::Lxf {
             let factor = |&at: &usize| {
                 let job = self.waiting[at];
                 (now - job.submit) as f64 / job.run as f64
@@ -220,13 +220,13 @@ impl Problem {
 
     /// Starts under backfilling with one reservation.
     #[must_use]
-    pub fn backfill(&self, branching: Branching) -> Vec<i64> {
+    pub fn backfill(&self, branching: NaiveBranching) -> Vec<i64> {
         let mut running = self.running.clone();
         let mut starts: Vec<Option<i64>> = vec![None; self.waiting.len()];
         let mut now = self.now;
         while starts.contains(&None) {
             running.retain(|r| r.0 > now);
-            let mut profile = Profile::new(now, self.procs);
+            let mut profile = NaiveProfile::new(now, self.procs);
             for &(end, procs) in &running {
                 profile.take(now, end, procs);
             }
@@ -255,23 +255,24 @@ impl Problem {
 
     /// The value of a measure for these starts.
     #[must_use]
-    pub fn value(&self, measure: Measure, starts: &[i64]) -> i64 {
+    pub fn value(&self, measure: NaiveMeasure, starts: &[i64]) -> i64 {
         let jobs = || self.waiting.iter().zip(starts).map(|(job, start)| (job, start - job.submit));
         let excess = |threshold: i64| jobs().map(|(_, wait)| (wait - threshold).max(0)).sum();
         let largest = |threshold: i64| jobs().map(|(_, wait)| (wait - threshold).max(0)).max().unwrap_or(0);
         match measure {
-            Measure::MaxWait => jobs().map(|(_, wait)| wait).max().unwrap_or(0),
-            Measure::Excess => excess(self.oldest_wait()),
-            Measure::ExcessOver(threshold) => excess(threshold),
-            Measure::LargestExcess => largest(self.oldest_wait()),
-            Measure::LargestExcessOver(threshold) => largest(threshold),
-            Measure::Wait => jobs().map(|(_, wait)| wait).sum(),
-            Measure::Slowdown => {
+            NaiveMeasure::MaxWait => jobs().map(|(_, wait)| wait).max().unwrap_or(0),
+            NaiveMeasure::Excess => excess(self.oldest_wait()),
+            NaiveMeasure::ExcessOver(threshold) => excess(threshold),
+            NaiveMeasure::LargestExcess => largest(self.oldest_wait()),
+            NaiveMeasure::LargestExcessOver(threshold) => largest(threshold),
+            NaiveMeasure::Wait => jobs().map(|(_, wait)| wait).sum(),
+            NaiveMeasure::Slowdown => {
                 let pace = |run: i64| ((1_i128 << 65) / i128::from(run.max(60)) + 1) / 2;
-                let of_wait = |job: &Waiting, wait: i64| (i128::from(wait) * pace(job.run) + (1 << 31)) >> 32;
+                let of_wait =
+                    |job: &NaiveSearchWaiting, wait: i64| (i128::from(wait) * pace(job.run) + (1 << 31)) >> 32;
                 jobs().map(|(job, wait)| (1 << 32) + of_wait(job, wait) as i64).sum()
             }
-            Measure::Unused => {
+            NaiveMeasure::Unused => {
                 let of_waiting =
                     self.waiting.iter().zip(starts).map(|(job, start)| (job.span, start + job.span, job.procs));
                 let of_running = self.running.iter().map(|&(end, procs)| (end - self.now, end, procs));
@@ -279,10 +280,10 @@ impl Problem {
                 let end = all.iter().map(|&(_, end, _)| end).max().unwrap_or(self.now);
                 (end - self.now) * self.procs - all.iter().map(|(run, _, procs)| run * procs).sum::<i64>()
             }
-            Measure::Late(threshold) => jobs().filter(|&(_, wait)| wait > threshold).count() as i64,
-            Measure::Area => jobs().map(|(job, wait)| wait * job.procs).sum(),
-            Measure::Fair(_) => jobs().map(|(job, wait)| wait * self.fair_weight(job.user)).sum(),
-            Measure::Special(user) => jobs().filter(|(job, _)| job.user == user).map(|(_, wait)| wait).sum(),
+            NaiveMeasure::Late(threshold) => jobs().filter(|&(_, wait)| wait > threshold).count() as i64,
+            NaiveMeasure::Area => jobs().map(|(job, wait)| wait * job.procs).sum(),
+            NaiveMeasure::Fair(_) => jobs().map(|(job, wait)| wait * self.fair_weight(job.user)).sum(),
+            NaiveMeasure::Special(user) => jobs().filter(|(job, _)| job.user == user).map(|(_, wait)| wait).sum(),
         }
     }
 
@@ -297,46 +298,48 @@ impl Problem {
     }
 
     /// The best path of the decision before, newcomers behind it.
-    fn continued(&self, branching: Branching) -> Vec<usize> {
+    fn continued(&self, branching: NaiveBranching) -> Vec<usize> {
         let newcomers = self.order(branching, self.now).into_iter().filter(|at| !self.last.contains(at));
         self.last.iter().copied().chain(newcomers).collect()
     }
 
     /// References of version C.
     #[must_use]
-    pub fn references(&self, measures: &[Measure]) -> Vec<i64> {
-        let favoured = |&measure: &Measure| match measure {
-            Measure::Slowdown | Measure::Wait | Measure::Fair(_) | Measure::Special(_) => {
-                self.value(measure, &self.backfill(Branching::Lxf))
+    pub fn references(&self, measures: &[NaiveMeasure]) -> Vec<i64> {
+        let favoured = |&measure: &NaiveMeasure| match measure {
+            NaiveMeasure::Slowdown | NaiveMeasure::Wait | NaiveMeasure::Fair(_) | NaiveMeasure::Special(_) => {
+                self.value(measure, &self.backfill(NaiveBranching::Lxf))
             }
-            _ => self.value(measure, &self.backfill(Branching::Fcfs)),
+            _ => self.value(measure, &self.backfill(NaiveBranching::Fcfs)),
         };
         measures.iter().map(favoured).collect()
     }
 
     /// Returns whether a schedule with values f is better than one with values g.
     #[must_use]
-    pub fn is_better(&self, goal: &Goal, references: &[i64], f: &[i64], g: &[i64]) -> bool {
-        let rounding = |m: usize| if goal.measures[m] == Measure::Slowdown { 2 * self.waiting.len() as i64 } else { 0 };
+    pub fn is_better(&self, goal: &NaiveGoal, references: &[i64], f: &[i64], g: &[i64]) -> bool {
+        let rounding =
+            |m: usize| if goal.measures[m] == NaiveMeasure::Slowdown { 2 * self.waiting.len() as i64 } else { 0 };
         let conflict =
             (0..f.len()).any(|m| g[m] - f[m] > rounding(m)) && (0..f.len()).any(|m| f[m] - g[m] > rounding(m));
         let differences = (0..f.len()).map(|m| {
             let hundredfold = match goal.measures[m] {
-                Measure::Excess | Measure::ExcessOver(_) | Measure::LargestExcess | Measure::LargestExcessOver(_) => {
-                    self.oldest_wait()
-                }
+                NaiveMeasure::Excess
+                | NaiveMeasure::ExcessOver(_)
+                | NaiveMeasure::LargestExcess
+                | NaiveMeasure::LargestExcessOver(_) => self.oldest_wait(),
                 _ => g[m],
             };
             let d = g[m] - f[m];
             if d.abs() <= rounding(m) || (goal.relaxed && conflict && 100 * d.abs() < hundredfold) { 0 } else { d }
         });
         let differences: Vec<i64> = differences.collect();
-        if goal.model == Model::Lexical {
+        if goal.model == NaiveSearchModel::Lexical {
             return differences.iter().find(|&&d| d != 0).is_some_and(|&d| d > 0);
         }
         let reference = |m: usize| match goal.model {
-            Model::B => g[m].min(f[m]),
-            Model::C => references[m],
+            NaiveSearchModel::B => g[m].min(f[m]),
+            NaiveSearchModel::C => references[m],
             _ => g[m],
         };
         // A change relative to zero dominates whatever is finite.
@@ -350,30 +353,30 @@ impl Problem {
 
     /// Visits every permutation. O(n!·n·steps).
     #[must_use]
-    pub fn search(&self, goal: &Goal) -> Answer {
+    pub fn search(&self, goal: &NaiveGoal) -> NaiveAnswer {
         let continued = self.continued(goal.branching);
         let ranked = match goal.reuse {
-            Reuse::Branch if !self.last.is_empty() => continued.clone(),
+            NaiveReuse::Branch if !self.last.is_empty() => continued.clone(),
             _ => self.order(goal.branching, self.now),
         };
         let references = self.references(&goal.measures);
-        let mut best: Option<Answer> = None;
+        let mut best: Option<NaiveAnswer> = None;
         let mut visited = Vec::new();
         let mut paths = iterations(self.waiting.len(), goal.traversal).concat();
         paths.iter_mut().for_each(|path| path.iter_mut().for_each(|at| *at = ranked[*at]));
-        if goal.reuse == Reuse::Seed && !self.last.is_empty() && continued != ranked {
+        if goal.reuse == NaiveReuse::Seed && !self.last.is_empty() && continued != ranked {
             paths.insert(1, continued);
         }
         for path in paths {
             let starts = self.schedule(&path);
             let values: Vec<i64> = goal.measures.iter().map(|&m| self.value(m, &starts)).collect();
             if best.as_ref().is_none_or(|best| self.is_better(goal, &references, &values, &best.values)) {
-                best = Some(Answer { path: path.clone(), starts, values, visited: Vec::new() });
+                best = Some(NaiveAnswer { path: path.clone(), starts, values, visited: Vec::new() });
             }
             visited.push(path);
         }
-        let best = best.unwrap_or(Answer { path: vec![], starts: vec![], values: vec![], visited: vec![] });
-        Answer { visited, ..best }
+        let best = best.unwrap_or(NaiveAnswer { path: vec![], starts: vec![], values: vec![], visited: vec![] });
+        NaiveAnswer { visited, ..best }
     }
 }
 
@@ -390,10 +393,11 @@ fn usage(jobs: &[JobIn], out: &[Option<JobOut>], now: i64, window: i64) -> Vec<(
 /// the free processors. Predictions are the true run times, at least 1 s in a plan, and no more
 /// than a handful of jobs may wait at a time.
 #[must_use]
-pub fn run(goal: &Goal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
+pub fn run(goal: &NaiveGoal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
     let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];
     let mut times: Vec<i64> = jobs.iter().map(|job| job.submit).collect();
-    let window = goal.measures.iter().find_map(|m| if let Measure::Fair(window) = m { Some(*window) } else { None });
+    let window =
+        goal.measures.iter().find_map(|m| if let NaiveMeasure::Fair(window) = m { Some(*window) } else { None });
     let span = |job: &JobIn| if goal.by_estimate { job.estimate.max(job.run).max(1) } else { job.run.max(1) };
     let mut last: Vec<usize> = Vec::new();
     while let Some(now) = times.iter().copied().min() {
@@ -401,13 +405,13 @@ pub fn run(goal: &Goal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
         let here = (0..jobs.len()).filter(|&at| jobs[at].submit <= now);
         let (started, waiting): (Vec<usize>, Vec<usize>) = here.partition(|&at| out[at].is_some());
         let run_on = started.iter().filter_map(|&at| out[at].filter(|o| o.end > now).map(|o| (at, o.start)));
-        let problem = Problem {
+        let problem = NaiveProblem {
             now,
             procs,
             running: run_on.map(|(at, start)| (start + span(&jobs[at]), jobs[at].procs)).collect(),
             waiting: waiting
                 .iter()
-                .map(|&at| Waiting {
+                .map(|&at| NaiveSearchWaiting {
                     submit: jobs[at].submit,
                     procs: jobs[at].procs,
                     span: span(&jobs[at]),
@@ -451,7 +455,7 @@ fn put_off(start: i64, estimate: i64, now: i64) -> i64 {
 /// off, if a job fits the free processors. Every estimate is at least 1 s, and nothing is carried
 /// from search to search.
 #[must_use]
-pub fn run_by_estimates(goal: &Goal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
+pub fn run_by_estimates(goal: &NaiveGoal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
     let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];
     let mut time = i64::MIN;
     loop {
@@ -470,10 +474,10 @@ pub fn run_by_estimates(goal: &Goal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> 
         let ends = still.map(|&(at, start)| (put_off(start, jobs[at].estimate, now), jobs[at].procs)).collect();
         let described = |&at: &usize| {
             let JobIn { submit, procs, estimate, user, .. } = jobs[at];
-            Waiting { submit, procs, span: estimate, run: estimate, user }
+            NaiveSearchWaiting { submit, procs, span: estimate, run: estimate, user }
         };
         let waits = waiting.iter().map(described).collect();
-        let problem = Problem { now, procs, running: ends, waiting: waits, ..Problem::default() };
+        let problem = NaiveProblem { now, procs, running: ends, waiting: waits, ..NaiveProblem::default() };
         let free = procs - problem.running.iter().map(|r| r.1).sum::<i64>();
         if !problem.waiting.iter().any(|job| job.procs <= free) {
             continue;
@@ -495,7 +499,7 @@ mod tests {
     #[test]
     fn paths_per_iteration() {
         let count = |traversal| iterations(4, traversal).iter().map(Vec::len).collect::<Vec<_>>();
-        assert_eq!(count(Traversal::Lds), [1, 6, 11, 6]);
-        assert_eq!(count(Traversal::Dds), [1, 3, 8, 12]);
+        assert_eq!(count(NaiveTraversal::Lds), [1, 6, 11, 6]);
+        assert_eq!(count(NaiveTraversal::Dds), [1, 3, 8, 12]);
     }
 }

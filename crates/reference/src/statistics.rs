@@ -2,11 +2,11 @@
 //! 21).
 
 use crate::JobIn;
-use crate::easy::{Record, Run};
+use crate::easy::{NaiveRecord, NaiveRun};
 
 /// Mean, median and population standard deviation.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Spread {
+pub struct NaiveSpread {
     /// Arithmetic mean; 0 of nothing.
     pub mean: f64,
     /// Median, the mean of the middle two of an even number; 0 of nothing.
@@ -29,15 +29,15 @@ pub struct Statistics {
     /// Jobs whose first prediction came from history, percent of kept.
     pub prediction_rate: f64,
     /// Corrections per job.
-    pub corrections: Spread,
+    pub corrections: NaiveSpread,
     /// Jobs that waited and had a reservation, percent of kept.
     pub reservation_rate: f64,
     /// |start − first reservation| of those jobs.
-    pub difference: Spread,
+    pub difference: NaiveSpread,
     /// Jobs that started after their first reservation, percent of kept.
     pub delay_rate: f64,
     /// Start − first reservation of the delayed jobs.
-    pub delay: Spread,
+    pub delay: NaiveSpread,
     /// Jobs with at least one thief, percent of the jobs that waited and had a reservation.
     pub stalled_rate: f64,
     /// Mean of start − earliest start by real ends, over stalled jobs.
@@ -48,19 +48,19 @@ pub struct Statistics {
 
 /// Computes the statistics of a run over the same jobs.
 #[must_use]
-pub fn statistics(jobs: &[JobIn], run: &Run) -> Statistics {
+pub fn statistics(jobs: &[JobIn], run: &NaiveRun) -> Statistics {
     // Rule 18: without the first 1 % to terminate and without those that end after the last
     // arrival.
     let last_submit = jobs.last().map_or(0, |job| job.submit);
     let after_warm_up = &run.ended[run.ended.len() / 100..];
-    let kept: Vec<(&JobIn, &Record)> = after_warm_up
+    let kept: Vec<(&JobIn, &NaiveRecord)> = after_warm_up
         .iter()
         .map(|&j| (&jobs[j], &run.jobs[j]))
         .filter(|(_, record)| record.end <= last_submit)
         .collect();
 
     // Rule 20.
-    let reserved: Vec<(i64, &Record)> = kept
+    let reserved: Vec<(i64, &NaiveRecord)> = kept
         .iter()
         .filter(|(job, record)| record.start > job.submit)
         .filter_map(|(_, record)| Some((record.start - record.first_reservation?, *record)))
@@ -68,7 +68,7 @@ pub fn statistics(jobs: &[JobIn], run: &Run) -> Statistics {
     let differences: Vec<i64> = reserved.iter().map(|(late, _)| late.abs()).collect();
     let delays: Vec<i64> = reserved.iter().map(|&(late, _)| late).filter(|&late| late > 0).collect();
     // Rule 21.
-    let stalled: Vec<&Record> = reserved.iter().map(|&(_, r)| r).filter(|r| r.thieves > 0).collect();
+    let stalled: Vec<&NaiveRecord> = reserved.iter().map(|&(_, r)| r).filter(|r| r.thieves > 0).collect();
     let stalls = stalled.iter().map(|r| (r.start - r.real_earliest.unwrap_or(r.start)) as f64);
     let corrections: Vec<i64> = kept.iter().map(|(_, r)| r.corrections() as i64).collect();
     let percent = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
@@ -96,7 +96,7 @@ pub fn statistics(jobs: &[JobIn], run: &Run) -> Statistics {
 /// Rule 19: the accuracy of each prediction, weighted by the time it was in force between submit
 /// and end.
 #[must_use]
-pub fn accuracy(job: &JobIn, record: &Record) -> f64 {
+pub fn accuracy(job: &JobIn, record: &NaiveRecord) -> f64 {
     let of = |prediction: i64| match (prediction as f64, job.run as f64) {
         (p, run) if p == run => 1.0,
         (p, run) if p > run => run / p,
@@ -120,14 +120,18 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     if n > 0.0 { sum / n } else { 0.0 }
 }
 
-fn spread(values: &[i64]) -> Spread {
+fn spread(values: &[i64]) -> NaiveSpread {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
     let n = sorted.len();
     if n == 0 {
-        return Spread::default();
+        return NaiveSpread::default();
     }
     let average = mean(sorted.iter().map(|&v| v as f64));
     let variance = mean(sorted.iter().map(|&v| (v as f64 - average).powi(2)));
-    Spread { mean: average, median: (sorted[(n - 1) / 2] + sorted[n / 2]) as f64 / 2.0, deviation: variance.sqrt() }
+    NaiveSpread {
+        mean: average,
+        median: (sorted[(n - 1) / 2] + sorted[n / 2]) as f64 / 2.0,
+        deviation: variance.sqrt(),
+    }
 }

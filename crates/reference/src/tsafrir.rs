@@ -1,7 +1,10 @@
 //! The 18 policies of Tsafrir, Etsion & Feitelson (2007) with the semantics that reproduce their
 //! tables.
 
-use crate::easy::{Easy, Extra, Growth, Order, Overdue, Pass, Predictor, Recent, Reservations, Window};
+use crate::easy::{
+    Easy, NaiveEasyOrder, NaiveEasyOverdue, NaiveExtra, NaiveGrowth, NaiveLearnerPredictor, NaivePass, NaiveRecent,
+    NaiveWindow, Reservations,
+};
 
 /// A named policy of the paper: what predicts, whether predictions are corrected, and the orders.
 pub const NAMES: [&str; 18] = [
@@ -36,10 +39,11 @@ pub fn solutions() -> Option<[Easy; 2]> {
 /// The policy of this name, one of [`NAMES`].
 #[must_use]
 pub fn policy(name: &str) -> Option<Easy> {
-    use Order::{Fcfs, Shortest};
-    use Predictor::{Actual, Estimate};
-    let all = Predictor::Recent(Recent::default());
-    let immediate = Predictor::Recent(Recent { window: Window::Immediate, ..Recent::default() });
+    use NaiveEasyOrder::{Fcfs, Shortest};
+    use NaiveLearnerPredictor::{Actual, Estimate};
+    let all = NaiveLearnerPredictor::Recent(NaiveRecent::default());
+    let immediate =
+        NaiveLearnerPredictor::Recent(NaiveRecent { window: NaiveWindow::Immediate, ..NaiveRecent::default() });
     // (prediction, correction, backfill order, queue order, doubled)
     let (predictor, corrected, backfill, queue, doubled) = match name {
         "EASY" => (Estimate, false, Fcfs, Fcfs, false),
@@ -63,16 +67,16 @@ pub fn policy(name: &str) -> Option<Easy> {
         _ => return None,
     };
     Some(Easy {
-        pass: Pass::PerEvent,
-        extra: Extra::FirstSufficient,
-        overdue: Overdue::Stale,
+        pass: NaivePass::PerEvent,
+        extra: NaiveExtra::FirstSufficient,
+        overdue: NaiveEasyOverdue::Stale,
         queue,
         backfill,
         reservations: Reservations::First(1),
         predictor,
         doubled,
         corrected,
-        growth: Growth::AtOnce,
+        growth: NaiveGrowth::AtOnce,
         guarded: false,
         plan_by_estimates: false,
         announce_by_estimates: false,

@@ -54,13 +54,13 @@ pub enum VectorRule {
 
 /// A time during which something is taken.
 #[derive(Clone, Copy)]
-struct Taken<'a> {
+struct NaiveTaken<'a> {
     from: i64,
     to: i64,
     asks: &'a [i64],
 }
 
-struct World<'a> {
+struct NaiveVectorWorld<'a> {
     jobs: &'a [VectorJob],
     machine: &'a [i64],
     now: i64,
@@ -81,7 +81,7 @@ pub fn run(rule: VectorRule, jobs: &[VectorJob], machine: &[i64]) -> Vec<JobOut>
         assert!(job.asks.iter().zip(machine).all(|(ask, has)| ask <= has), "job {at} asks for too much");
     }
     let never = JobOut { start: -1, end: -1 };
-    let mut world = World {
+    let mut world = NaiveVectorWorld {
         jobs,
         machine,
         now: i64::MIN,
@@ -124,7 +124,7 @@ fn covers(free: &[i64], asks: &[i64]) -> bool {
     free.iter().zip(asks).all(|(free, ask)| free >= ask)
 }
 
-impl<'a> World<'a> {
+impl<'a> NaiveVectorWorld<'a> {
     fn predicted_end(&self, j: usize) -> i64 {
         self.out[j].start + self.jobs[j].estimate
     }
@@ -191,13 +191,13 @@ impl<'a> World<'a> {
     }
 
     /// Returns the amounts that running jobs take from now on.
-    fn taken(&self) -> Vec<Taken<'a>> {
+    fn taken(&self) -> Vec<NaiveTaken<'a>> {
         let jobs = self.jobs;
-        let of = |&j: &usize| Taken { from: self.now, to: self.predicted_end(j), asks: &jobs[j].asks };
+        let of = |&j: &usize| NaiveTaken { from: self.now, to: self.predicted_end(j), asks: &jobs[j].asks };
         self.running.iter().map(of).collect()
     }
 
-    fn fits(&self, taken: &[Taken<'_>], from: i64, span: i64, asks: &[i64]) -> bool {
+    fn fits(&self, taken: &[NaiveTaken<'_>], from: i64, span: i64, asks: &[i64]) -> bool {
         // What is free falls only where something begins.
         let begins = taken.iter().map(|t| t.from).filter(|&begin| from < begin && begin < from + span);
         std::iter::once(from).chain(begins).all(|at| {
@@ -206,7 +206,7 @@ impl<'a> World<'a> {
         })
     }
 
-    fn earliest(&self, taken: &[Taken<'_>], span: i64, asks: &[i64]) -> i64 {
+    fn earliest(&self, taken: &[NaiveTaken<'_>], span: i64, asks: &[i64]) -> i64 {
         let mut times: Vec<i64> = taken.iter().map(|t| t.to).filter(|&to| to > self.now).collect();
         times.push(self.now);
         times.sort_unstable();
@@ -223,7 +223,7 @@ impl<'a> World<'a> {
             }
             let (span, asks) = (jobs[j].estimate, &jobs[j].asks[..]);
             let at = self.earliest(&taken, span, asks);
-            taken.push(Taken { from: at, to: at + span, asks });
+            taken.push(NaiveTaken { from: at, to: at + span, asks });
             if at == self.now && covers(&self.free(), asks) {
                 self.start(j);
             } else {
@@ -234,7 +234,7 @@ impl<'a> World<'a> {
             let (span, asks) = (jobs[j].estimate, &jobs[j].asks[..]);
             let waits = !reserved.contains(&j);
             if waits && covers(&self.free(), asks) && self.fits(&taken, self.now, span, asks) {
-                taken.push(Taken { from: self.now, to: self.now + span, asks });
+                taken.push(NaiveTaken { from: self.now, to: self.now + span, asks });
                 self.start(j);
             }
         }
@@ -251,7 +251,7 @@ impl<'a> World<'a> {
         let mut taken = self.taken();
         for j in list {
             let at = self.earliest(&taken, jobs[j].estimate, &jobs[j].asks);
-            taken.push(Taken { from: at, to: at + jobs[j].estimate, asks: &jobs[j].asks });
+            taken.push(NaiveTaken { from: at, to: at + jobs[j].estimate, asks: &jobs[j].asks });
             if at == self.now {
                 self.start(j);
             }
@@ -267,7 +267,7 @@ impl<'a> World<'a> {
         list.sort_by_key(|&j| (self.planned[j].unwrap_or(i64::MAX), j));
         for &j in &list {
             let at = self.earliest(&taken, jobs[j].estimate, &jobs[j].asks);
-            taken.push(Taken { from: at, to: at + jobs[j].estimate, asks: &jobs[j].asks });
+            taken.push(NaiveTaken { from: at, to: at + jobs[j].estimate, asks: &jobs[j].asks });
             self.planned[j] = Some(at);
         }
         for j in list {

@@ -8,7 +8,7 @@
 //! … -- --logs 20                                                               # 20 logs in each row
 //! ```
 
-use drystone_reproduce::coverage::{Coverage, CoverageRow, chosen_on, coverage, held_out, resampled};
+use drystone_reproduce::coverage::{CoverageRow, IntervalCoverage, chosen_on, coverage, held_out, resampled};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -65,7 +65,7 @@ fn rows(mut args: impl Iterator<Item = String>) -> Option<Vec<CoverageRow>> {
     Some(rows)
 }
 
-fn cell(found: &Coverage) -> String {
+fn cell(found: &IntervalCoverage) -> String {
     let short = match found.too_short {
         0 => String::new(),
         short => format!(", {short} too short"),

@@ -23,13 +23,13 @@
 mod clock;
 
 use clock::processor_time;
-use drystone::engine::{Notes, Observer, Replay, Simulation};
-use drystone::log::clean::Options;
+use drystone::engine::{Notes, Observer, Simulation, WorkloadReplay};
+use drystone::log::clean::CleaningOptions;
 use drystone::log::transform::months;
 use drystone::log::{load, title};
 use drystone::metrics::SearchEffort;
-use drystone::model::{Ended, Span, Time, Workload};
-use drystone::policy::goal::{Candidate, Objective, Search, Settings, Task, Version};
+use drystone::model::{EndedJob, Span, Time, Workload};
+use drystone::policy::goal::{GoalCandidate, GoalObjective, GoalSearch, GoalSettings, GoalTask, Version};
 use drystone::policy::{PolicySpec, Stopwatch};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -89,7 +89,7 @@ fn months_of(log: &str, load_wanted: Option<f64>) -> Result<Vec<Month>> {
         Some((log, most)) => (log, most.parse()?),
         None => (log, usize::MAX),
     };
-    let whole = load(Path::new(log), &Options::default())?.workload;
+    let whole = load(Path::new(log), &CleaningOptions::default())?.workload;
     let mut all = months(&whole)?;
     // The first and the last month of a log are not whole.
     all.pop();
@@ -145,7 +145,7 @@ struct Jobs {
 }
 
 impl Observer for Jobs {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         if self.period.0 <= ended.job.submit && ended.job.submit < self.period.1 {
             self.waits.push((ended.wait().0, ended.outcome.ran.0));
             self.users.push((ended.job.user, ended.wait().0));
@@ -158,7 +158,8 @@ fn simulate(month: &Month, policy: &str) -> Result<Figures> {
     let since = processor_time();
     let policy = policy.replace("USER=", &format!("user={}", month.busiest));
     let spec: PolicySpec = policy.parse()?;
-    Simulation::new(month.workload.machine(), spec.scheduler(), Replay::new(&month.workload)).run(&mut watching)?;
+    Simulation::new(month.workload.machine(), spec.scheduler(), WorkloadReplay::new(&month.workload))
+        .run(&mut watching)?;
     let cpu = processor_time() - since;
     let (Jobs { mut waits, users, .. }, notes) = watching;
     let mean_of = |whose: &dyn Fn(i32) -> bool| {
@@ -393,21 +394,21 @@ fn budget(limit: &str) -> Result<()> {
         "| waiting jobs | nodes | took (ms), most of 5 | of the budget | version=c | of the budget |\n|---|---|---|---|---|---|"
     );
     for waiting in [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] {
-        let job = |i: i64| Candidate {
+        let job = |i: i64| GoalCandidate {
             submit: Time(-i),
             procs: 1 + (i * 7 % 60) as u32,
             span: 60 + i * 37 % 5000,
             run: 60 + i * 37 % 5000,
-            ..Candidate::default()
+            ..GoalCandidate::default()
         };
         let running = (0..40).map(|i| (Time(50 + 60 * i), 12)).collect();
         let waiting_jobs = (0..waiting).rev().map(job).collect();
-        let task = Task { now: Time(0), free: 32, running, waiting: waiting_jobs, ..Task::default() };
+        let task = GoalTask { now: Time(0), free: 32, running, waiting: waiting_jobs, ..GoalTask::default() };
         let mut cells = Vec::new();
         for version in [Version::A, Version::C] {
-            let objective = Objective { version, ..Objective::default() };
-            let settings = Settings { objective, nodes: None, budget: Some(limit), ..Settings::default() };
-            let mut search = Search::default();
+            let objective = GoalObjective { version, ..GoalObjective::default() };
+            let settings = GoalSettings { objective, nodes: None, budget: Some(limit), ..GoalSettings::default() };
+            let mut search = GoalSearch::default();
             let mut worst: Option<(Duration, u64, bool)> = None;
             for _ in 0..5 {
                 let mut watch = ProcessorClock::default();

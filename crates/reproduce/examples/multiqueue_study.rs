@@ -12,10 +12,10 @@
 //! (partitions, delay and borders over time), PREFIX-N-ratio.csv (R per batch) and
 //! PREFIX-N-weeks.csv (wait and slowdown per class and week) for the N-th policy.
 
-use drystone::engine::{Notes, Observer, Replay, Simulation};
-use drystone::log::clean::{Options, Study};
-use drystone::metrics::{BATCH, Collector, Config, JobRow, PromiseAudit, Scope, slowdown_ratios, weekly};
-use drystone::model::{Ended, Workload};
+use drystone::engine::{Notes, Observer, Simulation, WorkloadReplay};
+use drystone::log::clean::{CleaningOptions, CleaningStudy};
+use drystone::metrics::{BATCH, Collector, JobRow, MetricsConfig, PromiseAudit, Scope, slowdown_ratios, weekly};
+use drystone::model::{EndedJob, Workload};
 use drystone::policy::{Gauge, PolicySpec};
 use std::error::Error;
 use std::fmt::Write;
@@ -27,7 +27,7 @@ const BASELINE: &str = "easy";
 struct Rows(Collector);
 
 impl Observer for Rows {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.0.ended(ended);
     }
 }
@@ -39,10 +39,10 @@ struct Done {
 }
 
 fn run(workload: &Workload, spec: &PolicySpec) -> Result<Done, Box<dyn Error>> {
-    let config = Config { keep_jobs: true, ..Config::light() };
+    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
     let rows = Rows(Collector::new(Scope::of(workload), config));
     let mut observer = (rows, (PromiseAudit::default(), Notes::default()));
-    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload)).run(&mut observer)?;
+    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload)).run(&mut observer)?;
     let (rows, (audit, notes)) = observer;
     Ok(Done { rows: rows.0.finish().jobs.unwrap_or_default(), late: audit.kept().broken, notes })
 }
@@ -50,7 +50,7 @@ fn run(workload: &Workload, spec: &PolicySpec) -> Result<Done, Box<dyn Error>> {
 #[expect(clippy::disallowed_methods, reason = "it measures speed")]
 fn time(workload: &Workload, spec: &PolicySpec) -> Result<Duration, Box<dyn Error>> {
     let since = Instant::now();
-    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload)).run(&mut ())?;
+    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload)).run(&mut ())?;
     Ok(since.elapsed())
 }
 
@@ -69,16 +69,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let log = args.next().ok_or("a log is missing")?;
     let procs = args.next().ok_or("the number of processors is missing")?.parse()?;
-    let mut study = Study::Lawson2002.options();
+    let mut study = CleaningStudy::Lawson2002.options();
     let (mut trace, mut policies) = (None, Vec::new());
     while let Some(arg) = args.next() {
         match arg.as_str() {
-            "--estimates" => study = Options { overrun: Options::default().overrun, ..study },
+            "--estimates" => study = CleaningOptions { overrun: CleaningOptions::default().overrun, ..study },
             "--trace" => trace = Some(args.next().ok_or("--trace needs a prefix")?),
             policy => policies.push(policy.parse::<PolicySpec>()?),
         }
     }
-    let workload = drystone::log::load(&log, &Options { procs: Some(procs), ..study })?.workload;
+    let workload = drystone::log::load(&log, &CleaningOptions { procs: Some(procs), ..study })?.workload;
     let baseline: PolicySpec = BASELINE.parse()?;
     let single = run(&workload, &baseline)?;
     println!("{} jobs of {log} on {procs} processors", workload.len());

@@ -5,11 +5,11 @@
 //! cargo run --release -p drystone-reproduce --example slack_study -- tick KTH-SP2-1996-2.1-cln.swf.gz CTC-SP2-1996-3.1-cln.swf.gz ...
 //! ```
 
-use drystone::engine::{Observer, Replay, Simulation};
-use drystone::log::clean::{Options, Overrun, Study};
+use drystone::engine::{Observer, Simulation, WorkloadReplay};
+use drystone::log::clean::{CleaningOptions, CleaningStudy, Overrun};
 use drystone::log::{load, title, transform};
 use drystone::metrics::PromiseAudit;
-use drystone::model::{Ended, Workload};
+use drystone::model::{EndedJob, Workload};
 use drystone::policy::PolicySpec;
 use std::path::Path;
 use std::process::ExitCode;
@@ -53,7 +53,7 @@ struct Summing<'a> {
 }
 
 impl Observer for Summing<'_> {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let s = &mut self.sums;
         let group = &mut s.wait[usize::from(!ended.id.index().is_multiple_of(5))];
         group.0 += ended.wait().as_f64();
@@ -74,7 +74,7 @@ impl Sums {
     fn add(&mut self, workload: &Workload, policy: &str) -> Result<u64> {
         let spec: PolicySpec = policy.parse()?;
         let mut observer = (Summing { workload, sums: self.clone() }, PromiseAudit::default());
-        Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload)).run(&mut observer)?;
+        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload)).run(&mut observer)?;
         *self = observer.0.sums;
         Ok(observer.1.kept().broken)
     }
@@ -146,7 +146,7 @@ fn beside(paper: f64, ours: f64) -> String {
 }
 
 fn tables(log: &Path) -> Result<()> {
-    let loaded = load(log, &Options { records: true, ..Study::Talby1999.options() })?;
+    let loaded = load(log, &CleaningOptions { records: true, ..CleaningStudy::Talby1999.options() })?;
     let records = loaded.records.unwrap_or_default();
     let months = transform::talby1999_months(&loaded.header, &records, &title(log))?;
     if months.len() != 12 {
@@ -216,7 +216,7 @@ fn tick(logs: &[String]) -> Result<()> {
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for log in logs {
-        let options = Options { overrun: Overrun::RunOn, ..Options::default() };
+        let options = CleaningOptions { overrun: Overrun::RunOn, ..CleaningOptions::default() };
         let workload = load(Path::new(log), &options)?.workload;
         let beyond =
             workload.jobs().iter().zip(workload.truth()).filter(|(job, truth)| truth.run > job.estimate).count();

@@ -13,11 +13,11 @@
 //! of 3 runs.
 #![allow(clippy::disallowed_methods, reason = "it measures speed")]
 
-use drystone::engine::{Observer, Platform, Replay, Simulation};
-use drystone::log::clean::{Options, Overrun, Study};
-use drystone::log::transform::{Factor, scale_load};
+use drystone::engine::{Observer, Platform, Simulation, WorkloadReplay};
+use drystone::log::clean::{CleaningOptions, CleaningStudy, Overrun};
+use drystone::log::transform::{LoadFactor, scale_load};
 use drystone::metrics::measures::bounded_slowdown_kettimuthu;
-use drystone::model::{Ended, Time, Workload};
+use drystone::model::{EndedJob, Time, Workload};
 use drystone::policy::PolicySpec;
 use std::error::Error;
 use std::time::Instant;
@@ -56,8 +56,8 @@ struct Tables {
 }
 
 impl Observer for Tables {
-    fn ended(&mut self, ended: &Ended<'_>) {
-        let Ended { job, outcome, .. } = *ended;
+    fn ended(&mut self, ended: &EndedJob<'_>) {
+        let EndedJob { job, outcome, .. } = *ended;
         let class = |value: i64, borders: &[i64]| borders.iter().filter(|&&b| value > b).count();
         let slowdown = bounded_slowdown_kettimuthu(ended.wait(), outcome.ran);
         let procs = i64::from(job.procs);
@@ -77,7 +77,7 @@ impl Observer for Tables {
 
 fn run(workload: &Workload, spec: &PolicySpec, platform: &Platform) -> Result<Tables, Box<dyn Error>> {
     let mut tables = Tables::default();
-    let simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload));
+    let simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload));
     simulation.on(platform).run(&mut tables)?;
     Ok(tables)
 }
@@ -99,7 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let log = args.next().ok_or("a log is missing")?;
     let procs = args.next().ok_or("the number of processors is missing")?.parse()?;
-    let mut options = Options { procs: Some(procs), ..Study::Kettimuthu2005.options() };
+    let mut options = CleaningOptions { procs: Some(procs), ..CleaningStudy::Kettimuthu2005.options() };
     let (mut platform, mut loads, mut policies) = (Platform::default(), vec!["1".to_string()], Vec::new());
     let (mut tables, mut seconds) = (false, false);
     while let Some(arg) = args.next() {
@@ -124,7 +124,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for spec in &policies {
         let mut last: Option<(f64, f64)> = None;
         for load in &loads {
-            let factor: Factor = load.parse()?;
+            let factor: LoadFactor = load.parse()?;
             let scaled = scale_load(workload.clone(), factor)?;
             let (first, _) = scaled.submits().unwrap_or((Time::ZERO, Time::ZERO));
             let t = run(&scaled, spec, &platform)?;
@@ -153,7 +153,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let mut best = f64::MAX;
             for _ in 0..3 {
                 let since = Instant::now();
-                Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload)).run(&mut ())?;
+                Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload)).run(&mut ())?;
                 best = best.min(since.elapsed().as_secs_f64());
             }
             println!("{spec}: {best:.3} s");

@@ -6,7 +6,7 @@ use std::fmt;
 /// Published value: a number with its printed digits, a statement, or nothing.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Published {
+pub enum PublishedValue {
     /// Nothing was printed for this cell.
     Nothing,
     /// A number, and the text that was printed.
@@ -24,40 +24,40 @@ pub enum Published {
     Below(f64),
 }
 
-impl TryFrom<String> for Published {
+impl TryFrom<String> for PublishedValue {
     type Error = String;
 
-    fn try_from(text: String) -> Result<Published, String> {
+    fn try_from(text: String) -> Result<PublishedValue, String> {
         let wrong = || format!("`{text}` is neither a number nor `> number`, `< number` or nothing");
         let number = |t: &str| t.trim().parse::<f64>().ok().filter(|v| v.is_finite()).ok_or_else(wrong);
         if text.is_empty() {
-            return Ok(Published::Nothing);
+            return Ok(PublishedValue::Nothing);
         }
         if let Some(bound) = text.strip_prefix('>') {
-            return number(bound).map(Published::Above);
+            return number(bound).map(PublishedValue::Above);
         }
         if let Some(bound) = text.strip_prefix('<') {
-            return number(bound).map(Published::Below);
+            return number(bound).map(PublishedValue::Below);
         }
         let value = number(&text)?;
         let digits = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-        Ok(Published::Number { value, rounding: 0.5 * 10f64.powi(-(digits as i32)), text })
+        Ok(PublishedValue::Number { value, rounding: 0.5 * 10f64.powi(-(digits as i32)), text })
     }
 }
 
-impl From<Published> for String {
-    fn from(published: Published) -> String {
+impl From<PublishedValue> for String {
+    fn from(published: PublishedValue) -> String {
         published.to_string()
     }
 }
 
-impl fmt::Display for Published {
+impl fmt::Display for PublishedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Published::Nothing => f.pad(""),
-            Published::Number { text, .. } => f.pad(text),
-            Published::Above(bound) => f.pad(&format!("> {bound}")),
-            Published::Below(bound) => f.pad(&format!("< {bound}")),
+            PublishedValue::Nothing => f.pad(""),
+            PublishedValue::Number { text, .. } => f.pad(text),
+            PublishedValue::Above(bound) => f.pad(&format!("> {bound}")),
+            PublishedValue::Below(bound) => f.pad(&format!("< {bound}")),
         }
     }
 }
@@ -65,7 +65,7 @@ impl fmt::Display for Published {
 /// Result of the comparison of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum CellVerdict {
     /// Ours rounds to what was printed, or the statement holds.
     Met,
     /// Not that, but within the tolerance.
@@ -80,9 +80,9 @@ pub enum Verdict {
 
 /// A cell of a table.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Cell {
+pub struct StudyCell {
     /// As printed.
-    pub published: Published,
+    pub published: PublishedValue,
     /// Ours; `None` without the log, or where the measure has no value.
     pub ours: Option<f64>,
     /// Deviation from the printed value, in percent of it.
@@ -90,40 +90,40 @@ pub struct Cell {
     /// Tolerance, in percent. `None` where it is not judged.
     pub tolerance_percent: Option<f64>,
     /// The outcome.
-    pub verdict: Verdict,
+    pub verdict: CellVerdict,
 }
 
-impl Cell {
+impl StudyCell {
     /// Compares. `measured` is `None` where the log is missing, and holds `None` where the measure
     /// has no value.
     #[must_use]
-    pub fn new(published: Published, measured: Option<Option<f64>>, tolerance: Option<f64>) -> Cell {
+    pub fn new(published: PublishedValue, measured: Option<Option<f64>>, tolerance: Option<f64>) -> StudyCell {
         let ours = measured.flatten();
         let value = match &published {
-            Published::Number { value, .. } => Some(*value),
+            PublishedValue::Number { value, .. } => Some(*value),
             _ => None,
         };
         let deviation = value.zip(ours).filter(|(value, _)| *value != 0.0).map(|(v, ours)| 100.0 * (ours - v) / v);
         let verdict = match (&published, measured, ours, tolerance) {
-            (_, None, ..) => Verdict::Missing,
-            (Published::Nothing, ..) | (_, _, _, None) => Verdict::Shown,
-            (_, _, None, _) => Verdict::Out,
-            (Published::Above(bound), _, Some(ours), _) if ours > *bound => Verdict::Met,
-            (Published::Below(bound), _, Some(ours), _) if ours < *bound => Verdict::Met,
-            (Published::Number { value, rounding, .. }, _, Some(ours), Some(tolerance)) => {
+            (_, None, ..) => CellVerdict::Missing,
+            (PublishedValue::Nothing, ..) | (_, _, _, None) => CellVerdict::Shown,
+            (_, _, None, _) => CellVerdict::Out,
+            (PublishedValue::Above(bound), _, Some(ours), _) if ours > *bound => CellVerdict::Met,
+            (PublishedValue::Below(bound), _, Some(ours), _) if ours < *bound => CellVerdict::Met,
+            (PublishedValue::Number { value, rounding, .. }, _, Some(ours), Some(tolerance)) => {
                 let off = (ours - value).abs();
                 // A last bit of a sum does not decide.
                 if off <= rounding * (1.0 + 1e-9) {
-                    Verdict::Met
+                    CellVerdict::Met
                 } else if off <= tolerance / 100.0 * value.abs() {
-                    Verdict::Within
+                    CellVerdict::Within
                 } else {
-                    Verdict::Out
+                    CellVerdict::Out
                 }
             }
-            _ => Verdict::Out,
+            _ => CellVerdict::Out,
         };
-        Cell { published, ours, deviation_percent: deviation, tolerance_percent: tolerance, verdict }
+        StudyCell { published, ours, deviation_percent: deviation, tolerance_percent: tolerance, verdict }
     }
 }
 
@@ -131,34 +131,34 @@ impl Cell {
 mod tests {
     use super::*;
 
-    fn verdict(published: &str, ours: f64, tolerance: Option<f64>) -> Verdict {
-        let published = Published::try_from(published.to_string()).expect("a published value");
-        Cell::new(published, Some(Some(ours)), tolerance).verdict
+    fn verdict(published: &str, ours: f64, tolerance: Option<f64>) -> CellVerdict {
+        let published = PublishedValue::try_from(published.to_string()).expect("a published value");
+        StudyCell::new(published, Some(Some(ours)), tolerance).verdict
     }
 
     #[test]
     fn printed_digits_and_tolerances_decide() {
-        assert_eq!(verdict("21", 21.49, Some(0.0)), Verdict::Met);
-        assert_eq!(verdict("21", 21.51, Some(0.0)), Verdict::Out);
-        assert_eq!(verdict("21", 21.51, Some(2.5)), Verdict::Within);
-        assert_eq!(verdict("21.0", 21.2, Some(0.5)), Verdict::Out);
-        assert_eq!(verdict("4.6", 4.551, Some(0.0)), Verdict::Met);
-        assert_eq!(verdict("-4.6", -4.7, Some(3.0)), Verdict::Within);
-        assert_eq!(verdict("> 0", 0.1, Some(0.0)), Verdict::Met);
-        assert_eq!(verdict("> 0", 0.0, Some(0.0)), Verdict::Out);
-        assert_eq!(verdict("<3", 2.9, Some(0.0)), Verdict::Met);
-        assert_eq!(verdict("<3", 3.0, Some(0.0)), Verdict::Out);
-        assert_eq!(verdict("21", 90.0, None), Verdict::Shown);
-        assert_eq!(verdict("", 90.0, Some(1.0)), Verdict::Shown);
+        assert_eq!(verdict("21", 21.49, Some(0.0)), CellVerdict::Met);
+        assert_eq!(verdict("21", 21.51, Some(0.0)), CellVerdict::Out);
+        assert_eq!(verdict("21", 21.51, Some(2.5)), CellVerdict::Within);
+        assert_eq!(verdict("21.0", 21.2, Some(0.5)), CellVerdict::Out);
+        assert_eq!(verdict("4.6", 4.551, Some(0.0)), CellVerdict::Met);
+        assert_eq!(verdict("-4.6", -4.7, Some(3.0)), CellVerdict::Within);
+        assert_eq!(verdict("> 0", 0.1, Some(0.0)), CellVerdict::Met);
+        assert_eq!(verdict("> 0", 0.0, Some(0.0)), CellVerdict::Out);
+        assert_eq!(verdict("<3", 2.9, Some(0.0)), CellVerdict::Met);
+        assert_eq!(verdict("<3", 3.0, Some(0.0)), CellVerdict::Out);
+        assert_eq!(verdict("21", 90.0, None), CellVerdict::Shown);
+        assert_eq!(verdict("", 90.0, Some(1.0)), CellVerdict::Shown);
     }
 
     #[test]
     fn what_is_missing_is_not_met() {
-        let published = Published::try_from("21".to_string()).expect("a number");
-        assert_eq!(Cell::new(published.clone(), None, Some(1.0)).verdict, Verdict::Missing);
-        assert_eq!(Cell::new(published, Some(None), Some(1.0)).verdict, Verdict::Out);
+        let published = PublishedValue::try_from("21".to_string()).expect("a number");
+        assert_eq!(StudyCell::new(published.clone(), None, Some(1.0)).verdict, CellVerdict::Missing);
+        assert_eq!(StudyCell::new(published, Some(None), Some(1.0)).verdict, CellVerdict::Out);
         for wrong in ["about 3", "> many", "NaN", "inf"] {
-            assert!(Published::try_from(wrong.to_string()).is_err(), "{wrong}");
+            assert!(PublishedValue::try_from(wrong.to_string()).is_err(), "{wrong}");
         }
     }
 }

@@ -2,10 +2,10 @@
 //! change, which is that of the means over all of them.
 
 use drystone::experiment::{Experiment, ExperimentError};
-use drystone::generate::{Model, Params, generate};
-use drystone::log::{self, clean::Options};
+use drystone::generate::{Params, WorkloadModel, generate};
+use drystone::log::{self, clean::CleaningOptions};
 use drystone::metrics::interval::{PeriodSum, change_interval};
-use drystone::metrics::{Config, Measure, Report};
+use drystone::metrics::{Measure, MetricsConfig, Report};
 use drystone::model::{Provenance, Span, Time, Workload};
 use drystone::policy::PolicySpec;
 use rand::{Rng, SeedableRng};
@@ -48,7 +48,7 @@ pub enum LogSource {
 
 /// Coverage by the intervals of one policy and one measure.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Coverage {
+pub struct IntervalCoverage {
     /// The true change: mean of the policy / mean of the baseline − 1, over all logs.
     pub truth: f64,
     /// Logs whose interval holds it.
@@ -67,7 +67,7 @@ pub struct Coverage {
     pub wider: f64,
 }
 
-impl Coverage {
+impl IntervalCoverage {
     /// Share of the intervals that hold the truth.
     #[must_use]
     pub fn share(&self) -> f64 {
@@ -75,14 +75,14 @@ impl Coverage {
     }
 }
 
-/// Result of a row: median weeks of its logs, and a [`Coverage`] for each policy but the baseline
-/// and each measure, policy by policy.
+/// Result of a row: median weeks of its logs, and a [`IntervalCoverage`] for each policy but the
+/// baseline and each measure, policy by policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RowCoverage {
     /// Median number of weeks of the logs.
     pub weeks: usize,
     /// One for each policy and measure.
-    pub cells: Vec<Coverage>,
+    pub cells: Vec<IntervalCoverage>,
 }
 
 /// Reasons for which a row cannot be simulated.
@@ -126,21 +126,23 @@ pub fn chosen_on() -> Vec<CoverageRow> {
 #[must_use]
 pub fn held_out() -> Vec<CoverageRow> {
     let rows = [
-        ("typed, 256 processors", Model::Typed, 256, 0.65, 12_000, 18),
-        ("typed, 256 processors", Model::Typed, 256, 0.85, 12_000, 18),
-        ("64 processors", Model::Typeless, 64, 0.75, 10_000, 18),
-        ("512 processors, jobs up to 3 days", Model::Typeless, 512, 0.8, 20_000, 72),
+        ("typed, 256 processors", WorkloadModel::Typed, 256, 0.65, 12_000, 18),
+        ("typed, 256 processors", WorkloadModel::Typed, 256, 0.85, 12_000, 18),
+        ("64 processors", WorkloadModel::Typeless, 64, 0.75, 10_000, 18),
+        ("512 processors, jobs up to 3 days", WorkloadModel::Typeless, 512, 0.8, 20_000, 72),
     ];
-    let row = |(at, (name, model, procs, load, jobs, hours)): (usize, (&str, Model, u32, f64, u32, i64))| CoverageRow {
-        name: format!("{name}, load {load}, {jobs} jobs"),
-        source: LogSource::Generated(Box::new(Params {
-            load: Some(load),
-            seed: 500_000 + 1_000 * at as u64,
-            model,
-            max_estimate: Span(hours * Span::HOUR.0),
-            ..Params::new(procs, jobs)
-        })),
-        logs: 120,
+    let row = |(at, (name, model, procs, load, jobs, hours)): (usize, (&str, WorkloadModel, u32, f64, u32, i64))| {
+        CoverageRow {
+            name: format!("{name}, load {load}, {jobs} jobs"),
+            source: LogSource::Generated(Box::new(Params {
+                load: Some(load),
+                seed: 500_000 + 1_000 * at as u64,
+                model,
+                max_estimate: Span(hours * Span::HOUR.0),
+                ..Params::new(procs, jobs)
+            })),
+            logs: 120,
+        }
     };
     rows.into_iter().enumerate().map(row).collect()
 }
@@ -153,7 +155,7 @@ pub fn resampled(file: PathBuf, weeks: u32, logs: usize) -> CoverageRow {
 }
 
 /// Sums of each week, by policy and measure.
-type Sums = Vec<Vec<Vec<PeriodSum>>>;
+type WeekMeasureSums = Vec<Vec<Vec<PeriodSum>>>;
 
 /// Simulates the logs of a row, on as many threads as there are processors, and counts the
 /// intervals at this confidence that hold the truth.
@@ -165,7 +167,7 @@ type Sums = Vec<Vec<Vec<PeriodSum>>>;
 pub fn coverage(row: &CoverageRow, confidence: f64) -> Result<RowCoverage, CoverageError> {
     let base = match &row.source {
         LogSource::Generated(_) => None,
-        LogSource::Weeks { file, .. } => Some(log::load(file, &Options::default())?.workload),
+        LogSource::Weeks { file, .. } => Some(log::load(file, &CleaningOptions::default())?.workload),
     };
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -186,7 +188,7 @@ pub fn coverage(row: &CoverageRow, confidence: f64) -> Result<RowCoverage, Cover
     });
     let mut all = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     all.sort_by_key(|one| one.0);
-    let logs: Vec<Sums> = all.into_iter().map(|(_, sums)| sums).collect::<Result<_, _>>()?;
+    let logs: Vec<WeekMeasureSums> = all.into_iter().map(|(_, sums)| sums).collect::<Result<_, _>>()?;
     let mut weeks: Vec<usize> = logs.iter().map(|log| log[0][0].len()).collect();
     weeks.sort_unstable();
     let cells = (1..POLICIES.len()).flat_map(|policy| (0..MEASURES.len()).map(move |measure| (policy, measure)));
@@ -231,11 +233,11 @@ pub(crate) fn drawn(base: &Workload, weeks: u32, seed: u64) -> Result<Workload, 
 }
 
 /// Sums per week of the log under each policy.
-fn simulated(workload: &Workload) -> Result<Sums, CoverageError> {
+fn simulated(workload: &Workload) -> Result<WeekMeasureSums, CoverageError> {
     let mut reports: Vec<Report> = Vec::new();
     for policy in POLICIES {
         let Ok(spec) = policy.parse::<PolicySpec>() else { continue };
-        let measured = Experiment::new(&spec, workload).measuring(Config::light()).run(&mut ())?;
+        let measured = Experiment::new(&spec, workload).measuring(MetricsConfig::light()).run(&mut ())?;
         reports.extend(measured.map(|measured| measured.report));
     }
     let last = reports.iter().flat_map(|report| &report.weeks).map(|week| week.week).max().unwrap_or(0);
@@ -250,7 +252,7 @@ fn simulated(workload: &Workload) -> Result<Sums, CoverageError> {
     Ok(reports.iter().map(|report| MEASURES.map(|measure| sums(report, measure)).to_vec()).collect())
 }
 
-fn count(logs: &[Sums], (policy, measure): (usize, usize), confidence: f64) -> Coverage {
+fn count(logs: &[WeekMeasureSums], (policy, measure): (usize, usize), confidence: f64) -> IntervalCoverage {
     let mean = |of: usize| {
         let sums = logs.iter().flat_map(|log| &log[of][measure]);
         let (sum, count) = sums.fold((0.0, 0.0), |all, week| (all.0 + week.sum, all.1 + week.count));
@@ -264,7 +266,7 @@ fn count(logs: &[Sums], (policy, measure): (usize, usize), confidence: f64) -> C
     let widths: Vec<f64> = sorted(found.iter().map(|(low, high)| high - low).collect());
     let logarithmic: Vec<f64> = found.iter().map(|(low, high)| high.ln_1p() - low.ln_1p()).collect();
     let half = ideal_half_width(logs, (policy, measure), truth, confidence);
-    Coverage {
+    IntervalCoverage {
         truth,
         holding: found.iter().filter(|(low, high)| *low <= truth && truth <= *high).count(),
         intervals: found.len(),
@@ -277,12 +279,12 @@ fn count(logs: &[Sums], (policy, measure): (usize, usize), confidence: f64) -> C
 
 /// Distance, in logarithms, from the true change within which the changes of this share of all
 /// logs lie, those that are too short to tell included.
-fn ideal_half_width(logs: &[Sums], (policy, measure): (usize, usize), truth: f64, confidence: f64) -> f64 {
+fn ideal_half_width(logs: &[WeekMeasureSums], (policy, measure): (usize, usize), truth: f64, confidence: f64) -> f64 {
     let mean = |weeks: &[PeriodSum]| {
         let (sum, count) = weeks.iter().fold((0.0, 0.0), |all, week| (all.0 + week.sum, all.1 + week.count));
         sum / count
     };
-    let change = |log: &Sums| (mean(&log[policy][measure]) / mean(&log[0][measure])).ln();
+    let change = |log: &WeekMeasureSums| (mean(&log[policy][measure]) / mean(&log[0][measure])).ln();
     let far =
         sorted(logs.iter().map(|log| (change(log) - truth.ln_1p()).abs()).filter(|far| far.is_finite()).collect());
     let at = (confidence * far.len() as f64).ceil() as usize;

@@ -12,13 +12,13 @@ pub struct Paper {
     pub study: String,
     /// Its features, in the order of the paper.
     #[serde(rename = "feature")]
-    pub features: Vec<Feature>,
+    pub features: Vec<PaperFeature>,
 }
 
 /// A policy, measure, table or figure of a paper.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Feature {
+pub struct PaperFeature {
     /// Section of the paper.
     pub section: String,
     /// Short description.
@@ -51,7 +51,7 @@ struct Papers {
     paper: Vec<Paper>,
 }
 
-impl Feature {
+impl PaperFeature {
     /// Words of the command; a part within single quotes is kept together.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn blanks_do_not_count_and_quotes_keep_together() {
-        let feature = Feature {
+        let feature = PaperFeature {
             section: "1".to_string(),
             name: "made up".to_string(),
             input: String::new(),

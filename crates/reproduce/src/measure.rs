@@ -1,7 +1,7 @@
 //! Measures that can fill a column.
 
-use drystone::experiment::Measured as Run;
-use drystone::log::describe::{Description, describe};
+use drystone::experiment::ExperimentResult as Run;
+use drystone::log::describe::{WorkloadDescription, describe};
 use drystone::metrics::{
     Categorised, JobRow, Measure, Measures, Metric, Report, Scheme, SlowdownRatios, Stalls, Summary, measures,
 };
@@ -13,14 +13,14 @@ use std::fmt;
 /// `ratio@4`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Measured {
-    name: Name,
+pub struct MeasureOfClass {
+    name: MeasureName,
     class: Option<(Scheme, i64)>,
 }
 
 /// Name of a measure: as a study printed it, or as the catalogue of metrics has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Name {
+enum MeasureName {
     /// Its place in [`ALL`].
     Printed(usize),
     Metric(Metric),
@@ -28,9 +28,9 @@ enum Name {
 
 /// Source of a measure.
 #[derive(Clone, Copy, Debug)]
-enum Of {
+enum MeasureSource {
     /// The workload itself.
-    Log(fn(&Description) -> Option<f64>),
+    Log(fn(&WorkloadDescription) -> Option<f64>),
     /// The share of a class of jobs, in percent.
     Share,
     /// A schedule.
@@ -96,68 +96,74 @@ fn bounded(row: &JobRow) -> f64 {
     measures::bounded_slowdown(row.wait(), row.ran)
 }
 
-const ALL: &[(&str, Of)] = &[
-    ("jobs", Of::Log(|d| Some(d.jobs as f64))),
-    ("procs", Of::Log(|d| Some(f64::from(d.procs)))),
-    ("load-percent", Of::Log(|d| percent(d.load))),
-    ("runtime-mean-min", Of::Log(|d| minutes(d.run_times.summary.mean))),
-    ("runtime-mean-s", Of::Log(|d| d.run_times.summary.mean)),
-    ("runtime-median-s", Of::Log(|d| d.run_times.summary.median)),
-    ("runtime-cv", Of::Log(|d| variation(&d.run_times.summary))),
-    ("procs-mean", Of::Log(|d| d.sizes.summary.mean)),
-    ("procs-median", Of::Log(|d| d.sizes.summary.median)),
-    ("procs-cv", Of::Log(|d| variation(&d.sizes.summary))),
-    ("share-percent", Of::Share),
-    ("wait-mean-min", Of::Metric(Metric::Mean(Measure::Wait), In::Minutes)),
-    ("wait-max-h", Of::Metric(Metric::Max(Measure::Wait), In::Hours)),
-    ("response-mean-s", Of::Metric(Metric::Mean(Measure::Response), In::Same)),
-    ("bounded-slowdown", Of::Metric(Metric::Mean(Measure::BoundedSlowdown), In::Same)),
-    ("bounded-slowdown-kettimuthu", Of::Metric(Metric::Mean(Measure::BoundedSlowdownKettimuthu), In::Same)),
-    ("utilisation-percent", Of::Metric(Metric::MakespanUtilisation, In::Percent)),
-    ("suspensions", Of::Metric(Metric::Suspensions, In::Same)),
-    ("accuracy-percent", Of::Metric(Metric::Accuracy, In::Percent)),
-    ("corrections-mean", Of::Metric(Metric::Corrections, In::Same)),
-    ("corrections-sd", Of::Metric(Metric::CorrectionsDeviation, In::Same)),
-    ("prediction-rate-percent", Of::Metric(Metric::PredictionRate, In::Percent)),
-    ("reservation-rate-percent", Of::Metric(Metric::ReservationRate, In::Percent)),
-    ("difference-mean-min", Of::Metric(Metric::ReservationError, In::Minutes)),
-    ("difference-median-min", Of::Metric(Metric::ReservationErrorMedian, In::Minutes)),
-    ("difference-sd-min", Of::Metric(Metric::ReservationErrorDeviation, In::Minutes)),
-    ("delay-rate-percent", Of::Metric(Metric::DelayRate, In::Percent)),
-    ("delay-mean-min", Of::Metric(Metric::Delay, In::Minutes)),
-    ("delay-median-min", Of::Metric(Metric::DelayMedian, In::Minutes)),
-    ("delay-sd-min", Of::Metric(Metric::DelayDeviation, In::Minutes)),
-    ("bounded-slowdown-kettimuthu", Of::Class(Metric::Mean(Measure::BoundedSlowdownKettimuthu))),
-    ("flow-mean-s", Of::Rows(|rows| mean_of(rows, |r| r.response().as_f64()))),
-    ("flow-max-s", Of::Rows(|rows| rows.iter().map(|r| r.response().as_f64()).reduce(f64::max))),
-    ("bounded-slowdown-all", Of::Rows(|rows| mean_of(rows, bounded))),
-    ("bounded-slowdown-max", Of::Rows(|rows| rows.iter().map(bounded).reduce(f64::max))),
-    ("bounded-slowdown-rms", Of::Rows(|rows| mean_of(rows, |r| bounded(r).powi(2)).map(f64::sqrt))),
-    ("wait-mean-s", Of::Months(|_| true)),
-    ("wait-mean-s-fifth", Of::Months(|at| at.is_multiple_of(5))),
-    ("wait-mean-s-others", Of::Months(|at| !at.is_multiple_of(5))),
-    ("stalled-rate-percent", Of::Stalls(|s| percent(s.rate))),
-    ("stall-mean-min", Of::Stalls(|s| minutes(s.stall.mean))),
-    ("thieves-mean", Of::Stalls(|s| s.thieves.mean)),
-    ("ratio", Of::Ratio(|r| r.overall)),
-    ("ratio@1", Of::Ratio(|r| r.classes[0])),
-    ("ratio@2", Of::Ratio(|r| r.classes[1])),
-    ("ratio@3", Of::Ratio(|r| r.classes[2])),
-    ("ratio@4", Of::Ratio(|r| r.classes[3])),
-    ("ratio-worse-batches-percent", Of::Ratio(worse_batches)),
-    ("relative-wait", Of::Relative(Metric::Mean(Measure::Wait))),
-    ("relative-wait-max", Of::Relative(Metric::Max(Measure::Wait))),
-    ("relative-bounded-slowdown-chiang", Of::Relative(Metric::Mean(Measure::BoundedSlowdownChiang))),
-    ("relative-bounded-slowdown-chiang-max", Of::Relative(Metric::Max(Measure::BoundedSlowdownChiang))),
-    ("relative-response", Of::Relative(Metric::Mean(Measure::Response))),
-    ("relative-bounded-slowdown", Of::Relative(Metric::Mean(Measure::BoundedSlowdown))),
-    ("relative-bounded-slowdown-kettimuthu", Of::Relative(Metric::Mean(Measure::BoundedSlowdownKettimuthu))),
-    ("relative-utilisation", Of::Relative(Metric::MakespanUtilisation)),
-    ("relative-bounded-slowdown-kettimuthu", Of::RelativeClass(Metric::Mean(Measure::BoundedSlowdownKettimuthu))),
-    ("relative-bounded-slowdown-kettimuthu-max", Of::RelativeClass(Metric::Max(Measure::BoundedSlowdownKettimuthu))),
-    ("relative-response", Of::RelativeClass(Metric::Mean(Measure::Response))),
-    ("relative-response-max", Of::RelativeClass(Metric::Max(Measure::Response))),
-    ("slack-price", Of::Price),
+const ALL: &[(&str, MeasureSource)] = &[
+    ("jobs", MeasureSource::Log(|d| Some(d.jobs as f64))),
+    ("procs", MeasureSource::Log(|d| Some(f64::from(d.procs)))),
+    ("load-percent", MeasureSource::Log(|d| percent(d.load))),
+    ("runtime-mean-min", MeasureSource::Log(|d| minutes(d.run_times.summary.mean))),
+    ("runtime-mean-s", MeasureSource::Log(|d| d.run_times.summary.mean)),
+    ("runtime-median-s", MeasureSource::Log(|d| d.run_times.summary.median)),
+    ("runtime-cv", MeasureSource::Log(|d| variation(&d.run_times.summary))),
+    ("procs-mean", MeasureSource::Log(|d| d.sizes.summary.mean)),
+    ("procs-median", MeasureSource::Log(|d| d.sizes.summary.median)),
+    ("procs-cv", MeasureSource::Log(|d| variation(&d.sizes.summary))),
+    ("share-percent", MeasureSource::Share),
+    ("wait-mean-min", MeasureSource::Metric(Metric::Mean(Measure::Wait), In::Minutes)),
+    ("wait-max-h", MeasureSource::Metric(Metric::Max(Measure::Wait), In::Hours)),
+    ("response-mean-s", MeasureSource::Metric(Metric::Mean(Measure::Response), In::Same)),
+    ("bounded-slowdown", MeasureSource::Metric(Metric::Mean(Measure::BoundedSlowdown), In::Same)),
+    ("bounded-slowdown-kettimuthu", MeasureSource::Metric(Metric::Mean(Measure::BoundedSlowdownKettimuthu), In::Same)),
+    ("utilisation-percent", MeasureSource::Metric(Metric::MakespanUtilisation, In::Percent)),
+    ("suspensions", MeasureSource::Metric(Metric::Suspensions, In::Same)),
+    ("accuracy-percent", MeasureSource::Metric(Metric::Accuracy, In::Percent)),
+    ("corrections-mean", MeasureSource::Metric(Metric::Corrections, In::Same)),
+    ("corrections-sd", MeasureSource::Metric(Metric::CorrectionsDeviation, In::Same)),
+    ("prediction-rate-percent", MeasureSource::Metric(Metric::PredictionRate, In::Percent)),
+    ("reservation-rate-percent", MeasureSource::Metric(Metric::ReservationRate, In::Percent)),
+    ("difference-mean-min", MeasureSource::Metric(Metric::ReservationError, In::Minutes)),
+    ("difference-median-min", MeasureSource::Metric(Metric::ReservationErrorMedian, In::Minutes)),
+    ("difference-sd-min", MeasureSource::Metric(Metric::ReservationErrorDeviation, In::Minutes)),
+    ("delay-rate-percent", MeasureSource::Metric(Metric::DelayRate, In::Percent)),
+    ("delay-mean-min", MeasureSource::Metric(Metric::Delay, In::Minutes)),
+    ("delay-median-min", MeasureSource::Metric(Metric::DelayMedian, In::Minutes)),
+    ("delay-sd-min", MeasureSource::Metric(Metric::DelayDeviation, In::Minutes)),
+    ("bounded-slowdown-kettimuthu", MeasureSource::Class(Metric::Mean(Measure::BoundedSlowdownKettimuthu))),
+    ("flow-mean-s", MeasureSource::Rows(|rows| mean_of(rows, |r| r.response().as_f64()))),
+    ("flow-max-s", MeasureSource::Rows(|rows| rows.iter().map(|r| r.response().as_f64()).reduce(f64::max))),
+    ("bounded-slowdown-all", MeasureSource::Rows(|rows| mean_of(rows, bounded))),
+    ("bounded-slowdown-max", MeasureSource::Rows(|rows| rows.iter().map(bounded).reduce(f64::max))),
+    ("bounded-slowdown-rms", MeasureSource::Rows(|rows| mean_of(rows, |r| bounded(r).powi(2)).map(f64::sqrt))),
+    ("wait-mean-s", MeasureSource::Months(|_| true)),
+    ("wait-mean-s-fifth", MeasureSource::Months(|at| at.is_multiple_of(5))),
+    ("wait-mean-s-others", MeasureSource::Months(|at| !at.is_multiple_of(5))),
+    ("stalled-rate-percent", MeasureSource::Stalls(|s| percent(s.rate))),
+    ("stall-mean-min", MeasureSource::Stalls(|s| minutes(s.stall.mean))),
+    ("thieves-mean", MeasureSource::Stalls(|s| s.thieves.mean)),
+    ("ratio", MeasureSource::Ratio(|r| r.overall)),
+    ("ratio@1", MeasureSource::Ratio(|r| r.classes[0])),
+    ("ratio@2", MeasureSource::Ratio(|r| r.classes[1])),
+    ("ratio@3", MeasureSource::Ratio(|r| r.classes[2])),
+    ("ratio@4", MeasureSource::Ratio(|r| r.classes[3])),
+    ("ratio-worse-batches-percent", MeasureSource::Ratio(worse_batches)),
+    ("relative-wait", MeasureSource::Relative(Metric::Mean(Measure::Wait))),
+    ("relative-wait-max", MeasureSource::Relative(Metric::Max(Measure::Wait))),
+    ("relative-bounded-slowdown-chiang", MeasureSource::Relative(Metric::Mean(Measure::BoundedSlowdownChiang))),
+    ("relative-bounded-slowdown-chiang-max", MeasureSource::Relative(Metric::Max(Measure::BoundedSlowdownChiang))),
+    ("relative-response", MeasureSource::Relative(Metric::Mean(Measure::Response))),
+    ("relative-bounded-slowdown", MeasureSource::Relative(Metric::Mean(Measure::BoundedSlowdown))),
+    ("relative-bounded-slowdown-kettimuthu", MeasureSource::Relative(Metric::Mean(Measure::BoundedSlowdownKettimuthu))),
+    ("relative-utilisation", MeasureSource::Relative(Metric::MakespanUtilisation)),
+    (
+        "relative-bounded-slowdown-kettimuthu",
+        MeasureSource::RelativeClass(Metric::Mean(Measure::BoundedSlowdownKettimuthu)),
+    ),
+    (
+        "relative-bounded-slowdown-kettimuthu-max",
+        MeasureSource::RelativeClass(Metric::Max(Measure::BoundedSlowdownKettimuthu)),
+    ),
+    ("relative-response", MeasureSource::RelativeClass(Metric::Mean(Measure::Response))),
+    ("relative-response-max", MeasureSource::RelativeClass(Metric::Max(Measure::Response))),
+    ("slack-price", MeasureSource::Price),
 ];
 
 fn quotient(ours: f64, baseline: f64) -> Option<f64> {
@@ -170,34 +176,39 @@ fn worse_batches(ratios: &SlowdownRatios) -> Option<f64> {
     (!ratios.batches.is_empty()).then(|| 100.0 * worse as f64 / ratios.batches.len() as f64)
 }
 
-impl TryFrom<String> for Measured {
+impl TryFrom<String> for MeasureOfClass {
     type Error = String;
 
-    fn try_from(text: String) -> Result<Measured, String> {
+    fn try_from(text: String) -> Result<MeasureOfClass, String> {
         let find = |name: &str, in_class: bool| {
             ALL.iter().position(|(n, of)| {
-                *n == name && in_class == matches!(of, Of::Class(_) | Of::Share | Of::RelativeClass(_))
+                *n == name
+                    && in_class
+                        == matches!(
+                            of,
+                            MeasureSource::Class(_) | MeasureSource::Share | MeasureSource::RelativeClass(_)
+                        )
             })
         };
         if let Some(at) = find(&text, false) {
-            return Ok(Measured { name: Name::Printed(at), class: None });
+            return Ok(MeasureOfClass { name: MeasureName::Printed(at), class: None });
         }
         if let Ok(metric) = text.parse() {
-            return Ok(Measured { name: Name::Metric(metric), class: None });
+            return Ok(MeasureOfClass { name: MeasureName::Metric(metric), class: None });
         }
         let of_class = || {
             let (name, class) = text.split_once('@')?;
             let (scheme, number) = class.rsplit_once('/')?;
-            let known_name = find(name, true).map(Name::Printed);
+            let known_name = find(name, true).map(MeasureName::Printed);
             let of_jobs = |metric: &Metric| metric.measure().is_some();
-            let name = known_name.or_else(|| name.parse().ok().filter(of_jobs).map(Name::Metric))?;
+            let name = known_name.or_else(|| name.parse().ok().filter(of_jobs).map(MeasureName::Metric))?;
             let scheme: Scheme = scheme.parse().ok()?;
             let number: i64 = number.parse().ok()?;
             let known = scheme.fixed().is_some_and(|n| (0..n as i64).contains(&number));
-            known.then_some(Measured { name, class: Some((scheme, number)) })
+            known.then_some(MeasureOfClass { name, class: Some((scheme, number)) })
         };
         of_class().ok_or_else(|| {
-            let of_class = |of: &Of| matches!(of, Of::Class(_) | Of::Share | Of::RelativeClass(_));
+            let of_class = |of: &MeasureSource| matches!(of, MeasureSource::Class(_) | MeasureSource::Share | MeasureSource::RelativeClass(_));
             let names: Vec<String> = (ALL.iter())
                 .map(|(name, of)| if of_class(of) { format!("{name}@SCHEME/N") } else { (*name).to_string() })
                 .collect();
@@ -210,25 +221,25 @@ impl TryFrom<String> for Measured {
     }
 }
 
-impl From<Measured> for String {
-    fn from(measured: Measured) -> String {
+impl From<MeasureOfClass> for String {
+    fn from(measured: MeasureOfClass) -> String {
         measured.to_string()
     }
 }
 
-impl fmt::Display for Measured {
+impl fmt::Display for MeasureOfClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.name, self.class) {
-            (Name::Metric(metric), None) => metric.fmt(f),
-            (Name::Metric(metric), Some((scheme, number))) => f.pad(&format!("{metric}@{scheme}/{number}")),
-            (Name::Printed(at), None) => f.pad(ALL[at].0),
-            (Name::Printed(at), Some((scheme, number))) => f.pad(&format!("{}@{scheme}/{number}", ALL[at].0)),
+            (MeasureName::Metric(metric), None) => metric.fmt(f),
+            (MeasureName::Metric(metric), Some((scheme, number))) => f.pad(&format!("{metric}@{scheme}/{number}")),
+            (MeasureName::Printed(at), None) => f.pad(ALL[at].0),
+            (MeasureName::Printed(at), Some((scheme, number))) => f.pad(&format!("{}@{scheme}/{number}", ALL[at].0)),
         }
     }
 }
 
 /// Simulation results of a row.
-pub(crate) struct Seen<'a> {
+pub(crate) struct RowResults<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) run: Option<&'a Run>,
     pub(crate) stalls: Option<&'a Stalls>,
@@ -236,42 +247,42 @@ pub(crate) struct Seen<'a> {
     pub(crate) baseline: Option<&'a Run>,
 }
 
-impl Measured {
-    fn of(&self) -> Of {
+impl MeasureOfClass {
+    fn of(&self) -> MeasureSource {
         match self.name {
-            Name::Printed(at) => ALL[at].1,
-            Name::Metric(metric) if self.class.is_some() => Of::Class(metric),
-            Name::Metric(metric) => Of::Metric(metric, In::Same),
+            MeasureName::Printed(at) => ALL[at].1,
+            MeasureName::Metric(metric) if self.class.is_some() => MeasureSource::Class(metric),
+            MeasureName::Metric(metric) => MeasureSource::Metric(metric, In::Same),
         }
     }
 
     /// Returns whether it is taken from a schedule, and so needs a policy.
     #[must_use]
     pub fn of_schedule(&self) -> bool {
-        !matches!(self.of(), Of::Log(_) | Of::Share | Of::Price)
+        !matches!(self.of(), MeasureSource::Log(_) | MeasureSource::Share | MeasureSource::Price)
     }
 
     /// Returns whether it is a price, of no log.
     #[must_use]
     pub fn of_price(&self) -> bool {
-        matches!(self.of(), Of::Price)
+        matches!(self.of(), MeasureSource::Price)
     }
 
     /// Returns whether it compares with a baseline.
     #[must_use]
     pub fn of_two(&self) -> bool {
-        matches!(self.of(), Of::Ratio(_) | Of::Relative(_) | Of::RelativeClass(_))
+        matches!(self.of(), MeasureSource::Ratio(_) | MeasureSource::Relative(_) | MeasureSource::RelativeClass(_))
     }
 
     /// Returns whether it can be taken from months that are simulated separately.
     #[must_use]
     pub fn of_months(&self) -> bool {
-        matches!(self.of(), Of::Months(_))
+        matches!(self.of(), MeasureSource::Months(_))
     }
 
     /// Returns whether thieves must be watched.
     pub(crate) fn of_stalls(&self) -> bool {
-        matches!(self.of(), Of::Stalls(_))
+        matches!(self.of(), MeasureSource::Stalls(_))
     }
 
     /// The scheme of its class.
@@ -280,24 +291,24 @@ impl Measured {
     }
 
     /// The value of one schedule.
-    pub(crate) fn of_run(&self, seen: &Seen<'_>) -> Option<f64> {
+    pub(crate) fn of_run(&self, seen: &RowResults<'_>) -> Option<f64> {
         let rows = || seen.run?.report.jobs.as_deref();
         match self.of() {
-            Of::Price => None,
-            Of::Log(value) => value(&describe(seen.workload)),
-            Of::Share => {
+            MeasureSource::Price => None,
+            MeasureSource::Log(value) => value(&describe(seen.workload)),
+            MeasureSource::Share => {
                 let report = &seen.run?.report;
                 let (of_class, all) = (self.class(report)?.wait.count, report.trimmed.kept);
                 (all > 0).then(|| 100.0 * of_class as f64 / all as f64)
             }
-            Of::Metric(metric, unit) => metric.of(seen.run?).map(|value| unit.of(value)),
-            Of::Class(metric) => metric.of_measures(self.class(&seen.run?.report)?),
-            Of::Rows(value) => value(rows()?),
-            Of::Months(counts) => mean_wait(std::iter::once(rows()?), counts),
-            Of::Stalls(value) => value(seen.stalls?),
-            Of::Ratio(value) => value(seen.ratios?),
-            Of::Relative(metric) => quotient(metric.of(seen.run?)?, metric.of(seen.baseline?)?),
-            Of::RelativeClass(metric) => {
+            MeasureSource::Metric(metric, unit) => metric.of(seen.run?).map(|value| unit.of(value)),
+            MeasureSource::Class(metric) => metric.of_measures(self.class(&seen.run?.report)?),
+            MeasureSource::Rows(value) => value(rows()?),
+            MeasureSource::Months(counts) => mean_wait(std::iter::once(rows()?), counts),
+            MeasureSource::Stalls(value) => value(seen.stalls?),
+            MeasureSource::Ratio(value) => value(seen.ratios?),
+            MeasureSource::Relative(metric) => quotient(metric.of(seen.run?)?, metric.of(seen.baseline?)?),
+            MeasureSource::RelativeClass(metric) => {
                 let of = |run: &Run| metric.of_measures(self.class(&run.report)?);
                 quotient(of(seen.run?)?, of(seen.baseline?)?)
             }
@@ -306,7 +317,7 @@ impl Measured {
 
     /// The value over months that were simulated apart.
     pub(crate) fn of_parts(&self, months: &[&Report]) -> Option<f64> {
-        let Of::Months(counts) = self.of() else { return None };
+        let MeasureSource::Months(counts) = self.of() else { return None };
         mean_wait(months.iter().filter_map(|report| report.jobs.as_deref()), counts)
     }
 
@@ -332,7 +343,7 @@ fn mean_wait<'r>(parts: impl Iterator<Item = &'r [JobRow]>, counts: fn(usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Study;
+    use crate::PaperStudy;
 
     /// `docs/studies.md` names every measure and every key of a study file, and its example is a
     /// study.
@@ -340,7 +351,7 @@ mod tests {
     fn the_documentation_is_complete() {
         let text = include_str!("../../../docs/studies.md");
         for (name, of) in ALL {
-            let class = matches!(of, Of::Class(_) | Of::Share | Of::RelativeClass(_));
+            let class = matches!(of, MeasureSource::Class(_) | MeasureSource::Share | MeasureSource::RelativeClass(_));
             let name = if class { format!("`{name}@SCHEME/N`") } else { format!("`{name}`") };
             assert!(text.contains(&name) || name.starts_with("`ratio@"), "{name}");
         }
@@ -349,7 +360,7 @@ mod tests {
         }
         let (_, rest) = text.split_once("```toml\n").expect("an example");
         let example = rest.split_once("```").expect("its end").0;
-        let study = Study::parse(example, "docs/studies.md").expect("a study");
+        let study = PaperStudy::parse(example, "docs/studies.md").expect("a study");
         assert_eq!((study.tables[0].rows.len(), study.tables[0].columns.len()), (1, 2));
         // The error about a misspelt key lists all keys: each of them stands in the table.
         for (good, bad) in [
@@ -359,7 +370,7 @@ mod tests {
             ("measure = ", "mesure = "),
             ("label = ", "lable = "),
         ] {
-            let error = Study::parse(&example.replace(good, bad), "x").expect_err("misspelt").to_string();
+            let error = PaperStudy::parse(&example.replace(good, bad), "x").expect_err("misspelt").to_string();
             let (_, keys) =
                 error.split_once("expected one of ").or_else(|| error.split_once("expected ")).expect(&error);
             for key in keys.split('`').skip(1).step_by(2).filter(|key| !["log", "table", "column", "row"].contains(key))

@@ -4,16 +4,16 @@
 use crate::coverage;
 use crate::run::ReproduceError;
 use crate::study::Resampling;
-use drystone::log::clean::{Options, Study as Cleaning};
+use drystone::log::clean::{CleaningOptions, CleaningStudy};
 use drystone::log::source;
-use drystone::log::swf::Reader;
+use drystone::log::swf::SwfReader;
 use drystone::log::{self, transform};
 use drystone::model::{Procs, Setting, Workload};
 use std::path::PathBuf;
 
 /// A workload that rows ask for: rows that agree in this share it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Source {
+pub(crate) struct RowWorkload {
     pub(crate) path: PathBuf,
     pub(crate) cleaning: Option<String>,
     pub(crate) overrun: Option<String>,
@@ -27,10 +27,10 @@ pub(crate) struct Source {
 }
 
 /// The workload of a source, or its months, windows or resampled logs, each with its name.
-pub(crate) fn load(source: &Source) -> Result<Vec<(String, Workload)>, ReproduceError> {
+pub(crate) fn load(source: &RowWorkload) -> Result<Vec<(String, Workload)>, ReproduceError> {
     if source.months {
         let opened = source::open(&source.path)?;
-        let mut reader = Reader::new(opened.bytes, opened.name)?;
+        let mut reader = SwfReader::new(opened.bytes, opened.name)?;
         let mut records = Vec::new();
         while let Some(record) = reader.read()? {
             records.push(record);
@@ -38,8 +38,8 @@ pub(crate) fn load(source: &Source) -> Result<Vec<(String, Workload)>, Reproduce
         let (header, _) = reader.into_header();
         return Ok(transform::talby1999_months(&header, &records, &log::title(&source.path))?);
     }
-    let cleaning = source.cleaning.as_deref().and_then(|c| c.parse::<Cleaning>().ok());
-    let mut options = cleaning.map_or_else(Options::default, Cleaning::options);
+    let cleaning = source.cleaning.as_deref().and_then(|c| c.parse::<CleaningStudy>().ok());
+    let mut options = cleaning.map_or_else(CleaningOptions::default, CleaningStudy::options);
     let last = source.windows.iter().copied().max().or(source.from).unwrap_or(0);
     options.take = source.take.map(|jobs| jobs.saturating_add(last));
     options.procs = source.procs.or(options.procs);
@@ -69,7 +69,7 @@ fn window(
     workload: &Workload,
     from: usize,
     (least, most): (usize, usize),
-    source: &Source,
+    source: &RowWorkload,
 ) -> Result<Workload, ReproduceError> {
     let places = from.min(workload.len())..from.saturating_add(most).min(workload.len());
     if places.len() < least {

@@ -1,4 +1,5 @@
-//! Prices of delays under slack-based backfilling, for the worked example of Talby & Feitelson 1999.
+//! Prices of delays under slack-based backfilling, for the worked example of Talby & Feitelson
+//! 1999.
 
 use drystone::model::{Procs, Span};
 use drystone::policy::slack::{DelayedJob, Weights};
@@ -14,14 +15,14 @@ pub struct PricedDelay {
     pub procs: Procs,
     /// Seconds that it waits.
     pub delay: u32,
-    /// What it was promised; nothing where it is the newcomer.
-    pub promised: Option<Promised>,
+    /// Promise to it; nothing where it is the newcomer.
+    pub promised: Option<PricedPromise>,
 }
 
 /// Promise to a planned job, and its importance beside that of the newcomer.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Promised {
+pub struct PricedPromise {
     /// Slack that is left, in seconds.
     pub slack: f64,
     /// Slack that it had at first.
@@ -40,7 +41,7 @@ impl PricedDelay {
         let delay = Span(i64::from(self.delay));
         match self.promised {
             None => weights.of_waiting(self.procs, delay),
-            Some(Promised { slack, first_slack, priority, newcomer }) => {
+            Some(PricedPromise { slack, first_slack, priority, newcomer }) => {
                 DelayedJob { procs: self.procs, slack, first_slack, priority }.price(delay, newcomer, &weights)
             }
         }

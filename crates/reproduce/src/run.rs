@@ -1,15 +1,15 @@
 //! Simulates what the rows of a study need, each schedule once, and puts the values beside the
 //! printed ones.
 
-use crate::cell::{Cell, Verdict};
+use crate::cell::{CellVerdict, StudyCell};
 use crate::logs::{Library, LogState};
-use crate::measure::{Measured, Seen};
-use crate::parts::{Source, load};
-use crate::study::{RowSpec, Study, Table};
+use crate::measure::{MeasureOfClass, RowResults};
+use crate::parts::{RowWorkload, load};
+use crate::study::{PaperStudy, RowSpec, StudyTable};
 use drystone::engine::{Observer, Platform, SimulationError};
-use drystone::experiment::{Experiment, ExperimentError, Measured as Run, selection};
+use drystone::experiment::{Experiment, ExperimentError, ExperimentResult as Run, selection};
 use drystone::log::LogError;
-use drystone::metrics::{BATCH, Config, HeelAndToe, Report, Scheme, Selection, slowdown_ratios};
+use drystone::metrics::{BATCH, HeelAndToe, JobSelection, MetricsConfig, Report, Scheme, slowdown_ratios};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use serde::Serialize;
@@ -33,12 +33,12 @@ pub struct TableResult {
     /// Measure of each column.
     pub measures: Vec<String>,
     /// One per printed line.
-    pub rows: Vec<Row>,
+    pub rows: Vec<StudyRow>,
 }
 
 /// A line of a table.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Row {
+pub struct StudyRow {
     /// As printed.
     pub label: String,
     /// Name of the log in the study.
@@ -52,13 +52,13 @@ pub struct Row {
     /// Note on this row.
     pub note: String,
     /// Its cells.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<StudyCell>,
 }
 
 impl TableResult {
     /// Returns the number of cells with this result.
     #[must_use]
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: CellVerdict) -> usize {
         self.rows.iter().flat_map(|r| &r.cells).filter(|c| c.verdict == verdict).count()
     }
 }
@@ -138,8 +138,8 @@ pub enum ReproduceError {
 
 /// A schedule that rows ask for, with everything any of them measures.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Schedule {
-    source: Source,
+struct RowSchedule {
+    source: RowWorkload,
     policy: Option<String>,
     baseline: Option<String>,
     month: Option<String>,
@@ -148,7 +148,7 @@ struct Schedule {
 }
 
 /// Measured values of one schedule, by the measure's name.
-type Values = BTreeMap<String, Option<f64>>;
+type MeasuredValues = BTreeMap<String, Option<f64>>;
 
 /// Runs the tables of a study that `wanted` names (all, if empty), on this many threads. `done` is
 /// called after each schedule with the number of jobs it held. The results do not depend on the
@@ -156,9 +156,9 @@ type Values = BTreeMap<String, Option<f64>>;
 ///
 /// # Errors
 /// A log that is found does not read, or a policy breaks its contract. A log that is not found
-/// leaves its cells [`Verdict::Missing`]; what became of each log is in `states`.
+/// leaves its cells [`CellVerdict::Missing`]; what became of each log is in `states`.
 pub fn reproduce(
-    study: &Study,
+    study: &PaperStudy,
     wanted: &[String],
     library: &Library,
     threads: usize,
@@ -166,9 +166,10 @@ pub fn reproduce(
     done: &(dyn Fn(u64) + Sync),
     stop: &AtomicBool,
 ) -> Result<Reproduced, ReproduceError> {
-    let tables: Vec<&Table> = study.tables.iter().filter(|t| wanted.is_empty() || wanted.contains(&t.id)).collect();
+    let tables: Vec<&StudyTable> =
+        study.tables.iter().filter(|t| wanted.is_empty() || wanted.contains(&t.id)).collect();
     // Which schedules are needed, and what is measured of each.
-    let mut needs: BTreeMap<Schedule, Vec<Measured>> = BTreeMap::new();
+    let mut needs: BTreeMap<RowSchedule, Vec<MeasureOfClass>> = BTreeMap::new();
     for table in &tables {
         for row in &table.rows {
             if let Some(schedule) = schedule(study, table, row, library, states) {
@@ -181,16 +182,17 @@ pub fn reproduce(
             }
         }
     }
-    let mut values: BTreeMap<Schedule, Values> = BTreeMap::new();
-    let mut sources: Vec<Source> = needs.keys().map(|s| s.source.clone()).collect();
+    let mut values: BTreeMap<RowSchedule, MeasuredValues> = BTreeMap::new();
+    let mut sources: Vec<RowWorkload> = needs.keys().map(|s| s.source.clone()).collect();
     sources.dedup();
-    let told = Told { done, stop };
+    let told = WorkMessage { done, stop };
     for source in sources {
         if told.to_stop() {
             break;
         }
         let parts = load(&source)?;
-        let work: Vec<(&Schedule, &Vec<Measured>)> = needs.iter().filter(|(s, _)| s.source == source).collect();
+        let work: Vec<(&RowSchedule, &Vec<MeasureOfClass>)> =
+            needs.iter().filter(|(s, _)| s.source == source).collect();
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let take = || {
             while !told.to_stop()
@@ -219,12 +221,12 @@ pub fn reproduce(
             }
         }
     }
-    let mut is_done = |table: &Table, row: &&RowSpec| {
+    let mut is_done = |table: &StudyTable, row: &&RowSpec| {
         schedule(study, table, row, library, states).is_none_or(|schedule| values.contains_key(&schedule))
     };
     let rows: Vec<Vec<&RowSpec>> =
         tables.iter().map(|table| table.rows.iter().filter(|row| is_done(table, row)).collect()).collect();
-    let result = |(table, rows): (&&Table, &Vec<&RowSpec>)| TableResult {
+    let result = |(table, rows): (&&StudyTable, &Vec<&RowSpec>)| TableResult {
         study: study.name.clone(),
         id: table.id.clone(),
         title: table.title.clone(),
@@ -233,7 +235,7 @@ pub fn reproduce(
         measures: table.columns.iter().map(|c| c.measure.to_string()).collect(),
         rows: rows.iter().map(|row| judge(study, table, row, library, states, &values)).collect(),
     };
-    let lacks = |(table, rows): (&&Table, &Vec<&RowSpec>)| (table.id.clone(), table.rows.len() - rows.len());
+    let lacks = |(table, rows): (&&StudyTable, &Vec<&RowSpec>)| (table.id.clone(), table.rows.len() - rows.len());
     Ok(Reproduced {
         tables: tables.iter().zip(&rows).filter(|(_, rows)| !rows.is_empty()).map(result).collect(),
         left_out: tables.iter().zip(&rows).map(lacks).filter(|(_, rows)| *rows > 0).collect(),
@@ -242,14 +244,14 @@ pub fn reproduce(
 
 /// Messages between the work and its caller.
 #[derive(Clone, Copy)]
-struct Told<'a> {
+struct WorkMessage<'a> {
     /// Called with the number of jobs that are done.
     done: &'a (dyn Fn(u64) + Sync),
     /// Set when the work is to stop.
     stop: &'a AtomicBool,
 }
 
-impl Told<'_> {
+impl WorkMessage<'_> {
     fn to_stop(self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -257,16 +259,16 @@ impl Told<'_> {
 
 /// The schedule behind a row; `None` where its log is not there.
 fn schedule(
-    study: &Study,
-    table: &Table,
+    study: &PaperStudy,
+    table: &StudyTable,
     row: &RowSpec,
     library: &Library,
     states: &mut BTreeMap<String, LogState>,
-) -> Option<Schedule> {
+) -> Option<RowSchedule> {
     let log = study.log(&row.log)?;
     let state = states.entry(log.file.clone()).or_insert_with(|| library.find(log));
     let LogState::Found { path, .. } = state else { return None };
-    let source = Source {
+    let source = RowWorkload {
         path: path.clone(),
         cleaning: table.cleaning_of(row).map(|c| c.name().to_string()),
         overrun: table.overrun.clone(),
@@ -279,7 +281,7 @@ fn schedule(
         months: table.months,
     };
     let RowSpec { policy, baseline, month, monthly, .. } = row.clone();
-    Some(Schedule { source, policy, baseline, month, monthly, platform: table.platform.clone() })
+    Some(RowSchedule { source, policy, baseline, month, monthly, platform: table.platform.clone() })
 }
 
 fn listed(all: impl IntoIterator<Item = impl ToString>, between: &str) -> String {
@@ -287,24 +289,24 @@ fn listed(all: impl IntoIterator<Item = impl ToString>, between: &str) -> String
 }
 
 fn judge(
-    study: &Study,
-    table: &Table,
+    study: &PaperStudy,
+    table: &StudyTable,
     row: &RowSpec,
     library: &Library,
     states: &BTreeMap<String, LogState>,
-    values: &BTreeMap<Schedule, Values>,
-) -> Row {
+    values: &BTreeMap<RowSchedule, MeasuredValues>,
+) -> StudyRow {
     let mut states = states.clone();
     let found = schedule(study, table, row, library, &mut states).and_then(|s| values.get(&s));
     let cell = |at: usize| {
         if let Some(price) = &row.price {
             let tolerance = row.tolerance.as_ref().map(|t| t[at]);
-            return Cell::new(row.published[at].clone(), Some(Some(price.price())), tolerance);
+            return StudyCell::new(row.published[at].clone(), Some(Some(price.price())), tolerance);
         }
         let measured = found.map(|values| values.get(&table.columns[at].measure.to_string()).copied().flatten());
-        Cell::new(row.published[at].clone(), measured, row.tolerance.as_ref().map(|t| t[at]))
+        StudyCell::new(row.published[at].clone(), measured, row.tolerance.as_ref().map(|t| t[at]))
     };
-    Row {
+    StudyRow {
         label: row.label.clone(),
         log: row.log.clone(),
         policy: row.policy.clone(),
@@ -315,13 +317,13 @@ fn judge(
 }
 
 /// Returns the settings of a row besides its policy.
-fn settings(table: &Table, row: &RowSpec) -> BTreeMap<&'static str, String> {
+fn settings(table: &StudyTable, row: &RowSpec) -> BTreeMap<&'static str, String> {
     if row.price.is_some() {
         return BTreeMap::new();
     }
     let cleaning = table.cleaning_of(row);
     // Months that are simulated apart are counted whole.
-    let trim = if table.months { Selection::All } else { selection(cleaning) };
+    let trim = if table.months { JobSelection::All } else { selection(cleaning) };
     let all = [
         ("as", cleaning.map(|c| c.name().to_string())),
         ("overrun", table.overrun.clone()),
@@ -345,11 +347,11 @@ fn settings(table: &Table, row: &RowSpec) -> BTreeMap<&'static str, String> {
 }
 
 fn measure(
-    schedule: &Schedule,
-    measures: &[Measured],
+    schedule: &RowSchedule,
+    measures: &[MeasureOfClass],
     parts: &[(String, Workload)],
-    told: Told<'_>,
-) -> Result<Values, ReproduceError> {
+    told: WorkMessage<'_>,
+) -> Result<MeasuredValues, ReproduceError> {
     if schedule.source.months {
         return measure_months(schedule, measures, parts, told);
     }
@@ -359,7 +361,7 @@ fn measure(
 
 /// Means of the values of windows or resampled logs; the value itself where there is one part. None
 /// where a part has none.
-fn means(parts: &[Values]) -> Values {
+fn means(parts: &[MeasuredValues]) -> MeasuredValues {
     let mean = |name: &String| {
         let of_parts: Option<Vec<f64>> = parts.iter().map(|values| values.get(name).copied().flatten()).collect();
         of_parts.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
@@ -368,19 +370,20 @@ fn means(parts: &[Values]) -> Values {
 }
 
 fn measure_one(
-    schedule: &Schedule,
-    measures: &[Measured],
+    schedule: &RowSchedule,
+    measures: &[MeasureOfClass],
     workload: &Workload,
-    told: Told<'_>,
-) -> Result<Values, ReproduceError> {
-    let mut schemes: Vec<Scheme> = measures.iter().filter_map(Measured::scheme).collect();
+    told: WorkMessage<'_>,
+) -> Result<MeasuredValues, ReproduceError> {
+    let mut schemes: Vec<Scheme> = measures.iter().filter_map(MeasureOfClass::scheme).collect();
     schemes.dedup();
     let selection = selection(schedule.source.cleaning.as_deref().and_then(|c| c.parse().ok()));
     // The shares of classes are those of the log; some schedule must be there to hold the jobs.
-    let needs_report = !schemes.is_empty() || schedule.policy.is_some() || measures.iter().any(Measured::of_stalls);
+    let needs_report =
+        !schemes.is_empty() || schedule.policy.is_some() || measures.iter().any(MeasureOfClass::of_stalls);
     let policy = schedule.policy.as_deref().unwrap_or("fcfs");
-    let config = Config { selection, categories: schemes, keep_jobs: true, ..Config::default() };
-    let mut stalls = measures.iter().any(Measured::of_stalls).then(|| HeelAndToe::new(workload, selection));
+    let config = MetricsConfig { selection, categories: schemes, keep_jobs: true, ..MetricsConfig::default() };
+    let mut stalls = measures.iter().any(MeasureOfClass::of_stalls).then(|| HeelAndToe::new(workload, selection));
     let platform = schedule.platform.as_deref().and_then(|text| Platform::from_toml(text).ok()).unwrap_or_default();
     let run =
         |policy: &str, also: &mut Option<HeelAndToe<'_>>| run((workload, platform), policy, config.clone(), also, told);
@@ -395,7 +398,7 @@ fn measure_one(
         _ => None,
     };
     (told.done)(workload.len() as u64);
-    let seen = Seen {
+    let seen = RowResults {
         workload,
         run: report.as_ref(),
         stalls: stalls.as_ref(),
@@ -406,11 +409,11 @@ fn measure_one(
 }
 
 fn measure_months(
-    schedule: &Schedule,
-    measures: &[Measured],
+    schedule: &RowSchedule,
+    measures: &[MeasureOfClass],
     parts: &[(String, Workload)],
-    told: Told<'_>,
-) -> Result<Values, ReproduceError> {
+    told: WorkMessage<'_>,
+) -> Result<MeasuredValues, ReproduceError> {
     let policy = schedule.policy.as_deref().unwrap_or("fcfs");
     let wanted = |name: &str| schedule.month.as_deref().is_none_or(|month| month == name);
     let mut runs = Vec::new();
@@ -418,7 +421,7 @@ fn measure_months(
         runs.push(run(
             (workload, Platform::default()),
             schedule.monthly.get(name).map_or(policy, String::as_str),
-            Config { keep_jobs: true, ..Config::light() },
+            MetricsConfig { keep_jobs: true, ..MetricsConfig::light() },
             &mut (),
             told,
         )?);
@@ -438,9 +441,9 @@ fn measure_months(
 fn run(
     (workload, platform): (&Workload, Platform),
     policy: &str,
-    config: Config,
+    config: MetricsConfig,
     also: &mut impl Observer,
-    told: Told<'_>,
+    told: WorkMessage<'_>,
 ) -> Result<Run, ReproduceError> {
     let spec: PolicySpec = policy.parse()?;
     let policy = || policy.to_string();

@@ -1,11 +1,11 @@
 //! Studies as data: the files in `studies/`.
 
-use crate::cell::Published;
-use crate::measure::Measured;
+use crate::cell::PublishedValue;
+use crate::measure::MeasureOfClass;
 use crate::price::PricedDelay;
 use drystone::engine::Platform;
-use drystone::log::clean::{Overrun, Study as Cleaning};
-use drystone::log::transform::Factor;
+use drystone::log::clean::{CleaningStudy as Cleaning, Overrun};
+use drystone::log::transform::LoadFactor;
 use drystone::model::Procs;
 use drystone::policy::PolicySpec;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use std::fmt;
 /// A publication: its logs and its tables.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Study {
+pub struct PaperStudy {
     /// Name on the command line: `tsafrir-2007`.
     pub name: String,
     /// Publication.
@@ -28,7 +28,7 @@ pub struct Study {
     pub logs: Vec<LogRef>,
     /// Its tables.
     #[serde(rename = "table")]
-    pub tables: Vec<Table>,
+    pub tables: Vec<StudyTable>,
 }
 
 /// A log: what the study calls it, and which file that is.
@@ -50,7 +50,7 @@ pub struct LogRef {
 /// A table of a study, or a list of statements that can be checked.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Table {
+pub struct StudyTable {
     /// Its number or name in the publication.
     pub id: String,
     /// Title of the table.
@@ -83,7 +83,7 @@ pub struct Table {
     pub reason: String,
     /// Printed columns.
     #[serde(rename = "column")]
-    pub columns: Vec<Column>,
+    pub columns: Vec<StudyColumn>,
     /// One per printed line.
     #[serde(rename = "row")]
     pub rows: Vec<RowSpec>,
@@ -108,7 +108,7 @@ impl fmt::Display for Resampling {
     }
 }
 
-impl Table {
+impl StudyTable {
     /// Problem of the settings that hold for all rows.
     fn problem(&self) -> Option<String> {
         if self.procs == Some(0) {
@@ -150,11 +150,11 @@ impl Table {
 /// A column.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Column {
+pub struct StudyColumn {
     /// Its heading.
     pub name: String,
     /// Measure of the column.
-    pub measure: Measured,
+    pub measure: MeasureOfClass,
 }
 
 /// A printed line.
@@ -185,7 +185,7 @@ pub struct RowSpec {
     /// The first of the jobs that `take` counts, where that is not what the table says.
     pub from: Option<usize>,
     /// The printed values, as printed; or statements such as `> 0`; empty where nothing is printed.
-    pub published: Vec<Published>,
+    pub published: Vec<PublishedValue>,
     /// Tolerance of each value, in percent. None where the specification calls the row not
     /// attainable: it is then shown and not judged.
     pub tolerance: Option<Vec<f64>>,
@@ -220,13 +220,13 @@ pub enum StudyError {
     },
 }
 
-impl Study {
+impl PaperStudy {
     /// Reads a study; `name` is that of its file, for messages.
     ///
     /// # Errors
     /// It is no TOML, has fields that no study has or lacks some, or rows do not fit their tables.
-    pub fn parse(text: &str, name: &str) -> Result<Study, StudyError> {
-        let study: Study =
+    pub fn parse(text: &str, name: &str) -> Result<PaperStudy, StudyError> {
+        let study: PaperStudy =
             toml::from_str(text).map_err(|source| StudyError::Syntax { name: name.to_string(), source })?;
         for table in &study.tables {
             if let Some(problem) = table.problem() {
@@ -244,14 +244,14 @@ impl Study {
     }
 
     /// Problem of a row of one of its tables.
-    fn problem_of(&self, table: &Table, row: &RowSpec) -> Option<String> {
+    fn problem_of(&self, table: &StudyTable, row: &RowSpec) -> Option<String> {
         if row.price.is_some() != row.log.is_empty() {
             return Some("a row is about a log, or has a `price`".to_string());
         }
         if row.price.is_none() && !self.logs.iter().any(|log| log.id == row.log) {
             return Some(format!("there is no [[log]] with id = \"{}\"", row.log));
         }
-        if let Some(Err(error)) = row.load.as_ref().map(|load| load.parse::<Factor>()) {
+        if let Some(Err(error)) = row.load.as_ref().map(|load| load.parse::<LoadFactor>()) {
             return Some(error.to_string());
         }
         for policy in row.policy.iter().chain(&row.baseline).chain(row.monthly.values()) {
@@ -312,8 +312,8 @@ pub(crate) const BUILTIN: &[(&str, &str)] = &[
 ///
 /// # Errors
 /// None, unless the program was built with a broken study.
-pub fn builtin() -> Result<Vec<Study>, StudyError> {
-    BUILTIN.iter().map(|(name, text)| Study::parse(text, name)).collect()
+pub fn builtin() -> Result<Vec<PaperStudy>, StudyError> {
+    BUILTIN.iter().map(|(name, text)| PaperStudy::parse(text, name)).collect()
 }
 
 #[cfg(test)]
@@ -341,8 +341,8 @@ published = ["1"]
 ROW
 "#;
 
-    fn read(settings: &str, row: &str) -> Result<Study, StudyError> {
-        Study::parse(&EXAMPLE.replace("SETTINGS", settings).replace("ROW", row), "mine.toml")
+    fn read(settings: &str, row: &str) -> Result<PaperStudy, StudyError> {
+        PaperStudy::parse(&EXAMPLE.replace("SETTINGS", settings).replace("ROW", row), "mine.toml")
     }
 
     #[test]
@@ -377,7 +377,7 @@ ROW
                 let judged = table.rows.iter().any(|row| row.tolerance.is_some());
                 assert!(!judged || !table.reason.is_empty(), "{} {}", study.name, table.id);
                 for row in table.rows.iter().filter(|row| row.tolerance.is_none()) {
-                    let printed = row.published.iter().any(|value| *value != crate::Published::Nothing);
+                    let printed = row.published.iter().any(|value| *value != crate::PublishedValue::Nothing);
                     let told = !table.reason.is_empty() || !row.note.is_empty();
                     assert!(!printed || told, "{} {} {}", study.name, table.id, row.label);
                 }

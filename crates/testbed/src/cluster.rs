@@ -1,6 +1,6 @@
 //! A cluster from its start to its end.
 
-use crate::config::{Host, Options, slurm_conf};
+use crate::config::{ClusterOptions, Host, slurm_conf};
 use crate::database::{self, Database};
 use crate::{daemons, ports};
 use std::collections::BTreeMap;
@@ -16,23 +16,23 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// A Slurm of its own. It ends when it is dropped, or when the process that started it dies.
 #[derive(Debug)]
-pub struct Cluster {
+pub struct PrivateSlurm {
     root: PathBuf,
-    options: Options,
+    options: ClusterOptions,
     controller: Option<Child>,
     nodes: BTreeMap<String, Child>,
     database: Option<Database>,
     guard: Child,
 }
 
-impl Cluster {
+impl PrivateSlurm {
     /// Starts a cluster and waits until every node is idle. `None`, said on the standard error,
     /// where Slurm is not installed.
     ///
     /// # Panics
     /// Slurm is not installed and `DRYSTONE_SLURM_REQUIRED` is set, or it does not come up.
     #[must_use]
-    pub fn start(options: &Options) -> Option<Cluster> {
+    pub fn start(options: &ClusterOptions) -> Option<PrivateSlurm> {
         let needed = ["slurmctld", "slurmd", "sbatch", "squeue"].into_iter();
         let needed = needed.chain(database::PROGRAMS.into_iter().filter(|_| options.accounts.is_some()));
         let missing = needed.into_iter().find(|program| daemons::find(program).is_none());
@@ -46,7 +46,7 @@ impl Cluster {
         }
         let mut problem = String::new();
         for _ in 0..TRIES {
-            match Cluster::try_start(options) {
+            match PrivateSlurm::try_start(options) {
                 Ok(cluster) => return Some(cluster),
                 Err(error) => problem = error,
             }
@@ -54,7 +54,7 @@ impl Cluster {
         panic!("Slurm does not come up: {problem}");
     }
 
-    fn try_start(options: &Options) -> Result<Cluster, String> {
+    fn try_start(options: &ClusterOptions) -> Result<PrivateSlurm, String> {
         let told = |e: std::io::Error| e.to_string();
         let root = tempfile::Builder::new().prefix("drystone-slurm-").tempdir().map_err(told)?.keep();
         for folder in ["etc", "log", "pid", "state"] {
@@ -66,8 +66,14 @@ impl Cluster {
             ports: ports::free(2 + options.nodes as usize).map_err(told)?,
         };
         let guard = daemons::guard(&root).map_err(told)?;
-        let mut cluster =
-            Cluster { root, options: options.clone(), controller: None, nodes: BTreeMap::new(), database: None, guard };
+        let mut cluster = PrivateSlurm {
+            root,
+            options: options.clone(),
+            controller: None,
+            nodes: BTreeMap::new(),
+            database: None,
+            guard,
+        };
         let root = cluster.root.clone();
         if options.accounts.is_some() {
             cluster.database = Some(Database::start(&root, &host.name, &host.user)?);
@@ -175,7 +181,7 @@ impl Cluster {
     }
 
     /// Kills the `slurmd` of a node as `kill -9` does. Its jobs keep running: see
-    /// [`Cluster::kill_steps`].
+    /// [`PrivateSlurm::kill_steps`].
     pub fn kill_node(&mut self, node: &str) {
         self.nodes.remove(node).into_iter().for_each(end);
     }
@@ -235,7 +241,7 @@ impl Cluster {
     }
 }
 
-impl Drop for Cluster {
+impl Drop for PrivateSlurm {
     fn drop(&mut self) {
         // The guard kills all there is and removes the folder; then the dead are reaped.
         drop(self.guard.stdin.take());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// A cluster to be started.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Options {
+pub struct ClusterOptions {
     /// Nodes, called `n1`, `n2`, ….
     pub nodes: u32,
     /// Processors that each node claims.
@@ -31,10 +31,10 @@ pub struct Options {
     pub accounts: Option<Vec<String>>,
 }
 
-impl Default for Options {
+impl Default for ClusterOptions {
     /// Two nodes of four processors, scheduled strictly in order.
-    fn default() -> Options {
-        Options {
+    fn default() -> ClusterOptions {
+        ClusterOptions {
             nodes: 2,
             cpus: 4,
             node_cpus: Vec::new(),
@@ -92,7 +92,7 @@ AccountingStorageType=accounting_storage/none
 
 /// The whole `slurm.conf` of a cluster whose files are below `root`; `storage` are lines on its
 /// database.
-pub(crate) fn slurm_conf(options: &Options, host: &Host, root: &Path, storage: &str) -> String {
+pub(crate) fn slurm_conf(options: &ClusterOptions, host: &Host, root: &Path, storage: &str) -> String {
     let root = root.display();
     let mut text = FIXED.to_string();
     let mut line = |name: &str, value: &dyn std::fmt::Display| {
@@ -159,13 +159,13 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_comes_last_and_so_counts() {
-        let options = Options { lines: vec!["KillWait=9".to_string()], ..Options::default() };
+        let options = ClusterOptions { lines: vec!["KillWait=9".to_string()], ..ClusterOptions::default() };
         let host = Host { name: "host".to_string(), user: "me".to_string(), ports: vec![1, 2, 3, 4] };
         let text = slurm_conf(&options, &host, Path::new("/r"), "");
         assert!(text.find("KillWait=9") > text.find("KillWait=2"), "{text}");
         assert!(text.contains("NodeName=n2 NodeHostname=host NodeAddr=127.0.0.1 Port=4 CPUs=4 "), "{text}");
         assert!(text.contains("PartitionName=main Nodes=n[1-2] Default=YES"), "{text}");
-        let own = Options { nodes: 1, partitions: vec!["PartitionName=p Nodes=n1".to_string()], ..options };
+        let own = ClusterOptions { nodes: 1, partitions: vec!["PartitionName=p Nodes=n1".to_string()], ..options };
         let text = slurm_conf(&own, &host, Path::new("/r"), "");
         assert!(text.ends_with("PartitionName=p Nodes=n1\n") && !text.contains("main"), "{text}");
     }

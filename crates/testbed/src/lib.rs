@@ -1,16 +1,16 @@
 //! A private, real Slurm on this machine, for tests.
 //!
-//! [`Cluster::start`] starts `slurmctld` and one `slurmd` per node on free ports of the loopback
-//! interface. The nodes share this machine and may claim more processors than it has. It works as
-//! any user, without munge and without cgroups. Dropping the [`Cluster`] stops every daemon and
-//! every job; the same happens when the test process dies.
+//! [`PrivateSlurm::start`] starts `slurmctld` and one `slurmd` per node on free ports of the
+//! loopback interface. The nodes share this machine and may claim more processors than it has. It
+//! works as any user, without munge and without cgroups. Dropping the [`PrivateSlurm`] stops every
+//! daemon and every job; the same happens when the test process dies.
 //!
 //! Without an installed Slurm, `start` says so and returns `None`, and the test passes. With
 //! `DRYSTONE_SLURM_REQUIRED=1` it panics instead.
 //!
 //! ```no_run
-//! use drystone_testbed::{Cluster, Options};
-//! let Some(cluster) = Cluster::start(&Options::default()) else { return };
+//! use drystone_testbed::{PrivateSlurm, ClusterOptions};
+//! let Some(cluster) = PrivateSlurm::start(&ClusterOptions::default()) else { return };
 //! let job = cluster.ask("sbatch", &["--parsable", "--wrap", "sleep 1"]);
 //! assert!(cluster.ask("squeue", &["-h", "-o", "%A"]).contains(job.trim()));
 //! ```
@@ -23,6 +23,6 @@ mod database;
 mod ports;
 pub mod scenario;
 
-pub use cluster::Cluster;
-pub use config::Options;
+pub use cluster::PrivateSlurm;
+pub use config::ClusterOptions;
 pub use daemons::find;

@@ -5,7 +5,7 @@ use super::conf_text::{ConfText, processors_of};
 use super::places::{Renumbering, retotalled, size_of};
 use super::premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
 use super::qos as table;
-use super::state::{Applied, JobDraft, Left, node_hours};
+use super::state::{Applied, JobDraft, LeftOutJobs, node_hours};
 use drystone::model::{DeviceDemand, DevicePer, JobId, NodeShape, Outage, ProcSet, Span, Time, Which};
 use drystone_slurm::accounts::{Accounts, Tres};
 use drystone_slurm::conf::SlurmConf;
@@ -89,7 +89,7 @@ fn leave_crowded(applied: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (
             sizes.insert(number, (was, is));
         }
     }
-    let mut left = Left::default();
+    let mut left = LeftOutJobs::default();
     let mut kept = Vec::with_capacity(drafts.len());
     for draft in drafts.drain(..) {
         let nodes =
@@ -157,7 +157,7 @@ fn resized(
 /// last ones that are too many.
 fn leave_running(applied: &mut Applied, drafts: &mut Vec<JobDraft>, gone: &BTreeSet<JobId>) {
     let mut used: Vec<u64> = vec![0; applied.premises.pools.len()];
-    let mut left = Left::default();
+    let mut left = LeftOutJobs::default();
     let mut dropped = Vec::new();
     for (at, draft) in drafts.iter().enumerate() {
         let Some(place) = draft.place.filter(|&place| applied.is_running(place)) else { continue };
@@ -426,7 +426,7 @@ fn refuse_beyond(
         mine && (over(cpus, most.cpu) || over(nodes, most.node) || over(gpus, most.gpu))
     };
     let mut drafts = applied.drafts();
-    let mut left = Left::default();
+    let mut left = LeftOutJobs::default();
     drafts.retain(|draft| {
         let goes = beyond(draft) && !draft.place.is_some_and(|place| applied.is_running(place));
         if goes {

@@ -2,7 +2,7 @@
 
 use super::scan::{Scan, SiteChangeError, quoted};
 use super::settings;
-use drystone::log::transform::Factor;
+use drystone::log::transform::LoadFactor;
 use drystone::model::Span;
 use drystone::text::nearest;
 use std::fmt;
@@ -48,7 +48,7 @@ pub enum Longer {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LimitRule {
     /// The limit times a factor.
-    Times(Factor),
+    Times(LoadFactor),
     /// The limit times this percentile of the run times by limits of the user's jobs that had
     /// ended.
     Percentile(u8),
@@ -180,7 +180,7 @@ pub enum SiteChange {
     /// `limits x0.5`, `limits p90 of user`, `limits exact`: the limits that users give.
     Limits(LimitRule),
     /// `load 1.2`, `load 1.2 resampled`.
-    Load(Factor, ArrivalChange),
+    Load(LoadFactor, ArrivalChange),
     /// `border small: nodes<=4`.
     Border(Border),
     /// `short-queue 1h`: a partition of a higher tier on the same nodes, for jobs up to this limit.
@@ -431,7 +431,7 @@ fn limits(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
 
 fn load(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     let (from, word) = scan.word(|_| false);
-    let factor: Factor =
+    let factor: LoadFactor =
         word.parse().map_err(|_| scan.error(from, "expected a load factor such as 1.2, which is 20 % more"))?;
     let arrivals = match scan.is_done() {
         true => ArrivalChange::Compressed,

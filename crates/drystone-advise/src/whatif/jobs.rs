@@ -4,10 +4,10 @@ use super::change::{ArrivalChange, Border, Bordered, LeftOut, LimitRule, SiteCha
 use super::conf_text::ConfText;
 use super::places::can_go;
 use super::premises::ApplyError;
-use super::state::{Applied, JobDraft, Left, node_hours};
-use drystone::log::transform::Factor;
+use super::state::{Applied, JobDraft, LeftOutJobs, node_hours};
+use drystone::log::transform::LoadFactor;
 use drystone::model::{Job, Outage, Span, Time};
-use drystone_evolve::Draw;
+use drystone_evolve::RandomDraw;
 use drystone_slurm::conf::SlurmConf;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -75,7 +75,7 @@ fn leave_out(
     what: &str,
 ) -> Result<(), ApplyError> {
     let mut drafts = applied.drafts();
-    let mut left = Left::default();
+    let mut left = LeftOutJobs::default();
     drafts.retain(|draft| {
         let goes = goes(applied, draft);
         if goes {
@@ -241,7 +241,7 @@ fn past_shares(drafts: &[JobDraft], percent: u8) -> Vec<Option<f64>> {
 pub(super) fn load(
     applied: &mut Applied,
     change: &SiteChange,
-    factor: Factor,
+    factor: LoadFactor,
     arrivals: ArrivalChange,
     seed: u64,
 ) -> Result<(), ApplyError> {
@@ -265,7 +265,7 @@ pub(super) fn load(
 
 /// Divides the times of outages as submit times are: each meets the jobs that it met, and those
 /// that did not meet each other still do not. Returns how many there are.
-fn compress(outages: &mut Vec<Outage>, factor: Factor) -> usize {
+fn compress(outages: &mut Vec<Outage>, factor: LoadFactor) -> usize {
     for outage in outages.iter_mut() {
         outage.begin = factor.divide(outage.begin);
         for time in [&mut outage.end, &mut outage.announced, &mut outage.expected] {
@@ -278,7 +278,7 @@ fn compress(outages: &mut Vec<Outage>, factor: Factor) -> usize {
 
 /// Repeats or leaves out days of users: all jobs that a user submitted on a day stay together. A
 /// repeated day comes at the same weekday and time of another week.
-fn resample(applied: &mut Applied, change: &SiteChange, factor: Factor, seed: u64) -> Result<(), ApplyError> {
+fn resample(applied: &mut Applied, change: &SiteChange, factor: LoadFactor, seed: u64) -> Result<(), ApplyError> {
     let drafts = applied.drafts();
     let (first, last) = applied.premises.workload.submits().unwrap_or_default();
     let begin = applied.premises.workload.circumstances().and_then(|known| known.begin).unwrap_or(first);
@@ -288,9 +288,9 @@ fn resample(applied: &mut Applied, change: &SiteChange, factor: Factor, seed: u6
     for (at, draft) in drafts.iter().enumerate() {
         blocks.entry((day(&draft.job), draft.job.user)).or_default().push(at);
     }
-    let mut draw = Draw::new(seed, 0x10ad);
+    let mut draw = RandomDraw::new(seed, 0x10ad);
     let (whole, part) = (factor.as_f64().floor(), factor.as_f64().fract());
-    let (mut all, mut added, mut left) = (Vec::with_capacity(drafts.len()), 0_u64, Left::default());
+    let (mut all, mut added, mut left) = (Vec::with_capacity(drafts.len()), 0_u64, LeftOutJobs::default());
     for ((day, _), places) in &blocks {
         // Jobs that are here at the beginning belong to no day.
         let fixed = *day < 0;

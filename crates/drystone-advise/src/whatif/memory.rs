@@ -6,8 +6,8 @@ use super::places::retotalled;
 use super::premises::ApplyError;
 use super::state::Applied;
 use drystone::model::{Demand, NodeMemory, NodeShape, ResourceTableBuilder};
-use drystone_slurm::conf::{Partition, SlurmConf};
-use drystone_slurm::model::Machine;
+use drystone_slurm::conf::{ConfPartition, SlurmConf};
+use drystone_slurm::model::ModelMachine;
 
 /// Megabytes for each processor of a job that asks for no memory.
 pub(super) const DEFAULT: &str = "DefMemPerCPU";
@@ -17,7 +17,7 @@ pub(super) const MOST: &str = "MaxMemPerCPU";
 
 /// The error of a configuration under which memory holds no job back.
 fn counted(change: &SiteChange, conf: &SlurmConf) -> Result<(), ApplyError> {
-    match Machine::from_conf(conf).resources.memory.is_empty() {
+    match ModelMachine::from_conf(conf).resources.memory.is_empty() {
         false => Ok(()),
         true => Err(ApplyError::new(
             change,
@@ -67,13 +67,13 @@ pub(super) fn nodes(
 }
 
 /// A key of a partition, else of the whole configuration, in megabytes.
-fn limit(conf: &SlurmConf, part: &Partition, key: &str) -> Option<u64> {
+fn limit(conf: &SlurmConf, part: &ConfPartition, key: &str) -> Option<u64> {
     let own = part.others.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str());
     own.or_else(|| conf.setting(key)).and_then(|text| text.parse().ok()).filter(|&mb| mb > 0)
 }
 
 /// Returns whether a job's memory is what it gets without asking.
-fn is_default(shape: &NodeShape, procs: u64, conf: &SlurmConf, part: &Partition) -> bool {
+fn is_default(shape: &NodeShape, procs: u64, conf: &SlurmConf, part: &ConfPartition) -> bool {
     let nodes = u64::from(shape.nodes.0.max(1));
     let each = match (limit(conf, part, DEFAULT), limit(conf, part, "DefMemPerNode")) {
         (Some(mb), _) => mb.saturating_mul(1_024).saturating_mul(procs),

@@ -29,4 +29,4 @@ pub use moment::moment;
 pub use paired::{ClassChange, PairedChange, PairedWait, paired};
 pub use premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
 pub use scan::SiteChangeError;
-pub use state::{Applied, Left, apply};
+pub use state::{Applied, LeftOutJobs, apply};

@@ -5,8 +5,8 @@ use drystone::model::{
     Adopted, Circumstances, Demand, DemandId, JobId, NodeMemory, NodeShape, ProcSet, Procs, ResourceError,
     ResourceTable, ResourceTableBuilder,
 };
-use drystone_slurm::conf::{Node, SlurmConf};
-use drystone_slurm::model::Machine;
+use drystone_slurm::conf::{ConfNode, SlurmConf};
+use drystone_slurm::model::ModelMachine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ fn plain(name: &str) -> String {
 
 /// The totals of a pool by a configuration.
 fn totals(conf: &SlurmConf) -> BTreeMap<String, u64> {
-    let machine = Machine::from_conf(conf);
+    let machine = ModelMachine::from_conf(conf);
     let resources = &machine.resources;
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
     if !resources.memory.is_empty() {
@@ -156,10 +156,10 @@ pub(super) fn loosened(
 /// are not looked for elsewhere: a job with them stays where it is.
 pub(super) fn can_go(shape: Option<&NodeShape>, procs: Procs, conf: &SlurmConf, partition: &str) -> bool {
     let Some(partition) = conf.partition(partition) else { return false };
-    let nodes: Vec<&Node> = partition.nodes.iter().map(|&at| &conf.nodes[at as usize]).collect();
+    let nodes: Vec<&ConfNode> = partition.nodes.iter().map(|&at| &conf.nodes[at as usize]).collect();
     let cpus: u64 = nodes.iter().map(|node| u64::from(node.cpus)).sum();
     let Some(shape) = shape else { return u64::from(procs) <= cpus };
-    let memory = |node: &&&Node| {
+    let memory = |node: &&&ConfNode| {
         let kb = node.memory_mb.saturating_mul(1_024);
         match shape.memory {
             NodeMemory::PerNode(asked) => asked <= kb,
@@ -167,7 +167,7 @@ pub(super) fn can_go(shape: Option<&NodeShape>, procs: Procs, conf: &SlurmConf, 
             _ => true,
         }
     };
-    let devices = |node: &&&Node| {
+    let devices = |node: &&&ConfNode| {
         shape.devices.iter().all(|device| node.gres.split(',').any(|gres| gres.starts_with(&device.name)))
     };
     u64::from(procs) <= cpus

@@ -1,6 +1,6 @@
 //! Limits of QOS: in accounts, and as a table that `sacctmgr` would print.
 
-use drystone_slurm::accounts::{Accounts, Limits, Qos, Tres};
+use drystone_slurm::accounts::{AccountLimits, Accounts, Qos, Tres};
 use std::fmt::Write;
 
 /// Sets limits of a QOS, which is made where there is none.
@@ -66,7 +66,7 @@ fn tres(tres: &Tres) -> String {
 /// Columns of limits that associations and QOS have in common.
 const LIMITS: &str = "GrpTRES|GrpJobs|GrpSubmit|MaxTRES|MaxJobs|MaxSubmit|MaxWall";
 
-fn common(limits: &Limits) -> String {
+fn common(limits: &AccountLimits) -> String {
     [
         tres(&limits.grp_tres),
         count(limits.grp_jobs),

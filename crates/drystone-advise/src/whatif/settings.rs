@@ -11,27 +11,27 @@ use drystone::text::nearest;
 use drystone_slurm::conf::{KNOBS, Knob};
 
 /// Settings with a line of their own that the model of Slurm heeds, and the shape of their values.
-const LINES: [(&str, Shape); 15] = [
-    ("PriorityType", Shape::Priority),
-    ("PriorityWeightAge", Shape::Whole),
-    ("PriorityWeightFairshare", Shape::Whole),
-    ("PriorityWeightJobSize", Shape::Whole),
-    ("PriorityWeightPartition", Shape::Whole),
-    ("PriorityWeightQOS", Shape::Whole),
-    ("PriorityWeightAssoc", Shape::Whole),
-    ("PriorityDecayHalfLife", Shape::Length),
-    ("PriorityMaxAge", Shape::Length),
-    ("PriorityCalcPeriod", Shape::Length),
-    ("PriorityFavorSmall", Shape::YesNo),
-    ("SchedulerType", Shape::Scheduler),
-    ("AccountingStorageEnforce", Shape::Any),
-    (memory::DEFAULT, Shape::Whole),
-    (memory::MOST, Shape::Whole),
+const LINES: [(&str, ValueShape); 15] = [
+    ("PriorityType", ValueShape::Priority),
+    ("PriorityWeightAge", ValueShape::Whole),
+    ("PriorityWeightFairshare", ValueShape::Whole),
+    ("PriorityWeightJobSize", ValueShape::Whole),
+    ("PriorityWeightPartition", ValueShape::Whole),
+    ("PriorityWeightQOS", ValueShape::Whole),
+    ("PriorityWeightAssoc", ValueShape::Whole),
+    ("PriorityDecayHalfLife", ValueShape::Length),
+    ("PriorityMaxAge", ValueShape::Length),
+    ("PriorityCalcPeriod", ValueShape::Length),
+    ("PriorityFavorSmall", ValueShape::YesNo),
+    ("SchedulerType", ValueShape::Scheduler),
+    ("AccountingStorageEnforce", ValueShape::Any),
+    (memory::DEFAULT, ValueShape::Whole),
+    (memory::MOST, ValueShape::Whole),
 ];
 
 /// Shapes of values.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum ValueShape {
     Whole,
     YesNo,
     Length,
@@ -40,26 +40,28 @@ enum Shape {
     Any,
 }
 
-impl Shape {
+impl ValueShape {
     /// The value as `slurm.conf` has it; in words what is expected, where it has not.
     fn value(self, text: &str) -> Result<String, &'static str> {
         let lower = text.to_ascii_lowercase();
         let one_of = |all: [&str; 2]| all.contains(&lower.as_str()).then(|| lower.clone());
         let found = match self {
-            Shape::Whole => text.parse::<u32>().ok().map(|number| number.to_string()),
-            Shape::YesNo => one_of(["yes", "no"]).map(|word| word.to_uppercase()),
-            Shape::Length => text.chars().all(|c| c.is_ascii_digit() || ":-".contains(c)).then(|| text.to_string()),
-            Shape::Priority => one_of(["priority/basic", "priority/multifactor"]),
-            Shape::Scheduler => one_of(["sched/backfill", "sched/builtin"]),
-            Shape::Any => Some(text.to_string()),
+            ValueShape::Whole => text.parse::<u32>().ok().map(|number| number.to_string()),
+            ValueShape::YesNo => one_of(["yes", "no"]).map(|word| word.to_uppercase()),
+            ValueShape::Length => {
+                text.chars().all(|c| c.is_ascii_digit() || ":-".contains(c)).then(|| text.to_string())
+            }
+            ValueShape::Priority => one_of(["priority/basic", "priority/multifactor"]),
+            ValueShape::Scheduler => one_of(["sched/backfill", "sched/builtin"]),
+            ValueShape::Any => Some(text.to_string()),
         };
         found.filter(|value| !value.is_empty()).ok_or(match self {
-            Shape::Whole => "expected a whole number",
-            Shape::YesNo => "expected YES or NO",
-            Shape::Length => "expected a time as slurm.conf has it, such as 7-0 or 12:00:00",
-            Shape::Priority => "expected priority/basic or priority/multifactor",
-            Shape::Scheduler => "expected sched/backfill or sched/builtin",
-            Shape::Any => "expected a value",
+            ValueShape::Whole => "expected a whole number",
+            ValueShape::YesNo => "expected YES or NO",
+            ValueShape::Length => "expected a time as slurm.conf has it, such as 7-0 or 12:00:00",
+            ValueShape::Priority => "expected priority/basic or priority/multifactor",
+            ValueShape::Scheduler => "expected sched/backfill or sched/builtin",
+            ValueShape::Any => "expected a value",
         })
     }
 }
@@ -88,7 +90,7 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Result<Vec<(String, String)>, SiteCha
             let (from, value) = scan.word(|_| false);
             let read = match (line, flag) {
                 (Some((_, shape)), _) => shape.value(&value),
-                (None, true) => Shape::YesNo.value(&value).map(|word| word.to_lowercase()),
+                (None, true) => ValueShape::YesNo.value(&value).map(|word| word.to_lowercase()),
                 (None, false) => value.parse::<i64>().map(|n| n.to_string()).map_err(|_| "expected a whole number"),
             };
             read.map_err(|problem| scan.error(from, problem))?

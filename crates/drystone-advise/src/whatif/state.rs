@@ -4,14 +4,15 @@ use super::change::{ChangeList, Longer, SiteChange};
 use super::premises::{ApplyError, Premises};
 use super::{capacity, jobs, memory, places, settings};
 use drystone::model::{
-    Adopted, After, Circumstances, DemandId, Job, JobId, Machine, ResourceTable, Span, Then, Time, Truth, Workload,
+    Adopted, Circumstances, DemandId, DependencyEffect, DependsOn, Job, JobId, Machine, ResourceTable, Span, Time,
+    Truth, Workload,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Jobs that a scenario leaves out.
 #[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize)]
-pub struct Left {
+pub struct LeftOutJobs {
     /// Jobs.
     pub jobs: u64,
     /// Their nodes times hours.
@@ -32,7 +33,7 @@ pub struct Applied {
     /// Jobs that were added.
     pub added: u64,
     /// Jobs that were left out.
-    pub left: Left,
+    pub left: LeftOutJobs,
     /// Those of them that could never run, so that their submission would be refused.
     pub refused: u64,
     /// Changes made, in words, with counts.
@@ -74,7 +75,7 @@ pub fn apply(
         feeds_back: false,
         split: 0,
         added: 0,
-        left: Left::default(),
+        left: LeftOutJobs::default(),
         refused: 0,
         notes: Vec::new(),
         table: premises.workload.resources().cloned(),
@@ -130,7 +131,7 @@ impl Applied {
         let both = workload.jobs().iter().zip(workload.truth()).zip(&self.origin);
         let follows = |at: usize| {
             let known = workload.circumstances().and_then(|known| known.after.get(&JobId(at as u32)));
-            known.is_some_and(|after| after.then == Then::Arrives && self.feeds_back)
+            known.is_some_and(|after| after.then == DependencyEffect::Arrives && self.feeds_back)
         };
         both.enumerate()
             .map(|(at, ((job, truth), origin))| JobDraft {
@@ -213,7 +214,7 @@ impl Applied {
         for at in 1..drafts.len() {
             if drafts[at].follows {
                 let before = JobId(new_place[at - 1]);
-                let after = After { jobs: vec![before], think: Span::ZERO, then: Then::Arrives };
+                let after = DependsOn { jobs: vec![before], think: Span::ZERO, then: DependencyEffect::Arrives };
                 known.after.insert(JobId(new_place[at]), after);
             }
         }
@@ -243,7 +244,7 @@ impl Applied {
             never.iter().filter_map(|id| self.origin.get(id.index()).copied().flatten()).collect();
         let mut kept = self.clone();
         let mut drafts = kept.drafts();
-        let (mut left, mut first) = (Left::default(), Vec::new());
+        let (mut left, mut first) = (LeftOutJobs::default(), Vec::new());
         let mut gone: BTreeSet<(bool, u32)> = BTreeSet::new();
         drafts.retain(|draft| {
             let place = draft.place.unwrap_or(u32::MAX);
@@ -272,8 +273,8 @@ impl Applied {
         Ok(kept)
     }
 
-    fn drop_too_wide(&self, drafts: &mut Vec<JobDraft>) -> Left {
-        let mut left = Left::default();
+    fn drop_too_wide(&self, drafts: &mut Vec<JobDraft>) -> LeftOutJobs {
+        let mut left = LeftOutJobs::default();
         let premises = &self.premises;
         let mut gone = false;
         drafts.retain(|draft| {
@@ -297,7 +298,7 @@ impl Applied {
 const SHOWN: usize = 3;
 
 /// The sentence on jobs that can never run.
-fn refused(left: &Left, first: &[String]) -> String {
+fn refused(left: &LeftOutJobs, first: &[String]) -> String {
     let (jobs, whose) = if left.jobs == 1 { ("job", "its submission") } else { ("jobs", "their submissions") };
     let more = if left.jobs as usize > first.len() { ", ..." } else { "" };
     format!(

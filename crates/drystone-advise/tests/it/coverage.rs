@@ -3,7 +3,7 @@
 
 use drystone::experiment::Experiment;
 use drystone::generate::{Params, generate};
-use drystone::metrics::{Config, JobRow};
+use drystone::metrics::{JobRow, MetricsConfig};
 use drystone::model::{Machine, Outages, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::{Applied, PairedChange, PairedWait, Periods, Premises, apply, paired};
@@ -15,7 +15,7 @@ fn waits(applied: &Applied, policy: &PolicySpec) -> Vec<f64> {
     let outages = Outages::new(Machine::new(applied.premises.pools[0].procs), Vec::new()).expect("possible");
     let measured = Experiment::new(policy, &applied.premises.workload)
         .losing(Some(&outages))
-        .measuring(Config { keep_jobs: true, ..Config::light() })
+        .measuring(MetricsConfig { keep_jobs: true, ..MetricsConfig::light() })
         .run(&mut ());
     let rows = measured.expect("simulated").expect("to its end").report.jobs.expect("rows");
     let mut waits = vec![f64::NAN; applied.origin.len()];

@@ -4,7 +4,10 @@
 mod coverage;
 mod whatif;
 
-use drystone_advise::{Advice, Bench, Change, Goal, Guard, Live, PassCost, Plan, Reason, Site, Study, Sums, advise};
+use drystone_advise::{
+    Advice, AdviceGoal, AdviceReason, AdviceSettings, AdviceStudy, CandidateSimulator, GoalGuard, KnobChange,
+    LivePolicy, PassCost, PeriodFigures, SiteKnobs, advise,
+};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
@@ -17,10 +20,10 @@ struct Made<F> {
     stops_after: usize,
 }
 
-impl<F: Fn(&str, usize) -> f64> Bench for Made<F> {
+impl<F: Fn(&str, usize) -> f64> CandidateSimulator for Made<F> {
     type Error = Infallible;
 
-    fn simulate(&mut self, policies: &[String], _: &str) -> Result<Vec<Option<Sums>>, Infallible> {
+    fn simulate(&mut self, policies: &[String], _: &str) -> Result<Vec<Option<PeriodFigures>>, Infallible> {
         let one = |policy: &String| {
             if self.asked.len() >= self.stops_after {
                 return None;
@@ -33,7 +36,7 @@ impl<F: Fn(&str, usize) -> f64> Bench for Made<F> {
                     [wait, 2.0 * wait].into_iter().chain([wait; 5]).map(|value| vec![value]).collect()
                 })
                 .collect();
-            Some(Sums::of_values(&weeks))
+            Some(PeriodFigures::of_values(&weeks))
         };
         Ok(policies.iter().map(one).collect())
     }
@@ -45,8 +48,8 @@ impl<F: Fn(&str, usize) -> f64> Bench for Made<F> {
 
 const WEEKS: usize = 10;
 
-fn change(knob: &'static str, value: &str) -> Change {
-    Change { knob, set: vec![(knob, value.to_string())] }
+fn change(knob: &'static str, value: &str) -> KnobChange {
+    KnobChange { knob, set: vec![(knob, value.to_string())] }
 }
 
 fn asked(
@@ -54,19 +57,19 @@ fn asked(
     guards: &[&str],
     stops_after: usize,
 ) -> (Option<Advice>, Vec<String>, Vec<String>) {
-    let site = Site { conf: None, more: Vec::new(), cost: PassCost::given(1), instantaneous: false, longest: 60 };
-    let goal: Goal = "avgW".parse().expect("valid");
-    let guards: Vec<Guard> = guards.iter().map(|guard| guard.parse().expect("valid")).collect();
+    let site = SiteKnobs { conf: None, more: Vec::new(), cost: PassCost::given(1), instantaneous: false, longest: 60 };
+    let goal: AdviceGoal = "avgW".parse().expect("valid");
+    let guards: Vec<GoalGuard> = guards.iter().map(|guard| guard.parse().expect("valid")).collect();
     let changes = vec![
         change("bf_window", "2880"),
         change("bf_window", "720"),
         change("bf_interval", "60"),
         change("bf_resolution", "300"),
     ];
-    let live = vec![Live { policy: "easy".to_string() }, Live { policy: "easy++".to_string() }];
-    let mut study = Study::new(&site, (&goal, &guards), (changes, live), 3);
+    let live = vec![LivePolicy { policy: "easy".to_string() }, LivePolicy { policy: "easy++".to_string() }];
+    let mut study = AdviceStudy::new(&site, (&goal, &guards), (changes, live), 3);
     let mut bench = Made { rule, asked: Vec::new(), told: Vec::new(), stops_after };
-    let Ok(advice) = advise(&mut study, &mut bench, Plan::default());
+    let Ok(advice) = advise(&mut study, &mut bench, AdviceSettings::default());
     (advice, bench.asked, bench.told)
 }
 
@@ -85,7 +88,7 @@ fn changes_that_help_are_combined_and_hold() {
     };
     let (advice, asked, told) = self::asked(rule, &[], usize::MAX);
     let advice = advice.expect("nothing stops it");
-    assert_eq!(advice.settings.reason, Reason::Recommended);
+    assert_eq!(advice.settings.reason, AdviceReason::Recommended);
     let best = advice.settings.best.expect("there is one");
     assert_eq!((best.name.as_str(), best.phases), ("bf_window=2880, bf_interval=60", 3));
     assert!((best.change + 0.28).abs() < 1e-9, "{}", best.change);
@@ -95,7 +98,7 @@ fn changes_that_help_are_combined_and_hold() {
     assert_eq!((judged.of, judged.better, judged.half, judged.left), (40, 40, 40, 0));
     assert!(judged.got.is_some_and(|got| (got + 0.28).abs() < 1e-9));
     assert_eq!(advice.settings.better_periods, (10, 10));
-    assert_eq!(advice.live.reason, Reason::NothingBetter, "both live policies are as good as what there is");
+    assert_eq!(advice.live.reason, AdviceReason::NothingBetter, "both live policies are as good as what there is");
     assert!(told[1].contains("bf_window=2880 (-20.0 %)"), "{told:?}");
     let mut counted: BTreeMap<&String, usize> = BTreeMap::new();
     asked.iter().for_each(|policy| *counted.entry(policy).or_default() += 1);
@@ -133,7 +136,7 @@ fn what_clocks_do_is_no_gain() {
     let (advice, ..) = self::asked(rule, &[], usize::MAX);
     let advice = advice.expect("nothing stops it");
     assert!((advice.spread - 0.1).abs() < 1e-9);
-    assert_eq!(advice.settings.reason, Reason::NothingBetter);
+    assert_eq!(advice.settings.reason, AdviceReason::NothingBetter);
     assert!(advice.settings.best.is_none());
 }
 
@@ -155,7 +158,7 @@ fn a_value_that_only_the_first_phase_flatters_does_not_hide_another_value_of_its
     let (advice, asked, _) = self::asked(rule, &[], usize::MAX);
     let settings = advice.expect("nothing stops it").settings;
     assert!(asked.iter().any(|policy| policy.contains("phase=2")), "phases have numbers: {asked:?}");
-    assert_eq!(settings.reason, Reason::Recommended, "{settings:?}");
+    assert_eq!(settings.reason, AdviceReason::Recommended, "{settings:?}");
     let best = settings.best.expect("there is one");
     assert_eq!((best.name.as_str(), best.phases), ("bf_window=720", 3));
     assert_eq!(settings.judged.better, 40);
@@ -226,7 +229,7 @@ fn what_is_known_when_it_is_stopped_is_told() {
         (advice.tried.len(), advice.settings.best.map(|best| best.name).as_deref()),
         (7, Some("bf_window=2880"))
     );
-    assert_eq!(advice.settings.reason, Reason::Unfinished);
+    assert_eq!(advice.settings.reason, AdviceReason::Unfinished);
 }
 
 /// If no job waits for long, nothing is worth a change: 5 s that become 0 are no gain.
@@ -235,5 +238,5 @@ fn a_few_seconds_are_no_gain() {
     let rule = |policy: &str, _: usize| if policy.contains("bf_window=2880") { 0.0 } else { 5.0 };
     let (advice, ..) = self::asked(rule, &[], usize::MAX);
     let settings = advice.expect("nothing stops it").settings;
-    assert_eq!((settings.reason, settings.best.is_none()), (Reason::NothingBetter, true));
+    assert_eq!((settings.reason, settings.best.is_none()), (AdviceReason::NothingBetter, true));
 }

@@ -1,8 +1,8 @@
 //! Changed workloads: what theory says of them, and schedules worked out by hand.
 
 use drystone::experiment::Experiment;
-use drystone::metrics::{Config, JobRow};
-use drystone::model::{Job, Machine, Outage, Outages, Provenance, Span, Status, Time, Truth, Which, Workload};
+use drystone::metrics::{JobRow, MetricsConfig};
+use drystone::model::{Job, LogStatus, Machine, Outage, Outages, Provenance, Span, Time, Truth, Which, Workload};
 use drystone::policy::PolicySpec;
 use drystone_advise::{Applied, PartitionPremises, PoolPremises, Premises, apply};
 use proptest::prelude::*;
@@ -11,8 +11,11 @@ use std::collections::BTreeMap;
 /// Jobs as submit, run time, processors, limit, user.
 fn premises(procs: u32, jobs: &[(i64, i64, u32, i64, i32)]) -> Premises {
     let facts = jobs.iter().map(|&(submit, _, procs, limit, user)| Job::new(Time(submit), procs, Span(limit)).by(user));
-    let truth =
-        jobs.iter().zip(1..).map(|(&(_, run, ..), number)| Truth { run: Span(run), number, status: Status::Completed });
+    let truth = jobs.iter().zip(1..).map(|(&(_, run, ..), number)| Truth {
+        run: Span(run),
+        number,
+        status: LogStatus::Completed,
+    });
     let workload = Workload::new(Machine::new(procs), facts.collect(), truth.collect(), Provenance::default());
     let pool = PoolPremises {
         name: "log".to_string(),
@@ -48,7 +51,7 @@ fn rows(applied: &Applied, policy: &str) -> Vec<JobRow> {
     let measured = Experiment::new(&spec, &applied.premises.workload)
         .losing(Some(&outages))
         .feeding_back(applied.feeds_back)
-        .measuring(Config { keep_jobs: true, ..Config::light() })
+        .measuring(MetricsConfig { keep_jobs: true, ..MetricsConfig::light() })
         .run(&mut ());
     measured.expect("simulated").expect("to its end").report.jobs.expect("rows")
 }

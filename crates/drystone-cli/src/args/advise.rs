@@ -5,7 +5,7 @@ use crate::exit::CODES;
 use crate::output::ReportFormat;
 use clap::{Args, ValueEnum};
 use drystone::model::Span;
-use drystone_advise::{Goal, Guard};
+use drystone_advise::{AdviceGoal, GoalGuard};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -45,12 +45,12 @@ pub(crate) struct AdviseArgs {
     pub(crate) worth: bool,
 
     /// Objective to improve.
-    #[arg(long, value_name = "GOAL", default_value = "tradeoff(Tw:avgX)", value_parser = str::parse::<Goal>)]
-    pub(crate) goal: Goal,
+    #[arg(long, value_name = "GOAL", default_value = "tradeoff(Tw:avgX)", value_parser = str::parse::<AdviceGoal>)]
+    pub(crate) goal: AdviceGoal,
 
     /// Limit that no suggestion may exceed, e.g. maxW<+20%; repeatable.
-    #[arg(long, value_name = "GUARD", value_parser = str::parse::<Guard>)]
-    pub(crate) guard: Vec<Guard>,
+    #[arg(long, value_name = "GUARD", value_parser = str::parse::<GoalGuard>)]
+    pub(crate) guard: Vec<GoalGuard>,
 
     /// The site's slurm.conf [default: the site's own, else Slurm's defaults].
     #[arg(long, value_name = "FILE", help_heading = "Slurm")]

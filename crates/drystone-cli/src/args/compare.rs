@@ -3,7 +3,7 @@
 use super::SimulationArgs;
 use crate::exit::CODES;
 use clap::Args;
-use drystone::log::transform::Factor;
+use drystone::log::transform::LoadFactor;
 use drystone::model::Span;
 use drystone::policy::PolicySpec;
 use std::time::Duration;
@@ -57,8 +57,8 @@ pub(crate) struct CompareArgs {
     /// Also simulate every policy at these load factors, for load curves: 1.1 is 10 % more load, on
     /// top of --load. --by has its categories at each.
     #[arg(long, value_name = "FACTOR,...", value_delimiter = ',', help_heading = "Measuring", conflicts_with = "each_month",
-          value_parser = super::values::value::<Factor>)]
-    pub(crate) loads: Vec<Factor>,
+          value_parser = super::values::value::<LoadFactor>)]
+    pub(crate) loads: Vec<LoadFactor>,
 
     /// Submissions per batch of the slowdown ratio R against the baseline, which --details, reports
     /// and plots have.

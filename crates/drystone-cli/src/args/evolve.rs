@@ -4,7 +4,7 @@ use super::{LogArgs, SourceArgs};
 use crate::exit::CODES;
 use crate::output::ReportFormat;
 use clap::{Args, ValueEnum};
-use drystone_evolve::{Guard, Objective, Template};
+use drystone_evolve::{MeasureObjective, ObjectiveGuard, Template};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -39,16 +39,16 @@ pub(crate) struct EvolveArgs {
     /// Method of the search: breeding formulas, or regression over trials of random orders on
     /// a generated workload.
     #[arg(long, value_name = "METHOD", default_value = "search")]
-    pub(crate) method: Method,
+    pub(crate) method: EvolveMethod,
 
     /// Objective to minimise: the mean or the maximum of a measure, such as wait_mean or
     /// bounded_slowdown_mean.
     #[arg(long, value_name = "MEASURE", default_value = "bounded_slowdown_mean")]
-    pub(crate) objective: Objective,
+    pub(crate) objective: MeasureObjective,
 
     /// Bound that must not be exceeded, such as 'wait_max<=1.5*easy' or 'wait_max<=86400'.
     #[arg(long, value_name = "BOUND")]
-    pub(crate) guard: Option<Guard>,
+    pub(crate) guard: Option<ObjectiveGuard>,
 
     /// The policy, with ? in place of the formula.
     #[arg(long, short, value_name = "SPEC", default_value = "easy(order=?,backfill=?)")]
@@ -122,7 +122,7 @@ pub(crate) struct EvolveArgs {
 
 /// Methods of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Method {
+pub(crate) enum EvolveMethod {
     /// Mutation and crossover of formulas, local steps of their weights.
     Search,
     /// Functions fitted to the scores of jobs in trials, as Carastan-Santos & de Camargo 2017 did

@@ -5,7 +5,7 @@ use crate::output::ReportFormat;
 use clap::Args;
 use drystone::model::Span;
 use drystone::policy::PolicySpec;
-use drystone_site::fidelity::Requirement;
+use drystone_site::fidelity::FidelityRequirement;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -38,8 +38,8 @@ pub(crate) struct FidelityArgs {
 
     /// Exit with code 1 unless every pool reaches this, such as within-10m=0.9 or
     /// mean-distance=600; repeatable.
-    #[arg(long, value_name = "MEASURE=NUMBER", value_parser = str::parse::<Requirement>)]
-    pub(crate) require: Vec<Requirement>,
+    #[arg(long, value_name = "MEASURE=NUMBER", value_parser = str::parse::<FidelityRequirement>)]
+    pub(crate) require: Vec<FidelityRequirement>,
 
     /// Repetitions of the simulation with moved arrivals, for the noise; 0 leaves it out.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(..=10_000), help_heading = "Measuring")]

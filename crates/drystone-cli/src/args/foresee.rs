@@ -4,7 +4,7 @@ use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::output::ReportFormat;
 use clap::Args;
 use drystone::policy::PolicySpec;
-use drystone_when::Method;
+use drystone_when::AnswerMethod;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -32,8 +32,8 @@ pub(crate) struct ForeseeArgs {
     pub(crate) policy: PolicySpec,
 
     /// A way to answer that is scored; repeatable [default: all].
-    #[arg(long, value_name = "METHOD", value_parser = super::values::words(&Method::ALL, Method::name), help_heading = "Questions")]
-    pub(crate) method: Vec<Method>,
+    #[arg(long, value_name = "METHOD", value_parser = super::values::words(&AnswerMethod::ALL, AnswerMethod::name), help_heading = "Questions")]
+    pub(crate) method: Vec<AnswerMethod>,
 
     /// Ask about one in N of the waiting jobs: scores are then coarser, and sooner there
     /// [default: 1; on larger logs one in so many that about 30,000 are asked about at most, and

@@ -5,7 +5,7 @@ use super::{CutArgs, LogArgs, RealArgs};
 use crate::exit::CODES;
 use crate::output::ReportFormat;
 use clap::Args;
-use drystone::metrics::Selection;
+use drystone::metrics::JobSelection;
 use drystone::model::Span;
 use drystone::policy::PolicySpec;
 use drystone_headroom::DelayMeasure;
@@ -63,7 +63,7 @@ pub(crate) struct HeadroomArgs {
     /// Jobs that count: all, completed, submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in
     /// seconds of the simulation [default: all].
     #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = selection)]
-    pub(crate) trim: Option<Selection>,
+    pub(crate) trim: Option<JobSelection>,
 
     /// Seed of the search, and of the synthetic workload where no log is given.
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measuring")]

@@ -3,7 +3,7 @@
 use super::values::words;
 use crate::exit::CODES;
 use clap::{Args, ValueEnum};
-use drystone_site::{Arrive, Counting, Effort, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
+use drystone_site::{Arrive, Counting, Het, ImportEffort, ImportOptions, Preempted, Size, Throttle, Wide, Withdraw};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -170,8 +170,8 @@ pub(crate) enum ImportFormat {
 
 impl ImportArgs {
     /// The options of the importer.
-    pub(crate) fn options(&self) -> Options {
-        Options {
+    pub(crate) fn options(&self) -> ImportOptions {
+        ImportOptions {
             columns: self.columns.clone(),
             delimiter: self.delimiter.clone(),
             time_zone: self.timezone.clone(),
@@ -191,7 +191,7 @@ impl ImportArgs {
             wide: self.wide,
             from: self.from.clone(),
             until: self.until.clone(),
-            effort: Effort::default(),
+            effort: ImportEffort::default(),
         }
     }
 }

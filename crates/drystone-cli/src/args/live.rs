@@ -309,7 +309,7 @@ pub(crate) struct LiveReportArgs {
 
 /// The files that an installation needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Piece {
+pub(crate) enum InstallPiece {
     /// job_submit.lua for slurmctld: jobs come in held while the daemon lives.
     Hook,
     /// The script of ends, for JobCompLoc.
@@ -344,7 +344,7 @@ pub(crate) enum Piece {
   drystone live install motd --out /etc/motd.d/drystone")]
 pub(crate) struct InstallArgs {
     /// The file to print.
-    pub(crate) piece: Piece,
+    pub(crate) piece: InstallPiece,
 
     #[command(flatten)]
     pub(crate) home: HomeArgs,

@@ -1,13 +1,13 @@
 //! Options of every command that reads a log: rules by which records become jobs.
 
 use super::values::{value, words};
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use clap::Args;
 use drystone::log::clean::{
-    Duplicates, Keep, MissingEstimate, NegativeRun, Options, Overrun, SizeField, Study, TooWide,
+    CleaningOptions, CleaningStudy, Duplicates, Keep, MissingEstimate, NegativeRun, Overrun, SizeField, TooWide,
 };
 use drystone::log::resources::ResourceSpec;
-use drystone::log::transform::{self, Factor};
+use drystone::log::transform::{self, LoadFactor};
 use drystone::model::{Procs, Workload};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -24,8 +24,8 @@ pub(crate) struct LogArgs {
     /// Set cleaning, overrun, trimming, machine and policy variants as a published study had them,
     /// for all jobs of the log (some studies took a part: see `drystone reproduce`). Options given
     /// explicitly win.
-    #[arg(long = "as", value_name = "STUDY", value_parser = words(Study::ALL, Study::name))]
-    pub(crate) study: Option<Study>,
+    #[arg(long = "as", value_name = "STUDY", value_parser = words(CleaningStudy::ALL, CleaningStudy::name))]
+    pub(crate) study: Option<CleaningStudy>,
 
     /// Treatment of a job that runs past its estimate: it runs on, is killed, has its estimate
     /// raised; exact: every estimate is the run time [default: run-on].
@@ -73,8 +73,8 @@ pub(crate) struct LogArgs {
     pub(crate) take: Option<usize>,
 
     /// Divide submit times by this factor: 1.1 is 10 % more load.
-    #[arg(long, value_name = "FACTOR", value_parser = value::<Factor>)]
-    pub(crate) load: Option<Factor>,
+    #[arg(long, value_name = "FACTOR", value_parser = value::<LoadFactor>)]
+    pub(crate) load: Option<LoadFactor>,
 
     /// Divide submit times so that the offered load becomes this: 0.9 or 90%.
     #[arg(long, value_name = "LOAD", value_parser = offered, conflicts_with = "load")]
@@ -123,25 +123,27 @@ impl LogArgs {
     }
 
     /// Scales the load of a workload, which is `now`, to the one that is asked for, if any.
-    pub(crate) fn aim(&self, workload: Workload, now: Option<f64>) -> Result<Workload, Failure> {
+    pub(crate) fn aim(&self, workload: Workload, now: Option<f64>) -> Result<Workload, CommandFailure> {
         let Some(target) = self.load_to else { return Ok(workload) };
         let Some(now) = now.filter(|&load| load > 0.0) else {
-            return Err(Failure::usage(
+            return Err(CommandFailure::usage(
                 "--load-to: these jobs have no offered load: they all arrive at once, or none runs",
             ));
         };
         if self.shrinks && now >= target {
             return Ok(workload);
         }
-        let factor = format!("{:.9}", target / now).parse::<Factor>().map_err(|_| {
-            Failure::usage(format_args!("--load-to {target}: it is too far from the offered load of the log, {now:.3}"))
+        let factor = format!("{:.9}", target / now).parse::<LoadFactor>().map_err(|_| {
+            CommandFailure::usage(format_args!(
+                "--load-to {target}: it is too far from the offered load of the log, {now:.3}"
+            ))
         })?;
-        transform::scale_load(workload, factor).map_err(Failure::usage)
+        transform::scale_load(workload, factor).map_err(CommandFailure::usage)
     }
 
     /// The options, those of the study filled in.
-    pub(crate) fn options(&self) -> Options {
-        let mut options = self.study.map(Study::options).unwrap_or_default();
+    pub(crate) fn options(&self) -> CleaningOptions {
+        let mut options = self.study.map(CleaningStudy::options).unwrap_or_default();
         let LogArgs { procs, overrun, size, missing_estimate, zero_run, negative_run, .. } = self.clone();
         let LogArgs { negative_submit, too_wide, duplicates, take, load, .. } = self.clone();
         fn set<T>(option: &mut T, given: Option<T>) {

@@ -50,7 +50,7 @@ pub(crate) use cite::{CitationFormat, CiteArgs};
 pub(crate) use compare::CompareArgs;
 pub(crate) use cut::CutArgs;
 #[cfg(feature = "evolve")]
-pub(crate) use evolve::{EvolveArgs, Method};
+pub(crate) use evolve::{EvolveArgs, EvolveMethod};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
 #[cfg(feature = "sites")]
 pub(crate) use fidelity::FidelityArgs;
@@ -63,9 +63,9 @@ pub(crate) use help::{asks_for_all, command};
 pub(crate) use import::{ImportArgs, ImportFormat};
 #[cfg(all(unix, feature = "live"))]
 pub(crate) use live::{
-    Adopt, ClusterArgs, DaemonArgs, DriveArgs, HandBackArgs, HomeArgs, InstallArgs, JournalCommand, JournalExportArgs,
-    JournalListArgs, LiveArgs, LiveCommand, LiveReportArgs, LiveStatusArgs, LogForm, OnStop, Piece, PlaygroundArgs,
-    ShadowArgs,
+    Adopt, ClusterArgs, DaemonArgs, DriveArgs, HandBackArgs, HomeArgs, InstallArgs, InstallPiece, JournalCommand,
+    JournalExportArgs, JournalListArgs, LiveArgs, LiveCommand, LiveReportArgs, LiveStatusArgs, LogForm, OnStop,
+    PlaygroundArgs, ShadowArgs,
 };
 pub(crate) use log::LogArgs;
 pub(crate) use policies::PoliciesArgs;

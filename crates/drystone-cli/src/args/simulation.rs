@@ -4,8 +4,8 @@ use super::values::{format, scheme, selection, span, threshold};
 use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::output::ReportFormat;
 use clap::Args;
-use drystone::log::clean::Study;
-use drystone::metrics::{Scheme, Selection, Threshold};
+use drystone::log::clean::CleaningStudy;
+use drystone::metrics::{JobSelection, Scheme, Threshold};
 use drystone::model::Span;
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub(crate) struct SimulationArgs {
     /// last submit), completed, submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in seconds of the
     /// simulation, after --load [default: the study's, else all].
     #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = selection)]
-    pub(crate) trim: Option<Selection>,
+    pub(crate) trim: Option<JobSelection>,
 
     /// Also report by category; repeatable: sixteen, four, lawson, chiang, estimate,
     /// sixteen-estimate, user, group, queue, month, week, priority (of --priorities), or classes
@@ -111,7 +111,7 @@ impl SimulationArgs {
     /// where they are.
     pub(crate) fn protocol(&self) -> (LogArgs, CutArgs) {
         let (mut log, mut cut) = (self.log.clone(), self.cut.clone());
-        let of_study = log.study == Some(Study::Chiang2008) && cut.month.is_some() && cut.slice.is_none();
+        let of_study = log.study == Some(CleaningStudy::Chiang2008) && cut.month.is_some() && cut.slice.is_none();
         cut.around = self.around.or_else(|| of_study.then_some(Span::WEEK));
         if of_study && log.load.is_none() && log.load_to.is_none() {
             (log.load_to, log.shrinks) = (Some(0.9), true);

@@ -1,6 +1,6 @@
 //! The log or site that a command reads: a positional argument, or the option `--workload`.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -29,9 +29,9 @@ impl SourceArgs {
     }
 
     /// The file or folder of a command that has no example to fall back on.
-    pub(crate) fn required(&self, command: &str) -> Result<&Path, Failure> {
+    pub(crate) fn required(&self, command: &str) -> Result<&Path, CommandFailure> {
         self.path().ok_or_else(|| {
-            Failure::usage(format_args!(
+            CommandFailure::usage(format_args!(
                 "drystone {command} needs a log: `drystone {command} LOG.swf.gz`\n`drystone compare` without a log shows a built-in \
                  example; `drystone workload generate --out made.swf.gz` makes a log to try"
             ))

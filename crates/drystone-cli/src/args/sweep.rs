@@ -3,7 +3,7 @@
 use super::{CancelArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};
 use crate::output::ReportFormat;
 use clap::{Args, Subcommand};
-use drystone_sweep::Chunk;
+use drystone_sweep::SweepChunk;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -294,7 +294,7 @@ pub(crate) struct BracketArgs {
 pub(crate) struct ChunkArgs {
     /// Chunk and number of chunks, e.g. 3/16.
     #[arg(value_name = "K/N")]
-    pub(crate) chunk: Chunk,
+    pub(crate) chunk: SweepChunk,
 
     /// The study file.
     #[arg(value_name = "STUDY.toml")]

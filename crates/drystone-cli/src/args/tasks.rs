@@ -3,7 +3,7 @@
 use super::values::words;
 use crate::output::ReportFormat;
 use clap::Args;
-use drystone_sweep::cluster::Recipe;
+use drystone_sweep::cluster::BatchRecipe;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -100,8 +100,8 @@ pub(crate) struct SlurmArgs {
 The script runs the tasks; `drystone sweep gather study.db` merges what they have done, at any time.")]
 pub(crate) struct RecipeArgs {
     /// Batch system of the script.
-    #[arg(value_name = "SYSTEM", value_parser = words(&Recipe::ALL, Recipe::name))]
-    pub(crate) system: Recipe,
+    #[arg(value_name = "SYSTEM", value_parser = words(&BatchRecipe::ALL, BatchRecipe::name))]
+    pub(crate) system: BatchRecipe,
 
     /// The study file, or the store of a study that was divided before.
     #[arg(value_name = "STUDY.toml|STORE")]

@@ -3,7 +3,7 @@
 use crate::output::ReportFormat;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use drystone::log::clean::OptionError;
-use drystone::metrics::{Scheme, Selection, Threshold};
+use drystone::metrics::{JobSelection, Scheme, Threshold};
 use drystone::model::{Span, TIME_LIMIT};
 use drystone::policy::{PolicySpec, SpecError};
 use std::str::FromStr;
@@ -32,7 +32,7 @@ pub(crate) fn value<T: FromStr<Err = OptionError>>(text: &str) -> Result<T, Stri
 }
 
 /// A rule of trimming.
-pub(crate) fn selection(text: &str) -> Result<Selection, String> {
+pub(crate) fn selection(text: &str) -> Result<JobSelection, String> {
     text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
 }
 

@@ -4,7 +4,7 @@ use super::values::words;
 use crate::exit::CODES;
 use crate::output::ReportFormat;
 use clap::Args;
-use drystone_site::waits::By;
+use drystone_site::waits::GroupProperty;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -24,8 +24,8 @@ pub(crate) struct WaitsArgs {
     pub(crate) site: PathBuf,
 
     /// Properties that jobs are divided by, parted by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values = ["account", "partition"], value_parser = words(By::ALL, By::name))]
-    pub(crate) by: Vec<By>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values = ["account", "partition"], value_parser = words(GroupProperty::ALL, GroupProperty::name))]
+    pub(crate) by: Vec<GroupProperty>,
 
     /// Only jobs that began to wait then or later: a date or a time of the site, or seconds since
     /// 1970 [default: the window's beginning].

@@ -3,7 +3,7 @@
 use super::values::{month, share, span};
 use super::{LogArgs, SourceArgs};
 use clap::{Args, Subcommand, ValueEnum};
-use drystone::log::transform::Factor;
+use drystone::log::transform::LoadFactor;
 use drystone::model::Span;
 use std::path::PathBuf;
 
@@ -133,8 +133,8 @@ pub(crate) struct ScaleArgs {
     pub(crate) rewrite: RewriteArgs,
 
     /// Submit times are divided by this: 1.1 is 10 % more load.
-    #[arg(long, value_name = "FACTOR", value_parser = super::values::value::<Factor>)]
-    pub(crate) load: Factor,
+    #[arg(long, value_name = "FACTOR", value_parser = super::values::value::<LoadFactor>)]
+    pub(crate) load: LoadFactor,
 }
 
 /// Arguments of `drystone workload slice`.

@@ -1,7 +1,7 @@
 //! `drystone cite`: how to cite this program.
 
 use crate::args::{CitationFormat, CiteArgs};
-use crate::exit::{DONE, Outcome};
+use crate::exit::{CommandOutcome, DONE};
 use crate::meta::VERSION;
 use crate::output::stdout;
 
@@ -13,7 +13,7 @@ const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 /// Year of the version.
 const YEAR: &str = "2026";
 
-pub(crate) fn cite(args: &CiteArgs) -> Outcome {
+pub(crate) fn cite(args: &CiteArgs) -> CommandOutcome {
     stdout::write(text(args.format).as_bytes())?;
     Ok(DONE)
 }

@@ -1,23 +1,23 @@
 //! `drystone explain`: why a job started when it did.
 
-use super::passes::{self, Said};
+use super::passes::{self, SharedVerdict};
 use super::told::SiteWords;
 use super::told_log::LogWords;
-use super::why_not::{Watch, WhyNot};
+use super::why_not::{WaitObserver, WhyNot};
 use crate::args::{ExplainArgs, StoryFormat};
-use crate::exit::{DONE, Failure, Outcome};
-use crate::input::{self, Files, Input};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::input::{self, PolicyFiles, WorkloadInput};
 use crate::meta::{Determined, PolicyMeta, VERSION};
 use crate::output::{self, file, message, stdout};
-use crate::progress::{Ends, Progress};
+use crate::progress::{EndCounter, WorkProgress};
 use crate::site;
-use drystone::engine::explain::{ExplainError, Explanation, Stage, WhatIf, Words, explain as tell};
+use drystone::engine::explain::{ExplainError, Explanation, JobWhatIf, StoryStage, StoryWords, explain as tell};
 use drystone::experiment::scheduler;
 use serde::Serialize;
 
 /// A story for machines, with everything that determined it.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct ExplainAnswer<'a> {
     #[serde(flatten)]
     determined: Determined<'a>,
     #[serde(flatten)]
@@ -25,18 +25,18 @@ struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     why_not: Option<&'a WhyNot>,
     /// Passes of Slurm's schedulers that considered it, under `slurm`.
-    #[serde(skip_serializing_if = "<[Said]>::is_empty")]
-    passes: &'a [Said],
+    #[serde(skip_serializing_if = "<[SharedVerdict]>::is_empty")]
+    passes: &'a [SharedVerdict],
 }
 
-pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
+pub(crate) fn explain(args: &ExplainArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     let [outages, circumstances] = args.real.files();
     let log = args.source.required("explain")?;
     let given = [Some(log), args.priorities.as_deref(), args.platform.as_deref()];
     let read = [given[0], given[1], given[2], outages, circumstances];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
-    let input = Input::part(Some(log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
+    let input = WorkloadInput::part(Some(log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
     let told = story(args, &input)?;
     match args.format {
         StoryFormat::Text => output::print_story(&told.text)?,
@@ -46,17 +46,17 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
 }
 
 /// The story of a job, for people and for programs.
-pub(crate) struct Story {
+pub(crate) struct JobStory {
     pub(crate) text: String,
     pub(crate) json: Vec<u8>,
 }
 
 /// Simulates and tells.
-pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure> {
+pub(crate) fn story(args: &ExplainArgs, input: &WorkloadInput) -> Result<JobStory, CommandFailure> {
     let workload = &input.workload;
-    let own = || -> Result<_, Failure> {
+    let own = || -> Result<_, CommandFailure> {
         site::own_policy(args.source.path())?.ok_or_else(|| {
-            Failure::usage(
+            CommandFailure::usage(
                 "--policy is missing: `drystone policies` lists all; a site that was imported with its slurm.conf needs none",
             )
         })
@@ -71,36 +71,41 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
         (Some(id), _) => id,
         (None, Ok(number)) => input::job(workload, number)?,
         (None, Err(_)) if words.is_some() => {
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "the site has no job {}; its jobs are called as Slurm calls them, such as 4711 or, of an array, 102_3",
                 args.job
             )));
         }
         (None, Err(_)) => {
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "--job {}: a log's jobs have numbers (field 1); names such as 102_3 are those of an imported site",
                 args.job
             )));
         }
     };
     let mut experiment = input::untrimmed(args.log.study, input::UNSEEDED, &input.header);
-    let Files { priorities, platform, outages } =
-        Files::read((args.priorities.as_deref(), args.platform.as_deref()), &args.real, &spec, input, &mut experiment)?;
-    let stage = Stage { platform, outages: Some(&outages), feedback: args.real.feedback };
+    let PolicyFiles { priorities, platform, outages } = PolicyFiles::read(
+        (args.priorities.as_deref(), args.platform.as_deref()),
+        &args.real,
+        &spec,
+        input,
+        &mut experiment,
+    )?;
+    let stage = StoryStage { platform, outages: Some(&outages), feedback: args.real.feedback };
     let what_if =
-        if args.no_what_if { Vec::new() } else { WhatIf::about(workload.job(id), workload.truth()[id.index()].run) };
+        if args.no_what_if { Vec::new() } else { JobWhatIf::about(workload.job(id), workload.truth()[id.index()].run) };
     // That the policy takes these priorities was found when they were read.
     let new = || scheduler(&spec, priorities.as_ref(), workload).unwrap_or_else(|_| spec.scheduler());
-    let progress = Progress::new("simulating", "jobs", None);
-    let mut counted = Ends::on(&progress);
+    let progress = WorkProgress::new("simulating", "jobs", None);
+    let mut counted = EndCounter::on(&progress);
     let story = tell(workload, id, new, &stage, &what_if, &mut counted).map_err(|error| match error {
-        ExplainError::Simulation(error) => Failure::simulation(spec.text(), error),
-        other => Failure::usage(other),
+        ExplainError::Simulation(error) => CommandFailure::simulation(spec.text(), error),
+        other => CommandFailure::usage(other),
     })?;
     let mut why_not = None;
     if args.why_not {
-        let mut watch = (Watch::new(workload, &outages, id), &mut counted);
-        let failed = |error| Failure::simulation(spec.text(), error);
+        let mut watch = (WaitObserver::new(workload, &outages, id), &mut counted);
+        let failed = |error| CommandFailure::simulation(spec.text(), error);
         stage.simulate(workload, new(), &mut watch, |watch| watch.0.is_over()).map_err(failed)?;
         why_not = watch.0.told(story.what_if());
         if why_not.is_none() {
@@ -108,15 +113,16 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
         }
     }
     let mut said = Vec::new();
-    let mut watch = (Watch::new(workload, &outages, id), &mut counted);
+    let mut watch = (WaitObserver::new(workload, &outages, id), &mut counted);
     let work = || stage.simulate(workload, new(), &mut watch, |watch| watch.0.is_over());
     if let Some((done, heard)) = passes::heard(&spec, id, work) {
-        done.map_err(|error| Failure::simulation(spec.text(), error))?;
+        done.map_err(|error| CommandFailure::simulation(spec.text(), error))?;
         said = heard;
     }
     drop(progress);
     let dated = if words.is_none() { LogWords::of(workload) } else { None };
-    let dates = words.as_ref().map(|words| words as &dyn Words).or(dated.as_ref().map(|words| words as &dyn Words));
+    let dates =
+        words.as_ref().map(|words| words as &dyn StoryWords).or(dated.as_ref().map(|words| words as &dyn StoryWords));
     let mut more = why_not.as_ref().map(|told| format!("\n{}", told.text(dates))).unwrap_or_default();
     more += &passes::text(&said, workload.job(id).submit, dates);
     let determined = Determined {
@@ -126,7 +132,7 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
         policy: &PolicyMeta::of(&spec),
         experiment: &experiment,
     };
-    let json = output::json(&Answer { determined, told: &story, why_not: why_not.as_ref(), passes: &said })?;
+    let json = output::json(&ExplainAnswer { determined, told: &story, why_not: why_not.as_ref(), passes: &said })?;
     let told = dates.map_or_else(|| story.to_string(), |words| story.for_people(words));
-    Ok(Story { text: told + &more, json })
+    Ok(JobStory { text: told + &more, json })
 }

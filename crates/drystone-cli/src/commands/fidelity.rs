@@ -5,30 +5,30 @@ mod overview;
 mod rows;
 
 use crate::args::FidelityArgs;
-use crate::exit::{DONE, FINDING, Failure, Outcome};
-use crate::input::Given;
+use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
+use crate::input::InputKind;
 use crate::interrupt;
 use crate::output::document::Document;
-use crate::output::flat::Rows;
+use crate::output::flat::FlatRows;
 use crate::output::{self, Printable, ReportFile, message};
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use crate::site;
 use drystone_report::{PICTURE_WIDTH, StillPage, draw_fidelity};
-use drystone_site::fidelity::{Fidelity, ReplayError, Settings, fidelity as measure};
+use drystone_site::fidelity::{Fidelity, FidelitySettings, ReplayError, fidelity as measure};
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
 
 /// A result with where it comes from.
 #[derive(Serialize)]
 #[serde(transparent)]
-pub(crate) struct Found {
+pub(crate) struct FoundFidelity {
     fidelity: Fidelity,
     /// True prints everything, not only the overview.
     #[serde(skip)]
     whole: bool,
 }
 
-pub(crate) fn fidelity(args: &FidelityArgs) -> Outcome {
+pub(crate) fn fidelity(args: &FidelityArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     let report = args.report.as_deref().map(ReportFile::open).transpose()?;
     let stop = interrupt::stop_in_order();
@@ -50,8 +50,8 @@ pub(crate) fn fidelity(args: &FidelityArgs) -> Outcome {
 }
 
 /// Simulates and measures; `None` on cancellation.
-pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Found>, Failure> {
-    Given::refuse(&args.site, &[Given::Site])?;
+pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<FoundFidelity>, CommandFailure> {
+    InputKind::refuse(&args.site, &[InputKind::Site])?;
     let (mut site, pool) = site::open(&args.site)?;
     site.take_nodes();
     // Plain `slurm` is the site's own, as elsewhere.
@@ -68,9 +68,9 @@ pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Foun
         .repetition
         .iter()
         .map(|path| Ok((path.display().to_string(), site::open(path)?.0)))
-        .collect::<Result<Vec<_>, Failure>>()?;
-    let progress = Progress::new("simulating", "jobs", Some(work(site.len(), args.seeds)));
-    let settings = Settings {
+        .collect::<Result<Vec<_>, CommandFailure>>()?;
+    let progress = WorkProgress::new("simulating", "jobs", Some(work(site.len(), args.seeds)));
+    let settings = FidelitySettings {
         policy,
         seeds: args.seeds,
         jitter: args.jitter,
@@ -84,10 +84,10 @@ pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Foun
     };
     let fidelity = match measure(&site, &settings) {
         Err(ReplayError::Stopped) => return Ok(None),
-        Err(ReplayError::Experiment { policy, source }) => return Err(Failure::experiment(&policy, source)),
-        other => other.map_err(Failure::usage)?,
+        Err(ReplayError::Experiment { policy, source }) => return Err(CommandFailure::experiment(&policy, source)),
+        other => other.map_err(CommandFailure::usage)?,
     };
-    Ok(Some(Found { fidelity, whole: args.details }))
+    Ok(Some(FoundFidelity { fidelity, whole: args.details }))
 }
 
 /// Jobs that are simulated: the policy, two baselines, and the runs for the noise.
@@ -95,7 +95,7 @@ fn work(jobs: usize, seeds: u32) -> u64 {
     jobs as u64 * (3 + u64::from(seeds))
 }
 
-impl Printable for Found {
+impl Printable for FoundFidelity {
     fn document(&self) -> Document {
         document::document(&self.fidelity)
     }
@@ -104,7 +104,7 @@ impl Printable for Found {
         (!self.whole).then(|| overview::overview(&self.fidelity))
     }
 
-    fn rows(&self) -> Rows {
+    fn rows(&self) -> FlatRows {
         rows::rows(&self.fidelity)
     }
 
@@ -112,14 +112,14 @@ impl Printable for Found {
         Some("classes, hours and baselines")
     }
 
-    fn page(&self) -> Result<String, Failure> {
-        let data = serde_json::to_value(&self.fidelity).map_err(Failure::usage)?;
+    fn page(&self) -> Result<String, CommandFailure> {
+        let data = serde_json::to_value(&self.fidelity).map_err(CommandFailure::usage)?;
         let page = StillPage {
             title: &format!("{} replayed under {}", self.fidelity.site, self.fidelity.policy),
             subject: "",
             verdict: &self.fidelity.verdict,
             pictures: draw_fidelity(&data, PICTURE_WIDTH)
-                .map_err(Failure::usage)?
+                .map_err(CommandFailure::usage)?
                 .into_iter()
                 .map(Into::into)
                 .collect(),

@@ -46,10 +46,10 @@ mod why_not;
 pub(crate) mod workload;
 
 use crate::args::{Cli, Command};
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 
 /// Does what the command line says.
-pub(crate) fn run(cli: Cli) -> Outcome {
+pub(crate) fn run(cli: Cli) -> CommandOutcome {
     match cli.command {
         Command::Compare(args) => compare::compare(&args),
         Command::Run(args) => run::run(&args),

@@ -8,10 +8,10 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(crate) struct Orders {
     named: Vec<NamedEntry>,
-    variants: Vec<Entry>,
-    multifactor: Vec<Entry>,
-    variables: Vec<Entry>,
-    functions: Vec<Entry>,
+    variants: Vec<OrderEntry>,
+    multifactor: Vec<OrderEntry>,
+    variables: Vec<OrderEntry>,
+    functions: Vec<OrderEntry>,
 }
 
 #[derive(Serialize)]
@@ -23,15 +23,15 @@ struct NamedEntry {
 }
 
 #[derive(Serialize)]
-struct Entry {
+struct OrderEntry {
     name: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     unit: Option<&'static str>,
     meaning: &'static str,
 }
 
-fn entry(name: &'static str, meaning: &'static str) -> Entry {
-    Entry { name, unit: None, meaning }
+fn entry(name: &'static str, meaning: &'static str) -> OrderEntry {
+    OrderEntry { name, unit: None, meaning }
 }
 
 /// All of them.
@@ -42,11 +42,11 @@ pub(crate) fn orders() -> Orders {
         summary: order.summary,
         source: order.source,
     });
-    let usage = Entry {
+    let usage = OrderEntry {
         unit: Some("1"),
         ..entry("usage(7d)", "the user's share of all processor-seconds within the last seven days, from 0 to 1")
     };
-    let variables = VARIABLES.iter().map(|v| Entry { unit: Some(v.unit), ..entry(v.name, v.meaning) });
+    let variables = VARIABLES.iter().map(|v| OrderEntry { unit: Some(v.unit), ..entry(v.name, v.meaning) });
     Orders {
         named: named.collect(),
         variants: VARIANTS.iter().map(|variant| entry(variant.name, variant.meaning)).collect(),

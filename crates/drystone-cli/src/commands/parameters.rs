@@ -1,6 +1,6 @@
 //! Parameters of policies and predictors, for people and machines.
 
-use drystone::policy::{Needs, Param, Takes};
+use drystone::policy::{Param, ParamNeeds, Takes};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -62,8 +62,8 @@ impl From<&Takes> for Type {
 }
 
 impl ParamEntry {
-    pub(super) fn new(p: &Param, needs: &[Needs]) -> ParamEntry {
-        let needs = needs.iter().filter(|needs| needs.params.contains(&p.name)).map(Needs::to_string);
+    pub(super) fn new(p: &Param, needs: &[ParamNeeds]) -> ParamEntry {
+        let needs = needs.iter().filter(|needs| needs.params.contains(&p.name)).map(ParamNeeds::to_string);
         ParamEntry {
             name: p.name,
             default: p.default,

@@ -1,25 +1,25 @@
 //! Passes of Slurm's two schedulers that considered a job, in words.
 
 use crate::output::number::{duration, plural};
-use drystone::engine::explain::Words;
+use drystone::engine::explain::StoryWords;
 use drystone::model::{JobId, Time};
 use drystone::policy::PolicySpec;
-use drystone_slurm::policy::{Reason, SLURM, listen};
+use drystone_slurm::policy::{PassReason, SLURM, listen};
 
-pub(super) use drystone_slurm::policy::Said;
+pub(super) use drystone_slurm::policy::SharedVerdict;
 
 /// Most lines.
 const MOST: usize = 40;
 
 /// Does the work of a simulation, and returns what passes said of the job; `None` where the policy
 /// is not Slurm's, and the work was not done.
-pub(super) fn heard<R>(spec: &PolicySpec, job: JobId, work: impl FnOnce() -> R) -> Option<(R, Vec<Said>)> {
+pub(super) fn heard<R>(spec: &PolicySpec, job: JobId, work: impl FnOnce() -> R) -> Option<(R, Vec<SharedVerdict>)> {
     (spec.kind().name == SLURM.name).then(|| listen(job.0, work))
 }
 
 /// Lines for people; empty where no pass said anything. Moments are dates where `site` has them,
 /// else time since `submit`, when the job came.
-pub(super) fn text(said: &[Said], submit: Time, site: Option<&dyn Words>) -> String {
+pub(super) fn text(said: &[SharedVerdict], submit: Time, site: Option<&dyn StoryWords>) -> String {
     if said.is_empty() {
         return String::new();
     }
@@ -31,7 +31,7 @@ pub(super) fn text(said: &[Said], submit: Time, site: Option<&dyn Words>) -> Str
     lines.join("\n") + "\n"
 }
 
-fn line(said: &Said, submit: Time, site: Option<&dyn Words>) -> String {
+fn line(said: &SharedVerdict, submit: Time, site: Option<&dyn StoryWords>) -> String {
     let after = |at: i64| match site {
         Some(site) => site.moment(Time(at)),
         None => format!("{} after it came", duration((at - submit.0) as f64)),
@@ -53,25 +53,29 @@ fn line(said: &Said, submit: Time, site: Option<&dyn Words>) -> String {
         _ => "at no known time".to_string(),
     };
     let reason = match said.verdict {
-        Reason::Started => "it started".to_string(),
-        Reason::Blocked => "it did not fit, and kept its partition from the jobs behind it".to_string(),
-        Reason::BehindBlocked => "a job before it did not fit, and kept its partition or its nodes".to_string(),
-        Reason::Unavailable => "jobs of other partitions kept so many nodes that the rest could never \
+        PassReason::Started => "it started".to_string(),
+        PassReason::Blocked => "it did not fit, and kept its partition from the jobs behind it".to_string(),
+        PassReason::BehindBlocked => "a job before it did not fit, and kept its partition or its nodes".to_string(),
+        PassReason::Unavailable => "jobs of other partitions kept so many nodes that the rest could never \
             suffice"
             .to_string(),
-        Reason::Planned => format!("planned to start {planned}"),
-        Reason::BeyondWindow => format!("could start {planned}, beyond bf_window: nothing was kept for it"),
-        Reason::Unplanned => format!("could start {planned}, and was to have no plan"),
-        Reason::NoRoom => "plans of jobs before it left no room within bf_window".to_string(),
-        Reason::Skipped => format!("skipped for {by}, not even tested"),
-        Reason::NotReached => format!("the pass ended before it, by {by}"),
-        Reason::Limit => format!("a limit of its account or QOS: {by}"),
-        Reason::Licences => "licences that it asks for were not free".to_string(),
-        Reason::Reserved => "reservations or announced outages kept its nodes for the time of its limit".to_string(),
-        Reason::Array => "other tasks of its array were refused, had plans, or ran in the number that may".to_string(),
+        PassReason::Planned => format!("planned to start {planned}"),
+        PassReason::BeyondWindow => format!("could start {planned}, beyond bf_window: nothing was kept for it"),
+        PassReason::Unplanned => format!("could start {planned}, and was to have no plan"),
+        PassReason::NoRoom => "plans of jobs before it left no room within bf_window".to_string(),
+        PassReason::Skipped => format!("skipped for {by}, not even tested"),
+        PassReason::NotReached => format!("the pass ended before it, by {by}"),
+        PassReason::Limit => format!("a limit of its account or QOS: {by}"),
+        PassReason::Licences => "licences that it asks for were not free".to_string(),
+        PassReason::Reserved => {
+            "reservations or announced outages kept its nodes for the time of its limit".to_string()
+        }
+        PassReason::Array => {
+            "other tasks of its array were refused, had plans, or ran in the number that may".to_string()
+        }
     };
     let room = match (said.verdict, said.room) {
-        (Reason::Started, _) => String::new(),
+        (PassReason::Started, _) => String::new(),
         (_, 0) => "; too few nodes were idle".to_string(),
         (_, room) if room == said.passes => "; idle nodes would have been enough".to_string(),
         (_, room) => format!("; idle nodes would have been enough in {room} of them"),

@@ -1,20 +1,20 @@
 //! Passes of Slurm's schedulers in a build without the feature `sites`: none is simulated.
 
-use drystone::engine::explain::Words;
+use drystone::engine::explain::StoryWords;
 use drystone::model::{JobId, Time};
 use drystone::policy::PolicySpec;
 use serde::Serialize;
 
 /// Verdict of a pass: no value exists.
 #[derive(Serialize)]
-pub(super) enum Said {}
+pub(super) enum SharedVerdict {}
 
 /// Returns `None`, the work not done: the policy is not Slurm's.
-pub(super) fn heard<R>(_spec: &PolicySpec, _job: JobId, _work: impl FnOnce() -> R) -> Option<(R, Vec<Said>)> {
+pub(super) fn heard<R>(_spec: &PolicySpec, _job: JobId, _work: impl FnOnce() -> R) -> Option<(R, Vec<SharedVerdict>)> {
     None
 }
 
 /// Returns an empty text: no pass said anything.
-pub(super) fn text(_said: &[Said], _submit: Time, _site: Option<&dyn Words>) -> String {
+pub(super) fn text(_said: &[SharedVerdict], _submit: Time, _site: Option<&dyn StoryWords>) -> String {
     String::new()
 }

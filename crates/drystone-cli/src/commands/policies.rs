@@ -4,10 +4,10 @@ use super::orders::{Orders, describe, orders};
 use super::parameters::ParamEntry;
 use super::predictors::{self, PredictorEntry};
 use crate::args::{InfoFormat, PoliciesArgs};
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable};
 use crate::output::{self, stdout};
-use drystone::policy::{ALIASES, Alias, COMMON, Kind, Level, Param, PolicySpec, kinds};
+use drystone::policy::{ALIASES, Alias, COMMON, Param, ParamLevel, PolicyKind, PolicySpec, kinds};
 use serde::Serialize;
 
 /// Everything there is.
@@ -53,8 +53,8 @@ impl From<&Alias> for AliasEntry {
     }
 }
 
-impl From<&Kind> for KindEntry {
-    fn from(kind: &Kind) -> KindEntry {
+impl From<&PolicyKind> for KindEntry {
+    fn from(kind: &PolicyKind) -> KindEntry {
         let variants = kind.variants.iter().map(|v| VariantEntry {
             policy: format!("{}@{}", kind.name, v.name),
             sets: v.sets,
@@ -70,7 +70,7 @@ impl From<&Kind> for KindEntry {
     }
 }
 
-pub(crate) fn policies(args: &PoliciesArgs) -> Outcome {
+pub(crate) fn policies(args: &PoliciesArgs) -> CommandOutcome {
     let listing = listing(args)?;
     let document = if args.certified {
         certified(&listing)?
@@ -91,8 +91,8 @@ pub(crate) fn policies(args: &PoliciesArgs) -> Outcome {
 }
 
 /// Returns the entries to list. A name is a family, a short name, or any policy with parameters.
-fn listing(args: &PoliciesArgs) -> Result<Listing, Failure> {
-    let (kinds, aliases): (Vec<&Kind>, Vec<&Alias>) = match &args.name {
+fn listing(args: &PoliciesArgs) -> Result<Listing, CommandFailure> {
+    let (kinds, aliases): (Vec<&PolicyKind>, Vec<&Alias>) = match &args.name {
         None => (kinds(), ALIASES.iter().collect()),
         Some(name) => {
             let spec: PolicySpec = name.parse()?;
@@ -116,13 +116,13 @@ fn listing(args: &PoliciesArgs) -> Result<Listing, Failure> {
 }
 
 /// Levels in the order of the list.
-const LEVELS: [Level; 3] = [Level::Main, Level::Study, Level::Expert];
+const LEVELS: [ParamLevel; 3] = [ParamLevel::Main, ParamLevel::Study, ParamLevel::Expert];
 
-fn heading(level: Level) -> &'static str {
+fn heading(level: ParamLevel) -> &'static str {
     match level {
-        Level::Main => "Parameters",
-        Level::Study => "Parameters that repeat published studies",
-        Level::Expert => "Parameters for experts",
+        ParamLevel::Main => "Parameters",
+        ParamLevel::Study => "Parameters that repeat published studies",
+        ParamLevel::Expert => "Parameters for experts",
     }
 }
 
@@ -217,7 +217,7 @@ fn variants(listing: &Listing, document: &mut Document) {
 }
 
 #[cfg(feature = "reproduce")]
-fn certified(listing: &Listing) -> Result<Document, Failure> {
+fn certified(listing: &Listing) -> Result<Document, CommandFailure> {
     let variants = listing.policies.iter().flat_map(|kind| &kind.variants);
     let variants: Vec<&str> = variants.map(|variant| variant.policy.as_str()).collect();
     let mut document = Document::default();
@@ -229,7 +229,7 @@ fn certified(listing: &Listing) -> Result<Document, Failure> {
 }
 
 #[cfg(not(feature = "reproduce"))]
-fn certified(_: &Listing) -> Result<Document, Failure> {
+fn certified(_: &Listing) -> Result<Document, CommandFailure> {
     Err(output::format::without("--certified", "reproduce"))
 }
 

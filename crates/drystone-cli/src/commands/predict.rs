@@ -2,11 +2,11 @@
 
 use super::predict_verdict;
 use crate::args::PredictArgs;
-use crate::exit::{DONE, Failure, Outcome};
-use crate::input::Input;
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::input::WorkloadInput;
 use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, DocumentTable};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{fixed_or, percent};
 use crate::output::{self, Printable, ReportFile, file, message, report};
 use drystone::metrics::{Foresight, Summary, foresee};
@@ -31,11 +31,11 @@ const DEFAULTS: [&str; 8] = [
 const MORE: &str = "More: --details (errors of jobs that ran longer and shorter, medians, settings)";
 
 #[derive(Serialize)]
-pub(crate) struct Judged {
+pub(crate) struct PredictResult {
     schema: &'static str,
     drystone: &'static str,
     workload: WorkloadMeta,
-    predictors: Vec<Judgement>,
+    predictors: Vec<PredictorJudgement>,
     verdict: Vec<String>,
     /// True prints everything, not only the overview.
     #[serde(skip)]
@@ -43,7 +43,7 @@ pub(crate) struct Judged {
 }
 
 #[derive(Serialize)]
-struct Judgement {
+struct PredictorJudgement {
     /// As policies take it.
     predictor: String,
     /// True if it knows true run times.
@@ -51,13 +51,13 @@ struct Judgement {
     foresight: Foresight,
 }
 
-pub(crate) fn predict(args: &PredictArgs) -> Outcome {
+pub(crate) fn predict(args: &PredictArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     let written = [("--audit", args.cleaning.audit.as_deref()), ("--report", args.report.as_deref())];
     let log = args.source.required("predict")?;
     file::distinct(&[Some(log)], &written)?;
     let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
-    let input = Input::read(Some(log), &args.cleaning, 1, true)?;
+    let input = WorkloadInput::read(Some(log), &args.cleaning, 1, true)?;
     let mut judged = judged(args, &input)?;
     if let Some(file) = report_file {
         judged.whole = true;
@@ -69,7 +69,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Outcome {
 }
 
 /// Judges predictors on jobs.
-pub(crate) fn judged(args: &PredictArgs, input: &Input) -> Result<Judged, Failure> {
+pub(crate) fn judged(args: &PredictArgs, input: &WorkloadInput) -> Result<PredictResult, CommandFailure> {
     let records = input.records.as_deref().unwrap_or_default();
     let waits: Vec<Span> = records.iter().map(|record| Span(record.wait.round())).collect();
     let texts = if args.predictor.is_empty() { DEFAULTS.map(String::from).to_vec() } else { args.predictor.clone() };
@@ -78,18 +78,18 @@ pub(crate) fn judged(args: &PredictArgs, input: &Input) -> Result<Judged, Failur
         let mut forecast = forecast(&predictor)?;
         let clairvoyant = forecast.predictor.clairvoyant();
         let foresight = foresee(&input.workload, &waits, &mut forecast);
-        predictors.push(Judgement { predictor, clairvoyant, foresight });
+        predictors.push(PredictorJudgement { predictor, clairvoyant, foresight });
     }
-    let all: Vec<predict_verdict::Judged<'_>> = predictors
+    let all: Vec<predict_verdict::JudgedPredictor<'_>> = predictors
         .iter()
-        .map(|j: &Judgement| predict_verdict::Judged {
+        .map(|j: &PredictorJudgement| predict_verdict::JudgedPredictor {
             predictor: &j.predictor,
             clairvoyant: j.clairvoyant,
             foresight: &j.foresight,
         })
         .collect();
     let verdict = predict_verdict::verdict(&input.workload, &all)?;
-    Ok(Judged {
+    Ok(PredictResult {
         schema: "drystone/predict/1",
         drystone: VERSION,
         workload: input.meta(),
@@ -99,7 +99,7 @@ pub(crate) fn judged(args: &PredictArgs, input: &Input) -> Result<Judged, Failur
     })
 }
 
-impl Judged {
+impl PredictResult {
     /// The verdict, and the main figures of each predictor.
     fn short(&self) -> Document {
         let mut document = Document::default();
@@ -124,7 +124,7 @@ impl Judged {
     }
 }
 
-impl Printable for Judged {
+impl Printable for PredictResult {
     fn document(&self) -> Document {
         let mut document = Document::default();
         document.heading(self.workload.line());
@@ -169,11 +169,11 @@ impl Printable for Judged {
         (!self.whole).then(|| self.short())
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         for j in &self.predictors {
             let f = &j.foresight;
-            let mut row = Row::default();
+            let mut row = FlatRow::default();
             row.text("drystone", VERSION);
             row.text("workload", &self.workload.name);
             row.text("workload_hash", &self.workload.hash);
@@ -205,8 +205,8 @@ fn summaries(foresight: &Foresight) -> impl Iterator<Item = &Summary> {
 }
 
 /// Errors and their two sides.
-type Part = (&'static str, fn(&Foresight) -> &Summary);
-const PARTS: [Part; 3] = [
+type ErrorSides = (&'static str, fn(&Foresight) -> &Summary);
+const PARTS: [ErrorSides; 3] = [
     ("Error", |f| &f.error),
     ("Error of jobs that ran longer than predicted", |f| &f.under),
     ("Error of jobs that ended before their prediction", |f| &f.over),

@@ -1,10 +1,10 @@
 //! Verdict on predictions of run times: the best predictor, and its help to a scheduler.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::output::number::{change, duration, fixed, percent};
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use drystone::experiment::Experiment;
-use drystone::metrics::{Config, Foresight, Measures};
+use drystone::metrics::{Foresight, Measures, MetricsConfig};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 
@@ -16,7 +16,7 @@ const LEARN: &str = "`learn` (Gaussier et al. 2015) does not aim at accuracy: it
 const NOTHING: f64 = 0.005;
 
 /// A predictor with what it foresees.
-pub(super) struct Judged<'a> {
+pub(super) struct JudgedPredictor<'a> {
     pub(super) predictor: &'a str,
     pub(super) clairvoyant: bool,
     pub(super) foresight: &'a Foresight,
@@ -24,9 +24,9 @@ pub(super) struct Judged<'a> {
 
 /// The verdict in sentences. It simulates EASY twice: with the estimates, and with the most
 /// accurate predictor.
-pub(super) fn verdict(workload: &Workload, all: &[Judged<'_>]) -> Result<Vec<String>, Failure> {
+pub(super) fn verdict(workload: &Workload, all: &[JudgedPredictor<'_>]) -> Result<Vec<String>, CommandFailure> {
     let mut sentences = Vec::new();
-    let accuracy = |judged: &&Judged<'_>| judged.foresight.accuracy.mean.unwrap_or(0.0);
+    let accuracy = |judged: &&JudgedPredictor<'_>| judged.foresight.accuracy.mean.unwrap_or(0.0);
     let real = all.iter().filter(|judged| !judged.clairvoyant);
     let Some(best) = real.max_by(|a, b| accuracy(a).total_cmp(&accuracy(b))) else { return Ok(sentences) };
     let estimate = all.iter().find(|judged| judged.predictor == "estimate");
@@ -53,7 +53,7 @@ pub(super) fn verdict(workload: &Workload, all: &[Judged<'_>]) -> Result<Vec<Str
 
 /// Describes the help of a predictor: EASY that tries short jobs first, with the estimates and with
 /// the predictions.
-fn worth(workload: &Workload, predictor: &str) -> Result<Option<String>, Failure> {
+fn worth(workload: &Workload, predictor: &str) -> Result<Option<String>, CommandFailure> {
     let with = measures(workload, &format!("easy(backfill=sjf,predict={predictor})"))?;
     let without = measures(workload, "easy(backfill=sjf)")?;
     let wait = without.wait.mean.zip(with.wait.mean).filter(|(before, _)| *before > 0.0);
@@ -74,11 +74,13 @@ fn worth(workload: &Workload, predictor: &str) -> Result<Option<String>, Failure
     )))
 }
 
-fn measures(workload: &Workload, policy: &str) -> Result<Measures, Failure> {
+fn measures(workload: &Workload, policy: &str) -> Result<Measures, CommandFailure> {
     let spec: PolicySpec = policy.parse()?;
-    let progress = Progress::new("simulating", "jobs", Some(workload.len() as u64));
-    let measured =
-        Experiment::new(&spec, workload).measuring(Config::light()).telling(&|jobs| progress.add(jobs)).run(&mut ());
-    let measured = measured.map_err(|error| Failure::experiment(spec.text(), error))?;
+    let progress = WorkProgress::new("simulating", "jobs", Some(workload.len() as u64));
+    let measured = Experiment::new(&spec, workload)
+        .measuring(MetricsConfig::light())
+        .telling(&|jobs| progress.add(jobs))
+        .run(&mut ());
+    let measured = measured.map_err(|error| CommandFailure::experiment(spec.text(), error))?;
     Ok(measured.map(|measured| measured.report.measures).unwrap_or_default())
 }

@@ -1,15 +1,15 @@
 //! `drystone report`: results that were written before, as a page.
 
 use crate::args::ReportArgs;
-use crate::exit::{DONE, Failure, Outcome};
-use crate::input::Given;
-use crate::output::file::{self, Output};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::input::InputKind;
+use crate::output::file::{self, OutputFile};
 use crate::output::{message, plots};
 use drystone_report::{Results, page};
 use std::io::Read;
 use std::path::Path;
 
-pub(crate) fn report(args: &ReportArgs) -> Outcome {
+pub(crate) fn report(args: &ReportArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     // What cannot be written is said before the work is done.
     let ending = args.out.extension().map(|e| e.to_string_lossy().to_lowercase());
@@ -17,11 +17,13 @@ pub(crate) fn report(args: &ReportArgs) -> Outcome {
         && !matches!(ending.as_deref(), Some("html" | "htm"))
     {
         let name = args.out.display();
-        return Err(Failure::usage(format_args!("--out {name}: a page is HTML; give it a name that ends in .html")));
+        return Err(CommandFailure::usage(format_args!(
+            "--out {name}: a page is HTML; give it a name that ends in .html"
+        )));
     }
     file::distinct(&[Some(&args.results)], &[("--out", Some(&args.out))])?;
-    Given::refuse(&args.results, &[Given::Results])?;
-    let out = Output::create(&args.out)?;
+    InputKind::refuse(&args.results, &[InputKind::Results])?;
+    let out = OutputFile::create(&args.out)?;
     let _folder = args.plots.as_deref().map(plots::prepare).transpose()?;
     let name =
         if args.results == Path::new("-") { "standard input".to_string() } else { args.results.display().to_string() };
@@ -34,8 +36,8 @@ pub(crate) fn report(args: &ReportArgs) -> Outcome {
         }
         Ok(bytes)
     };
-    let bytes = read().map_err(|e| Failure::usage(format_args!("{name}: {e}")))?;
-    let results = Results::read(&bytes).map_err(|e| Failure::usage(format_args!("{name}: {e}")))?;
+    let bytes = read().map_err(|e| CommandFailure::usage(format_args!("{name}: {e}")))?;
+    let results = Results::read(&bytes).map_err(|e| CommandFailure::usage(format_args!("{name}: {e}")))?;
     if results.policies.iter().all(|p| p.details.is_none()) {
         message::note("the results hold no distributions and series; `--details` makes the simulation write them");
     }

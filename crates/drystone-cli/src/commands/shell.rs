@@ -1,19 +1,19 @@
 //! `drystone completions` and `drystone man`: both made from the definition of the command line.
 
 use crate::args::{Cli, CompletionsArgs, ManArgs, command};
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::{file, stdout};
 use clap::CommandFactory;
 use clap_mangen::Man;
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
+pub(crate) fn completions(args: &CompletionsArgs) -> CommandOutcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "drystone", &mut script);
     stdout::write(&script)?;
     Ok(DONE)
 }
 
-pub(crate) fn man(args: &ManArgs) -> Outcome {
+pub(crate) fn man(args: &ManArgs) -> CommandOutcome {
     if args.markdown {
         let mut command = command(true);
         command.build();
@@ -26,7 +26,7 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
         stdout::write(&page(command)?)?;
         return Ok(DONE);
     };
-    std::fs::create_dir_all(dir).map_err(|e| Failure::write(&dir.display().to_string(), &e))?;
+    std::fs::create_dir_all(dir).map_err(|e| CommandFailure::write(&dir.display().to_string(), &e))?;
     let mut files = Vec::new();
     let mut left = vec![("drystone".to_string(), command)];
     while let Some((name, command)) = left.pop() {
@@ -39,9 +39,9 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
     Ok(DONE)
 }
 
-fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
+fn page(command: clap::Command) -> Result<Vec<u8>, CommandFailure> {
     let mut page = Vec::new();
-    Man::new(command).render(&mut page).map_err(Failure::usage)?;
+    Man::new(command).render(&mut page).map_err(CommandFailure::usage)?;
     Ok(page)
 }
 

@@ -3,10 +3,10 @@
 
 use crate::output::number::duration;
 use crate::site::SiteInput;
-use drystone::engine::explain::Words;
+use drystone::engine::explain::StoryWords;
 use drystone::model::{JobId, Span, Time, Workload};
 use drystone_site::clock::{self, Zone};
-use drystone_site::{Kind, Marks, SiteJob};
+use drystone_site::{JobMarks, SiteJob, SiteJobFate};
 
 /// A site's words.
 pub(super) struct SiteWords<'a> {
@@ -39,7 +39,7 @@ impl<'a> SiteWords<'a> {
     }
 }
 
-impl Words for SiteWords<'_> {
+impl StoryWords for SiteWords<'_> {
     fn moment(&self, at: Time) -> String {
         self.local(self.origin.saturating_add(at.0))
     }
@@ -59,14 +59,16 @@ impl Words for SiteWords<'_> {
     fn beside(&self, id: JobId) -> String {
         let Some(job) = self.record(id) else { return String::new() };
         let mut said = match (job.kind, job.start, job.end) {
-            (Kind::Ran | Kind::Running, Some(start), _) if job.marks.has(Marks::NO_SUBMIT) => {
+            (SiteJobFate::Ran | SiteJobFate::Running, Some(start), _) if job.marks.has(JobMarks::NO_SUBMIT) => {
                 format!("recorded: it started at {}; when it was submitted is not known", self.local(start))
             }
-            (Kind::Ran | Kind::Running, Some(start), _) => {
+            (SiteJobFate::Ran | SiteJobFate::Running, Some(start), _) => {
                 let wait = (start - job.arrive).max(0);
                 format!("recorded: it started at {}, after {}", self.local(start), duration(wait as f64))
             }
-            (Kind::Withdrawn, _, Some(end)) => format!("recorded: it never started, and left at {}", self.local(end)),
+            (SiteJobFate::Withdrawn, _, Some(end)) => {
+                format!("recorded: it never started, and left at {}", self.local(end))
+            }
             _ => "recorded: it had not started when the records end".to_string(),
         };
         if !job.reason.is_empty() && job.reason != "None" {

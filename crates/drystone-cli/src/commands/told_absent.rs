@@ -1,11 +1,11 @@
-//! Words of a site in a build without the feature `sites`: no input is a site.
+//! StoryWords of a site in a build without the feature `sites`: no input is a site.
 
 use crate::site::SiteInput;
-use drystone::engine::explain::Words;
+use drystone::engine::explain::StoryWords;
 use drystone::model::{JobId, Span, Time, Workload};
 use std::convert::Infallible;
 
-/// Words of a site: no value exists.
+/// StoryWords of a site: no value exists.
 pub(super) struct SiteWords {
     never: Infallible,
 }
@@ -20,7 +20,7 @@ impl SiteWords {
     }
 }
 
-impl Words for SiteWords {
+impl StoryWords for SiteWords {
     fn moment(&self, _at: Time) -> String {
         match self.never {}
     }

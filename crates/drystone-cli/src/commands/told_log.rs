@@ -2,7 +2,7 @@
 //! log, and spans in the units that suit them.
 
 use crate::output::number::duration;
-use drystone::engine::explain::Words;
+use drystone::engine::explain::StoryWords;
 use drystone::metrics::Calendar;
 use drystone::model::{JobId, Span, Time, Workload};
 
@@ -35,7 +35,7 @@ fn day(at: Time) -> String {
     format!("day {day} {:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
 }
 
-impl Words for LogWords {
+impl StoryWords for LogWords {
     fn moment(&self, at: Time) -> String {
         self.calendar.as_ref().and_then(|calendar| calendar.local(at)).unwrap_or_else(|| day(at))
     }

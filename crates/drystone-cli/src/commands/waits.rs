@@ -4,20 +4,20 @@ mod document;
 mod rows;
 
 use crate::args::WaitsArgs;
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::Document;
-use crate::output::flat::Rows;
+use crate::output::flat::FlatRows;
 use crate::output::{self, Printable, ReportFile, message};
 use crate::site;
 use drystone_report::{PICTURE_WIDTH, StillPage, draw_waits};
-use drystone_site::waits::{Question, Waits, waits as recorded};
+use drystone_site::waits::{SiteWaits, WaitsOptions, waits as recorded};
 use serde::Serialize;
 
 /// A result, and how much of it is shown.
 #[derive(Serialize)]
 #[serde(transparent)]
-pub(crate) struct Found {
-    waits: Waits,
+pub(crate) struct ShownWaits {
+    waits: SiteWaits,
     #[serde(skip)]
     top: usize,
     /// True prints everything, not only the overview.
@@ -28,7 +28,7 @@ pub(crate) struct Found {
 /// Groups of each property on a page, at least.
 const PAGE_GROUPS: usize = 50;
 
-pub(crate) fn waits(args: &WaitsArgs) -> Outcome {
+pub(crate) fn waits(args: &WaitsArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     let report = args.report.as_deref().map(ReportFile::open).transpose()?;
     let mut found = asked(args)?;
@@ -44,7 +44,7 @@ pub(crate) fn waits(args: &WaitsArgs) -> Outcome {
     Ok(DONE)
 }
 
-fn asked(args: &WaitsArgs) -> Result<Found, Failure> {
+fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
     let (site, pool) = site::open(&args.site)?;
     let mut by = Vec::new();
     for &property in &args.by {
@@ -57,13 +57,13 @@ fn asked(args: &WaitsArgs) -> Result<Found, Failure> {
     if let (Some(since), Some(until)) = (since, until)
         && since >= until
     {
-        return Err(Failure::usage("--since does not lie before --until"));
+        return Err(CommandFailure::usage("--since does not lie before --until"));
     }
-    let waits = recorded(&site, &Question { by, since, until, pool });
-    Ok(Found { waits, top: args.top, whole: args.details })
+    let waits = recorded(&site, &WaitsOptions { by, since, until, pool });
+    Ok(ShownWaits { waits, top: args.top, whole: args.details })
 }
 
-impl Printable for Found {
+impl Printable for ShownWaits {
     fn document(&self) -> Document {
         document::document(&self.waits, self.top)
     }
@@ -72,7 +72,7 @@ impl Printable for Found {
         (!self.whole).then(|| document::overview(&self.waits, self.top))
     }
 
-    fn rows(&self) -> Rows {
+    fn rows(&self) -> FlatRows {
         rows::rows(&self.waits)
     }
 
@@ -80,13 +80,17 @@ impl Printable for Found {
         Some("the hours of the week and the longest waits")
     }
 
-    fn page(&self) -> Result<String, Failure> {
-        let data = serde_json::to_value(&self.waits).map_err(Failure::usage)?;
+    fn page(&self) -> Result<String, CommandFailure> {
+        let data = serde_json::to_value(&self.waits).map_err(CommandFailure::usage)?;
         let page = StillPage {
             title: &format!("Recorded waits of {}", self.waits.site),
             subject: "",
             verdict: &[],
-            pictures: draw_waits(&data, PICTURE_WIDTH).map_err(Failure::usage)?.into_iter().map(Into::into).collect(),
+            pictures: draw_waits(&data, PICTURE_WIDTH)
+                .map_err(CommandFailure::usage)?
+                .into_iter()
+                .map(Into::into)
+                .collect(),
             details: &document::document(&self.waits, self.top.max(PAGE_GROUPS)),
             data: &data,
         };

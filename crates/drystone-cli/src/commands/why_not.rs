@@ -1,10 +1,10 @@
 //! Obstacles to a job while it waited, hour by hour, in the words of a user.
 
 use crate::output::number::{count, duration, plural};
-use drystone::engine::explain::{WhatIf, Words};
+use drystone::engine::explain::{JobWhatIf, StoryWords};
 use drystone::engine::{Levels, Observer};
-use drystone::model::{Adopted, DemandId, Ended, JobId, Outages, Procs, Span, Time, Workload};
-use drystone::policy::Why;
+use drystone::model::{Adopted, DemandId, EndedJob, JobId, Outages, Procs, Span, Time, Workload};
+use drystone::policy::StartReason;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ const BRIEF: i64 = 3_600;
 const NAMED: usize = 3;
 
 /// Watches a simulation from the arrival of a job to its start.
-pub(super) struct Watch<'a> {
+pub(super) struct WaitObserver<'a> {
     workload: &'a Workload,
     outages: &'a Outages,
     id: JobId,
@@ -29,7 +29,7 @@ pub(super) struct Watch<'a> {
     /// Start of the job.
     pub(super) start: Option<Time>,
     /// States while it waited, from instant to instant.
-    states: Vec<State>,
+    states: Vec<QueueState>,
     overtook: Vec<JobId>,
     /// Jobs that ran when it arrived.
     held: Vec<JobId>,
@@ -39,7 +39,7 @@ pub(super) struct Watch<'a> {
 
 /// State from an instant on.
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct QueueState {
     from: Time,
     free: Procs,
     /// Processors that are out.
@@ -50,9 +50,9 @@ struct State {
     behind: u32,
 }
 
-impl<'a> Watch<'a> {
-    pub(super) fn new(workload: &'a Workload, outages: &'a Outages, id: JobId) -> Watch<'a> {
-        Watch {
+impl<'a> WaitObserver<'a> {
+    pub(super) fn new(workload: &'a Workload, outages: &'a Outages, id: JobId) -> WaitObserver<'a> {
+        WaitObserver {
             workload,
             outages,
             id,
@@ -73,7 +73,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Returns the observations; `None` where the job did not start or did not wait.
-    pub(super) fn told(&self, what_if: &[(WhatIf, Option<Time>)]) -> Option<WhyNot> {
+    pub(super) fn told(&self, what_if: &[(JobWhatIf, Option<Time>)]) -> Option<WhyNot> {
         let job = self.workload.job(self.id);
         let start = self.start.filter(|&start| start > job.submit)?;
         let wait = (start - job.submit).0;
@@ -95,14 +95,14 @@ impl<'a> Watch<'a> {
         })
     }
 
-    fn named(&self, id: JobId) -> Named {
+    fn named(&self, id: JobId) -> NamedJob {
         let job = self.workload.job(id);
         let number = self.workload.truth()[id.index()].number;
-        Named { id, number, procs: job.procs, ended: self.ended.get(&id).copied() }
+        NamedJob { id, number, procs: job.procs, ended: self.ended.get(&id).copied() }
     }
 
     /// The widest jobs that ran when it arrived.
-    fn largest(&self) -> Vec<Named> {
+    fn largest(&self) -> Vec<NamedJob> {
         let mut held = self.held.clone();
         held.sort_by_key(|&id| (std::cmp::Reverse(self.workload.job(id).procs), id));
         held.truncate(NAMED);
@@ -110,8 +110,8 @@ impl<'a> Watch<'a> {
     }
 
     /// One part of the wait, time-weighted.
-    fn part(&self, from: Time, until: Time, needed: Procs) -> Part {
-        let mut part = Part { from, until, ..Part::default() };
+    fn part(&self, from: Time, until: Time, needed: Procs) -> WaitPart {
+        let mut part = WaitPart { from, until, ..WaitPart::default() };
         let (mut free, mut enough, mut least, mut most) = (0.0, 0.0, Procs::MAX, 0);
         for (at, state) in self.states.iter().enumerate() {
             let next = self.states.get(at + 1).map_or(until, |next| next.from);
@@ -151,12 +151,12 @@ impl<'a> Watch<'a> {
     }
 
     /// Changes of the job that would have let it start earlier, the earliest last.
-    fn earlier(&self, what_if: &[(WhatIf, Option<Time>)], start: Time) -> Vec<Earlier> {
+    fn earlier(&self, what_if: &[(JobWhatIf, Option<Time>)], start: Time) -> Vec<Earlier> {
         let told = what_if.iter().filter_map(|&(change, then)| {
             let gain = start - then.filter(|&then| then < start)?;
             let change = match change {
-                WhatIf::Estimate(estimate) => format!("a limit of {}", duration(estimate.as_f64())),
-                WhatIf::Procs(procs) => plural(u64::from(procs), "processor"),
+                JobWhatIf::Estimate(estimate) => format!("a limit of {}", duration(estimate.as_f64())),
+                JobWhatIf::Procs(procs) => plural(u64::from(procs), "processor"),
                 // What is neither is not asked here.
                 _ => return None,
             };
@@ -166,7 +166,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Observer for Watch<'_> {
+impl Observer for WaitObserver<'_> {
     fn arrived(&mut self, _: Time, id: JobId) {
         self.waiting.insert(id);
         if id == self.id {
@@ -175,7 +175,7 @@ impl Observer for Watch<'_> {
         }
     }
 
-    fn started(&mut self, now: Time, id: JobId, _: Why) {
+    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
         self.waiting.remove(&id);
         self.running.insert(id);
         if id == self.id {
@@ -212,7 +212,7 @@ impl Observer for Watch<'_> {
         self.waiting.insert(id);
     }
 
-    fn lost(&mut self, ended: &Ended<'_>) {
+    fn lost(&mut self, ended: &EndedJob<'_>) {
         self.running.remove(&ended.id);
     }
 
@@ -228,7 +228,7 @@ impl Observer for Watch<'_> {
         self.running.insert(id);
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.running.remove(&ended.id);
         self.waiting.remove(&ended.id);
         if self.here && self.start.is_none() {
@@ -241,7 +241,7 @@ impl Observer for Watch<'_> {
             let ahead = self.waiting.range(..self.id).count() as u32;
             let itself = u32::from(self.waiting.contains(&self.id));
             let behind = self.waiting.len() as u32 - ahead - itself;
-            self.states.push(State { from: now, free: levels.free, down: levels.down, ahead, behind });
+            self.states.push(QueueState { from: now, free: levels.free, down: levels.down, ahead, behind });
         }
     }
 }
@@ -255,18 +255,18 @@ pub(super) struct WhyNot {
     estimate: i64,
     submit: Time,
     /// Its wait in parts.
-    parts: Vec<Part>,
+    parts: Vec<WaitPart>,
     /// The widest jobs that ran when it arrived.
-    held: Vec<Named>,
+    held: Vec<NamedJob>,
     /// Jobs that came later and started before.
-    overtook: Vec<Named>,
+    overtook: Vec<NamedJob>,
     /// Changes that would have let it start earlier.
     earlier: Vec<Earlier>,
 }
 
 /// A part of its wait.
 #[derive(Serialize, Default, Debug)]
-struct Part {
+struct WaitPart {
     from: Time,
     until: Time,
     mean_free: f64,
@@ -294,7 +294,7 @@ fn is_zero(procs: &Procs) -> bool {
 }
 
 #[derive(Serialize, Debug)]
-struct Named {
+struct NamedJob {
     /// Its place in the workload.
     #[serde(skip)]
     id: JobId,
@@ -314,7 +314,7 @@ struct Earlier {
 impl WhyNot {
     /// Returns the obstacles in words: with the dates and names of a site where `site` has them,
     /// else in time since the job came.
-    pub(super) fn text(&self, site: Option<&dyn Words>) -> String {
+    pub(super) fn text(&self, site: Option<&dyn StoryWords>) -> String {
         let mut lines = vec![format!(
             "Why not earlier? It waited {} for {} and up to {}.",
             duration(self.wait as f64),
@@ -353,7 +353,7 @@ impl WhyNot {
         lines.join("\n") + "\n"
     }
 
-    fn when(&self, part: &Part, site: Option<&dyn Words>) -> String {
+    fn when(&self, part: &WaitPart, site: Option<&dyn StoryWords>) -> String {
         if let Some(site) = site {
             return format!("from {} to {}", site.moment(part.from), site.moment(part.until));
         }
@@ -361,7 +361,7 @@ impl WhyNot {
         format!("from {} to {} after it came", since(part.from), since(part.until))
     }
 
-    fn holder(&self, job: &Named, site: Option<&dyn Words>) -> String {
+    fn holder(&self, job: &NamedJob, site: Option<&dyn StoryWords>) -> String {
         let procs = plural(u64::from(job.procs), "processor");
         let name = site.map_or_else(|| job.number.to_string(), |site| site.job(job.id, job.number));
         let ended = match (job.ended, site) {
@@ -373,8 +373,8 @@ impl WhyNot {
     }
 }
 
-impl Part {
-    fn text(&self, needed: Procs, submit: Time, site: Option<&dyn Words>) -> String {
+impl WaitPart {
+    fn text(&self, needed: Procs, submit: Time, site: Option<&dyn StoryWords>) -> String {
         let free = match self.least_free == self.most_free {
             true => plural(u64::from(self.most_free), "processor"),
             false => {
@@ -427,9 +427,9 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone::engine::explain::Stage;
-    use drystone::engine::{Replay, Simulation};
-    use drystone::model::{Job, Machine, Outage, Provenance, Status, Truth, Which};
+    use drystone::engine::explain::StoryStage;
+    use drystone::engine::{Simulation, WorkloadReplay};
+    use drystone::model::{Job, LogStatus, Machine, Outage, Provenance, Truth, Which};
     use drystone::policy::PolicySpec;
 
     /// On 4 processors job 0 has 3 until 100 and job 1 needs all: it waits from 10 to 100. Job 2
@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn a_wait_is_told_in_parts() {
         let job = |submit, procs, estimate| Job::new(Time(submit), procs, Span(estimate));
-        let truth = |number, run| Truth { run: Span(run), number, status: Status::Completed };
+        let truth = |number, run| Truth { run: Span(run), number, status: LogStatus::Completed };
         let workload = Workload::new(
             Machine::new(4),
             vec![job(0, 3, 100), job(10, 4, 100), job(20, 1, 50)],
@@ -447,10 +447,11 @@ mod tests {
         let workload = workload.expect("possible");
         let spec: PolicySpec = "easy".parse().expect("a policy");
         let none = Outages::default();
-        let mut watch = Watch::new(&workload, &none, JobId(1));
-        let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+        let mut watch = WaitObserver::new(&workload, &none, JobId(1));
+        let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
         while watch.start.is_none() && simulation.step(&mut watch).expect("sound") {}
-        let told = watch.told(&[(WhatIf::Procs(1), Some(Time(10))), (WhatIf::Estimate(Span(50)), Some(Time(100)))]);
+        let told =
+            watch.told(&[(JobWhatIf::Procs(1), Some(Time(10))), (JobWhatIf::Estimate(Span(50)), Some(Time(100)))]);
         let told = told.expect("it waited");
         assert_eq!((told.wait, told.parts.len()), (90, 1));
         let part = &told.parts[0];
@@ -468,16 +469,16 @@ mod tests {
     /// 100 s, and would run into it; it starts when the outage is over, at 200.
     #[test]
     fn an_announced_outage_is_named() {
-        let truth = Truth { run: Span(20), number: 7, status: Status::Completed };
+        let truth = Truth { run: Span(20), number: 7, status: LogStatus::Completed };
         let job = Job::new(Time(10), 1, Span(100));
         let workload = Workload::new(Machine::new(1), vec![job], vec![truth], Provenance::default());
         let workload = workload.expect("possible");
         let window = Outage::window(Which::Count(1), Time(0), Time(100), Time(200));
         let outages = Outages::new(workload.machine(), vec![window]).expect("an outage");
         let spec: PolicySpec = "easy".parse().expect("a policy");
-        let mut watch = Watch::new(&workload, &outages, JobId(0));
-        let stage = Stage { outages: Some(&outages), ..Stage::default() };
-        stage.simulate(&workload, spec.scheduler(), &mut watch, Watch::is_over).expect("sound");
+        let mut watch = WaitObserver::new(&workload, &outages, JobId(0));
+        let stage = StoryStage { outages: Some(&outages), ..StoryStage::default() };
+        stage.simulate(&workload, spec.scheduler(), &mut watch, WaitObserver::is_over).expect("sound");
         let text = watch.told(&[]).expect("it waited").text(None);
         let reason = "enough for its 1, but its limit reaches into the outage announced for 100, 90 s after it came";
         assert!(text.contains(reason), "{text}");

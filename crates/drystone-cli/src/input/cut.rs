@@ -1,16 +1,16 @@
 //! Parts of a workload: a month, a slice, each month by itself.
 
-use super::{Input, limits, recorded};
+use super::{WorkloadInput, limits, recorded};
 use crate::args::{CutArgs, LogArgs, RealArgs};
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use drystone::log::transform;
-use drystone::metrics::Selection;
+use drystone::metrics::JobSelection;
 use drystone::model::{Setting, Span, Workload};
 use std::ops::Range;
 
-impl Input {
+impl WorkloadInput {
     /// Keeps only the jobs that `--month` and `--slice` ask for.
-    pub(crate) fn slice(self, args: &CutArgs, real: &RealArgs) -> Result<Input, Failure> {
+    pub(crate) fn slice(self, args: &CutArgs, real: &RealArgs) -> Result<WorkloadInput, CommandFailure> {
         let mut input = self;
         if let Some(after) = real.warm_start {
             let places = input.places(args)?;
@@ -33,7 +33,7 @@ impl Input {
 
     /// A month with the jobs submitted so long before its first and after its last, which do not
     /// count.
-    fn surrounded(self, month: Range<usize>, around: Span, name: &str) -> Result<Input, Failure> {
+    fn surrounded(self, month: Range<usize>, around: Span, name: &str) -> Result<WorkloadInput, CommandFailure> {
         let jobs = self.workload.jobs();
         let (first, last) = (jobs[month.start].submit, jobs[month.end - 1].submit);
         let from = jobs.partition_point(|job| job.submit < first - around);
@@ -41,24 +41,24 @@ impl Input {
         let counted = month.start - from..month.end - from;
         let text = format!("{name} within {}s", around.0);
         let input = self.piece(from..until, "month", &text)?;
-        Ok(Input { counted: Some(counted), ..input })
+        Ok(WorkloadInput { counted: Some(counted), ..input })
     }
 
     /// Returns the selection of the jobs that count, where others are simulated around them. It
     /// follows the times of the jobs as they are now.
-    pub(super) fn counted_submits(&self) -> Option<Selection> {
+    pub(super) fn counted_submits(&self) -> Option<JobSelection> {
         let counted = self.workload.jobs().get(self.counted.clone()?)?;
         let (first, last) = (counted.first()?.submit, counted.last()?.submit);
-        Some(Selection::Submitted { from: first, until: last + Span(1) })
+        Some(JobSelection::Submitted { from: first, until: last + Span(1) })
     }
 
     /// Scales the load to the one that is asked for, if any: that of the jobs that count.
-    pub(super) fn aimed(mut self, log: &LogArgs) -> Result<Input, Failure> {
+    pub(super) fn aimed(mut self, log: &LogArgs) -> Result<WorkloadInput, CommandFailure> {
         let now = match &self.counted {
             None => self.workload.load(),
             Some(counted) => {
                 let setting = Setting { name: "part".to_string(), value: "counted".to_string() };
-                transform::piece(&self.workload, counted.clone(), setting).map_err(Failure::usage)?.load()
+                transform::piece(&self.workload, counted.clone(), setting).map_err(CommandFailure::usage)?.load()
             }
         };
         self.workload = log.aim(self.workload, now)?;
@@ -66,13 +66,13 @@ impl Input {
     }
 
     /// The places of the jobs of a month.
-    pub(super) fn month(&self, month: &str) -> Result<Range<usize>, Failure> {
+    pub(super) fn month(&self, month: &str) -> Result<Range<usize>, CommandFailure> {
         let months = transform::months(&self.workload)?;
         if let Some((_, places)) = months.iter().find(|(name, _)| name == month) {
             return Ok(places.clone());
         }
         let name = |m: Option<&(String, Range<usize>)>| m.map_or("?".to_string(), |m| m.0.clone());
-        Err(Failure::usage(format_args!(
+        Err(CommandFailure::usage(format_args!(
             "no job was submitted in {month}; the log's months are {} to {}",
             name(months.first()),
             name(months.last())
@@ -80,7 +80,7 @@ impl Input {
     }
 
     /// The places of the jobs that `--month` and `--slice` ask for.
-    fn places(&self, args: &CutArgs) -> Result<Range<usize>, Failure> {
+    fn places(&self, args: &CutArgs) -> Result<Range<usize>, CommandFailure> {
         let mut places = 0..self.workload.len();
         if let Some(month) = &args.month {
             places = self.month(month)?;
@@ -91,55 +91,55 @@ impl Input {
             places = places.start.max(slice.start)..places.end.min(slice.end);
         }
         if places.is_empty() {
-            return Err(Failure::usage("no job was submitted in that month and slice"));
+            return Err(CommandFailure::usage("no job was submitted in that month and slice"));
         }
         Ok(places)
     }
 
     /// A part of the jobs, as a workload of its own.
-    pub(crate) fn piece(self, places: Range<usize>, name: &str, value: &str) -> Result<Input, Failure> {
+    pub(crate) fn piece(self, places: Range<usize>, name: &str, value: &str) -> Result<WorkloadInput, CommandFailure> {
         if places.is_empty() {
-            return Err(Failure::usage(format_args!("no job was submitted in the {name} {value}")));
+            return Err(CommandFailure::usage(format_args!("no job was submitted in the {name} {value}")));
         }
         let setting = Setting { name: name.to_string(), value: value.to_string() };
-        let workload = transform::piece(&self.workload, places.clone(), setting).map_err(Failure::usage)?;
+        let workload = transform::piece(&self.workload, places.clone(), setting).map_err(CommandFailure::usage)?;
         let records = self.records.map(|records| records[places].to_vec());
-        Ok(Input { workload, records, ..self })
+        Ok(WorkloadInput { workload, records, ..self })
     }
 }
 
 /// Parts that are simulated from an empty machine: the whole workload, or each month of it.
-pub(crate) enum Parts<'a> {
+pub(crate) enum WorkloadParts<'a> {
     Whole(&'a Workload),
     Months(Vec<Workload>),
 }
 
-impl Parts<'_> {
-    pub(crate) fn of(input: &Input, each_month: bool) -> Result<Parts<'_>, Failure> {
+impl WorkloadParts<'_> {
+    pub(crate) fn of(input: &WorkloadInput, each_month: bool) -> Result<WorkloadParts<'_>, CommandFailure> {
         if each_month && input.division().is_some() {
-            return Err(Failure::usage(
+            return Err(CommandFailure::usage(
                 "--each-month is about one machine, and the site has several pools; SITE#POOL names one",
             ));
         }
-        Parts::of_jobs(&input.workload, each_month)
+        WorkloadParts::of_jobs(&input.workload, each_month)
     }
 
     /// The parts of jobs of one machine.
-    pub(crate) fn of_jobs(workload: &Workload, each_month: bool) -> Result<Parts<'_>, Failure> {
+    pub(crate) fn of_jobs(workload: &Workload, each_month: bool) -> Result<WorkloadParts<'_>, CommandFailure> {
         if !each_month {
-            return Ok(Parts::Whole(workload));
+            return Ok(WorkloadParts::Whole(workload));
         }
         let months = transform::months(workload)?.into_iter().map(|(name, places)| {
             let setting = Setting { name: "month".to_string(), value: name };
-            transform::piece(workload, places, setting).map_err(Failure::usage)
+            transform::piece(workload, places, setting).map_err(CommandFailure::usage)
         });
-        Ok(Parts::Months(months.collect::<Result<_, _>>()?))
+        Ok(WorkloadParts::Months(months.collect::<Result<_, _>>()?))
     }
 
     pub(crate) fn as_slice(&self) -> &[Workload] {
         match self {
-            Parts::Whole(workload) => std::slice::from_ref(*workload),
-            Parts::Months(months) => months,
+            WorkloadParts::Whole(workload) => std::slice::from_ref(*workload),
+            WorkloadParts::Months(months) => months,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Files and folders of the wrong kind: names what was given and the command that takes it.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::site::is_site;
 use drystone::log::{Foreign, source};
 use std::fs::File;
@@ -14,7 +14,7 @@ const LOOKED_AT: usize = 200;
 
 /// The kinds of input that commands take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Given {
+pub(crate) enum InputKind {
     /// A log in Standard Workload Format.
     Log,
     /// Something else, which its reader judges.
@@ -37,62 +37,62 @@ pub(crate) enum Given {
     Logs,
 }
 
-impl Given {
+impl InputKind {
     /// Recognises the contents of a path; `None` if it cannot be read, or is a stream that can be
     /// read only once.
-    pub(crate) fn of(path: &Path) -> Option<Given> {
+    pub(crate) fn of(path: &Path) -> Option<InputKind> {
         if path.is_dir() {
-            return Some(if is_site(path) { Given::Site } else { in_folder(path) });
+            return Some(if is_site(path) { InputKind::Site } else { in_folder(path) });
         }
         // The folder of a site may be named by its manifest, and followed by a pool.
         if crate::site::folder(path).is_some() {
-            return Some(Given::Site);
+            return Some(InputKind::Site);
         }
         path.is_file().then(|| head(path)).flatten().map(|head| of_head(&head))
     }
 
     /// The refusal of a path that is not of the kind that a command takes, if the path is of
     /// another kind that some command takes.
-    pub(crate) fn refuse(path: &Path, wanted: &[Given]) -> Result<(), Failure> {
-        let Some(given) = Given::of(path) else { return Ok(()) };
+    pub(crate) fn refuse(path: &Path, wanted: &[InputKind]) -> Result<(), CommandFailure> {
+        let Some(given) = InputKind::of(path) else { return Ok(()) };
         // The reader of logs says of accounting what it is, line and column.
-        let read = given == Given::Accounting && path.is_file() && wanted.first() == Some(&Given::Log);
-        if wanted.contains(&given) || given == Given::Unknown || read {
+        let read = given == InputKind::Accounting && path.is_file() && wanted.first() == Some(&InputKind::Log);
+        if wanted.contains(&given) || given == InputKind::Unknown || read {
             return Ok(());
         }
         let name = path.display();
         let (what, taker) = match given {
-            Given::Log if wanted.first() == Some(&Given::Site) => {
+            InputKind::Log if wanted.first() == Some(&InputKind::Site) => {
                 ("a job log", format!("`drystone import {name} --out site/` makes a site of it"))
             }
-            Given::Log | Given::Unknown => ("a job log", format!("`drystone compare {name}` takes it")),
-            Given::Site => ("an imported site", format!("`drystone compare {name}` takes it")),
-            Given::Accounting if path.is_dir() => {
+            InputKind::Log | InputKind::Unknown => ("a job log", format!("`drystone compare {name}` takes it")),
+            InputKind::Site => ("an imported site", format!("`drystone compare {name}` takes it")),
+            InputKind::Accounting if path.is_dir() => {
                 ("a folder of accounting", format!("`drystone import {name} --out site/` makes a workload of it"))
             }
-            Given::Accounting => {
+            InputKind::Accounting => {
                 ("accounting of a batch system", format!("`drystone import {name} --out site/` makes a workload of it"))
             }
-            Given::Results => {
+            InputKind::Results => {
                 ("results in JSON", format!("`drystone report {name} --out results.html` makes a page of them"))
             }
-            Given::Store => ("the store of a sweep", format!("`drystone sweep rank {name}` takes it")),
-            Given::Study => ("the file of a study", format!("`drystone sweep {name}` takes it")),
-            Given::Page => ("a page in HTML", "a browser shows it".to_string()),
-            Given::Folder => (
+            InputKind::Store => ("the store of a sweep", format!("`drystone sweep rank {name}` takes it")),
+            InputKind::Study => ("the file of a study", format!("`drystone sweep {name}` takes it")),
+            InputKind::Page => ("a page in HTML", "a browser shows it".to_string()),
+            InputKind::Folder => (
                 "a folder with neither a site nor logs",
                 "name a file, or make a site with `drystone import`".to_string(),
             ),
-            Given::Logs => ("a folder of logs", "name one of the logs in it".to_string()),
+            InputKind::Logs => ("a folder of logs", "name one of the logs in it".to_string()),
         };
         let wanted = match wanted.first() {
-            Some(Given::Site) => "the folder of an imported site",
-            Some(Given::Results) => "results in JSON",
-            Some(Given::Study) => "the file of a study",
-            Some(Given::Store) => "the store of a sweep",
+            Some(InputKind::Site) => "the folder of an imported site",
+            Some(InputKind::Results) => "results in JSON",
+            Some(InputKind::Study) => "the file of a study",
+            Some(InputKind::Store) => "the store of a sweep",
             _ => "a log or a site",
         };
-        Err(Failure::usage(format_args!("{name}: this is {what}, expected {wanted}; {taker}")))
+        Err(CommandFailure::usage(format_args!("{name}: this is {what}, expected {wanted}; {taker}")))
     }
 }
 
@@ -105,30 +105,30 @@ fn head(path: &Path) -> Option<Vec<u8>> {
     Some(head)
 }
 
-fn of_head(head: &[u8]) -> Given {
+fn of_head(head: &[u8]) -> InputKind {
     if head.starts_with(b"SQLite format 3") {
-        return Given::Store;
+        return InputKind::Store;
     }
     let text = String::from_utf8_lossy(head);
     let start = text.trim_start().to_ascii_lowercase();
     if start.starts_with("<!doctype html") || start.starts_with("<html") {
-        return Given::Page;
+        return InputKind::Page;
     }
     if text.contains("\"drystone/compare/") || text.contains("\"drystone/run/") {
-        return Given::Results;
+        return InputKind::Results;
     }
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     if lines().any(|line| ["[[workload]]", "[[policy]]"].contains(&line)) {
-        return Given::Study;
+        return InputKind::Study;
     }
     let first = lines().find(|line| !line.starts_with(';')).unwrap_or_default();
     // JSON without the fields of sacct may be a workload of Batsim, which reads as a log.
     let sacct = text.contains("\"job_id\"") || text.contains("\"submission\"");
     match Foreign::of(first.as_bytes()) {
-        Some(Foreign::Json) if !sacct => Given::Unknown,
-        Some(foreign) if foreign.can_be_imported() => Given::Accounting,
-        None if is_record(first) => Given::Log,
-        _ => Given::Unknown,
+        Some(Foreign::Json) if !sacct => InputKind::Unknown,
+        Some(foreign) if foreign.can_be_imported() => InputKind::Accounting,
+        None if is_record(first) => InputKind::Log,
+        _ => InputKind::Unknown,
     }
 }
 
@@ -139,8 +139,8 @@ fn is_record(line: &str) -> bool {
 }
 
 /// Recognises the files of a folder: the first kind that some command takes as a whole.
-fn in_folder(path: &Path) -> Given {
-    let Ok(entries) = std::fs::read_dir(path) else { return Given::Folder };
+fn in_folder(path: &Path) -> InputKind {
+    let Ok(entries) = std::fs::read_dir(path) else { return InputKind::Folder };
     let mut files: Vec<_> =
         entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file()).collect();
     files.sort();
@@ -150,12 +150,12 @@ fn in_folder(path: &Path) -> Given {
     };
     let logs = files.iter().any(is_log);
     let accounting = |path: &std::path::PathBuf| {
-        head(path).is_some_and(|head| !head.is_empty() && of_head(&head) == Given::Accounting)
+        head(path).is_some_and(|head| !head.is_empty() && of_head(&head) == InputKind::Accounting)
     };
     match () {
-        () if files.iter().take(LOOKED_AT).filter(|path| !is_log(path)).any(accounting) => Given::Accounting,
-        () if logs => Given::Logs,
-        () => Given::Folder,
+        () if files.iter().take(LOOKED_AT).filter(|path| !is_log(path)).any(accounting) => InputKind::Accounting,
+        () if logs => InputKind::Logs,
+        () => InputKind::Folder,
     }
 }
 
@@ -166,17 +166,17 @@ mod tests {
     #[test]
     fn each_kind_is_known_by_its_head() {
         for (head, expected) in [
-            ("; MaxProcs: 4\n1 0 10 3600 64 -1 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1\n", Given::Log),
-            ("JobID|User|State\n17|a|COMPLETED\n", Given::Accounting),
-            ("03/01/2016 00:00:08;E;123.pbs;user=a group=b\n", Given::Accounting),
-            ("{\n  \"schema\": \"drystone/compare/1\",\n", Given::Results),
-            ("# A study.\nmetrics = [\"wait_mean\"]\n[[workload]]\nfile = \"a.swf\"\n", Given::Study),
-            ("<!DOCTYPE html><html>", Given::Page),
-            ("SQLite format 3\0", Given::Store),
-            ("{\"nb_res\": 4, \"jobs\": [{\"id\": 1}]}", Given::Unknown),
-            ("{\"meta\": {}, \"jobs\": [{\"job_id\": 1, \"time\": {\"submission\": 5}}]}", Given::Accounting),
-            ("ClusterName=c\n", Given::Unknown),
-            ("hello\n", Given::Unknown),
+            ("; MaxProcs: 4\n1 0 10 3600 64 -1 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1\n", InputKind::Log),
+            ("JobID|User|State\n17|a|COMPLETED\n", InputKind::Accounting),
+            ("03/01/2016 00:00:08;E;123.pbs;user=a group=b\n", InputKind::Accounting),
+            ("{\n  \"schema\": \"drystone/compare/1\",\n", InputKind::Results),
+            ("# A study.\nmetrics = [\"wait_mean\"]\n[[workload]]\nfile = \"a.swf\"\n", InputKind::Study),
+            ("<!DOCTYPE html><html>", InputKind::Page),
+            ("SQLite format 3\0", InputKind::Store),
+            ("{\"nb_res\": 4, \"jobs\": [{\"id\": 1}]}", InputKind::Unknown),
+            ("{\"meta\": {}, \"jobs\": [{\"job_id\": 1, \"time\": {\"submission\": 5}}]}", InputKind::Accounting),
+            ("ClusterName=c\n", InputKind::Unknown),
+            ("hello\n", InputKind::Unknown),
         ] {
             assert_eq!(of_head(head.as_bytes()), expected, "{head}");
         }

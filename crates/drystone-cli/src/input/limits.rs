@@ -1,14 +1,17 @@
 //! Limits in time, as options give them.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use drystone::model::Time;
 
 /// Reads `FROM..UNTIL`, given with this option.
-pub(crate) fn limits(option: &str, text: &str) -> Result<(Option<Time>, Option<Time>), Failure> {
-    let wrong =
-        || Failure::usage(format_args!("{option} {text}: expected FROM..UNTIL in seconds, e.g. 0..604800 or 86400.."));
+pub(crate) fn limits(option: &str, text: &str) -> Result<(Option<Time>, Option<Time>), CommandFailure> {
+    let wrong = || {
+        CommandFailure::usage(format_args!(
+            "{option} {text}: expected FROM..UNTIL in seconds, e.g. 0..604800 or 86400.."
+        ))
+    };
     let (from, until) = text.split_once("..").ok_or_else(wrong)?;
-    let limit = |text: &str| -> Result<Option<Time>, Failure> {
+    let limit = |text: &str| -> Result<Option<Time>, CommandFailure> {
         let text = text.trim();
         if text.is_empty() { Ok(None) } else { Ok(Some(Time(text.parse().map_err(|_| wrong())?))) }
     };
@@ -16,7 +19,7 @@ pub(crate) fn limits(option: &str, text: &str) -> Result<(Option<Time>, Option<T
     if let (Some(from), Some(until)) = (from, until)
         && from >= until
     {
-        return Err(Failure::usage(format_args!("{option} {from}..{until}: it ends before it begins")));
+        return Err(CommandFailure::usage(format_args!("{option} {from}..{until}: it ends before it begins")));
     }
     Ok((from, until))
 }

@@ -2,7 +2,7 @@
 
 use crate::output::LOG_COLUMNS;
 use drystone::log::LogError;
-use drystone::log::source::Source;
+use drystone::log::source::LogFile;
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -16,7 +16,7 @@ const MAGIC: &[u8; 4] = b"PAR1";
 
 /// A log in Parquet as a log in the Standard Workload Format, for everything that reads one; `None`
 /// for any other file. Its header is in the metadata of the file.
-pub(crate) fn as_log(path: &Path) -> Option<Result<Source, LogError>> {
+pub(crate) fn as_log(path: &Path) -> Option<Result<LogFile, LogError>> {
     // A pipe has to be left to readers that read it once.
     if !path.is_file() {
         return None;
@@ -26,14 +26,14 @@ pub(crate) fn as_log(path: &Path) -> Option<Result<Source, LogError>> {
     file.read_exact(&mut magic).ok().filter(|()| &magic == MAGIC)?;
     let name = path.display().to_string();
     let failed = |source: io::Error| LogError::Read { file: name.clone().into(), line: 0, source };
-    let read = || -> Result<Source, LogError> {
+    let read = || -> Result<LogFile, LogError> {
         file.rewind().map_err(failed)?;
         let reader = SerializedFileReader::new(file).map_err(|error| failed(io::Error::other(error)))?;
         let Some(places) = places(&reader) else {
             return Err(LogError::Table { file: name.clone().into(), format: "Parquet" });
         };
         let text = text(&reader, &places).map_err(|error| failed(io::Error::other(error)))?;
-        Ok(Source { bytes: Box::new(Cursor::new(text.into_bytes())), name: name.clone().into() })
+        Ok(LogFile { bytes: Box::new(Cursor::new(text.into_bytes())), name: name.clone().into() })
     };
     Some(read())
 }

@@ -1,14 +1,14 @@
 //! Reads what commands simulate: a log, a site, or the built-in example.
 
-use super::scene::{self, Take};
+use super::scene::{self, SceneTake};
 use super::synthetic::synthetic;
-use super::{Given, Input, recorded};
+use super::{InputKind, WorkloadInput, recorded};
 use crate::args::{CutArgs, LogArgs, RealArgs, SimulationArgs};
-use crate::exit::Failure;
-use crate::output::file::Output;
-use crate::progress::{Counted, Progress};
+use crate::exit::CommandFailure;
+use crate::output::file::OutputFile;
+use crate::progress::{CountedReader, WorkProgress};
 use crate::site;
-use drystone::log::clean::Options;
+use drystone::log::clean::CleaningOptions;
 use drystone::log::{self, LogError, source, transform};
 use drystone::metrics::Scheme;
 use std::fs::File;
@@ -16,9 +16,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// Opens a log and counts what is read of it.
-pub(crate) fn open(path: &Path) -> Result<source::Source, Failure> {
+pub(crate) fn open(path: &Path) -> Result<source::LogFile, CommandFailure> {
     site::refuse_folder(path)?;
-    Given::refuse(path, &[Given::Log, Given::Site])?;
+    InputKind::refuse(path, &[InputKind::Log, InputKind::Site])?;
     if let Some(opened) = site::counted(path) {
         return Ok(opened?);
     }
@@ -34,25 +34,30 @@ pub(crate) fn open(path: &Path) -> Result<source::Source, Failure> {
         let total = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
         (Box::new(file), name, total)
     };
-    let progress = Progress::new("reading", "bytes", total);
-    Ok(source::decompress(Box::new(Counted { input, progress }), name.into())?)
+    let progress = WorkProgress::new("reading", "bytes", total);
+    Ok(source::decompress(Box::new(CountedReader { input, progress }), name.into())?)
 }
 
-impl Input {
+impl WorkloadInput {
     /// Reads and cleans a log, or makes the built-in example where none is given.
-    pub(crate) fn read(path: Option<&Path>, args: &LogArgs, seed: u64, records: bool) -> Result<Input, Failure> {
-        let options = Options { records, ..args.options() };
-        let audit = args.audit.as_deref().map(Output::create).transpose()?;
+    pub(crate) fn read(
+        path: Option<&Path>,
+        args: &LogArgs,
+        seed: u64,
+        records: bool,
+    ) -> Result<WorkloadInput, CommandFailure> {
+        let options = CleaningOptions { records, ..args.options() };
+        let audit = args.audit.as_deref().map(OutputFile::create).transpose()?;
         let input = match path {
             Some(path) => {
-                let log::Loaded { workload, audit, header, records } =
+                let log::LoadedLog { workload, audit, header, records } =
                     log::load_from(open(path)?, &log::title(path), &options)?;
-                Input { workload, audit, header, records, site: None, counted: None }
+                WorkloadInput { workload, audit, header, records, site: None, counted: None }
             }
             None => synthetic(seed, options)?,
         };
         if let Some(mut out) = audit {
-            input.audit.write_csv(&mut out).map_err(|e| Failure::write(out.name(), &e))?;
+            input.audit.write_csv(&mut out).map_err(|e| CommandFailure::write(out.name(), &e))?;
             out.finish()?;
         }
         if path.is_some() {
@@ -64,17 +69,21 @@ impl Input {
     /// Reads the input of `run` and `compare`.
     ///
     /// `plain` takes of a site its jobs alone: they are to arrive at other times than they did.
-    pub(crate) fn simulated(args: &SimulationArgs, records: bool, plain: bool) -> Result<Input, Failure> {
+    pub(crate) fn simulated(
+        args: &SimulationArgs,
+        records: bool,
+        plain: bool,
+    ) -> Result<WorkloadInput, CommandFailure> {
         let (log, cut) = args.protocol();
         if log.moves() && args.by.contains(&Scheme::Month) {
             let problem = "--by month does not go with --load: arrivals that come faster keep no calendar. --by week counts weeks";
-            return Err(Failure::usage(problem));
+            return Err(CommandFailure::usage(problem));
         }
         if args.by.contains(&Scheme::Priority) && args.priorities.is_none() {
-            return Err(Failure::usage("--by priority needs the priorities of jobs: --priorities FILE.toml"));
+            return Err(CommandFailure::usage("--by priority needs the priorities of jobs: --priorities FILE.toml"));
         }
-        let take = Take { all: true, plain: plain || log.moves() };
-        Input::taken(args.source.path(), (&log, &cut, &args.real), args.seed, records, take)
+        let take = SceneTake { all: true, plain: plain || log.moves() };
+        WorkloadInput::taken(args.source.path(), (&log, &cut, &args.real), args.seed, records, take)
     }
 
     /// The whole of a log or a site, all pools side by side.
@@ -83,8 +92,8 @@ impl Input {
         path: Option<&Path>,
         args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
-    ) -> Result<Input, Failure> {
-        Input::taken(path, args, seed, false, Take { all: true, plain: false })
+    ) -> Result<WorkloadInput, CommandFailure> {
+        WorkloadInput::taken(path, args, seed, false, SceneTake { all: true, plain: false })
     }
 
     /// Reads the whole of a log or a site with the original records.
@@ -93,8 +102,8 @@ impl Input {
         path: Option<&Path>,
         args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
-    ) -> Result<Input, Failure> {
-        Input::taken(path, args, seed, true, Take { all: true, plain: false })
+    ) -> Result<WorkloadInput, CommandFailure> {
+        WorkloadInput::taken(path, args, seed, true, SceneTake { all: true, plain: false })
     }
 
     /// Reads the whole of a log or a site, and of a site its jobs alone: they are to arrive at
@@ -104,8 +113,8 @@ impl Input {
         path: Option<&Path>,
         args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
-    ) -> Result<Input, Failure> {
-        Input::taken(path, args, seed, false, Take { all: true, plain: true })
+    ) -> Result<WorkloadInput, CommandFailure> {
+        WorkloadInput::taken(path, args, seed, false, SceneTake { all: true, plain: true })
     }
 
     /// A part of a log, or the whole; of a site one pool.
@@ -114,8 +123,8 @@ impl Input {
         args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
         records: bool,
-    ) -> Result<Input, Failure> {
-        Input::taken(path, args, seed, records, Take { all: false, plain: false })
+    ) -> Result<WorkloadInput, CommandFailure> {
+        WorkloadInput::taken(path, args, seed, records, SceneTake { all: false, plain: false })
     }
 
     pub(super) fn taken(
@@ -123,44 +132,44 @@ impl Input {
         (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
         records: bool,
-        take: Take,
-    ) -> Result<Input, Failure> {
+        take: SceneTake,
+    ) -> Result<WorkloadInput, CommandFailure> {
         if let Some(path) = path
             && let Some(input) = scene::input(path, (log, cut, real), take)?
         {
             return Ok(input);
         }
-        let read = |log: &LogArgs| Input::read(path, log, seed, records || real.needs_records());
-        Input::arranged(read, path, (log, cut, real))
+        let read = |log: &LogArgs| WorkloadInput::read(path, log, seed, records || real.needs_records());
+        WorkloadInput::arranged(read, path, (log, cut, real))
     }
 
     /// Reads an input with `read`, with its circumstances, cut, scaled and shifted. Times are
     /// scaled and shifted last: months and seconds are those of the log.
     pub(crate) fn arranged(
-        read: impl FnOnce(&LogArgs) -> Result<Input, Failure>,
+        read: impl FnOnce(&LogArgs) -> Result<WorkloadInput, CommandFailure>,
         path: Option<&Path>,
         (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
-    ) -> Result<Input, Failure> {
+    ) -> Result<WorkloadInput, CommandFailure> {
         let parts = cut.month.is_some() || cut.slice.is_some();
         let cuts = parts || log.load_to.is_some() || real.needs_times_of_the_log();
         if real.warm_start.is_some() && cut.around.is_some() {
             let problem = "--warm-start does not go with --around: the jobs around the month fill the machine";
-            return Err(Failure::usage(problem));
+            return Err(CommandFailure::usage(problem));
         }
         if real.warm_start.is_some() && log.moves() {
             let problem = "--warm-start does not go with --load: the running and waiting jobs are recorded at the load of the \
                  log";
-            return Err(Failure::usage(problem));
+            return Err(CommandFailure::usage(problem));
         }
         let later = log.load.filter(|_| cuts);
         let first = LogArgs { load: log.load.filter(|_| !cuts), shift: log.shift && !cuts, ..log.clone() };
         let mut input = recorded::attach(read(&first)?, path, real)?.slice(cut, real)?;
         if let Some(load) = later {
-            input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
+            input.workload = transform::scale_load(input.workload, load).map_err(CommandFailure::usage)?;
         }
         input = input.aimed(log)?;
         if cuts && log.shift {
-            input.workload = transform::shift(input.workload).map_err(Failure::usage)?;
+            input.workload = transform::shift(input.workload).map_err(CommandFailure::usage)?;
         }
         Ok(input)
     }

@@ -1,30 +1,30 @@
 //! Resources beyond processors, as `--resources` says.
 
-use super::Input;
-use crate::exit::Failure;
+use super::WorkloadInput;
+use crate::exit::CommandFailure;
 use crate::output::{message, number};
 use crate::real::read;
 use drystone::log::resources::{ResourceSpec, give, read_table};
 use std::path::Path;
 
-impl Input {
+impl WorkloadInput {
     /// Adds these resources to the jobs. Says what is odd about them.
-    pub(crate) fn with_resources(mut self, specs: &[ResourceSpec]) -> Result<Input, Failure> {
+    pub(crate) fn with_resources(mut self, specs: &[ResourceSpec]) -> Result<WorkloadInput, CommandFailure> {
         if specs.is_empty() {
             return Ok(self);
         }
         if specs.len() > 1 && specs.contains(&ResourceSpec::None) {
-            return Err(Failure::usage("--resources none does not go with other resources"));
+            return Err(CommandFailure::usage("--resources none does not go with other resources"));
         }
         let mut tables = Vec::new();
         for spec in specs {
             if let ResourceSpec::Table(file) = spec {
                 let (name, text) = read(Path::new(file))?;
-                tables.push(read_table(&name, &text).map_err(Failure::usage)?);
+                tables.push(read_table(&name, &text).map_err(CommandFailure::usage)?);
             }
         }
         let (workload, notes) = give(self.workload, specs, &tables)
-            .map_err(|error| Failure::usage(format_args!("--resources: {error}")))?;
+            .map_err(|error| CommandFailure::usage(format_args!("--resources: {error}")))?;
         self.workload = workload;
         let jobs = self.workload.len() as u64;
         if notes.without_memory > 0 {

@@ -1,26 +1,26 @@
 //! A site as what is simulated: its jobs cleaned like those of a log, and what the site says beyond
 //! them.
 
-use super::{Input, recorded};
+use super::{WorkloadInput, recorded};
 use crate::args::{CutArgs, LogArgs, RealArgs};
-use crate::exit::Failure;
-use crate::output::file::Output;
+use crate::exit::CommandFailure;
+use crate::output::file::OutputFile;
 use crate::output::message;
 use crate::site::{SiteInput, folder, largest, open, places};
-use drystone::experiment::Division;
-use drystone::log::clean::{Cleaner, Options};
+use drystone::experiment::PoolDivision;
+use drystone::log::clean::{Cleaner, CleaningOptions};
 use drystone::log::resources::ResourceSpec;
-use drystone::log::swf::Record;
+use drystone::log::swf::SwfRecord;
 use drystone::log::transform;
-use drystone::metrics::Selection;
+use drystone::metrics::JobSelection;
 use drystone::model::{Outages, Setting};
-use drystone_site::{NO_WAITS, Purpose, Scene, Site};
+use drystone_site::{ExportPurpose, NO_WAITS, Site, SiteScene};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Parts of a site to use.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Take {
+pub(super) struct SceneTake {
     /// All pools, side by side; else the one that is named, or the largest.
     pub(super) all: bool,
     /// Its jobs alone, as those of a log: they are to arrive at other times than they did.
@@ -32,8 +32,8 @@ pub(super) struct Take {
 pub(super) fn input(
     path: &Path,
     (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
-    take: Take,
-) -> Result<Option<Input>, Failure> {
+    take: SceneTake,
+) -> Result<Option<WorkloadInput>, CommandFailure> {
     if folder(path).is_none() {
         return Ok(None);
     }
@@ -42,7 +42,7 @@ pub(super) fn input(
         return Ok(None);
     }
     if !site.manifest.waits_known() {
-        return Err(Failure::usage(format_args!("{}: {NO_WAITS}", path.display())));
+        return Err(CommandFailure::usage(format_args!("{}: {NO_WAITS}", path.display())));
     }
     site.take_nodes();
     let plain = take.plain || log.moves();
@@ -53,15 +53,15 @@ pub(super) fn input(
         None => vec![largest(&site, path)],
     };
     let (folder, _) = folder(path).unwrap_or_default();
-    let scene = Scene::new(&site, &pools);
+    let scene = SiteScene::new(&site, &pools);
     let pools: Vec<u16> = scene.pools().collect();
     if pools.len() > 1 && log.procs.is_some() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--procs is the size of one machine, and the site has several pools; SITE#POOL names one",
         ));
     }
     if pools.len() > 1 && real.outages.is_some() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--outages is about one machine, and the site has several pools; SITE#POOL names one",
         ));
     }
@@ -76,7 +76,7 @@ pub(super) fn input(
     }
     input = recorded::attach(input, Some(path), real)?.slice(cut, real)?;
     if let Some(load) = log.load.filter(|_| plain) {
-        input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
+        input.workload = transform::scale_load(input.workload, load).map_err(CommandFailure::usage)?;
     }
     input = input.aimed(log)?;
     if let (Some(site), Some(records)) = (&mut input.site, &input.records) {
@@ -86,9 +86,9 @@ pub(super) fn input(
 }
 
 /// Refuses options that do not go with a site.
-fn refuse(path: &Path, real: &RealArgs) -> Result<(), Failure> {
+fn refuse(path: &Path, real: &RealArgs) -> Result<(), CommandFailure> {
     if real.warm_start.is_some() {
-        return Err(Failure::usage(format_args!(
+        return Err(CommandFailure::usage(format_args!(
             "--warm-start does not go with a site: {} begins with the jobs that ran and waited; `drystone import --from TIME` moves the beginning",
             path.display()
         )));
@@ -98,49 +98,49 @@ fn refuse(path: &Path, real: &RealArgs) -> Result<(), Failure> {
 
 /// A scene after cleaning.
 struct Staged {
-    input: Input,
+    input: WorkloadInput,
     outages: Outages,
-    division: Option<Division>,
-    selection: Selection,
+    division: Option<PoolDivision>,
+    selection: JobSelection,
 }
 
 impl Staged {
-    fn into_input(self, site: Site, folder: PathBuf, pools: Vec<u16>, plain: bool) -> Input {
+    fn into_input(self, site: Site, folder: PathBuf, pools: Vec<u16>, plain: bool) -> WorkloadInput {
         let Staged { input, outages, division, selection } = self;
         let site =
             SiteInput { site: Arc::new(site), folder, pools, outages, division, selection, places: Vec::new(), plain };
-        Input { site: Some(site), ..input }
+        WorkloadInput { site: Some(site), ..input }
     }
 }
 
 /// Cleans the jobs of a scene like those of a log.
-fn stage(scene: &Scene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<Staged, Failure> {
-    let options = Options { records: true, ..LogArgs { load: None, shift: false, ..log.clone() }.options() };
+fn stage(scene: &SiteScene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<Staged, CommandFailure> {
+    let options = CleaningOptions { records: true, ..LogArgs { load: None, shift: false, ..log.clone() }.options() };
     let header = scene.header();
-    let purpose = if plain { Purpose::Export } else { Purpose::Simulation };
+    let purpose = if plain { ExportPurpose::Export } else { ExportPurpose::Simulation };
     let mut cleaner = Cleaner::new(&header, options, path.display().to_string(), &scene.title())?;
     // A job that never ran has no processors.
-    let never_ran = |record: &Record| plain && record.allocated < 0 && record.run.round() == 0;
+    let never_ran = |record: &SwfRecord| plain && record.allocated < 0 && record.run.round() == 0;
     for record in scene.records(purpose).filter(|record| !never_ran(record)) {
         cleaner.push(&record)?;
     }
     let (workload, audit, records) = cleaner.finish()?;
     let kept = records.unwrap_or_default();
-    let wrong = |error| Failure::usage(format_args!("{}: {error}", path.display()));
+    let wrong = |error| CommandFailure::usage(format_args!("{}: {error}", path.display()));
     let (mut workload, outages, division, selection) = if plain {
         message::warning(
             "arrival times differ from the recorded ones: jobs running or waiting at the beginning, withdrawals and \
              lost capacity are left out",
         );
         let workload = scene.furnish(workload, &kept).map_err(wrong)?;
-        (workload, Outages::default(), scene.plain().map_err(wrong)?, Selection::All)
+        (workload, Outages::default(), scene.plain().map_err(wrong)?, JobSelection::All)
     } else {
         let stage = scene.stage(workload, &kept).map_err(wrong)?;
         (stage.workload, stage.outages, stage.division, stage.selection)
     };
     if log.resources == [ResourceSpec::Site] {
         let counted = scene.with_resources(workload, &places(&kept));
-        let counted = counted.map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))?;
+        let counted = counted.map_err(|error| CommandFailure::usage(format_args!("{}: {error}", path.display())))?;
         counted.notes.iter().for_each(|text| message::note(text));
         workload = counted.workload;
     }
@@ -149,10 +149,10 @@ fn stage(scene: &Scene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<S
         workload.provenance.settings.push(Setting { name: "pools".to_string(), value: names.join(" ") });
     }
     if let Some(file) = &log.audit {
-        let mut out = Output::create(file)?;
-        audit.write_csv(&mut out).map_err(|e| Failure::write(out.name(), &e))?;
+        let mut out = OutputFile::create(file)?;
+        audit.write_csv(&mut out).map_err(|e| CommandFailure::write(out.name(), &e))?;
         out.finish()?;
     }
-    let input = Input { workload, audit, header, records: Some(kept), site: None, counted: None };
+    let input = WorkloadInput { workload, audit, header, records: Some(kept), site: None, counted: None };
     Ok(Staged { input, outages, division, selection })
 }

@@ -1,6 +1,6 @@
 //! Charts, predictors alone and brackets: what commands do beyond runs and comparisons.
 
-use super::{Failure, Input, Told, command, one_machine, overheard};
+use super::{CommandFailure, WithNotes, WorkloadInput, command, one_machine, overheard};
 use crate::args::Command;
 use crate::commands::gantt::drawn;
 use crate::commands::headroom::answer;
@@ -11,9 +11,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Output of a command, in every form in which it is printed and written.
-pub struct Said(pub(super) Box<dyn Printable + Send + Sync>);
+pub struct LibraryOutput(pub(super) Box<dyn Printable + Send + Sync>);
 
-impl Said {
+impl LibraryOutput {
     /// As the command prints it.
     #[must_use]
     pub fn text(&self) -> String {
@@ -24,7 +24,7 @@ impl Said {
     ///
     /// # Errors
     /// A result that is no JSON.
-    pub fn json(&self) -> Result<String, Failure> {
+    pub fn json(&self) -> Result<String, CommandFailure> {
         Ok(String::from_utf8_lossy(&self.0.json()?).into_owned())
     }
 
@@ -38,7 +38,7 @@ impl Said {
     ///
     /// # Errors
     /// There is no page of it.
-    pub fn page(&self) -> Result<String, Failure> {
+    pub fn page(&self) -> Result<String, CommandFailure> {
         self.0.page()
     }
 
@@ -46,7 +46,7 @@ impl Said {
     ///
     /// # Errors
     /// An ending that says nothing, a place that cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), Failure> {
+    pub fn write(&self, path: &Path) -> Result<(), CommandFailure> {
         file::publish(vec![ReportFile::open(path)?.write(&*self.0)?])
     }
 }
@@ -56,13 +56,17 @@ impl Said {
 /// # Errors
 /// Options that are wrong; a policy that does not fit or breaks its contract; a site with several
 /// pools.
-pub fn gantt(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Gantt>>, Failure> {
+pub fn gantt(
+    input: &WorkloadInput,
+    options: &[String],
+    stop: &AtomicBool,
+) -> Result<Option<WithNotes<Gantt>>, CommandFailure> {
     let Command::Gantt(args) = command("gantt", &[], options)? else {
-        return Err(Failure::usage("no options of a chart"));
+        return Err(CommandFailure::usage("no options of a chart"));
     };
     one_machine(input, "a chart")?;
     let told = overheard(|| drawn(&args, input, Some(stop)))?;
-    Ok(told.what.map(|what| Told { what, messages: told.messages }))
+    Ok(told.what.map(|what| WithNotes { what, messages: told.messages }))
 }
 
 /// The bracket of a log: the floor of all schedules, and the best schedule found; writes the files
@@ -71,9 +75,13 @@ pub fn gantt(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Opt
 /// # Errors
 /// Options that are wrong; policies under which jobs differ; a site with several pools; a place
 /// that cannot be written.
-pub fn headroom(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Said>>, Failure> {
+pub fn headroom(
+    input: &WorkloadInput,
+    options: &[String],
+    stop: &AtomicBool,
+) -> Result<Option<WithNotes<LibraryOutput>>, CommandFailure> {
     let Command::Headroom(args) = command("headroom", &[], options)? else {
-        return Err(Failure::usage("no options of a bracket"));
+        return Err(CommandFailure::usage("no options of a bracket"));
     };
     one_machine(input, "a bracket")?;
     let told = overheard(|| {
@@ -81,16 +89,16 @@ pub fn headroom(input: &Input, options: &[String], stop: &AtomicBool) -> Result<
         answer.iter().try_for_each(|answer| answer.write(&args, input))?;
         Ok(answer)
     })?;
-    Ok(told.what.map(|answer| Told { what: Said(Box::new(answer.result)), messages: told.messages }))
+    Ok(told.what.map(|answer| WithNotes { what: LibraryOutput(Box::new(answer.result)), messages: told.messages }))
 }
 
 /// Predictors alone on a log; `options` are those of `drystone predict`.
 ///
 /// # Errors
 /// Options that are wrong.
-pub fn predict(input: &Input, options: &[String]) -> Result<Told<Said>, Failure> {
+pub fn predict(input: &WorkloadInput, options: &[String]) -> Result<WithNotes<LibraryOutput>, CommandFailure> {
     let Command::Predict(args) = command("predict", &[], options)? else {
-        return Err(Failure::usage("no options of a judgement of predictors"));
+        return Err(CommandFailure::usage("no options of a judgement of predictors"));
     };
-    overheard(|| Ok(Said(Box::new(judged(&args, input)?))))
+    overheard(|| Ok(LibraryOutput(Box::new(judged(&args, input)?))))
 }

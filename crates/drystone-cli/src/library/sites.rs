@@ -1,6 +1,6 @@
 //! Imports, fidelity and starts foreseen, for programs.
 
-use super::{Failure, Input, Said, Told, command, overheard};
+use super::{CommandFailure, LibraryOutput, WithNotes, WorkloadInput, command, overheard};
 use crate::args::{Command, SourceArgs};
 use crate::commands::fidelity::held;
 use crate::commands::foresee::scores;
@@ -15,12 +15,16 @@ use std::sync::atomic::AtomicBool;
 ///
 /// # Errors
 /// Options that are wrong, a policy that knows true run times.
-pub fn foresee(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Said>>, Failure> {
+pub fn foresee(
+    input: &WorkloadInput,
+    options: &[String],
+    stop: &AtomicBool,
+) -> Result<Option<WithNotes<LibraryOutput>>, CommandFailure> {
     let Command::Foresee(args) = command("foresee", &[], options)? else {
-        return Err(Failure::usage("no options of a score of answers"));
+        return Err(CommandFailure::usage("no options of a score of answers"));
     };
     let told = overheard(|| scores(&args, input, stop))?;
-    Ok(told.what.map(|found| Told { what: Said(Box::new(found)), messages: told.messages }))
+    Ok(told.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: told.messages }))
 }
 
 /// Simulates a site or a log before and after changes; `None` on cancellation. `log` is in memory,
@@ -29,19 +33,19 @@ pub fn foresee(input: &Input, options: &[String], stop: &AtomicBool) -> Result<O
 /// # Errors
 /// Options that are wrong, a change that cannot be made.
 pub fn whatif(
-    log: Option<&Input>,
+    log: Option<&WorkloadInput>,
     place: Option<&Path>,
     options: &[String],
     stop: &AtomicBool,
-) -> Result<Option<Told<Said>>, Failure> {
+) -> Result<Option<WithNotes<LibraryOutput>>, CommandFailure> {
     let Command::Whatif(mut args) = command("whatif", &[], options)? else {
-        return Err(Failure::usage("no options of a what-if"));
+        return Err(CommandFailure::usage("no options of a what-if"));
     };
     if let Some(place) = place {
         args.source = SourceArgs::of(place);
     }
     let told = overheard(|| changed(&args, log, stop))?;
-    Ok(told.what.map(|found| Told { what: Said(Box::new(found)), messages: told.messages }))
+    Ok(told.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: told.messages }))
 }
 
 /// Forecasts the starts of a cluster's waiting jobs, as text and as JSON; `options` are those of
@@ -49,9 +53,9 @@ pub fn whatif(
 ///
 /// # Errors
 /// A folder that holds no state, a job that does not wait, options that are wrong.
-pub fn when(state: &Path, options: &[String]) -> Result<Told<(String, String)>, Failure> {
+pub fn when(state: &Path, options: &[String]) -> Result<WithNotes<(String, String)>, CommandFailure> {
     let Command::When(mut args) = command("when", &["--state", "."], options)? else {
-        return Err(Failure::usage("no options of an answer"));
+        return Err(CommandFailure::usage("no options of an answer"));
     };
     args.state = Some(state.to_path_buf());
     overheard(|| answers(&args).map(|(text, json)| (text, String::from_utf8_lossy(&json).into_owned())))
@@ -62,13 +66,17 @@ pub fn when(state: &Path, options: &[String]) -> Result<Told<(String, String)>, 
 ///
 /// # Errors
 /// A folder that is no site, options that are wrong, nothing to compare.
-pub fn fidelity(site: &Path, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Said>>, Failure> {
+pub fn fidelity(
+    site: &Path,
+    options: &[String],
+    stop: &AtomicBool,
+) -> Result<Option<WithNotes<LibraryOutput>>, CommandFailure> {
     let Command::Fidelity(mut args) = command("fidelity", &["."], options)? else {
-        return Err(Failure::usage("no options of fidelity"));
+        return Err(CommandFailure::usage("no options of fidelity"));
     };
     args.site = site.to_path_buf();
     let told = overheard(|| held(&args, stop))?;
-    Ok(told.what.map(|found| Told { what: Said(Box::new(found)), messages: told.messages }))
+    Ok(told.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: told.messages }))
 }
 
 /// Makes a site of accounting, in a folder; returns the account of it, as text and as JSON, or
@@ -81,13 +89,13 @@ pub fn import(
     out: &Path,
     options: &[String],
     stop: &AtomicBool,
-) -> Result<Option<Told<(String, String)>>, Failure> {
+) -> Result<Option<WithNotes<(String, String)>>, CommandFailure> {
     let Command::Import(mut args) = command("import", &["--out=.", "."], options)? else {
-        return Err(Failure::usage("no options of an import"));
+        return Err(CommandFailure::usage("no options of an import"));
     };
     args.files = files.to_vec();
     let told = overheard(|| imported(&args, out, stop))?;
     let Some(manifest) = told.what else { return Ok(None) };
     let json = String::from_utf8_lossy(&crate::output::json(&manifest)?).into_owned();
-    Ok(Some(Told { what: (drystone_site::report(&manifest), json), messages: told.messages }))
+    Ok(Some(WithNotes { what: (drystone_site::report(&manifest), json), messages: told.messages }))
 }

@@ -1,7 +1,7 @@
 //! CSV has no place for what determined it: that stands beside it, in `FILE.meta.json`.
 
-use super::file::{Complete, Output};
-use crate::exit::Failure;
+use super::file::{Complete, OutputFile};
+use crate::exit::CommandFailure;
 use crate::meta::Determined;
 use std::path::{Path, PathBuf};
 
@@ -17,19 +17,22 @@ pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
 }
 
 /// A CSV file with what determined it beside it, both opened before the work begins.
-pub(crate) struct Csv {
-    out: Output,
-    beside: Option<Output>,
+pub(crate) struct CsvWithOrigin {
+    out: OutputFile,
+    beside: Option<OutputFile>,
 }
 
-impl Csv {
+impl CsvWithOrigin {
     /// Opens both.
-    pub(crate) fn open(path: &Path) -> Result<Csv, Failure> {
-        Ok(Csv { out: Output::create(path)?, beside: beside(path).as_deref().map(Output::create).transpose()? })
+    pub(crate) fn open(path: &Path) -> Result<CsvWithOrigin, CommandFailure> {
+        Ok(CsvWithOrigin {
+            out: OutputFile::create(path)?,
+            beside: beside(path).as_deref().map(OutputFile::create).transpose()?,
+        })
     }
 
     /// Writes both; they still need their names.
-    pub(crate) fn write(self, csv: &[u8], determined: &Determined<'_>) -> Result<Vec<Complete>, Failure> {
+    pub(crate) fn write(self, csv: &[u8], determined: &Determined<'_>) -> Result<Vec<Complete>, CommandFailure> {
         let csv = self.out.write_whole(csv)?;
         let beside = self.beside.map(|beside| beside.write_whole(&super::json(determined)?)).transpose()?;
         Ok([csv].into_iter().chain(beside).collect())

@@ -4,7 +4,7 @@ use super::number::{fixed_or, hours, minutes};
 use drystone::metrics::{Measure, Metric};
 
 /// A column of a table.
-pub(crate) struct Column {
+pub(crate) struct TextColumn {
     head: &'static str,
     pub(crate) metric: Metric,
     pub(crate) show: fn(Option<f64>) -> String,
@@ -14,18 +14,18 @@ pub(crate) struct Column {
     beside: bool,
 }
 
-const fn first(head: &'static str, metric: Metric, show: fn(Option<f64>) -> String) -> Column {
-    Column { head, metric, show, best: true, beside: false }
+const fn first(head: &'static str, metric: Metric, show: fn(Option<f64>) -> String) -> TextColumn {
+    TextColumn { head, metric, show, best: true, beside: false }
 }
 
-const fn more(head: &'static str, metric: Metric, show: fn(Option<f64>) -> String, best: bool) -> Column {
-    Column { head, metric, show, best, beside: true }
+const fn more(head: &'static str, metric: Metric, show: fn(Option<f64>) -> String, best: bool) -> TextColumn {
+    TextColumn { head, metric, show, best, beside: true }
 }
 
 const SLOWDOWN: Measure = Measure::BoundedSlowdown;
 
 /// Waits, responses and slowdowns at a glance: after each mean what else is said of the measure.
-pub(crate) const OVERVIEW: [Column; 8] = [
+pub(crate) const OVERVIEW: [TextColumn; 8] = [
     first("wait, min", Metric::Mean(Measure::Wait), minutes),
     more("p95", Metric::P95(Measure::Wait), minutes, true),
     more("max, h", Metric::Max(Measure::Wait), hours, true),
@@ -38,7 +38,7 @@ pub(crate) const OVERVIEW: [Column; 8] = [
 
 /// The heads of a table that begins with these and goes on with some columns, and which of all stay
 /// beside the one before.
-pub(crate) fn heads(begin: &[&'static str], columns: &[Column]) -> (Vec<&'static str>, Vec<usize>) {
+pub(crate) fn heads(begin: &[&'static str], columns: &[TextColumn]) -> (Vec<&'static str>, Vec<usize>) {
     let heads = begin.iter().copied().chain(columns.iter().map(|column| column.head)).collect();
     let beside = (begin.len()..).zip(columns).filter(|(_, column)| column.beside).map(|(at, _)| at).collect();
     (heads, beside)

@@ -9,7 +9,7 @@ pub(crate) fn on_stdout(document: &Document) -> String {
     document.render(stdout::width(), stdout::is_styled())
 }
 
-/// The same, no broader than this.
+/// A document no broader than this.
 pub(crate) fn on_stdout_within(document: &Document, columns: usize) -> String {
     let width = stdout::width().map_or(columns, |width| width.min(columns));
     document.render(Some(width), stdout::is_styled())

@@ -2,17 +2,17 @@
 
 use super::document::DocumentTable;
 use super::number::{count, duration, fixed_or, percent, plural};
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use drystone::metrics::{Report, Threshold};
 use drystone::model::Span;
 
 /// The thresholds in seconds, where nothing needs a baseline.
-pub(crate) fn fixed(thresholds: &[Threshold]) -> Result<Vec<Span>, Failure> {
+pub(crate) fn fixed(thresholds: &[Threshold]) -> Result<Vec<Span>, CommandFailure> {
     thresholds
         .iter()
         .map(|threshold| {
             threshold.resolve(None).ok_or_else(|| {
-                Failure::usage(format!(
+                CommandFailure::usage(format!(
                     "--excess {threshold}: a single policy has no baseline; give seconds, or use `compare`"
                 ))
             })

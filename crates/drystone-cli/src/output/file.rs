@@ -1,6 +1,6 @@
 //! Files that appear whole or not at all.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ impl Drop for Folder {
 }
 
 /// Destination of the bytes until they are complete.
-enum Place {
+enum OutputPlace {
     /// Beside the target.
     Temporary { file: NamedTempFile, target: PathBuf },
     /// Into what is no regular file and must not be replaced: `/dev/null`, a named pipe.
@@ -76,30 +76,30 @@ enum Place {
     Stdout(io::Stdout),
 }
 
-/// A buffered file that takes its name only when it is [finished](Output::finish). Dropped before,
-/// it leaves nothing.
-pub(crate) struct Output {
+/// A buffered file that takes its name only when it is [finished](OutputFile::finish). Dropped
+/// before, it leaves nothing.
+pub(crate) struct OutputFile {
     name: String,
-    place: BufWriter<Place>,
+    place: BufWriter<OutputPlace>,
 }
 
-impl Output {
+impl OutputFile {
     /// Begins to write; `-` is the standard output.
-    pub(crate) fn create(path: &Path) -> Result<Output, Failure> {
+    pub(crate) fn create(path: &Path) -> Result<OutputFile, CommandFailure> {
         let name = if path == Path::new("-") { "standard output".to_string() } else { path.display().to_string() };
-        let place = Output::place(path).map_err(|e| Failure::write(&name, &e))?;
-        Ok(Output { name, place: BufWriter::with_capacity(1 << 16, place) })
+        let place = OutputFile::place(path).map_err(|e| CommandFailure::write(&name, &e))?;
+        Ok(OutputFile { name, place: BufWriter::with_capacity(1 << 16, place) })
     }
 
-    fn place(path: &Path) -> io::Result<Place> {
+    fn place(path: &Path) -> io::Result<OutputPlace> {
         if path == Path::new("-") {
-            return Ok(Place::Stdout(io::stdout()));
+            return Ok(OutputPlace::Stdout(io::stdout()));
         }
         // A link is followed: what it points to is replaced, not the link.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let old = fs::metadata(&target).ok();
         if old.as_ref().is_some_and(|m| !m.is_file()) {
-            return Ok(Place::Direct(OpenOptions::new().write(true).open(&target)?));
+            return Ok(OutputPlace::Direct(OpenOptions::new().write(true).open(&target)?));
         }
         // A name may be given to another file even where the file that has it must not be written
         // to.
@@ -122,7 +122,7 @@ impl Output {
         let file = builder.tempfile_in(parent).map_err(|e| io::Error::from(e.kind()))?;
         files.push(file.path().to_path_buf());
         drop(files);
-        Ok(Place::Temporary { file, target })
+        Ok(OutputPlace::Temporary { file, target })
     }
 
     /// The file's name, for messages.
@@ -132,50 +132,50 @@ impl Output {
 
     /// Returns whether there is a file that it will replace.
     pub(crate) fn replaces(&self) -> bool {
-        matches!(self.place.get_ref(), Place::Temporary { target, .. } if target.exists())
+        matches!(self.place.get_ref(), OutputPlace::Temporary { target, .. } if target.exists())
     }
 
     /// Returns whether it is the standard output.
     pub(crate) fn is_stdout(&self) -> bool {
-        matches!(self.place.get_ref(), Place::Stdout(_))
+        matches!(self.place.get_ref(), OutputPlace::Stdout(_))
     }
 
     /// Returns whether a person reads it as it is written.
     pub(crate) fn is_terminal(&self) -> bool {
-        matches!(self.place.get_ref(), Place::Stdout(out) if out.is_terminal())
+        matches!(self.place.get_ref(), OutputPlace::Stdout(out) if out.is_terminal())
     }
 
     /// Writes everything at once; the file still needs its name.
-    pub(crate) fn write_whole(mut self, bytes: &[u8]) -> Result<Complete, Failure> {
-        self.write_all(bytes).map_err(|e| Failure::write(&self.name, &e))?;
+    pub(crate) fn write_whole(mut self, bytes: &[u8]) -> Result<Complete, CommandFailure> {
+        self.write_all(bytes).map_err(|e| CommandFailure::write(&self.name, &e))?;
         self.complete()
     }
 
     /// Writes out everything, down to the disk; the file still needs its name.
-    pub(crate) fn complete(self) -> Result<Complete, Failure> {
-        let Output { name, place } = self;
-        let complete = || -> io::Result<Place> {
+    pub(crate) fn complete(self) -> Result<Complete, CommandFailure> {
+        let OutputFile { name, place } = self;
+        let complete = || -> io::Result<OutputPlace> {
             let mut place = place.into_inner().map_err(io::IntoInnerError::into_error)?;
             match &mut place {
-                Place::Stdout(out) => out.flush()?,
-                Place::Direct(file) => file.flush()?,
-                Place::Temporary { file, .. } => file.as_file().sync_all()?,
+                OutputPlace::Stdout(out) => out.flush()?,
+                OutputPlace::Direct(file) => file.flush()?,
+                OutputPlace::Temporary { file, .. } => file.as_file().sync_all()?,
             }
             Ok(place)
         };
-        let place = complete().map_err(|e| Failure::write(&name, &e))?;
+        let place = complete().map_err(|e| CommandFailure::write(&name, &e))?;
         Ok(Complete { name, place })
     }
 
     /// Writes out everything and gives the file its name.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
+    pub(crate) fn finish(self) -> Result<(), CommandFailure> {
         self.complete()?.publish()
     }
 }
 
 /// Refuses files that would be written twice, or over what is read. `written` are options with
 /// their files.
-pub(crate) fn distinct(read: &[Option<&Path>], written: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+pub(crate) fn distinct(read: &[Option<&Path>], written: &[(&str, Option<&Path>)]) -> Result<(), CommandFailure> {
     let mut seen: Vec<(PathBuf, String)> = Vec::new();
     for path in read.iter().flatten().filter(|path| **path != Path::new("-")) {
         seen.extend(identity(path).map(|file| (file, "this command reads that file".to_string())));
@@ -184,7 +184,7 @@ pub(crate) fn distinct(read: &[Option<&Path>], written: &[(&str, Option<&Path>)]
         let Some(file) = identity(path) else { continue };
         if let Some((_, why)) = seen.iter().find(|(known, _)| *known == file) {
             let path = path.display();
-            return Err(Failure::usage(format_args!("{option} {path}: {why}; give another name")));
+            return Err(CommandFailure::usage(format_args!("{option} {path}: {why}; give another name")));
         }
         seen.push((file, format!("{option} also writes that file")));
     }
@@ -215,17 +215,17 @@ pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
 #[must_use]
 pub(crate) struct Complete {
     name: String,
-    place: Place,
+    place: OutputPlace,
 }
 
 impl Complete {
     /// Gives the file its name, in the place of what had it.
-    pub(crate) fn publish(self) -> Result<(), Failure> {
+    pub(crate) fn publish(self) -> Result<(), CommandFailure> {
         let Complete { name, place } = self;
-        let Place::Temporary { file, target } = place else { return Ok(()) };
+        let OutputPlace::Temporary { file, target } = place else { return Ok(()) };
         let path = file.path().to_path_buf();
         let mut files = temporary();
-        file.persist(&target).map_err(|e| Failure::write(&name, &e.error))?;
+        file.persist(&target).map_err(|e| CommandFailure::write(&name, &e.error))?;
         files.retain(|f| *f != path);
         drop(files);
         // The name is also durable once the directory is; not every system can make it so.
@@ -237,7 +237,7 @@ impl Complete {
 }
 
 /// Gives files that are all complete their names.
-pub(crate) fn publish(files: impl IntoIterator<Item = Complete>) -> Result<(), Failure> {
+pub(crate) fn publish(files: impl IntoIterator<Item = Complete>) -> Result<(), CommandFailure> {
     files.into_iter().try_for_each(Complete::publish)
 }
 
@@ -253,27 +253,27 @@ fn usual_permissions() -> Option<fs::Permissions> {
     None
 }
 
-impl Write for Place {
+impl Write for OutputPlace {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             // Not through the temporary file itself, whose errors name a path that the user does
             // not know.
-            Place::Temporary { file, .. } => file.as_file_mut().write(bytes),
-            Place::Direct(file) => file.write(bytes),
-            Place::Stdout(out) => out.write(bytes),
+            OutputPlace::Temporary { file, .. } => file.as_file_mut().write(bytes),
+            OutputPlace::Direct(file) => file.write(bytes),
+            OutputPlace::Stdout(out) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Place::Temporary { file, .. } => file.as_file_mut().flush(),
-            Place::Direct(file) => file.flush(),
-            Place::Stdout(out) => out.flush(),
+            OutputPlace::Temporary { file, .. } => file.as_file_mut().flush(),
+            OutputPlace::Direct(file) => file.flush(),
+            OutputPlace::Stdout(out) => out.flush(),
         }
     }
 }
 
-impl Write for Output {
+impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.place.write(bytes)
     }
@@ -284,8 +284,8 @@ impl Write for Output {
 }
 
 /// Writes a whole file at once; it still needs its name.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<Complete, Failure> {
-    Output::create(path)?.write_whole(bytes)
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<Complete, CommandFailure> {
+    OutputFile::create(path)?.write_whole(bytes)
 }
 
 #[cfg(test)]
@@ -301,7 +301,7 @@ mod tests {
     fn files_appear_whole_or_not_at_all() {
         let dir = tempfile::tempdir().expect("directory");
         let path = dir.path().join("out.txt");
-        let mut out = Output::create(&path).expect("created");
+        let mut out = OutputFile::create(&path).expect("created");
         out.write_all(b"half").expect("written");
         assert!(!path.exists());
         drop(out);
@@ -323,7 +323,9 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).expect("mode set");
         symlink(&file, &link).expect("linked");
         for path in [&file, &link] {
-            let Err(Failure::Message { text, .. }) = Output::create(path).map(drop) else { panic!("it is refused") };
+            let Err(CommandFailure::Message { text, .. }) = OutputFile::create(path).map(drop) else {
+                panic!("it is refused")
+            };
             assert!(text.ends_with("cannot be written: it is write-protected"), "{text}");
         }
         assert_eq!(fs::read(&file).expect("read"), b"old");

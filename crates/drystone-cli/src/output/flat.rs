@@ -1,24 +1,24 @@
 //! Results as rows of CSV.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 
 /// Rows of named values, each row with the same columns.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rows {
+pub(crate) struct FlatRows {
     /// Columns that there are in any case.
     columns: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<FlatRow>,
 }
 
 /// One row.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Row {
+pub(crate) struct FlatRow {
     values: Vec<(String, String)>,
 }
 
-impl Row {
+impl FlatRow {
     /// This row, and to its right another.
-    pub(crate) fn followed_by(mut self, right: Row) -> Row {
+    pub(crate) fn followed_by(mut self, right: FlatRow) -> FlatRow {
         self.values.extend(right.values);
         self
     }
@@ -34,14 +34,14 @@ impl Row {
     }
 }
 
-impl Rows {
+impl FlatRows {
     /// Returns an empty table with these columns first.
     #[cfg(any(feature = "live", feature = "sweep"))]
-    pub(crate) fn of(columns: impl IntoIterator<Item = String>) -> Rows {
-        Rows { columns: columns.into_iter().collect(), rows: Vec::new() }
+    pub(crate) fn of(columns: impl IntoIterator<Item = String>) -> FlatRows {
+        FlatRows { columns: columns.into_iter().collect(), rows: Vec::new() }
     }
 
-    pub(crate) fn push(&mut self, row: Row) {
+    pub(crate) fn push(&mut self, row: FlatRow) {
         self.rows.push(row);
     }
 
@@ -51,7 +51,7 @@ impl Rows {
     }
 
     /// As CSV with a header line. Columns that a row lacks are empty.
-    pub(crate) fn csv(&self) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn csv(&self) -> Result<Vec<u8>, CommandFailure> {
         let mut columns: Vec<&str> = self.columns.iter().map(String::as_str).collect();
         for row in &self.rows {
             for (name, _) in &row.values {
@@ -61,14 +61,14 @@ impl Rows {
             }
         }
         let mut out = csv::Writer::from_writer(Vec::new());
-        out.write_record(&columns).map_err(Failure::usage)?;
+        out.write_record(&columns).map_err(CommandFailure::usage)?;
         for row in &self.rows {
             let value = |column: &&str| {
                 let found = row.values.iter().find(|(name, _)| name == column);
                 found.map_or("", |(_, value)| value.as_str())
             };
-            out.write_record(columns.iter().map(value)).map_err(Failure::usage)?;
+            out.write_record(columns.iter().map(value)).map_err(CommandFailure::usage)?;
         }
-        out.into_inner().map_err(Failure::usage)
+        out.into_inner().map_err(CommandFailure::usage)
     }
 }

@@ -1,11 +1,11 @@
 //! Formats of what is written: one trait, and one file for each format.
 
-use super::file::{Complete, Output};
-use crate::exit::Failure;
+use super::file::{Complete, OutputFile};
+use crate::exit::CommandFailure;
 use std::path::Path;
 
 /// A kind of thing that is written: results, schedules, logs, charts.
-pub(crate) trait Kind: Sized + 'static {
+pub(crate) trait WrittenKind: Sized + 'static {
     /// A thing of this kind.
     type Of<'a>: ?Sized;
 
@@ -17,7 +17,7 @@ pub(crate) trait Kind: Sized + 'static {
 }
 
 /// A way to write things of a kind.
-pub(crate) trait Format<K: Kind>: Sync {
+pub(crate) trait Format<K: WrittenKind>: Sync {
     /// Endings of the files that are written so, in lower case; messages name the first.
     fn endings(&self) -> &'static [&'static str];
 
@@ -27,8 +27,8 @@ pub(crate) trait Format<K: Kind>: Sync {
     }
 
     /// Returns the traits in which it differs from others.
-    fn traits(&self) -> Traits {
-        Traits::default()
+    fn traits(&self) -> FormatTraits {
+        FormatTraits::default()
     }
 
     /// The feature that a build needs for it and this one has not.
@@ -37,12 +37,12 @@ pub(crate) trait Format<K: Kind>: Sync {
     }
 
     /// Writes all of it; the file still needs its name.
-    fn write(&self, what: &K::Of<'_>, out: &mut Output) -> Result<(), Failure>;
+    fn write(&self, what: &K::Of<'_>, out: &mut OutputFile) -> Result<(), CommandFailure>;
 }
 
 /// Traits that some formats have and others lack.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Traits {
+pub(crate) struct FormatTraits {
     /// People read it as it stands on the terminal.
     pub(crate) for_people: bool,
     /// It shows plots, which need more than tables do.
@@ -56,7 +56,7 @@ pub(crate) struct Traits {
 }
 
 /// The format that a file's ending asks for.
-pub(crate) fn by_ending<K: Kind>(path: &Path) -> Result<&'static dyn Format<K>, Failure> {
+pub(crate) fn by_ending<K: WrittenKind>(path: &Path) -> Result<&'static dyn Format<K>, CommandFailure> {
     let stdout = path == Path::new("-");
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let ends = |format: &&&'static dyn Format<K>| match stdout {
@@ -66,7 +66,7 @@ pub(crate) fn by_ending<K: Kind>(path: &Path) -> Result<&'static dyn Format<K>, 
     let found = K::formats().iter().find(ends).copied().ok_or_else(|| {
         let endings: Vec<&str> = K::formats().iter().filter_map(|format| format.endings().first().copied()).collect();
         let (last, first) = endings.split_last().map_or(("", &[][..]), |(last, first)| (*last, first));
-        Failure::usage(format_args!(
+        CommandFailure::usage(format_args!(
             "{}: the ending says {}; expected {} or {last}",
             path.display(),
             K::HOW,
@@ -80,36 +80,36 @@ pub(crate) fn by_ending<K: Kind>(path: &Path) -> Result<&'static dyn Format<K>, 
 }
 
 /// Returns the failure for a feature that this build lacks.
-pub(crate) fn without(what: &str, feature: &str) -> Failure {
-    Failure::usage(format_args!(
+pub(crate) fn without(what: &str, feature: &str) -> CommandFailure {
+    CommandFailure::usage(format_args!(
         "{what}: this build lacks the feature `{feature}`; build it with \
          `cargo build --release --features {feature}`"
     ))
 }
 
 /// A file to be written, opened before the work begins: what cannot be written is said at once.
-pub(crate) struct Target<K: Kind> {
+pub(crate) struct OutputTarget<K: WrittenKind> {
     pub(crate) format: &'static dyn Format<K>,
-    pub(crate) out: Output,
+    pub(crate) out: OutputFile,
 }
 
-impl<K: Kind> Target<K> {
+impl<K: WrittenKind> OutputTarget<K> {
     /// Opens a file to write as its ending says.
-    pub(crate) fn open(path: &Path) -> Result<Target<K>, Failure> {
-        Ok(Target { format: by_ending(path)?, out: Output::create(path)? })
+    pub(crate) fn open(path: &Path) -> Result<OutputTarget<K>, CommandFailure> {
+        Ok(OutputTarget { format: by_ending(path)?, out: OutputFile::create(path)? })
     }
 
     /// Writes it; the file still needs its name.
-    pub(crate) fn write(mut self, what: &K::Of<'_>) -> Result<Complete, Failure> {
+    pub(crate) fn write(mut self, what: &K::Of<'_>) -> Result<Complete, CommandFailure> {
         self.format.write(what, &mut self.out)?;
         self.out.complete()
     }
 }
 
 /// Writes bytes that are there already.
-pub(crate) fn put(out: &mut Output, bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn put(out: &mut OutputFile, bytes: &[u8]) -> Result<(), CommandFailure> {
     use std::io::Write;
-    out.write_all(bytes).map_err(|e| Failure::write(out.name(), &e))
+    out.write_all(bytes).map_err(|e| CommandFailure::write(out.name(), &e))
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
 
     /// Every ending leads to its format, and the help of the option that takes such a file names
     /// it.
-    fn endings_are_told<K: Kind>(command: &[&str], option: &str) {
+    fn endings_are_told<K: WrittenKind>(command: &[&str], option: &str) {
         let cli = Cli::command();
         let find = |at: clap::Command, name: &&str| at.find_subcommand(name).expect(name).clone();
         let command = command.iter().fold(cli, find);
@@ -138,31 +138,31 @@ mod tests {
         assert!(by_ending::<K>(Path::new("name.odd")).is_err());
     }
 
-    struct Odd;
+    struct OddFormat;
 
-    impl Kind for Odd {
+    impl WrittenKind for OddFormat {
         type Of<'a> = ();
         const HOW: &'static str = "how to write it";
-        fn formats() -> &'static [&'static dyn Format<Odd>] {
-            &[&Odd]
+        fn formats() -> &'static [&'static dyn Format<OddFormat>] {
+            &[&OddFormat]
         }
     }
 
-    impl Format<Odd> for Odd {
+    impl Format<OddFormat> for OddFormat {
         fn endings(&self) -> &'static [&'static str] {
             &[".odd"]
         }
         fn missing(&self) -> Option<&'static str> {
             Some("oddities")
         }
-        fn write(&self, _: &(), _: &mut Output) -> Result<(), Failure> {
+        fn write(&self, _: &(), _: &mut OutputFile) -> Result<(), CommandFailure> {
             Ok(())
         }
     }
 
     #[test]
     fn what_a_build_cannot_write_is_said_before_the_work() {
-        let Err(Failure::Message { code, text }) = by_ending::<Odd>(Path::new("a.odd")) else {
+        let Err(CommandFailure::Message { code, text }) = by_ending::<OddFormat>(Path::new("a.odd")) else {
             panic!("it is refused")
         };
         assert_eq!(code, crate::exit::USAGE);

@@ -25,29 +25,29 @@ pub(crate) use drystone_report::number;
 pub(crate) use logs::LOG_COLUMNS;
 pub(crate) use reports::{Printable, ReportFile, ReportFormat, print};
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use document::Document;
 use serde::Serialize;
 
 /// Pretty JSON with a line end.
-pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
-    let mut bytes = serde_json::to_vec_pretty(value).map_err(Failure::usage)?;
+pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>, CommandFailure> {
+    let mut bytes = serde_json::to_vec_pretty(value).map_err(CommandFailure::usage)?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
 /// Prints a short document on the standard output, in eighty columns at most.
-pub(crate) fn print_overview(document: &Document) -> Result<(), Failure> {
+pub(crate) fn print_overview(document: &Document) -> Result<(), CommandFailure> {
     stdout::write(document::on_stdout_within(document, reports::COLUMNS).as_bytes())
 }
 
 /// Prints lines on the standard output, in eighty columns at most. What does not fit goes on below
 /// the text behind a line's date or blanks.
-pub(crate) fn print_story(text: &str) -> Result<(), Failure> {
+pub(crate) fn print_story(text: &str) -> Result<(), CommandFailure> {
     stdout::write(drystone_report::document::story(text, reports::COLUMNS).as_bytes())
 }
 
 /// Prints a document on the standard output, styled and fitted where that is a terminal.
-pub(crate) fn print_document(document: &Document) -> Result<(), Failure> {
+pub(crate) fn print_document(document: &Document) -> Result<(), CommandFailure> {
     stdout::write(document::on_stdout(document).as_bytes())
 }

@@ -4,7 +4,7 @@ use super::charts::MISSING;
 use super::file::{self, Complete, Folder};
 use super::format::without;
 use super::message;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::meta::VERSION;
 use drystone_report::charts::{Drawing, MOST_TOGETHER, draw};
 use drystone_report::{Figure, PLOTS, Results, draw_figures};
@@ -17,13 +17,13 @@ const WIDTH: u32 = 820;
 
 /// Makes the directory, before the work begins. Where no plots come to be in it, it goes again with
 /// what is answered.
-pub(crate) fn prepare(directory: &Path) -> Result<Folder, Failure> {
+pub(crate) fn prepare(directory: &Path) -> Result<Folder, CommandFailure> {
     if let Some(feature) = MISSING {
         return Err(without("--plots", feature));
     }
     Folder::create(directory).map_err(|e| match e.kind() {
-        io::ErrorKind::AlreadyExists => Failure::usage(format_args!("{}: is no directory", directory.display())),
-        _ => Failure::write(&directory.display().to_string(), &e),
+        io::ErrorKind::AlreadyExists => CommandFailure::usage(format_args!("{}: is no directory", directory.display())),
+        _ => CommandFailure::write(&directory.display().to_string(), &e),
     })
 }
 
@@ -41,8 +41,8 @@ pub(crate) fn would_be_lost(directory: &Path) -> bool {
 }
 
 /// Writes every plot that results have something for; the files still need their names.
-pub(crate) fn write(directory: &Path, results: &Results) -> Result<Vec<Complete>, Failure> {
-    let drawings = draw(results, WIDTH).map_err(Failure::usage)?;
+pub(crate) fn write(directory: &Path, results: &Results) -> Result<Vec<Complete>, CommandFailure> {
+    let drawings = draw(results, WIDTH).map_err(CommandFailure::usage)?;
     let mut files = Vec::with_capacity(3 * drawings.len());
     drawings.iter().try_for_each(|drawing| write_one(directory, drawing, &mut files))?;
     let together = if results.policies.len() > MOST_TOGETHER {
@@ -55,19 +55,19 @@ pub(crate) fn write(directory: &Path, results: &Results) -> Result<Vec<Complete>
 }
 
 /// Writes a drawing in every format.
-fn write_one(directory: &Path, drawing: &Drawing, files: &mut Vec<Complete>) -> Result<(), Failure> {
+fn write_one(directory: &Path, drawing: &Drawing, files: &mut Vec<Complete>) -> Result<(), CommandFailure> {
     let place = |ending| directory.join(format!("{}.{ending}", drawing.id));
     files.push(file::write(&place("svg"), drawing.file().as_bytes())?);
-    files.push(file::write(&place("pdf"), &drawing.pdf().map_err(Failure::usage)?)?);
-    files.push(file::write(&place("png"), &drawing.png(2.0).map_err(Failure::usage)?)?);
+    files.push(file::write(&place("pdf"), &drawing.pdf().map_err(CommandFailure::usage)?)?);
+    files.push(file::write(&place("png"), &drawing.png(2.0).map_err(CommandFailure::usage)?)?);
     Ok(())
 }
 
 /// Makes the directory, and writes plots with their data as CSV; `about` is what determined them.
-pub(crate) fn write_figures(directory: &Path, figures: &[Figure], about: &Value) -> Result<(), Failure> {
+pub(crate) fn write_figures(directory: &Path, figures: &[Figure], about: &Value) -> Result<(), CommandFailure> {
     let _folder = prepare(directory)?;
     let determined = json!({ "schema": PLOTS, "drystone": VERSION, "of": about });
-    let drawings = draw_figures(figures, &determined, WIDTH).map_err(Failure::usage)?;
+    let drawings = draw_figures(figures, &determined, WIDTH).map_err(CommandFailure::usage)?;
     let mut files = Vec::with_capacity(4 * drawings.len());
     for (drawing, figure) in drawings.iter().zip(figures) {
         write_one(directory, drawing, &mut files)?;

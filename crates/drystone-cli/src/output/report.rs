@@ -2,21 +2,21 @@
 
 use super::columns::{self, OVERVIEW};
 use super::document::{Document, DocumentTable, TableValue};
-use super::flat::Row;
+use super::flat::FlatRow;
 use super::message;
 use super::number::{NONE, TimeUnit, count, duration, fixed, fixed_or, in_unit, minutes, percent, plural, speed};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use drystone::metrics::{
-    Categorised, Disruptions, EXACT_LIMIT, Fairness, Kills, Measure, Metric, Needs, Precision, PromisesKept, Report,
-    ResourceUse, SearchEffort, Stalls, Summary, Unit,
+    Categorised, Disruptions, EXACT_LIMIT, Fairness, Kills, Measure, Metric, MetricNeeds, MetricUnit, Precision,
+    PromisesKept, Report, ResourceUse, SearchEffort, Stalls, Summary,
 };
 use drystone::model::ResourceUnit;
 use drystone_report::{PoolResult, Timing};
 use std::fmt::Write;
 
 /// Returns the inputs of a row, as its first columns.
-pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experiment: &ExperimentMeta) -> Row {
-    let mut row = Row::default();
+pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experiment: &ExperimentMeta) -> FlatRow {
+    let mut row = FlatRow::default();
     row.text("policy", &policy.text);
     row.text("parameters", policy.parameters.text());
     row.text("workload", &workload.name);
@@ -46,14 +46,14 @@ pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experimen
 }
 
 /// The figures of a report as columns.
-pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
+pub(crate) fn figures(row: &mut FlatRow, report: &Report, promises: PromisesKept) {
     row.text("jobs", report.trimmed.seen);
     row.text("jobs_counted", report.trimmed.kept);
     for resource in &report.resources {
         row.number(format!("utilisation_{}", resource.name), resource.utilisation);
     }
     let found = (report, &promises);
-    let add = |row: &mut Row, metric: Metric| {
+    let add = |row: &mut FlatRow, metric: Metric| {
         if let Some(column) = metric.column() {
             row.number(column, metric.of(found));
         }
@@ -71,7 +71,8 @@ pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
         row.number(name("total"), Some(excess.total));
         row.number(name("mean"), excess.mean);
     }
-    let measured = |metric: &Metric| report.disruptions.is_some() || !metric.needs().contains(&Needs::Disruptions);
+    let measured =
+        |metric: &Metric| report.disruptions.is_some() || !metric.needs().contains(&MetricNeeds::Disruptions);
     Metric::FIGURES.into_iter().filter(measured).for_each(|metric| add(row, metric));
 }
 
@@ -102,10 +103,10 @@ pub(crate) fn summaries(report: &Report) -> impl Iterator<Item = &Summary> {
 }
 
 /// The metric that is one statistic of a measure.
-type Statistic = fn(Measure) -> Metric;
+type StatisticOf = fn(Measure) -> Metric;
 
 /// The columns of [`measures`]: every statistic.
-const STATISTICS: [(&str, Statistic); Metric::STATISTICS.len()] = [
+const STATISTICS: [(&str, StatisticOf); Metric::STATISTICS.len()] = [
     ("mean", Metric::Mean),
     ("median", Metric::Median),
     ("deviation", Metric::Deviation),
@@ -121,7 +122,7 @@ pub(crate) fn measures(report: &Report) -> DocumentTable {
     let names = STATISTICS.iter().map(|(name, _)| *name);
     let mut table = DocumentTable::new([""].into_iter().chain(names).chain(["worst job"]));
     for measure in Measure::ALL {
-        let in_minutes = measure.unit() == Unit::Seconds;
+        let in_minutes = measure.unit() == MetricUnit::Seconds;
         let name = if in_minutes { format!("{}, min", measure.name()) } else { measure.name().to_string() };
         let show = |value| if in_minutes { minutes(value) } else { fixed_or(value, 2) };
         let worst = report.worst.iter().find(|w| w.measure == measure);
@@ -135,12 +136,12 @@ pub(crate) fn measures(report: &Report) -> DocumentTable {
 
 /// Waits, response times and slowdowns, a row each, with few columns.
 pub(crate) fn main_measures(report: &Report) -> DocumentTable {
-    let statistics: [(&str, Statistic); 4] =
+    let statistics: [(&str, StatisticOf); 4] =
         [("mean", Metric::Mean), ("median", Metric::Median), ("95% within", Metric::P95), ("longest", Metric::Max)];
     let mut table = DocumentTable::new([""].into_iter().chain(statistics.map(|(name, _)| name)));
     for measure in [Measure::Wait, Measure::Response, Measure::BoundedSlowdown] {
         let unit = TimeUnit::of(Metric::Mean(measure).of(report).unwrap_or(0.0));
-        let in_time = measure.unit() == Unit::Seconds;
+        let in_time = measure.unit() == MetricUnit::Seconds;
         let name = if in_time { format!("{}, {}", measure.name(), unit.name()) } else { measure.name().to_string() };
         let show = |value| if in_time { unit.text(value) } else { fixed_or(value, 1) };
         let mut row = vec![name];
@@ -510,8 +511,8 @@ pub(crate) fn pools(of: &[(Option<String>, &[PoolResult])]) -> DocumentTable {
 }
 
 /// Returns the measurements of a pool as columns.
-pub(crate) fn pool(pool: &PoolResult) -> Row {
-    let mut row = Row::default();
+pub(crate) fn pool(pool: &PoolResult) -> FlatRow {
+    let mut row = FlatRow::default();
     row.text("pool", &pool.name);
     row.text("pool_procs", pool.procs);
     figures(&mut row, &pool.report, PromisesKept::default());
@@ -521,8 +522,8 @@ pub(crate) fn pool(pool: &PoolResult) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::flat::Rows;
-    use drystone::metrics::{Collector, Config, Scope};
+    use crate::output::flat::FlatRows;
+    use drystone::metrics::{Collector, MetricsConfig, Scope};
     use drystone::model::{Machine, Provenance};
 
     fn folded(relative_error: f64) -> Summary {
@@ -543,9 +544,9 @@ mod tests {
     #[test]
     fn rows_say_so_in_a_column() {
         let scope = Scope::new(Machine::new(1), 0, Default::default(), &Provenance::default());
-        let mut report = Collector::new(scope, Config::default()).finish();
+        let mut report = Collector::new(scope, MetricsConfig::default()).finish();
         let columns = |report: &Report| {
-            let (mut row, mut rows) = (Row::default(), Rows::default());
+            let (mut row, mut rows) = (FlatRow::default(), FlatRows::default());
             figures(&mut row, report, PromisesKept::default());
             rows.push(row);
             String::from_utf8(rows.csv().expect("rows")).expect("text")

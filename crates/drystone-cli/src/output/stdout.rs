@@ -1,14 +1,14 @@
 //! The standard output: data only.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use std::io::{self, IsTerminal, Write};
 
 const NAME: &str = "standard output";
 
 /// Writes everything and flushes.
-pub(crate) fn write(bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write(bytes: &[u8]) -> Result<(), CommandFailure> {
     let mut out = io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| Failure::write(NAME, &e))
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| CommandFailure::write(NAME, &e))
 }
 
 /// Returns whether a person reads it directly.

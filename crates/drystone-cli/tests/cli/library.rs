@@ -1,15 +1,15 @@
 //! The library of the command does what the command does: the same bytes, the same sentences.
 
 use crate::common::{Folder, four};
-use drystone_cli::library::{Compared, Failure, Input, Run, explain};
+use drystone_cli::library::{CommandFailure, LibraryComparison, LibraryRun, WorkloadInput, explain};
 use std::sync::atomic::AtomicBool;
 
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-fn input(folder: &Folder) -> Input {
-    Input::load(&folder.path("log.swf"), &[], false).expect("a log").what
+fn input(folder: &Folder) -> WorkloadInput {
+    WorkloadInput::load(&folder.path("log.swf"), &[], false).expect("a log").what
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn a_run_in_memory_writes_what_the_command_writes() {
     let input = input(&folder);
     let never = AtomicBool::new(false);
     for policy in ["easy++", "conservative", "ss"] {
-        let run = Run::of(&input, &words(&["--policy", policy]), &never).expect("sound").expect("whole").what;
+        let run = LibraryRun::of(&input, &words(&["--policy", policy]), &never).expect("sound").expect("whole").what;
         for ending in ["csv", "swf.zst", "parquet", "batsim.csv"] {
             run.write_schedule(&input, &folder.path(&format!("ours.{ending}"))).expect("written");
             let theirs = format!("theirs.{ending}");
@@ -31,7 +31,7 @@ fn a_run_in_memory_writes_what_the_command_writes() {
         assert_eq!(run.rows().len(), 400);
     }
     let options = words(&["--policy=easy", "--policy=fcfs", "--confidence=0.9"]);
-    let compared = Compared::of(&input, &options, &never).expect("sound").expect("whole").what;
+    let compared = LibraryComparison::of(&input, &options, &never).expect("sound").expect("whole").what;
     let told = folder.run(&[
         "compare",
         "-w",
@@ -51,7 +51,7 @@ fn a_run_in_memory_writes_what_the_command_writes() {
 #[test]
 fn what_a_command_would_say_comes_back() {
     let folder = Folder::with("log.swf", four());
-    let told = Input::load(&folder.path("log.swf"), &[], false).expect("a log");
+    let told = WorkloadInput::load(&folder.path("log.swf"), &[], false).expect("a log");
     let said: Vec<&String> = told.messages.iter().collect();
     let command = folder.run(&["run", "-w", "log.swf", "-p", "easy"]).err;
     assert!(
@@ -66,18 +66,18 @@ fn what_a_command_would_say_comes_back() {
 #[test]
 fn failures_know_their_reasons() {
     let folder = Folder::with("log.swf", four() + "5 x\n");
-    let failure = Input::load(&folder.path("log.swf"), &[], false).expect_err("malformed");
+    let failure = WorkloadInput::load(&folder.path("log.swf"), &[], false).expect_err("malformed");
     let error = failure.error::<drystone::log::LogError>().expect("an error of a log");
     assert!(error.place().line.is_some() && failure.text().contains("log.swf"), "{error}");
     let folder = Folder::with("log.swf", four());
     let never = AtomicBool::new(false);
-    let fails = |options: &[&str]| -> Failure {
-        Run::of(&input(&folder), &words(options), &never).err().expect("wrong options")
+    let fails = |options: &[&str]| -> CommandFailure {
+        LibraryRun::of(&input(&folder), &words(options), &never).err().expect("wrong options")
     };
     assert!(fails(&["--policy=esy"]).text().contains("Did you mean `easy`?"));
     assert!(fails(&["--policy=easy", "--trim=never"]).text().contains("--trim"));
     assert_eq!(fails(&["--policy=easy", "--nonsense"]).code(), 2);
     // Told to stop, it answers nothing.
     let at_once = AtomicBool::new(true);
-    assert!(Run::of(&input(&folder), &words(&["--policy=easy"]), &at_once).expect("sound").is_none());
+    assert!(LibraryRun::of(&input(&folder), &words(&["--policy=easy"]), &at_once).expect("sound").is_none());
 }

@@ -59,7 +59,7 @@ fn what_the_message_advises_works() {
 #[test]
 fn every_study_compares_a_log_with_overruns() {
     let folder = overrun();
-    let studies = drystone::log::clean::Study::ALL.iter().map(|study| study.name());
+    let studies = drystone::log::clean::CleaningStudy::ALL.iter().map(|study| study.name());
     for study in studies {
         for more in [&[][..], &["--all"]] {
             let ran = folder.run(&[&["compare", "log.swf", "--procs", "4", "--as", study], more].concat());

@@ -1,8 +1,8 @@
 //! Arrays whose tasks cannot start: other jobs go on, and no task is released again and again.
 
 use super::site::{Site, Tests, until, within};
-use drystone_live::cluster::Order;
-use drystone_testbed::Options;
+use drystone_live::cluster::ClusterOrder;
+use drystone_testbed::ClusterOptions;
 use std::time::Duration;
 
 pub(crate) fn tests() -> Tests {
@@ -16,7 +16,7 @@ pub(crate) fn tests() -> Tests {
 
 /// Returns the number of releases ordered.
 fn releases(site: &Site) -> usize {
-    site.orders().iter().filter(|order| matches!(order, Order::Release(_))).count()
+    site.orders().iter().filter(|order| matches!(order, ClusterOrder::Release(_))).count()
 }
 
 /// Each task is tried now and then, with growing pauses: at most this many releases, whatever
@@ -41,7 +41,10 @@ fn bound_to_a_busy_node() {
 
 fn without_memory() {
     let lines = vec!["SelectType=select/cons_tres".into(), "SelectTypeParameters=CR_Core_Memory".into()];
-    let Some(site) = Site::with(Options { nodes: 2, cpus: 8, lines, ..Options::default() }, "easy") else { return };
+    let Some(site) = Site::with(ClusterOptions { nodes: 2, cpus: 8, lines, ..ClusterOptions::default() }, "easy")
+    else {
+        return;
+    };
     let _daemon = site.drive();
     // More memory than any node has free beside another: one at a time on each node.
     site.submit_with(1, 60, 5, &["--array=1-30", "--mem=60000"]);
@@ -55,7 +58,8 @@ fn without_memory() {
 
 fn over_the_limit() {
     let partitions = vec!["PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP".into()];
-    let Some(site) = Site::with(Options { nodes: 1, cpus: 8, partitions, ..Options::default() }, "easy") else {
+    let Some(site) = Site::with(ClusterOptions { nodes: 1, cpus: 8, partitions, ..ClusterOptions::default() }, "easy")
+    else {
         return;
     };
     let _daemon = site.drive();

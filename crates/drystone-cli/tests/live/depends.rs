@@ -2,8 +2,8 @@
 //! the records.
 
 use super::site::{Site, Tests, until, within};
-use drystone_live::cluster::Order;
-use drystone_testbed::Options;
+use drystone_live::cluster::ClusterOrder;
+use drystone_testbed::ClusterOptions;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ fn every_kind() {
     }
     println!("seconds from the condition to the start: {late:?}");
     assert!(late.iter().all(|&(_, seconds)| (0..=PROMPT).contains(&seconds)), "{late:?}");
-    let releases = site.orders().iter().filter(|order| matches!(order, Order::Release(_))).count();
+    let releases = site.orders().iter().filter(|order| matches!(order, ClusterOrder::Release(_))).count();
     assert!(releases <= 11 + 12, "{releases} releases of 11 jobs");
     site.tell("scancel", &[&name(long)]);
     site.drain(Duration::from_secs(60));
@@ -76,7 +76,10 @@ fn every_kind() {
 /// Slurm forgets a job after MinJobAge; one that depends on it starts all the same.
 fn forgotten() {
     let lines = vec!["MinJobAge=60".into()];
-    let Some(site) = Site::with(Options { nodes: 1, cpus: 4, lines, ..Options::default() }, "easy") else { return };
+    let Some(site) = Site::with(ClusterOptions { nodes: 1, cpus: 4, lines, ..ClusterOptions::default() }, "easy")
+    else {
+        return;
+    };
     let _daemon = site.drive();
     let first = site.submit(1, 1, 5);
     let after = site.submit_with(1, 1, 5, &["-d", &format!("afterok:{first}"), "--begin=now+200"]);

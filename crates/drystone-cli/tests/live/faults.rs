@@ -1,7 +1,7 @@
 //! Daemons and controllers that are killed, stopped and run out of disk.
 
 use super::site::{Site, Tests, full, until, user, within};
-use drystone_live::cluster::Order;
+use drystone_live::cluster::ClusterOrder;
 use drystone_live::daemon::POINTS;
 use std::time::{Duration, Instant};
 
@@ -208,7 +208,7 @@ fn controller_stopped() {
     site.cluster.pause_controller(false);
     site.drain(Duration::from_secs(120));
     until("the heart beats", || site.silence() < Some(5));
-    assert!(site.orders().iter().all(|order| !matches!(order, Order::Hold(_))), "nothing timed out");
+    assert!(site.orders().iter().all(|order| !matches!(order, ClusterOrder::Hold(_))), "nothing timed out");
     drop(daemon);
     site.each_started_once(6);
 }

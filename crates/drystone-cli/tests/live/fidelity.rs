@@ -4,11 +4,11 @@
 use super::site::{Site, Tests, full};
 use drystone::engine::Observer;
 use drystone::experiment::Experiment;
-use drystone::model::{Ended, Span, Truth, Workload};
+use drystone::model::{EndedJob, Span, Truth, Workload};
 use drystone::policy::PolicySpec;
-use drystone_live::cluster::{Key, Order};
+use drystone_live::cluster::{ClusterOrder, JobKey};
 use drystone_live::journal;
-use drystone_testbed::Options;
+use drystone_testbed::ClusterOptions;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -86,7 +86,7 @@ struct Waits(f64);
 impl Observer for Waits {
     const NOTES: bool = false;
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.0 += ended.wait().as_f64();
     }
 }
@@ -102,7 +102,7 @@ fn mean_wait(workload: &Workload, policy: &PolicySpec) -> f64 {
 const SEEN: f64 = 0.3;
 
 /// The mean of whole seconds.
-fn mean(all: &BTreeMap<Key, i64>) -> f64 {
+fn mean(all: &BTreeMap<JobKey, i64>) -> f64 {
     all.values().sum::<i64>() as f64 / all.len().max(1) as f64
 }
 
@@ -124,7 +124,9 @@ fn longer(workload: &Workload, lags: &[i64], seed: u64) -> Workload {
 }
 
 fn day(policy: &str) {
-    let Some(site) = Site::with(Options { nodes: 1, cpus: PROCS, ..Options::default() }, policy) else { return };
+    let Some(site) = Site::with(ClusterOptions { nodes: 1, cpus: PROCS, ..ClusterOptions::default() }, policy) else {
+        return;
+    };
     let plan = plan(&site);
     let daemon = site.drive();
     let began = Instant::now();
@@ -139,7 +141,7 @@ fn day(policy: &str) {
     site.drain(Duration::from_secs(300));
     site.settled();
     drop(daemon);
-    let suspends = site.orders().iter().filter(|order| matches!(order, Order::Suspend(_))).count();
+    let suspends = site.orders().iter().filter(|order| matches!(order, ClusterOrder::Suspend(_))).count();
     // The policy decides the same at every instant.
     site.replays();
     let delays = site.delays();

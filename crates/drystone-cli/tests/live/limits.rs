@@ -3,8 +3,8 @@
 
 use super::site::{Site, Tests, user, within};
 use super::users::{as_user_submits, ordinary};
-use drystone_live::cluster::Order;
-use drystone_testbed::Options;
+use drystone_live::cluster::ClusterOrder;
+use drystone_testbed::ClusterOptions;
 use std::time::Duration;
 
 pub(crate) fn tests() -> Tests {
@@ -23,7 +23,9 @@ fn array_under_a_limit() {
     let accounts = ["add account a", &account, &other, "modify qos normal set MaxJobsPerUser=2"];
     let lines = ["AccountingStorageEnforce=limits,qos"].map(String::from).to_vec();
     let accounts = Some(accounts.map(String::from).to_vec());
-    let Some(site) = Site::with(Options { nodes: 1, cpus: 8, lines, accounts, ..Options::default() }, "easy") else {
+    let Some(site) =
+        Site::with(ClusterOptions { nodes: 1, cpus: 8, lines, accounts, ..ClusterOptions::default() }, "easy")
+    else {
         return;
     };
     let _daemon = site.drive();
@@ -41,7 +43,7 @@ fn array_under_a_limit() {
         site.states().values().filter(|state| *state == "CD").count() == 13
     });
     assert_eq!(most, 2);
-    let releases = site.orders().iter().filter(|order| matches!(order, Order::Release(_))).count();
+    let releases = site.orders().iter().filter(|order| matches!(order, ClusterOrder::Release(_))).count();
     println!("{releases} releases of 13 jobs");
     assert!(releases <= 12 * 4 + 8, "{releases} releases of 13 jobs");
     site.settled();
@@ -53,7 +55,7 @@ fn array_under_a_limit() {
 fn counted() {
     let lines = vec!["SelectTypeParameters=CR_Core_Memory".into()];
     let gres = Some("gpu:2".to_string());
-    let options = Options { nodes: 1, cpus: 8, memory: 8_000, gres, lines, ..Options::default() };
+    let options = ClusterOptions { nodes: 1, cpus: 8, memory: 8_000, gres, lines, ..ClusterOptions::default() };
     let Some(site) = Site::with(options, "easy") else { return };
     let _daemon = site.drive();
     let gpus: Vec<u64> = (0..3).map(|_| site.submit_with(1, 8, 1, &["--mem=100", "--gres=gpu:1"])).collect();
@@ -67,7 +69,7 @@ fn counted() {
     assert_eq!((site.state(gpus[2]).as_str(), site.state(more).as_str()), ("held", "held"), "{}", site.told());
     assert_eq!(told["left_out"], serde_json::json!({}), "nothing is left to Slurm");
     site.drain(Duration::from_secs(60));
-    let releases = site.orders().iter().filter(|order| matches!(order, Order::Release(_))).count();
+    let releases = site.orders().iter().filter(|order| matches!(order, ClusterOrder::Release(_))).count();
     assert_eq!(releases, 6, "no release was in vain");
     site.settled();
     site.each_started_once(6);
@@ -91,12 +93,12 @@ fn site_order() {
         "PriorityWeightAge=1",
         "PriorityCalcPeriod=1",
     ];
-    let options = Options {
+    let options = ClusterOptions {
         nodes: 1,
         cpus: 4,
         lines: lines.map(String::from).to_vec(),
         accounts: Some(accounts.map(String::from).to_vec()),
-        ..Options::default()
+        ..ClusterOptions::default()
     };
     let Some(site) = Site::with(options, "easy(order=site)") else { return };
     // Without that order priorities of the site forbid to drive.

@@ -1,7 +1,7 @@
 //! Reasons that administrators read, and figures of shadows: rights, slurmdbd, units, metrics.
 
 use super::site::{PROGRAM, Site, Tests, until, within};
-use drystone_testbed::Options;
+use drystone_testbed::ClusterOptions;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -41,7 +41,7 @@ fn said(output: &Output) -> String {
 fn hidden() {
     for (private, thing) in [("nodes", "nodes"), ("jobs", "jobs of other users")] {
         let lines = vec![format!("PrivateData={private}")];
-        let options = Options { nodes: 1, cpus: 4, lines, ..Options::default() };
+        let options = ClusterOptions { nodes: 1, cpus: 4, lines, ..ClusterOptions::default() };
         let Some(site) = Site::with(options, "easy") else { return };
         let Some(output) = as_nobody(&site, &["live", "shadow", "--policy", "easy", "--listen", "none"]) else {
             return;
@@ -56,7 +56,7 @@ fn hidden() {
 fn accounting_down() {
     let operator = format!("add user {} account=a AdminLevel=Operator", super::users::ordinary());
     let accounts = vec!["add account a".to_string(), operator];
-    let options = Options { nodes: 1, cpus: 4, accounts: Some(accounts), ..Options::default() };
+    let options = ClusterOptions { nodes: 1, cpus: 4, accounts: Some(accounts), ..ClusterOptions::default() };
     let Some(site) = Site::with(options, "easy") else { return };
     let check = ["live", "drive", "--policy", "easy", "--check"];
     let Some(output) = as_nobody(&site, &check) else { return };
@@ -191,7 +191,7 @@ fn page(socket: &std::path::Path, what: &str) -> Option<String> {
 }
 
 fn counted_once() {
-    let options = Options { nodes: 1, cpus: 4, scheduler: "backfill".into(), ..Options::default() };
+    let options = ClusterOptions { nodes: 1, cpus: 4, scheduler: "backfill".into(), ..ClusterOptions::default() };
     let Some(site) = Site::with(options, "easy") else { return };
     let socket = site.path("page.sock");
     let listen = format!("unix:{}", socket.display());

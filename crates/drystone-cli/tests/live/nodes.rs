@@ -2,8 +2,8 @@
 
 use super::site::{Site, Tests, until, within};
 use drystone::policy::Action;
-use drystone_live::journal::{self, Record};
-use drystone_testbed::Options;
+use drystone_live::journal::{self, JournalRecord};
+use drystone_testbed::ClusterOptions;
 use std::time::{Duration, Instant};
 
 pub(crate) fn tests() -> Tests {
@@ -50,9 +50,10 @@ fn drained() {
 }
 
 fn down() {
-    let Some(mut site) =
-        Site::with(Options { nodes: 2, cpus: 4, lines: vec!["SlurmdTimeout=10".into()], ..Options::default() }, "easy")
-    else {
+    let Some(mut site) = Site::with(
+        ClusterOptions { nodes: 2, cpus: 4, lines: vec!["SlurmdTimeout=10".into()], ..ClusterOptions::default() },
+        "easy",
+    ) else {
         return;
     };
     let _daemon = site.drive();
@@ -95,7 +96,7 @@ fn decided(site: &Site, job: u64) -> usize {
     let records = journal::whole(&site.home().journal()).expect("a journal");
     let outputs = records.into_iter().flat_map(|(_, records)| records);
     let decided =
-        outputs.filter_map(|record| if let Record::Out(output) = record { Some(output.decided) } else { None });
+        outputs.filter_map(|record| if let JournalRecord::Out(output) = record { Some(output.decided) } else { None });
     let start = |one: &drystone_live::core::Decided| matches!(one.action, Action::Start { .. });
     decided.flatten().filter(|one| start(one) && one.key.is_some_and(|key| key.id == job)).count()
 }

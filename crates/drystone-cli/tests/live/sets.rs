@@ -2,7 +2,7 @@
 //! themselves.
 
 use super::site::{Site, Tests, until};
-use drystone_testbed::Options;
+use drystone_testbed::ClusterOptions;
 use std::time::{Duration, Instant};
 
 pub(crate) fn tests() -> Tests {
@@ -17,7 +17,7 @@ fn two_sets() {
     let partition = |name: &str, nodes: &str| format!("PartitionName={name} Nodes={nodes} MaxTime=60 State=UP");
     let partitions =
         vec![partition("main", "n[1-2]") + " Default=YES", partition("side", "n[3-4]"), partition("across", "n[2-3]")];
-    let options = Options { nodes: 4, cpus: 4, partitions, ..Options::default() };
+    let options = ClusterOptions { nodes: 4, cpus: 4, partitions, ..ClusterOptions::default() };
     let Some(site) = Site::of(options, "easy", &["main", "side"]) else { return };
     let check = |partitions: &[&str]| {
         let args = [&["live", "drive", "--check", "--policy", "easy"], partitions].concat();

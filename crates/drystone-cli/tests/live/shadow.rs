@@ -1,7 +1,7 @@
 //! Beside Slurm's own backfill: not one call that changes anything, and a report.
 
 use super::site::{Site, Tests, until};
-use drystone_testbed::Options;
+use drystone_testbed::ClusterOptions;
 use std::time::Duration;
 
 pub(crate) fn tests() -> Tests {
@@ -12,7 +12,8 @@ const JOBS: u32 = 300;
 
 fn beside_backfill() {
     let lines = vec!["SlurmctldDebug=verbose".to_string()];
-    let options = Options { nodes: 4, cpus: 8, scheduler: "backfill".into(), lines, ..Options::default() };
+    let options =
+        ClusterOptions { nodes: 4, cpus: 8, scheduler: "backfill".into(), lines, ..ClusterOptions::default() };
     let Some(site) = Site::with(options, "easy++") else { return };
     let daemon = site.shadow();
     for k in 0..JOBS {

@@ -1,10 +1,10 @@
 //! A site: a private Slurm with the hook, a state folder, and daemons that come and go.
 
-use drystone_live::cluster::{Key, Order, State};
-use drystone_live::core::Input;
-use drystone_live::journal::{self, Record};
+use drystone_live::cluster::{ClusterOrder, JobKey, JobState};
+use drystone_live::core::CoreInput;
+use drystone_live::journal::{self, JournalRecord};
 use drystone_live::state::{Beat, Home};
-use drystone_testbed::{Cluster, Options};
+use drystone_testbed::{ClusterOptions, PrivateSlurm};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_drystone");
 
 /// A site.
 pub(crate) struct Site {
-    pub(crate) cluster: Cluster,
+    pub(crate) cluster: PrivateSlurm,
     folder: TempDir,
     pub(crate) policy: String,
 }
@@ -104,16 +104,16 @@ pub(crate) fn within(time: Duration, what: &str, mut holds: impl FnMut() -> bool
 impl Site {
     /// A site of one kind of cluster; `None`, said loudly, where there is no Slurm.
     pub(crate) fn start(nodes: u32, cpus: u32, policy: &str) -> Option<Site> {
-        Site::with(Options { nodes, cpus, ..Options::default() }, policy)
+        Site::with(ClusterOptions { nodes, cpus, ..ClusterOptions::default() }, policy)
     }
 
     /// Starts a site with these options.
-    pub(crate) fn with(options: Options, policy: &str) -> Option<Site> {
+    pub(crate) fn with(options: ClusterOptions, policy: &str) -> Option<Site> {
         Site::of(options, policy, &["main"])
     }
 
     /// Starts a site whose hook holds jobs of these partitions.
-    pub(crate) fn of(options: Options, policy: &str, partitions: &[&str]) -> Option<Site> {
+    pub(crate) fn of(options: ClusterOptions, policy: &str, partitions: &[&str]) -> Option<Site> {
         let folder = tempfile::Builder::new().prefix("drystone-live-").tempdir().expect("a folder");
         let home = home(&folder);
         std::fs::create_dir_all(home.run()).expect("made");
@@ -131,7 +131,7 @@ impl Site {
         lines.push("JobCompType=jobcomp/script".into());
         lines.push(format!("JobCompLoc={}", wake.display()));
         let hook = String::from_utf8(piece("hook")).expect("text");
-        let cluster = Cluster::start(&Options { lines, job_submit: Some(hook), ..options })?;
+        let cluster = PrivateSlurm::start(&ClusterOptions { lines, job_submit: Some(hook), ..options })?;
         Some(Site { cluster, folder, policy: policy.to_string() })
     }
 
@@ -323,11 +323,11 @@ impl Site {
     }
 
     /// Every order of the journal.
-    pub(crate) fn orders(&self) -> Vec<Order> {
+    pub(crate) fn orders(&self) -> Vec<ClusterOrder> {
         let records = journal::whole(&self.home().journal()).expect("a journal");
         let outputs = records.into_iter().flat_map(|(_, records)| records);
         outputs
-            .filter_map(|record| if let Record::Out(output) = record { Some(output.orders) } else { None })
+            .filter_map(|record| if let JournalRecord::Out(output) = record { Some(output.orders) } else { None })
             .flatten()
             .collect()
     }
@@ -344,27 +344,27 @@ impl Site {
     /// For each job of the journal: seconds from the decision to start it to the start that Slurm
     /// shows, and from the end that Slurm shows to the look that saw it.
     pub(crate) fn delays(&self) -> Delays {
-        let mut decided: BTreeMap<Key, i64> = BTreeMap::new();
+        let mut decided: BTreeMap<JobKey, i64> = BTreeMap::new();
         let mut delays = Delays::default();
         for (_, records) in journal::whole(&self.home().journal()).expect("a journal") {
             let mut time = 0;
             for record in records {
                 match record {
-                    Record::In(Input::Facts { delta, .. }) => {
+                    JournalRecord::In(CoreInput::Facts { delta, .. }) => {
                         time = delta.time;
                         for fact in delta.changed.iter().filter(|fact| !fact.places.is_empty()) {
                             for key in fact.keys() {
                                 if let (Some(start), Some(at)) = (fact.start, decided.get(&key)) {
                                     delays.starts.insert(key, start - at);
                                 }
-                                if let (State::Ended(_), Some(end)) = (fact.state, fact.end) {
+                                if let (JobState::Ended(_), Some(end)) = (fact.state, fact.end) {
                                     delays.ends.entry(key).or_insert(time - end);
                                 }
                             }
                         }
                     }
-                    Record::Out(output) => {
-                        let releases = output.orders.iter().filter(|order| matches!(order, Order::Release(_)));
+                    JournalRecord::Out(output) => {
+                        let releases = output.orders.iter().filter(|order| matches!(order, ClusterOrder::Release(_)));
                         decided.extend(releases.map(|order| (order.key(), time)));
                     }
                     _ => {}
@@ -378,8 +378,8 @@ impl Site {
 /// Delays of events, in seconds.
 #[derive(Default)]
 pub(crate) struct Delays {
-    pub(crate) starts: BTreeMap<Key, i64>,
-    pub(crate) ends: BTreeMap<Key, i64>,
+    pub(crate) starts: BTreeMap<JobKey, i64>,
+    pub(crate) ends: BTreeMap<JobKey, i64>,
 }
 
 /// Returns the user of this test.

@@ -5,10 +5,10 @@
 use super::depends::times;
 use super::site::{Site, Tests, full, within};
 use drystone::policy::Action;
-use drystone_live::cluster::Key;
-use drystone_live::core::Input;
-use drystone_live::journal::{self, Record};
-use drystone_testbed::Options;
+use drystone_live::cluster::JobKey;
+use drystone_live::core::CoreInput;
+use drystone_live::journal::{self, JournalRecord};
+use drystone_testbed::ClusterOptions;
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -115,7 +115,7 @@ fn start(policy: &str, scheduler: &str) -> Option<Site> {
         "MinJobAge=86400",
     ];
     let partitions = vec!["PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP".into()];
-    let options = Options {
+    let options = ClusterOptions {
         nodes: NODES as u32,
         cpus: CPUS,
         memory: MEMORY,
@@ -123,7 +123,7 @@ fn start(policy: &str, scheduler: &str) -> Option<Site> {
         lines: lines.map(String::from).to_vec(),
         partitions,
         accounts: Some(accounts),
-        ..Options::default()
+        ..ClusterOptions::default()
     };
     Site::with(options, policy)
 }
@@ -348,9 +348,9 @@ fn nodes(site: &Site) -> BTreeMap<String, Vec<usize>> {
 #[derive(Default)]
 struct Plans {
     /// Announced starts: time of the announcement, job, time announced.
-    reserved: Vec<(i64, Key, i64)>,
+    reserved: Vec<(i64, JobKey, i64)>,
     /// Ordered starts: time of the order, job.
-    ordered: Vec<(i64, Key)>,
+    ordered: Vec<(i64, JobKey)>,
 }
 
 fn plans(site: &Site) -> Plans {
@@ -360,8 +360,10 @@ fn plans(site: &Site) -> Plans {
         let mut now = 0;
         for record in records {
             match record {
-                Record::In(Input::Facts { stamp, delta, .. }) => (offset, now) = (stamp.now - delta.time, delta.time),
-                Record::Out(output) => {
+                JournalRecord::In(CoreInput::Facts { stamp, delta, .. }) => {
+                    (offset, now) = (stamp.now - delta.time, delta.time)
+                }
+                JournalRecord::Out(output) => {
                     for decided in output.decided {
                         match (decided.action, decided.key) {
                             (Action::Reserve { start, .. }, Some(key)) => {
@@ -448,11 +450,11 @@ struct Announced<'a> {
 }
 
 fn announced<'a>(rows: &'a [Row<'a>], plans: &Plans) -> Vec<Announced<'a>> {
-    let mut of: BTreeMap<Key, Vec<(i64, i64)>> = BTreeMap::new();
+    let mut of: BTreeMap<JobKey, Vec<(i64, i64)>> = BTreeMap::new();
     for &(at, key, start) in &plans.reserved {
         of.entry(key).or_default().push((at, start));
     }
-    let row = |key: &Key| rows.iter().find(|row| row.job.number[0] == key.id && row.job.task == key.task);
+    let row = |key: &JobKey| rows.iter().find(|row| row.job.number[0] == key.id && row.job.task == key.task);
     of.into_iter().filter_map(|(key, times)| Some(Announced { head: row(&key)?, times })).collect()
 }
 
@@ -487,7 +489,7 @@ fn reason(
     if let Some(reserved) = announced.iter().find_map(|one| reservation(row, rows, one, t)) {
         return reserved;
     }
-    let own = |other: &Row<'_>, key: &Key| other.job.number[0] == key.id && other.job.task == key.task;
+    let own = |other: &Row<'_>, key: &JobKey| other.job.number[0] == key.id && other.job.task == key.task;
     let ordered = |other: &Row<'_>| {
         let mut orders = plans.ordered.iter().filter(|(at, key)| *at <= other.start && own(other, key));
         if std::ptr::eq(other, row) { other.start } else { orders.next_back().map_or(other.start, |(at, _)| *at) }
@@ -510,7 +512,7 @@ fn explain(row: &Row<'_>, seconds: &[(i64, &str)], plans: &Plans, slow: &BTreeMa
     let since = |t: i64| t - row.ready;
     let longest = stretches.iter().max_by_key(|(from, to)| to - from);
     let head = longest.and_then(|&(from, _)| plans.reserved.iter().take_while(|(at, _, _)| *at <= from).last());
-    let own = |key: &Key| row.job.number[0] == key.id && row.job.task == key.task;
+    let own = |key: &JobKey| row.job.number[0] == key.id && row.job.task == key.task;
     let orders: Vec<i64> = plans.ordered.iter().filter(|(_, key)| own(key)).map(|(at, _)| since(*at)).collect();
     let job = row.job;
     println!(

@@ -1,7 +1,7 @@
 //! Actions of users: hold, cancel, change, try to overtake; arrays; jobs that are left to Slurm.
 
 use super::site::{Site, Tests, until, user, within};
-use drystone_testbed::Options;
+use drystone_testbed::ClusterOptions;
 use std::process::Output;
 use std::time::Duration;
 
@@ -197,7 +197,8 @@ fn foreign() {
         let default = if name == "main" { "YES" } else { "NO" };
         format!("PartitionName={name} Nodes=n[1-2] Default={default} MaxTime=INFINITE State=UP")
     });
-    let options = Options { nodes: 2, cpus: 4, lines, partitions: partitions.to_vec(), ..Options::default() };
+    let options =
+        ClusterOptions { nodes: 2, cpus: 4, lines, partitions: partitions.to_vec(), ..ClusterOptions::default() };
     let Some(site) = Site::with(options, "easy") else { return };
     let blocker = site.submit(8, 8, 5);
     let _daemon = site.drive();
@@ -222,7 +223,10 @@ const PREEMPTS: &str = "ClusterName=c\nPreemptType=preempt/partition_prio\nPreem
 
 fn refused() {
     let lines = ["PriorityType=priority/multifactor", "MinJobAge=20"].map(String::from).to_vec();
-    let Some(site) = Site::with(Options { nodes: 1, cpus: 4, lines, ..Options::default() }, "easy") else { return };
+    let Some(site) = Site::with(ClusterOptions { nodes: 1, cpus: 4, lines, ..ClusterOptions::default() }, "easy")
+    else {
+        return;
+    };
     let output = site.command(&["live", "drive", "--policy", "easy", "--listen", "none"]).output().expect("runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
@@ -260,7 +264,9 @@ fn preempted() {
         "PartitionName=high Nodes=n2 MaxTime=60 State=UP PriorityTier=5 PreemptMode=OFF",
     ];
     let partitions = partitions.map(String::from).to_vec();
-    let Some(site) = Site::with(Options { nodes: 2, cpus: 4, lines, partitions, ..Options::default() }, "easy") else {
+    let Some(site) =
+        Site::with(ClusterOptions { nodes: 2, cpus: 4, lines, partitions, ..ClusterOptions::default() }, "easy")
+    else {
         return;
     };
     for (partition, part) in [
@@ -292,7 +298,8 @@ fn limited() {
     let account = format!("add user {} account=a", user());
     let accounts = ["add account a", &account, "modify qos normal set MaxJobsPerUser=2"].map(String::from);
     let lines = ["AccountingStorageEnforce=limits,qos"].map(String::from).to_vec();
-    let options = Options { nodes: 1, cpus: 8, lines, accounts: Some(accounts.to_vec()), ..Options::default() };
+    let options =
+        ClusterOptions { nodes: 1, cpus: 8, lines, accounts: Some(accounts.to_vec()), ..ClusterOptions::default() };
     let Some(site) = Site::with(options, "easy") else { return };
     let _daemon = site.drive();
     let jobs: Vec<u64> = (0..6).map(|_| site.submit(1, 8, 5)).collect();

@@ -2,7 +2,7 @@
 //! within that.
 
 use super::site::{PROGRAM, Tests, within};
-use drystone_testbed::{Cluster, Options};
+use drystone_testbed::{ClusterOptions, PrivateSlurm};
 use serde_json::Value;
 use std::process::Command;
 use std::time::Duration;
@@ -19,7 +19,10 @@ const CPUS: u32 = 8;
 const FORMAT: &str = "%i|%T|%r|%C|%l|%V|%S|%Q|%u|%P";
 
 fn answers() {
-    let Some(cluster) = Cluster::start(&Options { nodes: 1, cpus: CPUS, ..Options::default() }) else { return };
+    let Some(cluster) = PrivateSlurm::start(&ClusterOptions { nodes: 1, cpus: CPUS, ..ClusterOptions::default() })
+    else {
+        return;
+    };
     // Run times are spread evenly up to the limit of a minute, which is what is assumed of a
     // machine without a past.
     for job in 0..JOBS {

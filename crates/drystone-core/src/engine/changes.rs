@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// grown to the most there ever were.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Changes {
-    nodes: Vec<Node>,
+    nodes: Vec<ChangedNode>,
     /// The first unused node.
     unused: u32,
     /// Nodes in use.
@@ -19,7 +19,7 @@ pub(crate) struct Changes {
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Node {
+struct ChangedNode {
     at: Time,
     prediction: Span,
     /// The one before, or the next unused one.
@@ -45,7 +45,7 @@ impl Changes {
     /// Adds a change to the list that ends at `last`.
     #[inline]
     pub(crate) fn push(&mut self, last: &mut u32, at: Time, prediction: Span) {
-        let node = Node { at, prediction, before: *last };
+        let node = ChangedNode { at, prediction, before: *last };
         self.used += 1;
         if let Some(free) = self.nodes.get_mut(self.unused as usize) {
             *last = self.unused;

@@ -8,12 +8,12 @@ use std::collections::BinaryHeap;
 /// End of a job: time, rank among ends of the same time, and job, in this order, as one number that
 /// compares fast.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub(super) struct End(i128);
+pub(super) struct QueuedEnd(i128);
 
-impl End {
+impl QueuedEnd {
     #[inline]
-    pub(super) fn new(time: Time, rank: u32, job: JobId) -> End {
-        End(i128::from(time.0) << 64 | i128::from(rank) << 32 | i128::from(job.0))
+    pub(super) fn new(time: Time, rank: u32, job: JobId) -> QueuedEnd {
+        QueuedEnd(i128::from(time.0) << 64 | i128::from(rank) << 32 | i128::from(job.0))
     }
 
     #[inline]
@@ -28,7 +28,7 @@ impl End {
 
     /// As `self < other`; the times alone say so, as a rule.
     #[inline]
-    fn comes_before(self, other: End) -> bool {
+    fn comes_before(self, other: QueuedEnd) -> bool {
         self.time() < other.time() || (self.time() == other.time() && self < other)
     }
 
@@ -45,26 +45,26 @@ const NEAR: usize = 64;
 /// A queue of ends. The next ones are an array in order, where adding one moves those before it and
 /// taking one moves none; on most machines these are all. What lies behind them is a heap.
 ///
-/// Cost for n ends: [`Ends::push`] moves up to 64 and, as [`Ends::pop`], takes O(log n), amortised;
-/// [`Ends::peek`] O(1).
+/// Cost for n ends: [`EndQueue::push`] moves up to 64 and, as [`EndQueue::pop`], takes O(log n),
+/// amortised; [`EndQueue::peek`] O(1).
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(from = "Vec<End>", into = "Vec<End>")]
-pub(super) struct Ends {
+#[serde(from = "Vec<QueuedEnd>", into = "Vec<QueuedEnd>")]
+pub(super) struct EndQueue {
     /// The last is the next. Empty only if `far` is also empty.
-    near: Vec<End>,
+    near: Vec<QueuedEnd>,
     /// None of them comes before one of the near.
-    far: BinaryHeap<Reverse<End>>,
+    far: BinaryHeap<Reverse<QueuedEnd>>,
     /// Time of the next end, cached because it is read far more often than it changes.
     next: Time,
 }
 
-impl Default for Ends {
-    fn default() -> Ends {
-        Ends { near: Vec::new(), far: BinaryHeap::new(), next: Time::MAX }
+impl Default for EndQueue {
+    fn default() -> EndQueue {
+        EndQueue { near: Vec::new(), far: BinaryHeap::new(), next: Time::MAX }
     }
 }
 
-impl Ends {
+impl EndQueue {
     /// Returns the time of the next end; [`Time::MAX`] for never.
     #[inline]
     pub(super) fn next(&self) -> Time {
@@ -72,7 +72,7 @@ impl Ends {
     }
 
     #[inline]
-    pub(super) fn peek(&self) -> Option<End> {
+    pub(super) fn peek(&self) -> Option<QueuedEnd> {
         self.near.last().copied()
     }
 
@@ -81,7 +81,7 @@ impl Ends {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, end: End) {
+    pub(super) fn push(&mut self, end: QueuedEnd) {
         self.next = self.next.min(end.time());
         if self.near.len() >= NEAR || !self.far.is_empty() {
             return self.push_behind(end);
@@ -91,7 +91,7 @@ impl Ends {
     }
 
     #[inline(never)]
-    fn push_behind(&mut self, end: End) {
+    fn push_behind(&mut self, end: QueuedEnd) {
         if self.near.len() >= NEAR {
             self.make_room();
         }
@@ -103,12 +103,12 @@ impl Ends {
     }
 
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<End> {
+    pub(super) fn pop(&mut self) -> Option<QueuedEnd> {
         let next = self.near.pop()?;
         if self.near.is_empty() && !self.far.is_empty() {
             self.refill();
         }
-        self.next = self.peek().map_or(Time::MAX, End::time);
+        self.next = self.peek().map_or(Time::MAX, QueuedEnd::time);
         Some(next)
     }
 
@@ -132,7 +132,7 @@ impl Ends {
 /// cannot be foretold: each is moved as soon as it is known to, for the array to be moved at once
 /// would have to wait until a search has found out.
 #[inline]
-fn sink(mut near: &mut [End], end: End) {
+fn sink(mut near: &mut [QueuedEnd], end: QueuedEnd) {
     while let Some((gap, others)) = near.split_last_mut() {
         match others.last() {
             Some(before) if before.comes_before(end) => *gap = *before,
@@ -146,17 +146,18 @@ fn sink(mut near: &mut [End], end: End) {
 }
 
 // Which of them are near is no part of the state: equal queues are saved as equal lists.
-impl From<Vec<End>> for Ends {
-    fn from(list: Vec<End>) -> Ends {
-        let mut ends = Ends::default();
+impl From<Vec<QueuedEnd>> for EndQueue {
+    fn from(list: Vec<QueuedEnd>) -> EndQueue {
+        let mut ends = EndQueue::default();
         list.into_iter().for_each(|end| ends.push(end));
         ends
     }
 }
 
-impl From<Ends> for Vec<End> {
-    fn from(ends: Ends) -> Vec<End> {
-        let mut list: Vec<End> = ends.near.into_iter().chain(ends.far.into_iter().map(|Reverse(end)| end)).collect();
+impl From<EndQueue> for Vec<QueuedEnd> {
+    fn from(ends: EndQueue) -> Vec<QueuedEnd> {
+        let mut list: Vec<QueuedEnd> =
+            ends.near.into_iter().chain(ends.far.into_iter().map(|Reverse(end)| end)).collect();
         list.sort_unstable();
         list
     }
@@ -172,11 +173,11 @@ mod tests {
         for (time, rank, job) in
             [(Time::MIN, 0, JobId(u32::MAX)), (Time(-1), 1, JobId(0)), (Time(7), u32::MAX, JobId(9))]
         {
-            let end = End::new(time, rank, job);
+            let end = QueuedEnd::new(time, rank, job);
             assert_eq!((end.time(), end.job(), end.is_cut()), (time, job, rank == 0));
         }
         let ends = [(-5, 9, 9), (-5, 10, 0), (0, 0, 3), (0, 0, 4), (1, 0, 0)];
-        assert!(ends.map(|(time, rank, job)| End::new(Time(time), rank, JobId(job))).is_sorted());
+        assert!(ends.map(|(time, rank, job)| QueuedEnd::new(Time(time), rank, JobId(job))).is_sorted());
     }
 
     proptest! {
@@ -184,10 +185,10 @@ mod tests {
         /// as in a plain list.
         #[test]
         fn the_least_comes_first(steps in prop::collection::vec((0i64..500, 0u8..5), 0..1500), grow in 1u8..5) {
-            let (mut ends, mut list) = (Ends::default(), Vec::new());
+            let (mut ends, mut list) = (EndQueue::default(), Vec::new());
             for (i, (time, kind)) in steps.into_iter().enumerate() {
                 if kind < grow {
-                    let end = End::new(Time(time), 0, JobId(i as u32));
+                    let end = QueuedEnd::new(Time(time), 0, JobId(i as u32));
                     ends.push(end);
                     list.push(end);
                     list.sort();
@@ -199,7 +200,7 @@ mod tests {
             }
             let saved = Vec::from(ends);
             prop_assert_eq!(&saved, &list);
-            let mut ends = Ends::from(saved);
+            let mut ends = EndQueue::from(saved);
             for next in list {
                 prop_assert_eq!(ends.pop(), Some(next));
             }

@@ -3,9 +3,9 @@
 
 mod told;
 
-use super::{Happenings, Observer, Platform, Replay, Scheduler, Simulation, SimulationError, Source};
-use crate::model::{Adopted, Ended, Job, JobId, Outages, Procs, Span, Time, Workload, WorkloadError};
-use crate::policy::{Moved, Why};
+use super::{EventSource, Happenings, Observer, Platform, Scheduler, Simulation, SimulationError, WorkloadReplay};
+use crate::model::{Adopted, EndedJob, Job, JobId, Outages, Procs, Span, Time, Workload, WorkloadError};
+use crate::policy::{Moved, StartReason};
 use std::fmt;
 
 /// One thing that happened to a job.
@@ -50,7 +50,7 @@ pub enum Chapter {
     /// It displaced another job.
     Displaced(Moved),
     /// It started.
-    Started(Why),
+    Started(StartReason),
     /// It was taken off its processors.
     Suspended,
     /// It resumed.
@@ -184,7 +184,7 @@ impl Observer for Biography {
         self.write(now, id, Chapter::Requeued(ran));
     }
 
-    fn lost(&mut self, ended: &Ended<'_>) {
+    fn lost(&mut self, ended: &EndedJob<'_>) {
         self.write(ended.outcome.end, ended.id, Chapter::Lost(ended.outcome.ran));
     }
 
@@ -194,7 +194,7 @@ impl Observer for Biography {
         }
     }
 
-    fn started(&mut self, now: Time, id: JobId, why: Why) {
+    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
         if id == self.id {
             self.start = Some(now);
             self.write(now, id, Chapter::Started(why));
@@ -242,7 +242,7 @@ impl Observer for Biography {
         self.write(now, id, Chapter::Cancelled);
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let now = ended.outcome.end;
         if ended.id == self.id {
             self.here = false;
@@ -260,32 +260,32 @@ impl Observer for Biography {
 /// One thing changed about a job, to see what would have been.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum WhatIf {
+pub enum JobWhatIf {
     /// It had asked for this run time.
     Estimate(Span),
     /// It had asked for this many processors and run as long.
     Procs(Procs),
 }
 
-impl WhatIf {
+impl JobWhatIf {
     /// Returns the changes worth trying on a job: an estimate equal to its run time and one half of
     /// its own, as far as they are shorter and not too short; half its processors, and one.
     #[must_use]
-    pub fn about(job: &Job, run: Span) -> Vec<WhatIf> {
+    pub fn about(job: &Job, run: Span) -> Vec<JobWhatIf> {
         let run = run.max(Span(1));
         let mut all = Vec::new();
         let half = Span(job.estimate.0 / 2);
         if half > run {
-            all.push(WhatIf::Estimate(half));
+            all.push(JobWhatIf::Estimate(half));
         }
         if run < job.estimate {
-            all.push(WhatIf::Estimate(run));
+            all.push(JobWhatIf::Estimate(run));
         }
         if job.procs > 1 {
-            all.push(WhatIf::Procs(job.procs / 2));
+            all.push(JobWhatIf::Procs(job.procs / 2));
         }
         if job.procs > 3 {
-            all.push(WhatIf::Procs(1));
+            all.push(JobWhatIf::Procs(1));
         }
         all
     }
@@ -300,8 +300,8 @@ impl WhatIf {
         let (machine, mut jobs, truth, provenance) = workload.clone().into_parts();
         if let Some(job) = jobs.get_mut(id.index()) {
             match self {
-                WhatIf::Estimate(estimate) => job.estimate = estimate,
-                WhatIf::Procs(procs) => job.procs = procs,
+                JobWhatIf::Estimate(estimate) => job.estimate = estimate,
+                JobWhatIf::Procs(procs) => job.procs = procs,
             }
         }
         let changed = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
@@ -314,7 +314,7 @@ impl WhatIf {
 
 /// Setting of a story.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Stage<'a> {
+pub struct StoryStage<'a> {
     /// Costs of suspension.
     pub platform: Platform,
     /// Processors that are out.
@@ -323,7 +323,7 @@ pub struct Stage<'a> {
     pub feedback: bool,
 }
 
-impl Stage<'_> {
+impl StoryStage<'_> {
     /// Simulates a workload until enough was seen.
     ///
     /// # Errors
@@ -338,7 +338,7 @@ impl Stage<'_> {
         let none = Outages::default();
         let outages = self.outages.unwrap_or(&none);
         if outages.is_empty() && workload.circumstances().is_none() {
-            return self.run(workload, scheduler, Replay::new(workload), observer, enough);
+            return self.run(workload, scheduler, WorkloadReplay::new(workload), observer, enough);
         }
         self.run(workload, scheduler, Happenings::new(workload, outages, self.feedback), observer, enough)
     }
@@ -347,7 +347,7 @@ impl Stage<'_> {
         &self,
         workload: &Workload,
         scheduler: Scheduler,
-        source: impl Source,
+        source: impl EventSource,
         observer: &mut O,
         enough: impl Fn(&O) -> bool,
     ) -> Result<(), SimulationError> {
@@ -364,7 +364,7 @@ pub struct Explanation<'a> {
     workload: &'a Workload,
     id: JobId,
     story: Biography,
-    what_if: Vec<(WhatIf, Option<Time>)>,
+    what_if: Vec<(JobWhatIf, Option<Time>)>,
 }
 
 /// A question that cannot be answered.
@@ -389,8 +389,8 @@ pub fn explain<'a>(
     workload: &'a Workload,
     id: JobId,
     scheduler: impl Fn() -> Scheduler,
-    stage: &Stage<'_>,
-    what_if: &[WhatIf],
+    stage: &StoryStage<'_>,
+    what_if: &[JobWhatIf],
     also: &mut impl Observer,
 ) -> Result<Explanation<'a>, ExplainError> {
     let mut simulate = |workload: &Workload, told: fn(&Biography) -> bool| -> Result<Biography, SimulationError> {
@@ -416,7 +416,7 @@ impl Explanation<'_> {
 
     /// Returns the start that each change would have led to.
     #[must_use]
-    pub fn what_if(&self) -> &[(WhatIf, Option<Time>)] {
+    pub fn what_if(&self) -> &[(JobWhatIf, Option<Time>)] {
         &self.what_if
     }
 
@@ -424,7 +424,7 @@ impl Explanation<'_> {
         self.workload.truth().get(id.index()).map_or(i64::from(id.0), |truth| truth.number)
     }
 
-    fn numbers(&self, ids: &[JobId], words: &dyn Words) -> String {
+    fn numbers(&self, ids: &[JobId], words: &dyn StoryWords) -> String {
         let mut list: Vec<String> = ids.iter().take(4).map(|&id| self.name(id, words)).collect();
         if ids.len() > 4 {
             list.push(format!("{} more", ids.len() - 4));
@@ -432,7 +432,7 @@ impl Explanation<'_> {
         list.join(", ")
     }
 
-    fn occasion(&self, when: &Occasion, words: &dyn Words) -> String {
+    fn occasion(&self, when: &Occasion, words: &dyn StoryWords) -> String {
         let said =
             |what: &str, ids: &[JobId]| (!ids.is_empty()).then(|| format!("{what} {}", self.numbers(ids, words)));
         let outage = when.outage.then(|| "an outage".to_string());
@@ -441,7 +441,7 @@ impl Explanation<'_> {
         if parts.is_empty() { String::new() } else { format!(" (upon {})", parts.join(", ")) }
     }
 
-    fn tell(&self, now: Time, chapter: &Chapter, words: &dyn Words) -> String {
+    fn tell(&self, now: Time, chapter: &Chapter, words: &dyn StoryWords) -> String {
         let (at, long) = (|time: Time| words.moment(time), |span: Span| words.span(span));
         let submit = self.workload.job(self.id).submit;
         match chapter {
@@ -499,10 +499,10 @@ impl Explanation<'_> {
             }
             Chapter::Started(why) => {
                 let how = match why {
-                    Why::Head => "as the first of its queue",
-                    Why::Backfilled => "ahead of others in its queue",
-                    Why::Planned => "as planned",
-                    Why::Preempting => "in place of jobs that were suspended for it",
+                    StartReason::Head => "as the first of its queue",
+                    StartReason::Backfilled => "ahead of others in its queue",
+                    StartReason::Planned => "as planned",
+                    StartReason::Preempting => "in place of jobs that were suspended for it",
                 };
                 format!("starts {how}, after {}", long(now - submit))
             }
@@ -515,7 +515,7 @@ impl Explanation<'_> {
     }
 }
 
-fn bound(start: Time, latest: Option<Time>, words: &dyn Words) -> String {
+fn bound(start: Time, latest: Option<Time>, words: &dyn StoryWords) -> String {
     match latest {
         Some(Time::MAX) => ", without a bound".to_string(),
         Some(latest) if latest != start => format!(", at {} at the latest", words.moment(latest)),
@@ -525,12 +525,12 @@ fn bound(start: Time, latest: Option<Time>, words: &dyn Words) -> String {
 
 impl fmt::Display for Explanation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.for_people(&Seconds))
+        f.write_str(&self.for_people(&LogSeconds))
     }
 }
 
 /// Names of moments, spans and jobs for people.
-pub trait Words {
+pub trait StoryWords {
     /// A moment.
     fn moment(&self, at: Time) -> String;
     /// A span.
@@ -546,9 +546,9 @@ pub trait Words {
 }
 
 /// Seconds, as in the log.
-struct Seconds;
+struct LogSeconds;
 
-impl Words for Seconds {
+impl StoryWords for LogSeconds {
     fn moment(&self, at: Time) -> String {
         at.to_string()
     }
@@ -567,13 +567,13 @@ impl Words for Seconds {
 }
 
 impl Explanation<'_> {
-    fn name(&self, id: JobId, words: &dyn Words) -> String {
+    fn name(&self, id: JobId, words: &dyn StoryWords) -> String {
         words.job(id, self.number(id))
     }
 
     /// The story in these words.
     #[must_use]
-    pub fn for_people(&self, words: &dyn Words) -> String {
+    pub fn for_people(&self, words: &dyn StoryWords) -> String {
         let job = self.workload.job(self.id);
         let at = |time: Time| words.moment(time);
         let plural = |n: Procs| if n == 1 { "1 processor".to_string() } else { format!("{n} processors") };
@@ -590,8 +590,8 @@ impl Explanation<'_> {
         }
         for (change, start) in &self.what_if {
             let had = match *change {
-                WhatIf::Estimate(span) => format!("had it asked for {}", words.span(span)),
-                WhatIf::Procs(procs) => format!("had it asked for {}", plural(procs)),
+                JobWhatIf::Estimate(span) => format!("had it asked for {}", words.span(span)),
+                JobWhatIf::Procs(procs) => format!("had it asked for {}", plural(procs)),
             };
             lines.push(match (start, self.story.start) {
                 (Some(new), Some(old)) if *new == old => format!("{had}, it would have started at the same time"),

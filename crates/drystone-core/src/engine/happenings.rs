@@ -3,9 +3,10 @@
 
 mod capacity;
 
-use super::source::{Incoming, Source};
+use super::source::{EventSource, Incoming};
 use crate::model::{
-    Adopted, After, Circumstances, How, Job, JobId, Outages, ResourceTable, Then, Time, Truth, Withdrawal, Workload,
+    Adopted, Circumstances, DependencyEffect, DependsOn, How, Job, JobId, Outages, ResourceTable, Time, Truth,
+    Withdrawal, Workload,
 };
 use crate::snapshot::SnapshotError;
 use capacity::Timetable;
@@ -18,10 +19,10 @@ use std::sync::Arc;
 /// Events of one instant come in this order: processors that come back, announcements, processors
 /// that go; jobs that may start from now on; arrivals; withdrawals.
 ///
-/// With feedback, a job that depends on others ([`Then::Arrives`]) arrives when the last of them
-/// has ended and its user has thought; its numbers in the simulation, and with them ties, follow
-/// the order in which jobs arrive there ([`Source::place`] tells which is which). Without, it
-/// arrives at its submit time.
+/// With feedback, a job that depends on others ([`DependencyEffect::Arrives`]) arrives when the
+/// last of them has ended and its user has thought; its numbers in the simulation, and with them
+/// ties, follow the order in which jobs arrive there ([`EventSource::place`] tells which is which).
+/// Without, it arrives at its submit time.
 #[derive(Clone, Debug)]
 pub struct Happenings<'a> {
     workload: &'a Workload,
@@ -39,11 +40,11 @@ pub struct Happenings<'a> {
     first: Time,
     /// The job that was sent last, where it arrives at another time than its own.
     moved: Option<Job>,
-    s: State,
+    s: HappeningsState,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct State {
+struct HappeningsState {
     /// True if the jobs present at the first instant have been announced.
     opened: bool,
     next_job: usize,
@@ -66,7 +67,7 @@ struct State {
     /// The time of what was sent or told last.
     now: Time,
     sent: u64,
-    timetable: capacity::State,
+    timetable: capacity::OutageState,
 }
 
 /// Kind of a due event.
@@ -99,7 +100,7 @@ impl<'a> Happenings<'a> {
         let first = known.begin.into_iter().chain(first.filter(|_| known.begin.is_none())).next().unwrap_or(Time::MAX);
         let mut dependents: BTreeMap<JobId, Vec<JobId>> = BTreeMap::new();
         let mut waits = BTreeMap::new();
-        let counts = |after: &After| after.then == Then::Starts || feedback;
+        let counts = |after: &DependsOn| after.then == DependencyEffect::Starts || feedback;
         for (&job, after) in known.after.iter().filter(|(_, after)| counts(after)) {
             let others: BTreeSet<JobId> = after.jobs.iter().copied().collect();
             waits.insert(job, (others.len() as u32, Time::MIN));
@@ -113,7 +114,7 @@ impl<'a> Happenings<'a> {
             !feedback && waits.is_empty() && throttle.is_empty() && known.eligible.is_empty() && known.here.is_empty();
         let slots = known.throttles.iter().map(|_| (0, VecDeque::new())).collect();
         let timetable = Timetable::new(outages);
-        let s = State {
+        let s = HappeningsState {
             opened: false,
             next_job: 0,
             agenda: BTreeSet::new(),
@@ -126,7 +127,7 @@ impl<'a> Happenings<'a> {
             numbers: if feedback { vec![u32::MAX; workload.len()] } else { Vec::new() },
             now: Time::MIN,
             sent: 0,
-            timetable: capacity::State::default(),
+            timetable: capacity::OutageState::default(),
         };
         let mut all =
             Happenings { workload, known, feedback, plain, timetable, dependents, throttle, first, moved: None, s };
@@ -153,7 +154,7 @@ impl<'a> Happenings<'a> {
 
     /// Returns whether a job arrives at the end of others.
     fn arrives_late(&self, job: JobId) -> bool {
-        self.feedback && self.known.after.get(&job).is_some_and(|after| after.then == Then::Arrives)
+        self.feedback && self.known.after.get(&job).is_some_and(|after| after.then == DependencyEffect::Arrives)
     }
 
     /// The next job that arrives at its own time is the next one.
@@ -337,7 +338,7 @@ impl<'a> Happenings<'a> {
     }
 }
 
-impl Source for Happenings<'_> {
+impl EventSource for Happenings<'_> {
     const NEWS: bool = true;
 
     fn resources(&self) -> Option<Arc<ResourceTable>> {
@@ -404,7 +405,7 @@ impl Source for Happenings<'_> {
         self.s.sent
     }
 
-    /// Its place is more than a number: [`Source::recall`] goes there.
+    /// Its place is more than a number: [`EventSource::recall`] goes there.
     fn seek(&mut self, _position: u64) {}
 
     fn memory(&self) -> Result<Vec<u8>, SnapshotError> {

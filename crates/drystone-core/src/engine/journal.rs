@@ -1,16 +1,16 @@
 //! Inputs of a session, as data: written down, they can be replayed, and lead to the same actions
 //! bit for bit.
 
-use super::session::{ImpossibleJob, NewsError, Session, Violation};
+use super::session::{ImpossibleJob, NewsError, PolicyViolation, Session};
 use crate::model::{Adopted, How, Job, JobId, ProcSet, Span, Time};
-use crate::policy::Loss;
+use crate::policy::CapacityLoss;
 use serde::{Deserialize, Serialize};
 
 /// One call of a [`Session`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum News {
+pub enum SessionNews {
     /// [`Session::arrive`].
     Arrived(Job),
     /// [`Session::adopt`].
@@ -51,7 +51,7 @@ pub enum News {
     /// [`Session::cancel`].
     Cancelled(JobId),
     /// [`Session::set_losses`].
-    Losses(Vec<Loss>),
+    Losses(Vec<CapacityLoss>),
     /// [`Session::expire`].
     Expired,
     /// [`Session::decide`]. What was decided is not written down: it follows.
@@ -60,11 +60,11 @@ pub enum News {
 
 /// An input with its time. A list of them is a journal.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Entry {
+pub struct JournalEntry {
     /// Time of the input.
     pub at: Time,
     /// The input.
-    pub news: News,
+    pub news: SessionNews,
 }
 
 /// News that a session cannot take.
@@ -79,25 +79,25 @@ pub enum TakeError {
     Job(#[from] ImpossibleJob),
     /// The policy asked for something impossible.
     #[error(transparent)]
-    Violation(#[from] Violation),
+    Violation(#[from] PolicyViolation),
 }
 
 impl Session {
     /// Takes one entry of a journal as the call that it stands for. Returns whether it was news:
-    /// for [`News::Arrived`] and [`News::Adopted`] always, for [`News::Decided`] whether there is
-    /// an action.
+    /// for [`SessionNews::Arrived`] and [`SessionNews::Adopted`] always, for
+    /// [`SessionNews::Decided`] whether there is an action.
     ///
     /// Only for policies whose predictions need no true run times ([`Session::clairvoyant`]).
     ///
     /// ```
-    /// use drystone_core::engine::{Entry, News, Session};
+    /// use drystone_core::engine::{JournalEntry, SessionNews, Session};
     /// use drystone_core::model::{Job, Machine, Span, Time};
     /// use drystone_core::policy::PolicySpec;
     ///
     /// let policy: PolicySpec = "easy".parse()?;
     /// let journal = [
-    ///     Entry { at: Time(0), news: News::Arrived(Job::new(Time(0), 2, Span(60))) },
-    ///     Entry { at: Time(0), news: News::Decided },
+    ///     JournalEntry { at: Time(0), news: SessionNews::Arrived(Job::new(Time(0), 2, Span(60))) },
+    ///     JournalEntry { at: Time(0), news: SessionNews::Decided },
     /// ];
     /// let mut session = Session::new(Machine::new(4), policy.scheduler());
     /// for entry in &journal {
@@ -109,24 +109,24 @@ impl Session {
     ///
     /// # Errors
     /// Those of the call.
-    pub fn take_in(&mut self, entry: &Entry) -> Result<bool, TakeError> {
+    pub fn take_in(&mut self, entry: &JournalEntry) -> Result<bool, TakeError> {
         let now = entry.at;
         Ok(match &entry.news {
-            News::Arrived(job) => self.arrive(now, job, None).map(|_| true)?,
-            News::Adopted(job, adopted) => self.adopt(now, job, None, adopted).map(|_| true)?,
-            News::Started { job, since, on } => self.started(now, *job, *since, on.as_ref())?,
-            News::Requeued(job) => self.requeued(now, *job)?,
-            News::Held(job) => self.hold(now, *job)?,
-            News::Released(job) => self.release(now, *job)?,
-            News::Updated(id, job) => self.update(now, *id, job)?,
-            News::Interrupted(job) => self.interrupted(now, *job)?,
-            News::Continued(job) => self.continued(now, *job)?,
-            News::StaysSuspended(job) => self.stays_suspended(now, *job)?,
-            News::Ended { job, how, ran } => self.ended(now, *job, *how, *ran),
-            News::Cancelled(job) => self.cancel(now, *job),
-            News::Losses(losses) => self.set_losses(now, losses)?,
-            News::Expired => self.expire(now),
-            News::Decided => !self.decide(now)?.list().is_empty(),
+            SessionNews::Arrived(job) => self.arrive(now, job, None).map(|_| true)?,
+            SessionNews::Adopted(job, adopted) => self.adopt(now, job, None, adopted).map(|_| true)?,
+            SessionNews::Started { job, since, on } => self.started(now, *job, *since, on.as_ref())?,
+            SessionNews::Requeued(job) => self.requeued(now, *job)?,
+            SessionNews::Held(job) => self.hold(now, *job)?,
+            SessionNews::Released(job) => self.release(now, *job)?,
+            SessionNews::Updated(id, job) => self.update(now, *id, job)?,
+            SessionNews::Interrupted(job) => self.interrupted(now, *job)?,
+            SessionNews::Continued(job) => self.continued(now, *job)?,
+            SessionNews::StaysSuspended(job) => self.stays_suspended(now, *job)?,
+            SessionNews::Ended { job, how, ran } => self.ended(now, *job, *how, *ran),
+            SessionNews::Cancelled(job) => self.cancel(now, *job),
+            SessionNews::Losses(losses) => self.set_losses(now, losses)?,
+            SessionNews::Expired => self.expire(now),
+            SessionNews::Decided => !self.decide(now)?.list().is_empty(),
         })
     }
 }

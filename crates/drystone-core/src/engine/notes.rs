@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 /// From `at` on, `gauge` has this value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Note {
+pub struct GaugeNote {
     /// Beginning.
     pub at: Time,
     /// Quantity reported.
@@ -20,7 +20,7 @@ pub struct Note {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Notes {
     /// The notes.
-    pub list: Vec<Note>,
+    pub list: Vec<GaugeNote>,
 }
 
 impl Notes {
@@ -48,6 +48,6 @@ impl Observer for Notes {
     const ENDS: bool = false;
 
     fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
-        self.list.push(Note { at: now, gauge, value });
+        self.list.push(GaugeNote { at: now, gauge, value });
     }
 }

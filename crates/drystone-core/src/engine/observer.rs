@@ -1,7 +1,7 @@
 //! Observers of a simulation: metrics, recorders, tests.
 
-use crate::model::{Adopted, Ended, JobId, ProcSet, Procs, Span, Time};
-use crate::policy::{Gauge, Moved, Why};
+use crate::model::{Adopted, EndedJob, JobId, ProcSet, Procs, Span, Time};
+use crate::policy::{Gauge, Moved, StartReason};
 
 /// The state of the machine between two instants.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -74,7 +74,7 @@ pub trait Observer {
 
     /// A job started.
     #[inline]
-    fn started(&mut self, _now: Time, _id: JobId, _why: Why) {}
+    fn started(&mut self, _now: Time, _id: JobId, _why: StartReason) {}
 
     /// A job that has just started or gone on was put on these processors; told by policies that
     /// name them.
@@ -100,8 +100,8 @@ pub trait Observer {
     /// A policy gave a job another prediction
     /// ([`Action::Repredict`](crate::policy::Action::Repredict)). Corrections of predictions that
     /// expire, and predictions renewed from a user's history, are not reported one by one:
-    /// [`Outcome::corrections`](crate::model::Outcome::corrections) counts them,
-    /// [`Outcome::accuracy`](crate::model::Outcome::accuracy) weighs them.
+    /// [`JobOutcome::corrections`](crate::model::JobOutcome::corrections) counts them,
+    /// [`JobOutcome::accuracy`](crate::model::JobOutcome::accuracy) weighs them.
     #[inline]
     fn repredicted(&mut self, _now: Time, _id: JobId, _prediction: Span) {}
 
@@ -112,7 +112,7 @@ pub trait Observer {
 
     /// A job ended. Called in the order in which ends are handled: by time, then by id.
     #[inline]
-    fn ended(&mut self, _ended: &Ended<'_>) {}
+    fn ended(&mut self, _ended: &EndedJob<'_>) {}
 
     /// A quantity inside the policy has a new value.
     #[inline]
@@ -138,7 +138,7 @@ pub trait Observer {
 
     /// A job has ended for good because the machine failed under it: it got less than its due.
     #[inline]
-    fn lost(&mut self, _ended: &Ended<'_>) {}
+    fn lost(&mut self, _ended: &EndedJob<'_>) {}
 
     /// Processors have gone, have come back, or were announced to go. `foreseen` says whether all
     /// of it was known before: then no plan has to change.
@@ -165,7 +165,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.arrived(now, id);
         self.1.arrived(now, id);
     }
-    fn started(&mut self, now: Time, id: JobId, why: Why) {
+    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
         self.0.started(now, id, why);
         self.1.started(now, id, why);
     }
@@ -197,7 +197,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.cancelled(now, id);
         self.1.cancelled(now, id);
     }
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.0.ended(ended);
         self.1.ended(ended);
     }
@@ -221,7 +221,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.requeued(now, id, procs, ran);
         self.1.requeued(now, id, procs, ran);
     }
-    fn lost(&mut self, ended: &Ended<'_>) {
+    fn lost(&mut self, ended: &EndedJob<'_>) {
         self.0.lost(ended);
         self.1.lost(ended);
     }
@@ -243,7 +243,7 @@ impl<O: Observer> Observer for &mut O {
     fn arrived(&mut self, now: Time, id: JobId) {
         (**self).arrived(now, id);
     }
-    fn started(&mut self, now: Time, id: JobId, why: Why) {
+    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
         (**self).started(now, id, why);
     }
     fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
@@ -267,7 +267,7 @@ impl<O: Observer> Observer for &mut O {
     fn cancelled(&mut self, now: Time, id: JobId) {
         (**self).cancelled(now, id);
     }
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         (**self).ended(ended);
     }
     fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
@@ -285,7 +285,7 @@ impl<O: Observer> Observer for &mut O {
     fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
         (**self).requeued(now, id, procs, ran);
     }
-    fn lost(&mut self, ended: &Ended<'_>) {
+    fn lost(&mut self, ended: &EndedJob<'_>) {
         (**self).lost(ended);
     }
     fn capacity(&mut self, now: Time, foreseen: bool) {
@@ -304,7 +304,7 @@ impl<O: Observer> Observer for Option<O> {
     fn arrived(&mut self, now: Time, id: JobId) {
         self.iter_mut().for_each(|o| o.arrived(now, id));
     }
-    fn started(&mut self, now: Time, id: JobId, why: Why) {
+    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
         self.iter_mut().for_each(|o| o.started(now, id, why));
     }
     fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
@@ -328,7 +328,7 @@ impl<O: Observer> Observer for Option<O> {
     fn cancelled(&mut self, now: Time, id: JobId) {
         self.iter_mut().for_each(|o| o.cancelled(now, id));
     }
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.iter_mut().for_each(|o| o.ended(ended));
     }
     fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
@@ -346,7 +346,7 @@ impl<O: Observer> Observer for Option<O> {
     fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
         self.iter_mut().for_each(|o| o.requeued(now, id, procs, ran));
     }
-    fn lost(&mut self, ended: &Ended<'_>) {
+    fn lost(&mut self, ended: &EndedJob<'_>) {
         self.iter_mut().for_each(|o| o.lost(ended));
     }
     fn capacity(&mut self, now: Time, foreseen: bool) {
@@ -367,7 +367,7 @@ pub struct Schedule {
 impl Observer for Schedule {
     const NOTES: bool = false;
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.index();
         if self.spans.len() <= at {
             self.spans.resize(at + 1, None);

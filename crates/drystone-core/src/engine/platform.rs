@@ -36,7 +36,7 @@ pub struct Platform {
 #[serde(deny_unknown_fields, default)]
 pub struct Transfer {
     /// Source of memory sizes.
-    pub memory: Memory,
+    pub memory: MemorySource,
     /// Least drawn memory, in MB per processor.
     pub smallest: u64,
     /// Most drawn memory.
@@ -44,7 +44,7 @@ pub struct Transfer {
     /// MB per second and processor.
     pub rate: f64,
     /// Transfers that cost time.
-    pub pays: Pays,
+    pub pays: TransferCost,
     /// True if processors stay busy while memory is written, so that a job that starts on them
     /// begins later. Otherwise the suspended job makes up for it when it resumes, and processors
     /// change hands at once.
@@ -56,7 +56,7 @@ pub struct Transfer {
 /// Source of memory sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Memory {
+pub enum MemorySource {
     /// From the log; drawn where it does not say.
     Log,
     /// Drawn uniformly by the log's number of the job.
@@ -66,7 +66,7 @@ pub enum Memory {
 /// Transfers that cost time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Pays {
+pub enum TransferCost {
     /// Writing memory when a job is suspended.
     Write,
     /// Reading it when the job resumes.
@@ -78,11 +78,11 @@ pub enum Pays {
 impl Default for Transfer {
     fn default() -> Self {
         Transfer {
-            memory: Memory::Drawn,
+            memory: MemorySource::Drawn,
             smallest: 100,
             largest: 1_000,
             rate: 2.0,
-            pays: Pays::Write,
+            pays: TransferCost::Write,
             busy: false,
             seed: 0,
         }
@@ -139,7 +139,7 @@ impl Transfer {
     /// Seconds to transfer a job's memory once, rounded up.
     pub(super) fn once(&self, job: &Job, truth: &Truth) -> Span {
         let megabytes = match self.memory {
-            Memory::Log if job.memory_kb >= 0 => job.memory_kb as f64 / 1024.0,
+            MemorySource::Log if job.memory_kb >= 0 => job.memory_kb as f64 / 1024.0,
             _ => {
                 let seeded =
                     (truth.number as u64).wrapping_add(splitmix64(self.seed).wrapping_mul(u64::from(self.seed != 0)));
@@ -154,11 +154,11 @@ impl Transfer {
     }
 
     pub(super) fn pays_write(&self) -> bool {
-        self.pays != Pays::Read
+        self.pays != TransferCost::Read
     }
 
     pub(super) fn pays_read(&self) -> bool {
-        self.pays != Pays::Write
+        self.pays != TransferCost::Write
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
     fn transfers_are_rounded_up_and_no_further() {
         for (memory, rate, seconds) in [(700, 0.7, 1_000), (701, 0.7, 1_002), (1, 3.0, 1), (3, 0.1, 30), (0, 2.0, 0)] {
             let transfer = Transfer { smallest: memory, largest: memory, rate, ..Transfer::default() };
-            let truth = Truth { run: Span(1), number: 1, status: crate::model::Status::Completed };
+            let truth = Truth { run: Span(1), number: 1, status: crate::model::LogStatus::Completed };
             let job = Job::new(crate::model::Time(0), 1, Span(9));
             assert_eq!(transfer.once(&job, &truth), Span(seconds), "{memory} MB at {rate} MB/s");
         }

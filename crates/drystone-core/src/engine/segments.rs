@@ -1,8 +1,8 @@
 //! Times and places of each job's runs: data for a Gantt chart that shows suspensions.
 
 use super::Observer;
-use crate::model::{Adopted, Ended, JobId, ProcSet, Procs, Span, Time};
-use crate::policy::Why;
+use crate::model::{Adopted, EndedJob, JobId, ProcSet, Procs, Span, Time};
+use crate::policy::StartReason;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -22,12 +22,12 @@ pub struct Segment {
     /// Processors, where the policy names them.
     pub on: Option<ProcSet>,
     /// Event at the end of the segment.
-    pub then: Then,
+    pub then: SegmentEnd,
 }
 
 /// Event that ends a job's segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Then {
+pub enum SegmentEnd {
     /// It ended.
     Ended,
     /// It was suspended.
@@ -38,15 +38,15 @@ pub enum Then {
     Lost,
 }
 
-impl Then {
+impl SegmentEnd {
     /// The word for it in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Then::Ended => "ended",
-            Then::Suspended => "suspended",
-            Then::Requeued => "requeued",
-            Then::Lost => "lost",
+            SegmentEnd::Ended => "ended",
+            SegmentEnd::Suspended => "suspended",
+            SegmentEnd::Requeued => "requeued",
+            SegmentEnd::Lost => "lost",
         }
     }
 }
@@ -56,13 +56,13 @@ impl Then {
 pub struct Segments {
     /// Of jobs that have ended, or were lost, in the order of their ends.
     pub list: Vec<Segment>,
-    open: BTreeMap<JobId, Vec<Part>>,
+    open: BTreeMap<JobId, Vec<SegmentPart>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Part {
+struct SegmentPart {
     start: Time,
-    end: Option<(Time, Then)>,
+    end: Option<(Time, SegmentEnd)>,
     on: Option<ProcSet>,
 }
 
@@ -88,11 +88,11 @@ impl Segments {
     }
 
     fn begin(&mut self, now: Time, id: JobId, on: Option<ProcSet>) {
-        self.open.entry(id).or_default().push(Part { start: now, end: None, on });
+        self.open.entry(id).or_default().push(SegmentPart { start: now, end: None, on });
     }
 
     /// The segment at work ends.
-    fn close(&mut self, now: Time, id: JobId, then: Then) {
+    fn close(&mut self, now: Time, id: JobId, then: SegmentEnd) {
         if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut())
             && part.end.is_none()
         {
@@ -101,8 +101,8 @@ impl Segments {
     }
 
     /// The job is over.
-    fn record(&mut self, ended: &Ended<'_>, last: Then) {
-        for Part { start, end, on } in self.open.remove(&ended.id).unwrap_or_default() {
+    fn record(&mut self, ended: &EndedJob<'_>, last: SegmentEnd) {
+        for SegmentPart { start, end, on } in self.open.remove(&ended.id).unwrap_or_default() {
             let (end, then) = end.unwrap_or((ended.outcome.end, last));
             let (job, number, procs) = (ended.id, ended.truth.number, ended.job.procs);
             self.list.push(Segment { job, number, start, end, procs, on, then });
@@ -113,7 +113,7 @@ impl Segments {
 impl Observer for Segments {
     const NOTES: bool = false;
 
-    fn started(&mut self, now: Time, id: JobId, _why: Why) {
+    fn started(&mut self, now: Time, id: JobId, _why: StartReason) {
         self.begin(now, id, None);
     }
 
@@ -124,7 +124,7 @@ impl Observer for Segments {
     }
 
     fn suspended(&mut self, now: Time, id: JobId) {
-        self.close(now, id, Then::Suspended);
+        self.close(now, id, SegmentEnd::Suspended);
     }
 
     fn adopted(&mut self, _now: Time, id: JobId, adopted: &Adopted) {
@@ -134,11 +134,11 @@ impl Observer for Segments {
     }
 
     fn requeued(&mut self, now: Time, id: JobId, _procs: Procs, _ran: Span) {
-        self.close(now, id, Then::Requeued);
+        self.close(now, id, SegmentEnd::Requeued);
     }
 
-    fn lost(&mut self, ended: &Ended<'_>) {
-        self.record(ended, Then::Lost);
+    fn lost(&mut self, ended: &EndedJob<'_>) {
+        self.record(ended, SegmentEnd::Lost);
     }
 
     fn resumed(&mut self, now: Time, id: JobId) {
@@ -150,7 +150,7 @@ impl Observer for Segments {
         self.open.remove(&id);
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
-        self.record(ended, Then::Ended);
+    fn ended(&mut self, ended: &EndedJob<'_>) {
+        self.record(ended, SegmentEnd::Ended);
     }
 }

@@ -15,17 +15,17 @@ mod scheduler;
 
 use super::changes::Changes;
 use super::stopwatch::WallClock;
-use crate::model::{FURTHEST, Job, JobId, Machine, ProcSet, Span, Time, Window};
+use crate::model::{FURTHEST, Job, JobId, JobWindow, Machine, ProcSet, Span, Time};
 use crate::parts::by_user::ByUser;
 use crate::parts::predict::{Correction, Propagation};
-use crate::parts::{Running, RunningSet};
-use crate::policy::{Actions, Entry, Event, Known, Phase, Portion, Stopwatch, View, World};
+use crate::parts::{RunningJob, RunningSet};
+use crate::policy::{Actions, JobEntry, KnownEntry, Phase, PolicyEvent, PolicyWorld, Portion, Stopwatch, View};
 use crate::snapshot::SnapshotError;
-use capacity::Capacity;
-use news::Beyond;
+use capacity::AnnouncedLosses;
+use news::PastHistory;
 pub use news::{NewsError, ProposalError};
-use origin::Origin;
-pub use refused::{ImpossibleJob, Violation};
+use origin::SchedulerOrigin;
+pub use refused::{ImpossibleJob, PolicyViolation};
 pub use scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,11 +45,11 @@ use std::time::Duration;
 /// [`Session::expire`]; [`Session::arrive`] and [`Session::cancel`] as they came; `end` of running
 /// jobs that were withdrawn ([`Session::cancel`] answers `false` for them) or killed
 /// ([`Action::Kill`](crate::policy::Action::Kill)). Then ask once for [`Session::decide`] and carry
-/// out what it answers. With [`Pass::Event`](crate::policy::Pass::Event) a decision follows each of
-/// them. That is what the simulator does, and what does so gets the simulator's schedule. Coming
-/// late is no fault: time is what the last call said, and never goes back; what lies beyond ±2⁶¹ s
-/// counts as that. [`Pass::Pyss`](crate::policy::Pass::Pyss) is for simulations alone: it has to
-/// know of jobs that will end later in the same second.
+/// out what it answers. With [`PassRule::Event`](crate::policy::PassRule::Event) a decision follows
+/// each of them. That is what the simulator does, and what does so gets the simulator's schedule.
+/// Coming late is no fault: time is what the last call said, and never goes back; what lies beyond
+/// ±2⁶¹ s counts as that. [`PassRule::Pyss`](crate::policy::PassRule::Pyss) is for simulations
+/// alone: it has to know of jobs that will end later in the same second.
 ///
 /// ```
 /// use drystone_core::engine::Session;
@@ -78,7 +78,7 @@ pub struct Session {
     scheduler: Scheduler,
     /// Identity of the scheduler, from its state before the first event: see [`Session::load`].
     /// Where that cannot be saved, why.
-    origin: Result<Origin, SnapshotError>,
+    origin: Result<SchedulerOrigin, SnapshotError>,
     clairvoyant: bool,
     corrects: bool,
     /// True if the predictor learns from ends.
@@ -105,21 +105,22 @@ pub struct Session {
     threads: u32,
     /// For policies that heed a time limit.
     stopwatch: Box<dyn Stopwatch>,
-    s: State,
+    s: SessionState,
 }
 
 /// Everything that changes while the session works, except the policy's and the predictor's own
 /// state.
 #[derive(Clone, Serialize, Deserialize)]
-struct State {
-    world: World,
+struct SessionState {
+    world: PolicyWorld,
     waiting: u32,
     /// Processors that waiting jobs need.
     waiting_procs: u64,
     suspended: u32,
     /// Processors that suspended jobs need.
     suspended_procs: u64,
-    /// Processors held by running jobs among those whose processors have names ([`World::named`]).
+    /// Processors held by running jobs among those whose processors have names
+    /// ([`PolicyWorld::named`]).
     named_busy: ProcSet,
     /// Jobs that wait but are held back.
     held: u32,
@@ -128,7 +129,7 @@ struct State {
     /// True if running jobs hold processors that go when they end; only where losses are counted.
     draining: bool,
     /// Losses of processors, once there was one.
-    capacity: Option<Box<Capacity>>,
+    capacity: Option<Box<AnnouncedLosses>>,
     /// Suspended jobs unknown to the policy: another than the policy suspended them and resumes
     /// them.
     foreign: BTreeSet<JobId>,
@@ -139,7 +140,7 @@ struct State {
     /// Running jobs that were killed; the machine has not said yet that they have ended.
     killed: Vec<JobId>,
     /// History of present jobs beyond waiting and running.
-    beyond: BTreeMap<JobId, Beyond>,
+    beyond: BTreeMap<JobId, PastHistory>,
     /// The later predictions of jobs whose prediction changed.
     changes: Changes,
     /// Jobs that wait or run, by user; kept only where history changes predictions already made.
@@ -155,13 +156,13 @@ impl Session {
         let corrects = scheduler.forecast.correction != Correction::None;
         let (learns, wakes) = (scheduler.forecast.predictor.learns(), scheduler.policy.wakes());
         let time_limit = scheduler.policy.time_limit();
-        let s = State {
-            world: World {
+        let s = SessionState {
+            world: PolicyWorld {
                 now: Time(-FURTHEST),
                 origin: Time::ZERO,
                 machine,
                 free: i64::from(machine.procs),
-                jobs: Window::default(),
+                jobs: JobWindow::default(),
                 oldest: JobId::default(),
                 running: RunningSet::default(),
                 outlook: None,
@@ -233,7 +234,7 @@ impl Session {
         let forecast = &mut self.scheduler.forecast;
         let foreseen = forecast.predictor.predict(id, job, oracle);
         let prediction = forecast.planned(foreseen);
-        let entry = Entry {
+        let entry = JobEntry {
             prediction,
             segment: Time::ZERO,
             ran: Span::ZERO,
@@ -250,7 +251,7 @@ impl Session {
             as_head: false,
             changes: Changes::NONE,
         };
-        self.s.world.jobs.push(Known { entry, job: job.clone() });
+        self.s.world.jobs.push(KnownEntry { entry, job: job.clone() });
         self.s.waiting += 1;
         self.s.waiting_procs += u64::from(job.procs);
         if self.propagation > Propagation::None {
@@ -258,7 +259,7 @@ impl Session {
             // the processor reads back late.
             self.s.of_user.of(self.s.world.jobs[id].job.user).push(id);
         }
-        self.observe(Event::Arrived(id));
+        self.observe(PolicyEvent::Arrived(id));
         id
     }
 
@@ -273,7 +274,8 @@ impl Session {
     /// session heard of the start; `teaches` is false for a time that is no run time.
     #[inline(always)]
     pub(super) fn finish(&mut self, now: Time, id: JobId, teaches: bool, ran: Option<Span>) -> bool {
-        let Some(Known { entry, .. }) = self.s.world.jobs.get(id).filter(|known| known.entry.phase == Phase::Running)
+        let Some(KnownEntry { entry, .. }) =
+            self.s.world.jobs.get(id).filter(|known| known.entry.phase == Phase::Running)
         else {
             return false;
         };
@@ -286,7 +288,7 @@ impl Session {
         if predicted_end < now {
             predicted_end = self.catch_up(id, predicted_end, now);
         }
-        let Known { entry, job } = &mut self.s.world.jobs[id];
+        let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
         entry.ran = ran.unwrap_or(entry.ran + (now - entry.segment));
         entry.phase = Phase::Done;
         self.s.world.free += i64::from(entry.procs);
@@ -298,7 +300,7 @@ impl Session {
         if !self.s.killed.is_empty() {
             self.note_killed(id);
         }
-        self.observe(Event::Ended { job: id, predicted_end });
+        self.observe(PolicyEvent::Ended { job: id, predicted_end });
         if self.propagation > Propagation::None && teaches {
             self.propagate(id);
         }
@@ -336,7 +338,7 @@ impl Session {
         let user = self.s.world.jobs[ended].job.user;
         let mut jobs = std::mem::take(self.s.of_user.of(user));
         jobs.retain(|&id| {
-            let Some(Known { entry, job }) = self.s.world.jobs.get(id) else { return false };
+            let Some(KnownEntry { entry, job }) = self.s.world.jobs.get(id) else { return false };
             let least = match (entry.phase, self.propagation) {
                 (Phase::Waiting, _) => Span::ZERO,
                 (Phase::Running, Propagation::Running) if entry.corrections == 0 => {
@@ -359,7 +361,7 @@ impl Session {
     /// A waiting, held or suspended job is withdrawn. Returns whether there was such a job.
     pub fn cancel(&mut self, now: Time, id: JobId) -> bool {
         self.come_to(now);
-        let Some(Known { entry, job }) = self.s.world.jobs.get_mut(id) else {
+        let Some(KnownEntry { entry, job }) = self.s.world.jobs.get_mut(id) else {
             return false;
         };
         match entry.phase {
@@ -383,7 +385,7 @@ impl Session {
             self.give_resources(id, Portion::Staying);
         }
         if known {
-            self.observe(Event::Cancelled(id));
+            self.observe(PolicyEvent::Cancelled(id));
         }
         true
     }
@@ -417,7 +419,7 @@ impl Session {
         self.wake = Time::MAX;
         self.woken = true;
         self.come_to(now);
-        self.observe(Event::Woken);
+        self.observe(PolicyEvent::Woken);
         true
     }
 
@@ -447,14 +449,14 @@ impl Session {
     }
 
     #[inline(always)]
-    fn observe(&mut self, event: Event) {
+    fn observe(&mut self, event: PolicyEvent) {
         self.scheduler.policy.observe(event, &self.s.view());
     }
 
     fn repredict(&mut self, id: JobId, new: Span) {
         let now = self.s.world.now;
         let entry = &mut self.s.world.jobs[id].entry;
-        let before = Running { end: entry.predicted_end(), id, procs: entry.procs };
+        let before = RunningJob { end: entry.predicted_end(), id, procs: entry.procs };
         let old = std::mem::replace(&mut entry.prediction, new);
         if self.keeps_changes {
             self.s.changes.push(&mut entry.changes, now, new);
@@ -463,11 +465,11 @@ impl Session {
             self.s.world.running.postpone(before, entry.predicted_end());
             self.note_expiry();
         }
-        self.observe(Event::Repredicted { job: id, old });
+        self.observe(PolicyEvent::Repredicted { job: id, old });
     }
 }
 
-impl State {
+impl SessionState {
     #[inline]
     fn view(&self) -> View<'_> {
         View { world: &self.world, stopwatch: None }

@@ -7,16 +7,16 @@ mod future;
 mod machine;
 mod news;
 
-use super::ends::Ends;
+use super::ends::EndQueue;
 use super::observer::Observer;
 use super::platform::{Platform, Transfer};
 use super::session::{Scheduler, Session};
-use super::source::Source;
-use crate::model::{JobId, Machine, ProcSet, Span, Time, Truth, Window};
-use crate::policy::{Actions, Moved, Pass};
+use super::source::EventSource;
+use crate::model::{JobId, JobWindow, Machine, ProcSet, Span, Time, Truth};
+use crate::policy::{Actions, Moved, PassRule};
 use crate::snapshot::{self, Contents, SnapshotError};
 pub use error::SimulationError;
-use machine::Deed;
+use machine::MachineEffect;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,11 +24,11 @@ use std::collections::BTreeMap;
 ///
 /// Events of one instant are handled in a fixed order: ends (by id), expiries of predictions and
 /// wake-ups, arrivals and cancellations in the order of the source, ends (by id) of running jobs
-/// that were withdrawn. Then the policy makes one pass, or one after each of them ([`Pass`]).
+/// that were withdrawn. Then the policy makes one pass, or one after each of them ([`PassRule`]).
 ///
 /// A policy may take something for granted about the jobs: [`Scheduler::fits`] says whether a
 /// workload has it. Where it has not, the simulation may stop with a
-/// [`Violation`](super::Violation).
+/// [`PolicyViolation`](super::PolicyViolation).
 ///
 /// ```
 /// use drystone_core::engine::{Replay, Schedule, Simulation};
@@ -56,16 +56,16 @@ pub struct Simulation<S> {
     transfer: Option<Transfer>,
     /// Impossible event from the source.
     impossible: Option<SimulationError>,
-    s: State,
+    s: MachineState,
 }
 
 /// State of the simulated machine alone.
 #[derive(Clone, Serialize, Deserialize)]
-struct State {
-    truth: Window<Truth>,
+struct MachineState {
+    truth: JobWindow<Truth>,
     /// Ends of running jobs: see [`End`]. Ends of jobs that were suspended or cut short
     /// since are stale.
-    ends: Ends,
+    ends: EndQueue,
     /// Processor time added by suspensions, for jobs that are here.
     overhead: BTreeMap<JobId, Span>,
     /// Processors from which memory is still being written, and until when.
@@ -80,12 +80,12 @@ struct State {
     next_arrival: Time,
     now: Time,
     /// Position within the instant.
-    at: At,
+    at: SimulationPosition,
 }
 
 /// Position of a simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-enum At {
+enum SimulationPosition {
     /// Between two instants.
     Rest,
     /// The events of an instant have been handled, and a pass is due.
@@ -105,8 +105,8 @@ enum Reached {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Saved {
-    state: State,
+struct SavedSimulation {
+    state: MachineState,
     session: Vec<u8>,
     position: u64,
     /// State of the source beyond its position.
@@ -116,12 +116,12 @@ struct Saved {
 /// Suspensions after which a job counts as thrashing, where they cost time.
 pub(super) const THRASHING: u32 = 100_000;
 
-impl<S: Source> Simulation<S> {
+impl<S: EventSource> Simulation<S> {
     /// A machine without jobs at the beginning of a stream of arrivals.
     #[must_use]
     pub fn new(machine: Machine, scheduler: Scheduler, source: S) -> Simulation<S> {
         let next_arrival = source.peek().unwrap_or(Time::MAX);
-        let starts = (scheduler.pass == Pass::Pyss).then_some(0);
+        let starts = (scheduler.pass == PassRule::Pyss).then_some(0);
         let mut session = Session::new(machine, scheduler);
         session.keep_accuracy();
         let (mut impossible, mut now) = (None, Time::MIN);
@@ -137,9 +137,9 @@ impl<S: Source> Simulation<S> {
             session,
             transfer: None,
             impossible,
-            s: State {
-                truth: Window::default(),
-                ends: Ends::default(),
+            s: MachineState {
+                truth: JobWindow::default(),
+                ends: EndQueue::default(),
                 overhead: BTreeMap::new(),
                 writing: Vec::new(),
                 starts,
@@ -147,7 +147,7 @@ impl<S: Source> Simulation<S> {
                 gone: false,
                 next_arrival,
                 now,
-                at: At::Rest,
+                at: SimulationPosition::Rest,
             },
         }
     }
@@ -162,8 +162,8 @@ impl<S: Source> Simulation<S> {
     }
 
     /// Drops the record of predictions over a job's life, for observers that do not ask for it:
-    /// [`Outcome::accuracy`](crate::model::Outcome::accuracy) is then `None`. Where predictions are
-    /// corrected often, that record is a good part of the work.
+    /// [`JobOutcome::accuracy`](crate::model::JobOutcome::accuracy) is then `None`. Where
+    /// predictions are corrected often, that record is a good part of the work.
     #[must_use]
     pub fn without_accuracy(mut self) -> Simulation<S> {
         self.session.forget_changes();
@@ -208,8 +208,8 @@ impl<S: Source> Simulation<S> {
         Ok(())
     }
 
-    /// Handles one instant with everything that happens in it (with [`Pass::Event`]: one event).
-    /// `false` at the end.
+    /// Handles one instant with everything that happens in it (with [`PassRule::Event`]: one
+    /// event). `false` at the end.
     ///
     /// If the simulation stands at a pass ([`Simulation::next_pass`]), the policy makes this pass,
     /// unless actions from outside have been carried out.
@@ -219,9 +219,9 @@ impl<S: Source> Simulation<S> {
     #[inline]
     pub fn step(&mut self, observer: &mut impl Observer) -> Result<bool, SimulationError> {
         let reached = match self.s.at {
-            At::Rest => self.reach(observer)?,
-            At::Pass => Reached::Pass,
-            At::Acted => Reached::Instant,
+            SimulationPosition::Rest => self.reach(observer)?,
+            SimulationPosition::Pass => Reached::Pass,
+            SimulationPosition::Acted => Reached::Instant,
         };
         match reached {
             Reached::End => return Ok(false),
@@ -267,7 +267,7 @@ impl<S: Source> Simulation<S> {
     /// # Errors
     /// See [`SimulationError`].
     pub fn next_pass(&mut self, observer: &mut impl Observer) -> Result<bool, SimulationError> {
-        if self.s.at != At::Rest {
+        if self.s.at != SimulationPosition::Rest {
             self.session.leave_pass();
             self.settle(observer);
         }
@@ -276,7 +276,7 @@ impl<S: Source> Simulation<S> {
                 Reached::End => return Ok(false),
                 Reached::Instant => self.settle(observer),
                 Reached::Pass => {
-                    self.s.at = At::Pass;
+                    self.s.at = SimulationPosition::Pass;
                     return Ok(true);
                 }
             }
@@ -291,11 +291,12 @@ impl<S: Source> Simulation<S> {
     /// # Errors
     /// Actions that are impossible: the simulation is then of no further use. No pass is due.
     pub fn apply(&mut self, actions: &Actions, observer: &mut impl Observer) -> Result<(), SimulationError> {
-        if self.s.at == At::Rest {
+        if self.s.at == SimulationPosition::Rest {
             return Err(SimulationError::NoPass);
         }
-        self.s.at = At::Acted;
-        let mut deed = Deed { source: &self.source, s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
+        self.s.at = SimulationPosition::Acted;
+        let mut deed =
+            MachineEffect { source: &self.source, s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
         self.session.act_with(actions, |session, at| deed.carried_out(session, at, observer))?;
         deed.thrashing.map_or(Ok(()), Err)
     }
@@ -311,10 +312,10 @@ impl<S: Source> Simulation<S> {
     /// Returns whether it stands at a pass, before its end.
     #[must_use]
     pub fn is_at_pass(&self) -> bool {
-        self.s.at != At::Rest
+        self.s.at != SimulationPosition::Rest
     }
 
-    /// Handles the events of one instant (with [`Pass::Event`]: one event).
+    /// Handles the events of one instant (with [`PassRule::Event`]: one event).
     #[inline]
     fn reach<O: Observer>(&mut self, observer: &mut O) -> Result<Reached, SimulationError> {
         if O::NOTES && !self.session.is_listened_to() {
@@ -330,7 +331,7 @@ impl<S: Source> Simulation<S> {
             return self.finish().map(|()| Reached::End);
         }
         let mut heard = None;
-        if deadline < end.min(arrival) && self.session.pass() != Pass::Pyss {
+        if deadline < end.min(arrival) && self.session.pass() != PassRule::Pyss {
             (heard, deadline) = self.expire_before(end, arrival);
         }
         let now = heard.unwrap_or(end.min(arrival).min(deadline));
@@ -339,9 +340,9 @@ impl<S: Source> Simulation<S> {
         }
         let decide = match self.session.pass() {
             _ if heard.is_some() => true,
-            Pass::Instant => self.whole_instant(now, end, deadline, arrival, observer),
-            Pass::Event => self.one_event(now, end, arrival, observer),
-            Pass::Pyss => self.one_pyss_event(now, end, arrival, observer),
+            PassRule::Instant => self.whole_instant(now, end, deadline, arrival, observer),
+            PassRule::Event => self.one_event(now, end, arrival, observer),
+            PassRule::Pyss => self.one_pyss_event(now, end, arrival, observer),
         };
         Ok(if decide && self.session.wants_pass() { Reached::Pass } else { Reached::Instant })
     }
@@ -349,7 +350,7 @@ impl<S: Source> Simulation<S> {
     /// The instant is over, or the event with its pass.
     #[inline]
     fn settle(&mut self, observer: &mut impl Observer) {
-        self.s.at = At::Rest;
+        self.s.at = SimulationPosition::Rest;
         if self.s.gone {
             self.forget_done();
         }
@@ -362,7 +363,7 @@ impl<S: Source> Simulation<S> {
     /// Serialisation fails.
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         let (position, memory) = (self.source.position(), self.source.memory()?);
-        let saved = Saved { state: self.s.clone(), session: self.session.save()?, position, memory };
+        let saved = SavedSimulation { state: self.s.clone(), session: self.session.save()?, position, memory };
         snapshot::write(Contents::Simulation, &saved)
     }
 
@@ -372,7 +373,7 @@ impl<S: Source> Simulation<S> {
     /// # Errors
     /// Bytes that are no such state. The simulation is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        let saved: Saved = snapshot::read(Contents::Simulation, bytes)?;
+        let saved: SavedSimulation = snapshot::read(Contents::Simulation, bytes)?;
         self.session.load(&saved.session)?;
         self.source.seek(saved.position);
         self.source.recall(&saved.memory)?;
@@ -443,7 +444,8 @@ impl<S: Source> Simulation<S> {
 
     #[inline]
     fn decide(&mut self, now: Time, observer: &mut impl Observer) -> Result<(), SimulationError> {
-        let mut deed = Deed { source: &self.source, s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
+        let mut deed =
+            MachineEffect { source: &self.source, s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
         self.session.decide_with(now, |session, at| deed.carried_out(session, at, observer))?;
         let thrashing = deed.thrashing;
         for moved in self.session.actions().moves() {

@@ -1,7 +1,7 @@
 //! Sources of arrivals.
 
-use crate::model::{Adopted, Hit, How, Job, JobId, ProcSet, ResourceTable, Time, Truth, Workload};
-use crate::policy::Loss;
+use crate::model::{Adopted, How, Job, JobId, OutageHit, ProcSet, ResourceTable, Time, Truth, Workload};
+use crate::policy::CapacityLoss;
 use crate::snapshot::SnapshotError;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub enum Incoming<'a> {
     /// A job that was held back waits again.
     Release(JobId),
     /// Processors go, come back, or are announced to go.
-    Capacity(Turn<'a>),
+    Capacity(OutageTurn<'a>),
     /// Nothing, but a pass is due.
     Look,
     /// Nothing.
@@ -33,9 +33,9 @@ pub enum Incoming<'a> {
 
 /// Known processors that are out or will be, from now on.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Turn<'a> {
+pub struct OutageTurn<'a> {
     /// All that are out or announced, as in a [`Session`](super::Session).
-    pub losses: &'a [Loss],
+    pub losses: &'a [CapacityLoss],
     /// Outages that begin now.
     pub strokes: &'a [Stroke],
     /// True if all of these changes were known before to happen now.
@@ -48,7 +48,7 @@ pub struct Stroke {
     /// Its processors.
     pub on: ProcSet,
     /// Fate of the jobs on them.
-    pub hit: Hit,
+    pub hit: OutageHit,
     /// True if it was announced.
     pub foreseen: bool,
     /// True if they are drained for good: a suspended job that waits for them would wait for ever.
@@ -61,10 +61,10 @@ pub struct Stroke {
 /// those of a [`Workload`] are, and come at its submit time; the simulation refuses others
 /// ([`SimulationError::Impossible`](super::SimulationError::Impossible)).
 ///
-/// A source of more than arrivals and cancellations says so ([`Source::NEWS`]) and also has the
-/// other methods; a policy that does not [hear](crate::policy::Policy::hears) of news cannot be
+/// A source of more than arrivals and cancellations says so ([`EventSource::NEWS`]) and also has
+/// the other methods; a policy that does not [hear](crate::policy::Policy::hears) of news cannot be
 /// simulated with it.
-pub trait Source {
+pub trait EventSource {
     /// True if it sends more than arrivals and cancellations, or follows the fates of jobs.
     const NEWS: bool = false;
 
@@ -72,7 +72,7 @@ pub trait Source {
     /// last.
     fn peek(&self) -> Option<Time>;
 
-    /// Takes the next one: `Some` wherever [`Source::peek`] has said so.
+    /// Takes the next one: `Some` wherever [`EventSource::peek`] has said so.
     fn next(&mut self) -> Option<Incoming<'_>>;
 
     /// Returns the number of events taken so far, so that a source can be put back to its position.
@@ -124,8 +124,8 @@ pub trait Source {
         None
     }
 
-    /// A job has gone: it has ended, was withdrawn or lost. Returns whether [`Source::peek`] may
-    /// answer something else now.
+    /// A job has gone: it has ended, was withdrawn or lost. Returns whether [`EventSource::peek`]
+    /// may answer something else now.
     fn gone(&mut self, _now: Time, _id: JobId) -> bool {
         false
     }
@@ -145,7 +145,7 @@ pub trait Source {
 
 /// The jobs of a workload, with cancellations if there are any.
 #[derive(Clone, Debug)]
-pub struct Replay<'a> {
+pub struct WorkloadReplay<'a> {
     workload: &'a Workload,
     /// In order of time; at one instant after the arrivals.
     cancellations: &'a [(Time, JobId)],
@@ -153,19 +153,19 @@ pub struct Replay<'a> {
     next_cancellation: usize,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> WorkloadReplay<'a> {
     /// All jobs of the workload.
     #[must_use]
-    pub fn new(workload: &'a Workload) -> Replay<'a> {
-        Replay::with_cancellations(workload, &[])
+    pub fn new(workload: &'a Workload) -> WorkloadReplay<'a> {
+        WorkloadReplay::with_cancellations(workload, &[])
     }
 
     /// All jobs, some of them withdrawn at the times given, which must be ascending. A job that has
     /// started when it is withdrawn ends there; the withdrawal of a job that has ended, or has not
     /// come yet, is ignored.
     #[must_use]
-    pub fn with_cancellations(workload: &'a Workload, cancellations: &'a [(Time, JobId)]) -> Replay<'a> {
-        Replay { workload, cancellations, next_job: 0, next_cancellation: 0 }
+    pub fn with_cancellations(workload: &'a Workload, cancellations: &'a [(Time, JobId)]) -> WorkloadReplay<'a> {
+        WorkloadReplay { workload, cancellations, next_job: 0, next_cancellation: 0 }
     }
 
     fn cancels_first(&self) -> bool {
@@ -180,7 +180,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-impl Source for Replay<'_> {
+impl EventSource for WorkloadReplay<'_> {
     #[inline]
     fn peek(&self) -> Option<Time> {
         let submit = self.workload.jobs().get(self.next_job).map(|j| j.submit);

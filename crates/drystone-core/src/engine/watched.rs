@@ -2,44 +2,44 @@
 //! as well.
 
 use super::observer::Observer;
-use super::session::{ImpossibleJob, Session, Violation};
-use crate::model::{Ended, Job, JobId, Span, Status, Time, Truth};
+use super::session::{ImpossibleJob, PolicyViolation, Session};
+use crate::model::{EndedJob, Job, JobId, LogStatus, Span, Time, Truth};
 use crate::policy::{Action, Actions, Placement};
 
 /// A session, and an observer that receives the events of a simulation: arrivals, starts, promises,
-/// ends with their [`Outcome`](crate::model::Outcome), and the levels after each decision. Drive it
-/// as a [`Session`].
+/// ends with their [`JobOutcome`](crate::model::JobOutcome), and the levels after each decision.
+/// Drive it as a [`Session`].
 ///
 /// ```
-/// use drystone_core::engine::{Schedule, Session, Watched};
-/// use drystone_core::model::{Job, Machine, Span, Status, Time};
+/// use drystone_core::engine::{Schedule, Session, ObservedSession};
+/// use drystone_core::model::{Job, Machine, Span, LogStatus, Time};
 /// use drystone_core::policy::PolicySpec;
 ///
 /// let policy: PolicySpec = "easy".parse()?;
-/// let mut cluster = Watched::new(Session::new(Machine::new(4), policy.scheduler()), Schedule::default());
+/// let mut cluster = ObservedSession::new(Session::new(Machine::new(4), policy.scheduler()), Schedule::default());
 /// let id = cluster.arrive(Time(0), &Job::new(Time(0), 3, Span(100)), None)?;
 /// cluster.decide(Time(2))?;
-/// cluster.end(Time(80), id, 4711, Status::Completed);
+/// cluster.end(Time(80), id, 4711, LogStatus::Completed);
 /// cluster.decide(Time(80))?;
 /// assert_eq!(cluster.observer().spans, [Some((Time(2), Time(80)))]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Watched<O> {
+pub struct ObservedSession<O> {
     session: Session,
     observer: O,
 }
 
-impl<O: Observer> Watched<O> {
+impl<O: Observer> ObservedSession<O> {
     /// Watches a session that has no jobs yet.
     #[must_use]
-    pub fn new(mut session: Session, observer: O) -> Watched<O> {
+    pub fn new(mut session: Session, observer: O) -> ObservedSession<O> {
         if O::ENDS {
             session.keep_accuracy();
         }
         if O::NOTES {
             session.listen();
         }
-        Watched { session, observer }
+        ObservedSession { session, observer }
     }
 
     /// The session, to look at.
@@ -72,7 +72,7 @@ impl<O: Observer> Watched<O> {
 
     /// As [`Session::end`]. `number` and `status` are what the cluster calls the job and how it
     /// ended.
-    pub fn end(&mut self, now: Time, id: JobId, number: i64, status: Status) -> bool {
+    pub fn end(&mut self, now: Time, id: JobId, number: i64, status: LogStatus) -> bool {
         let ended = self.session.end(now, id);
         if ended {
             self.tell_end(id, number, status);
@@ -90,15 +90,15 @@ impl<O: Observer> Watched<O> {
             self.observer.cancelled(self.session.view().now(), id);
             self.session.drop_changes(id);
         } else {
-            self.tell_end(id, number, Status::Cancelled);
+            self.tell_end(id, number, LogStatus::Cancelled);
         }
         true
     }
 
-    fn tell_end(&mut self, id: JobId, number: i64, status: Status) {
+    fn tell_end(&mut self, id: JobId, number: i64, status: LogStatus) {
         let outcome = self.session.outcome_with(id, Span::ZERO);
         let truth = Truth { run: outcome.ran, number, status };
-        self.observer.ended(&Ended { id, job: self.session.job(id), truth: &truth, outcome: &outcome });
+        self.observer.ended(&EndedJob { id, job: self.session.job(id), truth: &truth, outcome: &outcome });
     }
 
     /// As [`Session::expire`].
@@ -116,7 +116,7 @@ impl<O: Observer> Watched<O> {
     ///
     /// # Errors
     /// As there.
-    pub fn decide(&mut self, now: Time) -> Result<&Actions, Violation> {
+    pub fn decide(&mut self, now: Time) -> Result<&Actions, PolicyViolation> {
         self.session.decide(now)?;
         let (session, observer) = (&self.session, &mut self.observer);
         let now = session.view().now();

@@ -71,18 +71,18 @@ impl How {
 
 /// Dependency of a job on others.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct After {
+pub struct DependsOn {
     /// All of them have to end first, however they end.
     pub jobs: Vec<JobId>,
     /// Then so much time has to pass: while its user thinks.
     pub think: Span,
     /// Effect of their ends.
-    pub then: Then,
+    pub then: DependencyEffect,
 }
 
 /// Effect on a job when those that it depends on have ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Then {
+pub enum DependencyEffect {
     /// It may start. It arrived at its submit time, and was held back.
     Starts,
     /// It arrives: its user submits it upon their results. Only where a simulation feeds back ends
@@ -125,7 +125,7 @@ pub struct Circumstances {
     /// is [held](Adopted::Held) at the first instant.
     pub eligible: BTreeMap<JobId, Time>,
     /// Dependencies of jobs on others.
-    pub after: BTreeMap<JobId, After>,
+    pub after: BTreeMap<JobId, DependsOn>,
     /// Limits of how many of some jobs may be here at a time. No job is in two.
     pub throttles: Vec<Throttle>,
     /// Jobs that leave before they have ended by themselves, in order of time.
@@ -160,7 +160,7 @@ impl Circumstances {
     /// Returns whether a job arrives at the end of others.
     #[must_use]
     pub fn feeds_back(&self) -> bool {
-        self.after.values().any(|after| after.then == Then::Arrives)
+        self.after.values().any(|after| after.then == DependencyEffect::Arrives)
     }
 
     /// Checks it against a workload, as [`Workload::with`] does.
@@ -328,7 +328,7 @@ impl Circumstances {
             eligible: kept(&self.eligible, &place),
             after: kept(&self.after, &place)
                 .into_iter()
-                .map(|(job, after)| (job, After { jobs: jobs(&after.jobs), ..after }))
+                .map(|(job, after)| (job, DependsOn { jobs: jobs(&after.jobs), ..after }))
                 .filter(|(_, after)| !after.jobs.is_empty())
                 .collect(),
             throttles: (self.throttles.iter())

@@ -129,7 +129,7 @@ impl Job {
 
 /// Way in which a job ended according to its log (SWF field 11).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-pub enum Status {
+pub enum LogStatus {
     /// 0: failed.
     Failed,
     /// 1: completed.
@@ -143,16 +143,16 @@ pub enum Status {
     Unknown,
 }
 
-impl Status {
+impl LogStatus {
     /// Reads the status code of SWF field 11.
     #[must_use]
-    pub fn from_swf(code: i64) -> Status {
+    pub fn from_swf(code: i64) -> LogStatus {
         match code {
-            0 => Status::Failed,
-            1 => Status::Completed,
-            2..=4 => Status::Partial,
-            5 => Status::Cancelled,
-            _ => Status::Unknown,
+            0 => LogStatus::Failed,
+            1 => LogStatus::Completed,
+            2..=4 => LogStatus::Partial,
+            5 => LogStatus::Cancelled,
+            _ => LogStatus::Unknown,
         }
     }
 
@@ -160,11 +160,11 @@ impl Status {
     #[must_use]
     pub fn to_swf(self) -> i64 {
         match self {
-            Status::Failed => 0,
-            Status::Completed => 1,
-            Status::Partial => 2,
-            Status::Cancelled => 5,
-            Status::Unknown => -1,
+            LogStatus::Failed => 0,
+            LogStatus::Completed => 1,
+            LogStatus::Partial => 2,
+            LogStatus::Cancelled => 5,
+            LogStatus::Unknown => -1,
         }
     }
 }
@@ -178,7 +178,7 @@ pub struct Truth {
     /// The log's own number of the job (SWF field 1): how people find it again.
     pub number: i64,
     /// Way in which it ended, according to the log.
-    pub status: Status,
+    pub status: LogStatus,
 }
 
 impl Truth {

@@ -14,16 +14,18 @@ mod time;
 mod window;
 mod workload;
 
-pub use circumstances::{Adopted, After, CircumstanceError, Circumstances, How, Then, Throttle, Withdrawal};
+pub use circumstances::{
+    Adopted, CircumstanceError, Circumstances, DependencyEffect, DependsOn, How, Throttle, Withdrawal,
+};
 pub use demand::{
     AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeMemory, NodeShape, Resource, ResourceError,
     ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
 };
-pub use job::{Job, JobId, Procs, Status, Truth, UNKNOWN};
-pub use outage::{Field as OutageField, Hit, Outage, OutageError, Outages, Which};
-pub use outcome::{Ended, Outcome};
+pub use job::{Job, JobId, LogStatus, Procs, Truth, UNKNOWN};
+pub use outage::{Outage, OutageError, OutageField, OutageHit, Outages, Which};
+pub use outcome::{EndedJob, JobOutcome};
 pub use procset::{ProcSet, ProcSetError};
 pub use time::{Span, Time};
-pub(crate) use window::Window;
+pub(crate) use window::JobWindow;
 pub(crate) use workload::FURTHEST;
 pub use workload::{Machine, Provenance, Setting, TIME_LIMIT, Workload, WorkloadError};

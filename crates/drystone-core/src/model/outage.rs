@@ -20,7 +20,7 @@ pub enum Which {
 /// Fate of the jobs that run on the processors of an outage when it begins.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Hit {
+pub enum OutageHit {
     /// They run to their ends, and each processor goes when its job has ended.
     Drain,
     /// They end at once and wait again, with nothing left of what they ran.
@@ -29,17 +29,17 @@ pub enum Hit {
     Lose,
 }
 
-impl Hit {
+impl OutageHit {
     /// All of them.
-    pub const ALL: [Hit; 3] = [Hit::Drain, Hit::Requeue, Hit::Lose];
+    pub const ALL: [OutageHit; 3] = [OutageHit::Drain, OutageHit::Requeue, OutageHit::Lose];
 
     /// The word for it in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Hit::Drain => "drain",
-            Hit::Requeue => "requeue",
-            Hit::Lose => "lose",
+            OutageHit::Drain => "drain",
+            OutageHit::Requeue => "requeue",
+            OutageHit::Lose => "lose",
         }
     }
 }
@@ -59,7 +59,7 @@ pub struct Outage {
     /// of which nothing is said.
     pub expected: Option<Time>,
     /// Fate of jobs that run on them when it begins.
-    pub hit: Hit,
+    pub hit: OutageHit,
     /// True if jobs may be started that would run into it, and are cut short then. A policy does
     /// not know of such an outage before it begins, announced or not.
     pub may_cut: bool,
@@ -69,7 +69,7 @@ impl Outage {
     /// A failure: it comes unannounced, nothing is known of its end, and jobs are requeued.
     #[must_use]
     pub fn failure(which: Which, begin: Time, end: Option<Time>) -> Outage {
-        Outage { which, begin, end, announced: None, expected: None, hit: Hit::Requeue, may_cut: false }
+        Outage { which, begin, end, announced: None, expected: None, hit: OutageHit::Requeue, may_cut: false }
     }
 
     /// A maintenance window: it is announced at that time with its end. Jobs that run into it all
@@ -77,13 +77,13 @@ impl Outage {
     #[must_use]
     pub fn window(which: Which, announced: Time, begin: Time, end: Time) -> Outage {
         let (announced, end) = (Some(announced), Some(end));
-        Outage { which, begin, end, announced, expected: end, hit: Hit::Drain, may_cut: false }
+        Outage { which, begin, end, announced, expected: end, hit: OutageHit::Drain, may_cut: false }
     }
 
     /// A drain: from `begin` on no job starts there, and those that run run on.
     #[must_use]
     pub fn drain(which: Which, begin: Time, end: Option<Time>) -> Outage {
-        Outage { hit: Hit::Drain, ..Outage::failure(which, begin, end) }
+        Outage { hit: OutageHit::Drain, ..Outage::failure(which, begin, end) }
     }
 
     /// Sets the end that the scheduler expects.
@@ -94,7 +94,7 @@ impl Outage {
 
     /// Sets the fate of jobs that run on its processors.
     #[must_use]
-    pub fn hitting(self, hit: Hit) -> Outage {
+    pub fn hitting(self, hit: OutageHit) -> Outage {
         Outage { hit, ..self }
     }
 
@@ -120,37 +120,41 @@ impl Outage {
     }
 
     /// Returns the mistake in it by itself, on this machine.
-    fn problem(&self, machine: Machine) -> Option<(Field, String)> {
+    fn problem(&self, machine: Machine) -> Option<(OutageField, String)> {
         let far = |time: &Time| time.0.unsigned_abs() > TIME_LIMIT.unsigned_abs();
-        let times = [(Field::Begin, Some(self.begin)), (Field::End, self.end)].into_iter();
-        let times = times.chain([(Field::Announced, self.announced), (Field::Expected, self.expected)]);
+        let times = [(OutageField::Begin, Some(self.begin)), (OutageField::End, self.end)].into_iter();
+        let times = times.chain([(OutageField::Announced, self.announced), (OutageField::Expected, self.expected)]);
         let beyond = times.filter_map(|(field, time)| time.filter(far).map(|_| field)).next();
         let wrong = |field, problem: String| Some((field, problem));
         let size = machine.procs;
         match (&self.which, self.procs()) {
             _ if let Some(field) = beyond => wrong(field, format!("the time is beyond ±{TIME_LIMIT} s")),
-            (_, 0) => wrong(Field::Procs, "takes no processor; expected 1 or more".into()),
+            (_, 0) => wrong(OutageField::Procs, "takes no processor; expected 1 or more".into()),
             (Which::Count(_), procs) if procs > size => {
-                wrong(Field::Procs, format!("takes {procs} processors of a machine of {size}"))
+                wrong(OutageField::Procs, format!("takes {procs} processors of a machine of {size}"))
             }
-            (Which::Named(set), _) if set.ranges().last().is_some_and(|range| range.end > size) => {
-                wrong(Field::Procs, format!("processors {set} are not all of the machine, whose last is {}", size - 1))
-            }
+            (Which::Named(set), _) if set.ranges().last().is_some_and(|range| range.end > size) => wrong(
+                OutageField::Procs,
+                format!("processors {set} are not all of the machine, whose last is {}", size - 1),
+            ),
             _ if self.end.is_some_and(|end| end <= self.begin) => {
                 let end = self.until();
-                wrong(Field::End, format!("ends at {end}, but begins at {}; expected an end after it", self.begin))
+                wrong(
+                    OutageField::End,
+                    format!("ends at {end}, but begins at {}; expected an end after it", self.begin),
+                )
             }
             _ if self.expected.is_some_and(|back| back <= self.begin) => {
-                wrong(Field::Expected, format!("is expected to end before it begins at {}", self.begin))
+                wrong(OutageField::Expected, format!("is expected to end before it begins at {}", self.begin))
             }
             _ if self.announced.is_some_and(|announced| announced > self.begin) => {
                 let problem =
                     format!("is announced after it begins at {}; leave that empty if it was not announced", self.begin);
-                wrong(Field::Announced, problem)
+                wrong(OutageField::Announced, problem)
             }
-            _ if self.may_cut && self.hit == Hit::Drain => {
+            _ if self.may_cut && self.hit == OutageHit::Drain => {
                 let problem = "may cut jobs, but drains: give their fate, `requeue` or `lose`";
-                wrong(Field::MayCut, problem.into())
+                wrong(OutageField::MayCut, problem.into())
             }
             _ => None,
         }
@@ -160,7 +164,7 @@ impl Outage {
 /// A part of an outage, to say where it is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
-pub enum Field {
+pub enum OutageField {
     /// [`Outage::which`].
     Procs,
     /// [`Outage::begin`].
@@ -186,7 +190,7 @@ pub struct OutageError {
     /// The place of another that it does not go with.
     pub other: Option<usize>,
     /// Field with the mistake.
-    pub field: Field,
+    pub field: OutageField,
     /// Description of the failure.
     pub problem: String,
 }
@@ -284,12 +288,12 @@ fn place(machine: Machine, outages: &[Outage], order: &[usize]) -> Result<Vec<Pr
                 outages[i].procs(),
                 machine.procs
             );
-            return Err(OutageError { index: i, other, field: Field::Procs, problem });
+            return Err(OutageError { index: i, other, field: OutageField::Procs, problem });
         }
         if let Some(&j) = active.iter().find(|&&j| !on[j].is_disjoint(&on[i])) {
             let both = on[j].intersection(&on[i]);
             let problem = format!("takes processors {both} at {begin}, which are out already");
-            return Err(OutageError { index: i, other: Some(j), field: Field::Procs, problem });
+            return Err(OutageError { index: i, other: Some(j), field: OutageField::Procs, problem });
         }
         active.push(i);
     }
@@ -313,7 +317,7 @@ fn place(machine: Machine, outages: &[Outage], order: &[usize]) -> Result<Vec<Pr
             let idle = ProcSet::range(0..machine.procs).difference(&taken);
             let Some(set) = neighbours(&idle, count, drawn(outage, machine.procs)) else {
                 let problem = "takes processors among which named ones are lost while it lasts, and too few are left; name its own";
-                return Err(OutageError { index: i, other: None, field: Field::Procs, problem: problem.into() });
+                return Err(OutageError { index: i, other: None, field: OutageField::Procs, problem: problem.into() });
             };
             on[i] = set;
         }
@@ -359,7 +363,7 @@ mod tests {
         Outage::failure(Which::Count(procs), Time(begin), Some(Time(end)))
     }
 
-    fn problem(procs: Procs, outages: Vec<Outage>) -> (usize, Option<usize>, Field, String) {
+    fn problem(procs: Procs, outages: Vec<Outage>) -> (usize, Option<usize>, OutageField, String) {
         let error = Outages::new(Machine::new(procs), outages).expect_err("impossible");
         (error.index, error.other, error.field, error.problem)
     }
@@ -367,16 +371,34 @@ mod tests {
     #[test]
     fn what_cannot_be_is_told_with_its_place() {
         let cases = [
-            (vec![count(0, 0, 9)], 0, None, Field::Procs, "no processor"),
-            (vec![count(9, 0, 9)], 0, None, Field::Procs, "9 processors of a machine of 8"),
-            (vec![named(6..9, 0, 9)], 0, None, Field::Procs, "whose last is 7"),
-            (vec![count(1, 0, 9), count(1, 9, 9)], 1, None, Field::End, "begins at 9"),
-            (vec![count(5, 0, 9), count(4, 8, 9)], 1, Some(0), Field::Procs, "when 5 of the machine of 8 are out"),
-            (vec![named(2..5, 5, 9), named(4..6, 0, 6)], 0, Some(1), Field::Procs, "processors 4 at 5"),
-            (vec![count(1, 0, 9).expected(Time(0))], 0, None, Field::Expected, "before it begins"),
-            (vec![Outage { announced: Some(Time(1)), ..count(1, 0, 9) }], 0, None, Field::Announced, "after it begins"),
-            (vec![Outage { may_cut: true, hit: Hit::Drain, ..count(1, 0, 9) }], 0, None, Field::MayCut, "drains"),
-            (vec![count(1, TIME_LIMIT + 1, i64::MAX)], 0, None, Field::Begin, "beyond"),
+            (vec![count(0, 0, 9)], 0, None, OutageField::Procs, "no processor"),
+            (vec![count(9, 0, 9)], 0, None, OutageField::Procs, "9 processors of a machine of 8"),
+            (vec![named(6..9, 0, 9)], 0, None, OutageField::Procs, "whose last is 7"),
+            (vec![count(1, 0, 9), count(1, 9, 9)], 1, None, OutageField::End, "begins at 9"),
+            (
+                vec![count(5, 0, 9), count(4, 8, 9)],
+                1,
+                Some(0),
+                OutageField::Procs,
+                "when 5 of the machine of 8 are out",
+            ),
+            (vec![named(2..5, 5, 9), named(4..6, 0, 6)], 0, Some(1), OutageField::Procs, "processors 4 at 5"),
+            (vec![count(1, 0, 9).expected(Time(0))], 0, None, OutageField::Expected, "before it begins"),
+            (
+                vec![Outage { announced: Some(Time(1)), ..count(1, 0, 9) }],
+                0,
+                None,
+                OutageField::Announced,
+                "after it begins",
+            ),
+            (
+                vec![Outage { may_cut: true, hit: OutageHit::Drain, ..count(1, 0, 9) }],
+                0,
+                None,
+                OutageField::MayCut,
+                "drains",
+            ),
+            (vec![count(1, TIME_LIMIT + 1, i64::MAX)], 0, None, OutageField::Begin, "beyond"),
         ];
         for (outages, index, other, field, words) in cases {
             let found = problem(8, outages);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Outcome of one job: everything a metric may need when the job has ended.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct JobOutcome {
     /// First start; where it was requeued, the first since.
     pub start: Time,
     /// End of its last run segment.
@@ -44,7 +44,7 @@ pub struct Outcome {
     pub how: How,
 }
 
-impl Outcome {
+impl JobOutcome {
     /// Time between its first start and its end in which it was suspended.
     #[must_use]
     pub fn suspended(&self) -> Span {
@@ -54,7 +54,7 @@ impl Outcome {
 
 /// A job that has ended, as shown to observers of a simulation.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended<'a> {
+pub struct EndedJob<'a> {
     /// Its position in the order of arrival.
     pub id: JobId,
     /// Facts known to the scheduler.
@@ -62,10 +62,10 @@ pub struct Ended<'a> {
     /// The truth about it.
     pub truth: &'a Truth,
     /// Outcome of the job.
-    pub outcome: &'a Outcome,
+    pub outcome: &'a JobOutcome,
 }
 
-impl Ended<'_> {
+impl EndedJob<'_> {
     /// Time not running between submit and end: for jobs never suspended, `start − submit`.
     #[must_use]
     pub fn wait(&self) -> Span {

@@ -10,18 +10,18 @@ use std::ops::{Index, IndexMut};
 ///
 /// Access and push are O(1); forgetting is amortised O(1) per job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Window<T> {
+pub(crate) struct JobWindow<T> {
     base: u32,
     items: Vec<T>,
 }
 
-impl<T> Default for Window<T> {
+impl<T> Default for JobWindow<T> {
     fn default() -> Self {
-        Window { base: 0, items: Vec::new() }
+        JobWindow { base: 0, items: Vec::new() }
     }
 }
 
-impl<T> Window<T> {
+impl<T> JobWindow<T> {
     /// The id that the next push gets.
     pub(crate) fn next_id(&self) -> JobId {
         JobId(self.base + self.items.len() as u32)
@@ -45,9 +45,9 @@ impl<T> Window<T> {
     }
 
     /// Returns a window of the same jobs with another value for each.
-    pub(crate) fn map<U>(&self, mut other: impl FnMut(JobId, &T) -> U) -> Window<U> {
+    pub(crate) fn map<U>(&self, mut other: impl FnMut(JobId, &T) -> U) -> JobWindow<U> {
         let ids = (self.base..).map(JobId);
-        Window { base: self.base, items: ids.zip(&self.items).map(|(id, item)| other(id, item)).collect() }
+        JobWindow { base: self.base, items: ids.zip(&self.items).map(|(id, item)| other(id, item)).collect() }
     }
 
     /// Says that no job before `oldest` will be asked for again.
@@ -63,7 +63,7 @@ impl<T> Window<T> {
     }
 }
 
-impl<T> Index<JobId> for Window<T> {
+impl<T> Index<JobId> for JobWindow<T> {
     type Output = T;
     #[inline]
     fn index(&self, id: JobId) -> &T {
@@ -71,7 +71,7 @@ impl<T> Index<JobId> for Window<T> {
     }
 }
 
-impl<T> IndexMut<JobId> for Window<T> {
+impl<T> IndexMut<JobId> for JobWindow<T> {
     #[inline]
     fn index_mut(&mut self, id: JobId) -> &mut T {
         &mut self.items[id.0.wrapping_sub(self.base) as usize]

@@ -34,16 +34,16 @@ const FEW: usize = MOST / 2 + MOST / 4;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "Profile", try_from = "Profile")]
 pub(crate) struct Chunked {
-    heads: Vec<Head>,
+    heads: Vec<ChunkHead>,
     #[expect(clippy::vec_box, reason = "a chunk that comes between others would move a kilobyte for each behind it")]
-    chunks: Vec<Box<Chunk>>,
+    chunks: Vec<Box<StepChunk>>,
     /// Nothing is gained from here on.
     gained_until: Time,
 }
 
 /// Steps in a row.
 #[derive(Clone, Debug)]
-struct Chunk {
+struct StepChunk {
     len: usize,
     /// Beginning of each step.
     time: [Time; MOST],
@@ -55,7 +55,7 @@ struct Chunk {
 
 /// Summary of a chunk.
 #[derive(Clone, Copy, Debug)]
-struct Head {
+struct ChunkHead {
     /// Beginning of its first step.
     first: Time,
     /// To be added to F of each step.
@@ -77,14 +77,14 @@ struct Head {
 
 /// Position of a step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct StepSpot {
     chunk: usize,
     step: usize,
 }
 
-impl Chunk {
-    fn empty() -> Box<Chunk> {
-        Box::new(Chunk { len: 0, time: [Time::MAX; MOST], free: [0; MOST], was: [0; MOST] })
+impl StepChunk {
+    fn empty() -> Box<StepChunk> {
+        Box::new(StepChunk { len: 0, time: [Time::MAX; MOST], free: [0; MOST], was: [0; MOST] })
     }
 
     fn push(&mut self, time: Time, free: i32, was: i32) {
@@ -108,8 +108,8 @@ impl Chunk {
     }
 
     /// Takes the steps from `at` on away.
-    fn divide(&mut self, at: usize) -> Box<Chunk> {
-        let mut behind = Chunk::empty();
+    fn divide(&mut self, at: usize) -> Box<StepChunk> {
+        let mut behind = StepChunk::empty();
         for k in at..self.len {
             behind.push(self.time[k], self.free[k], self.was[k]);
         }
@@ -142,9 +142,9 @@ impl Chunk {
     }
 }
 
-impl Head {
+impl ChunkHead {
     /// Looks at all steps of the chunk.
-    fn sum_up(&mut self, chunk: &Chunk) {
+    fn sum_up(&mut self, chunk: &StepChunk) {
         self.first = chunk.time[0];
         let (mut least, mut most, mut was_least) = (i32::MAX, i32::MIN, i32::MAX);
         let (mut gain_from, mut gain_to) = (i32::MAX, i32::MIN);
@@ -164,7 +164,7 @@ impl Head {
     /// Some steps of the chunk have more, or fewer, than they had. What is said of the others stays
     /// true.
     #[inline]
-    fn widen(&mut self, chunk: &Chunk, steps: Range<usize>) {
+    fn widen(&mut self, chunk: &StepChunk, steps: Range<usize>) {
         for (&free, &was) in chunk.free[steps.clone()].iter().zip(&chunk.was[steps]) {
             let free = free.wrapping_add(self.free);
             self.least = self.least.min(free);
@@ -206,14 +206,14 @@ impl Chunked {
     /// The steps of a profile, settled. O(s).
     pub(crate) fn of(profile: &Profile) -> Chunked {
         let mut all = Chunked { heads: Vec::new(), chunks: Vec::new(), gained_until: Time::MIN };
-        let mut chunk = Chunk::empty();
+        let mut chunk = StepChunk::empty();
         for (time, free) in profile.steps() {
             let free = i32::try_from(free).unwrap_or(i32::MAX / 4);
             if chunk.len > 0 && chunk.free[chunk.len - 1] == free {
                 continue;
             }
             if chunk.len == FEW {
-                all.append(std::mem::replace(&mut chunk, Chunk::empty()));
+                all.append(std::mem::replace(&mut chunk, StepChunk::empty()));
             }
             chunk.push(time, free, free);
         }
@@ -221,8 +221,8 @@ impl Chunked {
         all
     }
 
-    fn append(&mut self, chunk: Box<Chunk>) {
-        self.heads.push(Head::of(&chunk));
+    fn append(&mut self, chunk: Box<StepChunk>) {
+        self.heads.push(ChunkHead::of(&chunk));
         self.chunks.push(chunk);
     }
 
@@ -267,14 +267,14 @@ impl Chunked {
         }
         let first = self.border(from);
         if to == Time::MAX {
-            let end = Spot { chunk: self.heads.len(), step: 0 };
+            let end = StepSpot { chunk: self.heads.len(), step: 0 };
             return self.add_between(first, end, by);
         }
         self.add_from(first, from, to, by);
     }
 
     /// Adds processors from a known border on. Returns the border at the end.
-    fn add_from(&mut self, first: Spot, from: Time, to: Time, by: i32) -> Spot {
+    fn add_from(&mut self, first: StepSpot, from: Time, to: Time, by: i32) -> StepSpot {
         let chunks = self.heads.len();
         let near = self.near(first, to);
         let end = self.border_in(near, to);
@@ -301,7 +301,7 @@ impl Chunked {
         self.add_from(first, from, old_end, procs);
     }
 
-    fn add_between(&mut self, first: Spot, end: Spot, by: i32) {
+    fn add_between(&mut self, first: StepSpot, end: StepSpot, by: i32) {
         let mut at = first;
         while at.chunk < end.chunk {
             if at.step == 0 {
@@ -309,7 +309,7 @@ impl Chunked {
             } else {
                 self.add_in(at.chunk, at.step..self.chunks[at.chunk].len, by);
             }
-            at = Spot { chunk: at.chunk + 1, step: 0 };
+            at = StepSpot { chunk: at.chunk + 1, step: 0 };
         }
         if at.step < end.step {
             self.add_in(end.chunk, at.step..end.step, by);
@@ -323,12 +323,12 @@ impl Chunked {
     }
 
     /// The step that begins at `time`, inserted if there is none.
-    fn border(&mut self, time: Time) -> Spot {
+    fn border(&mut self, time: Time) -> StepSpot {
         self.border_in(self.find(time), time)
     }
 
     /// Finds or makes a border in the step that holds at `time`.
-    fn border_in(&mut self, step: Spot, time: Time) -> Spot {
+    fn border_in(&mut self, step: StepSpot, time: Time) -> StepSpot {
         let mut at = step;
         if self.chunks[at.chunk].time[at.step] == time {
             return at;
@@ -341,11 +341,11 @@ impl Chunked {
             self.heads.insert(at.chunk + 1, head);
             self.chunks.insert(at.chunk + 1, behind);
             if at.step >= HALF {
-                at = Spot { chunk: at.chunk + 1, step: at.step - HALF };
+                at = StepSpot { chunk: at.chunk + 1, step: at.step - HALF };
             }
         }
         self.chunks[at.chunk].split(at.step, time);
-        Spot { step: at.step + 1, ..at }
+        StepSpot { step: at.step + 1, ..at }
     }
 
     /// Makes the present state the base: nothing is gained. Joins equal neighbours where something
@@ -384,9 +384,9 @@ impl Chunked {
     }
 }
 
-impl Head {
-    fn of(chunk: &Chunk) -> Head {
-        let mut head = Head {
+impl ChunkHead {
+    fn of(chunk: &StepChunk) -> ChunkHead {
+        let mut head = ChunkHead {
             first: chunk.time[0],
             free: 0,
             least: 0,

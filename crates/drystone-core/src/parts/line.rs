@@ -11,11 +11,11 @@ use std::collections::VecDeque;
 /// Amortised O(1) for everything. It holds no more jobs than have arrived since its first one.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Line {
+pub struct JobLine {
     jobs: VecDeque<JobId>,
 }
 
-impl Line {
+impl JobLine {
     /// Adds a job behind all that arrived before it: as a rule, at the end.
     #[inline]
     pub fn join(&mut self, job: JobId) {
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_job_that_left_from_the_middle_is_never_first() {
-        let mut line = Line::default();
+        let mut line = JobLine::default();
         [1, 2, 5, 3, 4, 4].into_iter().for_each(|id| line.join(JobId(id)));
         let waits = |id: JobId| ![2, 3].contains(&id.0);
         let mut order = Vec::new();

@@ -12,10 +12,10 @@ mod running;
 mod tree;
 mod wait_queue;
 
-pub(crate) use chunked::{Chunked, Spot};
-pub use line::Line;
+pub(crate) use chunked::{Chunked, StepSpot};
+pub use line::JobLine;
 pub use order::Order;
-pub use pool_profile::{Amounts, PoolProfile};
-pub use profile::{Mark, Profile};
-pub use running::{Extra, Running, RunningSet, Shadow};
-pub use wait_queue::{Fit, Place, Stairs, WaitQueue, Waiting, more_expanded};
+pub use pool_profile::{PoolProfile, ResourceAmounts};
+pub use profile::{Profile, ProfileMark};
+pub use running::{ExtraRule, RunningJob, RunningSet, Shadow};
+pub use wait_queue::{BackfillFit, FitStairs, QueuePlace, WaitQueue, WaitingJob, more_expanded};

@@ -1,9 +1,9 @@
 //! Order in which waiting jobs are considered.
 
-use super::Waiting;
-use super::formula::{Facts, Formula, Motion};
+use super::WaitingJob;
+use super::formula::{Formula, Motion, WaitingFacts};
 use crate::model::{JobId, Procs, Span, Time};
-use crate::text::{Form, Takes};
+use crate::text::{Takes, ValueForm};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -35,7 +35,7 @@ pub enum Order {
 
 impl Order {
     /// Values of a parameter that is an order.
-    pub const TAKES: Takes = Takes::Form(&Form {
+    pub const TAKES: Takes = Takes::Form(&ValueForm {
         name: "order",
         shape: "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf|wfp3|unicef|f1|f2|f3|f4|saf|laf|spf|lpf|sqf|lqf|\
                 srf|lrf|sexp|lexp|lcfs|site|multifactor(age=1000,size=100)|a formula",
@@ -132,7 +132,7 @@ impl Order {
     /// The place of a job in a queue of this order. Only formulas ask for `facts`.
     #[inline]
     #[must_use]
-    pub fn key(&self, procs: Procs, prediction: Span, id: JobId, facts: impl FnOnce() -> Facts) -> i64 {
+    pub fn key(&self, procs: Procs, prediction: Span, id: JobId, facts: impl FnOnce() -> WaitingFacts) -> i64 {
         match self {
             Order::Fcfs | Order::Lxf => i64::from(id.0),
             Order::Sjf => prediction.0,
@@ -155,9 +155,9 @@ impl Order {
         submit: Time,
         procs: Procs,
         prediction: Span,
-        facts: impl FnOnce() -> Facts,
-    ) -> Waiting {
-        Waiting { key: self.key(procs, prediction, id, facts), prediction, submit, id, procs }
+        facts: impl FnOnce() -> WaitingFacts,
+    ) -> WaitingJob {
+        WaitingJob { key: self.key(procs, prediction, id, facts), prediction, submit, id, procs }
     }
 }
 

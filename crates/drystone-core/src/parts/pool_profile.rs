@@ -20,12 +20,12 @@ pub struct PoolProfile {
 }
 
 /// Amounts of resources, ascending by resource.
-pub type Amounts = [(ResourceId, u64)];
+pub type ResourceAmounts = [(ResourceId, u64)];
 
 impl PoolProfile {
     /// Makes it that of running jobs: `free` now, more as each of `ends`, in ascending order of
     /// time, gives back what it holds. Ends that are past count as now.
-    pub fn reset<'a>(&mut self, now: Time, free: &[i64], ends: impl Iterator<Item = (Time, &'a Amounts)>) {
+    pub fn reset<'a>(&mut self, now: Time, free: &[i64], ends: impl Iterator<Item = (Time, &'a ResourceAmounts)>) {
         self.width = free.len();
         self.times.clear();
         self.levels.clear();
@@ -63,14 +63,14 @@ impl PoolProfile {
         self.times.partition_point(|&begin| begin <= time).saturating_sub(1)
     }
 
-    fn covers(&self, step: usize, amounts: &Amounts) -> bool {
+    fn covers(&self, step: usize, amounts: &ResourceAmounts) -> bool {
         let row = self.row(step);
         amounts.iter().all(|&(id, amount)| row[id.index()] >= amount as i64)
     }
 
     /// Returns whether this much is free from `from` on for this span, an instant at least.
     #[must_use]
-    pub fn fits(&self, from: Time, span: Span, amounts: &Amounts) -> bool {
+    pub fn fits(&self, from: Time, span: Span, amounts: &ResourceAmounts) -> bool {
         let end = from.saturating_add(span.max(Span(1)));
         amounts.is_empty()
             || (self.step_at(from)..self.times.len())
@@ -81,7 +81,7 @@ impl PoolProfile {
     /// The earliest time from `from` on at which so much is free for so long, an instant at least;
     /// `None` for never.
     #[must_use]
-    pub fn earliest(&self, amounts: &Amounts, span: Span, from: Time) -> Option<Time> {
+    pub fn earliest(&self, amounts: &ResourceAmounts, span: Span, from: Time) -> Option<Time> {
         if amounts.is_empty() {
             return Some(from);
         }
@@ -102,16 +102,16 @@ impl PoolProfile {
     }
 
     /// Takes amounts from `from` until `to`.
-    pub fn reserve(&mut self, from: Time, to: Time, amounts: &Amounts) {
+    pub fn reserve(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
         self.change(from, to, amounts, -1);
     }
 
     /// Gives them back.
-    pub fn release(&mut self, from: Time, to: Time, amounts: &Amounts) {
+    pub fn release(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
         self.change(from, to, amounts, 1);
     }
 
-    fn change(&mut self, from: Time, to: Time, amounts: &Amounts, sign: i64) {
+    fn change(&mut self, from: Time, to: Time, amounts: &ResourceAmounts, sign: i64) {
         let from = from.max(self.times[0]);
         if amounts.is_empty() || to <= from {
             return;
@@ -157,12 +157,12 @@ mod tests {
     /// Every second by itself.
     type Seconds = Vec<[i64; POOLS]>;
 
-    fn fits(seconds: &Seconds, from: i64, span: i64, amounts: &Amounts) -> bool {
+    fn fits(seconds: &Seconds, from: i64, span: i64, amounts: &ResourceAmounts) -> bool {
         let until = (from + span.max(1)).min(HORIZON);
         (from..until).all(|t| amounts.iter().all(|&(id, n)| seconds[t as usize][id.index()] >= n as i64))
     }
 
-    fn change(seconds: &mut Seconds, from: i64, to: i64, amounts: &Amounts, sign: i64) {
+    fn change(seconds: &mut Seconds, from: i64, to: i64, amounts: &ResourceAmounts, sign: i64) {
         for t in from..to.min(HORIZON) {
             amounts.iter().for_each(|&(id, n)| seconds[t as usize][id.index()] += sign * n as i64);
         }

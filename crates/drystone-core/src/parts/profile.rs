@@ -44,31 +44,31 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!((plan.free_at(Time(149)), plan.free_at(Time(150))), (0, 4));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "SavedProfile")]
 pub struct Profile {
     /// Start of each step; the last one has no end.
     times: Vec<Time>,
     /// Free processors in each step.
     free: Vec<Procs>,
     /// Changes since the oldest mark, newest last. Empty while nothing is marked.
-    trail: Vec<Edit>,
+    trail: Vec<ProfileEdit>,
     marks: u32,
 }
 
 /// A profile as it was saved, which may be no profile.
 #[derive(Deserialize)]
-struct Saved {
+struct SavedProfile {
     times: Vec<Time>,
     free: Vec<Procs>,
-    trail: Vec<Edit>,
+    trail: Vec<ProfileEdit>,
     marks: u32,
 }
 
-impl TryFrom<Saved> for Profile {
+impl TryFrom<SavedProfile> for Profile {
     type Error = &'static str;
 
-    fn try_from(saved: Saved) -> Result<Profile, &'static str> {
-        let Saved { times, free, trail, marks } = saved;
+    fn try_from(saved: SavedProfile) -> Result<Profile, &'static str> {
+        let SavedProfile { times, free, trail, marks } = saved;
         let rising = times.windows(2).all(|pair| pair[0] < pair[1]);
         if times.is_empty() || times.len() != free.len() || !rising {
             return Err("no profile of free processors");
@@ -79,7 +79,7 @@ impl TryFrom<Saved> for Profile {
 
 /// One reservation or release, with what it takes to undo it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Edit {
+struct ProfileEdit {
     from: Time,
     to: Time,
     procs: Procs,
@@ -92,7 +92,7 @@ struct Edit {
 /// they were made.
 #[derive(PartialEq, Eq, Debug)]
 #[must_use = "a mark that is never rolled back or dropped keeps the trail growing"]
-pub struct Mark {
+pub struct ProfileMark {
     trail: usize,
 }
 
@@ -288,7 +288,7 @@ impl Profile {
         }
         self.free[from..to].iter_mut().for_each(|free| *free -= procs);
         if self.marks > 0 && procs > 0 {
-            self.trail.push(Edit { from: start, to: end, procs, reserved: true, inserted: (new_from, new_to) });
+            self.trail.push(ProfileEdit { from: start, to: end, procs, reserved: true, inserted: (new_from, new_to) });
         }
         Some(start)
     }
@@ -340,14 +340,14 @@ impl Profile {
     }
 
     /// Remembers this state.
-    pub fn mark(&mut self) -> Mark {
+    pub fn mark(&mut self) -> ProfileMark {
         self.marks += 1;
-        Mark { trail: self.trail.len() }
+        ProfileMark { trail: self.trail.len() }
     }
 
     /// Returns to the state at `mark` and forgets the mark. Later marks must have been rolled back
     /// or dropped before.
-    pub fn rollback(&mut self, mark: Mark) {
+    pub fn rollback(&mut self, mark: ProfileMark) {
         while self.trail.len() > mark.trail {
             if let Some(edit) = self.trail.pop() {
                 self.undo(edit);
@@ -357,7 +357,7 @@ impl Profile {
     }
 
     /// Keeps what was done since `mark` and forgets the mark.
-    pub fn drop_mark(&mut self, _mark: Mark) {
+    pub fn drop_mark(&mut self, _mark: ProfileMark) {
         self.marks -= 1;
         if self.marks == 0 {
             self.trail.clear();
@@ -395,7 +395,7 @@ impl Profile {
             };
         }
         if self.marks > 0 {
-            self.trail.push(Edit { from, to, procs, reserved, inserted: (new_from, new_to) });
+            self.trail.push(ProfileEdit { from, to, procs, reserved, inserted: (new_from, new_to) });
         }
     }
 
@@ -410,7 +410,7 @@ impl Profile {
         (at + 1, true)
     }
 
-    fn undo(&mut self, edit: Edit) {
+    fn undo(&mut self, edit: ProfileEdit) {
         let first = self.step_at(edit.from);
         let last = if edit.to == Time::MAX { self.times.len() } else { self.step_at(edit.to) };
         for free in &mut self.free[first..last] {

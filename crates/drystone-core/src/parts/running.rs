@@ -1,13 +1,13 @@
 //! The running jobs in the order of their predicted ends.
 
-use super::tree::{Item, Packed, Probe, Tree, packed};
+use super::tree::{Packed, Probe, Tree, TreeItem, packed};
 use crate::model::{JobId, Procs, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A running job as the plan sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Running {
+pub struct RunningJob {
     /// Predicted end. May lie in the past where a job has outlived its prediction.
     pub end: Time,
     /// Identity of the job.
@@ -16,7 +16,7 @@ pub struct Running {
     pub procs: Procs,
 }
 
-impl Item for Running {
+impl TreeItem for RunningJob {
     type Summary = u64;
 
     #[inline]
@@ -33,7 +33,7 @@ impl Item for Running {
         *sum += child;
     }
 
-    fn leave(&self, sum: &mut u64, _: &[Running]) -> bool {
+    fn leave(&self, sum: &mut u64, _: &[RunningJob]) -> bool {
         *sum -= u64::from(self.procs);
         true
     }
@@ -47,7 +47,7 @@ impl Item for Running {
 /// Count of the extra processors at the shadow time; published results differ in it (spec of the
 /// EASY family).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Extra {
+pub enum ExtraRule {
     /// All jobs that are predicted to end by the shadow time count.
     #[default]
     All,
@@ -73,23 +73,23 @@ pub struct Shadow {
 ///
 /// ```
 /// use drystone_core::model::{JobId, Time};
-/// use drystone_core::parts::{Extra, Running, RunningSet, Shadow};
+/// use drystone_core::parts::{ExtraRule, RunningJob, RunningSet, Shadow};
 ///
 /// let mut running = RunningSet::default();
 /// for (id, end, procs) in [(0, 50, 2), (1, 80, 4), (2, 200, 8)] {
-///     running.insert(Running { end: Time(end), id: JobId(id), procs });
+///     running.insert(RunningJob { end: Time(end), id: JobId(id), procs });
 /// }
 ///
 /// // At 50 two are free, at 80 six: three more than the job lacks.
-/// let shadow = running.shadow(3, Extra::All, Time(10));
+/// let shadow = running.shadow(3, ExtraRule::All, Time(10));
 /// assert_eq!(shadow, Some(Shadow { time: Time(80), extra: 3 }));
 /// // The end of all of them does not suffice for 15.
-/// assert_eq!(running.shadow(15, Extra::All, Time(10)), None);
+/// assert_eq!(running.shadow(15, ExtraRule::All, Time(10)), None);
 /// ```
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunningSet {
-    tree: Tree<Running>,
+    tree: Tree<RunningJob>,
 }
 
 impl fmt::Debug for RunningSet {
@@ -104,7 +104,7 @@ struct Accumulate {
     need: u64,
 }
 
-impl Probe<Running> for Accumulate {
+impl Probe<RunningJob> for Accumulate {
     #[inline]
     fn enter(&mut self, sum: &u64) -> bool {
         if self.sum + sum < self.need {
@@ -115,7 +115,7 @@ impl Probe<Running> for Accumulate {
     }
 
     #[inline]
-    fn take(&mut self, job: &Running) -> bool {
+    fn take(&mut self, job: &RunningJob) -> bool {
         self.sum += u64::from(job.procs);
         self.sum >= self.need
     }
@@ -124,27 +124,27 @@ impl Probe<Running> for Accumulate {
 impl RunningSet {
     /// Adds a job that has started.
     #[inline]
-    pub fn insert(&mut self, job: Running) {
+    pub fn insert(&mut self, job: RunningJob) {
         self.tree.insert(job);
     }
 
     /// Removes a job by its predicted end; `None` if it is not there.
     #[inline]
-    pub fn remove(&mut self, end: Time, id: JobId) -> Option<Running> {
+    pub fn remove(&mut self, end: Time, id: JobId) -> Option<RunningJob> {
         self.tree.remove(&packed(end.0, id))
     }
 
     /// Gives a job another predicted end; `false` if it is not there.
     #[inline]
-    pub fn postpone(&mut self, job: Running, end: Time) -> bool {
-        self.tree.replace(&job.key(), Running { end, ..job }).is_some()
+    pub fn postpone(&mut self, job: RunningJob, end: Time) -> bool {
+        self.tree.replace(&job.key(), RunningJob { end, ..job }).is_some()
     }
 
     /// Gives the first job, which must be there, another predicted end.
     #[inline]
-    pub(crate) fn postpone_first(&mut self, first: Running, end: Time) {
+    pub(crate) fn postpone_first(&mut self, first: RunningJob, end: Time) {
         debug_assert_eq!(self.first(), Some(first));
-        self.tree.replace_first(Running { end, ..first });
+        self.tree.replace_first(RunningJob { end, ..first });
     }
 
     /// Number of running jobs.
@@ -162,13 +162,13 @@ impl RunningSet {
     /// The job that is predicted to end first.
     #[inline]
     #[must_use]
-    pub fn first(&self) -> Option<Running> {
+    pub fn first(&self) -> Option<RunningJob> {
         self.tree.first().copied()
     }
 
     /// The job that is predicted to end last. O(log n).
     #[must_use]
-    pub fn last(&self) -> Option<Running> {
+    pub fn last(&self) -> Option<RunningJob> {
         self.tree.last().copied()
     }
 
@@ -185,7 +185,7 @@ impl RunningSet {
     /// now, and [`Time::MIN`] where a shadow time may lie in the past.
     #[inline]
     #[must_use]
-    pub fn shadow(&self, missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
+    pub fn shadow(&self, missing: Procs, extra: ExtraRule, floor: Time) -> Option<Shadow> {
         match self.tree.flat() {
             Some(jobs) => walk(jobs.iter(), missing, extra, floor),
             None => self.deep_shadow(&[], missing, extra, floor),
@@ -195,8 +195,8 @@ impl RunningSet {
     /// Returns the shadow as if these jobs, in order of predicted end and id, were also in the set.
     /// O((k + 1) log n) for k of them.
     #[must_use]
-    pub fn shadow_with(&self, more: &[Running], missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
-        debug_assert!(more.is_sorted_by_key(Running::key), "{more:?}");
+    pub fn shadow_with(&self, more: &[RunningJob], missing: Procs, extra: ExtraRule, floor: Time) -> Option<Shadow> {
+        debug_assert!(more.is_sorted_by_key(RunningJob::key), "{more:?}");
         let Some(jobs) = self.tree.flat() else {
             return self.deep_shadow(more, missing, extra, floor);
         };
@@ -209,7 +209,7 @@ impl RunningSet {
         walk(merged, missing, extra, floor)
     }
 
-    fn deep_shadow(&self, more: &[Running], missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
+    fn deep_shadow(&self, more: &[RunningJob], missing: Procs, extra: ExtraRule, floor: Time) -> Option<Shadow> {
         let missing = u64::from(missing);
         // What the first of the others add, and the job of the set with which that suffices: unless
         // the next one comes before.
@@ -235,8 +235,8 @@ impl RunningSet {
         };
         let time = last.end.max(floor);
         let sum = match extra {
-            Extra::First => enough,
-            Extra::All => {
+            ExtraRule::First => enough,
+            ExtraRule::All => {
                 let others = more.iter().take_while(|job| job.end <= time).map(|job| u64::from(job.procs));
                 self.sum_by(time) + others.sum::<u64>()
             }
@@ -262,21 +262,26 @@ impl RunningSet {
     }
 
     /// Running jobs in order of predicted end. O(n).
-    pub fn iter(&self) -> impl Iterator<Item = &Running> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = &RunningJob> + '_ {
         self.tree.iter()
     }
 }
 
 /// The shadow time by a walk over the running jobs in order.
 #[inline(always)]
-fn walk<'a>(mut ends: impl Iterator<Item = &'a Running>, missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
+fn walk<'a>(
+    mut ends: impl Iterator<Item = &'a RunningJob>,
+    missing: Procs,
+    extra: ExtraRule,
+    floor: Time,
+) -> Option<Shadow> {
     let mut sum = 0;
     let last = ends.find(|job| {
         sum += job.procs;
         sum >= missing
     })?;
     let time = last.end.max(floor);
-    if extra == Extra::All {
+    if extra == ExtraRule::All {
         sum += ends.take_while(|job| job.end <= time).map(|job| job.procs).sum::<Procs>();
     }
     Some(Shadow { time, extra: sum - missing })
@@ -287,13 +292,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn obvious(jobs: &[Running], free: Procs, need: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
+    fn obvious(jobs: &[RunningJob], free: Procs, need: Procs, extra: ExtraRule, floor: Time) -> Option<Shadow> {
         let mut sum = free;
         for (i, job) in jobs.iter().enumerate() {
             sum += job.procs;
             if sum >= need {
                 let time = job.end.max(floor);
-                if extra == Extra::All {
+                if extra == ExtraRule::All {
                     sum += jobs[i + 1..].iter().filter(|j| j.end <= time).map(|j| j.procs).sum::<Procs>();
                 }
                 return Some(Shadow { time, extra: sum - need });
@@ -308,8 +313,8 @@ mod tests {
             jobs in prop::collection::vec((0i64..300, 1u32..50), 0..400),
             queries in prop::collection::vec((0u32..40, 0u32..3000, 0i64..350, any::<bool>()), 20),
         ) {
-            let mut list: Vec<Running> = jobs.iter().enumerate()
-                .map(|(i, &(end, procs))| Running { end: Time(end), id: JobId(i as u32), procs }).collect();
+            let mut list: Vec<RunningJob> = jobs.iter().enumerate()
+                .map(|(i, &(end, procs))| RunningJob { end: Time(end), id: JobId(i as u32), procs }).collect();
             let (mut set, mut apart, mut more) = (RunningSet::default(), RunningSet::default(), Vec::new());
             list.iter().for_each(|&j| set.insert(j));
             list.iter().for_each(|&j| if j.id.0 % 29 == 0 { more.push(j) } else { apart.insert(j) });
@@ -317,7 +322,7 @@ mod tests {
             more.sort_by_key(|j| (j.end, j.id));
             prop_assert_eq!(set.last(), list.last().copied());
             for (free, lacks, floor, all) in queries {
-                let extra = if all { Extra::All } else { Extra::First };
+                let extra = if all { ExtraRule::All } else { ExtraRule::First };
                 for floor in [Time(floor), Time::MIN] {
                     let need = free + 1 + lacks;
                     let expected = obvious(&list, free, need, extra, floor);

@@ -13,7 +13,7 @@ mod nodes;
 mod remove;
 
 use crate::model::JobId;
-use nodes::{Inner, Leaf};
+use nodes::{InnerNode, Leaf};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
@@ -30,7 +30,7 @@ const FANOUT: usize = 16;
 const WAY: usize = 7;
 
 /// Something kept in a [`Tree`], in the order of its key.
-pub(crate) trait Item: Copy + Default {
+pub(crate) trait TreeItem: Copy + Default {
     /// Summary of a subtree's items.
     type Summary: Clone + Default;
 
@@ -73,7 +73,7 @@ pub(crate) fn packed(key: i64, id: JobId) -> Packed {
 }
 
 /// Guide of a search through a tree: the subtrees and items worth a visit.
-pub(crate) trait Probe<T: Item> {
+pub(crate) trait Probe<T: TreeItem> {
     /// May the subtree hold a match?
     fn enter(&mut self, summary: &T::Summary) -> bool;
     /// Is this item what we look for?
@@ -81,9 +81,9 @@ pub(crate) trait Probe<T: Item> {
 }
 
 /// Takes whatever comes first.
-struct Any;
+struct AnyItem;
 
-impl<T: Item> Probe<T> for Any {
+impl<T: TreeItem> Probe<T> for AnyItem {
     fn enter(&mut self, _: &T::Summary) -> bool {
         true
     }
@@ -95,11 +95,11 @@ impl<T: Item> Probe<T> for Any {
 
 /// The tree. Nodes live in two arenas and refer to each other by position; freed nodes are reused.
 #[derive(Clone)]
-pub(crate) struct Tree<T: Item> {
+pub(crate) struct Tree<T: TreeItem> {
     /// All items, while there are no nodes.
     flat: Box<Leaf<T, FLAT>>,
     leaves: Vec<Leaf<T, LEAF>>,
-    inners: Vec<Inner<T>>,
+    inners: Vec<InnerNode<T>>,
     free_leaves: Vec<u32>,
     free_inners: Vec<u32>,
     root: u32,
@@ -108,7 +108,7 @@ pub(crate) struct Tree<T: Item> {
     len: usize,
 }
 
-impl<T: Item> Default for Tree<T> {
+impl<T: TreeItem> Default for Tree<T> {
     fn default() -> Self {
         Tree {
             flat: Box::new(Leaf::empty()),
@@ -124,9 +124,9 @@ impl<T: Item> Default for Tree<T> {
 }
 
 /// A way down: per level of inner nodes the node and the slot of its child.
-type Way = [(u32, u32); WAY];
+type TreePath = [(u32, u32); WAY];
 
-impl<T: Item> Tree<T> {
+impl<T: TreeItem> Tree<T> {
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -196,7 +196,7 @@ impl<T: Item> Tree<T> {
 
     /// The way down to the leaf whose range holds `key`, and the leaf.
     #[inline]
-    fn way(&self, key: &Packed) -> (Way, u32) {
+    fn way(&self, key: &Packed) -> (TreePath, u32) {
         let mut way = [(0, 0); WAY];
         let mut node = self.root;
         for step in &mut way[..self.height as usize] {
@@ -287,7 +287,7 @@ impl<T: Item> Tree<T> {
         if self.height == 0 {
             return self.take_flat(0);
         }
-        self.take(None, &mut Any)
+        self.take(None, &mut AnyItem)
     }
 
     /// All items in key order.
@@ -364,7 +364,7 @@ impl<T: Item> Tree<T> {
     /// The leaf of the first item behind `after` that the probe takes, its place there, and the way
     /// to it.
     #[inline]
-    fn find_way(&self, after: Option<Packed>, probe: &mut impl Probe<T>, way: &mut Way) -> Option<(u32, usize)> {
+    fn find_way(&self, after: Option<Packed>, probe: &mut impl Probe<T>, way: &mut TreePath) -> Option<(u32, usize)> {
         let mut after = after;
         let (mut node, mut level, mut from) = (self.root, 0, self.slot_in(self.root, 0, after));
         loop {
@@ -409,7 +409,7 @@ impl<T: Item> Tree<T> {
 }
 
 // The shape of the tree is no part of the state: only the items are saved, and put back one by one.
-impl<T: Item + Serialize> Serialize for Tree<T> {
+impl<T: TreeItem + Serialize> Serialize for Tree<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut seq = serializer.serialize_seq(Some(self.len))?;
         for item in self.iter() {
@@ -419,7 +419,7 @@ impl<T: Item + Serialize> Serialize for Tree<T> {
     }
 }
 
-impl<'de, T: Item + Deserialize<'de>> Deserialize<'de> for Tree<T> {
+impl<'de, T: TreeItem + Deserialize<'de>> Deserialize<'de> for Tree<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let items = Vec::<T>::deserialize(deserializer)?;
         let mut tree = Tree::default();

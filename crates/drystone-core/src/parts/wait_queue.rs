@@ -2,14 +2,14 @@
 //! backfilled.
 
 use super::profile::Profile;
-use super::tree::{Item, Packed, Probe, Tree, packed};
+use super::tree::{Packed, Probe, Tree, TreeItem, packed};
 use crate::model::{JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::hint::select_unpredictable;
 
 /// A waiting job as its queue sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct WaitingJob {
     /// Its place in the queue: smallest first, ties by id. See [`super::Order::key`].
     pub key: i64,
     /// Predicted run time.
@@ -22,17 +22,17 @@ pub struct Waiting {
     pub procs: Procs,
 }
 
-impl Waiting {
+impl WaitingJob {
     /// Returns the job's place in its queue.
     #[must_use]
-    pub fn place(&self) -> Place {
-        Place { key: self.key, id: self.id }
+    pub fn place(&self) -> QueuePlace {
+        QueuePlace { key: self.key, id: self.id }
     }
 }
 
 /// A place in a queue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
-pub struct Place {
+pub struct QueuePlace {
     /// Smallest first.
     pub key: i64,
     /// Breaks ties.
@@ -42,7 +42,7 @@ pub struct Place {
 /// Condition for a start beside a reservation: a job that fits the free processors and either ends
 /// within the backfill window or uses no more than the extra processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fit {
+pub struct BackfillFit {
     /// Free processors.
     pub free: Procs,
     /// Backfill window: the time from now to the shadow time. Negative where the shadow time has
@@ -52,11 +52,11 @@ pub struct Fit {
     pub extra: Procs,
 }
 
-impl Fit {
+impl BackfillFit {
     /// Whatever fits the free processors, however long it runs.
     #[must_use]
-    pub fn anything(free: Procs) -> Fit {
-        Fit { free, window: Span::MAX, extra: 0 }
+    pub fn anything(free: Procs) -> BackfillFit {
+        BackfillFit { free, window: Span::MAX, extra: 0 }
     }
 
     /// Returns whether a job of this size and prediction may start.
@@ -82,7 +82,7 @@ impl Fit {
 /// Free processors fall only where a reservation begins, so the fewest that are free during all of
 /// a job's run are a falling function of its length with one step per reservation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Stairs {
+pub struct FitStairs {
     /// Free processors now.
     pub free: Procs,
     /// Per reservation the time until it begins and what it leaves over: a job that runs longer may
@@ -90,7 +90,7 @@ pub struct Stairs {
     pub steps: Vec<(Span, Procs)>,
 }
 
-impl Stairs {
+impl FitStairs {
     /// Computes the condition for a start now beside everything in this plan, on no more than
     /// `free` processors. O(steps).
     pub fn beside(&mut self, plan: &Profile, now: Time, free: Procs) {
@@ -168,7 +168,7 @@ fn smallest(class: usize) -> Procs {
 }
 
 /// The shortest prediction per class of sizes, as [`coarse`] as is good for pruning: with it, both
-/// conditions of [`Fit`] prune together.
+/// conditions of [`BackfillFit`] prune together.
 #[derive(Clone)]
 pub(crate) struct Shortest {
     by_class: [i16; CLASSES],
@@ -215,7 +215,7 @@ fn is_in(class: usize, procs: Procs) -> bool {
 /// foretold: a job takes no branch, and only after some of them comes the question whether to go
 /// on.
 #[inline]
-fn shortest_in(class: usize, jobs: &[Waiting], enough: i16) -> Option<i32> {
+fn shortest_in(class: usize, jobs: &[WaitingJob], enough: i16) -> Option<i32> {
     let (mut any, mut shortest) = (false, Span::MAX);
     for some in jobs.chunks(16) {
         for job in some {
@@ -236,7 +236,7 @@ impl Default for Shortest {
     }
 }
 
-impl Item for Waiting {
+impl TreeItem for WaitingJob {
     type Summary = Shortest;
 
     #[inline]
@@ -262,7 +262,7 @@ impl Item for Waiting {
         s.ordered &= child.ordered;
     }
 
-    fn leave(&self, s: &mut Shortest, rest: &[Waiting]) -> bool {
+    fn leave(&self, s: &mut Shortest, rest: &[WaitingJob]) -> bool {
         let class = class(self.procs);
         let before = s.by_class[class];
         if before != coarse(capped(self.prediction)) {
@@ -285,16 +285,16 @@ impl Item for Waiting {
     }
 }
 
-/// A [`Fit`] translated to classes: a subtree is worth a visit if some class holds a prediction
-/// below its limit. Of larger classes than the first `N` nothing fits.
+/// A [`BackfillFit`] translated to classes: a subtree is worth a visit if some class holds a
+/// prediction below its limit. Of larger classes than the first `N` nothing fits.
 struct FitProbe<const N: usize> {
-    fit: Fit,
+    fit: BackfillFit,
     limit: [i16; N],
 }
 
 impl<const N: usize> FitProbe<N> {
     #[inline]
-    fn new(fit: Fit) -> FitProbe<N> {
+    fn new(fit: BackfillFit) -> FitProbe<N> {
         debug_assert!(class(fit.free) < N);
         let window = if fit.window < Span::ZERO { 0 } else { coarse(capped(fit.window)) + 1 };
         let (fits, narrow) = (classes_up_to(fit.free), classes_up_to(fit.extra.min(fit.free)));
@@ -304,14 +304,14 @@ impl<const N: usize> FitProbe<N> {
     }
 }
 
-/// [`Stairs`] translated to classes.
+/// [`FitStairs`] translated to classes.
 struct StairsProbe<'a> {
-    stairs: &'a Stairs,
+    stairs: &'a FitStairs,
     limit: [i16; CLASSES],
 }
 
 impl StairsProbe<'_> {
-    fn new(stairs: &Stairs) -> StairsProbe<'_> {
+    fn new(stairs: &FitStairs) -> StairsProbe<'_> {
         let limit = std::array::from_fn(|c| match stairs.longest(smallest(c)) {
             None => 0,
             Some(span) => coarse(capped(span)) + 1,
@@ -320,19 +320,19 @@ impl StairsProbe<'_> {
     }
 }
 
-impl Probe<Waiting> for StairsProbe<'_> {
+impl Probe<WaitingJob> for StairsProbe<'_> {
     #[inline]
     fn enter(&mut self, s: &Shortest) -> bool {
         s.by_class.iter().zip(&self.limit).fold(false, |any, (have, limit)| any | (have < limit))
     }
 
     #[inline]
-    fn take(&mut self, job: &Waiting) -> bool {
+    fn take(&mut self, job: &WaitingJob) -> bool {
         self.stairs.admits(job.procs, job.prediction)
     }
 }
 
-impl<const N: usize> Probe<Waiting> for FitProbe<N> {
+impl<const N: usize> Probe<WaitingJob> for FitProbe<N> {
     #[inline]
     fn enter(&mut self, s: &Shortest) -> bool {
         // Without branches, so that it becomes a handful of vector instructions.
@@ -340,9 +340,9 @@ impl<const N: usize> Probe<Waiting> for FitProbe<N> {
     }
 
     #[inline]
-    fn take(&mut self, job: &Waiting) -> bool {
-        // As [`Fit::admits`], with one branch: in the leaf of a long queue three could not be
-        // foretold.
+    fn take(&mut self, job: &WaitingJob) -> bool {
+        // As [`BackfillFit::admits`], with one branch: in the leaf of a long queue three could not
+        // be foretold.
         let fit = &self.fit;
         (job.procs <= fit.free) & ((job.prediction <= fit.window) | (job.procs <= fit.extra))
     }
@@ -359,18 +359,18 @@ impl<const N: usize> Probe<Waiting> for FitProbe<N> {
 ///
 /// ```
 /// use drystone_core::model::{JobId, Procs, Span, Time};
-/// use drystone_core::parts::{Fit, WaitQueue, Waiting};
+/// use drystone_core::parts::{BackfillFit, WaitQueue, WaitingJob};
 ///
 /// let mut queue = WaitQueue::default();
 /// let jobs = [(3, 10), (2, 90), (1, 90), (2, 60)];
 /// for (at, (procs, seconds)) in (0..).zip(jobs) {
 ///     let (submit, prediction) = (Time(i64::from(at)), Span(seconds));
-///     queue.insert(Waiting { key: submit.0, prediction, submit, id: JobId(at), procs });
+///     queue.insert(WaitingJob { key: submit.0, prediction, submit, id: JobId(at), procs });
 /// }
 ///
 /// let head = queue.take_first().expect("a waiting job");
 /// assert_eq!(head.id, JobId(0));
-/// let fit = Fit { free: 2, window: Span(60), extra: 1 };
+/// let fit = BackfillFit { free: 2, window: Span(60), extra: 1 };
 /// // Job 1 is too long for the window and too wide for the extra processor; job 2 needs no more than that.
 /// let next = queue.next_fit(None, fit).expect("a job to backfill");
 /// assert_eq!(next.id, JobId(2));
@@ -380,33 +380,33 @@ impl<const N: usize> Probe<Waiting> for FitProbe<N> {
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WaitQueue {
-    tree: Tree<Waiting>,
+    tree: Tree<WaitingJob>,
 }
 
 impl WaitQueue {
     /// Adds a job. Its place must not be taken: a job is in a queue at most once.
     #[inline]
-    pub fn insert(&mut self, job: Waiting) {
+    pub fn insert(&mut self, job: WaitingJob) {
         self.tree.insert(job);
     }
 
     /// Removes the job at this place; `None` if there is none.
     #[inline]
-    pub fn remove(&mut self, place: Place) -> Option<Waiting> {
+    pub fn remove(&mut self, place: QueuePlace) -> Option<WaitingJob> {
         self.tree.remove(&packed(place.key, place.id))
     }
 
     /// Puts a job in the place of another, or of its former self; `None`, and nothing is changed,
     /// if that is not there.
     #[inline]
-    pub fn replace(&mut self, place: Place, job: Waiting) -> Option<Waiting> {
+    pub fn replace(&mut self, place: QueuePlace, job: WaitingJob) -> Option<WaitingJob> {
         self.tree.replace(&packed(place.key, place.id), job)
     }
 
     /// The head of the queue.
     #[inline]
     #[must_use]
-    pub fn first(&self) -> Option<Waiting> {
+    pub fn first(&self) -> Option<WaitingJob> {
         self.tree.first().copied()
     }
 
@@ -425,7 +425,7 @@ impl WaitQueue {
     /// The first job in queue order, behind `after` if given, that `fit` admits.
     #[inline]
     #[must_use]
-    pub fn next_fit(&self, after: Option<Place>, fit: Fit) -> Option<Waiting> {
+    pub fn next_fit(&self, after: Option<QueuePlace>, fit: BackfillFit) -> Option<WaitingJob> {
         if fit.free == 0 {
             return None;
         }
@@ -443,7 +443,7 @@ impl WaitQueue {
     /// As [`WaitQueue::next_fit`], and takes the job out of the queue: cheaper than both one after
     /// the other.
     #[inline]
-    pub fn take_fit(&mut self, after: Option<Place>, fit: Fit) -> Option<Waiting> {
+    pub fn take_fit(&mut self, after: Option<QueuePlace>, fit: BackfillFit) -> Option<WaitingJob> {
         if fit.free == 0 {
             return None;
         }
@@ -463,12 +463,12 @@ impl WaitQueue {
     /// hands it to `starts`. Returns how many processors may be free for the jobs that are left to
     /// stay: with more, a job might be admitted by a fit that is no wider otherwise.
     #[inline]
-    pub(crate) fn take_all(&mut self, fit: &mut Fit, mut starts: impl FnMut(&Waiting)) -> Procs {
+    pub(crate) fn take_all(&mut self, fit: &mut BackfillFit, mut starts: impl FnMut(&WaitingJob)) -> Procs {
         let (mut at, mut larger) = (0, Procs::MAX);
         while fit.free > 0
             && let Some(jobs) = self.tree.flat()
         {
-            let Fit { free, window, extra } = *fit;
+            let BackfillFit { free, window, extra } = *fit;
             let next = jobs[at..].iter().position(|job| {
                 // So it is with most, as a rule: a job that is not has started.
                 if job.procs > free {
@@ -496,7 +496,7 @@ impl WaitQueue {
 
     /// Takes the head out of the queue.
     #[inline]
-    pub fn take_first(&mut self) -> Option<Waiting> {
+    pub fn take_first(&mut self) -> Option<WaitingJob> {
         self.tree.take_first()
     }
 
@@ -504,7 +504,7 @@ impl WaitQueue {
     /// [`WaitQueue::next_fit`].
     #[inline]
     #[must_use]
-    pub fn next_admitted(&self, after: Option<Place>, stairs: &Stairs) -> Option<Waiting> {
+    pub fn next_admitted(&self, after: Option<QueuePlace>, stairs: &FitStairs) -> Option<WaitingJob> {
         if stairs.free == 0 {
             return None;
         }
@@ -522,17 +522,17 @@ impl WaitQueue {
     /// Branch and bound over the queue: a group is visited only if its oldest submit with its
     /// shortest prediction would beat the best found so far.
     #[must_use]
-    pub fn most_expanded(&self, now: Time, fit: Option<Fit>) -> Option<Waiting> {
+    pub fn most_expanded(&self, now: Time, fit: Option<BackfillFit>) -> Option<WaitingJob> {
         let mut probe = fit.map(FitProbe::<CLASSES>::new);
-        let best: std::cell::Cell<Option<Waiting>> = std::cell::Cell::new(None);
+        let best: std::cell::Cell<Option<WaitingJob>> = std::cell::Cell::new(None);
         self.tree.walk(
             &mut |s| {
                 let shortest = s.by_class.iter().copied().min().unwrap_or(NONE);
-                let bound = Waiting {
+                let bound = WaitingJob {
                     submit: s.earliest,
                     prediction: Span(i64::from(finest(shortest))),
                     id: JobId(0),
-                    ..Waiting::default()
+                    ..WaitingJob::default()
                 };
                 probe.as_mut().is_none_or(|p| p.enter(s)) && best.get().is_none_or(|b| more_expanded(&bound, &b, now))
             },
@@ -549,7 +549,7 @@ impl WaitQueue {
     }
 
     /// All jobs in queue order. O(n).
-    pub fn iter(&self) -> impl Iterator<Item = &Waiting> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = &WaitingJob> + '_ {
         self.tree.iter()
     }
 
@@ -562,7 +562,7 @@ impl WaitQueue {
 /// Returns the position in an ordered list of the first job, behind `after` if given, that `fit`
 /// admits.
 #[inline]
-fn next_in(jobs: &[Waiting], after: Option<Place>, fit: Fit) -> Option<usize> {
+fn next_in(jobs: &[WaitingJob], after: Option<QueuePlace>, fit: BackfillFit) -> Option<usize> {
     let from = after.map_or(0, |p| jobs.partition_point(|j| j.key() <= packed(p.key, p.id)));
     jobs[from..].iter().position(|j| fit.admits(j.procs, j.prediction)).map(|at| from + at)
 }
@@ -570,9 +570,9 @@ fn next_in(jobs: &[Waiting], after: Option<Place>, fit: Fit) -> Option<usize> {
 /// Returns whether `a` comes before `b` by expansion factor at `now`: larger first, then smaller
 /// id. Exact, in integers.
 #[must_use]
-pub fn more_expanded(a: &Waiting, b: &Waiting, now: Time) -> bool {
-    let wait = |j: &Waiting| i128::from((now - j.submit).0.max(0));
-    let run = |j: &Waiting| i128::from(j.prediction.0.max(1));
+pub fn more_expanded(a: &WaitingJob, b: &WaitingJob, now: Time) -> bool {
+    let wait = |j: &WaitingJob| i128::from((now - j.submit).0.max(0));
+    let run = |j: &WaitingJob| i128::from(j.prediction.0.max(1));
     // (wait + run) / run compares as wait / run.
     let (left, right) = (wait(a) * run(b), wait(b) * run(a));
     left > right || (left == right && a.id < b.id)

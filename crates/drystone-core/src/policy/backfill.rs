@@ -17,17 +17,17 @@ mod several;
 mod starvation;
 mod told;
 
-pub use choices::{Arrive, Choices, Guard, Overdue};
+pub use choices::{Arrive, BackfillChoices, OverdueRule, OvertakeGuard};
 pub(crate) use kinds::{EASY, FCFS, GREEDY};
 
-use super::ranking::{self, Ranking};
-use super::{Actions, Event, Policy, Requirement, View, Why};
+use super::ranking::{self, OrderRanking};
+use super::{Actions, Policy, PolicyEvent, Requirement, StartReason, View};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{Extra, Fit, Line, Order, Profile, Running, Waiting};
-use blocked::Blocked;
+use crate::parts::{BackfillFit, ExtraRule, JobLine, Order, Profile, RunningJob, WaitingJob};
+use blocked::BlockedPass;
 use serde::{Deserialize, Serialize};
-use starvation::Starvation;
+use starvation::StarvationQueue;
 
 /// Queue, reservations, backfilling.
 ///
@@ -38,23 +38,23 @@ use starvation::Starvation;
 /// that does not change with time.
 #[derive(Serialize, Deserialize)]
 pub struct Backfill {
-    choices: Choices,
+    choices: BackfillChoices,
     /// Waiting jobs in the order of reservations, unless they are in line. See
     /// [`Backfill::predictions_lag`].
-    queue: Ranking,
+    queue: OrderRanking,
     /// Instead of it where only the first of it is ever asked for, and the order is that of
     /// arrival.
-    line: Option<Line>,
+    line: Option<JobLine>,
     /// The waiting jobs in the order of backfilling, where that is another.
-    candidates: Option<Ranking>,
+    candidates: Option<OrderRanking>,
     /// Jobs that this pass has started from the head of the queue.
     #[serde(skip)]
-    started: Vec<Running>,
+    started: Vec<RunningJob>,
     /// Jobs that arrived since the last pass, not in a queue yet.
-    fresh: Vec<Waiting>,
+    fresh: Vec<WaitingJob>,
     /// Reason why no job in the queue could start at the last pass; `None` when the reservation may
     /// have changed.
-    blocked: Option<Blocked>,
+    blocked: Option<BlockedPass>,
     /// Jobs that no plan can hold: too many processors are out, for an unknown time. They are in no
     /// queue.
     aside: Vec<JobId>,
@@ -66,7 +66,7 @@ pub struct Backfill {
     /// The reservation announced last.
     announced: Option<(JobId, Time)>,
     /// Kept where jobs may not wait for ever.
-    starvation: Option<Starvation>,
+    starvation: Option<StarvationQueue>,
     /// Kept where a formula asks for it.
     shares: Option<Shares>,
     #[serde(skip)]
@@ -76,16 +76,16 @@ pub struct Backfill {
 impl Backfill {
     /// A policy with these choices and an empty queue.
     #[must_use]
-    pub fn new(choices: Choices) -> Backfill {
+    pub fn new(choices: BackfillChoices) -> Backfill {
         let separate = choices.backfill.as_ref().filter(|&backfill| *backfill != choices.order);
         let in_line = separate.is_some() && choices.order == Order::Fcfs && choices.reservations <= 1;
         // In the order of arrival, a job that has waited too long heads the queue anyway.
         let starve = choices.starve.filter(|_| choices.order != Order::Fcfs);
         Backfill {
-            queue: Ranking::new(&choices.order),
-            line: in_line.then(Line::default),
-            candidates: separate.map(Ranking::new),
-            starvation: starve.map(Starvation::new),
+            queue: OrderRanking::new(&choices.order),
+            line: in_line.then(JobLine::default),
+            candidates: separate.map(OrderRanking::new),
+            starvation: starve.map(StarvationQueue::new),
             shares: ranking::shares_for([&choices.order].into_iter().chain(&choices.backfill)),
             choices,
             started: Vec::new(),
@@ -148,50 +148,50 @@ impl Backfill {
             if fit.admits(job.procs, longest) {
                 kept &= self.choices.keeps_reservation(&job, fit.window);
                 fit.take(job.procs, longest);
-                actions.start(job.id, Why::Backfilled);
+                actions.start(job.id, StartReason::Backfilled);
             } else {
                 self.enqueue(job, view);
                 blocked.room = blocked.room_beside(&job, fit.free);
             }
         }
         self.fresh.clear();
-        self.blocked = kept.then_some(Blocked { extra: fit.extra, ..blocked });
+        self.blocked = kept.then_some(BlockedPass { extra: fit.extra, ..blocked });
         true
     }
 
     /// Returns whether a pass over the queue would backfill no job, as far as predictions say so.
-    fn none_fits(&self, fit: Fit) -> bool {
+    fn none_fits(&self, fit: BackfillFit) -> bool {
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
-        self.choices.backfill.is_none() || self.choices.guard == Guard::Estimate || !queue.any_fits(fit)
+        self.choices.backfill.is_none() || self.choices.guard == OvertakeGuard::Estimate || !queue.any_fits(fit)
     }
 
     /// Processors that count as free.
     #[inline]
     fn free(&self, view: &View<'_>) -> Procs {
         match self.choices.overdue {
-            Overdue::Now | Overdue::Stale => view.free(),
-            Overdue::Free => view.machine().procs - (view.running().procs() - view.running().ending_by(view.now())),
+            OverdueRule::Now | OverdueRule::Stale => view.free(),
+            OverdueRule::Free => view.machine().procs - (view.running().procs() - view.running().ending_by(view.now())),
         }
     }
 
     /// Returns the longest run time of a job as far as backfilling is concerned.
     #[inline]
-    fn longest(&self, job: &Waiting, view: &View<'_>) -> Span {
+    fn longest(&self, job: &WaitingJob, view: &View<'_>) -> Span {
         match self.choices.guard {
-            Guard::Prediction => job.prediction,
-            Guard::Estimate => job.prediction.max(view.job(job.id).estimate),
+            OvertakeGuard::Prediction => job.prediction,
+            OvertakeGuard::Estimate => job.prediction.max(view.job(job.id).estimate),
         }
     }
 
     /// Starts jobs from the head of the queue while they fit. Returns what is free then and the job
     /// that blocks the queue.
-    fn start_heads(&mut self, view: &View<'_>, actions: &mut Actions) -> (Procs, Option<Waiting>) {
+    fn start_heads(&mut self, view: &View<'_>, actions: &mut Actions) -> (Procs, Option<WaitingJob>) {
         let now = view.now();
         let mut free = self.free(view);
         if self.no_job_waits() && self.fresh.len() == 1 && self.fresh[0].procs <= free {
             // An idle machine: the job need not go through the queue.
             if let Some(job) = self.fresh.pop() {
-                actions.start(job.id, Why::Head);
+                actions.start(job.id, StartReason::Head);
                 return (free - job.procs, None);
             }
         }
@@ -208,8 +208,8 @@ impl Backfill {
                         None => _ = self.queue.queue().take_first(),
                     }
                     self.leave_candidates(&head, view);
-                    actions.start(head.id, Why::Head);
-                    self.started.push(Running { end: now + head.prediction, id: head.id, procs: head.procs });
+                    actions.start(head.id, StartReason::Head);
+                    self.started.push(RunningJob { end: now + head.prediction, id: head.id, procs: head.procs });
                     free -= head.procs;
                 }
                 head => return (free, head),
@@ -237,7 +237,7 @@ impl Backfill {
                 }
             }
         };
-        let Blocked { shadow, extra, .. } = blocked;
+        let BlockedPass { shadow, extra, .. } = blocked;
         debug_assert_eq!((shadow, extra), self.reservation_of(blocked.head.id, free, view), "at {now}");
         let mut fit = blocked.fit(free, now);
         let (kept, room) = match &self.choices.backfill {
@@ -249,22 +249,22 @@ impl Backfill {
         // Where the order changes with time, or overdue jobs are clamped to the present, the result
         // may change with time alone.
         let timeless = match self.choices.overdue {
-            Overdue::Now => shadow > now,
-            Overdue::Stale => true,
-            Overdue::Free => false,
+            OverdueRule::Now => shadow > now,
+            OverdueRule::Stale => true,
+            OverdueRule::Free => false,
         };
         let stays = timeless && kept && !self.choices.order.is_dynamic();
-        self.blocked = stays.then_some(Blocked { extra: fit.extra, room, freed: false, ..blocked });
+        self.blocked = stays.then_some(BlockedPass { extra: fit.extra, room, freed: false, ..blocked });
     }
 
     /// Starts jobs from the head of the queue, and answers what is free then and the reservation of
     /// the job that blocks it: the one that is known if it is still that.
     fn blocked_anew(
         &mut self,
-        known: Option<Blocked>,
+        known: Option<BlockedPass>,
         view: &View<'_>,
         actions: &mut Actions,
-    ) -> Option<(Procs, Blocked)> {
+    ) -> Option<(Procs, BlockedPass)> {
         let (free, head) = self.start_heads(view, actions);
         let head = head?;
         if let Some(known) = known
@@ -288,7 +288,7 @@ impl Backfill {
             }
             None => Time::MAX,
         };
-        Some((free, Blocked { head: head.place(), procs: head.procs, shadow, extra, room: 0, freed: false, until }))
+        Some((free, BlockedPass { head: head.place(), procs: head.procs, shadow, extra, room: 0, freed: false, until }))
     }
 
     /// Shadow time and extra processors of the job that blocks the queue; [`Time::MAX`] where it
@@ -299,13 +299,13 @@ impl Backfill {
             return (Time::MAX, 0);
         }
         let (now, running, extra) = (view.now(), view.running(), self.choices.extra);
-        let floor = if self.choices.overdue == Overdue::Now { now } else { Time::MIN };
+        let floor = if self.choices.overdue == OverdueRule::Now { now } else { Time::MIN };
         let already = match self.choices.overdue {
-            Overdue::Free => {
+            OverdueRule::Free => {
                 let started = self.started.iter().filter(|job| job.end <= now).map(|job| job.procs).sum::<Procs>();
                 running.ending_by(now) + started
             }
-            Overdue::Now | Overdue::Stale => 0,
+            OverdueRule::Now | OverdueRule::Stale => 0,
         };
         let missing = procs + already - free;
         let shadow = if let Some(outlook) = view.outlook().filter(|outlook| !outlook.is_settled()) {
@@ -329,17 +329,18 @@ impl Backfill {
         self.reservation(view.job(head).procs, free, view)
     }
 
-    /// Returns whether the reservation is then as it was, see [`Choices::keeps_reservation`], and
-    /// how many processors may be free for all that are left to stay.
-    fn backfill_in_order(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> (bool, Procs) {
-        if self.choices.guard == Guard::Estimate {
+    /// Returns whether the reservation is then as it was, see
+    /// [`BackfillChoices::keeps_reservation`], and how many processors may be free for all that are
+    /// left to stay.
+    fn backfill_in_order(&mut self, fit: &mut BackfillFit, view: &View<'_>, actions: &mut Actions) -> (bool, Procs) {
+        if self.choices.guard == OvertakeGuard::Estimate {
             return (self.backfill_guarded(fit, view, actions), fit.free);
         }
         let Backfill { choices, queue, candidates, line, .. } = self;
         let (window, mut kept) = (fit.window, true);
-        let mut starts = |job: &Waiting| {
+        let mut starts = |job: &WaitingJob| {
             kept &= choices.keeps_reservation(job, window);
-            actions.start(job.id, Why::Backfilled);
+            actions.start(job.id, StartReason::Backfilled);
         };
         let room = match candidates {
             None => queue.queue().take_all(fit, starts),
@@ -355,7 +356,7 @@ impl Backfill {
 
     /// [`Backfill::backfill_in_order`] where jobs are tried by their predictions, but judged by
     /// their estimates as well.
-    fn backfill_guarded(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
+    fn backfill_guarded(&mut self, fit: &mut BackfillFit, view: &View<'_>, actions: &mut Actions) -> bool {
         let (mut after, mut kept) = (None, true);
         while let Some(job) =
             self.candidates.as_ref().unwrap_or(&self.queue).next_fit(after, *fit, self.backfill_order(), view)
@@ -366,14 +367,14 @@ impl Backfill {
                 self.dequeue(&job, view);
                 kept &= self.choices.keeps_reservation(&job, fit.window);
                 fit.take(job.procs, longest);
-                actions.start(job.id, Why::Backfilled);
+                actions.start(job.id, StartReason::Backfilled);
             }
         }
         kept
     }
 
     /// [`Backfill::backfill_in_order`] where the order changes with time.
-    fn backfill_as_of_now(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
+    fn backfill_as_of_now(&mut self, fit: &mut BackfillFit, view: &View<'_>, actions: &mut Actions) -> bool {
         let mut kept = true;
         loop {
             let queue = self.candidates.as_ref().unwrap_or(&self.queue);
@@ -383,7 +384,7 @@ impl Backfill {
             self.dequeue(&job, view);
             kept &= self.choices.keeps_reservation(&job, fit.window);
             fit.take(job.procs, job.prediction);
-            actions.start(job.id, Why::Backfilled);
+            actions.start(job.id, StartReason::Backfilled);
         }
     }
 
@@ -407,10 +408,10 @@ impl Policy for Backfill {
     }
 
     #[inline]
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            Event::Arrived(id) => self.arrived(id, view),
-            Event::Ended { job, predicted_end } | Event::Stopped { job, predicted_end } => {
+            PolicyEvent::Arrived(id) => self.arrived(id, view),
+            PolicyEvent::Ended { job, predicted_end } | PolicyEvent::Stopped { job, predicted_end } => {
                 if let Some(shares) = &mut self.shares {
                     ranking::account(shares, job, view);
                 }
@@ -422,15 +423,15 @@ impl Policy for Backfill {
                     blocked => *blocked = None,
                 }
             }
-            Event::Repredicted { job, old } => self.repredicted(job, old, view),
-            Event::Cancelled(id) | Event::Held(id) => self.cancelled(id, view),
-            Event::Released(id) => {
+            PolicyEvent::Repredicted { job, old } => self.repredicted(job, old, view),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.cancelled(id, view),
+            PolicyEvent::Released(id) => {
                 (self.blocked, self.ended) = (None, true);
                 self.arrived(id, view);
             }
-            Event::Runs(_) => (self.blocked, self.ended) = (None, true),
-            Event::Capacity => self.capacity_changed(view),
-            Event::Woken | Event::Parked(_) => {}
+            PolicyEvent::Runs(_) => (self.blocked, self.ended) = (None, true),
+            PolicyEvent::Capacity => self.capacity_changed(view),
+            PolicyEvent::Woken | PolicyEvent::Parked(_) => {}
         }
     }
 
@@ -439,7 +440,7 @@ impl Policy for Backfill {
         self.started.clear();
         if self.choices.arrive == Arrive::Fits && !self.fresh.is_empty() {
             let free = self.free(view);
-            let fits = |job: &Waiting| job.procs <= free && admits(job.id, view);
+            let fits = |job: &WaitingJob| job.procs <= free && admits(job.id, view);
             if !self.ended && !self.fresh.iter().any(fits) {
                 // A job that comes before the head has the next reservation.
                 self.blocked = self.blocked.filter(|b| self.fresh.iter().all(|job| job.place() > b.head));
@@ -472,9 +473,9 @@ impl Policy for Backfill {
         }
         match self.blocked {
             Some(b) if !b.freed && !b.out_of_date(now, self.choices.overdue) => match self.choices.extra {
-                Extra::All => b.shadow.min(b.until),
+                ExtraRule::All => b.shadow.min(b.until),
                 // Of the ends at the shadow time itself only some were counted.
-                Extra::First => (b.shadow - Span(1)).min(b.until),
+                ExtraRule::First => (b.shadow - Span(1)).min(b.until),
             },
             None if self.no_job_waits() => Time::MAX,
             _ => Time::MIN,
@@ -493,7 +494,7 @@ impl Policy for Backfill {
     fn hears(&self) -> bool {
         // Processors of overdue jobs that count as free are free only where nothing else can happen
         // in that second.
-        self.choices.overdue != Overdue::Free
+        self.choices.overdue != OverdueRule::Free
     }
 
     fn reserves(&self) -> bool {
@@ -502,12 +503,12 @@ impl Policy for Backfill {
 
     fn counts_resources(&self) -> bool {
         // What overdue jobs hold of them is not free.
-        self.choices.overdue != Overdue::Free
+        self.choices.overdue != OverdueRule::Free
     }
 
     fn requires(&self) -> Requirement {
         // A job past its prediction counts as having given back its processors: it must have, by
         // the end of the second.
-        if self.choices.overdue == Overdue::Free { Requirement::Punctual } else { Requirement::Nothing }
+        if self.choices.overdue == OverdueRule::Free { Requirement::Punctual } else { Requirement::Nothing }
     }
 }

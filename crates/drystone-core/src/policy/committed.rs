@@ -1,19 +1,19 @@
-//! A queue whose head is chosen once: the scheduler of environments in which an agent picks the next
-//! job, as RLScheduler (Zhang et al. 2020) has it.
+//! A queue whose head is chosen once: the scheduler of environments in which an agent picks the
+//! next job, as RLScheduler (Zhang et al. 2020) has it.
 //!
-//! The job that an order puts first heads the queue until it starts, whatever arrives meanwhile. The
-//! time at which it could start is computed when it is chosen, and stays. Others may overtake only
-//! if they end before that time: not at it, and not beside the head.
+//! The job that an order puts first heads the queue until it starts, whatever arrives meanwhile.
+//! The time at which it could start is computed when it is chosen, and stays. Others may overtake
+//! only if they end before that time: not at it, and not beside the head.
 //!
 //! The simulators of such environments go from event to event: arrivals of an instant before its
 //! ends, each by itself, and one look at the queue after each. So does this policy; only while jobs
-//! overtake can that be told from one pass an instant.
+//! overtake does that differ from one pass an instant.
 
 use super::ranking::{self, account, bring_up_to_date, moment, shares_for};
-use super::{Actions, Event, Kind, Param, Policy, Takes, Variant, View, Why};
+use super::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
 use crate::model::{JobId, Procs, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{Order, Waiting, more_expanded};
+use crate::parts::{Order, WaitingJob, more_expanded};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -64,9 +64,9 @@ struct Instant {
 }
 
 impl CommittedQueue {
-    /// Waiting jobs in an order, as of now.
-    fn sorted(&mut self, order: &Order, view: &View<'_>) -> Vec<Waiting> {
-        let mut jobs: Vec<Waiting> = match (&self.zero, order) {
+    /// WaitingJob jobs in an order, as of now.
+    fn sorted(&mut self, order: &Order, view: &View<'_>) -> Vec<WaitingJob> {
+        let mut jobs: Vec<WaitingJob> = match (&self.zero, order) {
             (_, Order::Formula(formula)) => {
                 if let Some(shares) = &mut self.shares {
                     bring_up_to_date(shares, view);
@@ -80,7 +80,7 @@ impl CommittedQueue {
                     facts.submit += shift;
                     let job = view.job(id);
                     let key = formula.place(&facts, &moment);
-                    Waiting { key, prediction, submit: job.submit, id, procs: job.procs }
+                    WaitingJob { key, prediction, submit: job.submit, id, procs: job.procs }
                 };
                 self.waiting.iter().map(place).collect()
             }
@@ -89,12 +89,19 @@ impl CommittedQueue {
         if *order == Order::Lxf {
             jobs.sort_by(|a, b| more_expanded(b, a, view.now()).cmp(&more_expanded(a, b, view.now())));
         } else {
-            jobs.sort_unstable_by_key(Waiting::place);
+            jobs.sort_unstable_by_key(WaitingJob::place);
         }
         jobs
     }
 
-    fn start(&mut self, job: &Waiting, why: Why, instant: &mut Instant, view: &View<'_>, actions: &mut Actions) {
+    fn start(
+        &mut self,
+        job: &WaitingJob,
+        why: StartReason,
+        instant: &mut Instant,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
         instant.free -= job.procs;
         instant.ends.push((view.now().saturating_add(job.prediction), job.procs));
         self.waiting.remove(&job.id);
@@ -118,14 +125,14 @@ impl CommittedQueue {
             };
             if head.procs <= instant.free {
                 self.head = None;
-                self.start(&head, Why::Head, instant, view, actions);
+                self.start(&head, StartReason::Head, instant, view, actions);
                 continue;
             }
             if let Some(order) = self.backfill.clone().filter(|_| until > now) {
                 for job in self.sorted(&order, view) {
                     let fits = job.procs <= instant.free && job.id != head.id;
                     if fits && now.saturating_add(job.prediction) < until {
-                        self.start(&job, Why::Backfilled, instant, view, actions);
+                        self.start(&job, StartReason::Backfilled, instant, view, actions);
                     }
                 }
             }
@@ -154,17 +161,17 @@ impl Policy for CommittedQueue {
         "committed"
     }
 
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         let at = view.now();
         match event {
-            Event::Arrived(job) => self.unseen.push(Unseen { at, job, ended: None }),
-            Event::Ended { job, predicted_end } => {
+            PolicyEvent::Arrived(job) => self.unseen.push(Unseen { at, job, ended: None }),
+            PolicyEvent::Ended { job, predicted_end } => {
                 if let Some(shares) = &mut self.shares {
                     account(shares, job, view);
                 }
                 self.unseen.push(Unseen { at, job, ended: Some((view.job(job).procs, predicted_end)) });
             }
-            Event::Cancelled(job) => {
+            PolicyEvent::Cancelled(job) => {
                 self.waiting.remove(&job);
                 self.unseen.retain(|unseen| unseen.job != job);
                 self.head = self.head.filter(|(head, _)| *head != job);
@@ -207,7 +214,7 @@ impl Policy for CommittedQueue {
 }
 
 /// A head that stays.
-pub(crate) static COMMITTED: Kind = Kind {
+pub(crate) static COMMITTED: PolicyKind = PolicyKind {
     name: "committed",
     summary: "the head of the queue is chosen once and stays until it starts; others overtake only if they end before it could",
     source: "Zhang, Dai, He, Bao & Xie 2020 (SC): the simulator of RLScheduler",

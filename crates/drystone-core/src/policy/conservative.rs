@@ -17,10 +17,10 @@
 //! A changed prediction, or a running job that outlives its planned end, has the same effect: that
 //! plan may be impossible. Then starts can move back as well, and a promise may be broken.
 
-use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, Planned, compress};
-use super::{Actions, Event, Kind, Param, Phase, Policy, Takes, Variant, View, Why, pool_plan};
+use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob, compress};
+use super::{Actions, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View, pool_plan};
 use crate::model::{JobId, Span, Time};
-use crate::parts::{PoolProfile, Profile, Running};
+use crate::parts::{PoolProfile, Profile, RunningJob};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -43,7 +43,7 @@ pub struct Conservative {
     deep_from: usize,
     running: Believed,
     /// Waiting jobs by planned start, then arrival.
-    plan: Vec<Planned>,
+    plan: Vec<PlannedJob>,
     /// Jobs that have arrived since the last decision.
     fresh: Vec<JobId>,
     horizon: Horizon,
@@ -52,7 +52,7 @@ pub struct Conservative {
     /// Something has changed that the plan does not show yet.
     stale: bool,
     #[serde(skip)]
-    aside: Vec<Planned>,
+    aside: Vec<PlannedJob>,
 }
 
 impl Conservative {
@@ -90,7 +90,7 @@ impl Conservative {
     /// Takes note of what the running jobs did.
     fn look_at_running(&mut self, view: &View<'_>) {
         let Conservative { running, deep, .. } = self;
-        let tell = |deep: &mut Option<Deep>, job: Running, end: Time| {
+        let tell = |deep: &mut Option<Deep>, job: RunningJob, end: Time| {
             if let Some(deep) = deep {
                 deep.ends_at(job, end);
             }
@@ -139,7 +139,7 @@ impl Conservative {
                 announce(job, actions);
             }
         }
-        self.plan.sort_unstable_by_key(Planned::key);
+        self.plan.sort_unstable_by_key(PlannedJob::key);
         self.pools = Some(pools);
     }
 
@@ -184,7 +184,7 @@ impl Conservative {
         view: &View<'_>,
         actions: &mut Actions,
     ) -> Option<Time> {
-        let mut job = Planned::new(id, view);
+        let mut job = PlannedJob::new(id, view);
         let bound = if self.pools.is_some() { view.now() } else { bounds.of(job.procs, job.span, view.now()) };
         if bound > latest {
             return None;
@@ -279,27 +279,27 @@ impl Policy for Conservative {
         "conservative"
     }
 
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            Event::Arrived(id) => self.fresh.push(id),
-            Event::Ended { job, predicted_end } => self.running.ended(job, predicted_end, view.now()),
-            Event::Repredicted { job, old } => self.repredicted(job, old, view),
-            Event::Released(id) => self.fresh.push(id),
-            Event::Stopped { job, predicted_end } => {
+            PolicyEvent::Arrived(id) => self.fresh.push(id),
+            PolicyEvent::Ended { job, predicted_end } => self.running.ended(job, predicted_end, view.now()),
+            PolicyEvent::Repredicted { job, old } => self.repredicted(job, old, view),
+            PolicyEvent::Released(id) => self.fresh.push(id),
+            PolicyEvent::Stopped { job, predicted_end } => {
                 self.running.stopped(job, predicted_end);
                 self.stale = true;
             }
-            Event::Runs(id) => {
+            PolicyEvent::Runs(id) => {
                 self.running.runs(id, view);
                 self.stale = true;
             }
-            Event::Capacity => {
+            PolicyEvent::Capacity => {
                 self.running.woken();
                 self.stale = true;
             }
-            Event::Cancelled(id) | Event::Held(id) => self.leaves(id),
-            Event::Woken => self.running.woken(),
-            Event::Parked(_) => {}
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.leaves(id),
+            PolicyEvent::Woken => self.running.woken(),
+            PolicyEvent::Parked(_) => {}
         }
     }
 
@@ -317,7 +317,7 @@ impl Policy for Conservative {
         self.change_over(view);
         let due = self.plan.partition_point(|p| p.start <= now);
         for job in self.plan.drain(..due) {
-            actions.start(job.id, Why::Planned);
+            actions.start(job.id, StartReason::Planned);
             self.running.start(&job, view);
         }
     }
@@ -343,14 +343,14 @@ fn deep() -> usize {
 
 /// Says where a job is planned. One that has no place in the plan, because too many processors are
 /// out and it is not known for how long, is promised nothing.
-fn announce(job: &Planned, actions: &mut Actions) {
+fn announce(job: &PlannedJob, actions: &mut Actions) {
     if job.start < Time::MAX {
         actions.reserve(job.id, job.start);
     }
 }
 
 /// Conservative backfilling.
-pub(crate) static CONSERVATIVE: Kind = Kind {
+pub(crate) static CONSERVATIVE: PolicyKind = PolicyKind {
     name: "conservative",
     summary: "every job is promised a start when it arrives, and the promise is held",
     source: "Feitelson & Weil 1998; rules after Talby & Feitelson 1999, section 2",

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Something that happened, told to a policy when the jobs' table already shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum Event {
+pub enum PolicyEvent {
     /// A job arrived and waits.
     Arrived(JobId),
     /// A running job has ended and given back its processors. It was predicted to end at
@@ -29,7 +29,7 @@ pub enum Event {
         old: Span,
     },
     /// A waiting or suspended job was withdrawn. (A running job that is cancelled has
-    /// [`Event::Ended`].)
+    /// [`PolicyEvent::Ended`].)
     Cancelled(JobId),
     /// The time that [`Policy::next_wake`] asked for has come.
     Woken,
@@ -45,7 +45,7 @@ pub enum Event {
     Runs(JobId),
     /// A job that ran or was suspended has left the policy's hands without having ended. There is
     /// nothing to learn from it. Its new place follows as the next event, if any:
-    /// [`Event::Released`], [`Event::Runs`], [`Event::Parked`].
+    /// [`PolicyEvent::Released`], [`PolicyEvent::Runs`], [`PolicyEvent::Parked`].
     Stopped {
         /// Job concerned.
         job: JobId,
@@ -63,10 +63,10 @@ pub enum Event {
 /// Reason for a job's start, for explanations; `Head` also counts as a reservation, see there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum Why {
+pub enum StartReason {
     /// It was first in its queue and its processors were free. Under a policy that makes
     /// reservations, a job that starts so after a wait had its start reserved at the very pass that
-    /// started it ([`Outcome::first_reservation`](crate::model::Outcome::first_reservation)).
+    /// started it ([`JobOutcome::first_reservation`](crate::model::JobOutcome::first_reservation)).
     Head,
     /// It was moved ahead of others because it does not disturb what is reserved.
     Backfilled,
@@ -132,7 +132,7 @@ pub enum Action {
         /// Job concerned.
         job: JobId,
         /// Reason for the start.
-        why: Why,
+        why: StartReason,
         /// Processors of the start.
         on: Placement,
     },
@@ -213,12 +213,12 @@ pub struct Actions {
 impl Actions {
     /// Starts a waiting job on any free processors.
     #[inline]
-    pub fn start(&mut self, job: JobId, why: Why) {
+    pub fn start(&mut self, job: JobId, why: StartReason) {
         self.list.push(Action::Start { job, why, on: Placement::Any });
     }
 
     /// Starts a waiting job on these processors.
-    pub fn start_on(&mut self, job: JobId, why: Why, procs: ProcSet) {
+    pub fn start_on(&mut self, job: JobId, why: StartReason, procs: ProcSet) {
         let on = Placement::Set(self.sets.len() as u32);
         self.sets.push(procs);
         self.list.push(Action::Start { job, why, on });
@@ -282,7 +282,7 @@ impl Actions {
 /// Number of passes that a policy makes at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum Pass {
+pub enum PassRule {
     /// One, after all events of the instant.
     #[default]
     Instant,
@@ -341,7 +341,7 @@ pub struct Abilities {
 ///
 /// ```
 /// use drystone_core::model::JobId;
-/// use drystone_core::policy::{Actions, Event, Kind, Policy, PolicySpec, View, Why, register};
+/// use drystone_core::policy::{Actions, PolicyEvent, Kind, Policy, PolicySpec, View, StartReason, register};
 /// use serde::{Deserialize, Serialize};
 /// use std::collections::VecDeque;
 ///
@@ -356,11 +356,11 @@ pub struct Abilities {
 ///         "my-fcfs"
 ///     }
 ///
-///     fn observe(&mut self, event: Event, _view: &View<'_>) {
+///     fn observe(&mut self, event: PolicyEvent, _view: &View<'_>) {
 ///         match event {
-///             Event::Arrived(id) => self.queue.push_back(id),
+///             PolicyEvent::Arrived(id) => self.queue.push_back(id),
 ///             // A job that is withdrawn must not be started later.
-///             Event::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
+///             PolicyEvent::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
 ///             // Ends and changed predictions make no difference here: `view.free()` counts what is free. Events may be added
 ///             // in later versions.
 ///             _ => {}
@@ -376,7 +376,7 @@ pub struct Abilities {
 ///                 break;
 ///             }
 ///             free -= procs;
-///             actions.start(first, Why::Head);
+///             actions.start(first, StartReason::Head);
 ///             self.queue.pop_front();
 ///         }
 ///     }
@@ -398,7 +398,7 @@ pub struct Abilities {
 /// Before you write a loop over jobs, look into [`parts`](crate::parts): a searchable queue, the
 /// running set with its shadow time, the profile of free processors over time, orders, predictors.
 /// [`View::running`] and [`View::prediction`] are always up to date; only a policy that keeps
-/// predictions in a structure of its own must listen to [`Event::Repredicted`].
+/// predictions in a structure of its own must listen to [`PolicyEvent::Repredicted`].
 pub trait Policy: Snapshot + Send + Sync {
     /// A name that stays the same from version to version: saved states bear it.
     fn name(&self) -> &str;
@@ -411,7 +411,7 @@ pub trait Policy: Snapshot + Send + Sync {
 
     /// Takes note of one event. All events of an instant come before its decision, in the order:
     /// ends, changed predictions and wake-ups, arrivals and cancellations.
-    fn observe(&mut self, event: Event, view: &View<'_>);
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>);
 
     /// Makes one scheduling pass; only called while a job waits or is suspended, after a wake-up,
     /// or where a job has ended that was killed. What it starts counts at once: a policy keeps its
@@ -437,8 +437,8 @@ pub trait Policy: Snapshot + Send + Sync {
         false
     }
 
-    /// Returns the next wake-up time ([`Event::Woken`]) if nothing happens before. Must be later
-    /// than the decision it follows.
+    /// Returns the next wake-up time ([`PolicyEvent::Woken`]) if nothing happens before. Must be
+    /// later than the decision it follows.
     fn next_wake(&self) -> Option<Time> {
         None
     }
@@ -457,8 +457,8 @@ pub trait Policy: Snapshot + Send + Sync {
     }
 
     /// Returns whether a job that is first in its queue and cannot start gets a reservation at its
-    /// first pass. A job that starts as [`Why::Head`] after a wait then had its start reserved at
-    /// that very pass, even where no job had one before.
+    /// first pass. A job that starts as [`StartReason::Head`] after a wait then had its start
+    /// reserved at that very pass, even where no job had one before.
     fn reserves(&self) -> bool {
         false
     }
@@ -488,9 +488,9 @@ pub trait Policy: Snapshot + Send + Sync {
     /// ([`Abilities::name`]) does so from now on.
     fn expect_news(&mut self) {}
 
-    /// Returns whether it handles news: every event from [`Event::Held`] on. A policy that does not
-    /// never receives them; a session with it refuses them, and a machine whose capacity changes
-    /// refuses the policy before the start.
+    /// Returns whether it handles news: every event from [`PolicyEvent::Held`] on. A policy that
+    /// does not never receives them; a session with it refuses them, and a machine whose capacity
+    /// changes refuses the policy before the start.
     fn hears(&self) -> bool {
         false
     }

@@ -1,7 +1,7 @@
 //! Free resources of a machine beyond processors, as policies see them.
 
 use crate::model::{DemandId, Resource, ResourceId, ResourceTable};
-use crate::parts::formula::Beyond;
+use crate::parts::formula::BeyondProcessors;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
@@ -81,8 +81,8 @@ impl FreeResources {
     }
 
     /// Returns the facts of a demand available to a formula.
-    pub(crate) fn facts(&self, demand: DemandId) -> Beyond {
-        let mut facts = Beyond::default();
+    pub(crate) fn facts(&self, demand: DemandId) -> BeyondProcessors {
+        let mut facts = BeyondProcessors::default();
         for &(id, amount) in self.table.totals(demand) {
             let Some(resource) = self.table.resource(id) else { continue };
             let amount = amount as f64;

@@ -1,7 +1,7 @@
 //! Description of a family of policies: its parameters, its named variants, its constructor.
 
 use super::Policy;
-use crate::text::{Args, Needs, Param, SpecError};
+use crate::text::{Args, Param, ParamNeeds, SpecError};
 use std::fmt;
 
 /// A named variant that fixes parameters as a published study has them.
@@ -21,10 +21,10 @@ pub type Build = &'static (dyn Fn(&Args<'_>) -> Result<Box<dyn Policy>, SpecErro
 
 /// A family of policies.
 ///
-/// [`Kind::new`] and what follows it declare one in another crate; [`register`](super::register)
-/// makes it known by name.
+/// [`PolicyKind::new`] and what follows it declare one in another crate;
+/// [`register`](super::register) makes it known by name.
 #[non_exhaustive]
-pub struct Kind {
+pub struct PolicyKind {
     /// Its name.
     pub name: &'static str,
     /// One line for people.
@@ -34,7 +34,7 @@ pub struct Kind {
     /// Its own parameters; those of [`COMMON`](super::COMMON) come with every policy.
     pub params: &'static [Param],
     /// Conditions under which some of them count.
-    pub needs: &'static [Needs],
+    pub needs: &'static [ParamNeeds],
     /// The parameter whose value may stand without its key, as in `goal(lexical(Tw>avgX))`, if
     /// there is one.
     pub unnamed: Option<&'static str>,
@@ -44,50 +44,50 @@ pub struct Kind {
     pub build: Build,
 }
 
-impl Kind {
+impl PolicyKind {
     /// A family without parameters and variants.
     #[must_use]
-    pub const fn new(name: &'static str, summary: &'static str, build: Build) -> Kind {
-        Kind { name, summary, source: "", params: &[], needs: &[], unnamed: None, variants: &[], build }
+    pub const fn new(name: &'static str, summary: &'static str, build: Build) -> PolicyKind {
+        PolicyKind { name, summary, source: "", params: &[], needs: &[], unnamed: None, variants: &[], build }
     }
 
     /// With a source: a paper, a program, a site.
     #[must_use]
-    pub const fn source(mut self, source: &'static str) -> Kind {
+    pub const fn source(mut self, source: &'static str) -> PolicyKind {
         self.source = source;
         self
     }
 
     /// With these parameters.
     #[must_use]
-    pub const fn params(mut self, params: &'static [Param]) -> Kind {
+    pub const fn params(mut self, params: &'static [Param]) -> PolicyKind {
         self.params = params;
         self
     }
 
     /// With parameters that count only beside others.
     #[must_use]
-    pub const fn needs(mut self, needs: &'static [Needs]) -> Kind {
+    pub const fn needs(mut self, needs: &'static [ParamNeeds]) -> PolicyKind {
         self.needs = needs;
         self
     }
 
     /// With a parameter whose value may stand without its key.
     #[must_use]
-    pub const fn unnamed(mut self, param: &'static str) -> Kind {
+    pub const fn unnamed(mut self, param: &'static str) -> PolicyKind {
         self.unnamed = Some(param);
         self
     }
 
     /// With these variants.
     #[must_use]
-    pub const fn variants(mut self, variants: &'static [Variant]) -> Kind {
+    pub const fn variants(mut self, variants: &'static [Variant]) -> PolicyKind {
         self.variants = variants;
         self
     }
 }
 
-impl fmt::Debug for Kind {
+impl fmt::Debug for PolicyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }

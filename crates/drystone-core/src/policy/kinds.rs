@@ -1,13 +1,13 @@
 //! Registrations of the library itself: families, common parameters, short names. A policy of this
 //! crate adds one line to [`BUILT_IN`].
 
-use super::kind::{Alias, Kind};
+use super::kind::{Alias, PolicyKind};
 use super::{backfill, committed, conservative, goal, multiqueue, slack, suspension};
 use crate::parts::predict;
 use crate::text::{Param, Takes};
 
 /// The families of policies of this crate. One line each.
-pub(super) static BUILT_IN: &[&Kind] = &[
+pub(super) static BUILT_IN: &[&PolicyKind] = &[
     &backfill::FCFS,
     &backfill::EASY,
     &backfill::GREEDY,

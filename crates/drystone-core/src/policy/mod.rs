@@ -22,22 +22,26 @@ pub mod suspension;
 mod view;
 
 pub use crate::snapshot::{Snapshot, SnapshotError};
-pub use crate::text::{Args, Call, Condition, Form, Level, Needs, Param, RegisterError, SpecError, Takes};
-pub use backfill::{Arrive, Backfill, Choices, Guard, Overdue};
+pub use crate::text::{
+    Args, NamedCall, Param, ParamCondition, ParamLevel, ParamNeeds, RegisterError, SpecError, Takes, ValueForm,
+};
+pub use backfill::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 pub use conservative::Conservative;
-pub use contract::{Abilities, Action, Actions, Event, Gauge, Moved, Pass, Placement, Policy, Requirement, Why};
+pub use contract::{
+    Abilities, Action, Actions, Gauge, Moved, PassRule, Placement, Policy, PolicyEvent, Requirement, StartReason,
+};
 pub use free_resources::FreeResources;
 pub(crate) use free_resources::Portion;
-pub use goal::Goal;
-pub use kind::{Alias, Build, Kind, Variant};
+pub use goal::GoalPolicy;
+pub use kind::{Alias, Build, PolicyKind, Variant};
 pub use kinds::{ALIASES, COMMON};
-pub use multiqueue::{Borders, Control, Delay, MultiQueue, Own, Promising, QueueSettings};
+pub use multiqueue::{ClassDelay, Control, MultiQueue, Own, Promising, QueueBorders, QueueSettings};
 pub(crate) use outlook::Drain;
-pub use outlook::{Loss, Outlook};
+pub use outlook::{CapacityLoss, Outlook};
 pub use outside::Outside;
 pub use planned::{Horizon, Notice};
 pub use registry::{built_in, kind, kinds, names, register, register_anew};
 pub use slack::{Priorities, PriorityError, Slack};
 pub use spec::PolicySpec;
-pub(crate) use view::{Entry, Known};
-pub use view::{Phase, Stopwatch, View, World};
+pub(crate) use view::{JobEntry, KnownEntry};
+pub use view::{Phase, PolicyWorld, Stopwatch, View};

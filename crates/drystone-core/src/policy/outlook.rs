@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Processors that are out for some time: a node that has failed or is drained, a maintenance
 /// window.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Loss {
+pub struct CapacityLoss {
     /// Processors concerned.
     pub on: ProcSet,
     /// Beginning. A loss in the future is an announced window: no plan places a job across its
@@ -39,7 +39,7 @@ pub struct Outlook {
     /// them so: only the last of them to end gives it back.
     pub(crate) shared: Vec<(JobId, ProcSet)>,
     /// Announced windows, by beginning.
-    pub(crate) windows: Vec<Loss>,
+    pub(crate) windows: Vec<CapacityLoss>,
     /// Idle processors that are out.
     pub(crate) down: Procs,
     /// Processors that have gone and of which no return is known.
@@ -58,7 +58,7 @@ impl Outlook {
 
     /// The announced windows that have not begun, by beginning.
     #[must_use]
-    pub fn windows(&self) -> &[Loss] {
+    pub fn windows(&self) -> &[CapacityLoss] {
         &self.windows
     }
 

@@ -1,6 +1,6 @@
 //! A policy that decides nothing, for a driver that decides outside.
 
-use super::{Actions, Event, Policy, View};
+use super::{Actions, Policy, PolicyEvent, View};
 use serde::{Deserialize, Serialize};
 
 /// Starts nothing and remembers nothing: decisions come from outside, by
@@ -15,7 +15,7 @@ impl Policy for Outside {
         "outside"
     }
 
-    fn observe(&mut self, _event: Event, _view: &View<'_>) {}
+    fn observe(&mut self, _event: PolicyEvent, _view: &View<'_>) {}
 
     fn decide(&mut self, _view: &View<'_>, _actions: &mut Actions) {}
 

@@ -9,13 +9,13 @@ mod stairs;
 
 use super::{Outlook, Param, Takes, View};
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{Profile, Running, RunningSet};
+use crate::parts::{Profile, RunningJob, RunningSet};
 pub(super) use bounds::Bounds;
 pub(super) use deep::{DEEP, Deep};
 pub use horizon::Horizon;
 pub(super) use in_place::compress_in_place;
 use serde::{Deserialize, Serialize};
-pub(super) use stairs::Stairs;
+pub(super) use stairs::StartStairs;
 use std::collections::BTreeMap;
 
 /// Moment at which a policy takes note of a job that ended before its predicted end.
@@ -48,7 +48,7 @@ pub(super) const OVERDUE: Param = Param::new(
 
 /// A waiting job with its planned start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Planned {
+pub(super) struct PlannedJob {
     /// Planned start; [`Time::MAX`] before it is planned.
     pub(super) start: Time,
     /// Identity of the job.
@@ -60,11 +60,11 @@ pub(super) struct Planned {
     pub(super) span: Span,
 }
 
-impl Planned {
+impl PlannedJob {
     /// A job that has no place in the plan yet, with its prediction of now.
-    pub(super) fn new(id: JobId, view: &View<'_>) -> Planned {
+    pub(super) fn new(id: JobId, view: &View<'_>) -> PlannedJob {
         let span = view.prediction(id).max(Span(1));
-        Planned { start: Time::MAX, id, procs: view.job(id).procs, span }
+        PlannedJob { start: Time::MAX, id, procs: view.job(id).procs, span }
     }
 
     /// Planned end.
@@ -88,14 +88,14 @@ impl Planned {
     }
 }
 
-impl AsRef<Planned> for Planned {
-    fn as_ref(&self) -> &Planned {
+impl AsRef<PlannedJob> for PlannedJob {
+    fn as_ref(&self) -> &PlannedJob {
         self
     }
 }
 
-impl AsMut<Planned> for Planned {
-    fn as_mut(&mut self) -> &mut Planned {
+impl AsMut<PlannedJob> for PlannedJob {
+    fn as_mut(&mut self) -> &mut PlannedJob {
         self
     }
 }
@@ -106,7 +106,7 @@ impl AsMut<Planned> for Planned {
 ///
 /// No job moves back if the plan fitted the profile before: what moved up leaves its old place to
 /// those behind it. O(jobs × steps), of which [`Bounds`] spare most where many wait.
-pub(super) fn compress<P: AsRef<Planned> + AsMut<Planned>>(
+pub(super) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
     plan: &mut [P],
     profile: &mut Profile,
     now: Time,
@@ -173,7 +173,7 @@ impl Believed {
 
     /// Takes note of all ends; `early` receives the jobs that ended before their believed ends,
     /// with those ends. Returns whether there was one.
-    pub(super) fn notice_ends(&mut self, mut early: impl FnMut(Running)) -> bool {
+    pub(super) fn notice_ends(&mut self, mut early: impl FnMut(RunningJob)) -> bool {
         let mut any = false;
         self.woken = false;
         for (id, end, is_early) in self.unnoticed.drain(..) {
@@ -188,13 +188,13 @@ impl Believed {
 
     /// The prediction of a running job was `old` and has changed. Returns the job as it was
     /// believed in, and when it is believed to end now.
-    pub(super) fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) -> Option<(Running, Time)> {
+    pub(super) fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) -> Option<(RunningJob, Time)> {
         let (prediction, predicted) = (view.prediction(job), view.predicted_end(job));
         let old = self.extended.remove(&job).unwrap_or(predicted - (prediction - old));
         // Even now it needs its processors for an instant.
         let end = predicted + (prediction.max(Span(1)) - prediction);
         let running = self.running.remove(old, job)?;
-        self.running.insert(Running { end, ..running });
+        self.running.insert(RunningJob { end, ..running });
         if end > predicted {
             self.extended.insert(job, end);
         }
@@ -214,7 +214,7 @@ impl Believed {
         let end = view.predicted_end(job);
         let believed = self.extended.get(&job).copied().unwrap_or(end - (view.prediction(job) - old));
         if let Some(running) = self.running.remove(believed, job) {
-            self.running.insert(Running { end: end.max(believed), ..running });
+            self.running.insert(RunningJob { end: end.max(believed), ..running });
             self.extended.insert(job, end.max(believed));
         }
     }
@@ -229,7 +229,7 @@ impl Believed {
     /// A job runs that the policy has not started.
     pub(super) fn runs(&mut self, id: JobId, view: &View<'_>) {
         let (predicted, procs) = (view.predicted_end(id), view.job(id).procs);
-        let mut job = Running { end: predicted, id, procs };
+        let mut job = RunningJob { end: predicted, id, procs };
         if predicted <= view.now() {
             job.end = grace(&job, view);
             self.extended.insert(id, job.end);
@@ -239,35 +239,35 @@ impl Believed {
     }
 
     /// A job starts as planned.
-    pub(super) fn start(&mut self, job: &Planned, view: &View<'_>) {
+    pub(super) fn start(&mut self, job: &PlannedJob, view: &View<'_>) {
         let end = view.now() + job.span;
         if view.prediction(job.id) < job.span {
             self.extended.insert(job.id, end);
         }
-        self.running.insert(Running { end, id: job.id, procs: job.procs });
+        self.running.insert(RunningJob { end, id: job.id, procs: job.procs });
     }
 
     /// The first job that still runs at the end it was believed to have.
-    pub(super) fn overdue(&self, now: Time) -> Option<Running> {
+    pub(super) fn overdue(&self, now: Time) -> Option<RunningJob> {
         self.running.first().filter(|job| job.end <= now)
     }
 
     /// A running job is believed to end at `end` from now on.
-    pub(super) fn extend(&mut self, job: Running, end: Time) {
+    pub(super) fn extend(&mut self, job: RunningJob, end: Time) {
         self.running.remove(job.end, job.id);
-        self.running.insert(Running { end, ..job });
+        self.running.insert(RunningJob { end, ..job });
         self.extended.insert(job.id, end);
     }
 
     /// Forgets a running job.
-    pub(super) fn forget(&mut self, job: Running) {
+    pub(super) fn forget(&mut self, job: RunningJob) {
         self.running.remove(job.end, job.id);
     }
 
     /// A job that has outlived its prediction is believed to need as long again as it is overdue,
     /// at least a minute. `overdue` receives each such job, with its new end. Returns whether there
     /// was one.
-    pub(super) fn extend_overdue(&mut self, view: &View<'_>, mut overdue: impl FnMut(Running, Time)) -> bool {
+    pub(super) fn extend_overdue(&mut self, view: &View<'_>, mut overdue: impl FnMut(RunningJob, Time)) -> bool {
         let mut any = false;
         while let Some(job) = self.overdue(view.now()) {
             let end = grace(&job, view);
@@ -307,7 +307,7 @@ impl Believed {
     }
 
     /// The running jobs in the order of their believed ends.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Running> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &RunningJob> {
         self.running.iter()
     }
 
@@ -326,7 +326,7 @@ impl Believed {
 
 /// Returns the believed end of an overdue job: it runs as long again as it is overdue, at least a
 /// minute.
-pub(super) fn grace(job: &Running, view: &View<'_>) -> Time {
+pub(super) fn grace(job: &RunningJob, view: &View<'_>) -> Time {
     let overdue = view.now() - view.predicted_end(job.id);
     view.now() + overdue.max(Span::MINUTE)
 }

@@ -3,17 +3,17 @@
 use super::View;
 use super::free_resources::{covers, deduct};
 use crate::model::{DemandId, JobId, Procs, ResourceId, ResourceTable, Span, Time};
-use crate::parts::{Extra, PoolProfile, Profile, Running};
+use crate::parts::{ExtraRule, PoolProfile, Profile, RunningJob};
 use std::sync::Arc;
 
 /// The further resources of one pass beside the [`Profile`] of its processors. On a machine without
 /// them it is empty, and a plan is one of processors alone.
 #[derive(Default)]
 pub(super) struct PoolPlan {
-    known: Option<Known>,
+    known: Option<KnownJob>,
 }
 
-struct Known {
+struct KnownJob {
     table: Arc<ResourceTable>,
     /// Amounts that no job holds now, this pass's starts taken away.
     left: Vec<i64>,
@@ -26,7 +26,7 @@ impl PoolPlan {
         let known = view.resources().map(|resources| {
             let mut profile = PoolProfile::default();
             fill(&mut profile, view, ends);
-            Known { table: Arc::clone(resources.table()), left: resources.levels().to_vec(), profile }
+            KnownJob { table: Arc::clone(resources.table()), left: resources.levels().to_vec(), profile }
         });
         PoolPlan { known }
     }
@@ -128,14 +128,14 @@ pub(super) struct PooledNeed<'a> {
 /// `left` is what is free now, and becomes what is left over at the shadow time. `None`, and `left`
 /// is of no use, where even the end of all of them does not suffice.
 pub(super) fn pooled_shadow(
-    ends: impl Iterator<Item = Running>,
+    ends: impl Iterator<Item = RunningJob>,
     need: &PooledNeed<'_>,
     left: &mut [i64],
-    (extra, floor): (Extra, Time),
+    (extra, floor): (ExtraRule, Time),
     view: &View<'_>,
 ) -> Option<PooledShadow> {
     let table = view.resources()?.table();
-    let give_back = |job: &Running, left: &mut [i64]| {
+    let give_back = |job: &RunningJob, left: &mut [i64]| {
         // Processors that come back are no job.
         if view.knows(job.id) {
             for &(id, amount) in table.totals(view.job(job.id).demand) {
@@ -153,7 +153,7 @@ pub(super) fn pooled_shadow(
             break job.end.max(floor);
         }
     };
-    if extra == Extra::All {
+    if extra == ExtraRule::All {
         while let Some(job) = ends.next_if(|job| job.end <= time) {
             procs += give_back(&job, left);
         }

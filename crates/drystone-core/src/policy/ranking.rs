@@ -1,10 +1,10 @@
 //! A queue of waiting jobs in any order: indexed where places stay, rated again at each pass where
 //! jobs overtake.
 
-use super::{Args, Form, Param, SpecError, Takes, View};
+use super::{Args, Param, SpecError, Takes, ValueForm, View};
 use crate::model::{JobId, Span};
-use crate::parts::formula::{Beyond, Board, Facts, Formula, Moment, Shares, Usage};
-use crate::parts::{Fit, Order, Place, WaitQueue, Waiting};
+use crate::parts::formula::{BeyondProcessors, Formula, Moment, QueueBoard, RunUsage, Shares, WaitingFacts};
+use crate::parts::{BackfillFit, Order, QueuePlace, WaitQueue, WaitingJob};
 use serde::{Deserialize, Serialize};
 
 /// The value of a parameter that takes an order: a name or a formula.
@@ -36,7 +36,7 @@ pub(super) const STARVE: Param = Param::new(
 );
 
 /// Longest wait of a job.
-const PATIENCE: Takes = Takes::Form(&Form {
+const PATIENCE: Takes = Takes::Form(&ValueForm {
     name: "duration",
     shape: "20h|2d",
     samples: &["20h", "2d", "0s", "90m", "30"],
@@ -67,9 +67,9 @@ fn seconds(text: &str) -> Option<Span> {
 }
 
 /// Returns the facts available to a formula of a job with this prediction.
-pub(super) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> Facts {
+pub(super) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> WaitingFacts {
     let job = view.job(id);
-    Facts {
+    WaitingFacts {
         run: prediction.as_f64(),
         estimate: job.estimate.as_f64(),
         procs: f64::from(job.procs),
@@ -79,7 +79,7 @@ pub(super) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> Facts {
         queue: job.queue,
         machine: f64::from(view.machine().procs),
         priority: job.priority as f64,
-        beyond: view.resources().map_or_else(Beyond::default, |resources| resources.facts(job.demand)),
+        beyond: view.resources().map_or_else(BeyondProcessors::default, |resources| resources.facts(job.demand)),
     }
 }
 
@@ -111,13 +111,13 @@ pub(super) fn shares_for<'a>(orders: impl Iterator<Item = &'a Order>) -> Option<
 /// Accounts for a job that has ended.
 pub(super) fn account(shares: &mut Shares, id: JobId, view: &View<'_>) {
     let job = view.job(id);
-    let run = Usage { user: job.user, procs: i64::from(job.procs), from: view.segment_start(id) };
+    let run = RunUsage { user: job.user, procs: i64::from(job.procs), from: view.segment_start(id) };
     shares.ended(run, view.now());
 }
 
 /// Makes the shares those of now.
 pub(super) fn bring_up_to_date(shares: &mut Shares, view: &View<'_>) {
-    let usage = |id: JobId, procs: u32| Usage {
+    let usage = |id: JobId, procs: u32| RunUsage {
         user: view.job(id).user,
         procs: i64::from(procs),
         from: view.segment_start(id),
@@ -127,22 +127,22 @@ pub(super) fn bring_up_to_date(shares: &mut Shares, view: &View<'_>) {
 
 /// A job as a queue of this order holds it.
 #[inline]
-pub(super) fn waiting(order: &Order, id: JobId, prediction: Span, view: &View<'_>) -> Waiting {
+pub(super) fn waiting(order: &Order, id: JobId, prediction: Span, view: &View<'_>) -> WaitingJob {
     let job = view.job(id);
     order.waiting(id, job.submit, job.procs, prediction, || facts(id, prediction, view))
 }
 
 /// Waiting jobs in the order of one [`Order`], which every call must name alike.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Ranking {
+pub(super) struct OrderRanking {
     queue: WaitQueue,
     /// Replaces the queue where a formula is to be rated again at each pass.
-    board: Option<Board>,
+    board: Option<QueueBoard>,
 }
 
-impl Ranking {
-    pub(super) fn new(order: &Order) -> Ranking {
-        Ranking { queue: WaitQueue::default(), board: order.moving().map(|_| Board::default()) }
+impl OrderRanking {
+    pub(super) fn new(order: &Order) -> OrderRanking {
+        OrderRanking { queue: WaitQueue::default(), board: order.moving().map(|_| QueueBoard::default()) }
     }
 
     /// The queue, where places stay or the order is by expansion factors.
@@ -152,7 +152,7 @@ impl Ranking {
     }
 
     #[inline]
-    pub(super) fn insert(&mut self, job: Waiting, order: &Order, view: &View<'_>) {
+    pub(super) fn insert(&mut self, job: WaitingJob, order: &Order, view: &View<'_>) {
         match (&mut self.board, order.moving()) {
             (Some(board), Some(formula)) => board.insert(formula, job, &facts(job.id, job.prediction, view)),
             _ => self.queue.insert(job),
@@ -160,14 +160,14 @@ impl Ranking {
     }
 
     #[inline]
-    pub(super) fn remove(&mut self, place: Place) {
+    pub(super) fn remove(&mut self, place: QueuePlace) {
         match &mut self.board {
             Some(board) => _ = board.remove(place.id),
             None => _ = self.queue.remove(place),
         }
     }
 
-    pub(super) fn replace(&mut self, place: Place, job: Waiting, order: &Order, view: &View<'_>) {
+    pub(super) fn replace(&mut self, place: QueuePlace, job: WaitingJob, order: &Order, view: &View<'_>) {
         match (&mut self.board, order.moving()) {
             (Some(board), Some(formula)) => {
                 if board.remove(place.id).is_some() {
@@ -180,12 +180,12 @@ impl Ranking {
 
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.board.as_ref().map_or(self.queue.len(), Board::len)
+        self.board.as_ref().map_or(self.queue.len(), QueueBoard::len)
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.board.as_ref().map_or(self.queue.is_empty(), Board::is_empty)
+        self.board.as_ref().map_or(self.queue.is_empty(), QueueBoard::is_empty)
     }
 
     /// Gives every job its place at this moment, where places change.
@@ -197,7 +197,7 @@ impl Ranking {
 
     /// The first job; where places change, at the last rating.
     #[inline]
-    pub(super) fn first(&self, order: &Order, view: &View<'_>) -> Option<Waiting> {
+    pub(super) fn first(&self, order: &Order, view: &View<'_>) -> Option<WaitingJob> {
         match (&self.board, order) {
             (Some(board), _) => board.first(),
             (None, Order::Lxf) => self.queue.most_expanded(view.now(), None),
@@ -207,7 +207,13 @@ impl Ranking {
 
     /// The first job that `fit` admits. By expansion factors or a formula that changes it is the
     /// first of all, in a queue whose places stay the first behind `after`.
-    pub(super) fn next_fit(&self, after: Option<Place>, fit: Fit, order: &Order, view: &View<'_>) -> Option<Waiting> {
+    pub(super) fn next_fit(
+        &self,
+        after: Option<QueuePlace>,
+        fit: BackfillFit,
+        order: &Order,
+        view: &View<'_>,
+    ) -> Option<WaitingJob> {
         match (&self.board, order) {
             (Some(board), _) => board.next_fit(fit),
             (None, Order::Lxf) => self.queue.most_expanded(view.now(), Some(fit)),
@@ -216,16 +222,16 @@ impl Ranking {
     }
 
     /// Returns whether `fit` admits any job.
-    pub(super) fn any_fits(&self, fit: Fit) -> bool {
+    pub(super) fn any_fits(&self, fit: BackfillFit) -> bool {
         self.board.as_ref().map_or_else(|| self.queue.next_fit(None, fit).is_some(), |board| board.any_fits(fit))
     }
 
     /// All jobs in order.
-    pub(super) fn sorted(&self, order: &Order, view: &View<'_>) -> Vec<Waiting> {
+    pub(super) fn sorted(&self, order: &Order, view: &View<'_>) -> Vec<WaitingJob> {
         if let Some(board) = &self.board {
             return board.sorted();
         }
-        let mut jobs: Vec<Waiting> = self.queue.iter().copied().collect();
+        let mut jobs: Vec<WaitingJob> = self.queue.iter().copied().collect();
         if *order == Order::Lxf {
             let now = view.now();
             let more = crate::parts::more_expanded;
@@ -265,7 +271,7 @@ impl Rater {
             &*shares
         });
         let moment = moment(jobs.len(), shares, view);
-        let mut places: Vec<(Waiting, usize)> = jobs
+        let mut places: Vec<(WaitingJob, usize)> = jobs
             .iter()
             .enumerate()
             .map(|(at, &id)| {
@@ -278,13 +284,13 @@ impl Rater {
             })
             .collect();
         if self.order == Order::Lxf {
-            let more = |a: &Waiting, b: &Waiting| crate::parts::more_expanded(a, b, view.now());
+            let more = |a: &WaitingJob, b: &WaitingJob| crate::parts::more_expanded(a, b, view.now());
             places.sort_by(|a, b| more(&b.0, &a.0).cmp(&more(&a.0, &b.0)));
         } else {
             places.sort_by_key(|(job, _)| job.place());
         }
         if let Some(patience) = self.starve {
-            let starves = |job: &Waiting| view.now() > job.submit.saturating_add(patience);
+            let starves = |job: &WaitingJob| view.now() > job.submit.saturating_add(patience);
             places.sort_by_key(|(job, _)| if starves(job) { (false, job.id) } else { (true, JobId::default()) });
         }
         places.into_iter().map(|(_, at)| at).collect()

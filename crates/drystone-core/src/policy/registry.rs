@@ -2,12 +2,12 @@
 //! and those that others register.
 
 use super::PolicySpec;
-use super::kind::{Kind, Variant};
+use super::kind::{PolicyKind, Variant};
 use super::kinds::{ALIASES, BUILT_IN, COMMON};
-use crate::text::{Call, Param, RegisterError, name_problem};
+use crate::text::{NamedCall, Param, RegisterError, name_problem};
 use std::sync::{PoisonError, RwLock};
 
-impl Kind {
+impl PolicyKind {
     /// Its own parameters and those that every policy takes.
     pub(super) fn all_params(&self) -> impl Iterator<Item = &'static Param> + use<> {
         self.params.iter().chain(COMMON)
@@ -44,7 +44,7 @@ impl Kind {
         if let Some(problem) = name_problem(variant.name) {
             return Some(problem);
         }
-        let sets = match Call::parse(&format!("v({})", variant.sets)) {
+        let sets = match NamedCall::parse(&format!("v({})", variant.sets)) {
             Ok(call) => call.args,
             Err(error) => return Some(format!("variant {}: {}", variant.name, error.problem)),
         };
@@ -56,16 +56,16 @@ impl Kind {
 }
 
 /// Policies registered by other crates, in that order.
-static REGISTERED: RwLock<Vec<&'static Kind>> = RwLock::new(Vec::new());
+static REGISTERED: RwLock<Vec<&'static PolicyKind>> = RwLock::new(Vec::new());
 
 /// Makes a policy known by name, in this process and from now on: policy texts can name it, with
 /// its parameters and variants, and lists and help show it after the built-in ones. Call it before
 /// the first text is read, usually at the beginning of `main`.
 ///
 /// ```
-/// use drystone_core::policy::{Backfill, Choices, Kind, Param, PolicySpec, RegisterError, Takes, register};
+/// use drystone_core::policy::{Backfill, Choices, PolicyKind, Param, PolicySpec, RegisterError, Takes, register};
 ///
-/// static MINE: Kind = Kind::new("mine", "backfilling with a few reservations", &|args| {
+/// static MINE: PolicyKind = PolicyKind::new("mine", "backfilling with a few reservations", &|args| {
 ///     Ok(Box::new(Backfill::new(Choices { reservations: args.get("held")?, ..Choices::default() })))
 /// })
 /// .params(&[Param::new("held", "3", &[Takes::Whole { from: 1, to: 100 }], "number of jobs with a reservation")]);
@@ -81,7 +81,7 @@ static REGISTERED: RwLock<Vec<&'static Kind>> = RwLock::new(Vec::new());
 /// # Errors
 /// A name that is taken, also by the policy itself; a declaration that contradicts itself; a policy
 /// that cannot be built with its defaults or in one of its variants.
-pub fn register(kind: &'static Kind) -> Result<(), RegisterError> {
+pub fn register(kind: &'static PolicyKind) -> Result<(), RegisterError> {
     check(kind)?;
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     if let Some(by) = taken(kind.name, &registered) {
@@ -97,7 +97,7 @@ pub fn register(kind: &'static Kind) -> Result<(), RegisterError> {
 ///
 /// # Errors
 /// As [`register`]; names of this crate's own policies stay theirs.
-pub fn register_anew(kind: &'static Kind) -> Result<(), RegisterError> {
+pub fn register_anew(kind: &'static PolicyKind) -> Result<(), RegisterError> {
     check(kind)?;
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     if let Some(by) = taken(kind.name, &[]) {
@@ -111,14 +111,14 @@ pub fn register_anew(kind: &'static Kind) -> Result<(), RegisterError> {
 }
 
 /// Returns the kind of entry that has a name.
-fn taken(name: &str, registered: &[&'static Kind]) -> Option<String> {
+fn taken(name: &str, registered: &[&'static PolicyKind]) -> Option<String> {
     let kind = BUILT_IN.iter().chain(registered).find(|k| k.name == name);
     let alias = ALIASES.iter().find(|a| a.name == name);
     kind.map(|k| k.summary.to_string()).or_else(|| alias.map(|a| format!("short for `{}`", a.means)))
 }
 
 /// Checks that a policy keeps its declaration.
-fn check(kind: &'static Kind) -> Result<(), RegisterError> {
+fn check(kind: &'static PolicyKind) -> Result<(), RegisterError> {
     let unsound = |problem: String| RegisterError::Unsound { name: kind.name.to_string(), problem };
     if let Some(problem) = kind.problem() {
         return Err(unsound(problem));
@@ -132,21 +132,21 @@ fn check(kind: &'static Kind) -> Result<(), RegisterError> {
 
 /// All families: those of this crate, then those registered, in that order.
 #[must_use]
-pub fn kinds() -> Vec<&'static Kind> {
+pub fn kinds() -> Vec<&'static PolicyKind> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     BUILT_IN.iter().chain(registered.iter()).copied().collect()
 }
 
 /// The families of this crate alone.
 #[must_use]
-pub fn built_in() -> &'static [&'static Kind] {
+pub fn built_in() -> &'static [&'static PolicyKind] {
     BUILT_IN
 }
 
 /// The family of this name.
 #[must_use]
-pub fn kind(name: &str) -> Option<&'static Kind> {
-    let of = |kinds: &[&'static Kind]| kinds.iter().copied().find(|k| k.name == name);
+pub fn kind(name: &str) -> Option<&'static PolicyKind> {
+    let of = |kinds: &[&'static PolicyKind]| kinds.iter().copied().find(|k| k.name == name);
     of(BUILT_IN).or_else(|| of(&REGISTERED.read().unwrap_or_else(PoisonError::into_inner)))
 }
 
@@ -159,8 +159,8 @@ pub fn names() -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Conservative, Needs, Notice, Outside, Policy};
-    use crate::text::{Args, Condition, SpecError, Takes};
+    use crate::policy::{Conservative, Notice, Outside, ParamNeeds, Policy};
+    use crate::text::{Args, ParamCondition, SpecError, Takes};
 
     fn outside(_: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
         Ok(Box::new(Outside))
@@ -170,22 +170,28 @@ mod tests {
 
     #[test]
     fn what_contradicts_itself_is_refused() {
-        static TAKEN: Kind = Kind::new("easy", "another easy", &outside);
-        static SHORT: Kind = Kind::new("easy++", "a short name", &outside);
-        static NAME: Kind = Kind::new("My Policy", "no name", &outside);
-        static TWICE: Kind = Kind::new("t-twice", "", &outside).params(&[DEPTH, DEPTH]);
-        static COMMON: Kind = Kind::new("t-common", "", &outside).params(&[Param { name: "predict", ..DEPTH }]);
-        static DEFAULT: Kind = Kind::new("t-default", "", &outside).params(&[Param { default: "0", ..DEPTH }]);
-        static NEEDS: Kind = Kind::new("t-needs", "", &outside)
+        static TAKEN: PolicyKind = PolicyKind::new("easy", "another easy", &outside);
+        static SHORT: PolicyKind = PolicyKind::new("easy++", "a short name", &outside);
+        static NAME: PolicyKind = PolicyKind::new("My Policy", "no name", &outside);
+        static TWICE: PolicyKind = PolicyKind::new("t-twice", "", &outside).params(&[DEPTH, DEPTH]);
+        static COMMON: PolicyKind =
+            PolicyKind::new("t-common", "", &outside).params(&[Param { name: "predict", ..DEPTH }]);
+        static DEFAULT: PolicyKind =
+            PolicyKind::new("t-default", "", &outside).params(&[Param { default: "0", ..DEPTH }]);
+        static NEEDS: PolicyKind = PolicyKind::new("t-needs", "", &outside)
             .params(&[DEPTH])
-            .needs(&[Needs { params: &["depth"], any: &[Condition::Is("width", "1")] }]);
-        static UNNAMED: Kind = Kind::new("t-unnamed", "", &outside).unnamed("depth");
-        static SETS: Kind =
-            Kind::new("t-sets", "", &outside).variants(&[Variant { name: "x2020", sets: "width=1", meaning: "" }]);
-        static VALUE: Kind = Kind::new("t-value", "", &|args| args.get::<u8>("depth").and_then(|_| outside(args)))
-            .params(&[DEPTH])
-            .variants(&[Variant { name: "x2020", sets: "depth=10", meaning: "" }]);
-        static BUILD: Kind = Kind::new("t-build", "", &|args| Err(args.error("it is Monday".into())));
+            .needs(&[ParamNeeds { params: &["depth"], any: &[ParamCondition::Is("width", "1")] }]);
+        static UNNAMED: PolicyKind = PolicyKind::new("t-unnamed", "", &outside).unnamed("depth");
+        static SETS: PolicyKind = PolicyKind::new("t-sets", "", &outside).variants(&[Variant {
+            name: "x2020",
+            sets: "width=1",
+            meaning: "",
+        }]);
+        static VALUE: PolicyKind =
+            PolicyKind::new("t-value", "", &|args| args.get::<u8>("depth").and_then(|_| outside(args)))
+                .params(&[DEPTH])
+                .variants(&[Variant { name: "x2020", sets: "depth=10", meaning: "" }]);
+        static BUILD: PolicyKind = PolicyKind::new("t-build", "", &|args| Err(args.error("it is Monday".into())));
         for (kind, part) in [
             (&TAKEN, "`easy` is registered already, as the head of the queue"),
             (&SHORT, "as short for `easy(backfill=sjf,predict=recent(2))`"),
@@ -207,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_registered_policy_is_named_as_others_are() {
-        static MINE: Kind = Kind::new("t-mine", "conservative backfilling by another name", &|args| {
+        static MINE: PolicyKind = PolicyKind::new("t-mine", "conservative backfilling by another name", &|args| {
             let notice = args.choose("notice", &[("immediate", Notice::Immediate), ("late", Notice::Late)])?;
             Ok(Box::new(Conservative::new(notice)))
         })
@@ -233,9 +239,9 @@ mod tests {
 
     #[test]
     fn a_definition_that_is_run_again_takes_the_place_of_the_first() {
-        static FIRST: Kind = Kind::new("t-again", "first", &outside);
-        static SECOND: Kind = Kind::new("t-again", "second", &outside);
-        static EASY: Kind = Kind::new("easy", "not this one", &outside);
+        static FIRST: PolicyKind = PolicyKind::new("t-again", "first", &outside);
+        static SECOND: PolicyKind = PolicyKind::new("t-again", "second", &outside);
+        static EASY: PolicyKind = PolicyKind::new("easy", "not this one", &outside);
         assert_eq!(register_anew(&FIRST), Ok(()));
         let before: PolicySpec = "t-again".parse().expect("known");
         assert_eq!(register_anew(&SECOND), Ok(()));

@@ -1,10 +1,10 @@
 //! Processors and further resources over time, as one thing that plans are made in.
 
 use super::View;
-use super::planned::{Believed, Planned};
+use super::planned::{Believed, PlannedJob};
 use super::pool_plan;
 use crate::model::{Procs, Span, Time};
-use crate::parts::{Amounts, Mark, PoolProfile, Profile, Running};
+use crate::parts::{PoolProfile, Profile, ProfileMark, ResourceAmounts, RunningJob};
 use serde::{Deserialize, Serialize};
 
 /// Free processors over time, and free amounts of further resources where the machine has some.
@@ -12,48 +12,48 @@ use serde::{Deserialize, Serialize};
 /// Without further resources it is the [`Profile`] of its processors, at the cost of one question.
 /// With them every search repeats the maximum over resources until it is stable.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Room {
+pub(super) struct PlanRoom {
     procs: Profile,
     pools: Option<Box<PoolProfile>>,
     /// Reservations of further resources since the oldest mark, latest last.
     #[serde(skip)]
-    trail: Vec<Taken>,
+    trail: Vec<TakenReservation>,
     #[serde(skip)]
     marks: u32,
 }
 
 /// A reservation that a rollback takes back.
-struct Taken {
+struct TakenReservation {
     from: Time,
     to: Time,
-    amounts: Box<Amounts>,
+    amounts: Box<ResourceAmounts>,
 }
 
 /// Needs of a job.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Need<'a> {
+pub(super) struct JobNeed<'a> {
     /// Processors.
     pub(super) procs: Procs,
     /// Further resources, ascending by resource.
-    pub(super) amounts: &'a Amounts,
+    pub(super) amounts: &'a ResourceAmounts,
 }
 
-/// A state of a [`Room`] to go back to.
+/// A state of a [`PlanRoom`] to go back to.
 #[must_use = "a mark that is never rolled back keeps the trail growing"]
 pub(super) struct RoomMark {
-    procs: Mark,
+    procs: ProfileMark,
     trail: usize,
 }
 
-impl Room {
+impl PlanRoom {
     /// These processors and no further resources.
-    pub(super) fn of(procs: Profile) -> Room {
-        Room { procs, pools: None, trail: Vec::new(), marks: 0 }
+    pub(super) fn of(procs: Profile) -> PlanRoom {
+        PlanRoom { procs, pools: None, trail: Vec::new(), marks: 0 }
     }
 
     /// No processors at all.
-    pub(super) fn empty() -> Room {
-        Room::of(Profile::new(Time::MIN, 0))
+    pub(super) fn empty() -> PlanRoom {
+        PlanRoom::of(Profile::new(Time::MIN, 0))
     }
 
     /// Returns whether the machine has further resources.
@@ -63,7 +63,7 @@ impl Room {
     }
 
     /// Becomes what the running jobs leave, as they are believed to end; `guests` count as gone.
-    pub(super) fn fill(&mut self, running: &Believed, guests: &[Running], view: &View<'_>) {
+    pub(super) fn fill(&mut self, running: &Believed, guests: &[RunningJob], view: &View<'_>) {
         let free = view.free() + guests.iter().map(|guest| guest.procs).sum::<Procs>();
         running.fill(&mut self.procs, view, free);
         if view.resources().is_none() {
@@ -77,7 +77,7 @@ impl Room {
     }
 
     /// Becomes a copy of another; keeps its own memory.
-    pub(super) fn copy_from(&mut self, other: &Room) {
+    pub(super) fn copy_from(&mut self, other: &PlanRoom) {
         self.procs.copy_from(&other.procs);
         match (&mut self.pools, &other.pools) {
             (Some(own), Some(pools)) => own.copy_from(pools),
@@ -93,7 +93,7 @@ impl Room {
 
     /// Returns the earliest time from `from` on at which the need is free for so long.
     #[inline(always)]
-    pub(super) fn earliest(&self, need: Need<'_>, span: Span, from: Time) -> Option<Time> {
+    pub(super) fn earliest(&self, need: JobNeed<'_>, span: Span, from: Time) -> Option<Time> {
         match &self.pools {
             None => self.procs.earliest(need.procs, span, from),
             Some(pools) => pool_plan::earliest(&self.procs, pools, need.procs, need.amounts, span, from),
@@ -102,14 +102,14 @@ impl Room {
 
     /// Returns whether the need is free from `from` on for so long.
     #[inline(always)]
-    pub(super) fn fits(&self, from: Time, span: Span, need: Need<'_>) -> bool {
+    pub(super) fn fits(&self, from: Time, span: Span, need: JobNeed<'_>) -> bool {
         self.procs.fits(from, span, need.procs)
             && self.pools.as_ref().is_none_or(|pools| pools.fits(from, span, need.amounts))
     }
 
     /// Takes a need from `from` until `to`.
     #[inline(always)]
-    pub(super) fn reserve(&mut self, from: Time, to: Time, need: Need<'_>) {
+    pub(super) fn reserve(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
         self.procs.reserve(from, to, need.procs);
         if self.pools.is_some() {
             self.reserve_amounts(from, to, need.amounts);
@@ -117,20 +117,20 @@ impl Room {
     }
 
     #[inline(never)]
-    fn reserve_amounts(&mut self, from: Time, to: Time, amounts: &Amounts) {
+    fn reserve_amounts(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
         if let Some(pools) = &mut self.pools
             && !amounts.is_empty()
         {
             pools.reserve(from, to, amounts);
             if self.marks > 0 {
-                self.trail.push(Taken { from, to, amounts: amounts.into() });
+                self.trail.push(TakenReservation { from, to, amounts: amounts.into() });
             }
         }
     }
 
     /// Takes a need at its earliest place from `from` on, and returns that place.
     #[inline(always)]
-    pub(super) fn place(&mut self, need: Need<'_>, span: Span, from: Time) -> Option<Time> {
+    pub(super) fn place(&mut self, need: JobNeed<'_>, span: Span, from: Time) -> Option<Time> {
         if self.pools.is_none() {
             return self.procs.place(need.procs, span, from);
         }
@@ -167,7 +167,7 @@ impl Room {
 
     /// Puts all waiting jobs of a plan back, in its order, each at its earliest place: as
     /// [`compress`](super::planned::compress), over every resource.
-    pub(super) fn compress<P: AsRef<Planned> + AsMut<Planned>>(
+    pub(super) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
         &mut self,
         plan: &mut [P],
         view: &View<'_>,
@@ -188,10 +188,10 @@ impl Room {
     }
 }
 
-impl Planned {
+impl PlannedJob {
     /// Needs of the job, as the view knows them.
     #[inline]
-    pub(super) fn need<'a>(&self, view: &View<'a>) -> Need<'a> {
-        Need { procs: self.procs, amounts: view.amounts(self.id) }
+    pub(super) fn need<'a>(&self, view: &View<'a>) -> JobNeed<'a> {
+        JobNeed { procs: self.procs, amounts: view.amounts(self.id) }
     }
 }

@@ -1,12 +1,12 @@
 //! Meaning of a policy's text: its family with all parameters, checked.
 
-use super::Pass;
-use super::kind::{Alias, Kind, Variant};
+use super::PassRule;
+use super::kind::{Alias, PolicyKind, Variant};
 use super::kinds::{ALIASES, COMMON};
 use super::registry::{self, names};
 use crate::engine::Scheduler;
 use crate::parts::{Order, predict};
-use crate::text::{Args, Call, Needs, Param, SpecError, nearest, plain};
+use crate::text::{Args, NamedCall, Param, ParamNeeds, SpecError, nearest, plain};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug)]
 pub struct PolicySpec {
     text: String,
-    kind: &'static Kind,
+    kind: &'static PolicyKind,
     /// Parameters in force that differ from the defaults, in order of declaration.
     set: Vec<(String, String)>,
 }
@@ -30,7 +30,7 @@ impl PolicySpec {
 
     /// The family.
     #[must_use]
-    pub fn kind(&self) -> &'static Kind {
+    pub fn kind(&self) -> &'static PolicyKind {
         self.kind
     }
 
@@ -53,15 +53,15 @@ impl PolicySpec {
     /// The parameters that the text gives and that change nothing as the others are, each with what
     /// it needs for that.
     #[must_use]
-    pub fn idle(&self) -> Vec<(&'static str, &'static Needs)> {
-        let given = Call::parse(&self.text).map(|call| call.args).unwrap_or_default();
+    pub fn idle(&self) -> Vec<(&'static str, &'static ParamNeeds)> {
+        let given = NamedCall::parse(&self.text).map(|call| call.args).unwrap_or_default();
         let names = self.kind.params.iter().map(|p| p.name);
         let named = names.filter(|name| given.iter().any(|(key, _)| key.as_deref() == Some(name)));
         named.filter_map(|name| Some((name, self.lacks(name)?))).collect()
     }
 
     /// Returns the missing condition under which a parameter counts.
-    fn lacks(&self, name: &str) -> Option<&'static Needs> {
+    fn lacks(&self, name: &str) -> Option<&'static ParamNeeds> {
         let args = self.args();
         self.kind.needs.iter().find(|needs| needs.params.contains(&name) && !needs.met(&args))
     }
@@ -77,7 +77,7 @@ impl PolicySpec {
             .unwrap_or_else(|problem| unreachable!("a checked predictor cannot be read: {problem}"));
         // `auto` depends on other parameters; said outright it meets the texts that say it.
         let auto = args.automatic_correction(learns);
-        let mut call = Call { name: self.kind.name.to_string(), ..Call::default() };
+        let mut call = NamedCall { name: self.kind.name.to_string(), ..NamedCall::default() };
         for param in self.kind.all_params() {
             let (value, default) = match (param.name, args.text(param.name)) {
                 ("predict", _) => (predictor.as_str(), param.default),
@@ -118,7 +118,8 @@ impl PolicySpec {
         let args = self.args();
         let policy = (self.kind.build)(&args)?;
         let forecast = predict::build(&args)?;
-        let pass = args.choose("pass", &[("instant", Pass::Instant), ("event", Pass::Event), ("pyss", Pass::Pyss)])?;
+        let pass = args
+            .choose("pass", &[("instant", PassRule::Instant), ("event", PassRule::Event), ("pyss", PassRule::Pyss)])?;
         Ok(Scheduler { policy, forecast, pass })
     }
 
@@ -127,7 +128,7 @@ impl PolicySpec {
     /// # Errors
     /// Never for texts that were accepted before.
     pub fn in_study(&self, study: &str) -> Result<PolicySpec, SpecError> {
-        let mut call = Call::parse(&self.text)?;
+        let mut call = NamedCall::parse(&self.text)?;
         if call.variant.is_none() && self.kind.variants.iter().any(|v| v.name == study) {
             call.variant = Some(study.to_string());
         }
@@ -149,10 +150,10 @@ impl FromStr for PolicySpec {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<PolicySpec, SpecError> {
-        let call = Call::parse(text)?;
+        let call = NamedCall::parse(text)?;
         let alias = ALIASES.iter().find(|a| a.name == call.name);
         let family = match alias {
-            Some(alias) => Call::parse(alias.means)?.name,
+            Some(alias) => NamedCall::parse(alias.means)?.name,
             None => call.name.clone(),
         };
         match registry::kind(&family) {
@@ -167,20 +168,25 @@ impl FromStr for PolicySpec {
 
 impl PolicySpec {
     /// Parses a text as one of a family, known by name or not.
-    pub(super) fn of(kind: &'static Kind, text: &str) -> Result<PolicySpec, SpecError> {
-        PolicySpec::checked(kind, None, Call::parse(text)?, text)
+    pub(super) fn of(kind: &'static PolicyKind, text: &str) -> Result<PolicySpec, SpecError> {
+        PolicySpec::checked(kind, None, NamedCall::parse(text)?, text)
     }
 
-    fn checked(kind: &'static Kind, alias: Option<&Alias>, call: Call, text: &str) -> Result<PolicySpec, SpecError> {
+    fn checked(
+        kind: &'static PolicyKind,
+        alias: Option<&Alias>,
+        call: NamedCall,
+        text: &str,
+    ) -> Result<PolicySpec, SpecError> {
         let fail = |problem: String| SpecError { text: text.trim().to_string(), problem };
         let mut set = Vec::new();
         if let Some(alias) = alias {
-            set.extend(settings(Call::parse(alias.means)?));
+            set.extend(settings(NamedCall::parse(alias.means)?));
         }
         if let Some(variant) = &call.variant {
             let more = alias.and_then(|a| a.in_variant.iter().find(|(v, _)| v == variant));
             for sets in [variant_of(kind, variant).map_err(fail)?.sets, more.map_or("", |m| m.1)] {
-                set.extend(settings(Call::parse(&format!("v({sets})"))?));
+                set.extend(settings(NamedCall::parse(&format!("v({sets})"))?));
             }
         }
         set.extend(given(kind, &call).map_err(fail)?);
@@ -191,11 +197,11 @@ impl PolicySpec {
 }
 
 /// The parameters of a call that have names.
-fn settings(call: Call) -> impl Iterator<Item = (String, String)> {
+fn settings(call: NamedCall) -> impl Iterator<Item = (String, String)> {
     call.args.into_iter().filter_map(|(key, value)| Some((key?, value)))
 }
 
-fn variant_of(kind: &Kind, variant: &str) -> Result<&'static Variant, String> {
+fn variant_of(kind: &PolicyKind, variant: &str) -> Result<&'static Variant, String> {
     if let Some(found) = kind.variants.iter().find(|v| v.name == variant) {
         return Ok(found);
     }
@@ -205,7 +211,7 @@ fn variant_of(kind: &Kind, variant: &str) -> Result<&'static Variant, String> {
 }
 
 /// The parameters that the text gives itself: known ones, each once.
-fn given(kind: &Kind, call: &Call) -> Result<Vec<(String, String)>, String> {
+fn given(kind: &PolicyKind, call: &NamedCall) -> Result<Vec<(String, String)>, String> {
     let mut set: Vec<(String, String)> = Vec::new();
     for (key, value) in &call.args {
         let Some(key) = key.as_deref().or(kind.unnamed) else {

@@ -1,7 +1,7 @@
 //! View of a policy: the jobs announced to it, and the machine.
 
 use super::{FreeResources, Outlook};
-use crate::model::{Job, JobId, Machine, ProcSet, Procs, ResourceId, Span, Time, Window};
+use crate::model::{Job, JobId, JobWindow, Machine, ProcSet, Procs, ResourceId, Span, Time};
 use crate::parts::RunningSet;
 use crate::parts::predict::Expired;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub enum Phase {
 
 /// State of one job. One cache line: an entry is written for every job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct JobEntry {
     /// Predicted run time in total.
     pub(crate) prediction: Span,
     /// Start of the current run segment.
@@ -55,7 +55,7 @@ pub(crate) struct Entry {
     pub(crate) changes: u32,
 }
 
-impl Entry {
+impl JobEntry {
     #[inline]
     pub(crate) fn predicted_end(&self) -> Time {
         self.end_after(self.prediction)
@@ -89,8 +89,8 @@ impl Entry {
 
 /// A job and what happens to it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Known {
-    pub(crate) entry: Entry,
+pub(crate) struct KnownEntry {
+    pub(crate) entry: JobEntry,
     pub(crate) job: Job,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Known {
 /// It tells nothing itself: [`View::of`] does. It has no lifetime of its own, so that an adapter to
 /// another language can lend it for the time of a call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct World {
+pub struct PolicyWorld {
     pub(crate) now: Time,
     /// Submit time of the first job; 0 before.
     pub(crate) origin: Time,
@@ -107,7 +107,7 @@ pub struct World {
     /// Free processors. Below 0 only within an instant, and only with
     /// [`Pass::Pyss`](super::Pass::Pyss).
     pub(crate) free: i64,
-    pub(crate) jobs: Window<Known>,
+    pub(crate) jobs: JobWindow<KnownEntry>,
     /// Everything before it is done.
     pub(crate) oldest: JobId,
     /// The running jobs by predicted end: the prediction of the first expires next.
@@ -120,16 +120,16 @@ pub struct World {
     pub(crate) named: BTreeMap<JobId, ProcSet>,
 }
 
-impl World {
+impl PolicyWorld {
     /// Returns the state of a job.
     #[inline]
-    pub(crate) fn entry(&self, id: JobId) -> &Entry {
+    pub(crate) fn entry(&self, id: JobId) -> &JobEntry {
         &self.jobs[id].entry
     }
 
     /// Returns the state of a job, mutable.
     #[inline]
-    pub(crate) fn entry_mut(&mut self, id: JobId) -> &mut Entry {
+    pub(crate) fn entry_mut(&mut self, id: JobId) -> &mut JobEntry {
         &mut self.jobs[id].entry
     }
 }
@@ -147,7 +147,7 @@ pub trait Stopwatch: fmt::Debug + Send + Sync {
 /// The world as a policy sees it at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    pub(crate) world: &'a World,
+    pub(crate) world: &'a PolicyWorld,
     pub(crate) stopwatch: Option<&'a dyn Stopwatch>,
 }
 
@@ -155,14 +155,14 @@ impl<'a> View<'a> {
     /// Returns the view of this world, without a stopwatch.
     #[inline]
     #[must_use]
-    pub fn of(world: &'a World) -> View<'a> {
+    pub fn of(world: &'a PolicyWorld) -> View<'a> {
         View { world, stopwatch: None }
     }
 
     /// The world behind it.
     #[inline]
     #[must_use]
-    pub fn world(&self) -> &'a World {
+    pub fn world(&self) -> &'a PolicyWorld {
         self.world
     }
 

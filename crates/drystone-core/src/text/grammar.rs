@@ -14,7 +14,7 @@ use std::fmt;
 
 /// A name with arguments, as written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Call {
+pub struct NamedCall {
     /// Name of the call.
     pub name: String,
     /// Behind `@`.
@@ -75,16 +75,20 @@ pub(crate) fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '_' | '.')
 }
 
-impl Call {
+impl NamedCall {
     /// Reads a call.
     ///
     /// # Errors
     /// A text that does not follow the grammar; the message says where.
-    pub fn parse(text: &str) -> Result<Call, SpecError> {
+    pub fn parse(text: &str) -> Result<NamedCall, SpecError> {
         let fail = |problem: String| SpecError { text: text.to_string(), problem };
         let trimmed = text.trim();
         if let Some((name, value)) = short(trimmed) {
-            return Ok(Call { name: name.to_ascii_lowercase(), variant: None, args: vec![(None, value.to_string())] });
+            return Ok(NamedCall {
+                name: name.to_ascii_lowercase(),
+                variant: None,
+                args: vec![(None, value.to_string())],
+            });
         }
         let (head, args) = match trimmed.find('(') {
             None => (trimmed, None),
@@ -110,8 +114,11 @@ impl Call {
                 return Err(fail(format!("`{}` may not stand in a name", bad.escape_default())));
             }
         }
-        let mut call =
-            Call { name: name.to_ascii_lowercase(), variant: variant.map(str::to_ascii_lowercase), args: Vec::new() };
+        let mut call = NamedCall {
+            name: name.to_ascii_lowercase(),
+            variant: variant.map(str::to_ascii_lowercase),
+            args: Vec::new(),
+        };
         let pointed = |unpaired: Unpaired| {
             let inner = trimmed.find('(').map_or(0, |open| trimmed[..=open].chars().count());
             fail(FormulaError::new(trimmed, inner + unpaired.at, unpaired.problem).to_string())
@@ -197,7 +204,7 @@ fn top_level_equals(arg: &str) -> Option<usize> {
     arg[..open].find('=')
 }
 
-impl fmt::Display for Call {
+impl fmt::Display for NamedCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         if let Some(variant) = &self.variant {
@@ -239,11 +246,11 @@ mod tests {
 
     #[test]
     fn reads_what_people_write() {
-        let c = Call::parse(" EASY++@Tsafrir2007 ( predict = recent(2, full=yes) , sjf ) ").expect("valid");
+        let c = NamedCall::parse(" EASY++@Tsafrir2007 ( predict = recent(2, full=yes) , sjf ) ").expect("valid");
         assert_eq!(c.name, "easy++");
         assert_eq!(c.variant.as_deref(), Some("tsafrir2007"));
         assert_eq!(c.args, [(Some("predict".into()), "recent(2, full=yes)".into()), (None, "sjf".into())]);
-        assert_eq!(Call::parse("easy()").expect("valid").to_string(), "easy");
+        assert_eq!(NamedCall::parse("easy()").expect("valid").to_string(), "easy");
     }
 
     #[test]
@@ -260,7 +267,7 @@ mod tests {
             ("easy(a)b", "follows"),
             ("recent(2,window=all,Window=immediate)", "`window` is given twice"),
         ] {
-            let error = Call::parse(text).expect_err(text).to_string();
+            let error = NamedCall::parse(text).expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
     }
@@ -273,9 +280,9 @@ mod tests {
             ("a(b=\"\"c\"\")", "\"\"c\"\""),
             ("a(b=\"c\"+\"d\")", "\"c\"+\"d\""),
         ] {
-            let call = Call::parse(text).expect(text);
+            let call = NamedCall::parse(text).expect(text);
             assert_eq!(call.args, [(Some("b".into()), value.to_string())], "{text}");
-            assert_eq!(Call::parse(&call.to_string()), Ok(call), "{text}");
+            assert_eq!(NamedCall::parse(&call.to_string()), Ok(call), "{text}");
         }
     }
 
@@ -299,8 +306,8 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics_and_prints_what_it_read(text in "\\PC{0,40}|[a-z(),=@ ]{0,20}|[ab(\",= ]{0,12}|a\\([b=,\" ]{0,12}\\)") {
-            if let Ok(call) = Call::parse(&text) {
-                prop_assert_eq!(Call::parse(&call.to_string()), Ok(call));
+            if let Ok(call) = NamedCall::parse(&text) {
+                prop_assert_eq!(NamedCall::parse(&call.to_string()), Ok(call));
             }
         }
     }

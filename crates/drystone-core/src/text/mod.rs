@@ -9,9 +9,9 @@ mod takes;
 
 pub use args::Args;
 pub(crate) use grammar::is_name;
-pub use grammar::{Call, SpecError, nearest};
+pub use grammar::{NamedCall, SpecError, nearest};
 pub(crate) use param::plain;
-pub use param::{Condition, Level, Needs, Param};
+pub use param::{Param, ParamCondition, ParamLevel, ParamNeeds};
 pub use register::RegisterError;
 pub(crate) use register::name_problem;
-pub use takes::{Form, Takes};
+pub use takes::{Takes, ValueForm};

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// Audience of a parameter. Help shows the main ones first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum Level {
+pub enum ParamLevel {
     /// A choice that a site may well make.
     #[default]
     Main,
@@ -16,14 +16,14 @@ pub enum Level {
     Expert,
 }
 
-impl Level {
+impl ParamLevel {
     /// As it is written for people and machines.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Level::Main => "main",
-            Level::Study => "study",
-            Level::Expert => "expert",
+            ParamLevel::Main => "main",
+            ParamLevel::Study => "study",
+            ParamLevel::Expert => "expert",
         }
     }
 }
@@ -54,7 +54,7 @@ pub struct Param {
     /// Meaning.
     pub meaning: &'static str,
     /// Audience.
-    pub level: Level,
+    pub level: ParamLevel,
 }
 
 impl Param {
@@ -66,20 +66,20 @@ impl Param {
         takes: &'static [Takes],
         meaning: &'static str,
     ) -> Param {
-        Param { name, default, takes, meaning, level: Level::Main }
+        Param { name, default, takes, meaning, level: ParamLevel::Main }
     }
 
     /// Marks the parameter as needed to repeat published studies only.
     #[must_use]
     pub const fn study(mut self) -> Param {
-        self.level = Level::Study;
+        self.level = ParamLevel::Study;
         self
     }
 
     /// Marks the parameter as one to tune or examine the algorithm.
     #[must_use]
     pub const fn expert(mut self) -> Param {
-        self.level = Level::Expert;
+        self.level = ParamLevel::Expert;
         self
     }
 
@@ -118,36 +118,36 @@ impl Param {
 
 /// Condition on another parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Condition {
+pub enum ParamCondition {
     /// This parameter has this value.
     Is(&'static str, &'static str),
     /// This parameter has another value than this one.
     Not(&'static str, &'static str),
 }
 
-impl Condition {
+impl ParamCondition {
     /// The other parameter.
     #[must_use]
     pub fn key(&self) -> &'static str {
         match self {
-            Condition::Is(key, _) | Condition::Not(key, _) => key,
+            ParamCondition::Is(key, _) | ParamCondition::Not(key, _) => key,
         }
     }
 
     fn met(&self, args: &Args<'_>) -> bool {
         match *self {
-            Condition::Is(key, wanted) => plain(args.text(key)) == wanted,
-            Condition::Not(key, other) => plain(args.text(key)) != other,
+            ParamCondition::Is(key, wanted) => plain(args.text(key)) == wanted,
+            ParamCondition::Not(key, other) => plain(args.text(key)) != other,
         }
     }
 }
 
 /// `bounds=auto`, `delay other than none`.
-impl fmt::Display for Condition {
+impl fmt::Display for ParamCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Condition::Is(key, wanted) => write!(f, "{key}={wanted}"),
-            Condition::Not(key, other) => write!(f, "{key} other than {other}"),
+            ParamCondition::Is(key, wanted) => write!(f, "{key}={wanted}"),
+            ParamCondition::Not(key, other) => write!(f, "{key} other than {other}"),
         }
     }
 }
@@ -155,21 +155,21 @@ impl fmt::Display for Condition {
 /// Parameters that count only where others have, or have not, certain values: elsewhere they change
 /// no schedule.
 #[derive(Clone, Copy, Debug)]
-pub struct Needs {
+pub struct ParamNeeds {
     /// Parameters concerned.
     pub params: &'static [&'static str],
     /// Their conditions; one of these is enough.
-    pub any: &'static [Condition],
+    pub any: &'static [ParamCondition],
 }
 
-impl Needs {
+impl ParamNeeds {
     pub(crate) fn met(&self, args: &Args<'_>) -> bool {
         self.any.iter().any(|condition| condition.met(args))
     }
 }
 
 /// `migration=no or place=contiguous`.
-impl fmt::Display for Needs {
+impl fmt::Display for ParamNeeds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let told: Vec<String> = self.any.iter().map(ToString::to_string).collect();
         f.write_str(&told.join(" or "))

@@ -47,12 +47,12 @@ pub enum Takes {
         count: usize,
     },
     /// Text in a language of its own.
-    Form(&'static Form),
+    Form(&'static ValueForm),
 }
 
 /// A type of values with a syntax of its own.
 #[derive(Debug)]
-pub struct Form {
+pub struct ValueForm {
     /// Name for machines: `order`, `predictor`, `duration`.
     pub name: &'static str,
     /// Notation, for people.

@@ -2,7 +2,8 @@
 
 use crate::world::{simulate, with, workload};
 use drystone_core::model::{
-    Adopted, After, Circumstances, How, JobId, Outages, Span, Then, Throttle, Time, Withdrawal, Workload,
+    Adopted, Circumstances, DependencyEffect, DependsOn, How, JobId, Outages, Span, Throttle, Time, Withdrawal,
+    Workload,
 };
 
 fn told(policy: &str, workload: &Workload, feedback: bool) -> (Vec<String>, Vec<Option<(i64, i64)>>) {
@@ -52,11 +53,14 @@ fn a_job_is_held_until_it_is_eligible() {
 /// Job 1 waits for job 0 and 5 s more, job 2 for both.
 #[test]
 fn dependent_jobs_wait_for_each_other() {
-    let after =
-        |jobs: &[u32], think, then| After { jobs: jobs.iter().map(|&j| JobId(j)).collect(), think: Span(think), then };
+    let after = |jobs: &[u32], think, then| DependsOn {
+        jobs: jobs.iter().map(|&j| JobId(j)).collect(),
+        think: Span(think),
+        then,
+    };
     let jobs = with(workload(4, &[(0, 1, 10, 10), (0, 1, 10, 10), (1, 1, 10, 10)]), |c| {
-        c.after.insert(JobId(1), after(&[0], 5, Then::Starts));
-        c.after.insert(JobId(2), after(&[0, 1], 0, Then::Starts));
+        c.after.insert(JobId(1), after(&[0], 5, DependencyEffect::Starts));
+        c.after.insert(JobId(2), after(&[0, 1], 0, DependencyEffect::Starts));
     });
     for policy in POLICIES {
         assert_eq!(told(policy, &jobs, false).1, [Some((0, 10)), Some((15, 25)), Some((25, 35))], "{policy}");
@@ -68,7 +72,7 @@ fn dependent_jobs_wait_for_each_other() {
 #[test]
 fn feedback_makes_arrivals_of_ends() {
     let jobs = with(workload(1, &[(0, 1, 10, 10), (0, 1, 10, 10), (3, 1, 10, 10)]), |c| {
-        let after = After { jobs: vec![JobId(1)], think: Span(7), then: Then::Arrives };
+        let after = DependsOn { jobs: vec![JobId(1)], think: Span(7), then: DependencyEffect::Arrives };
         c.after.insert(JobId(0), after);
     });
     for policy in ["fcfs", "easy", "conservative", "multiqueue"] {
@@ -149,7 +153,7 @@ fn refused(set: impl FnOnce(&mut Circumstances)) -> String {
 /// Impossible circumstances are refused in words.
 #[test]
 fn impossible_circumstances_are_refused() {
-    let after = |job: u32| After { jobs: vec![JobId(job)], think: Span(0), then: Then::Starts };
+    let after = |job: u32| DependsOn { jobs: vec![JobId(job)], think: Span(0), then: DependencyEffect::Starts };
     let circle = refused(|c| c.after = [(JobId(0), after(1)), (JobId(1), after(2)), (JobId(2), after(0))].into());
     assert_eq!(circle, "job 1 waits for itself: 1, 2, 3 depend on each other in a circle");
     assert!(refused(|c| c.after = [(JobId(0), after(0))].into()).contains("waits for itself"));

@@ -1,9 +1,9 @@
 //! A session with the news of users, operators and the machine: random news in random order,
 //! delivered late and twice.
 
-use drystone_core::engine::{Adopted, Entry, How, News, Session};
+use drystone_core::engine::{Adopted, How, JournalEntry, Session, SessionNews};
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
-use drystone_core::policy::{Action, Actions, Conservative, Loss, Notice, Phase, PolicySpec, Snapshot};
+use drystone_core::policy::{Action, Actions, CapacityLoss, Conservative, Notice, Phase, PolicySpec, Snapshot};
 use proptest::prelude::*;
 
 const PROCS: u32 = 8;
@@ -95,11 +95,11 @@ struct Cluster {
     session: Session,
     now: i64,
     jobs: Vec<JobId>,
-    losses: Vec<Loss>,
+    losses: Vec<CapacityLoss>,
     /// Everything that was decided.
     decided: Vec<Action>,
     /// Every input so far.
-    journal: Vec<Entry>,
+    journal: Vec<JournalEntry>,
     /// Delivers everything twice, and saves and restores on request.
     careful: bool,
 }
@@ -117,33 +117,33 @@ impl Cluster {
         (!there.is_empty()).then(|| there[which % there.len()])
     }
 
-    fn tell(&mut self, news: News) -> bool {
-        let entry = Entry { at: Time(self.now), news };
+    fn tell(&mut self, news: SessionNews) -> bool {
+        let entry = JournalEntry { at: Time(self.now), news };
         let told = self.session.take_in(&entry).unwrap_or_else(|e| panic!("{}: {e}", self.policy));
         self.journal.push(entry);
         told
     }
 
-    fn twice(&mut self, news: News) {
+    fn twice(&mut self, news: SessionNews) {
         let first = self.tell(news.clone());
         if self.careful && first {
             assert!(!self.tell(news), "{}: told twice it is new twice", self.policy);
         }
     }
 
-    fn arrive(&mut self, news: News) {
+    fn arrive(&mut self, news: SessionNews) {
         let id = JobId(self.jobs.len() as u32);
         self.tell(news);
         self.jobs.push(id);
     }
 
     fn pass(&mut self) {
-        self.tell(News::Expired);
-        self.tell(News::Decided);
+        self.tell(SessionNews::Expired);
+        self.tell(SessionNews::Decided);
         let actions = self.session.actions().list().to_vec();
         for action in &actions {
             if let Action::Kill(job) = *action {
-                assert!(self.tell(News::Ended { job, how: How::Completed, ran: None }));
+                assert!(self.tell(SessionNews::Ended { job, how: How::Completed, ran: None }));
             }
         }
         self.decided.extend(actions);
@@ -180,70 +180,74 @@ impl Cluster {
                 self.pass();
                 self.now += after;
             }
-            Step::Arrive(procs, estimate) => self.arrive(News::Arrived(self.job(procs, estimate))),
+            Step::Arrive(procs, estimate) => self.arrive(SessionNews::Arrived(self.job(procs, estimate))),
             Step::AdoptRunning(procs, estimate, since) => {
                 let mut job = self.job(procs, estimate);
                 job.submit = Time(self.now - since);
                 let on = (since % 2 == 0).then(|| ProcSet::range(0..procs));
                 let how = Adopted::Running { since: Time(self.now - since), on };
-                self.arrive(News::Adopted(job, how));
+                self.arrive(SessionNews::Adopted(job, how));
             }
             Step::AdoptSuspended(procs, estimate) => {
                 let job = self.job(procs, estimate);
                 let how = Adopted::Suspended { ran: Span(3), on: None };
                 let suspends = ["ss", "tss", "is"].iter().any(|name| self.policy.starts_with(name));
                 if suspends {
-                    self.arrive(News::Adopted(job, how));
+                    self.arrive(SessionNews::Adopted(job, how));
                 } else {
                     assert!(self.session.adopt(Time(self.now), &job, None, &how).is_err(), "{}", self.policy);
                 }
             }
             Step::Started(which) => {
                 if let Some(job) = self.one_of(which, &[Waiting, Held]) {
-                    self.twice(News::Started { job, since: Time(self.now), on: None });
+                    self.twice(SessionNews::Started { job, since: Time(self.now), on: None });
                 }
             }
-            Step::Hold(which) => self.one_of(which, &[Waiting]).into_iter().for_each(|id| self.twice(News::Held(id))),
+            Step::Hold(which) => {
+                self.one_of(which, &[Waiting]).into_iter().for_each(|id| self.twice(SessionNews::Held(id)))
+            }
             Step::Release(which) => {
-                self.one_of(which, &[Held]).into_iter().for_each(|id| self.twice(News::Released(id)))
+                self.one_of(which, &[Held]).into_iter().for_each(|id| self.twice(SessionNews::Released(id)))
             }
             Step::Requeue(which) => {
-                self.one_of(which, &[Running, Suspended]).into_iter().for_each(|id| self.twice(News::Requeued(id)));
+                self.one_of(which, &[Running, Suspended])
+                    .into_iter()
+                    .for_each(|id| self.twice(SessionNews::Requeued(id)));
             }
             Step::Interrupt(which) => {
-                self.one_of(which, &[Running]).into_iter().for_each(|id| self.twice(News::Interrupted(id)));
+                self.one_of(which, &[Running]).into_iter().for_each(|id| self.twice(SessionNews::Interrupted(id)));
             }
             Step::Continue(which) => {
-                self.one_of(which, &[Suspended]).into_iter().for_each(|id| self.twice(News::Continued(id)));
+                self.one_of(which, &[Suspended]).into_iter().for_each(|id| self.twice(SessionNews::Continued(id)));
             }
             Step::Change(which, procs, estimate) => {
                 if let Some(id) = self.one_of(which, &[Waiting, Held, Running, Suspended]) {
                     let mut job = self.session.view().job(id).clone();
                     (job.procs, job.estimate) = (procs, Span(estimate));
-                    self.twice(News::Updated(id, job));
+                    self.twice(SessionNews::Updated(id, job));
                 }
             }
             Step::End(which, how) => {
                 if let Some(job) = self.one_of(which, &[Running]) {
                     let how = How::ALL[usize::from(how) % How::ALL.len()];
-                    self.twice(News::Ended { job, how, ran: None });
+                    self.twice(SessionNews::Ended { job, how, ran: None });
                 }
             }
             Step::Cancel(which) => {
                 let job = self.one_of(which, &[Waiting, Held, Suspended]);
-                job.into_iter().for_each(|id| self.twice(News::Cancelled(id)));
+                job.into_iter().for_each(|id| self.twice(SessionNews::Cancelled(id)));
             }
             Step::Lose(first, count, from, length) => {
                 let on = ProcSet::range(first..(first + count).min(PROCS));
                 let from = Time(self.now + from);
                 let until = if length > 80 { Time::MAX } else { from + Span(length) };
                 self.losses.truncate(2);
-                self.losses.push(Loss { on, from, until });
-                self.twice(News::Losses(self.losses.clone()));
+                self.losses.push(CapacityLoss { on, from, until });
+                self.twice(SessionNews::Losses(self.losses.clone()));
             }
             Step::Restore => {
                 self.losses.clear();
-                self.twice(News::Losses(Vec::new()));
+                self.twice(SessionNews::Losses(Vec::new()));
             }
             Step::Save => {
                 if self.careful {
@@ -258,10 +262,10 @@ impl Cluster {
 
     /// All is well again: whatever is held is released, and everything ends.
     fn finish(&mut self) {
-        self.tell(News::Losses(Vec::new()));
+        self.tell(SessionNews::Losses(Vec::new()));
         for id in self.jobs.clone() {
-            self.tell(News::Released(id));
-            self.tell(News::Continued(id));
+            self.tell(SessionNews::Released(id));
+            self.tell(SessionNews::Continued(id));
         }
         for _ in 0..4_000 {
             self.pass();
@@ -271,7 +275,7 @@ impl Cluster {
                 None if !waits => return,
                 Some(id) => {
                     self.now += 7;
-                    self.twice(News::Ended { job: id, how: How::Completed, ran: None });
+                    self.twice(SessionNews::Ended { job: id, how: How::Completed, ran: None });
                 }
                 // It may have wanted to be woken first.
                 None => {
@@ -297,7 +301,7 @@ fn replays(cluster: &Cluster) {
     let mut decided = Vec::new();
     for entry in &written {
         other.take_in(entry).unwrap_or_else(|e| panic!("{}: {e}", cluster.policy));
-        if entry.news == News::Decided {
+        if entry.news == SessionNews::Decided {
             decided.extend_from_slice(other.actions().list());
         }
     }
@@ -306,9 +310,9 @@ fn replays(cluster: &Cluster) {
 }
 
 /// The journal as it comes back from where it was written.
-fn postcard_like(journal: &[Entry]) -> Vec<Entry> {
+fn postcard_like(journal: &[JournalEntry]) -> Vec<JournalEntry> {
     let bytes = journal.to_vec().save().expect("is written");
-    let mut read: Vec<Entry> = Vec::new();
+    let mut read: Vec<JournalEntry> = Vec::new();
     read.load(&bytes).expect("is read");
     read
 }

@@ -1,7 +1,7 @@
 //! Schedules on machines that lose processors, computed by hand.
 
 use crate::world::{count, named, outages, simulate, spans, workload};
-use drystone_core::model::{Hit, Outage, Time, Which};
+use drystone_core::model::{Outage, OutageHit, Time, Which};
 
 /// Families that plan with what is announced, and start jobs on any processors.
 const ALL: [&str; 9] = [
@@ -107,7 +107,7 @@ fn a_window_that_may_cut_jobs_bars_none() {
     let jobs = workload(4, &[(0, 4, 36_001, 36_001)]);
     let window = Outage::window(Which::Count(4), Time(0), Time(36_000), Time(39_600));
     for policy in every() {
-        let cut = Outage { may_cut: true, ..window.clone() }.hitting(Hit::Requeue);
+        let cut = Outage { may_cut: true, ..window.clone() }.hitting(OutageHit::Requeue);
         assert_eq!(spans(policy, &jobs, vec![cut]), [Some((39_600, 75_601))], "{policy}");
     }
 }
@@ -132,7 +132,7 @@ fn a_failure_sends_jobs_back() {
 fn a_failure_may_lose_jobs() {
     let jobs = workload(4, &[(0, 2, 100, 100), (0, 2, 100, 100), (1, 4, 10, 10)]);
     for policy in ALL {
-        let lost = named(2..4, 50, 80).hitting(Hit::Lose);
+        let lost = named(2..4, 50, 80).hitting(OutageHit::Lose);
         let told = simulate(policy, &jobs, &outages(&jobs, vec![lost]), false).expect("sound");
         assert!(told.words.contains(&"50 lose 1 after 50".to_string()), "{policy}: {:?}", told.words);
         assert_eq!(told.schedule.spans[0], Some((Time(0), Time(100))), "{policy}");

@@ -1,11 +1,11 @@
 //! Resources beyond processors, as a session counts them.
 
-use drystone_core::engine::{Replay, Session, Simulation, SimulationError, Unfit};
+use drystone_core::engine::{Session, Simulation, SimulationError, Unfit, WorkloadReplay};
 use drystone_core::model::{
-    Demand, DemandId, Job, JobId, Machine, Provenance, Resource, ResourceId, ResourceTable, ResourceTableBuilder,
-    ResourceUnit, Span, Status, Time, Truth, Workload,
+    Demand, DemandId, Job, JobId, LogStatus, Machine, Provenance, Resource, ResourceId, ResourceTable,
+    ResourceTableBuilder, ResourceUnit, Span, Time, Truth, Workload,
 };
-use drystone_core::policy::{Action, Actions, Outside, Policy, Why};
+use drystone_core::policy::{Action, Actions, Outside, Policy, StartReason};
 use std::sync::Arc;
 
 const MEM: ResourceId = ResourceId(0);
@@ -46,7 +46,7 @@ fn scheduler() -> drystone_core::engine::Scheduler {
 fn act(session: &mut Session, now: i64, action: Action) -> Result<(), String> {
     let mut actions = Actions::default();
     match action {
-        Action::Start { job, .. } => actions.start(job, Why::Head),
+        Action::Start { job, .. } => actions.start(job, StartReason::Head),
         other => actions.push(other),
     }
     session.act(Time(now), &actions).map_err(|violation| violation.to_string())
@@ -54,7 +54,7 @@ fn act(session: &mut Session, now: i64, action: Action) -> Result<(), String> {
 
 fn start(session: &mut Session, job: u32) -> Result<(), String> {
     let on = drystone_core::policy::Placement::Any;
-    act(session, 1, Action::Start { job: JobId(job), why: Why::Head, on })
+    act(session, 1, Action::Start { job: JobId(job), why: StartReason::Head, on })
 }
 
 fn free(session: &Session) -> (u64, u64) {
@@ -139,7 +139,7 @@ fn demands_beyond_the_machine_are_refused() {
 }
 
 fn workload(demand: u32, table: Option<Arc<ResourceTable>>) -> Result<Workload, String> {
-    let truth = Truth { run: Span(10), number: 4711, status: Status::Completed };
+    let truth = Truth { run: Span(10), number: 4711, status: LogStatus::Completed };
     Workload::with_resources(Machine::new(10), table, vec![job(demand)], vec![truth], Provenance::default())
         .map_err(|error| error.to_string())
 }
@@ -161,10 +161,10 @@ impl Policy for Blind {
         "blind"
     }
 
-    fn observe(&mut self, _: drystone_core::policy::Event, _: &drystone_core::policy::View<'_>) {}
+    fn observe(&mut self, _: drystone_core::policy::PolicyEvent, _: &drystone_core::policy::View<'_>) {}
 
     fn decide(&mut self, view: &drystone_core::policy::View<'_>, actions: &mut Actions) {
-        view.waiting().for_each(|job| actions.start(job, Why::Head));
+        view.waiting().for_each(|job| actions.start(job, StartReason::Head));
     }
 }
 
@@ -173,7 +173,7 @@ fn a_policy_that_counts_processors_only_is_refused_before_the_start() {
     let workload = workload(1, Some(table())).expect("possible");
     let blind = || drystone_core::engine::Scheduler::new(Box::new(Blind));
     assert_eq!(blind().fits(&workload), Err(Unfit::Uncounted));
-    let mut simulation = Simulation::new(workload.machine(), blind(), Replay::new(&workload));
+    let mut simulation = Simulation::new(workload.machine(), blind(), WorkloadReplay::new(&workload));
     let refused = simulation.run(&mut ()).expect_err("it would not count");
     assert!(matches!(refused, SimulationError::Uncounted), "{refused}");
     assert!(refused.to_string().contains("counts processors only"), "{refused}");

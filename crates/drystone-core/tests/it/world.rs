@@ -2,10 +2,10 @@
 
 use drystone_core::engine::{Happenings, Observer, Schedule, Simulation, SimulationError};
 use drystone_core::model::{
-    Adopted, Circumstances, Ended, Job, JobId, Machine, Outage, Outages, ProcSet, Provenance, Span, Status, Time,
+    Adopted, Circumstances, EndedJob, Job, JobId, LogStatus, Machine, Outage, Outages, ProcSet, Provenance, Span, Time,
     Truth, Which, Workload,
 };
-use drystone_core::policy::{PolicySpec, Why};
+use drystone_core::policy::{PolicySpec, StartReason};
 
 /// Jobs by submit, processors, estimate, run time.
 pub(crate) fn workload(procs: u32, rows: &[(i64, u32, i64, i64)]) -> Workload {
@@ -13,7 +13,7 @@ pub(crate) fn workload(procs: u32, rows: &[(i64, u32, i64, i64)]) -> Workload {
     let truth = |(at, row): (usize, &(i64, u32, i64, i64))| Truth {
         run: Span(row.3),
         number: at as i64 + 1,
-        status: Status::Completed,
+        status: LogStatus::Completed,
     };
     let (jobs, truth) = (rows.iter().map(job).collect(), rows.iter().enumerate().map(truth).collect());
     Workload::new(Machine::new(procs), jobs, truth, Provenance::default()).expect("possible")
@@ -39,7 +39,7 @@ pub(crate) struct Told {
 }
 
 impl Observer for Told {
-    fn started(&mut self, now: Time, id: JobId, _: Why) {
+    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
         self.words.push(format!("{now} start {}", id.0));
     }
     fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
@@ -63,7 +63,7 @@ impl Observer for Told {
     fn requeued(&mut self, now: Time, id: JobId, _: u32, ran: Span) {
         self.words.push(format!("{now} requeue {} after {ran}", id.0));
     }
-    fn lost(&mut self, ended: &Ended<'_>) {
+    fn lost(&mut self, ended: &EndedJob<'_>) {
         self.words.push(format!("{} lose {} after {}", ended.outcome.end, ended.id.0, ended.outcome.ran));
     }
     fn cancelled(&mut self, now: Time, id: JobId) {
@@ -72,7 +72,7 @@ impl Observer for Told {
     fn capacity(&mut self, now: Time, foreseen: bool) {
         self.words.push(format!("{now} capacity {foreseen}"));
     }
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.words.push(format!("{} end {}", ended.outcome.end, ended.id.0));
         self.schedule.ended(ended);
     }

@@ -2,14 +2,14 @@
 
 use drystone::generate::{Params, generate};
 use drystone::model::Workload;
-use drystone_env::{Agent, Seen};
+use drystone_env::{Agent, ObservationShape};
 use std::sync::Arc;
 
 /// The first possible action.
 pub(crate) struct First;
 
 impl Agent for First {
-    fn act(&mut self, seen: Seen<'_>) -> Option<usize> {
+    fn act(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
         seen.mask.iter().position(|can| *can)
     }
 }
@@ -21,7 +21,7 @@ pub(crate) struct Least {
 }
 
 impl Agent for Least {
-    fn act(&mut self, seen: Seen<'_>) -> Option<usize> {
+    fn act(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
         let value = |row: usize| seen.jobs[row * self.width + self.feature];
         let rows = (0..seen.mask.len()).filter(|&row| seen.mask[row]);
         rows.min_by(|&a, &b| value(a).total_cmp(&value(b)))

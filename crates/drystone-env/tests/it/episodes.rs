@@ -1,12 +1,12 @@
 //! Episodes: which they are, what they begin on, what they are worth.
 
 use crate::agents::{Arbitrary, log};
-use drystone::engine::{Replay, Schedule, Simulation};
-use drystone_env::{Act, Autoreset, EnvError, Feature, Fill, Observation, Options, Parts, Rows, VecEnv};
+use drystone::engine::{Schedule, Simulation, WorkloadReplay};
+use drystone_env::{Act, Autoreset, EnvArrays, EnvError, EnvOptions, Fill, Observation, RowFeature, Rows, VecEnv};
 use std::sync::Arc;
 
 /// Everything that some steps of arbitrary actions show, as text.
-fn played(envs: usize, threads: usize, options: &Options, steps: usize, watch: usize) -> Vec<String> {
+fn played(envs: usize, threads: usize, options: &EnvOptions, steps: usize, watch: usize) -> Vec<String> {
     let workloads = [log(64, 1_200, 0.95, 8)];
     let mut all = VecEnv::new(&workloads, envs, options, threads).expect("options");
     let mut seen = all.buffers();
@@ -37,14 +37,14 @@ fn played(envs: usize, threads: usize, options: &Options, steps: usize, watch: u
 fn trajectories_depend_on_neither_threads_nor_number() {
     for act in [Act::Pick, Act::StartOrWait, Act::Accept] {
         let fill = if act == Act::StartOrWait { Fill::Nothing } else { Fill::Easy };
-        let options = Options {
+        let options = EnvOptions {
             act,
             fill,
             jobs: 40,
             window: 16,
             warm: Some("easy".parse().expect("easy")),
             dense: true,
-            ..Options::default()
+            ..EnvOptions::default()
         };
         let alone = played(3, 1, &options, 300, 2);
         assert!(alone.iter().any(|step| step.contains("Some")), "episodes end");
@@ -57,7 +57,7 @@ fn trajectories_depend_on_neither_threads_nor_number() {
 #[test]
 fn dense_rewards_sum_to_the_sparse_one() {
     let sum = |dense: bool| -> Vec<f64> {
-        let options = Options { jobs: 30, window: 8, dense, rows: Rows::Shortest, ..Options::default() };
+        let options = EnvOptions { jobs: 30, window: 8, dense, rows: Rows::Shortest, ..EnvOptions::default() };
         let workloads = [log(64, 800, 1.0, 9)];
         let mut envs = VecEnv::new(&workloads, 2, &options, 1).expect("options");
         let mut seen = envs.buffers();
@@ -92,7 +92,7 @@ fn observations_do_not_change_with_the_future() {
     }
     let other = Arc::new(drystone::model::Workload::new(machine, jobs, truth, provenance).expect("jobs"));
     let first = |workload: &Arc<drystone::model::Workload>, observation: &Observation| {
-        let options = Options { jobs: 30, window: 8, observation: observation.clone(), ..Options::default() };
+        let options = EnvOptions { jobs: 30, window: 8, observation: observation.clone(), ..EnvOptions::default() };
         let mut envs = VecEnv::new(std::slice::from_ref(workload), 1, &options, 1).expect("options");
         let mut seen = envs.buffers();
         envs.reset(Some(5), None, &mut seen.parts()).expect("arrays");
@@ -100,13 +100,13 @@ fn observations_do_not_change_with_the_future() {
     };
     let all =
         ["present", "wait", "prediction", "estimate", "procs", "fits", "area", "user", "clipped_wait", "clipped_procs"];
-    let features: Vec<Feature> = all.iter().map(|word| word.parse().expect(word)).collect();
+    let features: Vec<RowFeature> = all.iter().map(|word| word.parse().expect(word)).collect();
     let honest = Observation::of(&features).expect("features");
     assert_eq!(first(&workload, &honest), first(&other, &honest));
-    let oracle = Observation::of(&[Feature::Present, Feature::Run]).expect("features");
+    let oracle = Observation::of(&[RowFeature::Present, RowFeature::Run]).expect("features");
     assert_ne!(first(&workload, &oracle), first(&other, &oracle));
-    assert!(Options { observation: oracle, ..Options::default() }.is_clairvoyant());
-    assert!(!Options { observation: honest, ..Options::default() }.is_clairvoyant());
+    assert!(EnvOptions { observation: oracle, ..EnvOptions::default() }.is_clairvoyant());
+    assert!(!EnvOptions { observation: honest, ..EnvOptions::default() }.is_clairvoyant());
 }
 
 /// A warm episode finds the machine as the policy left it: as many processors are busy as in a
@@ -116,16 +116,17 @@ fn warm_episodes_begin_where_the_policy_left_the_machine() {
     let workload = log(64, 1_000, 0.95, 11);
     let warm: drystone::policy::PolicySpec = "easy".parse().expect("easy");
     let mut schedule = Schedule::default();
-    let simulation = Simulation::new(workload.machine(), warm.scheduler(), Replay::new(&workload)).run(&mut schedule);
+    let simulation =
+        Simulation::new(workload.machine(), warm.scheduler(), WorkloadReplay::new(&workload)).run(&mut schedule);
     simulation.expect("easy is sound");
-    let options = Options {
+    let options = EnvOptions {
         act: Act::StartOrWait,
         fill: Fill::Nothing,
         jobs: 20,
         window: 64,
         warm: Some(warm),
         autoreset: Autoreset::Disabled,
-        ..Options::default()
+        ..EnvOptions::default()
     };
     let mut envs = VecEnv::new(std::slice::from_ref(&workload), 64, &options, 1).expect("options");
     let mut seen = envs.buffers();
@@ -161,7 +162,8 @@ fn warm_episodes_begin_where_the_policy_left_the_machine() {
 fn splits_keep_episodes_apart() {
     let workload = log(64, 1_000, 0.95, 13);
     for (from, to) in [(0, 400), (400, 1_000)] {
-        let options = Options { jobs: 50, window: 8, split: std::iter::once(from..to).collect(), ..Options::default() };
+        let options =
+            EnvOptions { jobs: 50, window: 8, split: std::iter::once(from..to).collect(), ..EnvOptions::default() };
         let mut envs = VecEnv::new(std::slice::from_ref(&workload), 16, &options, 1).expect("options");
         let mut seen = envs.buffers();
         envs.reset(Some(1), None, &mut seen.parts()).expect("arrays");
@@ -174,9 +176,9 @@ fn splits_keep_episodes_apart() {
             }
         }
     }
-    let options = Options { jobs: 50, split: vec![0..20, 900..1_000], ..Options::default() };
+    let options = EnvOptions { jobs: 50, split: vec![0..20, 900..1_000], ..EnvOptions::default() };
     assert!(VecEnv::new(std::slice::from_ref(&workload), 1, &options, 1).is_ok());
-    let options = Options { jobs: 50, split: vec![0..20, 960..2_000], ..Options::default() };
+    let options = EnvOptions { jobs: 50, split: vec![0..20, 960..2_000], ..EnvOptions::default() };
     let refused = VecEnv::new(&[workload], 1, &options, 1).err().expect("too short").to_string();
     assert!(refused.contains("its longest range has 40 jobs"), "{refused}");
 }
@@ -185,7 +187,7 @@ fn splits_keep_episodes_apart() {
 fn modes_of_reset() {
     let workload = log(64, 500, 0.9, 14);
     let play = |autoreset: Autoreset| {
-        let options = Options { jobs: 5, window: 4, autoreset, ..Options::default() };
+        let options = EnvOptions { jobs: 5, window: 4, autoreset, ..EnvOptions::default() };
         let mut envs = VecEnv::new(std::slice::from_ref(&workload), 1, &options, 1).expect("options");
         let mut seen = envs.buffers();
         envs.reset(Some(1), None, &mut seen.parts()).expect("arrays");
@@ -214,7 +216,7 @@ fn modes_of_reset() {
 #[test]
 fn what_is_wrong_is_said() {
     let workload = [log(64, 100, 0.9, 15)];
-    let options = Options { jobs: 10, window: 4, ..Options::default() };
+    let options = EnvOptions { jobs: 10, window: 4, ..EnvOptions::default() };
     let mut envs = VecEnv::new(&workload, 2, &options, 1).expect("options");
     let mut seen = envs.buffers();
     let error = |result: Result<(), EnvError>| result.expect_err("refused").to_string();
@@ -224,7 +226,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(error(envs.step(&[0, 4], &mut seen.parts())), "environment 1: 4 is no action; expected 0 to 3");
     assert_eq!(error(envs.step(&[-1, 0], &mut seen.parts())), "environment 0: -1 is no action; expected 0 to 3");
     let mut short = Vec::new();
-    let parts = Parts { jobs: &mut short, ..seen.parts() };
+    let parts = EnvArrays { jobs: &mut short, ..seen.parts() };
     let mut parts = parts;
     assert_eq!(error(envs.step(&[0, 0], &mut parts)), "jobs: 0 values, expected 48");
     // An impossible action does nothing and is counted.
@@ -233,12 +235,15 @@ fn what_is_wrong_is_said() {
     envs.step(&[row, 0], &mut seen.parts()).expect("a step");
     assert_eq!(before[..24], seen.jobs[..24]);
     for (options, part) in [
-        (Options { jobs: 0, ..Options::default() }, "at least 1 job"),
-        (Options { window: 0, ..Options::default() }, "0 rows"),
-        (Options { act: Act::StartOrWait, ..Options::default() }, "fill"),
-        (Options { jobs: 101, ..Options::default() }, "longest range has 100 jobs"),
-        (Options { predict: "nonsense".to_string(), jobs: 9, ..Options::default() }, "nonsense"),
-        (Options { predict: "recent(2,propagate=waiting)".to_string(), jobs: 9, ..Options::default() }, "propagate=no"),
+        (EnvOptions { jobs: 0, ..EnvOptions::default() }, "at least 1 job"),
+        (EnvOptions { window: 0, ..EnvOptions::default() }, "0 rows"),
+        (EnvOptions { act: Act::StartOrWait, ..EnvOptions::default() }, "fill"),
+        (EnvOptions { jobs: 101, ..EnvOptions::default() }, "longest range has 100 jobs"),
+        (EnvOptions { predict: "nonsense".to_string(), jobs: 9, ..EnvOptions::default() }, "nonsense"),
+        (
+            EnvOptions { predict: "recent(2,propagate=waiting)".to_string(), jobs: 9, ..EnvOptions::default() },
+            "propagate=no",
+        ),
     ] {
         let refused = VecEnv::new(&workload, 1, &options, 1).err().expect(part).to_string();
         assert!(refused.contains(part), "{refused}");

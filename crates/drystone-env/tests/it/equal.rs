@@ -2,33 +2,34 @@
 //! policy, and step by step in an environment.
 
 use crate::agents::{First, Least, log};
-use drystone::engine::{Replay, Schedule, Scheduler, Simulation};
+use drystone::engine::{Schedule, Scheduler, Simulation, WorkloadReplay};
 use drystone::metrics::Measure;
 use drystone::model::Workload;
 use drystone::parts::Order;
 use drystone::policy::PolicySpec;
-use drystone_env::{Act, Agent, Feature, Fill, Learned, Observation, Options, VecEnv};
+use drystone_env::{Act, Agent, EnvOptions, Fill, LearnedPolicy, Observation, RowFeature, VecEnv};
 use std::sync::Arc;
 
 fn native(workload: &Workload, policy: &str) -> Schedule {
     let spec: PolicySpec = policy.parse().expect(policy);
     let mut schedule = Schedule::default();
-    let simulated = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload)).run(&mut schedule);
+    let simulated =
+        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload)).run(&mut schedule);
     simulated.expect(policy);
     schedule
 }
 
-fn learned(workload: &Workload, options: &Options, agent: Box<dyn Agent>) -> Schedule {
+fn learned(workload: &Workload, options: &EnvOptions, agent: Box<dyn Agent>) -> Schedule {
     let forecast = "easy".parse::<PolicySpec>().expect("easy").scheduler().forecast;
-    let policy = Learned::new("agent", workload, options, agent).expect("options");
+    let policy = LearnedPolicy::new("agent", workload, options, agent).expect("options");
     let scheduler = Scheduler { forecast, ..Scheduler::new(Box::new(policy)) };
     let mut schedule = Schedule::default();
-    Simulation::new(workload.machine(), scheduler, Replay::new(workload)).run(&mut schedule).expect("sound");
+    Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(workload)).run(&mut schedule).expect("sound");
     schedule
 }
 
 fn shortest() -> (Observation, Box<dyn Agent>) {
-    let observation = Observation::of(&[Feature::Prediction, Feature::Procs]).expect("features");
+    let observation = Observation::of(&[RowFeature::Prediction, RowFeature::Procs]).expect("features");
     (observation, Box::new(Least { feature: 0, width: 2 }))
 }
 
@@ -37,8 +38,8 @@ fn an_agent_that_always_picks_the_oldest_job_is_easy() {
     for (load, seed) in [(0.7, 1), (0.95, 2), (1.3, 3)] {
         let workload = log(64, 1_500, load, seed);
         let easy = native(&workload, "easy");
-        assert_eq!(learned(&workload, &Options::default(), Box::new(First)), easy, "load {load}");
-        let nothing = Options { fill: Fill::Nothing, ..Options::default() };
+        assert_eq!(learned(&workload, &EnvOptions::default(), Box::new(First)), easy, "load {load}");
+        let nothing = EnvOptions { fill: Fill::Nothing, ..EnvOptions::default() };
         assert_eq!(learned(&workload, &nothing, Box::new(First)), native(&workload, "fcfs"), "load {load}");
     }
 }
@@ -48,11 +49,11 @@ fn an_order_that_accepts_everything_is_easy_in_that_order() {
     for (order, policy) in [("sjf", "easy(order=sjf)"), ("fcfs", "easy"), ("saf", "easy(order=saf)")] {
         let workload = log(64, 1_000, 0.9, 4);
         let base: Order = order.parse().expect(order);
-        let options = Options { act: Act::Accept, base, ..Options::default() };
+        let options = EnvOptions { act: Act::Accept, base, ..EnvOptions::default() };
         // Accepts: the last of the two actions.
         struct Accepts;
         impl Agent for Accepts {
-            fn act(&mut self, _: drystone_env::Seen<'_>) -> Option<usize> {
+            fn act(&mut self, _: drystone_env::ObservationShape<'_>) -> Option<usize> {
                 Some(1)
             }
         }
@@ -65,7 +66,7 @@ fn an_order_that_accepts_everything_is_easy_in_that_order() {
 #[test]
 fn an_agent_that_starts_what_fits_is_greedy() {
     let workload = log(64, 1_000, 0.9, 5);
-    let options = Options { act: Act::StartOrWait, fill: Fill::Nothing, window: 4096, ..Options::default() };
+    let options = EnvOptions { act: Act::StartOrWait, fill: Fill::Nothing, window: 4096, ..EnvOptions::default() };
     assert_eq!(learned(&workload, &options, Box::new(First)), native(&workload, "greedy"));
 }
 
@@ -75,12 +76,12 @@ fn an_agent_that_starts_what_fits_is_greedy() {
 fn an_episode_of_a_whole_log_is_worth_what_a_simulation_says() {
     let workload = log(64, 600, 0.9, 6);
     let (observation, mut agent) = shortest();
-    let options = Options { jobs: 600, window: 600, observation, ..Options::default() };
+    let options = EnvOptions { jobs: 600, window: 600, observation, ..EnvOptions::default() };
     let mut envs = VecEnv::new(&[Arc::clone(&workload)], 1, &options, 1).expect("options");
     let mut seen = envs.buffers();
     envs.reset(Some(1), None, &mut seen.parts()).expect("arrays");
     while !seen.terminated[0] {
-        let shown = drystone_env::Seen { jobs: &seen.jobs, machine: &seen.machine, mask: &seen.mask };
+        let shown = drystone_env::ObservationShape { jobs: &seen.jobs, machine: &seen.machine, mask: &seen.mask };
         let action = agent.act(shown).expect("a row");
         envs.step(&[action as i64], &mut seen.parts()).expect("a step");
     }

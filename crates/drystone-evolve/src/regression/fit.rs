@@ -1,7 +1,7 @@
 //! Functions fitted to scores: three basic functions, one of each variable, joined by two
 //! operators.
 
-use super::Sample;
+use super::QueueSample;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -31,7 +31,7 @@ const JOINS: [Join; 3] = [Join::Add, Join::Multiply, Join::Divide];
 
 /// A function without its weights: of the run time, the processors and the submit time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Form {
+pub struct FunctionForm {
     /// Of the run time, the processors, the submit time.
     pub bases: [Base; 3],
     /// Between the first two, and between the last two; `*` and `/` before `+`.
@@ -40,9 +40,9 @@ pub struct Form {
 
 /// A function with the weights that fit best.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Fit {
+pub struct FittedFunction {
     /// The function.
-    pub form: Form,
+    pub form: FunctionForm,
     /// One weight per sum of the form.
     pub weights: Vec<f64>,
     /// The root of the mean squared error, large jobs weighing more.
@@ -71,11 +71,11 @@ impl Base {
     }
 }
 
-impl Form {
+impl FunctionForm {
     /// All 4³·3² = 576 of them.
-    pub fn all() -> impl Iterator<Item = Form> {
+    pub fn all() -> impl Iterator<Item = FunctionForm> {
         let bases = (0..64).map(|n| [BASES[n / 16], BASES[n / 4 % 4], BASES[n % 4]]);
-        bases.flat_map(|bases| (0..9).map(move |n| Form { bases, joins: [JOINS[n / 3], JOINS[n % 3]] }))
+        bases.flat_map(|bases| (0..9).map(move |n| FunctionForm { bases, joins: [JOINS[n / 3], JOINS[n % 3]] }))
     }
 
     /// Returns the products of the three terms: the positions of the factors, each with true if it
@@ -92,7 +92,7 @@ impl Form {
     }
 
     /// The values of its products for a job.
-    fn values(self, sample: &Sample) -> Vec<f64> {
+    fn values(self, sample: &QueueSample) -> Vec<f64> {
         let variables = [sample.run.max(1.0), sample.procs, sample.submit.max(1.0)];
         let factor = |&(at, divides): &(usize, bool)| {
             let value = self.bases[at].of(variables[at]);
@@ -138,7 +138,7 @@ impl Form {
 ///
 /// Least squares: the sum over all samples of run time × processors × (score − value)² is smallest.
 #[must_use]
-pub fn fit(form: Form, samples: &[Sample]) -> Option<Fit> {
+pub fn fit(form: FunctionForm, samples: &[QueueSample]) -> Option<FittedFunction> {
     let count = form.products().len();
     // Columns brought to a like size, or the equations could not be solved: areas beside
     // logarithms.
@@ -174,16 +174,16 @@ pub fn fit(form: Form, samples: &[Sample]) -> Option<Fit> {
         })
         .sum();
     let formula = form.formula(&weights);
-    Some(Fit { form, weights, error: (squared / all).sqrt(), formula })
+    Some(FittedFunction { form, weights, error: (squared / all).sqrt(), formula })
 }
 
 /// All forms, best first. Some are the same function, such as `r*n` and `r/(1/n)`: of these the
-/// first in [`Form::all`] is first.
+/// first in [`FunctionForm::all`] is first.
 #[must_use]
-pub fn fit_all(samples: &[Sample]) -> Vec<Fit> {
-    let mut fits: Vec<Fit> = Form::all().filter_map(|form| fit(form, samples)).collect();
+pub fn fit_all(samples: &[QueueSample]) -> Vec<FittedFunction> {
+    let mut fits: Vec<FittedFunction> = FunctionForm::all().filter_map(|form| fit(form, samples)).collect();
     // Errors of equal functions differ by rounding; scores are about 1 / 32.
-    let rounded = |fit: &Fit| (fit.error * 1e12).round();
+    let rounded = |fit: &FittedFunction| (fit.error * 1e12).round();
     fits.sort_by(|a, b| rounded(a).total_cmp(&rounded(b)));
     fits
 }
@@ -218,17 +218,17 @@ mod tests {
     use super::*;
     use drystone::parts::formula::Formula;
 
-    fn samples(score: impl Fn(f64, f64, f64) -> f64) -> Vec<Sample> {
+    fn samples(score: impl Fn(f64, f64, f64) -> f64) -> Vec<QueueSample> {
         let values = |n: u32| (f64::from(n * 37 % 91 + 2), f64::from(n * 53 % 64 + 1), f64::from(n * 29 % 97 + 3));
         (0..200)
             .map(values)
-            .map(|(run, procs, submit)| Sample { run, procs, submit, score: score(run, procs, submit) })
+            .map(|(run, procs, submit)| QueueSample { run, procs, submit, score: score(run, procs, submit) })
             .collect()
     }
 
     #[test]
     fn there_are_as_many_forms_as_in_the_paper() {
-        assert_eq!(Form::all().count(), 576);
+        assert_eq!(FunctionForm::all().count(), 576);
     }
 
     /// A function that made the scores is found again, with its weights.

@@ -18,10 +18,10 @@
 mod fit;
 mod trial;
 
-pub use fit::{Base, Fit, Form, Join, fit, fit_all};
-pub use trial::{Sample, Trial};
+pub use fit::{Base, FittedFunction, FunctionForm, Join, fit, fit_all};
+pub use trial::{QueueSample, QueueTrial};
 
-use crate::draw::Draw;
+use crate::draw::RandomDraw;
 use drystone::generate::{GenerateError, Params, generate};
 use drystone::model::{Procs, Workload};
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Effort of the regression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct RegressionSettings {
     /// Processors of the machine.
     pub procs: Procs,
     /// Tuples.
@@ -44,10 +44,10 @@ pub struct Settings {
     pub seed: u64,
 }
 
-impl Default for Settings {
+impl Default for RegressionSettings {
     /// The paper's, but for the trials: 256,000 per tuple there.
-    fn default() -> Settings {
-        Settings { procs: 256, tuples: 40, running: 16, queue: 32, trials: 8_192, seed: 1 }
+    fn default() -> RegressionSettings {
+        RegressionSettings { procs: 256, tuples: 40, running: 16, queue: 32, trials: 8_192, seed: 1 }
     }
 }
 
@@ -57,10 +57,10 @@ impl Default for Settings {
 /// # Errors
 /// Settings that make no workload.
 pub fn scores(
-    settings: &Settings,
+    settings: &RegressionSettings,
     stop: &AtomicBool,
     told: &mut dyn FnMut(),
-) -> Result<Option<Vec<Sample>>, GenerateError> {
+) -> Result<Option<Vec<QueueSample>>, GenerateError> {
     let per_tuple = settings.running + settings.queue;
     let jobs = u32::try_from(per_tuple.saturating_mul(settings.tuples)).unwrap_or(u32::MAX);
     let workload = generate(&Params { seed: settings.seed, ..Params::new(settings.procs, jobs) })?;
@@ -69,7 +69,7 @@ pub fn scores(
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let mut draw = Draw::new(settings.seed, number as u64);
+        let mut draw = RandomDraw::new(settings.seed, number as u64);
         samples.extend(of_tuple(&workload, number * per_tuple, settings, &mut draw));
         told();
     }
@@ -77,8 +77,13 @@ pub fn scores(
 }
 
 /// The scores of the queue of one tuple.
-fn of_tuple(workload: &Workload, first: usize, settings: &Settings, draw: &mut Draw) -> Vec<Sample> {
-    let trial = Trial::new(workload, first, settings.running, settings.queue);
+fn of_tuple(
+    workload: &Workload,
+    first: usize,
+    settings: &RegressionSettings,
+    draw: &mut RandomDraw,
+) -> Vec<QueueSample> {
+    let trial = QueueTrial::new(workload, first, settings.running, settings.queue);
     let mut order: Vec<usize> = (0..trial.len()).collect();
     let (mut sums, mut total) = (vec![0.0; order.len()], 0.0);
     for _ in 0..settings.trials {

@@ -4,7 +4,7 @@ use drystone::model::{Span, Time, Workload};
 
 /// A job of a queue and what trials said of it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Sample {
+pub struct QueueSample {
     /// Run time in seconds, at least 1.
     pub run: f64,
     /// Processors.
@@ -16,33 +16,34 @@ pub struct Sample {
 }
 
 #[derive(Clone, Copy)]
-struct Job {
+struct TrialJob {
     submit: i64,
     run: i64,
     procs: u32,
 }
 
 /// A tuple: jobs that are started in the order of their arrival, and a queue.
-pub struct Trial {
+pub struct QueueTrial {
     procs: u32,
     begin: i64,
-    first: Vec<Job>,
-    queue: Vec<Job>,
+    first: Vec<TrialJob>,
+    queue: Vec<TrialJob>,
 }
 
 /// Run times below this count as this in bounded slowdowns, in seconds.
 const SHORTEST: f64 = 10.0;
 
-impl Trial {
+impl QueueTrial {
     /// The jobs of a workload from this place on.
     #[must_use]
-    pub fn new(workload: &Workload, first: usize, running: usize, queue: usize) -> Trial {
+    pub fn new(workload: &Workload, first: usize, running: usize, queue: usize) -> QueueTrial {
         let pairs = workload.jobs().iter().zip(workload.truth()).skip(first).take(running + queue);
-        let jobs = pairs.map(|(job, truth)| Job { submit: job.submit.0, run: truth.run.0.max(1), procs: job.procs });
-        let mut first: Vec<Job> = jobs.collect();
+        let jobs =
+            pairs.map(|(job, truth)| TrialJob { submit: job.submit.0, run: truth.run.0.max(1), procs: job.procs });
+        let mut first: Vec<TrialJob> = jobs.collect();
         let queue = first.split_off(running.min(first.len()));
         let begin = first.iter().chain(&queue).map(|job| job.submit).min().unwrap_or(0);
-        Trial { procs: workload.machine().procs, begin, first, queue }
+        QueueTrial { procs: workload.machine().procs, begin, first, queue }
     }
 
     /// Jobs of the queue.
@@ -61,9 +62,9 @@ impl Trial {
     /// jobs. O(n²).
     #[must_use]
     pub fn run(&self, order: &[usize]) -> f64 {
-        let mut machine = Machine { free: self.procs, now: self.begin, ends: Vec::new() };
+        let mut machine = TrialMachine { free: self.procs, now: self.begin, ends: Vec::new() };
         self.first.iter().for_each(|job| _ = machine.start(job));
-        let slowdown = |job: &Job, start: i64| {
+        let slowdown = |job: &TrialJob, start: i64| {
             let (wait, run) = (Span(start - job.submit).as_f64(), Span(job.run).as_f64());
             ((wait + run) / run.max(SHORTEST)).max(1.0)
         };
@@ -72,8 +73,8 @@ impl Trial {
     }
 
     /// The jobs of the queue with their scores.
-    pub(super) fn samples(&self, scores: impl Iterator<Item = f64>) -> Vec<Sample> {
-        let sample = |(job, score): (&Job, f64)| Sample {
+    pub(super) fn samples(&self, scores: impl Iterator<Item = f64>) -> Vec<QueueSample> {
+        let sample = |(job, score): (&TrialJob, f64)| QueueSample {
             run: job.run as f64,
             procs: f64::from(job.procs),
             submit: (Time(job.submit) - Time(self.begin)).as_f64().max(1.0),
@@ -83,17 +84,17 @@ impl Trial {
     }
 }
 
-struct Machine {
+struct TrialMachine {
     free: u32,
     now: i64,
     /// Ends and processors of running jobs.
     ends: Vec<(i64, u32)>,
 }
 
-impl Machine {
+impl TrialMachine {
     /// Starts a job as soon as it has arrived and fits; later jobs start no earlier. Returns its
     /// start.
-    fn start(&mut self, job: &Job) -> i64 {
+    fn start(&mut self, job: &TrialJob) -> i64 {
         self.come_to(self.now.max(job.submit));
         while self.free < job.procs {
             let Some(next) = self.ends.iter().map(|end| end.0).min() else { break };
@@ -126,8 +127,8 @@ mod tests {
     /// the wide one at 10.
     #[test]
     fn trials_are_those_computed_by_hand() {
-        let job = |procs, run| Job { submit: 0, run, procs };
-        let trial = Trial { procs: 4, begin: 0, first: vec![job(2, 10)], queue: vec![job(4, 20), job(2, 10)] };
+        let job = |procs, run| TrialJob { submit: 0, run, procs };
+        let trial = QueueTrial { procs: 4, begin: 0, first: vec![job(2, 10)], queue: vec![job(4, 20), job(2, 10)] };
         assert_eq!(trial.run(&[0, 1]), (30.0 / 20.0 + 40.0 / 10.0) / 2.0);
         assert_eq!(trial.run(&[1, 0]), (1.0 + 30.0 / 20.0) / 2.0);
     }

@@ -1,29 +1,33 @@
 //! A seed gives one result on any number of threads, in one go or resumed, and the result is no
 //! worse than the starting point.
 
-use drystone::generate::{Length, Params, generate};
+use drystone::generate::{Params, WorkloadLength, generate};
 use drystone::model::{Span, Workload};
-use drystone_evolve::{Ground, Guard, Judged, Objective, Parts, Search, Settings, State, Template, judge};
+use drystone_evolve::{
+    ChoiceGround, EvolveSearch, EvolveSettings, EvolveState, JudgedPolicy, LogWeeks, MeasureObjective, ObjectiveGuard,
+    Template, judge,
+};
 use std::sync::atomic::AtomicBool;
 
 fn workload() -> Workload {
-    let length = Length::Span(Span(6 * Span::WEEK.0));
+    let length = WorkloadLength::Span(Span(6 * Span::WEEK.0));
     generate(&Params { length, load: Some(0.9), seed: 3, ..Params::new(64, 1) }).expect("good parameters")
 }
 
-const PARTS: Parts = Parts { weeks: 1, count: 2 };
+const PARTS: LogWeeks = LogWeeks { weeks: 1, count: 2 };
 
-fn ground(workload: &Workload, guard: Option<&str>) -> Ground {
-    let guard: Option<Guard> = guard.map(|text| text.parse().expect(text));
-    Ground::new(workload, PARTS, Objective::default(), guard.as_ref(), Template::default()).expect("long enough")
+fn ground(workload: &Workload, guard: Option<&str>) -> ChoiceGround {
+    let guard: Option<ObjectiveGuard> = guard.map(|text| text.parse().expect(text));
+    ChoiceGround::new(workload, PARTS, MeasureObjective::default(), guard.as_ref(), Template::default())
+        .expect("long enough")
 }
 
-fn settings() -> Settings {
-    Settings { population: 12, seed: 5, ..Settings::default() }
+fn settings() -> EvolveSettings {
+    EvolveSettings { population: 12, seed: 5, ..EvolveSettings::default() }
 }
 
-fn searched(ground: &Ground, threads: usize, generations: usize) -> State {
-    let mut search = Search::new(ground, settings(), threads, "test".to_string());
+fn searched(ground: &ChoiceGround, threads: usize, generations: usize) -> EvolveState {
+    let mut search = EvolveSearch::new(ground, settings(), threads, "test".to_string());
     let stop = AtomicBool::new(false);
     for _ in 0..generations {
         search.step(&stop).expect("no failure").expect("not stopped");
@@ -38,7 +42,7 @@ fn a_search_is_determined_by_its_seed() {
     let whole = searched(&ground, 1, 3);
     assert_eq!(searched(&ground, 3, 3), whole);
     let before = serde_json::to_string(&searched(&ground, 2, 2)).expect("a state can be saved");
-    let resumed = Search::new(&ground, settings(), 2, "test".to_string());
+    let resumed = EvolveSearch::new(&ground, settings(), 2, "test".to_string());
     let mut resumed = resumed.resume(&before).expect("the same search");
     resumed.step(&AtomicBool::new(false)).expect("no failure").expect("not stopped");
     assert_eq!(*resumed.state(), whole);
@@ -53,7 +57,7 @@ fn a_search_is_determined_by_its_seed() {
 fn a_search_that_is_stopped_changes_nothing() {
     let workload = workload();
     let ground = ground(&workload, None);
-    let mut search = Search::new(&ground, settings(), 1, "test".to_string());
+    let mut search = EvolveSearch::new(&ground, settings(), 1, "test".to_string());
     assert!(search.step(&AtomicBool::new(true)).expect("no failure").is_err());
     assert_eq!((search.state().generation, search.state().evaluations), (0, 0));
 }
@@ -63,10 +67,10 @@ fn a_saved_search_of_another_log_is_refused() {
     let workload = workload();
     let ground = ground(&workload, None);
     let saved = serde_json::to_string(&searched(&ground, 1, 1)).expect("a state can be saved");
-    let other = Search::new(&ground, settings(), 1, "another".to_string());
+    let other = EvolveSearch::new(&ground, settings(), 1, "another".to_string());
     let error = other.resume(&saved).err().expect("another search").to_string();
     assert!(error.contains("of another search: test"), "{error}");
-    let other = Search::new(&ground, settings(), 1, "test".to_string());
+    let other = EvolveSearch::new(&ground, settings(), 1, "test".to_string());
     assert!(other.resume("{").err().expect("no state").to_string().contains("unreadable"));
 }
 
@@ -84,10 +88,10 @@ fn what_is_best_keeps_the_guard() {
 #[test]
 fn verdicts_are_about_all_weeks() {
     let workload = workload();
-    let judged = |name: &str, text: &str| Judged { name: name.to_string(), policy: text.parse().expect(text) };
+    let judged = |name: &str, text: &str| JudgedPolicy { name: name.to_string(), policy: text.parse().expect(text) };
     let policies = [judged("easy", "easy"), judged("again", "easy(order=s,backfill=s)"), judged("sjf", "sjf")];
     let stop = AtomicBool::new(false);
-    let on_log = judge(&workload, Some(PARTS), Objective::default(), &policies, &stop);
+    let on_log = judge(&workload, Some(PARTS), MeasureObjective::default(), &policies, &stop);
     let on_log = on_log.expect("no failure").expect("not stopped");
     // Parts 0, 2, 4 are to choose by; two of them are simulated.
     assert_eq!(on_log.seen_weeks, 2);
@@ -102,7 +106,7 @@ fn verdicts_are_about_all_weeks() {
 fn a_log_that_is_too_short_is_refused() {
     let params = Params { load: Some(0.9), seed: 3, ..Params::new(64, 200) };
     let workload = generate(&params).expect("good parameters");
-    let parts = Parts { weeks: 52, count: 2 };
-    let error = Ground::new(&workload, parts, Objective::default(), None, Template::default()).err();
+    let parts = LogWeeks { weeks: 52, count: 2 };
+    let error = ChoiceGround::new(&workload, parts, MeasureObjective::default(), None, Template::default()).err();
     assert!(error.expect("too short").to_string().contains("two parts of 52 weeks"));
 }

@@ -4,16 +4,16 @@ mod place;
 mod timeline;
 
 use crate::instance::Instance;
-use crate::schedule::{Infeasible, Schedule};
-use place::Room;
+use crate::schedule::{Infeasible, TaskSchedule};
+use place::FreeRoom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::time::{Duration, Instant};
-use timeline::Timeline;
+use timeline::FreeTimeline;
 
 /// Limit of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Limit {
+pub enum TimeLimit {
     /// So many trials, each of some orders for the same tasks: the same result wherever it runs.
     Trials(u64),
     /// So much time: the result depends on the speed of the machine.
@@ -22,9 +22,9 @@ pub enum Limit {
 
 /// Settings of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Search {
+pub struct HeadroomSearch {
     /// Limit of the search.
-    pub limit: Limit,
+    pub limit: TimeLimit,
     /// Seed of all random numbers.
     pub seed: u64,
     /// At first a schedule may become worse by about this times the typical cost of a task that
@@ -35,9 +35,9 @@ pub struct Search {
     pub most: u32,
 }
 
-impl Default for Search {
-    fn default() -> Search {
-        Search { limit: Limit::Time(Duration::from_secs(60)), seed: 1, heat: 2.0, most: 30 }
+impl Default for HeadroomSearch {
+    fn default() -> HeadroomSearch {
+        HeadroomSearch { limit: TimeLimit::Time(Duration::from_secs(60)), seed: 1, heat: 2.0, most: 30 }
     }
 }
 
@@ -56,9 +56,9 @@ pub struct Searching {
 /// Result of a search.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
-pub struct Found {
+pub struct BestFound {
     /// The best schedule, never worse than the one it began with.
-    pub schedule: Schedule,
+    pub schedule: TaskSchedule,
     /// Its cost.
     pub cost: f64,
     /// Trials made.
@@ -82,25 +82,25 @@ const KEEPS: f64 = 50.0;
 #[expect(clippy::disallowed_methods, reason = "the duration of the search, if limited")]
 pub fn search(
     instance: &Instance,
-    begin: &Schedule,
-    how: &Search,
+    begin: &TaskSchedule,
+    how: &HeadroomSearch,
     told: &dyn Fn(Searching) -> bool,
-) -> Result<Found, Infeasible> {
+) -> Result<BestFound, Infeasible> {
     begin.check(instance)?;
     let since = Instant::now();
-    let released = Schedule { starts: released(instance, begin) };
+    let released = TaskSchedule { starts: released(instance, begin) };
     let first = instance.cost(begin);
     if released.check(instance).is_ok() && instance.cost(&released) <= first && room_for_instants(instance, &released) {
         let cost = instance.cost(&released);
-        return Ok(Found { schedule: released, cost, trials: 0, took: since.elapsed(), stopped: false });
+        return Ok(BestFound { schedule: released, cost, trials: 0, took: since.elapsed(), stopped: false });
     }
-    let mut at_work = AtWork::new(instance, begin, how);
+    let mut at_work = SearchAtWork::new(instance, begin, how);
     let mut best = (first, None);
     let (mut trials, mut kept, mut stopped) = (0, 0.0, false);
     while !at_work.waiting.list.is_empty() {
         let done = match how.limit {
-            Limit::Trials(most) => trials as f64 / most.max(1) as f64,
-            Limit::Time(time) => since.elapsed().as_secs_f64() / time.as_secs_f64().max(1e-9),
+            TimeLimit::Trials(most) => trials as f64 / most.max(1) as f64,
+            TimeLimit::Time(time) => since.elapsed().as_secs_f64() / time.as_secs_f64().max(1e-9),
         };
         if done >= 1.0 {
             break;
@@ -117,8 +117,8 @@ pub fn search(
         }
         let heat = at_work.heat * (1.0 - done);
         let stride = match how.limit {
-            Limit::Trials(most) => STRIDE.min(most - trials),
-            Limit::Time(_) => STRIDE,
+            TimeLimit::Trials(most) => STRIDE.min(most - trials),
+            TimeLimit::Time(_) => STRIDE,
         };
         for _ in 0..stride {
             at_work.trial(heat);
@@ -127,22 +127,22 @@ pub fn search(
     }
     let mut found = best.1.filter(|_| best.0 < at_work.cost).unwrap_or(at_work.starts);
     settle_instants(instance, &mut found);
-    let schedule = Schedule { starts: found };
+    let schedule = TaskSchedule { starts: found };
     schedule.check(instance)?;
     let cost = instance.cost(&schedule);
     // Costs are summed up in another order here.
     let (schedule, cost) = if cost < first { (schedule, cost) } else { (begin.clone(), first) };
-    Ok(Found { schedule, cost, trials, took: since.elapsed(), stopped })
+    Ok(BestFound { schedule, cost, trials, took: since.elapsed(), stopped })
 }
 
 /// All tasks at their releases, but for those that stay.
-fn released(instance: &Instance, begin: &Schedule) -> Vec<i64> {
+fn released(instance: &Instance, begin: &TaskSchedule) -> Vec<i64> {
     let both = instance.tasks.iter().zip(&begin.starts);
     both.map(|(task, &start)| if task.fixed { start } else { task.release }).collect()
 }
 
 /// Returns whether tasks of zero run time find their processors free at their starts.
-fn room_for_instants(instance: &Instance, schedule: &Schedule) -> bool {
+fn room_for_instants(instance: &Instance, schedule: &TaskSchedule) -> bool {
     let mut starts = schedule.starts.clone();
     settle_instants(instance, &mut starts);
     starts == schedule.starts
@@ -155,7 +155,7 @@ fn settle_instants(instance: &Instance, starts: &mut [i64]) {
     if !(0..starts.len()).any(|at| instants(&at)) {
         return;
     }
-    let timeline = Timeline::new(instance, starts);
+    let timeline = FreeTimeline::new(instance, starts);
     for at in (0..starts.len()).filter(instants) {
         let task = &instance.tasks[at];
         // Where it was, it could start.
@@ -164,7 +164,7 @@ fn settle_instants(instance: &Instance, starts: &mut [i64]) {
 }
 
 /// Tasks that wait and may be moved, any of them in no time.
-struct Waiting {
+struct MovableTasks {
     list: Vec<u32>,
     /// Place of each task in the list.
     place: Vec<u32>,
@@ -172,7 +172,7 @@ struct Waiting {
 
 const NOWHERE: u32 = u32::MAX;
 
-impl Waiting {
+impl MovableTasks {
     fn set(&mut self, task: u32, waits: bool) {
         let place = self.place[task as usize];
         if waits == (place != NOWHERE) {
@@ -192,19 +192,19 @@ impl Waiting {
 }
 
 /// A search at work.
-struct AtWork<'a> {
+struct SearchAtWork<'a> {
     instance: &'a Instance,
     weights: Vec<f64>,
     starts: Vec<i64>,
     cost: f64,
     heat: f64,
     most: u32,
-    waiting: Waiting,
-    timeline: Timeline,
+    waiting: MovableTasks,
+    timeline: FreeTimeline,
     random: ChaCha8Rng,
     /// Free processors without the tasks that are out, and with those that are back.
-    ruined: Room,
-    room: Room,
+    ruined: FreeRoom,
+    room: FreeRoom,
     /// Place of each removed task if it came back alone, and its cost.
     alone: Vec<(i64, f64)>,
     out: Vec<u32>,
@@ -223,10 +223,10 @@ const FEWEST: f64 = 2.0;
 /// Orders that are tried at most with the same tasks out.
 const ORDERS: usize = 24;
 
-impl<'a> AtWork<'a> {
-    fn new(instance: &'a Instance, begin: &Schedule, how: &Search) -> AtWork<'a> {
+impl<'a> SearchAtWork<'a> {
+    fn new(instance: &'a Instance, begin: &TaskSchedule, how: &HeadroomSearch) -> SearchAtWork<'a> {
         let weights: Vec<f64> = instance.tasks.iter().map(|task| task.weight.as_f64()).collect();
-        let mut waiting = Waiting { list: Vec::new(), place: vec![NOWHERE; begin.starts.len()] };
+        let mut waiting = MovableTasks { list: Vec::new(), place: vec![NOWHERE; begin.starts.len()] };
         let mut of_waiting = 0.0;
         for (at, (task, &start)) in instance.tasks.iter().zip(&begin.starts).enumerate() {
             if movable(instance, at) && weights[at] > 0.0 && start > task.release + task.grace {
@@ -236,7 +236,7 @@ impl<'a> AtWork<'a> {
         }
         let typical = of_waiting / waiting.list.len().max(1) as f64;
         let heat = how.heat * typical * typical;
-        AtWork {
+        SearchAtWork {
             instance,
             weights,
             starts: begin.starts.clone(),
@@ -244,10 +244,10 @@ impl<'a> AtWork<'a> {
             heat,
             most: how.most.max(FEWEST as u32),
             waiting,
-            timeline: Timeline::new(instance, &begin.starts),
+            timeline: FreeTimeline::new(instance, &begin.starts),
             random: ChaCha8Rng::seed_from_u64(how.seed),
-            ruined: Room::default(),
-            room: Room::default(),
+            ruined: FreeRoom::default(),
+            room: FreeRoom::default(),
             alone: Vec::new(),
             out: Vec::new(),
             order: Vec::new(),
@@ -301,7 +301,7 @@ impl<'a> AtWork<'a> {
 
     /// Chooses what is taken out.
     fn take_out(&mut self, anchor: u32, from: i64, until: i64) {
-        let AtWork { out, timeline, instance, .. } = self;
+        let SearchAtWork { out, timeline, instance, .. } = self;
         out.clear();
         timeline.running(from, until, |task| {
             if task != anchor && !instance.tasks[task as usize].fixed {

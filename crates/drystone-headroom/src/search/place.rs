@@ -2,7 +2,7 @@
 
 /// Free processors between two times.
 #[derive(Default)]
-pub(super) struct Room {
+pub(super) struct FreeRoom {
     /// Beginning of each level, in order of time.
     times: Vec<i64>,
     /// Free processors from then on.
@@ -10,7 +10,7 @@ pub(super) struct Room {
     until: i64,
 }
 
-impl Room {
+impl FreeRoom {
     /// So many are free from `from` on to `until`, as far as is known.
     pub(super) fn clear(&mut self, from: i64, until: i64, free: i64) {
         self.times.clear();
@@ -112,13 +112,13 @@ impl Room {
     }
 }
 
-impl Clone for Room {
-    fn clone(&self) -> Room {
-        Room { times: self.times.clone(), free: self.free.clone(), until: self.until }
+impl Clone for FreeRoom {
+    fn clone(&self) -> FreeRoom {
+        FreeRoom { times: self.times.clone(), free: self.free.clone(), until: self.until }
     }
 
     /// Keeps the memory that it has.
-    fn clone_from(&mut self, other: &Room) {
+    fn clone_from(&mut self, other: &FreeRoom) {
         self.times.clone_from(&other.times);
         self.free.clone_from(&other.free);
         self.until = other.until;
@@ -139,7 +139,7 @@ mod tests {
         };
         for _ in 0..500 {
             let (until, procs) = (20 + draw(60), 1 + draw(12));
-            let mut room = Room::default();
+            let mut room = FreeRoom::default();
             room.clear(0, until, procs);
             let mut seconds = vec![procs; until as usize];
             for _ in 0..20 {

@@ -1,8 +1,8 @@
 //! Free processors over time, cut into hours: a part of it is found and changed in little time.
 
-use super::place::Room;
+use super::place::FreeRoom;
 use crate::instance::Instance;
-use crate::measure::Task;
+use crate::measure::HeadroomTask;
 
 /// Seconds of a piece.
 const HOUR: i64 = 3600;
@@ -16,35 +16,35 @@ const MACHINE: u32 = u32::MAX;
 
 /// A change of what is free.
 #[derive(Clone, Copy)]
-struct Change {
+struct FreeChange {
     time: i64,
     free: i64,
     task: u32,
 }
 
 /// Free processors over time.
-pub(super) struct Timeline {
+pub(super) struct FreeTimeline {
     begin: i64,
     piece: i64,
     /// Free processors just before each piece.
     before: Vec<i64>,
     /// Changes within each piece, in order of time.
-    changes: Vec<Vec<Change>>,
+    changes: Vec<Vec<FreeChange>>,
     /// Tasks that start within each piece, with their ends.
     starts: Vec<Vec<(i64, u32)>>,
     /// Number of pieces back at which a task that still runs may have begun.
     back: usize,
 }
 
-impl Timeline {
-    pub(super) fn new(instance: &Instance, starts: &[i64]) -> Timeline {
+impl FreeTimeline {
+    pub(super) fn new(instance: &Instance, starts: &[i64]) -> FreeTimeline {
         let both = || instance.tasks().iter().zip(starts);
         let begin = instance.begin().min(starts.iter().copied().min().unwrap_or(0));
         let end = both().map(|(task, &start)| start + task.run).max().unwrap_or(0).max(begin);
         let piece = HOUR.max((end - begin) / MOST + 1);
         let pieces = usize::try_from((end - begin) / piece).unwrap_or(0) + 1;
         let longest = instance.tasks().iter().map(|task| task.run).max().unwrap_or(0);
-        let mut timeline = Timeline {
+        let mut timeline = FreeTimeline {
             begin,
             piece,
             before: vec![instance.capacity().at(begin - 1); pieces],
@@ -54,7 +54,7 @@ impl Timeline {
         };
         let mut level = instance.capacity().at(begin - 1);
         for &(time, next) in instance.capacity().steps().iter().filter(|(time, _)| (begin..=end).contains(time)) {
-            timeline.insert(Change { time, free: next - level, task: MACHINE });
+            timeline.insert(FreeChange { time, free: next - level, task: MACHINE });
             level = next;
         }
         for (at, (task, &start)) in both().enumerate() {
@@ -67,7 +67,7 @@ impl Timeline {
         usize::try_from((time - self.begin).max(0) / self.piece).unwrap_or(0).min(self.before.len() - 1)
     }
 
-    fn insert(&mut self, change: Change) {
+    fn insert(&mut self, change: FreeChange) {
         let at = self.place(change.time);
         let list = &mut self.changes[at];
         let behind = list.partition_point(|other| other.time <= change.time);
@@ -86,20 +86,20 @@ impl Timeline {
         }
     }
 
-    fn add(&mut self, id: u32, task: &Task, start: i64) {
+    fn add(&mut self, id: u32, task: &HeadroomTask, start: i64) {
         if task.run == 0 {
             return;
         }
         let (end, procs) = (start + task.run, i64::from(task.procs));
-        self.insert(Change { time: start, free: -procs, task: id });
-        self.insert(Change { time: end, free: procs, task: id });
+        self.insert(FreeChange { time: start, free: -procs, task: id });
+        self.insert(FreeChange { time: end, free: procs, task: id });
         let (from, until) = (self.place(start), self.place(end));
         self.before[from + 1..=until].iter_mut().for_each(|level| *level -= procs);
         self.starts[from].push((end, id));
     }
 
     /// A task starts at another time.
-    pub(super) fn shift(&mut self, id: u32, task: &Task, old: i64, new: i64) {
+    pub(super) fn shift(&mut self, id: u32, task: &HeadroomTask, old: i64, new: i64) {
         let (end, procs) = (old + task.run, i64::from(task.procs));
         self.remove(old, id);
         self.remove(end, id);
@@ -118,7 +118,7 @@ impl Timeline {
     }
 
     /// Extracts the free processors between two times.
-    pub(super) fn cut_out(&self, from: i64, until: i64, room: &mut Room) {
+    pub(super) fn cut_out(&self, from: i64, until: i64, room: &mut FreeRoom) {
         let first = self.place(from);
         let mut level = self.before[first];
         room.clear(from, until, level);

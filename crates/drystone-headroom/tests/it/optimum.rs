@@ -2,8 +2,8 @@
 
 use crate::oracle::{Random, instance, optimum, optimum_by_starts};
 use drystone_headroom::{
-    Ascent, Capacity, Certificate, DelayMeasure, Instance, Prices, Relaxation, Schedule, Task, Weight, ascend,
-    float_value,
+    Ascent, CapacitySteps, Certificate, DelayMeasure, DelayWeight, HeadroomTask, Instance, Prices, Relaxation,
+    TaskSchedule, ascend, float_value,
 };
 
 const INSTANCES: u64 = 1_000;
@@ -68,9 +68,9 @@ fn orders_find_what_all_starts_find() {
             let width = if random.below(3) == 0 { procs } else { 1 + random.below(procs) };
             measure.task(random.below(8), width as u32, random.below(6))
         });
-        let tasks: Vec<Task> = tasks.collect();
+        let tasks: Vec<HeadroomTask> = tasks.collect();
         let taken = [(random.below(10), 10 + random.below(8), 1 + random.below(procs) as u32)];
-        let instance = Instance::new(Capacity::less(procs as u32, &taken), tasks).expect("possible");
+        let instance = Instance::new(CapacitySteps::less(procs as u32, &taken), tasks).expect("possible");
         let (best, _) = optimum(&instance);
         let all = optimum_by_starts(&instance, best + 1e-6);
         assert!((best - all).abs() <= 1e-6 + 1e-9, "{best} {all}: {instance:?}");
@@ -117,7 +117,7 @@ fn a_certificate_is_what_trying_every_second_gives() {
 fn the_refuted_greedy_stays_refuted() {
     let tasks =
         [(0, 2, 3), (0, 3, 2), (3, 1, 8)].map(|(submit, procs, run)| DelayMeasure::Wait.task(submit, procs, run));
-    let instance = Instance::new(Capacity::constant(3), tasks.to_vec()).expect("possible");
+    let instance = Instance::new(CapacitySteps::constant(3), tasks.to_vec()).expect("possible");
     let (best, schedule) = optimum(&instance);
     assert_eq!(best, 2.0);
     let floor = |relaxation| ascend(&instance, &schedule, &quick(relaxation, 1), &|_| true).certify(&instance).value();
@@ -131,8 +131,8 @@ fn threads_change_nothing() {
     let tasks = (0..5_000)
         .map(|at| DelayMeasure::BoundedSlowdown.task(at * 40, 1 + random.below(16) as u32, random.below(350)))
         .collect();
-    let instance = Instance::new(Capacity::constant(40), tasks).expect("possible");
-    let schedule = Schedule::in_order(&instance);
+    let instance = Instance::new(CapacitySteps::constant(40), tasks).expect("possible");
+    let schedule = TaskSchedule::in_order(&instance);
     assert_eq!(schedule.check(&instance), Ok(()));
     for relaxation in [Relaxation::Windows, Relaxation::Seconds] {
         let of = |threads| {
@@ -152,9 +152,12 @@ fn threads_change_nothing() {
 #[test]
 fn extreme_jobs_stay_below() {
     let far = 1 << 40;
-    let wide = Task { weight: Weight { over: 1 << 60, under: 3 }, ..DelayMeasure::AreaWait.task(-far, u32::MAX, far) };
-    let instance = Instance::new(Capacity::constant(u32::MAX), vec![wide, wide]).expect("possible");
-    let schedule = Schedule::in_order(&instance);
+    let wide = HeadroomTask {
+        weight: DelayWeight { over: 1 << 60, under: 3 },
+        ..DelayMeasure::AreaWait.task(-far, u32::MAX, far)
+    };
+    let instance = Instance::new(CapacitySteps::constant(u32::MAX), vec![wide, wide]).expect("possible");
+    let schedule = TaskSchedule::in_order(&instance);
     let cost = instance.cost(&schedule);
     for relaxation in [Relaxation::Windows, Relaxation::Seconds] {
         let how = Ascent { relaxation, grids: vec![(1 << 20, 6)], threads: 1 };

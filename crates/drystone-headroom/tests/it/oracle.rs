@@ -1,6 +1,6 @@
 //! Small random instances and their optima, by trying everything.
 
-use drystone_headroom::{Capacity, DelayMeasure, Instance, Schedule, Task};
+use drystone_headroom::{CapacitySteps, DelayMeasure, HeadroomTask, Instance, TaskSchedule};
 
 /// Random numbers, the same in every run.
 pub(crate) struct Random(u64);
@@ -40,7 +40,7 @@ pub(crate) fn instance(random: &mut Random, outages: bool) -> Instance {
         // Some may not start at their submit.
         let release = if random.below(4) == 0 { submit + random.below(15) } else { submit };
         let task = measure.task_from(submit, release, width as u32, run);
-        Task { grace: if random.below(8) == 0 { task.grace + random.below(6) } else { task.grace }, ..task }
+        HeadroomTask { grace: if random.below(8) == 0 { task.grace + random.below(6) } else { task.grace }, ..task }
     });
     let tasks = tasks.collect();
     let taken: Vec<(i64, i64, u32)> = (0..if outages { 1 + random.below(3) } else { 0 })
@@ -49,11 +49,11 @@ pub(crate) fn instance(random: &mut Random, outages: bool) -> Instance {
             (from, from + 1 + random.below(40), (1 + random.below(procs)) as u32)
         })
         .collect();
-    Instance::new(Capacity::less(procs as u32, &taken), tasks).expect("possible")
+    Instance::new(CapacitySteps::less(procs as u32, &taken), tasks).expect("possible")
 }
 
 /// The earliest second from the release on at which a task fits beside others, one by one.
-fn earliest(instance: &Instance, task: &Task, placed: &[(Task, i64)]) -> i64 {
+fn earliest(instance: &Instance, task: &HeadroomTask, placed: &[(HeadroomTask, i64)]) -> i64 {
     let fits = |start: i64| {
         (start..start + task.run).all(|second| {
             let used = placed.iter().filter(|(other, at)| (*at..at + other.run).contains(&second));
@@ -65,8 +65,8 @@ fn earliest(instance: &Instance, task: &Task, placed: &[(Task, i64)]) -> i64 {
 }
 
 /// The optimum: costs never fall with a start, so that some order of earliest places is optimal.
-pub(crate) fn optimum(instance: &Instance) -> (f64, Schedule) {
-    let mut best = (f64::INFINITY, Schedule { starts: Vec::new() });
+pub(crate) fn optimum(instance: &Instance) -> (f64, TaskSchedule) {
+    let mut best = (f64::INFINITY, TaskSchedule { starts: Vec::new() });
     let mut left: Vec<usize> = (0..instance.tasks().len()).collect();
     orders(instance, &mut Vec::new(), &mut left, 0.0, &mut best);
     best
@@ -74,19 +74,19 @@ pub(crate) fn optimum(instance: &Instance) -> (f64, Schedule) {
 
 fn orders(
     instance: &Instance,
-    placed: &mut Vec<(Task, i64)>,
+    placed: &mut Vec<(HeadroomTask, i64)>,
     left: &mut Vec<usize>,
     cost: f64,
-    best: &mut (f64, Schedule),
+    best: &mut (f64, TaskSchedule),
 ) {
     // Places of the tasks in the order of the instance stand beside the placed ones.
     fn inner(
         instance: &Instance,
-        placed: &mut Vec<(Task, i64)>,
+        placed: &mut Vec<(HeadroomTask, i64)>,
         at: &mut Vec<usize>,
         left: &mut Vec<usize>,
         cost: f64,
-        best: &mut (f64, Schedule),
+        best: &mut (f64, TaskSchedule),
     ) {
         if cost >= best.0 {
             return;
@@ -94,7 +94,7 @@ fn orders(
         if left.is_empty() {
             let mut starts = vec![0; at.len()];
             at.iter().zip(&*placed).for_each(|(&task, &(_, start))| starts[task] = start);
-            *best = (cost, Schedule { starts });
+            *best = (cost, TaskSchedule { starts });
             return;
         }
         for i in 0..left.len() {
@@ -114,7 +114,7 @@ fn orders(
 
 /// The optimum by trying every start of every task up to this one's cost; for very small instances.
 pub(crate) fn optimum_by_starts(instance: &Instance, at_most: f64) -> f64 {
-    fn inner(instance: &Instance, at: usize, placed: &mut Vec<(Task, i64)>, cost: f64, best: &mut f64) {
+    fn inner(instance: &Instance, at: usize, placed: &mut Vec<(HeadroomTask, i64)>, cost: f64, best: &mut f64) {
         let Some(&task) = instance.tasks().get(at) else {
             *best = best.min(cost);
             return;

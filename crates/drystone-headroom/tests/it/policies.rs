@@ -3,10 +3,12 @@
 use drystone::engine::Segments;
 use drystone::experiment::Experiment;
 use drystone::generate::{Params, generate};
-use drystone::metrics::{Config, JobRow, Selection};
+use drystone::metrics::{JobRow, JobSelection, MetricsConfig};
 use drystone::model::{Adopted, Circumstances, JobId, Machine, Outage, Outages, Span, Time, Which, Workload};
-use drystone::policy::{Kind, PolicySpec};
-use drystone_headroom::{Ascent, Case, DelayMeasure, Limit, Refused, Relaxation, Search, ascend, replay, search};
+use drystone::policy::{PolicyKind, PolicySpec};
+use drystone_headroom::{
+    Ascent, DelayMeasure, HeadroomCase, HeadroomSearch, Refused, Relaxation, TimeLimit, ascend, replay, search,
+};
 
 /// A busy workload whose jobs run no longer than their estimates.
 fn workload(seed: u64, load: f64) -> Workload {
@@ -16,13 +18,13 @@ fn workload(seed: u64, load: f64) -> Workload {
 
 fn rows(policy: &str, workload: &Workload, outages: &Outages) -> Vec<JobRow> {
     let spec: PolicySpec = policy.parse().expect("a policy");
-    let config = Config { keep_jobs: true, ..Config::light() };
+    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
     let experiment = Experiment::new(&spec, workload).losing(Some(outages)).measuring(config);
     let mut measured = experiment.run(&mut ()).expect("simulates").expect("not stopped");
     measured.report.take_schedule().expect("asked for")
 }
 
-fn floors(case: &Case, rows: &[JobRow]) -> [f64; 2] {
+fn floors(case: &HeadroomCase, rows: &[JobRow]) -> [f64; 2] {
     let begin = case.starts(rows).or_else(|| case.plain(rows)).expect("a schedule to begin with");
     [Relaxation::Windows, Relaxation::Seconds].map(|relaxation| {
         let how = Ascent { relaxation, grids: vec![(3600, 60), (900, 40)], threads: 1 };
@@ -30,7 +32,7 @@ fn floors(case: &Case, rows: &[JobRow]) -> [f64; 2] {
     })
 }
 
-fn kinds() -> impl Iterator<Item = &'static Kind> {
+fn kinds() -> impl Iterator<Item = &'static PolicyKind> {
     drystone::policy::kinds().into_iter()
 }
 
@@ -43,7 +45,8 @@ fn no_policy_beats_its_floor() {
             let workload = workload(seed, load);
             let easy = rows("easy", &workload, &none);
             for measure in DelayMeasure::ALL {
-                let case = Case::of(&workload, &easy, (&none, false), (measure, Selection::All)).expect("a floor");
+                let case =
+                    HeadroomCase::of(&workload, &easy, (&none, false), (measure, JobSelection::All)).expect("a floor");
                 let [windows, seconds] = floors(&case, &easy);
                 assert!(windows > 0.0 && windows >= seconds * 0.8, "{windows} {seconds}");
                 let names = kinds().map(|kind| kind.name.to_string());
@@ -96,7 +99,8 @@ fn floors_hold_where_more_happens() {
         let workload = plain.with(known).expect("possible");
         let easy = rows("easy", &workload, &outages);
         for measure in [DelayMeasure::Wait, DelayMeasure::BoundedSlowdown] {
-            let case = Case::of(&workload, &easy, (&outages, false), (measure, Selection::All)).expect("a floor");
+            let case =
+                HeadroomCase::of(&workload, &easy, (&outages, false), (measure, JobSelection::All)).expect("a floor");
             let [windows, seconds] = floors(&case, &easy);
             assert!(windows > 0.0);
             for policy in ["easy", "conservative", "sjf-perfect", "fcfs", "easy++", "slack", "ss"] {
@@ -107,7 +111,7 @@ fn floors_hold_where_more_happens() {
                 assert!(judged >= floor, "{policy} {judged} beats {floor} by {measure:?}, seed {seed}");
             }
             if let Some(begin) = case.starts(&easy).or_else(|| case.plain(&easy)) {
-                let how = Search { limit: Limit::Trials(2_000), ..Search::default() };
+                let how = HeadroomSearch { limit: TimeLimit::Trials(2_000), ..HeadroomSearch::default() };
                 let found = search(&case.instance, &begin, &how, &|_| true).expect("feasible");
                 let found_rows = case.rows(&easy, &found.schedule);
                 let judged = case.judged(&found_rows);
@@ -141,13 +145,14 @@ fn what_has_no_common_floor_is_refused() {
     let (none, workload) = (Outages::default(), workload(1, 0.9));
     let easy = rows("easy", &workload, &none);
     let of = |workload: &Workload, feedback, selection| {
-        Case::of(workload, &easy, (&none, feedback), (DelayMeasure::Wait, selection)).map(|_| ())
+        HeadroomCase::of(workload, &easy, (&none, feedback), (DelayMeasure::Wait, selection)).map(|_| ())
     };
-    assert_eq!(of(&workload, true, Selection::All), Err(Refused::Feedback));
-    assert_eq!(of(&workload, false, Selection::Tsafrir), Err(Refused::Trim(Selection::Tsafrir)));
-    assert_eq!(of(&workload, false, Selection::All), Ok(()));
+    assert_eq!(of(&workload, true, JobSelection::All), Err(Refused::Feedback));
+    assert_eq!(of(&workload, false, JobSelection::Tsafrir), Err(Refused::Trim(JobSelection::Tsafrir)));
+    assert_eq!(of(&workload, false, JobSelection::All), Ok(()));
     // Other run times are other jobs.
-    let case = Case::of(&workload, &easy, (&none, false), (DelayMeasure::Wait, Selection::All)).expect("a floor");
+    let case =
+        HeadroomCase::of(&workload, &easy, (&none, false), (DelayMeasure::Wait, JobSelection::All)).expect("a floor");
     let mut longer = easy.clone();
     longer[7].ran += Span(1);
     longer[7].end += Span(1);

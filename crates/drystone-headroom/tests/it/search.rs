@@ -1,10 +1,12 @@
 //! The result of a search is feasible and never worse than its starting point.
 
 use crate::oracle::{Random, instance, optimum};
-use drystone_headroom::{Capacity, DelayMeasure, Infeasible, Instance, Limit, Schedule, Search, Task, search};
+use drystone_headroom::{
+    CapacitySteps, DelayMeasure, HeadroomSearch, HeadroomTask, Infeasible, Instance, TaskSchedule, TimeLimit, search,
+};
 
-fn trials(most: u64) -> Search {
-    Search { limit: Limit::Trials(most), ..Search::default() }
+fn trials(most: u64) -> HeadroomSearch {
+    HeadroomSearch { limit: TimeLimit::Trials(most), ..HeadroomSearch::default() }
 }
 
 #[test]
@@ -13,7 +15,7 @@ fn small_instances_are_solved() {
     for seed in 0..300 {
         let mut random = Random::new(20_000 + seed);
         let instance = instance(&mut random, seed % 3 == 0);
-        let begin = Schedule::in_order(&instance);
+        let begin = TaskSchedule::in_order(&instance);
         assert_eq!(begin.check(&instance), Ok(()), "{instance:?}");
         let found = search(&instance, &begin, &trials(2_000), &|_| true).expect("feasible");
         assert_eq!(found.schedule.check(&instance), Ok(()));
@@ -31,9 +33,10 @@ fn small_instances_are_solved() {
 
 #[test]
 fn where_all_can_start_at_once_they_do() {
-    let tasks: Vec<Task> = (0..50).map(|at| DelayMeasure::Wait.task(10 * at, 1 + (at % 4) as u32, at % 7)).collect();
-    let instance = Instance::new(Capacity::constant(100), tasks).expect("possible");
-    let late = Schedule { starts: instance.tasks().iter().map(|task| task.release + 500).collect() };
+    let tasks: Vec<HeadroomTask> =
+        (0..50).map(|at| DelayMeasure::Wait.task(10 * at, 1 + (at % 4) as u32, at % 7)).collect();
+    let instance = Instance::new(CapacitySteps::constant(100), tasks).expect("possible");
+    let late = TaskSchedule { starts: instance.tasks().iter().map(|task| task.release + 500).collect() };
     let found = search(&instance, &late, &trials(1), &|_| true).expect("feasible");
     assert_eq!(found.cost, 0.0);
 }
@@ -41,16 +44,16 @@ fn where_all_can_start_at_once_they_do() {
 #[test]
 fn the_same_trials_give_the_same_schedule_and_more_are_no_worse_than_the_beginning() {
     let mut random = Random::new(5);
-    let tasks: Vec<Task> = (0..600)
+    let tasks: Vec<HeadroomTask> = (0..600)
         .map(|at| {
             let task = DelayMeasure::Wait.task(at * 60, 1 + random.below(16) as u32, random.below(3_000));
-            Task { fixed: random.below(20) == 0, ..task }
+            HeadroomTask { fixed: random.below(20) == 0, ..task }
         })
         .collect();
-    let instance = Instance::new(Capacity::less(24, &[(5_000, 9_000, 8)]), tasks).expect("possible");
-    let begin = Schedule::in_order(&instance);
+    let instance = Instance::new(CapacitySteps::less(24, &[(5_000, 9_000, 8)]), tasks).expect("possible");
+    let begin = TaskSchedule::in_order(&instance);
     let of = |seed, most| {
-        let how = Search { seed, ..trials(most) };
+        let how = HeadroomSearch { seed, ..trials(most) };
         search(&instance, &begin, &how, &|_| true).expect("feasible")
     };
     let (one, again, other) = (of(1, 3_000), of(1, 3_000), of(2, 3_000));
@@ -69,10 +72,10 @@ fn the_same_trials_give_the_same_schedule_and_more_are_no_worse_than_the_beginni
 #[test]
 fn what_is_infeasible_is_said() {
     let tasks = vec![DelayMeasure::Wait.task(0, 3, 10); 2];
-    let instance = Instance::new(Capacity::constant(4), tasks).expect("possible");
-    let both = Schedule { starts: vec![0, 9] };
+    let instance = Instance::new(CapacitySteps::constant(4), tasks).expect("possible");
+    let both = TaskSchedule { starts: vec![0, 9] };
     assert_eq!(both.check(&instance), Err(Infeasible::TooMany { time: 9, used: 6, there: 4 }));
     assert!(search(&instance, &both, &trials(1), &|_| true).is_err());
-    let early = Schedule { starts: vec![-1, 10] };
+    let early = TaskSchedule { starts: vec![-1, 10] };
     assert_eq!(early.check(&instance), Err(Infeasible::TooEarly { task: 0 }));
 }

@@ -1,9 +1,9 @@
 //! The document. Times are seconds since 1970 by the machine's clock.
 
-use super::Source;
-use crate::cluster::{Ending, NodeState, State};
-use crate::daemon::{Budget, Desk, Note, Stats};
-use crate::tracker::{Mode, Place, Promise, Tracked};
+use super::BoardSource;
+use crate::cluster::{Ending, JobState, NodeState};
+use crate::daemon::{Budget, LiveDesk, PersonNote, Stats};
+use crate::tracker::{AnnouncedStart, DaemonMode, Tracked, TrackedPlace};
 use drystone::model::{JobId, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ const ROWS: usize = 300;
 
 /// All of it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Document {
+pub struct LiveDocument {
     /// The name of this form.
     pub schema: &'static str,
     /// The version that writes it.
@@ -21,7 +21,7 @@ pub struct Document {
     /// The cluster's name.
     pub cluster: String,
     /// Mode of the daemon.
-    pub mode: Mode,
+    pub mode: DaemonMode,
     /// Text of the policy.
     pub policy: String,
     /// The daemon's name of itself.
@@ -34,7 +34,7 @@ pub struct Document {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sets: Vec<SetState>,
     /// The machine.
-    pub machine: Machine,
+    pub machine: MachineSummary,
     /// Jobs by where they are.
     pub jobs: BTreeMap<&'static str, u64>,
     /// Pending jobs that are the cluster's to start, by why.
@@ -42,11 +42,11 @@ pub struct Document {
     /// Reason why no starts are foretold, if there is one.
     pub not_foretold: Option<String>,
     /// Jobs that wait, in the order of their arrival.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingRow>,
     /// Jobs that run, in the order of their starts.
-    pub running: Vec<Running>,
+    pub running: Vec<RunningRow>,
     /// Jobs that are over, the last one first.
-    pub finished: Vec<Finished>,
+    pub finished: Vec<FinishedRow>,
 }
 
 /// State of one of several sets of nodes.
@@ -61,7 +61,7 @@ pub struct SetState {
     /// Jobs in flight: ordered and not seen yet.
     pub in_flight: u64,
     /// Its nodes.
-    pub machine: Machine,
+    pub machine: MachineSummary,
     /// Jobs by where they are.
     pub jobs: BTreeMap<&'static str, u64>,
     /// Pending jobs that are the cluster's to start, by why.
@@ -92,12 +92,12 @@ pub struct Health {
     /// Counters.
     pub counters: Stats,
     /// Notes for people, the last one first.
-    pub notes: Vec<Note>,
+    pub notes: Vec<PersonNote>,
 }
 
 /// The machine.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Machine {
+pub struct MachineSummary {
     /// Its processors.
     pub procs: u32,
     /// Free ones.
@@ -112,7 +112,7 @@ pub struct Machine {
 
 /// A job that waits.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Waiting {
+pub struct WaitingRow {
     /// Set of nodes, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<String>,
@@ -131,7 +131,7 @@ pub struct Waiting {
     /// Reason why it is held back, if it is.
     pub held: Option<&'static str>,
     /// Start by sampled futures, once there is an answer.
-    pub foretold: Option<Foretold>,
+    pub foretold: Option<ForetoldRow>,
     /// Planned start, if the policy plans one.
     pub planned: Option<i64>,
     /// Start that was promised, if any.
@@ -142,7 +142,7 @@ pub struct Waiting {
 
 /// Start of a waiting job by sampled futures, corrected by past answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Foretold {
+pub struct ForetoldRow {
     /// One start in twenty is earlier.
     pub p05: i64,
     /// One in two is earlier.
@@ -153,7 +153,7 @@ pub struct Foretold {
 
 /// A job that runs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Running {
+pub struct RunningRow {
     /// Set of nodes, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<String>,
@@ -177,7 +177,7 @@ pub struct Running {
 
 /// A job that is over.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Finished {
+pub struct FinishedRow {
     /// Set of nodes, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<String>,
@@ -202,8 +202,8 @@ pub struct Finished {
 }
 
 /// One set of nodes as a source of rows.
-struct Of<'a> {
-    desk: &'a Desk,
+struct SetSource<'a> {
+    desk: &'a LiveDesk,
     /// Its session's time.
     now: Time,
     /// The machine's clock.
@@ -212,25 +212,25 @@ struct Of<'a> {
     name: Option<String>,
 }
 
-impl Document {
-    pub(super) fn of(source: &Source<'_>) -> Document {
-        let Source { sets, stats, config, wall, budget } = source;
+impl LiveDocument {
+    pub(super) fn of(source: &BoardSource<'_>) -> LiveDocument {
+        let BoardSource { sets, stats, config, wall, budget } = source;
         let several = sets.len() > 1;
-        let all: Vec<Of<'_>> = sets
+        let all: Vec<SetSource<'_>> = sets
             .iter()
-            .map(|&(desk, now)| Of { desk, now, wall: *wall, name: several.then(|| desk.set().name()) })
+            .map(|&(desk, now)| SetSource { desk, now, wall: *wall, name: several.then(|| desk.set().name()) })
             .collect();
         let states: Vec<SetState> = all.iter().map(set_state).collect();
         let mut jobs = BTreeMap::new();
         let mut left_out = BTreeMap::new();
-        let mut machine = Machine { procs: 0, free: 0, offline: 0, nodes: 0, up: 0 };
+        let mut machine = MachineSummary { procs: 0, free: 0, offline: 0, nodes: 0, up: 0 };
         for state in &states {
             state.jobs.iter().for_each(|(&place, count)| *jobs.entry(place).or_insert(0) += count);
             state.left_out.iter().for_each(|(why, count)| *left_out.entry(why.clone()).or_insert(0) += count);
             machine.add(&state.machine);
         }
         let in_flight = states.iter().map(|state| state.in_flight).sum();
-        Document {
+        LiveDocument {
             schema: "drystone/live/1",
             drystone: env!("CARGO_PKG_VERSION"),
             cluster: config.cluster.clone(),
@@ -251,8 +251,8 @@ impl Document {
     }
 }
 
-impl Machine {
-    fn add(&mut self, other: &Machine) {
+impl MachineSummary {
+    fn add(&mut self, other: &MachineSummary) {
         self.procs += other.procs;
         self.free += other.free;
         self.offline += other.offline;
@@ -262,7 +262,11 @@ impl Machine {
 }
 
 /// Rows of all sets; those of one set stay in their order.
-fn merged<R>(all: &[Of<'_>], rows: impl Fn(&Of<'_>) -> Vec<R>, order: impl Fn(&R) -> (bool, i64)) -> Vec<R> {
+fn merged<R>(
+    all: &[SetSource<'_>],
+    rows: impl Fn(&SetSource<'_>) -> Vec<R>,
+    order: impl Fn(&R) -> (bool, i64),
+) -> Vec<R> {
     let mut found: Vec<R> = all.iter().flat_map(rows).collect();
     if all.len() > 1 {
         found.sort_by_key(order);
@@ -271,7 +275,7 @@ fn merged<R>(all: &[Of<'_>], rows: impl Fn(&Of<'_>) -> Vec<R>, order: impl Fn(&R
     found
 }
 
-fn set_state(of: &Of<'_>) -> SetState {
+fn set_state(of: &SetSource<'_>) -> SetState {
     let (core, tracker) = (of.desk.core(), of.desk.core().tracker());
     let mut jobs = BTreeMap::new();
     let mut in_flight = 0;
@@ -284,7 +288,7 @@ fn set_state(of: &Of<'_>) -> SetState {
         stalled: of.desk.is_stalled(),
         differences: of.desk.differences(),
         in_flight,
-        machine: Machine {
+        machine: MachineSummary {
             procs: tracker.layout().procs(),
             free: core.session().free(),
             offline: core.session().offline(),
@@ -299,13 +303,13 @@ fn set_state(of: &Of<'_>) -> SetState {
 
 fn place(job: &Tracked) -> &'static str {
     match job.place {
-        Place::Absent => "foreign",
-        Place::Waiting => "waiting",
-        Place::Held => "held",
-        Place::Running => "running",
-        Place::Suspended => "suspended",
-        Place::Interrupted => "suspended by others",
-        Place::Done => "done",
+        TrackedPlace::Absent => "foreign",
+        TrackedPlace::Waiting => "waiting",
+        TrackedPlace::Held => "held",
+        TrackedPlace::Running => "running",
+        TrackedPlace::Suspended => "suspended",
+        TrackedPlace::Interrupted => "suspended by others",
+        TrackedPlace::Done => "done",
     }
 }
 
@@ -328,27 +332,28 @@ fn health(budget: &Budget, in_flight: u64, stats: &Stats) -> Health {
 }
 
 /// The session's time as the machine's clock has it.
-fn at(of: &Of<'_>, time: Time) -> i64 {
+fn at(of: &SetSource<'_>, time: Time) -> i64 {
     time.0.saturating_sub(of.now.0).saturating_add(of.wall)
 }
 
-fn start(of: &Of<'_>, promise: Option<Promise>) -> Option<i64> {
+fn start(of: &SetSource<'_>, promise: Option<AnnouncedStart>) -> Option<i64> {
     promise.map(|promise| at(of, promise.start))
 }
 
-fn foretold(of: &Of<'_>, id: JobId) -> Option<Foretold> {
+fn foretold(of: &SetSource<'_>, id: JobId) -> Option<ForetoldRow> {
     let start = of.desk.foretell().start(id)?;
     let late = start.late.map(|time| at(of, time));
-    Some(Foretold { p05: at(of, start.early), p50: at(of, start.likely), p90: late })
+    Some(ForetoldRow { p05: at(of, start.early), p50: at(of, start.likely), p90: late })
 }
 
-fn waiting(of: &Of<'_>) -> Vec<Waiting> {
+fn waiting(of: &SetSource<'_>) -> Vec<WaitingRow> {
     let (tracker, view) = (of.desk.core().tracker(), of.desk.core().session().view());
-    let mut jobs: Vec<&Tracked> = tracker.jobs().filter(|t| matches!(t.place, Place::Waiting | Place::Held)).collect();
+    let mut jobs: Vec<&Tracked> =
+        tracker.jobs().filter(|t| matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held)).collect();
     jobs.sort_by_key(|job| (job.why.is_some(), job.id));
     let row = |t: &&Tracked| {
         let job = t.job.as_ref()?;
-        Some(Waiting {
+        Some(WaitingRow {
             set: of.name.clone(),
             job: t.key.name(),
             user: tracker.users().name(job.user).to_string(),
@@ -356,7 +361,7 @@ fn waiting(of: &Of<'_>) -> Vec<Waiting> {
             limit: job.estimate.0,
             predicted: t.id.filter(|&id| id >= view.oldest()).map(|id| view.prediction(id).0),
             submit: at(of, job.submit),
-            held: t.why.map(super::super::tracker::Why::text),
+            held: t.why.map(super::super::tracker::HoldReason::text),
             foretold: t.id.and_then(|id| foretold(of, id)),
             planned: start(of, t.story.planned),
             promised: t.story.promised.filter(|promise| promise.latest < Time::MAX).map(|p| at(of, p.latest)),
@@ -366,9 +371,10 @@ fn waiting(of: &Of<'_>) -> Vec<Waiting> {
     jobs.iter().take(ROWS).filter_map(row).collect()
 }
 
-fn running(of: &Of<'_>) -> Vec<Running> {
+fn running(of: &SetSource<'_>) -> Vec<RunningRow> {
     let (tracker, view) = (of.desk.core().tracker(), of.desk.core().session().view());
-    let live = |t: &&Tracked| matches!(t.place, Place::Running | Place::Suspended | Place::Interrupted);
+    let live =
+        |t: &&Tracked| matches!(t.place, TrackedPlace::Running | TrackedPlace::Suspended | TrackedPlace::Interrupted);
     let mut jobs: Vec<&Tracked> = tracker.jobs().filter(live).collect();
     jobs.sort_by_key(|job| (job.story.started, job.id));
     let row = |t: &&Tracked| {
@@ -376,12 +382,12 @@ fn running(of: &Of<'_>) -> Vec<Running> {
         let seen = tracker.mirror().fact(t.key).map(|fact| fact.state);
         let state = match (t.flight, t.place, seen) {
             (Some(_), _, _) => "on its way",
-            (None, Place::Running, Some(State::Running)) => "runs",
-            (None, Place::Running, _) => "starts",
-            (None, Place::Suspended, _) => "suspended by the policy",
+            (None, TrackedPlace::Running, Some(JobState::Running)) => "runs",
+            (None, TrackedPlace::Running, _) => "starts",
+            (None, TrackedPlace::Suspended, _) => "suspended by the policy",
             _ => "suspended by others",
         };
-        Some(Running {
+        Some(RunningRow {
             set: of.name.clone(),
             job: t.key.name(),
             user: tracker.users().name(job.user).to_string(),
@@ -389,7 +395,7 @@ fn running(of: &Of<'_>) -> Vec<Running> {
             since: t.story.started.or(t.story.decided).map(|time| at(of, time)),
             ends: t
                 .id
-                .filter(|&id| t.place == Place::Running && id >= view.oldest())
+                .filter(|&id| t.place == TrackedPlace::Running && id >= view.oldest())
                 .map(|id| at(of, view.predicted_end(id))),
             state,
             promised: start(of, t.story.promised),
@@ -399,10 +405,10 @@ fn running(of: &Of<'_>) -> Vec<Running> {
     jobs.iter().take(ROWS).filter_map(row).collect()
 }
 
-fn finished(of: &Of<'_>) -> Vec<Finished> {
+fn finished(of: &SetSource<'_>) -> Vec<FinishedRow> {
     let tracker = of.desk.core().tracker();
-    let recent: Vec<&crate::tracker::Finished> = tracker.recent().collect();
-    let row = |job: &&crate::tracker::Finished| Finished {
+    let recent: Vec<&crate::tracker::FinishedJob> = tracker.recent().collect();
+    let row = |job: &&crate::tracker::FinishedJob| FinishedRow {
         set: of.name.clone(),
         job: job.key.name(),
         user: tracker.users().name(job.user).to_string(),

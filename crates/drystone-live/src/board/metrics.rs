@@ -1,6 +1,6 @@
 //! Metrics in the Prometheus text format.
 
-use super::{Document, SetState};
+use super::{LiveDocument, SetState};
 use std::fmt::Write;
 
 /// Prefix of every name.
@@ -14,12 +14,12 @@ pub(super) fn before_the_first_look() -> String {
 }
 
 fn ready(page: &mut Page, is_ready: bool) {
-    page.family(Kind::Gauge, "ready", "1 once the cluster was looked at");
+    page.family(MetricType::Gauge, "ready", "1 once the cluster was looked at");
     page.sample("ready", &[], f64::from(u8::from(is_ready)));
 }
 
 /// The text.
-pub(super) fn text(document: &Document) -> String {
+pub(super) fn text(document: &LiveDocument) -> String {
     let mut page = Page::default();
     ready(&mut page, true);
     gauges(document, &mut page);
@@ -29,16 +29,16 @@ pub(super) fn text(document: &Document) -> String {
 
 /// Type of a metric.
 #[derive(Clone, Copy)]
-enum Kind {
+enum MetricType {
     Gauge,
     Counter,
 }
 
-impl Kind {
+impl MetricType {
     fn name(self) -> &'static str {
         match self {
-            Kind::Gauge => "gauge",
-            Kind::Counter => "counter",
+            MetricType::Gauge => "gauge",
+            MetricType::Counter => "counter",
         }
     }
 }
@@ -51,7 +51,7 @@ struct Page {
 
 impl Page {
     /// Begins a family of samples. Writing into a text cannot fail.
-    fn family(&mut self, kind: Kind, name: &str, help: &str) {
+    fn family(&mut self, kind: MetricType, name: &str, help: &str) {
         let kind = kind.name();
         let _ = writeln!(self.text, "# HELP {PREFIX}_{name} {help}\n# TYPE {PREFIX}_{name} {kind}");
     }
@@ -73,16 +73,16 @@ fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-fn gauges(document: &Document, page: &mut Page) {
+fn gauges(document: &LiveDocument, page: &mut Page) {
     let (health, machine) = (&document.health, &document.machine);
     let mut gauge = |name: &str, help: &str, value: f64| {
-        page.family(Kind::Gauge, name, help);
+        page.family(MetricType::Gauge, name, help);
         page.sample(name, &[], value);
     };
     gauge(
         "driving",
         "1 where the policy starts jobs, 0 where it only looks",
-        f64::from(u8::from(document.mode == crate::tracker::Mode::Drive)),
+        f64::from(u8::from(document.mode == crate::tracker::DaemonMode::Drive)),
     );
     gauge("last_update_seconds", "time of writing, in seconds since 1970", document.at as f64);
     gauge("stalled", "1 while released jobs do not start although there is room", f64::from(u8::from(health.stalled)));
@@ -114,24 +114,24 @@ fn gauges(document: &Document, page: &mut Page) {
     );
     let oldest = document.waiting.iter().filter(|job| job.held.is_none()).map(|job| document.at - job.submit).max();
     gauge("oldest_wait_seconds", "wait of the job that has waited longest", oldest.unwrap_or(0) as f64);
-    page.family(Kind::Gauge, "jobs", "jobs by where they are");
+    page.family(MetricType::Gauge, "jobs", "jobs by where they are");
     for (state, count) in &document.jobs {
         page.sample("jobs", &[("state", *state)], *count as f64);
     }
     sets(document, page);
     if !document.left_out.is_empty() {
-        page.family(Kind::Gauge, "left_to_cluster", "pending jobs that are the cluster's to start");
+        page.family(MetricType::Gauge, "left_to_cluster", "pending jobs that are the cluster's to start");
     }
     for (why, count) in &document.left_out {
         page.sample("left_to_cluster", &[("why", why.as_str())], *count as f64);
     }
-    page.family(Kind::Gauge, "info", "version, policy and cluster of the daemon");
+    page.family(MetricType::Gauge, "info", "version, policy and cluster of the daemon");
     let labels = [("version", document.drystone), ("policy", &document.policy), ("cluster", &document.cluster)];
     page.sample("info", &labels, 1.0);
 }
 
 /// Several sets of nodes, each with its name; all of them together are in the other metrics.
-fn sets(document: &Document, page: &mut Page) {
+fn sets(document: &LiveDocument, page: &mut Page) {
     type Value = fn(&SetState) -> f64;
     let values: [(&str, &str, Value); 7] = [
         ("set_stalled", "1 while released jobs of a set of nodes do not start although there is room", |set| {
@@ -147,11 +147,11 @@ fn sets(document: &Document, page: &mut Page) {
         ("set_nodes_up", "nodes of a set that are up", |set| set.machine.up as f64),
     ];
     for (name, help, value) in values.iter().filter(|_| !document.sets.is_empty()) {
-        page.family(Kind::Gauge, name, help);
+        page.family(MetricType::Gauge, name, help);
         document.sets.iter().for_each(|set| page.sample(name, &[("set", &set.name)], value(set)));
     }
     if !document.sets.is_empty() {
-        page.family(Kind::Gauge, "set_jobs", "jobs of a set by where they are");
+        page.family(MetricType::Gauge, "set_jobs", "jobs of a set by where they are");
     }
     for set in &document.sets {
         for (state, count) in &set.jobs {
@@ -160,11 +160,11 @@ fn sets(document: &Document, page: &mut Page) {
     }
 }
 
-fn counters(document: &Document, page: &mut Page) {
+fn counters(document: &LiveDocument, page: &mut Page) {
     let stats = &document.health.counters;
     let mut counter = |name: &str, help: &str, value: u64| {
         let name = format!("{name}_total");
-        page.family(Kind::Counter, &name, help);
+        page.family(MetricType::Counter, &name, help);
         page.sample(&name, &[], value as f64);
     };
     counter("looks", "looks that the cluster answered", stats.looks);
@@ -173,7 +173,7 @@ fn counters(document: &Document, page: &mut Page) {
     counter("starts", "starts that were decided, or proposed in shadow mode", stats.starts);
     counter("missed", "jobs that came and went unseen", stats.missed);
     if !stats.orders.is_empty() {
-        page.family(Kind::Counter, "orders_total", "orders by verb and outcome");
+        page.family(MetricType::Counter, "orders_total", "orders by verb and outcome");
     }
     for (name, count) in &stats.orders {
         if let Some((verb, outcome)) = name.split_once(' ') {

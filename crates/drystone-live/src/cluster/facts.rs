@@ -7,7 +7,7 @@ use std::fmt;
 /// Identity of a job among all jobs ever. Its number alone is not enough, because a controller that
 /// was killed gives the same number to another job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Key {
+pub struct JobKey {
     /// The cluster's number of the job, or of the array that it is a task of.
     pub id: u64,
     /// Index of the array task.
@@ -16,7 +16,7 @@ pub struct Key {
     pub submit: i64,
 }
 
-impl Key {
+impl JobKey {
     /// As people call it: `21`, `21_3`.
     #[must_use]
     pub fn name(&self) -> String {
@@ -25,17 +25,17 @@ impl Key {
 
     /// Reads what [`fmt::Display`] writes.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Key> {
+    pub fn parse(text: &str) -> Option<JobKey> {
         let (name, submit) = text.split_once('@')?;
         let (id, task) = match name.split_once('_') {
             Some((id, task)) => (id, Some(task.parse().ok()?)),
             None => (name, None),
         };
-        Some(Key { id: id.parse().ok()?, task, submit: submit.parse().ok()? })
+        Some(JobKey { id: id.parse().ok()?, task, submit: submit.parse().ok()? })
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for JobKey {
     /// `21@1795571603`, `21_3@1795571603`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@{}", self.name(), self.submit)
@@ -74,7 +74,7 @@ impl fmt::Display for JobName {
 
 /// Jobs that a record of the cluster describes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub enum Slot {
+pub enum JobSlot {
     /// One job that is no task.
     Single,
     /// One task of an array.
@@ -97,7 +97,7 @@ pub struct RecordId {
 
 /// State of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum State {
+pub enum JobState {
     /// It waits, whatever for.
     Pending,
     /// It has processors, also while it begins or is being cleaned up.
@@ -129,7 +129,7 @@ pub enum Ending {
 
 /// Reason why a pending job does not run, as the cluster gives it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum Reason {
+pub enum PendingReason {
     /// Nothing is said.
     None,
     /// A user's hold, which is also ours: see [`JobFact::mark`].
@@ -164,7 +164,7 @@ pub enum Reason {
 
 /// Mark that the hook in the controller wrote on a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
-pub enum Mark {
+pub enum HookMark {
     /// Nothing: the hook did not see it, or let it pass.
     #[default]
     None,
@@ -176,7 +176,7 @@ pub enum Mark {
 
 /// Request of a job that Drystone does not model; such a job is left to the cluster.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub enum Ask {
+pub enum UnmodelledRequest {
     /// Licences.
     Licences,
     /// GPUs or other generic resources.
@@ -191,24 +191,24 @@ pub enum Ask {
     SeveralPartitions,
 }
 
-impl Ask {
+impl UnmodelledRequest {
     /// For people.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Ask::Licences => "licences",
-            Ask::Devices => "GPUs or other devices",
-            Ask::Features => "node features",
-            Ask::Reservation => "a reservation",
-            Ask::Heterogeneous => "several components",
-            Ask::SeveralPartitions => "one of several partitions",
+            UnmodelledRequest::Licences => "licences",
+            UnmodelledRequest::Devices => "GPUs or other devices",
+            UnmodelledRequest::Features => "node features",
+            UnmodelledRequest::Reservation => "a reservation",
+            UnmodelledRequest::Heterogeneous => "several components",
+            UnmodelledRequest::SeveralPartitions => "one of several partitions",
         }
     }
 }
 
 /// Condition on another job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum After {
+pub enum DependencyCondition {
     /// To begin.
     Start,
     /// To end.
@@ -228,42 +228,42 @@ pub enum After {
 
 /// One condition of a job's start.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Condition {
-    /// Number of the other job; 0 for [`After::Alone`].
+pub struct StartCondition {
+    /// Number of the other job; 0 for [`DependencyCondition::Alone`].
     pub id: u64,
     /// Task of the other job; `None` for a job, or for every task of an array.
     pub task: Option<u32>,
     /// Kind of the condition.
-    pub after: After,
+    pub after: DependencyCondition,
     /// Seconds that have to pass after it.
     pub delay: i64,
 }
 
-impl Condition {
+impl StartCondition {
     /// A condition that holds at once when it happens.
     #[must_use]
-    pub fn new(id: u64, task: Option<u32>, after: After) -> Condition {
-        Condition { id, task, after, delay: 0 }
+    pub fn new(id: u64, task: Option<u32>, after: DependencyCondition) -> StartCondition {
+        StartCondition { id, task, after, delay: 0 }
     }
 }
 
 /// Dependencies of a job.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-pub enum Depends {
+pub enum JobDependencies {
     /// Nothing.
     #[default]
     No,
     /// All of these.
-    On(Vec<Condition>),
+    On(Vec<StartCondition>),
     /// Any of these.
-    Any(Vec<Condition>),
+    Any(Vec<StartCondition>),
     /// Something that only the cluster knows.
     Else,
 }
 
 /// Processors of a job on one node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Place {
+pub struct NodeShare {
     /// The node.
     pub node: String,
     /// Number of processors; `None` if unknown.
@@ -277,15 +277,15 @@ pub struct JobFact {
     /// Number of the job or of the array.
     pub id: u64,
     /// Tasks described.
-    pub slot: Slot,
+    pub slot: JobSlot,
     /// The cluster's own number of this record: a task that runs has one beside the array's.
     pub number: u64,
     /// Submit time.
     pub submit: i64,
     /// State of the job.
-    pub state: State,
+    pub state: JobState,
     /// Reason why it does not run.
-    pub reason: Reason,
+    pub reason: PendingReason,
     /// True if it is held: its priority is 0.
     pub held: bool,
     /// Processors: allocated where it runs, else what it will be given.
@@ -306,13 +306,13 @@ pub struct JobFact {
     /// End time.
     pub end: Option<i64>,
     /// Nodes that it runs on.
-    pub places: Vec<Place>,
+    pub places: Vec<NodeShare>,
     /// True if it is over and only being cleaned up: it holds its processors until it is listed as
     /// ended.
     pub leaving: bool,
     /// Dependencies that it waits for. The cluster may list them long after they are fulfilled,
     /// because it examines held jobs only occasionally.
-    pub depends: Depends,
+    pub depends: JobDependencies,
     /// Most tasks of its array that run at once.
     pub throttle: Option<u32>,
     /// Submitting user.
@@ -332,9 +332,9 @@ pub struct JobFact {
     /// Its class of service; empty without one.
     pub class: String,
     /// Requests that are not modelled.
-    pub asks: BTreeSet<Ask>,
+    pub asks: BTreeSet<UnmodelledRequest>,
     /// Mark written by the hook.
-    pub mark: Mark,
+    pub mark: HookMark,
     /// Number of requeues.
     pub restarts: u32,
     /// True if it was bound to certain nodes when it was first seen, by its user or by us.
@@ -345,29 +345,31 @@ impl JobFact {
     /// The record's name.
     #[must_use]
     pub fn record(&self) -> RecordId {
-        let task = if let Slot::Task(task) = self.slot { Some(task) } else { None };
+        let task = if let JobSlot::Task(task) = self.slot { Some(task) } else { None };
         RecordId { id: self.id, task, submit: self.submit }
     }
 
     /// The jobs it is about.
     #[must_use]
-    pub fn keys(&self) -> Vec<Key> {
-        let key = |task| Key { id: self.id, task, submit: self.submit };
+    pub fn keys(&self) -> Vec<JobKey> {
+        let key = |task| JobKey { id: self.id, task, submit: self.submit };
         match &self.slot {
-            Slot::Single => vec![key(None)],
-            Slot::Task(task) => vec![key(Some(*task))],
-            Slot::Folded(ranges) => ranges.iter().flat_map(|&(from, to)| (from..=to).map(|t| key(Some(t)))).collect(),
+            JobSlot::Single => vec![key(None)],
+            JobSlot::Task(task) => vec![key(Some(*task))],
+            JobSlot::Folded(ranges) => {
+                ranges.iter().flat_map(|&(from, to)| (from..=to).map(|t| key(Some(t)))).collect()
+            }
         }
     }
 
     /// Returns whether it describes this task.
     #[must_use]
-    pub fn is_about(&self, key: Key) -> bool {
+    pub fn is_about(&self, key: JobKey) -> bool {
         let same = self.id == key.id && self.submit == key.submit;
         same && match (&self.slot, key.task) {
-            (Slot::Single, None) => true,
-            (Slot::Task(a), Some(b)) => *a == b,
-            (Slot::Folded(ranges), Some(task)) => ranges.iter().any(|&(from, to)| (from..=to).contains(&task)),
+            (JobSlot::Single, None) => true,
+            (JobSlot::Task(a), Some(b)) => *a == b,
+            (JobSlot::Folded(ranges), Some(task)) => ranges.iter().any(|&(from, to)| (from..=to).contains(&task)),
             _ => false,
         }
     }
@@ -416,7 +418,7 @@ pub struct NodeDevices {
 
 /// All that was seen at one look.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Snapshot {
+pub struct ClusterSnapshot {
     /// The cluster's own time, in seconds.
     pub time: i64,
     /// Every job that the cluster lists.
@@ -431,11 +433,11 @@ mod tests {
 
     #[test]
     fn keys_are_read_as_they_are_written() {
-        for key in [Key { id: 21, task: None, submit: 1_795_571_603 }, Key { id: 4, task: Some(0), submit: -1 }] {
-            assert_eq!(Key::parse(&key.to_string()), Some(key));
+        for key in [JobKey { id: 21, task: None, submit: 1_795_571_603 }, JobKey { id: 4, task: Some(0), submit: -1 }] {
+            assert_eq!(JobKey::parse(&key.to_string()), Some(key));
         }
         for bad in ["", "21", "21@", "@3", "21_@3", "21_x@3", "a@3", "21_3@4x"] {
-            assert_eq!(Key::parse(bad), None, "{bad}");
+            assert_eq!(JobKey::parse(bad), None, "{bad}");
         }
     }
 }

@@ -7,11 +7,11 @@ mod sets;
 pub mod slurm;
 
 pub use facts::{
-    After, Ask, Condition, Depends, Ending, JobFact, JobName, Key, Mark, NodeDevices, NodeFact, NodeState, Place,
-    Reason, RecordId, Slot, Snapshot, State,
+    ClusterSnapshot, DependencyCondition, Ending, HookMark, JobDependencies, JobFact, JobKey, JobName, JobSlot,
+    JobState, NodeDevices, NodeFact, NodeShare, NodeState, PendingReason, RecordId, StartCondition, UnmodelledRequest,
 };
 use serde::{Deserialize, Serialize};
-pub use sets::{NodeSet, seen_by};
+pub use sets::{DrivenSet, seen_by};
 use std::fmt;
 use std::time::Duration;
 
@@ -19,48 +19,48 @@ use std::time::Duration;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Want {
     /// Running jobs whose processors on each node are wanted.
-    pub places: Vec<Key>,
+    pub places: Vec<JobKey>,
 }
 
 /// Something to be done.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Order {
+pub enum ClusterOrder {
     /// The job may run on these nodes only, all of them.
     Pin {
         /// Job concerned.
-        key: Key,
+        key: JobKey,
         /// Nodes to run on.
         nodes: Vec<String>,
     },
     /// It may run anywhere again.
-    Unpin(Key),
+    Unpin(JobKey),
     /// It may start.
-    Release(Key),
+    Release(JobKey),
     /// It may not start.
-    Hold(Key),
+    Hold(JobKey),
     /// It leaves its processors.
-    Suspend(Key),
+    Suspend(JobKey),
     /// It resumes where it was.
-    Resume(Key),
+    Resume(JobKey),
     /// It waits again, with nothing of its progress left, and may begin at once.
-    Requeue(Key),
+    Requeue(JobKey),
     /// It ends.
-    Cancel(Key),
+    Cancel(JobKey),
 }
 
-impl Order {
+impl ClusterOrder {
     /// Returns the job that the order concerns.
     #[must_use]
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> JobKey {
         match *self {
-            Order::Pin { key, .. } => key,
-            Order::Unpin(key)
-            | Order::Release(key)
-            | Order::Hold(key)
-            | Order::Suspend(key)
-            | Order::Resume(key)
-            | Order::Requeue(key)
-            | Order::Cancel(key) => key,
+            ClusterOrder::Pin { key, .. } => key,
+            ClusterOrder::Unpin(key)
+            | ClusterOrder::Release(key)
+            | ClusterOrder::Hold(key)
+            | ClusterOrder::Suspend(key)
+            | ClusterOrder::Resume(key)
+            | ClusterOrder::Requeue(key)
+            | ClusterOrder::Cancel(key) => key,
         }
     }
 
@@ -68,21 +68,21 @@ impl Order {
     #[must_use]
     pub fn verb(&self) -> &'static str {
         match self {
-            Order::Pin { .. } => "pin",
-            Order::Unpin(_) => "unpin",
-            Order::Release(_) => "release",
-            Order::Hold(_) => "hold",
-            Order::Suspend(_) => "suspend",
-            Order::Resume(_) => "resume",
-            Order::Requeue(_) => "requeue",
-            Order::Cancel(_) => "cancel",
+            ClusterOrder::Pin { .. } => "pin",
+            ClusterOrder::Unpin(_) => "unpin",
+            ClusterOrder::Release(_) => "release",
+            ClusterOrder::Hold(_) => "hold",
+            ClusterOrder::Suspend(_) => "suspend",
+            ClusterOrder::Resume(_) => "resume",
+            ClusterOrder::Requeue(_) => "requeue",
+            ClusterOrder::Cancel(_) => "cancel",
         }
     }
 }
 
 /// Outcome of an order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum OrderOutcome {
     /// It was carried out.
     Done,
     /// It was refused, for this reason.
@@ -106,7 +106,7 @@ pub struct Capabilities {
 
 /// Something that a site has to know or to change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Remark {
+pub struct SiteRemark {
     /// True if `drive` is impossible until it is changed.
     pub forbids: bool,
     /// Finding and its consequence.
@@ -115,7 +115,7 @@ pub struct Remark {
     pub change: String,
 }
 
-impl fmt::Display for Remark {
+impl fmt::Display for SiteRemark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; {}", self.found, self.change)
     }
@@ -142,14 +142,14 @@ pub trait Cluster {
     ///
     /// # Errors
     /// It does not answer, or not intelligibly. Nothing may be concluded then.
-    fn observe(&mut self, want: &Want) -> Result<Snapshot, ClusterError>;
+    fn observe(&mut self, want: &Want) -> Result<ClusterSnapshot, ClusterError>;
 
     /// Carries out orders, in their order; one outcome for each. Before each command that it sends
     /// it asks `may`, and sends no more once that says no: what is left is `Unknown`.
-    fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome>;
+    fn act(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome>;
 
     /// Writes planned starts into the comments of jobs, for people; one that cannot does nothing.
-    fn remark(&mut self, starts: &[(Key, String)], may: &mut dyn FnMut() -> bool) {
+    fn remark(&mut self, starts: &[(JobKey, String)], may: &mut dyn FnMut() -> bool) {
         let _ = (starts, may);
     }
 

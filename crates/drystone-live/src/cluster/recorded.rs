@@ -2,8 +2,10 @@
 //! every order without doing anything. With it a policy can be tried in shadow mode on what a
 //! cluster did before.
 
-use super::{Capabilities, Cluster, ClusterError, JobFact, NodeFact, Order, Outcome, RecordId, Snapshot, Want};
-use crate::tracker::{Delta, Stamp, Told};
+use super::{
+    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, JobFact, NodeFact, OrderOutcome, RecordId, Want,
+};
+use crate::tracker::{Delta, HookMessage, Stamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,7 +17,7 @@ pub struct Look {
     /// Difference to the look before.
     pub delta: Delta,
     /// Messages of the hook.
-    pub told: Vec<Told>,
+    pub told: Vec<HookMessage>,
 }
 
 /// A recorded cluster.
@@ -24,7 +26,7 @@ pub struct ReplayCluster {
     looks: std::vec::IntoIter<Look>,
     records: BTreeMap<RecordId, JobFact>,
     nodes: BTreeMap<String, NodeFact>,
-    last: Option<(Stamp, Vec<Told>)>,
+    last: Option<(Stamp, Vec<HookMessage>)>,
 }
 
 impl ReplayCluster {
@@ -36,14 +38,14 @@ impl ReplayCluster {
 
     /// Returns the time of the last look, and the hook's messages.
     #[must_use]
-    pub fn last(&self) -> Option<&(Stamp, Vec<Told>)> {
+    pub fn last(&self) -> Option<&(Stamp, Vec<HookMessage>)> {
         self.last.as_ref()
     }
 }
 
 impl Cluster for ReplayCluster {
     /// The next look; `Broken` when there is none left.
-    fn observe(&mut self, _want: &Want) -> Result<Snapshot, ClusterError> {
+    fn observe(&mut self, _want: &Want) -> Result<ClusterSnapshot, ClusterError> {
         let Some(Look { stamp, delta, told }) = self.looks.next() else {
             return Err(ClusterError::Broken("the recording is over".into()));
         };
@@ -57,11 +59,11 @@ impl Cluster for ReplayCluster {
         self.records.extend(delta.changed.into_iter().map(|fact| (fact.record(), fact)));
         self.nodes.extend(delta.nodes.into_iter().map(|node| (node.name.clone(), node)));
         let (jobs, nodes) = (self.records.values().cloned().collect(), self.nodes.values().cloned().collect());
-        Ok(Snapshot { time: delta.time, jobs, nodes })
+        Ok(ClusterSnapshot { time: delta.time, jobs, nodes })
     }
 
-    fn act(&mut self, orders: &[Order], _may: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
-        vec![Outcome::Refused("it is a recording".into()); orders.len()]
+    fn act(&mut self, orders: &[ClusterOrder], _may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
+        vec![OrderOutcome::Refused("it is a recording".into()); orders.len()]
     }
 
     fn can(&self) -> Capabilities {

@@ -1,24 +1,24 @@
 //! Sets of nodes: partitions that share their nodes, and nothing with others. Each is scheduled by
 //! itself.
 
-use super::{After, Depends, JobFact, Mark, Snapshot};
+use super::{ClusterSnapshot, DependencyCondition, HookMark, JobDependencies, JobFact};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Driven partitions with the same nodes, none of which a partition of another set has.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NodeSet {
+pub struct DrivenSet {
     /// The partitions.
     pub partitions: Vec<String>,
     /// Names of the nodes. They matter only where there are several sets.
     pub nodes: BTreeSet<String>,
 }
 
-impl NodeSet {
+impl DrivenSet {
     /// The only set of a daemon: it has all nodes that are looked at.
     #[must_use]
-    pub fn only(partitions: Vec<String>) -> NodeSet {
-        NodeSet { partitions, nodes: BTreeSet::new() }
+    pub fn only(partitions: Vec<String>) -> DrivenSet {
+        DrivenSet { partitions, nodes: BTreeSet::new() }
     }
 
     /// Returns the name of the set: those of its partitions.
@@ -39,7 +39,7 @@ impl NodeSet {
 /// Returns what concerns one of several sets: its nodes, the jobs of its partitions and on its
 /// nodes, and jobs of other sets that its own wait for. The first one has what concerns no set.
 #[must_use]
-pub fn seen_by<'a>(sets: &[NodeSet], at: usize, seen: &'a Snapshot) -> Cow<'a, Snapshot> {
+pub fn seen_by<'a>(sets: &[DrivenSet], at: usize, seen: &'a ClusterSnapshot) -> Cow<'a, ClusterSnapshot> {
     if sets.len() < 2 {
         return Cow::Borrowed(seen);
     }
@@ -47,9 +47,9 @@ pub fn seen_by<'a>(sets: &[NodeSet], at: usize, seen: &'a Snapshot) -> Cow<'a, S
     let mut numbers: BTreeSet<u64> = BTreeSet::new();
     let mut users: BTreeSet<&str> = BTreeSet::new();
     for fact in seen.jobs.iter().filter(|fact| own.has(fact)) {
-        let (Depends::On(all) | Depends::Any(all)) = &fact.depends else { continue };
+        let (JobDependencies::On(all) | JobDependencies::Any(all)) = &fact.depends else { continue };
         for one in all {
-            if one.after == After::Alone {
+            if one.after == DependencyCondition::Alone {
                 users.insert(&fact.user);
             } else {
                 numbers.insert(one.id);
@@ -65,10 +65,10 @@ pub fn seen_by<'a>(sets: &[NodeSet], at: usize, seen: &'a Snapshot) -> Cow<'a, S
         let awaited = numbers.contains(&fact.id) || users.contains(fact.user.as_str());
         let shown = own.touches(fact) || (others && awaited) || (!others && at == 0);
         // A job that another set holds is not this one's to let go.
-        let mark = if others { Mark::None } else { fact.mark };
+        let mark = if others { HookMark::None } else { fact.mark };
         shown.then(|| JobFact { mark, ..fact.clone() })
     };
-    Cow::Owned(Snapshot {
+    Cow::Owned(ClusterSnapshot {
         time: seen.time,
         jobs: seen.jobs.iter().filter_map(job).collect(),
         nodes: seen.nodes.iter().filter(|node| own.nodes.contains(&node.name)).cloned().collect(),
@@ -78,15 +78,15 @@ pub fn seen_by<'a>(sets: &[NodeSet], at: usize, seen: &'a Snapshot) -> Cow<'a, S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::Condition;
-    use crate::cluster::fake::{Asked, FakeCluster};
+    use crate::cluster::StartCondition;
+    use crate::cluster::fake::{FakeCluster, FakeRequest};
 
-    fn set(partition: &str, nodes: &[&str]) -> NodeSet {
+    fn set(partition: &str, nodes: &[&str]) -> DrivenSet {
         let nodes = nodes.iter().map(ToString::to_string).collect();
-        NodeSet { partitions: vec![partition.to_string()], nodes }
+        DrivenSet { partitions: vec![partition.to_string()], nodes }
     }
 
-    fn numbers(seen: &Snapshot) -> Vec<u64> {
+    fn numbers(seen: &ClusterSnapshot) -> Vec<u64> {
         seen.jobs.iter().map(|fact| fact.id).collect()
     }
 
@@ -94,21 +94,21 @@ mod tests {
     fn each_set_sees_its_own_and_what_that_waits_for() {
         let mut cluster = FakeCluster::new(3, 4);
         for partition in ["main", "gpu", "gpu", "other", "main,gpu"] {
-            cluster.submit(Asked { partition: partition.into(), ..Asked::new(1, 5, 9) });
+            cluster.submit(FakeRequest { partition: partition.into(), ..FakeRequest::new(1, 5, 9) });
         }
         let mut seen = cluster.truth();
         let sets = [set("main", &["n1", "n2"]), set("gpu", &["n3"])];
-        let views = |seen: &Snapshot| [0, 1].map(|at| seen_by(&sets, at, seen).into_owned());
+        let views = |seen: &ClusterSnapshot| [0, 1].map(|at| seen_by(&sets, at, seen).into_owned());
         let [main, gpu] = views(&seen);
         assert_eq!((numbers(&main), numbers(&gpu)), (vec![1, 4, 5], vec![2, 3]));
         assert_eq!((main.nodes.len(), gpu.nodes.len()), (2, 1));
         // A job of one set waits for one of the other, which is not let go here.
-        seen.jobs[0].depends = Depends::On(vec![Condition::new(3, None, After::End)]);
+        seen.jobs[0].depends = JobDependencies::On(vec![StartCondition::new(3, None, DependencyCondition::End)]);
         let [main, _] = views(&seen);
         assert_eq!(numbers(&main), [1, 3, 4, 5]);
-        assert_eq!(main.jobs.iter().map(|fact| fact.mark).collect::<Vec<_>>()[..2], [Mark::Held, Mark::None]);
+        assert_eq!(main.jobs.iter().map(|fact| fact.mark).collect::<Vec<_>>()[..2], [HookMark::Held, HookMark::None]);
         // One of no set runs on a node of the second.
-        seen.jobs[3].places = vec![crate::cluster::Place { node: "n3".into(), procs: Some(2) }];
+        seen.jobs[3].places = vec![crate::cluster::NodeShare { node: "n3".into(), procs: Some(2) }];
         let [_, gpu] = views(&seen);
         assert_eq!(numbers(&gpu), [2, 3, 4]);
         assert_eq!(seen_by(&sets[..1], 0, &seen).jobs.len(), 5, "one set sees all");

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Clock of a daemon: time and waiting.
-pub trait Clock {
+pub trait DaemonClock {
     /// Seconds since 1970 by the machine's clock, which may be set.
     fn wall(&self) -> i64;
     /// Time that never goes back, from any beginning.
@@ -36,7 +36,7 @@ impl Default for MachineClock {
     }
 }
 
-impl Clock for MachineClock {
+impl DaemonClock for MachineClock {
     fn wall(&self) -> i64 {
         wall()
     }

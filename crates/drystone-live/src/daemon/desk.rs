@@ -1,26 +1,26 @@
 //! Parts of a daemon that each set of nodes has for itself: session, journal, saved state,
 //! forecasts, alarms. The connection, the heartbeat, the wake file and the ledger are there once.
 
-use super::resume::{History, resume};
-use super::{Config, LiveError, remarks};
-use crate::cluster::{Key, NodeSet, Snapshot, seen_by};
-use crate::core::{Core, Input};
+use super::resume::{ResumeHistory, resume};
+use super::{DaemonConfig, LiveError, remarks};
+use crate::cluster::{ClusterSnapshot, DrivenSet, JobKey, seen_by};
+use crate::core::{Core, CoreInput};
 use crate::foretell::Foretell;
-use crate::journal::{Begin, Writer};
+use crate::journal::{Begin, SegmentWriter};
 use crate::state::Home;
-use crate::tracker::{Layout, Settings};
+use crate::tracker::{NodeLayout, TrackerSettings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// One set of nodes at work.
-pub struct Desk {
-    pub(super) set: NodeSet,
+pub struct LiveDesk {
+    pub(super) set: DrivenSet,
     /// Partitions of other sets.
     others: Vec<String>,
     /// Paths of its journal and its saved state.
     pub(super) home: Home,
     pub(super) core: Core,
-    pub(super) journal: Writer,
+    pub(super) journal: SegmentWriter,
     pub(super) foretell: Foretell,
     pub(super) remarks: remarks::Remarks,
     /// The session's time when the daemon began, and its own then.
@@ -30,9 +30,9 @@ pub struct Desk {
     /// Time of the last save, and the number of records by then.
     pub(super) saved: (Duration, u64),
     /// Jobs whose start a shadow has proposed.
-    pub(super) proposed: BTreeSet<Key>,
+    pub(super) proposed: BTreeSet<JobKey>,
     /// Jobs of which a note says that they cannot start.
-    pub(super) hopeless: BTreeSet<Key>,
+    pub(super) hopeless: BTreeSet<JobKey>,
     /// True if released jobs do not start although there is room.
     pub(super) stalled: bool,
     /// Number of differences between the books and the last look.
@@ -40,33 +40,33 @@ pub struct Desk {
 }
 
 /// Beginnings of a desk: itself, what it takes in first, notes, and how far the wake file was read.
-pub(super) struct Begun {
-    pub(super) desk: Desk,
-    pub(super) inputs: Vec<Input>,
+pub(super) struct DeskBeginning {
+    pub(super) desk: LiveDesk,
+    pub(super) inputs: Vec<CoreInput>,
     pub(super) notes: Vec<String>,
     pub(super) wake: u64,
 }
 
-impl Desk {
+impl LiveDesk {
     /// Continues one set from its journal or starts without one.
     pub(super) fn begin(
-        config: &Config,
+        config: &DaemonConfig,
         at: usize,
-        seen: &Snapshot,
+        seen: &ClusterSnapshot,
         wall: i64,
         steady: Duration,
-    ) -> Result<Begun, LiveError> {
+    ) -> Result<DeskBeginning, LiveError> {
         let set = config.sets[at].clone();
         let home = config.home.of_set(&config.sets, at);
         home.make().map_err(LiveError::io(home.state().display()))?;
-        let settings = Settings::of(config.mode, set.partitions.clone(), config.adopt_old, &config.policy);
-        let layout = Layout::new(&seen_by(&config.sets, at, seen).nodes);
+        let settings = TrackerSettings::of(config.mode, set.partitions.clone(), config.adopt_old, &config.policy);
+        let layout = NodeLayout::new(&seen_by(&config.sets, at, seen).nodes);
         if layout.is_empty() {
             let text = format!("no node of partition {} is listed", set.name());
             return Err(crate::cluster::ClusterError::Garbled(text).into());
         }
         let older = config.home.journals();
-        let History { core, inputs, state, wake, now, notes } =
+        let ResumeHistory { core, inputs, state, wake, now, notes } =
             resume(&home, &older, settings.clone(), layout.clone(), &config.policy, wall)?;
         let begin = Begin {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -80,8 +80,8 @@ impl Desk {
             state,
         };
         let sets = config.sets.iter().enumerate().filter(|&(other, _)| other != at);
-        let desk = Desk {
-            journal: Writer::begin(&home.journal(), begin)?,
+        let desk = LiveDesk {
+            journal: SegmentWriter::begin(&home.journal(), begin)?,
             foretell: Foretell::new(&config.policy, now - wall).among(config.sets.len()),
             remarks: remarks::Remarks::default(),
             base: (now, steady),
@@ -96,7 +96,7 @@ impl Desk {
             home,
             core,
         };
-        Ok(Begun { desk, inputs, notes, wake })
+        Ok(DeskBeginning { desk, inputs, notes, wake })
     }
 
     /// The core, to look at.
@@ -107,7 +107,7 @@ impl Desk {
 
     /// The partitions and nodes.
     #[must_use]
-    pub fn set(&self) -> &NodeSet {
+    pub fn set(&self) -> &DrivenSet {
         &self.set
     }
 

@@ -15,23 +15,26 @@ pub const POINTS: [&str; 12] = [
 
 /// Faults by point.
 #[derive(Clone, Debug, Default)]
-pub struct Faults {
-    plan: Option<(String, u32, What)>,
+pub struct PointFaults {
+    plan: Option<(String, u32, FaultEffect)>,
     passed: BTreeMap<&'static str, u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum What {
+enum FaultEffect {
     Kill,
     Stop,
     Full,
 }
 
-impl Faults {
+impl PointFaults {
     /// As the environment says.
     #[must_use]
-    pub fn from_environment() -> Faults {
-        Faults { plan: std::env::var("DRYSTONE_LIVE_FAULT").ok().and_then(|text| parse(&text)), ..Faults::default() }
+    pub fn from_environment() -> PointFaults {
+        PointFaults {
+            plan: std::env::var("DRYSTONE_LIVE_FAULT").ok().and_then(|text| parse(&text)),
+            ..PointFaults::default()
+        }
     }
 
     /// A point is passed. Returns whether the disk is to be full here.
@@ -43,20 +46,20 @@ impl Faults {
             return false;
         }
         match what {
-            What::Kill => drop(kill(getpid(), Signal::SIGKILL)),
-            What::Stop => drop(kill(getpid(), Signal::SIGSTOP)),
-            What::Full => return true,
+            FaultEffect::Kill => drop(kill(getpid(), Signal::SIGKILL)),
+            FaultEffect::Stop => drop(kill(getpid(), Signal::SIGSTOP)),
+            FaultEffect::Full => return true,
         }
         false
     }
 }
 
-fn parse(text: &str) -> Option<(String, u32, What)> {
+fn parse(text: &str) -> Option<(String, u32, FaultEffect)> {
     let [point, nth, what] = text.split(':').collect::<Vec<_>>()[..] else { return None };
     let what = match what {
-        "kill" => What::Kill,
-        "stop" => What::Stop,
-        "full" => What::Full,
+        "kill" => FaultEffect::Kill,
+        "stop" => FaultEffect::Stop,
+        "full" => FaultEffect::Full,
         _ => return None,
     };
     Some((point.to_string(), nth.parse().ok()?, what))

@@ -10,19 +10,19 @@ mod stats;
 mod turn;
 
 pub use budget::Budget;
-pub use clock::{Clock, MachineClock, wall};
-pub use desk::Desk;
-pub use faults::{Faults, POINTS};
-pub use resume::{History, resume};
-pub use stats::{Note, Stats};
+pub use clock::{DaemonClock, MachineClock, wall};
+pub use desk::LiveDesk;
+pub use faults::{POINTS, PointFaults};
+pub use resume::{ResumeHistory, resume};
+pub use stats::{PersonNote, Stats};
 
-use crate::board::Board;
-use crate::cluster::{Cluster, ClusterError, Key, NodeSet, Snapshot};
-use crate::core::{Core, CoreError, Input, Unsuitable};
-use crate::hand_back::{Given, Options, hand_back};
+use crate::board::PublishedBoard;
+use crate::cluster::{Cluster, ClusterError, ClusterSnapshot, DrivenSet, JobKey};
+use crate::core::{Core, CoreError, CoreInput, Unsuitable};
+use crate::hand_back::{HandBackOptions, HandBackSummary, hand_back};
 use crate::journal::JournalError;
-use crate::state::{Heartbeat, Home, Ledger, Lock, LockError, Wake};
-use crate::tracker::{Mode, Stamp, Told};
+use crate::state::{ActionLedger, Heartbeat, Home, Lock, LockError, Wake};
+use crate::tracker::{DaemonMode, HookMessage, Stamp};
 use drystone::policy::PolicySpec;
 use std::collections::BTreeSet;
 use std::io;
@@ -42,15 +42,15 @@ const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_se
 
 /// Configuration of a daemon.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct DaemonConfig {
     /// Paths of its files.
     pub home: Home,
     /// Mode of the daemon.
-    pub mode: Mode,
+    pub mode: DaemonMode,
     /// Policy that decides.
     pub policy: PolicySpec,
     /// Partitions that are driven, by the nodes that they have.
-    pub sets: Vec<NodeSet>,
+    pub sets: Vec<DrivenSet>,
     /// True if pending jobs without a hold are taken over.
     pub adopt_old: bool,
     /// The cluster's name.
@@ -99,7 +99,7 @@ impl LiveError {
 
 /// Way in which a daemon has ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum End {
+pub enum DaemonEnd {
     /// It was stopped.
     Asked,
     /// Another scheduler drives, or everything was given back.
@@ -112,18 +112,18 @@ pub enum End {
 
 /// A daemon at work.
 pub struct Daemon<C, K> {
-    config: Config,
+    config: DaemonConfig,
     cluster: C,
     clock: K,
     /// One for each set of nodes.
-    desks: Vec<Desk>,
-    ledger: Ledger,
+    desks: Vec<LiveDesk>,
+    ledger: ActionLedger,
     wake: Wake,
     heartbeat: Option<Heartbeat>,
     budget: Budget,
-    faults: Faults,
+    faults: PointFaults,
     stats: Stats,
-    board: Arc<Board>,
+    board: Arc<PublishedBoard>,
     /// Time in which the cluster answered since the daemon began.
     answered: Duration,
     /// Time of its last answer.
@@ -141,7 +141,7 @@ pub struct Daemon<C, K> {
     /// True if the last look led to orders, so that the next comes soon.
     soon: bool,
     /// Messages of the hook while the cluster was silent.
-    unheard: Vec<Told>,
+    unheard: Vec<HookMessage>,
     /// The highest number of a job that was seen.
     highest: Option<u64>,
     /// Processor time of this process that looks were charged with.
@@ -150,7 +150,7 @@ pub struct Daemon<C, K> {
     _run_lock: Option<Lock>,
 }
 
-impl<C: Cluster, K: Clock> Daemon<C, K> {
+impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Takes the lock, continues from the journal or starts without one, and in `drive` beats for
     /// the first time. The state is published on `board`.
     ///
@@ -158,25 +158,25 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     /// Another daemon works here, the policy cannot work on this cluster, the cluster does not
     /// answer, or a file cannot be written.
     pub fn begin(
-        config: Config,
+        config: DaemonConfig,
         mut cluster: C,
         clock: K,
-        faults: Faults,
-        board: Arc<Board>,
+        faults: PointFaults,
+        board: Arc<PublishedBoard>,
     ) -> Result<Daemon<C, K>, LiveError> {
         Core::suits(&config.policy, cluster.can())?;
         config.home.make().map_err(LiveError::io(config.home.state().display()))?;
         let lock = Lock::take(&config.home.lock(), &format!("{} ({:?})\n", config.instance, config.mode))?;
         // The hook reads one heartbeat: two that drive would take it from each other.
         let run_lock = match config.mode {
-            Mode::Drive => Some(Lock::take(&config.home.run_lock(), &format!("{}\n", config.instance))?),
-            Mode::Shadow => None,
+            DaemonMode::Drive => Some(Lock::take(&config.home.run_lock(), &format!("{}\n", config.instance))?),
+            DaemonMode::Shadow => None,
         };
         config.home.note_run().map_err(LiveError::io(config.home.state().display()))?;
         let seen = cluster.observe(&crate::cluster::Want::default())?;
-        let ledger = Ledger::open(config.home.ledger()).map_err(LiveError::io(config.home.ledger().display()))?;
+        let ledger = ActionLedger::open(config.home.ledger()).map_err(LiveError::io(config.home.ledger().display()))?;
         let (wall, steady) = (clock.wall(), clock.steady());
-        let begun = (0..config.sets.len()).map(|at| Desk::begin(&config, at, &seen, wall, steady));
+        let begun = (0..config.sets.len()).map(|at| LiveDesk::begin(&config, at, &seen, wall, steady));
         let begun = begun.collect::<Result<Vec<_>, LiveError>>()?;
         config.home.note_sets(&config.sets).map_err(LiveError::io(config.home.state().display()))?;
         // A line that one of them has read before is read again: it says the same.
@@ -224,10 +224,10 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
                 daemon.feed(at, &input)?;
             }
         }
-        if daemon.config.mode == Mode::Drive {
+        if daemon.config.mode == DaemonMode::Drive {
             daemon.remember_ledger(&seen)?;
         }
-        if daemon.config.mode == Mode::Drive {
+        if daemon.config.mode == DaemonMode::Drive {
             let (path, instance) = (daemon.config.home.heartbeat(), daemon.config.instance.clone());
             let beat = Heartbeat::begin(path.clone(), instance, daemon.clock.wall());
             daemon.heartbeat = Some(beat.map_err(LiveError::io(path.display()))?);
@@ -236,7 +236,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     }
 
     /// Restores the jobs that an earlier daemon held and suspended, where no journal has them.
-    fn remember_ledger(&mut self, seen: &Snapshot) -> Result<(), LiveError> {
+    fn remember_ledger(&mut self, seen: &ClusterSnapshot) -> Result<(), LiveError> {
         let garbled = self.ledger.standing().garbled.len();
         for at in 0..self.desks.len() {
             self.remember_set(at, seen)?;
@@ -249,22 +249,22 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     }
 
     /// Restores those of one set: of several sets, jobs that are listed in its partitions.
-    fn remember_set(&mut self, at: usize, seen: &Snapshot) -> Result<(), LiveError> {
+    fn remember_set(&mut self, at: usize, seen: &ClusterSnapshot) -> Result<(), LiveError> {
         let (standing, desk) = (self.ledger.standing(), &self.desks[at]);
         let several = self.desks.len() > 1;
         let own = seen.jobs.iter().filter(|fact| several && desk.set.partitions.contains(&fact.partition));
-        let own: BTreeSet<Key> = own.flat_map(crate::cluster::JobFact::keys).collect();
-        let unknown = |key: &&Key| desk.core.tracker().job(**key).is_none() && (!several || own.contains(key));
-        let held: BTreeSet<Key> = standing.held.iter().filter(unknown).copied().collect();
-        let stopped: BTreeSet<Key> = standing.suspended.iter().filter(unknown).copied().collect();
-        let pinned: BTreeSet<Key> = standing.pinned.iter().filter(unknown).copied().collect();
+        let own: BTreeSet<JobKey> = own.flat_map(crate::cluster::JobFact::keys).collect();
+        let unknown = |key: &&JobKey| desk.core.tracker().job(**key).is_none() && (!several || own.contains(key));
+        let held: BTreeSet<JobKey> = standing.held.iter().filter(unknown).copied().collect();
+        let stopped: BTreeSet<JobKey> = standing.suspended.iter().filter(unknown).copied().collect();
+        let pinned: BTreeSet<JobKey> = standing.pinned.iter().filter(unknown).copied().collect();
         let users = standing.users.iter().filter(|&(_, &holds)| holds).map(|(&name, _)| name);
         let (users, given_back) = (users.collect::<BTreeSet<_>>(), standing.given_back);
         if !held.is_empty() || !stopped.is_empty() || !pinned.is_empty() {
-            self.feed(at, &Input::Remembered { taken: held, stopped, pinned })?;
+            self.feed(at, &CoreInput::Remembered { taken: held, stopped, pinned })?;
         }
         if !users.is_empty() || given_back {
-            self.feed(at, &Input::RememberedUsers { holds: users, given_back, since: seen.time })?;
+            self.feed(at, &CoreInput::RememberedUsers { holds: users, given_back, since: seen.time })?;
         }
         Ok(())
     }
@@ -277,7 +277,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
 
     /// State of each set of nodes.
     #[must_use]
-    pub fn desks(&self) -> &[Desk] {
+    pub fn desks(&self) -> &[LiveDesk] {
         &self.desks
     }
 
@@ -302,11 +302,11 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     ///
     /// # Errors
     /// As [`Daemon::turn`]; what can be given back was.
-    pub fn run(&mut self, stop: &AtomicBool) -> Result<End, LiveError> {
+    pub fn run(&mut self, stop: &AtomicBool) -> Result<DaemonEnd, LiveError> {
         loop {
             self.wait(stop);
             if stop.load(Ordering::SeqCst) {
-                return Ok(End::Asked);
+                return Ok(DaemonEnd::Asked);
             }
             if let Some(end) = self.turn()? {
                 return Ok(end);
@@ -359,7 +359,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     ///
     /// # Errors
     /// The cluster does not answer, or files cannot be written.
-    pub fn give_back(&mut self, options: &Options) -> Result<Given, LiveError> {
+    pub fn give_back(&mut self, options: &HandBackOptions) -> Result<HandBackSummary, LiveError> {
         let clock = &mut self.clock;
         hand_back(&mut self.cluster, &self.config.home, options, &mut |time| clock.sleep(time))
     }

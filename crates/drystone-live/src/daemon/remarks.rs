@@ -1,9 +1,9 @@
 //! Planned starts in jobs' comments, for people who look with Slurm's own commands. Nothing reads
 //! them here, and nothing decides by them.
 
-use super::{Clock, Daemon};
-use crate::cluster::{Cluster, Key, Mark};
-use crate::tracker::{Mode, Place, Tracked};
+use super::{Daemon, DaemonClock};
+use crate::cluster::{Cluster, HookMark, JobKey};
+use crate::tracker::{DaemonMode, Tracked, TrackedPlace};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -19,28 +19,32 @@ const CHANGE: i64 = 600;
 pub(super) struct Remarks {
     next: Duration,
     /// The start that a comment tells, and the time of writing.
-    told: BTreeMap<Key, (i64, Duration)>,
+    told: BTreeMap<JobKey, (i64, Duration)>,
 }
 
-impl<C: Cluster, K: Clock> Daemon<C, K> {
+impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Writes planned starts into comments, a few at a time. Tasks of arrays have none: a comment
     /// would split each off its array.
     pub(super) fn remark(&mut self, at: usize, now: Duration) {
         let ahead = self.clock.wall() - self.stamp(at).now;
         let desk = &mut self.desks[at];
-        if !self.config.comments || self.config.mode == Mode::Shadow || self.stats.silent || now < desk.remarks.next {
+        if !self.config.comments
+            || self.config.mode == DaemonMode::Shadow
+            || self.stats.silent
+            || now < desk.remarks.next
+        {
             return;
         }
         desk.remarks.next = now + EVERY;
         let tracker = desk.core.tracker();
         let foretold = |id| desk.foretell.start(id).map(|start| start.likely);
         let told = &mut desk.remarks.told;
-        told.retain(|key, _| tracker.job(*key).is_some_and(|t| t.place == Place::Waiting));
+        told.retain(|key, _| tracker.job(*key).is_some_and(|t| t.place == TrackedPlace::Waiting));
         // A job that the hook did not mark must not look as if it had.
-        let marked = |key: Key| tracker.mirror().fact(key).is_some_and(|fact| fact.mark == Mark::Held);
-        let waits = |t: &&Tracked| t.place == Place::Waiting && t.flight.is_none() && t.key.task.is_none();
+        let marked = |key: JobKey| tracker.mirror().fact(key).is_some_and(|fact| fact.mark == HookMark::Held);
+        let waits = |t: &&Tracked| t.place == TrackedPlace::Waiting && t.flight.is_none() && t.key.task.is_none();
         let planned = tracker.jobs().filter(waits).filter(|t| marked(t.key));
-        let mut due: Vec<(Key, i64)> = planned
+        let mut due: Vec<(JobKey, i64)> = planned
             .filter_map(|t| {
                 let start = t.story.planned.map(|promise| promise.start).or_else(|| t.id.and_then(foretold))?;
                 // Policies without a plan for it say so by the end of time.
@@ -58,7 +62,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         }
         let heartbeat = &self.heartbeat;
         let mut may = || heartbeat.as_ref().is_some_and(super::Heartbeat::is_mine);
-        let texts: Vec<(Key, String)> = due.iter().map(|&(key, start)| (key, moment(start))).collect();
+        let texts: Vec<(JobKey, String)> = due.iter().map(|&(key, start)| (key, moment(start))).collect();
         self.cluster.remark(&texts, &mut may);
         desk.remarks.told.extend(due.into_iter().map(|(key, start)| (key, (start, now))));
     }

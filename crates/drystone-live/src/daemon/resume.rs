@@ -1,10 +1,10 @@
 //! Continuation where the last daemon stopped, or a new start with what its journal teaches.
 
 use super::LiveError;
-use crate::core::{Core, CoreError, Input};
-use crate::journal::{self, Begin, JournalError, Record};
+use crate::core::{Core, CoreError, CoreInput};
+use crate::journal::{self, Begin, JournalError, JournalRecord};
 use crate::state::Home;
-use crate::tracker::{Layout, Settings, Stamp};
+use crate::tracker::{NodeLayout, Stamp, TrackerSettings};
 use drystone::policy::PolicySpec;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ const MAGIC: &[u8; 8] = b"DRYSNAP\n";
 
 /// A saved state, and where in the journal it is.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Snapshot {
+pub(super) struct SavedSnapshot {
     pub(super) segment: String,
     pub(super) offset: u64,
     pub(super) wake: u64,
     pub(super) state: Vec<u8>,
 }
 
-impl Snapshot {
+impl SavedSnapshot {
     pub(super) fn bytes(&self) -> Result<Vec<u8>, JournalError> {
         let body = postcard::to_stdvec(self)?;
         let mut bytes = MAGIC.to_vec();
@@ -34,7 +34,7 @@ impl Snapshot {
     }
 
     /// A snapshot that is whole; anything else counts as none, for the journal has all of it.
-    fn read(path: &Path) -> Option<Snapshot> {
+    fn read(path: &Path) -> Option<SavedSnapshot> {
         let bytes = std::fs::read(path).ok()?;
         let rest = bytes.strip_prefix(MAGIC)?;
         let (layout, rest) = rest.split_first_chunk::<2>()?;
@@ -45,11 +45,11 @@ impl Snapshot {
 }
 
 /// Starting point of a daemon.
-pub struct History {
+pub struct ResumeHistory {
     /// Tracker and session.
     pub core: Core,
     /// Inputs to take in first.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<CoreInput>,
     /// State at the beginning of its first segment.
     pub state: Option<Vec<u8>>,
     /// Position up to which the wake file was read.
@@ -70,17 +70,17 @@ pub struct History {
 pub fn resume(
     home: &Home,
     older: &[(Option<String>, PathBuf)],
-    settings: Settings,
-    layout: Layout,
+    settings: TrackerSettings,
+    layout: NodeLayout,
     policy: &PolicySpec,
     wall: i64,
-) -> Result<History, LiveError> {
+) -> Result<ResumeHistory, LiveError> {
     let Some(last) = journal::segments(&home.journal())?.pop() else {
         return Ok(taught(older, None, Core::new(settings, layout, policy), 0, wall)?);
     };
     let (records, _) = journal::entries(&last.path)?;
     let why = match records.first() {
-        Some(Record::Begin(begin)) => match differs(begin, &settings, &layout, policy) {
+        Some(JournalRecord::Begin(begin)) => match differs(begin, &settings, &layout, policy) {
             Some(why) => why,
             None => match load(home, &last.path, begin, records.get(1..).unwrap_or_default()) {
                 Ok((core, wake)) => return Ok(goes_on(core, wake, wall)?),
@@ -90,7 +90,7 @@ pub fn resume(
         },
         _ => "the last segment of the journal is torn at its beginning".to_string(),
     };
-    let wake = Snapshot::read(&home.snapshot()).map_or(0, |snapshot| snapshot.wake);
+    let wake = SavedSnapshot::read(&home.snapshot()).map_or(0, |snapshot| snapshot.wake);
     let own = [(None, home.journal())];
     Ok(taught(&own, Some(why), Core::new(settings, layout, policy), wake, wall)?)
 }
@@ -102,23 +102,23 @@ fn taught(
     core: Core,
     wake: u64,
     wall: i64,
-) -> Result<History, JournalError> {
+) -> Result<ResumeHistory, JournalError> {
     let (jobs, taught) = past(journals)?;
     if jobs.is_empty() && why.is_none() {
-        return Ok(History { core, inputs: Vec::new(), state: None, wake, now: wall, notes: Vec::new() });
+        return Ok(ResumeHistory { core, inputs: Vec::new(), state: None, wake, now: wall, notes: Vec::new() });
     }
     let why = why.unwrap_or_else(|| "this set of nodes has no journal yet".into());
     let notes =
         vec![format!("{why}: jobs are adopted as they are, and predictors are taught {taught} jobs of the journal")];
-    let inputs = if jobs.is_empty() { Vec::new() } else { vec![Input::Taught { offset: 0, jobs }] };
+    let inputs = if jobs.is_empty() { Vec::new() } else { vec![CoreInput::Taught { offset: 0, jobs }] };
     let latest =
-        inputs.iter().filter_map(|input| if let Input::Taught { jobs, .. } = input { jobs.last() } else { None });
+        inputs.iter().filter_map(|input| if let CoreInput::Taught { jobs, .. } = input { jobs.last() } else { None });
     let now = latest.map(|job| job.end).max().unwrap_or(wall).max(wall);
-    Ok(History { core, inputs, state: None, wake, now, notes })
+    Ok(ResumeHistory { core, inputs, state: None, wake, now, notes })
 }
 
 /// Returns the reason why a daemon cannot continue from a segment.
-fn differs(begin: &Begin, settings: &Settings, layout: &Layout, policy: &PolicySpec) -> Option<String> {
+fn differs(begin: &Begin, settings: &TrackerSettings, layout: &NodeLayout, policy: &PolicySpec) -> Option<String> {
     if begin.policy != policy.canonical() {
         return Some(format!("the policy was {}", begin.policy));
     }
@@ -132,9 +132,9 @@ fn differs(begin: &Begin, settings: &Settings, layout: &Layout, policy: &PolicyS
 }
 
 /// The core at the end of a segment, and how far the wake file was read.
-fn load(home: &Home, path: &Path, begin: &Begin, records: &[Record]) -> Result<(Core, u64), JournalError> {
+fn load(home: &Home, path: &Path, begin: &Begin, records: &[JournalRecord]) -> Result<(Core, u64), JournalError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let snapshot = Snapshot::read(&home.snapshot());
+    let snapshot = SavedSnapshot::read(&home.snapshot());
     let wake = snapshot.as_ref().map_or(0, |snapshot| snapshot.wake);
     let mut core = journal::core_of(&Begin { state: None, ..begin.clone() })?;
     let saved = snapshot.filter(|snapshot| snapshot.segment == name);
@@ -150,9 +150,9 @@ fn load(home: &Home, path: &Path, begin: &Begin, records: &[Record]) -> Result<(
     Ok((core, wake))
 }
 
-fn feed(core: &mut Core, records: &[Record]) -> Result<(), JournalError> {
+fn feed(core: &mut Core, records: &[JournalRecord]) -> Result<(), JournalError> {
     for record in records {
-        if let Record::In(input) = record {
+        if let JournalRecord::In(input) = record {
             match core.take(input) {
                 Ok(_) => {}
                 // It gave everything back then.
@@ -164,16 +164,16 @@ fn feed(core: &mut Core, records: &[Record]) -> Result<(), JournalError> {
     Ok(())
 }
 
-fn goes_on(core: Core, wake: u64, wall: i64) -> Result<History, CoreError> {
+fn goes_on(core: Core, wake: u64, wall: i64) -> Result<ResumeHistory, CoreError> {
     let now = core.session().view().now().0.max(wall);
     let steady = core.tracker().steady();
     let state = Some(core.save()?);
-    let inputs = vec![Input::Restarted(Stamp { now, steady })];
-    Ok(History { core, inputs, state, wake, now, notes: Vec::new() })
+    let inputs = vec![CoreInput::Restarted(Stamp { now, steady })];
+    Ok(ResumeHistory { core, inputs, state, wake, now, notes: Vec::new() })
 }
 
 /// The last jobs of journals, in the order of their ends, and how many there are.
-fn past(journals: &[(Option<String>, PathBuf)]) -> Result<(Vec<journal::Past>, usize), JournalError> {
+fn past(journals: &[(Option<String>, PathBuf)]) -> Result<(Vec<journal::ExportedJob>, usize), JournalError> {
     let mut jobs = Vec::new();
     for (_, folder) in journals {
         if !journal::segments(folder)?.is_empty() {

@@ -8,7 +8,7 @@ const NOTES: usize = 50;
 
 /// Something for people.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Note {
+pub struct PersonNote {
     /// Time, in seconds since 1970.
     pub at: i64,
     /// Text of the note.
@@ -37,7 +37,7 @@ pub struct Stats {
     /// Number of differences between the books and the last look.
     pub differences: u64,
     /// Notes for people, the last one last.
-    pub notes: VecDeque<Note>,
+    pub notes: VecDeque<PersonNote>,
 }
 
 impl Stats {
@@ -45,7 +45,7 @@ impl Stats {
         if self.notes.len() == NOTES {
             self.notes.pop_front();
         }
-        self.notes.push_back(Note { at, text: text.to_string() });
+        self.notes.push_back(PersonNote { at, text: text.to_string() });
     }
 
     pub(super) fn order(&mut self, verb: &str, outcome: &str) {

@@ -1,12 +1,12 @@
 //! One turn: look, journal, decide, journal, order, journal.
 
-use super::{BACKOFF, BEAT, Clock, Daemon, End, LiveError};
-use crate::cluster::{Cluster, ClusterError, Order, Outcome, Snapshot, Want, seen_by};
-use crate::core::{CoreError, Input, Output};
-use crate::hand_back::Options;
-use crate::journal::{Begin, JournalError, Record, Writer};
-use crate::state::{Entry, write_whole};
-use crate::tracker::{Mode, Told};
+use super::{BACKOFF, BEAT, Daemon, DaemonClock, DaemonEnd, LiveError};
+use crate::cluster::{Cluster, ClusterError, ClusterOrder, ClusterSnapshot, OrderOutcome, Want, seen_by};
+use crate::core::{CoreError, CoreInput, CoreOutput};
+use crate::hand_back::HandBackOptions;
+use crate::journal::{Begin, JournalError, JournalRecord, SegmentWriter};
+use crate::state::{LedgerLine, write_whole};
+use crate::tracker::{DaemonMode, HookMessage};
 use drystone::policy::Action;
 use std::collections::BTreeSet;
 use std::io;
@@ -28,35 +28,35 @@ const SOON: Duration = Duration::from_millis(400);
 /// Message for a disk that is full but for the reserve of hand-back.
 const NO_SPACE: &str = "no space left for the journal";
 
-impl<C: Cluster, K: Clock> Daemon<C, K> {
+impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// One turn. Returns how the daemon has ended, if it has.
     ///
     /// # Errors
     /// The error, with that of the hand-back if it also failed.
-    pub fn turn(&mut self) -> Result<Option<End>, LiveError> {
+    pub fn turn(&mut self) -> Result<Option<DaemonEnd>, LiveError> {
         let end = match self.try_turn() {
             Ok(end) => return Ok(end),
-            Err(LiveError::Core(CoreError::Violation(violation))) => End::Violation(violation.to_string()),
+            Err(LiveError::Core(CoreError::Violation(violation))) => DaemonEnd::Violation(violation.to_string()),
             Err(LiveError::Cluster(error @ ClusterError::Broken(_))) => return Err(error.into()),
-            Err(error) => End::GaveBack(error.to_string()),
+            Err(error) => DaemonEnd::GaveBack(error.to_string()),
         };
-        let (End::Violation(why) | End::GaveBack(why)) = &end else { return Ok(Some(end)) };
+        let (DaemonEnd::Violation(why) | DaemonEnd::GaveBack(why)) = &end else { return Ok(Some(end)) };
         let (why, mode) = (why.clone(), self.config.mode);
         tracing::error!(why, "cannot go on");
         // On a full disk this fails as well.
         let _ = self.note(&format!("cannot go on: {why}"));
-        if mode == Mode::Drive {
-            self.give_back(&Options::default())?;
+        if mode == DaemonMode::Drive {
+            self.give_back(&HandBackOptions::default())?;
         }
         Ok(Some(end))
     }
 
-    fn try_turn(&mut self) -> Result<Option<End>, LiveError> {
+    fn try_turn(&mut self) -> Result<Option<DaemonEnd>, LiveError> {
         if self.heartbeat.as_ref().is_some_and(|beat| !beat.is_mine()) {
-            return Ok(Some(End::Fenced));
+            return Ok(Some(DaemonEnd::Fenced));
         }
         if let Some((at, stamp)) = self.tick_due() {
-            let output = self.feed(at, &Input::Tick(stamp))?;
+            let output = self.feed(at, &CoreInput::Tick(stamp))?;
             return self.carry_out(at, &output);
         }
         self.due = Duration::MAX;
@@ -83,9 +83,9 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     }
 
     /// Looks, and does what follows.
-    fn look(&mut self) -> Result<Option<End>, LiveError> {
+    fn look(&mut self) -> Result<Option<DaemonEnd>, LiveError> {
         let lines = self.wake.read().map_err(LiveError::io(self.config.home.wake().display()))?;
-        let told: Vec<Told> = lines.iter().filter_map(|line| crate::cluster::slurm::hook::told(line)).collect();
+        let told: Vec<HookMessage> = lines.iter().filter_map(|line| crate::cluster::slurm::hook::told(line)).collect();
         self.note_users(&told)?;
         let places = self.desks.iter().flat_map(|desk| desk.core.tracker().wants().places);
         let seen = match self.cluster.observe(&Want { places: places.collect() }) {
@@ -110,14 +110,19 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             }
         }
         if end.is_none() && !self.beat()? {
-            end = Some(End::Fenced);
+            end = Some(DaemonEnd::Fenced);
         }
         self.save_if_due()?;
         Ok(end)
     }
 
     /// Takes in what concerns one set of nodes, and does what follows.
-    fn look_at_set(&mut self, at: usize, seen: &Snapshot, told: &[Told]) -> Result<Option<End>, LiveError> {
+    fn look_at_set(
+        &mut self,
+        at: usize,
+        seen: &ClusterSnapshot,
+        told: &[HookMessage],
+    ) -> Result<Option<DaemonEnd>, LiveError> {
         let (stamp, core) = (self.stamp(at), &self.desks[at].core);
         let delta = core.tracker().mirror().diff(&seen_by(&self.config.sets, at, seen));
         let tracker = core.tracker();
@@ -125,7 +130,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let is_due = is_due || tracker.is_waiting() || tracker.is_undecided() || !tracker.has_begun();
         let mut end = None;
         if !delta.is_empty() || !told.is_empty() || is_due {
-            let output = self.feed(at, &Input::Facts { stamp, delta, told: told.to_vec() })?;
+            let output = self.feed(at, &CoreInput::Facts { stamp, delta, told: told.to_vec() })?;
             end = self.carry_out(at, &output)?;
         }
         self.watch_for_a_stall(at)?;
@@ -136,7 +141,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     /// No job may wait for no reason: an alarm after a minute in which released jobs did not start
     /// although there is room, a hand-back after three.
     fn watch_for_a_stall(&mut self, at: usize) -> Result<(), LiveError> {
-        if self.config.mode == Mode::Shadow {
+        if self.config.mode == DaemonMode::Shadow {
             return Ok(());
         }
         let desk = &mut self.desks[at];
@@ -161,7 +166,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
 
     /// Says once of each kind of job that it will not start, one at a look.
     fn note_hopeless(&mut self, at: usize) -> Result<(), LiveError> {
-        if self.config.mode == Mode::Shadow {
+        if self.config.mode == DaemonMode::Shadow {
             return Ok(());
         }
         let desk = &mut self.desks[at];
@@ -174,15 +179,15 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     }
 
     /// Notes users' holds in the ledger, where a hand-back needs them.
-    fn note_users(&mut self, told: &[Told]) -> Result<(), LiveError> {
-        if self.config.mode == Mode::Shadow {
+    fn note_users(&mut self, told: &[HookMessage]) -> Result<(), LiveError> {
+        if self.config.mode == DaemonMode::Shadow {
             return Ok(());
         }
-        let entries: Vec<Entry> = told
+        let entries: Vec<LedgerLine> = told
             .iter()
             .map(|line| match *line {
-                Told::Hold(name) => Entry::UserHold(name),
-                Told::Release(name) => Entry::UserRelease(name),
+                HookMessage::Hold(name) => LedgerLine::UserHold(name),
+                HookMessage::Release(name) => LedgerLine::UserRelease(name),
             })
             .collect();
         self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
@@ -190,7 +195,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
 
     /// The cluster does not answer: nothing is concluded, nothing decided, and no clock of an order
     /// goes on.
-    fn is_silent(&mut self, error: &ClusterError, told: Vec<Told>) -> Result<(), LiveError> {
+    fn is_silent(&mut self, error: &ClusterError, told: Vec<HookMessage>) -> Result<(), LiveError> {
         self.unheard.extend(told);
         self.stats.failures += 1;
         if !self.stats.silent {
@@ -217,8 +222,8 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     }
 
     /// Journals what goes in, and takes it in.
-    pub(super) fn feed(&mut self, at: usize, input: &Input) -> Result<Output, LiveError> {
-        self.write(at, &Record::In(input.clone()))?;
+    pub(super) fn feed(&mut self, at: usize, input: &CoreInput) -> Result<CoreOutput, LiveError> {
+        self.write(at, &JournalRecord::In(input.clone()))?;
         self.pass("facts")?;
         let output = self.desks[at].core.take(input)?;
         self.pass("decided")?;
@@ -226,37 +231,37 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     }
 
     /// Carries out what came out: intents to disk, then orders, then what came of them.
-    fn carry_out(&mut self, at: usize, output: &Output) -> Result<Option<End>, LiveError> {
+    fn carry_out(&mut self, at: usize, output: &CoreOutput) -> Result<Option<DaemonEnd>, LiveError> {
         if output.is_empty() {
             return Ok(None);
         }
         self.count(at, output);
-        if self.config.mode == Mode::Drive && !output.orders.is_empty() {
+        if self.config.mode == DaemonMode::Drive && !output.orders.is_empty() {
             self.note_ledger(output)?;
         }
-        self.write(at, &Record::Out(output.clone()))?;
+        self.write(at, &JournalRecord::Out(output.clone()))?;
         if let Some(doubt) = &output.doubt {
             self.desks[at].journal.sync()?;
             return Err(LiveError::Doubt(doubt.clone()));
         }
-        if output.orders.is_empty() || self.config.mode == Mode::Shadow {
+        if output.orders.is_empty() || self.config.mode == DaemonMode::Shadow {
             return Ok(None);
         }
         self.desks[at].journal.sync()?;
         self.pass("intents")?;
-        let Some(outcomes) = self.order(&output.orders) else { return Ok(Some(End::Fenced)) };
+        let Some(outcomes) = self.order(&output.orders) else { return Ok(Some(DaemonEnd::Fenced)) };
         self.pass("orders")?;
         for (order, outcome) in output.orders.iter().zip(&outcomes) {
             self.hear_outcome(order, outcome);
         }
-        self.feed(at, &Input::Outcomes(outcomes))?;
+        self.feed(at, &CoreInput::Outcomes(outcomes))?;
         self.pass("outcomes")?;
         self.soon = true;
         Ok(None)
     }
 
     /// Orders, as long as the fence stands; `None` where it has fallen.
-    fn order(&mut self, orders: &[Order]) -> Option<Vec<Outcome>> {
+    fn order(&mut self, orders: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
         let (heartbeat, faults, clock, beaten) = (&self.heartbeat, &mut self.faults, &self.clock, &mut self.beaten);
         let mut fenced = false;
         let mut may = || {
@@ -276,30 +281,30 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         (!fenced).then_some(outcomes)
     }
 
-    fn note_ledger(&mut self, output: &Output) -> Result<(), LiveError> {
-        let entry = |order: &Order| match *order {
-            Order::Hold(key) => Some(Entry::Held(key)),
-            Order::Suspend(key) => Some(Entry::Suspended(key)),
-            Order::Pin { key, .. } => Some(Entry::Pinned(key)),
+    fn note_ledger(&mut self, output: &CoreOutput) -> Result<(), LiveError> {
+        let entry = |order: &ClusterOrder| match *order {
+            ClusterOrder::Hold(key) => Some(LedgerLine::Held(key)),
+            ClusterOrder::Suspend(key) => Some(LedgerLine::Suspended(key)),
+            ClusterOrder::Pin { key, .. } => Some(LedgerLine::Pinned(key)),
             _ => None,
         };
         let known = self.ledger.standing();
-        let new = |entry: &Entry| match entry {
-            Entry::Held(key) => !known.held.contains(key),
-            Entry::Suspended(key) => !known.suspended.contains(key),
-            Entry::Pinned(key) => !known.pinned.contains(key),
+        let new = |entry: &LedgerLine| match entry {
+            LedgerLine::Held(key) => !known.held.contains(key),
+            LedgerLine::Suspended(key) => !known.suspended.contains(key),
+            LedgerLine::Pinned(key) => !known.pinned.contains(key),
             _ => true,
         };
-        let entries: Vec<Entry> = output.orders.iter().filter_map(entry).filter(new).collect();
+        let entries: Vec<LedgerLine> = output.orders.iter().filter_map(entry).filter(new).collect();
         self.pass("ledger")?;
         self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
     }
 
-    fn count(&mut self, at: usize, output: &Output) {
+    fn count(&mut self, at: usize, output: &CoreOutput) {
         self.stats.decisions += u64::from(!output.decided.is_empty());
         for decided in &output.decided {
             if let (Action::Start { why, .. }, Some(key)) = (decided.action, decided.key) {
-                let would = self.config.mode == Mode::Shadow;
+                let would = self.config.mode == DaemonMode::Shadow;
                 // A shadow proposes a start at each look until the cluster starts the job.
                 if would && !self.desks[at].proposed.insert(key) {
                     continue;
@@ -310,17 +315,17 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         }
     }
 
-    fn hear_outcome(&mut self, order: &Order, outcome: &Outcome) {
+    fn hear_outcome(&mut self, order: &ClusterOrder, outcome: &OrderOutcome) {
         let (verb, job) = (order.verb(), order.key().name());
         let word = match outcome {
-            Outcome::Done => "done",
-            Outcome::Refused(why) => {
+            OrderOutcome::Done => "done",
+            OrderOutcome::Refused(why) => {
                 tracing::warn!(job, verb, why, "refused");
                 let at = self.clock.wall();
                 self.stats.note(at, &format!("{verb} of job {job} was refused: {why}"));
                 "refused"
             }
-            Outcome::Unknown => {
+            OrderOutcome::Unknown => {
                 tracing::warn!(job, verb, "not known to be carried out");
                 "unknown"
             }
@@ -357,7 +362,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     pub(super) fn note(&mut self, text: &str) -> Result<(), LiveError> {
         let wall = self.clock.wall();
         self.stats.note(wall, text);
-        self.write(0, &Record::Note { at: self.stamp(0).now, text: text.to_string() })
+        self.write(0, &JournalRecord::Note { at: self.stamp(0).now, text: text.to_string() })
     }
 
     /// Writes something of one set for people.
@@ -366,10 +371,10 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let several = self.desks.len() > 1;
         let told = if several { format!("{}: {text}", self.desks[at].set.name()) } else { text.to_string() };
         self.stats.note(wall, &told);
-        self.write(at, &Record::Note { at: self.stamp(at).now, text: text.to_string() })
+        self.write(at, &JournalRecord::Note { at: self.stamp(at).now, text: text.to_string() })
     }
 
-    fn write(&mut self, at: usize, record: &Record) -> Result<(), LiveError> {
+    fn write(&mut self, at: usize, record: &JournalRecord) -> Result<(), LiveError> {
         Ok(self.desks[at].journal.write(record)?)
     }
 
@@ -393,7 +398,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             return Ok(());
         }
         let trackers = || self.desks.iter().map(|desk| desk.core.tracker());
-        let live = |key: &crate::cluster::Key| trackers().any(|tracker| tracker.job(*key).is_some());
+        let live = |key: &crate::cluster::JobKey| trackers().any(|tracker| tracker.job(*key).is_some());
         let numbers: BTreeSet<u64> = trackers().flat_map(|tracker| tracker.jobs().map(|job| job.key.id)).collect();
         // What is not forgotten is only too much.
         let result = self.ledger.forget(live, |number| numbers.contains(&number));
@@ -414,7 +419,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         } else {
             desk.journal.sync()?;
             let name = desk.journal.path().file_name();
-            let snapshot = super::resume::Snapshot {
+            let snapshot = super::resume::SavedSnapshot {
                 segment: name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
                 offset: desk.journal.length(),
                 wake: self.wake.offset(),
@@ -454,13 +459,13 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             offset: now - wall,
             state: Some(state),
         };
-        desk.journal = Writer::begin(desk.journal.folder(), begin)?;
+        desk.journal = SegmentWriter::begin(desk.journal.folder(), begin)?;
         self.pass("segment")
     }
 
     /// Numbers of jobs are consecutive: those between the highest of two looks that are not listed
     /// came and went unseen.
-    fn count_missed(&mut self, seen: &Snapshot) {
+    fn count_missed(&mut self, seen: &ClusterSnapshot) {
         let numbers: BTreeSet<u64> = seen.jobs.iter().map(|fact| fact.number).collect();
         let Some(&last) = numbers.last() else { return };
         if let Some(highest) = self.highest.filter(|&highest| highest < last) {
@@ -484,7 +489,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         }
         self.stats.differences = self.desks.iter().map(|desk| desk.differences).sum();
         let sets = self.desks.iter().enumerate();
-        let text = self.board.publish(&crate::board::Source {
+        let text = self.board.publish(&crate::board::BoardSource {
             sets: sets.map(|(at, desk)| (desk, self.stamp(at).time())).collect(),
             stats: &self.stats,
             budget: &self.budget,

@@ -1,11 +1,11 @@
 //! A journal as a workload: what the site's jobs were, and what the cluster did with them.
 
 use super::read::whole;
-use super::{JournalError, Record};
-use crate::cluster::{Ending, JobFact, Key, State};
-use crate::core::Input;
-use crate::tracker::{Layout, Mirror, Names};
-use drystone::model::{Job, Machine, Provenance, Setting, Span, Status, Time, Truth, Workload};
+use super::{JournalError, JournalRecord};
+use crate::cluster::{Ending, JobFact, JobKey, JobState};
+use crate::core::CoreInput;
+use crate::tracker::{Mirror, NodeLayout, NumberedNames};
+use drystone::model::{Job, LogStatus, Machine, Provenance, Setting, Span, Time, Truth, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,9 +13,9 @@ use std::path::Path;
 /// A job that is over, as the cluster told of it. Times are seconds since 1970 by the cluster's
 /// clock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Past {
+pub struct ExportedJob {
     /// Identity of the job.
-    pub key: Key,
+    pub key: JobKey,
     /// First submit time; a requeue does not count.
     pub submit: i64,
     /// Last start time; `None` where it was withdrawn before.
@@ -40,12 +40,12 @@ pub struct Past {
 
 /// All that is known of a journal's jobs.
 struct Gathering {
-    layout: Layout,
+    layout: NodeLayout,
     mirror: Mirror,
     /// First submit times of jobs that were requeued.
     first: BTreeMap<(u64, Option<u32>), (i64, u32)>,
     /// The last start that was seen, for jobs whose end does not tell.
-    past: BTreeMap<Key, Past>,
+    past: BTreeMap<JobKey, ExportedJob>,
     cluster: String,
 }
 
@@ -53,13 +53,13 @@ struct Gathering {
 ///
 /// # Errors
 /// It cannot be read, or there is none.
-pub fn past(folder: &Path) -> Result<Vec<Past>, JournalError> {
+pub fn past(folder: &Path) -> Result<Vec<ExportedJob>, JournalError> {
     Ok(gather(folder)?.0)
 }
 
-fn gather(folder: &Path) -> Result<(Vec<Past>, Layout, String), JournalError> {
+fn gather(folder: &Path) -> Result<(Vec<ExportedJob>, NodeLayout, String), JournalError> {
     let mut all = Gathering {
-        layout: Layout::default(),
+        layout: NodeLayout::default(),
         mirror: Mirror::default(),
         first: BTreeMap::new(),
         past: BTreeMap::new(),
@@ -68,7 +68,7 @@ fn gather(folder: &Path) -> Result<(Vec<Past>, Layout, String), JournalError> {
     for (_, records) in whole(folder)? {
         for record in records {
             match record {
-                Record::Begin(begin) => {
+                JournalRecord::Begin(begin) => {
                     // A state that continues from the last segment already has its mirror; one
                     // without repeats everything.
                     if begin.state.is_none() {
@@ -76,7 +76,7 @@ fn gather(folder: &Path) -> Result<(Vec<Past>, Layout, String), JournalError> {
                     }
                     (all.layout, all.cluster) = (begin.layout.clone(), begin.cluster.clone());
                 }
-                Record::In(Input::Facts { delta, .. }) => {
+                JournalRecord::In(CoreInput::Facts { delta, .. }) => {
                     for key in all.mirror.apply(&delta) {
                         all.look_at(key);
                     }
@@ -85,13 +85,13 @@ fn gather(folder: &Path) -> Result<(Vec<Past>, Layout, String), JournalError> {
             }
         }
     }
-    let mut jobs: Vec<Past> = all.past.into_values().collect();
+    let mut jobs: Vec<ExportedJob> = all.past.into_values().collect();
     jobs.sort_by_key(|job| (job.submit, job.key));
     Ok((jobs, all.layout, all.cluster))
 }
 
 impl Gathering {
-    fn look_at(&mut self, key: Key) {
+    fn look_at(&mut self, key: JobKey) {
         let Some(fact) = self.mirror.fact(key) else { return };
         let known = self.first.entry((key.id, key.task)).or_insert((key.submit, fact.restarts));
         if fact.restarts <= known.1 && known.0 != key.submit {
@@ -100,21 +100,21 @@ impl Gathering {
         }
         known.1 = fact.restarts;
         let submit = known.0.min(key.submit);
-        if let State::Ended(ending) = fact.state
+        if let JobState::Ended(ending) = fact.state
             && let Some(past) = self.past_of(key, fact, ending, submit)
         {
             self.past.insert(key, past);
         }
     }
 
-    fn past_of(&self, key: Key, fact: &JobFact, ending: Ending, submit: i64) -> Option<Past> {
+    fn past_of(&self, key: JobKey, fact: &JobFact, ending: Ending, submit: i64) -> Option<ExportedJob> {
         let did_run = !fact.places.is_empty() || fact.ran > 0;
         let procs = if fact.places.is_empty() { fact.procs } else { self.layout.held(&fact.places, fact.procs) };
         if procs == 0 || procs > self.layout.procs() {
             return None;
         }
         let end = fact.end.or(fact.start).unwrap_or(submit);
-        Some(Past {
+        Some(ExportedJob {
             key,
             submit,
             start: did_run.then_some(fact.start).flatten(),
@@ -138,9 +138,10 @@ impl Gathering {
 /// It cannot be read, or holds no job that ran.
 pub fn workload(folder: &Path) -> Result<(Workload, Vec<Span>), JournalError> {
     let (jobs, layout, cluster) = gather(folder)?;
-    let ran: Vec<&Past> = jobs.iter().filter(|job| job.start.is_some()).collect();
+    let ran: Vec<&ExportedJob> = jobs.iter().filter(|job| job.start.is_some()).collect();
     let origin = ran.first().map_or(0, |job| job.submit);
-    let (mut users, mut groups, mut queues) = (Names::default(), Names::default(), Names::default());
+    let (mut users, mut groups, mut queues) =
+        (NumberedNames::default(), NumberedNames::default(), NumberedNames::default());
     let (mut list, mut truth, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     let mut numbers = BTreeSet::new();
     for past in ran {
@@ -156,9 +157,9 @@ pub fn workload(folder: &Path) -> Result<(Workload, Vec<Span>), JournalError> {
         }
         numbers.insert(number);
         let status = match past.ending {
-            Ending::Completed => Status::Completed,
-            Ending::Cancelled | Ending::Removed => Status::Cancelled,
-            _ => Status::Failed,
+            Ending::Completed => LogStatus::Completed,
+            Ending::Cancelled | Ending::Removed => LogStatus::Cancelled,
+            _ => LogStatus::Failed,
         };
         list.push(job);
         truth.push(Truth { run: Span(past.ran), number, status });

@@ -1,6 +1,6 @@
 //! Records on disk: a length, a checksum, the record.
 
-use super::{JournalError, LAYOUT, Record};
+use super::{JournalError, JournalRecord, LAYOUT};
 use std::path::Path;
 
 /// Begins every segment; layout and version follow.
@@ -39,7 +39,7 @@ pub(super) fn skip_head(bytes: &[u8], path: &Path) -> Result<Option<usize>, Jour
 }
 
 /// A record in its frame.
-pub(super) fn framed(record: &Record) -> Result<Vec<u8>, JournalError> {
+pub(super) fn framed(record: &JournalRecord) -> Result<Vec<u8>, JournalError> {
     let body = postcard::to_stdvec(record)?;
     let mut bytes = Vec::with_capacity(body.len() + 8);
     bytes.extend((body.len() as u32).to_le_bytes());
@@ -53,7 +53,7 @@ pub(super) fn framed(record: &Record) -> Result<Vec<u8>, JournalError> {
 ///
 /// # Errors
 /// It is whole, and not a record of this version.
-pub(super) fn next(bytes: &[u8], path: &Path) -> Result<Option<(Record, usize)>, JournalError> {
+pub(super) fn next(bytes: &[u8], path: &Path) -> Result<Option<(JournalRecord, usize)>, JournalError> {
     let Some(body) = whole(bytes) else { return Ok(None) };
     let record = postcard::from_bytes(body).map_err(|_| JournalError::OtherRecord(path.to_path_buf()))?;
     Ok(Some((record, body.len() + 8)))
@@ -82,8 +82,10 @@ mod tests {
     #[test]
     fn torn_is_not_foreign() {
         let path = Path::new("x.journal");
-        let sound = framed(&Record::Note { at: 7, text: "hello".into() }).expect("framed");
-        assert!(matches!(next(&sound, path), Ok(Some((Record::Note { at: 7, .. }, length))) if length == sound.len()));
+        let sound = framed(&JournalRecord::Note { at: 7, text: "hello".into() }).expect("framed");
+        assert!(
+            matches!(next(&sound, path), Ok(Some((JournalRecord::Note { at: 7, .. }, length))) if length == sound.len())
+        );
         for torn in [&sound[..sound.len() - 1], &sound[..5], &[0; 64], &[]] {
             assert!(matches!(next(torn, path), Ok(None)), "{torn:?}");
         }

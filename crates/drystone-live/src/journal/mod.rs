@@ -12,16 +12,16 @@ mod replay;
 mod shadow;
 mod write;
 
-pub use export::{Past, past, workload};
+pub use export::{ExportedJob, past, workload};
 pub(crate) use read::entries_from;
-pub use read::{Segment, entries, segments, whole};
+pub use read::{DiskSegment, entries, segments, whole};
 pub(crate) use replay::core_of;
-pub use replay::{Mismatch, Replayed, replay};
+pub use replay::{JournalReplay, Mismatch, replay};
 pub use shadow::{Shadowed, shadow};
-pub use write::Writer;
+pub use write::SegmentWriter;
 
-use crate::core::{Input, Output};
-use crate::tracker::{Layout, Settings};
+use crate::core::{CoreInput, CoreOutput};
+use crate::tracker::{NodeLayout, TrackerSettings};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
@@ -37,9 +37,9 @@ pub struct Begin {
     /// The policy, as its text.
     pub policy: String,
     /// Settings of the tracker.
-    pub settings: Settings,
+    pub settings: TrackerSettings,
     /// The processors.
-    pub layout: Layout,
+    pub layout: NodeLayout,
     /// The cluster's name.
     pub cluster: String,
     /// The daemon's name of itself.
@@ -54,14 +54,14 @@ pub struct Begin {
 
 /// One record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Record {
+pub enum JournalRecord {
     /// The first of a segment.
     Begin(Box<Begin>),
     /// Something went in.
-    In(Input),
+    In(CoreInput),
     /// Something came out of the last that went in: what is ordered is an intent until its outcomes
     /// follow.
-    Out(Output),
+    Out(CoreOutput),
     /// Something for people: a refusal, an error, a hand-back.
     Note {
         /// Time, in the session's clock.

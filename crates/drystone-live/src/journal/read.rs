@@ -1,12 +1,12 @@
 //! Reading a journal.
 
-use super::{JournalError, Record, frame};
+use super::{JournalError, JournalRecord, frame};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// A segment on disk.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Segment {
+pub struct DiskSegment {
     /// Its number, from 1.
     pub number: u32,
     /// Its file.
@@ -23,7 +23,7 @@ pub(super) fn name(number: u32) -> String {
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn segments(folder: &Path) -> Result<Vec<Segment>, JournalError> {
+pub fn segments(folder: &Path) -> Result<Vec<DiskSegment>, JournalError> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -35,7 +35,7 @@ pub fn segments(folder: &Path) -> Result<Vec<Segment>, JournalError> {
         let number = entry.file_name().to_str().and_then(|n| n.strip_suffix(".journal")).and_then(|n| n.parse().ok());
         if let Some(number) = number {
             let bytes = entry.metadata().map_or(0, |found| found.len());
-            segments.push(Segment { number, path: entry.path(), bytes });
+            segments.push(DiskSegment { number, path: entry.path(), bytes });
         }
     }
     segments.sort_by_key(|segment| segment.number);
@@ -47,12 +47,12 @@ pub fn segments(folder: &Path) -> Result<Vec<Segment>, JournalError> {
 ///
 /// # Errors
 /// It cannot be read, is no journal of this layout, or a whole record is of another version.
-pub fn entries(path: &Path) -> Result<(Vec<Record>, u64), JournalError> {
+pub fn entries(path: &Path) -> Result<(Vec<JournalRecord>, u64), JournalError> {
     entries_from(path, 0)
 }
 
 /// Reads the entries from this byte on, where a record begins.
-pub(crate) fn entries_from(path: &Path, from: u64) -> Result<(Vec<Record>, u64), JournalError> {
+pub(crate) fn entries_from(path: &Path, from: u64) -> Result<(Vec<JournalRecord>, u64), JournalError> {
     let bytes = std::fs::read(path).map_err(JournalError::io(path))?;
     let Some(head) = frame::skip_head(&bytes, path)? else { return Ok((Vec::new(), 0)) };
     let mut at = head.max(usize::try_from(from).unwrap_or(usize::MAX)).min(bytes.len());
@@ -68,7 +68,7 @@ pub(crate) fn entries_from(path: &Path, from: u64) -> Result<(Vec<Record>, u64),
 ///
 /// # Errors
 /// As [`entries`]; there is none.
-pub fn whole(folder: &Path) -> Result<Vec<(Segment, Vec<Record>)>, JournalError> {
+pub fn whole(folder: &Path) -> Result<Vec<(DiskSegment, Vec<JournalRecord>)>, JournalError> {
     let segments = segments(folder)?;
     if segments.is_empty() {
         return Err(JournalError::Empty(folder.to_path_buf()));

@@ -1,8 +1,8 @@
 //! Going over a journal again: the same must come out, bit for bit.
 
 use super::read::whole;
-use super::{Begin, JournalError, Record};
-use crate::core::{Core, CoreError, Input, Output};
+use super::{Begin, JournalError, JournalRecord};
+use crate::core::{Core, CoreError, CoreInput, CoreOutput};
 use drystone::policy::PolicySpec;
 use std::path::Path;
 
@@ -14,14 +14,14 @@ pub struct Mismatch {
     /// After which record of it.
     pub record: usize,
     /// Output in the journal.
-    pub recorded: Output,
+    pub recorded: CoreOutput,
     /// Output of the replay.
-    pub replayed: Output,
+    pub replayed: CoreOutput,
 }
 
 /// Result of a replay.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Replayed {
+pub struct JournalReplay {
     /// Segments gone over.
     pub segments: usize,
     /// Inputs.
@@ -38,23 +38,23 @@ pub struct Replayed {
 ///
 /// # Errors
 /// It cannot be read, or its policy is not known here.
-pub fn replay(folder: &Path) -> Result<Replayed, JournalError> {
-    let mut found = Replayed::default();
+pub fn replay(folder: &Path) -> Result<JournalReplay, JournalError> {
+    let mut found = JournalReplay::default();
     for (segment, records) in whole(folder)? {
-        let Some((Record::Begin(begin), rest)) = records.split_first() else { continue };
+        let Some((JournalRecord::Begin(begin), rest)) = records.split_first() else { continue };
         found.segments += 1;
         let mut core = core_of(begin)?;
         for (at, record) in rest.iter().enumerate() {
-            let Record::In(input) = record else { continue };
+            let JournalRecord::In(input) = record else { continue };
             found.inputs += 1;
             let replayed = take(&mut core, input)?;
             found.decided += replayed.decided.len();
             found.orders += replayed.orders.len();
             let recorded = match rest.get(at + 1) {
-                Some(Record::Out(output)) => output.clone(),
+                Some(JournalRecord::Out(output)) => output.clone(),
                 // The daemon was killed before it wrote what came out.
                 None => break,
-                Some(_) => Output::default(),
+                Some(_) => CoreOutput::default(),
             };
             if postcard::to_stdvec(&recorded)? != postcard::to_stdvec(&replayed)? {
                 found.mismatch = Some(Mismatch { segment: segment.number, record: at + 1, recorded, replayed });
@@ -66,11 +66,11 @@ pub fn replay(folder: &Path) -> Result<Replayed, JournalError> {
 }
 
 /// Takes something in again. Where the daemon had to give everything back then, so it has now.
-fn take(core: &mut Core, input: &Input) -> Result<Output, JournalError> {
+fn take(core: &mut Core, input: &CoreInput) -> Result<CoreOutput, JournalError> {
     match core.take(input) {
         Ok(output) => Ok(output),
         Err(CoreError::Violation(violation)) => {
-            Ok(Output { doubt: Some(CoreError::Violation(violation).to_string()), ..Output::default() })
+            Ok(CoreOutput { doubt: Some(CoreError::Violation(violation).to_string()), ..CoreOutput::default() })
         }
         Err(error) => Err(error.into()),
     }

@@ -1,11 +1,11 @@
 //! A recording, looked at by a shadow under another policy.
 
 use super::read::whole;
-use super::{JournalError, Record};
+use super::{JournalError, JournalRecord};
 use crate::cluster::recorded::{Look, ReplayCluster};
 use crate::cluster::{Cluster, Want};
-use crate::core::{Core, Input};
-use crate::tracker::{Layout, Mode, Settings, Stamp};
+use crate::core::{Core, CoreInput};
+use crate::tracker::{DaemonMode, NodeLayout, Stamp, TrackerSettings};
 use drystone::model::Time;
 use drystone::policy::PolicySpec;
 use std::collections::BTreeMap;
@@ -28,18 +28,18 @@ pub struct Shadowed {
 /// The journal cannot be read.
 pub fn shadow(folder: &Path, policy: &PolicySpec) -> Result<Shadowed, JournalError> {
     let mut looks = Vec::new();
-    let mut layout = Layout::default();
+    let mut layout = NodeLayout::default();
     let mut partitions = Vec::new();
     for (_, records) in whole(folder)? {
         for record in records {
             match record {
-                Record::Begin(begin) => (layout, partitions) = (begin.layout, begin.settings.partitions),
-                Record::In(Input::Facts { stamp, delta, told }) => looks.push(Look { stamp, delta, told }),
+                JournalRecord::Begin(begin) => (layout, partitions) = (begin.layout, begin.settings.partitions),
+                JournalRecord::In(CoreInput::Facts { stamp, delta, told }) => looks.push(Look { stamp, delta, told }),
                 _ => {}
             }
         }
     }
-    let settings = Settings::of(Mode::Shadow, partitions, true, policy);
+    let settings = TrackerSettings::of(DaemonMode::Shadow, partitions, true, policy);
     let mut core = Core::new(settings, layout, policy);
     let mut cluster = ReplayCluster::new(looks);
     let mut found = Shadowed::default();
@@ -47,10 +47,10 @@ pub fn shadow(folder: &Path, policy: &PolicySpec) -> Result<Shadowed, JournalErr
     while let Ok(seen) = cluster.observe(&Want::default()) {
         let Some((stamp, told)) = cluster.last().cloned() else { break };
         while let Some(due) = core.tick_due(Time(stamp.now)) {
-            core.take(&Input::Tick(Stamp { now: due.0, ..stamp }))?;
+            core.take(&CoreInput::Tick(Stamp { now: due.0, ..stamp }))?;
         }
         let delta = core.tracker().mirror().diff(&seen);
-        core.take(&Input::Facts { stamp, delta, told })?;
+        core.take(&CoreInput::Facts { stamp, delta, told })?;
         found.looks += 1;
         for job in core.tracker().recent() {
             if let (Some(started), Some(wanted)) = (job.story.started, job.story.wanted)

@@ -1,6 +1,6 @@
 //! Writing a journal.
 
-use super::{Begin, JournalError, Record, frame, read};
+use super::{Begin, JournalError, JournalRecord, frame, read};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ const LARGE: u64 = 64 << 20;
 
 /// A segment that is being written.
 #[derive(Debug)]
-pub struct Writer {
+pub struct SegmentWriter {
     folder: PathBuf,
     path: PathBuf,
     file: File,
@@ -18,18 +18,18 @@ pub struct Writer {
     records: u64,
 }
 
-impl Writer {
+impl SegmentWriter {
     /// Begins a new segment behind the others.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn begin(folder: &Path, begin: Begin) -> Result<Writer, JournalError> {
+    pub fn begin(folder: &Path, begin: Begin) -> Result<SegmentWriter, JournalError> {
         let number = read::segments(folder)?.last().map_or(0, |segment| segment.number) + 1;
         let path = folder.join(read::name(number));
         let file = File::options().create_new(true).append(true).open(&path).map_err(JournalError::io(&path))?;
-        let mut writer = Writer { folder: folder.to_path_buf(), path, file, length: 0, records: 0 };
+        let mut writer = SegmentWriter { folder: folder.to_path_buf(), path, file, length: 0, records: 0 };
         writer.put(&frame::head())?;
-        writer.write(&Record::Begin(Box::new(begin)))?;
+        writer.write(&JournalRecord::Begin(Box::new(begin)))?;
         writer.sync()?;
         Ok(writer)
     }
@@ -44,7 +44,7 @@ impl Writer {
     ///
     /// # Errors
     /// It cannot be written: nothing may be ordered any more.
-    pub fn write(&mut self, record: &Record) -> Result<(), JournalError> {
+    pub fn write(&mut self, record: &JournalRecord) -> Result<(), JournalError> {
         let bytes = frame::framed(record)?;
         self.put(&bytes)?;
         self.records += 1;

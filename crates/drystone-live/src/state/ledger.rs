@@ -2,7 +2,7 @@
 //! orders that they concern.
 
 use super::write_whole;
-use crate::cluster::{JobName, Key};
+use crate::cluster::{JobKey, JobName};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,13 +10,13 @@ use std::path::PathBuf;
 
 /// One line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Entry {
+pub enum LedgerLine {
     /// We hold this job, which bears no mark.
-    Held(Key),
+    Held(JobKey),
     /// We suspend it.
-    Suspended(Key),
+    Suspended(JobKey),
     /// We bind it to nodes.
-    Pinned(Key),
+    Pinned(JobKey),
     /// A user holds this job.
     UserHold(JobName),
     /// A user takes that back.
@@ -25,27 +25,27 @@ pub enum Entry {
     GivenBack,
 }
 
-impl Entry {
+impl LedgerLine {
     fn line(&self) -> String {
         match self {
-            Entry::Held(key) => format!("held {key}\n"),
-            Entry::Suspended(key) => format!("suspended {key}\n"),
-            Entry::Pinned(key) => format!("pinned {key}\n"),
-            Entry::UserHold(name) => format!("user-hold {name}\n"),
-            Entry::UserRelease(name) => format!("user-release {name}\n"),
-            Entry::GivenBack => "given-back\n".to_string(),
+            LedgerLine::Held(key) => format!("held {key}\n"),
+            LedgerLine::Suspended(key) => format!("suspended {key}\n"),
+            LedgerLine::Pinned(key) => format!("pinned {key}\n"),
+            LedgerLine::UserHold(name) => format!("user-hold {name}\n"),
+            LedgerLine::UserRelease(name) => format!("user-release {name}\n"),
+            LedgerLine::GivenBack => "given-back\n".to_string(),
         }
     }
 
-    fn parse(line: &str) -> Option<Entry> {
+    fn parse(line: &str) -> Option<LedgerLine> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
-            "given-back" => Some(Entry::GivenBack),
-            "held" => Key::parse(rest).map(Entry::Held),
-            "suspended" => Key::parse(rest).map(Entry::Suspended),
-            "pinned" => Key::parse(rest).map(Entry::Pinned),
-            "user-hold" => JobName::parse(rest).map(Entry::UserHold),
-            "user-release" => JobName::parse(rest).map(Entry::UserRelease),
+            "given-back" => Some(LedgerLine::GivenBack),
+            "held" => JobKey::parse(rest).map(LedgerLine::Held),
+            "suspended" => JobKey::parse(rest).map(LedgerLine::Suspended),
+            "pinned" => JobKey::parse(rest).map(LedgerLine::Pinned),
+            "user-hold" => JobName::parse(rest).map(LedgerLine::UserHold),
+            "user-release" => JobName::parse(rest).map(LedgerLine::UserRelease),
             _ => None,
         }
     }
@@ -53,13 +53,13 @@ impl Entry {
 
 /// Sum of all lines.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Standing {
+pub struct LedgerStanding {
     /// Jobs that we held.
-    pub held: BTreeSet<Key>,
+    pub held: BTreeSet<JobKey>,
     /// Jobs that we suspended.
-    pub suspended: BTreeSet<Key>,
+    pub suspended: BTreeSet<JobKey>,
     /// Jobs that we bound to nodes.
-    pub pinned: BTreeSet<Key>,
+    pub pinned: BTreeSet<JobKey>,
     /// Holds by users, by the name that the hook gave; the last line counts.
     pub users: BTreeMap<JobName, bool>,
     /// True if everything was given back after that.
@@ -68,16 +68,16 @@ pub struct Standing {
     pub garbled: Vec<usize>,
 }
 
-impl Standing {
+impl LedgerStanding {
     /// Takes a line in.
-    pub fn note(&mut self, entry: Entry) {
+    pub fn note(&mut self, entry: LedgerLine) {
         match entry {
-            Entry::Held(key) => drop(self.held.insert(key)),
-            Entry::Suspended(key) => drop(self.suspended.insert(key)),
-            Entry::Pinned(key) => drop(self.pinned.insert(key)),
-            Entry::UserHold(name) => drop(self.users.insert(name, true)),
-            Entry::UserRelease(name) => drop(self.users.insert(name, false)),
-            Entry::GivenBack => {
+            LedgerLine::Held(key) => drop(self.held.insert(key)),
+            LedgerLine::Suspended(key) => drop(self.suspended.insert(key)),
+            LedgerLine::Pinned(key) => drop(self.pinned.insert(key)),
+            LedgerLine::UserHold(name) => drop(self.users.insert(name, true)),
+            LedgerLine::UserRelease(name) => drop(self.users.insert(name, false)),
+            LedgerLine::GivenBack => {
                 self.held.clear();
                 self.suspended.clear();
                 self.pinned.clear();
@@ -87,32 +87,34 @@ impl Standing {
     }
 
     fn lines(&self) -> String {
-        let held = self.held.iter().map(|&key| Entry::Held(key));
-        let suspended = self.suspended.iter().map(|&key| Entry::Suspended(key));
-        let pinned = self.pinned.iter().map(|&key| Entry::Pinned(key));
-        let users =
-            self.users.iter().map(|(&n, &holds)| if holds { Entry::UserHold(n) } else { Entry::UserRelease(n) });
-        let back = self.given_back.then_some(Entry::GivenBack);
+        let held = self.held.iter().map(|&key| LedgerLine::Held(key));
+        let suspended = self.suspended.iter().map(|&key| LedgerLine::Suspended(key));
+        let pinned = self.pinned.iter().map(|&key| LedgerLine::Pinned(key));
+        let users = self
+            .users
+            .iter()
+            .map(|(&n, &holds)| if holds { LedgerLine::UserHold(n) } else { LedgerLine::UserRelease(n) });
+        let back = self.given_back.then_some(LedgerLine::GivenBack);
         users.chain(back).chain(held).chain(suspended).chain(pinned).map(|entry| entry.line()).collect()
     }
 }
 
 /// The ledger, to add to.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct ActionLedger {
     path: PathBuf,
-    standing: Standing,
+    standing: LedgerStanding,
     lines: usize,
 }
 
-impl Ledger {
+impl ActionLedger {
     /// Opens a ledger, or begins one. A last line that was cut is dropped.
     ///
     /// # Errors
     /// It cannot be read or written.
-    pub fn open(path: PathBuf) -> io::Result<Ledger> {
-        let standing = Ledger::read(&path)?;
-        let mut ledger = Ledger { path, standing, lines: 0 };
+    pub fn open(path: PathBuf) -> io::Result<ActionLedger> {
+        let standing = ActionLedger::read(&path)?;
+        let mut ledger = ActionLedger { path, standing, lines: 0 };
         ledger.rewrite()?;
         Ok(ledger)
     }
@@ -121,17 +123,17 @@ impl Ledger {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn read(path: &std::path::Path) -> io::Result<Standing> {
+    pub fn read(path: &std::path::Path) -> io::Result<LedgerStanding> {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(error),
         };
         let text = String::from_utf8_lossy(&bytes);
-        let mut standing = Standing::default();
+        let mut standing = LedgerStanding::default();
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         for (at, line) in whole.lines().enumerate() {
-            match Entry::parse(line) {
+            match LedgerLine::parse(line) {
                 Some(entry) => standing.note(entry),
                 None => standing.garbled.push(at + 1),
             }
@@ -141,7 +143,7 @@ impl Ledger {
 
     /// Returns the sum of all lines.
     #[must_use]
-    pub fn standing(&self) -> &Standing {
+    pub fn standing(&self) -> &LedgerStanding {
         &self.standing
     }
 
@@ -149,11 +151,11 @@ impl Ledger {
     ///
     /// # Errors
     /// They cannot be written: what they are about must not be ordered.
-    pub fn add(&mut self, entries: &[Entry]) -> io::Result<()> {
+    pub fn add(&mut self, entries: &[LedgerLine]) -> io::Result<()> {
         if entries.is_empty() {
             return Ok(());
         }
-        let text: String = entries.iter().map(Entry::line).collect();
+        let text: String = entries.iter().map(LedgerLine::line).collect();
         let mut file = File::options().append(true).create(true).open(&self.path)?;
         file.write_all(text.as_bytes())?;
         file.sync_data()?;
@@ -179,9 +181,9 @@ impl Ledger {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn give_back(path: &std::path::Path, standing: &Standing) -> io::Result<()> {
-        let users = standing.users.iter().filter(|&(_, &holds)| holds).map(|(&name, _)| Entry::UserHold(name));
-        let text: String = users.chain([Entry::GivenBack]).map(|entry| entry.line()).collect();
+    pub fn give_back(path: &std::path::Path, standing: &LedgerStanding) -> io::Result<()> {
+        let users = standing.users.iter().filter(|&(_, &holds)| holds).map(|(&name, _)| LedgerLine::UserHold(name));
+        let text: String = users.chain([LedgerLine::GivenBack]).map(|entry| entry.line()).collect();
         write_whole(path, text.as_bytes(), true)
     }
 
@@ -190,8 +192,8 @@ impl Ledger {
     ///
     /// # Errors
     /// It cannot be written; the old one stays.
-    pub fn forget(&mut self, live: impl Fn(&Key) -> bool, numbered: impl Fn(u64) -> bool) -> io::Result<()> {
-        let size = |s: &Standing| s.held.len() + s.suspended.len() + s.pinned.len() + s.users.len();
+    pub fn forget(&mut self, live: impl Fn(&JobKey) -> bool, numbered: impl Fn(u64) -> bool) -> io::Result<()> {
+        let size = |s: &LedgerStanding| s.held.len() + s.suspended.len() + s.pinned.len() + s.users.len();
         if self.lines < 1_000 && size(&self.standing) < 1_000 {
             return Ok(());
         }
@@ -217,41 +219,46 @@ mod tests {
     fn what_was_written_is_read_and_what_was_cut_is_dropped() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger");
-        let key = Key { id: 21, task: Some(3), submit: 1_795_571_603 };
+        let key = JobKey { id: 21, task: Some(3), submit: 1_795_571_603 };
         let name = |id| JobName { id, task: None };
         let task = JobName { id: 5, task: Some(2) };
-        let mut ledger = Ledger::open(path.clone()).expect("begun");
+        let mut ledger = ActionLedger::open(path.clone()).expect("begun");
         ledger
-            .add(&[Entry::Held(key), Entry::UserHold(name(4)), Entry::UserRelease(name(4)), Entry::UserHold(task)])
+            .add(&[
+                LedgerLine::Held(key),
+                LedgerLine::UserHold(name(4)),
+                LedgerLine::UserRelease(name(4)),
+                LedgerLine::UserHold(task),
+            ])
             .expect("written");
-        let standing = Ledger::read(&path).expect("read");
+        let standing = ActionLedger::read(&path).expect("read");
         assert_eq!((&standing.held, &standing.users), (&[key].into(), &[(name(4), false), (task, true)].into()));
         assert_eq!(standing, *ledger.standing());
         let mut text = std::fs::read_to_string(&path).expect("read");
         text.push_str("suspended 2");
         std::fs::write(&path, &text).expect("written");
-        let mut ledger = Ledger::open(path.clone()).expect("opened");
-        ledger.add(&[Entry::Suspended(key)]).expect("written");
-        assert_eq!(Ledger::read(&path).expect("read").suspended, [key].into());
+        let mut ledger = ActionLedger::open(path.clone()).expect("opened");
+        ledger.add(&[LedgerLine::Suspended(key)]).expect("written");
+        assert_eq!(ActionLedger::read(&path).expect("read").suspended, [key].into());
     }
 
     #[test]
     fn users_holds_outlive_a_hand_back_and_garbled_lines_are_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger");
-        let key = Key { id: 21, task: None, submit: 7 };
+        let key = JobKey { id: 21, task: None, submit: 7 };
         std::fs::write(&path, b"held 21@7\nuser-hold 4\n\xff\xfe held\nuser-hold 5_2\nuser-release 4\n")
             .expect("written");
-        let standing = Ledger::read(&path).expect("read");
+        let standing = ActionLedger::read(&path).expect("read");
         assert_eq!((&standing.held, &standing.garbled), (&[key].into(), &vec![3]));
-        Ledger::give_back(&path, &standing).expect("written");
-        let kept = Ledger::read(&path).expect("read");
+        ActionLedger::give_back(&path, &standing).expect("written");
+        let kept = ActionLedger::read(&path).expect("read");
         assert!(kept.given_back && kept.held.is_empty());
         assert_eq!(kept.users, [(JobName { id: 5, task: Some(2) }, true)].into());
-        let mut ledger = Ledger::open(path.clone()).expect("opened");
+        let mut ledger = ActionLedger::open(path.clone()).expect("opened");
         ledger.begin_again().expect("written");
-        ledger.add(&[Entry::Held(key)]).expect("written");
-        let again = Ledger::read(&path).expect("read");
+        ledger.add(&[LedgerLine::Held(key)]).expect("written");
+        let again = ActionLedger::read(&path).expect("read");
         assert!(!again.given_back && again.held.contains(&key) && again.users.len() == 1);
     }
 }

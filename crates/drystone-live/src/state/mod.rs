@@ -6,11 +6,11 @@ mod lock;
 mod wake;
 
 pub use heartbeat::{Beat, Heartbeat};
-pub use ledger::{Entry, Ledger, Standing};
+pub use ledger::{ActionLedger, LedgerLine, LedgerStanding};
 pub use lock::{Lock, LockError};
 pub use wake::Wake;
 
-use crate::cluster::NodeSet;
+use crate::cluster::DrivenSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ impl Home {
     /// Returns the paths of one of several sets of nodes, whose journal and saved state have a
     /// folder of their own; those of the only set are here.
     #[must_use]
-    pub fn of_set(&self, sets: &[NodeSet], at: usize) -> Home {
+    pub fn of_set(&self, sets: &[DrivenSet], at: usize) -> Home {
         if sets.len() < 2 {
             return self.clone();
         }
@@ -57,7 +57,7 @@ impl Home {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn note_sets(&self, sets: &[NodeSet]) -> io::Result<()> {
+    pub fn note_sets(&self, sets: &[DrivenSet]) -> io::Result<()> {
         let path = self.state.join("node-sets");
         if sets.len() < 2 {
             return match std::fs::remove_file(&path) {

@@ -1,17 +1,17 @@
 //! Conversion of a policy's decisions into orders.
 
 use super::kept::{Found, KeptNodes};
-use super::room::Room;
-use super::{Flight, Flying, Mode, News, Place, Promise, Tracked, Tracker, Turn};
-use crate::cluster::{Key, Order};
+use super::room::IdleRoom;
+use super::{AnnouncedStart, DaemonMode, Flight, Flying, LookResult, Tracked, TrackedPlace, Tracker, TrackerNews};
+use crate::cluster::{ClusterOrder, JobKey};
 use drystone::model::{JobId, ProcSet};
 use drystone::policy::{Action, Actions, Placement};
 
 impl Tracker {
     /// Takes in a decision. The session has already carried it out; an impossible action is
     /// reported back in `news`.
-    pub fn decided(&mut self, actions: &Actions) -> Turn {
-        let mut turn = Turn::default();
+    pub fn decided(&mut self, actions: &Actions) -> LookResult {
+        let mut turn = LookResult::default();
         let suspends = actions.list().iter().any(|action| matches!(action, Action::Suspend(_)));
         // Suspensions first: what starts may need their room.
         for &action in actions.list() {
@@ -40,13 +40,13 @@ impl Tracker {
                         if !is_kept && tracker.comes_first(t, why) {
                             kept = tracker.mirror.fact(t.key).and_then(|fact| tracker.kept_for(t, fact));
                         }
-                        turn.tell(t.id, News::Requeued(t.key));
+                        turn.tell(t.id, TrackerNews::Requeued(t.key));
                         turn.refused = true;
                         tracker.keeps_back(t, is_kept, &mut turn);
                     });
                 }
                 Action::Resume(job) | Action::ResumeOn { job, .. } => self.with(job, |tracker, t| {
-                    t.place = Place::Running;
+                    t.place = TrackedPlace::Running;
                     if suspends {
                         tracker.plan(t, Flying::PlannedResume);
                     } else {
@@ -54,10 +54,10 @@ impl Tracker {
                     }
                 }),
                 Action::Kill(id) => self.with(id, |tracker, t| {
-                    tracker.order(t, Flying::Killing, Order::Cancel(t.key), &mut turn);
+                    tracker.order(t, Flying::Killing, ClusterOrder::Cancel(t.key), &mut turn);
                 }),
                 Action::Reserve { job, start, latest } => {
-                    let promise = Promise { at: self.stamp.time(), start, latest };
+                    let promise = AnnouncedStart { at: self.stamp.time(), start, latest };
                     self.with(job, |_, t| t.note(promise));
                 }
                 // Suspensions are ordered already, a policy that requeues is refused at the start,
@@ -78,7 +78,7 @@ impl Tracker {
                     t.story.wanted.get_or_insert(now);
                 }),
                 Action::Reserve { job, start, latest } => {
-                    self.with(job, |_, t| t.note(Promise { at: now, start, latest }));
+                    self.with(job, |_, t| t.note(AnnouncedStart { at: now, start, latest }));
                 }
                 _ => {}
             }
@@ -97,18 +97,25 @@ impl Tracker {
         t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries: 1, seen: false });
     }
 
-    fn suspend(&mut self, t: &mut Tracked, turn: &mut Turn) {
-        t.place = Place::Suspended;
-        self.order(t, Flying::Stopping, Order::Suspend(t.key), turn);
+    fn suspend(&mut self, t: &mut Tracked, turn: &mut LookResult) {
+        t.place = TrackedPlace::Suspended;
+        self.order(t, Flying::Stopping, ClusterOrder::Suspend(t.key), turn);
     }
 
     /// Starts a job on its processors, on certain nodes, or wherever there is room.
-    fn start(&mut self, t: &mut Tracked, set: Option<&ProcSet>, nodes: Option<&[usize]>, later: bool, turn: &mut Turn) {
-        t.place = Place::Running;
+    fn start(
+        &mut self,
+        t: &mut Tracked,
+        set: Option<&ProcSet>,
+        nodes: Option<&[usize]>,
+        later: bool,
+        turn: &mut LookResult,
+    ) {
+        t.place = TrackedPlace::Running;
         let now = self.stamp.time();
         (t.story.decided, t.why) = (Some(now), None);
         t.story.wanted.get_or_insert(now);
-        if self.settings.mode == Mode::Shadow {
+        if self.settings.mode == DaemonMode::Shadow {
             return;
         }
         let set = set.filter(|_| self.layout.len() > 1 && !t.user_nodes && !t.narrow);
@@ -119,22 +126,28 @@ impl Tracker {
         });
         if let Some(nodes) = named.or(chosen) {
             t.pinned = true;
-            turn.orders.push(Order::Pin { key: t.key, nodes });
+            turn.orders.push(ClusterOrder::Pin { key: t.key, nodes });
         } else if t.pinned {
             t.pinned = false;
-            turn.orders.push(Order::Unpin(t.key));
+            turn.orders.push(ClusterOrder::Unpin(t.key));
         }
         if later {
             self.plan(t, Flying::Planned);
         } else {
-            self.order(t, Flying::Launching, Order::Release(t.key), turn);
+            self.order(t, Flying::Launching, ClusterOrder::Release(t.key), turn);
         }
     }
 
     /// Returns whether a job can start now by what the cluster shows: a policy that only counts
     /// does not know the processors of each node.
-    fn finds_room(&self, t: &Tracked, set: Option<&ProcSet>, room: &mut Room, kept: Option<&mut KeptNodes>) -> Found {
-        if self.settings.mode == Mode::Shadow {
+    fn finds_room(
+        &self,
+        t: &Tracked,
+        set: Option<&ProcSet>,
+        room: &mut IdleRoom,
+        kept: Option<&mut KeptNodes>,
+    ) -> Found {
+        if self.settings.mode == DaemonMode::Shadow {
             return Found::Anywhere;
         }
         let Some(fact) = self.mirror.fact(t.key) else { return Found::Crowded };
@@ -157,7 +170,7 @@ impl Tracker {
     /// Holds a job back that no node has room for, or none beside what is kept for another: the
     /// policy, which counts processors only, would start it again at once, in place of jobs that
     /// fit.
-    fn keeps_back(&mut self, t: &mut Tracked, is_kept: bool, turn: &mut Turn) {
+    fn keeps_back(&mut self, t: &mut Tracked, is_kept: bool, turn: &mut LookResult) {
         let Some(fact) = self.mirror.fact(t.key).cloned() else { return };
         if is_kept {
             self.gives_way(t, &fact);
@@ -166,20 +179,20 @@ impl Tracker {
         }
         if let Some((why, until)) = self.block(t, &fact) {
             self.timers.insert((until, t.key));
-            turn.tell(t.id, News::Held(t.key));
-            (t.place, t.why) = (Place::Held, Some(why));
+            turn.tell(t.id, TrackerNews::Held(t.key));
+            (t.place, t.why) = (TrackedPlace::Held, Some(why));
         }
     }
 
     /// Jobs that were suspended by us, as far as is known.
-    pub fn stopped(&self) -> impl Iterator<Item = Key> + '_ {
+    pub fn stopped(&self) -> impl Iterator<Item = JobKey> + '_ {
         self.jobs.values().filter(|t| t.stopped).map(|t| t.key)
     }
 }
 
 impl Tracked {
     /// Notes an announced start.
-    pub(super) fn note(&mut self, promise: Promise) {
+    pub(super) fn note(&mut self, promise: AnnouncedStart) {
         self.story.promised.get_or_insert(promise);
         self.story.planned = Some(promise);
     }

@@ -3,8 +3,8 @@
 //! meanwhile.
 
 use super::kept::Found;
-use super::{Place, Tracked, Tracker, Why};
-use crate::cluster::{JobFact, Key, Reason, State};
+use super::{HoldReason, Tracked, TrackedPlace, Tracker};
+use crate::cluster::{JobFact, JobKey, JobState, PendingReason};
 use drystone::model::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +42,7 @@ pub(super) struct JobShape {
 /// Duration and reason of a hold of jobs of one shape.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ShapeBlock {
-    why: Why,
+    why: HoldReason,
     until: Time,
     failures: u32,
     /// True if it ends as soon as a node has room: nothing was released in vain.
@@ -64,7 +64,7 @@ fn shape(t: &Tracked, fact: &JobFact) -> JobShape {
 
 impl Tracker {
     /// Returns the reason why jobs of this shape are held back now, and the end of that.
-    pub(super) fn block(&self, t: &Tracked, fact: &JobFact) -> Option<(Why, Time)> {
+    pub(super) fn block(&self, t: &Tracked, fact: &JobFact) -> Option<(HoldReason, Time)> {
         if self.blocks.is_empty() {
             return None;
         }
@@ -82,12 +82,12 @@ impl Tracker {
     /// Holds back jobs of this shape: one was released and did not start, for this reason.
     pub(super) fn could_not_start(&mut self, t: &Tracked, fact: &JobFact) {
         let (why, (first, most)) = match fact.reason {
-            Reason::PartitionClosed => (Why::PartitionClosed, IMPOSSIBLE),
-            Reason::Unsatisfiable => (Why::Unsatisfiable, IMPOSSIBLE),
-            Reason::NodesOut => (Why::NodesOut, ROOM),
-            _ => (Why::Retry, ROOM),
+            PendingReason::PartitionClosed => (HoldReason::PartitionClosed, IMPOSSIBLE),
+            PendingReason::Unsatisfiable => (HoldReason::Unsatisfiable, IMPOSSIBLE),
+            PendingReason::NodesOut => (HoldReason::NodesOut, ROOM),
+            _ => (HoldReason::Retry, ROOM),
         };
-        if why == Why::Retry {
+        if why == HoldReason::Retry {
             self.vain_since.get_or_insert(self.stamp.steady);
         }
         let shape = shape(t, fact);
@@ -106,11 +106,11 @@ impl Tracker {
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
         let grown = |(first, most): (i64, i64)| first.saturating_mul(1 << failures.min(6)).min(most);
         let (why, pause, failures) = if !self.empty_room().take(&self.need(fact, false)) {
-            (Why::Unsatisfiable, grown(IMPOSSIBLE), failures + 1)
+            (HoldReason::Unsatisfiable, grown(IMPOSSIBLE), failures + 1)
         } else if self.settings.names {
-            (Why::Retry, grown(CHOSEN), failures + 1)
+            (HoldReason::Retry, grown(CHOSEN), failures + 1)
         } else {
-            (Why::Retry, CROWDED, failures)
+            (HoldReason::Retry, CROWDED, failures)
         };
         self.block_early(shape, why, pause, failures);
     }
@@ -119,12 +119,12 @@ impl Tracker {
     pub(super) fn gives_way(&mut self, t: &Tracked, fact: &JobFact) {
         let shape = shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
-        self.block_early(shape, Why::Kept, CROWDED, failures);
+        self.block_early(shape, HoldReason::Kept, CROWDED, failures);
     }
 
     /// Holds back jobs of a shape until a node has room, at most for so many seconds. One look may
     /// refuse many jobs of a large array: its tasks are searched once.
-    fn block_early(&mut self, shape: JobShape, why: Why, pause: i64, failures: u32) {
+    fn block_early(&mut self, shape: JobShape, why: HoldReason, pause: i64, failures: u32) {
         let until = Time(self.stamp.now + pause);
         let known = self.blocks.insert(shape.clone(), ShapeBlock { why, until, failures, ends_early: true });
         if known.is_none_or(|known| known.until < until || known.why != why) {
@@ -135,7 +135,8 @@ impl Tracker {
     /// Lets the policy decide again for all that nothing was released of in vain.
     pub(super) fn lift_early(&mut self) {
         let now = self.stamp.time();
-        let early = self.blocks.iter().filter(|(_, b)| b.ends_early && b.until > now && b.why != Why::Unsatisfiable);
+        let early =
+            self.blocks.iter().filter(|(_, b)| b.ends_early && b.until > now && b.why != HoldReason::Unsatisfiable);
         let lifted: BTreeSet<JobShape> = early.map(|(shape, _)| shape.clone()).collect();
         for shape in &lifted {
             self.blocks.remove(shape);
@@ -165,9 +166,11 @@ impl Tracker {
             let soon = self.blocks.iter().filter(|(_, block)| early(block) && block.failures <= CHOSEN_AGAIN);
             lifted.extend(soon.filter(|_| ended).map(|(shape, _)| shape.clone()));
         } else if self.blocks.values().any(early) {
-            let kept = self.jobs.values().filter(|t| t.place == Place::Held && t.flight.is_none());
+            let kept = self.jobs.values().filter(|t| t.place == TrackedPlace::Held && t.flight.is_none());
             let mut waits: BTreeMap<JobShape, (&Tracked, &JobFact, bool)> = BTreeMap::new();
-            for t in kept.filter(|t| matches!(t.why, Some(Why::Retry | Why::Unsatisfiable | Why::Kept))) {
+            for t in
+                kept.filter(|t| matches!(t.why, Some(HoldReason::Retry | HoldReason::Unsatisfiable | HoldReason::Kept)))
+            {
                 let Some(fact) = self.mirror.fact(t.key) else { continue };
                 let shape = shape(t, fact);
                 if self.blocks.get(&shape).is_some_and(early) {
@@ -198,15 +201,16 @@ impl Tracker {
     /// Pending jobs that no node can hold, or that the cluster did not start again and again, the
     /// first of each shape, with the reason.
     #[must_use]
-    pub fn hopeless(&self) -> Vec<(Key, Why)> {
-        let is_hopeless =
-            |block: &ShapeBlock| block.why == Why::Unsatisfiable || (!block.ends_early && block.failures >= HOPELESS);
+    pub fn hopeless(&self) -> Vec<(JobKey, HoldReason)> {
+        let is_hopeless = |block: &ShapeBlock| {
+            block.why == HoldReason::Unsatisfiable || (!block.ends_early && block.failures >= HOPELESS)
+        };
         if !self.blocks.values().any(is_hopeless) {
             return Vec::new();
         }
         let mut told = BTreeSet::new();
         let mut jobs = Vec::new();
-        for t in self.jobs.values().filter(|t| t.place == Place::Held && t.flight.is_none()) {
+        for t in self.jobs.values().filter(|t| t.place == TrackedPlace::Held && t.flight.is_none()) {
             let Some(fact) = self.mirror.fact(t.key) else { continue };
             let shape = shape(t, fact);
             if let Some(block) = self.blocks.get(&shape).filter(|block| is_hopeless(block))
@@ -226,8 +230,8 @@ impl Tracker {
         let since = self.vain_since?;
         let mut room = self.room();
         let fits = self.jobs.values().any(|t| {
-            let kept = matches!(t.why, Some(Why::Retry)) || t.why.is_none();
-            let pending = matches!(t.place, Place::Waiting | Place::Held) && kept;
+            let kept = matches!(t.why, Some(HoldReason::Retry)) || t.why.is_none();
+            let pending = matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held) && kept;
             pending && self.mirror.fact(t.key).is_some_and(|fact| room.take(&self.need(fact, false)))
         });
         fits.then(|| self.stamp.steady.saturating_sub(since))
@@ -238,15 +242,16 @@ impl Tracker {
         if wanted.is_empty() {
             return;
         }
-        let pending = |t: &&Tracked| t.flight.is_some() || matches!(t.place, Place::Waiting | Place::Held);
-        let keys: Vec<Key> = self
+        let pending =
+            |t: &&Tracked| t.flight.is_some() || matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held);
+        let keys: Vec<JobKey> = self
             .jobs
             .values()
             .filter(pending)
             .filter(|t| {
                 self.mirror
                     .fact(t.key)
-                    .is_some_and(|fact| fact.state == State::Pending && wanted.contains(&shape(t, fact)))
+                    .is_some_and(|fact| fact.state == JobState::Pending && wanted.contains(&shape(t, fact)))
             })
             .map(|t| t.key)
             .collect();

@@ -1,7 +1,7 @@
 //! Memory and devices, counted as the simulator counts them: one table of the machine's resources,
 //! and a number for each demand that was seen.
 
-use super::{Layout, Tracker};
+use super::{NodeLayout, Tracker};
 use crate::cluster::JobFact;
 use drystone::model::{Demand, DemandId, Resource, ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit};
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub(super) struct Demands {
 
 impl Demands {
     /// The resources of a machine, where its policy counts them.
-    pub(super) fn new(layout: &Layout, counts: bool) -> Demands {
+    pub(super) fn new(layout: &NodeLayout, counts: bool) -> Demands {
         if !counts {
             return Demands::default();
         }

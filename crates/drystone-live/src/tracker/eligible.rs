@@ -1,7 +1,10 @@
 //! Division of the jobs: those that the policy starts, and those of them that may start now.
 
-use super::{Mode, Retry, Tracked, Tracker, Why};
-use crate::cluster::{After, Ask, Condition, Depends, Ending, JobFact, Key, Mark, Reason, Slot, State};
+use super::{DaemonMode, HoldReason, Retry, Tracked, Tracker};
+use crate::cluster::{
+    DependencyCondition, Ending, HookMark, JobDependencies, JobFact, JobKey, JobSlot, JobState, PendingReason,
+    StartCondition, UnmodelledRequest,
+};
 use drystone::model::Time;
 
 impl Tracker {
@@ -9,11 +12,13 @@ impl Tracker {
     /// policy's.
     pub(super) fn foreign_reasons(&self, fact: &JobFact, user_nodes: bool) -> Vec<String> {
         let mut reasons = Vec::new();
-        if !self.settings.partitions.contains(&fact.partition) && !fact.asks.contains(&Ask::SeveralPartitions) {
+        if !self.settings.partitions.contains(&fact.partition)
+            && !fact.asks.contains(&UnmodelledRequest::SeveralPartitions)
+        {
             reasons.push(format!("jobs of partition {}", fact.partition));
         }
         let counted = self.counts_devices(fact);
-        let asks = fact.asks.iter().filter(|&&ask| !(ask == Ask::Devices && counted));
+        let asks = fact.asks.iter().filter(|&&ask| !(ask == UnmodelledRequest::Devices && counted));
         reasons.extend(asks.map(|ask| format!("jobs that ask for {}", ask.name())));
         // A policy that only counts leaves it to the cluster where a job starts.
         if user_nodes && self.settings.names {
@@ -32,35 +37,35 @@ impl Tracker {
 
     /// Returns whether a held job is held by us.
     pub(super) fn is_ours(tracked: &Tracked, fact: &JobFact) -> bool {
-        fact.mark != Mark::None || tracked.taken
+        fact.mark != HookMark::None || tracked.taken
     }
 
     /// Returns the reason why a pending job may not start now. `throttled`: enough tasks of its
     /// array run.
-    pub(super) fn why_not(&mut self, tracked: &mut Tracked, fact: &JobFact, throttled: bool) -> Option<Why> {
-        let driving = self.settings.mode == Mode::Drive;
+    pub(super) fn why_not(&mut self, tracked: &mut Tracked, fact: &JobFact, throttled: bool) -> Option<HoldReason> {
+        let driving = self.settings.mode == DaemonMode::Drive;
         match fact.reason {
-            Reason::AdminHold if !tracked.orphaned && !tracked.slipped => return Some(Why::Admin),
-            Reason::LaunchFailed => return Some(Why::LaunchFailed),
-            Reason::RequeuedHeld if !tracked.freed => return Some(Why::User),
-            Reason::UserHold if !driving => return Some(Why::User),
-            Reason::UserHold if !Tracker::is_ours(tracked, fact) => tracked.user_hold = true,
+            PendingReason::AdminHold if !tracked.orphaned && !tracked.slipped => return Some(HoldReason::Admin),
+            PendingReason::LaunchFailed => return Some(HoldReason::LaunchFailed),
+            PendingReason::RequeuedHeld if !tracked.freed => return Some(HoldReason::User),
+            PendingReason::UserHold if !driving => return Some(HoldReason::User),
+            PendingReason::UserHold if !Tracker::is_ours(tracked, fact) => tracked.user_hold = true,
             _ => {}
         }
         if driving && tracked.user_hold {
-            return Some(Why::User);
+            return Some(HoldReason::User);
         }
         match self.depends(tracked.key, fact) {
-            Answer::No => {
+            ConditionState::No => {
                 self.depending.insert(tracked.key);
-                return Some(Why::Dependency);
+                return Some(HoldReason::Dependency);
             }
-            Answer::Later(time) => {
+            ConditionState::Later(time) => {
                 self.depending.insert(tracked.key);
                 self.timers.insert((time, tracked.key));
-                return Some(Why::Dependency);
+                return Some(HoldReason::Dependency);
             }
-            Answer::Yes | Answer::Perhaps => {
+            ConditionState::Yes | ConditionState::Perhaps => {
                 self.depending.remove(&tracked.key);
             }
         }
@@ -68,19 +73,19 @@ impl Tracker {
             fact.start.map(|start| Time(start + self.offset)).filter(|&begin| begin > self.stamp.time())
         {
             self.timers.insert((begin, tracked.key));
-            return Some(Why::Begin);
+            return Some(HoldReason::Begin);
         }
         match fact.reason {
-            Reason::PartitionClosed => return Some(Why::PartitionClosed),
-            Reason::Limit if !driving => return Some(Why::Limit),
-            Reason::Throttle if !driving => return Some(Why::Throttle),
+            PendingReason::PartitionClosed => return Some(HoldReason::PartitionClosed),
+            PendingReason::Limit if !driving => return Some(HoldReason::Limit),
+            PendingReason::Throttle if !driving => return Some(HoldReason::Throttle),
             _ => {}
         }
         if let Some(retry) = tracked.retry {
             let (Retry::At(time) | Retry::OnEnd(time)) = retry;
             if time > self.stamp.time() {
                 self.timers.insert((time, tracked.key));
-                return Some(if matches!(retry, Retry::At(_)) { Why::Retry } else { Why::Limit });
+                return Some(if matches!(retry, Retry::At(_)) { HoldReason::Retry } else { HoldReason::Limit });
             }
             tracked.retry = None;
             self.limited.remove(&tracked.key);
@@ -89,77 +94,81 @@ impl Tracker {
             self.timers.insert((until, tracked.key));
             return Some(why);
         }
-        throttled.then_some(Why::Throttle)
+        throttled.then_some(HoldReason::Throttle)
     }
 
     /// Returns whether a job's dependencies are fulfilled, according to the cluster or to the other
     /// jobs that it shows.
-    fn depends(&self, key: Key, fact: &JobFact) -> Answer {
+    fn depends(&self, key: JobKey, fact: &JobFact) -> ConditionState {
         match &fact.depends {
-            Depends::No if fact.reason == Reason::Dependency => Answer::No,
-            Depends::No => Answer::Yes,
+            JobDependencies::No if fact.reason == PendingReason::Dependency => ConditionState::No,
+            JobDependencies::No => ConditionState::Yes,
             // The cluster alone knows: it is let go and held again as often as that is in vain.
-            Depends::Else => Answer::Perhaps,
-            Depends::On(all) => all.iter().map(|one| self.holds(one, key, fact)).max().unwrap_or(Answer::Yes),
-            Depends::Any(all) => all.iter().map(|one| self.holds(one, key, fact)).min().unwrap_or(Answer::Yes),
+            JobDependencies::Else => ConditionState::Perhaps,
+            JobDependencies::On(all) => {
+                all.iter().map(|one| self.holds(one, key, fact)).max().unwrap_or(ConditionState::Yes)
+            }
+            JobDependencies::Any(all) => {
+                all.iter().map(|one| self.holds(one, key, fact)).min().unwrap_or(ConditionState::Yes)
+            }
         }
     }
 
-    fn holds(&self, one: &Condition, key: Key, fact: &JobFact) -> Answer {
+    fn holds(&self, one: &StartCondition, key: JobKey, fact: &JobFact) -> ConditionState {
         let task = match one.after {
-            After::Never => return Answer::No,
-            After::Alone => return self.is_alone(key, fact),
-            After::SameTask => key.task,
+            DependencyCondition::Never => return ConditionState::No,
+            DependencyCondition::Alone => return self.is_alone(key, fact),
+            DependencyCondition::SameTask => key.task,
             _ => one.task,
         };
         let mut all = self.mirror.of_array(one.id).filter(|other| match (task, &other.slot) {
             (None, _) => true,
-            (Some(task), Slot::Task(own)) => task == *own,
-            (Some(task), Slot::Folded(ranges)) => ranges.iter().any(|range| (range.0..=range.1).contains(&task)),
-            (Some(_), Slot::Single) => false,
+            (Some(task), JobSlot::Task(own)) => task == *own,
+            (Some(task), JobSlot::Folded(ranges)) => ranges.iter().any(|range| (range.0..=range.1).contains(&task)),
+            (Some(_), JobSlot::Single) => false,
         });
         if all.clone().next().is_none() {
             // Of jobs that are not listed any more the cluster itself has to tell.
-            return Answer::Perhaps;
+            return ConditionState::Perhaps;
         }
         let did = |other: &JobFact| match (one.after, other.state) {
-            (After::Start, State::Running | State::Suspended) => true,
-            (After::Start, State::Ended(_)) => !other.places.is_empty(),
-            (After::End, State::Ended(_)) => true,
-            (After::Success | After::SameTask, State::Ended(Ending::Completed)) => true,
-            (After::Failure, State::Ended(ending)) => ending != Ending::Completed,
+            (DependencyCondition::Start, JobState::Running | JobState::Suspended) => true,
+            (DependencyCondition::Start, JobState::Ended(_)) => !other.places.is_empty(),
+            (DependencyCondition::End, JobState::Ended(_)) => true,
+            (DependencyCondition::Success | DependencyCondition::SameTask, JobState::Ended(Ending::Completed)) => true,
+            (DependencyCondition::Failure, JobState::Ended(ending)) => ending != Ending::Completed,
             _ => false,
         };
         if !all.clone().all(did) {
-            return Answer::No;
+            return ConditionState::No;
         }
         if one.delay == 0 {
-            return Answer::Yes;
+            return ConditionState::Yes;
         }
         let last = all.try_fold(i64::MIN, |last, other| Some(last.max(other.start?)));
         match last.map(|last| Time(last.saturating_add(one.delay).saturating_add(self.offset))) {
-            Some(time) if time > self.stamp.time() => Answer::Later(time),
-            Some(_) => Answer::Yes,
-            None => Answer::Perhaps,
+            Some(time) if time > self.stamp.time() => ConditionState::Later(time),
+            Some(_) => ConditionState::Yes,
+            None => ConditionState::Perhaps,
         }
     }
 
     /// Returns whether no other job of the user can keep back one that has to be alone: none runs,
     /// and none with a lower number waits. Names are not known here, so that others only may.
-    fn is_alone(&self, key: Key, fact: &JobFact) -> Answer {
+    fn is_alone(&self, key: JobKey, fact: &JobFact) -> ConditionState {
         let stands = |other: &JobFact| match other.state {
-            State::Ended(_) => false,
-            State::Pending => other.id < key.id,
-            State::Running | State::Suspended => other.id != key.id,
+            JobState::Ended(_) => false,
+            JobState::Pending => other.id < key.id,
+            JobState::Running | JobState::Suspended => other.id != key.id,
         };
         let others = self.mirror.records().filter(|other| other.user == fact.user);
-        if others.into_iter().any(stands) { Answer::Perhaps } else { Answer::Yes }
+        if others.into_iter().any(stands) { ConditionState::Perhaps } else { ConditionState::Yes }
     }
 }
 
 /// State of a condition, the best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Answer {
+enum ConditionState {
     Yes,
     /// Only the cluster knows.
     Perhaps,

@@ -1,8 +1,8 @@
 //! Orders in flight, not seen yet: acknowledged, timed out, undone. The cluster's view decides,
 //! never the order.
 
-use super::{Flying, News, PATIENCE, Place, Retry, Tracked, Tracker, Turn};
-use crate::cluster::{JobFact, Key, Order, Reason, State};
+use super::{Flying, LookResult, PATIENCE, Retry, Tracked, TrackedPlace, Tracker, TrackerNews};
+use crate::cluster::{ClusterOrder, JobFact, JobKey, JobState, PendingReason};
 use drystone::model::Time;
 
 /// Delay of a start against its decision from which the session learns the actual start time, in
@@ -20,15 +20,15 @@ const ROOM_PATIENCE: u64 = 3_000;
 impl Tracker {
     /// Looks at a job in flight. Returns whether it still is, so that where the session has it
     /// stays.
-    pub(super) fn still_flies(&mut self, t: &mut Tracked, fact: Option<&JobFact>, turn: &mut Turn) -> bool {
+    pub(super) fn still_flies(&mut self, t: &mut Tracked, fact: Option<&JobFact>, turn: &mut LookResult) -> bool {
         let Some(flight) = t.flight else { return false };
         let Some(fact) = fact else {
             t.flight = None;
             return false;
         };
         let flies = match flight.what {
-            Flying::Planned => fact.state == State::Pending && fact.held,
-            Flying::PlannedResume => fact.state == State::Suspended,
+            Flying::Planned => fact.state == JobState::Pending && fact.held,
+            Flying::PlannedResume => fact.state == JobState::Suspended,
             Flying::Launching => self.launching(t, fact, turn),
             Flying::Holding => self.holding(t, fact, turn),
             Flying::Stopping => self.stopping(t, fact, turn),
@@ -48,32 +48,32 @@ impl Tracker {
         t.flight.is_some_and(|flight| self.stamp.steady.saturating_sub(flight.since) >= PATIENCE)
     }
 
-    fn launching(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
+    fn launching(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
         match fact.state {
-            State::Running => {
+            JobState::Running => {
                 self.did_start(t, fact);
                 t.vain = 0;
                 let since = fact.start.map(|start| Time(start + self.offset));
                 if let (Some(decided), Some(since)) = (t.story.decided, since)
                     && (since.0 - decided.0).abs() > LATE
                 {
-                    turn.tell(t.id, News::Started { key: t.key, since: since.min(self.stamp.time()) });
+                    turn.tell(t.id, TrackerNews::Started { key: t.key, since: since.min(self.stamp.time()) });
                 }
                 false
             }
-            State::Suspended | State::Ended(_) => false,
-            State::Pending if fact.held => {
+            JobState::Suspended | JobState::Ended(_) => false,
+            JobState::Pending if fact.held => {
                 // The order was not carried out, an operator or user holds the job, or slurmctld
                 // was killed and has forgotten the release. A job that was never seen released is
                 // released again; the hook reports the holds of users as well.
                 let sure = t.flight.is_some_and(|flight| flight.seen && !flight.doubtful);
-                if sure && fact.reason == Reason::UserHold {
+                if sure && fact.reason == PendingReason::UserHold {
                     t.user_hold = true;
                 }
                 self.comes_back(t, turn);
                 false
             }
-            State::Pending => {
+            JobState::Pending => {
                 if let Some(flight) = &mut t.flight {
                     flight.seen = true;
                 }
@@ -92,14 +92,14 @@ impl Tracker {
     /// impossibility, finds no room for it, or gives no reason for too long.
     fn is_stuck(&self, t: &Tracked, fact: &JobFact) -> bool {
         match fact.reason {
-            Reason::Limit
-            | Reason::NodesOut
-            | Reason::PartitionClosed
-            | Reason::Unsatisfiable
-            | Reason::Dependency
-            | Reason::Begin
-            | Reason::Throttle => true,
-            Reason::Room => {
+            PendingReason::Limit
+            | PendingReason::NodesOut
+            | PendingReason::PartitionClosed
+            | PendingReason::Unsatisfiable
+            | PendingReason::Dependency
+            | PendingReason::Begin
+            | PendingReason::Throttle => true,
+            PendingReason::Room => {
                 let passed = t.flight.map_or(0, |flight| self.stamp.steady.saturating_sub(flight.since));
                 passed >= ROOM_PATIENCE || self.has_failed(t, fact)
             }
@@ -108,11 +108,11 @@ impl Tracker {
     }
 
     /// Holds a released job again, and says when it is tried next.
-    fn gives_up(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) {
+    fn gives_up(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) {
         match fact.reason {
-            Reason::Limit => t.retry = Some(Retry::OnEnd(Time(self.stamp.now + LIMITED))),
+            PendingReason::Limit => t.retry = Some(Retry::OnEnd(Time(self.stamp.now + LIMITED))),
             // The cluster knows better.
-            Reason::Dependency | Reason::Begin | Reason::Throttle => {
+            PendingReason::Dependency | PendingReason::Begin | PendingReason::Throttle => {
                 let pause = (DEPENDS.0 << t.vain.min(6)).min(DEPENDS.1);
                 t.retry = Some(Retry::At(Time(self.stamp.now + pause)));
                 t.vain = t.vain.saturating_add(1);
@@ -120,9 +120,9 @@ impl Tracker {
             }
             _ => {
                 // There was room, but in too many pieces.
-                t.narrow |= fact.reason == Reason::Room && self.room().idle() >= fact.procs;
+                t.narrow |= fact.reason == PendingReason::Room && self.room().idle() >= fact.procs;
                 if !self.has_failed(t, fact) {
-                    if fact.reason == Reason::Room && !self.room().take(&self.need(fact, t.narrow)) {
+                    if fact.reason == PendingReason::Room && !self.room().take(&self.need(fact, t.narrow)) {
                         // Another took the room, or it was in pieces: nodes show when that ends.
                         self.is_crowded_out(t, fact);
                     } else {
@@ -131,46 +131,46 @@ impl Tracker {
                 }
             }
         }
-        self.order(t, Flying::Holding, Order::Hold(t.key), turn);
+        self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
     }
 
     /// It did not start and is held again: it waits, in its place.
-    fn comes_back(&mut self, t: &mut Tracked, turn: &mut Turn) {
+    fn comes_back(&mut self, t: &mut Tracked, turn: &mut LookResult) {
         if t.pinned {
             t.pinned = false;
-            turn.orders.push(Order::Unpin(t.key));
+            turn.orders.push(ClusterOrder::Unpin(t.key));
         }
         self.again = true;
     }
 
-    fn holding(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
+    fn holding(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
         match fact.state {
             // It has started after all.
-            State::Running | State::Suspended | State::Ended(_) => {
+            JobState::Running | JobState::Suspended | JobState::Ended(_) => {
                 t.retry = None;
                 false
             }
-            State::Pending if fact.held => {
+            JobState::Pending if fact.held => {
                 self.comes_back(t, turn);
                 false
             }
-            State::Pending => {
+            JobState::Pending => {
                 if self.is_late(t) {
-                    self.order(t, Flying::Holding, Order::Hold(t.key), turn);
+                    self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
                 }
                 true
             }
         }
     }
 
-    fn stopping(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
+    fn stopping(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
         match fact.state {
-            State::Suspended => {
+            JobState::Suspended => {
                 t.stopped = true;
                 false
             }
-            State::Running if fact.leaving => true,
-            State::Running => {
+            JobState::Running if fact.leaving => true,
+            JobState::Running => {
                 let Some(flight) = t.flight else { return false };
                 if flight.doubtful && flight.tries == 1 {
                     // It was not carried out: the policy decides again.
@@ -181,16 +181,16 @@ impl Tracker {
                         turn.doubt.get_or_insert_with(|| format!("job {} cannot be suspended", t.key.name()));
                         return false;
                     }
-                    self.order(t, Flying::Stopping, Order::Suspend(t.key), turn);
+                    self.order(t, Flying::Stopping, ClusterOrder::Suspend(t.key), turn);
                 }
                 true
             }
-            State::Pending | State::Ended(_) => false,
+            JobState::Pending | JobState::Ended(_) => false,
         }
     }
 
-    fn resuming(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
-        if fact.state != State::Suspended {
+    fn resuming(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+        if fact.state != JobState::Suspended {
             t.stopped = false;
             return false;
         }
@@ -202,49 +202,49 @@ impl Tracker {
             return false;
         }
         if self.is_late(t) {
-            self.order(t, Flying::Resuming, Order::Resume(t.key), turn);
+            self.order(t, Flying::Resuming, ClusterOrder::Resume(t.key), turn);
         }
         true
     }
 
-    fn taking(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
-        if fact.state != State::Pending {
+    fn taking(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+        if fact.state != JobState::Pending {
             t.taken = false;
             return false;
         }
         if !fact.held && self.is_late(t) {
-            self.order(t, Flying::Taking, Order::Hold(t.key), turn);
+            self.order(t, Flying::Taking, ClusterOrder::Hold(t.key), turn);
         }
         !fact.held
     }
 
-    fn letting_go(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
-        if fact.state != State::Pending || !fact.held {
+    fn letting_go(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+        if fact.state != JobState::Pending || !fact.held {
             t.taken = false;
             return false;
         }
         if self.is_late(t) {
-            self.order(t, Flying::LettingGo, Order::Release(t.key), turn);
+            self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn);
         }
         true
     }
 
-    fn killing(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
-        let over = matches!(fact.state, State::Ended(_) | State::Pending);
+    fn killing(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+        let over = matches!(fact.state, JobState::Ended(_) | JobState::Pending);
         if !over && !fact.leaving && self.is_late(t) {
-            self.order(t, Flying::Killing, Order::Cancel(t.key), turn);
+            self.order(t, Flying::Killing, ClusterOrder::Cancel(t.key), turn);
         }
         !over
     }
 
     /// Starts and resumes that waited for suspensions, once all of these are seen.
-    pub(super) fn begin_planned(&mut self, turn: &mut Turn) {
-        let is = |key: Key, what| self.jobs.get(&key).is_some_and(|t| t.flies(what));
+    pub(super) fn begin_planned(&mut self, turn: &mut LookResult) {
+        let is = |key: JobKey, what| self.jobs.get(&key).is_some_and(|t| t.flies(what));
         if self.flying.iter().any(|&key| is(key, Flying::Stopping)) {
             return;
         }
         let flying = self.flying.iter().copied();
-        let mut planned: Vec<Key> =
+        let mut planned: Vec<JobKey> =
             flying.filter(|&key| is(key, Flying::Planned) || is(key, Flying::PlannedResume)).collect();
         // In the order in which the session knows them, which is that of their arrival.
         planned.sort_by_key(|key| self.jobs.get(key).and_then(|t| t.id));
@@ -256,11 +256,11 @@ impl Tracker {
             let Some(mut t) = self.jobs.remove(&key) else { continue };
             if t.flies(Flying::Planned) {
                 if self.mirror.fact(key).is_some_and(|fact| room.take(&self.need(fact, t.narrow))) {
-                    self.order(&mut t, Flying::Launching, Order::Release(key), turn);
+                    self.order(&mut t, Flying::Launching, ClusterOrder::Release(key), turn);
                 } else {
                     // What was to leave its processors has not.
-                    turn.tell(t.id, News::Requeued(key));
-                    (t.flight, t.place, self.again) = (None, Place::Waiting, true);
+                    turn.tell(t.id, TrackerNews::Requeued(key));
+                    (t.flight, t.place, self.again) = (None, TrackedPlace::Waiting, true);
                 }
             } else {
                 self.resume(&mut t, turn);
@@ -271,8 +271,8 @@ impl Tracker {
 
     /// Orders a suspended job to resume, if there is room where it was. The cluster itself would
     /// not look.
-    pub(super) fn resume(&mut self, t: &mut Tracked, turn: &mut Turn) {
-        if self.mirror.fact(t.key).is_some_and(|fact| fact.state == State::Running) {
+    pub(super) fn resume(&mut self, t: &mut Tracked, turn: &mut LookResult) {
+        if self.mirror.fact(t.key).is_some_and(|fact| fact.state == JobState::Running) {
             // It has not stopped as ordered, or was resumed by another.
             (t.flight, t.stopped) = (None, false);
             return;
@@ -282,10 +282,10 @@ impl Tracker {
             self.room().fits_on(&counts)
         });
         if fits {
-            self.order(t, Flying::Resuming, Order::Resume(t.key), turn);
+            self.order(t, Flying::Resuming, ClusterOrder::Resume(t.key), turn);
         } else {
-            turn.tell(t.id, News::StaysSuspended(t.key));
-            (t.flight, t.place, self.again) = (None, Place::Suspended, true);
+            turn.tell(t.id, TrackerNews::StaysSuspended(t.key));
+            (t.flight, t.place, self.again) = (None, TrackedPlace::Suspended, true);
         }
     }
 }

@@ -3,11 +3,11 @@
 //! as others come. The first such job holds a reservation by nodes: others start where they end by
 //! its time, or beside it.
 
-use super::room::{Need, Room};
-use super::{Flying, Place, Promise, Tracked, Tracker, Why};
-use crate::cluster::{JobFact, Key, State};
+use super::room::{IdleRoom, NodeNeed};
+use super::{AnnouncedStart, Flying, HoldReason, Tracked, TrackedPlace, Tracker};
+use crate::cluster::{JobFact, JobKey, JobState};
 use drystone::model::{JobId, Time};
-use drystone::policy::Why as Cause;
+use drystone::policy::StartReason as Cause;
 use serde::{Deserialize, Serialize};
 
 /// Time limit assumed for a job without one, in seconds: a year.
@@ -16,7 +16,7 @@ const UNLIMITED: i64 = 365 * 86_400;
 /// The job that nodes are kept for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct KeptFor {
-    key: Key,
+    key: JobKey,
     /// Its start as it was announced last.
     start: Option<Time>,
 }
@@ -26,11 +26,11 @@ pub(super) struct KeptFor {
 pub(super) struct KeptNodes {
     /// Time at which its nodes are free at the latest.
     at: Time,
-    /// Room at that time beside it.
-    beside: Room,
+    /// IdleRoom at that time beside it.
+    beside: IdleRoom,
 }
 
-/// Room for a start.
+/// IdleRoom for a start.
 pub(super) enum Found {
     /// Wherever the cluster puts it.
     Anywhere,
@@ -50,7 +50,7 @@ impl Tracker {
     }
 
     /// Returns whether nodes are kept for this job.
-    pub(super) fn is_ahead(&self, key: Key) -> bool {
+    pub(super) fn is_ahead(&self, key: JobKey) -> bool {
         self.ahead.is_some_and(|ahead| ahead.key == key)
     }
 
@@ -72,7 +72,7 @@ impl Tracker {
 
     /// Latest end of a running job.
     fn ends_by(&self, fact: &JobFact) -> Option<Time> {
-        if fact.state != State::Running || fact.places.is_empty() {
+        if fact.state != JobState::Running || fact.places.is_empty() {
             return None;
         }
         let (now, limit) = (self.stamp.now, fact.limit.unwrap_or(UNLIMITED));
@@ -85,8 +85,8 @@ impl Tracker {
         Time(self.stamp.now.saturating_add(fact.limit.unwrap_or(UNLIMITED)))
     }
 
-    /// Room of the nodes at a time, if nothing else starts before.
-    fn room_at(&self, time: Time) -> Room {
+    /// IdleRoom of the nodes at a time, if nothing else starts before.
+    fn room_at(&self, time: Time) -> IdleRoom {
         let mut room = self.idle_room();
         for fact in self.mirror.records() {
             if self.ends_by(fact).is_some_and(|end| end <= time) {
@@ -103,7 +103,7 @@ impl Tracker {
     }
 
     /// Looks for room for a job beside what is kept, and takes it.
-    pub(super) fn find(&self, t: &Tracked, fact: &JobFact, room: &mut Room, kept: Option<&mut KeptNodes>) -> Found {
+    pub(super) fn find(&self, t: &Tracked, fact: &JobFact, room: &mut IdleRoom, kept: Option<&mut KeptNodes>) -> Found {
         let need = self.need(fact, t.narrow);
         let Some(on) = room.place(&need) else { return Found::Crowded };
         let Some(kept) = kept.filter(|kept| !self.is_ahead(t.key) && self.would_end(fact) > kept.at) else {
@@ -126,7 +126,7 @@ impl Tracker {
         }
         // A job that is held back was not compared with this one.
         let other = self.ahead.and_then(|ahead| self.jobs.get(&ahead.key));
-        let stays = other.is_some_and(|other| other.place == Place::Held && is_first(other));
+        let stays = other.is_some_and(|other| other.place == TrackedPlace::Held && is_first(other));
         let fits = self.mirror.fact(t.key).is_some_and(|fact| self.empty_room().take(&self.need(fact, false)));
         if stays || !fits {
             return false;
@@ -140,7 +140,7 @@ impl Tracker {
     pub(super) fn forget_ahead(&mut self) {
         let Some(ahead) = self.ahead else { return };
         let t = self.jobs.get(&ahead.key);
-        if t.is_some_and(is_first) && self.mirror.fact(ahead.key).is_some_and(|fact| fact.state == State::Pending) {
+        if t.is_some_and(is_first) && self.mirror.fact(ahead.key).is_some_and(|fact| fact.state == JobState::Pending) {
             return;
         }
         self.ahead = None;
@@ -155,7 +155,7 @@ impl Tracker {
         }
         ahead.start = Some(kept.at);
         let t = self.jobs.get_mut(&ahead.key)?;
-        t.note(Promise { at: self.stamp.time(), start: kept.at, latest: Time::MAX });
+        t.note(AnnouncedStart { at: self.stamp.time(), start: kept.at, latest: Time::MAX });
         Some((t.id?, kept.at))
     }
 }
@@ -163,16 +163,16 @@ impl Tracker {
 /// Returns whether a job still waits for the nodes that are kept for it.
 fn is_first(t: &Tracked) -> bool {
     let waits = match t.place {
-        Place::Waiting => true,
-        Place::Held => matches!(t.why, Some(Why::Retry | Why::Kept)),
+        TrackedPlace::Waiting => true,
+        TrackedPlace::Held => matches!(t.why, Some(HoldReason::Retry | HoldReason::Kept)),
         _ => false,
     };
     waits && t.flight.is_none()
 }
 
-impl Room {
+impl IdleRoom {
     /// Returns whether a job fits on a node here more than in a smaller room.
-    fn allows_more(&self, smaller: &Room, need: &Need) -> bool {
+    fn allows_more(&self, smaller: &IdleRoom, need: &NodeNeed) -> bool {
         (0..self.len()).any(|at| self.fit(at, need) >= need.piece() && self.fit(at, need) > smaller.fit(at, need))
     }
 }

@@ -1,6 +1,6 @@
 //! Nodes and the numbers of their processors: each node owns a range of numbers, for ever.
 
-use crate::cluster::{NodeFact, Place};
+use crate::cluster::{NodeFact, NodeShare};
 use drystone::model::ProcSet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// Assignment of processor numbers to nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Layout {
+pub struct NodeLayout {
     nodes: Vec<(String, Range<u32>)>,
     at: BTreeMap<String, usize>,
     /// Memory of all nodes in MB, where memory is counted.
@@ -17,11 +17,11 @@ pub struct Layout {
     devices: BTreeMap<String, u64>,
 }
 
-impl Layout {
+impl NodeLayout {
     /// Numbers the processors of nodes, in the order given.
     #[must_use]
-    pub fn new(nodes: &[NodeFact]) -> Layout {
-        let mut layout = Layout::default();
+    pub fn new(nodes: &[NodeFact]) -> NodeLayout {
+        let mut layout = NodeLayout::default();
         for node in nodes {
             let from = layout.procs();
             if !layout.at.contains_key(&node.name) {
@@ -91,16 +91,16 @@ impl Layout {
         self.nodes().enumerate().map(|(at, (_, range))| (at, on(range))).filter(|&(_, procs)| procs > 0).collect()
     }
 
-    /// As [`Layout::counts`], by place of the node.
+    /// As [`NodeLayout::counts`], by place of the node.
     #[must_use]
-    pub fn counts_at(&self, places: &[Place], procs: u32) -> BTreeMap<usize, u32> {
+    pub fn counts_at(&self, places: &[NodeShare], procs: u32) -> BTreeMap<usize, u32> {
         self.counts(places, procs).into_iter().filter(|&(_, procs)| procs > 0).collect()
     }
 
     /// Returns the number of processors that a job of `procs` has on each of our nodes; unknown
     /// shares are spread evenly, at least one per node.
     #[must_use]
-    pub fn counts(&self, places: &[Place], procs: u32) -> Vec<(usize, u32)> {
+    pub fn counts(&self, places: &[NodeShare], procs: u32) -> Vec<(usize, u32)> {
         let known: u32 = places.iter().filter_map(|place| place.procs).sum();
         let unknown = places.iter().filter(|place| place.procs.is_none()).count() as u32;
         let mut left = procs.saturating_sub(known);
@@ -129,14 +129,14 @@ impl Layout {
 
     /// Returns the number of our processors that such a job holds.
     #[must_use]
-    pub fn held(&self, places: &[Place], procs: u32) -> u32 {
+    pub fn held(&self, places: &[NodeShare], procs: u32) -> u32 {
         self.counts(places, procs).iter().map(|&(_, count)| count).sum()
     }
 
     /// Numbers for a job on these nodes: the lowest of each that no other job has; where others
     /// have too many, any of the node's.
     #[must_use]
-    pub fn numbers(&self, places: &[Place], procs: u32, busy: &ProcSet) -> ProcSet {
+    pub fn numbers(&self, places: &[NodeShare], procs: u32, busy: &ProcSet) -> ProcSet {
         let mut set = ProcSet::new();
         for (at, count) in self.counts(places, procs) {
             let all = ProcSet::range(self.nodes[at].1.clone());
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::cluster::NodeState;
 
-    fn layout() -> Layout {
+    fn layout() -> NodeLayout {
         let node = |name: &str, procs| NodeFact {
             name: name.into(),
             state: NodeState::Up,
@@ -163,11 +163,11 @@ mod tests {
             whole_memory: None,
             devices: Vec::new(),
         };
-        Layout::new(&[node("n1", 4), node("n2", 4), node("n3", 8)])
+        NodeLayout::new(&[node("n1", 4), node("n2", 4), node("n3", 8)])
     }
 
-    fn on(node: &str, procs: Option<u32>) -> Place {
-        Place { node: node.into(), procs }
+    fn on(node: &str, procs: Option<u32>) -> NodeShare {
+        NodeShare { node: node.into(), procs }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The last thing that was seen, and what is different now.
 
-use crate::cluster::{JobFact, JobName, Key, NodeFact, RecordId, Snapshot};
+use crate::cluster::{ClusterSnapshot, JobFact, JobKey, JobName, NodeFact, RecordId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ pub struct Mirror {
 impl Mirror {
     /// Returns the differences in this snapshot.
     #[must_use]
-    pub fn diff(&self, seen: &Snapshot) -> Delta {
+    pub fn diff(&self, seen: &ClusterSnapshot) -> Delta {
         let mut delta = Delta { time: seen.time, ..Delta::default() };
         let mut listed = BTreeSet::new();
         for fact in &seen.jobs {
@@ -55,7 +55,7 @@ impl Mirror {
     }
 
     /// Takes the difference in. Returns the jobs that it is about, in order.
-    pub(crate) fn apply(&mut self, delta: &Delta) -> BTreeSet<Key> {
+    pub(crate) fn apply(&mut self, delta: &Delta) -> BTreeSet<JobKey> {
         let mut about = BTreeSet::new();
         let mut note = |fact: &JobFact| about.extend(fact.keys());
         for record in &delta.gone {
@@ -76,7 +76,7 @@ impl Mirror {
 
     /// Returns the facts of a job.
     #[must_use]
-    pub fn fact(&self, key: Key) -> Option<&JobFact> {
+    pub fn fact(&self, key: JobKey) -> Option<&JobFact> {
         let own = self.records.get(&RecordId { id: key.id, task: key.task, submit: key.submit });
         own.filter(|fact| fact.is_about(key)).or_else(|| {
             let folded = self.records.get(&RecordId { id: key.id, task: None, submit: key.submit });
@@ -90,7 +90,7 @@ impl Mirror {
     }
 
     /// The jobs that a user means: a job, every task of an array, or one task.
-    pub(crate) fn named(&self, name: JobName) -> impl Iterator<Item = Key> {
+    pub(crate) fn named(&self, name: JobName) -> impl Iterator<Item = JobKey> {
         let keys = self.of_array(name.id).flat_map(JobFact::keys);
         keys.filter(move |key| name.task.is_none() || key.task == name.task)
     }

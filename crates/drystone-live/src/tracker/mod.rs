@@ -17,16 +17,16 @@ mod room;
 mod settle;
 mod tracked;
 
-pub use layout::Layout;
+pub use layout::NodeLayout;
 pub use mirror::{Delta, Mirror};
-pub use names::Names;
-pub use news::{News, Stamp};
+pub use names::NumberedNames;
+pub use news::{Stamp, TrackerNews};
 pub(crate) use settle::how;
-pub use tracked::{Flight, Flying, Place, Promise, Retry, Story, Tracked, Why};
+pub use tracked::{AnnouncedStart, Flight, Flying, HoldReason, Retry, Tracked, TrackedPlace, TrackedStory};
 
-use crate::cluster::{JobFact, JobName, Key, Mark, Order, Outcome, Reason, Want};
+use crate::cluster::{ClusterOrder, HookMark, JobFact, JobKey, JobName, OrderOutcome, PendingReason, Want};
 use drystone::model::{JobId, Time};
-use drystone::policy::{Loss, PolicySpec};
+use drystone::policy::{CapacityLoss, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -40,7 +40,7 @@ const RECENT: usize = 500;
 /// Mode of the daemon: observe only, or act.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum DaemonMode {
     /// It touches nothing: the cluster starts jobs, and the policy only says what it would do.
     Shadow,
     /// The policy starts jobs.
@@ -49,9 +49,9 @@ pub enum Mode {
 
 /// Settings of a tracker.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct TrackerSettings {
     /// Mode of the daemon.
-    pub mode: Mode,
+    pub mode: DaemonMode,
     /// Partitions whose jobs the policy starts. They have the same nodes.
     pub partitions: Vec<String>,
     /// True if jobs that were pending without a hold before are taken over; otherwise the cluster
@@ -65,20 +65,20 @@ pub struct Settings {
     pub counts: bool,
 }
 
-impl Settings {
+impl TrackerSettings {
     /// Settings for a policy.
     #[must_use]
-    pub fn of(mode: Mode, partitions: Vec<String>, adopt_old: bool, policy: &PolicySpec) -> Settings {
+    pub fn of(mode: DaemonMode, partitions: Vec<String>, adopt_old: bool, policy: &PolicySpec) -> TrackerSettings {
         let policy = policy.scheduler().policy;
         let needs = policy.needs();
         let (names, suspends, counts) = (needs.name, needs.suspend, policy.counts_resources());
-        Settings { mode, partitions, adopt_old, names, suspends, counts }
+        TrackerSettings { mode, partitions, adopt_old, names, suspends, counts }
     }
 }
 
 /// Message of the hook in the controller about a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Told {
+pub enum HookMessage {
     /// A user holds a job, which may be held by us already.
     Hold(JobName),
     /// A user takes that back.
@@ -87,12 +87,12 @@ pub enum Told {
 
 /// Result of a look.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Turn {
+pub struct LookResult {
     /// Events for the session, each with its job where the session already knows it.
-    pub news: Vec<(Option<JobId>, News)>,
+    pub news: Vec<(Option<JobId>, TrackerNews)>,
     /// Orders without the policy: holds of jobs that could not start, starts whose room is free
     /// now.
-    pub orders: Vec<Order>,
+    pub orders: Vec<ClusterOrder>,
     /// Reason to hand the cluster back, if any.
     pub doubt: Option<String>,
     /// True if starts were refused: the policy may choose others.
@@ -101,17 +101,17 @@ pub struct Turn {
     pub kept: Option<(JobId, Time)>,
 }
 
-impl Turn {
-    fn tell(&mut self, id: Option<JobId>, news: News) {
+impl LookResult {
+    fn tell(&mut self, id: Option<JobId>, news: TrackerNews) {
         self.news.push((id, news));
     }
 }
 
 /// A job that is over.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Finished {
+pub struct FinishedJob {
     /// Identity of the job.
-    pub key: Key,
+    pub key: JobKey,
     /// Its processors.
     pub procs: u32,
     /// Owner, as an index into [`Tracker::users`].
@@ -119,33 +119,33 @@ pub struct Finished {
     /// Submit time, in the session's clock.
     pub submit: Time,
     /// History of the job.
-    pub story: Story,
+    pub story: TrackedStory,
 }
 
 /// The tracker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tracker {
-    settings: Settings,
-    layout: Layout,
+    settings: TrackerSettings,
+    layout: NodeLayout,
     mirror: Mirror,
-    jobs: BTreeMap<Key, Tracked>,
-    ids: BTreeMap<JobId, Key>,
+    jobs: BTreeMap<JobKey, Tracked>,
+    ids: BTreeMap<JobId, JobKey>,
     /// The key under which a number is known.
-    alive: BTreeMap<(u64, Option<u32>), Key>,
-    flying: BTreeSet<Key>,
-    timers: BTreeSet<(Time, Key)>,
+    alive: BTreeMap<(u64, Option<u32>), JobKey>,
+    flying: BTreeSet<JobKey>,
+    timers: BTreeSet<(Time, JobKey)>,
     /// Jobs that a limit stopped.
-    limited: BTreeSet<Key>,
+    limited: BTreeSet<JobKey>,
     /// Jobs that wait for others.
-    depending: BTreeSet<Key>,
+    depending: BTreeSet<JobKey>,
     /// Jobs that were released and depended on another still.
-    vain: BTreeSet<Key>,
+    vain: BTreeSet<JobKey>,
     /// Shapes of jobs that could not start.
     blocks: BTreeMap<blocked::JobShape, blocked::ShapeBlock>,
     /// The job that nodes are kept for.
     ahead: Option<kept::KeptFor>,
     /// Jobs to look at in this turn whether anything of them was seen or not.
-    recheck: BTreeSet<Key>,
+    recheck: BTreeSet<JobKey>,
     /// Time since which released jobs find no room and none has started, by [`Stamp::steady`].
     vain_since: Option<u64>,
     /// Time at which a task of an array was last seen released and waiting, by [`Stamp::steady`].
@@ -153,23 +153,23 @@ pub struct Tracker {
     /// Throttles of arrays.
     throttles: BTreeMap<u64, u32>,
     /// Jobs that we held before, from the ledger of an earlier daemon.
-    taken: BTreeSet<Key>,
+    taken: BTreeSet<JobKey>,
     /// Jobs that we suspended, from the same.
-    stopped: BTreeSet<Key>,
+    stopped: BTreeSet<JobKey>,
     /// Jobs that we bound to nodes, from the same.
-    bound: BTreeSet<Key>,
+    bound: BTreeSet<JobKey>,
     /// Jobs that their users held, from the same.
     user_holds: BTreeSet<JobName>,
     /// The cluster's time when this daemon began, if everything was given back before.
     given_back: Option<i64>,
-    users: Names,
-    groups: Names,
-    queues: Names,
+    users: NumberedNames,
+    groups: NumberedNames,
+    queues: NumberedNames,
     demands: demands::Demands,
     /// Offset between the cluster's time and the session's.
     offset: i64,
     stamp: Stamp,
-    losses: Vec<Loss>,
+    losses: Vec<CapacityLoss>,
     /// True if places of jobs matter: processors are out, or the policy names them.
     named: bool,
     /// True if a decision is due although nothing happened.
@@ -178,13 +178,13 @@ pub struct Tracker {
     retake: bool,
     /// True if a look has been taken.
     begun: bool,
-    recent: VecDeque<Finished>,
+    recent: VecDeque<FinishedJob>,
 }
 
 impl Tracker {
     /// A tracker of a cluster with these processors.
     #[must_use]
-    pub fn new(settings: Settings, layout: Layout) -> Tracker {
+    pub fn new(settings: TrackerSettings, layout: NodeLayout) -> Tracker {
         let named = settings.names;
         let demands = demands::Demands::new(&layout, settings.counts);
         Tracker {
@@ -211,9 +211,9 @@ impl Tracker {
             bound: BTreeSet::new(),
             user_holds: BTreeSet::new(),
             given_back: None,
-            users: Names::default(),
-            groups: Names::default(),
-            queues: Names::default(),
+            users: NumberedNames::default(),
+            groups: NumberedNames::default(),
+            queues: NumberedNames::default(),
             offset: 0,
             stamp: Stamp::default(),
             losses: Vec::new(),
@@ -227,7 +227,7 @@ impl Tracker {
 
     /// Takes over the jobs that an earlier daemon held and suspended, where nothing else of it is
     /// left. Call it before the first look.
-    pub fn remember(&mut self, taken: BTreeSet<Key>, stopped: BTreeSet<Key>, pinned: BTreeSet<Key>) {
+    pub fn remember(&mut self, taken: BTreeSet<JobKey>, stopped: BTreeSet<JobKey>, pinned: BTreeSet<JobKey>) {
         (self.taken, self.stopped, self.bound) = (taken, stopped, pinned);
     }
 
@@ -252,8 +252,8 @@ impl Tracker {
     }
 
     /// Takes in what was seen, and what the hook said meanwhile.
-    pub fn observe(&mut self, stamp: Stamp, delta: &Delta, told: &[Told]) -> Turn {
-        let mut turn = Turn::default();
+    pub fn observe(&mut self, stamp: Stamp, delta: &Delta, told: &[HookMessage]) -> LookResult {
+        let mut turn = LookResult::default();
         let flew = self.flying.clone();
         self.stamp = stamp;
         self.offset = stamp.now - delta.time;
@@ -275,12 +275,12 @@ impl Tracker {
                 self.advance(key, &mut turn, &mut arrays);
             }
         }
-        let freed: Vec<Key> = self.freed_of_limits(&turn).into_iter().chain(self.freed_of_others(&turn)).collect();
+        let freed: Vec<JobKey> = self.freed_of_limits(&turn).into_iter().chain(self.freed_of_others(&turn)).collect();
         for key in freed {
             self.advance(key, &mut turn, &mut arrays);
         }
         self.forget_ahead();
-        let ended = turn.news.iter().any(|(_, news)| matches!(news, News::Ended { .. }));
+        let ended = turn.news.iter().any(|(_, news)| matches!(news, TrackerNews::Ended { .. }));
         if ended || !delta.nodes.is_empty() || self.flying != flew {
             self.room_came(ended);
         }
@@ -303,9 +303,9 @@ impl Tracker {
     }
 
     /// Takes in what came of orders.
-    pub fn ordered(&mut self, orders: &[Order], outcomes: &[Outcome]) {
+    pub fn ordered(&mut self, orders: &[ClusterOrder], outcomes: &[OrderOutcome]) {
         for (order, outcome) in orders.iter().zip(outcomes) {
-            if *outcome == Outcome::Done {
+            if *outcome == OrderOutcome::Done {
                 continue;
             }
             // What is refused or unknown is looked at: what the cluster shows decides.
@@ -322,7 +322,7 @@ impl Tracker {
         if !self.named {
             return Want::default();
         }
-        let running = self.mirror.records().filter(|fact| fact.state == crate::cluster::State::Running);
+        let running = self.mirror.records().filter(|fact| fact.state == crate::cluster::JobState::Running);
         Want { places: running.filter(unclear).flat_map(JobFact::keys).collect() }
     }
 
@@ -378,13 +378,13 @@ impl Tracker {
 
     /// Returns the settings.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &TrackerSettings {
         &self.settings
     }
 
     /// The processors.
     #[must_use]
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &NodeLayout {
         &self.layout
     }
 
@@ -401,24 +401,24 @@ impl Tracker {
 
     /// A job.
     #[must_use]
-    pub fn job(&self, key: Key) -> Option<&Tracked> {
+    pub fn job(&self, key: JobKey) -> Option<&Tracked> {
         self.jobs.get(&key)
     }
 
     /// The job with this number of the session.
     #[must_use]
-    pub fn key(&self, id: JobId) -> Option<Key> {
+    pub fn key(&self, id: JobId) -> Option<JobKey> {
         self.ids.get(&id).copied()
     }
 
     /// Jobs that are over, the last ones.
-    pub fn recent(&self) -> impl Iterator<Item = &Finished> {
+    pub fn recent(&self) -> impl Iterator<Item = &FinishedJob> {
         self.recent.iter()
     }
 
     /// Names of users.
     #[must_use]
-    pub fn users(&self) -> &Names {
+    pub fn users(&self) -> &NumberedNames {
         &self.users
     }
 
@@ -438,7 +438,7 @@ impl Tracker {
     #[must_use]
     pub fn left_out(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
-        let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::State::Pending);
+        let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::JobState::Pending);
         for fact in pending {
             for why in self.foreign_reasons(fact, false) {
                 *counts.entry(why).or_insert(0) += fact.keys().len();
@@ -448,7 +448,7 @@ impl Tracker {
     }
 
     /// Says that the session has this job under this number.
-    pub(crate) fn numbered(&mut self, key: Key, id: JobId) {
+    pub(crate) fn numbered(&mut self, key: JobKey, id: JobId) {
         if let Some(tracked) = self.jobs.get_mut(&key) {
             tracked.id = Some(id);
             self.ids.insert(id, key);
@@ -456,19 +456,19 @@ impl Tracker {
     }
 
     /// Says that the session cannot have this job: it is the cluster's to start.
-    pub(crate) fn impossible(&mut self, key: Key) {
+    pub(crate) fn impossible(&mut self, key: JobKey) {
         if let Some(tracked) = self.jobs.get_mut(&key) {
-            (tracked.foreign, tracked.place, tracked.job) = (true, Place::Absent, None);
+            (tracked.foreign, tracked.place, tracked.job) = (true, TrackedPlace::Absent, None);
         }
     }
 
     /// Timers that have come.
-    fn due(&mut self) -> Vec<Key> {
-        let later = self.timers.split_off(&(Time(self.stamp.now + 1), Key { id: 0, task: None, submit: i64::MIN }));
+    fn due(&mut self) -> Vec<JobKey> {
+        let later = self.timers.split_off(&(Time(self.stamp.now + 1), JobKey { id: 0, task: None, submit: i64::MIN }));
         std::mem::replace(&mut self.timers, later).into_iter().map(|(_, key)| key).collect()
     }
 
-    fn note_throttles(&mut self, keys: &BTreeSet<Key>) {
+    fn note_throttles(&mut self, keys: &BTreeSet<JobKey>) {
         for id in keys.iter().filter(|key| key.task.is_some()).map(|key| key.id).collect::<BTreeSet<u64>>() {
             let mut facts = self.mirror.of_array(id).peekable();
             if facts.peek().is_none() {
@@ -481,20 +481,20 @@ impl Tracker {
     }
 
     /// Users' holds of jobs that are held already, as the hook tells of them.
-    fn take_told(&mut self, told: &[Told]) -> Vec<Key> {
+    fn take_told(&mut self, told: &[HookMessage]) -> Vec<JobKey> {
         let mut keys = Vec::new();
         for &line in told {
             let (name, holds) = match line {
-                Told::Hold(name) => (name, true),
-                Told::Release(name) => (name, false),
+                HookMessage::Hold(name) => (name, true),
+                HookMessage::Release(name) => (name, false),
             };
-            let about: Vec<Key> = self.mirror.named(name).collect();
+            let about: Vec<JobKey> = self.mirror.named(name).collect();
             for key in about {
                 let fact = self.mirror.fact(key).cloned();
                 let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
                 tracked.user_hold = holds;
                 // Its owner lets a job go that was requeued and held: it waits for the policy.
-                tracked.freed = !holds && fact.is_some_and(|fact| fact.reason == Reason::RequeuedHeld);
+                tracked.freed = !holds && fact.is_some_and(|fact| fact.reason == PendingReason::RequeuedHeld);
                 self.jobs.insert(key, tracked);
                 keys.push(key);
             }
@@ -504,17 +504,17 @@ impl Tracker {
 
     /// Applies what is known of users' holds from before to the jobs of the first look. Returns
     /// these jobs.
-    fn recall_users(&mut self) -> Vec<Key> {
+    fn recall_users(&mut self) -> Vec<JobKey> {
         let (holds, given_back) = (std::mem::take(&mut self.user_holds), std::mem::take(&mut self.given_back));
         if holds.is_empty() && given_back.is_none() {
             return Vec::new();
         }
-        let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::State::Pending && fact.held);
+        let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::JobState::Pending && fact.held);
         // The hook holds again from the first heartbeat on, and jobs may come before the first
         // look.
-        let old = |fact: &&JobFact| given_back.is_some_and(|since| fact.mark != Mark::Held || fact.submit < since);
-        let held: Vec<Key> = pending
-            .filter(|fact| fact.reason == Reason::UserHold)
+        let old = |fact: &&JobFact| given_back.is_some_and(|since| fact.mark != HookMark::Held || fact.submit < since);
+        let held: Vec<JobKey> = pending
+            .filter(|fact| fact.reason == PendingReason::UserHold)
             .flat_map(|fact| fact.keys().into_iter().map(move |key| (fact, key)))
             .filter(|(fact, key)| {
                 let names = [JobName { id: key.id, task: key.task }, JobName { id: key.id, task: None }];
@@ -533,7 +533,7 @@ impl Tracker {
 
     /// A job that has a new submit time and more restarts is the old one, requeued: it keeps its
     /// place. Returns the old keys.
-    fn take_requeues(&mut self, keys: &BTreeSet<Key>) -> BTreeSet<Key> {
+    fn take_requeues(&mut self, keys: &BTreeSet<JobKey>) -> BTreeSet<JobKey> {
         let mut moved = BTreeSet::new();
         for &key in keys {
             let Some(fact) = self.mirror.fact(key) else { continue };
@@ -543,7 +543,7 @@ impl Tracker {
             }
             let restarts = fact.restarts;
             let Some(mut tracked) = self.jobs.remove(&old) else { continue };
-            if restarts <= tracked.restarts || tracked.place == Place::Done {
+            if restarts <= tracked.restarts || tracked.place == TrackedPlace::Done {
                 self.jobs.insert(old, tracked);
                 continue;
             }
@@ -569,22 +569,24 @@ impl Tracker {
     }
 
     /// Jobs that a limit stopped, of users and classes of which a job has just ended.
-    fn freed_of_limits(&mut self, turn: &Turn) -> Vec<Key> {
+    fn freed_of_limits(&mut self, turn: &LookResult) -> Vec<JobKey> {
         if self.limited.is_empty() {
             return Vec::new();
         }
-        let ended =
-            turn.news.iter().filter_map(|(_, news)| if let News::Ended { key, .. } = news { Some(*key) } else { None });
+        let ended = turn
+            .news
+            .iter()
+            .filter_map(|(_, news)| if let TrackerNews::Ended { key, .. } = news { Some(*key) } else { None });
         let owners: BTreeSet<(String, String)> =
             ended.filter_map(|key| self.mirror.fact(key)).map(|fact| (fact.user.clone(), fact.class.clone())).collect();
-        let suits = |key: &Key| {
+        let suits = |key: &JobKey| {
             self.mirror.fact(*key).is_some_and(|fact| {
                 owners.iter().any(|(user, class)| *user == fact.user || (!class.is_empty() && *class == fact.class))
             })
         };
         // As many as have ended: of a hundred more the same limit would stop all but these.
-        let ends = turn.news.iter().filter(|(_, news)| matches!(news, News::Ended { .. })).count();
-        let freed: Vec<Key> = self.limited.iter().filter(|key| suits(key)).take(ends).copied().collect();
+        let ends = turn.news.iter().filter(|(_, news)| matches!(news, TrackerNews::Ended { .. })).count();
+        let freed: Vec<JobKey> = self.limited.iter().filter(|key| suits(key)).take(ends).copied().collect();
         for key in &freed {
             self.limited.remove(key);
             if let Some(tracked) = self.jobs.get_mut(key) {
@@ -596,19 +598,22 @@ impl Tracker {
 
     /// Jobs that were released in vain because of other jobs, where a job of their user has just
     /// ended: those tried least often first, a few for each end.
-    fn freed_of_others(&mut self, turn: &Turn) -> Vec<Key> {
+    fn freed_of_others(&mut self, turn: &LookResult) -> Vec<JobKey> {
         if self.vain.is_empty() {
             return Vec::new();
         }
-        let ended =
-            turn.news.iter().filter_map(|(_, news)| if let News::Ended { key, .. } = news { Some(*key) } else { None });
+        let ended = turn
+            .news
+            .iter()
+            .filter_map(|(_, news)| if let TrackerNews::Ended { key, .. } = news { Some(*key) } else { None });
         let mut room: BTreeMap<String, usize> = BTreeMap::new();
         for fact in ended.filter_map(|key| self.mirror.fact(key)) {
             *room.entry(fact.user.clone()).or_default() += TRIED_PER_END;
         }
         let jobs = &self.jobs;
-        self.vain.retain(|key| jobs.get(key).is_some_and(|t| matches!(t.place, Place::Waiting | Place::Held)));
-        let mut all: Vec<Key> = self.vain.iter().copied().collect();
+        self.vain
+            .retain(|key| jobs.get(key).is_some_and(|t| matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held)));
+        let mut all: Vec<JobKey> = self.vain.iter().copied().collect();
         all.sort_by_key(|key| (self.jobs.get(key).map_or(0, |t| t.vain), *key));
         all.retain(|key| {
             let user = self.mirror.fact(*key).map(|fact| fact.user.as_str());
@@ -626,7 +631,7 @@ impl Tracker {
     }
 
     /// Brings one job up to date.
-    fn advance(&mut self, key: Key, turn: &mut Turn, arrays: &mut BTreeSet<u64>) {
+    fn advance(&mut self, key: JobKey, turn: &mut LookResult, arrays: &mut BTreeSet<u64>) {
         let fact = self.mirror.fact(key).cloned();
         let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
         if self.still_flies(&mut tracked, fact.as_ref(), turn) {
@@ -634,10 +639,10 @@ impl Tracker {
             return;
         }
         self.flying.remove(&key);
-        let pending = fact.as_ref().is_some_and(|fact| fact.state == crate::cluster::State::Pending);
+        let pending = fact.as_ref().is_some_and(|fact| fact.state == crate::cluster::JobState::Pending);
         if self.throttles.contains_key(&key.id) && key.task.is_some() {
             arrays.insert(key.id);
-            if pending && matches!(tracked.place, Place::Absent | Place::Waiting | Place::Held) {
+            if pending && matches!(tracked.place, TrackedPlace::Absent | TrackedPlace::Waiting | TrackedPlace::Held) {
                 // Which of them may run is known when all have been looked at.
                 self.jobs.insert(key, tracked);
                 return;
@@ -648,33 +653,33 @@ impl Tracker {
     }
 
     /// Offers as many tasks of a throttled array as may run, the lowest first.
-    fn advance_array(&mut self, id: u64, turn: &mut Turn) {
+    fn advance_array(&mut self, id: u64, turn: &mut LookResult) {
         let Some(&throttle) = self.throttles.get(&id) else { return };
-        let range = Key { id, task: None, submit: i64::MIN }..=Key { id, task: Some(u32::MAX), submit: i64::MAX };
-        let tasks: Vec<Key> = self.jobs.range(range).map(|(&key, _)| key).collect();
-        let runs = |key: &Key| {
+        let range = JobKey { id, task: None, submit: i64::MIN }..=JobKey { id, task: Some(u32::MAX), submit: i64::MAX };
+        let tasks: Vec<JobKey> = self.jobs.range(range).map(|(&key, _)| key).collect();
+        let runs = |key: &JobKey| {
             let place = self.jobs.get(key).map(|tracked| tracked.place);
-            matches!(place, Some(Place::Running | Place::Suspended | Place::Interrupted))
+            matches!(place, Some(TrackedPlace::Running | TrackedPlace::Suspended | TrackedPlace::Interrupted))
         };
         let mut room = (throttle as usize).saturating_sub(tasks.iter().filter(|key| runs(key)).count());
         for key in tasks {
             let Some(fact) = self.mirror.fact(key).cloned() else { continue };
-            let pending = fact.state == crate::cluster::State::Pending;
+            let pending = fact.state == crate::cluster::JobState::Pending;
             let Some(tracked) = self.jobs.get(&key) else { continue };
             if !pending
                 || tracked.flight.is_some()
-                || !matches!(tracked.place, Place::Absent | Place::Waiting | Place::Held)
+                || !matches!(tracked.place, TrackedPlace::Absent | TrackedPlace::Waiting | TrackedPlace::Held)
             {
                 continue;
             }
             let Some(mut tracked) = self.jobs.remove(&key) else { continue };
             self.settle(&mut tracked, Some(&fact), room == 0, turn);
-            room -= usize::from(tracked.place == Place::Waiting);
+            room -= usize::from(tracked.place == TrackedPlace::Waiting);
             self.keep(tracked, true);
         }
     }
 
-    fn first_seen(&mut self, key: Key, fact: Option<&JobFact>) -> Tracked {
+    fn first_seen(&mut self, key: JobKey, fact: Option<&JobFact>) -> Tracked {
         let mut tracked = Tracked::new(key);
         tracked.story.seen = Some(self.stamp.time());
         tracked.taken = self.taken.remove(&key);
@@ -682,7 +687,7 @@ impl Tracker {
         tracked.pinned = self.bound.remove(&key);
         if let Some(fact) = fact {
             tracked.restarts = fact.restarts;
-            tracked.user_hold = fact.mark == Mark::User;
+            tracked.user_hold = fact.mark == HookMark::User;
             tracked.user_nodes = fact.pinned && !tracked.pinned;
         }
         self.alive.insert((key.id, key.task), key);
@@ -700,7 +705,7 @@ impl Tracker {
         if matches!(tracked.retry, Some(Retry::OnEnd(_))) {
             self.limited.insert(key);
         }
-        let over = matches!(tracked.place, Place::Done | Place::Absent);
+        let over = matches!(tracked.place, TrackedPlace::Done | TrackedPlace::Absent);
         if over && !listed {
             if self.alive.get(&(key.id, key.task)) == Some(&key) {
                 self.alive.remove(&(key.id, key.task));
@@ -722,7 +727,7 @@ impl Tracker {
                 self.recent.pop_front();
             }
             let (procs, user, submit) = (job.procs, job.user, job.submit);
-            self.recent.push_back(Finished { key: tracked.key, procs, user, submit, story: tracked.story.clone() });
+            self.recent.push_back(FinishedJob { key: tracked.key, procs, user, submit, story: tracked.story.clone() });
         }
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 /// Numbers names from 1 on.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Names {
+pub struct NumberedNames {
     names: Vec<String>,
     numbers: BTreeMap<String, i32>,
 }
 
-impl Names {
+impl NumberedNames {
     /// The number of a name; a new one gets the next.
     pub fn number(&mut self, name: &str) -> i32 {
         if let Some(&number) = self.numbers.get(name) {

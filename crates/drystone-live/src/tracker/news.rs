@@ -1,9 +1,9 @@
 //! Events from the tracker to the session.
 
-use crate::cluster::Key;
+use crate::cluster::JobKey;
 use drystone::engine::How;
 use drystone::model::{Job, Span, Time};
-use drystone::policy::Loss;
+use drystone::policy::CapacityLoss;
 use serde::{Deserialize, Serialize};
 
 /// The present, as every rule of the tracker needs it.
@@ -25,11 +25,11 @@ impl Stamp {
 
 /// One event for the session.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum News {
+pub enum TrackerNews {
     /// A job is new, and waits or is held back.
     Arrive {
         /// Identity of the job.
-        key: Key,
+        key: JobKey,
         /// Facts of the job.
         job: Job,
         /// True if it is held back.
@@ -38,7 +38,7 @@ pub enum News {
     /// A job is new, and runs already.
     AdoptRunning {
         /// Identity of the job.
-        key: Key,
+        key: JobKey,
         /// Facts of the job.
         job: Job,
         /// Start time.
@@ -47,7 +47,7 @@ pub enum News {
     /// A job is new, and suspended by the daemon itself.
     AdoptSuspended {
         /// Identity of the job.
-        key: Key,
+        key: JobKey,
         /// Facts of the job.
         job: Job,
         /// Run time so far.
@@ -56,71 +56,71 @@ pub enum News {
     /// It runs, unbidden or since another time.
     Started {
         /// Identity of the job.
-        key: Key,
+        key: JobKey,
         /// Start time.
         since: Time,
     },
     /// It runs on other processors than the session has it on.
-    Placed(Key),
+    Placed(JobKey),
     /// It waits again, from the beginning.
-    Requeued(Key),
+    Requeued(JobKey),
     /// It is held back.
-    Held(Key),
+    Held(JobKey),
     /// It waits again, in its place.
-    Released(Key),
+    Released(JobKey),
     /// It is another job from now on.
     Updated {
         /// Identity of the job.
-        key: Key,
+        key: JobKey,
         /// Facts of the job.
         job: Job,
     },
     /// Another than the daemon suspended it.
-    Interrupted(Key),
+    Interrupted(JobKey),
     /// It runs again that was suspended, or was not suspended after all.
-    Continued(Key),
+    Continued(JobKey),
     /// It was to resume, and did not.
-    StaysSuspended(Key),
+    StaysSuspended(JobKey),
     /// It is over.
     Ended {
         /// Identity of the job.
-        key: Key,
+        key: JobKey,
         /// Way in which it ended.
         how: How,
         /// Run time, if known.
         ran: Option<Span>,
     },
     /// It was withdrawn before it ran, or while it was suspended.
-    Cancelled(Key),
+    Cancelled(JobKey),
     /// Processors are out: all of them.
-    Losses(Vec<Loss>),
+    Losses(Vec<CapacityLoss>),
 }
 
-impl News {
+impl TrackerNews {
     /// Returns the job that has moved, if that is the event.
-    pub(crate) fn placed(&self) -> Option<Key> {
-        if let News::Placed(key) = *self { Some(key) } else { None }
+    pub(crate) fn placed(&self) -> Option<JobKey> {
+        if let TrackerNews::Placed(key) = *self { Some(key) } else { None }
     }
 
     /// Returns the job concerned.
     #[must_use]
-    pub fn key(&self) -> Option<Key> {
+    pub fn key(&self) -> Option<JobKey> {
         match *self {
-            News::Arrive { key, .. }
-            | News::AdoptRunning { key, .. }
-            | News::AdoptSuspended { key, .. }
-            | News::Started { key, .. }
-            | News::Placed(key)
-            | News::Requeued(key)
-            | News::Held(key)
-            | News::Released(key)
-            | News::Updated { key, .. }
-            | News::Interrupted(key)
-            | News::Continued(key)
-            | News::StaysSuspended(key)
-            | News::Ended { key, .. }
-            | News::Cancelled(key) => Some(key),
-            News::Losses(_) => None,
+            TrackerNews::Arrive { key, .. }
+            | TrackerNews::AdoptRunning { key, .. }
+            | TrackerNews::AdoptSuspended { key, .. }
+            | TrackerNews::Started { key, .. }
+            | TrackerNews::Placed(key)
+            | TrackerNews::Requeued(key)
+            | TrackerNews::Held(key)
+            | TrackerNews::Released(key)
+            | TrackerNews::Updated { key, .. }
+            | TrackerNews::Interrupted(key)
+            | TrackerNews::Continued(key)
+            | TrackerNews::StaysSuspended(key)
+            | TrackerNews::Ended { key, .. }
+            | TrackerNews::Cancelled(key) => Some(key),
+            TrackerNews::Losses(_) => None,
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Processors that are out.
 
-use super::{News, Place, Tracker, Turn};
-use crate::cluster::{Key, NodeState};
+use super::{LookResult, TrackedPlace, Tracker, TrackerNews};
+use crate::cluster::{JobKey, NodeState};
 use drystone::model::{ProcSet, Time};
-use drystone::policy::Loss;
+use drystone::policy::CapacityLoss;
 
 impl Tracker {
     /// Tells the session of nodes that went out or came back. From the first loss on it matters
     /// where jobs run.
-    pub(super) fn look_at_nodes(&mut self, turn: &mut Turn) {
+    pub(super) fn look_at_nodes(&mut self, turn: &mut LookResult) {
         if self.is_blind() {
             // The controller has just begun, and says nothing of use.
             return;
@@ -16,10 +16,10 @@ impl Tracker {
         let since = |set: &ProcSet| self.losses.iter().find(|loss| loss.on == *set).map(|loss| loss.from);
         let is_up = |name: &str| self.mirror.node(name).is_some_and(|node| node.state == NodeState::Up);
         let out = self.layout.nodes().filter(|(name, _)| !is_up(name));
-        let losses: Vec<Loss> = out
+        let losses: Vec<CapacityLoss> = out
             .map(|(_, range)| {
                 let on = ProcSet::range(range.clone());
-                Loss { from: since(&on).unwrap_or(self.stamp.time()), on, until: Time::MAX }
+                CapacityLoss { from: since(&on).unwrap_or(self.stamp.time()), on, until: Time::MAX }
             })
             .collect();
         if losses == self.losses {
@@ -27,17 +27,17 @@ impl Tracker {
         }
         if !self.named {
             let running: Vec<_> =
-                self.name_all().into_iter().map(|key| (self.jobs[&key].id, News::Placed(key))).collect();
+                self.name_all().into_iter().map(|key| (self.jobs[&key].id, TrackerNews::Placed(key))).collect();
             turn.news.extend(running);
         }
         self.losses.clone_from(&losses);
-        turn.news.push((None, News::Losses(losses)));
+        turn.news.push((None, TrackerNews::Losses(losses)));
     }
 
     /// From now on it matters where jobs run. Returns those that do.
-    pub(crate) fn name_all(&mut self) -> Vec<Key> {
+    pub(crate) fn name_all(&mut self) -> Vec<JobKey> {
         self.named = true;
-        let running = self.jobs.values().filter(|t| t.place == Place::Running && t.flight.is_none());
+        let running = self.jobs.values().filter(|t| t.place == TrackedPlace::Running && t.flight.is_none());
         running.map(|t| t.key).collect()
     }
 }

@@ -1,12 +1,12 @@
 //! Room on the nodes now, as the cluster shows it.
 
 use super::{Flying, Tracker};
-use crate::cluster::{JobFact, Key, NodeState, State};
+use crate::cluster::{JobFact, JobKey, JobState, NodeState};
 use std::collections::BTreeMap;
 
 /// Idle processors of each node, those of jobs in flight taken off.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
+pub(super) struct IdleRoom {
     idle: Vec<u32>,
     /// Memory in MB of each node that is free; `u64::MAX` where it is not counted.
     memory: Vec<u64>,
@@ -20,7 +20,7 @@ pub(super) struct Room {
 
 /// Needs of a job on nodes.
 #[derive(Clone, Debug)]
-pub(super) struct Need {
+pub(super) struct NodeNeed {
     procs: u32,
     /// Memory in MB that these take in all.
     memory: u64,
@@ -36,7 +36,7 @@ pub(super) struct Need {
 impl Tracker {
     /// Returns the needs of a job; one that could not start in pieces needs as few nodes as can
     /// hold it.
-    pub(super) fn need(&self, fact: &JobFact, narrow: bool) -> Need {
+    pub(super) fn need(&self, fact: &JobFact, narrow: bool) -> NodeNeed {
         let mut nodes = fact.nodes.max(1);
         if narrow {
             let mut sizes: Vec<u32> = self.layout.nodes().map(|(_, range)| range.end - range.start).collect();
@@ -52,7 +52,7 @@ impl Tracker {
             nodes = nodes.max(least);
         }
         let devices = fact.devices.iter().map(|(name, count)| (name.clone(), count.div_ceil(nodes))).collect();
-        Need {
+        NodeNeed {
             devices,
             procs: fact.procs,
             memory: fact.memory.unwrap_or(0),
@@ -63,7 +63,7 @@ impl Tracker {
     }
 }
 
-impl Need {
+impl NodeNeed {
     /// Number of its processors that have to be on one node together.
     pub(super) fn piece(&self) -> u32 {
         self.together
@@ -86,20 +86,20 @@ impl Need {
 }
 
 /// Returns whether a piece fits on as many nodes as the job wants.
-fn spreads(fit: &[u32], need: &Need) -> bool {
+fn spreads(fit: &[u32], need: &NodeNeed) -> bool {
     fit.iter().filter(|&&procs| procs >= need.together).count() >= need.nodes as usize
 }
 
-impl Room {
+impl IdleRoom {
     /// Takes what a job needs, if it fits. A job fits where its pieces do, the fullest nodes last.
-    pub(super) fn take(&mut self, need: &Need) -> bool {
+    pub(super) fn take(&mut self, need: &NodeNeed) -> bool {
         let Some(on) = self.place(need) else { return false };
         self.take_at(need, &on);
         true
     }
 
     /// Returns the nodes that a job fits on, each with the number of its processors there.
-    pub(super) fn place(&self, need: &Need) -> Option<Vec<(usize, u32)>> {
+    pub(super) fn place(&self, need: &NodeNeed) -> Option<Vec<(usize, u32)>> {
         let total: u32 = self.idle.iter().sum();
         if total < need.procs + self.owed {
             return None;
@@ -132,7 +132,7 @@ impl Room {
     }
 
     /// Takes what a job needs on these nodes.
-    pub(super) fn take_at(&mut self, need: &Need, on: &[(usize, u32)]) {
+    pub(super) fn take_at(&mut self, need: &NodeNeed, on: &[(usize, u32)]) {
         for &(at, procs) in on {
             self.idle[at] = self.idle[at].saturating_sub(procs);
             if self.memory[at] < u64::MAX {
@@ -147,7 +147,7 @@ impl Room {
     }
 
     /// Gives back what a job has on these nodes.
-    pub(super) fn give_back(&mut self, need: &Need, on: &[(usize, u32)]) {
+    pub(super) fn give_back(&mut self, need: &NodeNeed, on: &[(usize, u32)]) {
         for &(at, procs) in on.iter().filter(|&&(at, _)| !self.out[at]) {
             self.idle[at] += procs;
             self.memory[at] = self.memory[at].saturating_add(need.memory_of(procs));
@@ -160,7 +160,7 @@ impl Room {
     }
 
     /// Returns the room that is in both of two.
-    pub(super) fn least(&self, other: &Room) -> Room {
+    pub(super) fn least(&self, other: &IdleRoom) -> IdleRoom {
         let mut least = self.clone();
         for at in 0..self.idle.len() {
             least.idle[at] = self.idle[at].min(other.idle[at]);
@@ -179,13 +179,13 @@ impl Room {
     }
 
     /// Returns the number of a job's processors that a node has room for.
-    pub(super) fn fit(&self, at: usize, need: &Need) -> u32 {
+    pub(super) fn fit(&self, at: usize, need: &NodeNeed) -> u32 {
         let has = |(name, count): &(String, u32)| self.devices[at].get(name).is_some_and(|free| free >= count);
         if need.devices.iter().all(has) { self.idle[at].min(need.fit(self.memory[at])) } else { 0 }
     }
 
     /// Takes what is left of a job in flight, wherever that is.
-    pub(super) fn owe(&mut self, need: &Need) {
+    pub(super) fn owe(&mut self, need: &NodeNeed) {
         if !self.take(need) {
             self.owed += need.procs;
         }
@@ -202,7 +202,7 @@ impl Room {
     }
 
     /// Returns whether each of these nodes has the memory for this many of a job's processors.
-    pub(super) fn has_memory(&self, need: &Need, counts: &[(usize, u32)]) -> bool {
+    pub(super) fn has_memory(&self, need: &NodeNeed, counts: &[(usize, u32)]) -> bool {
         counts.iter().all(|&(at, procs)| procs == 0 || need.fit(self.memory[at]) >= procs)
     }
 
@@ -216,7 +216,7 @@ impl Room {
 
 impl Tracker {
     /// Returns the room of all nodes without any job, those that are out included.
-    pub(super) fn empty_room(&self) -> Room {
+    pub(super) fn empty_room(&self) -> IdleRoom {
         let of = |name: &str| self.mirror.node(name);
         let nodes = || self.layout.nodes();
         let memory = nodes().map(|(name, _)| of(name).and_then(|node| node.whole_memory).unwrap_or(u64::MAX));
@@ -224,7 +224,7 @@ impl Tracker {
             let all = of(name).into_iter().flat_map(|node| &node.devices);
             all.map(|one| (one.name.clone(), one.all)).collect()
         });
-        Room {
+        IdleRoom {
             idle: nodes().map(|(_, range)| range.end - range.start).collect(),
             memory: memory.collect(),
             devices: devices.collect(),
@@ -234,7 +234,7 @@ impl Tracker {
     }
 
     /// Returns the idle room as the cluster shows it.
-    pub(super) fn idle_room(&self) -> Room {
+    pub(super) fn idle_room(&self) -> IdleRoom {
         let up = |name: &str| self.mirror.node(name).filter(|node| node.state == NodeState::Up);
         let idle = self
             .layout
@@ -250,26 +250,26 @@ impl Tracker {
         });
         let out = self.layout.nodes().map(|(name, _)| up(name).is_none());
         let (idle, memory, devices) = (idle.collect(), free.collect(), devices.collect());
-        Room { idle, memory, devices, owed: 0, out: out.collect() }
+        IdleRoom { idle, memory, devices, owed: 0, out: out.collect() }
     }
 
     /// Returns the number of processors that no listed job explains. The cluster shows its jobs a
     /// moment before its nodes: a job in flight that starts in between is pending and has its
     /// processors. It must not take room twice.
     fn begun_meanwhile(&self) -> u32 {
-        let is_launched = |key: &Key| self.jobs.get(key).is_some_and(|t| t.flies(Flying::Launching));
+        let is_launched = |key: &JobKey| self.jobs.get(key).is_some_and(|t| t.flies(Flying::Launching));
         if !self.flying.iter().any(is_launched) {
             return 0;
         }
         let nodes = self.layout.nodes().filter_map(|(name, _)| self.mirror.node(name));
         let busy: u32 = nodes.filter(|node| node.state == NodeState::Up).map(|node| node.busy).sum();
-        let has = |fact: &&JobFact| matches!(fact.state, State::Running | State::Suspended);
+        let has = |fact: &&JobFact| matches!(fact.state, JobState::Running | JobState::Suspended);
         let of = |fact: &JobFact| self.layout.held(&fact.places, fact.procs);
         busy.saturating_sub(self.mirror.records().filter(has).map(of).sum())
     }
 
     /// Returns the idle room as the cluster shows it, less the needs of jobs in flight.
-    pub(super) fn room(&self) -> Room {
+    pub(super) fn room(&self) -> IdleRoom {
         let mut room = self.idle_room();
         let mut begun = self.begun_meanwhile();
         for key in &self.flying {

@@ -1,8 +1,8 @@
 //! Step from the session's state of a job to the cluster's.
 
-use super::{Flight, Flying, Mode, News, Place, Tracked, Tracker, Turn, Why};
-use crate::cluster::{Ending, JobFact, Order, Reason, State};
-use crate::journal::Past;
+use super::{DaemonMode, Flight, Flying, HoldReason, LookResult, Tracked, TrackedPlace, Tracker, TrackerNews};
+use crate::cluster::{ClusterOrder, Ending, JobFact, JobState, PendingReason};
+use crate::journal::ExportedJob;
 use drystone::engine::How;
 use drystone::model::{Job, Span, Time};
 
@@ -14,11 +14,11 @@ const UNLIMITED: i64 = 365 * 86_400;
 const SLIP: u64 = 15_000;
 
 /// State in which the cluster has a job.
-enum Target {
+enum ClusterTarget {
     /// Nowhere that concerns the session.
     Absent,
     Waiting,
-    Held(Why),
+    Held(HoldReason),
     Running,
     /// By us.
     Suspended,
@@ -31,24 +31,24 @@ enum Target {
 
 impl Tracker {
     /// Tells the session whatever brings it from where it has a job to where the cluster has it.
-    pub(super) fn settle(&mut self, t: &mut Tracked, fact: Option<&JobFact>, throttled: bool, turn: &mut Turn) {
+    pub(super) fn settle(&mut self, t: &mut Tracked, fact: Option<&JobFact>, throttled: bool, turn: &mut LookResult) {
         let target = self.target(t, fact, throttled, turn);
-        if t.place == Place::Done && !matches!(target, Target::Over(_) | Target::Gone) {
+        if t.place == TrackedPlace::Done && !matches!(target, ClusterTarget::Over(_) | ClusterTarget::Gone) {
             // The cluster has forgotten that it is over.
             if let Some(id) = t.id.take() {
                 self.ids.remove(&id);
             }
-            (t.place, t.job) = (Place::Absent, None);
+            (t.place, t.job) = (TrackedPlace::Absent, None);
         }
         match (target, fact) {
-            (Target::Gone, _) => self.settle_gone(t, turn),
-            (Target::Absent, _) => self.settle_absent(t, turn),
-            (Target::Over(ending), Some(fact)) => self.settle_over(t, fact, ending, turn),
-            (Target::Waiting, Some(fact)) => self.settle_pending(t, fact, None, turn),
-            (Target::Held(why), Some(fact)) => self.settle_pending(t, fact, Some(why), turn),
-            (Target::Running, Some(fact)) => self.settle_running(t, fact, turn),
-            (Target::Suspended, Some(fact)) => self.settle_suspended(t, fact, true, turn),
-            (Target::Interrupted, Some(fact)) => self.settle_suspended(t, fact, false, turn),
+            (ClusterTarget::Gone, _) => self.settle_gone(t, turn),
+            (ClusterTarget::Absent, _) => self.settle_absent(t, turn),
+            (ClusterTarget::Over(ending), Some(fact)) => self.settle_over(t, fact, ending, turn),
+            (ClusterTarget::Waiting, Some(fact)) => self.settle_pending(t, fact, None, turn),
+            (ClusterTarget::Held(why), Some(fact)) => self.settle_pending(t, fact, Some(why), turn),
+            (ClusterTarget::Running, Some(fact)) => self.settle_running(t, fact, turn),
+            (ClusterTarget::Suspended, Some(fact)) => self.settle_suspended(t, fact, true, turn),
+            (ClusterTarget::Interrupted, Some(fact)) => self.settle_suspended(t, fact, false, turn),
             (_, None) => {}
         }
     }
@@ -56,66 +56,81 @@ impl Tracker {
     /// A job that is requeued while it is suspended comes back held, as if an administrator held
     /// it.
     fn note_orphan(t: &mut Tracked, fact: &JobFact) {
-        let stopped = matches!(t.place, Place::Suspended | Place::Interrupted) || t.stopped;
-        if fact.state != State::Pending {
+        let stopped = matches!(t.place, TrackedPlace::Suspended | TrackedPlace::Interrupted) || t.stopped;
+        if fact.state != JobState::Pending {
             t.orphaned = false;
-        } else if stopped && fact.reason == Reason::AdminHold {
+        } else if stopped && fact.reason == PendingReason::AdminHold {
             t.orphaned = true;
         }
     }
 
-    fn target(&mut self, t: &mut Tracked, fact: Option<&JobFact>, throttled: bool, turn: &mut Turn) -> Target {
-        let Some(fact) = fact else { return Target::Gone };
+    fn target(
+        &mut self,
+        t: &mut Tracked,
+        fact: Option<&JobFact>,
+        throttled: bool,
+        turn: &mut LookResult,
+    ) -> ClusterTarget {
+        let Some(fact) = fact else { return ClusterTarget::Gone };
         Tracker::note_orphan(t, fact);
         match fact.state {
-            State::Ended(ending) => Target::Over(ending),
-            State::Running | State::Suspended if self.held_by(fact) == 0 => Target::Absent,
-            State::Running => Target::Running,
-            State::Suspended if t.stopped && self.settings.suspends => Target::Suspended,
-            State::Suspended => Target::Interrupted,
-            State::Pending => self.pending_target(t, fact, throttled, turn),
+            JobState::Ended(ending) => ClusterTarget::Over(ending),
+            JobState::Running | JobState::Suspended if self.held_by(fact) == 0 => ClusterTarget::Absent,
+            JobState::Running => ClusterTarget::Running,
+            JobState::Suspended if t.stopped && self.settings.suspends => ClusterTarget::Suspended,
+            JobState::Suspended => ClusterTarget::Interrupted,
+            JobState::Pending => self.pending_target(t, fact, throttled, turn),
         }
     }
 
-    fn pending_target(&mut self, t: &mut Tracked, fact: &JobFact, throttled: bool, turn: &mut Turn) -> Target {
-        let driving = self.settings.mode == Mode::Drive;
+    fn pending_target(
+        &mut self,
+        t: &mut Tracked,
+        fact: &JobFact,
+        throttled: bool,
+        turn: &mut LookResult,
+    ) -> ClusterTarget {
+        let driving = self.settings.mode == DaemonMode::Drive;
         if !self.settings.adopt_old && !self.begun && driving && !fact.held {
             t.foreign = true;
         }
         if self.is_foreign(t, fact) {
-            let ours = fact.held && Tracker::is_ours(t, fact) && fact.mark != crate::cluster::Mark::User;
+            let ours = fact.held && Tracker::is_ours(t, fact) && fact.mark != crate::cluster::HookMark::User;
             if driving && ours && !t.user_hold {
-                self.order(t, Flying::LettingGo, Order::Release(t.key), turn);
+                self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn);
             }
-            return Target::Absent;
+            return ClusterTarget::Absent;
         }
         if !fact.held {
             // An authorised user has released it.
             t.user_hold = false;
         }
         if driving && !fact.held {
-            let known = matches!(t.place, Place::Waiting | Place::Held);
-            let kept = matches!(t.why, Some(Why::Admin | Why::LaunchFailed | Why::User | Why::Taking));
+            let known = matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held);
+            let kept = matches!(
+                t.why,
+                Some(HoldReason::Admin | HoldReason::LaunchFailed | HoldReason::User | HoldReason::Taking)
+            );
             if known && !kept && !self.retake {
-                return Target::Held(Why::LetGo);
+                return ClusterTarget::Held(HoldReason::LetGo);
             }
             t.taken = true;
-            self.order(t, Flying::Taking, Order::Hold(t.key), turn);
-            return Target::Held(Why::Taking);
+            self.order(t, Flying::Taking, ClusterOrder::Hold(t.key), turn);
+            return ClusterTarget::Held(HoldReason::Taking);
         }
         if driving && self.slips(t, fact) {
-            self.order(t, Flying::Holding, Order::Hold(t.key), turn);
-            return Target::Held(Why::Taking);
+            self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
+            return ClusterTarget::Held(HoldReason::Taking);
         }
-        self.why_not(t, fact, throttled).map_or(Target::Waiting, Target::Held)
+        self.why_not(t, fact, throttled).map_or(ClusterTarget::Waiting, ClusterTarget::Held)
     }
 
     /// Returns whether our hold of a task has just turned into one that looks like an
     /// administrator's. Holding it again makes it ours where the daemon is not the task's owner,
     /// and notes it in the ledger.
     fn slips(&self, t: &mut Tracked, fact: &JobFact) -> bool {
-        if fact.reason != Reason::AdminHold || t.key.task.is_none() || !Tracker::is_ours(t, fact) {
-            t.slipped &= fact.reason == Reason::AdminHold;
+        if fact.reason != PendingReason::AdminHold || t.key.task.is_none() || !Tracker::is_ours(t, fact) {
+            t.slipped &= fact.reason == PendingReason::AdminHold;
             return false;
         }
         let tried = self.array_tries.get(&t.key.id);
@@ -126,60 +141,62 @@ impl Tracker {
     }
 
     /// Orders something and remembers that it is on its way.
-    pub(super) fn order(&mut self, t: &mut Tracked, what: Flying, order: Order, turn: &mut Turn) {
+    pub(super) fn order(&mut self, t: &mut Tracked, what: Flying, order: ClusterOrder, turn: &mut LookResult) {
         let tries = t.flight.filter(|flight| flight.what == what).map_or(0, |flight| flight.tries) + 1;
         t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries, seen: false });
         self.flying.insert(t.key);
         turn.orders.push(order);
     }
 
-    fn settle_gone(&mut self, t: &mut Tracked, turn: &mut Turn) {
+    fn settle_gone(&mut self, t: &mut Tracked, turn: &mut LookResult) {
         let key = t.key;
         match t.place {
-            Place::Absent | Place::Done => {}
-            Place::Waiting | Place::Held | Place::Suspended | Place::Interrupted => {
-                turn.tell(t.id, News::Cancelled(key))
+            TrackedPlace::Absent | TrackedPlace::Done => {}
+            TrackedPlace::Waiting | TrackedPlace::Held | TrackedPlace::Suspended | TrackedPlace::Interrupted => {
+                turn.tell(t.id, TrackerNews::Cancelled(key))
             }
             // It is not known how long it ran, or whether it did.
-            Place::Running => turn.tell(t.id, News::Ended { key, how: How::NotStarted, ran: None }),
+            TrackedPlace::Running => turn.tell(t.id, TrackerNews::Ended { key, how: How::NotStarted, ran: None }),
         }
         self.finish(t, None);
     }
 
-    fn settle_absent(&mut self, t: &mut Tracked, turn: &mut Turn) {
+    fn settle_absent(&mut self, t: &mut Tracked, turn: &mut LookResult) {
         let key = t.key;
         match t.place {
-            Place::Absent | Place::Done => return,
-            Place::Running => turn.tell(t.id, News::Ended { key, how: How::NotStarted, ran: None }),
-            _ => turn.tell(t.id, News::Cancelled(key)),
+            TrackedPlace::Absent | TrackedPlace::Done => return,
+            TrackedPlace::Running => turn.tell(t.id, TrackerNews::Ended { key, how: How::NotStarted, ran: None }),
+            _ => turn.tell(t.id, TrackerNews::Cancelled(key)),
         }
         if let Some(id) = t.id.take() {
             self.ids.remove(&id);
         }
-        (t.place, t.job) = (Place::Absent, None);
+        (t.place, t.job) = (TrackedPlace::Absent, None);
     }
 
-    fn settle_over(&mut self, t: &mut Tracked, fact: &JobFact, ending: Ending, turn: &mut Turn) {
+    fn settle_over(&mut self, t: &mut Tracked, fact: &JobFact, ending: Ending, turn: &mut LookResult) {
         let key = t.key;
         let ran = Span(fact.ran.max(0));
-        let over = News::Ended { key, how: how(ending), ran: Some(ran) };
+        let over = TrackerNews::Ended { key, how: how(ending), ran: Some(ran) };
         let did_run = !fact.places.is_empty() || ran > Span::ZERO;
         match t.place {
-            Place::Absent | Place::Done => {}
-            Place::Waiting | Place::Held if did_run => {
-                turn.tell(t.id, News::Started { key, since: self.since(fact) });
+            TrackedPlace::Absent | TrackedPlace::Done => {}
+            TrackedPlace::Waiting | TrackedPlace::Held if did_run => {
+                turn.tell(t.id, TrackerNews::Started { key, since: self.since(fact) });
                 turn.tell(t.id, over);
             }
-            Place::Running => turn.tell(
+            TrackedPlace::Running => turn.tell(
                 t.id,
-                if did_run { over } else { News::Ended { key, how: How::NotStarted, ran: Some(Span::ZERO) } },
+                if did_run { over } else { TrackerNews::Ended { key, how: How::NotStarted, ran: Some(Span::ZERO) } },
             ),
-            Place::Suspended | Place::Interrupted if !matches!(ending, Ending::Cancelled | Ending::Removed) => {
+            TrackedPlace::Suspended | TrackedPlace::Interrupted
+                if !matches!(ending, Ending::Cancelled | Ending::Removed) =>
+            {
                 // It has gone on meanwhile.
-                turn.tell(t.id, News::Continued(key));
+                turn.tell(t.id, TrackerNews::Continued(key));
                 turn.tell(t.id, over);
             }
-            _ => turn.tell(t.id, News::Cancelled(key)),
+            _ => turn.tell(t.id, TrackerNews::Cancelled(key)),
         }
         if did_run {
             t.story.started = Some(self.since(fact));
@@ -188,115 +205,115 @@ impl Tracker {
     }
 
     fn finish(&mut self, t: &mut Tracked, ending: Option<Ending>) {
-        if !matches!(t.place, Place::Done | Place::Absent) {
+        if !matches!(t.place, TrackedPlace::Done | TrackedPlace::Absent) {
             t.story.ended = Some((self.stamp.time(), ending.unwrap_or(Ending::Cancelled)));
             self.remember_finished(t);
         }
-        (t.place, t.flight, t.why, t.retry) = (Place::Done, None, None, None);
+        (t.place, t.flight, t.why, t.retry) = (TrackedPlace::Done, None, None, None);
         self.depending.remove(&t.key);
     }
 
-    fn settle_pending(&mut self, t: &mut Tracked, fact: &JobFact, why: Option<Why>, turn: &mut Turn) {
+    fn settle_pending(&mut self, t: &mut Tracked, fact: &JobFact, why: Option<HoldReason>, turn: &mut LookResult) {
         let key = t.key;
         let held = why.is_some();
         match t.place {
-            Place::Absent | Place::Done => {
+            TrackedPlace::Absent | TrackedPlace::Done => {
                 let job = self.job_of(t, fact, fact.procs);
                 t.job = Some(job.clone());
-                turn.tell(t.id, News::Arrive { key, job, held });
+                turn.tell(t.id, TrackerNews::Arrive { key, job, held });
             }
-            Place::Waiting | Place::Held => {
-                if t.place == Place::Waiting && held {
-                    turn.tell(t.id, News::Held(key));
+            TrackedPlace::Waiting | TrackedPlace::Held => {
+                if t.place == TrackedPlace::Waiting && held {
+                    turn.tell(t.id, TrackerNews::Held(key));
                 }
                 self.update(t, fact, fact.procs, turn);
-                if t.place == Place::Held && !held {
-                    turn.tell(t.id, News::Released(key));
+                if t.place == TrackedPlace::Held && !held {
+                    turn.tell(t.id, TrackerNews::Released(key));
                 }
             }
-            Place::Running | Place::Suspended | Place::Interrupted => {
-                turn.tell(t.id, News::Requeued(key));
+            TrackedPlace::Running | TrackedPlace::Suspended | TrackedPlace::Interrupted => {
+                turn.tell(t.id, TrackerNews::Requeued(key));
                 if held {
-                    turn.tell(t.id, News::Held(key));
+                    turn.tell(t.id, TrackerNews::Held(key));
                 }
                 self.update(t, fact, fact.procs, turn);
                 (t.stopped, t.story.decided, t.story.started) = (false, None, None);
             }
         }
-        (t.place, t.why) = (if held { Place::Held } else { Place::Waiting }, why);
+        (t.place, t.why) = (if held { TrackedPlace::Held } else { TrackedPlace::Waiting }, why);
     }
 
-    pub(super) fn settle_running(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) {
+    pub(super) fn settle_running(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) {
         let key = t.key;
-        if fact.leaving && t.place == Place::Running {
+        if fact.leaving && t.place == TrackedPlace::Running {
             self.shrink(t, fact, turn);
             return;
         }
         let procs = self.held_by(fact);
         let since = self.since(fact);
         match t.place {
-            Place::Absent | Place::Done => {
+            TrackedPlace::Absent | TrackedPlace::Done => {
                 let job = self.job_of(t, fact, procs);
                 t.job = Some(job.clone());
-                turn.tell(t.id, News::AdoptRunning { key, job, since });
+                turn.tell(t.id, TrackerNews::AdoptRunning { key, job, since });
             }
-            Place::Waiting | Place::Held => {
+            TrackedPlace::Waiting | TrackedPlace::Held => {
                 self.update(t, fact, procs, turn);
-                turn.tell(t.id, News::Started { key, since });
+                turn.tell(t.id, TrackerNews::Started { key, since });
             }
-            Place::Suspended | Place::Interrupted => {
-                turn.tell(t.id, News::Continued(key));
+            TrackedPlace::Suspended | TrackedPlace::Interrupted => {
+                turn.tell(t.id, TrackerNews::Continued(key));
                 self.update(t, fact, procs, turn);
             }
-            Place::Running => self.update(t, fact, procs, turn),
+            TrackedPlace::Running => self.update(t, fact, procs, turn),
         }
         if self.named {
-            turn.tell(t.id, News::Placed(key));
+            turn.tell(t.id, TrackerNews::Placed(key));
         }
-        (t.place, t.why, t.stopped, t.retry) = (Place::Running, None, false, None);
+        (t.place, t.why, t.stopped, t.retry) = (TrackedPlace::Running, None, false, None);
         t.story.started = Some(since);
     }
 
     /// A job that is being cleaned up gives its nodes back one by one.
-    fn shrink(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) {
+    fn shrink(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) {
         let had = t.job.as_ref().map_or(0, |job| job.procs);
         let has = if fact.places.is_empty() { had } else { self.layout.held(&fact.places, fact.procs) };
         if has > 0 && has < had {
             self.update(t, fact, has, turn);
             if self.named {
-                turn.tell(t.id, News::Placed(t.key));
+                turn.tell(t.id, TrackerNews::Placed(t.key));
             }
         }
     }
 
-    fn settle_suspended(&mut self, t: &mut Tracked, fact: &JobFact, ours: bool, turn: &mut Turn) {
+    fn settle_suspended(&mut self, t: &mut Tracked, fact: &JobFact, ours: bool, turn: &mut LookResult) {
         let key = t.key;
         let procs = self.held_by(fact);
         match (t.place, ours) {
-            (Place::Suspended, true) | (Place::Interrupted, false) => return,
-            (Place::Absent | Place::Done, true) => {
+            (TrackedPlace::Suspended, true) | (TrackedPlace::Interrupted, false) => return,
+            (TrackedPlace::Absent | TrackedPlace::Done, true) => {
                 let job = self.job_of(t, fact, procs);
                 t.job = Some(job.clone());
-                turn.tell(t.id, News::AdoptSuspended { key, job, ran: Span(fact.ran.max(0)) });
+                turn.tell(t.id, TrackerNews::AdoptSuspended { key, job, ran: Span(fact.ran.max(0)) });
             }
-            (Place::Running, true) => turn.tell(t.id, News::StaysSuspended(key)),
+            (TrackedPlace::Running, true) => turn.tell(t.id, TrackerNews::StaysSuspended(key)),
             (_, _) => {
-                if t.place != Place::Running {
+                if t.place != TrackedPlace::Running {
                     self.settle_running(t, fact, turn);
                 }
-                turn.tell(t.id, News::Interrupted(key));
+                turn.tell(t.id, TrackerNews::Interrupted(key));
             }
         }
-        t.place = if ours { Place::Suspended } else { Place::Interrupted };
+        t.place = if ours { TrackedPlace::Suspended } else { TrackedPlace::Interrupted };
         t.stopped = ours;
     }
 
     /// Tells of a job that is another one now.
-    fn update(&mut self, t: &mut Tracked, fact: &JobFact, procs: u32, turn: &mut Turn) {
+    fn update(&mut self, t: &mut Tracked, fact: &JobFact, procs: u32, turn: &mut LookResult) {
         let job = self.job_of(t, fact, procs);
         if t.job.as_ref() != Some(&job) {
             t.job = Some(job.clone());
-            turn.tell(t.id, News::Updated { key: t.key, job });
+            turn.tell(t.id, TrackerNews::Updated { key: t.key, job });
         }
     }
 
@@ -316,7 +333,7 @@ impl Tracker {
     }
 
     /// Returns the session's description of a job that ended before.
-    pub(crate) fn job_of_past(&mut self, past: &Past, offset: i64) -> Job {
+    pub(crate) fn job_of_past(&mut self, past: &ExportedJob, offset: i64) -> Job {
         let limit = past.limit.unwrap_or(UNLIMITED);
         let mut job = Job::new(Time(past.submit + offset), past.procs.max(1), Span(limit));
         job.user = self.users.number(&past.user);

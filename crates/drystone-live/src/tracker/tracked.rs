@@ -1,12 +1,12 @@
 //! The tracker's state of one job.
 
-use crate::cluster::{Ending, Key};
+use crate::cluster::{Ending, JobKey};
 use drystone::model::{Job, JobId, Time};
 use serde::{Deserialize, Serialize};
 
 /// State in which the session has a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum Place {
+pub enum TrackedPlace {
     /// It knows nothing of it.
     Absent,
     /// It waits.
@@ -25,7 +25,7 @@ pub enum Place {
 
 /// Reason why a pending job may not be started.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum Why {
+pub enum HoldReason {
     /// Its user keeps it back.
     User,
     /// An administrator keeps it back.
@@ -56,25 +56,25 @@ pub enum Why {
     Kept,
 }
 
-impl Why {
+impl HoldReason {
     /// For people.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
-            Why::User => "held by its user",
-            Why::Admin => "held by an administrator",
-            Why::LaunchFailed => "could not be launched, held until an administrator releases it",
-            Why::Dependency => "waits for another job",
-            Why::Begin => "may begin later only",
-            Why::Throttle => "enough tasks of its array run",
-            Why::Limit => "a limit of its user, account or class of service",
-            Why::PartitionClosed => "its partition is closed to it",
-            Why::Retry => "could not start where there seemed to be room; tried again soon",
-            Why::Taking => "is being taken over",
-            Why::LetGo => "an operator released it: the cluster starts it",
-            Why::NodesOut => "nodes that it needs are out or reserved",
-            Why::Unsatisfiable => "no nodes of its partition meet its request",
-            Why::Kept => "nodes are kept for a job before it, which needs them whole or in large parts",
+            HoldReason::User => "held by its user",
+            HoldReason::Admin => "held by an administrator",
+            HoldReason::LaunchFailed => "could not be launched, held until an administrator releases it",
+            HoldReason::Dependency => "waits for another job",
+            HoldReason::Begin => "may begin later only",
+            HoldReason::Throttle => "enough tasks of its array run",
+            HoldReason::Limit => "a limit of its user, account or class of service",
+            HoldReason::PartitionClosed => "its partition is closed to it",
+            HoldReason::Retry => "could not start where there seemed to be room; tried again soon",
+            HoldReason::Taking => "is being taken over",
+            HoldReason::LetGo => "an operator released it: the cluster starts it",
+            HoldReason::NodesOut => "nodes that it needs are out or reserved",
+            HoldReason::Unsatisfiable => "no nodes of its partition meet its request",
+            HoldReason::Kept => "nodes are kept for a job before it, which needs them whole or in large parts",
         }
     }
 }
@@ -129,7 +129,7 @@ pub enum Retry {
 
 /// History of a job, for people and reports. Times are the session's.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Story {
+pub struct TrackedStory {
     /// Time at which it was first seen.
     pub seen: Option<Time>,
     /// Time at which the policy first wanted it to start.
@@ -139,16 +139,16 @@ pub struct Story {
     /// Start time, by the cluster.
     pub started: Option<Time>,
     /// The first start that was promised, and when that was.
-    pub promised: Option<Promise>,
+    pub promised: Option<AnnouncedStart>,
     /// The last start that was planned.
-    pub planned: Option<Promise>,
+    pub planned: Option<AnnouncedStart>,
     /// Time at which its end was seen, and the way in which it ended.
     pub ended: Option<(Time, Ending)>,
 }
 
 /// A start that the policy announced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Promise {
+pub struct AnnouncedStart {
     /// Time of the announcement.
     pub at: Time,
     /// The planned start.
@@ -161,13 +161,13 @@ pub struct Promise {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tracked {
     /// Its name.
-    pub key: Key,
+    pub key: JobKey,
     /// The session's number, once the session knows it.
     pub id: Option<JobId>,
     /// State in which the session has it.
-    pub place: Place,
+    pub place: TrackedPlace,
     /// Reason why it is held back, if it is.
-    pub why: Option<Why>,
+    pub why: Option<HoldReason>,
     /// Order in flight.
     pub flight: Option<Flight>,
     /// Last description that the session received.
@@ -183,7 +183,7 @@ pub struct Tracked {
     /// True if we suspended it.
     pub stopped: bool,
     /// True if it is the cluster's to start, for a reason given by its
-    /// [`Ask`](crate::cluster::Ask)s, partition or size.
+    /// [`UnmodelledRequest`](crate::cluster::UnmodelledRequest)s, partition or size.
     pub foreign: bool,
     /// True if the cluster itself holds it, as if an administrator did: it was requeued while it
     /// was suspended.
@@ -202,15 +202,15 @@ pub struct Tracked {
     /// Time of the next try.
     pub retry: Option<Retry>,
     /// History of the job.
-    pub story: Story,
+    pub story: TrackedStory,
 }
 
 impl Tracked {
-    pub(crate) fn new(key: Key) -> Tracked {
+    pub(crate) fn new(key: JobKey) -> Tracked {
         Tracked {
             key,
             id: None,
-            place: Place::Absent,
+            place: TrackedPlace::Absent,
             why: None,
             flight: None,
             job: None,
@@ -227,7 +227,7 @@ impl Tracked {
             vain: 0,
             restarts: 0,
             retry: None,
-            story: Story::default(),
+            story: TrackedStory::default(),
         }
     }
 

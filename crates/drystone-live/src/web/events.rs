@@ -1,6 +1,6 @@
 //! Response to a request: a whole document, or events as they come.
 
-use crate::board::Published;
+use crate::board::PublishedDocument;
 use bytes::Bytes;
 use hyper::body::{Body, Frame};
 use std::convert::Infallible;
@@ -14,11 +14,11 @@ use tokio::sync::watch;
 /// Something is sent at least that often, so that both ends know that the other is there.
 const ALIVE: Duration = Duration::from_secs(15);
 
-type Watch = watch::Receiver<Arc<Published>>;
-type Next = Pin<Box<dyn Future<Output = Option<(Bytes, Watch)>> + Send>>;
+type BoardWatch = watch::Receiver<Arc<PublishedDocument>>;
+type NextEvent = Pin<Box<dyn Future<Output = Option<(Bytes, BoardWatch)>> + Send>>;
 
 /// A body.
-pub(super) enum Answer {
+pub(super) enum EventBody {
     /// All of it.
     Whole(Option<Bytes>),
     /// Server-sent events, without end.
@@ -27,11 +27,11 @@ pub(super) enum Answer {
 
 /// The published documents, one event each.
 pub(super) struct Events {
-    next: Next,
+    next: NextEvent,
 }
 
 impl Events {
-    pub(super) fn new(mut board: Watch) -> Events {
+    pub(super) fn new(mut board: BoardWatch) -> Events {
         // The present one comes at once.
         board.mark_changed();
         Events { next: Box::pin(step(board)) }
@@ -39,7 +39,7 @@ impl Events {
 }
 
 /// The next event; `None` where there will be none.
-async fn step(mut board: Watch) -> Option<(Bytes, Watch)> {
+async fn step(mut board: BoardWatch) -> Option<(Bytes, BoardWatch)> {
     match tokio::time::timeout(ALIVE, board.changed()).await {
         Err(_) => Some((Bytes::from_static(b": alive\n\n"), board)),
         Ok(Err(_)) => None,
@@ -51,14 +51,14 @@ async fn step(mut board: Watch) -> Option<(Bytes, Watch)> {
     }
 }
 
-impl Body for Answer {
+impl Body for EventBody {
     type Data = Bytes;
     type Error = Infallible;
 
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
-            Answer::Whole(bytes) => Poll::Ready(bytes.take().filter(|b| !b.is_empty()).map(|b| Ok(Frame::data(b)))),
-            Answer::Events(events) => {
+            EventBody::Whole(bytes) => Poll::Ready(bytes.take().filter(|b| !b.is_empty()).map(|b| Ok(Frame::data(b)))),
+            EventBody::Events(events) => {
                 let Some((bytes, board)) = ready!(events.next.as_mut().poll(context)) else { return Poll::Ready(None) };
                 events.next = Box::pin(step(board));
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
@@ -68,8 +68,8 @@ impl Body for Answer {
 
     fn size_hint(&self) -> hyper::body::SizeHint {
         match self {
-            Answer::Whole(bytes) => hyper::body::SizeHint::with_exact(bytes.as_ref().map_or(0, |b| b.len() as u64)),
-            Answer::Events(_) => hyper::body::SizeHint::default(),
+            EventBody::Whole(bytes) => hyper::body::SizeHint::with_exact(bytes.as_ref().map_or(0, |b| b.len() as u64)),
+            EventBody::Events(_) => hyper::body::SizeHint::default(),
         }
     }
 }

@@ -112,7 +112,7 @@ pub(super) enum Listener {
 }
 
 /// An accepted connection.
-pub(super) enum Stream {
+pub(super) enum AcceptedStream {
     Tcp(tokio::net::TcpStream),
     Unix(tokio::net::UnixStream),
 }
@@ -141,10 +141,10 @@ impl Accepts {
 }
 
 impl Listener {
-    pub(super) async fn accept(&self) -> io::Result<Stream> {
+    pub(super) async fn accept(&self) -> io::Result<AcceptedStream> {
         match self {
-            Listener::Tcp(listener) => listener.accept().await.map(|(stream, _)| Stream::Tcp(stream)),
-            Listener::Unix(listener) => listener.accept().await.map(|(stream, _)| Stream::Unix(stream)),
+            Listener::Tcp(listener) => listener.accept().await.map(|(stream, _)| AcceptedStream::Tcp(stream)),
+            Listener::Unix(listener) => listener.accept().await.map(|(stream, _)| AcceptedStream::Unix(stream)),
         }
     }
 }

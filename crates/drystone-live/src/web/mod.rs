@@ -9,9 +9,9 @@ mod listen;
 
 pub use listen::{Listen, ListenError};
 
-use crate::board::{Board, Published};
+use crate::board::{PublishedBoard, PublishedDocument};
 use bytes::Bytes;
-use events::{Answer, Events};
+use events::{EventBody, Events};
 use hyper::body::Incoming;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
@@ -19,7 +19,7 @@ use hyper::header::{
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use listen::{Accepts, Stream};
+use listen::{AcceptedStream, Accepts};
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
@@ -39,23 +39,23 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 ///
 /// # Errors
 /// It cannot listen there.
-pub fn serve(listen: &Listen, board: &Board) -> Result<Option<String>, ListenError> {
+pub fn serve(listen: &Listen, board: &PublishedBoard) -> Result<Option<String>, ListenError> {
     let Some(accepts) = listen.open()? else { return Ok(None) };
     let address = accepts.address();
-    let site = Arc::new(Site { board: board.watch(), local: accepts.is_local() });
+    let site = Arc::new(WebSite { board: board.watch(), local: accepts.is_local() });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ListenError::runtime)?;
     let serve = move || runtime.block_on(accept(accepts, site));
     std::thread::Builder::new().name("http".into()).spawn(serve).map_err(ListenError::runtime)?;
     Ok(Some(address))
 }
 
-struct Site {
-    board: watch::Receiver<Arc<Published>>,
+struct WebSite {
+    board: watch::Receiver<Arc<PublishedDocument>>,
     /// True if only requests for loopback are answered.
     local: bool,
 }
 
-async fn accept(accepts: Accepts, site: Arc<Site>) {
+async fn accept(accepts: Accepts, site: Arc<WebSite>) {
     let Ok(listener) = accepts.listener() else { return };
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
@@ -75,16 +75,16 @@ async fn accept(accepts: Accepts, site: Arc<Site>) {
             http.timer(hyper_util::rt::TokioTimer::new()).header_read_timeout(std::time::Duration::from_secs(10));
             // The reader may go away at any time.
             let _ = match stream {
-                Stream::Tcp(stream) => http.serve_connection(TokioIo::new(stream), service).await,
-                Stream::Unix(stream) => http.serve_connection(TokioIo::new(stream), service).await,
+                AcceptedStream::Tcp(stream) => http.serve_connection(TokioIo::new(stream), service).await,
+                AcceptedStream::Unix(stream) => http.serve_connection(TokioIo::new(stream), service).await,
             };
             drop(permit);
         });
     }
 }
 
-impl Site {
-    fn answer(&self, request: &Request<Incoming>) -> Response<Answer> {
+impl WebSite {
+    fn answer(&self, request: &Request<Incoming>) -> Response<EventBody> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return text(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "nothing can be changed here\n");
         }
@@ -102,7 +102,7 @@ impl Site {
             "/live.json" => text(StatusCode::OK, "application/json", published.json.clone()),
             "/metrics" => text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", published.metrics.clone()),
             "/events" if request.method() == Method::GET => {
-                finish(StatusCode::OK, "text/event-stream", Answer::Events(Events::new(self.board.clone())))
+                finish(StatusCode::OK, "text/event-stream", EventBody::Events(Events::new(self.board.clone())))
             }
             _ => text(StatusCode::NOT_FOUND, "text/plain", "there are /, /live.json, /events and /metrics\n"),
         }
@@ -120,11 +120,11 @@ fn is_loopback(host: &HeaderValue) -> bool {
         || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-fn text(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Answer> {
-    finish(status, kind, Answer::Whole(Some(body.into())))
+fn text(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<EventBody> {
+    finish(status, kind, EventBody::Whole(Some(body.into())))
 }
 
-fn finish(status: StatusCode, kind: &'static str, body: Answer) -> Response<Answer> {
+fn finish(status: StatusCode, kind: &'static str, body: EventBody) -> Response<EventBody> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -2,9 +2,9 @@
 //! the second look.
 
 use crate::world::World;
-use drystone_live::cluster::fake::{Asked, FakeCluster, Faults};
-use drystone_live::cluster::{Ending, JobName, Key, NodeState, Order, Reason, State};
-use drystone_live::tracker::{Mode, Told};
+use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
+use drystone_live::cluster::{ClusterOrder, Ending, JobKey, JobName, JobState, NodeState, PendingReason};
+use drystone_live::tracker::{DaemonMode, HookMessage};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,30 +74,31 @@ struct Chaos {
 }
 
 impl Chaos {
-    fn new(policy: &str, faults: Faults) -> Chaos {
+    fn new(policy: &str, faults: SeededFaults) -> Chaos {
         let cluster = FakeCluster::new(2, 4).with(faults);
-        let world = World::new(cluster, policy, Mode::Drive);
+        let world = World::new(cluster, policy, DaemonMode::Drive);
         Chaos { world, kept: BTreeMap::new(), suspended: BTreeSet::new(), kills: 0 }
     }
 
-    fn one_of(&self, which: usize, state: State) -> Option<Key> {
+    fn one_of(&self, which: usize, state: JobState) -> Option<JobKey> {
         let truth = self.world.cluster.truth();
-        let there: Vec<Key> = truth.jobs.iter().filter(|job| job.state == state).flat_map(|job| job.keys()).collect();
+        let there: Vec<JobKey> =
+            truth.jobs.iter().filter(|job| job.state == state).flat_map(|job| job.keys()).collect();
         (!there.is_empty()).then(|| there[which % there.len()])
     }
 
-    fn by_hand(&mut self, key: Option<Key>, order: fn(Key) -> Order) {
+    fn by_hand(&mut self, key: Option<JobKey>, order: fn(JobKey) -> ClusterOrder) {
         if let Some(key) = key {
             self.world.cluster.by_hand(&order(key));
         }
     }
 
     fn take(&mut self, step: Step) {
-        let (pending, running, suspended) = (State::Pending, State::Running, State::Suspended);
+        let (pending, running, suspended) = (JobState::Pending, JobState::Running, JobState::Suspended);
         match step {
             Step::Look(after) => drop(self.world.turn(after)),
             Step::Submit(procs, run, limit, user_hold) => {
-                let mut asked = Asked::new(procs, run, limit.max(1));
+                let mut asked = FakeRequest::new(procs, run, limit.max(1));
                 asked.user_hold = user_hold;
                 asked.user = format!("user{}", procs % 3);
                 let number = self.world.cluster.submit(asked);
@@ -107,29 +108,29 @@ impl Chaos {
             }
             Step::Cancel(which) => {
                 let key = self.one_of(which, pending).or(self.one_of(which, running));
-                self.by_hand(key, Order::Cancel);
+                self.by_hand(key, ClusterOrder::Cancel);
             }
             Step::UserHold(which) => {
                 if let Some(key) = self.one_of(which, pending) {
-                    self.world.cluster.by_hand(&Order::Hold(key));
-                    self.world.told.push(Told::Hold(JobName { id: key.id, task: key.task }));
+                    self.world.cluster.by_hand(&ClusterOrder::Hold(key));
+                    self.world.told.push(HookMessage::Hold(JobName { id: key.id, task: key.task }));
                     self.kept.insert(key.id, key.submit);
                 }
             }
             Step::UserRelease(which) => {
                 if let Some(key) = self.one_of(which, pending) {
-                    self.world.told.push(Told::Release(JobName { id: key.id, task: key.task }));
+                    self.world.told.push(HookMessage::Release(JobName { id: key.id, task: key.task }));
                     self.kept.remove(&key.id);
                 }
             }
             Step::Suspend(which) => {
                 let key = self.one_of(which, running);
                 self.suspended.extend(key.map(|key| key.id));
-                self.by_hand(key, Order::Suspend);
+                self.by_hand(key, ClusterOrder::Suspend);
             }
-            Step::Resume(which) => self.by_hand(self.one_of(which, suspended), Order::Resume),
-            Step::Requeue(which) => self.by_hand(self.one_of(which, running), Order::Requeue),
-            Step::OperatorRelease(which) => self.by_hand(self.one_of(which, pending), Order::Release),
+            Step::Resume(which) => self.by_hand(self.one_of(which, suspended), ClusterOrder::Resume),
+            Step::Requeue(which) => self.by_hand(self.one_of(which, running), ClusterOrder::Requeue),
+            Step::OperatorRelease(which) => self.by_hand(self.one_of(which, pending), ClusterOrder::Release),
             Step::Drain(at) => self.world.cluster.set_node(at, NodeState::Out, false),
             Step::Down(at) => self.world.cluster.set_node(at, NodeState::Out, true),
             Step::Up(at) => self.world.cluster.set_node(at, NodeState::Up, false),
@@ -152,25 +153,25 @@ impl Chaos {
             for job in &truth.jobs {
                 let key = job.keys()[0];
                 let known = self.world.core.tracker().job(key);
-                if job.state == State::Pending && known.is_some_and(|job| job.user_hold) {
-                    self.world.told.push(Told::Release(JobName { id: key.id, task: key.task }));
+                if job.state == JobState::Pending && known.is_some_and(|job| job.user_hold) {
+                    self.world.told.push(HookMessage::Release(JobName { id: key.id, task: key.task }));
                 }
                 // Suspended and requeued between two looks, it comes back as if an administrator
                 // held it: only an administrator may let it go.
-                let theirs = self.suspended.contains(&key.id) && job.reason == Reason::AdminHold;
-                if job.state == State::Pending && theirs && look > 30 {
-                    self.world.cluster.by_hand(&Order::Release(key));
+                let theirs = self.suspended.contains(&key.id) && job.reason == PendingReason::AdminHold;
+                if job.state == JobState::Pending && theirs && look > 30 {
+                    self.world.cluster.by_hand(&ClusterOrder::Release(key));
                 }
                 let ours = known.is_some_and(|job| job.stopped || job.flight.is_some());
-                if job.state == State::Suspended && look > 30 && !ours {
-                    self.world.cluster.by_hand(&Order::Resume(key));
+                if job.state == JobState::Suspended && look > 30 && !ours {
+                    self.world.cluster.by_hand(&ClusterOrder::Resume(key));
                 }
             }
             if self.world.cluster.is_done() {
                 return;
             }
         }
-        let live = |job: &&drystone_live::cluster::JobFact| !matches!(job.state, State::Ended(_));
+        let live = |job: &&drystone_live::cluster::JobFact| !matches!(job.state, JobState::Ended(_));
         let truth = self.world.cluster.truth();
         let known = |job: &drystone_live::cluster::JobFact| self.world.core.tracker().job(job.keys()[0]);
         let left: Vec<String> = truth
@@ -208,7 +209,14 @@ impl Chaos {
                 known.map(|k| (k.place, k.flight))
             )
         };
-        self.world.cluster.truth().jobs.iter().filter(|job| !matches!(job.state, State::Ended(_))).map(told).collect()
+        self.world
+            .cluster
+            .truth()
+            .jobs
+            .iter()
+            .filter(|job| !matches!(job.state, JobState::Ended(_)))
+            .map(told)
+            .collect()
     }
 
     /// No start happened twice but those that the controller itself forgot.
@@ -216,7 +224,7 @@ impl Chaos {
         if self.kills > 0 {
             return;
         }
-        let mut starts: Vec<Key> = self.world.cluster.record().starts.iter().map(|(key, _)| *key).collect();
+        let mut starts: Vec<JobKey> = self.world.cluster.record().starts.iter().map(|(key, _)| *key).collect();
         let all = starts.len();
         starts.sort_unstable();
         starts.dedup();
@@ -231,9 +239,9 @@ proptest! {
     fn nothing_is_lost_held_or_started_twice(steps in steps(), seed in 0u64..1_000, bad in prop::bool::ANY) {
         for policy in POLICIES {
             let faults = if bad {
-                Faults { lost: 60, unsaid: 60, refused: 40, silent: vec![(1_700_000_020_000, 1_700_000_040_000)], idle: Vec::new(), between: (seed % 3) as i64 * 300, seed }
+                SeededFaults { lost: 60, unsaid: 60, refused: 40, silent: vec![(1_700_000_020_000, 1_700_000_040_000)], idle: Vec::new(), between: (seed % 3) as i64 * 300, seed }
             } else {
-                Faults::default()
+                SeededFaults::default()
             };
             let mut chaos = Chaos::new(policy, faults);
             for &step in &steps {
@@ -248,7 +256,7 @@ proptest! {
     #[test]
     fn books_are_equal_at_the_second_look(steps in steps()) {
         for policy in POLICIES {
-            let mut chaos = Chaos::new(policy, Faults::default());
+            let mut chaos = Chaos::new(policy, SeededFaults::default());
             for &step in &steps {
                 chaos.take(step);
                 chaos.world.turn(0);
@@ -264,14 +272,14 @@ proptest! {
 #[test]
 fn a_quiet_day() {
     for policy in POLICIES {
-        let mut chaos = Chaos::new(policy, Faults::default());
+        let mut chaos = Chaos::new(policy, SeededFaults::default());
         for k in 0..20 {
             chaos.take(Step::Submit(1 + k % 8, 5, 10, false));
             chaos.take(Step::Look(700));
         }
         chaos.finish();
         chaos.no_start_twice();
-        let completed = |job: &drystone_live::cluster::JobFact| job.state == State::Ended(Ending::Completed);
+        let completed = |job: &drystone_live::cluster::JobFact| job.state == JobState::Ended(Ending::Completed);
         assert_eq!(chaos.world.cluster.truth().jobs.iter().filter(|job| completed(job)).count(), 20, "{policy}");
         assert_eq!(chaos.world.cluster.record().oversubscribed, 0, "{policy}");
         chaos.world.restart();

@@ -1,15 +1,16 @@
 //! The daemon with its files, on a made-up cluster with a clock of its own.
 
-use drystone_live::board::Board;
-use drystone_live::cluster::fake::{Asked, FakeCluster, Faults as Trouble};
+use drystone_live::board::PublishedBoard;
+use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
 use drystone_live::cluster::{
-    Capabilities, Cluster, ClusterError, Key, Mark, NodeSet, NodeState, Order, Outcome, Snapshot, State, Want,
+    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, DrivenSet, HookMark, JobKey, JobState,
+    NodeState, OrderOutcome, Want,
 };
-use drystone_live::daemon::{Clock, Config, Daemon, End, Faults, LiveError};
-use drystone_live::hand_back::{Given, Options, hand_back};
-use drystone_live::journal::{self, Record};
+use drystone_live::daemon::{Daemon, DaemonClock, DaemonConfig, DaemonEnd, LiveError, PointFaults};
+use drystone_live::hand_back::{HandBackOptions, HandBackSummary, hand_back};
+use drystone_live::journal::{self, JournalRecord};
 use drystone_live::state::{Beat, Home};
-use drystone_live::tracker::{Mode, Place};
+use drystone_live::tracker::{DaemonMode, TrackedPlace};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -22,11 +23,11 @@ use tempfile::TempDir;
 pub(crate) struct Shared(Rc<RefCell<FakeCluster>>);
 
 impl Cluster for Shared {
-    fn observe(&mut self, want: &Want) -> Result<Snapshot, ClusterError> {
+    fn observe(&mut self, want: &Want) -> Result<ClusterSnapshot, ClusterError> {
         self.0.borrow_mut().observe(want)
     }
 
-    fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+    fn act(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
         self.0.borrow_mut().act(orders, may)
     }
 
@@ -61,7 +62,7 @@ impl TestClock {
     }
 }
 
-impl Clock for TestClock {
+impl DaemonClock for TestClock {
     fn wall(&self) -> i64 {
         self.now() / 1_000 + *self.wrong.borrow()
     }
@@ -81,25 +82,25 @@ pub(crate) struct Site {
     wrong: Rc<RefCell<i64>>,
     folder: TempDir,
     policy: &'static str,
-    mode: Mode,
-    pub(crate) sets: Vec<NodeSet>,
-    pub(crate) board: Arc<Board>,
+    mode: DaemonMode,
+    pub(crate) sets: Vec<DrivenSet>,
+    pub(crate) board: Arc<PublishedBoard>,
     daemons: u32,
 }
 
 pub(crate) type TestDaemon = Daemon<Shared, TestClock>;
 
 impl Site {
-    pub(crate) fn new(cluster: FakeCluster, policy: &'static str, mode: Mode) -> Site {
+    pub(crate) fn new(cluster: FakeCluster, policy: &'static str, mode: DaemonMode) -> Site {
         let folder = tempfile::tempdir().expect("a folder");
         let (cluster, wrong) = (Rc::new(RefCell::new(cluster)), Rc::new(RefCell::new(0)));
-        let sets = vec![NodeSet::only(vec!["main".into()])];
+        let sets = vec![DrivenSet::only(vec!["main".into()])];
         Site { cluster, wrong, folder, policy, mode, sets, board: Arc::default(), daemons: 0 }
     }
 
     /// Lets daemons only look, and the cluster schedule by itself.
     pub(crate) fn shadow(&mut self) {
-        self.mode = Mode::Shadow;
+        self.mode = DaemonMode::Shadow;
         self.cluster.borrow_mut().set_hook(false);
     }
 
@@ -109,7 +110,7 @@ impl Site {
 
     fn try_begin(&mut self) -> Result<TestDaemon, LiveError> {
         self.daemons += 1;
-        let config = Config {
+        let config = DaemonConfig {
             home: self.home(),
             mode: self.mode,
             policy: self.policy.parse().expect("a policy"),
@@ -121,7 +122,7 @@ impl Site {
             waker: None,
         };
         let clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone(), last: Cell::default() };
-        Daemon::begin(config, Shared(self.cluster.clone()), clock, Faults::default(), self.board.clone())
+        Daemon::begin(config, Shared(self.cluster.clone()), clock, PointFaults::default(), self.board.clone())
     }
 
     pub(crate) fn begin(&mut self) -> TestDaemon {
@@ -129,11 +130,11 @@ impl Site {
     }
 
     pub(crate) fn submit(&self, procs: u32, run: i64, limit: i64) -> u64 {
-        self.cluster.borrow_mut().submit(Asked::new(procs, run, limit))
+        self.cluster.borrow_mut().submit(FakeRequest::new(procs, run, limit))
     }
 
     /// Lets a daemon work for this many looks.
-    pub(crate) fn work(&self, daemon: &mut TestDaemon, looks: u32) -> Option<End> {
+    pub(crate) fn work(&self, daemon: &mut TestDaemon, looks: u32) -> Option<DaemonEnd> {
         for _ in 0..looks {
             self.cluster.borrow_mut().pass(300);
             if let Some(end) = daemon.turn().expect("works") {
@@ -153,13 +154,13 @@ impl Site {
         panic!("jobs wait for ever: {:?}", self.cluster.borrow().truth().jobs);
     }
 
-    pub(crate) fn hand_back(&self, options: &Options) -> Given {
+    pub(crate) fn hand_back(&self, options: &HandBackOptions) -> HandBackSummary {
         let mut clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone(), last: Cell::default() };
         hand_back(&mut Shared(self.cluster.clone()), &self.home(), options, &mut |time| clock.sleep(time))
             .expect("gives back")
     }
 
-    pub(crate) fn starts(&self) -> BTreeMap<Key, usize> {
+    pub(crate) fn starts(&self) -> BTreeMap<JobKey, usize> {
         let mut starts = BTreeMap::new();
         for (key, _) in &self.cluster.borrow().record().starts {
             *starts.entry(*key).or_insert(0) += 1;
@@ -169,7 +170,7 @@ impl Site {
 }
 
 fn drive(policy: &'static str) -> Site {
-    Site::new(FakeCluster::new(2, 4), policy, Mode::Drive)
+    Site::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive)
 }
 
 #[test]
@@ -266,12 +267,12 @@ fn a_daemon_that_was_asleep_finds_the_fence() {
     let mut daemon = site.begin();
     let jobs: Vec<u64> = (0..6).map(|_| site.submit(8, 30, 60)).collect();
     site.work(&mut daemon, 3);
-    let given = site.hand_back(&Options::default());
+    let given = site.hand_back(&HandBackOptions::default());
     assert_eq!((given.released, given.left.len()), (5, 0), "{given:?}");
     assert!(jobs.iter().all(|&job| !site.cluster.borrow().is_held(job)));
     site.submit(1, 5, 10);
     let before = site.cluster.borrow().record().orders.len();
-    assert_eq!(site.work(&mut daemon, 5), Some(End::Fenced));
+    assert_eq!(site.work(&mut daemon, 5), Some(DaemonEnd::Fenced));
     assert_eq!(site.cluster.borrow().record().orders.len(), before);
     assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
 }
@@ -284,7 +285,7 @@ fn hand_back_leaves_users_holds() {
     let mut daemon = site.begin();
     site.submit(8, 50, 60);
     let own = {
-        let mut asked = Asked::new(1, 5, 10);
+        let mut asked = FakeRequest::new(1, 5, 10);
         asked.user_hold = true;
         site.cluster.borrow_mut().submit(asked)
     };
@@ -298,16 +299,16 @@ fn hand_back_leaves_users_holds() {
     say(format!("submit\nhold {later}\nhold {freed}\nrelease {freed}\n"));
     site.work(&mut daemon, 3);
     let key = daemon.core().tracker().jobs().find(|job| job.key.id == later).expect("known");
-    assert_eq!(key.place, Place::Held);
+    assert_eq!(key.place, TrackedPlace::Held);
     drop(daemon);
     say(format!("hold {unread}\n"));
     std::fs::remove_dir_all(site.home().journal()).expect("removed");
-    let given = site.hand_back(&Options::default());
+    let given = site.hand_back(&HandBackOptions::default());
     assert_eq!((given.released, given.users), (2, 3), "{given:?}");
     for (job, held) in [(own, true), (later, true), (unread, true), (freed, false), (plain, false)] {
         assert_eq!(site.cluster.borrow().is_held(job), held, "{job}");
     }
-    assert_eq!(site.hand_back(&Options::default()).released, 0, "twice");
+    assert_eq!(site.hand_back(&HandBackOptions::default()).released, 0, "twice");
 }
 
 /// Suspended jobs resume before waiting ones take their place.
@@ -320,12 +321,12 @@ fn jobs_between_heartbeat_and_first_look_are_the_daemons() {
     site.submit(4, 5, 10);
     site.work(&mut daemon, 3);
     drop(daemon);
-    site.hand_back(&Options::default());
+    site.hand_back(&HandBackOptions::default());
     site.cluster.borrow_mut().pass(2_000);
     let mut daemon = site.begin();
     let early = site.submit(4, 5, 10);
     site.finish(&mut daemon);
-    assert_eq!(site.cluster.borrow().state(early), Some(State::Ended(drystone_live::cluster::Ending::Completed)));
+    assert_eq!(site.cluster.borrow().state(early), Some(JobState::Ended(drystone_live::cluster::Ending::Completed)));
 }
 
 #[test]
@@ -341,7 +342,7 @@ fn hand_back_lets_suspended_jobs_go_on() {
         }
         for _ in 0..400 {
             site.work(&mut daemon, 1);
-            let stopped = site.cluster.borrow().truth().jobs.iter().any(|job| job.state == State::Suspended);
+            let stopped = site.cluster.borrow().truth().jobs.iter().any(|job| job.state == JobState::Suspended);
             if stopped {
                 break;
             }
@@ -352,16 +353,16 @@ fn hand_back_lets_suspended_jobs_go_on() {
             .truth()
             .jobs
             .iter()
-            .filter(|job| job.state == State::Suspended)
+            .filter(|job| job.state == JobState::Suspended)
             .map(|job| job.id)
             .collect();
         assert!(!suspended.is_empty(), "the policy suspends something");
         drop(daemon);
-        let given = site.hand_back(&Options { requeue, ..Options::default() });
+        let given = site.hand_back(&HandBackOptions { requeue, ..HandBackOptions::default() });
         assert_eq!(given.left, [] as [String; 0]);
         let after = site.cluster.borrow().truth();
-        assert!(after.jobs.iter().all(|job| job.state != State::Suspended), "{given:?}");
-        assert!(after.jobs.iter().all(|job| !(job.state == State::Pending && job.held)), "{given:?}");
+        assert!(after.jobs.iter().all(|job| job.state != JobState::Suspended), "{given:?}");
+        assert!(after.jobs.iter().all(|job| !(job.state == JobState::Pending && job.held)), "{given:?}");
     }
 }
 
@@ -373,10 +374,10 @@ fn hand_back_if_silent_waits_for_silence() {
     site.work(&mut daemon, 2);
     // The heartbeat is of the made-up clock, which is long ago: as if the daemon had been silent
     // ever since.
-    let options = Options { if_silent: Some(1 << 40), ..Options::default() };
+    let options = HandBackOptions { if_silent: Some(1 << 40), ..HandBackOptions::default() };
     let given = site.hand_back(&options);
     assert!(given.skipped.is_some_and(|why| why.contains("daemon 1 beat")));
-    let given = site.hand_back(&Options { if_silent: Some(120), ..Options::default() });
+    let given = site.hand_back(&HandBackOptions { if_silent: Some(120), ..HandBackOptions::default() });
     assert_eq!(given.skipped, None);
     assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
 }
@@ -391,11 +392,11 @@ fn a_busy_cluster_is_taken_over() {
         site.submit(4, 20 + k, 60);
     }
     site.cluster.borrow_mut().pass(2_000);
-    let running = site.cluster.borrow().truth().jobs.iter().filter(|job| job.state == State::Running).count();
+    let running = site.cluster.borrow().truth().jobs.iter().filter(|job| job.state == JobState::Running).count();
     assert_eq!(running, 2);
     let mut daemon = site.begin();
     site.work(&mut daemon, 1);
-    let ledger = drystone_live::state::Ledger::read(&site.home().ledger()).expect("read");
+    let ledger = drystone_live::state::ActionLedger::read(&site.home().ledger()).expect("read");
     assert_eq!(ledger.held.len(), 6);
     site.work(&mut daemon, 2);
     assert_eq!((daemon.core().session().running(), daemon.core().session().waiting()), (2, 6));
@@ -411,7 +412,7 @@ fn a_busy_cluster_is_taken_over() {
 /// The shadow gives no order, whatever happens; it says what it would have done.
 #[test]
 fn a_shadow_touches_nothing() {
-    let mut site = Site::new(FakeCluster::new(2, 4), "easy", Mode::Shadow);
+    let mut site = Site::new(FakeCluster::new(2, 4), "easy", DaemonMode::Shadow);
     site.cluster.borrow_mut().set_hook(false);
     let mut daemon = site.begin();
     for k in 0..60u32 {
@@ -424,7 +425,7 @@ fn a_shadow_touches_nothing() {
     }
     site.finish(&mut daemon);
     assert!(daemon.stats().starts > 0);
-    assert_eq!(site.cluster.borrow().record().orders, [] as [Order; 0]);
+    assert_eq!(site.cluster.borrow().record().orders, [] as [ClusterOrder; 0]);
     assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Missing);
     let proposed = daemon.core().tracker().recent().filter(|job| job.story.wanted.is_some()).count();
     assert!(proposed > 10, "{proposed}");
@@ -437,8 +438,8 @@ fn a_shadow_touches_nothing() {
 #[test]
 fn a_silent_controller_stops_everything_but_the_daemon() {
     let start = FakeCluster::new(2, 4).now();
-    let trouble = Trouble { silent: vec![(start + 5_000, start + 65_000)], ..Trouble::default() };
-    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", Mode::Drive);
+    let trouble = SeededFaults { silent: vec![(start + 5_000, start + 65_000)], ..SeededFaults::default() };
+    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", DaemonMode::Drive);
     let mut daemon = site.begin();
     for _ in 0..10 {
         site.submit(4, 5, 9);
@@ -459,8 +460,8 @@ fn a_silent_controller_stops_everything_but_the_daemon() {
 #[test]
 fn no_job_waits_for_no_reason() {
     let start = FakeCluster::new(2, 4).now();
-    let trouble = Trouble { idle: vec![(start + 5_000, start + 900_000)], ..Trouble::default() };
-    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", Mode::Drive);
+    let trouble = SeededFaults { idle: vec![(start + 5_000, start + 900_000)], ..SeededFaults::default() };
+    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", DaemonMode::Drive);
     let mut daemon = site.begin();
     site.submit(4, 2, 9);
     site.work(&mut daemon, 20);
@@ -479,7 +480,7 @@ fn no_job_waits_for_no_reason() {
             break end;
         }
     };
-    assert!(matches!(&end, Some(End::GaveBack(why)) if why.contains("have not started")), "{end:?}");
+    assert!(matches!(&end, Some(DaemonEnd::GaveBack(why)) if why.contains("have not started")), "{end:?}");
     let (alarmed, ended) = (alarmed.expect("an alarm first"), site.cluster.borrow().now() - start);
     assert!((60_000..120_000).contains(&alarmed) && ended > alarmed + 60_000, "{alarmed} {ended}");
     assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
@@ -542,7 +543,8 @@ fn a_clock_that_jumps_changes_nothing() {
         last = now;
     }
     site.finish(&mut daemon);
-    let holds = site.cluster.borrow().record().orders.iter().filter(|order| matches!(order, Order::Hold(_))).count();
+    let holds =
+        site.cluster.borrow().record().orders.iter().filter(|order| matches!(order, ClusterOrder::Hold(_))).count();
     assert_eq!(holds, 0);
 }
 
@@ -560,7 +562,7 @@ fn a_drained_node_sends_its_jobs_back() {
     assert!(site.cluster.borrow().is_held(1));
     let small = site.submit(4, 5, 9);
     site.work(&mut daemon, 6);
-    assert_eq!(site.cluster.borrow().state(small), Some(State::Running), "others start meanwhile");
+    assert_eq!(site.cluster.borrow().state(small), Some(JobState::Running), "others start meanwhile");
     site.cluster.borrow_mut().set_node(1, NodeState::Up, false);
     site.finish(&mut daemon);
     assert!(site.starts().values().all(|&times| times == 1));
@@ -582,12 +584,12 @@ fn intents_come_before_orders() {
     for (_, records) in journal::whole(&site.home().journal()).expect("read") {
         for record in records {
             match record {
-                Record::Out(output) => {
+                JournalRecord::Out(output) => {
                     assert_eq!(open, 0, "no intent before the last one's outcomes");
                     open = output.orders.len();
                     intended.extend(output.orders);
                 }
-                Record::In(drystone_live::core::Input::Outcomes(outcomes)) => {
+                JournalRecord::In(drystone_live::core::CoreInput::Outcomes(outcomes)) => {
                     assert_eq!(outcomes.len(), open);
                     open = 0;
                 }
@@ -634,7 +636,7 @@ fn torn_journals_are_read_to_their_last_whole_record() {
 /// Under another policy, or after the mode has changed, predictors know what the journal teaches.
 #[test]
 fn another_policy_learns_from_the_journal() {
-    let mut site = Site::new(FakeCluster::new(2, 4), "easy", Mode::Shadow);
+    let mut site = Site::new(FakeCluster::new(2, 4), "easy", DaemonMode::Shadow);
     site.cluster.borrow_mut().set_hook(false);
     let mut daemon = site.begin();
     for _ in 0..6 {
@@ -643,14 +645,14 @@ fn another_policy_learns_from_the_journal() {
     site.finish(&mut daemon);
     site.work(&mut daemon, 2);
     drop(daemon);
-    (site.policy, site.mode) = ("easy++", Mode::Drive);
+    (site.policy, site.mode) = ("easy++", DaemonMode::Drive);
     site.cluster.borrow_mut().set_hook(true);
     let mut daemon = site.begin();
     assert!(daemon.stats().notes.iter().any(|note| note.text.contains("taught 6 jobs")), "{:?}", daemon.stats().notes);
     site.submit(8, 50, 100);
     site.submit(1, 4, 100);
     site.work(&mut daemon, 3);
-    let job = daemon.core().tracker().jobs().find(|job| job.place == Place::Waiting).expect("waits");
+    let job = daemon.core().tracker().jobs().find(|job| job.place == TrackedPlace::Waiting).expect("waits");
     let predicted = daemon.core().session().view().prediction(job.id.expect("known"));
     assert!((3..=6).contains(&predicted.0), "{predicted}");
     drop(daemon);
@@ -692,5 +694,5 @@ fn a_damaged_snapshot_is_passed_over() {
     assert_eq!(daemon.stats().differences, 0);
     site.finish(&mut daemon);
     assert!(site.starts().values().all(|&times| times == 1));
-    assert!(site.cluster.borrow().truth().jobs.iter().all(|job| job.mark == Mark::Held));
+    assert!(site.cluster.borrow().truth().jobs.iter().all(|job| job.mark == HookMark::Held));
 }

@@ -2,15 +2,16 @@
 
 use super::daemon::Site;
 use drystone::policy::Action;
-use drystone_live::cluster::fake::{Asked, FakeCluster, Faults as Trouble};
-use drystone_live::cluster::{Key, Order, State};
-use drystone_live::journal::{self, Record};
-use drystone_live::tracker::Mode;
+use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
+use drystone_live::cluster::{ClusterOrder, JobKey, JobState};
+use drystone_live::journal::{self, JournalRecord};
+use drystone_live::tracker::DaemonMode;
 
 /// Decided starts of a job.
 fn decided(site: &Site, job: u64) -> usize {
     let records = journal::whole(&site.home().journal()).expect("a journal").into_iter().flat_map(|(_, all)| all);
-    let outputs = records.filter_map(|record| if let Record::Out(output) = record { Some(output) } else { None });
+    let outputs =
+        records.filter_map(|record| if let JournalRecord::Out(output) = record { Some(output) } else { None });
     let starts = outputs.flat_map(|output| output.decided).filter(|one| matches!(one.action, Action::Start { .. }));
     starts.filter(|one| one.key.is_some_and(|key| key.id == job)).count()
 }
@@ -20,10 +21,11 @@ fn decided(site: &Site, job: u64) -> usize {
 /// look.
 #[test]
 fn a_job_that_fits_no_node_is_decided_rarely() {
-    let mut site = Site::new(FakeCluster::new(2, 4), "easy", Mode::Drive);
+    let mut site = Site::new(FakeCluster::new(2, 4), "easy", DaemonMode::Drive);
     let mut daemon = site.begin();
-    let together =
-        |procs, run| site.cluster.borrow_mut().submit(Asked { together: procs, ..Asked::new(procs, run, 2 * run) });
+    let together = |procs, run| {
+        site.cluster.borrow_mut().submit(FakeRequest { together: procs, ..FakeRequest::new(procs, run, 2 * run) })
+    };
     for procs in [3, 3] {
         together(procs, 300);
     }
@@ -37,13 +39,13 @@ fn a_job_that_fits_no_node_is_decided_rarely() {
     // At first, and after pauses of a minute and more.
     let tries = [later, never].map(|job| decided(&site, job));
     assert!(tries[0] <= 5 && tries[1] <= 4, "{tries:?}");
-    assert_eq!(site.cluster.borrow().state(later), Some(State::Pending));
+    assert_eq!(site.cluster.borrow().state(later), Some(JobState::Pending));
     let until = start + 310_000;
     while site.cluster.borrow().now() < until {
         site.work(&mut daemon, 1);
     }
-    assert!(matches!(site.cluster.borrow().state(later), Some(State::Running | State::Ended(_))), "it had room");
-    assert_eq!(site.cluster.borrow().state(never), Some(State::Pending));
+    assert!(matches!(site.cluster.borrow().state(later), Some(JobState::Running | JobState::Ended(_))), "it had room");
+    assert_eq!(site.cluster.borrow().state(never), Some(JobState::Pending));
     assert!(decided(&site, never) <= 4, "{}", decided(&site, never));
     let notes: Vec<_> = daemon.stats().notes.iter().filter(|note| note.text.contains("cannot start")).collect();
     assert!(notes.len() == 1 && notes[0].text.contains(&format!("job {never} ")), "{notes:?}");
@@ -55,14 +57,14 @@ fn a_job_that_fits_no_node_is_decided_rarely() {
 #[test]
 fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
     for policy in ["easy", "conservative"] {
-        let mut site = Site::new(FakeCluster::new(2, 4), policy, Mode::Drive);
+        let mut site = Site::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
         let mut daemon = site.begin();
         let first = site.submit(4, 600, 900);
         site.work(&mut daemon, 10);
         site.submit(1, 600, 900);
         site.work(&mut daemon, 10);
-        let number = Key { id: first, task: None, submit: 0 };
-        site.cluster.borrow_mut().by_hand(&Order::Cancel(number));
+        let number = JobKey { id: first, task: None, submit: 0 };
+        site.cluster.borrow_mut().by_hand(&ClusterOrder::Cancel(number));
         let now = || site.cluster.borrow().now();
         let begun = now();
         let (mut small, mut whole, mut started) = (Vec::new(), None, None);
@@ -71,10 +73,11 @@ fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
                 small.push(site.submit(1, 20, 60));
             }
             if whole.is_none() && now() > begun + 30_000 {
-                whole = Some(site.cluster.borrow_mut().submit(Asked { together: 4, ..Asked::new(4, 5, 60) }));
+                whole =
+                    Some(site.cluster.borrow_mut().submit(FakeRequest { together: 4, ..FakeRequest::new(4, 5, 60) }));
             }
             let state = whole.and_then(|job| site.cluster.borrow().state(job));
-            if state == Some(State::Running) {
+            if state == Some(JobState::Running) {
                 started.get_or_insert(now());
             }
             site.work(&mut daemon, 1);
@@ -82,23 +85,24 @@ fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
         let waited = (started.expect("it starts") - begun - 30_000) / 1_000;
         assert!(waited <= 25, "{policy}: it starts {waited} s late");
         let waits: usize =
-            small.iter().filter(|&&job| site.cluster.borrow().state(job) == Some(State::Pending)).count();
+            small.iter().filter(|&&job| site.cluster.borrow().state(job) == Some(JobState::Pending)).count();
         assert!(small.len() >= 19 && waits <= 1, "{policy}: {waits} of {} others wait", small.len());
         site.finish(&mut daemon);
         assert!(site.starts().values().all(|&times| times == 1));
     }
 }
 
-/// The cluster shows its jobs a moment before its nodes. A job that starts in between is pending and
-/// has its processors: they are not taken twice, so that another that fits starts at once.
+/// The cluster shows its jobs a moment before its nodes. A job that starts in between is pending
+/// and has its processors: they are not taken twice, so that another that fits starts at once.
 #[test]
 fn a_job_that_starts_during_a_look_takes_its_room_once() {
-    let trouble = Trouble { between: 500, ..Trouble::default() };
-    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", Mode::Drive);
+    let trouble = SeededFaults { between: 500, ..SeededFaults::default() };
+    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", DaemonMode::Drive);
     let mut daemon = site.begin();
     let mut jobs = Vec::new();
     for _ in 0..10 {
-        // The first is released at the first look and starts during the second, which sees the other.
+        // The first is released at the first look and starts during the second, which sees the
+        // other.
         jobs.push(site.submit(1, 20, 60));
         site.work(&mut daemon, 1);
         jobs.push(site.submit(7, 20, 60));

@@ -1,30 +1,30 @@
 //! Several sets of nodes under one daemon, on a made-up cluster.
 
 use super::daemon::Site;
-use drystone_live::cluster::fake::{Asked, FakeCluster};
-use drystone_live::cluster::{NodeSet, State};
-use drystone_live::daemon::End;
-use drystone_live::hand_back::Options;
+use drystone_live::cluster::fake::{FakeCluster, FakeRequest};
+use drystone_live::cluster::{DrivenSet, JobState};
+use drystone_live::daemon::DaemonEnd;
+use drystone_live::hand_back::HandBackOptions;
 use drystone_live::journal;
-use drystone_live::tracker::Mode;
+use drystone_live::tracker::DaemonMode;
 
-fn set(partition: &str, nodes: &[&str]) -> NodeSet {
-    NodeSet { partitions: vec![partition.to_string()], nodes: nodes.iter().map(ToString::to_string).collect() }
+fn set(partition: &str, nodes: &[&str]) -> DrivenSet {
+    DrivenSet { partitions: vec![partition.to_string()], nodes: nodes.iter().map(ToString::to_string).collect() }
 }
 
 fn site(policy: &'static str) -> Site {
     let cluster = FakeCluster::new(4, 4).with_partition("main", 0..2).with_partition("side", 2..4);
-    let mut site = Site::new(cluster, policy, Mode::Drive);
+    let mut site = Site::new(cluster, policy, DaemonMode::Drive);
     site.sets = vec![set("main", &["n1", "n2"]), set("side", &["n3", "n4"])];
     site
 }
 
 fn submit(site: &Site, partition: &str, procs: u32, run: i64) -> u64 {
-    let asked = Asked { partition: partition.into(), ..Asked::new(procs, run, 2 * run) };
+    let asked = FakeRequest { partition: partition.into(), ..FakeRequest::new(procs, run, 2 * run) };
     site.cluster.borrow_mut().submit(asked)
 }
 
-fn state(site: &Site, job: u64) -> Option<State> {
+fn state(site: &Site, job: u64) -> Option<JobState> {
     site.cluster.borrow().state(job)
 }
 
@@ -42,7 +42,7 @@ fn each_set_is_driven_by_itself_through_kills() {
         for round in 0..12 {
             let job = submit(&site, "side", 8 - round % 3, 1);
             assert_eq!(site.work(&mut daemon, 12), None);
-            assert_ne!(state(&site, job), Some(State::Pending), "{policy}: the other set holds nothing back");
+            assert_ne!(state(&site, job), Some(JobState::Pending), "{policy}: the other set holds nothing back");
             submit(&site, "main", 1 + round % 4, 2);
             if round % 3 == 2 {
                 drop(daemon);
@@ -106,7 +106,7 @@ fn another_division_takes_over_what_is_held() {
     // Held by the daemon itself: only its ledger knows.
     let old = [submit(&site, "main", 8, 200), submit(&site, "main", 8, 5)];
     assert_eq!(site.work(&mut daemon, 20), None);
-    assert!(ran.iter().all(|&job| matches!(state(&site, job), Some(State::Ended(_)))));
+    assert!(ran.iter().all(|&job| matches!(state(&site, job), Some(JobState::Ended(_)))));
     assert!(site.cluster.borrow().is_held(old[1]));
     drop(daemon);
     site.sets = both.clone();
@@ -123,8 +123,8 @@ fn another_division_takes_over_what_is_held() {
     let last = submit(&site, "side", 8, 5);
     assert_eq!(site.work(&mut daemon, 10), None);
     assert!(site.cluster.borrow().is_held(last));
-    let given = site.hand_back(&Options::default());
+    let given = site.hand_back(&HandBackOptions::default());
     assert_eq!((given.released, given.left.len()), (2, 0), "{given:?}");
-    assert_eq!(site.work(&mut daemon, 1), Some(End::Fenced));
+    assert_eq!(site.work(&mut daemon, 1), Some(DaemonEnd::Fenced));
     assert!(!site.cluster.borrow().is_held(last) && !site.cluster.borrow().is_held(old[1]));
 }

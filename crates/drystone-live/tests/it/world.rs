@@ -4,35 +4,35 @@ use drystone::model::Time;
 use drystone::policy::PolicySpec;
 use drystone_live::audit::differences_from;
 use drystone_live::cluster::fake::FakeCluster;
-use drystone_live::cluster::{Cluster, Outcome};
-use drystone_live::core::{Core, Input, Output};
-use drystone_live::tracker::{Layout, Mode, Settings, Stamp, Told};
+use drystone_live::cluster::{Cluster, OrderOutcome};
+use drystone_live::core::{Core, CoreInput, CoreOutput};
+use drystone_live::tracker::{DaemonMode, HookMessage, NodeLayout, Stamp, TrackerSettings};
 
 /// Observations, decisions and outcomes.
 pub(crate) struct World {
     pub(crate) cluster: FakeCluster,
     pub(crate) core: Core,
     pub(crate) policy: PolicySpec,
-    pub(crate) settings: Settings,
+    pub(crate) settings: TrackerSettings,
     /// Everything that went in, and what came out.
-    pub(crate) journal: Vec<(Input, Output)>,
+    pub(crate) journal: Vec<(CoreInput, CoreOutput)>,
     pub(crate) steady: u64,
     /// True if the last look was answered.
     pub(crate) answers: bool,
     /// Messages of the hook since the last look.
-    pub(crate) told: Vec<Told>,
+    pub(crate) told: Vec<HookMessage>,
 }
 
-pub(crate) fn settings(policy: &PolicySpec, mode: Mode) -> Settings {
+pub(crate) fn settings(policy: &PolicySpec, mode: DaemonMode) -> TrackerSettings {
     let partitions = vec!["main".to_string()];
-    Settings::of(mode, partitions, true, policy)
+    TrackerSettings::of(mode, partitions, true, policy)
 }
 
 impl World {
-    pub(crate) fn new(cluster: FakeCluster, policy: &str, mode: Mode) -> World {
+    pub(crate) fn new(cluster: FakeCluster, policy: &str, mode: DaemonMode) -> World {
         let policy: PolicySpec = policy.parse().expect("a policy");
         let settings = settings(&policy, mode);
-        let layout = Layout::new(&cluster.truth().nodes);
+        let layout = NodeLayout::new(&cluster.truth().nodes);
         let core = Core::new(settings.clone(), layout, &policy);
         World { cluster, core, policy, settings, journal: Vec::new(), steady: 0, answers: false, told: Vec::new() }
     }
@@ -41,7 +41,7 @@ impl World {
         self.cluster.now() / 1_000
     }
 
-    fn take(&mut self, input: Input) -> Output {
+    fn take(&mut self, input: CoreInput) -> CoreOutput {
         let output = self.core.take(&input).unwrap_or_else(|e| panic!("{}: {e}", self.policy.canonical()));
         self.journal.push((input, output.clone()));
         output
@@ -49,13 +49,13 @@ impl World {
 
     /// Time passes, then one look with whatever it leads to. Returns what came out, or nothing
     /// where the cluster is silent.
-    pub(crate) fn turn(&mut self, milliseconds: i64) -> Option<Output> {
+    pub(crate) fn turn(&mut self, milliseconds: i64) -> Option<CoreOutput> {
         let until = self.cluster.now() + milliseconds;
         while self.answers
             && let Some(due) = self.core.tick_due(Time(until / 1_000))
         {
             self.cluster.pass((due.0 * 1_000 - self.cluster.now()).max(0));
-            let output = self.take(Input::Tick(Stamp { now: due.0, steady: self.steady }));
+            let output = self.take(CoreInput::Tick(Stamp { now: due.0, steady: self.steady }));
             self.act(&output);
         }
         self.cluster.pass(until - self.cluster.now());
@@ -67,15 +67,15 @@ impl World {
         let delta = self.core.tracker().mirror().diff(&seen);
         let stamp = Stamp { now: self.now(), steady: self.steady };
         let told = std::mem::take(&mut self.told);
-        let output = self.take(Input::Facts { stamp, delta, told });
+        let output = self.take(CoreInput::Facts { stamp, delta, told });
         self.act(&output);
         Some(output)
     }
 
-    fn act(&mut self, output: &Output) {
+    fn act(&mut self, output: &CoreOutput) {
         if !output.orders.is_empty() {
-            let outcomes: Vec<Outcome> = self.cluster.act(&output.orders, &mut || true);
-            self.take(Input::Outcomes(outcomes));
+            let outcomes: Vec<OrderOutcome> = self.cluster.act(&output.orders, &mut || true);
+            self.take(CoreInput::Outcomes(outcomes));
         }
     }
 
@@ -91,7 +91,7 @@ impl World {
         assert_eq!(core.save().expect("saves"), saved);
         self.core = core;
         let stamp = Stamp { now: self.now(), steady: self.steady };
-        self.take(Input::Restarted(stamp));
+        self.take(CoreInput::Restarted(stamp));
     }
 
     /// Lists the differences between the books and the cluster, jobs in flight left out.

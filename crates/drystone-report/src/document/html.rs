@@ -5,8 +5,8 @@ use crate::html::{escape, prose};
 use std::fmt::Write;
 
 impl DocumentTable {
-    /// As HTML, in a frame that scrolls by itself where the page is narrow. Columns of text stand on
-    /// the left, others on the right.
+    /// As HTML, in a frame that scrolls by itself where the page is narrow. Columns of text stand
+    /// on the left, others on the right.
     pub(crate) fn html(&self, caption: &str, out: &mut String) {
         let caption = escape(caption);
         let _ = write!(

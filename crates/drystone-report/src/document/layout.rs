@@ -7,7 +7,7 @@ const LEAST: usize = 12;
 
 /// Space needed by a column, in characters.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Needs {
+pub(super) struct ColumnNeeds {
     /// The longest of what stays in one piece.
     least: usize,
     /// Width at which no cell is wrapped, though its header may be.
@@ -18,9 +18,9 @@ pub(super) struct Needs {
     beside: bool,
 }
 
-impl Needs {
+impl ColumnNeeds {
     /// Of a column with this header. Only cells of text may be wrapped.
-    pub(super) fn of<'a>(header: &str, cells: impl Iterator<Item = &'a str>, text: bool, beside: bool) -> Needs {
+    pub(super) fn of<'a>(header: &str, cells: impl Iterator<Item = &'a str>, text: bool, beside: bool) -> ColumnNeeds {
         let (mut longest, mut broad) = (0, 0);
         for cell in cells {
             broad = broad.max(width(cell));
@@ -28,14 +28,14 @@ impl Needs {
         }
         let least = if text { longest.max(broad.min(LEAST)) } else { broad };
         let header = (longest_piece(header), width(header));
-        Needs { least: least.max(header.0), cells: broad.max(header.0), whole: broad.max(header.1), beside }
+        ColumnNeeds { least: least.max(header.0), cells: broad.max(header.0), whole: broad.max(header.1), beside }
     }
 }
 
 /// Returns the groups of columns that fit side by side, with their widths. Where not all of them
 /// have room, they stand below each other in parts that begin with the first column each, so that
 /// every row says of what it is.
-pub(super) fn parts(needs: &[Needs], room: Option<usize>) -> Vec<Vec<(usize, usize)>> {
+pub(super) fn parts(needs: &[ColumnNeeds], room: Option<usize>) -> Vec<Vec<(usize, usize)>> {
     let Some(room) = room else { return vec![needs.iter().map(|n| n.whole).enumerate().collect()] };
     let least = |columns: &[usize]| columns.iter().map(|&at| needs[at].least + GAP).sum::<usize>() - GAP;
     let mut parts: Vec<Vec<usize>> = vec![Vec::new()];
@@ -57,7 +57,7 @@ pub(super) fn parts(needs: &[Needs], room: Option<usize>) -> Vec<Vec<(usize, usi
 
 /// Gives columns what they need at least, and what room there is beyond that first where it saves
 /// cells from being wrapped.
-fn fit(needs: &[Needs], columns: Vec<usize>, room: usize) -> Vec<(usize, usize)> {
+fn fit(needs: &[ColumnNeeds], columns: Vec<usize>, room: usize) -> Vec<(usize, usize)> {
     let mut widths: Vec<usize> = columns.iter().map(|&at| needs[at].least).collect();
     let used = widths.iter().sum::<usize>() + GAP * columns.len().saturating_sub(1);
     let spare = pour(&mut widths, columns.iter().map(|&at| needs[at].cells), room.saturating_sub(used));
@@ -147,7 +147,7 @@ pub(super) fn fill(text: &str, width: usize) -> String {
 }
 
 /// Lines of at most this many characters. What does not fit goes on below the text behind two
-/// blanks, where these end within [`MARGIN`] characters, else below the line's first word.
+/// blanks, where these end within 26 characters, else below the line's first word.
 #[must_use]
 pub fn story(text: &str, width: usize) -> String {
     let mut told = String::with_capacity(text.len() + 80);
@@ -192,8 +192,8 @@ mod tests {
         assert_eq!(fill("", 0), "");
     }
 
-    fn column(header: &str, cell: &str, text: bool, beside: bool) -> Needs {
-        Needs::of(header, [cell].into_iter(), text, beside)
+    fn column(header: &str, cell: &str, text: bool, beside: bool) -> ColumnNeeds {
+        ColumnNeeds::of(header, [cell].into_iter(), text, beside)
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Documents of headings, facts and tables. One document is rendered for terminals and text files
-//! ([`text`]), Markdown, LaTeX and HTML.
+//! (`text`), Markdown, LaTeX and HTML.
 
 mod html;
 mod latex;

@@ -1,6 +1,6 @@
 //! Documents as text for terminals and files.
 
-use super::layout::{self, Needs, fill};
+use super::layout::{self, ColumnNeeds, fill};
 use super::visible::visible;
 use super::{Document, DocumentBlock, DocumentTable, Tone};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
@@ -11,12 +11,12 @@ use std::fmt::Write;
 pub(super) const LEAST_TEXT: usize = 20;
 
 impl DocumentTable {
-    fn needs(&self) -> Vec<Needs> {
+    fn needs(&self) -> Vec<ColumnNeeds> {
         let needs = self.columns.iter().enumerate().map(|(at, header)| {
             let cells: Vec<Cow<'_, str>> =
                 self.rows.iter().filter_map(|row| Some(visible(&row.get(at)?.text))).collect();
             let (text, beside) = (self.text_columns.contains(&at), self.beside.contains(&at));
-            Needs::of(&visible(header), cells.iter().map(AsRef::as_ref), text, beside)
+            ColumnNeeds::of(&visible(header), cells.iter().map(AsRef::as_ref), text, beside)
         });
         needs.collect()
     }

@@ -1,21 +1,24 @@
 //! Plots show the same numbers as reports.
 
-use drystone::engine::{Replay, Simulation};
+use drystone::engine::{Simulation, WorkloadReplay};
 use drystone::generate::{Params, generate};
-use drystone::metrics::{Collector, Config, JobRow, Report, Scheme, Scope};
+use drystone::metrics::{Collector, JobRow, MetricsConfig, Report, Scheme, Scope};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
-use drystone_report::{Details, Material, Quantiles, Watcher};
+use drystone_report::{Material, PlotDetails, Quantiles, Watcher};
 
 fn workload() -> Workload {
     generate(&Params { seed: 11, load: Some(0.9), ..Params::new(128, 2_000) }).expect("sound parameters")
 }
 
-fn simulated(workload: &Workload, policy: &str, baseline: Option<&[JobRow]>) -> (Report, Details) {
+fn simulated(workload: &Workload, policy: &str, baseline: Option<&[JobRow]>) -> (Report, PlotDetails) {
     let spec: PolicySpec = policy.parse().expect("a policy");
-    let config = Config { keep_jobs: true, categories: vec![Scheme::Chiang, Scheme::User], ..Config::full() };
+    let config =
+        MetricsConfig { keep_jobs: true, categories: vec![Scheme::Chiang, Scheme::User], ..MetricsConfig::full() };
     let mut watched = (Collector::new(Scope::of(workload), config), Watcher::new(workload.machine().procs));
-    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload)).run(&mut watched).expect("runs");
+    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+        .run(&mut watched)
+        .expect("runs");
     let report = watched.0.finish();
     let find = |scheme| report.categories.iter().find(|c| c.scheme == scheme);
     let material = Material {
@@ -25,7 +28,7 @@ fn simulated(workload: &Workload, policy: &str, baseline: Option<&[JobRow]>) -> 
         classes: find(Scheme::Chiang),
         users: find(Scheme::User),
     };
-    let details = Details::of(material, Some(watched.1));
+    let details = PlotDetails::of(material, Some(watched.1));
     (report, details)
 }
 

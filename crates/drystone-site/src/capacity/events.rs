@@ -1,12 +1,12 @@
 //! `sacctmgr show event`: nodes that were out, and how much the cluster had.
 
-use super::{Sheet, Times};
+use super::{SheetTimes, TextSheet};
 use crate::error::SiteError;
 use crate::text::{Amount, UNKNOWN, tres};
 
 /// An event.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Event {
+pub(crate) struct NodeEvent {
     pub(crate) cluster: String,
     /// Names of nodes; empty for rows about the whole cluster.
     pub(crate) nodes: String,
@@ -20,10 +20,10 @@ pub(crate) struct Event {
 const OUT: &[&str] = &["DOWN", "DRAIN", "FAIL", "MAINT", "POWERED_DOWN", "POWER_DOWN", "ERROR"];
 
 /// Reads them; rows that cannot be used are counted.
-pub(crate) fn read(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Event>, u64), SiteError> {
+pub(crate) fn read(text: &str, name: &str, times: &SheetTimes<'_>) -> Result<(Vec<NodeEvent>, u64), SiteError> {
     let mut events = Vec::new();
     let mut unused = 0;
-    for (line, get) in Sheet::read(text).rows() {
+    for (line, get) in TextSheet::read(text).rows() {
         let place = format!("{name}:{line}");
         let begin = times.moment(get(&["timestart", "start", "starttime"]), &place)?;
         let end = times.moment(get(&["timeend", "end", "endtime"]), &place)?;
@@ -37,7 +37,7 @@ pub(crate) fn read(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Eve
             unused += 1;
             continue;
         };
-        events.push(Event {
+        events.push(NodeEvent {
             cluster: get(&["cluster"]).to_string(),
             nodes: node.to_string(),
             begin,
@@ -52,7 +52,7 @@ pub(crate) fn read(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Eve
 mod tests {
     use super::*;
     use crate::clock::Zone;
-    use crate::text::Form;
+    use crate::text::TimeForm;
 
     #[test]
     fn nodes_and_clusters_have_events() {
@@ -62,13 +62,13 @@ mod tests {
                     c||n3|1767398400|0|IDLE+DRAIN|bad disk|\nc||n4|2026-01-02T00:00:00|2026-01-01T00:00:00|DOWN|x|\n\
                     c||n4|2026-01-02T00:00:00|Unknown|IDLE|x|\n";
         let zone = Zone::utc();
-        let times = Times { form: &Form::default(), zone: Some(&zone) };
+        let times = SheetTimes { form: &TimeForm::default(), zone: Some(&zone) };
         let (events, unused) = read(text, "events.psv", &times).expect("a table");
         assert_eq!((events.len(), unused), (3, 2));
         assert_eq!((events[0].cpus, events[0].nodes.as_str(), events[0].end), (Some(128), "", None));
         assert_eq!((events[1].cpus, events[1].nodes.as_str(), events[1].end), (None, "n2", Some(1_767_398_400)));
         assert_eq!((events[2].begin, events[2].end), (1_767_398_400, None));
-        let unzoned = Times { form: &Form::default(), zone: None };
+        let unzoned = SheetTimes { form: &TimeForm::default(), zone: None };
         assert!(
             matches!(read(text, "events.psv", &unzoned), Err(SiteError::NoZone { place, .. }) if place == "events.psv:2")
         );

@@ -5,13 +5,13 @@ mod events;
 mod reservations;
 mod timeline;
 
-pub(crate) use events::{Event, read as read_events};
-pub(crate) use reservations::{Reservation, of_pbs, read as read_reservations, read_scontrol};
-pub(crate) use timeline::{Closures, Scene, nodes_out, timeline};
+pub(crate) use events::{NodeEvent, read as read_events};
+pub(crate) use reservations::{SiteReservation, of_pbs, read as read_reservations, read_scontrol};
+pub(crate) use timeline::{Closures, TimelineInputs, nodes_out, timeline};
 
 use crate::clock::{Local, Zone};
 use crate::error::SiteError;
-use crate::text::{Form, When};
+use crate::text::{TimeForm, When};
 use serde::{Deserialize, Serialize};
 
 /// Reason why a part of a pool was out.
@@ -50,7 +50,7 @@ impl Cause {
 
 /// Units of a pool that were out for some time. Times are seconds since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Loss {
+pub struct PoolLoss {
     /// Number of the pool.
     pub pool: u16,
     /// Beginning.
@@ -88,12 +88,12 @@ pub struct NodeLoss {
 pub(crate) const AHEAD: i64 = 14 * 86_400;
 
 /// The times of tables beside the jobs.
-pub(crate) struct Times<'a> {
-    pub(crate) form: &'a Form,
+pub(crate) struct SheetTimes<'a> {
+    pub(crate) form: &'a TimeForm,
     pub(crate) zone: Option<&'a Zone>,
 }
 
-impl Times<'_> {
+impl SheetTimes<'_> {
     /// A moment; `None` for "not yet" and what is none.
     ///
     /// # Errors
@@ -113,20 +113,20 @@ impl Times<'_> {
 }
 
 /// A table with a header line: names in small letters without blanks, and rows with their lines.
-pub(crate) struct Sheet<'a> {
+pub(crate) struct TextSheet<'a> {
     names: Vec<String>,
     rows: Vec<(usize, Vec<&'a str>)>,
 }
 
-impl<'a> Sheet<'a> {
-    pub(crate) fn read(text: &'a str) -> Sheet<'a> {
+impl<'a> TextSheet<'a> {
+    pub(crate) fn read(text: &'a str) -> TextSheet<'a> {
         let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
         let header = lines.next().map_or("", |(line, _)| line);
         let delimiter = ['|', '\t', ',', ';'].into_iter().find(|d| header.contains(*d)).unwrap_or('|');
         let plain =
             |name: &str| name.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_lowercase).collect();
         let names = header.split(delimiter).map(plain).collect();
-        Sheet { names, rows: lines.map(|(line, number)| (number, line.split(delimiter).collect())).collect() }
+        TextSheet { names, rows: lines.map(|(line, number)| (number, line.split(delimiter).collect())).collect() }
     }
 
     /// The rows, each as a function from names of a column to its value; of several names the first

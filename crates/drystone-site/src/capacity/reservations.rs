@@ -1,14 +1,14 @@
 //! Reservations: `sacctmgr show reservation`, `scontrol -o show reservation`, and those of PBS.
 
-use super::{Sheet, Times};
+use super::{SheetTimes, TextSheet};
 use crate::error::SiteError;
-use crate::machine::{Pairs, records};
+use crate::machine::{LinePairs, records};
 use crate::readers::pbs;
 use crate::text::{Amount, UNKNOWN, tres};
 
 /// A reservation.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Reservation {
+pub(crate) struct SiteReservation {
     pub(crate) name: String,
     pub(crate) begin: i64,
     pub(crate) end: i64,
@@ -19,16 +19,16 @@ pub(crate) struct Reservation {
 }
 
 /// Reads what `sacctmgr` prints; rows that cannot be used are counted.
-pub(crate) fn read(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Reservation>, u64), SiteError> {
+pub(crate) fn read(text: &str, name: &str, times: &SheetTimes<'_>) -> Result<(Vec<SiteReservation>, u64), SiteError> {
     let mut found = Vec::new();
     let mut unused = 0;
-    for (line, get) in Sheet::read(text).rows() {
+    for (line, get) in TextSheet::read(text).rows() {
         let place = format!("{name}:{line}");
         let begin = times.moment(get(&["timestart", "start", "starttime"]), &place)?;
         let end = times.moment(get(&["timeend", "end", "endtime"]), &place)?;
         let amount = tres(get(&["tres"]).as_bytes()).unwrap_or(Amount::UNKNOWN);
         match (begin, end) {
-            (Some(begin), Some(end)) if end > begin => found.push(Reservation {
+            (Some(begin), Some(end)) if end > begin => found.push(SiteReservation {
                 name: get(&["name"]).to_string(),
                 begin,
                 end,
@@ -42,15 +42,19 @@ pub(crate) fn read(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Res
 }
 
 /// Reads what `scontrol show reservation` prints, with and without `-o`.
-pub(crate) fn read_scontrol(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Reservation>, u64), SiteError> {
+pub(crate) fn read_scontrol(
+    text: &str,
+    name: &str,
+    times: &SheetTimes<'_>,
+) -> Result<(Vec<SiteReservation>, u64), SiteError> {
     let mut found = Vec::new();
     let mut unused = 0;
     for (number, record) in records(text) {
-        let pairs = Pairs::split(&record);
+        let pairs = LinePairs::split(&record);
         let place = format!("{name}:{number}");
         let moment = |key: &str| times.moment(pairs.get(key).unwrap_or_default(), &place);
         match (moment("StartTime")?, moment("EndTime")?, pairs.get("ReservationName")) {
-            (Some(begin), Some(end), Some(name)) if end > begin => found.push(Reservation {
+            (Some(begin), Some(end), Some(name)) if end > begin => found.push(SiteReservation {
                 name: name.to_string(),
                 begin,
                 end,
@@ -64,8 +68,8 @@ pub(crate) fn read_scontrol(text: &str, name: &str, times: &Times<'_>) -> Result
 }
 
 /// Those that PBS's records tell of.
-pub(crate) fn of_pbs(open: &pbs::Open) -> Vec<Reservation> {
-    let one = |(name, known): (&String, &pbs::Reservation)| Reservation {
+pub(crate) fn of_pbs(open: &pbs::OpenRecords) -> Vec<SiteReservation> {
+    let one = |(name, known): (&String, &pbs::PbsReservation)| SiteReservation {
         name: name.split('.').next().unwrap_or(name).to_string(),
         begin: known.start,
         end: known.end,
@@ -78,11 +82,11 @@ pub(crate) fn of_pbs(open: &pbs::Open) -> Vec<Reservation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Form;
+    use crate::text::TimeForm;
 
     #[test]
     fn both_commands_are_read() {
-        let times = Times { form: &Form::default(), zone: None };
+        let times = SheetTimes { form: &TimeForm::default(), zone: None };
         let text = "Cluster|Name|TRES|Start|End|UnusedWall\nc|maint|cpu=64|1767225600|1767312000|0\nc|x|cpu=1|0|0|0\n";
         let (found, unused) = read(text, "resv.psv", &times).expect("a table");
         assert_eq!((found.len(), unused, found[0].cpus), (1, 1, Some(64)));

@@ -3,16 +3,16 @@
 //! A closed node does not lack the processors of jobs that still run on it: a drained node runs its
 //! jobs to their ends, and a job that a failing node took along ends there in the records.
 
-use super::{AHEAD, Cause, Loss, NodeLoss};
-use crate::jobs::{Job, Marks};
-use crate::machine::{Machine, NodeSets, Pools, Projection, Unit};
-use crate::rows::Table;
+use super::{AHEAD, Cause, NodeLoss, PoolLoss};
+use crate::jobs::{FoundJob, JobMarks};
+use crate::machine::{NodePools, NodeSets, PoolUnit, Projection, SiteMachine};
+use crate::rows::AccountingTable;
 use crate::text::{Amount, UNKNOWN};
 use std::collections::BTreeMap;
 
 /// A time in which a node takes no job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Span {
+struct ClosedSpan {
     begin: i64,
     end: i64,
     cause: Cause,
@@ -21,7 +21,7 @@ struct Span {
 /// Closures of nodes.
 #[derive(Default)]
 pub(crate) struct Closures {
-    of: BTreeMap<u32, Vec<Span>>,
+    of: BTreeMap<u32, Vec<ClosedSpan>>,
 }
 
 /// Later than all.
@@ -32,7 +32,7 @@ impl Closures {
     pub(crate) fn add(&mut self, node: u32, begin: i64, end: Option<i64>, cause: Cause) {
         let end = end.unwrap_or(NEVER);
         if end > begin {
-            self.of.entry(node).or_default().push(Span { begin, end, cause });
+            self.of.entry(node).or_default().push(ClosedSpan { begin, end, cause });
         }
     }
 
@@ -51,7 +51,7 @@ impl Closures {
             marks.extend([from, until]);
             marks.sort_unstable();
             marks.dedup();
-            let mut settled: Vec<Span> = Vec::new();
+            let mut settled: Vec<ClosedSpan> = Vec::new();
             for pair in marks.windows(2) {
                 let (begin, end) = (pair[0], pair[1]);
                 let over = spans.iter().filter(|s| s.begin <= begin && s.end >= end).map(|s| s.cause);
@@ -60,7 +60,7 @@ impl Closures {
                 let Some(&first) = causes.iter().find(|c| reserved(c)).or(causes.first()) else { continue };
                 match settled.last_mut() {
                     Some(last) if last.end == begin && last.cause == first => last.end = end,
-                    _ => settled.push(Span { begin, end, cause: first }),
+                    _ => settled.push(ClosedSpan { begin, end, cause: first }),
                 }
             }
             // What begins before the records is as if it began with them, so that equal ones are
@@ -74,20 +74,20 @@ impl Closures {
 }
 
 /// All that a timeline is made of.
-pub(crate) struct Scene<'a> {
-    pub(crate) jobs: &'a [Job],
-    pub(crate) table: &'a Table,
+pub(crate) struct TimelineInputs<'a> {
+    pub(crate) jobs: &'a [FoundJob],
+    pub(crate) table: &'a AccountingTable,
     pub(crate) amounts: &'a [Amount],
     pub(crate) sets: &'a NodeSets,
-    pub(crate) machine: &'a Machine,
-    pub(crate) pools: &'a Pools,
+    pub(crate) machine: &'a SiteMachine,
+    pub(crate) pools: &'a NodePools,
     pub(crate) projections: &'a [Projection],
     /// The first and the last moment of the records.
     pub(crate) records: (i64, i64),
 }
 
 /// The units that each pool lacked over time, those of `extra` among them.
-pub(crate) fn timeline(scene: &Scene<'_>, closures: &mut Closures, extra: Vec<Loss>) -> Vec<Loss> {
+pub(crate) fn timeline(scene: &TimelineInputs<'_>, closures: &mut Closures, extra: Vec<PoolLoss>) -> Vec<PoolLoss> {
     closures.settle(scene.records.0, scene.records.1);
     let closures = &*closures;
     let uses = uses(scene, closures);
@@ -99,7 +99,7 @@ pub(crate) fn timeline(scene: &Scene<'_>, closures: &mut Closures, extra: Vec<Lo
         let here = uses.get(&node).map_or(&[][..], Vec::as_slice);
         for span in spans {
             for (begin, end, used) in steps(span, here) {
-                let used = if projection.unit == Unit::Node { u64::from(used > 0) } else { used };
+                let used = if projection.unit == PoolUnit::Node { u64::from(used > 0) } else { used };
                 let lost = has.saturating_sub(used);
                 if lost > 0 {
                     *sum.entry((pool, begin, end, span.cause)).or_default() += lost;
@@ -108,7 +108,7 @@ pub(crate) fn timeline(scene: &Scene<'_>, closures: &mut Closures, extra: Vec<Lo
         }
     }
     let (first, last) = scene.records;
-    let losses = sum.into_iter().map(|((pool, begin, end, cause), units)| Loss {
+    let losses = sum.into_iter().map(|((pool, begin, end, cause), units)| PoolLoss {
         pool,
         begin: begin.max(first),
         end: (end < last).then_some(end),
@@ -116,19 +116,19 @@ pub(crate) fn timeline(scene: &Scene<'_>, closures: &mut Closures, extra: Vec<Lo
         announced: (cause == Cause::Reservation).then_some(begin - AHEAD),
         cause,
     });
-    let inside = |loss: &Loss| loss.begin < last && loss.end.is_none_or(|end| end > first);
-    let extra = extra.into_iter().filter(inside).map(|loss| Loss { begin: loss.begin.max(first), ..loss });
+    let inside = |loss: &PoolLoss| loss.begin < last && loss.end.is_none_or(|end| end > first);
+    let extra = extra.into_iter().filter(inside).map(|loss| PoolLoss { begin: loss.begin.max(first), ..loss });
     within(losses.chain(extra).collect(), scene)
 }
 
 /// The closures of nodes, which [`timeline`] has settled, as whole nodes that were out: what they
 /// still run is no matter, since a node that is out keeps its jobs to their ends.
-pub(crate) fn nodes_out(scene: &Scene<'_>, closures: &Closures) -> Vec<NodeLoss> {
+pub(crate) fn nodes_out(scene: &TimelineInputs<'_>, closures: &Closures) -> Vec<NodeLoss> {
     let (first, last) = scene.records;
-    let one = |(&node, spans): (&u32, &Vec<Span>)| {
+    let one = |(&node, spans): (&u32, &Vec<ClosedSpan>)| {
         let pool = scene.pools.of_node(node)?;
         let name = scene.machine.nodes[node as usize].name.clone();
-        let loss = move |span: &Span| NodeLoss {
+        let loss = move |span: &ClosedSpan| NodeLoss {
             pool,
             begin: span.begin.max(first),
             end: (span.end < last).then_some(span.end),
@@ -142,16 +142,16 @@ pub(crate) fn nodes_out(scene: &Scene<'_>, closures: &Closures) -> Vec<NodeLoss>
     closures.of.iter().filter_map(one).flatten().collect()
 }
 
-fn units(node: &crate::machine::Node, unit: Unit) -> u64 {
+fn units(node: &crate::machine::SiteNode, unit: PoolUnit) -> u64 {
     match unit {
-        Unit::Cpu => u64::from(node.cpus),
-        Unit::Node => 1,
-        Unit::Gpu => u64::from(node.gpus),
+        PoolUnit::Cpu => u64::from(node.cpus),
+        PoolUnit::Node => 1,
+        PoolUnit::Gpu => u64::from(node.gpus),
     }
 }
 
 /// A job's time on a node, and how much it has there.
-struct Use {
+struct NodeUse {
     begin: i64,
     end: i64,
     units: u64,
@@ -159,12 +159,12 @@ struct Use {
 
 /// Returns the use of closed nodes while they are closed. Jobs within reservations are what these
 /// are for.
-fn uses(scene: &Scene<'_>, closures: &Closures) -> BTreeMap<u32, Vec<Use>> {
-    let mut uses: BTreeMap<u32, Vec<Use>> = BTreeMap::new();
+fn uses(scene: &TimelineInputs<'_>, closures: &Closures) -> BTreeMap<u32, Vec<NodeUse>> {
+    let mut uses: BTreeMap<u32, Vec<NodeUse>> = BTreeMap::new();
     if closures.of.is_empty() {
         return uses;
     }
-    for job in scene.jobs.iter().filter(|job| job.kind.started() && !job.marks.has(Marks::RESERVED)) {
+    for job in scene.jobs.iter().filter(|job| job.kind.started() && !job.marks.has(JobMarks::RESERVED)) {
         let (begin, end) = (i64::from(job.start), if job.end == 0 { NEVER } else { i64::from(job.end) });
         let list = scene.table.rows.get(job.row).nodes;
         let count = scene.sets.len(list);
@@ -178,7 +178,7 @@ fn uses(scene: &Scene<'_>, closures: &Closures) -> BTreeMap<u32, Vec<Use>> {
                 closures.of.get(&node).is_some_and(|spans| spans.iter().any(|s| s.begin < end && begin < s.end));
             if closed {
                 let units = share(job, amount, unit, count);
-                uses.entry(node).or_default().push(Use { begin, end, units });
+                uses.entry(node).or_default().push(NodeUse { begin, end, units });
             }
         }
     }
@@ -186,20 +186,20 @@ fn uses(scene: &Scene<'_>, closures: &Closures) -> BTreeMap<u32, Vec<Use>> {
 }
 
 /// Returns the share of a job on each of its nodes.
-fn share(job: &Job, amount: &Amount, unit: Unit, count: u32) -> u64 {
+fn share(job: &FoundJob, amount: &Amount, unit: PoolUnit, count: u32) -> u64 {
     let all = match unit {
-        Unit::Cpu => job.units,
-        Unit::Node => return 1,
-        Unit::Gpu if amount.gpus == UNKNOWN => 0,
-        Unit::Gpu => amount.gpus,
+        PoolUnit::Cpu => job.units,
+        PoolUnit::Node => return 1,
+        PoolUnit::Gpu if amount.gpus == UNKNOWN => 0,
+        PoolUnit::Gpu => amount.gpus,
     };
     u64::from(all).div_ceil(u64::from(count))
 }
 
 /// The pieces of a closure in which as much is used.
-fn steps(span: &Span, uses: &[Use]) -> Vec<(i64, i64, u64)> {
+fn steps(span: &ClosedSpan, uses: &[NodeUse]) -> Vec<(i64, i64, u64)> {
     let mut marks: Vec<i64> = vec![span.begin, span.end];
-    let near: Vec<&Use> = uses.iter().filter(|u| u.begin < span.end && u.end > span.begin).collect();
+    let near: Vec<&NodeUse> = uses.iter().filter(|u| u.begin < span.end && u.end > span.begin).collect();
     marks.extend(near.iter().flat_map(|u| [u.begin, u.end]).filter(|t| (span.begin..span.end).contains(t)));
     marks.sort_unstable();
     marks.dedup();
@@ -215,7 +215,7 @@ fn steps(span: &Span, uses: &[Use]) -> Vec<(i64, i64, u64)> {
 }
 
 /// Never more than a pool has: of what is too much the later and smaller is cut.
-fn within(mut losses: Vec<Loss>, scene: &Scene<'_>) -> Vec<Loss> {
+fn within(mut losses: Vec<PoolLoss>, scene: &TimelineInputs<'_>) -> Vec<PoolLoss> {
     losses.sort_by_key(|l| (l.pool, l.begin, l.end.unwrap_or(NEVER), l.cause));
     let mut active: Vec<(i64, u32)> = Vec::new();
     let mut pool = None;
@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn a_closure_is_cut_where_its_use_changes() {
-        let span = Span { begin: 100, end: 200, cause: Cause::Down };
-        let uses = [Use { begin: 50, end: 150, units: 3 }, Use { begin: 90, end: 120, units: 1 }];
+        let span = ClosedSpan { begin: 100, end: 200, cause: Cause::Down };
+        let uses = [NodeUse { begin: 50, end: 150, units: 3 }, NodeUse { begin: 90, end: 120, units: 1 }];
         assert_eq!(steps(&span, &uses), [(100, 120, 4), (120, 150, 3), (150, 200, 0)]);
         assert_eq!(steps(&span, &[]), [(100, 200, 0)]);
     }

@@ -1,18 +1,18 @@
 //! Models that a replay has to beat: no model at all, and models of no site.
 
-use super::case::{Case, Recorded};
+use super::case::{PoolCase, RecordedTimes};
 use super::errors::Starts;
 use std::collections::BTreeMap;
 
 /// Nothing waits.
-pub(super) fn nothing_waits(case: &Case) -> Starts {
+pub(super) fn nothing_waits(case: &PoolCase) -> Starts {
     Starts::of_waits(case.jobs.iter().map(|_| Some(0)).collect())
 }
 
 /// Every job waits as long as the median of its class did in the block of time before: a week or,
 /// of less than six weeks, a day. Classes are of size and limit, which are known when a job
 /// arrives. Before anything is known, nothing waits.
-pub(super) fn class_medians(case: &Case) -> Starts {
+pub(super) fn class_medians(case: &PoolCase) -> Starts {
     let mut blocks: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for (at, job) in case.jobs.iter().enumerate() {
         blocks.entry(case.block_of(job)).or_default().push(at);
@@ -66,6 +66,6 @@ pub(super) fn length_class(seconds: i64) -> usize {
 }
 
 /// The classes of a job by its size and by how long it held its processors.
-pub(super) fn classes(job: &Recorded) -> (usize, usize) {
+pub(super) fn classes(job: &RecordedTimes) -> (usize, usize) {
     (size_class(job.units), length_class(job.holds))
 }

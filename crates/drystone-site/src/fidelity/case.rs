@@ -1,12 +1,12 @@
 //! Reference of a replay: the jobs of a pool as they were recorded.
 
 use crate::clock;
-use crate::jobs::{Kind, Marks};
+use crate::jobs::{JobMarks, SiteJobFate};
 use crate::site::Site;
 
 /// A job as it was recorded. Times are seconds since 1970.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Recorded {
+pub(super) struct RecordedTimes {
     pub(super) arrive: i64,
     /// Start; `None` if it never started.
     pub(super) start: Option<i64>,
@@ -26,7 +26,7 @@ pub(super) struct Recorded {
     pub(super) backfilled: Option<bool>,
 }
 
-impl Recorded {
+impl RecordedTimes {
     /// The recorded wait.
     pub(super) fn wait(&self) -> Option<i64> {
         self.start.map(|start| start - self.arrive)
@@ -34,11 +34,11 @@ impl Recorded {
 }
 
 /// A pool's jobs, in the order of the site.
-pub(super) struct Case {
+pub(super) struct PoolCase {
     pub(super) name: String,
     pub(super) pool: u16,
     pub(super) units: u32,
-    pub(super) jobs: Vec<Recorded>,
+    pub(super) jobs: Vec<RecordedTimes>,
     /// For each job of the site its place here.
     pub(super) places: Vec<u32>,
     /// Bounds of the part in which waits are compared.
@@ -49,10 +49,10 @@ pub(super) struct Case {
 /// No place.
 pub(super) const ELSEWHERE: u32 = u32::MAX;
 
-impl Case {
+impl PoolCase {
     /// The jobs of a pool. Waits are compared of those that arrive within the part of the window
     /// that is measured, started within it, and are no guess.
-    pub(super) fn of(site: &Site, pool: u16, span: (i64, i64)) -> Case {
+    pub(super) fn of(site: &Site, pool: u16, span: (i64, i64)) -> PoolCase {
         let summary = &site.manifest.pools[usize::from(pool)];
         let window = &site.manifest.window;
         let (from, until) = span;
@@ -67,10 +67,10 @@ impl Case {
             let simulated = Site::is_simulated(&job);
             let fresh = job.start.is_some_and(|start| (window.from..=window.until).contains(&start));
             let holds = job.occupied().unwrap_or_else(|| match (job.start, job.kind) {
-                (Some(start), Kind::Running) => (window.until - start).max(i64::from(job.limit)),
+                (Some(start), SiteJobFate::Running) => (window.until - start).max(i64::from(job.limit)),
                 _ => job.imputed_run.map_or(0, i64::from),
             });
-            jobs.push(Recorded {
+            jobs.push(RecordedTimes {
                 arrive: job.arrive,
                 start: job.start.filter(|_| started),
                 end: job.end,
@@ -78,12 +78,12 @@ impl Case {
                 limit: i64::from(job.limit),
                 units: job.units,
                 counts: started && simulated && fresh && (from..=until).contains(&job.arrive),
-                modelled: !job.marks.has(Marks::CAUSE),
+                modelled: !job.marks.has(JobMarks::CAUSE),
                 simulated,
                 backfilled: backfilled(job.flags),
             });
         }
-        Case { name: summary.name.clone(), pool, units: summary.units, jobs, places, from, until }
+        PoolCase { name: summary.name.clone(), pool, units: summary.units, jobs, places, from, until }
     }
 
     /// The part of the site's window that is measured, `warm_up` seconds of it left out at the
@@ -95,7 +95,7 @@ impl Case {
     }
 
     /// Jobs whose waits are compared.
-    pub(super) fn counted(&self) -> impl Iterator<Item = (usize, &Recorded)> {
+    pub(super) fn counted(&self) -> impl Iterator<Item = (usize, &RecordedTimes)> {
         self.jobs.iter().enumerate().filter(|(_, job)| job.counts)
     }
 
@@ -106,7 +106,7 @@ impl Case {
     }
 
     /// The block of a job.
-    pub(super) fn block_of(&self, job: &Recorded) -> i64 {
+    pub(super) fn block_of(&self, job: &RecordedTimes) -> i64 {
         (job.arrive - self.from).div_euclid(self.block())
     }
 

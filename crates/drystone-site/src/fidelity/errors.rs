@@ -1,22 +1,22 @@
 //! Distance of waits from the recorded ones.
 
-use super::case::{Case, Recorded};
+use super::case::{PoolCase, RecordedTimes};
 use super::stats::{kendall, kolmogorov_smirnov, quantile, sorted, spearman, wasserstein};
 use serde::{Deserialize, Serialize};
 
 /// The waits of the jobs that count, recorded and replayed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waits {
+pub(super) struct WaitPairs {
     pub(super) recorded: Vec<f64>,
     pub(super) replayed: Vec<f64>,
     /// The block of time of each.
     pub(super) blocks: Vec<i64>,
 }
 
-impl Waits {
+impl WaitPairs {
     /// Of the jobs of a case that `which` takes; `starts` says when a replay started each.
-    pub(super) fn of(case: &Case, starts: &Starts, which: impl Fn(&Recorded) -> bool) -> Waits {
-        let mut waits = Waits::default();
+    pub(super) fn of(case: &PoolCase, starts: &Starts, which: impl Fn(&RecordedTimes) -> bool) -> WaitPairs {
+        let mut waits = WaitPairs::default();
         for (at, job) in case.counted().filter(|(_, job)| which(job)) {
             if let (Some(recorded), Some(replayed)) = (job.wait(), starts.wait[at]) {
                 waits.recorded.push(recorded as f64);
@@ -44,8 +44,8 @@ impl Starts {
     }
 
     /// As they were recorded.
-    pub(super) fn recorded(case: &Case) -> Starts {
-        Starts::of_waits(case.jobs.iter().map(Recorded::wait).collect())
+    pub(super) fn recorded(case: &PoolCase) -> Starts {
+        Starts::of_waits(case.jobs.iter().map(RecordedTimes::wait).collect())
     }
 }
 
@@ -91,8 +91,8 @@ const LONG: f64 = 60.0;
 
 impl Errors {
     /// Of waits.
-    pub(super) fn of(waits: &Waits) -> Errors {
-        let Waits { recorded, replayed, .. } = waits;
+    pub(super) fn of(waits: &WaitPairs) -> Errors {
+        let WaitPairs { recorded, replayed, .. } = waits;
         let n = recorded.len();
         let mut errors = Errors { jobs: n as u64, ..Errors::default() };
         if n == 0 {
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn errors_by_hand() {
-        let waits = Waits {
+        let waits = WaitPairs {
             recorded: vec![0.0, 100.0, 1_000.0, 10_000.0],
             replayed: vec![30.0, 100.0, 1_500.0, 5_000.0],
             blocks: vec![0; 4],
@@ -154,13 +154,13 @@ mod tests {
 
     #[test]
     fn a_perfect_replay_has_none() {
-        let waits = Waits { recorded: vec![5.0, 80.0, 90.0], replayed: vec![5.0, 80.0, 90.0], blocks: vec![0; 3] };
+        let waits = WaitPairs { recorded: vec![5.0, 80.0, 90.0], replayed: vec![5.0, 80.0, 90.0], blocks: vec![0; 3] };
         let errors = Errors::of(&waits);
         assert_eq!((errors.mean_distance, errors.within_minute, errors.wasserstein), (Some(0.0), Some(1.0), Some(0.0)));
         assert_eq!(
             (errors.kolmogorov_smirnov, errors.spearman, errors.within_tenth),
             (Some(0.0), Some(1.0), Some(1.0))
         );
-        assert_eq!(Errors::of(&Waits::default()).mean_distance, None);
+        assert_eq!(Errors::of(&WaitPairs::default()).mean_distance, None);
     }
 }

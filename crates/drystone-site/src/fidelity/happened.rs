@@ -1,8 +1,8 @@
 //! The data against the machine, without any policy: recorded starts, replayed as they happened.
 
-use super::case::Case;
+use super::case::PoolCase;
 use crate::capacity::Cause;
-use crate::jobs::Kind;
+use crate::jobs::SiteJobFate;
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub struct AsHappened {
 
 /// Something that changes what is held, what there is, or what waits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Change {
+enum HeldChange {
     /// Units more or less that there are.
     Capacity(i64),
     /// Units less held.
@@ -41,32 +41,32 @@ enum Change {
 }
 
 /// Replays the recorded starts.
-pub(super) fn as_happened(site: &Site, case: &Case) -> AsHappened {
+pub(super) fn as_happened(site: &Site, case: &PoolCase) -> AsHappened {
     let window = &site.manifest.window;
-    let mut changes: Vec<(i64, Change)> = Vec::new();
+    let mut changes: Vec<(i64, HeldChange)> = Vec::new();
     for job in &case.jobs {
         let units = i64::from(job.units);
         if let Some(start) = job.start {
             let end = start.saturating_add(job.holds);
             if end > start {
-                changes.push((start, Change::Start(units)));
-                changes.push((end, Change::End(-units)));
+                changes.push((start, HeldChange::Start(units)));
+                changes.push((end, HeldChange::End(-units)));
             }
         }
         let leaves = job.start.or(job.end).unwrap_or(i64::MAX);
         if leaves > job.arrive {
-            changes.push((job.arrive, Change::Arrive(job.units)));
-            changes.push((leaves, Change::Leave(job.units)));
+            changes.push((job.arrive, HeldChange::Arrive(job.units)));
+            changes.push((leaves, HeldChange::Leave(job.units)));
         }
     }
     // What reservations keep from others, jobs within them use.
     let lost = |cause: Cause| !matches!(cause, Cause::Reservation | Cause::ReservedJob);
     for loss in site.losses.iter().filter(|loss| loss.pool == case.pool && lost(loss.cause)) {
-        changes.push((loss.begin, Change::Capacity(-i64::from(loss.units))));
-        changes.push((loss.end.unwrap_or(i64::MAX), Change::Capacity(i64::from(loss.units))));
+        changes.push((loss.begin, HeldChange::Capacity(-i64::from(loss.units))));
+        changes.push((loss.end.unwrap_or(i64::MAX), HeldChange::Capacity(i64::from(loss.units))));
     }
     changes.sort_unstable();
-    let mut sums = Sums { capacity: i64::from(case.units), ..Sums::default() };
+    let mut sums = HeldSums { capacity: i64::from(case.units), ..HeldSums::default() };
     let mut last = window.from;
     for (at, change) in changes {
         let now = at.clamp(window.from, window.until);
@@ -79,7 +79,7 @@ pub(super) fn as_happened(site: &Site, case: &Case) -> AsHappened {
 }
 
 #[derive(Default)]
-struct Sums {
+struct HeldSums {
     capacity: i64,
     held: i64,
     /// Sizes of jobs that wait, with how many have each.
@@ -92,7 +92,7 @@ struct Sums {
     idle: f64,
 }
 
-impl Sums {
+impl HeldSums {
     fn pass(&mut self, seconds: i64) {
         if seconds == 0 {
             return;
@@ -111,12 +111,12 @@ impl Sums {
         }
     }
 
-    fn take(&mut self, change: Change) {
+    fn take(&mut self, change: HeldChange) {
         match change {
-            Change::Capacity(by) => self.capacity += by,
-            Change::Start(by) | Change::End(by) => self.held += by,
-            Change::Arrive(units) => *self.waiting.entry(units).or_default() += 1,
-            Change::Leave(units) => {
+            HeldChange::Capacity(by) => self.capacity += by,
+            HeldChange::Start(by) | HeldChange::End(by) => self.held += by,
+            HeldChange::Arrive(units) => *self.waiting.entry(units).or_default() += 1,
+            HeldChange::Leave(units) => {
                 if let Some(count) = self.waiting.get_mut(&units) {
                     *count -= 1;
                     if *count == 0 {
@@ -154,7 +154,7 @@ fn nodes_twice(site: &Site, pool: u16) -> Option<f64> {
     }
     let mut moves: BTreeMap<&str, Vec<(i64, i64)>> = BTreeMap::new();
     let mut lists: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for job in site.jobs().filter(|job| job.pool == pool && job.kind == Kind::Ran && !job.node_list.is_empty()) {
+    for job in site.jobs().filter(|job| job.pool == pool && job.kind == SiteJobFate::Ran && !job.node_list.is_empty()) {
         let (Some(start), Some(end), Some(held)) = (job.start, job.end, job.cpus) else { continue };
         let names = lists
             .entry(job.node_list.to_string())
@@ -203,13 +203,13 @@ mod tests {
 
     #[test]
     fn what_fits_and_waits_is_seen() {
-        let mut sums = Sums { capacity: 10, ..Sums::default() };
-        sums.take(Change::Start(6));
-        sums.take(Change::Arrive(5));
+        let mut sums = HeldSums { capacity: 10, ..HeldSums::default() };
+        sums.take(HeldChange::Start(6));
+        sums.take(HeldChange::Arrive(5));
         sums.pass(10);
-        sums.take(Change::Arrive(4));
+        sums.take(HeldChange::Arrive(4));
         sums.pass(10);
-        sums.take(Change::Start(5));
+        sums.take(HeldChange::Start(5));
         sums.pass(10);
         let found = sums.finish();
         assert_eq!((found.over_capacity, found.most_over), (1.0 / 3.0, 1));

@@ -1,6 +1,6 @@
 //! Use of the machine and length of the queue, hour by hour.
 
-use super::case::Case;
+use super::case::PoolCase;
 use super::errors::Starts;
 use super::stats::{correlation, errors};
 use serde::{Deserialize, Serialize};
@@ -44,15 +44,15 @@ pub struct HourErrors {
 }
 
 /// Sums over hours of something that lasts.
-struct Sum {
+struct HourSums {
     from: i64,
     hours: Vec<f64>,
 }
 
-impl Sum {
-    fn new(case: &Case) -> Sum {
+impl HourSums {
+    fn new(case: &PoolCase) -> HourSums {
         let count = ((case.until - case.from) / HOUR).max(0);
-        Sum { from: case.from, hours: vec![0.0; usize::try_from(count).unwrap_or(0)] }
+        HourSums { from: case.from, hours: vec![0.0; usize::try_from(count).unwrap_or(0)] }
     }
 
     /// Adds `amount` from `begin` to `end`.
@@ -75,8 +75,8 @@ impl Sum {
 impl Hours {
     /// Of a replay, or of what was recorded. Jobs within reservations are where they were; those
     /// that never ran leave when they did, unless a replay starts them first.
-    pub(super) fn of(case: &Case, starts: &Starts) -> Hours {
-        let (mut used, mut jobs, mut work) = (Sum::new(case), Sum::new(case), Sum::new(case));
+    pub(super) fn of(case: &PoolCase, starts: &Starts) -> Hours {
+        let (mut used, mut jobs, mut work) = (HourSums::new(case), HourSums::new(case), HourSums::new(case));
         for (at, job) in case.jobs.iter().enumerate() {
             let replayed = starts.wait[at].map(|wait| job.arrive + wait);
             let start = if job.simulated { replayed } else { job.start };
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn what_lasts_is_shared_out_by_the_hour() {
-        let mut sum = Sum { from: 1_000, hours: vec![0.0; 3] };
+        let mut sum = HourSums { from: 1_000, hours: vec![0.0; 3] };
         sum.add(0, 1_000 + 1_800, 2.0);
         sum.add(1_000 + 3_600, i64::MAX / 2, 1.0);
         sum.add(5, 9, 7.0);

@@ -1,6 +1,6 @@
 //! Certainty of an error, from sums over blocks of time.
 
-use super::errors::Waits;
+use super::errors::WaitPairs;
 use drystone::metrics::interval::{PeriodSum, mean_interval};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -28,11 +28,11 @@ pub struct Intervals {
 }
 
 /// Sums over a block: jobs, and the five means.
-type Sums = [f64; 6];
+type BlockSums = [f64; 6];
 
 /// The intervals, with the confidence of 0.95.
-pub(super) fn intervals(waits: &Waits, block: i64) -> Intervals {
-    let mut of_block: BTreeMap<i64, Sums> = BTreeMap::new();
+pub(super) fn intervals(waits: &WaitPairs, block: i64) -> Intervals {
+    let mut of_block: BTreeMap<i64, BlockSums> = BTreeMap::new();
     for ((recorded, replayed), at) in waits.recorded.iter().zip(&waits.replayed).zip(&waits.blocks) {
         let distance = (replayed - recorded).abs();
         let near = |limit: f64| f64::from(u8::from(distance <= limit));
@@ -40,7 +40,7 @@ pub(super) fn intervals(waits: &Waits, block: i64) -> Intervals {
         let sums = of_block.entry(*at).or_default();
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
     }
-    let blocks: Vec<Sums> = of_block.into_values().collect();
+    let blocks: Vec<BlockSums> = of_block.into_values().collect();
     let of = |at: usize| {
         let sums: Vec<PeriodSum> = blocks.iter().map(|block| PeriodSum { sum: block[at], count: block[0] }).collect();
         mean_interval(&sums, 0.95)
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn equal_blocks_have_no_width_and_few_none() {
-        let waits = |blocks: i64| Waits {
+        let waits = |blocks: i64| WaitPairs {
             recorded: (0..blocks).flat_map(|_| [0.0, 100.0]).collect(),
             replayed: (0..blocks).flat_map(|_| [30.0, 100.0]).collect(),
             blocks: (0..blocks).flat_map(|b| [b, b]).collect(),

@@ -23,13 +23,16 @@ pub use happened::AsHappened;
 pub use hours::{HourErrors, Hours, SeriesError};
 pub use intervals::{Interval, Intervals};
 pub use replay::ReplayError;
-pub use require::{Requirement, Unmet};
-pub use result::{Baseline, ClassRow, Coverage, Fidelity, Mechanism, Noise, PoolFidelity, Repetition, Skill, Waiting};
+pub use require::{FidelityRequirement, UnmetRequirement};
+pub use result::{
+    AccountingCoverage, CensoredWaits, ClassRow, Fidelity, FidelityBaseline, Mechanism, Noise, PoolFidelity,
+    Repetition, ReplaySkill,
+};
 
 use self::baselines::{LENGTHS, SIZES, class_medians, classes, nothing_waits};
-use self::case::Case;
-use self::errors::{Starts, Waits};
-use self::replay::Bench;
+use self::case::PoolCase;
+use self::errors::{Starts, WaitPairs};
+use self::replay::ReplayInputs;
 use self::stats::{quantile, sorted};
 use crate::site::Site;
 use drystone::policy::PolicySpec;
@@ -39,7 +42,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Settings of the measurement of fidelity.
 #[derive(Clone)]
-pub struct Settings<'a> {
+pub struct FidelitySettings<'a> {
     /// The site's policy.
     pub policy: PolicySpec,
     /// Runs with moved arrivals.
@@ -66,26 +69,26 @@ pub struct Settings<'a> {
 ///
 /// # Errors
 /// No pool has a start to compare with; a policy that cannot be simulated; told to stop.
-pub fn fidelity(site: &Site, settings: &Settings<'_>) -> Result<Fidelity, ReplayError> {
+pub fn fidelity(site: &Site, settings: &FidelitySettings<'_>) -> Result<Fidelity, ReplayError> {
     if !site.manifest.waits_known() {
         return Err(ReplayError::Nothing(crate::site::NO_WAITS.to_string()));
     }
-    let span = Case::span(site, settings.warm_up);
+    let span = PoolCase::span(site, settings.warm_up);
     let pools = 0..site.manifest.pools.len() as u16;
-    let cases: Vec<Case> = pools
+    let cases: Vec<PoolCase> = pools
         .filter(|pool| settings.pool.is_none_or(|only| only == *pool))
-        .map(|pool| Case::of(site, pool, span))
+        .map(|pool| PoolCase::of(site, pool, span))
         .collect();
     let counted: usize = cases.iter().map(|case| case.counted().count()).sum();
     if counted == 0 {
         return Err(ReplayError::Nothing(format!(
             "no job of the site has a start that a simulation could be held against between {} and {}; --warm-up 0 measures from the \
              beginning of the window",
-            Case::when(span.0),
-            Case::when(span.1)
+            PoolCase::when(span.0),
+            PoolCase::when(span.1)
         )));
     }
-    let bench = Bench { site, stop: settings.stop, told: settings.told };
+    let bench = ReplayInputs { site, stop: settings.stop, told: settings.told };
     let mut found = Vec::new();
     for case in cases.iter().filter(|case| case.counted().next().is_some()) {
         found.push(pool(site, case, &bench, settings)?);
@@ -95,11 +98,11 @@ pub fn fidelity(site: &Site, settings: &Settings<'_>) -> Result<Fidelity, Replay
 }
 
 /// A pool's jobs and how its replay started them, to be added up.
-type Replayed = (PoolFidelity, Waits);
+type PoolReplay = (PoolFidelity, WaitPairs);
 
 /// All pools together, job by job.
-fn total(found: &[Replayed]) -> Errors {
-    let mut all = Waits::default();
+fn total(found: &[PoolReplay]) -> Errors {
+    let mut all = WaitPairs::default();
     for (_, waits) in found {
         all.recorded.extend(&waits.recorded);
         all.replayed.extend(&waits.replayed);
@@ -109,10 +112,15 @@ fn total(found: &[Replayed]) -> Errors {
 }
 
 /// One pool.
-fn pool(site: &Site, case: &Case, bench: &Bench<'_>, settings: &Settings<'_>) -> Result<Replayed, ReplayError> {
+fn pool(
+    site: &Site,
+    case: &PoolCase,
+    bench: &ReplayInputs<'_>,
+    settings: &FidelitySettings<'_>,
+) -> Result<PoolReplay, ReplayError> {
     let replayed = bench.replay(case, &settings.policy, None)?;
     let recorded = Starts::recorded(case);
-    let waits = Waits::of(case, &replayed, |_| true);
+    let waits = WaitPairs::of(case, &replayed, |_| true);
     let errors = Errors::of(&waits);
     let (recorded_hours, hours) = (Hours::of(case, &recorded), Hours::of(case, &replayed));
     let hour_errors = hours.errors(&recorded_hours);
@@ -129,12 +137,12 @@ fn pool(site: &Site, case: &Case, bench: &Bench<'_>, settings: &Settings<'_>) ->
             name: case.name.clone(),
             jobs: case.jobs.len() as u64,
             as_happened: happened::as_happened(site, case),
-            modelled: Errors::of(&Waits::of(case, &replayed, |job| job.modelled)),
+            modelled: Errors::of(&WaitPairs::of(case, &replayed, |job| job.modelled)),
             classes: class_rows(case, &replayed),
             mechanism: mechanism(case, &replayed),
-            skill: Skill::of(&errors, &hour_errors, &baselines),
+            skill: ReplaySkill::of(&errors, &hour_errors, &baselines),
             intervals: intervals::intervals(&waits, case.block()),
-            waiting: Waiting::of(case),
+            waiting: CensoredWaits::of(case),
             errors,
             hour_errors,
             baselines,
@@ -151,12 +159,12 @@ fn pool(site: &Site, case: &Case, bench: &Bench<'_>, settings: &Settings<'_>) ->
 
 /// Returns the baselines, which need no model of the site.
 fn baselines_of(
-    case: &Case,
-    bench: &Bench<'_>,
-    settings: &Settings<'_>,
+    case: &PoolCase,
+    bench: &ReplayInputs<'_>,
+    settings: &FidelitySettings<'_>,
     replayed: &Starts,
     recorded: &Hours,
-) -> Result<Vec<Baseline>, ReplayError> {
+) -> Result<Vec<FidelityBaseline>, ReplayError> {
     let own = settings.policy.to_string();
     let simulate = |name: &str| -> Result<Starts, ReplayError> {
         if own == name {
@@ -171,10 +179,10 @@ fn baselines_of(
         ("fcfs", simulate("fcfs")?),
         ("easy", simulate("easy")?),
     ];
-    let one = |(name, starts): (&str, Starts)| Baseline {
+    let one = |(name, starts): (&str, Starts)| FidelityBaseline {
         name: name.to_string(),
         is_policy: own == name,
-        errors: Errors::of(&Waits::of(case, &starts, |_| true)),
+        errors: Errors::of(&WaitPairs::of(case, &starts, |_| true)),
         hours: Hours::of(case, &starts).errors(recorded),
     };
     Ok(all.into_iter().map(one).collect())
@@ -182,16 +190,16 @@ fn baselines_of(
 
 /// Simulates with arrivals moved by some seconds, and compares with the simulation itself.
 fn noise(
-    case: &Case,
-    bench: &Bench<'_>,
-    settings: &Settings<'_>,
+    case: &PoolCase,
+    bench: &ReplayInputs<'_>,
+    settings: &FidelitySettings<'_>,
     replayed: &Starts,
     hours: &Hours,
 ) -> Result<Noise, ReplayError> {
     let seeds: Vec<u64> = (1..=u64::from(settings.seeds)).map(|at| settings.seed.wrapping_add(at)).collect();
     let run = |seed: u64| -> Result<(Errors, HourErrors), ReplayError> {
         let moved = bench.replay(case, &settings.policy, Some((settings.jitter, seed)))?;
-        let mut waits = Waits::default();
+        let mut waits = WaitPairs::default();
         for (at, job) in case.counted() {
             if let (Some(a), Some(b)) = (replayed.wait[at], moved.wait[at]) {
                 waits.recorded.push(a as f64);
@@ -230,11 +238,11 @@ fn on_threads<R: Send>(items: &[u64], threads: usize, work: impl Fn(u64) -> R + 
 }
 
 /// Waits by size and by how long jobs held their processors.
-fn class_rows(case: &Case, replayed: &Starts) -> Vec<ClassRow> {
+fn class_rows(case: &PoolCase, replayed: &Starts) -> Vec<ClassRow> {
     let mut keys: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     case.counted().for_each(|(_, job)| *keys.entry(classes(job)).or_default() += 1);
     let row = |&(size, length): &(usize, usize)| {
-        let waits = Waits::of(case, replayed, |job| classes(job) == (size, length));
+        let waits = WaitPairs::of(case, replayed, |job| classes(job) == (size, length));
         let errors = Errors::of(&waits);
         let quantiles = |values: &[f64]| {
             let values = sorted(values.to_vec());
@@ -254,7 +262,7 @@ fn class_rows(case: &Case, replayed: &Starts) -> Vec<ClassRow> {
 }
 
 /// Shares that backfill started.
-fn mechanism(case: &Case, replayed: &Starts) -> Mechanism {
+fn mechanism(case: &PoolCase, replayed: &Starts) -> Mechanism {
     let known = || case.counted().filter_map(|(at, job)| Some((at, job.backfilled?)));
     let share = |part: usize, all: usize| (all > 0).then(|| part as f64 / all as f64);
     let all = case.counted().count();

@@ -1,7 +1,7 @@
 //! Other recordings of the same workload: how far a site is from itself.
 
-use super::case::Case;
-use super::errors::{Errors, Starts, Waits};
+use super::case::PoolCase;
+use super::errors::{Errors, Starts, WaitPairs};
 use super::hours::Hours;
 use super::result::Repetition;
 use crate::site::{Site, SiteJob};
@@ -17,7 +17,7 @@ pub(super) fn compare(
     name: &str,
     site: &Site,
     other: &Site,
-    case: &Case,
+    case: &PoolCase,
     recorded: &Starts,
     recorded_hours: &Hours,
 ) -> Repetition {
@@ -43,7 +43,7 @@ pub(super) fn compare(
         matched,
         same,
         clock: distances.get(distances.len() / 2).copied().unwrap_or(0),
-        errors: Errors::of(&Waits::of(case, &starts, |_| true)),
+        errors: Errors::of(&WaitPairs::of(case, &starts, |_| true)),
         hours: Hours::of(case, &starts).errors(recorded_hours),
     }
 }

@@ -1,15 +1,15 @@
 //! A pool simulated under a policy: when each of its jobs started.
 
-use super::case::{Case, ELSEWHERE};
+use super::case::{ELSEWHERE, PoolCase};
 use super::errors::Starts;
 use crate::error::SiteError;
 use crate::site::Site;
 use crate::workload::PoolWorkload;
 use drystone::engine::Observer;
 use drystone::experiment::{Experiment, ExperimentError};
-use drystone::metrics::Selection;
-use drystone::model::{Adopted, Ended, JobId, Time};
-use drystone::policy::{PolicySpec, Why};
+use drystone::metrics::JobSelection;
+use drystone::model::{Adopted, EndedJob, JobId, Time};
+use drystone::policy::{PolicySpec, StartReason};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -51,12 +51,12 @@ pub enum ReplayError {
 
 /// Watches when jobs start.
 #[derive(Default)]
-struct Watch {
+struct StartObserver {
     start: Vec<Option<Time>>,
     backfilled: Vec<bool>,
 }
 
-impl Watch {
+impl StartObserver {
     fn put(&mut self, id: JobId, at: Time, backfilled: bool) {
         let place = id.index();
         if self.start.len() <= place {
@@ -70,12 +70,12 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for StartObserver {
     const NOTES: bool = false;
     const ENDS: bool = false;
 
-    fn started(&mut self, now: Time, id: JobId, why: Why) {
-        self.put(id, now, why == Why::Backfilled);
+    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
+        self.put(id, now, why == StartReason::Backfilled);
     }
 
     fn adopted(&mut self, _: Time, id: JobId, adopted: &Adopted) {
@@ -84,25 +84,25 @@ impl Observer for Watch {
         }
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.put(ended.id, ended.outcome.start, false);
     }
 }
 
 /// Shared inputs of all replays of a site.
 #[derive(Clone, Copy)]
-pub(super) struct Bench<'a> {
+pub(super) struct ReplayInputs<'a> {
     pub(super) site: &'a Site,
     pub(super) stop: Option<&'a AtomicBool>,
     pub(super) told: &'a (dyn Fn(u64) + Sync),
 }
 
-impl Bench<'_> {
+impl ReplayInputs<'_> {
     /// Simulates the pool of a case. `jitter` moves arrivals by up to so many seconds, drawn by the
     /// seed.
     pub(super) fn replay(
         &self,
-        case: &Case,
+        case: &PoolCase,
         spec: &PolicySpec,
         jitter: Option<(i64, u64)>,
     ) -> Result<Starts, ReplayError> {
@@ -129,8 +129,8 @@ impl Bench<'_> {
         Ok(starts)
     }
 
-    fn simulate(&self, pool: &PoolWorkload, given: &PolicySpec) -> Result<Watch, ReplayError> {
-        let mut watch = Watch::default();
+    fn simulate(&self, pool: &PoolWorkload, given: &PolicySpec) -> Result<StartObserver, ReplayError> {
+        let mut watch = StartObserver::default();
         let spec = self.site.policy(pool.pool, given);
         let spec = &spec.map_err(|source| ReplayError::Policy { policy: given.to_string(), source })?;
         // A model that counts processors only is one beside the site's own.
@@ -138,7 +138,7 @@ impl Bench<'_> {
         let bare = (!counts && !spec.scheduler().policy.counts_resources()).then(|| pool.bare()).transpose()?;
         let mut experiment = Experiment::new(spec, bare.as_ref().unwrap_or(&pool.workload))
             .losing(Some(&pool.outages))
-            .finding(&[], Selection::All)
+            .finding(&[], JobSelection::All)
             .telling(self.told);
         if let Some(stop) = self.stop {
             experiment = experiment.until(stop);

@@ -6,50 +6,50 @@ use std::str::FromStr;
 
 /// A measure and its bound: `within-10m=0.9` wants at least that, `mean-distance=600` at most.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Requirement {
-    measure: &'static Measure,
+pub struct FidelityRequirement {
+    measure: &'static RequiredMeasure,
     bound: f64,
 }
 
-struct Measure {
+struct RequiredMeasure {
     name: &'static str,
     /// True if more is better.
     more: bool,
     get: fn(&PoolFidelity) -> Option<f64>,
 }
 
-impl PartialEq for Measure {
-    fn eq(&self, other: &Measure) -> bool {
+impl PartialEq for RequiredMeasure {
+    fn eq(&self, other: &RequiredMeasure) -> bool {
         self.name == other.name
     }
 }
 
-impl fmt::Debug for Measure {
+impl fmt::Debug for RequiredMeasure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
 }
 
-static MEASURES: [Measure; 14] = [
-    Measure { name: "within-1m", more: true, get: |p| p.errors.within_minute },
-    Measure { name: "within-10m", more: true, get: |p| p.errors.within_ten_minutes },
-    Measure { name: "within-1h", more: true, get: |p| p.errors.within_hour },
-    Measure { name: "within-tenth", more: true, get: |p| p.errors.within_tenth },
-    Measure { name: "spearman", more: true, get: |p| p.errors.spearman },
-    Measure { name: "kendall", more: true, get: |p| p.errors.kendall },
-    Measure { name: "skill-waits", more: true, get: |p| p.skill.waits },
-    Measure { name: "skill-jobs", more: true, get: |p| p.skill.jobs },
-    Measure { name: "skill-hours", more: true, get: |p| p.skill.hours },
-    Measure { name: "mean-distance", more: false, get: |p| p.errors.mean_distance },
-    Measure { name: "p90-distance", more: false, get: |p| p.errors.p90_distance },
-    Measure { name: "wasserstein", more: false, get: |p| p.errors.wasserstein },
-    Measure { name: "ks", more: false, get: |p| p.errors.kolmogorov_smirnov },
-    Measure { name: "over-capacity", more: false, get: |p| Some(p.as_happened.over_capacity) },
+static MEASURES: [RequiredMeasure; 14] = [
+    RequiredMeasure { name: "within-1m", more: true, get: |p| p.errors.within_minute },
+    RequiredMeasure { name: "within-10m", more: true, get: |p| p.errors.within_ten_minutes },
+    RequiredMeasure { name: "within-1h", more: true, get: |p| p.errors.within_hour },
+    RequiredMeasure { name: "within-tenth", more: true, get: |p| p.errors.within_tenth },
+    RequiredMeasure { name: "spearman", more: true, get: |p| p.errors.spearman },
+    RequiredMeasure { name: "kendall", more: true, get: |p| p.errors.kendall },
+    RequiredMeasure { name: "skill-waits", more: true, get: |p| p.skill.waits },
+    RequiredMeasure { name: "skill-jobs", more: true, get: |p| p.skill.jobs },
+    RequiredMeasure { name: "skill-hours", more: true, get: |p| p.skill.hours },
+    RequiredMeasure { name: "mean-distance", more: false, get: |p| p.errors.mean_distance },
+    RequiredMeasure { name: "p90-distance", more: false, get: |p| p.errors.p90_distance },
+    RequiredMeasure { name: "wasserstein", more: false, get: |p| p.errors.wasserstein },
+    RequiredMeasure { name: "ks", more: false, get: |p| p.errors.kolmogorov_smirnov },
+    RequiredMeasure { name: "over-capacity", more: false, get: |p| Some(p.as_happened.over_capacity) },
 ];
 
 /// A requirement that is not met.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Unmet {
+pub struct UnmetRequirement {
     /// The pool.
     pub pool: String,
     /// The measure.
@@ -62,7 +62,7 @@ pub struct Unmet {
     pub at_least: bool,
 }
 
-impl fmt::Display for Unmet {
+impl fmt::Display for UnmetRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = self.value.map_or("unknown".to_string(), |v| format!("{v:.4}"));
         let wants = if self.at_least { "at least" } else { "at most" };
@@ -70,24 +70,24 @@ impl fmt::Display for Unmet {
     }
 }
 
-impl FromStr for Requirement {
+impl FromStr for FidelityRequirement {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Requirement, String> {
+    fn from_str(text: &str) -> Result<FidelityRequirement, String> {
         let names = || MEASURES.iter().map(|m| m.name).collect::<Vec<_>>().join(", ");
         let wrong = || format!("expected MEASURE=NUMBER such as within-10m=0.9; measures are {}", names());
         let (name, bound) = text.split_once('=').ok_or_else(wrong)?;
         let measure = MEASURES.iter().find(|m| m.name == name.trim()).ok_or_else(wrong)?;
         let bound = bound.trim().parse().ok().filter(|b: &f64| b.is_finite()).ok_or_else(wrong)?;
-        Ok(Requirement { measure, bound })
+        Ok(FidelityRequirement { measure, bound })
     }
 }
 
-impl Requirement {
+impl FidelityRequirement {
     /// The pools that do not meet it.
     #[must_use]
-    pub fn unmet(&self, fidelity: &Fidelity) -> Vec<Unmet> {
-        let Measure { name, more, get } = self.measure;
+    pub fn unmet(&self, fidelity: &Fidelity) -> Vec<UnmetRequirement> {
+        let RequiredMeasure { name, more, get } = self.measure;
         let fails = |value: Option<f64>| match value {
             None => true,
             Some(value) if *more => value < self.bound,
@@ -96,7 +96,7 @@ impl Requirement {
         let pools = fidelity.pools.iter().map(|pool| (pool.name.clone(), get(pool)));
         pools
             .filter(|(_, value)| fails(*value))
-            .map(|(pool, value)| Unmet { pool, measure: name, value, bound: self.bound, at_least: *more })
+            .map(|(pool, value)| UnmetRequirement { pool, measure: name, value, bound: self.bound, at_least: *more })
             .collect()
     }
 }
@@ -107,10 +107,10 @@ mod tests {
 
     #[test]
     fn bounds_are_read_or_refused() {
-        assert!("within-10m=0.9".parse::<Requirement>().is_ok_and(|r| r.bound == 0.9 && r.measure.more));
-        assert!("mean-distance = 600".parse::<Requirement>().is_ok_and(|r| !r.measure.more));
+        assert!("within-10m=0.9".parse::<FidelityRequirement>().is_ok_and(|r| r.bound == 0.9 && r.measure.more));
+        assert!("mean-distance = 600".parse::<FidelityRequirement>().is_ok_and(|r| !r.measure.more));
         for text in ["within-10m", "wait=3", "ks=x", "ks=nan"] {
-            assert!(text.parse::<Requirement>().is_err_and(|e| e.contains("skill-hours")), "{text}");
+            assert!(text.parse::<FidelityRequirement>().is_err_and(|e| e.contains("skill-hours")), "{text}");
         }
     }
 }

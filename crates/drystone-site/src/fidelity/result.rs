@@ -1,12 +1,12 @@
 //! The result, as data and in words.
 
-use super::case::Case;
+use super::case::PoolCase;
 use super::errors::Errors;
 use super::hours::{HourErrors, Hours};
 use super::intervals::Intervals;
 use super::stats::{quantile, sorted};
-use super::{AsHappened, Settings};
-use crate::jobs::Kind;
+use super::{AsHappened, FidelitySettings};
+use crate::jobs::SiteJobFate;
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub struct Fidelity {
     /// End.
     pub until: i64,
     /// Rows of accounting, jobs, and what became of them.
-    pub coverage: Coverage,
+    pub coverage: AccountingCoverage,
     /// Each pool by itself.
     pub pools: Vec<PoolFidelity>,
     /// All pools together, where there are several.
@@ -40,7 +40,7 @@ pub struct Fidelity {
 
 /// Part of the accounting that is compared.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Coverage {
+pub struct AccountingCoverage {
     /// Rows of jobs.
     pub rows: u64,
     /// Rows that could not be used.
@@ -81,7 +81,7 @@ pub struct PoolFidelity {
     /// Waits by class.
     pub classes: Vec<ClassRow>,
     /// Recorded waits, with those that had not ended.
-    pub waiting: Waiting,
+    pub waiting: CensoredWaits,
     /// Use and queue by the hour.
     pub hour_errors: HourErrors,
     /// The first hour of the week that is worst.
@@ -89,9 +89,9 @@ pub struct PoolFidelity {
     /// Mechanism of the starts.
     pub mechanism: Mechanism,
     /// Models to beat.
-    pub baselines: Vec<Baseline>,
+    pub baselines: Vec<FidelityBaseline>,
     /// Distance by which it is beaten.
-    pub skill: Skill,
+    pub skill: ReplaySkill,
     /// Effect of arrivals moved by seconds.
     pub noise: Noise,
     /// Other recordings of the same workload.
@@ -125,7 +125,7 @@ pub struct ClassRow {
 
 /// Recorded waits where some had not ended (Kaplan and Meier 1958).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct CensoredWaits {
     /// Jobs that still waited, of those that arrived while waits are compared.
     pub censored: u64,
     /// Their share.
@@ -151,7 +151,7 @@ pub struct Mechanism {
 
 /// Model to beat.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Baseline {
+pub struct FidelityBaseline {
     /// Its name.
     pub name: String,
     /// True if it is the policy itself.
@@ -165,7 +165,7 @@ pub struct Baseline {
 /// 1 less the error over that of the best baseline: 0 is no better than it, 1 is perfect. `None`
 /// where the best baseline has no error, or the policy is a baseline itself.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Skill {
+pub struct ReplaySkill {
     /// Of the distributions of waits.
     pub waits: Option<f64>,
     /// Of waits job by job.
@@ -181,9 +181,9 @@ pub(super) const NOTHING_WAITS: &str = "no job waits";
 /// Share of jobs within ten minutes from which on a model stands for a site.
 const FAITHFUL: f64 = 0.9;
 
-impl Skill {
-    pub(super) fn of(errors: &Errors, hours: &HourErrors, baselines: &[Baseline]) -> Skill {
-        let one = |ours: Option<f64>, get: &dyn Fn(&Baseline) -> Option<f64>| {
+impl ReplaySkill {
+    pub(super) fn of(errors: &Errors, hours: &HourErrors, baselines: &[FidelityBaseline]) -> ReplaySkill {
+        let one = |ours: Option<f64>, get: &dyn Fn(&FidelityBaseline) -> Option<f64>| {
             let others = baselines.iter().filter(|b| !b.is_policy);
             let best = others.filter_map(|b| Some((get(b)?, b.name.clone()))).min_by(|a, b| a.0.total_cmp(&b.0));
             match (ours, best) {
@@ -194,7 +194,7 @@ impl Skill {
         let (waits, a) = one(errors.wasserstein, &|b| b.errors.wasserstein);
         let (jobs, b) = one(errors.mean_distance, &|b| b.errors.mean_distance);
         let (hours, c) = one(hours.queue_work.rmse, &|b| b.hours.queue_work.rmse);
-        Skill { waits, jobs, hours, best: [a, b, c] }
+        ReplaySkill { waits, jobs, hours, best: [a, b, c] }
     }
 }
 
@@ -279,8 +279,8 @@ pub struct Repetition {
     pub hours: HourErrors,
 }
 
-impl Waiting {
-    pub(super) fn of(case: &Case) -> Waiting {
+impl CensoredWaits {
+    pub(super) fn of(case: &PoolCase) -> CensoredWaits {
         let inside = |arrive: i64| (case.from..=case.until).contains(&arrive);
         let mut waits: Vec<(f64, bool)> = Vec::new();
         for job in case.jobs.iter().filter(|job| job.simulated && inside(job.arrive)) {
@@ -295,7 +295,7 @@ impl Waiting {
         let censored = waits.iter().filter(|(_, ended)| !ended).count();
         let share = censored as f64 / waits.len().max(1) as f64;
         let quantiles = (share > 0.01).then(|| kaplan_meier(&mut waits));
-        Waiting { censored: censored as u64, share, quantiles }
+        CensoredWaits { censored: censored as u64, share, quantiles }
     }
 }
 
@@ -323,7 +323,7 @@ fn kaplan_meier(times: &mut [(f64, bool)]) -> [Option<f64>; 3] {
 impl Fidelity {
     pub(super) fn new(
         site: &Site,
-        settings: &Settings<'_>,
+        settings: &FidelitySettings<'_>,
         (from, until): (i64, i64),
         pools: Vec<PoolFidelity>,
         total: Option<Errors>,
@@ -382,29 +382,29 @@ const BESIDE_SLURM: &[&str] = &[
 ];
 
 /// Returns possible reasons why a replay under this policy differs from the site.
-fn gaps(site: &Site, settings: &Settings<'_>) -> &'static [&'static str] {
+fn gaps(site: &Site, settings: &FidelitySettings<'_>) -> &'static [&'static str] {
     let slurm = settings.policy.kind().name == drystone_slurm::policy::SLURM.name;
     if slurm && site.is_on_nodes() { BESIDE_SLURM } else { NOT_MODELLED }
 }
 
-fn coverage(site: &Site, pools: &[PoolFidelity]) -> Coverage {
-    use crate::jobs::Marks;
+fn coverage(site: &Site, pools: &[PoolFidelity]) -> AccountingCoverage {
+    use crate::jobs::JobMarks;
     let m = &site.manifest;
-    let mut coverage = Coverage {
+    let mut coverage = AccountingCoverage {
         rows: m.rows,
         bad_rows: m.bad_rows,
         jobs: m.jobs,
         compared: pools.iter().map(|pool| pool.errors.jobs).sum(),
-        dropped: m.rules.iter().filter(|r| r.effect == crate::rules::Effect::Dropped).map(|r| r.jobs).sum(),
-        ..Coverage::default()
+        dropped: m.rules.iter().filter(|r| r.effect == crate::rules::RuleEffect::Dropped).map(|r| r.jobs).sum(),
+        ..AccountingCoverage::default()
     };
     for job in site.jobs() {
-        coverage.withdrawn += u64::from(job.kind == Kind::Withdrawn);
-        coverage.censored += u64::from(matches!(job.kind, Kind::Waiting | Kind::Running));
-        coverage.unmodelled += u64::from(job.marks.has(Marks::CAUSE));
-        coverage.reserved += u64::from(job.marks.has(Marks::RESERVED));
+        coverage.withdrawn += u64::from(job.kind == SiteJobFate::Withdrawn);
+        coverage.censored += u64::from(matches!(job.kind, SiteJobFate::Waiting | SiteJobFate::Running));
+        coverage.unmodelled += u64::from(job.marks.has(JobMarks::CAUSE));
+        coverage.reserved += u64::from(job.marks.has(JobMarks::RESERVED));
         coverage.imputed +=
-            u64::from(job.marks.has(Marks::LIMIT) || job.marks.has(Marks::RUN) || job.marks.has(Marks::SIZE));
+            u64::from(job.marks.has(JobMarks::LIMIT) || job.marks.has(JobMarks::RUN) || job.marks.has(JobMarks::SIZE));
     }
     coverage
 }

@@ -1,10 +1,10 @@
 //! Columns of texts as numbers: the jobs of an import have numbers for their texts already.
 
 use super::columns::Text;
-use crate::jobs::{Kind, LimitFrom};
+use crate::jobs::{LimitFrom, SiteJobFate};
 use crate::rows::{Symbol, Symbols};
-use crate::site::{Imported, Jobs, Site, SiteJob};
-use crate::text::State;
+use crate::site::{Imported, Site, SiteJob, SiteJobs};
+use crate::text::RecordState;
 use std::borrow::Cow;
 
 /// No text.
@@ -24,8 +24,10 @@ impl<'a> SiteCells<'a> {
     /// Numbers for the texts of some rows.
     pub(super) fn texts(&'a self) -> GroupTexts<'a> {
         match &self.site.jobs {
-            Jobs::Imported(imported) => GroupTexts { cells: self, imported: Some(imported), found: Symbols::default() },
-            Jobs::Loaded(_) => GroupTexts { cells: self, imported: None, found: Symbols::default() },
+            SiteJobs::Imported(imported) => {
+                GroupTexts { cells: self, imported: Some(imported), found: Symbols::default() }
+            }
+            SiteJobs::Loaded(_) => GroupTexts { cells: self, imported: None, found: Symbols::default() },
         }
     }
 }
@@ -57,11 +59,11 @@ impl<'a> GroupTexts<'a> {
         let symbol = |symbol: Symbol| if symbol == Symbol(0) { NO_TEXT } else { symbol.0 };
         match text {
             Text::LimitFrom => return place(LimitFrom::ALL, &job.limit_from),
-            Text::Kind => return place(Kind::ALL, &job.kind),
+            Text::Kind => return place(SiteJobFate::ALL, &job.kind),
             Text::Pool => {
                 return if usize::from(job.pool) < self.cells.pools.len() { job.pool.into() } else { NO_TEXT };
             }
-            Text::Marks => return job.marks.0,
+            Text::JobMarks => return job.marks.0,
             _ => {}
         }
         let Some(imported) = self.imported else {
@@ -82,7 +84,7 @@ impl<'a> GroupTexts<'a> {
             Text::Reason => symbol(table.note(row).reason),
             Text::NodeList => symbol(row.nodes),
             // Words that are known have the numbers behind those of all texts.
-            Text::State if row.state == State::Other => symbol(table.note(row).word),
+            Text::State if row.state == RecordState::Other => symbol(table.note(row).word),
             Text::State => table.names.len() as u32 + row.state as u32,
             Text::Swf if imported.swf.get(at).is_some_and(|record| !record.is_empty()) => at as u32,
             _ => NO_TEXT,
@@ -94,14 +96,14 @@ impl<'a> GroupTexts<'a> {
         let at = code as usize;
         match (text, self.imported) {
             (Text::LimitFrom, _) => Cow::Borrowed(LimitFrom::ALL[at].name()),
-            (Text::Kind, _) => Cow::Borrowed(Kind::ALL[at].name()),
+            (Text::Kind, _) => Cow::Borrowed(SiteJobFate::ALL[at].name()),
             (Text::Pool, _) => Cow::Borrowed(self.cells.pools[at]),
-            (Text::Marks, _) => Cow::Owned(crate::jobs::Marks(code).words()),
+            (Text::JobMarks, _) => Cow::Owned(crate::jobs::JobMarks(code).words()),
             (_, None) => self.found.text(Symbol(code)),
             (Text::NodeList, Some(imported)) => imported.table.node_lists.text(Symbol(code)),
             (Text::Swf, Some(imported)) => Cow::Borrowed(imported.swf[at].as_str()),
             (Text::State, Some(imported)) => match at.checked_sub(imported.table.names.len()) {
-                Some(state) => Cow::Borrowed(State::ALL[state].word()),
+                Some(state) => Cow::Borrowed(RecordState::ALL[state].word()),
                 None => imported.table.names.text(Symbol(code)),
             },
             (_, Some(imported)) => imported.table.names.text(Symbol(code)),
@@ -125,6 +127,6 @@ fn of_job<'a, 'b>(job: &'b SiteJob<'a>, text: Text) -> &'b str {
         Text::Reason => &job.reason,
         Text::NodeList => &job.node_list,
         Text::Swf => &job.swf,
-        Text::LimitFrom | Text::Kind | Text::Pool | Text::Marks => "",
+        Text::LimitFrom | Text::Kind | Text::Pool | Text::JobMarks => "",
     }
 }

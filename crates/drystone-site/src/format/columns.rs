@@ -1,6 +1,6 @@
 //! The columns of `jobs.parquet`.
 
-use crate::jobs::{Kind, LimitFrom, Marks};
+use crate::jobs::{JobMarks, LimitFrom, SiteJobFate};
 use crate::site::SiteJob;
 use crate::text::Flags;
 
@@ -12,7 +12,7 @@ pub(super) enum Holds {
 }
 
 /// A column: its name, and what it holds.
-pub(super) struct Column {
+pub(super) struct SiteColumn {
     pub(super) name: &'static str,
     pub(super) holds: Holds,
     /// Texts of a column of texts.
@@ -49,15 +49,15 @@ pub(super) enum Text {
     Reason,
     Pool,
     NodeList,
-    Marks,
+    JobMarks,
     Swf,
 }
 
 macro_rules! columns {
     ($job:ident, $($name:literal $holds:ident $([$get:expr])? $(($text:ident))?;)*) => {
         /// Every column, in order.
-        pub(super) const COLUMNS: &[Column] = &[$(
-            Column { name: $name, holds: Holds::$holds, text: columns!(@text $($text)?) },
+        pub(super) const COLUMNS: &[SiteColumn] = &[$(
+            SiteColumn { name: $name, holds: Holds::$holds, text: columns!(@text $($text)?) },
         )*];
 
         /// Each number of a job, in the order of their columns; [`NO_NUMBER`] for none.
@@ -115,7 +115,7 @@ columns! {
     "node_list" Text (NodeList);
     "priority" Number [number(job.priority)];
     "name" Number [number(Some(job.name).filter(|&n| n > 0))];
-    "marks" Text (Marks);
+    "marks" Text (JobMarks);
     "swf" Text (Swf);
 }
 
@@ -125,8 +125,8 @@ pub(super) fn place(name: &str) -> usize {
 }
 
 /// A kind by its word.
-pub(super) fn kind(word: &str) -> Option<Kind> {
-    Kind::ALL.iter().copied().find(|kind| kind.name() == word)
+pub(super) fn kind(word: &str) -> Option<SiteJobFate> {
+    SiteJobFate::ALL.iter().copied().find(|kind| kind.name() == word)
 }
 
 /// Parses the source of a limit.
@@ -134,9 +134,9 @@ pub(super) fn limit_from(word: &str) -> Option<LimitFrom> {
     LimitFrom::ALL.iter().copied().find(|from| from.name() == word)
 }
 
-/// Marks by their words.
-pub(super) fn marks(words: &str) -> Marks {
-    Marks::of_words(words)
+/// JobMarks by their words.
+pub(super) fn marks(words: &str) -> JobMarks {
+    JobMarks::of_words(words)
 }
 
 /// Flags by their number.

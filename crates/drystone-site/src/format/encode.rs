@@ -13,14 +13,14 @@ use bytes::Bytes;
 use std::sync::Arc;
 
 /// A column of one group of rows, encoded.
-pub(super) struct Chunk {
+pub(super) struct EncodedColumn {
     pub(super) bytes: Bytes,
     pub(super) close: ColumnCloseResult,
 }
 
 /// Encodes numbers, [`NO_NUMBER`] for rows without one, as differences: times that follow each
 /// other take few bits.
-pub(super) fn numbers(descr: ColumnDescPtr, cells: &[i64]) -> Result<Chunk, ParquetError> {
+pub(super) fn numbers(descr: ColumnDescPtr, cells: &[i64]) -> Result<EncodedColumn, ParquetError> {
     let properties =
         WriterProperties::builder().set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BINARY_PACKED);
     let levels: Vec<i16> = cells.iter().map(|&cell| i16::from(cell != NO_NUMBER)).collect();
@@ -37,7 +37,7 @@ pub(super) fn texts<'a>(
     dictionary: impl ExactSizeIterator<Item = std::borrow::Cow<'a, str>>,
     places: &[u32],
     present: impl ExactSizeIterator<Item = bool>,
-) -> Result<Chunk, ParquetError> {
+) -> Result<EncodedColumn, ParquetError> {
     let dictionary: Vec<ByteArray> = dictionary.map(|text| ByteArray::from(text.into_owned().into_bytes())).collect();
     let levels: Vec<i16> = present.map(i16::from).collect();
     let values: Vec<ByteArray> = places.iter().map(|&place| dictionary[place as usize].clone()).collect();
@@ -55,12 +55,12 @@ fn chunk(
     descr: ColumnDescPtr,
     properties: WriterPropertiesPtr,
     write: impl FnOnce(&mut ColumnWriter<'_>) -> Result<usize, ParquetError>,
-) -> Result<Chunk, ParquetError> {
+) -> Result<EncodedColumn, ParquetError> {
     let mut sink = TrackedWrite::new(Vec::new());
     let mut column = get_column_writer(descr, properties, Box::new(SerializedPageWriter::new(&mut sink)));
     write(&mut column)?;
     let close = column.close()?;
-    Ok(Chunk { bytes: sink.into_inner()?.into(), close })
+    Ok(EncodedColumn { bytes: sink.into_inner()?.into(), close })
 }
 
 #[cfg(test)]
@@ -77,7 +77,11 @@ mod tests {
 
     /// Writes one column, and reads it with the reader of the crate: how many rows, which of them
     /// have a value, and the column.
-    fn through<T>(physical: Physical, encode: impl Fn(ColumnDescPtr) -> Chunk, read: impl Fn(ColumnReader) -> T) -> T {
+    fn through<T>(
+        physical: Physical,
+        encode: impl Fn(ColumnDescPtr) -> EncodedColumn,
+        read: impl Fn(ColumnReader) -> T,
+    ) -> T {
         let field = Type::primitive_type_builder("x", physical).with_repetition(Repetition::OPTIONAL).build();
         let schema = Type::group_type_builder("t").with_fields(vec![Arc::new(field.expect("a field"))]).build();
         let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema.expect("a schema")), Arc::default())

@@ -1,10 +1,10 @@
 //! Writing and reading a site's folder.
 
-use super::loaded::Loaded;
+use super::loaded::LoadedJobs;
 use super::{parquet, report, slurm, tables};
 use crate::error::SiteError;
 use crate::export::Numbering;
-use crate::site::{Jobs, Manifest, SCHEMA, Site};
+use crate::site::{Manifest, SCHEMA, Site, SiteJobs};
 use crate::watch::threads;
 use ::parquet::errors::ParquetError;
 use std::fs::{self, File};
@@ -177,7 +177,7 @@ pub fn open(folder: &Path) -> Result<Site, SiteError> {
     let jobs = folder.join(JOBS);
     let file =
         File::open(&jobs).map_err(|source| SiteError::Unreadable { file: jobs.display().to_string(), source })?;
-    let mut loaded = Loaded::default();
+    let mut loaded = LoadedJobs::default();
     let mut problem = None;
     parquet::read(file, |cells, rows| {
         if problem.is_none() {
@@ -204,7 +204,7 @@ pub fn open(folder: &Path) -> Result<Site, SiteError> {
         nodes,
         losses,
         node_losses,
-        jobs: Jobs::Loaded(Box::new(loaded)),
+        jobs: SiteJobs::Loaded(Box::new(loaded)),
         slurm_conf,
         accounts,
         folder: Some(folder.to_path_buf()),

@@ -1,8 +1,8 @@
 //! Jobs of a site that was read from its folder, in little memory.
 
 use super::columns::{COLUMNS, flags, kind, limit_from, marks, place};
-use super::parquet::Cells;
-use crate::jobs::{Kind, LimitFrom, Marks, NOTHING};
+use super::parquet::GroupCells;
+use crate::jobs::{JobMarks, LimitFrom, NOTHING, SiteJobFate};
 use crate::rows::{Symbol, Symbols};
 use crate::site::{JobSymbols, SiteJob};
 use crate::text::{Flags, UNKNOWN};
@@ -10,17 +10,17 @@ use std::borrow::Cow;
 
 /// The jobs.
 #[derive(Default)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedJobs {
     names: Symbols,
     node_lists: Symbols,
     /// Records of a log in Standard Workload Format.
     swf: Vec<String>,
-    jobs: Vec<Job>,
+    jobs: Vec<LoadedJob>,
 }
 
 /// A job. Times are seconds since 1970, 0 for none.
 #[derive(Clone, Copy)]
-struct Job {
+struct LoadedJob {
     id: u64,
     of: u64,
     task: u32,
@@ -57,24 +57,24 @@ struct Job {
     units: u32,
     priority: u32,
     name: u32,
-    marks: Marks,
+    marks: JobMarks,
     attempt: u16,
     pool: u16,
-    kind: Kind,
+    kind: SiteJobFate,
     limit_from: LimitFrom,
     flags: Flags,
 }
 
 /// One row of a group.
 struct RowCells<'a> {
-    cells: &'a [Cells],
+    cells: &'a [GroupCells],
     row: usize,
 }
 
 impl RowCells<'_> {
     fn number(&self, name: &str) -> Option<i64> {
         match self.cells.get(place(name)) {
-            Some(Cells::Numbers(values)) => values[self.row],
+            Some(GroupCells::Numbers(values)) => values[self.row],
             _ => None,
         }
     }
@@ -85,7 +85,7 @@ impl RowCells<'_> {
 
     fn bytes(&self, name: &str) -> &[u8] {
         match self.cells.get(place(name)) {
-            Some(Cells::Texts(values)) => values[self.row].as_ref().map_or(b"", |text| text.data()),
+            Some(GroupCells::Texts(values)) => values[self.row].as_ref().map_or(b"", |text| text.data()),
             _ => b"",
         }
     }
@@ -95,7 +95,7 @@ impl RowCells<'_> {
     }
 }
 
-impl Loaded {
+impl LoadedJobs {
     pub(crate) fn len(&self) -> usize {
         self.jobs.len()
     }
@@ -104,7 +104,7 @@ impl Loaded {
     ///
     /// # Errors
     /// Description of a row's mistake.
-    pub(super) fn take(&mut self, cells: &[Cells], rows: usize, pools: &[String]) -> Result<(), String> {
+    pub(super) fn take(&mut self, cells: &[GroupCells], rows: usize, pools: &[String]) -> Result<(), String> {
         debug_assert_eq!(cells.len(), COLUMNS.len());
         self.jobs.reserve(rows);
         for row in 0..rows {
@@ -115,7 +115,7 @@ impl Loaded {
         Ok(())
     }
 
-    fn row(&mut self, cells: &RowCells<'_>, pools: &[String]) -> Result<Job, String> {
+    fn row(&mut self, cells: &RowCells<'_>, pools: &[String]) -> Result<LoadedJob, String> {
         let names = &mut self.names;
         let mut name = |column: &str| names.intern(cells.bytes(column));
         let wrong = |column: &str| format!("{column} cannot be `{}`", cells.text(column));
@@ -125,7 +125,7 @@ impl Loaded {
         let required = |column: &str| {
             cells.number(column).and_then(|n| u32::try_from(n).ok()).ok_or_else(|| format!("{column} is missing"))
         };
-        let job = Job {
+        let job = LoadedJob {
             id: cells.number("id").and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX),
             of: cells.number("of").and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX),
             task: cells.small("task", NOTHING),
@@ -178,7 +178,7 @@ impl Loaded {
 
     /// Numbers of the texts of a job.
     pub(crate) fn symbols(&self, at: usize) -> JobSymbols {
-        let Job { user, account, group, partition, qos, constraints, asks, .. } = self.jobs[at];
+        let LoadedJob { user, account, group, partition, qos, constraints, asks, .. } = self.jobs[at];
         JobSymbols { user, account, group, partition, qos, constraints, asks }
     }
 

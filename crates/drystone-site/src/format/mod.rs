@@ -28,6 +28,6 @@ mod tables;
 
 pub(crate) use folder::texts;
 pub use folder::{is_site, open, write};
-pub(crate) use loaded::Loaded;
+pub(crate) use loaded::LoadedJobs;
 pub use report::report;
 pub(crate) use slurm::of_pool as slurm_conf_of;

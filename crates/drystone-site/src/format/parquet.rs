@@ -1,8 +1,8 @@
 //! Numbers and texts as Parquet, by its low-level reader and writer.
 
 use super::cells::{GroupTexts, NO_TEXT, SiteCells};
-use super::columns::{COLUMNS, Column, Holds, Text, each_number};
-use super::encode::{self, Chunk};
+use super::columns::{COLUMNS, Holds, SiteColumn, Text, each_number};
+use super::encode::{self, EncodedColumn};
 use crate::site::Site;
 use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
 use ::parquet::column::reader::ColumnReader;
@@ -58,11 +58,12 @@ fn write_in_groups<W: Write + Send>(
     let cells = SiteCells::of(site);
     let rows: Vec<Range<usize>> =
         (0..site.len()).step_by(size).map(|from| from..(from + size).min(site.len())).collect();
-    let mut groups: Vec<Group<'_>> = (0..threads.clamp(1, rows.len().max(1))).map(|_| Group::new(&cells)).collect();
+    let mut groups: Vec<RowGroup<'_>> =
+        (0..threads.clamp(1, rows.len().max(1))).map(|_| RowGroup::new(&cells)).collect();
     for some in rows.chunks(groups.len()) {
         for (rows, chunks) in some.iter().zip(encoded(&mut groups, some, &descrs)) {
             let mut group = writer.next_row_group()?;
-            for Chunk { bytes, close } in chunks? {
+            for EncodedColumn { bytes, close } in chunks? {
                 group.append_column(&bytes, close)?;
             }
             group.close()?;
@@ -74,29 +75,30 @@ fn write_in_groups<W: Write + Send>(
 
 /// Some groups, each encoded by a thread of its own.
 fn encoded(
-    groups: &mut [Group<'_>],
+    groups: &mut [RowGroup<'_>],
     rows: &[Range<usize>],
     descrs: &[ColumnDescPtr],
-) -> Vec<Result<Vec<Chunk>, ParquetError>> {
+) -> Vec<Result<Vec<EncodedColumn>, ParquetError>> {
     if let ([group, ..], [only]) = (&mut *groups, rows) {
         return vec![group.encode(only.clone(), descrs)];
     }
     std::thread::scope(|scope| {
         let start = |(group, rows): (_, &Range<usize>)| {
-            let (group, rows): (&mut Group<'_>, _) = (group, rows.clone());
+            let (group, rows): (&mut RowGroup<'_>, _) = (group, rows.clone());
             scope.spawn(move || group.encode(rows, descrs))
         };
         let workers: Vec<_> = groups.iter_mut().zip(rows).map(start).collect();
-        let joined = |worker: std::thread::ScopedJoinHandle<'_, Result<Vec<Chunk>, ParquetError>>| match worker.join() {
-            Ok(chunks) => chunks,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
+        let joined =
+            |worker: std::thread::ScopedJoinHandle<'_, Result<Vec<EncodedColumn>, ParquetError>>| match worker.join() {
+                Ok(chunks) => chunks,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
         workers.into_iter().map(joined).collect()
     })
 }
 
 /// The cells of a group of rows. Its memory is reused for the next group.
-struct Group<'a> {
+struct RowGroup<'a> {
     texts: GroupTexts<'a>,
     /// Of each column of numbers, in order; [`NO_NUMBER`](super::columns::NO_NUMBER) for none.
     numbers: Vec<Vec<i64>>,
@@ -106,10 +108,10 @@ struct Group<'a> {
     places: Vec<u32>,
 }
 
-impl<'a> Group<'a> {
-    fn new(cells: &'a SiteCells<'a>) -> Group<'a> {
+impl<'a> RowGroup<'a> {
+    fn new(cells: &'a SiteCells<'a>) -> RowGroup<'a> {
         let count = |holds: Holds| COLUMNS.iter().filter(|column| column.holds == holds).count();
-        Group {
+        RowGroup {
             texts: cells.texts(),
             numbers: vec![Vec::new(); count(Holds::Number)],
             codes: vec![Vec::new(); count(Holds::Text)],
@@ -117,12 +119,12 @@ impl<'a> Group<'a> {
         }
     }
 
-    fn encode(&mut self, rows: Range<usize>, descrs: &[ColumnDescPtr]) -> Result<Vec<Chunk>, ParquetError> {
+    fn encode(&mut self, rows: Range<usize>, descrs: &[ColumnDescPtr]) -> Result<Vec<EncodedColumn>, ParquetError> {
         self.fill(rows);
-        let Group { texts, numbers, codes, places } = self;
+        let RowGroup { texts, numbers, codes, places } = self;
         let (mut numbers, mut codes) = (numbers.iter(), codes.iter());
         let columns = COLUMNS.iter().zip(descrs);
-        let encode = |(column, descr): (&Column, &ColumnDescPtr)| match column.text {
+        let encode = |(column, descr): (&SiteColumn, &ColumnDescPtr)| match column.text {
             None => encode::numbers(descr.clone(), numbers.next().map_or(&[], Vec::as_slice)),
             Some(text) => {
                 let codes = codes.next().map_or(&[][..], Vec::as_slice);
@@ -159,7 +161,7 @@ fn texts_of(
     codes: &[u32],
     places: &mut Vec<u32>,
     descr: ColumnDescPtr,
-) -> Result<Chunk, ParquetError> {
+) -> Result<EncodedColumn, ParquetError> {
     let mut dictionary: Vec<u32> = Vec::new();
     let mut rows = Vec::with_capacity(codes.len());
     for &code in codes.iter().filter(|&&code| code != NO_TEXT) {
@@ -183,14 +185,14 @@ fn texts_of(
 }
 
 /// A column of one group as it is read: `None` where a job has nothing.
-pub(super) enum Cells {
+pub(super) enum GroupCells {
     Numbers(Vec<Option<i64>>),
     Texts(Vec<Option<ByteArray>>),
 }
 
 /// Reads the table group by group. Columns that are missing are empty; columns that are more are
 /// left alone.
-pub(super) fn read(file: File, mut take: impl FnMut(&[Cells], usize)) -> Result<(), ParquetError> {
+pub(super) fn read(file: File, mut take: impl FnMut(&[GroupCells], usize)) -> Result<(), ParquetError> {
     let reader = SerializedFileReader::new(file)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.name().to_string()).collect();
@@ -203,8 +205,8 @@ pub(super) fn read(file: File, mut take: impl FnMut(&[Cells], usize)) -> Result<
             cells.push(match place {
                 Some(place) => cell(group.get_column_reader(place)?, rows, column.holds)?,
                 None => match column.holds {
-                    Holds::Number => Cells::Numbers(vec![None; rows]),
-                    Holds::Text => Cells::Texts(vec![None; rows]),
+                    Holds::Number => GroupCells::Numbers(vec![None; rows]),
+                    Holds::Text => GroupCells::Texts(vec![None; rows]),
                 },
             });
         }
@@ -213,7 +215,7 @@ pub(super) fn read(file: File, mut take: impl FnMut(&[Cells], usize)) -> Result<
     Ok(())
 }
 
-fn cell(reader: ColumnReader, rows: usize, holds: Holds) -> Result<Cells, ParquetError> {
+fn cell(reader: ColumnReader, rows: usize, holds: Holds) -> Result<GroupCells, ParquetError> {
     let mut levels = Vec::with_capacity(rows);
     let wrong = || ParquetError::General("a column of another type than expected".to_string());
     let short = || ParquetError::General("fewer rows than the group says".to_string());
@@ -223,14 +225,14 @@ fn cell(reader: ColumnReader, rows: usize, holds: Holds) -> Result<Cells, Parque
             let optional = read_all(rows, &mut levels, |levels, left| {
                 reader.read_records(left, Some(levels), None, &mut values).map(|(records, ..)| records)
             })?;
-            spread(values, &levels, rows, optional).map(Cells::Numbers).ok_or_else(short)
+            spread(values, &levels, rows, optional).map(GroupCells::Numbers).ok_or_else(short)
         }
         (ColumnReader::ByteArrayColumnReader(mut reader), Holds::Text) => {
             let mut values = Vec::with_capacity(rows);
             let optional = read_all(rows, &mut levels, |levels, left| {
                 reader.read_records(left, Some(levels), None, &mut values).map(|(records, ..)| records)
             })?;
-            spread(values, &levels, rows, optional).map(Cells::Texts).ok_or_else(short)
+            spread(values, &levels, rows, optional).map(GroupCells::Texts).ok_or_else(short)
         }
         _ => Err(wrong()),
     }
@@ -265,7 +267,7 @@ fn spread<T>(values: Vec<T>, levels: &[i16], rows: usize, optional: bool) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, Watch, import};
+    use crate::{ImportObserver, ImportOptions, import};
     use std::cell::Cell;
     use std::fmt::Write as _;
     use std::io::{Cursor, Read};
@@ -288,7 +290,8 @@ mod tests {
         }
         let open =
             |_: &Path| -> std::io::Result<Box<dyn Read>> { Ok(Box::new(Cursor::new(text.clone().into_bytes()))) };
-        let site = import(&[PathBuf::from("in memory")], &Options::default(), &open, Watch::default()).expect("a site");
+        let site = import(&[PathBuf::from("in memory")], &ImportOptions::default(), &open, ImportObserver::default())
+            .expect("a site");
         let written = |threads: usize| {
             let told = Cell::new(0);
             let bytes = write_in_groups(&site, Vec::new(), (64, threads), &|rows| told.set(told.get() + rows));

@@ -1,7 +1,7 @@
 //! Report of an import, for people.
 
 use crate::clock;
-use crate::machine::Unit;
+use crate::machine::PoolUnit;
 use crate::site::{Manifest, PoolSummary};
 use std::fmt::Write;
 
@@ -59,7 +59,7 @@ pub fn report(manifest: &Manifest) -> String {
             rule.rows, rule.jobs, rule.core_seconds, rule.effect, rule.name, rule.meaning
         );
         // What was lost, and what may have been misread, is named.
-        let named = rule.effect == crate::rules::Effect::Bad || NAMED.contains(&rule.name.as_str());
+        let named = rule.effect == crate::rules::RuleEffect::Bad || NAMED.contains(&rule.name.as_str());
         for example in rule.examples.iter().filter(|e| named && !e.place.is_empty()) {
             let _ = writeln!(text, "{:>39}{}: {}", "", example.place, example.text);
         }
@@ -107,9 +107,9 @@ const UNMODELLED: &[&str] = &[
 
 fn pool_text(text: &mut String, pool: &PoolSummary) {
     let unit = match pool.unit {
-        Unit::Cpu => "processors",
-        Unit::Node => "nodes",
-        Unit::Gpu => "GPUs",
+        PoolUnit::Cpu => "processors",
+        PoolUnit::Node => "nodes",
+        PoolUnit::Gpu => "GPUs",
     };
     let size = if pool.described { "as described" } else { "at least: the most that jobs used at once" };
     let _ = writeln!(
@@ -149,11 +149,11 @@ fn pool_text(text: &mut String, pool: &PoolSummary) {
 /// Describes the effect of dominant shares.
 fn shares_text(text: &mut String, pool: &PoolSummary, unit: &str) {
     let decides = match pool.unit {
-        Unit::Node => return,
-        Unit::Cpu => format!("memory decides the size of {} jobs, GPUs of {}", pool.by_memory, pool.by_gpus),
-        Unit::Gpu => format!("processors decide the size of {} jobs, memory of {}", pool.by_cpus, pool.by_memory),
+        PoolUnit::Node => return,
+        PoolUnit::Cpu => format!("memory decides the size of {} jobs, GPUs of {}", pool.by_memory, pool.by_gpus),
+        PoolUnit::Gpu => format!("processors decide the size of {} jobs, memory of {}", pool.by_cpus, pool.by_memory),
     };
-    let what = if pool.unit == Unit::Gpu { "GPU-seconds" } else { "core-seconds" };
+    let what = if pool.unit == PoolUnit::Gpu { "GPU-seconds" } else { "core-seconds" };
     let _ = match pool.dominant {
         true => {
             writeln!(text, "    dominant share: {decides}; sizes exceed {unit} held by {:.2}% of {what}", pool.inflated)

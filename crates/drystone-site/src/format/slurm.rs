@@ -1,7 +1,7 @@
 //! `slurm.conf` of each pool: its nodes and partitions alone.
 
 use crate::site::{NodeSummary, Site};
-use drystone_slurm::conf::{Node, SlurmConf, compress_hostlist, expand_hostlist};
+use drystone_slurm::conf::{ConfNode, SlurmConf, compress_hostlist, expand_hostlist};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
@@ -106,8 +106,8 @@ fn nodes(
 }
 
 /// Describes a node in the words of `slurm.conf`.
-fn of_node(node: &Node, known: &NodeSummary) -> String {
-    let Node { sockets, cores_per_socket, threads_per_core, memory_mb, weight, .. } = node;
+fn of_node(node: &ConfNode, known: &NodeSummary) -> String {
+    let ConfNode { sockets, cores_per_socket, threads_per_core, memory_mb, weight, .. } = node;
     let cpus = if known.cpus > 0 { known.cpus } else { node.cpus };
     let mut shape = format!(
         "CPUs={cpus} Sockets={sockets} CoresPerSocket={cores_per_socket} ThreadsPerCore={threads_per_core} RealMemory={memory_mb}"

@@ -1,6 +1,6 @@
 //! `nodes.csv` and `capacity.csv`.
 
-use crate::capacity::{Cause, Loss, NodeLoss};
+use crate::capacity::{Cause, NodeLoss, PoolLoss};
 use crate::site::{Manifest, NodeSummary};
 use std::fmt::Write;
 
@@ -60,25 +60,25 @@ pub(super) fn nodes(text: &str) -> Result<Vec<NodeSummary>, String> {
 }
 
 /// Writes the capacity that pools lacked as a table.
-pub(super) fn capacity_text(losses: &[Loss], manifest: &Manifest) -> String {
+pub(super) fn capacity_text(losses: &[PoolLoss], manifest: &Manifest) -> String {
     let mut text = format!("{CAPACITY}\n");
     let maybe = |time: Option<i64>| time.map_or(String::new(), |t| t.to_string());
     for loss in losses {
         let pool = manifest.pools.get(usize::from(loss.pool)).map_or(String::new(), |p| quoted(&p.name));
-        let Loss { begin, end, units, announced, cause, .. } = *loss;
+        let PoolLoss { begin, end, units, announced, cause, .. } = *loss;
         let _ = writeln!(text, "{pool},{begin},{},{units},{},{}", maybe(end), maybe(announced), cause.name());
     }
     text
 }
 
 /// The table as what pools lacked.
-pub(super) fn capacity(text: &str, manifest: &Manifest) -> Result<Vec<Loss>, String> {
+pub(super) fn capacity(text: &str, manifest: &Manifest) -> Result<Vec<PoolLoss>, String> {
     rows(text, CAPACITY, |row| {
         let number = |at: usize| row[at].parse::<i64>().map_err(|_| format!("`{}` is no number", row[at]));
         let maybe = |at: usize| if row[at].is_empty() { Ok(None) } else { number(at).map(Some) };
         let (pool, cause) = (pool(manifest, &row[0])?, cause(&row[5])?);
         let units = u32::try_from(number(3)?).map_err(|_| format!("`{}` is no size", row[3]))?;
-        Ok(Loss { pool, begin: number(1)?, end: maybe(2)?, units, announced: maybe(4)?, cause })
+        Ok(PoolLoss { pool, begin: number(1)?, end: maybe(2)?, units, announced: maybe(4)?, cause })
     })
 }
 
@@ -150,7 +150,7 @@ mod tests {
     fn tables_come_back() {
         let pool = PoolSummary { name: "a,\"b\"".into(), ..PoolSummary::default() };
         let manifest = Manifest { pools: vec![pool], ..Manifest::default() };
-        let loss = Loss { pool: 0, begin: 5, end: None, units: 3, announced: Some(-9), cause: Cause::Reservation };
+        let loss = PoolLoss { pool: 0, begin: 5, end: None, units: 3, announced: Some(-9), cause: Cause::Reservation };
         assert_eq!(capacity(&capacity_text(&[loss], &manifest), &manifest), Ok(vec![loss]));
         let out = NodeLoss {
             pool: 0,

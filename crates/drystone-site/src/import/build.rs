@@ -1,26 +1,28 @@
 //! From rows to a site.
 
 use super::lost::losses;
-use super::machine::{Placed, by_symbol, place};
+use super::machine::{DividedMachine, by_symbol, place};
 use super::packing::packing;
 use super::runaways::runaways;
 use super::strangers::strangers;
 use super::summary::{nodes, order_pools, out, partitions, summary, work};
 use super::warnings::warnings;
-use super::window::Window;
-use super::{Arrive, Beside, Choices, Het, Options, Preempted, Size, Throttle, Wide, Withdraw, nothing_left};
-use crate::capacity::Loss;
+use super::window::MeasuredWindow;
+use super::{
+    Arrive, BesideData, Het, ImportOptions, JobChoices, Preempted, Size, Throttle, Wide, Withdraw, nothing_left,
+};
+use crate::capacity::PoolLoss;
 use crate::clock::Zone;
 use crate::error::SiteError;
-use crate::jobs::{self, Found, Job, Kind, Marks, count};
-use crate::machine::{Machine, Projection, Scene, Unit, project};
-use crate::readers::{Carrier, Memory};
-use crate::rows::{Intake, Interner, Table};
-use crate::rules::{Rule, Tally};
-use crate::site::{FileRead, Imported, Jobs, Manifest, PoolSummary, SCHEMA, Setting, Site};
+use crate::jobs::{self, FoundJob, FoundJobs, JobMarks, SiteJobFate, count};
+use crate::machine::{PoolUnit, Projection, ProjectionInputs, SiteMachine, project};
+use crate::readers::{Carrier, ReaderMemory};
+use crate::rows::{AccountingTable, Interner, RowIntake};
+use crate::rules::{ImportRule, RuleTally};
+use crate::site::{FileRead, Imported, Manifest, PoolSummary, SCHEMA, Site, SiteJobs, SiteSetting};
 use crate::sweep::{Crew, by_moment};
-use crate::text::{Amount, Form, When};
-use crate::watch::Watch;
+use crate::text::{Amount, TimeForm, When};
+use crate::watch::ImportObserver;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Files read, with their carriers and rows.
@@ -28,12 +30,12 @@ pub(super) type FilesRead = Vec<(String, Carrier, u64)>;
 
 /// Builds the site.
 pub(super) fn build(
-    mut intake: Intake,
-    memory: Memory,
-    beside: Beside,
+    mut intake: RowIntake,
+    memory: ReaderMemory,
+    beside: BesideData,
     files: FilesRead,
-    options: &Options,
-    watch: &Watch<'_>,
+    options: &ImportOptions,
+    watch: &ImportObserver<'_>,
 ) -> Result<Site, SiteError> {
     let zone = intake.zone().cloned();
     (watch.phase)("finding jobs");
@@ -59,7 +61,7 @@ pub(super) fn build(
         manifest,
         nodes,
         losses,
-        jobs: Jobs::Imported(Box::new(Imported { table, jobs, amounts, swf: Vec::new() })),
+        jobs: SiteJobs::Imported(Box::new(Imported { table, jobs, amounts, swf: Vec::new() })),
         slurm_conf: beside.slurm_conf,
         accounts: beside.accounts,
         node_losses,
@@ -88,11 +90,11 @@ fn contradictions(site: &mut Site) {
 
 /// A site in the making.
 struct Making<'a> {
-    beside: Beside,
-    table: Table,
-    jobs: Vec<Job>,
+    beside: BesideData,
+    table: AccountingTable,
+    jobs: Vec<FoundJob>,
     amounts: Interner<Amount>,
-    tally: Tally,
+    tally: RuleTally,
     /// Tasks of each array that run at once at most, where a row says so.
     throttles: BTreeMap<u64, u32>,
     /// Set where a job is a component of a heterogeneous job.
@@ -103,28 +105,28 @@ struct Making<'a> {
     /// three.
     hour_off: (u64, u64),
     carriers: BTreeSet<Carrier>,
-    options: &'a Options,
+    options: &'a ImportOptions,
 }
 
 impl<'a> Making<'a> {
     /// Jobs from rows, without those that never ended and, where so asked, those that were
     /// withdrawn.
     fn find(
-        intake: &mut Intake,
-        beside: Beside,
-        (options, carriers): (&'a Options, &BTreeSet<Carrier>),
-        watch: &Watch<'_>,
+        intake: &mut RowIntake,
+        beside: BesideData,
+        (options, carriers): (&'a ImportOptions, &BTreeSet<Carrier>),
+        watch: &ImportObserver<'_>,
     ) -> Result<Making<'a>, SiteError> {
         let carriers = carriers.clone();
-        let choices = Choices {
+        let choices = JobChoices {
             merge_preempted: options.preempted == Preempted::Merge,
             preempts_by_requeue: beside.machine.preempts_by_requeue,
             requested_size: options.size == Size::Requested,
             arrive_at_submit: options.arrive == Arrive::Submit,
         };
-        let Intake { table, mut tally, orphans, hour_off, read, .. } = intake_parts(intake);
+        let RowIntake { table, mut tally, orphans, hour_off, read, .. } = intake_parts(intake);
         let crew = Crew::of(options.effort);
-        let Found { mut jobs, amounts, throttles, components } =
+        let FoundJobs { mut jobs, amounts, throttles, components } =
             jobs::find(&table, &mut tally, &choices, &orphans, crew);
         watch.check()?;
         runaways(&mut jobs, &table, &beside.machine, amounts.items(), &mut tally, crew);
@@ -142,15 +144,15 @@ impl<'a> Making<'a> {
     }
 
     /// Gives every job its pool, and marks what kept it from starting.
-    fn place(&mut self) -> Result<Placed, SiteError> {
+    fn place(&mut self) -> Result<DividedMachine, SiteError> {
         let Making { beside, table, jobs, amounts, tally, throttles, options, .. } = self;
         let crew = Crew::of(options.effort);
         let placed = place(beside, table, jobs, amounts, tally, crew)?;
         let partitions = by_symbol(&beside.machine, table);
-        let limits = jobs::Limits::of(jobs, table, &partitions, placed.described, crew);
+        let limits = jobs::DefaultLimits::of(jobs, table, &partitions, placed.described, crew);
         let (causes, table, amounts) = (jobs::causes(table), &*table, amounts.items());
         let counted = crew.change(jobs, |jobs| {
-            let mut tally = Tally::default();
+            let mut tally = RuleTally::default();
             // As many jobs at once as stay at hand.
             for jobs in jobs.chunks_mut(1 << 10) {
                 jobs::set_limits(jobs, table, amounts, &limits, &mut tally);
@@ -167,10 +169,10 @@ impl<'a> Making<'a> {
     }
 
     /// Counts what each job takes of its pool, and leaves out those that are too wide for it.
-    fn project(&mut self, placed: &mut Placed) -> Result<Vec<Projection>, SiteError> {
+    fn project(&mut self, placed: &mut DividedMachine) -> Result<Vec<Projection>, SiteError> {
         let Making { beside, table, jobs, amounts, tally, components, options, .. } = self;
         let crew = Crew::of(options.effort);
-        let scene = Scene {
+        let scene = ProjectionInputs {
             machine: &beside.machine,
             table,
             sets: &placed.sets,
@@ -189,20 +191,26 @@ impl<'a> Making<'a> {
     }
 
     /// Leaves out what the window has no part of, and puts the rest in order.
-    fn cut(&mut self, zone: Option<&Zone>) -> Result<Window, SiteError> {
+    fn cut(&mut self, zone: Option<&Zone>) -> Result<MeasuredWindow, SiteError> {
         let Making { table, jobs, tally, options, .. } = self;
         let crew = Crew::of(options.effort);
         let imputed = jobs::impute_runs(jobs, table, crew);
-        tally.jobs(Rule::ImputedRun, imputed, 0, || crate::rules::Example::new(String::new(), b""));
+        tally.jobs(ImportRule::ImputedRun, imputed, 0, || crate::rules::Example::new(String::new(), b""));
         let edge = |text: &Option<String>, option| text.as_deref().map(|t| edge(t, option, zone)).transpose();
-        let window = Window::of(jobs, edge(&options.from, "--from")?, edge(&options.until, "--until")?, crew)?;
+        let window = MeasuredWindow::of(jobs, edge(&options.from, "--from")?, edge(&options.until, "--until")?, crew)?;
         outside(jobs, table, &window, tally, crew);
         self.has_jobs()?;
         sort(&mut self.jobs, &self.table);
         Ok(window)
     }
 
-    fn manifest(&self, files: FilesRead, memory: &Memory, zone: Option<&Zone>, window: Window) -> Manifest {
+    fn manifest(
+        &self,
+        files: FilesRead,
+        memory: &ReaderMemory,
+        zone: Option<&Zone>,
+        window: MeasuredWindow,
+    ) -> Manifest {
         let machine = &self.beside.machine;
         let read =
             |(name, carrier, rows): (String, Carrier, u64)| FileRead { name, kind: carrier.name().to_string(), rows };
@@ -213,7 +221,12 @@ impl<'a> Making<'a> {
             files: files.into_iter().map(read).collect(),
             slurm_versions: memory.versions.iter().cloned().collect(),
             ignored_columns: memory.ignored.iter().cloned().collect(),
-            options: self.options.settings().into_iter().map(|s| Setting { name: s.name, value: s.value }).collect(),
+            options: self
+                .options
+                .settings()
+                .into_iter()
+                .map(|s| SiteSetting { name: s.name, value: s.value })
+                .collect(),
             rows: self.read,
             jobs: self.jobs.len() as u64,
             users: users(&self.jobs, &self.table, Crew::of(self.options.effort)),
@@ -227,7 +240,13 @@ impl<'a> Making<'a> {
     }
 
     /// Summarises each pool.
-    fn pools(&self, placed: &Placed, projections: &[Projection], losses: &[Loss], window: &Window) -> Vec<PoolSummary> {
+    fn pools(
+        &self,
+        placed: &DividedMachine,
+        projections: &[Projection],
+        losses: &[PoolLoss],
+        window: &MeasuredWindow,
+    ) -> Vec<PoolSummary> {
         let (machine, amounts) = (&self.beside.machine, self.amounts.items());
         let pools = placed.pools.pools.iter().zip(0_u16..).zip(projections);
         let work = work(&self.jobs, amounts, projections.len(), Crew::of(self.options.effort));
@@ -243,15 +262,15 @@ impl<'a> Making<'a> {
 }
 
 /// The parts of an intake.
-fn intake_parts(intake: &mut Intake) -> Intake {
-    std::mem::replace(intake, Intake::new(crate::rows::Settings::default()))
+fn intake_parts(intake: &mut RowIntake) -> RowIntake {
+    std::mem::replace(intake, RowIntake::new(crate::rows::ReadSettings::default()))
 }
 
 /// The edge of a window: seconds since 1970, or a date or time of the site.
 pub(crate) fn edge(text: &str, option: &str, zone: Option<&Zone>) -> Result<i64, SiteError> {
     let day = format!("{text}T00:00:00");
     let text = if text.len() == 10 && text.matches('-').count() == 2 { day.as_str() } else { text };
-    match (Form::default().read(text.as_bytes()), zone) {
+    match (TimeForm::default().read(text.as_bytes()), zone) {
         (Ok(When::Epoch(moment)), _) => Ok(moment),
         (Ok(When::Civil(civil)), zone) => Ok(match zone.cloned().unwrap_or_else(Zone::utc).local(civil) {
             crate::clock::Local::Once(at) | crate::clock::Local::Twice(at, _) | crate::clock::Local::Skipped(at) => at,
@@ -262,32 +281,37 @@ pub(crate) fn edge(text: &str, option: &str, zone: Option<&Zone>) -> Result<i64,
     }
 }
 
-fn drop_withdrawn(jobs: &mut Vec<Job>, table: &Table, tally: &mut Tally) {
+fn drop_withdrawn(jobs: &mut Vec<FoundJob>, table: &AccountingTable, tally: &mut RuleTally) {
     jobs.retain(|job| {
-        let never = job.kind == Kind::Withdrawn;
+        let never = job.kind == SiteJobFate::Withdrawn;
         if never {
-            count(tally, table, Rule::WithdrawDropped, table.rows.get(job.row), 0);
+            count(tally, table, ImportRule::WithdrawDropped, table.rows.get(job.row), 0);
         }
         !never
     });
 }
 
-fn mark_reserved(jobs: &mut [Job], table: &Table, amounts: &[crate::text::Amount], tally: &mut Tally) {
+fn mark_reserved(
+    jobs: &mut [FoundJob],
+    table: &AccountingTable,
+    amounts: &[crate::text::Amount],
+    tally: &mut RuleTally,
+) {
     for job in jobs.iter_mut().filter(|job| job.kind.started()) {
         let row = table.rows.get(job.row);
         if table.at(row).reservation != crate::rows::Symbol(0) {
-            job.marks.set(Marks::RESERVED);
-            count(tally, table, Rule::Reserved, row, job.core_seconds(&amounts[job.amount as usize]));
+            job.marks.set(JobMarks::RESERVED);
+            count(tally, table, ImportRule::Reserved, row, job.core_seconds(&amounts[job.amount as usize]));
         }
     }
 }
 
 /// Returns the most units that a job can have in each pool. Where Slurm gives out the nodes, a job
 /// has those of one partition; nodes that the description lacks may be of any.
-fn room(beside: &Beside, placed: &Placed, projections: &[Projection]) -> Vec<u32> {
-    let Machine { nodes, partitions, .. } = &beside.machine;
-    let of_pool = |(pool, projection): (&crate::machine::Pool, &Projection)| {
-        if beside.slurm_conf.is_none() || projection.unit != Unit::Cpu {
+fn room(beside: &BesideData, placed: &DividedMachine, projections: &[Projection]) -> Vec<u32> {
+    let SiteMachine { nodes, partitions, .. } = &beside.machine;
+    let of_pool = |(pool, projection): (&crate::machine::NodePool, &Projection)| {
+        if beside.slurm_conf.is_none() || projection.unit != PoolUnit::Cpu {
             return projection.units;
         }
         let cpus = |node: &u32| u64::from(nodes[*node as usize].cpus);
@@ -301,13 +325,13 @@ fn room(beside: &Beside, placed: &Placed, projections: &[Projection]) -> Vec<u32
 }
 
 fn too_wide(
-    jobs: &mut Vec<Job>,
-    table: &Table,
+    jobs: &mut Vec<FoundJob>,
+    table: &AccountingTable,
     room: &[u32],
-    options: &Options,
-    tally: &mut Tally,
+    options: &ImportOptions,
+    tally: &mut RuleTally,
 ) -> Result<(), SiteError> {
-    let wide = |job: &Job| job.units > room[usize::from(job.pool)];
+    let wide = |job: &FoundJob| job.units > room[usize::from(job.pool)];
     if !Crew::of(options.effort).any(jobs, wide) {
         return Ok(());
     }
@@ -327,7 +351,7 @@ fn too_wide(
         let wide = wide(job);
         if wide {
             let run = if job.run == jobs::NOTHING { 0 } else { u64::from(job.run) };
-            count(tally, table, Rule::Wide, table.rows.get(job.row), u64::from(job.units) * run);
+            count(tally, table, ImportRule::Wide, table.rows.get(job.row), u64::from(job.units) * run);
         }
         !wide
     });
@@ -335,9 +359,15 @@ fn too_wide(
 }
 
 /// Leaves out jobs that the window has no part of.
-fn outside(jobs: &mut Vec<Job>, table: &Table, window: &Window, tally: &mut Tally, crew: Crew) {
-    let is_outside = |job: &Job| {
-        let over = job.kind != Kind::Waiting && job.end > 0 && i64::from(job.end) <= window.from;
+fn outside(
+    jobs: &mut Vec<FoundJob>,
+    table: &AccountingTable,
+    window: &MeasuredWindow,
+    tally: &mut RuleTally,
+    crew: Crew,
+) {
+    let is_outside = |job: &FoundJob| {
+        let over = job.kind != SiteJobFate::Waiting && job.end > 0 && i64::from(job.end) <= window.from;
         // A job of no length that ends as the window begins is in it.
         let over = over && i64::from(job.arrive) < window.from;
         let later = i64::from(job.arrive) > window.until;
@@ -349,7 +379,7 @@ fn outside(jobs: &mut Vec<Job>, table: &Table, window: &Window, tally: &mut Tall
     jobs.retain(|job| {
         let outside = is_outside(job);
         if outside {
-            count(tally, table, Rule::Outside, table.rows.get(job.row), 0);
+            count(tally, table, ImportRule::Outside, table.rows.get(job.row), 0);
         }
         !outside
     });
@@ -357,7 +387,7 @@ fn outside(jobs: &mut Vec<Job>, table: &Table, window: &Window, tally: &mut Tall
 
 /// In the order of arrival; of those that arrive at once, by number. Jobs are moved once, and where
 /// they are: there may be ten million.
-fn sort(jobs: &mut [Job], table: &Table) {
+fn sort(jobs: &mut [FoundJob], table: &AccountingTable) {
     let key = |of: &u64| {
         let job = &jobs[*of as u32 as usize];
         let row = table.rows.get(job.row);
@@ -385,7 +415,7 @@ fn sort(jobs: &mut [Job], table: &Table) {
 }
 
 /// Distinct users; 0 where no job names one.
-fn users(jobs: &[Job], table: &Table, crew: Crew) -> u64 {
+fn users(jobs: &[FoundJob], table: &AccountingTable, crew: Crew) -> u64 {
     let parts = crew.each(jobs, |jobs| {
         let mut seen = vec![false; table.who.items().len()];
         jobs.iter().for_each(|job| seen[table.rows.get(job.row).who as usize] = true);
@@ -398,7 +428,7 @@ fn users(jobs: &[Job], table: &Table, crew: Crew) -> u64 {
     users.iter().filter(|user| **user != crate::rows::Symbol(0)).count() as u64
 }
 
-fn cluster(table: &Table, machine: &Machine) -> String {
+fn cluster(table: &AccountingTable, machine: &SiteMachine) -> String {
     let named = table.at.items().iter().map(|at| table.names.text(at.cluster)).find(|name| !name.is_empty());
     named.map(|name| name.into_owned()).or(machine.cluster.clone()).unwrap_or_default()
 }

@@ -1,15 +1,15 @@
 //! Input files and their kinds.
 
-use crate::detect::{Description, FileKind};
+use crate::detect::{FileKind, MachineSource};
 use crate::error::SiteError;
-use crate::readers::{Carrier, Layout};
+use crate::readers::{Carrier, TextLayout};
 use drystone::log::source;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Opens a file; the importer may count what is read.
-pub type Opener<'a> = &'a dyn Fn(&Path) -> io::Result<Box<dyn Read>>;
+pub type FileOpener<'a> = &'a dyn Fn(&Path) -> io::Result<Box<dyn Read>>;
 
 /// Bytes that tell what a file is.
 const HEAD: usize = 1 << 16;
@@ -17,7 +17,7 @@ const HEAD: usize = 1 << 16;
 const SMALL: u64 = 1 << 30;
 
 /// A file, and what it is.
-pub(crate) struct Found {
+pub(crate) struct FoundFile {
     pub(crate) path: PathBuf,
     pub(crate) name: String,
     pub(crate) kind: FileKind,
@@ -28,7 +28,7 @@ pub(crate) struct Found {
 }
 
 /// Looks at all files and at all in the folders among them.
-pub(crate) fn look(inputs: &[PathBuf], layout: &Layout, open: Opener<'_>) -> Result<Vec<Found>, SiteError> {
+pub(crate) fn look(inputs: &[PathBuf], layout: &TextLayout, open: FileOpener<'_>) -> Result<Vec<FoundFile>, SiteError> {
     let mut found = Vec::new();
     for input in inputs {
         if input.is_dir() {
@@ -67,18 +67,18 @@ fn name(path: &Path) -> String {
 }
 
 /// Opens a file and unpacks it.
-pub(crate) fn unpacked(path: &Path, open: Opener<'_>) -> Result<Box<dyn Read>, SiteError> {
+pub(crate) fn unpacked(path: &Path, open: FileOpener<'_>) -> Result<Box<dyn Read>, SiteError> {
     let wrong = |source| SiteError::Unreadable { file: name(path), source };
     let input: Box<dyn Read> =
         if path.as_os_str() == source::STDIN { Box::new(io::stdin()) } else { open(path).map_err(wrong)? };
     Ok(source::unpack(input, name(path).into())?.bytes)
 }
 
-fn one(path: &Path, layout: &Layout, open: Opener<'_>, in_folder: bool) -> Result<Found, SiteError> {
+fn one(path: &Path, layout: &TextLayout, open: FileOpener<'_>, in_folder: bool) -> Result<FoundFile, SiteError> {
     let stdin = path.as_os_str() == source::STDIN;
     // A look is not counted: the file is read again. What is no file of the system is opened as it
     // will be read.
-    let plain: Opener<'_> = &|path| match fs::File::open(path) {
+    let plain: FileOpener<'_> = &|path| match fs::File::open(path) {
         Ok(file) => Ok(Box::new(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => open(path),
         Err(error) => Err(error),
@@ -87,7 +87,7 @@ fn one(path: &Path, layout: &Layout, open: Opener<'_>, in_folder: bool) -> Resul
         Ok(input) => input,
         Err(SiteError::Log(error)) if in_folder => {
             let kind = FileKind::Unknown(error.to_string(), "unpack it first".to_string());
-            return Ok(Found { path: path.to_path_buf(), name: name(path), kind, opened: None, in_folder });
+            return Ok(FoundFile { path: path.to_path_buf(), name: name(path), kind, opened: None, in_folder });
         }
         Err(error) => return Err(error),
     };
@@ -102,11 +102,11 @@ fn one(path: &Path, layout: &Layout, open: Opener<'_>, in_folder: bool) -> Resul
     }
     let kind = FileKind::of(&head, layout);
     let opened = stdin.then(|| Box::new(io::Cursor::new(head).chain(input)) as Box<dyn Read>);
-    Ok(Found { path: path.to_path_buf(), name: name(path), kind, opened, in_folder })
+    Ok(FoundFile { path: path.to_path_buf(), name: name(path), kind, opened, in_folder })
 }
 
 /// The whole text of a small file.
-pub(crate) fn whole(path: &Path, open: Opener<'_>) -> Result<Vec<u8>, SiteError> {
+pub(crate) fn whole(path: &Path, open: FileOpener<'_>) -> Result<Vec<u8>, SiteError> {
     let mut bytes = Vec::new();
     let read = unpacked(path, open)?.take(SMALL).read_to_end(&mut bytes);
     read.map_err(|source| SiteError::Unreadable { file: name(path), source })?;
@@ -117,7 +117,7 @@ pub(crate) fn whole(path: &Path, open: Opener<'_>) -> Result<Vec<u8>, SiteError>
 const NAMED: usize = 3;
 
 /// A line for each kind: how many files are of it, and the first of them.
-fn by_kind<'a>(found: impl Iterator<Item = &'a Found>) -> String {
+fn by_kind<'a>(found: impl Iterator<Item = &'a FoundFile>) -> String {
     let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
     for file in found {
         let kind = file.kind.name();
@@ -143,8 +143,8 @@ pub(crate) struct AccountsFile {
 /// The files by what they are for.
 #[derive(Default)]
 pub(crate) struct Sorted {
-    pub(crate) jobs: Vec<(Found, Carrier)>,
-    pub(crate) machine: Vec<(PathBuf, Description)>,
+    pub(crate) jobs: Vec<(FoundFile, Carrier)>,
+    pub(crate) machine: Vec<(PathBuf, MachineSource)>,
     /// Files `gres.conf`.
     pub(crate) gres: Vec<PathBuf>,
     /// Associations and QOS.
@@ -160,7 +160,7 @@ impl Sorted {
     /// # Errors
     /// A file given by name is nothing an import knows; jobs of several kinds of accounting; no
     /// jobs at all.
-    pub(crate) fn of(found: Vec<Found>) -> Result<Sorted, SiteError> {
+    pub(crate) fn of(found: Vec<FoundFile>) -> Result<Sorted, SiteError> {
         let mut carriers: Vec<Carrier> = found
             .iter()
             .filter_map(|f| match f.kind {

@@ -1,25 +1,27 @@
 //! Capacity that pools lacked over time: by events, by reservations, and by jobs within
 //! reservations.
 
-use super::Beside;
-use super::machine::Placed;
-use super::window::Window;
-use crate::capacity::{Cause, Closures, Loss, NodeLoss, Reservation, Scene as CapacityScene, nodes_out, timeline};
-use crate::jobs::{Job, Marks};
+use super::BesideData;
+use super::machine::DividedMachine;
+use super::window::MeasuredWindow;
+use crate::capacity::{
+    Cause, Closures, NodeLoss, PoolLoss, SiteReservation, TimelineInputs as CapacityScene, nodes_out, timeline,
+};
+use crate::jobs::{FoundJob, JobMarks};
 use crate::machine::Projection;
-use crate::rows::Table;
+use crate::rows::AccountingTable;
 use std::collections::BTreeSet;
 
 /// Returns the capacity that pools lacked over time.
 pub(super) fn losses(
-    beside: &mut Beside,
-    placed: &Placed,
-    table: &Table,
-    jobs: &[Job],
+    beside: &mut BesideData,
+    placed: &DividedMachine,
+    table: &AccountingTable,
+    jobs: &[FoundJob],
     amounts: &[crate::text::Amount],
     projections: &[Projection],
-    window: &Window,
-) -> (Vec<Loss>, Vec<NodeLoss>) {
+    window: &MeasuredWindow,
+) -> (Vec<PoolLoss>, Vec<NodeLoss>) {
     let mut closures = Closures::default();
     closures.take(&placed.closures);
     let numbers: std::collections::BTreeMap<&str, u32> =
@@ -74,7 +76,7 @@ pub(super) fn losses(
         projections,
         records: (window.from, window.until),
     };
-    let unnamed: Vec<Loss> = extra.iter().filter(|loss| loss.cause != Cause::ReservedJob).copied().collect();
+    let unnamed: Vec<PoolLoss> = extra.iter().filter(|loss| loss.cause != Cause::ReservedJob).copied().collect();
     let losses = timeline(&scene, &mut closures, extra);
     let mut nodes = nodes_out(&scene, &closures);
     nodes.extend(reserved_nodes(&scene, &covered));
@@ -93,14 +95,14 @@ pub(super) fn losses(
 
 /// Jobs within reservations of which the nodes are unknown start when they started: others lack
 /// what they take.
-fn reserved_jobs(jobs: &[Job], table: &Table, covered: &BTreeSet<&str>) -> Vec<Loss> {
+fn reserved_jobs(jobs: &[FoundJob], table: &AccountingTable, covered: &BTreeSet<&str>) -> Vec<PoolLoss> {
     let mut losses = Vec::new();
-    for job in jobs.iter().filter(|job| job.marks.has(Marks::RESERVED) && job.end != job.start) {
+    for job in jobs.iter().filter(|job| job.marks.has(JobMarks::RESERVED) && job.end != job.start) {
         let name = table.names.text(table.at(table.rows.get(job.row)).reservation);
         if covered.contains(name.as_ref()) {
             continue;
         }
-        losses.push(Loss {
+        losses.push(PoolLoss {
             pool: job.pool,
             begin: i64::from(job.start),
             end: (job.end > 0).then_some(i64::from(job.end)),
@@ -117,7 +119,7 @@ fn reserved_jobs(jobs: &[Job], table: &Table, covered: &BTreeSet<&str>) -> Vec<L
 fn reserved_nodes(scene: &CapacityScene<'_>, covered: &BTreeSet<&str>) -> Vec<NodeLoss> {
     let table = scene.table;
     let mut losses = Vec::new();
-    for job in scene.jobs.iter().filter(|job| job.marks.has(Marks::RESERVED) && job.end != job.start) {
+    for job in scene.jobs.iter().filter(|job| job.marks.has(JobMarks::RESERVED) && job.end != job.start) {
         let row = table.rows.get(job.row);
         if covered.contains(table.names.text(table.at(row).reservation).as_ref()) {
             continue;
@@ -148,15 +150,15 @@ fn reserved_nodes(scene: &CapacityScene<'_>, covered: &BTreeSet<&str>) -> Vec<No
 /// Reservations of processors on nodes that are not named take these from the only pool, where no
 /// job ran within them.
 fn bare_reservations(
-    reservations: &[Reservation],
-    jobs: &[Job],
-    table: &Table,
+    reservations: &[SiteReservation],
+    jobs: &[FoundJob],
+    table: &AccountingTable,
     projections: &[Projection],
     warnings: &mut Vec<String>,
-) -> Vec<Loss> {
+) -> Vec<PoolLoss> {
     let used: BTreeSet<String> = jobs
         .iter()
-        .filter(|job| job.marks.has(Marks::RESERVED))
+        .filter(|job| job.marks.has(JobMarks::RESERVED))
         .map(|job| table.names.text(table.at(table.rows.get(job.row)).reservation).into_owned())
         .collect();
     let bare = reservations.iter().filter(|r| r.nodes.is_empty() && !used.contains(&r.name));
@@ -164,7 +166,7 @@ fn bare_reservations(
     let mut left = 0;
     for reservation in bare {
         match (reservation.cpus, projections) {
-            (Some(cpus), [only]) => losses.push(Loss {
+            (Some(cpus), [only]) => losses.push(PoolLoss {
                 pool: 0,
                 begin: reservation.begin,
                 end: Some(reservation.end),
@@ -185,7 +187,7 @@ fn bare_reservations(
 }
 
 /// Rows about the whole cluster count where there is one pool and no row about nodes.
-fn cluster_rows(beside: &Beside, projections: &[Projection], warnings: &mut Vec<String>) -> Vec<Loss> {
+fn cluster_rows(beside: &BesideData, projections: &[Projection], warnings: &mut Vec<String>) -> Vec<PoolLoss> {
     let rows: Vec<_> = beside.events.iter().filter(|event| event.nodes.is_empty() && event.cpus.is_some()).collect();
     if rows.is_empty() || beside.events.iter().any(|event| !event.nodes.is_empty()) {
         return Vec::new();
@@ -201,7 +203,14 @@ fn cluster_rows(beside: &Beside, projections: &[Projection], warnings: &mut Vec<
     rows.into_iter()
         .filter_map(|event| {
             let units = u32::try_from(lost(event.cpus?)).ok().filter(|&units| units > 0)?;
-            Some(Loss { pool: 0, begin: event.begin, end: event.end, units, announced: None, cause: Cause::Cluster })
+            Some(PoolLoss {
+                pool: 0,
+                begin: event.begin,
+                end: event.end,
+                units,
+                announced: None,
+                cause: Cause::Cluster,
+            })
         })
         .collect()
 }

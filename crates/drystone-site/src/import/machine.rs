@@ -1,12 +1,14 @@
 //! Checks that a description fits the jobs, and adds the nodes that only the jobs show.
 
-use super::Beside;
+use super::BesideData;
 use crate::capacity::{Cause, Closures};
 use crate::error::SiteError;
-use crate::jobs::{Job, count};
-use crate::machine::{Machine, Node, NodeSets, Partition, Pool, Pools, divide, infer, partitions_of_jobs};
-use crate::rows::{Interner, Symbol, Table};
-use crate::rules::{Rule, Tally};
+use crate::jobs::{FoundJob, count};
+use crate::machine::{
+    NodePool, NodePools, NodeSets, SiteMachine, SiteNode, SitePartition, divide, infer, partitions_of_jobs,
+};
+use crate::rows::{AccountingTable, Interner, Symbol};
+use crate::rules::{ImportRule, RuleTally};
 use crate::sweep::Crew;
 use crate::text::Amount;
 use std::collections::BTreeMap;
@@ -19,22 +21,22 @@ const HALF: u64 = 50;
 const NOWHERE: u16 = u16::MAX;
 
 /// The machine, divided, and each job put into its pool.
-pub(super) struct Placed {
+pub(super) struct DividedMachine {
     pub(super) sets: NodeSets,
-    pub(super) pools: Pools,
+    pub(super) pools: NodePools,
     pub(super) closures: Closures,
     pub(super) described: bool,
 }
 
 /// Completes the machine by what jobs show, and gives every job its pool.
 pub(super) fn place(
-    beside: &mut Beside,
-    table: &Table,
-    jobs: &mut Vec<Job>,
+    beside: &mut BesideData,
+    table: &AccountingTable,
+    jobs: &mut Vec<FoundJob>,
     amounts: &Interner<Amount>,
-    tally: &mut Tally,
+    tally: &mut RuleTally,
     crew: Crew,
-) -> Result<Placed, SiteError> {
+) -> Result<DividedMachine, SiteError> {
     let described = beside.described;
     let sets = NodeSets::new(&table.node_lists, &mut beside.machine.nodes);
     if sets.unreadable > 0 {
@@ -62,7 +64,7 @@ pub(super) fn place(
     let of_lists: Vec<Option<u16>> = table.node_lists.all().map(|list| pools.of_list(list, &sets)).collect();
     let of_places: Vec<Option<u16>> = table.at.items().iter().map(|at| pools.of_partition(at.partition)).collect();
     let parts = crew.change(jobs, |jobs| {
-        let (mut counted, mut foreign): (Tally, BTreeMap<Symbol, u64>) = Default::default();
+        let (mut counted, mut foreign): (RuleTally, BTreeMap<Symbol, u64>) = Default::default();
         let mut lost = false;
         for job in jobs {
             let row = table.rows.get(job.row);
@@ -73,7 +75,7 @@ pub(super) fn place(
             job.pool = own.or(fallback).unwrap_or(NOWHERE);
             if job.pool == NOWHERE {
                 lost = true;
-                count(&mut counted, table, Rule::NoPool, row, job.core_seconds(amounts.get(job.amount)));
+                count(&mut counted, table, ImportRule::NoPool, row, job.core_seconds(amounts.get(job.amount)));
             }
         }
         (counted, foreign, lost)
@@ -93,21 +95,21 @@ pub(super) fn place(
             table.names.text(name)
         ));
     }
-    Ok(Placed { sets, pools, closures, described })
+    Ok(DividedMachine { sets, pools, closures, described })
 }
 
 /// Gives partitions nodes where the description names nodes and does not say which belong to which:
 /// those where their jobs ran. Where all ran on some nodes alike, the others are of the same pool.
-fn queues(machine: &mut Machine, table: &Table, jobs: &[Job], sets: &NodeSets, crew: Crew) {
+fn queues(machine: &mut SiteMachine, table: &AccountingTable, jobs: &[FoundJob], sets: &NodeSets, crew: Crew) {
     let told = std::mem::take(&mut machine.partitions);
     machine.partitions = partitions_of_jobs(jobs, table, sets, crew);
     for partition in &mut machine.partitions {
         if let Some(known) = told.iter().find(|known| known.name == partition.name) {
-            *partition = Partition { nodes: std::mem::take(&mut partition.nodes), ..known.clone() };
+            *partition = SitePartition { nodes: std::mem::take(&mut partition.nodes), ..known.clone() };
         }
     }
     let of_jobs: Vec<&str> = machine.partitions.iter().map(|partition| partition.name.as_str()).collect();
-    let more: Vec<Partition> = told.into_iter().filter(|known| !of_jobs.contains(&known.name.as_str())).collect();
+    let more: Vec<SitePartition> = told.into_iter().filter(|known| !of_jobs.contains(&known.name.as_str())).collect();
     machine.partitions.extend(more);
     if divide(machine, &table.names, false).pools.iter().filter(|pool| !pool.nodes.is_empty()).count() == 1
         && let Some(partition) = machine.partitions.iter_mut().find(|partition| !partition.nodes.is_empty())
@@ -118,9 +120,9 @@ fn queues(machine: &mut Machine, table: &Table, jobs: &[Job], sets: &NodeSets, c
 }
 
 /// Returns the partitions that form one pool because they share nodes.
-fn overlaps(machine: &Machine, pools: &Pools) -> Vec<String> {
+fn overlaps(machine: &SiteMachine, pools: &NodePools) -> Vec<String> {
     let several = pools.pools.iter().filter(|pool| pool.partitions.len() > 1 && !pool.nodes.is_empty());
-    let said = |pool: &Pool| {
+    let said = |pool: &NodePool| {
         let names: Vec<&str> =
             pool.partitions.iter().map(|&at| machine.partitions[at as usize].name.as_str()).collect();
         format!("partitions that share nodes are one pool: {}", names.join(", "))
@@ -129,7 +131,13 @@ fn overlaps(machine: &Machine, pools: &Pools) -> Vec<String> {
 }
 
 /// Checks that most work is on nodes, or in partitions, that the description has.
-fn fits(beside: &Beside, table: &Table, jobs: &[Job], amounts: &[Amount], sets: &NodeSets) -> Result<(), SiteError> {
+fn fits(
+    beside: &BesideData,
+    table: &AccountingTable,
+    jobs: &[FoundJob],
+    amounts: &[Amount],
+    sets: &NodeSets,
+) -> Result<(), SiteError> {
     let machine = &beside.machine;
     let partitions: std::collections::BTreeSet<Symbol> =
         machine.partitions.iter().filter_map(|p| table.names.find(p.name.as_bytes())).collect();
@@ -182,14 +190,14 @@ fn fits(beside: &Beside, table: &Table, jobs: &[Job], amounts: &[Amount], sets: 
 /// sighting to the last.
 #[expect(clippy::too_many_arguments, reason = "one step between two tables")]
 fn adopt_nodes(
-    machine: &mut Machine,
-    pools: &mut Pools,
+    machine: &mut SiteMachine,
+    pools: &mut NodePools,
     closures: &mut Closures,
-    table: &Table,
-    jobs: &[Job],
+    table: &AccountingTable,
+    jobs: &[FoundJob],
     amounts: &[Amount],
     sets: &NodeSets,
-    tally: &mut Tally,
+    tally: &mut RuleTally,
 ) {
     if sets.described as usize == machine.nodes.len() {
         return;
@@ -201,7 +209,7 @@ fn adopt_nodes(
         if sets.ranges(row.nodes).last().is_none_or(|range| range.end <= sets.described) {
             continue;
         }
-        count(tally, table, Rule::NewNode, row, job.core_seconds(&amounts[job.amount as usize]));
+        count(tally, table, ImportRule::NewNode, row, job.core_seconds(&amounts[job.amount as usize]));
         let pool = pools.of_job(row.nodes, table.at(row).partition, sets);
         let end = if job.end == 0 { u32::MAX } else { job.end };
         for node in sets.nodes(row.nodes).filter(|&node| node >= sets.described) {
@@ -221,7 +229,7 @@ fn adopt_nodes(
         };
         let model = most_frequent(machine, pools, pool);
         let name = std::mem::take(&mut machine.nodes[node as usize].name);
-        machine.nodes[node as usize] = Node { name, ..model };
+        machine.nodes[node as usize] = SiteNode { name, ..model };
         pools.adopt(node, pool);
         closures.add(node, 0, Some(i64::from(first)), Cause::NewNode);
         if last < u32::MAX {
@@ -231,7 +239,7 @@ fn adopt_nodes(
 }
 
 /// The most frequent kind of node of a pool.
-fn most_frequent(machine: &Machine, pools: &Pools, pool: u16) -> Node {
+fn most_frequent(machine: &SiteMachine, pools: &NodePools, pool: u16) -> SiteNode {
     let mut kinds: BTreeMap<(u32, u64, u32, u32), u32> = BTreeMap::new();
     for &node in &pools.pools[usize::from(pool)].nodes {
         let node = &machine.nodes[node as usize];
@@ -239,15 +247,15 @@ fn most_frequent(machine: &Machine, pools: &Pools, pool: u16) -> Node {
     }
     let most = kinds.into_iter().max_by_key(|&(kind, count)| (count, kind)).map(|(kind, _)| kind).unwrap_or_default();
     let (cpus, memory_kb, gpus, threads_per_core) = most;
-    Node { cpus, memory_kb, gpus, threads_per_core, ..Node::default() }
+    SiteNode { cpus, memory_kb, gpus, threads_per_core, ..SiteNode::default() }
 }
 
 /// Nodes that the description says are out, and on which no job ran, are no part of the machine.
 fn drop_idle(
-    machine: &mut Machine,
-    pools: &mut Pools,
-    table: &Table,
-    jobs: &[Job],
+    machine: &mut SiteMachine,
+    pools: &mut NodePools,
+    table: &AccountingTable,
+    jobs: &[FoundJob],
     sets: &NodeSets,
     warnings: &mut Vec<String>,
 ) {
@@ -276,7 +284,7 @@ fn drop_idle(
 }
 
 /// Partitions by the symbols of their names.
-pub(super) fn by_symbol<'a>(machine: &'a Machine, table: &Table) -> BTreeMap<Symbol, &'a Partition> {
-    let named = |p: &'a Partition| table.names.find(p.name.as_bytes()).map(|symbol| (symbol, p));
+pub(super) fn by_symbol<'a>(machine: &'a SiteMachine, table: &AccountingTable) -> BTreeMap<Symbol, &'a SitePartition> {
+    let named = |p: &'a SitePartition| table.names.find(p.name.as_bytes()).map(|symbol| (symbol, p));
     machine.partitions.iter().filter_map(named).collect()
 }

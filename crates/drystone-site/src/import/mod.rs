@@ -14,37 +14,37 @@ mod warnings;
 mod window;
 
 pub(crate) use build::edge;
-pub use files::Opener;
-pub(crate) use options::Choices;
-pub use options::{Arrive, Counting, Effort, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
-pub use window::Window;
+pub use files::FileOpener;
+pub(crate) use options::JobChoices;
+pub use options::{Arrive, Counting, Het, ImportEffort, ImportOptions, Preempted, Size, Throttle, Wide, Withdraw};
+pub use window::MeasuredWindow;
 
 use self::files::{AccountsFile, Sorted};
-use crate::capacity::{self, Event, Reservation};
+use crate::capacity::{self, NodeEvent, SiteReservation};
 use crate::clock::Zone;
 use crate::detect::FileKind;
 use crate::error::SiteError;
-use crate::machine::{self as machines, Combined, Machine};
-use crate::readers::{Carrier, Layout, Memory, Reading};
-use crate::rows::{Intake, Settings};
-use crate::rules::{Effect, Rule};
+use crate::machine::{self as machines, Combined, SiteMachine};
+use crate::readers::{Carrier, FileReading, ReaderMemory, TextLayout};
+use crate::rows::{ReadSettings, RowIntake};
+use crate::rules::{ImportRule, RuleEffect};
 use crate::site::Site;
-use crate::text::Form;
-use crate::watch::Watch;
+use crate::text::TimeForm;
+use crate::watch::ImportObserver;
 use drystone_slurm::accounts::Accounts;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Data read besides the jobs.
 #[derive(Default)]
-pub(crate) struct Beside {
-    pub(crate) machine: Machine,
+pub(crate) struct BesideData {
+    pub(crate) machine: SiteMachine,
     /// True if the machine is described.
     pub(crate) described: bool,
     /// The files that describe it.
     pub(crate) described_by: Vec<PathBuf>,
-    pub(crate) events: Vec<Event>,
-    pub(crate) reservations: Vec<Reservation>,
+    pub(crate) events: Vec<NodeEvent>,
+    pub(crate) reservations: Vec<SiteReservation>,
     /// Rows of events and reservations that could not be used.
     pub(crate) unused: u64,
     /// Warnings for people.
@@ -67,16 +67,21 @@ pub(crate) struct Beside {
 ///
 /// Cost: one pass over the files, about 90 bytes of memory for each row and 60 for each job, and
 /// what their names take.
-pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Watch<'_>) -> Result<Site, SiteError> {
-    let layout = Layout { columns: options.columns.clone(), delimiter: options.delimiter.clone() };
+pub fn import(
+    inputs: &[PathBuf],
+    options: &ImportOptions,
+    open: FileOpener<'_>,
+    watch: ImportObserver<'_>,
+) -> Result<Site, SiteError> {
+    let layout = TextLayout { columns: options.columns.clone(), delimiter: options.delimiter.clone() };
     let zone =
         options.time_zone.as_deref().map(Zone::named).transpose().map_err(|e| SiteError::Option(e.to_string()))?;
-    let form = Form(options.time_format.clone());
+    let form = TimeForm(options.time_format.clone());
     let mut found = files::look(inputs, &layout, open)?;
     let beside_jobs =
         [(&options.machine, "--machine"), (&options.events, "--events"), (&options.accounts, "--accounts")];
     for (paths, option) in beside_jobs {
-        for mut file in files::look(paths, &Layout::default(), open)? {
+        for mut file in files::look(paths, &TextLayout::default(), open)? {
             let fits = matches!(
                 (&file.kind, option),
                 (FileKind::Machine(_) | FileKind::Beside, "--machine")
@@ -95,8 +100,8 @@ pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Wa
     if sorted.jobs.iter().any(|(_, carrier)| *carrier == Carrier::Swf) {
         return swf::import(sorted, options, open);
     }
-    let mut intake = Intake::new(Settings { zone, form, cluster: options.cluster.clone() });
-    let mut memory = Memory::default();
+    let mut intake = RowIntake::new(ReadSettings { zone, form, cluster: options.cluster.clone() });
+    let mut memory = ReaderMemory::default();
     let mut files_read = Vec::new();
     let Sorted { jobs, machine, gres, accounts, events, unread } = sorted;
     for (file, carrier) in jobs {
@@ -107,7 +112,7 @@ pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Wa
         };
         let before = intake.read;
         let name = file.name.as_str();
-        let mut reading = Reading {
+        let mut reading = FileReading {
             intake: &mut intake,
             memory: &mut memory,
             watch: &watch,
@@ -134,7 +139,7 @@ pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Wa
 /// The tables of accounts one after the other, as Slurm's own policy reads them.
 fn accounts_of(
     given: &[AccountsFile],
-    open: Opener<'_>,
+    open: FileOpener<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Option<String>, SiteError> {
     let mut text = String::new();
@@ -173,7 +178,7 @@ fn not_expected(name: &str, kind: &FileKind, option: &str) -> SiteError {
         ),
         _ => (
             "the output of sacctmgr -P show event and show reservation",
-            "at the site: sacctmgr -P show event Start=… End=… format=Cluster,ClusterNodes,NodeName,Start,End,State,Reason,TRES > events.psv",
+            "at the site: sacctmgr -P show event Start=… End=… format=Cluster,ClusterNodes,NodeName,Start,End,RecordState,Reason,TRES > events.psv",
         ),
     };
     let looks = format!("this is {}, and {option} takes {wants}", kind.name());
@@ -182,8 +187,8 @@ fn not_expected(name: &str, kind: &FileKind, option: &str) -> SiteError {
 
 /// One import is one cluster.
 fn one_cluster(
-    intake: &Intake,
-    options: &Options,
+    intake: &RowIntake,
+    options: &ImportOptions,
     carriers: &std::collections::BTreeSet<Carrier>,
 ) -> Result<(), SiteError> {
     let table = &intake.table;
@@ -217,19 +222,19 @@ fn one_cluster(
 
 /// Reads what goes with the jobs.
 fn beside(
-    (machine, gres): (Vec<(PathBuf, crate::detect::Description)>, &[PathBuf]),
+    (machine, gres): (Vec<(PathBuf, crate::detect::MachineSource)>, &[PathBuf]),
     events: &[(PathBuf, FileKind)],
-    intake: &Intake,
-    options: &Options,
-    open: Opener<'_>,
-) -> Result<Beside, SiteError> {
-    let mut beside = Beside::default();
+    intake: &RowIntake,
+    options: &ImportOptions,
+    open: FileOpener<'_>,
+) -> Result<BesideData, SiteError> {
+    let mut beside = BesideData::default();
     let mut combined = Combined::default();
     let gres = if gres.is_empty() { neighbours(&machine, open) } else { gres.to_vec() };
     for (path, description) in machine {
         let text = files::whole(&path, open)?;
         combined.add(machines::read(description, &path, &text)?);
-        if description == crate::detect::Description::SlurmConf {
+        if description == crate::detect::MachineSource::SlurmConf {
             beside.slurm_conf = Some(drystone_slurm::conf::flatten(&path)?);
         }
         beside.described_by.push(path);
@@ -241,7 +246,7 @@ fn beside(
         beside.warnings.extend(wrong);
         beside.warnings.extend(machines::reconcile(&mut beside.machine, &lines, &file));
     }
-    let times = capacity::Times { form: &Form(options.time_format.clone()), zone: intake.zone() };
+    let times = capacity::SheetTimes { form: &TimeForm(options.time_format.clone()), zone: intake.zone() };
     for (path, kind) in events {
         let text = files::whole(path, open)?;
         let text = String::from_utf8_lossy(&text);
@@ -272,12 +277,12 @@ fn beside(
 }
 
 /// Returns the files `gres.conf` that are in the folder of a `slurm.conf`, where Slurm reads them.
-fn neighbours(machine: &[(PathBuf, crate::detect::Description)], open: Opener<'_>) -> Vec<PathBuf> {
+fn neighbours(machine: &[(PathBuf, crate::detect::MachineSource)], open: FileOpener<'_>) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for (path, description) in machine {
         let beside = path.with_file_name("gres.conf");
         let own = path.file_name().is_some_and(|name| name == "slurm.conf");
-        if *description == crate::detect::Description::SlurmConf && own && open(&beside).is_ok() {
+        if *description == crate::detect::MachineSource::SlurmConf && own && open(&beside).is_ok() {
             found.push(beside);
         }
     }
@@ -287,15 +292,15 @@ fn neighbours(machine: &[(PathBuf, crate::detect::Description)], open: Opener<'_
 /// Returns the error for an import without jobs, from its account.
 pub(crate) fn nothing_left(
     rows: u64,
-    tally: &crate::rules::Tally,
+    tally: &crate::rules::RuleTally,
     carriers: &std::collections::BTreeSet<Carrier>,
 ) -> SiteError {
     let rules: Vec<String> = tally
         .iter()
-        .filter(|(rule, _)| matches!(rule.effect(), Effect::Bad | Effect::Dropped | Effect::Ignored))
+        .filter(|(rule, _)| matches!(rule.effect(), RuleEffect::Bad | RuleEffect::Dropped | RuleEffect::Ignored))
         .map(|(rule, count)| format!("{rule} {}", count.rows.max(count.jobs)))
         .collect();
-    let sizes = match tally.get(Rule::NoSize).rows {
+    let sizes = match tally.get(ImportRule::NoSize).rows {
         0 => String::new(),
         _ if carriers.contains(&Carrier::Sacct) => {
             "No column says how many processors: ask for AllocCPUS as well. ".to_string()
@@ -303,13 +308,21 @@ pub(crate) fn nothing_left(
         _ => "No record says how many processors. ".to_string(),
     };
     // What is wrong with the first of them.
-    let seen = [Rule::Field, Rule::Time, Rule::TimeOrder, Rule::NoTimes, Rule::NoStart, Rule::NoEnd, Rule::JobId];
+    let seen = [
+        ImportRule::Field,
+        ImportRule::Time,
+        ImportRule::TimeOrder,
+        ImportRule::NoTimes,
+        ImportRule::NoStart,
+        ImportRule::NoEnd,
+        ImportRule::JobId,
+    ];
     let first = seen.iter().find_map(|rule| Some((rule, tally.get(*rule).examples.first()?)));
     let first = first.map_or(String::new(), |(rule, example)| match rule {
-        Rule::Field => format!("; {}: a value that cannot be read, {}", example.place, example.text),
+        ImportRule::Field => format!("; {}: a value that cannot be read, {}", example.place, example.text),
         _ => format!("; {}: {}: {}", example.place, rule.meaning(), example.text),
     });
-    let states: Vec<&str> = tally.get(Rule::State).examples.iter().map(|example| example.text.as_str()).collect();
+    let states: Vec<&str> = tally.get(ImportRule::State).examples.iter().map(|example| example.text.as_str()).collect();
     let states =
         if states.is_empty() { String::new() } else { format!("; states that are not known: {}", states.join("; ")) };
     SiteError::NothingLeft { rows, rules: rules.join(", ") + &states + &first, advice: sizes + &advice(carriers) }

@@ -124,22 +124,22 @@ choices! {
 
 /// Amount of work done at once. Nothing that comes of an import depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Effort {
+pub struct ImportEffort {
     /// Threads that read text of `sacct`; 0: as many as there are processors, eight at most.
     pub threads: usize,
     /// Bytes that each takes at once; 0: four megabytes.
     pub block: usize,
 }
 
-impl Effort {
+impl ImportEffort {
     pub(crate) fn threads(self) -> usize {
         if self.threads == 0 { crate::watch::threads() } else { self.threads }
     }
 }
 
-/// Choices of an import. [`Options::default`] is what `docs/accounting.md` describes.
+/// Choices of an import. [`ImportOptions::default`] is what `docs/accounting.md` describes.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ImportOptions {
     /// Layout of text without a header: `xdmod`, or a list of columns.
     pub columns: Option<String>,
     /// Column delimiter, where the header does not reveal it.
@@ -179,10 +179,10 @@ pub struct Options {
     /// Its end.
     pub until: Option<String>,
     /// Amount of work done at once.
-    pub effort: Effort,
+    pub effort: ImportEffort,
 }
 
-impl Options {
+impl ImportOptions {
     /// The choices as settings, for reports.
     #[must_use]
     pub fn settings(&self) -> Vec<Setting> {
@@ -217,7 +217,7 @@ impl Options {
 
 /// The choices that finding jobs takes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Choices {
+pub(crate) struct JobChoices {
     pub(crate) merge_preempted: bool,
     pub(crate) preempts_by_requeue: bool,
     pub(crate) requested_size: bool,

@@ -1,10 +1,10 @@
 //! Number of times that a job's size fitted into the free processors while no set of nodes had room
 //! for it.
 
-use crate::jobs::{Job, Kind};
-use crate::machine::{Machine, NodeSets, Pool, Projection, Unit};
-use crate::rows::Table;
-use crate::sweep::{Moves, Span, moves};
+use crate::jobs::{FoundJob, SiteJobFate};
+use crate::machine::{NodePool, NodeSets, PoolUnit, Projection, SiteMachine};
+use crate::rows::AccountingTable;
+use crate::sweep::{Moves, TimeSpan, moves};
 use crate::text::{Amount, UNKNOWN};
 use std::collections::BinaryHeap;
 
@@ -13,7 +13,7 @@ const LOOKS: usize = 20_000;
 
 /// Result of the check.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Packing {
+pub(crate) struct PackingCheck {
     /// Moments at which the oldest waiting job fitted by its size.
     pub(crate) fits: u64,
     /// Those of them at which no set of nodes had room.
@@ -23,32 +23,32 @@ pub(crate) struct Packing {
 /// Looks at a pool whose nodes are known and shared.
 #[expect(clippy::too_many_arguments, reason = "one look at what all stages have found")]
 pub(crate) fn packing(
-    pool: &Pool,
+    pool: &NodePool,
     number: u16,
     projection: &Projection,
-    machine: &Machine,
-    jobs: &[Job],
-    table: &Table,
+    machine: &SiteMachine,
+    jobs: &[FoundJob],
+    table: &AccountingTable,
     amounts: &[Amount],
     sets: &NodeSets,
-) -> Packing {
-    if projection.unit != Unit::Cpu || !projection.described || pool.nodes.is_empty() {
-        return Packing::default();
+) -> PackingCheck {
+    if projection.unit != PoolUnit::Cpu || !projection.described || pool.nodes.is_empty() {
+        return PackingCheck::default();
     }
-    let mine = |job: &Job| job.pool == number;
-    let mut queue: Vec<&Job> =
-        jobs.iter().filter(|job| mine(job) && job.kind == Kind::Ran && job.start > job.arrive).collect();
+    let mine = |job: &FoundJob| job.pool == number;
+    let mut queue: Vec<&FoundJob> =
+        jobs.iter().filter(|job| mine(job) && job.kind == SiteJobFate::Ran && job.start > job.arrive).collect();
     if queue.is_empty() {
-        return Packing::default();
+        return PackingCheck::default();
     }
     queue.sort_by_key(|job| job.arrive);
     let every = (jobs.len() * 2).div_ceil(LOOKS).max(1);
     let mut free: Vec<u32> = machine.nodes.iter().map(|node| node.cpus).collect();
     let mut total: u64 = pool.nodes.iter().map(|&node| u64::from(machine.nodes[node as usize].cpus)).sum();
-    let (mut found, mut seen, mut next) = (Packing::default(), 0_usize, 0_usize);
+    let (mut found, mut seen, mut next) = (PackingCheck::default(), 0_usize, 0_usize);
     // The oldest waiting job first.
     let mut waiting: BinaryHeap<std::cmp::Reverse<(u32, u32)>> = BinaryHeap::new();
-    moves(jobs, Span::ALL, mine, |job, began| {
+    moves(jobs, TimeSpan::ALL, mine, |job, began| {
         let now = if began == Moves::Starts { job.start } else { job.end };
         while next < queue.len() && queue[next].arrive <= now {
             waiting.push(std::cmp::Reverse((queue[next].arrive, next as u32)));
@@ -73,7 +73,7 @@ pub(crate) fn packing(
 }
 
 /// A job takes its part of each of its nodes, or gives it back.
-fn change(job: &Job, began: Moves, free: &mut [u32], total: &mut u64, table: &Table, sets: &NodeSets) {
+fn change(job: &FoundJob, began: Moves, free: &mut [u32], total: &mut u64, table: &AccountingTable, sets: &NodeSets) {
     let list = table.rows.get(job.row).nodes;
     let count = sets.len(list).max(1);
     let share = job.units.div_ceil(count);
@@ -86,7 +86,14 @@ fn change(job: &Job, began: Moves, free: &mut [u32], total: &mut u64, table: &Ta
 }
 
 /// Returns whether as many nodes as it used each have its part free.
-fn has_room(job: &Job, amount: &Amount, pool: &Pool, free: &[u32], table: &Table, sets: &NodeSets) -> bool {
+fn has_room(
+    job: &FoundJob,
+    amount: &Amount,
+    pool: &NodePool,
+    free: &[u32],
+    table: &AccountingTable,
+    sets: &NodeSets,
+) -> bool {
     let known = sets.len(table.rows.get(job.row).nodes);
     let count = if known > 0 {
         known

@@ -1,11 +1,11 @@
 //! Records that were never closed.
 
-use crate::jobs::{self, Job, Kind, Marks, count};
-use crate::machine::Machine;
-use crate::rows::{Symbol, Table};
-use crate::rules::{Rule, Tally};
+use crate::jobs::{self, FoundJob, JobMarks, SiteJobFate, count};
+use crate::machine::SiteMachine;
+use crate::rows::{AccountingTable, Symbol};
+use crate::rules::{ImportRule, RuleTally};
 use crate::sweep::Crew;
-use crate::text::{Amount, Limit, State};
+use crate::text::{Amount, RecordLimit, RecordState};
 use std::collections::{BTreeMap, BTreeSet};
 
 const DAY: u32 = 86_400;
@@ -15,36 +15,49 @@ const DAY: u32 = 86_400;
 /// Such a record runs a day beyond its limit and longer. If another job started on one of its nodes
 /// since, or it names none, it is dropped; else it ended at its limit, as far as is known.
 pub(super) fn runaways(
-    jobs: &mut Vec<Job>,
-    table: &Table,
-    machine: &Machine,
+    jobs: &mut Vec<FoundJob>,
+    table: &AccountingTable,
+    machine: &SiteMachine,
     amounts: &[Amount],
-    tally: &mut Tally,
+    tally: &mut RuleTally,
     crew: Crew,
 ) {
-    let running = |job: &Job| job.kind == Kind::Running;
+    let running = |job: &FoundJob| job.kind == SiteJobFate::Running;
     if !crew.any(jobs, running) {
         return;
     }
     let last = jobs.iter().map(|job| job.start.max(job.end).max(job.submit)).max().unwrap_or(0);
-    let limits = Limits::of(jobs, table, machine);
-    let over = |job: &Job| {
+    let limits = RunningLimits::of(jobs, table, machine);
+    let over = |job: &FoundJob| {
         let row = table.rows.get(job.row);
         let ends = limits.of_job(job, table).map(|limit| job.start.saturating_add(limit).saturating_add(DAY));
-        row.state != State::Suspended && ends.is_some_and(|ends| ends < last)
+        row.state != RecordState::Suspended && ends.is_some_and(|ends| ends < last)
     };
     let suspects: Vec<usize> = (0..jobs.len()).filter(|&at| running(&jobs[at]) && over(&jobs[at])).collect();
     if !suspects.is_empty() {
         close(jobs, table, &suspects, &limits, last, tally);
     }
     for job in jobs.iter().filter(|job| running(job)) {
-        count(tally, table, Rule::Running, table.rows.get(job.row), job.core_seconds(&amounts[job.amount as usize]));
+        count(
+            tally,
+            table,
+            ImportRule::Running,
+            table.rows.get(job.row),
+            job.core_seconds(&amounts[job.amount as usize]),
+        );
     }
 }
 
 /// Ends the jobs of these records at their limits, or drops them.
-fn close(jobs: &mut Vec<Job>, table: &Table, suspects: &[usize], limits: &Limits, last: u32, tally: &mut Tally) {
-    let expand = |job: &Job| -> BTreeSet<String> {
+fn close(
+    jobs: &mut Vec<FoundJob>,
+    table: &AccountingTable,
+    suspects: &[usize],
+    limits: &RunningLimits,
+    last: u32,
+    tally: &mut RuleTally,
+) {
+    let expand = |job: &FoundJob| -> BTreeSet<String> {
         let list = table.node_lists.text(table.rows.get(job.row).nodes);
         drystone_slurm::conf::expand_hostlist(&list).unwrap_or_default().into_iter().collect()
     };
@@ -70,15 +83,15 @@ fn close(jobs: &mut Vec<Job>, table: &Table, suspects: &[usize], limits: &Limits
         let over = start + limit + DAY;
         let given_away = nodes.iter().any(|node| latest.get(node).is_some_and(|&start| start > over));
         if given_away || (nodes.is_empty() && over + 6 * DAY < last) {
-            tally.row(Rule::Runaway, 0, || jobs::example(table, row));
+            tally.row(ImportRule::Runaway, 0, || jobs::example(table, row));
             gone.insert(at);
             continue;
         }
-        count(tally, table, Rule::Overdue, row, 0);
-        count(tally, table, Rule::Over, row, 0);
+        count(tally, table, ImportRule::Overdue, row, 0);
+        count(tally, table, ImportRule::Over, row, 0);
         let job = &mut jobs[at];
-        (job.kind, job.end, job.run) = (Kind::Ran, job.start + limit, limit);
-        job.marks.set(Marks::OVER);
+        (job.kind, job.end, job.run) = (SiteJobFate::Ran, job.start + limit, limit);
+        job.marks.set(JobMarks::OVER);
     }
     let mut at = 0;
     jobs.retain(|_| {
@@ -88,28 +101,28 @@ fn close(jobs: &mut Vec<Job>, table: &Table, suspects: &[usize], limits: &Limits
 }
 
 /// Limits of jobs that run: their own, else those of their partition.
-struct Limits {
+struct RunningLimits {
     of: BTreeMap<Symbol, u32>,
 }
 
-impl Limits {
+impl RunningLimits {
     /// By partition what the description says, else the longest that records of it say.
-    fn of(jobs: &[Job], table: &Table, machine: &Machine) -> Limits {
+    fn of(jobs: &[FoundJob], table: &AccountingTable, machine: &SiteMachine) -> RunningLimits {
         let mut of: BTreeMap<Symbol, u32> = BTreeMap::new();
         let lacking: BTreeSet<Symbol> = jobs
             .iter()
-            .filter(|job| job.kind == Kind::Running)
+            .filter(|job| job.kind == SiteJobFate::Running)
             .map(|job| table.rows.get(job.row))
-            .filter(|row| matches!(row.limit(), Limit::Partition | Limit::Unknown))
+            .filter(|row| matches!(row.limit(), RecordLimit::Partition | RecordLimit::Unknown))
             .map(|row| table.at(row).partition)
             .collect();
         if lacking.is_empty() {
-            return Limits { of };
+            return RunningLimits { of };
         }
         for job in jobs {
             let row = table.rows.get(job.row);
             let partition = table.at(row).partition;
-            if let Limit::Seconds(limit) = row.limit()
+            if let RecordLimit::Seconds(limit) = row.limit()
                 && lacking.contains(&partition)
             {
                 let known = of.entry(partition).or_default();
@@ -122,15 +135,15 @@ impl Limits {
                 of.insert(symbol, limit);
             }
         }
-        Limits { of }
+        RunningLimits { of }
     }
 
-    fn of_job(&self, job: &Job, table: &Table) -> Option<u32> {
+    fn of_job(&self, job: &FoundJob, table: &AccountingTable) -> Option<u32> {
         let row = table.rows.get(job.row);
         match row.limit() {
-            Limit::Seconds(limit) => Some(limit),
-            Limit::Partition | Limit::Unknown => self.of.get(&table.at(row).partition).copied(),
-            Limit::Unlimited => None,
+            RecordLimit::Seconds(limit) => Some(limit),
+            RecordLimit::Partition | RecordLimit::Unknown => self.of.get(&table.at(row).partition).copied(),
+            RecordLimit::Unlimited => None,
         }
     }
 }

@@ -1,23 +1,23 @@
 //! Summary of a site's pools, partitions and nodes.
 
-use super::machine::Placed;
-use super::window::Window;
-use crate::capacity::{Loss, NodeLoss};
+use super::machine::DividedMachine;
+use super::window::MeasuredWindow;
+use crate::capacity::{NodeLoss, PoolLoss};
 use crate::error::SiteError;
-use crate::jobs::{Job, Kind};
-use crate::machine::{Machine, Projection};
-use crate::rows::Table;
+use crate::jobs::{FoundJob, SiteJobFate};
+use crate::machine::{Projection, SiteMachine};
+use crate::rows::AccountingTable;
 use crate::site::{Manifest, NodeSummary, PartitionSummary, PoolSummary};
 use crate::sweep::Crew;
 
 /// Jobs of each pool, and core-seconds of those that ran and ended.
-pub(super) fn work(jobs: &[Job], amounts: &[crate::text::Amount], pools: usize, crew: Crew) -> Vec<(u64, u64)> {
+pub(super) fn work(jobs: &[FoundJob], amounts: &[crate::text::Amount], pools: usize, crew: Crew) -> Vec<(u64, u64)> {
     let parts = crew.each(jobs, |jobs| {
         let mut work = vec![(0_u64, 0_u64); pools];
         for job in jobs {
             let (count, seconds) = &mut work[usize::from(job.pool)];
             *count += 1;
-            *seconds += if job.kind == Kind::Ran { job.core_seconds(&amounts[job.amount as usize]) } else { 0 };
+            *seconds += if job.kind == SiteJobFate::Ran { job.core_seconds(&amounts[job.amount as usize]) } else { 0 };
         }
         work
     });
@@ -27,9 +27,9 @@ pub(super) fn work(jobs: &[Job], amounts: &[crate::text::Amount], pools: usize, 
 }
 
 pub(super) fn summary(
-    pool: &crate::machine::Pool,
+    pool: &crate::machine::NodePool,
     projection: &Projection,
-    machine: &Machine,
+    machine: &SiteMachine,
     (jobs, core_seconds): (u64, u64),
 ) -> PoolSummary {
     let percent = |(part, all): (u64, u64)| if all == 0 { 0.0 } else { part as f64 / all as f64 * 100.0 };
@@ -58,8 +58,8 @@ pub(super) fn summary(
 }
 
 /// The part of a pool's time that was out, in percent.
-pub(super) fn out(losses: &[Loss], pool: u16, projection: &Projection, window: &Window) -> f64 {
-    let of = |loss: &Loss| {
+pub(super) fn out(losses: &[PoolLoss], pool: u16, projection: &Projection, window: &MeasuredWindow) -> f64 {
+    let of = |loss: &PoolLoss| {
         let end = loss.end.unwrap_or(window.until).min(window.until);
         (end - loss.begin.max(window.from)).max(0) as f64 * f64::from(loss.units)
     };
@@ -68,9 +68,9 @@ pub(super) fn out(losses: &[Loss], pool: u16, projection: &Projection, window: &
 }
 
 pub(super) fn partitions(
-    machine: &Machine,
-    table: &Table,
-    placed: &Placed,
+    machine: &SiteMachine,
+    table: &AccountingTable,
+    placed: &DividedMachine,
     pool_name: impl Fn(Option<u16>) -> Option<String>,
 ) -> Vec<PartitionSummary> {
     let pool = |name: &str| {
@@ -94,11 +94,11 @@ pub(super) fn partitions(
 }
 
 pub(super) fn nodes(
-    machine: &Machine,
-    placed: &Placed,
+    machine: &SiteMachine,
+    placed: &DividedMachine,
     pool_name: impl Fn(Option<u16>) -> Option<String>,
 ) -> Vec<NodeSummary> {
-    let one = |(node, number): (&crate::machine::Node, u32)| NodeSummary {
+    let one = |(node, number): (&crate::machine::SiteNode, u32)| NodeSummary {
         name: node.name.clone(),
         cpus: node.cpus,
         memory_kb: node.memory_kb,
@@ -113,9 +113,9 @@ pub(super) fn nodes(
 /// Puts the pool with most work first, and leaves out pools without a job.
 pub(super) fn order_pools(
     manifest: &mut Manifest,
-    jobs: &mut [Job],
-    (losses, node_losses): (Vec<Loss>, Vec<NodeLoss>),
-) -> Result<(Vec<Loss>, Vec<NodeLoss>), SiteError> {
+    jobs: &mut [FoundJob],
+    (losses, node_losses): (Vec<PoolLoss>, Vec<NodeLoss>),
+) -> Result<(Vec<PoolLoss>, Vec<NodeLoss>), SiteError> {
     let pools = std::mem::take(&mut manifest.pools);
     let mut order: Vec<usize> = (0..pools.len()).filter(|&at| pools[at].jobs > 0).collect();
     order.sort_by(|&a, &b| {
@@ -133,8 +133,8 @@ pub(super) fn order_pools(
     if order.iter().enumerate().any(|(new, &old)| new != old) {
         jobs.iter_mut().for_each(|job| job.pool = moved[usize::from(job.pool)].unwrap_or(0));
     }
-    let keep = |loss: Loss| moved[usize::from(loss.pool)].map(|pool| Loss { pool, ..loss });
-    let mut losses: Vec<Loss> = losses.into_iter().filter_map(keep).collect();
+    let keep = |loss: PoolLoss| moved[usize::from(loss.pool)].map(|pool| PoolLoss { pool, ..loss });
+    let mut losses: Vec<PoolLoss> = losses.into_iter().filter_map(keep).collect();
     losses.sort_unstable();
     let keep = |loss: NodeLoss| moved[usize::from(loss.pool)].map(|pool| NodeLoss { pool, ..loss });
     let mut node_losses: Vec<NodeLoss> = node_losses.into_iter().filter_map(keep).collect();

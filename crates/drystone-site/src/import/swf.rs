@@ -1,17 +1,17 @@
 //! A log in Standard Workload Format as a site: every record as it stands.
 
-use super::files::{self, Opener, Sorted};
-use super::window::Window;
-use super::{Options, nothing_left};
+use super::files::{self, FileOpener, Sorted};
+use super::window::MeasuredWindow;
+use super::{ImportOptions, nothing_left};
 use crate::error::SiteError;
-use crate::jobs::{Job, Kind, LimitFrom, Marks, NOTHING};
-use crate::machine::Unit;
+use crate::jobs::{FoundJob, JobMarks, LimitFrom, NOTHING, SiteJobFate};
+use crate::machine::PoolUnit;
 use crate::readers::Carrier;
-use crate::rows::{Interner, Note, Row, Shape, Table, Where, Who};
-use crate::rules::Tally;
-use crate::site::{Comment, FileRead, Imported, Jobs, Manifest, PoolSummary, SCHEMA, Setting, Site};
-use crate::text::{Amount, Limit, State, UNKNOWN};
-use drystone::log::swf::{Header, Reader, Record};
+use crate::rows::{AccountingRow, AccountingTable, Interner, RowNote, RowShape, Where, Who};
+use crate::rules::RuleTally;
+use crate::site::{FileRead, Imported, LogComment, Manifest, PoolSummary, SCHEMA, Site, SiteJobs, SiteSetting};
+use crate::text::{Amount, RecordLimit, RecordState, UNKNOWN};
+use drystone::log::swf::{SwfHeader, SwfReader, SwfRecord};
 
 /// The beginning of logs that do not say when they begin: the year 2000.
 const SOMETIME: i64 = 946_684_800;
@@ -19,7 +19,7 @@ const SOMETIME: i64 = 946_684_800;
 const EARLIEST: i64 = 30 * 86_400;
 
 /// Imports one log.
-pub(super) fn import(sorted: Sorted, options: &Options, open: Opener<'_>) -> Result<Site, SiteError> {
+pub(super) fn import(sorted: Sorted, options: &ImportOptions, open: FileOpener<'_>) -> Result<Site, SiteError> {
     let mut files = sorted.jobs.into_iter();
     let (Some((file, _)), None) = (files.next(), files.next()) else {
         return Err(SiteError::Option("logs in Standard Workload Format are imported one at a time".to_string()));
@@ -34,8 +34,8 @@ pub(super) fn import(sorted: Sorted, options: &Options, open: Opener<'_>) -> Res
         Some(opened) => opened,
         None => files::unpacked(&file.path, open)?,
     };
-    let mut reader = Reader::new(input, file.name.as_str())?;
-    let mut log = Log::default();
+    let mut reader = SwfReader::new(input, file.name.as_str())?;
+    let mut log = ImportedLog::default();
     while let Some(record) = reader.read()? {
         log.records.push(record);
     }
@@ -47,12 +47,12 @@ pub(super) fn import(sorted: Sorted, options: &Options, open: Opener<'_>) -> Res
 }
 
 #[derive(Default)]
-struct Log {
-    records: Vec<Record>,
+struct ImportedLog {
+    records: Vec<SwfRecord>,
 }
 
-impl Log {
-    fn build(self, header: &Header, name: &str, options: &Options) -> Result<Site, SiteError> {
+impl ImportedLog {
+    fn build(self, header: &SwfHeader, name: &str, options: &ImportOptions) -> Result<Site, SiteError> {
         let base = header.unix_start().filter(|&start| start >= EARLIEST).unwrap_or(SOMETIME);
         let widest = self.records.iter().map(|r| r.requested.max(r.allocated)).max().unwrap_or(0);
         let stated = [header.max_procs(), header.max_nodes()].into_iter().flatten().find(|&n| n > 0);
@@ -70,12 +70,12 @@ impl Log {
         }
         imported.amounts = amounts;
         if imported.jobs.is_empty() {
-            return Err(nothing_left(0, &Tally::default(), &[Carrier::Swf].into()));
+            return Err(nothing_left(0, &RuleTally::default(), &[Carrier::Swf].into()));
         }
         // The records in the order of the log, which is the order in which they are written again.
-        let text = |record: &Record| record.values().map(|value| value.to_string()).join(" ");
+        let text = |record: &SwfRecord| record.values().map(|value| value.to_string()).join(" ");
         imported.swf = order.iter().map(|&at| format!("{at} {}", text(&self.records[at]))).collect();
-        let mut window = Window::of(&imported.jobs, None, None, crate::sweep::Crew::of(options.effort))?;
+        let mut window = MeasuredWindow::of(&imported.jobs, None, None, crate::sweep::Crew::of(options.effort))?;
         // A log of the archive is whole.
         window.ended_only = false;
         window.bias.clear();
@@ -85,7 +85,7 @@ impl Log {
             manifest,
             nodes: Vec::new(),
             losses: Vec::new(),
-            jobs: Jobs::Imported(Box::new(imported)),
+            jobs: SiteJobs::Imported(Box::new(imported)),
             slurm_conf: None,
             accounts: None,
             node_losses: Vec::new(),
@@ -96,22 +96,22 @@ impl Log {
 
     fn manifest(
         &self,
-        header: &Header,
+        header: &SwfHeader,
         name: &str,
-        options: &Options,
+        options: &ImportOptions,
         imported: &Imported,
         units: u32,
-        window: Window,
+        window: MeasuredWindow,
     ) -> Manifest {
-        let comment = |c: &drystone::log::swf::Comment| Comment {
+        let comment = |c: &drystone::log::swf::HeaderComment| LogComment {
             after: c.after,
             line: c.text.iter().map(|&b| char::from(b)).collect(),
         };
         let users: std::collections::BTreeSet<i64> = self.records.iter().map(|r| r.user).collect();
-        let seconds = |job: &Job| job.core_seconds(imported.amounts.get(job.amount));
+        let seconds = |job: &FoundJob| job.core_seconds(imported.amounts.get(job.amount));
         let pool = PoolSummary {
             name: "all".to_string(),
-            unit: Unit::Cpu,
+            unit: PoolUnit::Cpu,
             units,
             cpus_per_unit: 1.0,
             cpus: u64::from(units),
@@ -132,7 +132,7 @@ impl Log {
                 kind: Carrier::Swf.name().to_string(),
                 rows: self.records.len() as u64,
             }],
-            options: options.settings().into_iter().map(|s| Setting { name: s.name, value: s.value }).collect(),
+            options: options.settings().into_iter().map(|s| SiteSetting { name: s.name, value: s.value }).collect(),
             rows: self.records.len() as u64,
             jobs: imported.jobs.len() as u64,
             users: users.len() as u64,
@@ -146,7 +146,13 @@ impl Log {
 }
 
 /// A record as a job; `None` for times that cannot be.
-fn job(record: &Record, base: i64, table: &mut Table, amounts: &mut Interner<Amount>, at: usize) -> Option<Job> {
+fn job(
+    record: &SwfRecord,
+    base: i64,
+    table: &mut AccountingTable,
+    amounts: &mut Interner<Amount>,
+    at: usize,
+) -> Option<FoundJob> {
     let stamp = |time: i64| u32::try_from(time).ok().filter(|&t| t > 0);
     let arrive = stamp(base.checked_add(record.submit.round())?)?;
     let (wait, run) = (record.wait.round(), record.run.round());
@@ -162,7 +168,7 @@ fn job(record: &Record, base: i64, table: &mut Table, amounts: &mut Interner<Amo
     let limit = record.requested_time.round();
     let limit = u32::try_from(limit).ok().filter(|&l| l > 0);
     let amount = Amount { cpus: procs, nodes: UNKNOWN, gpus: UNKNOWN, memory_kb: Amount::NO_MEMORY };
-    let mut row = Row::empty();
+    let mut row = AccountingRow::empty();
     let mut name =
         |value: i64| if value < 0 { crate::rows::Symbol(0) } else { table.names.intern(value.to_string().as_bytes()) };
     let who =
@@ -170,21 +176,21 @@ fn job(record: &Record, base: i64, table: &mut Table, amounts: &mut Interner<Amo
     let place = Where { partition: name(record.partition), qos: name(record.queue), ..Where::default() };
     row.who = table.who.intern(who);
     row.at = table.at.intern(place);
-    row.shape = table.shapes.intern(Shape { asked: amount, held: amount, exclusive: false });
-    row.note = table.notes.intern(Note::default());
+    row.shape = table.shapes.intern(RowShape { asked: amount, held: amount, exclusive: false });
+    row.note = table.notes.intern(RowNote::default());
     row.id = u64::try_from(record.number).unwrap_or(crate::rows::NONE);
     row.name = u32::try_from(record.executable).unwrap_or(0);
     row.state = match record.status {
-        1 => State::Completed,
-        0 => State::Failed,
-        5 => State::Cancelled,
-        _ => State::Other,
+        1 => RecordState::Completed,
+        0 => RecordState::Failed,
+        5 => RecordState::Cancelled,
+        _ => RecordState::Other,
     };
-    row.set_limit(limit.map_or(Limit::Unknown, Limit::Seconds));
+    row.set_limit(limit.map_or(RecordLimit::Unknown, RecordLimit::Seconds));
     row.line = u32::try_from(at + 1).unwrap_or(u32::MAX);
     let number = table.rows.len() as u32;
     table.rows.push(row);
-    Some(Job {
+    Some(FoundJob {
         row: number,
         task: NOTHING,
         submit: arrive,
@@ -199,19 +205,19 @@ fn job(record: &Record, base: i64, table: &mut Table, amounts: &mut Interner<Amo
         marks: marks(limit.is_none(), ran && wait < 0),
         pool: 0,
         attempt: 1,
-        kind: if ran { Kind::Ran } else { Kind::Withdrawn },
+        kind: if ran { SiteJobFate::Ran } else { SiteJobFate::Withdrawn },
         limit_from: if limit.is_none() { LimitFrom::Year } else { LimitFrom::Record },
     })
 }
 
 /// A job whose wait the log does not say proves nothing of waits.
-fn marks(no_limit: bool, no_wait: bool) -> Marks {
-    let mut marks = Marks::default();
+fn marks(no_limit: bool, no_wait: bool) -> JobMarks {
+    let mut marks = JobMarks::default();
     if no_limit {
-        marks.set(Marks::LIMIT);
+        marks.set(JobMarks::LIMIT);
     }
     if no_wait {
-        marks.set(Marks::CAUSE);
+        marks.set(JobMarks::CAUSE);
     }
     marks
 }

@@ -1,21 +1,21 @@
 //! Warnings about an import, beyond the rules that applied.
 
-use super::Beside;
-use super::window::Window;
-use crate::jobs::Job;
-use crate::readers::Memory;
-use crate::rows::Table;
-use crate::rules::Rule;
+use super::BesideData;
+use super::window::MeasuredWindow;
+use crate::jobs::FoundJob;
+use crate::readers::ReaderMemory;
+use crate::rows::AccountingTable;
+use crate::rules::ImportRule;
 use crate::site::Manifest;
 
 /// Everything that is to be said.
 pub(super) fn warnings(
-    beside: &Beside,
+    beside: &BesideData,
     manifest: &Manifest,
-    table: &Table,
-    jobs: &[Job],
+    table: &AccountingTable,
+    jobs: &[FoundJob],
     (off, known): (u64, u64),
-    memory: &Memory,
+    memory: &ReaderMemory,
 ) -> Vec<String> {
     let mut warnings = beside.warnings.clone();
     if off * 10 > known && off > 10 {
@@ -23,7 +23,7 @@ pub(super) fn warnings(
             "of {known} rows {off} have an end that is an hour off their start and run time: the time zone is wrong, or its summer time"
         ));
     }
-    if let Some(messages) = manifest.rule(Rule::Message) {
+    if let Some(messages) = manifest.rule(ImportRule::Message) {
         let first = messages.examples.first().map_or("", |example| example.text.as_str());
         warnings.push(format!(
             "{} among the rows {} of the program that wrote them, the first `{first}`: rows may be missing; run it again",
@@ -31,7 +31,7 @@ pub(super) fn warnings(
             if messages.rows == 1 { "is a message" } else { "are messages" },
         ));
     }
-    let named = |job: &Job| table.who(table.rows.get(job.row)).user != crate::rows::Symbol(0);
+    let named = |job: &FoundJob| table.who(table.rows.get(job.row)).user != crate::rows::Symbol(0);
     if manifest.users == 1 && memory.is_slurm() && jobs.len() > 1 && jobs.iter().all(named) {
         warnings.push(
             "all jobs are of one user: where PrivateData=jobs is set, sacct -a shows an ordinary user that user's own jobs only; let an \
@@ -39,7 +39,7 @@ pub(super) fn warnings(
                 .to_string(),
         );
     }
-    if let Some(unknown) = manifest.rule(Rule::NoSubmit) {
+    if let Some(unknown) = manifest.rule(ImportRule::NoSubmit) {
         let all = unknown.jobs == manifest.jobs;
         warnings.push(format!(
             "of {} jobs the submission is unknown, and their start stands for it: nothing is known of {} waits, and no figure of waits \
@@ -49,7 +49,7 @@ pub(super) fn warnings(
             if memory.is_slurm() { " (sacct --format=…,Submit,Eligible,…)" } else { "" }
         ));
     }
-    if let Some(states) = manifest.rule(Rule::State) {
+    if let Some(states) = manifest.rule(ImportRule::State) {
         let mut words: Vec<&str> = Vec::new();
         for word in states.examples.iter().filter_map(|e| e.text.rsplit(", ").next()) {
             if !words.contains(&word) {
@@ -63,7 +63,7 @@ pub(super) fn warnings(
             words.join(", ")
         ));
     }
-    if let Some(joined) = manifest.rule(Rule::Joined).filter(|joined| joined.rows * 2 > manifest.rows) {
+    if let Some(joined) = manifest.rule(ImportRule::Joined).filter(|joined| joined.rows * 2 > manifest.rows) {
         warnings.push(format!(
             "in {} of {} rows the last column holds delimiters: the rows may have other columns than the header or --columns say",
             joined.rows, manifest.rows
@@ -79,7 +79,7 @@ pub(super) fn warnings(
             memory.pbs.unheard
         ));
     }
-    if let Some(cut) = manifest.rule(Rule::ArrayCut) {
+    if let Some(cut) = manifest.rule(ImportRule::ArrayCut) {
         let told = format!(
             "{} rows stand for tasks whose list is cut: how many tasks are missing is unknown; at the site: SLURM_BITSTR_LEN=0 sacct …",
             cut.rows
@@ -116,7 +116,7 @@ pub(super) fn warnings(
 ///
 /// Cost: one pass. Such a time has a whole day in it of which nothing is known, so only the first
 /// and the last moment of each day matter.
-fn longest_gap(jobs: &[Job], window: &Window) -> Option<(i64, i64)> {
+fn longest_gap(jobs: &[FoundJob], window: &MeasuredWindow) -> Option<(i64, i64)> {
     const DAY: u32 = 86_400;
     if jobs.len() < 1_000 {
         return None;
@@ -148,11 +148,11 @@ fn longest_gap(jobs: &[Job], window: &Window) -> Option<(i64, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::{Kind, LimitFrom, Marks, NOTHING};
+    use crate::jobs::{JobMarks, LimitFrom, NOTHING, SiteJobFate};
     use proptest::prelude::*;
 
-    fn job((arrive, wait, run): (u32, u32, u32)) -> Job {
-        Job {
+    fn job((arrive, wait, run): (u32, u32, u32)) -> FoundJob {
+        FoundJob {
             row: 0,
             task: NOTHING,
             submit: arrive,
@@ -164,16 +164,16 @@ mod tests {
             limit: run,
             units: 1,
             amount: 0,
-            marks: Marks::default(),
+            marks: JobMarks::default(),
             pool: 0,
             attempt: 1,
-            kind: Kind::Ran,
+            kind: SiteJobFate::Ran,
             limit_from: LimitFrom::Record,
         }
     }
 
     /// As it is defined: between two moments that follow each other.
-    fn defined(jobs: &[Job], from: i64) -> Option<(i64, i64)> {
+    fn defined(jobs: &[FoundJob], from: i64) -> Option<(i64, i64)> {
         let mut moments: Vec<i64> = jobs
             .iter()
             .flat_map(|job| [job.arrive, job.start, job.end].map(i64::from))
@@ -200,7 +200,7 @@ mod tests {
                 at += days * 86_400 + more;
                 jobs.extend((0..count as u32 + 500).map(|n| job((at + n * 37, n % 7 * waits, n % 11 * 600))));
             }
-            let window = Window { from: from * 86_400, ..Window::default() };
+            let window = MeasuredWindow { from: from * 86_400, ..MeasuredWindow::default() };
             prop_assert_eq!(longest_gap(&jobs, &window), if jobs.len() < 1_000 { None } else { defined(&jobs, window.from) });
         }
     }

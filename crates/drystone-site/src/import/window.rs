@@ -2,13 +2,13 @@
 
 use crate::clock;
 use crate::error::SiteError;
-use crate::jobs::{Job, Kind};
+use crate::jobs::{FoundJob, SiteJobFate};
 use crate::sweep::Crew;
 use serde::{Deserialize, Serialize};
 
 /// Part that is simulated, and the part of it that can be measured. Times are seconds since 1970.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Window {
+pub struct MeasuredWindow {
     /// Its beginning: jobs that run then are there already, jobs that wait are in the queue.
     pub from: i64,
     /// Its end.
@@ -39,9 +39,14 @@ const DAY: i64 = 86_400;
 /// Measures begin so long after the window, if it is long enough.
 const WARM_UP: i64 = 7 * DAY;
 
-impl Window {
+impl MeasuredWindow {
     /// Finds the window of jobs, with edges that were given.
-    pub(crate) fn of(jobs: &[Job], from: Option<i64>, until: Option<i64>, crew: Crew) -> Result<Window, SiteError> {
+    pub(crate) fn of(
+        jobs: &[FoundJob],
+        from: Option<i64>,
+        until: Option<i64>,
+        crew: Crew,
+    ) -> Result<MeasuredWindow, SiteError> {
         if let (Some(from), Some(until)) = (from, until)
             && from >= until
         {
@@ -52,7 +57,7 @@ impl Window {
             )));
         }
         let apart = Apart::of(jobs);
-        let near: Vec<Job>;
+        let near: Vec<FoundJob>;
         let jobs_near = if apart.is_none() {
             jobs
         } else {
@@ -60,7 +65,7 @@ impl Window {
             &near[..]
         };
         let edges = Edges::of(jobs_near, crew);
-        let mut window = Window { long_run: edges.long_run, ..Window::default() };
+        let mut window = MeasuredWindow { long_run: edges.long_run, ..MeasuredWindow::default() };
         let mut evidence = Vec::new();
         window.from = match from {
             Some(from) => from,
@@ -89,9 +94,9 @@ impl Window {
         Ok(window)
     }
 
-    fn count(&mut self, jobs: &[Job], crew: Crew) {
+    fn count(&mut self, jobs: &[FoundJob], crew: Crew) {
         let counted = crew.each(jobs, |jobs| {
-            let mut part = Window { from: self.from, until: self.until, ..Window::default() };
+            let mut part = MeasuredWindow { from: self.from, until: self.until, ..MeasuredWindow::default() };
             part.count_part(jobs);
             part
         });
@@ -103,7 +108,7 @@ impl Window {
         }
     }
 
-    fn count_part(&mut self, jobs: &[Job]) {
+    fn count_part(&mut self, jobs: &[FoundJob]) {
         for job in jobs {
             let (arrive, start) = (i64::from(job.arrive), i64::from(job.start));
             let end = if job.end == 0 { i64::MAX } else { i64::from(job.end) };
@@ -112,13 +117,13 @@ impl Window {
             let leaves = if started { start } else { end };
             self.queued_at_start += u64::from(arrive < self.from && leaves >= self.from);
             self.running_at_end +=
-                u64::from(started && start < self.until && (end > self.until || job.kind == Kind::Running));
+                u64::from(started && start < self.until && (end > self.until || job.kind == SiteJobFate::Running));
             self.queued_at_end += u64::from(arrive < self.until && leaves > self.until);
         }
     }
 
     /// Sets the bounds of the part that is measured.
-    fn measures(&mut self, jobs: &[Job]) {
+    fn measures(&mut self, jobs: &[FoundJob]) {
         let length = self.until - self.from;
         let known = self.running_at_start > 0 || self.queued_at_start > 0;
         let (warm, cool) = if self.ended_only {
@@ -160,10 +165,10 @@ impl Window {
 /// Pieces of the window in which the machine is looked at while it fills.
 const PIECES: usize = 1_000;
 
-impl Window {
+impl MeasuredWindow {
     /// Seconds from the beginning until jobs hold as much as on average; none where that would
     /// leave out most of the jobs.
-    fn filling(&self, jobs: &[Job]) -> i64 {
+    fn filling(&self, jobs: &[FoundJob]) -> i64 {
         let length = (self.until - self.from).max(1);
         let piece =
             |moment: i64| ((moment - self.from).clamp(0, length) as i128 * PIECES as i128 / length as i128) as usize;
@@ -218,7 +223,7 @@ const LEAST_JOBS: usize = 20;
 
 impl Apart {
     /// Far is longer than a year, and longer than all others take together.
-    fn of(jobs: &[Job]) -> Apart {
+    fn of(jobs: &[FoundJob]) -> Apart {
         if jobs.len() < LEAST_JOBS {
             return Apart::default();
         }
@@ -243,7 +248,7 @@ impl Apart {
         self.before.is_none() && self.after.is_none()
     }
 
-    fn is_near(&self, job: &Job) -> bool {
+    fn is_near(&self, job: &FoundJob) -> bool {
         self.before.is_none_or(|(first, _)| i64::from(job.arrive) >= first)
             && self.after.is_none_or(|(last, _)| last_event(job) <= last)
     }
@@ -270,7 +275,7 @@ impl Apart {
 }
 
 /// Returns the last moment that is known of a job.
-fn last_event(job: &Job) -> i64 {
+fn last_event(job: &FoundJob) -> i64 {
     i64::from(job.end).max(i64::from(job.arrive)).max(i64::from(job.start))
 }
 
@@ -286,7 +291,7 @@ struct Edges {
 }
 
 impl Edges {
-    fn of(jobs: &[Job], crew: Crew) -> Edges {
+    fn of(jobs: &[FoundJob], crew: Crew) -> Edges {
         let none = Edges { first_arrival: i64::MAX, last_arrival: 0, first_end: 0, last_end: 0, last: 0, long_run: 0 };
         let mut runs = Vec::new();
         let mut edges = none;
@@ -307,7 +312,7 @@ impl Edges {
     }
 
     /// The edges of some jobs, and how long those ran that ended.
-    fn of_part(jobs: &[Job]) -> (Edges, Vec<u32>) {
+    fn of_part(jobs: &[FoundJob]) -> (Edges, Vec<u32>) {
         let mut edges =
             Edges { first_arrival: i64::MAX, last_arrival: 0, first_end: 0, last_end: 0, last: 0, long_run: 0 };
         let mut runs = Vec::with_capacity(jobs.len());
@@ -317,7 +322,7 @@ impl Edges {
             edges.last_arrival = edges.last_arrival.max(arrive);
             let end = i64::from(job.end);
             edges.last = edges.last.max(last_event(job));
-            if job.kind == Kind::Ran {
+            if job.kind == SiteJobFate::Ran {
                 edges.first_end = if edges.first_end == 0 { end } else { edges.first_end.min(end) };
                 edges.last_end = edges.last_end.max(end);
                 runs.push(job.end - job.start);
@@ -329,8 +334,8 @@ impl Edges {
 
 /// Returns whether jobs were chosen by their ends: none waits or runs, and none ends as much later
 /// than the last arrival as long jobs run. Of a window that was given, none ends behind it.
-fn ended_only(jobs: &[Job], edges: &Edges, until: Option<i64>) -> bool {
-    let open = jobs.iter().any(|job| matches!(job.kind, Kind::Waiting | Kind::Running));
+fn ended_only(jobs: &[FoundJob], edges: &Edges, until: Option<i64>) -> bool {
+    let open = jobs.iter().any(|job| matches!(job.kind, SiteJobFate::Waiting | SiteJobFate::Running));
     if open || edges.last_end == 0 {
         return false;
     }

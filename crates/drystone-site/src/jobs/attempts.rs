@@ -1,18 +1,18 @@
 //! Identification of rows of one job: rows that two files have in common, attempts after a requeue,
 //! changes of size, numbers used again.
 
-use super::classify::{self, Times};
-use super::{Job, Kind, Marks, NOTHING, count, example};
-use crate::import::Choices;
-use crate::rows::{Interner, NONE, Row, RowPart, Table};
-use crate::rules::{Rule, Tally};
+use super::classify::{self, SettledTimes};
+use super::{FoundJob, JobMarks, NOTHING, SiteJobFate, count, example};
+use crate::import::JobChoices;
+use crate::rows::{AccountingRow, AccountingTable, Interner, NONE, RowPart};
+use crate::rules::{ImportRule, RuleTally};
 use crate::sweep::Crew;
-use crate::text::{Amount, State, UNKNOWN};
+use crate::text::{Amount, RecordState, UNKNOWN};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Identity of a job. Rows with the same number and task are looked at together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct AttemptKey {
     number: u64,
     /// [`NOTHING`] for jobs without tasks.
     task: u32,
@@ -22,8 +22,8 @@ struct Key {
 }
 
 /// The jobs, and the amounts that they refer to.
-pub(crate) struct Found {
-    pub(crate) jobs: Vec<Job>,
+pub(crate) struct FoundJobs {
+    pub(crate) jobs: Vec<FoundJob>,
     pub(crate) amounts: Interner<Amount>,
     /// Tasks of each array that run at once at most, where a row says so.
     pub(crate) throttles: BTreeMap<u64, u32>,
@@ -33,12 +33,12 @@ pub(crate) struct Found {
 
 /// Finds the jobs of all rows.
 pub(crate) fn find(
-    table: &Table,
-    tally: &mut Tally,
-    choices: &Choices,
-    orphans: &[(crate::rows::Symbol, crate::rows::Place)],
+    table: &AccountingTable,
+    tally: &mut RuleTally,
+    choices: &JobChoices,
+    orphans: &[(crate::rows::Symbol, crate::rows::FilePlace)],
     crew: Crew,
-) -> Found {
+) -> FoundJobs {
     let (keys, components) = keys(table, tally);
     only_steps(table, tally, &keys, orphans);
     // Rows of a set of tasks have one number: they are in one part.
@@ -46,7 +46,7 @@ pub(crate) fn find(
         &keys,
         |a, b| a.number == b.number,
         |part| {
-            let mut tally = Tally::default();
+            let mut tally = RuleTally::default();
             let capacity = if part.len() * 2 > keys.len() { part.len() } else { keys.len() };
             let (jobs, amounts) = (Vec::with_capacity(capacity), Interner::default());
             let lists = table.node_lists.len() > 1;
@@ -62,7 +62,8 @@ pub(crate) fn find(
         },
     );
     drop(keys);
-    let mut found = Found { jobs: Vec::new(), amounts: Interner::default(), throttles: throttles(table), components };
+    let mut found =
+        FoundJobs { jobs: Vec::new(), amounts: Interner::default(), throttles: throttles(table), components };
     for (mut jobs, amounts, counted) in parts {
         tally.absorb(counted);
         if found.jobs.is_empty() {
@@ -77,11 +78,11 @@ pub(crate) fn find(
 }
 
 /// A key for each job that a row stands for, in order; and whether any is a component.
-fn keys(table: &Table, tally: &mut Tally) -> (Vec<Key>, bool) {
-    let mut keys: Vec<Key> = Vec::with_capacity(table.rows.len());
+fn keys(table: &AccountingTable, tally: &mut RuleTally) -> (Vec<AttemptKey>, bool) {
+    let mut keys: Vec<AttemptKey> = Vec::with_capacity(table.rows.len());
     let mut components = false;
     for (row, at) in table.rows.iter().zip(0..) {
-        let key = |number, task| Key { number, task, submit: row.submit, start: row.start, row: at };
+        let key = |number, task| AttemptKey { number, task, submit: row.submit, start: row.start, row: at };
         match row.part() {
             RowPart::Whole => keys.push(key(row.id, NOTHING)),
             RowPart::Task(task) => keys.push(key(row.of, task)),
@@ -94,11 +95,11 @@ fn keys(table: &Table, tally: &mut Tally) -> (Vec<Key>, bool) {
                 let set = &table.sets[set as usize];
                 keys.extend(set.iter().map(|task| key(row.of, task)));
                 if set.len() > 1 {
-                    tally.jobs(Rule::Array, set.len(), 0, || example(table, row));
-                    tally.rows(Rule::Array, 1);
+                    tally.jobs(ImportRule::Array, set.len(), 0, || example(table, row));
+                    tally.rows(ImportRule::Array, 1);
                 }
                 if set.cut {
-                    tally.row(Rule::ArrayCut, 0, || example(table, row));
+                    tally.row(ImportRule::ArrayCut, 0, || example(table, row));
                 }
             }
         }
@@ -108,7 +109,12 @@ fn keys(table: &Table, tally: &mut Tally) -> (Vec<Key>, bool) {
 }
 
 /// Steps whose job has no row.
-fn only_steps(table: &Table, tally: &mut Tally, keys: &[Key], orphans: &[(crate::rows::Symbol, crate::rows::Place)]) {
+fn only_steps(
+    table: &AccountingTable,
+    tally: &mut RuleTally,
+    keys: &[AttemptKey],
+    orphans: &[(crate::rows::Symbol, crate::rows::FilePlace)],
+) {
     let has = |number: u64, task: u32| {
         let at = keys.partition_point(|key| (key.number, key.task) < (number, task));
         keys.get(at).is_some_and(|key| (key.number, key.task) == (number, task))
@@ -120,22 +126,22 @@ fn only_steps(table: &Table, tally: &mut Tally, keys: &[Key], orphans: &[(crate:
         table.rows.iter().map(|row| row.id).collect()
     };
     for &(parent, place) in orphans {
-        use crate::text::{Id, Part};
+        use crate::text::{Id, IdPart};
         let Some(Id::Job(id)) = Id::read(table.names.bytes(parent)) else { continue };
         let known = match id.part {
-            Part::Task(task) => has(id.number, task),
-            Part::Component(offset) => raw.contains(&(id.number + u64::from(offset))) || has(id.number, NOTHING),
+            IdPart::Task(task) => has(id.number, task),
+            IdPart::Component(offset) => raw.contains(&(id.number + u64::from(offset))) || has(id.number, NOTHING),
             _ => has(id.number, NOTHING) || raw.contains(&id.number),
         };
         if !known {
             let text = table.names.bytes(parent).to_vec();
             let files = &table.files;
-            tally.row(Rule::OnlySteps, 0, || crate::rules::Example::new(files.text(place), &text));
+            tally.row(ImportRule::OnlySteps, 0, || crate::rules::Example::new(files.text(place), &text));
         }
     }
 }
 
-fn throttles(table: &Table) -> BTreeMap<u64, u32> {
+fn throttles(table: &AccountingTable) -> BTreeMap<u64, u32> {
     let mut throttles = BTreeMap::new();
     for row in table.rows.iter() {
         if let RowPart::Tasks(set) = row.part()
@@ -148,36 +154,36 @@ fn throttles(table: &Table) -> BTreeMap<u64, u32> {
 }
 
 struct Finder<'a> {
-    table: &'a Table,
-    tally: &'a mut Tally,
-    choices: &'a Choices,
+    table: &'a AccountingTable,
+    tally: &'a mut RuleTally,
+    choices: &'a JobChoices,
     lists: bool,
     /// Rows of several tasks that cannot be used.
     bad: BTreeSet<u32>,
-    jobs: Vec<Job>,
+    jobs: Vec<FoundJob>,
     amounts: Interner<Amount>,
 }
 
 /// A row with its times.
 #[derive(Clone, Copy)]
-struct Seen {
-    key: Key,
-    times: Times,
+struct TimedRow {
+    key: AttemptKey,
+    times: SettledTimes,
 }
 
 impl Finder<'_> {
     /// A job with one row.
-    fn single(&mut self, key: &Key) {
+    fn single(&mut self, key: &AttemptKey) {
         if let Some(seen) = self.seen(key) {
-            self.push(&seen, 1, Marks::default());
+            self.push(&seen, 1, JobMarks::default());
         }
     }
 
     /// The row's times; counts it where they cannot be.
-    fn seen(&mut self, key: &Key) -> Option<Seen> {
+    fn seen(&mut self, key: &AttemptKey) -> Option<TimedRow> {
         let row = self.table.rows.get(key.row);
         match classify::times(self.table, row, self.lists) {
-            Ok(times) => Some(Seen { key: *key, times }),
+            Ok(times) => Some(TimedRow { key: *key, times }),
             Err(rule) => {
                 let cpus = self.table.shape(row).held.or(self.table.shape(row).asked).cpus;
                 let seconds = if row.elapsed == NOTHING || cpus == UNKNOWN {
@@ -192,7 +198,7 @@ impl Finder<'_> {
     }
 
     /// Counts a row that cannot be used: once, however many tasks it stands for.
-    fn bad(&mut self, rule: Rule, at: u32, seconds: u64) {
+    fn bad(&mut self, rule: ImportRule, at: u32, seconds: u64) {
         let row = self.table.rows.get(at);
         if matches!(row.part(), RowPart::Tasks(_)) {
             self.tally.jobs(rule, 1, 0, || example(self.table, row));
@@ -205,25 +211,26 @@ impl Finder<'_> {
     }
 
     /// Rows with the same number and task.
-    fn several(&mut self, keys: &[Key]) {
-        let mut kept: Vec<Seen> = Vec::with_capacity(keys.len());
+    fn several(&mut self, keys: &[AttemptKey]) {
+        let mut kept: Vec<TimedRow> = Vec::with_capacity(keys.len());
         for key in keys {
             let Some(seen) = self.seen(key) else { continue };
-            let is_one =
-                |other: &Seen| is_same(other, &seen) && !self.waits_again(other, &seen) && !self.differ(other, &seen);
+            let is_one = |other: &TimedRow| {
+                is_same(other, &seen) && !self.waits_again(other, &seen) && !self.differ(other, &seen)
+            };
             let same = kept.iter().position(is_one).map(|at| &mut kept[at]);
             match same {
                 Some(other) => {
                     let dropped = if better(self.table, &seen, other) { std::mem::replace(other, seen) } else { seen };
                     let row = self.table.rows.get(dropped.key.row);
-                    self.tally.row(Rule::Dup, 0, || example(self.table, row));
+                    self.tally.row(ImportRule::Dup, 0, || example(self.table, row));
                 }
                 None => kept.push(seen),
             }
         }
         // Of attempts that were submitted together, one that never started comes when it was
         // eligible.
-        let begins = |times: &Times| if times.start > 0 { times.start } else { times.eligible };
+        let begins = |times: &SettledTimes| if times.start > 0 { times.start } else { times.eligible };
         kept.sort_by_key(|seen| (seen.times.submit, begins(&seen.times), seen.times.end));
         let mut at = 0;
         let mut attempt = 1;
@@ -236,7 +243,7 @@ impl Finder<'_> {
                 continue;
             }
             let merged = (at + 1..kept.len()).take_while(|&next| self.merges(&kept[next - 1], &kept[next])).count();
-            let marks = if attempt > 1 { Marks::REQUEUED } else { Marks::default() };
+            let marks = if attempt > 1 { JobMarks::REQUEUED } else { JobMarks::default() };
             if merged > 0 {
                 self.merge(&kept[at..=at + merged], attempt, marks);
                 at += merged;
@@ -247,9 +254,9 @@ impl Finder<'_> {
                 let again = is_requeued(self.state(&kept[at])) && follows(&kept[at], next);
                 let row = self.table.rows.get(next.key.row);
                 let rule = match again {
-                    true => Rule::Requeue,
-                    false if is_same_start(&kept[at], next) => Rule::SameId,
-                    false => Rule::ReusedId,
+                    true => ImportRule::Requeue,
+                    false if is_same_start(&kept[at], next) => ImportRule::SameId,
+                    false => ImportRule::ReusedId,
                 };
                 count(self.tally, self.table, rule, row, 0);
                 attempt = if again { attempt + 1 } else { 1 };
@@ -260,9 +267,9 @@ impl Finder<'_> {
 
     /// Returns whether one of the two waits to be run again, or did until it left, eligible since
     /// the other was requeued: PBS keeps the time of submission.
-    fn waits_again(&self, one: &Seen, other: &Seen) -> bool {
-        let again = |ended: &Seen, waits: &Seen| {
-            matches!(waits.times.kind, Kind::Waiting | Kind::Withdrawn)
+    fn waits_again(&self, one: &TimedRow, other: &TimedRow) -> bool {
+        let again = |ended: &TimedRow, waits: &TimedRow| {
+            matches!(waits.times.kind, SiteJobFate::Waiting | SiteJobFate::Withdrawn)
                 && ended.times.end > 0
                 && waits.times.eligible >= ended.times.end
                 && is_requeued(self.state(ended))
@@ -272,12 +279,12 @@ impl Finder<'_> {
 
     /// Returns whether two ended rows disagree on their use: tasks of an array whose own numbers
     /// were lost, for one. Rows that are equal in all of this are one job.
-    fn differ(&self, one: &Seen, other: &Seen) -> bool {
-        let over = |seen: &Seen| matches!(seen.times.kind, Kind::Ran | Kind::Withdrawn);
+    fn differ(&self, one: &TimedRow, other: &TimedRow) -> bool {
+        let over = |seen: &TimedRow| matches!(seen.times.kind, SiteJobFate::Ran | SiteJobFate::Withdrawn);
         if one.times.kind != other.times.kind || !over(one) {
             return false;
         }
-        let row = |seen: &Seen| self.table.rows.get(seen.key.row);
+        let row = |seen: &TimedRow| self.table.rows.get(seen.key.row);
         let (a, b) = (row(one), row(other));
         let unlike = |x: u32, y: u32, unknown: u32| x != y && x != unknown && y != unknown;
         let partitions = (self.table.at(a).partition.0, self.table.at(b).partition.0);
@@ -289,44 +296,44 @@ impl Finder<'_> {
             || unlike(a.name, b.name, 0)
             || unlike(self.table.who(a).user.0, self.table.who(b).user.0, 0)
             || unlike(partitions.0, partitions.1, 0)
-            || (a.state != b.state && [a.state, b.state].iter().all(|s| s.is_over() && *s != State::Other))
+            || (a.state != b.state && [a.state, b.state].iter().all(|s| s.is_over() && *s != RecordState::Other))
             || (unlike(a.nodes.0, b.nodes.0, 0) && self.nodes_of(a) != self.nodes_of(b))
     }
 
     /// The nodes of a row, however its list is written.
-    fn nodes_of(&self, row: &Row) -> BTreeSet<String> {
+    fn nodes_of(&self, row: &AccountingRow) -> BTreeSet<String> {
         let list = self.table.node_lists.text(row.nodes);
         drystone_slurm::conf::expand_hostlist(&list).unwrap_or_else(|_| vec![list.to_string()]).into_iter().collect()
     }
 
-    fn state(&self, seen: &Seen) -> State {
+    fn state(&self, seen: &TimedRow) -> RecordState {
         self.table.rows.get(seen.key.row).state
     }
 
     /// Returns whether the next row continues this job with another size.
-    fn resizes(&self, this: &Seen, next: &Seen) -> bool {
-        let row = |seen: &Seen| self.table.rows.get(seen.key.row);
+    fn resizes(&self, this: &TimedRow, next: &TimedRow) -> bool {
+        let row = |seen: &TimedRow| self.table.rows.get(seen.key.row);
         let (a, b) = (row(this), row(next));
         let joins = this.times.end > 0 && this.times.end.abs_diff(next.times.start) <= 1;
         let sizes = (self.table.shape(a).held.cpus, self.table.shape(a).held.nodes)
             != (self.table.shape(b).held.cpus, self.table.shape(b).held.nodes);
-        joins && (a.state == State::Resizing || (a.submit == b.submit && sizes && !is_requeued(a.state)))
+        joins && (a.state == RecordState::Resizing || (a.submit == b.submit && sizes && !is_requeued(a.state)))
     }
 
     /// Returns whether another attempt replaces this one without leaving a job behind.
-    fn merges(&self, this: &Seen, next: &Seen) -> bool {
+    fn merges(&self, this: &TimedRow, next: &TimedRow) -> bool {
         let merges = match self.state(this) {
-            State::Preempted => self.choices.merge_preempted,
-            State::Requeued => self.choices.merge_preempted && self.choices.preempts_by_requeue,
+            RecordState::Preempted => self.choices.merge_preempted,
+            RecordState::Requeued => self.choices.merge_preempted && self.choices.preempts_by_requeue,
             _ => false,
         };
         merges && follows(this, next)
     }
 
     /// One job of the first size with as many core-seconds.
-    fn resize(&mut self, rows: &[Seen], attempt: u16) {
+    fn resize(&mut self, rows: &[TimedRow], attempt: u16) {
         let (first, last) = (&rows[0], &rows[rows.len() - 1]);
-        let amount = |seen: &Seen| {
+        let amount = |seen: &TimedRow| {
             let shape = self.table.shape(self.table.rows.get(seen.key.row));
             shape.held.or(shape.asked)
         };
@@ -335,43 +342,43 @@ impl Finder<'_> {
         let mut merged = *first;
         (merged.times.end, merged.times.kind) = (last.times.end, last.times.kind);
         merged.times.run = u32::try_from(work.div_ceil(cpus)).unwrap_or(NOTHING - 1);
-        if last.times.kind == Kind::Running {
+        if last.times.kind == SiteJobFate::Running {
             merged.times.run = NOTHING;
         }
         let row = self.table.rows.get(first.key.row);
-        self.tally.rows(Rule::Resize, rows.len() as u64);
-        count(self.tally, self.table, Rule::Resize, row, work);
+        self.tally.rows(ImportRule::Resize, rows.len() as u64);
+        count(self.tally, self.table, ImportRule::Resize, row, work);
         // The amounts are those of the first row, how it ended of the last.
-        let state = Seen { key: Key { row: first.key.row, ..last.key }, ..merged };
-        self.push(&state, attempt, Marks::RESIZED);
+        let state = TimedRow { key: AttemptKey { row: first.key.row, ..last.key }, ..merged };
+        self.push(&state, attempt, JobMarks::RESIZED);
     }
 
     /// One job: submitted as the first attempt, run as the last.
-    fn merge(&mut self, rows: &[Seen], attempt: u16, marks: Marks) {
+    fn merge(&mut self, rows: &[TimedRow], attempt: u16, marks: JobMarks) {
         let (first, last) = (&rows[0], &rows[rows.len() - 1]);
         let mut merged = *last;
         (merged.times.submit, merged.times.eligible) = (first.times.submit, first.times.eligible);
         let row = self.table.rows.get(first.key.row);
-        self.tally.rows(Rule::RequeueMerged, rows.len() as u64);
+        self.tally.rows(ImportRule::RequeueMerged, rows.len() as u64);
         let lost = rows[..rows.len() - 1].iter().map(|seen| {
             let shape = self.table.shape(self.table.rows.get(seen.key.row));
             amount_seconds(&shape.held.or(shape.asked), seen.times.run)
         });
-        count(self.tally, self.table, Rule::RequeueMerged, row, lost.sum());
+        count(self.tally, self.table, ImportRule::RequeueMerged, row, lost.sum());
         let mut marks = marks;
-        marks.set(Marks::MERGED);
+        marks.set(JobMarks::MERGED);
         self.push(&merged, attempt, marks);
     }
 
     /// Adds a job.
-    fn push(&mut self, seen: &Seen, attempt: u16, marks: Marks) {
-        let Seen { key, times } = *seen;
+    fn push(&mut self, seen: &TimedRow, attempt: u16, marks: JobMarks) {
+        let TimedRow { key, times } = *seen;
         let row = self.table.rows.get(key.row);
-        if row.state == State::Revoked && !(times.kind.started() && self.table.has_nodes(row)) {
-            count(self.tally, self.table, Rule::Revoked, row, 0);
+        if row.state == RecordState::Revoked && !(times.kind.started() && self.table.has_nodes(row)) {
+            count(self.tally, self.table, ImportRule::Revoked, row, 0);
             return;
         }
-        let mut job = Job {
+        let mut job = FoundJob {
             row: key.row,
             task: key.task,
             submit: times.submit,
@@ -390,7 +397,7 @@ impl Finder<'_> {
             limit_from: super::LimitFrom::default(),
         };
         let Some(amount) = self.amount(&mut job, row) else {
-            self.bad(Rule::NoSize, key.row, 0);
+            self.bad(ImportRule::NoSize, key.row, 0);
             return;
         };
         job.amount = self.amounts.intern(amount);
@@ -400,7 +407,7 @@ impl Finder<'_> {
     }
 
     /// Returns the amount that it held if it ran, else the amount requested; `None` if unknown.
-    fn amount(&mut self, job: &mut Job, row: &Row) -> Option<Amount> {
+    fn amount(&mut self, job: &mut FoundJob, row: &AccountingRow) -> Option<Amount> {
         let shape = self.table.shape(row);
         let held = job.kind.started() && !self.choices.requested_size;
         let mut amount = if held { shape.held.or(shape.asked) } else { shape.asked.or(shape.held) };
@@ -417,78 +424,78 @@ impl Finder<'_> {
                 return None;
             }
             amount.cpus = UNKNOWN;
-            job.marks.set(Marks::SIZE);
+            job.marks.set(JobMarks::SIZE);
         }
         if shape.exclusive {
-            job.marks.set(Marks::EXCLUSIVE);
+            job.marks.set(JobMarks::EXCLUSIVE);
         }
         let granted = job.kind.started()
             && known(shape.asked.cpus)
             && known(shape.held.cpus)
             && shape.held.cpus > shape.asked.cpus;
         if granted {
-            job.marks.set(Marks::GRANTED);
+            job.marks.set(JobMarks::GRANTED);
             let more = u64::from(shape.held.cpus - shape.asked.cpus);
             let run = if job.run == NOTHING { 0 } else { u64::from(job.run) };
-            count(self.tally, self.table, Rule::Granted, row, more * run);
+            count(self.tally, self.table, ImportRule::Granted, row, more * run);
         }
         Some(amount)
     }
 
     /// Sets the arrival.
-    fn arrive(&mut self, job: &mut Job, row: &Row, amount: &Amount, times: &Times) {
+    fn arrive(&mut self, job: &mut FoundJob, row: &AccountingRow, amount: &Amount, times: &SettledTimes) {
         let seconds = job.core_seconds(amount);
         if times.late {
-            count(self.tally, self.table, Rule::SubmitLate, row, seconds);
+            count(self.tally, self.table, ImportRule::SubmitLate, row, seconds);
         }
         if times.assumed.0 {
-            job.marks.set(Marks::NO_SUBMIT);
-            count(self.tally, self.table, Rule::NoSubmit, row, seconds);
+            job.marks.set(JobMarks::NO_SUBMIT);
+            count(self.tally, self.table, ImportRule::NoSubmit, row, seconds);
         }
         if times.assumed.1 {
-            count(self.tally, self.table, Rule::SubmitEligible, row, seconds);
+            count(self.tally, self.table, ImportRule::SubmitEligible, row, seconds);
         }
         if times.derived {
-            count(self.tally, self.table, Rule::Derived, row, seconds);
+            count(self.tally, self.table, ImportRule::Derived, row, seconds);
         }
         if job.eligible == 0 && !times.assumed.0 {
-            count(self.tally, self.table, Rule::NoEligible, row, seconds);
+            count(self.tally, self.table, ImportRule::NoEligible, row, seconds);
         } else if job.eligible > job.submit {
-            count(self.tally, self.table, Rule::Arrive, row, seconds);
+            count(self.tally, self.table, ImportRule::Arrive, row, seconds);
         }
         let eligible = if job.eligible == 0 { job.submit } else { job.eligible };
         job.arrive = if self.choices.arrive_at_submit { job.submit } else { eligible };
         // One that left before it was eligible never stood in the queue.
-        if job.kind == Kind::Withdrawn && job.end > 0 && job.arrive > job.end {
+        if job.kind == SiteJobFate::Withdrawn && job.end > 0 && job.arrive > job.end {
             job.arrive = job.end;
-            job.marks.set(Marks::CAUSE);
+            job.marks.set(JobMarks::CAUSE);
         }
     }
 
     /// Counts facts that change nothing.
-    fn notes(&mut self, job: &mut Job, row: &Row, amount: &Amount) {
+    fn notes(&mut self, job: &mut FoundJob, row: &AccountingRow, amount: &Amount) {
         let seconds = job.core_seconds(amount);
         let rule = match job.kind {
-            Kind::Withdrawn => Some(Rule::Withdraw),
-            Kind::Waiting => Some(Rule::Pending),
+            SiteJobFate::Withdrawn => Some(ImportRule::Withdraw),
+            SiteJobFate::Waiting => Some(ImportRule::Pending),
             // Counted once it is known which of these records were never closed.
-            Kind::Running | Kind::Ran => None,
+            SiteJobFate::Running | SiteJobFate::Ran => None,
         };
         if let Some(rule) = rule {
             count(self.tally, self.table, rule, row, seconds);
         }
-        if row.state == State::Other && self.table.note(row).word != crate::rows::Symbol(0) {
-            count(self.tally, self.table, Rule::State, row, seconds);
+        if row.state == RecordState::Other && self.table.note(row).word != crate::rows::Symbol(0) {
+            count(self.tally, self.table, ImportRule::State, row, seconds);
         }
         if job.run == 0 {
-            count(self.tally, self.table, Rule::Zero, row, 0);
+            count(self.tally, self.table, ImportRule::Zero, row, 0);
         }
         if row.suspended != NOTHING && row.suspended > 0 {
-            job.marks.set(Marks::SUSPENDED);
-            count(self.tally, self.table, Rule::Suspended, row, seconds);
+            job.marks.set(JobMarks::SUSPENDED);
+            count(self.tally, self.table, ImportRule::Suspended, row, seconds);
         }
         if job.task != NOTHING {
-            job.marks.set(Marks::ARRAY);
+            job.marks.set(JobMarks::ARRAY);
         }
     }
 }
@@ -500,7 +507,7 @@ fn amount_seconds(amount: &Amount, run: u32) -> u64 {
 
 /// Returns whether two rows are the same attempt: submitted at the same time, and started at the
 /// same or not yet.
-fn is_same(a: &Seen, b: &Seen) -> bool {
+fn is_same(a: &TimedRow, b: &TimedRow) -> bool {
     let times = a.times.submit == b.times.submit;
     let ended_alike = a.times.end == b.times.end || a.times.end == 0 || b.times.end == 0;
     let (x, y) = (a.times.start, b.times.start);
@@ -508,32 +515,32 @@ fn is_same(a: &Seen, b: &Seen) -> bool {
 }
 
 /// Returns whether a row's attempt begins, or is eligible, when the other's has ended.
-fn follows(this: &Seen, next: &Seen) -> bool {
+fn follows(this: &TimedRow, next: &TimedRow) -> bool {
     let begins = if next.times.start > 0 { next.times.start } else { next.times.eligible.max(next.times.submit) };
-    this.times.end == 0 || next.times.kind == Kind::Waiting || begins >= this.times.end
+    this.times.end == 0 || next.times.kind == SiteJobFate::Waiting || begins >= this.times.end
 }
 
-fn is_same_start(this: &Seen, next: &Seen) -> bool {
+fn is_same_start(this: &TimedRow, next: &TimedRow) -> bool {
     (this.times.submit, this.times.start) == (next.times.submit, next.times.start)
 }
 
 /// Returns whether the new row says more than the old.
-fn better(table: &Table, new: &Seen, old: &Seen) -> bool {
-    let rank = |seen: &Seen| {
+fn better(table: &AccountingTable, new: &TimedRow, old: &TimedRow) -> bool {
+    let rank = |seen: &TimedRow| {
         let row = table.rows.get(seen.key.row);
         let kind = match seen.times.kind {
-            Kind::Waiting => 0,
-            Kind::Running => 1,
-            Kind::Withdrawn | Kind::Ran => 2,
+            SiteJobFate::Waiting => 0,
+            SiteJobFate::Running => 1,
+            SiteJobFate::Withdrawn | SiteJobFate::Ran => 2,
         };
         // A set of tasks says less than a task.
         let own = !matches!(row.part(), RowPart::Tasks(_));
-        (kind, seen.times.end, own, table.has_nodes(row), row.elapsed != NOTHING, row.state != State::Other)
+        (kind, seen.times.end, own, table.has_nodes(row), row.elapsed != NOTHING, row.state != RecordState::Other)
     };
     rank(new) > rank(old)
 }
 
 /// Returns whether another attempt follows by itself.
-fn is_requeued(state: State) -> bool {
-    matches!(state, State::Requeued | State::NodeFail | State::BootFail | State::Preempted)
+fn is_requeued(state: RecordState) -> bool {
+    matches!(state, RecordState::Requeued | RecordState::NodeFail | RecordState::BootFail | RecordState::Preempted)
 }

@@ -1,8 +1,8 @@
 //! Waits that the model cannot explain.
 
-use super::{Job, Marks, count};
-use crate::rows::{Symbol, Table};
-use crate::rules::{Rule, Tally};
+use super::{FoundJob, JobMarks, count};
+use crate::rows::{AccountingTable, Symbol};
+use crate::rules::{ImportRule, RuleTally};
 use crate::text::Amount;
 
 /// Reasons that say so, by their beginning.
@@ -41,18 +41,24 @@ fn is_cause(reason: &str) -> bool {
 }
 
 /// Notes whose reason is one of them, by their numbers.
-pub(crate) fn causes(table: &Table) -> Vec<bool> {
+pub(crate) fn causes(table: &AccountingTable) -> Vec<bool> {
     let reasons: Vec<Symbol> = table.notes.items().iter().map(|note| note.reason).collect();
     reasons.into_iter().map(|reason| is_cause(&table.names.text(reason))).collect()
 }
 
-/// Marks jobs whose last reason is one of these.
-pub(crate) fn mark_causes(jobs: &mut [Job], table: &Table, amounts: &[Amount], causes: &[bool], tally: &mut Tally) {
+/// JobMarks jobs whose last reason is one of these.
+pub(crate) fn mark_causes(
+    jobs: &mut [FoundJob],
+    table: &AccountingTable,
+    amounts: &[Amount],
+    causes: &[bool],
+    tally: &mut RuleTally,
+) {
     for job in jobs {
         let row = table.rows.get(job.row);
         if causes[row.note as usize] {
-            job.marks.set(Marks::CAUSE);
-            count(tally, table, Rule::Cause, row, job.core_seconds(&amounts[job.amount as usize]));
+            job.marks.set(JobMarks::CAUSE);
+            count(tally, table, ImportRule::Cause, row, job.core_seconds(&amounts[job.amount as usize]));
         }
     }
 }

@@ -1,20 +1,20 @@
 //! Heterogeneous jobs: components that start together.
 
-use super::{Job, Kind, Marks, NOTHING, count};
+use super::{FoundJob, JobMarks, NOTHING, SiteJobFate, count};
 use crate::machine::NodeSets;
-use crate::rows::{Interner, RowPart, Symbol, Table};
-use crate::rules::{Rule, Tally};
+use crate::rows::{AccountingTable, Interner, RowPart, Symbol};
+use crate::rules::{ImportRule, RuleTally};
 use crate::text::{Amount, UNKNOWN};
 use std::collections::BTreeMap;
 
 /// Makes one job of the components that share a pool; those in different pools stay apart, marked.
 pub(crate) fn join_components(
-    jobs: &mut Vec<Job>,
-    table: &mut Table,
+    jobs: &mut Vec<FoundJob>,
+    table: &mut AccountingTable,
     sets: &mut NodeSets,
     amounts: &mut Interner<Amount>,
     split: bool,
-    tally: &mut Tally,
+    tally: &mut RuleTally,
 ) {
     let mut whole: BTreeMap<(u64, u32), Vec<usize>> = BTreeMap::new();
     for (at, job) in jobs.iter().enumerate() {
@@ -29,19 +29,19 @@ pub(crate) fn join_components(
         if split || !together {
             for &at in parts {
                 let seconds = jobs[at].core_seconds(amounts.get(jobs[at].amount));
-                jobs[at].marks.set(Marks::HET_SPLIT);
-                count(tally, table, Rule::HetSplit, table.rows.get(jobs[at].row), seconds);
+                jobs[at].marks.set(JobMarks::HET_SPLIT);
+                count(tally, table, ImportRule::HetSplit, table.rows.get(jobs[at].row), seconds);
             }
             continue;
         }
         let joined = join(parts.iter().map(|&at| (jobs[at], *amounts.get(jobs[at].amount))));
         let Some((mut job, amount)) = joined else { continue };
         job.amount = amounts.intern(amount);
-        job.marks.set(Marks::HET);
-        tally.rows(Rule::Het, parts.len() as u64);
-        count(tally, table, Rule::Het, table.rows.get(job.row), job.core_seconds(&amount));
+        job.marks.set(JobMarks::HET);
+        tally.rows(ImportRule::Het, parts.len() as u64);
+        count(tally, table, ImportRule::Het, table.rows.get(job.row), job.core_seconds(&amount));
         let first = parts.iter().copied().min_by_key(|&at| component(table, &jobs[at])).unwrap_or(parts[0]);
-        jobs[first] = Job { row: jobs[first].row, ..job };
+        jobs[first] = FoundJob { row: jobs[first].row, ..job };
         let lists: Vec<Symbol> = parts.iter().map(|&at| table.rows.get(jobs[at].row).nodes).collect();
         join_nodes(&lists, jobs[first].row, table, sets);
         parts.iter().filter(|&&at| at != first).for_each(|&at| gone[at] = true);
@@ -53,7 +53,7 @@ pub(crate) fn join_components(
 }
 
 /// Gives a row the nodes of all components.
-fn join_nodes(lists: &[Symbol], row: u32, table: &mut Table, sets: &mut NodeSets) {
+fn join_nodes(lists: &[Symbol], row: u32, table: &mut AccountingTable, sets: &mut NodeSets) {
     let named: Vec<Symbol> = lists.iter().copied().filter(|&list| list != Symbol(0)).collect();
     let mut texts: Vec<&[u8]> = Vec::with_capacity(named.len());
     for &list in &named {
@@ -74,7 +74,7 @@ fn join_nodes(lists: &[Symbol], row: u32, table: &mut Table, sets: &mut NodeSets
     table.rows.get_mut(row).nodes = list;
 }
 
-fn component(table: &Table, job: &Job) -> u32 {
+fn component(table: &AccountingTable, job: &FoundJob) -> u32 {
     match table.rows.get(job.row).part() {
         RowPart::Component(offset) => offset,
         _ => 0,
@@ -82,7 +82,7 @@ fn component(table: &Table, job: &Job) -> u32 {
 }
 
 /// All components at once: sizes add up, the longest counts.
-fn join(parts: impl Iterator<Item = (Job, Amount)>) -> Option<(Job, Amount)> {
+fn join(parts: impl Iterator<Item = (FoundJob, Amount)>) -> Option<(FoundJob, Amount)> {
     let add = |a: u32, b: u32| match (a, b) {
         (UNKNOWN, known) | (known, UNKNOWN) => known,
         (a, b) => a.saturating_add(b).min(UNKNOWN - 1),
@@ -107,8 +107,8 @@ fn join(parts: impl Iterator<Item = (Job, Amount)>) -> Option<(Job, Amount)> {
             (a, b) => a.max(b),
         };
         job.units = job.units.saturating_add(next.units);
-        if next.kind == Kind::Running {
-            job.kind = Kind::Running;
+        if next.kind == SiteJobFate::Running {
+            job.kind = SiteJobFate::Running;
         }
         job.marks.0 |= next.marks.0;
         (job, sum)

@@ -1,12 +1,12 @@
 //! Limits that no record says. A run time never stands for one: it would hand the policy a perfect
 //! estimate.
 
-use super::{Job, LimitFrom, Marks, NOTHING, count};
-use crate::machine::Partition;
-use crate::rows::{Symbol, Table};
-use crate::rules::{Rule, Tally};
+use super::{FoundJob, JobMarks, LimitFrom, NOTHING, count};
+use crate::machine::SitePartition;
+use crate::rows::{AccountingTable, Symbol};
+use crate::rules::{ImportRule, RuleTally};
 use crate::sweep::Crew;
-use crate::text::{Amount, Limit};
+use crate::text::{Amount, RecordLimit};
 use std::collections::BTreeMap;
 
 /// Limit with which backfill plans where there is no limit at all: 365 days, in seconds.
@@ -15,7 +15,7 @@ const YEAR: u32 = 365 * 86_400;
 type Stand = (u32, LimitFrom);
 
 /// Limits in the place of those that records lack, by the number of where a job was to run.
-pub(crate) struct Limits(Vec<InPlace>);
+pub(crate) struct DefaultLimits(Vec<InPlace>);
 
 struct InPlace {
     /// For those of the partition, for those without, for those that are unknown.
@@ -24,16 +24,16 @@ struct InPlace {
     unknown: Stand,
 }
 
-impl Limits {
+impl DefaultLimits {
     /// Sets the limits of partitions, else the longest limits of records. A partition that is
     /// `described` without a limit has none.
     pub(crate) fn of(
-        jobs: &[Job],
-        table: &Table,
-        partitions: &BTreeMap<Symbol, &Partition>,
+        jobs: &[FoundJob],
+        table: &AccountingTable,
+        partitions: &BTreeMap<Symbol, &SitePartition>,
         described: bool,
         crew: Crew,
-    ) -> Limits {
+    ) -> DefaultLimits {
         let longest = Longest::of(jobs, table, crew);
         let of = |at: &crate::rows::Where| {
             let partition = partitions.get(&at.partition).copied();
@@ -47,32 +47,38 @@ impl Limits {
                 unknown: default.or(most).unwrap_or(longest),
             }
         };
-        Limits(table.at.items().iter().map(of).collect())
+        DefaultLimits(table.at.items().iter().map(of).collect())
     }
 }
 
 /// Gives every job a limit, and counts those that ran longer.
-pub(crate) fn set_limits(jobs: &mut [Job], table: &Table, amounts: &[Amount], limits: &Limits, tally: &mut Tally) {
+pub(crate) fn set_limits(
+    jobs: &mut [FoundJob],
+    table: &AccountingTable,
+    amounts: &[Amount],
+    limits: &DefaultLimits,
+    tally: &mut RuleTally,
+) {
     for job in jobs {
         let row = table.rows.get(job.row);
         let here = &limits.0[row.at as usize];
         let (limit, rule) = match row.limit() {
-            Limit::Seconds(seconds) if seconds > 0 => ((seconds, LimitFrom::Record), None),
-            Limit::Partition => (here.partition, Some(Rule::LimitPartition)),
-            Limit::Unlimited => (here.unlimited, Some(Rule::LimitUnlimited)),
+            RecordLimit::Seconds(seconds) if seconds > 0 => ((seconds, LimitFrom::Record), None),
+            RecordLimit::Partition => (here.partition, Some(ImportRule::LimitPartition)),
+            RecordLimit::Unlimited => (here.unlimited, Some(ImportRule::LimitUnlimited)),
             // A limit of nothing is none.
-            Limit::Unknown | Limit::Seconds(_) => (here.unknown, Some(Rule::LimitUnknown)),
+            RecordLimit::Unknown | RecordLimit::Seconds(_) => (here.unknown, Some(ImportRule::LimitUnknown)),
         };
         (job.limit, job.limit_from) = limit;
         let seconds = job.core_seconds(&amounts[job.amount as usize]);
         if let Some(rule) = rule {
-            job.marks.set(Marks::LIMIT);
+            job.marks.set(JobMarks::LIMIT);
             count(tally, table, rule, row, seconds);
         }
         if job.run != NOTHING && job.run > job.limit {
-            job.marks.set(Marks::OVER);
+            job.marks.set(JobMarks::OVER);
             let cpus = seconds.checked_div(u64::from(job.run)).unwrap_or(0);
-            count(tally, table, Rule::Over, row, cpus * u64::from(job.run - job.limit));
+            count(tally, table, ImportRule::Over, row, cpus * u64::from(job.run - job.limit));
         }
     }
 }
@@ -84,13 +90,13 @@ struct Longest {
 }
 
 impl Longest {
-    fn of(jobs: &[Job], table: &Table, crew: Crew) -> Longest {
+    fn of(jobs: &[FoundJob], table: &AccountingTable, crew: Crew) -> Longest {
         let places = table.at.items();
         let parts = crew.each(jobs, |jobs| {
             let mut most: Vec<Option<u32>> = vec![None; places.len()];
             for job in jobs {
                 let row = table.rows.get(job.row);
-                if let Limit::Seconds(seconds) = row.limit() {
+                if let RecordLimit::Seconds(seconds) = row.limit() {
                     let known = &mut most[row.at as usize];
                     *known = (*known).max(Some(seconds));
                 }

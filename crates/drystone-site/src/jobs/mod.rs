@@ -9,22 +9,22 @@ mod limits;
 mod runs;
 mod throttle;
 
-pub(crate) use attempts::{Found, find};
+pub(crate) use attempts::{FoundJobs, find};
 pub(crate) use causes::{causes, mark_causes};
 pub(crate) use het::join_components;
-pub(crate) use limits::{Limits, set_limits};
+pub(crate) use limits::{DefaultLimits, set_limits};
 pub(crate) use runs::impute_runs;
 pub(crate) use throttle::throttle;
 
-use crate::rows::{Row, Table};
-use crate::rules::{Example, Rule, Tally};
+use crate::rows::{AccountingRow, AccountingTable};
+use crate::rules::{Example, ImportRule, RuleTally};
 use crate::text::{Amount, UNKNOWN};
 use serde::{Deserialize, Serialize};
 
 /// Fate of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum SiteJobFate {
     /// It ran and ended.
     #[default]
     Ran,
@@ -36,25 +36,26 @@ pub enum Kind {
     Running,
 }
 
-impl Kind {
+impl SiteJobFate {
     /// Every kind.
-    pub const ALL: &'static [Kind] = &[Kind::Ran, Kind::Withdrawn, Kind::Waiting, Kind::Running];
+    pub const ALL: &'static [SiteJobFate] =
+        &[SiteJobFate::Ran, SiteJobFate::Withdrawn, SiteJobFate::Waiting, SiteJobFate::Running];
 
     /// Its word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Ran => "ran",
-            Kind::Withdrawn => "withdrawn",
-            Kind::Waiting => "waiting",
-            Kind::Running => "running",
+            SiteJobFate::Ran => "ran",
+            SiteJobFate::Withdrawn => "withdrawn",
+            SiteJobFate::Waiting => "waiting",
+            SiteJobFate::Running => "running",
         }
     }
 
     /// Returns whether it has a start.
     #[must_use]
     pub fn started(self) -> bool {
-        matches!(self, Kind::Ran | Kind::Running)
+        matches!(self, SiteJobFate::Ran | SiteJobFate::Running)
     }
 }
 
@@ -97,13 +98,13 @@ macro_rules! marks {
     ($($(#[$doc:meta])* $name:ident = $bit:expr, $word:literal;)*) => {
         /// Special properties of a job.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-        pub struct Marks(pub u32);
+        pub struct JobMarks(pub u32);
 
-        impl Marks {
-            $($(#[$doc])* pub const $name: Marks = Marks(1 << $bit);)*
+        impl JobMarks {
+            $($(#[$doc])* pub const $name: JobMarks = JobMarks(1 << $bit);)*
 
             /// Each mark with its word.
-            pub const ALL: &'static [(Marks, &'static str)] = &[$((Marks::$name, $word),)*];
+            pub const ALL: &'static [(JobMarks, &'static str)] = &[$((JobMarks::$name, $word),)*];
         }
     };
 }
@@ -145,30 +146,30 @@ marks! {
     NO_SUBMIT = 16, "no-submit";
 }
 
-impl Marks {
+impl JobMarks {
     /// Returns whether it has this one.
     #[must_use]
-    pub fn has(self, mark: Marks) -> bool {
+    pub fn has(self, mark: JobMarks) -> bool {
         self.0 & mark.0 != 0
     }
 
     /// Adds one.
-    pub fn set(&mut self, mark: Marks) {
+    pub fn set(&mut self, mark: JobMarks) {
         self.0 |= mark.0;
     }
 
     /// Their words, parted by blanks.
     #[must_use]
     pub fn words(self) -> String {
-        let words = Marks::ALL.iter().filter(|(mark, _)| self.has(*mark)).map(|(_, word)| *word);
+        let words = JobMarks::ALL.iter().filter(|(mark, _)| self.has(*mark)).map(|(_, word)| *word);
         words.collect::<Vec<_>>().join(" ")
     }
 
     /// The marks of words.
     #[must_use]
-    pub fn of_words(words: &str) -> Marks {
-        let named = |word: &str| Marks::ALL.iter().find(|(_, name)| *name == word).map_or(0, |(mark, _)| mark.0);
-        Marks(words.split_whitespace().map(named).fold(0, |all, mark| all | mark))
+    pub fn of_words(words: &str) -> JobMarks {
+        let named = |word: &str| JobMarks::ALL.iter().find(|(_, name)| *name == word).map_or(0, |(mark, _)| mark.0);
+        JobMarks(words.split_whitespace().map(named).fold(0, |all, mark| all | mark))
     }
 }
 
@@ -177,7 +178,7 @@ pub(crate) const NOTHING: u32 = u32::MAX;
 
 /// A job, as small as possible: there may be ten million. Times are seconds since 1970, 0 for none.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Job {
+pub(crate) struct FoundJob {
     /// The row that counts.
     pub(crate) row: u32,
     /// Its task; [`NOTHING`].
@@ -195,14 +196,14 @@ pub(crate) struct Job {
     pub(crate) units: u32,
     /// Number of its amounts.
     pub(crate) amount: u32,
-    pub(crate) marks: Marks,
+    pub(crate) marks: JobMarks,
     pub(crate) pool: u16,
     pub(crate) attempt: u16,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SiteJobFate,
     pub(crate) limit_from: LimitFrom,
 }
 
-impl Job {
+impl FoundJob {
     /// Processors times seconds that it used.
     pub(crate) fn core_seconds(&self, amount: &Amount) -> u64 {
         let cpus = if amount.cpus == UNKNOWN { 0 } else { amount.cpus };
@@ -217,16 +218,22 @@ impl Job {
 }
 
 /// Counts a job under a rule, with its row as the example.
-pub(crate) fn count(tally: &mut Tally, table: &Table, rule: Rule, row: &Row, core_seconds: u64) {
+pub(crate) fn count(
+    tally: &mut RuleTally,
+    table: &AccountingTable,
+    rule: ImportRule,
+    row: &AccountingRow,
+    core_seconds: u64,
+) {
     tally.job(rule, core_seconds, || example(table, row));
 }
 
 /// A row for people.
-pub(crate) fn example(table: &Table, row: &Row) -> Example {
+pub(crate) fn example(table: &AccountingTable, row: &AccountingRow) -> Example {
     let who = table.names.text(table.who(row).user).into_owned();
     let at = table.names.text(table.at(row).partition).into_owned();
     let word = table.names.text(table.note(row).word);
-    let state = if row.state == crate::text::State::Other { word.as_ref() } else { row.state.word() };
+    let state = if row.state == crate::text::RecordState::Other { word.as_ref() } else { row.state.word() };
     let mut text = name(row);
     for (word, name) in [("of", who), ("in", at)].into_iter().filter(|(_, name)| !name.is_empty()) {
         text.push_str(&format!(" {word} {name}"));
@@ -236,7 +243,7 @@ pub(crate) fn example(table: &Table, row: &Row) -> Example {
 }
 
 /// A row's name as Slurm writes it.
-pub(crate) fn name(row: &Row) -> String {
+pub(crate) fn name(row: &AccountingRow) -> String {
     use crate::rows::{NONE, RowPart};
     match row.part() {
         RowPart::Task(task) => format!("{}_{task}", row.of),
@@ -253,17 +260,17 @@ mod tests {
 
     #[test]
     fn a_job_is_small() {
-        assert_eq!(size_of::<Job>(), 56);
+        assert_eq!(size_of::<FoundJob>(), 56);
     }
 
     #[test]
     fn marks_are_words() {
-        let mut marks = Marks::default();
-        marks.set(Marks::OVER);
-        marks.set(Marks::ARRAY);
+        let mut marks = JobMarks::default();
+        marks.set(JobMarks::OVER);
+        marks.set(JobMarks::ARRAY);
         assert_eq!(marks.words(), "array over");
-        assert_eq!(Marks::of_words("array over"), marks);
-        for (at, (mark, _)) in Marks::ALL.iter().enumerate() {
+        assert_eq!(JobMarks::of_words("array over"), marks);
+        for (at, (mark, _)) in JobMarks::ALL.iter().enumerate() {
             assert_eq!(mark.0, 1 << at);
         }
     }

@@ -1,7 +1,7 @@
 //! Run times of jobs that never ran, for a policy that starts them before their user gave up.
 
-use super::{Job, Kind, Marks, NOTHING};
-use crate::rows::Table;
+use super::{FoundJob, JobMarks, NOTHING, SiteJobFate};
+use crate::rows::AccountingTable;
 use crate::sweep::Crew;
 
 /// Parts of the limit are counted in thousandths.
@@ -9,14 +9,15 @@ const PARTS: u64 = 1_000;
 
 /// Imputes a run time: the limit times the median share of their limits that the user's jobs run,
 /// of all users' where the user has none. Returns how many.
-pub(crate) fn impute_runs(jobs: &mut [Job], table: &Table, crew: Crew) -> u64 {
-    let lacks = |job: &Job| job.run == NOTHING && matches!(job.kind, Kind::Withdrawn | Kind::Waiting);
+pub(crate) fn impute_runs(jobs: &mut [FoundJob], table: &AccountingTable, crew: Crew) -> u64 {
+    let lacks =
+        |job: &FoundJob| job.run == NOTHING && matches!(job.kind, SiteJobFate::Withdrawn | SiteJobFate::Waiting);
     if !crew.any(jobs, lacks) {
         return 0;
     }
     let mut shares: Vec<Vec<u16>> = vec![Vec::new(); table.names.len()];
     let mut all: Vec<u16> = Vec::new();
-    for job in jobs.iter().filter(|job| job.kind == Kind::Ran && job.limit > 0 && job.run != NOTHING) {
+    for job in jobs.iter().filter(|job| job.kind == SiteJobFate::Ran && job.limit > 0 && job.run != NOTHING) {
         let share = (u64::from(job.run) * PARTS / u64::from(job.limit)).min(PARTS) as u16;
         shares[user(job, table)].push(share);
         all.push(share);
@@ -29,13 +30,13 @@ pub(crate) fn impute_runs(jobs: &mut [Job], table: &Table, crew: Crew) -> u64 {
         let run = u64::from(job.limit) * share / PARTS;
         // It would have run for some time at least.
         job.run = u32::try_from(run).unwrap_or(NOTHING - 1).max(1);
-        job.marks.set(Marks::RUN);
+        job.marks.set(JobMarks::RUN);
         imputed += 1;
     }
     imputed
 }
 
-fn user(job: &Job, table: &Table) -> usize {
+fn user(job: &FoundJob, table: &AccountingTable) -> usize {
     table.who(table.rows.get(job.row)).user.0 as usize
 }
 

@@ -1,8 +1,8 @@
 //! Arrays that run few tasks at once: their tasks wait for each other, not for the machine.
 
-use super::{Job, Marks, count};
-use crate::rows::{RowPart, Table};
-use crate::rules::{Rule, Tally};
+use super::{FoundJob, JobMarks, count};
+use crate::rows::{AccountingTable, RowPart};
+use crate::rules::{ImportRule, RuleTally};
 use crate::text::Amount;
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ const FEWEST: usize = 5;
 /// Lets the later tasks of a throttled array arrive when a slot was free. The limit is what a row
 /// says, else, where it may be inferred, what the starts and ends show.
 pub(crate) fn throttle(
-    jobs: &mut [Job],
-    table: &Table,
+    jobs: &mut [FoundJob],
+    table: &AccountingTable,
     said: &BTreeMap<u64, u32>,
     infer: bool,
     amounts: &[Amount],
-    tally: &mut Tally,
+    tally: &mut RuleTally,
 ) {
     let mut arrays: Vec<(u64, u32, u32)> = Vec::new();
-    for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.marks.has(Marks::ARRAY) && job.start > 0) {
+    for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.marks.has(JobMarks::ARRAY) && job.start > 0) {
         let row = table.rows.get(job.row);
         if matches!(row.part(), RowPart::Task(_) | RowPart::Tasks(_)) {
             arrays.push((row.of, job.submit, at as u32));
@@ -46,15 +46,15 @@ pub(crate) fn throttle(
             let job = &mut jobs[at as usize];
             if freed > job.arrive {
                 job.arrive = freed.min(job.start);
-                job.marks.set(Marks::THROTTLED);
+                job.marks.set(JobMarks::THROTTLED);
                 let seconds = job.core_seconds(&amounts[job.amount as usize]);
-                count(tally, table, Rule::Throttle, table.rows.get(job.row), seconds);
+                count(tally, table, ImportRule::Throttle, table.rows.get(job.row), seconds);
             }
         }
     }
 }
 
-fn span(job: &Job) -> (u32, u32) {
+fn span(job: &FoundJob) -> (u32, u32) {
     (job.start, if job.end == 0 { u32::MAX } else { job.end })
 }
 

@@ -1,19 +1,19 @@
 //! One machine from several descriptions: nodes from one, partitions from another, settings from a
 //! third.
 
-use super::Machine;
+use super::SiteMachine;
 use std::collections::BTreeMap;
 
 /// Descriptions put together, in the order given: later ones say what earlier ones leave open.
 #[derive(Default)]
 pub(crate) struct Combined {
-    machine: Machine,
+    machine: SiteMachine,
     any: bool,
 }
 
 impl Combined {
     /// Adds one.
-    pub(crate) fn add(&mut self, other: Machine) {
+    pub(crate) fn add(&mut self, other: SiteMachine) {
         self.any = true;
         let machine = &mut self.machine;
         let mut numbers: BTreeMap<String, u32> =
@@ -56,7 +56,7 @@ impl Combined {
     }
 
     /// The machine; `None` where nothing was said of any node.
-    pub(crate) fn finish(mut self) -> (Machine, bool) {
+    pub(crate) fn finish(mut self) -> (SiteMachine, bool) {
         // Partitions name nodes that no description has: nothing is known of them but that they
         // are.
         let described = self.any && self.machine.nodes.iter().any(|node| node.cpus > 0);

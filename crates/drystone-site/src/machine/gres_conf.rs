@@ -1,7 +1,7 @@
 //! `gres.conf` beside `slurm.conf`: types of devices that the latter leaves out, and where the two
 //! contradict each other.
 
-use super::{Machine, Node};
+use super::{SiteMachine, SiteNode};
 use drystone_slurm::conf::expand_hostlist;
 use drystone_slurm::model::gres;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub(crate) fn read(text: &str, file: &str) -> (Vec<DeviceLine>, Vec<String>) {
 /// Devices by name: those of each type.
 type Devices = BTreeMap<String, BTreeMap<String, u32>>;
 
-fn of_node(node: &Node) -> Devices {
+fn of_node(node: &SiteNode) -> Devices {
     let mut devices = Devices::new();
     for (name, kind, count) in gres(&node.gres) {
         *devices.entry(name).or_default().entry(kind).or_default() += count;
@@ -75,7 +75,7 @@ fn said(kinds: &BTreeMap<String, u32>, name: &str) -> String {
 
 /// Gives nodes the types that `gres.conf` has and `slurm.conf` leaves out. Returns the
 /// contradictions between the two, a sentence for each with its nodes: `slurm.conf` counts there.
-pub(crate) fn reconcile(machine: &mut Machine, lines: &[DeviceLine], file: &str) -> Vec<String> {
+pub(crate) fn reconcile(machine: &mut SiteMachine, lines: &[DeviceLine], file: &str) -> Vec<String> {
     let mut contradictions: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for node in &mut machine.nodes {
         let (mut own, there) = (of_node(node), of_lines(lines, &node.name));
@@ -109,9 +109,10 @@ pub(crate) fn reconcile(machine: &mut Machine, lines: &[DeviceLine], file: &str)
 mod tests {
     use super::*;
 
-    fn machine(gres: &[(&str, &str)]) -> Machine {
-        let node = |&(name, gres): &(&str, &str)| Node { name: name.into(), gres: gres.into(), ..Node::default() };
-        Machine { nodes: gres.iter().map(node).collect(), ..Machine::default() }
+    fn machine(gres: &[(&str, &str)]) -> SiteMachine {
+        let node =
+            |&(name, gres): &(&str, &str)| SiteNode { name: name.into(), gres: gres.into(), ..SiteNode::default() };
+        SiteMachine { nodes: gres.iter().map(node).collect(), ..SiteMachine::default() }
     }
 
     #[test]

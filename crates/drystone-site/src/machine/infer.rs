@@ -1,8 +1,8 @@
 //! A machine that no file describes: what its jobs show of it.
 
-use super::{Machine, Node, NodeSets, Partition};
-use crate::jobs::Job;
-use crate::rows::{Symbol, Table};
+use super::{NodeSets, SiteMachine, SiteNode, SitePartition};
+use crate::jobs::FoundJob;
+use crate::rows::{AccountingTable, Symbol};
 use crate::sweep::{Crew, Moves, moves};
 use crate::text::{Amount, UNKNOWN};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Nodes with the most that jobs used of each at once, and partitions on the nodes where their jobs
 /// ran. Every number is a lower bound.
 pub(crate) fn infer(
-    jobs: &[Job],
-    table: &Table,
+    jobs: &[FoundJob],
+    table: &AccountingTable,
     amounts: &[Amount],
     sets: &NodeSets,
-    machine: &mut Machine,
+    machine: &mut SiteMachine,
     crew: Crew,
 ) {
     let uses = uses(jobs, table, amounts, sets, machine.nodes.len(), crew);
@@ -40,16 +40,23 @@ pub(crate) fn infer(
 }
 
 /// Returns the use of each node by jobs.
-fn uses(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, nodes: usize, crew: Crew) -> Vec<Use> {
+fn uses(
+    jobs: &[FoundJob],
+    table: &AccountingTable,
+    amounts: &[Amount],
+    sets: &NodeSets,
+    nodes: usize,
+    crew: Crew,
+) -> Vec<InferredUse> {
     let parts = crew.sweeps(jobs, |span| {
-        let mut uses = vec![Use::default(); nodes];
-        let visit = |job: &Job, began: Moves| {
+        let mut uses = vec![InferredUse::default(); nodes];
+        let visit = |job: &FoundJob, began: Moves| {
             let list = table.rows.get(job.row).nodes;
             let ranges = sets.ranges(list);
             if ranges.is_empty() {
                 return;
             }
-            let share = Share::of(&amounts[job.amount as usize], sets.len(list));
+            let share = InferredShare::of(&amounts[job.amount as usize], sets.len(list));
             for range in ranges {
                 for used in &mut uses[range.start as usize..range.end as usize] {
                     used.change(&share, matches!(began, Moves::Starts));
@@ -68,7 +75,7 @@ fn uses(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, nodes:
 }
 
 /// Fills the unknown facts of a node from its jobs.
-fn fill(node: &mut Node, used: &Use) {
+fn fill(node: &mut SiteNode, used: &InferredUse) {
     if node.cpus == 0 {
         node.cpus = u32::try_from(used.most_cpus).unwrap_or(0);
         node.gpus = u32::try_from(used.most_gpus).unwrap_or(0);
@@ -79,23 +86,23 @@ fn fill(node: &mut Node, used: &Use) {
 }
 
 /// Share of one job on each of its nodes.
-struct Share {
+struct InferredShare {
     cpus: u64,
     gpus: u64,
     memory: u64,
 }
 
-impl Share {
-    fn of(amount: &Amount, nodes: u32) -> Share {
+impl InferredShare {
+    fn of(amount: &Amount, nodes: u32) -> InferredShare {
         let nodes = u64::from(nodes.max(1));
         let each = |n: u32| if n == UNKNOWN { 0 } else { u64::from(n).div_ceil(nodes) };
         let memory = if amount.memory_kb >= Amount::ALL_MEMORY { 0 } else { amount.memory_kb.div_ceil(nodes) };
-        Share { cpus: each(amount.cpus), gpus: each(amount.gpus), memory }
+        InferredShare { cpus: each(amount.cpus), gpus: each(amount.gpus), memory }
     }
 }
 
 #[derive(Clone, Copy, Default)]
-struct Use {
+struct InferredUse {
     cpus: u64,
     most_cpus: u64,
     gpus: u64,
@@ -104,15 +111,15 @@ struct Use {
     most_memory: u64,
 }
 
-impl Use {
+impl InferredUse {
     /// The most of both.
-    fn widen(&mut self, other: &Use) {
+    fn widen(&mut self, other: &InferredUse) {
         self.most_cpus = self.most_cpus.max(other.most_cpus);
         self.most_gpus = self.most_gpus.max(other.most_gpus);
         self.most_memory = self.most_memory.max(other.most_memory);
     }
 
-    fn change(&mut self, share: &Share, more: bool) {
+    fn change(&mut self, share: &InferredShare, more: bool) {
         let change = |now: &mut u64, most: &mut u64, by: u64| {
             *now = if more { now.saturating_add(by) } else { now.saturating_sub(by) };
             *most = (*most).max(*now);
@@ -124,7 +131,12 @@ impl Use {
 }
 
 /// Partitions by the nodes of their jobs.
-pub(crate) fn partitions_of_jobs(jobs: &[Job], table: &Table, sets: &NodeSets, crew: Crew) -> Vec<Partition> {
+pub(crate) fn partitions_of_jobs(
+    jobs: &[FoundJob],
+    table: &AccountingTable,
+    sets: &NodeSets,
+    crew: Crew,
+) -> Vec<SitePartition> {
     // Equal lists of equal partitions are looked at once.
     let parts = crew.each(jobs, |jobs| {
         let mut pairs: Vec<u64> = Vec::new();
@@ -154,13 +166,13 @@ pub(crate) fn partitions_of_jobs(jobs: &[Job], table: &Table, sets: &NodeSets, c
     for (partition, list) in pairs {
         nodes.entry(partition).or_default().extend(sets.nodes(list));
     }
-    let mut found: Vec<Partition> = nodes
+    let mut found: Vec<SitePartition> = nodes
         .into_iter()
-        .map(|(name, nodes)| Partition {
+        .map(|(name, nodes)| SitePartition {
             name: table.names.text(name).into_owned(),
             nodes: nodes.into_iter().collect(),
             tier: 1,
-            ..Partition::default()
+            ..SitePartition::default()
         })
         .collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));

@@ -1,6 +1,6 @@
 //! Lists of nodes as sets of numbers.
 
-use super::Node;
+use super::SiteNode;
 use crate::rows::{Symbol, Symbols};
 use drystone_slurm::conf::expand_hostlist;
 use std::cmp::Ordering;
@@ -22,7 +22,7 @@ pub(crate) struct NodeSets {
 impl NodeSets {
     /// Expands all lists. Nodes that are not among `nodes` are added behind them, in natural order,
     /// with nothing but their names.
-    pub(crate) fn new(lists: &Symbols, nodes: &mut Vec<Node>) -> NodeSets {
+    pub(crate) fn new(lists: &Symbols, nodes: &mut Vec<SiteNode>) -> NodeSets {
         let mut sets = NodeSets { described: nodes.len() as u32, ..NodeSets::default() };
         let mut known = Symbols::default();
         // By the number of a name: the number of the node, if it has one yet.
@@ -45,7 +45,7 @@ impl NodeSets {
         // A node without a name is also one, where a list has it.
         for Natural(name) in unknown {
             numbers[known.intern(name.as_bytes()).0 as usize] = Some(nodes.len() as u32);
-            nodes.push(Node { name, threads_per_core: 1, ..Node::default() });
+            nodes.push(SiteNode { name, threads_per_core: 1, ..SiteNode::default() });
         }
         let mut found: Vec<u32> = Vec::new();
         for list in lists.all() {
@@ -161,7 +161,7 @@ mod tests {
         let a = lists.intern(b"n[08-10],n12");
         let b = lists.intern(b"x-[01-02],y[3-4]");
         let c = lists.intern(b"n[1");
-        let mut nodes = vec![Node { name: "n09".into(), ..Node::default() }];
+        let mut nodes = vec![SiteNode { name: "n09".into(), ..SiteNode::default() }];
         let sets = NodeSets::new(&lists, &mut nodes);
         let names: Vec<&str> = nodes.iter().map(|n| n.name.as_str()).collect();
         assert_eq!(names, ["n09", "n08", "n10", "n12", "x-01", "x-02", "y3", "y4"]);

@@ -17,19 +17,19 @@ pub(crate) use combine::Combined;
 pub(crate) use gres_conf::{read as read_gres_conf, reconcile};
 pub(crate) use infer::{infer, partitions_of_jobs};
 pub(crate) use lists::NodeSets;
-pub(crate) use pairs::Pairs;
-pub(crate) use pools::{Pool, Pools, divide};
+pub(crate) use pairs::LinePairs;
+pub(crate) use pools::{NodePool, NodePools, divide};
 pub(crate) use scontrol::records;
-pub(crate) use units::{Projection, Scene, project};
+pub(crate) use units::{Projection, ProjectionInputs, project};
 
-use crate::detect::Description;
+use crate::detect::MachineSource;
 use crate::error::SiteError;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A node.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Node {
+pub(crate) struct SiteNode {
     pub(crate) name: String,
     /// Processors as the scheduler counts them; 0 where unknown.
     pub(crate) cpus: u32,
@@ -47,7 +47,7 @@ pub(crate) struct Node {
 
 /// A partition.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Partition {
+pub(crate) struct SitePartition {
     pub(crate) name: String,
     /// Its nodes by number, ascending.
     pub(crate) nodes: Vec<u32>,
@@ -63,10 +63,10 @@ pub(crate) struct Partition {
 
 /// A machine as files describe it, or as jobs show it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Machine {
+pub(crate) struct SiteMachine {
     pub(crate) cluster: Option<String>,
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) partitions: Vec<Partition>,
+    pub(crate) nodes: Vec<SiteNode>,
+    pub(crate) partitions: Vec<SitePartition>,
     /// Jobs get whole nodes.
     pub(crate) linear: bool,
     /// Preempted jobs go back to the queue.
@@ -82,7 +82,7 @@ pub(crate) struct Machine {
 /// Unit of a pool.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Unit {
+pub enum PoolUnit {
     /// Processors.
     #[default]
     Cpu,
@@ -92,29 +92,29 @@ pub enum Unit {
     Gpu,
 }
 
-impl Unit {
+impl PoolUnit {
     /// Its word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Unit::Cpu => "cpu",
-            Unit::Node => "node",
-            Unit::Gpu => "gpu",
+            PoolUnit::Cpu => "cpu",
+            PoolUnit::Node => "node",
+            PoolUnit::Gpu => "gpu",
         }
     }
 }
 
 /// Reads a description of a machine, or of a part of one.
-pub(crate) fn read(kind: Description, path: &Path, text: &[u8]) -> Result<Machine, SiteError> {
+pub(crate) fn read(kind: MachineSource, path: &Path, text: &[u8]) -> Result<SiteMachine, SiteError> {
     let name = path.display().to_string();
     let mut machine = match kind {
-        Description::SlurmConf => slurm_conf::read(path)?,
-        Description::Nodes => scontrol::nodes(text, &name)?,
-        Description::Partitions => scontrol::partitions(text, &name)?,
-        Description::Config => scontrol::config(text),
-        Description::Sinfo => sinfo::read(text, &name)?,
-        Description::PbsNodes => pbsnodes::text(text, &name)?,
-        Description::PbsNodesJson => pbsnodes::json(text, &name)?,
+        MachineSource::SlurmConf => slurm_conf::read(path)?,
+        MachineSource::Nodes => scontrol::nodes(text, &name)?,
+        MachineSource::Partitions => scontrol::partitions(text, &name)?,
+        MachineSource::Config => scontrol::config(text),
+        MachineSource::Sinfo => sinfo::read(text, &name)?,
+        MachineSource::PbsNodes => pbsnodes::text(text, &name)?,
+        MachineSource::PbsNodesJson => pbsnodes::json(text, &name)?,
     };
     if machine.evidence.is_empty() {
         let parts = [(machine.nodes.len(), "node"), (machine.partitions.len(), "partition")];

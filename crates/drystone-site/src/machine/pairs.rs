@@ -1,12 +1,12 @@
 //! Lines of `Key=value` as `scontrol -o` prints them; values may hold blanks.
 
 /// The pairs of a line.
-pub(crate) struct Pairs<'a>(Vec<(&'a str, &'a str)>);
+pub(crate) struct LinePairs<'a>(Vec<(&'a str, &'a str)>);
 
-impl<'a> Pairs<'a> {
+impl<'a> LinePairs<'a> {
     /// Splits before each word that begins with a key: letters, digits, `_`, `:` or `/` and an
     /// equals sign, a capital first.
-    pub(crate) fn split(line: &'a str) -> Pairs<'a> {
+    pub(crate) fn split(line: &'a str) -> LinePairs<'a> {
         let mut starts: Vec<(usize, &str)> = Vec::new();
         let mut at = 0;
         for word in line.split(' ') {
@@ -20,7 +20,7 @@ impl<'a> Pairs<'a> {
         }
         let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([line.len()]);
         let pairs = starts.iter().zip(ends).map(|(&(at, key), end)| (key, line[at + key.len() + 1..end].trim()));
-        Pairs(pairs.collect())
+        LinePairs(pairs.collect())
     }
 
     /// The value of a key; `None` where it is missing or says that there is none.
@@ -41,8 +41,9 @@ mod tests {
 
     #[test]
     fn values_hold_blanks_and_equals_signs() {
-        let pairs =
-            Pairs::split("NodeName=n1 CPUTot=32 OS=Linux 6.1 #1 SMP CfgTRES=cpu=32,mem=250G Reason=not ok [root@2026]");
+        let pairs = LinePairs::split(
+            "NodeName=n1 CPUTot=32 OS=Linux 6.1 #1 SMP CfgTRES=cpu=32,mem=250G Reason=not ok [root@2026]",
+        );
         assert_eq!(pairs.get("OS"), Some("Linux 6.1 #1 SMP"));
         assert_eq!(pairs.get("CfgTRES"), Some("cpu=32,mem=250G"));
         assert_eq!(pairs.get("reason"), Some("not ok [root@2026]"));

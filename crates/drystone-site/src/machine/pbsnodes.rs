@@ -1,6 +1,6 @@
 //! `pbsnodes -av` of PBS Professional, OpenPBS and Torque, as text or JSON.
 
-use super::{Machine, Node};
+use super::{SiteMachine, SiteNode};
 use crate::error::SiteError;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ struct Vnode {
 }
 
 /// Blocks: a name at the margin, its attributes below.
-pub(super) fn text(text: &[u8], name: &str) -> Result<Machine, SiteError> {
+pub(super) fn text(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
     let text = String::from_utf8_lossy(text);
     let mut vnodes: BTreeMap<String, Vnode> = BTreeMap::new();
     let mut order: Vec<String> = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn text(text: &[u8], name: &str) -> Result<Machine, SiteError> {
 }
 
 /// Reads the output with `-F json`.
-pub(super) fn json(text: &[u8], name: &str) -> Result<Machine, SiteError> {
+pub(super) fn json(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
     let json: Value = serde_json::from_slice(text)
         .map_err(|error| SiteError::Machine { place: name.to_string(), problem: format!("no JSON: {error}") })?;
     let mut vnodes: BTreeMap<String, Vnode> = BTreeMap::new();
@@ -93,14 +93,14 @@ fn kilobytes(text: &str) -> Option<u64> {
 }
 
 /// Vnodes of one host are one node.
-fn machine(order: &[String], vnodes: &BTreeMap<String, Vnode>, name: &str) -> Result<Machine, SiteError> {
-    let mut nodes: Vec<Node> = Vec::new();
+fn machine(order: &[String], vnodes: &BTreeMap<String, Vnode>, name: &str) -> Result<SiteMachine, SiteError> {
+    let mut nodes: Vec<SiteNode> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for id in order {
         let vnode = &vnodes[id];
         let host = vnode.host.clone().unwrap_or_else(|| id.split('[').next().unwrap_or(id).to_string());
         let at = *places.entry(host.clone()).or_insert_with(|| {
-            nodes.push(Node { name: host, threads_per_core: 1, ..Node::default() });
+            nodes.push(SiteNode { name: host, threads_per_core: 1, ..SiteNode::default() });
             nodes.len() - 1
         });
         let node = &mut nodes[at];
@@ -120,7 +120,7 @@ fn machine(order: &[String], vnodes: &BTreeMap<String, Vnode>, name: &str) -> Re
         return Err(SiteError::Machine { place: name.to_string(), problem });
     }
     let partitions = super::scontrol::of_nodes(&nodes);
-    Ok(Machine { nodes, partitions, ..Machine::default() })
+    Ok(SiteMachine { nodes, partitions, ..SiteMachine::default() })
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Pools: nodes that partitions connect belong together, all others are machines of their own.
 
-use super::{Machine, NodeSets, Partition};
+use super::{NodeSets, SiteMachine, SitePartition};
 use crate::rows::{Symbol, Symbols};
 use std::collections::BTreeMap;
 
 /// A pool of nodes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pool {
+pub(crate) struct NodePool {
     pub(crate) name: String,
     /// Its nodes, ascending.
     pub(crate) nodes: Vec<u32>,
@@ -16,13 +16,13 @@ pub(crate) struct Pool {
 
 /// Nodes and partitions that belong together.
 #[derive(Debug, Default)]
-pub(crate) struct Pools {
-    pub(crate) pools: Vec<Pool>,
+pub(crate) struct NodePools {
+    pub(crate) pools: Vec<NodePool>,
     of_node: Vec<Option<u16>>,
     of_partition: BTreeMap<Symbol, u16>,
 }
 
-impl Pools {
+impl NodePools {
     /// The pool of a node that some partition has.
     pub(crate) fn of_node(&self, node: u32) -> Option<u16> {
         self.of_node.get(node as usize).copied().flatten()
@@ -61,14 +61,14 @@ impl Pools {
 
 /// Divides a machine. Nodes without a partition belong to no pool. Partitions without a node belong
 /// to none either or, with `bundle`, to one together: nothing tells which of them share nodes.
-pub(crate) fn divide(machine: &Machine, names: &Symbols, bundle: bool) -> Pools {
+pub(crate) fn divide(machine: &SiteMachine, names: &Symbols, bundle: bool) -> NodePools {
     let mut sets = DisjointSets::new(machine.nodes.len());
     for partition in &machine.partitions {
         for pair in partition.nodes.windows(2) {
             sets.join(pair[0], pair[1]);
         }
     }
-    let mut found: BTreeMap<u32, Pool> = BTreeMap::new();
+    let mut found: BTreeMap<u32, NodePool> = BTreeMap::new();
     for (partition, number) in machine.partitions.iter().zip(0..) {
         if let Some(&first) = partition.nodes.first() {
             found.entry(sets.root(first)).or_default().partitions.push(number);
@@ -79,11 +79,11 @@ pub(crate) fn divide(machine: &Machine, names: &Symbols, bundle: bool) -> Pools 
             pool.nodes.push(node);
         }
     }
-    let mut pools: Vec<Pool> = found.into_values().collect();
+    let mut pools: Vec<NodePool> = found.into_values().collect();
     let bare = |number: &u32| machine.partitions[*number as usize].nodes.is_empty();
     let partitions: Vec<u32> = (0..machine.partitions.len() as u32).filter(bare).collect();
     if pools.is_empty() || (bundle && !partitions.is_empty()) {
-        pools.push(Pool { partitions, ..Pool::default() });
+        pools.push(NodePool { partitions, ..NodePool::default() });
     }
     for pool in &mut pools {
         pool.name = name(&machine.partitions, pool);
@@ -99,12 +99,12 @@ pub(crate) fn divide(machine: &Machine, names: &Symbols, bundle: bool) -> Pools 
             }
         }
     }
-    Pools { pools, of_node, of_partition }
+    NodePools { pools, of_node, of_partition }
 }
 
 /// Names of partitions, those with most nodes first; of many the first three.
-fn name(partitions: &[Partition], pool: &Pool) -> String {
-    let mut parts: Vec<&Partition> = pool.partitions.iter().map(|&p| &partitions[p as usize]).collect();
+fn name(partitions: &[SitePartition], pool: &NodePool) -> String {
+    let mut parts: Vec<&SitePartition> = pool.partitions.iter().map(|&p| &partitions[p as usize]).collect();
     parts.sort_by(|a, b| b.nodes.len().cmp(&a.nodes.len()).then_with(|| a.name.cmp(&b.name)));
     let named: Vec<&str> = parts.iter().take(3).map(|p| p.name.as_str()).filter(|n| !n.is_empty()).collect();
     match (named.is_empty(), parts.len().saturating_sub(3)) {
@@ -140,14 +140,17 @@ impl DisjointSets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Node;
+    use crate::machine::SiteNode;
 
     #[test]
     fn partitions_that_share_a_node_are_one_pool() {
-        let node = |name: usize| Node { name: format!("n{name}"), cpus: 4, ..Node::default() };
-        let partition =
-            |name: &str, nodes: &[u32]| Partition { name: name.into(), nodes: nodes.to_vec(), ..Partition::default() };
-        let machine = Machine {
+        let node = |name: usize| SiteNode { name: format!("n{name}"), cpus: 4, ..SiteNode::default() };
+        let partition = |name: &str, nodes: &[u32]| SitePartition {
+            name: name.into(),
+            nodes: nodes.to_vec(),
+            ..SitePartition::default()
+        };
+        let machine = SiteMachine {
             nodes: (0..8).map(node).collect(),
             partitions: vec![
                 partition("a", &[0, 1, 2]),
@@ -155,7 +158,7 @@ mod tests {
                 partition("b", &[2, 3]),
                 partition("none", &[]),
             ],
-            ..Machine::default()
+            ..SiteMachine::default()
         };
         let mut names = Symbols::default();
         let [a, b, gpu, none] = ["a", "b", "gpu", "none"].map(|n| names.intern(n.as_bytes()));

@@ -1,7 +1,7 @@
 //! `scontrol -o show nodes`, `show partitions`, and `show config`.
 
-use super::pairs::Pairs;
-use super::{Machine, Node, Partition, gres};
+use super::pairs::LinePairs;
+use super::{SiteMachine, SiteNode, SitePartition, gres};
 use crate::error::SiteError;
 use drystone_slurm::conf::{expand_hostlist, seconds};
 use std::collections::BTreeMap;
@@ -25,10 +25,10 @@ pub(crate) fn records(text: &str) -> Vec<(usize, String)> {
 }
 
 /// Nodes, with the partitions that they say they are in.
-pub(super) fn nodes(text: &[u8], name: &str) -> Result<Machine, SiteError> {
-    let mut machine = Machine::default();
+pub(super) fn nodes(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
+    let mut machine = SiteMachine::default();
     for (line, record) in records(&String::from_utf8_lossy(text)) {
-        let pairs = Pairs::split(&record);
+        let pairs = LinePairs::split(&record);
         let Some(node) = pairs.get("NodeName") else { continue };
         let cpus = pairs.number("CPUTot").and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
         let Some(cpus) = cpus else {
@@ -40,7 +40,7 @@ pub(super) fn nodes(text: &[u8], name: &str) -> Result<Machine, SiteError> {
         if state.starts_with("FUTURE") {
             continue;
         }
-        machine.nodes.push(Node {
+        machine.nodes.push(SiteNode {
             name: node.to_string(),
             cpus,
             threads_per_core: pairs.number("ThreadsPerCore").and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
@@ -66,24 +66,24 @@ pub(super) fn nodes(text: &[u8], name: &str) -> Result<Machine, SiteError> {
 }
 
 /// The partitions that nodes say they are in.
-pub(super) fn of_nodes(nodes: &[Node]) -> Vec<Partition> {
+pub(super) fn of_nodes(nodes: &[SiteNode]) -> Vec<SitePartition> {
     let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (node, number) in nodes.iter().zip(0..) {
         node.partitions.iter().for_each(|name| by_name.entry(name).or_default().push(number));
     }
     by_name
         .into_iter()
-        .map(|(name, nodes)| Partition { name: name.to_string(), nodes, tier: 1, ..Partition::default() })
+        .map(|(name, nodes)| SitePartition { name: name.to_string(), nodes, tier: 1, ..SitePartition::default() })
         .collect()
 }
 
 /// Partitions. Their nodes are names until nodes are known: a machine of its own, whose nodes have
 /// nothing but names.
-pub(super) fn partitions(text: &[u8], name: &str) -> Result<Machine, SiteError> {
-    let mut machine = Machine::default();
+pub(super) fn partitions(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
+    let mut machine = SiteMachine::default();
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
     for (line, record) in records(&String::from_utf8_lossy(text)) {
-        let pairs = Pairs::split(&record);
+        let pairs = LinePairs::split(&record);
         let Some(partition) = pairs.get("PartitionName") else { continue };
         let wrong = |problem: String| SiteError::Machine { place: format!("{name}:{line}"), problem };
         let hosts = expand_hostlist(pairs.get("Nodes").unwrap_or_default()).map_err(wrong)?;
@@ -92,7 +92,7 @@ pub(super) fn partitions(text: &[u8], name: &str) -> Result<Machine, SiteError> 
             .map(|host| {
                 let next = numbers.len() as u32;
                 *numbers.entry(host.clone()).or_insert_with(|| {
-                    machine.nodes.push(Node { name: host, threads_per_core: 1, ..Node::default() });
+                    machine.nodes.push(SiteNode { name: host, threads_per_core: 1, ..SiteNode::default() });
                     next
                 })
             })
@@ -102,7 +102,7 @@ pub(super) fn partitions(text: &[u8], name: &str) -> Result<Machine, SiteError> 
             None => Ok(None),
             Some(text) => seconds(text).map(|s| s.and_then(|s| u32::try_from(s).ok())),
         };
-        machine.partitions.push(Partition {
+        machine.partitions.push(SitePartition {
             name: partition.to_string(),
             nodes,
             max_limit: limit("MaxTime").map_err(wrong)?,
@@ -121,7 +121,7 @@ pub(super) fn partitions(text: &[u8], name: &str) -> Result<Machine, SiteError> 
 }
 
 /// The settings that `scontrol show config` prints: `Key   = value`.
-pub(super) fn config(text: &[u8]) -> Machine {
+pub(super) fn config(text: &[u8]) -> SiteMachine {
     let text = String::from_utf8_lossy(text);
     let get = |wanted: &str| {
         let mut pairs = text.lines().filter_map(|line| line.split_once('='));
@@ -133,13 +133,13 @@ pub(super) fn config(text: &[u8]) -> Machine {
     };
     let mode = get("PreemptMode").unwrap_or_default().to_ascii_uppercase();
     let preempts = get("PreemptType").is_some_and(|t| !t.ends_with("none") && t != "(null)");
-    Machine {
+    SiteMachine {
         cluster: get("ClusterName").filter(|name| !name.is_empty() && name != "(null)"),
         linear: get("SelectType").is_some_and(|t| t.eq_ignore_ascii_case("select/linear")),
         preempts_by_requeue: preempts && mode.contains("REQUEUE"),
         preempts_by_suspension: preempts && mode.contains("SUSPEND"),
         grace: number("OverTimeLimit") * 60 + number("KillWait") + 30,
-        ..Machine::default()
+        ..SiteMachine::default()
     }
 }
 

@@ -1,12 +1,12 @@
 //! `sinfo --json`: a list of nodes in old versions, groups of nodes in new ones.
 
-use super::{Machine, Node, Partition, gres, scontrol};
+use super::{SiteMachine, SiteNode, SitePartition, gres, scontrol};
 use crate::error::SiteError;
 use drystone_slurm::conf::expand_hostlist;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub(super) fn read(text: &[u8], name: &str) -> Result<Machine, SiteError> {
+pub(super) fn read(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
     let wrong = |problem: String| SiteError::Machine { place: name.to_string(), problem };
     let json: Value = serde_json::from_slice(text).map_err(|error| wrong(format!("no JSON: {error}")))?;
     let nodes = match (json["nodes"].as_array(), json["sinfo"].as_array()) {
@@ -19,9 +19,11 @@ pub(super) fn read(text: &[u8], name: &str) -> Result<Machine, SiteError> {
     }
     let partitions = scontrol::of_nodes(&nodes);
     let limits = json["sinfo"].as_array().map(|groups| limits(groups)).unwrap_or_default();
-    let with =
-        |partition: Partition| Partition { max_limit: limits.get(&partition.name).copied().flatten(), ..partition };
-    Ok(Machine { nodes, partitions: partitions.into_iter().map(with).collect(), ..Machine::default() })
+    let with = |partition: SitePartition| SitePartition {
+        max_limit: limits.get(&partition.name).copied().flatten(),
+        ..partition
+    };
+    Ok(SiteMachine { nodes, partitions: partitions.into_iter().map(with).collect(), ..SiteMachine::default() })
 }
 
 /// `7`, or a map with it.
@@ -49,9 +51,9 @@ fn is_down(states: &[String]) -> bool {
     states.iter().any(down)
 }
 
-fn node(value: &Value) -> Option<Node> {
+fn node(value: &Value) -> Option<SiteNode> {
     let states = [words(&value["state"]), words(&value["state_flags"])].concat();
-    Some(Node {
+    Some(SiteNode {
         name: value["name"].as_str()?.to_string(),
         cpus: small(&value["cpus"]).filter(|&n| n > 0)?,
         threads_per_core: small(&value["threads"]).unwrap_or(1),
@@ -64,8 +66,8 @@ fn node(value: &Value) -> Option<Node> {
 }
 
 /// Each group names its nodes, its partition, and the processors and memory of each of its nodes.
-fn grouped(groups: &[Value]) -> Result<Vec<Node>, String> {
-    let mut nodes: Vec<Node> = Vec::new();
+fn grouped(groups: &[Value]) -> Result<Vec<SiteNode>, String> {
+    let mut nodes: Vec<SiteNode> = Vec::new();
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     for group in groups {
         let partition = group["partition"]["name"].as_str().unwrap_or_default().to_string();
@@ -74,7 +76,7 @@ fn grouped(groups: &[Value]) -> Result<Vec<Node>, String> {
         for list in words(&group["nodes"]["nodes"]) {
             for name in expand_hostlist(&list)? {
                 let at = *numbers.entry(name.clone()).or_insert_with(|| {
-                    nodes.push(Node {
+                    nodes.push(SiteNode {
                         name,
                         cpus,
                         threads_per_core: small(&group["threads"]["maximum"]).unwrap_or(1),

@@ -1,26 +1,26 @@
 //! A machine from `slurm.conf`.
 
-use super::{Machine, Node, Partition, gres};
+use super::{SiteMachine, SiteNode, SitePartition, gres};
 use crate::error::SiteError;
-use drystone_slurm::conf::{self, PreemptMode, PreemptType, Select, Sharing, SlurmConf};
+use drystone_slurm::conf::{self, PreemptMode, PreemptType, SelectUnit, Sharing, SlurmConf};
 use std::path::Path;
 
 /// Slurm looks for jobs beyond their limit every so many seconds.
 const CHECK: i64 = 30;
 
 /// Reads the file and all it includes.
-pub(super) fn read(path: &Path) -> Result<Machine, SiteError> {
+pub(super) fn read(path: &Path) -> Result<SiteMachine, SiteError> {
     Ok(of(&SlurmConf::read(path)?))
 }
 
-fn of(conf: &SlurmConf) -> Machine {
+fn of(conf: &SlurmConf) -> SiteMachine {
     let by = conf.preempt.by != PreemptType::None;
     let grace = conf.ends.over_minutes.unwrap_or(0) * 60 + conf.ends.kill_wait + CHECK;
-    Machine {
+    SiteMachine {
         cluster: conf.cluster.clone(),
         nodes: conf.nodes.iter().enumerate().map(|(at, n)| node(n, conf.is_down(at as u32))).collect(),
         partitions: conf.partitions.iter().map(partition).collect(),
-        linear: conf.select == Select::Linear,
+        linear: conf.select == SelectUnit::Linear,
         preempts_by_requeue: by && conf.preempt.mode == PreemptMode::Requeue,
         preempts_by_suspension: by && conf.preempt.mode == PreemptMode::Suspend,
         grace: u32::try_from(grace).unwrap_or(0),
@@ -28,8 +28,8 @@ fn of(conf: &SlurmConf) -> Machine {
     }
 }
 
-fn node(node: &conf::Node, down: bool) -> Node {
-    Node {
+fn node(node: &conf::ConfNode, down: bool) -> SiteNode {
+    SiteNode {
         name: node.name.clone(),
         cpus: node.cpus,
         threads_per_core: node.cpus_per_core(),
@@ -42,9 +42,9 @@ fn node(node: &conf::Node, down: bool) -> Node {
     }
 }
 
-fn partition(partition: &conf::Partition) -> Partition {
+fn partition(partition: &conf::ConfPartition) -> SitePartition {
     let seconds = |minutes: Option<i64>| minutes.and_then(|m| u32::try_from(m.saturating_mul(60)).ok());
-    Partition {
+    SitePartition {
         name: partition.name.clone(),
         nodes: partition.nodes.clone(),
         max_limit: seconds(partition.max_minutes),

@@ -5,12 +5,12 @@
 //! and GPUs, in processors of that node, rounded up. Where GPUs are counted a job's size is the
 //! GPUs that it holds or, where that is asked for, its dominant share in GPUs.
 
-use super::pools::Pool;
-use super::{Machine, Node, NodeSets, Unit};
+use super::pools::NodePool;
+use super::{NodeSets, PoolUnit, SiteMachine, SiteNode};
 use crate::import::Counting;
-use crate::jobs::{self, Job, Marks};
-use crate::rows::{Interner, Symbol, Table};
-use crate::rules::{Rule, Tally};
+use crate::jobs::{self, FoundJob, JobMarks};
+use crate::rows::{AccountingTable, Interner, Symbol};
+use crate::rules::{ImportRule, RuleTally};
 use crate::sweep::{Crew, Moves, moves};
 use crate::text::{Amount, UNKNOWN};
 
@@ -21,7 +21,7 @@ const NEARLY_ALL: u64 = 95;
 /// Projection of a pool, and its effects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Projection {
-    pub(crate) unit: Unit,
+    pub(crate) unit: PoolUnit,
     /// Units that the pool has.
     pub(crate) units: u32,
     /// Processors of a unit, on average.
@@ -40,12 +40,12 @@ pub(crate) struct Projection {
     /// Units times seconds that jobs hold, and that their dominant shares stand for.
     pub(crate) inflated: (u64, u64),
     /// Jobs whose dominant share is of something else than what is counted.
-    pub(crate) dominated: By,
+    pub(crate) dominated: DominantKind,
 }
 
 /// Jobs by what their dominant share is of.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct By {
+pub(crate) struct DominantKind {
     pub(crate) cpus: u64,
     pub(crate) memory: u64,
     pub(crate) gpus: u64,
@@ -62,9 +62,9 @@ struct Typical {
 
 /// Inputs of a projection.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
-    pub(crate) machine: &'a Machine,
-    pub(crate) table: &'a Table,
+pub(crate) struct ProjectionInputs<'a> {
+    pub(crate) machine: &'a SiteMachine,
+    pub(crate) table: &'a AccountingTable,
     pub(crate) sets: &'a NodeSets,
     /// True if the machine is described, not inferred.
     pub(crate) described: bool,
@@ -76,13 +76,13 @@ pub(crate) struct Scene<'a> {
 
 /// Chooses the unit of every pool and gives the jobs their sizes.
 pub(crate) fn project(
-    scene: Scene<'_>,
-    pools: &[Pool],
-    jobs: &mut [Job],
+    scene: ProjectionInputs<'_>,
+    pools: &[NodePool],
+    jobs: &mut [FoundJob],
     amounts: &mut Interner<Amount>,
-    tally: &mut Tally,
+    tally: &mut RuleTally,
 ) -> Vec<Projection> {
-    let Scene { machine, crew, .. } = scene;
+    let ProjectionInputs { machine, crew, .. } = scene;
     let typical: Vec<Typical> = pools.iter().map(|pool| typical(pool, machine)).collect();
     size_by_nodes(scene, &typical, jobs, amounts, tally);
     let mut found: Vec<Projection> = pools.iter().map(|pool| begin(scene, pool)).collect();
@@ -104,7 +104,7 @@ pub(crate) fn project(
         choose(scene, found, typical);
     }
     let parts = crew.change(jobs, |jobs| {
-        let mut sizes: Vec<Sizes> = found.iter().map(|_| Sizes::default()).collect();
+        let mut sizes: Vec<SizeSums> = found.iter().map(|_| SizeSums::default()).collect();
         for job in jobs {
             let pool = usize::from(job.pool);
             size(scene, &found[pool], job, amounts, &typical[pool], &mut sizes[pool]);
@@ -124,7 +124,7 @@ pub(crate) fn project(
 }
 
 /// A pool with what its nodes have.
-fn begin(scene: Scene<'_>, pool: &Pool) -> Projection {
+fn begin(scene: ProjectionInputs<'_>, pool: &NodePool) -> Projection {
     let mut found = Projection { described: scene.described, nodes: pool.nodes.len() as u32, ..Projection::default() };
     for &node in &pool.nodes {
         let node = &scene.machine.nodes[node as usize];
@@ -136,11 +136,11 @@ fn begin(scene: Scene<'_>, pool: &Pool) -> Projection {
 
 /// Jobs whose processors are unknown hold all of their nodes'.
 fn size_by_nodes(
-    scene: Scene<'_>,
+    scene: ProjectionInputs<'_>,
     typical: &[Typical],
-    jobs: &mut [Job],
+    jobs: &mut [FoundJob],
     amounts: &mut Interner<Amount>,
-    tally: &mut Tally,
+    tally: &mut RuleTally,
 ) {
     if !amounts.items().iter().any(|amount| amount.cpus == UNKNOWN) {
         return;
@@ -152,14 +152,14 @@ fn size_by_nodes(
             amount.cpus = amount.nodes.saturating_mul(each).min(UNKNOWN - 1);
             job.amount = amounts.intern(amount);
             let row = scene.table.rows.get(job.row);
-            jobs::count(tally, scene.table, Rule::SizeNodes, row, job.core_seconds(&amount));
+            jobs::count(tally, scene.table, ImportRule::SizeNodes, row, job.core_seconds(&amount));
         }
     }
 }
 
 /// Returns where jobs get whole nodes, by the number of where they are to run.
-fn whole_places(scene: Scene<'_>) -> Vec<bool> {
-    let Scene { machine, table, .. } = scene;
+fn whole_places(scene: ProjectionInputs<'_>) -> Vec<bool> {
+    let ProjectionInputs { machine, table, .. } = scene;
     let exclusive: Vec<Symbol> = machine
         .partitions
         .iter()
@@ -171,8 +171,8 @@ fn whole_places(scene: Scene<'_>) -> Vec<bool> {
 
 /// Adds a job to what is known of its pool.
 fn survey(
-    scene: Scene<'_>,
-    job: &mut Job,
+    scene: ProjectionInputs<'_>,
+    job: &mut FoundJob,
     amounts: &[Amount],
     whole: &[bool],
     typical: &[Typical],
@@ -180,7 +180,7 @@ fn survey(
 ) {
     let row = scene.table.rows.get(job.row);
     if whole[row.at as usize] {
-        job.marks.set(Marks::EXCLUSIVE);
+        job.marks.set(JobMarks::EXCLUSIVE);
     }
     let pool = usize::from(job.pool);
     let (found, amount) = (&mut found[pool], &amounts[job.amount as usize]);
@@ -194,34 +194,34 @@ fn survey(
 }
 
 /// Chooses what a pool counts.
-fn choose(scene: Scene<'_>, found: &mut Projection, typical: &Typical) {
-    let Scene { described, count, .. } = scene;
+fn choose(scene: ProjectionInputs<'_>, found: &mut Projection, typical: &Typical) {
+    let ProjectionInputs { described, count, .. } = scene;
     let nearly = |(part, all): (u64, u64)| all > 0 && part.saturating_mul(100) >= all.saturating_mul(NEARLY_ALL);
     // What jobs show of a node is less than it has, and would make whole nodes of parts.
     let nodes_known = described && typical.cpus > 0;
     found.unit = match count {
-        Counting::Auto | Counting::Dominant if nodes_known && nearly(found.whole) => Unit::Node,
-        Counting::Auto | Counting::Dominant if nearly(found.with_gpus) => Unit::Gpu,
-        Counting::Gpus if found.gpus > 0 || found.with_gpus.0 > 0 => Unit::Gpu,
-        Counting::Nodes => Unit::Node,
-        _ => Unit::Cpu,
+        Counting::Auto | Counting::Dominant if nodes_known && nearly(found.whole) => PoolUnit::Node,
+        Counting::Auto | Counting::Dominant if nearly(found.with_gpus) => PoolUnit::Gpu,
+        Counting::Gpus if found.gpus > 0 || found.with_gpus.0 > 0 => PoolUnit::Gpu,
+        Counting::Nodes => PoolUnit::Node,
+        _ => PoolUnit::Cpu,
     };
     // What is inferred of memory and GPUs is too little to divide by.
     found.dominant = described
         && match found.unit {
-            Unit::Cpu => count != Counting::Cpus,
-            Unit::Gpu => count == Counting::Dominant,
-            Unit::Node => false,
+            PoolUnit::Cpu => count != Counting::Cpus,
+            PoolUnit::Gpu => count == Counting::Dominant,
+            PoolUnit::Node => false,
         };
 }
 
 /// Counts the units of pools: those of their nodes or, where these are not known, the most that
 /// jobs held at once.
-fn count_units(scene: Scene<'_>, found: &mut [Projection], widest: &[u32], jobs: &[Job]) {
+fn count_units(scene: ProjectionInputs<'_>, found: &mut [Projection], widest: &[u32], jobs: &[FoundJob]) {
     let total = |found: &Projection| match found.unit {
-        Unit::Cpu => found.cpus,
-        Unit::Node => u64::from(found.nodes),
-        Unit::Gpu => found.gpus,
+        PoolUnit::Cpu => found.cpus,
+        PoolUnit::Node => u64::from(found.nodes),
+        PoolUnit::Gpu => found.gpus,
     };
     let unknown: Vec<bool> = found.iter().map(|found| !scene.described || total(found) == 0).collect();
     let most = if unknown.contains(&true) { most_at_once(jobs, &unknown, scene.crew) } else { vec![0; found.len()] };
@@ -234,13 +234,13 @@ fn count_units(scene: Scene<'_>, found: &mut [Projection], widest: &[u32], jobs:
             found.described = false;
         }
         found.cpus_per_unit = match found.unit {
-            Unit::Cpu => 1.0,
-            Unit::Node | Unit::Gpu => (found.cpus as f64 / total.max(1) as f64).max(1.0),
+            PoolUnit::Cpu => 1.0,
+            PoolUnit::Node | PoolUnit::Gpu => (found.cpus as f64 / total.max(1) as f64).max(1.0),
         };
     }
 }
 
-fn typical(pool: &Pool, machine: &Machine) -> Typical {
+fn typical(pool: &NodePool, machine: &SiteMachine) -> Typical {
     let mut kinds: std::collections::BTreeMap<(u32, u64, u32), u32> = std::collections::BTreeMap::new();
     for &node in &pool.nodes {
         let node = &machine.nodes[node as usize];
@@ -253,8 +253,15 @@ fn typical(pool: &Pool, machine: &Machine) -> Typical {
 }
 
 /// Returns whether a job has its nodes for itself.
-fn is_whole(job: &Job, amount: &Amount, list: Symbol, machine: &Machine, sets: &NodeSets, typical: &Typical) -> bool {
-    if job.marks.has(Marks::EXCLUSIVE) {
+fn is_whole(
+    job: &FoundJob,
+    amount: &Amount,
+    list: Symbol,
+    machine: &SiteMachine,
+    sets: &NodeSets,
+    typical: &Typical,
+) -> bool {
+    if job.marks.has(JobMarks::EXCLUSIVE) {
         return true;
     }
     let cpus = u64::from(amount.cpus);
@@ -270,27 +277,34 @@ fn is_whole(job: &Job, amount: &Amount, list: Symbol, machine: &Machine, sets: &
 
 /// Sums over the sizes of a pool's jobs.
 #[derive(Default)]
-struct Sizes {
-    dominated: By,
+struct SizeSums {
+    dominated: DominantKind,
     inflated: (u64, u64),
     widest: u32,
 }
 
 /// Gives a job its size.
-fn size(scene: Scene<'_>, found: &Projection, job: &mut Job, amounts: &[Amount], typical: &Typical, sizes: &mut Sizes) {
+fn size(
+    scene: ProjectionInputs<'_>,
+    found: &Projection,
+    job: &mut FoundJob,
+    amounts: &[Amount],
+    typical: &Typical,
+    sizes: &mut SizeSums,
+) {
     let unit = found.unit;
     let amount = &amounts[job.amount as usize];
     let known = scene.sets.len(scene.table.rows.get(job.row).nodes);
     let count = if known > 0 { known } else { nodes_or(amount, 1) };
     let held = match unit {
-        Unit::Node if known > 0 || amount.nodes != UNKNOWN => count,
-        Unit::Node => amount.cpus.div_ceil(typical.cpus.max(1)),
-        Unit::Gpu if amount.gpus != UNKNOWN && amount.gpus > 0 => amount.gpus,
-        Unit::Gpu => 1,
-        Unit::Cpu => amount.cpus,
+        PoolUnit::Node if known > 0 || amount.nodes != UNKNOWN => count,
+        PoolUnit::Node => amount.cpus.div_ceil(typical.cpus.max(1)),
+        PoolUnit::Gpu if amount.gpus != UNKNOWN && amount.gpus > 0 => amount.gpus,
+        PoolUnit::Gpu => 1,
+        PoolUnit::Cpu => amount.cpus,
     };
     job.units = held.max(1);
-    if unit != Unit::Node && scene.described {
+    if unit != PoolUnit::Node && scene.described {
         let share = dominant(scene, job, amount, count, typical, unit);
         sizes.dominated.add(share.by);
         let units = share.units.max(job.units);
@@ -311,11 +325,18 @@ fn nodes_or(amount: &Amount, other: u32) -> u32 {
 }
 
 /// A job's dominant share over its nodes, or over as many typical ones.
-fn dominant(scene: Scene<'_>, job: &Job, amount: &Amount, count: u32, typical: &Typical, unit: Unit) -> Share {
+fn dominant(
+    scene: ProjectionInputs<'_>,
+    job: &FoundJob,
+    amount: &Amount,
+    count: u32,
+    typical: &Typical,
+    unit: PoolUnit,
+) -> DominantShare {
     let list = scene.table.rows.get(job.row).nodes;
-    let mut sum = Share::default();
+    let mut sum = DominantShare::default();
     let mut scaled = 0_u64;
-    let mut add = |node: &Node, times: u64| {
+    let mut add = |node: &SiteNode, times: u64| {
         let (part, by) = share_of(job, amount, node, count, unit);
         scaled = scaled.saturating_add(part.saturating_mul(times));
         sum.by = sum.by.or(by);
@@ -324,7 +345,7 @@ fn dominant(scene: Scene<'_>, job: &Job, amount: &Amount, count: u32, typical: &
         scene.sets.nodes(list).for_each(|node| add(&scene.machine.nodes[node as usize], 1));
     } else {
         let (cpus, memory_kb, gpus) = (typical.cpus, typical.memory_kb, typical.gpus);
-        add(&Node { cpus, memory_kb, gpus, threads_per_core: 1, ..Node::default() }, u64::from(count));
+        add(&SiteNode { cpus, memory_kb, gpus, threads_per_core: 1, ..SiteNode::default() }, u64::from(count));
     }
     sum.units = u32::try_from(scaled.div_ceil(u64::from(count))).unwrap_or(u32::MAX);
     sum
@@ -332,18 +353,22 @@ fn dominant(scene: Scene<'_>, job: &Job, amount: &Amount, count: u32, typical: &
 
 /// A job's dominant share, and what made it so.
 #[derive(Clone, Copy, Default)]
-struct Share {
+struct DominantShare {
     units: u32,
-    by: By,
+    by: DominantKind,
 }
 
-impl By {
+impl DominantKind {
     /// Returns the union of the two.
-    fn or(self, other: By) -> By {
-        By { cpus: self.cpus.max(other.cpus), memory: self.memory.max(other.memory), gpus: self.gpus.max(other.gpus) }
+    fn or(self, other: DominantKind) -> DominantKind {
+        DominantKind {
+            cpus: self.cpus.max(other.cpus),
+            memory: self.memory.max(other.memory),
+            gpus: self.gpus.max(other.gpus),
+        }
     }
 
-    fn add(&mut self, other: By) {
+    fn add(&mut self, other: DominantKind) {
         self.cpus += other.cpus;
         self.memory += other.memory;
         self.gpus += other.gpus;
@@ -352,8 +377,8 @@ impl By {
 
 /// A job's share of one of its `count` nodes, times `count`, and what it is of: processors that do
 /// not divide evenly stay whole so.
-fn share_of(job: &Job, amount: &Amount, node: &Node, count: u32, unit: Unit) -> (u64, By) {
-    let all = u64::from(if unit == Unit::Gpu { node.gpus } else { node.cpus });
+fn share_of(job: &FoundJob, amount: &Amount, node: &SiteNode, count: u32, unit: PoolUnit) -> (u64, DominantKind) {
+    let all = u64::from(if unit == PoolUnit::Gpu { node.gpus } else { node.cpus });
     let count = u64::from(count);
     let mut cpus = u64::from(amount.cpus);
     // What was granted is whole cores already.
@@ -368,28 +393,28 @@ fn share_of(job: &Job, amount: &Amount, node: &Node, count: u32, unit: Unit) -> 
     let gpus = if amount.gpus == UNKNOWN { 0 } else { u64::from(amount.gpus) };
     // What is counted itself is taken as it is.
     let (by_cpus, by_gpus) = match unit {
-        Unit::Gpu => (capped(part(cpus, u64::from(node.cpus))), gpus),
-        Unit::Cpu | Unit::Node => (cpus, capped(part(gpus, u64::from(node.gpus)))),
+        PoolUnit::Gpu => (capped(part(cpus, u64::from(node.cpus))), gpus),
+        PoolUnit::Cpu | PoolUnit::Node => (cpus, capped(part(gpus, u64::from(node.gpus)))),
     };
-    if job.marks.has(Marks::EXCLUSIVE) || amount.memory_kb == Amount::ALL_MEMORY {
-        return ((all * count).max(if unit == Unit::Gpu { by_gpus } else { by_cpus }), By::default());
+    if job.marks.has(JobMarks::EXCLUSIVE) || amount.memory_kb == Amount::ALL_MEMORY {
+        return ((all * count).max(if unit == PoolUnit::Gpu { by_gpus } else { by_cpus }), DominantKind::default());
     }
     let memory = if amount.memory_kb < Amount::ALL_MEMORY { amount.memory_kb } else { 0 };
     let by_memory = capped(part(memory, node.memory_kb));
     let most = |one: u64, a: u64, b: u64| u64::from(one > a.max(b));
-    let by = By {
-        cpus: if unit == Unit::Gpu { most(by_cpus, by_memory, by_gpus) } else { 0 },
+    let by = DominantKind {
+        cpus: if unit == PoolUnit::Gpu { most(by_cpus, by_memory, by_gpus) } else { 0 },
         memory: most(by_memory, by_cpus, by_gpus),
-        gpus: if unit == Unit::Gpu { 0 } else { most(by_gpus, by_cpus, by_memory) },
+        gpus: if unit == PoolUnit::Gpu { 0 } else { most(by_gpus, by_cpus, by_memory) },
     };
     (by_cpus.max(by_memory).max(by_gpus), by)
 }
 
 /// The most units that jobs held at once, of each pool that is asked for.
-fn most_at_once(jobs: &[Job], asked: &[bool], crew: Crew) -> Vec<u32> {
+fn most_at_once(jobs: &[FoundJob], asked: &[bool], crew: Crew) -> Vec<u32> {
     let parts = crew.sweeps(jobs, |span| {
         let mut held = vec![(0_u64, 0_u64); asked.len()];
-        let visit = |job: &Job, moves: Moves| {
+        let visit = |job: &FoundJob, moves: Moves| {
             let (now, most) = &mut held[usize::from(job.pool)];
             match moves {
                 Moves::Starts => *now += u64::from(job.units),

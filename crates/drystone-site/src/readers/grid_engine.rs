@@ -1,19 +1,19 @@
 //! `accounting` of Grid Engine: one line for each attempt, fields parted by colons.
 
-use super::Reading;
-use super::lines::Lines;
+use super::FileReading;
+use super::lines::InputLines;
 use crate::error::SiteError;
-use crate::rows::{Draft, Place};
-use crate::rules::Rule;
-use crate::text::{Amount, JobId, Limit, Part, State, UNKNOWN, When, digits, leading, span, whole};
+use crate::rows::{FilePlace, RowDraft};
+use crate::rules::ImportRule;
+use crate::text::{Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, digits, leading, span, whole};
 use std::io::Read;
 
 /// Fields that every version has.
 const FEWEST: usize = 40;
 
 /// Reads a whole file.
-pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), SiteError> {
-    let mut lines = Lines::new(input);
+pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+    let mut lines = InputLines::new(input);
     let mut last = 0;
     // Fields of the row before.
     let mut usual = 0;
@@ -36,9 +36,9 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
                     let fields: Vec<&[u8]> = fields.iter().map(String::as_bytes).collect();
                     record(text, &fields, place, reading)?;
                 }
-                None if line.whole => reading.intake.bad(Rule::Shape, place, text, 0),
+                None if line.whole => reading.intake.bad(ImportRule::Shape, place, text, 0),
                 None => {
-                    reading.intake.bad(Rule::Cut, place, text, 0);
+                    reading.intake.bad(ImportRule::Cut, place, text, 0);
                     return reading.cut(place);
                 }
             }
@@ -49,11 +49,11 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
         rejoin_category(text, &mut fields);
         // The last line may lack its end, but not fields that the others have.
         if !line.whole && fields.len() < usual.max(FEWEST) {
-            reading.intake.bad(Rule::Cut, place, text, lost(&fields));
+            reading.intake.bad(ImportRule::Cut, place, text, lost(&fields));
             return reading.cut(place);
         }
         if fields.len() < FEWEST || !usage_is_whole(&fields) {
-            reading.intake.bad(Rule::Columns, place, text, lost(&fields));
+            reading.intake.bad(ImportRule::Columns, place, text, lost(&fields));
             continue;
         }
         usual = fields.len();
@@ -79,17 +79,17 @@ fn lost(fields: &[&[u8]]) -> u64 {
 }
 
 /// Takes one record by its fields.
-fn record(text: &[u8], fields: &[&[u8]], place: Place, reading: &mut Reading<'_>) -> Result<(), SiteError> {
+fn record(text: &[u8], fields: &[&[u8]], place: FilePlace, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     // The parts of a parallel job, one for each of its hosts, such as `1.n0006`.
     let part = |id: &&[u8]| !id.is_empty() && **id != *b"NONE" && crate::text::decimal(id).is_none();
     if fields.get(41).is_some_and(part) {
-        reading.intake.count(Rule::Record, place, text, 0);
+        reading.intake.count(ImportRule::Record, place, text, 0);
         return Ok(());
     }
     match job(text, fields, place) {
         Some(draft) => reading.intake.push(&draft),
         None => {
-            reading.intake.bad(Rule::Shape, place, text, 0);
+            reading.intake.bad(ImportRule::Shape, place, text, 0);
             Ok(())
         }
     }
@@ -174,13 +174,13 @@ fn rejoin_category<'a>(line: &'a [u8], fields: &mut Vec<&'a [u8]>) {
     fields.splice(CATEGORY..at, [&line[from..to]]);
 }
 
-fn job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: Place) -> Option<Draft<'a>> {
-    let mut draft = Draft::new(place, line);
+fn job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: FilePlace) -> Option<RowDraft<'a>> {
+    let mut draft = RowDraft::new(place, line);
     (draft.partition, draft.group, draft.user, draft.name) = (fields[0], fields[2], fields[3], fields[4]);
     let number = digits(fields[5])?;
     let task = digits(fields[35]).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
     draft.raw = task.is_none().then_some(number);
-    draft.id = Some(JobId { number, part: task.map_or(Part::Whole, Part::Task) });
+    draft.id = Some(JobLabel { number, part: task.map_or(IdPart::Whole, IdPart::Task) });
     draft.account = match (fields[31], fields[6]) {
         // `sge` is what stands there unless the user says `-A`.
         (b"" | b"NONE", b"sge") => b"",
@@ -209,12 +209,12 @@ fn job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: Place) -> Option<Draft<'a
     draft.limit = limit(fields[39]);
     draft.exit = i16::try_from(exit).ok().map(|code| (code, 0));
     draft.state = match (ran, failed, exit) {
-        (false, ..) => State::Cancelled,
+        (false, ..) => RecordState::Cancelled,
         // Rescheduled, by hand or for its host; migrated.
-        (_, 24 | 25, _) => State::Requeued,
-        (_, 100, 137) => State::Cancelled,
-        (_, 0, 0) => State::Completed,
-        _ => State::Failed,
+        (_, 24 | 25, _) => RecordState::Requeued,
+        (_, 100, 137) => RecordState::Cancelled,
+        (_, 0, 0) => RecordState::Completed,
+        _ => RecordState::Failed,
     };
     Some(draft)
 }
@@ -240,9 +240,9 @@ fn requests(category: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 }
 
 /// The hard limit of the run time, else the soft one.
-fn limit(category: &[u8]) -> Limit {
+fn limit(category: &[u8]) -> RecordLimit {
     let value = |key: &[u8]| requests(category).find(|(name, _)| *name == key).and_then(|(_, value)| span(value));
-    value(b"h_rt").or_else(|| value(b"s_rt")).map_or(Limit::Unknown, Limit::Seconds)
+    value(b"h_rt").or_else(|| value(b"s_rt")).map_or(RecordLimit::Unknown, RecordLimit::Seconds)
 }
 
 /// GPUs, by the names that sites give to this resource. Taken as those of the job: whether a
@@ -270,9 +270,9 @@ mod tests {
 
     #[test]
     fn a_limit_hides_in_the_category() {
-        assert_eq!(limit(b"-U x -l h_rt=3600,mem=4G -pe mpi 16"), Limit::Seconds(3_600));
-        assert_eq!(limit(b"-l mem=4G,h_rt=02"), Limit::Seconds(2));
-        assert_eq!(limit(b"NONE"), Limit::Unknown);
+        assert_eq!(limit(b"-U x -l h_rt=3600,mem=4G -pe mpi 16"), RecordLimit::Seconds(3_600));
+        assert_eq!(limit(b"-l mem=4G,h_rt=02"), RecordLimit::Seconds(2));
+        assert_eq!(limit(b"NONE"), RecordLimit::Unknown);
     }
 
     #[test]
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!((asked_slots(b"-pe mpi 128"), asked_slots(b"-pe mpi 8-16 -l a=1")), (Some(128), Some(8)));
         assert_eq!(asked_slots(b"-l pe=3"), None);
         // Neither is the beginning of another name.
-        assert_eq!(limit(b"-l xh_rt=5,h_rt=7"), Limit::Seconds(7));
+        assert_eq!(limit(b"-l xh_rt=5,h_rt=7"), RecordLimit::Seconds(7));
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
             rejoin_category(line.as_bytes(), &mut fields);
             assert_eq!((fields[39], fields[41], fields.len()), (category.as_bytes(), &b"NONE"[..], 45), "{category}");
         }
-        assert_eq!(limit(b"-l h=a:b,h_rt=1:30:00"), Limit::Seconds(5_400));
+        assert_eq!(limit(b"-l h=a:b,h_rt=1:30:00"), RecordLimit::Seconds(5_400));
     }
 
     #[test]

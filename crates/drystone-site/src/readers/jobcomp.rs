@@ -1,14 +1,14 @@
 //! Output of Slurm's plugin `jobcomp/filetxt`: one line of `Key=value` for each job that has
 //! finished.
 
-use super::Reading;
-use super::lines::Lines;
+use super::FileReading;
+use super::lines::InputLines;
 use crate::error::SiteError;
-use crate::rows::{Draft, Place, Trouble};
-use crate::rules::Rule;
+use crate::rows::{FilePlace, RowDraft, RowTrouble};
+use crate::rules::ImportRule;
 use crate::text::{
-    Amount, JobId, Limit, NoTime, Part, State, UNKNOWN, When, digits, leading, limit_minutes, limit_span, state, tasks,
-    tres,
+    Amount, IdPart, JobLabel, NoTime, RecordLimit, RecordState, UNKNOWN, When, digits, leading, limit_minutes,
+    limit_span, state, tasks, tres,
 };
 use std::io::Read;
 
@@ -47,10 +47,10 @@ const KEYS: &[&str] = &[
 ];
 
 /// The values of a line.
-struct Pairs<'a>(Vec<(&'a [u8], &'a [u8])>);
+struct LineValues<'a>(Vec<(&'a [u8], &'a [u8])>);
 
-impl<'a> Pairs<'a> {
-    fn split(line: &'a [u8]) -> Pairs<'a> {
+impl<'a> LineValues<'a> {
+    fn split(line: &'a [u8]) -> LineValues<'a> {
         let mut pairs: Vec<(&[u8], usize, usize)> = Vec::with_capacity(KEYS.len());
         let mut at = 0;
         while at < line.len() {
@@ -64,7 +64,7 @@ impl<'a> Pairs<'a> {
             }
             at = end + 1;
         }
-        Pairs(pairs.into_iter().map(|(key, from, to)| (key, line[from..to].trim_ascii_end())).collect())
+        LineValues(pairs.into_iter().map(|(key, from, to)| (key, line[from..to].trim_ascii_end())).collect())
     }
 
     /// The value of a key; of several the last, since a job's name comes before what it may
@@ -75,8 +75,8 @@ impl<'a> Pairs<'a> {
 }
 
 /// Reads a whole file.
-pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), SiteError> {
-    let mut lines = Lines::new(input);
+pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+    let mut lines = InputLines::new(input);
     let mut last = 0;
     loop {
         let line = match lines.next() {
@@ -91,22 +91,22 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
         if text.is_empty() {
             continue;
         }
-        let pairs = Pairs::split(text);
+        let pairs = LineValues::split(text);
         if !line.whole && pairs.get("EndTime").is_empty() {
-            reading.intake.bad(Rule::Cut, place, text, 0);
+            reading.intake.bad(ImportRule::Cut, place, text, 0);
             return reading.cut(place);
         }
         row(text, &pairs, place, reading)?;
     }
 }
 
-fn row(line: &[u8], pairs: &Pairs<'_>, place: Place, reading: &mut Reading<'_>) -> Result<(), SiteError> {
+fn row(line: &[u8], pairs: &LineValues<'_>, place: FilePlace, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     let intake = &mut *reading.intake;
     let Some(raw) = digits(pairs.get("JobId")) else {
-        intake.bad(Rule::JobId, place, line, 0);
+        intake.bad(ImportRule::JobId, place, line, 0);
         return Ok(());
     };
-    let mut draft = Draft::new(place, line);
+    let mut draft = RowDraft::new(place, line);
     draft.raw = Some(raw);
     draft.id = id(pairs, raw);
     let mut whens = [When::Unknown; 4];
@@ -114,9 +114,9 @@ fn row(line: &[u8], pairs: &Pairs<'_>, place: Place, reading: &mut Reading<'_>) 
         match intake.form.read(pairs.get(key)) {
             Ok(read) => *when = read,
             Err(unlike) => {
-                let trouble = if unlike == NoTime::Relative { Trouble::Relative } else { Trouble::Form };
+                let trouble = if unlike == NoTime::Relative { RowTrouble::Relative } else { RowTrouble::Form };
                 intake.trouble(trouble, place, pairs.get(key));
-                intake.bad(Rule::Time, place, line, 0);
+                intake.bad(ImportRule::Time, place, line, 0);
                 return Ok(());
             }
         }
@@ -124,10 +124,10 @@ fn row(line: &[u8], pairs: &Pairs<'_>, place: Place, reading: &mut Reading<'_>) 
     [draft.submit, draft.eligible, draft.start, draft.end] = whens;
     let limit = pairs.get("TimeLimit");
     let read = limit_minutes(limit).or_else(|| limit_span(limit));
-    draft.limit = read.unwrap_or(Limit::Unknown);
+    draft.limit = read.unwrap_or(RecordLimit::Unknown);
     let (known, by) = state(pairs.get("JobState"));
     (draft.state, draft.canceller) = (known, by.unwrap_or_default());
-    draft.word = if known == State::Other { pairs.get("JobState") } else { b"" };
+    draft.word = if known == RecordState::Other { pairs.get("JobState") } else { b"" };
     (draft.user, draft.uid) = named(pairs.get("UserId"));
     draft.group = named(pairs.get("GroupId")).0;
     draft.cluster = pairs.get("Cluster");
@@ -145,25 +145,25 @@ fn row(line: &[u8], pairs: &Pairs<'_>, place: Place, reading: &mut Reading<'_>) 
     // What it held beside is what it asked for.
     draft.held = if held.nodes == 0 { held } else { held.or(draft.asked) };
     if read.is_none() {
-        intake.count(Rule::Field, place, line, 0);
+        intake.count(ImportRule::Field, place, line, 0);
     }
     intake.push(&draft)
 }
 
-fn id(pairs: &Pairs<'_>, raw: u64) -> Option<JobId> {
+fn id(pairs: &LineValues<'_>, raw: u64) -> Option<JobLabel> {
     let part = |of: &str, index: &str| Some((digits(pairs.get(of))?, pairs.get(index)));
     if let Some((number, task)) = part("ArrayJobId", "ArrayTaskId").filter(|(_, task)| !task.is_empty()) {
-        let one = digits(task).and_then(|n| u32::try_from(n).ok()).map(Part::Task);
+        let one = digits(task).and_then(|n| u32::try_from(n).ok()).map(IdPart::Task);
         let text = task.strip_prefix(b"[").and_then(|t| t.strip_suffix(b"]")).unwrap_or(task);
-        return one.or_else(|| tasks(text).map(Part::Tasks)).map(|part| JobId { number, part });
+        return one.or_else(|| tasks(text).map(IdPart::Tasks)).map(|part| JobLabel { number, part });
     }
     let het = part("HetJobId", "HetJobOffset").or_else(|| part("PackJobId", "PackJobOffset"));
     if let Some((number, offset)) = het.filter(|(number, _)| *number > 0)
         && let Some(offset) = digits(offset).and_then(|n| u32::try_from(n).ok())
     {
-        return Some(JobId { number, part: Part::Component(offset) });
+        return Some(JobLabel { number, part: IdPart::Component(offset) });
     }
-    Some(JobId { number: raw, part: Part::Whole })
+    Some(JobLabel { number: raw, part: IdPart::Whole })
 }
 
 /// `root(0)`: a name and its number.
@@ -181,7 +181,7 @@ mod tests {
     fn values_go_on_until_the_next_key() {
         let line =
             b"JobId=3 UserId=al ice(7) GroupId=g(8) Name=a b=c JobState=COMPLETED WorkDir=/x y z  Tres=cpu=2,mem=1G ";
-        let pairs = Pairs::split(line);
+        let pairs = LineValues::split(line);
         assert_eq!(pairs.get("Name"), b"a b=c");
         assert_eq!(pairs.get("WorkDir"), b"/x y z");
         assert_eq!(pairs.get("Tres"), b"cpu=2,mem=1G");

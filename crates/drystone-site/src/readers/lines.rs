@@ -8,7 +8,7 @@ const CHUNK: usize = 1 << 20;
 const LONGEST: usize = 1 << 26;
 
 /// One line.
-pub(crate) struct Line<'a> {
+pub(crate) struct InputLine<'a> {
     /// Without its end.
     pub(crate) bytes: &'a [u8],
     /// Its number, from 1.
@@ -18,7 +18,7 @@ pub(crate) struct Line<'a> {
 }
 
 /// The lines of an input.
-pub(crate) struct Lines<R> {
+pub(crate) struct InputLines<R> {
     input: R,
     buffer: Vec<u8>,
     start: usize,
@@ -29,16 +29,16 @@ pub(crate) struct Lines<R> {
     broken: Option<io::Error>,
 }
 
-impl<R: Read> Lines<R> {
-    pub(crate) fn new(input: R) -> Lines<R> {
-        Lines { input, buffer: vec![0; CHUNK], start: 0, end: 0, number: 0, over: false, broken: None }
+impl<R: Read> InputLines<R> {
+    pub(crate) fn new(input: R) -> InputLines<R> {
+        InputLines { input, buffer: vec![0; CHUNK], start: 0, end: 0, number: 0, over: false, broken: None }
     }
 
     /// The next line; `None` after the last. Where reading fails, what was read comes first.
     ///
     /// # Errors
     /// Reading failed, and all that came before was taken.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<InputLine<'_>>> {
         let mut searched = 0;
         let (length, ending) = loop {
             let known = &self.buffer[self.start..self.end];
@@ -60,7 +60,7 @@ impl<R: Read> Lines<R> {
         let bytes = &self.buffer[from..from + length];
         let bytes = if self.number == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
         let bytes = without_padding(bytes.strip_suffix(b"\r").unwrap_or(bytes));
-        Ok(Some(Line { bytes, number: self.number, whole: ending == 1 }))
+        Ok(Some(InputLine { bytes, number: self.number, whole: ending == 1 }))
     }
 
     fn fill(&mut self) {
@@ -94,15 +94,15 @@ fn without_padding(mut bytes: &[u8]) -> &[u8] {
 
 /// A part of an input that ends with a line.
 #[derive(Default)]
-pub(crate) struct Block {
+pub(crate) struct LineBlock {
     bytes: Vec<u8>,
     /// Number of its first line.
     first: u32,
 }
 
-impl Block {
+impl LineBlock {
     /// Its lines.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = InputLine<'_>> {
         let mut from = 0;
         let mut number = self.first;
         std::iter::from_fn(move || {
@@ -116,7 +116,7 @@ impl Block {
             from = from.min(self.bytes.len());
             let bytes = if number == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
             let bytes = without_padding(bytes.strip_suffix(b"\r").unwrap_or(bytes));
-            let line = Line { bytes, number, whole: end.is_some() };
+            let line = InputLine { bytes, number, whole: end.is_some() };
             number = number.saturating_add(1);
             Some(line)
         })
@@ -150,7 +150,7 @@ impl<R: Read> Blocks<R> {
     ///
     /// # Errors
     /// Reading failed, and all that came before was taken.
-    pub(crate) fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Block>> {
+    pub(crate) fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<LineBlock>> {
         buffer.clear();
         buffer.append(&mut self.rest);
         let mut searched = 0;
@@ -176,7 +176,7 @@ impl<R: Read> Blocks<R> {
         let ends = memchr::memchr_iter(b'\n', &buffer).count();
         let whole = buffer.ends_with(b"\n");
         self.number = first.saturating_add(u32::try_from(ends + usize::from(!whole)).unwrap_or(u32::MAX));
-        Ok(Some(Block { bytes: buffer, first }))
+        Ok(Some(LineBlock { bytes: buffer, first }))
     }
 
     fn fill(&mut self, buffer: &mut Vec<u8>) {
@@ -214,7 +214,7 @@ mod tests {
             }
             all
         };
-        let mut lines = Lines::new(&text[..]);
+        let mut lines = InputLines::new(&text[..]);
         let mut expected = Vec::new();
         while let Some(line) = lines.next().expect("reads") {
             expected.push((line.bytes.to_vec(), line.number, line.whole));
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn lines_have_ends_of_two_kinds_or_none() {
-        let mut lines = Lines::new(Slow(b"\xef\xbb\xbfone\r\n\ntwo, longer\nthree"));
+        let mut lines = InputLines::new(Slow(b"\xef\xbb\xbfone\r\n\ntwo, longer\nthree"));
         let mut all = Vec::new();
         while let Some(line) = lines.next().expect("reads") {
             all.push((String::from_utf8_lossy(line.bytes).into_owned(), line.number, line.whole));

@@ -1,18 +1,18 @@
 //! `lsb.acct` of LSF: one `JOB_FINISH` record for each job, fields parted by blanks, lists preceded
 //! by their length.
 
-use super::Reading;
-use super::lines::Lines;
+use super::FileReading;
+use super::lines::InputLines;
 use crate::error::SiteError;
-use crate::rows::{Draft, Place};
-use crate::rules::Rule;
-use crate::text::{Amount, JobId, Limit, Part, State, UNKNOWN, When, digits, leading};
+use crate::rows::{FilePlace, RowDraft};
+use crate::rules::ImportRule;
+use crate::text::{Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, digits, leading};
 use std::collections::BTreeSet;
 use std::io::Read;
 
 /// Reads a whole file.
-pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), SiteError> {
-    let mut lines = Lines::new(input);
+pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+    let mut lines = InputLines::new(input);
     let mut last = 0;
     loop {
         let line = match lines.next() {
@@ -28,15 +28,15 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
             continue;
         }
         if !text.starts_with(b"\"JOB_FINISH\"") {
-            reading.intake.count(Rule::Record, place, text, 0);
+            reading.intake.count(ImportRule::Record, place, text, 0);
             continue;
         }
         let fields = fields(text);
         match job(text, &fields, place) {
             Some(draft) => reading.intake.push(&draft.borrow())?,
-            None if line.whole => reading.intake.bad(Rule::Shape, place, text, 0),
+            None if line.whole => reading.intake.bad(ImportRule::Shape, place, text, 0),
             None => {
-                reading.intake.bad(Rule::Cut, place, text, 0);
+                reading.intake.bad(ImportRule::Cut, place, text, 0);
                 return reading.cut(place);
             }
         }
@@ -112,24 +112,24 @@ impl<'a> Cursor<'a> {
 }
 
 /// A job, with texts of its own.
-struct Job<'a> {
-    draft: Draft<'a>,
+struct LsfJob<'a> {
+    draft: RowDraft<'a>,
     nodes: Vec<u8>,
 }
 
-impl Job<'_> {
-    fn borrow(&self) -> Draft<'_> {
-        Draft { nodes: &self.nodes, ..self.draft.clone() }
+impl LsfJob<'_> {
+    fn borrow(&self) -> RowDraft<'_> {
+        RowDraft { nodes: &self.nodes, ..self.draft.clone() }
     }
 }
 
 /// Fields between the job's name and its index.
 const USAGE: usize = 19;
 
-fn job<'a>(line: &'a [u8], fields: &'a [Vec<u8>], place: Place) -> Option<Job<'a>> {
+fn job<'a>(line: &'a [u8], fields: &'a [Vec<u8>], place: FilePlace) -> Option<LsfJob<'a>> {
     let mut c = Cursor { fields, at: 2 };
     let when = |moment: i64| if moment > 0 { When::Epoch(moment) } else { When::Unknown };
-    let mut draft = Draft::new(place, line);
+    let mut draft = RowDraft::new(place, line);
     let end = c.number()?;
     let raw = u64::try_from(c.number()?).ok()?;
     draft.uid = u32::try_from(c.number()?).ok();
@@ -153,9 +153,9 @@ fn job<'a>(line: &'a [u8], fields: &'a [Vec<u8>], place: Place) -> Option<Job<'a
     let exit = c.number()?;
     c.skip(3)?;
     let index = c.number()?;
-    let part = u32::try_from(index).ok().filter(|&i| i > 0).map_or(Part::Whole, Part::Task);
-    draft.raw = matches!(part, Part::Whole).then_some(raw);
-    draft.id = Some(JobId { number: raw, part });
+    let part = u32::try_from(index).ok().filter(|&i| i > 0).map_or(IdPart::Whole, IdPart::Task);
+    draft.raw = matches!(part, IdPart::Whole).then_some(raw);
+    draft.id = Some(JobLabel { number: raw, part });
     let (names, slots) = nodes(hosts);
     draft.submit = when(submit);
     draft.eligible = when(submit.max(begin));
@@ -168,13 +168,13 @@ fn job<'a>(line: &'a [u8], fields: &'a [Vec<u8>], place: Place) -> Option<Job<'a
     }
     draft.exit = i16::try_from(exit).ok().map(|code| (code, 0));
     let limit = counted_limit(Cursor { fields, at: c.at }).or_else(|| run_limit(c));
-    draft.limit = limit.map_or(Limit::Unknown, Limit::Seconds);
+    draft.limit = limit.map_or(RecordLimit::Unknown, RecordLimit::Seconds);
     draft.state = match (status, start) {
-        (64, _) => State::Completed,
-        (_, 0) => State::Cancelled,
-        _ => State::Failed,
+        (64, _) => RecordState::Completed,
+        (_, 0) => RecordState::Cancelled,
+        _ => RecordState::Failed,
     };
-    Some(Job { draft, nodes: names.join(&b',') })
+    Some(LsfJob { draft, nodes: names.join(&b',') })
 }
 
 /// `16*host1` or a host once for each slot: distinct hosts, and slots.

@@ -9,12 +9,12 @@ mod parquet_table;
 pub(crate) mod pbs;
 pub(crate) mod sacct;
 
-pub(crate) use sacct::{Layout, preset_names};
+pub(crate) use sacct::{TextLayout, preset_names};
 
 use crate::error::SiteError;
-use crate::import::Effort;
-use crate::rows::{Intake, Place};
-use crate::watch::Watch;
+use crate::import::ImportEffort;
+use crate::rows::{FilePlace, RowIntake};
+use crate::watch::ImportObserver;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
@@ -73,7 +73,7 @@ impl Carrier {
 
 /// Memory from file to file.
 #[derive(Default)]
-pub(crate) struct Memory {
+pub(crate) struct ReaderMemory {
     /// Columns that no file needed.
     pub(crate) ignored: BTreeSet<String>,
     /// Version of Slurm that wrote JSON.
@@ -83,10 +83,10 @@ pub(crate) struct Memory {
     /// Files that end in their middle.
     pub(crate) cut: Vec<String>,
     /// PBS jobs that have not ended yet.
-    pub(crate) pbs: pbs::Open,
+    pub(crate) pbs: pbs::OpenRecords,
 }
 
-impl Memory {
+impl ReaderMemory {
     /// Returns whether the input is that of `sacct`.
     pub(crate) fn is_slurm(&self) -> bool {
         self.carriers.iter().any(|carrier| matches!(carrier, Carrier::Sacct | Carrier::Json))
@@ -94,11 +94,11 @@ impl Memory {
 }
 
 /// One file at work.
-pub(crate) struct Reading<'a> {
-    pub(crate) intake: &'a mut Intake,
-    pub(crate) memory: &'a mut Memory,
-    pub(crate) watch: &'a Watch<'a>,
-    pub(crate) effort: Effort,
+pub(crate) struct FileReading<'a> {
+    pub(crate) intake: &'a mut RowIntake,
+    pub(crate) memory: &'a mut ReaderMemory,
+    pub(crate) watch: &'a ImportObserver<'a>,
+    pub(crate) effort: ImportEffort,
     /// Takes what is there of files that end in their middle.
     pub(crate) partial: bool,
     pub(crate) carrier: Carrier,
@@ -109,9 +109,9 @@ pub(crate) struct Reading<'a> {
 /// Rows between two looks at whether to stop.
 const STRIDE: u32 = 1 << 12;
 
-impl Reading<'_> {
+impl FileReading<'_> {
     /// Reads the whole file.
-    pub(crate) fn read(&mut self, input: impl Read, layout: &Layout) -> Result<(), SiteError> {
+    pub(crate) fn read(&mut self, input: impl Read, layout: &TextLayout) -> Result<(), SiteError> {
         self.memory.carriers.insert(self.carrier);
         match self.carrier {
             Carrier::Sacct => sacct::read(input, self, layout),
@@ -139,8 +139,8 @@ impl Reading<'_> {
         self.watch.check()
     }
 
-    pub(crate) fn place(&self, line: u32) -> Place {
-        Place { file: self.file, line }
+    pub(crate) fn place(&self, line: u32) -> FilePlace {
+        FilePlace { file: self.file, line }
     }
 
     pub(crate) fn ignored(&mut self, names: &[String]) {
@@ -148,7 +148,7 @@ impl Reading<'_> {
     }
 
     /// The file ends in the middle of this row.
-    pub(crate) fn cut(&mut self, place: Place) -> Result<(), SiteError> {
+    pub(crate) fn cut(&mut self, place: FilePlace) -> Result<(), SiteError> {
         let text = self.intake.table.files.text(place);
         self.memory.cut.push(text.clone());
         if self.partial { Ok(()) } else { Err(SiteError::CutOff { place: text, command: self.command() }) }

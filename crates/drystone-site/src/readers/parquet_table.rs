@@ -1,9 +1,9 @@
 //! A table of jobs in Parquet, row by row as if it were text: its columns are named like those of
 //! sacct, or by `--columns`.
 
-use super::Reading;
-use super::lines::Line;
-use super::sacct::{Layout, Rows};
+use super::FileReading;
+use super::lines::InputLine;
+use super::sacct::{TableRows, TextLayout};
 use crate::error::SiteError;
 use bytes::Bytes;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
@@ -20,7 +20,7 @@ const BATCH: usize = 1 << 13;
 const PART: char = '\u{1f}';
 
 /// Reads a whole table.
-pub(super) fn read(mut input: impl Read, job: &mut Reading<'_>, layout: &Layout) -> Result<(), SiteError> {
+pub(super) fn read(mut input: impl Read, job: &mut FileReading<'_>, layout: &TextLayout) -> Result<(), SiteError> {
     let mut bytes = Vec::new();
     if let Err(error) = input.read_to_end(&mut bytes) {
         return job.broken(error, 0);
@@ -33,8 +33,8 @@ pub(super) fn read(mut input: impl Read, job: &mut Reading<'_>, layout: &Layout)
     let places: Vec<usize> = (0..schema.num_columns()).filter(|&at| schema.column(at).max_rep_level() == 0).collect();
     let names: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
     let header = names.join(&PART.to_string());
-    let layout = Layout { delimiter: Some(PART.to_string()), ..layout.clone() };
-    let mut rows = Rows::begin(&header, &layout, job)?;
+    let layout = TextLayout { delimiter: Some(PART.to_string()), ..layout.clone() };
+    let mut rows = TableRows::begin(&header, &layout, job)?;
     let mut number = 0_u32;
     for at in 0..reader.num_row_groups() {
         let group = reader.get_row_group(at).map_err(wrong)?;
@@ -43,13 +43,13 @@ pub(super) fn read(mut input: impl Read, job: &mut Reading<'_>, layout: &Layout)
             .iter()
             .zip(&columns)
             .map(|(&place, column)| {
-                Ok(Cells {
+                Ok(ColumnCells {
                     reader: group.get_column_reader(place)?,
-                    form: Form::of(column),
+                    form: NumberForm::of(column),
                     levels: column.max_def_level(),
                 })
             })
-            .collect::<Result<Vec<Cells>, ParquetError>>()
+            .collect::<Result<Vec<ColumnCells>, ParquetError>>()
             .map_err(wrong)?;
         while left > 0 {
             let batch = left.min(BATCH);
@@ -60,7 +60,7 @@ pub(super) fn read(mut input: impl Read, job: &mut Reading<'_>, layout: &Layout)
                 job.lines(number)?;
                 let texts: Vec<&str> = cells.iter().map(|column| column[row].as_str()).collect();
                 let line = texts.join(&PART.to_string());
-                rows.take(&Line { bytes: line.as_bytes(), number, whole: true }, job)?;
+                rows.take(&InputLine { bytes: line.as_bytes(), number, whole: true }, job)?;
             }
             left -= batch;
         }
@@ -70,7 +70,7 @@ pub(super) fn read(mut input: impl Read, job: &mut Reading<'_>, layout: &Layout)
 
 /// Meaning of a column's numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
+enum NumberForm {
     Plain,
     /// So many make a second; whether they count from 1970 in UTC, not in local time.
     Moment(i64, bool),
@@ -78,8 +78,8 @@ enum Form {
     Day,
 }
 
-impl Form {
-    fn of(column: &ColumnDescriptor) -> Form {
+impl NumberForm {
+    fn of(column: &ColumnDescriptor) -> NumberForm {
         match (column.logical_type_ref(), column.converted_type()) {
             (Some(LogicalType::Timestamp(of)), _) => {
                 let parts = match of.unit {
@@ -87,23 +87,23 @@ impl Form {
                     TimeUnit::MICROS => 1_000_000,
                     TimeUnit::NANOS => 1_000_000_000,
                 };
-                Form::Moment(parts, of.is_adjusted_to_u_t_c)
+                NumberForm::Moment(parts, of.is_adjusted_to_u_t_c)
             }
-            (_, ConvertedType::TIMESTAMP_MILLIS) => Form::Moment(1_000, true),
-            (_, ConvertedType::TIMESTAMP_MICROS) => Form::Moment(1_000_000, true),
-            (_, ConvertedType::DATE) => Form::Day,
-            _ => Form::Plain,
+            (_, ConvertedType::TIMESTAMP_MILLIS) => NumberForm::Moment(1_000, true),
+            (_, ConvertedType::TIMESTAMP_MICROS) => NumberForm::Moment(1_000_000, true),
+            (_, ConvertedType::DATE) => NumberForm::Day,
+            _ => NumberForm::Plain,
         }
     }
 
     fn text(self, value: i64) -> String {
         match self {
-            Form::Plain => value.to_string(),
-            Form::Moment(parts, utc) => {
+            NumberForm::Plain => value.to_string(),
+            NumberForm::Moment(parts, utc) => {
                 let seconds = value.div_euclid(parts);
                 if utc { seconds.to_string() } else { local(seconds) }
             }
-            Form::Day => value.checked_mul(86_400).map(local).unwrap_or_default(),
+            NumberForm::Day => value.checked_mul(86_400).map(local).unwrap_or_default(),
         }
     }
 }
@@ -114,14 +114,14 @@ fn local(seconds: i64) -> String {
 }
 
 /// The values of a column of one group.
-struct Cells {
+struct ColumnCells {
     reader: ColumnReader,
-    form: Form,
+    form: NumberForm,
     /// The level of a value that is there.
     levels: i16,
 }
 
-impl Cells {
+impl ColumnCells {
     /// The texts of the next rows.
     fn take(&mut self, rows: usize) -> Result<Vec<String>, ParquetError> {
         let form = self.form;

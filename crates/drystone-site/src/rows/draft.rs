@@ -1,17 +1,17 @@
 //! A row as a reader finds it, before anything is settled.
 
-use super::places::Place;
-use crate::text::{Amount, Flags, JobId, Limit, State, When};
+use super::places::FilePlace;
+use crate::text::{Amount, Flags, JobLabel, RecordLimit, RecordState, When};
 
 /// A reader's facts about one row. Texts are those of the record.
 #[derive(Clone, Debug)]
-pub(crate) struct Draft<'a> {
+pub(crate) struct RowDraft<'a> {
     /// Position of the row.
-    pub(crate) place: Place,
+    pub(crate) place: FilePlace,
     /// The record, for examples.
     pub(crate) record: &'a [u8],
     /// Its name.
-    pub(crate) id: Option<JobId>,
+    pub(crate) id: Option<JobLabel>,
     /// Its raw number.
     pub(crate) raw: Option<u64>,
     pub(crate) cluster: &'a [u8],
@@ -33,8 +33,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) elapsed: Option<u32>,
     /// Seconds.
     pub(crate) suspended: Option<u32>,
-    pub(crate) limit: Limit,
-    pub(crate) state: State,
+    pub(crate) limit: RecordLimit,
+    pub(crate) state: RecordState,
     /// The state as written, where it is none that is known.
     pub(crate) word: &'a [u8],
     pub(crate) canceller: &'a [u8],
@@ -50,10 +50,10 @@ pub(crate) struct Draft<'a> {
     pub(crate) name: &'a [u8],
 }
 
-impl<'a> Draft<'a> {
+impl<'a> RowDraft<'a> {
     /// A row of which nothing is known.
-    pub(crate) fn new(place: Place, record: &'a [u8]) -> Draft<'a> {
-        Draft {
+    pub(crate) fn new(place: FilePlace, record: &'a [u8]) -> RowDraft<'a> {
+        RowDraft {
             place,
             record,
             id: None,
@@ -74,8 +74,8 @@ impl<'a> Draft<'a> {
             end: When::Unknown,
             elapsed: None,
             suspended: None,
-            limit: Limit::Unknown,
-            state: State::Other,
+            limit: RecordLimit::Unknown,
+            state: RecordState::Other,
             word: b"",
             canceller: b"",
             asked: Amount::UNKNOWN,

@@ -4,42 +4,42 @@
 //! still be in either hour is settled by the numbers of the jobs: they ascend while the clock goes
 //! back.
 
-use super::table::Rows;
+use super::table::AccountingRows;
 
 /// The moments that a time may mean: one, or two.
 pub(crate) type Candidates = [i64; 2];
 
 /// The times of a row: submitted, eligible, started, ended. 0 is unknown.
-pub(crate) type Times = [i64; 4];
+pub(crate) type RowTimes = [i64; 4];
 
 /// A row that waits for the others of its hour.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Open {
+pub(crate) struct OpenHour {
     pub(crate) row: u32,
     /// The times if it was submitted in the first hour, and if in the second.
-    pub(crate) choices: [Times; 2],
+    pub(crate) choices: [RowTimes; 2],
 }
 
 /// Result of ordering a row's times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Settled {
     /// By themselves.
-    Times(Times),
+    Times(RowTimes),
     /// By the other rows.
-    Open([Times; 2]),
+    Open([RowTimes; 2]),
 }
 
 /// Chooses among the moments that each time may mean: first what keeps the order, then what agrees
 /// with the run time, then the earlier.
 pub(crate) fn settle(times: [Candidates; 4], ran: Option<i64>) -> Settled {
-    let mut best: [Option<((u8, i64), Times)>; 2] = [None, None];
+    let mut best: [Option<((u8, i64), RowTimes)>; 2] = [None, None];
     for choice in 0..16u8 {
         let pick = |at: usize| times[at][usize::from(choice >> at & 1)];
         // The second moment of a time that has one only is no choice.
         if (0..4).any(|at| choice >> at & 1 == 1 && times[at][0] == times[at][1]) {
             continue;
         }
-        let chosen: Times = [pick(0), pick(1), pick(2), pick(3)];
+        let chosen: RowTimes = [pick(0), pick(1), pick(2), pick(3)];
         let cost = cost(&chosen, ran);
         let second = usize::from(choice & 1);
         // Ascending choices: of equals the earlier stays.
@@ -58,7 +58,7 @@ pub(crate) fn settle(times: [Candidates; 4], ran: Option<i64>) -> Settled {
 }
 
 /// Returns the number of breaks of the order, and the distance of the length from the run time.
-fn cost(times: &Times, ran: Option<i64>) -> (u8, i64) {
+fn cost(times: &RowTimes, ran: Option<i64>) -> (u8, i64) {
     let mut last = 0;
     let mut broken = 0;
     for &time in times.iter().filter(|&&t| t > 0) {
@@ -72,8 +72,8 @@ fn cost(times: &Times, ran: Option<i64>) -> (u8, i64) {
 /// Settles what is open: within one change of the clocks, jobs in the order of their numbers were
 /// submitted in the first hour up to some number and in the second from there on. The number is the
 /// one that breaks the order least, the highest of equals.
-pub(crate) fn close(mut open: Vec<Open>, rows: &mut Rows) {
-    let number = |rows: &Rows, o: &Open| {
+pub(crate) fn close(mut open: Vec<OpenHour>, rows: &mut AccountingRows) {
+    let number = |rows: &AccountingRows, o: &OpenHour| {
         let row = rows.get(o.row);
         let of_array = matches!(row.part(), super::RowPart::Task(_) | super::RowPart::Tasks(_));
         if of_array { row.of } else { row.id }
@@ -88,7 +88,7 @@ pub(crate) fn close(mut open: Vec<Open>, rows: &mut Rows) {
 }
 
 /// Clocks are never set back twice within two days.
-fn day(open: &Open) -> i64 {
+fn day(open: &OpenHour) -> i64 {
     (open.choices[0][0] + 43_200) / (2 * 86_400)
 }
 
@@ -102,7 +102,7 @@ fn split(times: &[i64]) -> usize {
     if all == 0 { times.len() } else { deepest.unwrap_or(times.len()) }
 }
 
-fn put(rows: &mut Rows, at: u32, times: &Times) {
+fn put(rows: &mut AccountingRows, at: u32, times: &RowTimes) {
     let row = rows.get_mut(at);
     let stamp = |time: i64| u32::try_from(time).unwrap_or(0);
     (row.submit, row.eligible) = (stamp(times[0]), stamp(times[1]));

@@ -1,38 +1,38 @@
 //! Takes what readers find, settles times, and puts rows into the table.
 
-use super::draft::Draft;
-use super::folds::{self, Candidates, Open, Settled};
-use super::places::{Files, Place};
+use super::draft::RowDraft;
+use super::folds::{self, Candidates, OpenHour, Settled};
+use super::places::{FileNames, FilePlace};
 use super::symbols::Symbol;
-use super::table::{NONE, Note, Row, RowPart, Shape, Table, Where, Who};
-use super::troubles::{Trouble, Troubles};
-use crate::clock::{Local, Lookup, Zone};
+use super::table::{AccountingRow, AccountingTable, NONE, RowNote, RowPart, RowShape, Where, Who};
+use super::troubles::{RowTrouble, Troubles};
+use crate::clock::{Local, Zone, ZoneLookup};
 use crate::error::SiteError;
-use crate::rules::{Example, Rule, Tally};
-use crate::text::{Form, Part, UNKNOWN, When};
+use crate::rules::{Example, ImportRule, RuleTally};
+use crate::text::{IdPart, TimeForm, UNKNOWN, When};
 
 /// Settings of reading rows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Settings {
+pub(crate) struct ReadSettings {
     /// The zone of times that have none.
     pub(crate) zone: Option<Zone>,
     /// Notation of times, beside the usual forms.
-    pub(crate) form: Form,
+    pub(crate) form: TimeForm,
     /// Only rows of this cluster.
     pub(crate) cluster: Option<String>,
 }
 
 /// Constructor of intakes of parts of a file.
-pub(crate) struct Recipe {
-    settings: Settings,
+pub(crate) struct IntakeRecipe {
+    settings: ReadSettings,
     cluster: Option<Vec<u8>>,
-    files: Files,
+    files: FileNames,
 }
 
-impl Recipe {
+impl IntakeRecipe {
     /// An intake of a part of the file that other parts come before.
-    pub(crate) fn part(&self) -> Intake {
-        let mut part = Intake::new(self.settings.clone());
+    pub(crate) fn part(&self) -> RowIntake {
+        let mut part = RowIntake::new(self.settings.clone());
         part.cluster.clone_from(&self.cluster);
         part.table.files = self.files.clone();
         part.leading = Some(Vec::new());
@@ -44,20 +44,20 @@ impl Recipe {
 const MANY: u64 = 1_000;
 
 /// Rows read so far.
-pub(crate) struct Intake {
-    pub(crate) table: Table,
-    pub(crate) tally: Tally,
-    pub(crate) form: Form,
+pub(crate) struct RowIntake {
+    pub(crate) table: AccountingTable,
+    pub(crate) tally: RuleTally,
+    pub(crate) form: TimeForm,
     cluster: Option<Vec<u8>>,
-    zone: Option<Lookup>,
-    open: Vec<Open>,
+    zone: Option<ZoneLookup>,
+    open: Vec<OpenHour>,
     /// Jobs whose steps were found elsewhere than behind their own row.
-    pub(crate) orphans: Vec<(Symbol, Place)>,
+    pub(crate) orphans: Vec<(Symbol, FilePlace)>,
     /// The name of the last job, and its raw number as text.
     last_job: [Vec<u8>; 2],
     /// Of a part of a file that another part comes before: jobs whose steps come before the first
     /// job.
-    leading: Option<Vec<(Vec<u8>, Place)>>,
+    leading: Option<Vec<(Vec<u8>, FilePlace)>>,
     /// True if a job has come.
     begun: bool,
     /// Rows in which End - Start is an hour off Elapsed + Suspended, and all rows that know these.
@@ -69,15 +69,15 @@ pub(crate) struct Intake {
     before: u64,
 }
 
-impl Intake {
-    pub(crate) fn new(settings: Settings) -> Intake {
-        let Settings { zone, form, cluster } = settings;
-        Intake {
-            table: Table::default(),
-            tally: Tally::default(),
+impl RowIntake {
+    pub(crate) fn new(settings: ReadSettings) -> RowIntake {
+        let ReadSettings { zone, form, cluster } = settings;
+        RowIntake {
+            table: AccountingTable::default(),
+            tally: RuleTally::default(),
             form,
             cluster: cluster.map(String::into_bytes),
-            zone: zone.map(Lookup::new),
+            zone: zone.map(ZoneLookup::new),
             open: Vec::new(),
             orphans: Vec::new(),
             last_job: [Vec::new(), Vec::new()],
@@ -91,7 +91,7 @@ impl Intake {
     }
 
     /// Notes what may ail every row of the file.
-    pub(crate) fn trouble(&mut self, trouble: Trouble, place: Place, value: &[u8]) {
+    pub(crate) fn trouble(&mut self, trouble: RowTrouble, place: FilePlace, value: &[u8]) {
         let files = &self.table.files;
         self.troubles.add(trouble, || files.text(place), value);
     }
@@ -104,7 +104,7 @@ impl Intake {
         self.troubles.of(self.read - self.before).map_or(Ok(()), Err)
     }
 
-    /// As [`Intake::troubled`], of so many rows that the others will hardly be better.
+    /// As [`RowIntake::troubled`], of so many rows that the others will hardly be better.
     ///
     /// # Errors
     /// As there.
@@ -124,14 +124,14 @@ impl Intake {
     }
 
     /// Returns a constructor of intakes of parts of a file that can be absorbed.
-    pub(crate) fn recipe(&self) -> Recipe {
-        let settings = Settings { zone: self.zone().cloned(), form: self.form.clone(), cluster: None };
-        Recipe { settings, cluster: self.cluster.clone(), files: self.table.files.clone() }
+    pub(crate) fn recipe(&self) -> IntakeRecipe {
+        let settings = ReadSettings { zone: self.zone().cloned(), form: self.form.clone(), cluster: None };
+        IntakeRecipe { settings, cluster: self.cluster.clone(), files: self.table.files.clone() }
     }
 
     /// Takes what a part of the file brought, as if its rows came here one by one. The part is as
     /// new then.
-    pub(crate) fn absorb(&mut self, part: &mut Intake) {
+    pub(crate) fn absorb(&mut self, part: &mut RowIntake) {
         for (of, place) in part.leading.iter_mut().flat_map(|leading| leading.drain(..)) {
             self.orphan(&of, place);
         }
@@ -139,7 +139,7 @@ impl Intake {
         let renamed = self.table.absorb(&part.table);
         part.table.clear();
         self.tally.absorb(std::mem::take(&mut part.tally));
-        self.open.extend(part.open.drain(..).map(|open| Open { row: rows + open.row, ..open }));
+        self.open.extend(part.open.drain(..).map(|open| OpenHour { row: rows + open.row, ..open }));
         for (of, place) in part.orphans.drain(..) {
             self.push_orphan(renamed[of.0 as usize], place);
         }
@@ -156,27 +156,27 @@ impl Intake {
     }
 
     /// Counts a row that cannot be used.
-    pub(crate) fn bad(&mut self, rule: Rule, place: Place, record: &[u8], core_seconds: u64) {
+    pub(crate) fn bad(&mut self, rule: ImportRule, place: FilePlace, record: &[u8], core_seconds: u64) {
         self.read += 1;
         self.count(rule, place, record, core_seconds);
     }
 
     /// Counts a row that is a part of a job's story, and no job.
-    pub(crate) fn event(&mut self, place: Place, record: &[u8]) {
+    pub(crate) fn event(&mut self, place: FilePlace, record: &[u8]) {
         self.read += 1;
-        self.count(Rule::Event, place, record, 0);
+        self.count(ImportRule::Event, place, record, 0);
     }
 
     /// Counts a row that a rule applies to.
-    pub(crate) fn count(&mut self, rule: Rule, place: Place, record: &[u8], core_seconds: u64) {
+    pub(crate) fn count(&mut self, rule: ImportRule, place: FilePlace, record: &[u8], core_seconds: u64) {
         let files = &self.table.files;
         self.tally.row(rule, core_seconds, || Example::new(files.text(place), record));
     }
 
     /// A step of the job of this name.
     #[inline]
-    pub(crate) fn step(&mut self, of: &[u8], place: Place, record: &[u8]) {
-        self.count(Rule::Step, place, record, 0);
+    pub(crate) fn step(&mut self, of: &[u8], place: FilePlace, record: &[u8]) {
+        self.count(ImportRule::Step, place, record, 0);
         match &mut self.leading {
             // Which job came before is not known here.
             Some(leading) if !self.begun => {
@@ -188,7 +188,7 @@ impl Intake {
         }
     }
 
-    fn orphan(&mut self, of: &[u8], place: Place) {
+    fn orphan(&mut self, of: &[u8], place: FilePlace) {
         if self.last_job.iter().any(|last| last == of) {
             return;
         }
@@ -196,7 +196,7 @@ impl Intake {
         self.push_orphan(parent, place);
     }
 
-    fn push_orphan(&mut self, parent: Symbol, place: Place) {
+    fn push_orphan(&mut self, parent: Symbol, place: FilePlace) {
         if self.orphans.last().is_none_or(|last| last.0 != parent) {
             self.orphans.push((parent, place));
         }
@@ -216,24 +216,24 @@ impl Intake {
     ///
     /// # Errors
     /// None yet.
-    pub(crate) fn push(&mut self, draft: &Draft<'_>) -> Result<(), SiteError> {
+    pub(crate) fn push(&mut self, draft: &RowDraft<'_>) -> Result<(), SiteError> {
         let seconds = draft.core_seconds();
         if let Some(cluster) = &self.cluster
             && draft.cluster != cluster.as_slice()
             && !draft.cluster.is_empty()
         {
-            self.count(Rule::OtherCluster, draft.place, draft.record, seconds);
+            self.count(ImportRule::OtherCluster, draft.place, draft.record, seconds);
             return Ok(());
         }
-        let mut row = Row::empty();
+        let mut row = AccountingRow::empty();
         if !self.identify(draft, &mut row) {
-            self.bad(Rule::JobId, draft.place, draft.record, seconds);
+            self.bad(ImportRule::JobId, draft.place, draft.record, seconds);
             return Ok(());
         }
         row.elapsed = draft.elapsed.unwrap_or(u32::MAX);
         row.suspended = draft.suspended.unwrap_or(u32::MAX);
         if !self.times(draft, &mut row) {
-            self.bad(Rule::Time, draft.place, draft.record, seconds);
+            self.bad(ImportRule::Time, draft.place, draft.record, seconds);
             return Ok(());
         }
         self.read += 1;
@@ -243,20 +243,20 @@ impl Intake {
     }
 
     /// The numbers; `false` where there is none.
-    fn identify(&mut self, draft: &Draft<'_>, row: &mut Row) -> bool {
+    fn identify(&mut self, draft: &RowDraft<'_>, row: &mut AccountingRow) -> bool {
         row.id = draft.raw.unwrap_or(NONE);
         let Some(id) = &draft.id else {
             return draft.raw.is_some();
         };
         row.of = id.number;
         match &id.part {
-            Part::Whole => {
+            IdPart::Whole => {
                 row.of = NONE;
                 row.id = draft.raw.unwrap_or(id.number);
             }
-            Part::Task(task) => row.set_part(RowPart::Task(*task)),
-            Part::Component(offset) => row.set_part(RowPart::Component(*offset)),
-            Part::Tasks(set) => {
+            IdPart::Task(task) => row.set_part(RowPart::Task(*task)),
+            IdPart::Component(offset) => row.set_part(RowPart::Component(*offset)),
+            IdPart::Tasks(set) => {
                 row.set_part(RowPart::Tasks(self.table.sets.len() as u32));
                 self.table.sets.push(set.clone());
             }
@@ -265,7 +265,7 @@ impl Intake {
     }
 
     /// The times; `false` where one is out of reach.
-    fn times(&mut self, draft: &Draft<'_>, row: &mut Row) -> bool {
+    fn times(&mut self, draft: &RowDraft<'_>, row: &mut AccountingRow) -> bool {
         let whens = [draft.submit, draft.eligible, draft.start, draft.end];
         let mut candidates: [Candidates; 4] = [[0; 2]; 4];
         let (mut twice, mut skipped) = (false, false);
@@ -275,7 +275,7 @@ impl Intake {
                 When::Epoch(moment) => [moment; 2],
                 When::Civil(civil) => match self.zone.as_mut().map(|zone| zone.local(civil)) {
                     None => {
-                        self.trouble(Trouble::NoZone, draft.place, crate::clock::text(civil).as_bytes());
+                        self.trouble(RowTrouble::NoZone, draft.place, crate::clock::text(civil).as_bytes());
                         return false;
                     }
                     Some(Local::Once(moment)) => [moment; 2],
@@ -297,17 +297,17 @@ impl Intake {
         let ran = known(draft.elapsed).map(|elapsed| elapsed + known(draft.suspended).unwrap_or(0));
         let mut times = candidates.map(|c| c[0]);
         if twice {
-            self.count(Rule::Twice, draft.place, draft.record, draft.core_seconds());
+            self.count(ImportRule::Twice, draft.place, draft.record, draft.core_seconds());
             times = match folds::settle(candidates, ran) {
                 Settled::Times(times) => times,
                 Settled::Open(choices) => {
-                    self.open.push(Open { row: self.table.rows.len() as u32, choices });
+                    self.open.push(OpenHour { row: self.table.rows.len() as u32, choices });
                     choices[0]
                 }
             };
         }
         if skipped {
-            self.count(Rule::Skipped, draft.place, draft.record, draft.core_seconds());
+            self.count(ImportRule::Skipped, draft.place, draft.record, draft.core_seconds());
         }
         if let (Some(ran), true) = (ran, times[2] > 0 && times[3] > 0) {
             self.hour_off.1 += 1;
@@ -320,10 +320,10 @@ impl Intake {
     }
 
     /// Everything else.
-    fn fill(&mut self, draft: &Draft<'_>, row: &mut Row) {
+    fn fill(&mut self, draft: &RowDraft<'_>, row: &mut AccountingRow) {
         let mut partition = draft.partition;
         if partition.contains(&b',') {
-            self.count(Rule::PartitionList, draft.place, draft.record, draft.core_seconds());
+            self.count(ImportRule::PartitionList, draft.place, draft.record, draft.core_seconds());
             partition = partition.split(|&b| b == b',').find(|name| !name.is_empty()).unwrap_or_default();
         }
         let table = &mut self.table;
@@ -343,8 +343,8 @@ impl Intake {
             constraints: names.intern_in(8, draft.constraints),
             asks: names.intern_in(12, &draft.asks),
         });
-        row.shape = table.shapes.intern(Shape { asked: draft.asked, held: draft.held, exclusive: draft.exclusive });
-        row.note = table.notes.intern(Note {
+        row.shape = table.shapes.intern(RowShape { asked: draft.asked, held: draft.held, exclusive: draft.exclusive });
+        row.note = table.notes.intern(RowNote {
             reason: names.intern_in(9, draft.reason),
             canceller: names.intern_in(10, draft.canceller),
             word: names.intern_in(11, draft.word),
@@ -369,7 +369,7 @@ impl Intake {
 
     /// The zone of local times.
     pub(crate) fn zone(&self) -> Option<&Zone> {
-        self.zone.as_ref().map(Lookup::zone)
+        self.zone.as_ref().map(ZoneLookup::zone)
     }
 }
 

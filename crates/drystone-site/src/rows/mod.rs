@@ -8,9 +8,9 @@ mod symbols;
 mod table;
 mod troubles;
 
-pub(crate) use draft::Draft;
-pub(crate) use intake::{Intake, Recipe, Settings, key_of};
-pub(crate) use places::Place;
+pub(crate) use draft::RowDraft;
+pub(crate) use intake::{IntakeRecipe, ReadSettings, RowIntake, key_of};
+pub(crate) use places::FilePlace;
 pub(crate) use symbols::{Cache, Interner, Symbol, Symbols};
-pub(crate) use table::{NONE, Note, Row, RowPart, Shape, Table, Where, Who};
-pub(crate) use troubles::Trouble;
+pub(crate) use table::{AccountingRow, AccountingTable, NONE, RowNote, RowPart, RowShape, Where, Who};
+pub(crate) use troubles::RowTrouble;

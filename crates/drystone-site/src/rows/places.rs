@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 /// The files that were read, by number.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Files {
+pub(crate) struct FileNames {
     names: Vec<Arc<str>>,
 }
 
 /// A place in one of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct FilePlace {
     /// The file.
     pub(crate) file: u16,
     /// The line or, where there are no lines, the number of the record, from 1.
     pub(crate) line: u32,
 }
 
-impl Files {
+impl FileNames {
     /// Adds a file.
     pub(crate) fn add(&mut self, name: &str) -> u16 {
         self.names.push(name.into());
@@ -25,7 +25,7 @@ impl Files {
     }
 
     /// File and line, for people.
-    pub(crate) fn text(&self, place: Place) -> String {
+    pub(crate) fn text(&self, place: FilePlace) -> String {
         let name = self.names.get(usize::from(place.file)).map_or("?", |name| name);
         format!("{name}:{}", place.line)
     }

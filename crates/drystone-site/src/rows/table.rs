@@ -1,9 +1,9 @@
 //! The table of rows: one small record each, and what they share.
 
-use super::Place;
-use super::places::Files;
+use super::FilePlace;
+use super::places::FileNames;
 use super::symbols::{Interner, Symbol, Symbols};
-use crate::text::{Amount, Flags, Limit, State, TaskSet};
+use crate::text::{Amount, Flags, RecordLimit, RecordState, TaskSet};
 
 /// No number: of an array, a task, a component.
 pub(crate) const NONE: u64 = u64::MAX;
@@ -32,7 +32,7 @@ pub(crate) struct Where {
 
 /// Demand and allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Shape {
+pub(crate) struct RowShape {
     pub(crate) asked: Amount,
     pub(crate) held: Amount,
     /// True if it asked for whole nodes.
@@ -41,7 +41,7 @@ pub(crate) struct Shape {
 
 /// Further facts of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Note {
+pub(crate) struct RowNote {
     pub(crate) reason: Symbol,
     /// User who cancelled it.
     pub(crate) canceller: Symbol,
@@ -54,7 +54,7 @@ pub(crate) struct Note {
 
 /// One row. Times are seconds since 1970, 0 for unknown.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row {
+pub(crate) struct AccountingRow {
     /// Raw number of the job; [`NONE`].
     pub(crate) id: u64,
     /// Number of the array, or of the heterogeneous job it is part of; [`NONE`].
@@ -81,7 +81,7 @@ pub(crate) struct Row {
     pub(crate) name: u32,
     pub(crate) line: u32,
     pub(crate) file: u16,
-    pub(crate) state: State,
+    pub(crate) state: RecordState,
     kind: PartKind,
 }
 
@@ -110,10 +110,10 @@ const LIMIT_UNKNOWN: u32 = u32::MAX;
 const LIMIT_PARTITION: u32 = u32::MAX - 1;
 const LIMIT_UNLIMITED: u32 = u32::MAX - 2;
 
-impl Row {
+impl AccountingRow {
     /// A row of which nothing is known.
-    pub(crate) fn empty() -> Row {
-        Row {
+    pub(crate) fn empty() -> AccountingRow {
+        AccountingRow {
             id: NONE,
             of: NONE,
             part: 0,
@@ -133,26 +133,26 @@ impl Row {
             name: 0,
             line: 0,
             file: 0,
-            state: State::Other,
+            state: RecordState::Other,
             kind: PartKind::Whole,
         }
     }
 
-    pub(crate) fn set_limit(&mut self, limit: Limit) {
+    pub(crate) fn set_limit(&mut self, limit: RecordLimit) {
         self.limit = match limit {
-            Limit::Unknown => LIMIT_UNKNOWN,
-            Limit::Partition => LIMIT_PARTITION,
-            Limit::Unlimited => LIMIT_UNLIMITED,
-            Limit::Seconds(seconds) => seconds.min(LIMIT_UNLIMITED - 1),
+            RecordLimit::Unknown => LIMIT_UNKNOWN,
+            RecordLimit::Partition => LIMIT_PARTITION,
+            RecordLimit::Unlimited => LIMIT_UNLIMITED,
+            RecordLimit::Seconds(seconds) => seconds.min(LIMIT_UNLIMITED - 1),
         };
     }
 
-    pub(crate) fn limit(&self) -> Limit {
+    pub(crate) fn limit(&self) -> RecordLimit {
         match self.limit {
-            LIMIT_UNKNOWN => Limit::Unknown,
-            LIMIT_PARTITION => Limit::Partition,
-            LIMIT_UNLIMITED => Limit::Unlimited,
-            seconds => Limit::Seconds(seconds),
+            LIMIT_UNKNOWN => RecordLimit::Unknown,
+            LIMIT_PARTITION => RecordLimit::Partition,
+            LIMIT_UNLIMITED => RecordLimit::Unlimited,
+            seconds => RecordLimit::Seconds(seconds),
         }
     }
 
@@ -174,8 +174,8 @@ impl Row {
         }
     }
 
-    pub(crate) fn place(&self) -> Place {
-        Place { file: self.file, line: self.line }
+    pub(crate) fn place(&self) -> FilePlace {
+        FilePlace { file: self.file, line: self.line }
     }
 }
 
@@ -184,13 +184,13 @@ const PIECE: usize = 1 << 16;
 
 /// Rows in the order in which they were read.
 #[derive(Default)]
-pub(crate) struct Rows {
-    pieces: Vec<Vec<Row>>,
+pub(crate) struct AccountingRows {
+    pieces: Vec<Vec<AccountingRow>>,
     len: usize,
 }
 
-impl Rows {
-    pub(crate) fn push(&mut self, row: Row) {
+impl AccountingRows {
+    pub(crate) fn push(&mut self, row: AccountingRow) {
         if self.len == self.pieces.len() * PIECE {
             self.pieces.push(Vec::with_capacity(PIECE));
         }
@@ -212,54 +212,54 @@ impl Rows {
     }
 
     #[inline]
-    pub(crate) fn get(&self, at: u32) -> &Row {
+    pub(crate) fn get(&self, at: u32) -> &AccountingRow {
         let at = at as usize;
         &self.pieces[at / PIECE][at % PIECE]
     }
 
-    pub(crate) fn get_mut(&mut self, at: u32) -> &mut Row {
+    pub(crate) fn get_mut(&mut self, at: u32) -> &mut AccountingRow {
         let at = at as usize;
         &mut self.pieces[at / PIECE][at % PIECE]
     }
 
-    pub(crate) fn each_mut(&mut self, change: impl FnMut(&mut Row)) {
+    pub(crate) fn each_mut(&mut self, change: impl FnMut(&mut AccountingRow)) {
         self.pieces.iter_mut().flatten().for_each(change);
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &AccountingRow> {
         self.pieces.iter().flatten()
     }
 }
 
 /// The rows with all they refer to.
 #[derive(Default)]
-pub(crate) struct Table {
-    pub(crate) rows: Rows,
+pub(crate) struct AccountingTable {
+    pub(crate) rows: AccountingRows,
     pub(crate) names: Symbols,
     pub(crate) node_lists: Symbols,
     pub(crate) who: Interner<Who>,
     pub(crate) at: Interner<Where>,
-    pub(crate) shapes: Interner<Shape>,
-    pub(crate) notes: Interner<Note>,
+    pub(crate) shapes: Interner<RowShape>,
+    pub(crate) notes: Interner<RowNote>,
     /// Sets of tasks that rows stand for.
     pub(crate) sets: Vec<TaskSet>,
-    pub(crate) files: Files,
+    pub(crate) files: FileNames,
 }
 
-impl Table {
-    pub(crate) fn shape(&self, row: &Row) -> &Shape {
+impl AccountingTable {
+    pub(crate) fn shape(&self, row: &AccountingRow) -> &RowShape {
         self.shapes.get(row.shape)
     }
 
-    pub(crate) fn at(&self, row: &Row) -> &Where {
+    pub(crate) fn at(&self, row: &AccountingRow) -> &Where {
         self.at.get(row.at)
     }
 
-    pub(crate) fn who(&self, row: &Row) -> &Who {
+    pub(crate) fn who(&self, row: &AccountingRow) -> &Who {
         self.who.get(row.who)
     }
 
-    pub(crate) fn note(&self, row: &Row) -> &Note {
+    pub(crate) fn note(&self, row: &AccountingRow) -> &RowNote {
         self.notes.get(row.note)
     }
 
@@ -277,7 +277,7 @@ impl Table {
 
     /// Takes the rows of another table behind its own. Returns what its names are called here, by
     /// their numbers there.
-    pub(crate) fn absorb(&mut self, other: &Table) -> Vec<Symbol> {
+    pub(crate) fn absorb(&mut self, other: &AccountingTable) -> Vec<Symbol> {
         let names: Vec<Symbol> = other.names.all().map(|name| self.names.intern(other.names.bytes(name))).collect();
         let lists: Vec<Symbol> =
             other.node_lists.all().map(|list| self.node_lists.intern(other.node_lists.bytes(list))).collect();
@@ -300,8 +300,8 @@ impl Table {
         let at: Vec<u32> = at.collect();
         let shapes: Vec<u32> = other.shapes.items().iter().map(|&shape| self.shapes.intern(shape)).collect();
         let notes = other.notes.items().iter().map(|note| {
-            let Note { reason, canceller, word, flags, exit } = *note;
-            self.notes.intern(Note {
+            let RowNote { reason, canceller, word, flags, exit } = *note;
+            self.notes.intern(RowNote {
                 reason: named(reason),
                 canceller: named(canceller),
                 word: named(word),
@@ -328,7 +328,7 @@ impl Table {
     }
 
     /// Returns whether the row names nodes, and not that none were assigned.
-    pub(crate) fn has_nodes(&self, row: &Row) -> bool {
+    pub(crate) fn has_nodes(&self, row: &AccountingRow) -> bool {
         row.nodes != Symbol(0)
     }
 }
@@ -339,13 +339,19 @@ mod tests {
 
     #[test]
     fn a_row_is_small() {
-        assert_eq!(size_of::<Row>(), 88);
+        assert_eq!(size_of::<AccountingRow>(), 88);
     }
 
     #[test]
     fn limits_and_parts_come_back() {
-        let mut row = Row::empty();
-        for limit in [Limit::Unknown, Limit::Partition, Limit::Unlimited, Limit::Seconds(0), Limit::Seconds(86_400)] {
+        let mut row = AccountingRow::empty();
+        for limit in [
+            RecordLimit::Unknown,
+            RecordLimit::Partition,
+            RecordLimit::Unlimited,
+            RecordLimit::Seconds(0),
+            RecordLimit::Seconds(86_400),
+        ] {
             row.set_limit(limit);
             assert_eq!(row.limit(), limit);
         }

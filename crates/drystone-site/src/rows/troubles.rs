@@ -5,7 +5,7 @@ use crate::error::SiteError;
 
 /// Trouble that may affect every row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum RowTrouble {
     /// A time without a zone, where none is given.
     NoZone,
     /// A time relative to the day on which it was printed.
@@ -19,23 +19,23 @@ pub(crate) enum Trouble {
 /// Rows of each trouble, and the first of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Troubles {
-    found: [Option<Found>; 4],
+    found: [Option<FoundTrouble>; 4],
 }
 
 #[derive(Clone, Debug)]
-struct Found {
+struct FoundTrouble {
     rows: u64,
     place: String,
     value: String,
 }
 
 impl Troubles {
-    pub(super) fn add(&mut self, trouble: Trouble, place: impl FnOnce() -> String, value: &[u8]) {
+    pub(super) fn add(&mut self, trouble: RowTrouble, place: impl FnOnce() -> String, value: &[u8]) {
         match &mut self.found[trouble as usize] {
             Some(found) => found.rows += 1,
             none => {
                 let value = String::from_utf8_lossy(value).into_owned();
-                *none = Some(Found { rows: 1, place: place(), value });
+                *none = Some(FoundTrouble { rows: 1, place: place(), value });
             }
         }
     }
@@ -54,19 +54,19 @@ impl Troubles {
     /// Returns the error for a trouble of most of this many rows. Times without a zone do so from
     /// one in a hundred on: the rows are sound, and the zone is all that they lack.
     pub(super) fn of(&self, rows: u64) -> Option<SiteError> {
-        for trouble in [Trouble::NoZone, Trouble::Relative, Trouble::Form, Trouble::Padded] {
+        for trouble in [RowTrouble::NoZone, RowTrouble::Relative, RowTrouble::Form, RowTrouble::Padded] {
             let Some(found) = &self.found[trouble as usize] else { continue };
-            let many = if trouble == Trouble::NoZone { 100 } else { 2 };
+            let many = if trouble == RowTrouble::NoZone { 100 } else { 2 };
             let most = found.rows * 2 > rows || (found.rows > 1 && found.rows * many > rows);
             if !most {
                 continue;
             }
             let (place, value) = (found.place.clone(), found.value.clone());
             return Some(match trouble {
-                Trouble::NoZone => SiteError::NoZone { place, time: value },
-                Trouble::Relative => SiteError::RelativeTime { place, time: value },
-                Trouble::Form => SiteError::TimeForm { place, time: value },
-                Trouble::Padded => SiteError::Padded { place, example: format!("`{value}`") },
+                RowTrouble::NoZone => SiteError::NoZone { place, time: value },
+                RowTrouble::Relative => SiteError::RelativeTime { place, time: value },
+                RowTrouble::Form => SiteError::TimeForm { place, time: value },
+                RowTrouble::Padded => SiteError::Padded { place, example: format!("`{value}`") },
             });
         }
         None

@@ -6,7 +6,7 @@ use std::io::Write;
 
 /// Columns of a record that say what its job asks for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asking<'a> {
+pub(crate) struct AskColumns<'a> {
     /// `ReqTRES`, for the whole job.
     pub(crate) tres: &'a [u8],
     /// `AllocTRES`, which stands in where nothing is said of what was asked for.
@@ -22,7 +22,7 @@ pub(crate) struct Asking<'a> {
 /// `mem=4096n` or `mem=4096c` (kilobytes for each node or processor), `mem=all`,
 /// `gres/gpu:a100=4` (in all), `gres/gpu=2n` (for each node), `license/sim=1`. A total of memory
 /// is a number of its own and not repeated here.
-pub(crate) fn asks(of: Asking<'_>) -> Vec<u8> {
+pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     let tres = if of.tres.is_empty() { of.held } else { of.tres };
     let beyond = |text: &[u8]| memchr::memmem::find(text, b"gres/").or(memchr::memmem::find(text, b"license/"));
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn text(tres: &str, held: &str, gres: &str, licences: &str, memory: MemoryRequest) -> String {
-        let of = Asking {
+        let of = AskColumns {
             tres: tres.as_bytes(),
             held: held.as_bytes(),
             gres: gres.as_bytes(),

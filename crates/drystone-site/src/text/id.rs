@@ -5,7 +5,7 @@ use super::tasks::{TaskSet, tasks};
 
 /// Part of an array or of a heterogeneous job that a name means.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Part {
+pub(crate) enum IdPart {
     /// The job itself.
     Whole,
     /// One task of the array.
@@ -18,18 +18,18 @@ pub(crate) enum Part {
 
 /// A job's name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct JobId {
+pub(crate) struct JobLabel {
     /// The number.
     pub(crate) number: u64,
     /// Part of the job.
-    pub(crate) part: Part,
+    pub(crate) part: IdPart,
 }
 
 /// Meaning of a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Id<'a> {
     /// A job, an array's task or tasks, a component.
-    Job(JobId),
+    Job(JobLabel),
     /// A step of the job of this name.
     Step(&'a [u8]),
 }
@@ -40,19 +40,19 @@ impl Id<'_> {
     pub(crate) fn read(text: &[u8]) -> Option<Id<'_>> {
         let (number, rest) = leading(text)?;
         let part = match rest {
-            [] => Part::Whole,
+            [] => IdPart::Whole,
             [b'.', step @ ..] => return (!step.is_empty()).then_some(Id::Step(&text[..text.len() - rest.len()])),
             [b'_', b'[', inner @ ..] => {
                 // Slurm cuts at 64 bytes, and then the bracket may be missing.
                 let inner = inner.strip_suffix(b"]").or(inner.ends_with(b"...").then_some(inner))?;
-                Part::Tasks(tasks(inner)?)
+                IdPart::Tasks(tasks(inner)?)
             }
             [b'_', behind @ ..] | [b'+', behind @ ..] => {
                 let (index, after) = leading(behind)?;
                 let index = u32::try_from(index).ok().filter(|&i| i < u32::MAX - 8)?;
                 match after {
-                    [] if rest[0] == b'_' => Part::Task(index),
-                    [] => Part::Component(index),
+                    [] if rest[0] == b'_' => IdPart::Task(index),
+                    [] => IdPart::Component(index),
                     [b'.', step @ ..] => {
                         return (!step.is_empty()).then_some(Id::Step(&text[..text.len() - after.len()]));
                     }
@@ -61,7 +61,7 @@ impl Id<'_> {
             }
             _ => return None,
         };
-        Some(Id::Job(JobId { number, part }))
+        Some(Id::Job(JobLabel { number, part }))
     }
 }
 
@@ -72,17 +72,17 @@ mod tests {
     #[test]
     fn names_have_parts_and_steps() {
         let job = |text: &str| match Id::read(text.as_bytes()) {
-            Some(Id::Job(JobId { number, part })) => Some((number, part)),
+            Some(Id::Job(JobLabel { number, part })) => Some((number, part)),
             _ => None,
         };
-        assert_eq!(job("123"), Some((123, Part::Whole)));
-        assert_eq!(job("123_4"), Some((123, Part::Task(4))));
-        assert_eq!(job("123+1"), Some((123, Part::Component(1))));
+        assert_eq!(job("123"), Some((123, IdPart::Whole)));
+        assert_eq!(job("123_4"), Some((123, IdPart::Task(4))));
+        assert_eq!(job("123+1"), Some((123, IdPart::Component(1))));
         assert!(
-            matches!(job("123_[5-9%2]"), Some((123, Part::Tasks(set))) if set.len() == 5 && set.throttle == Some(2))
+            matches!(job("123_[5-9%2]"), Some((123, IdPart::Tasks(set))) if set.len() == 5 && set.throttle == Some(2))
         );
-        assert!(matches!(job("123_[1,3,5,7,1...]"), Some((123, Part::Tasks(set))) if set.cut && set.len() == 4));
-        assert!(matches!(job("123_[1,3,5,7,1..."), Some((123, Part::Tasks(set))) if set.cut));
+        assert!(matches!(job("123_[1,3,5,7,1...]"), Some((123, IdPart::Tasks(set))) if set.cut && set.len() == 4));
+        assert!(matches!(job("123_[1,3,5,7,1..."), Some((123, IdPart::Tasks(set))) if set.cut));
         for (step, of) in
             [("123.batch", "123"), ("123_4.0", "123_4"), ("123+0.extern", "123+0"), ("4.interactive", "4")]
         {

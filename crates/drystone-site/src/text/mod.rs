@@ -12,14 +12,14 @@ mod state;
 mod tasks;
 mod time;
 
-pub(crate) use asks::{Asking, asks};
-pub(crate) use id::{Id, JobId, Part};
+pub(crate) use asks::{AskColumns, asks};
+pub(crate) use id::{Id, IdPart, JobLabel};
 pub(crate) use message::is_message;
 pub(crate) use number::{
-    Limit, decimal, digits, is_missing, leading, limit_minutes, limit_span, megabytes, minutes_of, span, whole,
+    RecordLimit, decimal, digits, is_missing, leading, limit_minutes, limit_span, megabytes, minutes_of, span, whole,
 };
 pub(crate) use resources::{Amount, MemoryRequest, UNKNOWN, memory_request, tres};
-pub use state::{Flags, State};
+pub use state::{Flags, RecordState};
 pub(crate) use state::{state, state_word};
 pub(crate) use tasks::{TaskSet, tasks};
-pub(crate) use time::{Form, NoTime, When, guess_form};
+pub(crate) use time::{NoTime, TimeForm, When, guess_form};

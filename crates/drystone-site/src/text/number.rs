@@ -2,7 +2,7 @@
 
 /// A limit as a record says it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Limit {
+pub(crate) enum RecordLimit {
     /// Nothing is said.
     Unknown,
     /// The partition's own.
@@ -126,47 +126,47 @@ fn in_days(text: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 /// A limit in words, if it is one.
-fn limit_word(text: &[u8]) -> Option<Limit> {
+fn limit_word(text: &[u8]) -> Option<RecordLimit> {
     let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
     match text {
-        b"" => Some(Limit::Unknown),
-        _ if is("partition_limit") => Some(Limit::Partition),
-        _ if is("unlimited") || is("infinite") => Some(Limit::Unlimited),
-        _ if is_missing(text) || is("invalid") || is("unknown") || is("none") => Some(Limit::Unknown),
+        b"" => Some(RecordLimit::Unknown),
+        _ if is("partition_limit") => Some(RecordLimit::Partition),
+        _ if is("unlimited") || is("infinite") => Some(RecordLimit::Unlimited),
+        _ if is_missing(text) || is("invalid") || is("unknown") || is("none") => Some(RecordLimit::Unknown),
         _ => None,
     }
 }
 
 /// A limit in minutes, or a word for one.
 #[inline]
-pub(crate) fn limit_minutes(text: &[u8]) -> Option<Limit> {
+pub(crate) fn limit_minutes(text: &[u8]) -> Option<RecordLimit> {
     if let Some(minutes) = whole(text) {
         return Some(minutes_of(minutes));
     }
     // Part of a minute, as an average or a conversion leaves it.
     let seconds = decimal(text).map(|minutes| (minutes * 60.0).round());
     match seconds.filter(|&s| s < f64::from(u32::MAX - 8)) {
-        Some(seconds) => Some(Limit::Seconds(seconds as u32)),
+        Some(seconds) => Some(RecordLimit::Seconds(seconds as u32)),
         None => limit_word(text),
     }
 }
 
 /// Slurm's number of minutes: 2³² − 1 is no limit, 2³² − 2 is none given.
-pub(crate) fn minutes_of(minutes: u64) -> Limit {
+pub(crate) fn minutes_of(minutes: u64) -> RecordLimit {
     match minutes {
-        4_294_967_295 | 18_446_744_073_709_551_615 => Limit::Unlimited,
-        4_294_967_294 | 18_446_744_073_709_551_614 => Limit::Unknown,
+        4_294_967_295 | 18_446_744_073_709_551_615 => RecordLimit::Unlimited,
+        4_294_967_294 | 18_446_744_073_709_551_614 => RecordLimit::Unknown,
         // More than 136 years is no limit either.
         _ => u32::try_from(minutes.saturating_mul(60))
             .ok()
             .filter(|&s| s < u32::MAX - 8)
-            .map_or(Limit::Unlimited, Limit::Seconds),
+            .map_or(RecordLimit::Unlimited, RecordLimit::Seconds),
     }
 }
 
 /// A limit as a span, or a word for one.
-pub(crate) fn limit_span(text: &[u8]) -> Option<Limit> {
-    limit_word(text).or_else(|| span(text).map(Limit::Seconds))
+pub(crate) fn limit_span(text: &[u8]) -> Option<RecordLimit> {
+    limit_word(text).or_else(|| span(text).map(RecordLimit::Seconds))
 }
 
 /// Memory with a unit, `4G`, `62.50G`, `3000Mc`, in kilobytes; a number without one is in units of
@@ -232,18 +232,18 @@ mod tests {
 
     #[test]
     fn limits_have_words() {
-        assert_eq!(limit_minutes(b"1440"), Some(Limit::Seconds(86_400)));
-        assert_eq!(limit_minutes(b"UNLIMITED"), Some(Limit::Unlimited));
-        assert_eq!(limit_minutes(b"Partition_Limit"), Some(Limit::Partition));
-        assert_eq!(limit_minutes(b"4294967295"), Some(Limit::Unlimited));
-        assert_eq!(limit_minutes(b""), Some(Limit::Unknown));
+        assert_eq!(limit_minutes(b"1440"), Some(RecordLimit::Seconds(86_400)));
+        assert_eq!(limit_minutes(b"UNLIMITED"), Some(RecordLimit::Unlimited));
+        assert_eq!(limit_minutes(b"Partition_Limit"), Some(RecordLimit::Partition));
+        assert_eq!(limit_minutes(b"4294967295"), Some(RecordLimit::Unlimited));
+        assert_eq!(limit_minutes(b""), Some(RecordLimit::Unknown));
         assert_eq!(limit_minutes(b"soon"), None);
-        assert_eq!(limit_minutes(b"90.0"), Some(Limit::Seconds(5_400)));
-        assert_eq!(limit_minutes(b"7.25"), Some(Limit::Seconds(435)));
-        assert_eq!(limit_minutes(b"1.5e3"), Some(Limit::Seconds(90_000)));
-        assert_eq!(limit_minutes(b"nan"), Some(Limit::Unknown));
+        assert_eq!(limit_minutes(b"90.0"), Some(RecordLimit::Seconds(5_400)));
+        assert_eq!(limit_minutes(b"7.25"), Some(RecordLimit::Seconds(435)));
+        assert_eq!(limit_minutes(b"1.5e3"), Some(RecordLimit::Seconds(90_000)));
+        assert_eq!(limit_minutes(b"nan"), Some(RecordLimit::Unknown));
         assert_eq!(limit_minutes(b"-5"), None);
-        assert_eq!(limit_span(b"1-06:00:00"), Some(Limit::Seconds(108_000)));
+        assert_eq!(limit_span(b"1-06:00:00"), Some(RecordLimit::Seconds(108_000)));
     }
 
     #[test]

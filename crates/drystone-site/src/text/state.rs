@@ -1,33 +1,33 @@
-//! State of a job, or the way in which it ended.
+//! RecordState of a job, or the way in which it ended.
 
 use serde::{Deserialize, Serialize};
 
 macro_rules! states {
     ($($(#[$doc:meta])* $variant:ident = $word:literal, $code:literal;)*) => {
-        /// State of a job, or the way in which it ended, in Slurm's words.
+        /// RecordState of a job, or the way in which it ended, in Slurm's words.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
         #[repr(u8)]
-        pub enum State {
+        pub enum RecordState {
             $($(#[$doc])* $variant,)*
             /// A word that is none of these, or none at all.
             #[default]
             Other,
         }
 
-        impl State {
+        impl RecordState {
             /// Every state that has a word.
-            pub const ALL: &'static [State] = &[$(State::$variant,)*];
+            pub const ALL: &'static [RecordState] = &[$(RecordState::$variant,)*];
 
             /// Its word; empty for what is none.
             #[must_use]
             pub fn word(self) -> &'static str {
-                match self { $(State::$variant => $word,)* State::Other => "" }
+                match self { $(RecordState::$variant => $word,)* RecordState::Other => "" }
             }
 
             /// The state of a word or a short code, without regard to case.
             #[must_use]
-            pub fn named(word: &str) -> Option<State> {
-                $(if word.eq_ignore_ascii_case($word) || word.eq_ignore_ascii_case($code) { return Some(State::$variant); })*
+            pub fn named(word: &str) -> Option<RecordState> {
+                $(if word.eq_ignore_ascii_case($word) || word.eq_ignore_ascii_case($code) { return Some(RecordState::$variant); })*
                 None
             }
         }
@@ -71,28 +71,28 @@ states! {
     Configuring = "CONFIGURING", "CF";
 }
 
-impl State {
+impl RecordState {
     /// Returns whether it has ended for good.
     #[must_use]
     pub fn is_over(self) -> bool {
-        !matches!(self, State::Pending | State::Configuring) && !self.is_on()
+        !matches!(self, RecordState::Pending | RecordState::Configuring) && !self.is_on()
     }
 
     /// Returns whether it holds its processors.
     #[must_use]
     pub fn is_on(self) -> bool {
-        matches!(self, State::Running | State::Suspended | State::Resizing | State::Completing)
+        matches!(self, RecordState::Running | RecordState::Suspended | RecordState::Resizing | RecordState::Completing)
     }
 }
 
 /// Returns the first word of a state, and the user who cancelled the job, from `CANCELLED by 1234`.
 #[inline]
-pub(crate) fn state(text: &[u8]) -> (State, Option<&[u8]>) {
+pub(crate) fn state(text: &[u8]) -> (RecordState, Option<&[u8]>) {
     // Nearly all are these.
     match text {
-        b"COMPLETED" => return (State::Completed, None),
-        b"FAILED" => return (State::Failed, None),
-        b"TIMEOUT" => return (State::Timeout, None),
+        b"COMPLETED" => return (RecordState::Completed, None),
+        b"FAILED" => return (RecordState::Failed, None),
+        b"TIMEOUT" => return (RecordState::Timeout, None),
         _ => {}
     }
     let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
@@ -101,12 +101,12 @@ pub(crate) fn state(text: &[u8]) -> (State, Option<&[u8]>) {
     (state_word(word), by)
 }
 
-pub(crate) fn state_word(word: &[u8]) -> State {
+pub(crate) fn state_word(word: &[u8]) -> RecordState {
     // As Americans write it.
     if word.eq_ignore_ascii_case(b"canceled") {
-        return State::Cancelled;
+        return RecordState::Cancelled;
     }
-    std::str::from_utf8(word).ok().and_then(State::named).unwrap_or_default()
+    std::str::from_utf8(word).ok().and_then(RecordState::named).unwrap_or_default()
 }
 
 /// Slurm's notes on the start of a job.
@@ -160,13 +160,13 @@ mod tests {
 
     #[test]
     fn states_have_words_codes_and_a_canceller() {
-        assert_eq!(state(b"CANCELLED by 380693"), (State::Cancelled, Some(&b"380693"[..])));
-        assert_eq!(state(b"CA"), (State::Cancelled, None));
-        assert_eq!(state(b"out_of_memory"), (State::OutOfMemory, None));
-        assert_eq!(state(b"Canceled"), (State::Cancelled, None));
-        assert_eq!(state(b"STAGE_OUT"), (State::Other, None));
-        assert_eq!(state(b""), (State::Other, None));
-        assert_eq!(state(b"CANCELLED by "), (State::Cancelled, None));
+        assert_eq!(state(b"CANCELLED by 380693"), (RecordState::Cancelled, Some(&b"380693"[..])));
+        assert_eq!(state(b"CA"), (RecordState::Cancelled, None));
+        assert_eq!(state(b"out_of_memory"), (RecordState::OutOfMemory, None));
+        assert_eq!(state(b"Canceled"), (RecordState::Cancelled, None));
+        assert_eq!(state(b"STAGE_OUT"), (RecordState::Other, None));
+        assert_eq!(state(b""), (RecordState::Other, None));
+        assert_eq!(state(b"CANCELLED by "), (RecordState::Cancelled, None));
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(crate) enum When {
 
 /// Notation of moments, beside the forms that are known without being declared.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Form(pub(crate) Option<String>);
+pub(crate) struct TimeForm(pub(crate) Option<String>);
 
 /// A text that is no moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub(crate) enum NoTime {
     Unreadable,
 }
 
-impl Form {
+impl TimeForm {
     /// Reads one: `2026-01-31T12:00:00` with a blank or a `T`, perhaps a fraction and a distance
     /// from UTC; seconds since 1970; `Unknown`, `None`, nothing; or the form that was given.
     #[inline]
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<When, NoTime> {
-        Form::default().read(text.as_bytes())
+        TimeForm::default().read(text.as_bytes())
     }
 
     #[test]
@@ -232,10 +232,10 @@ mod tests {
 
     #[test]
     fn any_form_can_be_given() {
-        let form = Form(Some("%d.%m.%Y %H:%M".to_string()));
+        let form = TimeForm(Some("%d.%m.%Y %H:%M".to_string()));
         assert_eq!(form.read(b"31.01.2026 12:00"), Ok(When::Civil(1_769_860_800)));
         assert_eq!(form.read(b"Unknown"), Ok(When::Unknown));
-        let form = Form(Some("%Y%m%d-%H%M%S%z".to_string()));
+        let form = TimeForm(Some("%Y%m%d-%H%M%S%z".to_string()));
         assert_eq!(form.read(b"20260131-120000+0100"), Ok(When::Epoch(1_769_857_200)));
         assert_eq!(form.read(b"x"), Err(NoTime::Unreadable));
     }

@@ -1,6 +1,6 @@
 //! Jobs by what they have in common.
 
-use super::{Division, Figures, Group, Waited};
+use super::{WaitDivision, WaitFigures, WaitGroup, WaitedJob};
 use crate::clock::Zone;
 use crate::site::SiteJob;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// A property that jobs are divided by.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum By {
+pub enum GroupProperty {
     /// Account.
     Account,
     /// Partition or queue.
@@ -28,49 +28,57 @@ pub enum By {
     Reason,
 }
 
-impl By {
+impl GroupProperty {
     /// Every property.
-    pub const ALL: &'static [By] =
-        &[By::Account, By::Partition, By::User, By::Qos, By::Gpu, By::Size, By::Hour, By::Reason];
+    pub const ALL: &'static [GroupProperty] = &[
+        GroupProperty::Account,
+        GroupProperty::Partition,
+        GroupProperty::User,
+        GroupProperty::Qos,
+        GroupProperty::Gpu,
+        GroupProperty::Size,
+        GroupProperty::Hour,
+        GroupProperty::Reason,
+    ];
 
     /// Its word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            By::Account => "account",
-            By::Partition => "partition",
-            By::User => "user",
-            By::Qos => "qos",
-            By::Gpu => "gpu",
-            By::Size => "size",
-            By::Hour => "hour",
-            By::Reason => "reason",
+            GroupProperty::Account => "account",
+            GroupProperty::Partition => "partition",
+            GroupProperty::User => "user",
+            GroupProperty::Qos => "qos",
+            GroupProperty::Gpu => "gpu",
+            GroupProperty::Size => "size",
+            GroupProperty::Hour => "hour",
+            GroupProperty::Reason => "reason",
         }
     }
 
     /// Returns whether its values have an order of their own.
     fn is_ordered(self) -> bool {
-        matches!(self, By::Gpu | By::Size | By::Hour)
+        matches!(self, GroupProperty::Gpu | GroupProperty::Size | GroupProperty::Hour)
     }
 
     /// A number for its order, and its name.
     fn of(self, job: &SiteJob<'_>, zone: &Zone) -> (u32, String) {
         let named = |text: &str| if text.is_empty() { "(unknown)".to_string() } else { text.to_string() };
         match self {
-            By::Account => (0, named(&job.account)),
-            By::Partition => (0, named(&job.partition)),
-            By::User => (0, named(&job.user)),
-            By::Qos => (0, named(&job.qos)),
-            By::Reason => {
+            GroupProperty::Account => (0, named(&job.account)),
+            GroupProperty::Partition => (0, named(&job.partition)),
+            GroupProperty::User => (0, named(&job.user)),
+            GroupProperty::Qos => (0, named(&job.qos)),
+            GroupProperty::Reason => {
                 (0, if matches!(job.reason.as_ref(), "" | "None") { "(none)".into() } else { job.reason.to_string() })
             }
-            By::Gpu => match job.gpus {
+            GroupProperty::Gpu => match job.gpus {
                 None => (u32::MAX, "(unknown)".to_string()),
                 Some(0) => (0, "0".to_string()),
                 Some(gpus) => power(gpus),
             },
-            By::Size => job.cpus.map_or((u32::MAX, "(unknown)".to_string()), power),
-            By::Hour => {
+            GroupProperty::Size => job.cpus.map_or((u32::MAX, "(unknown)".to_string()), power),
+            GroupProperty::Hour => {
                 let hour = zone.civil(super::begins(job)).rem_euclid(86_400) / 3_600;
                 (u32::try_from(hour).unwrap_or(0), format!("{hour:02}:00"))
             }
@@ -86,30 +94,32 @@ fn power(number: u32) -> (u32, String) {
 }
 
 /// Groups in the making.
-pub(super) struct Gathered {
-    by: By,
-    groups: BTreeMap<(u32, String), Vec<Waited>>,
+pub(super) struct GatheredGroups {
+    by: GroupProperty,
+    groups: BTreeMap<(u32, String), Vec<WaitedJob>>,
 }
 
-impl Gathered {
-    pub(super) fn new(by: By) -> Gathered {
-        Gathered { by, groups: BTreeMap::new() }
+impl GatheredGroups {
+    pub(super) fn new(by: GroupProperty) -> GatheredGroups {
+        GatheredGroups { by, groups: BTreeMap::new() }
     }
 
-    pub(super) fn add(&mut self, job: &SiteJob<'_>, zone: &Zone, waited: Waited) {
+    pub(super) fn add(&mut self, job: &SiteJob<'_>, zone: &Zone, waited: WaitedJob) {
         self.groups.entry(self.by.of(job, zone)).or_default().push(waited);
     }
 
-    pub(super) fn finish(self) -> Division {
-        let figures =
-            |(key, mut jobs): ((u32, String), Vec<Waited>)| Group { name: key.1, figures: Figures::of(&mut jobs) };
-        let mut groups: Vec<Group> = self.groups.into_iter().map(figures).collect();
+    pub(super) fn finish(self) -> WaitDivision {
+        let figures = |(key, mut jobs): ((u32, String), Vec<WaitedJob>)| WaitGroup {
+            name: key.1,
+            figures: WaitFigures::of(&mut jobs),
+        };
+        let mut groups: Vec<WaitGroup> = self.groups.into_iter().map(figures).collect();
         if !self.by.is_ordered() {
             groups.sort_by(|a, b| {
                 b.figures.core_hours.total_cmp(&a.figures.core_hours).then_with(|| a.name.cmp(&b.name))
             });
         }
-        Division { by: self.by, groups }
+        WaitDivision { by: self.by, groups }
     }
 }
 

@@ -6,11 +6,11 @@
 mod classes;
 mod week;
 
-pub use classes::By;
-pub use week::Week;
+pub use classes::GroupProperty;
+pub use week::HoursOfWeek;
 
 use crate::clock::{self, Zone};
-use crate::jobs::{Kind, Marks};
+use crate::jobs::{JobMarks, SiteJobFate};
 use crate::site::{Site, SiteJob};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,9 +23,9 @@ const NAMED: usize = 10;
 
 /// Options of the report.
 #[derive(Clone, Debug, Default)]
-pub struct Question {
+pub struct WaitsOptions {
     /// Properties by which jobs are divided.
-    pub by: Vec<By>,
+    pub by: Vec<GroupProperty>,
     /// Only jobs that began to wait at this moment or later, in seconds since 1970.
     pub since: Option<i64>,
     /// Only jobs that began to wait before this moment.
@@ -36,7 +36,7 @@ pub struct Question {
 
 /// Figures of the waits of some jobs. Spans are in seconds.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Figures {
+pub struct WaitFigures {
     /// Jobs that started and whose wait is known.
     pub jobs: u64,
     /// Mean wait.
@@ -59,20 +59,20 @@ pub struct Figures {
 
 /// Figures of the jobs that have something in common.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Group {
+pub struct WaitGroup {
     /// Common value.
     pub name: String,
     /// Their waits.
-    pub figures: Figures,
+    pub figures: WaitFigures,
 }
 
 /// All groups by one property.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Division {
+pub struct WaitDivision {
     /// The property.
-    pub by: By,
+    pub by: GroupProperty,
     /// Its values, in their own order, else those with most core-hours first.
-    pub groups: Vec<Group>,
+    pub groups: Vec<WaitGroup>,
 }
 
 /// A calendar month in the zone of the site.
@@ -81,7 +81,7 @@ pub struct Month {
     /// `2026-01`.
     pub name: String,
     /// Waits of the jobs that began to wait in it.
-    pub figures: Figures,
+    pub figures: WaitFigures,
     /// Change of the median against the month before, in seconds.
     pub median_change: Option<f64>,
     /// Change of the mean, in seconds.
@@ -115,7 +115,7 @@ pub struct LongWait {
 
 /// The waits of a site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Waits {
+pub struct SiteWaits {
     /// The format's version.
     pub schema: String,
     /// Name of the site and, where one is asked for, of the pool.
@@ -135,11 +135,11 @@ pub struct Waits {
     /// Those that started, and of which the submission is unknown.
     pub unknown: u64,
     /// Waits of all.
-    pub all: Figures,
+    pub all: WaitFigures,
     /// Waits by properties.
-    pub divisions: Vec<Division>,
+    pub divisions: Vec<WaitDivision>,
     /// Queue and use by the hour of the week.
-    pub week: Week,
+    pub week: HoursOfWeek,
     /// The longest waits.
     pub longest: Vec<LongWait>,
     /// Month by month.
@@ -150,7 +150,7 @@ pub struct Waits {
 
 /// A job as far as its wait matters.
 #[derive(Clone, Copy)]
-struct Waited {
+struct WaitedJob {
     wait: f64,
     run: f64,
     core_hours: f64,
@@ -166,12 +166,12 @@ fn begins(job: &SiteJob<'_>) -> i64 {
 ///
 /// Cost: O(n log n) for n jobs.
 #[must_use]
-pub fn waits(site: &Site, question: &Question) -> Waits {
+pub fn waits(site: &Site, question: &WaitsOptions) -> SiteWaits {
     let manifest = &site.manifest;
     let zone = Zone::named(&manifest.time_zone).unwrap_or_else(|_| Zone::utc());
     let from = question.since.unwrap_or(manifest.window.from);
     let until = question.until.unwrap_or(manifest.window.until.saturating_add(1));
-    let mut waits = Waits {
+    let mut waits = SiteWaits {
         schema: WAITS_SCHEMA.to_string(),
         site: title(site, question.pool),
         time_zone: zone.name().to_string(),
@@ -181,16 +181,17 @@ pub fn waits(site: &Site, question: &Question) -> Waits {
         never_started: 0,
         still_waiting: 0,
         unknown: 0,
-        all: Figures::default(),
+        all: WaitFigures::default(),
         divisions: Vec::new(),
         week: week::week(site, question.pool, &zone, (from, until.min(manifest.window.until))),
         longest: Vec::new(),
         months: Vec::new(),
         notes: Vec::new(),
     };
-    let mut all: Vec<Waited> = Vec::new();
-    let mut divisions: Vec<classes::Gathered> = question.by.iter().map(|&by| classes::Gathered::new(by)).collect();
-    let mut months: BTreeMap<String, Vec<Waited>> = BTreeMap::new();
+    let mut all: Vec<WaitedJob> = Vec::new();
+    let mut divisions: Vec<classes::GatheredGroups> =
+        question.by.iter().map(|&by| classes::GatheredGroups::new(by)).collect();
+    let mut months: BTreeMap<String, Vec<WaitedJob>> = BTreeMap::new();
     let mut longest: Vec<(i64, usize)> = Vec::new();
     for (at, job) in site.jobs().enumerate() {
         let begins = begins(&job);
@@ -200,23 +201,23 @@ pub fn waits(site: &Site, question: &Question) -> Waits {
         }
         waits.jobs += 1;
         match job.kind {
-            Kind::Withdrawn => waits.never_started += 1,
-            Kind::Waiting => waits.still_waiting += 1,
-            Kind::Ran | Kind::Running => {}
+            SiteJobFate::Withdrawn => waits.never_started += 1,
+            SiteJobFate::Waiting => waits.still_waiting += 1,
+            SiteJobFate::Ran | SiteJobFate::Running => {}
         }
         let Some(start) = job.start.filter(|_| job.kind.started()) else { continue };
-        if job.marks.has(Marks::NO_SUBMIT) {
+        if job.marks.has(JobMarks::NO_SUBMIT) {
             waits.unknown += 1;
             continue;
         }
-        let waited = Waited::of(&job, start - begins, manifest.window.until);
+        let waited = WaitedJob::of(&job, start - begins, manifest.window.until);
         all.push(waited);
         divisions.iter_mut().for_each(|division| division.add(&job, &zone, waited));
         months.entry(clock::text(zone.civil(begins))[..7].to_string()).or_default().push(waited);
         longest.push((start - begins, at));
     }
-    waits.all = Figures::of(&mut all);
-    waits.divisions = divisions.into_iter().map(classes::Gathered::finish).collect();
+    waits.all = WaitFigures::of(&mut all);
+    waits.divisions = divisions.into_iter().map(classes::GatheredGroups::finish).collect();
     waits.months = in_months(months);
     longest.sort_unstable_by_key(|&(wait, at)| (std::cmp::Reverse(wait), at));
     waits.longest = longest.iter().take(NAMED).map(|&(wait, at)| LongWait::of(&site.job(at), wait)).collect();
@@ -232,22 +233,22 @@ fn title(site: &Site, pool: Option<u16>) -> String {
     }
 }
 
-impl Waited {
-    fn of(job: &SiteJob<'_>, wait: i64, now: i64) -> Waited {
+impl WaitedJob {
+    fn of(job: &SiteJob<'_>, wait: i64, now: i64) -> WaitedJob {
         let ran = match (job.run, job.start) {
             (Some(run), _) => i64::from(run),
             (None, Some(start)) => now - start,
             (None, None) => 0,
         };
         let run = ran.max(0) as f64;
-        Waited { wait: wait.max(0) as f64, run, core_hours: f64::from(job.cpus.unwrap_or(0)) * run / 3_600.0 }
+        WaitedJob { wait: wait.max(0) as f64, run, core_hours: f64::from(job.cpus.unwrap_or(0)) * run / 3_600.0 }
     }
 }
 
-impl Figures {
+impl WaitFigures {
     /// Of the waits of these jobs, which it puts in order. A quantile is the least wait that so
     /// large a part of the jobs does not exceed.
-    fn of(jobs: &mut [Waited]) -> Figures {
+    fn of(jobs: &mut [WaitedJob]) -> WaitFigures {
         jobs.sort_unstable_by(|a, b| a.wait.total_cmp(&b.wait));
         let count = jobs.len();
         let quantile = |share: f64| jobs.get(((share * count as f64).ceil() as usize).max(1) - 1).map(|job| job.wait);
@@ -255,7 +256,7 @@ impl Figures {
             (count > 0).then(|| (count - jobs.partition_point(|job| job.wait <= than)) as f64 / count as f64)
         };
         let (wait, run): (f64, f64) = (jobs.iter().map(|j| j.wait).sum(), jobs.iter().map(|j| j.run).sum());
-        Figures {
+        WaitFigures {
             jobs: count as u64,
             mean: (count > 0).then(|| wait / count as f64),
             median: quantile(0.5),
@@ -286,10 +287,10 @@ impl LongWait {
     }
 }
 
-fn in_months(months: BTreeMap<String, Vec<Waited>>) -> Vec<Month> {
+fn in_months(months: BTreeMap<String, Vec<WaitedJob>>) -> Vec<Month> {
     let mut found: Vec<Month> = Vec::with_capacity(months.len());
     for (name, mut jobs) in months {
-        let figures = Figures::of(&mut jobs);
+        let figures = WaitFigures::of(&mut jobs);
         let change = |now: Option<f64>, before: Option<f64>| Some(now? - before?);
         let before = found.last().map(|month| month.figures.clone()).unwrap_or_default();
         let median_change = change(figures.median, before.median);
@@ -300,7 +301,7 @@ fn in_months(months: BTreeMap<String, Vec<Waited>>) -> Vec<Month> {
 }
 
 /// Lists the questions left open.
-fn notes(waits: &Waits) -> Vec<String> {
+fn notes(waits: &SiteWaits) -> Vec<String> {
     let mut notes = Vec::new();
     if waits.unknown > 0 && waits.all.jobs == 0 {
         notes.push(

@@ -2,7 +2,7 @@
 
 use crate::capacity::Cause;
 use crate::clock::Zone;
-use crate::jobs::{Kind, Marks};
+use crate::jobs::{JobMarks, SiteJobFate};
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ const HOUR: i64 = 3_600;
 
 /// Means by the hour of the week in the zone of the site; the first is Monday, 00:00 to 01:00.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Week {
+pub struct HoursOfWeek {
     /// Jobs that wait; empty where no wait is known.
     pub queue: Vec<f64>,
     /// Share of the processors in use, of those that were up.
@@ -72,14 +72,15 @@ impl Hourly {
 }
 
 /// The week of a site between two moments.
-pub(super) fn week(site: &Site, pool: Option<u16>, zone: &Zone, (from, until): (i64, i64)) -> Week {
+pub(super) fn week(site: &Site, pool: Option<u16>, zone: &Zone, (from, until): (i64, i64)) -> HoursOfWeek {
     let pools = || site.manifest.pools.iter().zip(0_u16..).filter(|(_, n)| pool.is_none_or(|pool| pool == *n));
     let cpus_of = |at: u16| {
         let summary = &site.manifest.pools[usize::from(at)];
         (summary.cpus as f64).max(f64::from(summary.units) * summary.cpus_per_unit)
     };
     let processors: f64 = pools().map(|(_, at)| cpus_of(at)).sum();
-    let mut week = Week { processors, inferred: pools().any(|(pool, _)| !pool.described), ..Week::default() };
+    let mut week =
+        HoursOfWeek { processors, inferred: pools().any(|(pool, _)| !pool.described), ..HoursOfWeek::default() };
     // Hours begin where those of the site's clock do.
     let from = from - zone.civil(from).rem_euclid(HOUR);
     // A window of centuries is no window: a job's broken clock made it.
@@ -94,9 +95,9 @@ pub(super) fn week(site: &Site, pool: Option<u16>, zone: &Zone, (from, until): (
         if let Some(start) = job.start.filter(|_| job.kind.started()) {
             held.add(start, end, f64::from(job.cpus.unwrap_or(0)));
         }
-        if !job.marks.has(Marks::NO_SUBMIT) {
+        if !job.marks.has(JobMarks::NO_SUBMIT) {
             known = true;
-            let leaves = if job.kind == Kind::Waiting { until } else { job.start.unwrap_or(end) };
+            let leaves = if job.kind == SiteJobFate::Waiting { until } else { job.start.unwrap_or(end) };
             queue.add(super::begins(&job), leaves, 1.0);
         }
     }

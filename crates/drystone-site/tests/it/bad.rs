@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, error_of, of_text, rule, shared, try_import, utc};
 use crate::generated::{COLUMNS, Made, Style, jobs, json, pbs};
-use drystone_site::Options;
+use drystone_site::ImportOptions;
 
 fn style_and_text() -> String {
     Style::utc().text(&jobs(1, 60, 1_700_000_000))
@@ -15,14 +15,14 @@ fn a_truncated_month_names_the_line_and_the_command() {
     let error = error_of(cut, &utc());
     assert!(error.contains("jobs.psv:61") && error.contains("sacct") && error.contains("--partial"), "{error}");
     // What is there is taken where that is wanted, and the cut row is counted.
-    let site = of_text(cut, &Options { partial: true, ..utc() });
+    let site = of_text(cut, &ImportOptions { partial: true, ..utc() });
     assert_eq!((site.len(), rule(&site, "cut").0), (59, 1));
     assert!(site.manifest.warnings.iter().any(|w| w.contains("ends in the middle")), "{:?}", site.manifest.warnings);
     // JSON that ends in its middle.
     let text = json(&jobs(1, 60, 1_700_000_000), false);
-    let error = error_of(&text[..text.len() / 2], &Options::default());
+    let error = error_of(&text[..text.len() / 2], &ImportOptions::default());
     assert!(error.contains("jobs.psv:") && error.contains("sacct") && error.contains("--partial"), "{error}");
-    let site = of_text(&text[..text.len() / 2], &Options { partial: true, ..Options::default() });
+    let site = of_text(&text[..text.len() / 2], &ImportOptions { partial: true, ..ImportOptions::default() });
     assert!((20..40).contains(&site.len()), "{}", site.len());
     // A compressed file of which the end is missing.
     let folder = Folder::new();
@@ -87,7 +87,7 @@ fn a_configuration_of_another_cluster_is_found_out() {
         "ClusterName=made\nNodeName=c[1-90] CPUs=16\nPartitionName=short Nodes=ALL\nPartitionName=long Nodes=ALL\n",
     ] {
         let file = folder.write("slurm.conf", conf);
-        let error = try_import(std::slice::from_ref(&dump), &Options { machine: vec![file], ..utc() });
+        let error = try_import(std::slice::from_ref(&dump), &ImportOptions { machine: vec![file], ..utc() });
         let error = error.expect_err("another machine").to_string();
         assert!(error.contains("slurm.conf describes another machine"), "{error}");
         assert!(error.contains("scontrol -o show nodes"), "{error}");
@@ -97,7 +97,7 @@ fn a_configuration_of_another_cluster_is_found_out() {
     else {
         return;
     };
-    let options = Options { machine: vec![conf], ..crate::common::xdmod() };
+    let options = ImportOptions { machine: vec![conf], ..crate::common::xdmod() };
     let error = try_import(&[dump], &options).expect_err("another machine").to_string();
     assert!(error.contains("describes another machine"), "{error}");
 }
@@ -125,7 +125,7 @@ fn what_cannot_be_read_as_it_is_is_refused_with_the_reason() {
     let error = error_of(padded, &utc());
     assert!(error.contains("padded") && error.contains("--parsable2"), "{error}");
     let text = style_and_text();
-    let error = error_of(&text, &Options::default());
+    let error = error_of(&text, &ImportOptions::default());
     assert!(error.contains("has no zone") && error.contains("--timezone"), "{error}");
     let error = error_of(text.split_once('\n').expect("lines").1, &utc());
     assert!(error.contains("no header") && error.contains("--columns"), "{error}");
@@ -138,13 +138,13 @@ fn what_cannot_be_read_as_it_is_is_refused_with_the_reason() {
     let two = text.replace("|made|", "|one|").replacen("|one|", "|two|", 9);
     let error = error_of(two, &utc());
     assert!(error.contains("several clusters") && error.contains("--cluster"), "{error}");
-    let error = error_of(&text, &Options { cluster: Some("another".into()), ..utc() });
+    let error = error_of(&text, &ImportOptions { cluster: Some("another".into()), ..utc() });
     assert!(error.contains("no row is of the cluster another"), "{error}");
     assert!(
-        error_of(&text, &Options { time_zone: Some("Europe/Nowhere".into()), ..Options::default() })
+        error_of(&text, &ImportOptions { time_zone: Some("Europe/Nowhere".into()), ..ImportOptions::default() })
             .contains("Nowhere")
     );
-    assert!(error_of(&text, &Options { from: Some("soon".into()), ..utc() }).contains("--from soon"));
+    assert!(error_of(&text, &ImportOptions { from: Some("soon".into()), ..utc() }).contains("--from soon"));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn columns_that_are_others_than_was_said_are_found_out() {
         )
     };
     let text: String = (1..40).map(row).collect();
-    let error = error_of(text, &Options { columns: Some("xdmod".into()), ..utc() });
+    let error = error_of(text, &ImportOptions { columns: Some("xdmod".into()), ..utc() });
     assert!(error.contains("none of 39 rows became a job") && error.contains("`drystone import --ask`"), "{error}");
     // A free last column that nearly always holds delimiters is worth knowing.
     let style = Style { columns: COLUMNS.to_vec(), ..Style::utc() };

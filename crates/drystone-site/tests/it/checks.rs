@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, facts, imported, of_text, rule, shared, utc, xdmod};
 use crate::generated::{self, Style, expected, sizeless};
-use drystone_site::{Options, Site};
+use drystone_site::{ImportOptions, Site};
 use jiff::tz::TimeZone;
 use std::collections::BTreeSet;
 
@@ -64,9 +64,9 @@ fn every_carrier_tells_the_same() {
         same("steps", &of_text(Style { steps: true, ..style.clone() }.text(&jobs), &utc()));
         same("tabs", &of_text(Style { delimiter: "\t", ..style.clone() }.text(&jobs), &utc()));
         same("two characters", &of_text(Style { delimiter: "@@", ..style.clone() }.text(&jobs), &utc()));
-        same("epochs", &of_text(Style { epochs: true, ..style.clone() }.text(&jobs), &Options::default()));
-        same("old JSON", &of_text(generated::json(&jobs, true), &Options::default()));
-        same("new JSON", &of_text(generated::json(&jobs, false), &Options::default()));
+        same("epochs", &of_text(Style { epochs: true, ..style.clone() }.text(&jobs), &ImportOptions::default()));
+        same("old JSON", &of_text(generated::json(&jobs, true), &ImportOptions::default()));
+        same("new JSON", &of_text(generated::json(&jobs, false), &ImportOptions::default()));
         // Two months that overlap, the first of them as it was when half of the jobs were there.
         let folder = Folder::new();
         let first = folder.write("first.psv", style.text(&jobs[..250]));
@@ -98,7 +98,7 @@ fn records_of_completion_and_of_pbs_tell_the_same_of_what_they_hold() {
         };
         let site = of_text(generated::jobcomp(&jobs), &utc());
         assert_eq!(sizeless(facts(&site)), whole(&ended), "seed {seed}");
-        let site = of_text(generated::pbs(&jobs), &Options::default());
+        let site = of_text(generated::pbs(&jobs), &ImportOptions::default());
         assert_eq!(sizeless(facts(&site)), whole(&jobs), "seed {seed}");
     }
 }
@@ -112,7 +112,7 @@ fn arrays_of_pbs_are_tasks() {
         .map(|made| generated::Made { suspended: 0, ..made })
         .collect();
     assert!(arrays.len() > 20);
-    let site = of_text(generated::pbs(&arrays), &Options::default());
+    let site = of_text(generated::pbs(&arrays), &ImportOptions::default());
     assert_eq!(sizeless(facts(&site)), expected(&arrays));
 }
 
@@ -129,7 +129,7 @@ fn local_times_come_back_whatever_the_zone() {
         for begin in [1_508_300_000, 1_553_500_000] {
             let jobs = generated::jobs(seed, 1_200, begin);
             let style = Style { zone: zone.clone(), ..Style::utc() };
-            let options = Options { time_zone: Some((*name).to_string()), ..Options::default() };
+            let options = ImportOptions { time_zone: Some((*name).to_string()), ..ImportOptions::default() };
             let site = of_text(style.text(&jobs), &options);
             let (ours, theirs) = (sizeless(facts(&site)), expected(&jobs));
             assert_eq!(ours.len(), theirs.len());
@@ -154,7 +154,7 @@ fn the_hour_that_comes_twice_is_settled_by_run_times_and_numbers() {
         jobs.push(generated::Made::ran(id, submit, submit + 10, submit + 10 + 1_800, 1));
     }
     let style = Style { zone, ..Style::utc() };
-    let options = Options { time_zone: Some("Europe/Berlin".to_string()), ..Options::default() };
+    let options = ImportOptions { time_zone: Some("Europe/Berlin".to_string()), ..ImportOptions::default() };
     let site = of_text(style.text(&jobs), &options);
     assert!(rule(&site, "twice").0 > 100);
     // Numbers grow with submissions, and a start without its end within half an hour is in the

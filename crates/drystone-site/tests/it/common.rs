@@ -1,6 +1,6 @@
 //! Files, imports and what is known of jobs, for tests.
 
-use drystone_site::{Options, Site, SiteError, Watch, import};
+use drystone_site::{ImportObserver, ImportOptions, Site, SiteError, import};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -46,34 +46,34 @@ pub(crate) fn open(path: &Path) -> std::io::Result<Box<dyn Read>> {
 }
 
 /// Times without a zone are UTC.
-pub(crate) fn utc() -> Options {
-    Options { time_zone: Some("UTC".to_string()), ..Options::default() }
+pub(crate) fn utc() -> ImportOptions {
+    ImportOptions { time_zone: Some("UTC".to_string()), ..ImportOptions::default() }
 }
 
 /// Open XDMoD's columns, in UTC.
-pub(crate) fn xdmod() -> Options {
-    Options { columns: Some("xdmod".to_string()), ..utc() }
+pub(crate) fn xdmod() -> ImportOptions {
+    ImportOptions { columns: Some("xdmod".to_string()), ..utc() }
 }
 
 /// Imports files.
-pub(crate) fn try_import(files: &[PathBuf], options: &Options) -> Result<Site, SiteError> {
-    import(files, options, &|path| open(path), Watch::default())
+pub(crate) fn try_import(files: &[PathBuf], options: &ImportOptions) -> Result<Site, SiteError> {
+    import(files, options, &|path| open(path), ImportObserver::default())
 }
 
 /// Imports files that can be.
-pub(crate) fn imported(files: &[PathBuf], options: &Options) -> Site {
+pub(crate) fn imported(files: &[PathBuf], options: &ImportOptions) -> Site {
     try_import(files, options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Imports a text.
-pub(crate) fn of_text(text: impl AsRef<[u8]>, options: &Options) -> Site {
+pub(crate) fn of_text(text: impl AsRef<[u8]>, options: &ImportOptions) -> Site {
     let folder = Folder::new();
     let file = folder.write("jobs.psv", text);
     imported(&[file], options)
 }
 
 /// Returns the error of importing a text.
-pub(crate) fn error_of(text: impl AsRef<[u8]>, options: &Options) -> String {
+pub(crate) fn error_of(text: impl AsRef<[u8]>, options: &ImportOptions) -> String {
     let folder = Folder::new();
     let file = folder.write("jobs.psv", text);
     match try_import(&[file], options) {

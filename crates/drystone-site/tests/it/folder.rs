@@ -3,7 +3,7 @@
 
 use crate::common::{Folder, facts, imported, of_text, through_folder, utc};
 use crate::generated::{Style, jobs};
-use drystone_site::{Hide, Key, Options, Purpose, Scene, Site, SiteJob, open, write};
+use drystone_site::{AnonymousKey, ExportPurpose, Hide, ImportOptions, Site, SiteJob, SiteScene, open, write};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn site() -> Site {
     let folder = Folder::new();
     let dump = folder.write("jobs.psv", Style::utc().text(&jobs(9, 500, 1_700_000_000)));
     let (conf, events) = (folder.write("slurm.conf", CONF), folder.write("events.psv", EVENTS));
-    imported(&[dump], &Options { machine: vec![conf], events: vec![events], ..utc() })
+    imported(&[dump], &ImportOptions { machine: vec![conf], events: vec![events], ..utc() })
 }
 
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
@@ -131,7 +131,7 @@ fn a_site_written_as_a_log_keeps_what_a_log_can_hold() {
     for pool in 0..2 {
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut site_again().log(pool), &mut bytes).expect("read");
-        let mut reader = drystone::log::swf::Reader::new(bytes.as_slice(), "log").expect("a log");
+        let mut reader = drystone::log::swf::SwfReader::new(bytes.as_slice(), "log").expect("a log");
         let mut records = Vec::new();
         while let Some(record) = reader.read().expect("a record") {
             records.push(record);
@@ -142,12 +142,12 @@ fn a_site_written_as_a_log_keeps_what_a_log_can_hold() {
         for ((record, job), serial) in records.iter().zip(&mine).zip(1..) {
             assert_eq!((record.number, record.submit.round()), (serial, job.arrive - origin));
             match job.kind {
-                drystone_site::Kind::Ran => {
+                drystone_site::SiteJobFate::Ran => {
                     assert_eq!(record.wait.round(), job.wait().expect("a wait"));
                     assert_eq!(record.run.round(), i64::from(job.run.expect("a run time")));
                     assert_eq!(record.allocated, i64::from(job.units));
                 }
-                drystone_site::Kind::Withdrawn => {
+                drystone_site::SiteJobFate::Withdrawn => {
                     assert_eq!((record.run.round(), record.allocated, record.status), (0, -1, 5));
                 }
                 _ => assert_eq!(record.run.round(), -1),
@@ -180,7 +180,7 @@ fn site_again() -> Site {
 
 fn anonymous(key: &str, hide: Hide) -> Site {
     let mut site = site();
-    site.anonymise(&Key::given(key), hide).expect("imported just now");
+    site.anonymise(&AnonymousKey::given(key), hide).expect("imported just now");
     site
 }
 
@@ -228,16 +228,16 @@ fn an_anonymous_site_has_no_name_and_the_same_workload() {
     assert!(pairs.contains(&("root".to_string(), "root".to_string())));
     // The workload is simulated as it was.
     let workload = |site: &Site| {
-        let scene = Scene::whole(site);
+        let scene = SiteScene::whole(site);
         scene
-            .records(Purpose::Simulation)
+            .records(ExportPurpose::Simulation)
             .map(|r| (r.submit.round(), r.run.round(), r.requested, r.partition))
             .collect::<Vec<_>>()
     };
     assert_eq!(workload(&read), workload(&open_site));
     // Twice the same is nothing to be anonymised.
     let mut again = read;
-    assert!(again.anonymise(&Key::given("k"), hide).is_none());
+    assert!(again.anonymise(&AnonymousKey::given("k"), hide).is_none());
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn a_key_gives_the_same_numbers_and_another_gives_others() {
     assert_eq!(users(&anonymous("k", hide)), users(&anonymous("k", hide)));
     assert_ne!(users(&anonymous("k", hide)), users(&anonymous("other", hide)));
     let mut random = site();
-    random.anonymise(&Key::random().expect("randomness"), hide);
+    random.anonymise(&AnonymousKey::random().expect("randomness"), hide);
     assert_ne!(users(&random), users(&anonymous("k", hide)));
 }
 
@@ -279,7 +279,7 @@ fn the_page_has_every_rule() {
     let page =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/accounting.md")).expect("a page");
     let listed: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
-    let expected: Vec<String> = drystone_site::Rule::ALL
+    let expected: Vec<String> = drystone_site::ImportRule::ALL
         .iter()
         .map(|rule| format!("| `{rule}` | {} | {} |", rule.effect(), rule.meaning()))
         .collect();

@@ -2,7 +2,7 @@
 //! frames write them, rows that look alike and are not, records that were never closed.
 
 use crate::common::{Folder, error_of, imported, of_text, rule, try_import, utc};
-use drystone_site::{Kind, Marks, Options, Site};
+use drystone_site::{ImportOptions, JobMarks, Site, SiteJobFate};
 
 /// Processors, run time and nodes of every job.
 fn sizes(site: &Site) -> Vec<(u32, u32, String)> {
@@ -19,7 +19,7 @@ fn without_submissions_starts_stand_for_them_and_nothing_is_said_of_waits() {
                 8|bob|p|2|01:00:00|FAILED|2025-02-01T08:10:00|2025-02-01T09:10:00\n";
     let site = of_text(text, &utc());
     assert_eq!((site.len(), rule(&site, "no-submit")), (2, (0, 2)));
-    assert!(site.jobs().all(|job| job.marks.has(Marks::NO_SUBMIT) && job.wait().is_none()));
+    assert!(site.jobs().all(|job| job.marks.has(JobMarks::NO_SUBMIT) && job.wait().is_none()));
     assert!(!site.manifest.waits_known());
     let told = site.manifest.warnings.iter().any(|w| w.contains("submission is unknown") && w.contains("Submit"));
     assert!(told, "{:?}", site.manifest.warnings);
@@ -98,10 +98,10 @@ fn one_row_never_ends_an_import_and_most_rows_do() {
         "99|31.12.2023 10:00|1700000001|1700000101|1|COMPLETED",
         "99+|1700000000|1700000001|1700000101|1|COMPLETED",
     ] {
-        let site = of_text(rows(bad, 2), &Options::default());
+        let site = of_text(rows(bad, 2), &ImportOptions::default());
         assert_eq!((site.len(), site.manifest.bad_rows), (2, 1), "{bad}");
     }
-    let site = of_text(rows("99|1700000000|1700000001|1700000101|1|CANCELL+", 2), &Options::default());
+    let site = of_text(rows("99|1700000000|1700000001|1700000101|1|CANCELL+", 2), &ImportOptions::default());
     assert_eq!(site.len(), 3);
     for (bad, said) in [
         ("99|00:00:56|10:00:00|11:00:00|1|COMPLETED", "relative"),
@@ -109,7 +109,7 @@ fn one_row_never_ends_an_import_and_most_rows_do() {
         ("99|31.12.2023 10:00|31.12.2023 10:00|31.12.2023 11:00|1|COMPLETED", "--time-format '%d.%m.%Y %H:%M'"),
         ("99|12/31/2023 10:00:00|12/31/2023 10:00:00|12/31/2023 11:00:00|1|COMPLETED", "%m/%d/%Y"),
     ] {
-        let error = error_of(rows(bad, 0), &Options::default());
+        let error = error_of(rows(bad, 0), &ImportOptions::default());
         assert!(error.contains(said) && error.contains("jobs.psv:2"), "{error}");
     }
 }
@@ -188,7 +188,7 @@ fn grid_engine_machines_are_as_large_as_their_slots() {
         line("x", 3, "h1", "smp", 8, 1_500_000_510, "NONE"),
     ]
     .concat();
-    let site = of_text(&text, &Options::default());
+    let site = of_text(&text, &ImportOptions::default());
     assert_eq!((site.len(), rule(&site, "wide").1, site.manifest.bad_rows), (3, 0, 0));
     let wide = site.jobs().find(|job| job.id == Some(2)).expect("read");
     assert_eq!((wide.cpus, wide.gpus, wide.limit, wide.run), (Some(32), Some(4), 7_200, Some(1_000)));
@@ -209,7 +209,7 @@ fn a_run_limit_of_lsf_is_found_by_the_counts_before_it() {
         ("0", "1 \"h1\" 100 200 30 4 0"),
         ("1 \"k\" \"v\"", "2 h1 1 2 3 4 0 h2 1 2 3 4 0"),
     ] {
-        let site = of_text(record(extensions, hosts), &Options::default());
+        let site = of_text(record(extensions, hosts), &ImportOptions::default());
         assert_eq!((site.job(0).limit, site.job(0).cpus), (5_400, Some(4)), "{extensions} {hosts}");
     }
 }
@@ -239,7 +239,7 @@ fn the_first_of_several_partitions_counts() {
                 2|gpu,main|1700000100|Unknown|Unknown|PENDING|2|None assigned\n\
                 3|gpu|1700000000|1700000050|1700000150|COMPLETED|4|n2\n";
     let site = of_text(text, &utc());
-    let waits = site.jobs().find(|job| job.kind == Kind::Waiting).expect("waits");
+    let waits = site.jobs().find(|job| job.kind == SiteJobFate::Waiting).expect("waits");
     assert_eq!(
         (waits.partition.as_ref(), rule(&site, "partition-list").0, site.manifest.partitions.len()),
         ("gpu", 1, 2)
@@ -258,7 +258,7 @@ fn a_record_that_was_never_closed_does_not_run_for_ever() {
     text.push_str("40|1702500000|1702505000|Unknown|RUNNING|8|60|n2\n");
     let site = of_text(&text, &utc());
     let old = site.jobs().find(|job| job.id == Some(1)).expect("kept");
-    assert_eq!((old.kind, old.run, old.end), (Kind::Ran, Some(3_600), Some(1_700_003_600)));
+    assert_eq!((old.kind, old.run, old.end), (SiteJobFate::Ran, Some(3_600), Some(1_700_003_600)));
     assert_eq!((rule(&site, "overdue").1, rule(&site, "over").1, site.manifest.window.running_at_end), (1, 1, 1));
     // Its node went to another since: nothing is known of it.
     let site = of_text(text.replace("|n1\n", "|n9\n"), &utc());
@@ -299,7 +299,7 @@ fn flags_behind_a_state_of_json_say_that_it_was_requeued() {
         job(1_700_000_000, 1_700_000_010, 1_700_000_110, "[\"CANCELLED\",\"REQUEUED\"]"),
         job(1_700_000_110, 1_700_000_300, 1_700_000_900, "[\"COMPLETED\"]")
     );
-    let site = of_text(&text, &Options::default());
+    let site = of_text(&text, &ImportOptions::default());
     assert_eq!((site.len(), rule(&site, "requeue").1, rule(&site, "reused-id").1), (2, 1, 0));
 }
 
@@ -374,7 +374,7 @@ fn public_tables_are_read_by_name_and_others_say_what_they_lack() {
     let text = "job_id,user_id,partition,submit_time,eligible_time,start_time,end_time,run_time,time_limit,num_cores_alloc,num_gpus_alloc,num_nodes_alloc,mem_req,nodes,job_state,shared\n\
                 7,3,1,2020-06-01 10:00:00+00:00,2020-06-01 10:00:00+00:00,2020-06-01 10:10:00+00:00,2020-06-01 11:10:00+00:00,3600,90,64,2,2,1,\"[4, 5]\",COMPLETED,0\n";
     for columns in [None, Some("m100"), Some("pm100")] {
-        let site = of_text(text, &Options { columns: columns.map(String::from), ..Options::default() });
+        let site = of_text(text, &ImportOptions { columns: columns.map(String::from), ..ImportOptions::default() });
         let job = site.job(0);
         assert_eq!(
             (job.cpus, job.gpus, job.nodes, job.limit, job.wait()),
@@ -382,7 +382,7 @@ fn public_tables_are_read_by_name_and_others_say_what_they_lack() {
         );
         assert_eq!(job.node_list.as_ref(), "4,5");
     }
-    let named = |columns: &str| Options { columns: Some(columns.to_string()), ..utc() };
+    let named = |columns: &str| ImportOptions { columns: Some(columns.to_string()), ..utc() };
     let text = "jid,usr,jnam,cnumr,cnumat,nnumr,adt,elpl,sdt,edt,nnuma,pri,duration,exit state\n\
                 9,u,j,96,96,2,2021-04-01 09:00:00+09:00,5400,2021-04-01 09:01:40+09:00,2021-04-01 09:31:40+09:00,2,127,1800,completed\n";
     let site = of_text(text, &named("fugaku"));
@@ -434,18 +434,18 @@ fn accounting_of_grid_engine_may_be_lines_of_json() {
         line(1, 16, 1_500_003_610, "\"pe_taskid\":\"1.h2\","),
         line(2, 1, 1_500_000_110, ""),
     ];
-    let site = of_text(text.concat(), &Options::default());
+    let site = of_text(text.concat(), &ImportOptions::default());
     let job = site.job(0);
     assert_eq!((site.len(), rule(&site, "record").0), (2, 1));
     assert_eq!((job.cpus, job.gpus, job.limit, job.run), (Some(16), Some(2), 7_200, Some(3_600)));
     assert_eq!((job.account.as_ref(), job.partition.as_ref()), ("physics", "all.q"));
-    let error = error_of("{\"job_number\":1,\"qname\":\"q\"}\n", &Options::default());
+    let error = error_of("{\"job_number\":1,\"qname\":\"q\"}\n", &ImportOptions::default());
     assert!(!error.contains("sacct"), "{error}");
 }
 
 #[test]
 fn waits_are_those_that_were_recorded() {
-    use drystone_site::waits::{By, Question, waits};
+    use drystone_site::waits::{GroupProperty, WaitsOptions, waits};
     // Waits of 0, 60, 3,601, 90,000 s; run times of an hour; one job never starts, one still waits.
     let mut text = "JobID|User|Account|Partition|Submit|Eligible|Start|End|State|NCPUS|Reason|NodeList\n".to_string();
     for (id, user, account, wait) in
@@ -460,7 +460,10 @@ fn waits_are_those_that_were_recorded() {
     text.push_str("5|eve|b|p|1700000000|1700000000|1700000500|1700000500|CANCELLED|4|None|None assigned\n");
     text.push_str("6|eve|b|p|1700050000|1700050000|Unknown|Unknown|PENDING|4|Resources|None assigned\n");
     let site = of_text(&text, &utc());
-    let found = waits(&site, &Question { by: vec![By::Account, By::Size], ..Question::default() });
+    let found = waits(
+        &site,
+        &WaitsOptions { by: vec![GroupProperty::Account, GroupProperty::Size], ..WaitsOptions::default() },
+    );
     assert_eq!((found.jobs, found.never_started, found.still_waiting, found.unknown), (6, 1, 1, 0));
     let all = &found.all;
     // By hand: the mean of the four; the second of four; the last.
@@ -478,11 +481,11 @@ fn waits_are_those_that_were_recorded() {
     let share = found.week.mean_use.expect("known") * hours * found.week.processors;
     assert!((share - 16.0).abs() < 0.2, "{share}");
     // From a moment on.
-    let later = waits(&site, &Question { since: Some(1_700_000_001), ..Question::default() });
+    let later = waits(&site, &WaitsOptions { since: Some(1_700_000_001), ..WaitsOptions::default() });
     assert_eq!((later.jobs, later.all.jobs), (1, 0));
     // Without submissions nothing is claimed.
     let bare = of_text("JobID|Start|End|State|NCPUS\n1|1700000000|1700003600|COMPLETED|4\n", &utc());
-    let found = waits(&bare, &Question::default());
+    let found = waits(&bare, &WaitsOptions::default());
     assert_eq!((found.all.jobs, found.unknown, found.all.mean, found.week.mean_queue), (0, 1, None, None));
     assert!(found.notes[0].contains("nothing can be said of waits"), "{:?}", found.notes);
 }
@@ -503,7 +506,7 @@ fn a_table_in_parquet_is_read_like_text() {
     assert!(error.is_ok() || error.is_err_and(|e| e.to_string().contains("--columns")));
     let all =
         format!("{columns},ElapsedRaw,-,-,TimelimitSeconds,-,State,-,-,-,-,-,-,AllocCPUS,NNodes{}", ",-".repeat(11));
-    let options = Options { columns: Some(all), ..utc() };
+    let options = ImportOptions { columns: Some(all), ..utc() };
     let again = imported(&[table], &options);
     let facts = |site: &Site| -> Vec<_> {
         site.jobs().map(|job| (job.id, job.user.to_string(), job.start, job.run, job.cpus)).collect()

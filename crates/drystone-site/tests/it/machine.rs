@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, imported, of_text, rule, utc};
 use crate::generated::{Made, Style};
-use drystone_site::{Counting, Options, Site, Unit};
+use drystone_site::{Counting, ImportOptions, PoolUnit, Site};
 
 const BEGIN: i64 = 1_767_225_600;
 
@@ -27,7 +27,7 @@ fn with(descriptions: &[(&str, &str)], jobs: &[Made]) -> Site {
     let folder = Folder::new();
     let dump = folder.write("jobs.psv", Style::utc().text(jobs));
     let machine = descriptions.iter().map(|(name, text)| folder.write(name, text)).collect();
-    imported(&[dump], &Options { machine, ..utc() })
+    imported(&[dump], &ImportOptions { machine, ..utc() })
 }
 
 fn pools(site: &Site) -> Vec<(String, u32, u32)> {
@@ -84,7 +84,7 @@ fn limits_come_from_records_and_partitions_and_never_from_run_times() {
                 5|1767229200|1767229200|1767229300|COMPLETED|4|gpu||g2\n";
     let folder = Folder::new();
     let (dump, conf) = (folder.write("jobs.psv", text), folder.write("slurm.conf", CONF));
-    let site = imported(&[dump], &Options { machine: vec![conf], ..Options::default() });
+    let site = imported(&[dump], &ImportOptions { machine: vec![conf], ..ImportOptions::default() });
     let limits: Vec<(u32, &str)> = site.jobs().map(|job| (job.limit, job.limit_from.name())).collect();
     let year = 365 * 86_400;
     // The partition has no default: its longest.
@@ -110,7 +110,7 @@ fn gpus_are_the_unit_where_nearly_all_jobs_hold_them() {
     let folder = Folder::new();
     let (dump, conf) = (folder.write("jobs.psv", text), folder.write("slurm.conf", conf));
     let counted = |count: Counting| {
-        let options = Options { machine: vec![conf.clone()], count, ..Options::default() };
+        let options = ImportOptions { machine: vec![conf.clone()], count, ..ImportOptions::default() };
         let site = imported(std::slice::from_ref(&dump), &options);
         let units: Vec<u32> = site.jobs().map(|job| job.units).collect();
         let pool = site.manifest.pools[0].clone();
@@ -119,7 +119,7 @@ fn gpus_are_the_unit_where_nearly_all_jobs_hold_them() {
     // Where nearly all jobs hold GPUs, these are what is scarce: the third has one, though three
     // quarters of a node's memory.
     let (unit, all, dominant, units, pool, report) = counted(Counting::Auto);
-    assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Gpu, 8, false, &[1, 2, 1][..]));
+    assert_eq!((unit, all, dominant, units.as_slice()), (PoolUnit::Gpu, 8, false, &[1, 2, 1][..]));
     // What its dominant share would change is said all the same: four GPUs held for an hour would
     // be six.
     assert_eq!((pool.by_cpus, pool.by_memory, pool.by_gpus), (0, 1, 0));
@@ -127,16 +127,16 @@ fn gpus_are_the_unit_where_nearly_all_jobs_hold_them() {
     assert!(report.contains("50.00% of GPU-seconds (--count dominant)"), "{report}");
     // Three quarters of the memory are three of four GPUs.
     let (unit, all, dominant, units, ..) = counted(Counting::Dominant);
-    assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Gpu, 8, true, &[1, 2, 3][..]));
+    assert_eq!((unit, all, dominant, units.as_slice()), (PoolUnit::Gpu, 8, true, &[1, 2, 3][..]));
     let (unit, all, dominant, units, ..) = counted(Counting::Gpus);
-    assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Gpu, 8, false, &[1, 2, 1][..]));
+    assert_eq!((unit, all, dominant, units.as_slice()), (PoolUnit::Gpu, 8, false, &[1, 2, 1][..]));
     let (unit, all, dominant, units, pool, _) = counted(Counting::Cpus);
-    assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Cpu, 32, false, &[4, 4, 4][..]));
+    assert_eq!((unit, all, dominant, units.as_slice()), (PoolUnit::Cpu, 32, false, &[4, 4, 4][..]));
     // Two of four GPUs are half of a node's processors, and three quarters of its memory are twelve
     // of sixteen.
     assert_eq!((pool.by_memory, pool.by_gpus), (1, 1));
     let (unit, all, dominant, units, ..) = counted(Counting::Nodes);
-    assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Node, 2, false, &[1, 1, 1][..]));
+    assert_eq!((unit, all, dominant, units.as_slice()), (PoolUnit::Node, 2, false, &[1, 1, 1][..]));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_pool_of_processors_counts_dominant_shares_unless_it_is_told_not_to() {
     let folder = Folder::new();
     let (dump, conf) = (folder.write("jobs.psv", text), folder.write("slurm.conf", conf));
     let units = |count: Counting| -> Vec<u32> {
-        let options = Options { machine: vec![conf.clone()], count, ..Options::default() };
+        let options = ImportOptions { machine: vec![conf.clone()], count, ..ImportOptions::default() };
         imported(std::slice::from_ref(&dump), &options).jobs().map(|job| job.units).collect()
     };
     // Half of the memory is eight processors of sixteen, one of four GPUs is four.
@@ -179,7 +179,7 @@ fn nodes_that_are_out_are_lacking_as_long_as_they_are() {
         "resv.psv",
         "Cluster|Name|NodeNames|TRES|Start|End|Flags\nmade|maint|n1|cpu=8|2026-01-01T04:00:00|2026-01-01T05:00:00|MAINT\n",
     );
-    let site = imported(&[dump], &Options { machine: vec![conf], events: vec![events, reservations], ..utc() });
+    let site = imported(&[dump], &ImportOptions { machine: vec![conf], events: vec![events, reservations], ..utc() });
     let losses: Vec<(u16, i64, Option<i64>, u32, &str)> = site
         .losses
         .iter()
@@ -203,7 +203,7 @@ fn jobs_of_reservations_start_when_they_started_and_others_lack_what_they_take()
                 1|1767225600|1767225600|1767229200|COMPLETED|8|batch|02:00:00|n1|\n\
                 2|1767225600|1767227600|1767229200|COMPLETED|8|batch|02:00:00|n2|course\n\
                 3|1767225700|1767229200|1767229300|COMPLETED|8|batch|02:00:00|n1|\n";
-    let site = of_text(text, &Options::default());
+    let site = of_text(text, &ImportOptions::default());
     assert_eq!(rule(&site, "reserved"), (0, 1));
     let pool = site.pool_workload(0).expect("a pool");
     assert_eq!(pool.workload.len(), 2, "the reserved job is not scheduled");
@@ -228,7 +228,7 @@ fn jobs_beyond_the_machine_are_dropped_and_counted_or_an_error() {
     assert_eq!((site.len(), rule(&site, "wide")), (6, (0, 1)));
     let folder = Folder::new();
     let (dump, conf) = (folder.write("jobs.psv", Style::utc().text(&jobs)), folder.write("slurm.conf", CONF));
-    let options = Options { machine: vec![conf], wide: drystone_site::Wide::Error, ..utc() };
+    let options = ImportOptions { machine: vec![conf], wide: drystone_site::Wide::Error, ..utc() };
     let error = crate::common::try_import(&[dump], &options).expect_err("too wide").to_string();
     assert!(error.contains("job 7 needs 500") && error.contains("--wide drop"), "{error}");
 }

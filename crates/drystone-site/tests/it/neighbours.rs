@@ -2,7 +2,7 @@
 //! locales.
 
 use crate::common::{error_of, of_text, rule, utc};
-use drystone_site::{Kind, Options, SiteJob};
+use drystone_site::{ImportOptions, SiteJob, SiteJobFate};
 
 /// Submission, start, end, processors and limit.
 type Facts = (i64, Option<i64>, Option<i64>, Option<u32>, u32);
@@ -47,7 +47,7 @@ fn one_job_is_the_same_in_every_spelling() {
     // Minutes and hours of another table become seconds where its columns are said so.
     let table = "n,sub,beg,ran_min,state,cores,limit_h\n1,1740787200,1740787800,60,COMPLETED,4,2\n";
     let columns = "JobID,Submit,Start,ElapsedRaw*60,State,AllocCPUS,TimelimitSeconds*3600";
-    let site = of_text(table, &Options { columns: Some(columns.to_string()), ..utc() });
+    let site = of_text(table, &ImportOptions { columns: Some(columns.to_string()), ..utc() });
     assert_eq!(site.jobs().map(|job| facts(&job)).collect::<Vec<_>>(), [KNOWN]);
 }
 
@@ -89,14 +89,14 @@ fn a_table_that_names_no_columns_gets_a_line_that_does() {
     assert!(error.contains("2 `ada`, 6 `4`") && error.contains("one of them AllocCPUS"), "{error}");
     // What it says, put right, is read.
     let columns = "JobID,User,Submit,Start,End,AllocCPUS,Timelimit,State";
-    let site = of_text(row, &Options { columns: Some(columns.to_string()), ..utc() });
+    let site = of_text(row, &ImportOptions { columns: Some(columns.to_string()), ..utc() });
     assert_eq!(site.jobs().map(|job| facts(&job)).collect::<Vec<_>>(), [KNOWN]);
     // A public table by its names, whatever their order.
     let fdata = "usr,jid,exit state,cnumr,cnumat,nnumr,adt,sdt,edt,elpl,nnuma\n\
                  u1,9,completed,48,48,1,2021-03-05 08:00:00+09:00,2021-03-05 08:01:10+09:00,2021-03-05 08:31:10+09:00,3600,1\n";
     let error = error_of(fdata, &utc());
     assert!(error.contains("--columns 'fugaku'"), "{error}");
-    let site = of_text(fdata, &Options { columns: Some("fugaku".to_string()), ..utc() });
+    let site = of_text(fdata, &ImportOptions { columns: Some("fugaku".to_string()), ..utc() });
     assert_eq!((site.job(0).cpus, site.job(0).limit, site.job(0).run), (Some(48), 3_600, Some(1_800)));
     // Names of another kind: the units that they end in are kept.
     let table = "jobId,userName,submitTime,startTime,elapsed_minutes,numCores,walltime_hours\n1,a,1740787200,1740787800,60,4,2\n";
@@ -113,8 +113,8 @@ fn a_job_that_was_cancelled_after_its_start_ran() {
                 2|1740787200|1740787800|1740787800|CANCELLED by 5|4\n\
                 3|1740787200|1740787800|1740791400|Canceled|4\n";
     let site = of_text(text, &utc());
-    let kinds: Vec<Kind> = site.jobs().map(|job| job.kind).collect();
-    assert_eq!(kinds.iter().filter(|kind| **kind == Kind::Ran).count(), 2, "{kinds:?}");
+    let kinds: Vec<SiteJobFate> = site.jobs().map(|job| job.kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == SiteJobFate::Ran).count(), 2, "{kinds:?}");
     assert_eq!((rule(&site, "withdraw").1, rule(&site, "state").1), (1, 0));
 }
 
@@ -148,7 +148,7 @@ fn a_record_without_a_limit_of_its_own_is_held_to_that_of_its_partition() {
     }
     let site = of_text(&text, &utc());
     let old = site.jobs().find(|job| job.id == Some(1)).expect("kept");
-    assert_eq!((old.kind, old.run, rule(&site, "overdue").1), (Kind::Ran, Some(7_200), 1));
+    assert_eq!((old.kind, old.run, rule(&site, "overdue").1), (SiteJobFate::Ran, Some(7_200), 1));
     // It runs no more, and is not counted among those that do.
     assert_eq!(rule(&site, "running").1, 0);
 }
@@ -161,7 +161,7 @@ fn requests_of_grid_engine_may_have_colons() {
         )
     };
     let text = [line(1, "-l h_rt=1:30:00"), line(2, "-l h=a:b,gpu=2,h_rt=0:10:0 -pe smp 4"), line(3, "NONE")].concat();
-    let site = of_text(&text, &Options::default());
+    let site = of_text(&text, &ImportOptions::default());
     let found: Vec<_> = site.jobs().map(|job| (job.limit, job.cpus, job.gpus.unwrap_or(0))).collect();
     assert_eq!(found[..2], [(5_400, Some(4), 0), (600, Some(4), 2)]);
     assert_eq!((site.len(), rule(&site, "record").0, site.manifest.bad_rows), (3, 0, 0));
@@ -184,19 +184,19 @@ fn rows_of_grid_engine_with_fields_missing_or_cut_are_bad() {
     };
     let (good, short) = ("0:0:0:0:1:0:0:0.0:1:0:0:0:1:1", "0:0:0:0:1:0:0:0.0:1:0:0:0");
     // Two numbers of the usage are missing: what follows stands in wrong places.
-    let site = of_text([row(1, good), row(2, short), row(3, good)].concat(), &Options::default());
+    let site = of_text([row(1, good), row(2, short), row(3, good)].concat(), &ImportOptions::default());
     assert_eq!((site.len(), rule(&site, "columns"), site.manifest.bad_rows), (2, (1, 0), 1));
     assert_eq!(rule(&site, "record").0, 0);
-    assert_eq!(site.manifest.rule(drystone_site::Rule::Columns).map(|bad| bad.core_seconds), Some(100));
+    assert_eq!(site.manifest.rule(drystone_site::ImportRule::Columns).map(|bad| bad.core_seconds), Some(100));
     // A part of a parallel job names its host.
     let part = row(4, good).replace(":NONE:104.0", ":1.h7:104.0");
-    let site = of_text([row(1, good), part].concat(), &Options::default());
+    let site = of_text([row(1, good), part].concat(), &ImportOptions::default());
     assert_eq!((site.len(), rule(&site, "record").0, site.manifest.bad_rows), (1, 1, 0));
     // The last row may lack its line end, but no fields.
     let whole = [row(1, good), row(2, good)].concat();
-    assert_eq!(of_text(whole.trim_end(), &Options::default()).len(), 2);
+    assert_eq!(of_text(whole.trim_end(), &ImportOptions::default()).len(), 2);
     let cut = whole.trim_end().strip_suffix(":0:0").expect("two more fields");
-    let partial = Options { partial: true, ..Options::default() };
+    let partial = ImportOptions { partial: true, ..ImportOptions::default() };
     let site = of_text(cut, &partial);
     assert_eq!((site.len(), rule(&site, "cut").0, site.manifest.bad_rows), (1, 1, 1));
 }
@@ -218,7 +218,7 @@ fn names_with_line_ends_in_quotes_are_one_row() {
     let text = format!("{head}{rows}7,x\n").replace(", one comma", "").replace(',', ";");
     let site = of_text(text, &utc());
     assert_eq!((site.len(), site.manifest.bad_rows), (4, 1));
-    let bad = &site.manifest.rule(drystone_site::Rule::Columns).expect("a bad row").examples[0];
+    let bad = &site.manifest.rule(drystone_site::ImportRule::Columns).expect("a bad row").examples[0];
     assert!(bad.place.ends_with(":9"), "{}", bad.place);
 }
 
@@ -226,7 +226,7 @@ fn names_with_line_ends_in_quotes_are_one_row() {
 fn a_log_with_a_job_wider_than_its_machine_is_simulated_without_it() {
     let row = |id: u32, procs: u32| format!("{id} {id} 10 3600 4 -1 -1 {procs} -1 -1 1 5 1 -1 0 -1 -1 -1\n");
     let text = format!("; Version: 2.2\n; MaxProcs: 64\n{}{}", row(1, 7_200), row(2, 4));
-    let site = of_text(text, &Options::default());
+    let site = of_text(text, &ImportOptions::default());
     let found = site.pool_workload(0).expect("a workload");
     assert_eq!((site.len(), found.workload.len(), found.workload.jobs()[0].procs), (2, 1, 4));
 }

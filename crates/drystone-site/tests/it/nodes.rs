@@ -3,11 +3,11 @@
 use crate::common::{Folder, imported, utc};
 use drystone::engine::Observer;
 use drystone::experiment::Experiment;
-use drystone::metrics::Selection;
-use drystone::model::{Adopted, DevicePer, Ended, JobId, NodeMemory, ProcSet, Procs, Span, Time};
-use drystone::policy::{PolicySpec, Why};
-use drystone_reference::nodes::{Node, Share, Stay, overfull};
-use drystone_site::{Options, PoolWorkload, Site};
+use drystone::metrics::JobSelection;
+use drystone::model::{Adopted, DevicePer, EndedJob, JobId, NodeMemory, ProcSet, Procs, Span, Time};
+use drystone::policy::{PolicySpec, StartReason};
+use drystone_reference::nodes::{NaiveNode, NaiveShare, Stay, overfull};
+use drystone_site::{ImportOptions, PoolWorkload, Site};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -19,10 +19,10 @@ const HEADER: &str = "JobIDRaw|User|Account|Partition|Submit|Eligible|Start|End|
                       ReqMem|ReqTRES|AllocTRES|Licenses|NodeList|Constraints";
 
 /// A site that is written, read again, and taken as its nodes.
-fn site(conf: &str, jobs: &str, more: impl FnOnce(&Folder, &mut Options)) -> (Folder, Site) {
+fn site(conf: &str, jobs: &str, more: impl FnOnce(&Folder, &mut ImportOptions)) -> (Folder, Site) {
     let folder = Folder::new();
     let file = folder.write("jobs.psv", format!("{HEADER}\n{jobs}"));
-    let mut options = Options { machine: vec![folder.write("slurm.conf", conf)], ..utc() };
+    let mut options = ImportOptions { machine: vec![folder.write("slurm.conf", conf)], ..utc() };
     more(&folder, &mut options);
     let site = imported(&[file], &options);
     drystone_site::write(&site, &folder.path("site"), &|_| {}).expect("written");
@@ -55,7 +55,7 @@ impl Seen {
 }
 
 impl Observer for Seen {
-    fn started(&mut self, now: Time, id: JobId, _: Why) {
+    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
         self.starts.insert(id, now);
     }
 
@@ -74,7 +74,7 @@ impl Observer for Seen {
         self.leaves(id, now);
     }
 
-    fn lost(&mut self, ended: &Ended<'_>) {
+    fn lost(&mut self, ended: &EndedJob<'_>) {
         self.leaves(ended.id, ended.outcome.end);
         self.done.insert(ended.id);
     }
@@ -83,7 +83,7 @@ impl Observer for Seen {
         self.gone.insert(id);
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.leaves(ended.id, ended.outcome.end);
         self.done.insert(ended.id);
     }
@@ -94,7 +94,7 @@ fn simulated(site: &Site, pool: &PoolWorkload, policy: &PolicySpec) -> Seen {
     let policy = site.policy(pool.pool, policy).expect("the policy of the pool");
     Experiment::new(&policy, &pool.workload)
         .losing(Some(&pool.outages))
-        .finding(&[], Selection::All)
+        .finding(&[], JobSelection::All)
         .run(&mut seen)
         .unwrap_or_else(|error| panic!("{error}"));
     seen
@@ -270,7 +270,7 @@ struct Random {
     conf: String,
     events: String,
     jobs: String,
-    nodes: Vec<Node>,
+    nodes: Vec<NaiveNode>,
     drawn: BTreeMap<i64, Drawn>,
     from: Option<i64>,
 }
@@ -285,7 +285,7 @@ impl Random {
         );
         let (mut nodes, mut features) = (Vec::new(), Vec::new());
         for class in 0..random.random_range(1..=3_u32) {
-            let node = Node {
+            let node = NaiveNode {
                 cpus: [2, 4, 8, 16][random.random_range(0..4_usize)],
                 memory: memory.then(|| random.random_range(2..=32) * 1_000),
                 devices: match random.random_range(0..4) {
@@ -404,7 +404,7 @@ impl Random {
     }
 
     /// The shares of a job that is on these processors.
-    fn shares(&self, id: i64, on: &ProcSet, in_turn: bool) -> Vec<Share> {
+    fn shares(&self, id: i64, on: &ProcSet, in_turn: bool) -> Vec<NaiveShare> {
         let drawn = &self.drawn[&id];
         let mut first = 0;
         let mut shares = Vec::new();
@@ -413,7 +413,7 @@ impl Random {
             first += node.cpus;
             if cpus > 0 {
                 let memory = drawn.memory.map_or(0, |(mb, per_cpu)| if per_cpu { mb * u64::from(cpus) } else { mb });
-                shares.push(Share { node: place, cpus, memory, devices: drawn.devices.clone() });
+                shares.push(NaiveShare { node: place, cpus, memory, devices: drawn.devices.clone() });
             }
         }
         // Whole nodes may be of another size, and of these the first processors are named. A job

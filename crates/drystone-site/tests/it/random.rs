@@ -5,7 +5,7 @@ mod properties;
 
 use crate::common::{utc, xdmod};
 use crate::generated::{Style, jobcomp, jobs, json, pbs};
-use drystone_site::Options;
+use drystone_site::ImportOptions;
 use proptest::prelude::*;
 
 /// Beginnings by which files are taken for what they are.
@@ -44,7 +44,7 @@ fn damaged(text: &[u8], damage: &[(usize, u8, u8)]) -> Vec<u8> {
 }
 
 /// Imports it whatever it is, and looks at what came out.
-fn survives(bytes: &[u8], options: &Options) {
+fn survives(bytes: &[u8], options: &ImportOptions) {
     properties::survives(&[bytes], options);
 }
 
@@ -73,7 +73,7 @@ proptest! {
     fn any_bytes(beginning in 0..BEGINNINGS.len() + 1, bytes in prop::collection::vec(any::<u8>(), 0..600), cut in any::<bool>()) {
         let mut text = BEGINNINGS.get(beginning).map(|b| b.as_bytes().to_vec()).unwrap_or_default();
         text.extend(bytes);
-        survives(&text, &Options { partial: cut, ..utc() });
+        survives(&text, &ImportOptions { partial: cut, ..utc() });
     }
 
     #[test]
@@ -97,7 +97,7 @@ proptest! {
             3 => jobcomp(&jobs),
             _ => pbs(&jobs),
         };
-        survives(&damaged(text.as_bytes(), &damage), &Options { partial, ..utc() });
+        survives(&damaged(text.as_bytes(), &damage), &ImportOptions { partial, ..utc() });
     }
 
     #[test]

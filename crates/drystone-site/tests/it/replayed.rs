@@ -4,11 +4,11 @@ use crate::common::{Folder, imported, shared, utc};
 use crate::generated::{Made, Style, jobs};
 use drystone::engine::Observer;
 use drystone::experiment::Experiment;
-use drystone::metrics::{Config, Selection};
-use drystone::model::{Job, JobId, Machine, Outages, Provenance, Span, Status, Time, Truth, Workload};
-use drystone::policy::{PolicySpec, Why};
-use drystone_site::fidelity::{Fidelity, Settings, fidelity};
-use drystone_site::{Options, Scene, Site};
+use drystone::metrics::{JobSelection, MetricsConfig};
+use drystone::model::{Job, JobId, LogStatus, Machine, Outages, Provenance, Span, Time, Truth, Workload};
+use drystone::policy::{PolicySpec, StartReason};
+use drystone_site::fidelity::{Fidelity, FidelitySettings, fidelity};
+use drystone_site::{ImportOptions, Site, SiteScene};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -27,7 +27,7 @@ fn workload(seed: u64, count: u32) -> Workload {
         let minutes = random.random_range(1..180);
         jobs.push(Job::new(Time(now), procs, Span(minutes * 60)));
         let run = random.random_range(0..=minutes * 60);
-        truth.push(Truth { run: Span(run), number: i64::from(number), status: Status::Completed });
+        truth.push(Truth { run: Span(run), number: i64::from(number), status: LogStatus::Completed });
     }
     Workload::new(Machine::new(PROCS), jobs, truth, Provenance::default()).expect("a workload")
 }
@@ -36,7 +36,7 @@ fn workload(seed: u64, count: u32) -> Workload {
 struct Starts(Vec<(JobId, Time)>);
 
 impl Observer for Starts {
-    fn started(&mut self, now: Time, id: JobId, _: Why) {
+    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
         self.0.push((id, now));
     }
 }
@@ -45,7 +45,7 @@ impl Observer for Starts {
 fn simulated(workload: &Workload, policy: &str) -> Vec<Made> {
     let spec: PolicySpec = policy.parse().expect("a policy");
     let mut starts = Starts::default();
-    Experiment::new(&spec, workload).finding(&[], Selection::All).run(&mut starts).expect("simulated");
+    Experiment::new(&spec, workload).finding(&[], JobSelection::All).run(&mut starts).expect("simulated");
     let mut all: Vec<Made> = (starts.0.iter())
         .map(|&(id, start)| {
             let (job, truth) = (workload.job(id), &workload.truth()[id.index()]);
@@ -62,15 +62,15 @@ fn simulated(workload: &Workload, policy: &str) -> Vec<Made> {
 
 const CONF: &str = "ClusterName=made\nNodeName=n1 CPUs=64\nPartitionName=batch Nodes=n1 Default=YES MaxTime=INFINITE\n";
 
-fn site_of(made: &[Made], options: Options) -> Site {
+fn site_of(made: &[Made], options: ImportOptions) -> Site {
     let folder = Folder::new();
     let dump = folder.write("jobs.psv", Style::utc().text(made));
     let conf = folder.write("slurm.conf", CONF);
-    imported(&[dump], &Options { machine: vec![conf], ..options })
+    imported(&[dump], &ImportOptions { machine: vec![conf], ..options })
 }
 
 fn held_against(site: &Site, policy: &str) -> Fidelity {
-    let settings = Settings {
+    let settings = FidelitySettings {
         policy: policy.parse().expect("a policy"),
         seeds: 1,
         jitter: 30,
@@ -119,7 +119,7 @@ fn a_window_cut_anywhere_starts_with_what_is_there_and_goes_on_the_same() {
     let mut warm = 0;
     for cut in [5, 23, 40, 61, 77] {
         let from = first + (last - first) * cut / 100;
-        let site = site_of(&made, Options { from: Some(from.to_string()), ..utc() });
+        let site = site_of(&made, ImportOptions { from: Some(from.to_string()), ..utc() });
         let there = (site.manifest.window.running_at_start, site.manifest.window.queued_at_start);
         let runs = made.iter().filter(|m| m.start < Some(from) && m.end > Some(from)).count() as u64;
         let waits = made.iter().filter(|m| m.submit < from && m.start >= Some(from)).count() as u64;
@@ -127,7 +127,7 @@ fn a_window_cut_anywhere_starts_with_what_is_there_and_goes_on_the_same() {
         warm += waits;
         assert_perfect(&held_against(&site, "easy"), 100, &format!("from {cut} %"));
         let until = first + (last - first) * (cut + 20) / 100;
-        let both = Options { from: Some(from.to_string()), until: Some(until.to_string()), ..utc() };
+        let both = ImportOptions { from: Some(from.to_string()), until: Some(until.to_string()), ..utc() };
         assert_perfect(&held_against(&site_of(&made, both), "easy"), 50, &format!("{cut} to {} %", cut + 20));
     }
     assert!(warm > 20, "some windows begin with a queue: {warm}");
@@ -142,26 +142,27 @@ fn pools_that_share_no_node_are_simulated_side_by_side_as_each_alone() {
         "ClusterName=made\nNodeName=n[1-9] CPUs=16 RealMemory=64000\nNodeName=g[1-4] CPUs=16 RealMemory=64000\nPartitionName=batch Nodes=n[1-9] \
          MaxTime=INFINITE\nPartitionName=gpu Nodes=g[1-4] MaxTime=INFINITE\n",
     );
-    let site = imported(&[dump], &Options { machine: vec![conf], ..utc() });
+    let site = imported(&[dump], &ImportOptions { machine: vec![conf], ..utc() });
     assert_eq!(site.manifest.pools.len(), 2);
-    let scene = Scene::whole(&site);
-    let (header, options) = (scene.header(), drystone::log::clean::Options { records: true, ..Default::default() });
+    let scene = SiteScene::whole(&site);
+    let (header, options) =
+        (scene.header(), drystone::log::clean::CleaningOptions { records: true, ..Default::default() });
     let mut cleaner = drystone::log::clean::Cleaner::new(&header, options, "site", "site").expect("a cleaner");
-    scene.records(drystone_site::Purpose::Simulation).for_each(|record| cleaner.push(&record).expect("a record"));
+    scene.records(drystone_site::ExportPurpose::Simulation).for_each(|record| cleaner.push(&record).expect("a record"));
     let (whole, _, records) = cleaner.finish().expect("a workload");
     let stage = scene.stage(whole, &records.unwrap_or_default()).expect("a stage");
     let division = stage.division.expect("several pools");
     assert_eq!(division.procs(), scene.procs());
     for policy in ["easy", "fcfs", "conservative"] {
         let spec: PolicySpec = policy.parse().expect("a policy");
-        let side = Experiment::new(&spec, &stage.workload).divided(Some(&division)).measuring(Config::default());
+        let side = Experiment::new(&spec, &stage.workload).divided(Some(&division)).measuring(MetricsConfig::default());
         let side = side.run(&mut ()).expect("simulated").expect("to the end");
         let mut jobs = 0;
         for pool in 0..2 {
             let alone = site.pool_workload(pool).expect("a pool");
             let nothing = Outages::default();
             let outages = if alone.outages.is_empty() { &nothing } else { &alone.outages };
-            let one = Experiment::new(&spec, &alone.workload).losing(Some(outages)).measuring(Config::default());
+            let one = Experiment::new(&spec, &alone.workload).losing(Some(outages)).measuring(MetricsConfig::default());
             let one = one.run(&mut ()).expect("simulated").expect("to the end");
             let measured = &side.pools[usize::from(pool)];
             assert_eq!(measured.name, alone.name);
@@ -178,7 +179,7 @@ fn a_simulated_slurm_is_replayed_within_its_own_noise_where_jobs_are_alike() {
     let Some(dump) = shared("simulated-by-slurm/usc-job0.sacct.gz") else { return };
     let Some(other) = shared("simulated-by-slurm/usc-job1.sacct.gz") else { return };
     let (site, again) = (imported(&[dump], &utc()), imported(&[other], &utc()));
-    let settings = Settings {
+    let settings = FidelitySettings {
         policy: "easy".parse().expect("a policy"),
         seeds: 2,
         jitter: 30,

@@ -1,7 +1,7 @@
 //! Real dumps, job by job, against an independent reading by pandas and DuckDB.
 
 use crate::common::{Folder, imported, rule, shared, utc, xdmod};
-use drystone_site::{Options, Site, write};
+use drystone_site::{ImportOptions, Site, write};
 use std::path::Path;
 use std::process::Command;
 
@@ -20,7 +20,7 @@ fn python() -> Option<String> {
 
 /// Imports a dump, and lets the script hold the folder against the dump. Returns the site, and what
 /// the script counted: jobs, those that never ran, processors times seconds.
-fn counted(kind: &str, dump: &Path, options: &Options) -> (Site, Option<[u64; 3]>) {
+fn counted(kind: &str, dump: &Path, options: &ImportOptions) -> (Site, Option<[u64; 3]>) {
     let site = imported(&[dump.to_path_buf()], options);
     let Some(python) = python() else { return (site, None) };
     let folder = Folder::new();
@@ -36,7 +36,7 @@ fn counted(kind: &str, dump: &Path, options: &Options) -> (Site, Option<[u64; 3]
 
 /// Jobs, those that never ran, and core-seconds of the others, as the site has them.
 fn own(site: &Site) -> [u64; 3] {
-    let never = site.jobs().filter(|job| job.kind == drystone_site::Kind::Withdrawn).count() as u64;
+    let never = site.jobs().filter(|job| job.kind == drystone_site::SiteJobFate::Withdrawn).count() as u64;
     [site.len() as u64, never, site.manifest.pools.iter().map(|pool| pool.core_seconds).sum()]
 }
 
@@ -88,17 +88,17 @@ fn records_of_completed_jobs_to_the_row() {
 #[test]
 fn json_of_three_versions() {
     if let Some(dump) = shared("json/sacct-25.05.2-v0.0.43.json.gz") {
-        let (site, counts) = counted("json", &dump, &Options::default());
+        let (site, counts) = counted("json", &dump, &ImportOptions::default());
         assert_eq!((site.manifest.rows, site.len()), (7, 7));
         counts.into_iter().for_each(|counts| assert_eq!(counts, own(&site)));
     }
     if let Some(dump) = shared("json/sacct-22.05.5-v0.0.38.json") {
-        let (site, counts) = counted("json", &dump, &Options::default());
+        let (site, counts) = counted("json", &dump, &ImportOptions::default());
         assert_eq!((site.manifest.rows, site.len()), (1, 1));
         counts.into_iter().for_each(|counts| assert_eq!(counts, own(&site)));
     }
     if let Some(dump) = shared("json/sacct-21.08.8-v0.0.37.json") {
-        let site = imported(&[dump], &Options::default());
+        let site = imported(&[dump], &ImportOptions::default());
         assert_eq!((site.manifest.rows, site.len()), (2, 2));
         // One lost its node, and its record its end: 20,615 seconds of run time say it.
         let lost = site.jobs().find(|job| job.id == Some(10)).expect("job 10");
@@ -128,14 +128,14 @@ fn five_columns_are_too_few_and_the_command_is_said() {
 fn records_of_pbs_and_torque() {
     if let Some(dump) = shared("pbs-lsf-sge/xdmod-pbs.log") {
         // Nine records of ends, two of them of one job.
-        let site = imported(&[dump], &Options::default());
+        let site = imported(&[dump], &ImportOptions::default());
         assert_eq!((site.manifest.rows, site.len(), rule(&site, "dup").0), (9, 8, 1));
         let job = site.jobs().find(|job| job.id == Some(6)).expect("job 6");
         assert_eq!((job.submit, job.start, job.end), (1_261_424_924, Some(1_261_425_023), Some(1_261_427_220)));
         assert_eq!((job.cpus, job.nodes, job.limit), (Some(32), Some(4), 4 * 3_600));
     }
     if let Some(dump) = shared("pbs-lsf-sge/pbs-pro-and-torque-records.txt") {
-        let site = imported(&[dump], &Options::default());
+        let site = imported(&[dump], &ImportOptions::default());
         // Q and E of one job, E of another, and R of a third, which waits again. D, A and a are of
         // jobs that were submitted before, Y and C of none.
         assert_eq!((site.manifest.rows, site.len(), rule(&site, "no-times").0, rule(&site, "record").0), (7, 4, 3, 2));
@@ -155,7 +155,7 @@ fn records_of_pbs_and_torque() {
 #[test]
 fn records_of_lsf() {
     let Some(dump) = shared("pbs-lsf-sge/xdmod-lsf.log") else { return };
-    let site = imported(&[dump], &Options::default());
+    let site = imported(&[dump], &ImportOptions::default());
     let job = site.job(0);
     assert_eq!((job.id, job.cpus, job.nodes), (Some(404_717), Some(128), Some(8)));
     assert_eq!((job.submit, job.start, job.end), (1_389_642_318, Some(1_389_642_771), Some(1_389_683_139)));
@@ -169,18 +169,18 @@ fn a_log_comes_back_as_it_was() {
     let traces = std::env::var_os("DRYSTONE_SHARED").map_or_else(default, std::path::PathBuf::from).join("traces");
     let mut seen = 0;
     for log in names.iter().map(|name| traces.join(name)).filter(|log| log.exists()) {
-        let site = imported(std::slice::from_ref(&log), &Options::default());
+        let site = imported(std::slice::from_ref(&log), &ImportOptions::default());
         let (_folder, site) = crate::common::through_folder(&site);
         let mut written = Vec::new();
         std::io::Read::read_to_end(&mut site.log(0), &mut written).expect("read");
         let mut original = Vec::new();
         let mut unpacked = flate2::read::MultiGzDecoder::new(std::fs::File::open(&log).expect("a log"));
         std::io::Read::read_to_end(&mut unpacked, &mut original).expect("read");
-        let records = |bytes: &[u8]| -> Vec<drystone::log::swf::Record> {
-            let mut reader = drystone::log::swf::Reader::new(bytes, "log").expect("a log");
+        let records = |bytes: &[u8]| -> Vec<drystone::log::swf::SwfRecord> {
+            let mut reader = drystone::log::swf::SwfReader::new(bytes, "log").expect("a log");
             let mut all = Vec::new();
             while let Some(record) = reader.read().expect("a record") {
-                all.push(drystone::log::swf::Record { line: 0, ..record });
+                all.push(drystone::log::swf::SwfRecord { line: 0, ..record });
             }
             all
         };

@@ -1,7 +1,7 @@
 //! A dump with everything that goes wrong in dumps, row by row.
 
 use crate::common::{of_text, rule};
-use drystone_site::{Kind, Options, Site};
+use drystone_site::{ImportOptions, Site, SiteJobFate};
 use std::collections::BTreeSet;
 
 /// Berlin's clocks go back on 29 October 2017 at 01:00 UTC.
@@ -35,7 +35,7 @@ fn torture() -> Vec<u8> {
 }
 
 fn site() -> Site {
-    of_text(torture(), &Options { time_zone: Some("Europe/Berlin".to_string()), ..Options::default() })
+    of_text(torture(), &ImportOptions { time_zone: Some("Europe/Berlin".to_string()), ..ImportOptions::default() })
 }
 
 fn all<'a>(site: &'a Site, display: &str) -> Vec<drystone_site::SiteJob<'a>> {
@@ -117,6 +117,6 @@ fn steps_without_jobs_duplicates_components_and_headers() {
     // Nothing is lost: every row became jobs, or a rule says why not.
     let rows = site.manifest.rows;
     assert_eq!(rows, 17, "rows but steps and headers");
-    let kinds = |kind: Kind| site.jobs().filter(|job| job.kind == kind).count();
-    assert_eq!((kinds(Kind::Waiting), kinds(Kind::Withdrawn)), (8, 2_008));
+    let kinds = |kind: SiteJobFate| site.jobs().filter(|job| job.kind == kind).count();
+    assert_eq!((kinds(SiteJobFate::Waiting), kinds(SiteJobFate::Withdrawn)), (8, 2_008));
 }

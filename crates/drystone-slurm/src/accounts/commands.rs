@@ -1,9 +1,9 @@
 //! A `sacctmgr dump`, and scripts of sacctmgr's commands.
 
-use super::{Accounts, Draft, Wrong};
+use super::{Accounts, AccountsDraft, Wrong};
 use std::collections::BTreeMap;
 
-type Keys = BTreeMap<String, String>;
+type CommandKeys = BTreeMap<String, String>;
 
 /// Lines that say something, with their numbers.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -16,7 +16,7 @@ pub(super) fn is_dump(text: &str) -> bool {
 }
 
 /// `Account - 'cs':Fairshare=3:Description='a: b'`, as what it is, its name and its keys.
-fn dumped(line: &str) -> Option<(String, String, Keys)> {
+fn dumped(line: &str) -> Option<(String, String, CommandKeys)> {
     let (what, rest) = line.split_once(" - ")?;
     let mut parts = Vec::new();
     let (mut part, mut quoted) = (String::new(), false);
@@ -34,7 +34,7 @@ fn dumped(line: &str) -> Option<(String, String, Keys)> {
 }
 
 pub(super) fn read_dump(text: &str) -> Result<Accounts, Wrong> {
-    let (mut draft, mut parent) = (Draft::default(), "root".to_string());
+    let (mut draft, mut parent) = (AccountsDraft::default(), "root".to_string());
     for (number, line) in lines(text) {
         let Some((what, name, mut keys)) = dumped(line) else {
             return Err((number, format!("expected `Account - 'NAME':…`, found `{line}`")));
@@ -91,7 +91,7 @@ pub(super) fn read_script(text: &str) -> Result<Accounts, Wrong> {
 
 #[derive(Default)]
 struct Script {
-    draft: Draft,
+    draft: AccountsDraft,
 }
 
 impl Script {
@@ -116,7 +116,7 @@ impl Script {
         }
     }
 
-    fn add(&mut self, number: usize, what: &str, keys: Keys) -> Result<(), String> {
+    fn add(&mut self, number: usize, what: &str, keys: CommandKeys) -> Result<(), String> {
         let names = keys.get("name").cloned().unwrap_or_default();
         for name in names.split(',').filter(|name| !name.is_empty()) {
             let mut own = keys.clone();
@@ -150,7 +150,7 @@ impl Script {
         Ok(())
     }
 
-    fn modify(&mut self, what: &str, which: &Keys, set: &Keys) -> Result<(), String> {
+    fn modify(&mut self, what: &str, which: &CommandKeys, set: &CommandKeys) -> Result<(), String> {
         if set.is_empty() {
             return Err("expected `set` and what to set".to_string());
         }
@@ -163,7 +163,7 @@ impl Script {
     }
 
     /// Does something to each line that is meant, from the last one on.
-    fn each(&mut self, what: &str, which: &Keys, mut act: impl FnMut(&mut Vec<(usize, Keys)>, usize)) {
+    fn each(&mut self, what: &str, which: &CommandKeys, mut act: impl FnMut(&mut Vec<(usize, CommandKeys)>, usize)) {
         let names = which.get("name").cloned().unwrap_or_default();
         let (list, key) = match what {
             "qos" => (&mut self.draft.qos, "name"),
@@ -184,8 +184,8 @@ impl Script {
 }
 
 /// `name=x fairshare=1`, or `x fairshare=1`: a word without a key is a name. `where` is left out.
-fn pairs(words: &[&str]) -> Keys {
-    let mut keys = Keys::new();
+fn pairs(words: &[&str]) -> CommandKeys {
+    let mut keys = CommandKeys::new();
     for word in words.iter().filter(|word| !word.eq_ignore_ascii_case("where")) {
         let (key, value) = word.split_once('=').unwrap_or(("name", word));
         let key = match key.to_ascii_lowercase().as_str() {

@@ -1,19 +1,19 @@
 //! Keys and values of associations and QOS.
 
-use super::{Accounts, Assoc, Limits, Qos, Tres};
+use super::{AccountLimits, Accounts, Assoc, Qos, Tres};
 use crate::conf::{PreemptMode, minutes, seconds};
 use std::collections::BTreeMap;
 
-type Keys = BTreeMap<String, String>;
+type FieldKeys = BTreeMap<String, String>;
 
 /// The value of the first of these keys that has one.
-fn text<'a>(keys: &'a Keys, names: &[&str]) -> Option<&'a str> {
+fn text<'a>(keys: &'a FieldKeys, names: &[&str]) -> Option<&'a str> {
     let found = names.iter().find_map(|name| keys.get(*name));
     found.map(|value| value.trim().trim_matches('\'').trim_matches('"')).filter(|value| !value.is_empty())
 }
 
 /// A count; `-1` is none.
-fn count(keys: &Keys, names: &[&str]) -> Result<Option<u32>, String> {
+fn count(keys: &FieldKeys, names: &[&str]) -> Result<Option<u32>, String> {
     match text(keys, names) {
         None | Some("-1") => Ok(None),
         Some(value) => {
@@ -23,7 +23,7 @@ fn count(keys: &Keys, names: &[&str]) -> Result<Option<u32>, String> {
 }
 
 /// Resources; what the model does not know goes to `left_out`.
-fn tres(keys: &Keys, names: &[&str], line: usize, left_out: &mut Vec<String>) -> Result<Tres, String> {
+fn tres(keys: &FieldKeys, names: &[&str], line: usize, left_out: &mut Vec<String>) -> Result<Tres, String> {
     let Some(value) = text(keys, names) else { return Ok(Tres::default()) };
     let (tres, others) = Tres::parse(value).map_err(|problem| format!("{}: {problem}", names[0]))?;
     left_out.extend(others.iter().map(|other| format!("line {line}: {}={other}: not modelled", names[0])));
@@ -31,13 +31,13 @@ fn tres(keys: &Keys, names: &[&str], line: usize, left_out: &mut Vec<String>) ->
 }
 
 /// Older names of limits on processors and nodes beside the new one.
-fn with_old(mut tres: Tres, keys: &Keys, cpus: &[&str], nodes: &[&str]) -> Result<Tres, String> {
+fn with_old(mut tres: Tres, keys: &FieldKeys, cpus: &[&str], nodes: &[&str]) -> Result<Tres, String> {
     tres.cpu = tres.cpu.or(count(keys, cpus)?.map(u64::from));
     tres.node = tres.node.or(count(keys, nodes)?.map(u64::from));
     Ok(tres)
 }
 
-fn limits(keys: &Keys, line: usize, left_out: &mut Vec<String>) -> Result<Limits, String> {
+fn limits(keys: &FieldKeys, line: usize, left_out: &mut Vec<String>) -> Result<AccountLimits, String> {
     for name in LEFT_OUT.iter().filter(|name| text(keys, &[name]).is_some()) {
         left_out.push(format!("line {line}: {name}: not modelled"));
     }
@@ -48,7 +48,7 @@ fn limits(keys: &Keys, line: usize, left_out: &mut Vec<String>) -> Result<Limits
     };
     let grp = tres(keys, &["grptres"], line, left_out)?;
     let max = tres(keys, &["maxtres", "maxtresperjob", "maxtrespj"], line, left_out)?;
-    Ok(Limits {
+    Ok(AccountLimits {
         grp_tres: with_old(grp, keys, &["grpcpus"], &["grpnodes"])?,
         grp_jobs: count(keys, &["grpjobs"])?,
         grp_submit: count(keys, &["grpsubmit", "grpsubmitjobs"])?,
@@ -77,7 +77,7 @@ const LEFT_OUT: &[&str] = &[
     "limitfactor",
 ];
 
-pub(super) fn assoc(keys: &Keys, line: usize, accounts: &mut Accounts) -> Result<Assoc, String> {
+pub(super) fn assoc(keys: &FieldKeys, line: usize, accounts: &mut Accounts) -> Result<Assoc, String> {
     let shares = match text(keys, &["share", "fairshare", "shares"]) {
         None => Some(1),
         Some(word) if word.eq_ignore_ascii_case("parent") => None,
@@ -95,7 +95,7 @@ pub(super) fn assoc(keys: &Keys, line: usize, accounts: &mut Accounts) -> Result
 }
 
 /// A QOS, and the names of those that it may preempt.
-pub(super) fn qos(keys: &Keys, line: usize, left_out: &mut Vec<String>) -> Result<(Qos, Vec<String>), String> {
+pub(super) fn qos(keys: &FieldKeys, line: usize, left_out: &mut Vec<String>) -> Result<(Qos, Vec<String>), String> {
     let flags = text(keys, &["flags"]).unwrap_or_default().to_ascii_lowercase();
     let preempt_mode = match text(keys, &["preemptmode"]) {
         None => None,

@@ -26,7 +26,7 @@ mod tables;
 mod tres;
 
 pub use tres::Tres;
-pub(crate) use tres::{Amounts, Resource};
+pub(crate) use tres::{TresAmounts, TresResource};
 
 use crate::conf::PreemptMode;
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ pub enum AccountsError {
 
 /// Limits that associations and QOS have in common. `None` is no limit.
 #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Limits {
+pub struct AccountLimits {
     /// `GrpTRES`: what all running jobs have together.
     pub grp_tres: Tres,
     /// `GrpJobs`: running jobs.
@@ -85,11 +85,11 @@ pub struct Limits {
     pub max_wall: Option<i64>,
 }
 
-impl Limits {
+impl AccountLimits {
     /// Returns whether nothing is limited.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == Limits::default()
+        *self == AccountLimits::default()
     }
 }
 
@@ -107,7 +107,7 @@ pub struct Assoc {
     /// Its own priority.
     pub priority: u32,
     /// Limits of its jobs.
-    pub limits: Limits,
+    pub limits: AccountLimits,
     /// QOS of jobs that name none, as an index.
     pub default_qos: Option<usize>,
 }
@@ -120,7 +120,7 @@ pub struct Qos {
     /// Its priority.
     pub priority: u32,
     /// Limits of all its jobs together.
-    pub limits: Limits,
+    pub limits: AccountLimits,
     /// `MaxTRESPU`: what the running jobs of one user have.
     pub max_tres_user: Tres,
     /// `MaxJobsPU`.
@@ -150,7 +150,7 @@ impl Default for Qos {
         Qos {
             name: String::new(),
             priority: 0,
-            limits: Limits::default(),
+            limits: AccountLimits::default(),
             max_tres_user: Tres::default(),
             max_jobs_user: None,
             max_submit_user: None,
@@ -264,7 +264,7 @@ impl Accounts {
 
 /// Contents of a table, a dump or a script, before names have become indices.
 #[derive(Default)]
-struct Draft {
+struct AccountsDraft {
     /// Lines of associations: keys in small letters and values.
     assocs: Vec<(usize, BTreeMap<String, String>)>,
     /// Lines of QOS.
@@ -274,7 +274,7 @@ struct Draft {
 /// A line and what is wrong with it.
 type Wrong = (usize, String);
 
-impl Draft {
+impl AccountsDraft {
     /// Resolves names.
     fn finish(self) -> Result<Accounts, Wrong> {
         let mut accounts = Accounts::new();

@@ -1,6 +1,6 @@
 //! Tables of `sacctmgr -P`: a line of names, then lines of values, `|` between them.
 
-use super::{Accounts, Draft, Wrong};
+use super::{Accounts, AccountsDraft, Wrong};
 use std::collections::BTreeMap;
 
 /// The names of a header's columns in small letters; `None` for any other line.
@@ -17,7 +17,7 @@ pub(super) fn is_table(text: &str) -> bool {
 }
 
 pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
-    let mut draft = Draft::default();
+    let mut draft = AccountsDraft::default();
     let mut columns: Vec<String> = Vec::new();
     let mut clusters: Vec<String> = Vec::new();
     // Accounts that are open, by their indent in a tree.

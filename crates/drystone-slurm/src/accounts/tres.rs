@@ -17,7 +17,7 @@ pub struct Tres {
 
 /// So much of each resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Amounts {
+pub(crate) struct TresAmounts {
     pub(crate) cpu: u64,
     pub(crate) node: u64,
     pub(crate) mem: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Amounts {
 
 /// A resource that limits know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Resource {
+pub(crate) enum TresResource {
     Cpu,
     Node,
     Mem,
@@ -81,16 +81,16 @@ impl Tres {
 
     /// The resource of which so much more would be too much beside what is in use.
     #[must_use]
-    pub(crate) fn exceeded(&self, used: Amounts, more: Amounts) -> Option<Resource> {
+    pub(crate) fn exceeded(&self, used: TresAmounts, more: TresAmounts) -> Option<TresResource> {
         let over = |most: Option<u64>, used: u64, more: u64| most.is_some_and(|most| used + more > most);
         if over(self.cpu, used.cpu, more.cpu) {
-            Some(Resource::Cpu)
+            Some(TresResource::Cpu)
         } else if over(self.mem, used.mem, more.mem) {
-            Some(Resource::Mem)
+            Some(TresResource::Mem)
         } else if over(self.node, used.node, more.node) {
-            Some(Resource::Node)
+            Some(TresResource::Node)
         } else if over(self.gpu, used.gpu, more.gpu) {
-            Some(Resource::Gpu)
+            Some(TresResource::Gpu)
         } else {
             None
         }
@@ -121,7 +121,7 @@ impl Tres {
 
     /// Those of the limits that so much alone does not break.
     #[must_use]
-    pub(crate) fn bearing(&self, more: Amounts) -> Tres {
+    pub(crate) fn bearing(&self, more: TresAmounts) -> Tres {
         let bears = |own: Option<u64>, more: u64| own.filter(|&most| more <= most);
         Tres {
             cpu: bears(self.cpu, more.cpu),

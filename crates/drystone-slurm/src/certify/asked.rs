@@ -1,17 +1,22 @@
 //! Demands of recorded jobs, from their command lines.
 
 use super::golden::{Golden, GoldenJob};
-use crate::conf::{Partition, SlurmConf};
-use crate::model::{GpuDemand, JobDemand, Machine, MemoryDemand, Resources, gres, licences};
+use crate::conf::{ConfPartition, SlurmConf};
+use crate::model::{GpuDemand, JobDemand, MemoryDemand, ModelMachine, Resources, gres, licences};
 
 /// A key of a partition, else of the whole configuration, as a number.
-fn limit(conf: &SlurmConf, part: &Partition, key: &str) -> Option<u64> {
+fn limit(conf: &SlurmConf, part: &ConfPartition, key: &str) -> Option<u64> {
     let own = part.others.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str());
     own.or_else(|| conf.setting(key)).and_then(|text| text.parse().ok()).filter(|&mb| mb > 0)
 }
 
 /// A job's demand, and the processors that it needs at least.
-pub(super) fn demand(golden: &Golden, job: &GoldenJob, machine: &Machine, part: &Partition) -> (JobDemand, u32) {
+pub(super) fn demand(
+    golden: &Golden,
+    job: &GoldenJob,
+    machine: &ModelMachine,
+    part: &ConfPartition,
+) -> (JobDemand, u32) {
     let (conf, resources) = (&golden.conf, &machine.resources);
     let Some((tasks, cpus_per_task)) = job.tasks else { return (JobDemand::default(), job.n) };
     let nodes = job.nodes.unwrap_or(1);
@@ -37,7 +42,7 @@ pub(super) fn demand(golden: &Golden, job: &GoldenJob, machine: &Machine, part: 
 }
 
 /// The memory of a job. Above `MaxMemPerCPU` memory becomes processors.
-fn remember(demand: &mut JobDemand, job: &GoldenJob, conf: &SlurmConf, part: &Partition, machine: &Machine) {
+fn remember(demand: &mut JobDemand, job: &GoldenJob, conf: &SlurmConf, part: &ConfPartition, machine: &ModelMachine) {
     let of_gpus = job.each_gpu.1.filter(|_| demand.gpus.is_some());
     demand.memory = match (job.memory, of_gpus) {
         (_, Some(mb)) => MemoryDemand::PerGpu(mb),

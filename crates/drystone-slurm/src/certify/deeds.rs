@@ -1,6 +1,6 @@
 //! Actions of a pass: starts, plans, victims.
 
-use crate::model::{NodeSet, Pass, Verdict, Watch};
+use crate::model::{NodeSet, PassKind, PassVerdict, VerdictObserver};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// By job.
@@ -11,12 +11,12 @@ pub(super) struct Deeds {
     pub(super) victims: BTreeSet<u32>,
 }
 
-impl Watch for Deeds {
-    fn verdict(&mut self, _: Pass, _: i64, id: u32, verdict: Verdict) {
+impl VerdictObserver for Deeds {
+    fn verdict(&mut self, _: PassKind, _: i64, id: u32, verdict: PassVerdict) {
         match verdict {
-            Verdict::Started(alloc) => drop(self.starts.insert(id, alloc.nodes)),
+            PassVerdict::Started(alloc) => drop(self.starts.insert(id, alloc.nodes)),
             // Slurm tells of a plan before it sees that it is beyond the window.
-            Verdict::Planned { start, end, alloc } | Verdict::BeyondWindow { start, end, alloc } => {
+            PassVerdict::Planned { start, end, alloc } | PassVerdict::BeyondWindow { start, end, alloc } => {
                 drop(self.plans.insert(id, (start, end, alloc.nodes)));
             }
             _ => {}

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Way in which a job has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Ended {
+pub(super) struct EndWay {
     /// Milliseconds.
     pub(super) at: i64,
     /// True if its nodes have finished cleaning up after it.
@@ -49,7 +49,7 @@ impl<'a> Eligibility<'a> {
     }
 
     /// Returns whether a job that was submitted may be considered.
-    pub(super) fn may_wait(&self, id: u32, now: i64, begins_at: Option<i64>, ended: &BTreeMap<u32, Ended>) -> bool {
+    pub(super) fn may_wait(&self, id: u32, now: i64, begins_at: Option<i64>, ended: &BTreeMap<u32, EndWay>) -> bool {
         let job = &self.golden.jobs[id as usize];
         if self.never[id as usize] || now < self.begins[id as usize] || begins_at.is_some_and(|begin| now < begin) {
             return false;
@@ -64,7 +64,7 @@ impl<'a> Eligibility<'a> {
         if any { conditions.any(fulfilled) } else { conditions.all(fulfilled) }
     }
 
-    fn fulfilled(&self, id: u32, condition: &str, ended: &BTreeMap<u32, Ended>) -> bool {
+    fn fulfilled(&self, id: u32, condition: &str, ended: &BTreeMap<u32, EndWay>) -> bool {
         let Some((kind, places)) = condition.split_once(':') else {
             // The recording does not name jobs: of a singleton it says when it was eligible.
             return true;
@@ -99,7 +99,7 @@ impl<'a> Eligibility<'a> {
     }
 
     /// The reservation that a job names, as an index.
-    pub(super) fn reservation(&self, id: u32, names: &[crate::model::Reservation]) -> u32 {
+    pub(super) fn reservation(&self, id: u32, names: &[crate::model::AdvanceReservation]) -> u32 {
         let name = &self.golden.jobs[id as usize].reservation;
         let found = names.iter().position(|own| !name.is_empty() && own.name == *name);
         found.map_or(NONE, |at| at as u32)

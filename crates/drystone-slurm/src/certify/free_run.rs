@@ -4,7 +4,7 @@
 use super::golden::{Golden, Happening};
 use super::pending::Makes;
 use crate::model::Pending;
-use crate::site::{Multifactor, Priorities, Rules, Site, replay};
+use crate::site::{JobPriorities, ModelSite, Multifactor, SchedulerRules, replay};
 
 /// Mean waits in seconds: of the recording, and of the model over phases.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,13 +49,13 @@ pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
     }
     let count = jobs.len().max(1) as f64;
     let mean = |phase| {
-        let rules = Rules { phase, kills: true, ..Rules::from_conf(&golden.conf) };
-        let rules = Rules { test_micros: i64::from(makes.yields()), ..rules };
+        let rules = SchedulerRules { phase, kills: true, ..SchedulerRules::from_conf(&golden.conf) };
+        let rules = SchedulerRules { test_micros: i64::from(makes.yields()), ..rules };
         let mut cluster = makes.cluster();
         cluster.preempting.suspends = false;
         let priorities = Multifactor::from_conf(&golden.conf).filter(|_| makes.has_factors());
-        let priorities = priorities.map(|rules| Priorities::new(rules, golden.accounts.clone()));
-        let mut site = Site::new(cluster, rules, priorities);
+        let priorities = priorities.map(|rules| JobPriorities::new(rules, golden.accounts.clone()));
+        let mut site = ModelSite::new(cluster, rules, priorities);
         let starts = replay(&mut site, &jobs, &runs, &mut ());
         let waits = starts.iter().zip(&jobs).filter_map(|(start, job)| start.map(|start| (start - job.submit) as f64));
         waits.sum::<f64>() / count

@@ -1,7 +1,7 @@
 //! Recorded schedules of a real Slurm: a configuration, a line per job, and what slurmctld's log
 //! says.
 
-use super::lines::{self, Table};
+use super::lines::{self, LineColumns};
 use crate::accounts::{Accounts, AccountsError};
 use crate::conf::{ConfError, PreemptMode, SlurmConf};
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ pub struct GoldenJob {
 
 /// Job that a line of the log is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Name {
+pub enum LineJob {
     /// A job or a task, by its place in [`Golden::jobs`].
     Job(u32),
     /// Tasks of an array that wait, by its number.
@@ -115,19 +115,19 @@ pub enum Name {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Happening {
     /// Submitted, with its priority.
-    Submit(Name, i64),
+    Submit(LineJob, i64),
     /// A pass of the main scheduler begins; whether it is a full one.
     MainPass(bool),
     /// The main scheduler starts a job on these nodes.
-    MainStart(Name, Vec<String>),
+    MainStart(LineJob, Vec<String>),
     /// A backfill pass begins.
     BackfillPass,
     /// It looks at a job of this priority.
-    Test(Name, i64),
+    Test(LineJob, i64),
     /// Backfill starts a job on these nodes.
-    BackfillStart(Name, Vec<String>),
+    BackfillStart(LineJob, Vec<String>),
     /// Backfill plans a job: begin, end, nodes.
-    Plan(Name, i64, i64, Vec<String>),
+    Plan(LineJob, i64, i64, Vec<String>),
     /// It has tried to plan a job, and tries again or leaves it.
     Tried,
     /// It lets go of the locks.
@@ -137,34 +137,34 @@ pub enum Happening {
     /// A backfill pass ends.
     Done,
     /// A job has ended.
-    Complete(Name),
+    Complete(LineJob),
     /// A node is done with the epilog of a job, where the recording has that.
     Epilog(Option<u32>, String),
     /// A node has answered a message: when a job has just ended, that it is done with it.
     Answer(String),
     /// A job's priority was calculated.
-    Priority(Name, i64),
+    Priority(LineJob, i64),
     /// A job has to go in this way, for another.
-    Preempted(Name, Name, PreemptMode),
+    Preempted(LineJob, LineJob, PreemptMode),
     /// A job has so many seconds before it has to go.
-    Grace(Name, i64),
+    Grace(LineJob, i64),
     /// A job has reached its limit.
-    Timeout(Name),
+    Timeout(LineJob),
     /// A job waits again.
-    Requeued(Name),
+    Requeued(LineJob),
     /// Allocation of a running job: its nodes with processors, megabytes and devices.
-    Has(Name, Vec<Share>),
+    Has(LineJob, Vec<GoldenShare>),
     /// A command of the recorder, and Slurm's answer.
     Action(String),
     /// Priorities are calculated.
     Calculation,
     /// The gang scheduler suspends a job, or lets it go on.
-    Gang(Name, bool),
+    Gang(LineJob, bool),
 }
 
 /// Share of a job on one node.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Share {
+pub struct GoldenShare {
     /// The node's name.
     pub node: String,
     /// Processors.
@@ -238,7 +238,7 @@ impl Golden {
         let jobs = jobs(&csv)?;
         let file = [".events.gz", ".events"].map(|end| dir.join(format!("{name}{end}")));
         let file = file.iter().find(|f| f.exists()).unwrap_or(&file[0]);
-        let names = lines::Names::new(&jobs);
+        let names = lines::JobNames::new(&jobs);
         let (mut base, mut events) = (0, Vec::new());
         for (number, line) in text(file)?.lines().enumerate() {
             let wrong = |problem: String| GoldenError::Line { file: file.clone(), line: number + 1, problem };
@@ -273,10 +273,10 @@ impl Golden {
     }
 
     /// The jobs that a name means.
-    pub fn meant(&self, name: Name) -> impl Iterator<Item = u32> + '_ {
+    pub fn meant(&self, name: LineJob) -> impl Iterator<Item = u32> + '_ {
         let is = move |&id: &u32| match name {
-            Name::Job(own) => own == id,
-            Name::Tasks(array) => self.jobs[id as usize].task.is_some_and(|(of, _)| of == array),
+            LineJob::Job(own) => own == id,
+            LineJob::Tasks(array) => self.jobs[id as usize].task.is_some_and(|(of, _)| of == array),
         };
         (0..self.jobs.len() as u32).filter(is)
     }
@@ -333,7 +333,7 @@ fn text(file: &Path) -> Result<String, GoldenError> {
 fn jobs(csv: &Path) -> Result<Vec<GoldenJob>, GoldenError> {
     let text = text(csv)?;
     let mut rows = text.lines().zip(1..);
-    let table = Table::new(rows.next().map_or("", |(header, _)| header));
+    let table = LineColumns::new(rows.next().map_or("", |(header, _)| header));
     let mut jobs: BTreeMap<(i64, u32), GoldenJob> = BTreeMap::new();
     for (line, number) in rows.filter(|(line, _)| !line.trim().is_empty()) {
         let wrong = |problem: String| GoldenError::Line { file: csv.to_path_buf(), line: number, problem };

@@ -1,11 +1,11 @@
 //! The lines of a recording.
 
-use super::golden::{GoldenJob, Happening, Name, Share};
+use super::golden::{GoldenJob, GoldenShare, Happening, LineJob};
 use crate::conf::{PreemptMode, expand_hostlist};
 use std::collections::BTreeMap;
 
 /// The columns of the lines of jobs.
-pub(super) struct Table {
+pub(super) struct LineColumns {
     columns: BTreeMap<String, usize>,
 }
 
@@ -23,9 +23,9 @@ fn fields(line: &str) -> Vec<String> {
     all
 }
 
-impl Table {
-    pub(super) fn new(header: &str) -> Table {
-        Table { columns: fields(header).into_iter().zip(0..).collect() }
+impl LineColumns {
+    pub(super) fn new(header: &str) -> LineColumns {
+        LineColumns { columns: fields(header).into_iter().zip(0..).collect() }
     }
 
     /// A job, and the place of its submission.
@@ -89,16 +89,16 @@ impl Table {
 }
 
 /// Slurm's names of the jobs.
-pub(super) struct Names {
+pub(super) struct JobNames {
     by_id: BTreeMap<u32, u32>,
     by_task: BTreeMap<(u32, u32), u32>,
     arrays: BTreeMap<u32, u32>,
 }
 
-impl Names {
-    pub(super) fn new(jobs: &[GoldenJob]) -> Names {
+impl JobNames {
+    pub(super) fn new(jobs: &[GoldenJob]) -> JobNames {
         let ids = || jobs.iter().zip(0_u32..);
-        Names {
+        JobNames {
             by_id: ids().map(|(job, at)| (job.slurm_id, at)).collect(),
             by_task: ids().filter_map(|(job, at)| job.task.map(|task| (task, at))).collect(),
             arrays: ids().filter_map(|(job, at)| job.task.map(|(array, _)| (array, at))).collect(),
@@ -107,36 +107,36 @@ impl Names {
 
     /// `7`, a task `7_3` with its own number behind it, what is left of an array `7_*` or
     /// `7_[4-9]`. `None` for a job that the recording does not have.
-    fn name(&self, text: &str) -> Result<Option<Name>, String> {
+    fn name(&self, text: &str) -> Result<Option<LineJob>, String> {
         let text = text.split('(').next().unwrap_or(text);
         let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no number of a job"));
         match text.split_once('_') {
             Some((array, task)) => {
                 let array = number(array)?;
                 match task.parse::<u32>() {
-                    Ok(task) => Ok(self.by_task.get(&(array, task)).map(|&at| Name::Job(at))),
-                    Err(_) => Ok(self.arrays.contains_key(&array).then_some(Name::Tasks(array))),
+                    Ok(task) => Ok(self.by_task.get(&(array, task)).map(|&at| LineJob::Job(at))),
+                    Err(_) => Ok(self.arrays.contains_key(&array).then_some(LineJob::Tasks(array))),
                 }
             }
             None => {
                 let id = number(text)?;
                 if self.arrays.contains_key(&id) {
-                    return Ok(Some(Name::Tasks(id)));
+                    return Ok(Some(LineJob::Tasks(id)));
                 }
-                Ok(self.by_id.get(&id).map(|&at| Name::Job(at)))
+                Ok(self.by_id.get(&id).map(|&at| LineJob::Job(at)))
             }
         }
     }
 
-    /// As [`Names::name`], where Slurm writes a task by its own number alone.
-    fn own(&self, text: &str) -> Result<Option<Name>, String> {
+    /// As [`JobNames::name`], where Slurm writes a task by its own number alone.
+    fn own(&self, text: &str) -> Result<Option<LineJob>, String> {
         let id = text.parse::<u32>().map_err(|_| format!("`{text}` is no number of a job"))?;
-        Ok(self.by_id.get(&id).map(|&at| Name::Job(at)))
+        Ok(self.by_id.get(&id).map(|&at| LineJob::Job(at)))
     }
 }
 
 /// `n1:cpus=0-3,6:mem=1000:gres=gpu:a:2(IDX:0-1)` for each node, or for several that are alike.
-fn shares(words: &[&str]) -> Result<Vec<Share>, String> {
+fn shares(words: &[&str]) -> Result<Vec<GoldenShare>, String> {
     let mut shares = Vec::new();
     for word in words {
         let wrong = || format!("`{word}` does not say what a job has of a node");
@@ -153,14 +153,14 @@ fn shares(words: &[&str]) -> Result<Vec<Share>, String> {
         }
         let memory = memory.parse().map_err(|_| wrong())?;
         for node in expand_hostlist(nodes)? {
-            shares.push(Share { node, cpus: count, cores, memory, gres: gres.to_string() });
+            shares.push(GoldenShare { node, cpus: count, cores, memory, gres: gres.to_string() });
         }
     }
     Ok(shares)
 }
 
 /// A line of the log; `None` for those that say nothing here.
-pub(super) fn event(line: &str, names: &Names) -> Result<Option<(i64, Happening)>, String> {
+pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happening)>, String> {
     let words = line.split_whitespace().collect::<Vec<_>>();
     let [time, what, rest @ ..] = words.as_slice() else {
         return Ok(None);
@@ -181,7 +181,7 @@ pub(super) fn event(line: &str, names: &Names) -> Result<Option<(i64, Happening)
         "bf_done" => Some(Happening::Done),
         "epilog" => {
             let of = names.own(word(0)?).ok().flatten();
-            let id = of.and_then(|name| if let Name::Job(id) = name { Some(id) } else { None });
+            let id = of.and_then(|name| if let LineJob::Job(id) = name { Some(id) } else { None });
             Some(Happening::Epilog(id, word(1)?.to_string()))
         }
         "resp" => Some(Happening::Answer(word(0)?.to_string())),

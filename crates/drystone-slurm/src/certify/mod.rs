@@ -13,6 +13,6 @@ mod priorities;
 
 pub use agreement::{Agreement, Difference};
 pub use free_run::{FreeRun, free_run};
-pub use golden::{Golden, GoldenError, GoldenJob, Happening, Name, Share};
+pub use golden::{Golden, GoldenError, GoldenJob, GoldenShare, Happening, LineJob};
 pub use pass_by_pass::pass_by_pass;
 pub use priorities::{PriorityAgreement, priorities};

@@ -3,11 +3,14 @@
 
 use super::agreement::{Agreement, Difference};
 use super::deeds::Deeds;
-use super::eligible::{Eligibility, Ended};
-use super::golden::{Golden, Happening, Name, Share};
+use super::eligible::{Eligibility, EndWay};
+use super::golden::{Golden, GoldenShare, Happening, LineJob};
 use super::pending::Makes;
 use crate::conf::PreemptMode;
-use crate::model::{Backfill, Cluster, Desk, Machine, NodeSet, Outcome, Pending, Scratch, backfill_pass, main_pass};
+use crate::model::{
+    BackfillPass, JobVerdict, ModelCluster, ModelMachine, NodeSet, PassInputs, Pending, WillRunScratch, backfill_pass,
+    main_pass,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Milliseconds after an end within which Slurm may still wait for the nodes.
@@ -22,7 +25,7 @@ const ANSWERING: i64 = 60;
 /// Compares a whole recording.
 #[must_use]
 pub fn pass_by_pass(golden: &Golden) -> (Agreement, Vec<Difference>) {
-    let mut replay = Replay::new(golden);
+    let mut replay = PassReplay::new(golden);
     for (index, (at, happening)) in golden.events.iter().enumerate() {
         replay.release(*at);
         replay.take(*at, happening, &golden.events[index + 1..]);
@@ -30,10 +33,10 @@ pub fn pass_by_pass(golden: &Golden) -> (Agreement, Vec<Difference>) {
     (replay.agreement, replay.differences)
 }
 
-struct Replay<'a> {
+struct PassReplay<'a> {
     golden: &'a Golden,
     makes: Makes<'a>,
-    cluster: Cluster,
+    cluster: ModelCluster,
     /// In the order of the queue.
     queue: Vec<Pending>,
     /// Jobs that wait again and may not start before a time in seconds.
@@ -41,7 +44,7 @@ struct Replay<'a> {
     /// Submitted jobs that may not be looked at yet.
     outside: Vec<(u32, Option<i64>)>,
     /// End times of ended jobs.
-    ended: BTreeMap<u32, Ended>,
+    ended: BTreeMap<u32, EndWay>,
     /// Beginning of the last pass, in milliseconds.
     last_pass: i64,
     /// Suspended jobs, since when in seconds.
@@ -63,7 +66,7 @@ struct Replay<'a> {
 /// A backfill pass that lets go of the locks.
 #[derive(Default)]
 struct Stepping {
-    pass: Backfill,
+    pass: BackfillPass,
     /// The job that it looks at, and whether the model is done with it.
     job: Option<u32>,
     done: bool,
@@ -73,13 +76,13 @@ struct Stepping {
     model: Deeds,
 }
 
-impl<'a> Replay<'a> {
-    fn new(golden: &'a Golden) -> Replay<'a> {
+impl<'a> PassReplay<'a> {
+    fn new(golden: &'a Golden) -> PassReplay<'a> {
         let told = |h: &Happening| matches!(h, Happening::Answer(_) | Happening::Epilog(..));
         let answers = golden.events.iter().filter(|(_, h)| told(h)).count();
         let makes = Makes::new(golden);
         let cluster = makes.cluster();
-        Replay {
+        PassReplay {
             golden,
             eligibility: Eligibility::new(golden, &makes),
             makes,
@@ -110,8 +113,8 @@ impl<'a> Replay<'a> {
                     self.submit(id, (told != now && told != now - 1).then_some(now));
                 }
             }
-            Happening::Complete(Name::Job(id)) => self.complete(*id, at, false),
-            Happening::Timeout(Name::Job(id)) => self.complete(*id, at, true),
+            Happening::Complete(LineJob::Job(id)) => self.complete(*id, at, false),
+            Happening::Timeout(LineJob::Job(id)) => self.complete(*id, at, true),
             Happening::MainPass(full) => self.main(at, *full, behind),
             Happening::BackfillPass => self.backfill(at, behind),
             Happening::Test(name, priority) => self.test(at, *name, *priority),
@@ -141,28 +144,28 @@ impl<'a> Replay<'a> {
                 self.settle(at);
                 self.stepping = None;
             }
-            Happening::Gang(Name::Job(id), true) => drop(self.suspended.insert(*id, self.now(at))),
-            Happening::Gang(Name::Job(id), false) => {
+            Happening::Gang(LineJob::Job(id), true) => drop(self.suspended.insert(*id, self.now(at))),
+            Happening::Gang(LineJob::Job(id), false) => {
                 if let Some(since) = self.suspended.remove(id) {
                     self.cluster.resume(*id, self.now(at) - since);
                 }
             }
             Happening::Action(text) => self.act(text, at),
-            Happening::Priority(Name::Job(id), priority) => self.prioritise(*id, *priority),
-            Happening::Preempted(Name::Job(id), by, mode) if *mode != PreemptMode::Suspend => {
-                if let Name::Job(by) = by {
+            Happening::Priority(LineJob::Job(id), priority) => self.prioritise(*id, *priority),
+            Happening::Preempted(LineJob::Job(id), by, mode) if *mode != PreemptMode::Suspend => {
+                if let LineJob::Job(by) = by {
                     let now = self.now(at);
                     self.cluster.preempts(*by, now);
                 }
                 self.complete(*id, at, true);
             }
-            Happening::Grace(Name::Job(id), seconds) => {
+            Happening::Grace(LineJob::Job(id), seconds) => {
                 let until = self.now(at) + seconds;
                 if self.cluster.get(*id).is_some_and(|running| running.end > until) {
                     self.cluster.reschedule(*id, until);
                 }
             }
-            Happening::Requeued(Name::Job(id)) => {
+            Happening::Requeued(LineJob::Job(id)) => {
                 let again = self.now(at) + self.makes.requeue_delay;
                 self.later.push((again, *id));
             }
@@ -261,7 +264,7 @@ impl<'a> Replay<'a> {
     fn complete(&mut self, id: u32, at: i64, killed: bool) {
         if let Some(gone) = self.cluster.end(id) {
             self.last_end = at;
-            self.ended.insert(id, Ended { at, done: false });
+            self.ended.insert(id, EndWay { at, done: false });
             if let Some(stepping) = &mut self.stepping {
                 stepping.pass.ignore(&gone.alloc.nodes);
             }
@@ -284,10 +287,10 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn start(&mut self, name: Name, at: i64, nodes: &[String]) {
+    fn start(&mut self, name: LineJob, at: i64, nodes: &[String]) {
         let is = |job: &Pending| match name {
-            Name::Job(id) => job.id == id,
-            Name::Tasks(array) => self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == array),
+            LineJob::Job(id) => job.id == id,
+            LineJob::Tasks(array) => self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == array),
         };
         let Some(place) = self.queue.iter().position(is) else { return };
         let job = self.queue.remove(place);
@@ -295,8 +298,8 @@ impl<'a> Replay<'a> {
         // The recorder may see the job before slurmctld logs its start.
         let events = &self.golden.events;
         let from = events.partition_point(|&(when, _)| when < at - LOOKED_BEFORE);
-        let told: Option<&[Share]> = events[from..].iter().find_map(|(_, happening)| match happening {
-            Happening::Has(Name::Job(id), shares) if *id == job.id => Some(shares.as_slice()),
+        let told: Option<&[GoldenShare]> = events[from..].iter().find_map(|(_, happening)| match happening {
+            Happening::Has(LineJob::Job(id), shares) if *id == job.id => Some(shares.as_slice()),
             _ => None,
         });
         let alloc = self.makes.share_out(&self.cluster, &job, nodes, told);
@@ -312,8 +315,8 @@ impl<'a> Replay<'a> {
         let mut real = Deeds::default();
         for (_, happening) in behind.iter().take_while(|(_, h)| !pass(h)) {
             match happening {
-                Happening::MainStart(Name::Job(id), nodes) => drop(real.starts.insert(*id, self.makes.nodes(nodes))),
-                Happening::Preempted(Name::Job(victim), ..) => drop(real.victims.insert(*victim)),
+                Happening::MainStart(LineJob::Job(id), nodes) => drop(real.starts.insert(*id, self.makes.nodes(nodes))),
+                Happening::Preempted(LineJob::Job(victim), ..) => drop(real.victims.insert(*victim)),
                 _ => {}
             }
         }
@@ -342,14 +345,14 @@ impl<'a> Replay<'a> {
         let over = |h: &Happening| matches!(h, Happening::BackfillPass | Happening::Done | Happening::Abort);
         let own: Vec<&(i64, Happening)> = behind.iter().take_while(|(_, h)| !over(h)).collect();
         for (_, happening) in &own {
-            if let Happening::Test(Name::Job(id), priority) = happening {
+            if let Happening::Test(LineJob::Job(id), priority) = happening {
                 self.prioritise(*id, *priority);
             }
         }
         let now = self.now(at);
         if own.iter().any(|(_, h)| *h == Happening::Yield) {
             self.agreement.passes += 1;
-            let mut pass = Backfill::new(&self.cluster, now, &self.golden.conf.sched);
+            let mut pass = BackfillPass::new(&self.cluster, now, &self.golden.conf.sched);
             // Nodes that answer during the pass are ignored by it.
             let late = self.completing.iter().filter(|&&(_, since, ..)| at - since < ANSWERING);
             pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), late.map(|&(node, ..)| node)));
@@ -380,7 +383,7 @@ impl<'a> Replay<'a> {
     /// Takes down what backfill really did.
     fn real(&self, happening: &Happening, real: &mut Deeds) {
         match happening {
-            Happening::BackfillStart(Name::Job(id), nodes) => {
+            Happening::BackfillStart(LineJob::Job(id), nodes) => {
                 real.starts.insert(*id, self.makes.nodes(nodes));
             }
             Happening::Plan(name, start, end, nodes) => {
@@ -389,8 +392,8 @@ impl<'a> Replay<'a> {
                 let open = |job: &&Pending| !real.starts.contains_key(&job.id) && !real.plans.contains_key(&job.id);
                 let mut waiting = self.queue.iter().filter(open);
                 let id = match name {
-                    Name::Job(id) => Some(*id),
-                    Name::Tasks(array) => waiting
+                    LineJob::Job(id) => Some(*id),
+                    LineJob::Tasks(array) => waiting
                         .find(|job| self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == *array))
                         .map(|job| job.id),
                 };
@@ -398,16 +401,16 @@ impl<'a> Replay<'a> {
                     real.plans.insert(id, plan);
                 }
             }
-            Happening::Preempted(Name::Job(victim), ..) => drop(real.victims.insert(*victim)),
+            Happening::Preempted(LineJob::Job(victim), ..) => drop(real.victims.insert(*victim)),
             _ => {}
         }
     }
 
     /// A pass that lets go of the locks looks at another job.
-    fn test(&mut self, at: i64, name: Name, priority: i64) {
+    fn test(&mut self, at: i64, name: LineJob, priority: i64) {
         self.wake(at);
         self.settle(at);
-        let (Some(stepping), Name::Job(id)) = (&mut self.stepping, name) else { return };
+        let (Some(stepping), LineJob::Job(id)) = (&mut self.stepping, name) else { return };
         stepping.job = Some(id);
         self.prioritise(id, priority);
         self.go_on(at);
@@ -433,16 +436,16 @@ impl<'a> Replay<'a> {
         if let Some(id) = stepping.job.filter(|_| !stepping.done) {
             self.complete_nodes(at, &stepping.real);
             let now = self.now(at);
-            let (mut trial, mut scratch) = (self.cluster.clone(), Scratch::default());
+            let (mut trial, mut scratch) = (self.cluster.clone(), WillRunScratch::default());
             if let Some(job) = self.queue.iter().find(|job| job.id == id) {
                 let params = &self.golden.conf.sched;
                 stepping.pass.resume(now, params);
-                let mut desk = Desk { cluster: &mut trial, params, scratch: &mut scratch, pauses: true };
+                let mut desk = PassInputs { cluster: &mut trial, params, scratch: &mut scratch, pauses: true };
                 let outcome = stepping.pass.look(&mut desk, job, now, &mut stepping.model);
-                if let Outcome::Preempts(victims) = &outcome {
+                if let JobVerdict::Preempts(victims) = &outcome {
                     stepping.model.victims.extend(victims.iter().map(|victim| victim.id));
                 }
-                stepping.done = outcome != Outcome::Paused;
+                stepping.done = outcome != JobVerdict::Paused;
                 self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
             }
         }
@@ -470,7 +473,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-impl Machine {
+impl ModelMachine {
     /// The partition of a name.
     pub(super) fn part(&self, name: &str) -> u16 {
         self.parts.iter().position(|part| part.name == name).unwrap_or(0) as u16

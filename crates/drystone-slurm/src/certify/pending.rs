@@ -1,9 +1,9 @@
 //! Recorded jobs as the schedulers see them.
 
-use super::golden::{Golden, Share};
+use super::golden::{Golden, GoldenShare};
 use crate::conf::{PreemptMode, Sharing};
 use crate::model::{
-    Alloc, AllocMore, Cluster, Machine, NONE, NodeSet, Pending, Reservation, Resources, gres, licences,
+    AdvanceReservation, Alloc, AllocMore, ModelCluster, ModelMachine, NONE, NodeSet, Pending, Resources, gres, licences,
 };
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const REQUEUE_DELAY: i64 = 121;
 impl<'a> Makes<'a> {
     pub(super) fn new(golden: &'a Golden) -> Makes<'a> {
         let widest = golden.conf.nodes.iter().map(|node| node.cpus).max().unwrap_or(1);
-        let mut machine = Machine::from_conf(&golden.conf);
+        let mut machine = ModelMachine::from_conf(&golden.conf);
         let mut demands = Vec::with_capacity(golden.jobs.len());
         for job in &golden.jobs {
             let part = &golden.conf.partitions[usize::from(machine.part(&job.partition))];
@@ -40,8 +40,8 @@ impl<'a> Makes<'a> {
     }
 
     /// The cluster of the recording, without jobs.
-    pub(super) fn cluster(&self) -> Cluster {
-        let mut cluster = Cluster::from_conf(&self.golden.conf, &self.golden.accounts);
+    pub(super) fn cluster(&self) -> ModelCluster {
+        let mut cluster = ModelCluster::from_conf(&self.golden.conf, &self.golden.accounts);
         cluster.machine.resources.clone_from(&self.resources);
         cluster.preempting.suspends = cluster.preempting.mode == PreemptMode::Suspend;
         cluster
@@ -75,7 +75,7 @@ impl<'a> Makes<'a> {
     /// The job as it was submitted: by nodes where nodes have one processor, else by processors,
     /// and on one node if it asks for that; recordings that do not say so asked for one node
     /// wherever the job fits on it.
-    pub(super) fn pending(&self, id: u32, priority: i64, machine: &Machine) -> Pending {
+    pub(super) fn pending(&self, id: u32, priority: i64, machine: &ModelMachine) -> Pending {
         let (job, conf) = (&self.golden.jobs[id as usize], &self.golden.conf);
         let part = machine.part(&job.partition);
         let read = &conf.partitions[usize::from(part)];
@@ -114,8 +114,8 @@ impl<'a> Makes<'a> {
     }
 
     /// Returns a job's allocation according to the recording.
-    fn told(&self, shares: &[Share], machine: &Machine) -> Option<Alloc> {
-        let mut of: Vec<(usize, &Share)> = Vec::new();
+    fn told(&self, shares: &[GoldenShare], machine: &ModelMachine) -> Option<Alloc> {
+        let mut of: Vec<(usize, &GoldenShare)> = Vec::new();
         for share in shares {
             of.push((self.golden.conf.node(&share.node)? as usize, share));
         }
@@ -147,7 +147,7 @@ impl<'a> Makes<'a> {
 
     /// A reservation as `scontrol create reservation` makes it; `None` where it does not say when
     /// it begins or ends.
-    pub(super) fn reservation(&self, name: &str, words: &BTreeMap<String, &str>) -> Option<Reservation> {
+    pub(super) fn reservation(&self, name: &str, words: &BTreeMap<String, &str>) -> Option<AdvanceReservation> {
         let word = |key: &str| words.get(key).copied().unwrap_or_default();
         let begin = instant(word("starttime"))?;
         let minutes = |text: &str| crate::conf::seconds(text).ok().flatten();
@@ -166,7 +166,7 @@ impl<'a> Makes<'a> {
         };
         let place = |own: &str| self.resources.licences.iter().position(|(name, _)| name == own);
         let held = licences(word("licenses"));
-        Some(Reservation {
+        Some(AdvanceReservation {
             name: name.to_string(),
             begin,
             end,
@@ -187,7 +187,13 @@ impl<'a> Makes<'a> {
 
     /// The processors that the job has on each of its nodes: the log names nodes alone.
     /// Where the recording says what the job has, that counts.
-    pub(super) fn share_out(&self, cluster: &Cluster, job: &Pending, nodes: NodeSet, told: Option<&[Share]>) -> Alloc {
+    pub(super) fn share_out(
+        &self,
+        cluster: &ModelCluster,
+        job: &Pending,
+        nodes: NodeSet,
+        told: Option<&[GoldenShare]>,
+    ) -> Alloc {
         let machine = &cluster.machine;
         let told = told.and_then(|told| self.told(told, machine));
         if let Some(alloc) = told.filter(|alloc| alloc.nodes == nodes) {

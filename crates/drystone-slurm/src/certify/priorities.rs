@@ -1,9 +1,9 @@
 //! Priorities held to those that Slurm calculated, given the real starts and ends.
 
-use super::golden::{Golden, Happening, Name};
+use super::golden::{Golden, Happening, LineJob};
 use super::pending::Makes;
 use crate::model::Pending;
-use crate::site::{Charged, Multifactor, Priorities};
+use crate::site::{Charged, JobPriorities, Multifactor};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Agreement of calculated priorities.
@@ -24,7 +24,7 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
     let makes = Makes::new(golden);
     let rules = Multifactor::from_conf(&golden.conf).filter(|_| makes.has_factors())?;
     let machine = makes.cluster().machine;
-    let mut model = Priorities::new(rules, golden.accounts.clone());
+    let mut model = JobPriorities::new(rules, golden.accounts.clone());
     let second = |at: i64| at.div_euclid(1000) + golden.base;
     let calculated = |h: &(i64, Happening)| matches!(h.1, Happening::Priority(..));
     let mut next = golden.events.iter().find(|h| calculated(h)).map(|h| second(h.0));
@@ -61,13 +61,13 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
                 last = Some(now);
             }
             Happening::MainPass(_) | Happening::BackfillPass => unseen.clear(),
-            Happening::Submit(Name::Job(id), told) => {
+            Happening::Submit(LineJob::Job(id), told) => {
                 let job = pending(*id);
                 unseen.insert(*id);
                 compare(&mut agreement, model.of(&job, now, &machine), *told);
                 waiting.insert(*id, job.assoc);
             }
-            Happening::Priority(Name::Job(id), told) => {
+            Happening::Priority(LineJob::Job(id), told) => {
                 let when = last.or(next.map(|next| next - period)).unwrap_or(now);
                 let mut job = pending(*id);
                 if unseen.contains(id) {
@@ -76,7 +76,7 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
                 }
                 compare(&mut agreement, model.of(&job, when, &machine), *told);
             }
-            Happening::MainStart(Name::Job(id), nodes) | Happening::BackfillStart(Name::Job(id), nodes) => {
+            Happening::MainStart(LineJob::Job(id), nodes) | Happening::BackfillStart(LineJob::Job(id), nodes) => {
                 let job = pending(*id);
                 let cpus = if machine.cpus.iter().all(|&c| c == 1) { nodes.len() as u32 } else { job.cpus };
                 let cpus = f64::from(cpus) * model.usage_factor(job.qos);
@@ -86,7 +86,7 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
                 let start = if told == now - 1 { told } else { now };
                 running.insert(*id, Charged { id: *id, assoc: job.assoc, cpus, start });
             }
-            Happening::Complete(Name::Job(id)) | Happening::Timeout(Name::Job(id)) => {
+            Happening::Complete(LineJob::Job(id)) | Happening::Timeout(LineJob::Job(id)) => {
                 if let Some(job) = running.remove(id).filter(|_| model.rules.charges_ends) {
                     model.fair.charge(job.assoc as usize, job.cpus, job.start, now);
                 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 /// A place in a configuration file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Place {
+pub struct ConfPlace {
     /// The file.
     pub file: Arc<Path>,
     /// The line, from 1; of a line with continuations the first.
     pub line: u32,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for ConfPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.file.display(), self.line)
     }
@@ -28,7 +28,7 @@ pub enum ConfError {
         /// Path of the file.
         file: PathBuf,
         /// The line that includes it.
-        from: Option<Place>,
+        from: Option<ConfPlace>,
         /// Cause.
         source: std::io::Error,
     },
@@ -36,7 +36,7 @@ pub enum ConfError {
     #[error("{place}: {problem}")]
     Line {
         /// Position.
-        place: Place,
+        place: ConfPlace,
         /// Description of the mistake, the expected text, and the correction.
         problem: String,
     },
@@ -52,7 +52,7 @@ pub enum ConfError {
 
 impl ConfError {
     /// An error about one line.
-    pub(crate) fn line(place: &Place, problem: impl Into<String>) -> ConfError {
+    pub(crate) fn line(place: &ConfPlace, problem: impl Into<String>) -> ConfError {
         ConfError::Line { place: place.clone(), problem: problem.into() }
     }
 }

@@ -1,8 +1,8 @@
 //! Names of nodes, sets of nodes and `ALL` to indices.
 
-use super::error::{ConfError, Place};
-use super::node::Node;
-use super::pairs::Pairs;
+use super::error::{ConfError, ConfPlace};
+use super::node::ConfNode;
+use super::pairs::ConfPairs;
 use super::{DownNodes, hostlist};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +13,11 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    pub(super) fn new(nodes: &[Node], sets: &[Pairs]) -> Result<Hosts, ConfError> {
+    pub(super) fn new(nodes: &[ConfNode], sets: &[ConfPairs]) -> Result<Hosts, ConfError> {
         let mut index = BTreeMap::new();
         for (node, number) in nodes.iter().zip(0..) {
             if let Some(earlier) = index.insert(node.name.clone(), number) {
-                let earlier: &Node = &nodes[earlier as usize];
+                let earlier: &ConfNode = &nodes[earlier as usize];
                 let problem = format!("the node {} is there already, at {}", node.name, earlier.place);
                 return Err(ConfError::line(&node.place, problem));
             }
@@ -30,7 +30,7 @@ impl Hosts {
         Ok(hosts)
     }
 
-    fn set(&self, pairs: &Pairs, nodes: &[Node]) -> Result<(String, Vec<u32>), ConfError> {
+    fn set(&self, pairs: &ConfPairs, nodes: &[ConfNode]) -> Result<(String, Vec<u32>), ConfError> {
         let name = pairs.get("NodeSet").unwrap_or_default().to_string();
         let mut members: BTreeSet<u32> = BTreeSet::new();
         if let (Some(list), Some(place)) = (pairs.get("Nodes"), &pairs.place) {
@@ -44,7 +44,7 @@ impl Hosts {
     }
 
     /// The nodes of a list, ascending.
-    pub(super) fn resolve(&self, list: &str, place: &Place) -> Result<Vec<u32>, ConfError> {
+    pub(super) fn resolve(&self, list: &str, place: &ConfPlace) -> Result<Vec<u32>, ConfError> {
         let mut found = BTreeSet::new();
         for name in hostlist::expand(list).map_err(|problem| ConfError::line(place, problem))? {
             if let Some(&number) = self.index.get(&name) {
@@ -61,7 +61,7 @@ impl Hosts {
         Ok(found.into_iter().collect())
     }
 
-    pub(super) fn down(&self, pairs: &Pairs) -> Result<DownNodes, ConfError> {
+    pub(super) fn down(&self, pairs: &ConfPairs) -> Result<DownNodes, ConfError> {
         let list = pairs.get("DownNodes").unwrap_or_default();
         let nodes = match &pairs.place {
             Some(place) => self.resolve(list, place)?,

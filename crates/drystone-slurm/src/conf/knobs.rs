@@ -153,7 +153,7 @@ knobs! {
 /// Mistake in one word of `SchedulerParameters`. Slurm goes on with the default, and so does the
 /// model.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Trouble {
+pub enum KnobTrouble {
     /// Slurm may know it; the model does not, and it is in no list of those that are left out on
     /// purpose.
     Unknown(String),
@@ -219,7 +219,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 impl SchedParams {
     /// Reads the value of `SchedulerParameters`; later words win.
     #[must_use]
-    pub fn parse(text: &str) -> (SchedParams, Vec<Trouble>) {
+    pub fn parse(text: &str) -> (SchedParams, Vec<KnobTrouble>) {
         let (mut params, mut troubles) = (SchedParams::default(), Vec::new());
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             if let Err(trouble) = params.apply(word) {
@@ -232,8 +232,8 @@ impl SchedParams {
     /// Sets the parameter that one word says, `bf_interval=60` or `bf_continue`.
     ///
     /// # Errors
-    /// See [`Trouble`]; a parameter with a wrong value keeps what it had.
-    pub fn apply(&mut self, word: &str) -> Result<(), Trouble> {
+    /// See [`KnobTrouble`]; a parameter with a wrong value keeps what it had.
+    pub fn apply(&mut self, word: &str) -> Result<(), KnobTrouble> {
         let (name, value) =
             word.split_once('=').map_or((word, None), |(name, value)| (name.trim(), Some(value.trim())));
         let name = if name.eq_ignore_ascii_case("max_job_bf") { "bf_max_job_test" } else { name };
@@ -251,7 +251,7 @@ impl SchedParams {
         }
         knob.set(self, value);
         match knob.basis {
-            Basis::Ignored(cost) if value != knob.default => Err(Trouble::Ignored(knob.name, cost)),
+            Basis::Ignored(cost) if value != knob.default => Err(KnobTrouble::Ignored(knob.name, cost)),
             _ => Ok(()),
         }
     }
@@ -270,20 +270,20 @@ impl SchedParams {
     }
 }
 
-fn unmodelled(name: &str) -> Result<(), Trouble> {
+fn unmodelled(name: &str) -> Result<(), KnobTrouble> {
     if let Some((name, cost)) = LEFT_OUT.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)) {
-        return Err(Trouble::Ignored(name, cost));
+        return Err(KnobTrouble::Ignored(name, cost));
     }
     if HARMLESS.iter().chain(PREEMPTING).any(|n| n.eq_ignore_ascii_case(name)) {
         return Ok(());
     }
-    Err(Trouble::Unknown(name.to_string()))
+    Err(KnobTrouble::Unknown(name.to_string()))
 }
 
-fn wrong(knob: &Knob, word: &str) -> Trouble {
+fn wrong(knob: &Knob, word: &str) -> KnobTrouble {
     let (Knob { name, min, max, unit, default, .. }, flag) = (*knob, knob.is_flag());
     let expected = if flag { "nothing behind it".to_string() } else { format!("{min} to {max} ({unit})") };
-    Trouble::Value(format!("`{word}`: {name} takes {expected}; Slurm refuses it and uses {default}"))
+    KnobTrouble::Value(format!("`{word}`: {name} takes {expected}; Slurm refuses it and uses {default}"))
 }
 
 /// Prints the differences from the defaults, in the syntax of `SchedulerParameters`.
@@ -317,10 +317,14 @@ mod tests {
         assert_eq!(SchedParams::parse("preempt_strict_order,preempt_reorder_count=2,preempt_youngest_first").1, []);
         assert_eq!(params.bf_resolution, 60);
         let told = [
-            Trouble::Value("`bf_resolution=0`: bf_resolution takes 1 to 3600 (s); Slurm refuses it and uses 60".into()),
-            Trouble::Value("`bf_interval=x`: bf_interval takes -1 to 10800 (s); Slurm refuses it and uses 30".into()),
-            Trouble::Unknown("bf_frobnicate".into()),
-            Trouble::Ignored("bf_busy_nodes", "the nodes that plans use, where nodes are shared"),
+            KnobTrouble::Value(
+                "`bf_resolution=0`: bf_resolution takes 1 to 3600 (s); Slurm refuses it and uses 60".into(),
+            ),
+            KnobTrouble::Value(
+                "`bf_interval=x`: bf_interval takes -1 to 10800 (s); Slurm refuses it and uses 30".into(),
+            ),
+            KnobTrouble::Unknown("bf_frobnicate".into()),
+            KnobTrouble::Ignored("bf_busy_nodes", "the nodes that plans use, where nodes are shared"),
         ];
         assert_eq!(troubles, told);
     }

@@ -1,14 +1,14 @@
 //! Physical lines to logical ones: comments, continuations, includes.
 
-use super::error::{ConfError, Place};
+use super::error::{ConfError, ConfPlace};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A logical line with its place.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
-    pub(crate) place: Place,
+pub(crate) struct ConfLine {
+    pub(crate) place: ConfPlace,
     pub(crate) text: String,
 }
 
@@ -16,33 +16,33 @@ pub(crate) struct Line {
 const DEEPEST: usize = 16;
 
 /// Reads a file with all it includes, in order.
-pub(crate) fn read(path: &Path) -> Result<Vec<Line>, ConfError> {
-    let mut reader = Reader { dir: path.parent().unwrap_or(Path::new("")).to_path_buf(), ..Reader::default() };
+pub(crate) fn read(path: &Path) -> Result<Vec<ConfLine>, ConfError> {
+    let mut reader = ConfReader { dir: path.parent().unwrap_or(Path::new("")).to_path_buf(), ..ConfReader::default() };
     reader.file(path, None)?;
     Ok(reader.lines)
 }
 
 /// The lines of a text. A relative include is looked up in the folder of `name`.
-pub(crate) fn parse(text: &str, name: &Path) -> Result<Vec<Line>, ConfError> {
-    let mut reader = Reader { dir: name.parent().unwrap_or(Path::new("")).to_path_buf(), ..Reader::default() };
+pub(crate) fn parse(text: &str, name: &Path) -> Result<Vec<ConfLine>, ConfError> {
+    let mut reader = ConfReader { dir: name.parent().unwrap_or(Path::new("")).to_path_buf(), ..ConfReader::default() };
     reader.open.push(name.to_path_buf());
     reader.text(text, name)?;
     Ok(reader.lines)
 }
 
 #[derive(Default)]
-struct Reader {
+struct ConfReader {
     /// Folder in which relative includes are looked up: that of the first file.
     dir: PathBuf,
     /// Files being read, outermost first.
     open: Vec<PathBuf>,
     /// For `%c` in the names of included files.
     cluster: String,
-    lines: Vec<Line>,
+    lines: Vec<ConfLine>,
 }
 
-impl Reader {
-    fn file(&mut self, path: &Path, from: Option<&Place>) -> Result<(), ConfError> {
+impl ConfReader {
+    fn file(&mut self, path: &Path, from: Option<&ConfPlace>) -> Result<(), ConfError> {
         if let Some(place) = from {
             let cycle = self.open.iter().any(|open| open == path);
             if cycle || self.open.len() >= DEEPEST {
@@ -81,13 +81,13 @@ impl Reader {
             whole.push_str(part);
             let whole = unescape(whole.trim());
             if !whole.is_empty() {
-                self.line(Line { place: Place { file: file.clone(), line: number }, text: whole })?;
+                self.line(ConfLine { place: ConfPlace { file: file.clone(), line: number }, text: whole })?;
             }
         }
         Ok(())
     }
 
-    fn line(&mut self, line: Line) -> Result<(), ConfError> {
+    fn line(&mut self, line: ConfLine) -> Result<(), ConfError> {
         if let Some(name) = included(&line.text) {
             if name.is_empty() {
                 return Err(ConfError::line(&line.place, "Include without a file name; expected `Include FILE`"));
@@ -106,7 +106,7 @@ impl Reader {
     }
 
     /// `%c` is the name of the cluster.
-    fn replace_modifiers(&self, name: &str, place: &Place) -> Result<String, ConfError> {
+    fn replace_modifiers(&self, name: &str, place: &ConfPlace) -> Result<String, ConfError> {
         if name.contains("%c") && self.cluster.is_empty() {
             return Err(ConfError::line(place, "`%c` in an Include needs a ClusterName before it"));
         }

@@ -2,7 +2,7 @@
 //!
 //! Reads what Slurm reads: keys without regard to case, `#` comments, lines that go on after a
 //! backslash, `Include`, host lists, `DEFAULT` lines that hold for later ones. What is wrong is an
-//! error with file and line; what Slurm knows and this model does not is a [`Remark`] that says
+//! error with file and line; what Slurm knows and this model does not is a [`ConfRemark`] that says
 //! what it may cost.
 //!
 //! ```
@@ -34,30 +34,30 @@ mod remark;
 mod settings;
 mod units;
 
-pub use error::{ConfError, Place};
+pub use error::{ConfError, ConfPlace};
 pub use hostlist::{compress as compress_hostlist, expand as expand_hostlist};
-pub use knobs::{Basis, KNOBS, Knob, SchedParams, Trouble};
-pub use node::Node;
-pub use partition::{Partition, Sharing};
-pub use remark::{Remark, Topic};
-pub use settings::{Ends, Preempt, PreemptMode, PreemptType, Priority, Select};
+pub use knobs::{Basis, KNOBS, Knob, KnobTrouble, SchedParams};
+pub use node::ConfNode;
+pub use partition::{ConfPartition, Sharing};
+pub use remark::{ConfRemark, Topic};
+pub use settings::{EndSettings, Preempt, PreemptMode, PreemptType, PriorityType, SelectUnit};
 pub use units::{minutes, seconds};
 
-use lines::Line;
-use pairs::Pairs;
-use settings::Lookup;
+use lines::ConfLine;
+use pairs::ConfPairs;
+use settings::SettingLookup;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A setting outside nodes and partitions.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Setting {
+pub struct ConfSetting {
     /// Its key, as written.
     pub key: String,
     /// Its value.
     pub value: String,
     /// Position; of several the last one, which counts.
-    pub place: Place,
+    pub place: ConfPlace,
 }
 
 /// Nodes that are out of service from the beginning.
@@ -77,9 +77,9 @@ pub struct SlurmConf {
     /// `ClusterName`.
     pub cluster: Option<String>,
     /// The nodes in the order of their lines, which is the order in which Slurm numbers them.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<ConfNode>,
     /// The partitions in their order.
-    pub partitions: Vec<Partition>,
+    pub partitions: Vec<ConfPartition>,
     /// `DownNodes` lines.
     pub down: Vec<DownNodes>,
     /// `SchedulerParameters`.
@@ -87,19 +87,19 @@ pub struct SlurmConf {
     /// True for `sched/backfill`, false for `sched/builtin`, the main scheduler alone.
     pub backfill: bool,
     /// Unit of allocation.
-    pub select: Select,
+    pub select: SelectUnit,
     /// Source of priorities.
-    pub priority: Priority,
+    pub priority: PriorityType,
     /// Preemption.
     pub preempt: Preempt,
     /// Settings of the ends of jobs.
-    pub ends: Ends,
+    pub ends: EndSettings,
     /// `AccountingStorageEnforce`, in small letters.
     pub enforce: Vec<String>,
     /// Every setting by its key in small letters.
-    pub settings: BTreeMap<String, Setting>,
+    pub settings: BTreeMap<String, ConfSetting>,
     /// Remarks on the file: unknown keys, unmodelled settings, contradictions.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<ConfRemark>,
 }
 
 impl SlurmConf {
@@ -110,7 +110,7 @@ impl SlurmConf {
     /// nodes that are not there.
     pub fn read(path: impl AsRef<Path>) -> Result<SlurmConf, ConfError> {
         let path = path.as_ref();
-        Reading::default().all(&lines::read(path)?, path)
+        ConfReading::default().all(&lines::read(path)?, path)
     }
 
     /// Reads a text; `name` is what errors call it, and its folder is where relative includes are
@@ -120,7 +120,7 @@ impl SlurmConf {
     /// As [`SlurmConf::read`].
     pub fn parse(text: &str, name: impl AsRef<Path>) -> Result<SlurmConf, ConfError> {
         let name = name.as_ref();
-        Reading::default().all(&lines::parse(text, name)?, name)
+        ConfReading::default().all(&lines::parse(text, name)?, name)
     }
 
     /// The index of a node.
@@ -131,7 +131,7 @@ impl SlurmConf {
 
     /// The partition of a name.
     #[must_use]
-    pub fn partition(&self, name: &str) -> Option<&Partition> {
+    pub fn partition(&self, name: &str) -> Option<&ConfPartition> {
         self.partitions.iter().find(|partition| partition.name == name)
     }
 
@@ -179,29 +179,29 @@ pub fn flatten(path: impl AsRef<Path>) -> Result<String, ConfError> {
 
 /// Settings read so far.
 #[derive(Default)]
-struct Reading {
-    settings: BTreeMap<String, Setting>,
-    nodes: Vec<Node>,
-    partitions: Vec<Partition>,
+struct ConfReading {
+    settings: BTreeMap<String, ConfSetting>,
+    nodes: Vec<ConfNode>,
+    partitions: Vec<ConfPartition>,
     /// `DownNodes` lines: hosts, state, reason, place.
-    down: Vec<Pairs>,
-    sets: Vec<Pairs>,
-    node_defaults: Pairs,
-    partition_defaults: Pairs,
-    remarks: Vec<Remark>,
+    down: Vec<ConfPairs>,
+    sets: Vec<ConfPairs>,
+    node_defaults: ConfPairs,
+    partition_defaults: ConfPairs,
+    remarks: Vec<ConfRemark>,
 }
 
-impl Reading {
-    fn all(mut self, lines: &[Line], name: &Path) -> Result<SlurmConf, ConfError> {
+impl ConfReading {
+    fn all(mut self, lines: &[ConfLine], name: &Path) -> Result<SlurmConf, ConfError> {
         for line in lines {
             self.line(line)?;
         }
         self.finish(name)
     }
 
-    fn line(&mut self, line: &Line) -> Result<(), ConfError> {
+    fn line(&mut self, line: &ConfLine) -> Result<(), ConfError> {
         let place = &line.place;
-        let pairs = Pairs::split(&line.text, place)?;
+        let pairs = ConfPairs::split(&line.text, place)?;
         let Some((first, name)) = pairs.list.first() else { return Ok(()) };
         let is_default = name.eq_ignore_ascii_case("DEFAULT");
         match first.to_ascii_lowercase().as_str() {
@@ -219,8 +219,8 @@ impl Reading {
         Ok(())
     }
 
-    fn partition(&mut self, pairs: &Pairs, place: &Place) -> Result<(), ConfError> {
-        let partition = Partition::read(pairs, place)?;
+    fn partition(&mut self, pairs: &ConfPairs, place: &ConfPlace) -> Result<(), ConfError> {
+        let partition = ConfPartition::read(pairs, place)?;
         if let Some(earlier) = self.partitions.iter().find(|p| p.name == partition.name) {
             let problem = format!("the partition {} is there already, at {}", partition.name, earlier.place);
             return Err(ConfError::line(place, problem));
@@ -229,28 +229,28 @@ impl Reading {
         Ok(())
     }
 
-    fn settings(&mut self, pairs: Pairs, place: &Place) {
+    fn settings(&mut self, pairs: ConfPairs, place: &ConfPlace) {
         for (key, value) in pairs.list {
             let low = key.to_ascii_lowercase();
             if !known::is_known(&key) {
-                self.remarks.push(Remark::unknown_key(&key, place));
+                self.remarks.push(ConfRemark::unknown_key(&key, place));
             }
-            let setting = Setting { key, value, place: place.clone() };
+            let setting = ConfSetting { key, value, place: place.clone() };
             if let Some(earlier) = self.settings.insert(low, setting) {
-                self.remarks.push(Remark::repeated(&earlier, place));
+                self.remarks.push(ConfRemark::repeated(&earlier, place));
             }
         }
     }
 
     fn finish(mut self, name: &Path) -> Result<SlurmConf, ConfError> {
-        let settings = Lookup(&self.settings);
+        let settings = SettingLookup(&self.settings);
         let at = |(key, problem): (&'static str, String)| match self.settings.get(&key.to_ascii_lowercase()) {
             Some(setting) => ConfError::line(&setting.place, format!("{key}: {problem}")),
             None => ConfError::Whole { file: name.to_path_buf(), problem: format!("{key}: {problem}") },
         };
         let (sched, troubles) = SchedParams::parse(settings.text("SchedulerParameters").unwrap_or_default());
-        let (priority, preempt) = (Priority::read(&settings).map_err(at)?, Preempt::read(&settings).map_err(at)?);
-        let (ends, select) = (Ends::read(&settings).map_err(at)?, settings.select());
+        let (priority, preempt) = (PriorityType::read(&settings).map_err(at)?, Preempt::read(&settings).map_err(at)?);
+        let (ends, select) = (EndSettings::read(&settings).map_err(at)?, settings.select());
         let enforce = settings.text("AccountingStorageEnforce").unwrap_or_default().to_ascii_lowercase();
         let backfill = !settings.text("SchedulerType").is_some_and(|t| t.eq_ignore_ascii_case("sched/builtin"));
         let cluster = settings.text("ClusterName").map(String::from);
@@ -282,6 +282,6 @@ impl Reading {
 }
 
 /// The pairs behind `NodeName=DEFAULT`.
-fn without_first(pairs: Pairs) -> Pairs {
-    Pairs { list: pairs.list.into_iter().skip(1).collect(), ..pairs }
+fn without_first(pairs: ConfPairs) -> ConfPairs {
+    ConfPairs { list: pairs.list.into_iter().skip(1).collect(), ..pairs }
 }

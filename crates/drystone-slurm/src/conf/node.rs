@@ -1,13 +1,13 @@
 //! `NodeName` lines.
 
-use super::error::{ConfError, Place};
+use super::error::{ConfError, ConfPlace};
 use super::hostlist;
-use super::pairs::Pairs;
+use super::pairs::ConfPairs;
 use super::units;
 
 /// A node.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Node {
+pub struct ConfNode {
     /// Its name.
     pub name: String,
     /// Processors as Slurm counts them: threads, unless `CPUs` says otherwise.
@@ -29,10 +29,10 @@ pub struct Node {
     /// `State`, as written; `UNKNOWN` unless said.
     pub state: String,
     /// Position of its line.
-    pub place: Place,
+    pub place: ConfPlace,
 }
 
-impl Node {
+impl ConfNode {
     /// Returns whether the configuration says that it is out of service.
     #[must_use]
     pub fn is_down(&self) -> bool {
@@ -48,22 +48,22 @@ impl Node {
 }
 
 /// The nodes of one line.
-pub(crate) fn nodes(line: &Pairs, place: &Place) -> Result<Vec<Node>, ConfError> {
+pub(crate) fn nodes(line: &ConfPairs, place: &ConfPlace) -> Result<Vec<ConfNode>, ConfError> {
     let wrong = |problem: String| ConfError::line(place, problem);
     let names = hostlist::expand(line.get("NodeName").unwrap_or_default()).map_err(wrong)?;
     let model = model(line, place)?;
-    Ok(names.into_iter().map(|name| Node { name, ..model.clone() }).collect())
+    Ok(names.into_iter().map(|name| ConfNode { name, ..model.clone() }).collect())
 }
 
 /// Returns the common settings of all nodes of a line.
-fn model(line: &Pairs, place: &Place) -> Result<Node, ConfError> {
-    let shape = Shape::read(line, place)?;
+fn model(line: &ConfPairs, place: &ConfPlace) -> Result<ConfNode, ConfError> {
+    let shape = ConfShape::read(line, place)?;
     let memory = line.get("RealMemory").unwrap_or("1");
     let memory_mb = memory
         .parse()
         .map_err(|_| ConfError::line(place, format!("RealMemory: `{memory}` is no number of megabytes")))?;
     let features = line.get("Features").or(line.get("Feature")).unwrap_or_default();
-    Ok(Node {
+    Ok(ConfNode {
         name: String::new(),
         cpus: shape.cpus,
         sockets: shape.sockets,
@@ -78,15 +78,15 @@ fn model(line: &Pairs, place: &Place) -> Result<Node, ConfError> {
     })
 }
 
-struct Shape {
+struct ConfShape {
     cpus: u32,
     sockets: u32,
     cores: u32,
     threads: u32,
 }
 
-impl Shape {
-    fn read(line: &Pairs, place: &Place) -> Result<Shape, ConfError> {
+impl ConfShape {
+    fn read(line: &ConfPairs, place: &ConfPlace) -> Result<ConfShape, ConfError> {
         let boards = number(line, "Boards", place)?;
         let per_board = number(line, "SocketsPerBoard", place)?;
         let sockets = number(line, "Sockets", place)?;
@@ -110,11 +110,11 @@ impl Shape {
         let cpus = cpus.ok_or_else(|| {
             ConfError::line(place, format!("a node of {counted} processors; expected 1 to {}", 1 << 20))
         })?;
-        Ok(Shape { cpus, sockets, cores: per_socket, threads })
+        Ok(ConfShape { cpus, sockets, cores: per_socket, threads })
     }
 }
 
-fn number(line: &Pairs, key: &str, place: &Place) -> Result<Option<u32>, ConfError> {
+fn number(line: &ConfPairs, key: &str, place: &ConfPlace) -> Result<Option<u32>, ConfError> {
     let read = |text| units::count(text).map_err(|problem| ConfError::line(place, format!("{key}: {problem}")));
     line.get(key).map(read).transpose()
 }

@@ -1,18 +1,18 @@
 //! `Key=value` pairs of one line; keys without regard to case, values quoted where they hold
 //! blanks.
 
-use super::error::{ConfError, Place};
+use super::error::{ConfError, ConfPlace};
 
 /// The pairs of a line in order, keys as written.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pairs {
-    pub(crate) place: Option<Place>,
+pub(crate) struct ConfPairs {
+    pub(crate) place: Option<ConfPlace>,
     pub(crate) list: Vec<(String, String)>,
 }
 
-impl Pairs {
+impl ConfPairs {
     /// Splits a line.
-    pub(crate) fn split(text: &str, place: &Place) -> Result<Pairs, ConfError> {
+    pub(crate) fn split(text: &str, place: &ConfPlace) -> Result<ConfPairs, ConfError> {
         let mut list = Vec::new();
         let mut rest = text.trim_start();
         while !rest.is_empty() {
@@ -25,7 +25,7 @@ impl Pairs {
             list.push((key.to_string(), value.to_string()));
             rest = after.trim_start();
         }
-        Ok(Pairs { place: Some(place.clone()), list })
+        Ok(ConfPairs { place: Some(place.clone()), list })
     }
 
     /// The value of a key; the last one counts.
@@ -34,19 +34,19 @@ impl Pairs {
     }
 
     /// These pairs where they are, those of `defaults` elsewhere.
-    pub(crate) fn over(&self, defaults: &Pairs) -> Pairs {
+    pub(crate) fn over(&self, defaults: &ConfPairs) -> ConfPairs {
         let missing = defaults.list.iter().filter(|(key, _)| self.get(key).is_none()).cloned();
-        Pairs { place: self.place.clone(), list: missing.chain(self.list.iter().cloned()).collect() }
+        ConfPairs { place: self.place.clone(), list: missing.chain(self.list.iter().cloned()).collect() }
     }
 }
 
-fn expected_pair(rest: &str, place: &Place) -> ConfError {
+fn expected_pair(rest: &str, place: &ConfPlace) -> ConfError {
     let word = rest.split_whitespace().next().unwrap_or(rest);
     ConfError::line(place, format!("expected `Key=value`, found `{word}`"))
 }
 
 /// The value at the beginning of `text`, and what follows it.
-fn value<'a>(text: &'a str, key: &str, place: &Place) -> Result<(&'a str, &'a str), ConfError> {
+fn value<'a>(text: &'a str, key: &str, place: &ConfPlace) -> Result<(&'a str, &'a str), ConfError> {
     if let Some(quoted) = text.strip_prefix('"') {
         return quoted.split_once('"').ok_or_else(|| {
             ConfError::line(place, format!("the value of {key} begins with a quote that does not end on this line"))
@@ -65,25 +65,25 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    fn place() -> Place {
-        Place { file: Path::new("f").into(), line: 7 }
+    fn place() -> ConfPlace {
+        ConfPlace { file: Path::new("f").into(), line: 7 }
     }
 
     #[test]
     fn values_may_be_quoted_and_empty() {
-        let pairs = Pairs::split("A = \"x y=z\"  b=\"\" C=3", &place()).expect("pairs");
+        let pairs = ConfPairs::split("A = \"x y=z\"  b=\"\" C=3", &place()).expect("pairs");
         assert_eq!((pairs.get("a"), pairs.get("B"), pairs.get("c")), (Some("x y=z"), Some(""), Some("3")));
     }
 
     #[test]
     fn a_key_wants_a_value() {
-        let error = Pairs::split("A=1 B=", &place()).expect_err("no value").to_string();
+        let error = ConfPairs::split("A=1 B=", &place()).expect_err("no value").to_string();
         assert_eq!(error, "f:7: B has no value; leave the key out, or write `B=\"\"`");
     }
 
     #[test]
     fn what_is_no_pair_is_told() {
-        let error = Pairs::split("A=1 stray", &place()).expect_err("no pair").to_string();
+        let error = ConfPairs::split("A=1 stray", &place()).expect_err("no pair").to_string();
         assert_eq!(error, "f:7: expected `Key=value`, found `stray`");
     }
 }

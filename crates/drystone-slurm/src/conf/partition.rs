@@ -1,7 +1,7 @@
 //! `PartitionName` lines.
 
-use super::error::{ConfError, Place};
-use super::pairs::Pairs;
+use super::error::{ConfError, ConfPlace};
+use super::pairs::ConfPairs;
 use super::units;
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub enum Sharing {
 
 /// A partition.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Partition {
+pub struct ConfPartition {
     /// Its name.
     pub name: String,
     /// `Nodes`, as written.
@@ -57,7 +57,7 @@ pub struct Partition {
     /// Every other key, as written.
     pub others: BTreeMap<String, String>,
     /// Position of its line.
-    pub place: Place,
+    pub place: ConfPlace,
 }
 
 /// Keys that fields hold.
@@ -83,14 +83,14 @@ const READ: &[&str] = &[
     "ExclusiveUser",
 ];
 
-impl Partition {
-    pub(crate) fn read(line: &Pairs, place: &Place) -> Result<Partition, ConfError> {
+impl ConfPartition {
+    pub(crate) fn read(line: &ConfPairs, place: &ConfPlace) -> Result<ConfPartition, ConfError> {
         let both = value(line, "Priority", units::count, place)?;
         let tier = value(line, "PriorityTier", units::count, place)?.or(both).unwrap_or(1);
         let job_factor = value(line, "PriorityJobFactor", units::count, place)?.or(both).unwrap_or(1);
         let others = line.list.iter().filter(|(key, _)| !READ.iter().any(|read| read.eq_ignore_ascii_case(key)));
         let none = |text: &str| if text.eq_ignore_ascii_case("none") { Ok(None) } else { units::minutes(text) };
-        Ok(Partition {
+        Ok(ConfPartition {
             name: line.get("PartitionName").unwrap_or_default().to_string(),
             hosts: line.get("Nodes").unwrap_or_default().to_string(),
             nodes: Vec::new(),
@@ -117,10 +117,10 @@ impl Partition {
 }
 
 fn value<T>(
-    line: &Pairs,
+    line: &ConfPairs,
     key: &str,
     read: impl Fn(&str) -> Result<T, String>,
-    place: &Place,
+    place: &ConfPlace,
 ) -> Result<Option<T>, ConfError> {
     let told = |problem| ConfError::line(place, format!("{key}: {problem}"));
     line.get(key).map(|text| read(text).map_err(told)).transpose()

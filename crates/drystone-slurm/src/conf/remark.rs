@@ -1,7 +1,7 @@
 //! Remarks on a configuration: keys that Slurm does not know, settings that the model leaves out,
 //! contradictions.
 
-use super::{Place, Select, Setting, Sharing, SlurmConf, Trouble};
+use super::{ConfPlace, ConfSetting, KnobTrouble, SelectUnit, Sharing, SlurmConf};
 use std::fmt;
 
 /// Topic of a remark.
@@ -30,16 +30,16 @@ impl fmt::Display for Topic {
 
 /// One remark.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Remark {
+pub struct ConfRemark {
     /// Topic of the remark.
     pub topic: Topic,
     /// Position, if it is about one line.
-    pub place: Option<Place>,
+    pub place: Option<ConfPlace>,
     /// The remark.
     pub text: String,
 }
 
-impl fmt::Display for Remark {
+impl fmt::Display for ConfRemark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = &self.place {
             write!(f, "{place}: ")?;
@@ -48,18 +48,18 @@ impl fmt::Display for Remark {
     }
 }
 
-impl Remark {
-    fn at(topic: Topic, place: Option<&Place>, text: impl Into<String>) -> Remark {
-        Remark { topic, place: place.cloned(), text: text.into() }
+impl ConfRemark {
+    fn at(topic: Topic, place: Option<&ConfPlace>, text: impl Into<String>) -> ConfRemark {
+        ConfRemark { topic, place: place.cloned(), text: text.into() }
     }
 
-    pub(super) fn unknown_key(key: &str, place: &Place) -> Remark {
-        Remark::at(Topic::Unknown, Some(place), format!("Slurm has no key {key}"))
+    pub(super) fn unknown_key(key: &str, place: &ConfPlace) -> ConfRemark {
+        ConfRemark::at(Topic::Unknown, Some(place), format!("Slurm has no key {key}"))
     }
 
-    pub(super) fn repeated(earlier: &Setting, place: &Place) -> Remark {
+    pub(super) fn repeated(earlier: &ConfSetting, place: &ConfPlace) -> ConfRemark {
         let text = format!("{} is at line {} as well; the later line counts", earlier.key, earlier.place.line);
-        Remark::at(Topic::Contradiction, Some(place), text)
+        ConfRemark::at(Topic::Contradiction, Some(place), text)
     }
 }
 
@@ -84,7 +84,7 @@ impl SlurmConf {
     }
 }
 
-pub(super) fn about(conf: &SlurmConf, troubles: &[Trouble]) -> Vec<Remark> {
+pub(super) fn about(conf: &SlurmConf, troubles: &[KnobTrouble]) -> Vec<ConfRemark> {
     let mut remarks = Vec::new();
     sched(conf, troubles, &mut remarks);
     plugins(conf, &mut remarks);
@@ -92,18 +92,20 @@ pub(super) fn about(conf: &SlurmConf, troubles: &[Trouble]) -> Vec<Remark> {
     remarks
 }
 
-fn sched(conf: &SlurmConf, troubles: &[Trouble], remarks: &mut Vec<Remark>) {
+fn sched(conf: &SlurmConf, troubles: &[KnobTrouble], remarks: &mut Vec<ConfRemark>) {
     let place = conf.settings.get("schedulerparameters").map(|setting| &setting.place);
     for trouble in troubles {
         remarks.push(match trouble {
-            Trouble::Unknown(name) => {
+            KnobTrouble::Unknown(name) => {
                 let text = format!("SchedulerParameters: {name} is not known here, and changes nothing in the model");
-                Remark::at(Topic::Unknown, place, text)
+                ConfRemark::at(Topic::Unknown, place, text)
             }
-            Trouble::Ignored(name, cost) => {
-                Remark::at(Topic::NotModelled, place, format!("SchedulerParameters: {name}; it may cost: {cost}"))
+            KnobTrouble::Ignored(name, cost) => {
+                ConfRemark::at(Topic::NotModelled, place, format!("SchedulerParameters: {name}; it may cost: {cost}"))
             }
-            Trouble::Value(problem) => Remark::at(Topic::Refused, place, format!("SchedulerParameters: {problem}")),
+            KnobTrouble::Value(problem) => {
+                ConfRemark::at(Topic::Refused, place, format!("SchedulerParameters: {problem}"))
+            }
         });
     }
     let longest = conf.partitions.iter().filter_map(|p| p.max_minutes.map(|m| (m, p))).max_by_key(|&(m, _)| m);
@@ -112,23 +114,23 @@ fn sched(conf: &SlurmConf, troubles: &[Trouble], remarks: &mut Vec<Remark>) {
             "bf_window={} min is below MaxTime={minutes} min of the partition {}: jobs planned beyond the window are not protected",
             conf.sched.bf_window, partition.name
         );
-        remarks.push(Remark::at(Topic::Contradiction, place, text));
+        remarks.push(ConfRemark::at(Topic::Contradiction, place, text));
     }
 }
 
-fn plugins(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
+fn plugins(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
     for (key, harmless, cost) in LEFT_OUT {
         let Some(setting) = conf.settings.get(&key.to_ascii_lowercase()) else { continue };
         if !setting.value.is_empty() && !harmless.iter().any(|h| h.eq_ignore_ascii_case(&setting.value)) {
             let text = format!("{}={}; it may cost: {cost}", setting.key, setting.value);
-            remarks.push(Remark::at(Topic::NotModelled, Some(&setting.place), text));
+            remarks.push(ConfRemark::at(Topic::NotModelled, Some(&setting.place), text));
         }
     }
     let mut say = |key: &str, text: String| {
         let place = conf.settings.get(key).map(|setting| &setting.place);
-        remarks.push(Remark::at(Topic::NotModelled, place, text));
+        remarks.push(ConfRemark::at(Topic::NotModelled, place, text));
     };
-    if conf.select == Select::Socket {
+    if conf.select == SelectUnit::Socket {
         say("selecttypeparameters", "CR_Socket; jobs are given cores, which packs more of them on a node".to_string());
     }
     let known = ["priority/multifactor", "priority/basic"];
@@ -149,9 +151,9 @@ fn plugins(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
     }
 }
 
-fn partitions(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
+fn partitions(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
     for p in &conf.partitions {
-        let mut say = |topic, text: String| remarks.push(Remark::at(topic, Some(&p.place), text));
+        let mut say = |topic, text: String| remarks.push(ConfRemark::at(topic, Some(&p.place), text));
         if let (Some(default), Some(max)) = (p.default_minutes, p.max_minutes)
             && default > max
         {
@@ -181,6 +183,6 @@ fn partitions(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
     let defaults = conf.partitions.iter().filter(|p| p.default).collect::<Vec<_>>();
     if let [first, .., last] = defaults.as_slice() {
         let text = format!("both {} and {} are Default=YES; Slurm takes the last one", first.name, last.name);
-        remarks.push(Remark::at(Topic::Contradiction, Some(&last.place), text));
+        remarks.push(ConfRemark::at(Topic::Contradiction, Some(&last.place), text));
     }
 }

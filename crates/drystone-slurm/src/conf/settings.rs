@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// Unit of allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Select {
+pub enum SelectUnit {
     /// `select/linear`: whole nodes.
     Linear,
     /// `select/cons_tres` or `cons_res` with `CR_CPU`: single processors.
@@ -19,7 +19,7 @@ pub enum Select {
 
 /// Source of priorities.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Priority {
+pub struct PriorityType {
     /// `priority/multifactor`, else `priority/basic`: first come, first served.
     pub multifactor: bool,
     /// Weight of the age.
@@ -52,9 +52,9 @@ pub struct Priority {
     pub usage_reset: String,
 }
 
-impl Default for Priority {
-    fn default() -> Priority {
-        Priority {
+impl Default for PriorityType {
+    fn default() -> PriorityType {
+        PriorityType {
             multifactor: false,
             age: 0.0,
             fair_share: 0.0,
@@ -74,21 +74,21 @@ impl Default for Priority {
     }
 }
 
-impl Priority {
+impl PriorityType {
     /// Returns whether a flag is set.
     #[must_use]
     pub fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|f| f == flag)
     }
 
-    pub(super) fn read(settings: &Lookup<'_>) -> Result<Priority, (&'static str, String)> {
-        let d = Priority::default();
+    pub(super) fn read(settings: &SettingLookup<'_>) -> Result<PriorityType, (&'static str, String)> {
+        let d = PriorityType::default();
         let weight = |key| settings.read(key, number).map(|w| w.unwrap_or(0.0));
         let whole_minutes = |key, default| {
             settings.read(key, units::minutes).map(|m| m.map_or(default, |m| m.map_or(i64::MAX, |m| m * 60)))
         };
         let flags = settings.text("PriorityFlags").unwrap_or_default().to_ascii_uppercase();
-        Ok(Priority {
+        Ok(PriorityType {
             multifactor: settings.text("PriorityType").is_some_and(|t| t.eq_ignore_ascii_case("priority/multifactor")),
             age: weight("PriorityWeightAge")?,
             fair_share: weight("PriorityWeightFairshare")?,
@@ -166,7 +166,7 @@ pub struct Preempt {
 }
 
 impl Preempt {
-    pub(super) fn read(settings: &Lookup<'_>) -> Result<Preempt, (&'static str, String)> {
+    pub(super) fn read(settings: &SettingLookup<'_>) -> Result<Preempt, (&'static str, String)> {
         let by = |text: &str| match text.to_ascii_lowercase().as_str() {
             "preempt/none" => Ok(PreemptType::None),
             "preempt/partition_prio" => Ok(PreemptType::Partition),
@@ -183,7 +183,7 @@ impl Preempt {
 
 /// Settings of the ends of jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ends {
+pub struct EndSettings {
     /// True if an `Epilog` runs: then each node that is done calls the main scheduler at once.
     pub epilog: bool,
     /// Seconds from SIGTERM to SIGKILL.
@@ -194,11 +194,11 @@ pub struct Ends {
     pub complete_wait: i64,
 }
 
-impl Ends {
-    pub(super) fn read(settings: &Lookup<'_>) -> Result<Ends, (&'static str, String)> {
+impl EndSettings {
+    pub(super) fn read(settings: &SettingLookup<'_>) -> Result<EndSettings, (&'static str, String)> {
         let seconds = |key, default| settings.read(key, units::count).map(|s| s.map_or(default, i64::from));
         let over = settings.read("OverTimeLimit", units::minutes)?;
-        Ok(Ends {
+        Ok(EndSettings {
             epilog: settings.text("Epilog").is_some(),
             kill_wait: seconds("KillWait", 30)?,
             over_minutes: over.unwrap_or(Some(0)),
@@ -208,9 +208,9 @@ impl Ends {
 }
 
 /// Settings by name, without regard to case.
-pub(super) struct Lookup<'a>(pub(super) &'a BTreeMap<String, super::Setting>);
+pub(super) struct SettingLookup<'a>(pub(super) &'a BTreeMap<String, super::ConfSetting>);
 
-impl Lookup<'_> {
+impl SettingLookup<'_> {
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.0.get(&key.to_ascii_lowercase()).map(|s| s.value.as_str())
     }
@@ -224,15 +224,15 @@ impl Lookup<'_> {
         self.text(key).map(read).transpose().map_err(|problem| (key, problem))
     }
 
-    pub(super) fn select(&self) -> Select {
+    pub(super) fn select(&self) -> SelectUnit {
         let linear = self.text("SelectType").is_some_and(|t| t.eq_ignore_ascii_case("select/linear"));
         let flags = self.text("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
         let has = |word: &str| flags.split(',').any(|flag| flag == word || flag == format!("{word}_MEMORY"));
         match () {
-            () if linear => Select::Linear,
-            () if has("CR_SOCKET") => Select::Socket,
-            () if has("CR_CPU") => Select::Cpu,
-            () => Select::Core,
+            () if linear => SelectUnit::Linear,
+            () if has("CR_SOCKET") => SelectUnit::Socket,
+            () if has("CR_CPU") => SelectUnit::Cpu,
+            () => SelectUnit::Core,
         }
     }
 }

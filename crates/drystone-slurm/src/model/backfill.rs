@@ -3,17 +3,17 @@
 
 use super::preempting::Victim;
 use super::reservation::Access;
-use super::table::{Licences, Table};
-use super::will_run::{Reach, Scratch, will_run};
-use super::{Alloc, Cluster, NONE, NodeSet, Pass, Pending, Verdict, Watch};
+use super::table::{Licences, PlanTable};
+use super::will_run::{Reach, WillRunScratch, will_run};
+use super::{Alloc, ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, VerdictObserver};
 use crate::conf::{PreemptMode, SchedParams};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A backfill pass. It can stop between two jobs and go on, which is what a yield is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Backfill {
-    table: Table,
+pub struct BackfillPass {
+    table: PlanTable,
     /// The end of the window, exactly.
     window_end: i64,
     /// Beginning of the pass, in seconds.
@@ -34,7 +34,7 @@ pub struct Backfill {
     /// Reason why the pass is over.
     over: Option<Over>,
     /// Time up to which a pass would decide the same, as long as no job arrives, starts or ends:
-    /// see [`Backfill::holds_until`].
+    /// see [`BackfillPass::holds_until`].
     holds_until: i64,
     /// True if a plan or a start of this pass can keep a job from starting now that could before.
     changed: bool,
@@ -83,7 +83,7 @@ fn floor(t: i64, resolution: i64) -> i64 {
 
 /// Outcome of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum JobVerdict {
     /// It waits on.
     Waits,
     /// It runs now.
@@ -95,38 +95,38 @@ pub enum Outcome {
 }
 
 /// Result of one job.
-enum Found {
+enum JobResult {
     Now(Alloc),
-    Preempts(Vec<Victim>, Verdict),
-    Verdict(Verdict),
+    Preempts(Vec<Victim>, PassVerdict),
+    Verdict(PassVerdict),
     Paused,
 }
 
 /// Inputs of a pass.
-pub struct Desk<'a> {
+pub struct PassInputs<'a> {
     /// State of the machine.
-    pub cluster: &'a mut Cluster,
+    pub cluster: &'a mut ModelCluster,
     /// The parameters.
     pub params: &'a SchedParams,
     /// Room.
-    pub scratch: &'a mut Scratch,
+    pub scratch: &'a mut WillRunScratch,
     /// True if it lets go of the locks before each try of a job.
     pub pauses: bool,
 }
 
-impl Backfill {
+impl BackfillPass {
     /// A pass that begins at `now` seconds.
     #[must_use]
-    pub fn new(cluster: &Cluster, now: i64, params: &SchedParams) -> Backfill {
-        let mut pass = Backfill::default();
+    pub fn new(cluster: &ModelCluster, now: i64, params: &SchedParams) -> BackfillPass {
+        let mut pass = BackfillPass::default();
         pass.restart(cluster, now, params);
         pass
     }
 
     /// Starts again, in its own memory.
-    pub fn restart(&mut self, cluster: &Cluster, now: i64, params: &SchedParams) {
+    pub fn restart(&mut self, cluster: &ModelCluster, now: i64, params: &SchedParams) {
         let table = std::mem::take(&mut self.table);
-        *self = Backfill { table, ..Backfill::default() };
+        *self = BackfillPass { table, ..BackfillPass::default() };
         self.window_end = now + params.bf_window * 60;
         self.began = now;
         self.holds_until = i64::MAX;
@@ -142,7 +142,7 @@ impl Backfill {
 
     /// Jobs that run with licences, or have nodes for themselves, are planned with up to their
     /// limits, in the order of submission.
-    fn keep_running(&mut self, cluster: &Cluster, params: &SchedParams) {
+    fn keep_running(&mut self, cluster: &ModelCluster, params: &SchedParams) {
         let mut order = cluster.order().to_vec();
         order.sort_unstable_by_key(|&(_, rank, _)| rank);
         let none = NodeSet::empty(cluster.machine.nodes());
@@ -173,17 +173,23 @@ impl Backfill {
     }
 
     /// Looks at a job at `now` seconds. What it starts then runs.
-    pub fn look(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64, watch: &mut impl Watch) -> Outcome {
+    pub fn look(
+        &mut self,
+        desk: &mut PassInputs<'_>,
+        job: &Pending,
+        now: i64,
+        watch: &mut impl VerdictObserver,
+    ) -> JobVerdict {
         watch.about(desk.cluster, job);
         if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
         }
         let verdict = match self.over {
-            Some(over) => Found::Verdict(Verdict::NotReached(over.parameter())),
+            Some(over) => JobResult::Verdict(PassVerdict::NotReached(over.parameter())),
             None if self.paused.is_some_and(|paused| paused.id == job.id) => self.find(desk, job, now),
             None => self.judge(desk, job, now),
         };
-        if let Found::Verdict(Verdict::Planned { .. }) | Found::Preempts(..) = verdict {
+        if let JobResult::Verdict(PassVerdict::Planned { .. }) | JobResult::Preempts(..) = verdict {
             self.refused = None;
         }
         if self.over.is_some() || self.tried >= desk.params.bf_max_job_test {
@@ -191,8 +197,8 @@ impl Backfill {
             self.holds_until = self.holds_until.min(self.began + 1);
         }
         let (outcome, verdict) = match verdict {
-            Found::Paused => return Outcome::Paused,
-            Found::Now(alloc) => {
+            JobResult::Paused => return JobVerdict::Paused,
+            JobResult::Now(alloc) => {
                 desk.cluster.start(job, now, alloc.clone());
                 self.keep_whole(desk, job, now, &alloc);
                 self.refused = None;
@@ -201,29 +207,29 @@ impl Backfill {
                 if desk.params.bf_max_job_start > 0 && self.started >= desk.params.bf_max_job_start {
                     self.over = Some(Over::Starts);
                 }
-                (Outcome::Started, Verdict::Started(alloc))
+                (JobVerdict::Started, PassVerdict::Started(alloc))
             }
-            Found::Preempts(victims, verdict) => (Outcome::Preempts(victims), verdict),
-            Found::Verdict(verdict) => (Outcome::Waits, verdict),
+            JobResult::Preempts(victims, verdict) => (JobVerdict::Preempts(victims), verdict),
+            JobResult::Verdict(verdict) => (JobVerdict::Waits, verdict),
         };
-        watch.verdict(Pass::Backfill, now, job.id, verdict);
+        watch.verdict(PassKind::Backfill, now, job.id, verdict);
         outcome
     }
 
     /// A job takes its time of the pass, but is not planned: none behind it, nor itself, can start.
-    pub fn pass_over(&mut self, desk: &Desk<'_>, job: &Pending, now: i64) -> Outcome {
+    pub fn pass_over(&mut self, desk: &PassInputs<'_>, job: &Pending, now: i64) -> JobVerdict {
         if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
         }
         if self.over.is_none() && self.bar(desk.cluster, desk.params, job, now).is_none() {
             self.tried += 1;
         }
-        Outcome::Waits
+        JobVerdict::Waits
     }
 
     /// A job that has its nodes for itself and was just started is planned with: those that ran
     /// before are not.
-    fn keep_whole(&mut self, desk: &Desk<'_>, job: &Pending, now: i64, alloc: &Alloc) {
+    fn keep_whole(&mut self, desk: &PassInputs<'_>, job: &Pending, now: i64, alloc: &Alloc) {
         let replaceable = desk.cluster.preempting.mode_of(&desk.cluster.machine, job) != PreemptMode::Off;
         let licences = if desk.params.bf_licenses != 0 { desk.cluster.licences_of(job) } else { &[] };
         let whole = job.exclusive && !replaceable;
@@ -263,47 +269,47 @@ impl Backfill {
     /// Returns whether the job could start at `now`, if it was considered next: `free` is room. If
     /// it could not, it cannot for the rest of the pass.
     #[must_use]
-    pub fn could_start(&self, cluster: &Cluster, job: &Pending, now: i64, free: &mut NodeSet) -> bool {
+    pub fn could_start(&self, cluster: &ModelCluster, job: &Pending, now: i64, free: &mut NodeSet) -> bool {
         free.assign(&cluster.machine.parts[usize::from(job.part)].nodes);
         self.table.narrow(free, now, now.saturating_add(job.limit));
         !cluster.idle.lacks(job, free)
     }
 
-    fn judge(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64) -> Found {
+    fn judge(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
         self.paused = None;
         match self.bar(desk.cluster, desk.params, job, now) {
-            Some(verdict) => Found::Verdict(verdict),
+            Some(verdict) => JobResult::Verdict(verdict),
             None => self.find(desk, job, now),
         }
     }
 
     /// Returns the reason why the pass does not even look for a start.
-    fn bar(&mut self, cluster: &Cluster, params: &SchedParams, job: &Pending, now: i64) -> Option<Verdict> {
+    fn bar(&mut self, cluster: &ModelCluster, params: &SchedParams, job: &Pending, now: i64) -> Option<PassVerdict> {
         if self.array_is_done(job, params) {
-            return Some(Verdict::Array);
+            return Some(PassVerdict::Array);
         }
         let stop = params.assoc_limit_stop != 0;
         let before = cluster.ledger.as_ref().and_then(|ledger| ledger.before(job, &cluster.machine));
         if let Some(reason) = before.filter(|_| !stop) {
-            return Some(Verdict::Limit(reason));
+            return Some(PassVerdict::Limit(reason));
         }
         if job.array != NONE {
             if self.refused == Some((job.array, job.part)) {
-                return Some(Verdict::Array);
+                return Some(PassVerdict::Array);
             }
             self.refused = Some((job.array, job.part));
             if cluster.throttled(job) {
-                return Some(Verdict::Array);
+                return Some(PassVerdict::Array);
             }
         }
         if let Some(limit) = self.count(job, params) {
-            return Some(Verdict::Skipped(limit));
+            return Some(PassVerdict::Skipped(limit));
         }
         if !cluster.machine.parts[usize::from(job.part)].up {
-            return Some(Verdict::NoRoom);
+            return Some(PassVerdict::NoRoom);
         }
         if params.bf_licenses == 0 && !cluster.has_licences(job, now) {
-            return Some(Verdict::Licences);
+            return Some(PassVerdict::Licences);
         }
         None
     }
@@ -363,7 +369,7 @@ impl Backfill {
             || (params.bf_job_part_count_reserve > 0 && plans >= params.bf_job_part_count_reserve)
     }
 
-    fn find(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64) -> Found {
+    fn find(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
         let unplanned = self.unplanned(job, now, desk.params);
         let mut free = desk.scratch.take_free(desk.cluster.machine.nodes());
         let found = self.search(desk, job, now, unplanned, &mut free);
@@ -372,8 +378,15 @@ impl Backfill {
     }
 
     /// Tries later and later, as long as there is something to be expected.
-    fn search(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64, unplanned: bool, free: &mut NodeSet) -> Found {
-        let Desk { cluster, params, scratch, pauses } = desk;
+    fn search(
+        &mut self,
+        desk: &mut PassInputs<'_>,
+        job: &Pending,
+        now: i64,
+        unplanned: bool,
+        free: &mut NodeSet,
+    ) -> JobResult {
+        let PassInputs { cluster, params, scratch, pauses } = desk;
         let whole = &cluster.machine.parts[usize::from(job.part)].nodes;
         let left = self.ignored.as_ref().map(|ignored| {
             let mut left = whole.clone();
@@ -396,11 +409,11 @@ impl Backfill {
         loop {
             if *pauses && !std::mem::take(&mut resumed) {
                 self.paused = Some(Paused { id: job.id, from, clock, first });
-                return Found::Paused;
+                return JobResult::Paused;
             }
             free.assign(part);
             let Some(overlap) = reserved(cluster, params, job, &mut from, limit, free) else {
-                return Found::Verdict(Verdict::Reserved);
+                return JobResult::Verdict(PassVerdict::Reserved);
             };
             let mut later = self.table.search(free, part, from, from.max(clock).saturating_add(limit));
             if let Some(end) = overlap.filter(|&end| end < self.window_end && (later == 0 || end < later)) {
@@ -416,7 +429,7 @@ impl Backfill {
             if short.is_some() || (free.count() as u64) < u64::from(job.min_nodes) {
                 match next {
                     Some(later) => from = later,
-                    None => return Found::Verdict(Verdict::NoRoom),
+                    None => return JobResult::Verdict(PassVerdict::NoRoom),
                 }
                 continue;
             }
@@ -426,8 +439,8 @@ impl Backfill {
             let Some(mut soonest) = will_run(cluster, job, free, now, reach, scratch) else {
                 match next {
                     Some(later) => from = later,
-                    None if unplanned => return Found::Verdict(Verdict::Unplanned { start: None }),
-                    None => return Found::Verdict(Verdict::NoRoom),
+                    None if unplanned => return JobResult::Verdict(PassVerdict::Unplanned { start: None }),
+                    None => return JobResult::Verdict(PassVerdict::NoRoom),
                 }
                 continue;
             };
@@ -438,19 +451,19 @@ impl Backfill {
                     next = None;
                 } else {
                     match self.start_now(cluster, params, job, free, now, next) {
-                        Start::Runs(found) => return Found::Now(found),
-                        Start::Limited(reason) => return Found::Verdict(Verdict::Limit(reason)),
+                        Start::Runs(found) => return JobResult::Now(found),
+                        Start::Limited(reason) => return JobResult::Verdict(PassVerdict::Limit(reason)),
                         Start::Blocked(at) => start = at,
                         Start::Preempts(victims) => {
                             let alloc = soonest.alloc(cluster, job, free, scratch);
                             let verdict = self.plan(params, job, (now, limit), alloc, licences);
-                            return Found::Preempts(victims, verdict);
+                            return JobResult::Preempts(victims, verdict);
                         }
                     }
                 }
             }
             if unplanned && start > now {
-                return Found::Verdict(Verdict::Unplanned { start: Some(start) });
+                return JobResult::Verdict(PassVerdict::Unplanned { start: Some(start) });
             }
             if let Some(later) = next.filter(|&later| start > later) {
                 // Perhaps earlier once a plan is over.
@@ -462,25 +475,25 @@ impl Backfill {
             let end = floor(start.saturating_add(limit), params.bf_resolution);
             if start > self.window_end {
                 self.holds_until = self.holds_until.min(now + start - self.window_end);
-                return Found::Verdict(Verdict::BeyondWindow { start, end, alloc });
+                return JobResult::Verdict(PassVerdict::BeyondWindow { start, end, alloc });
             }
             if start > now && self.table.overlaps(begin, end, &alloc.nodes, licences) {
                 from = start;
                 continue;
             }
             if let Some(reason) = self.limit_of_plan(cluster, params, job, &alloc) {
-                return Found::Verdict(Verdict::Limit(reason));
+                return JobResult::Verdict(PassVerdict::Limit(reason));
             }
             if cluster.no_reserve(job) {
-                return Found::Verdict(Verdict::Unplanned { start: Some(start) });
+                return JobResult::Verdict(PassVerdict::Unplanned { start: Some(start) });
             }
-            return Found::Verdict(self.plan(params, job, (start, limit), alloc, licences));
+            return JobResult::Verdict(self.plan(params, job, (start, limit), alloc, licences));
         }
     }
 
     /// With `assoc_limit_stop`, jobs of a QOS that a limit blocks are planned behind the guess of
     /// when that ends.
-    fn first_from(&self, cluster: &Cluster, job: &Pending, now: i64) -> i64 {
+    fn first_from(&self, cluster: &ModelCluster, job: &Pending, now: i64) -> i64 {
         let of_part = cluster.machine.parts[usize::from(job.part)].qos;
         let blocked = [job.qos, of_part].into_iter().filter_map(|qos| self.blocked.get(&qos)).copied();
         blocked.fold(now, i64::max)
@@ -488,7 +501,7 @@ impl Backfill {
 
     fn limit_of_plan(
         &self,
-        cluster: &Cluster,
+        cluster: &ModelCluster,
         params: &SchedParams,
         job: &Pending,
         alloc: &Alloc,
@@ -500,7 +513,7 @@ impl Backfill {
     /// Tries to start the job on any of the free nodes.
     fn start_now(
         &mut self,
-        cluster: &Cluster,
+        cluster: &ModelCluster,
         params: &SchedParams,
         job: &Pending,
         free: &NodeSet,
@@ -545,7 +558,7 @@ impl Backfill {
         (start, limit): (i64, i64),
         alloc: Alloc,
         licences: Licences<'_>,
-    ) -> Verdict {
+    ) -> PassVerdict {
         let begin = floor(start, params.bf_resolution);
         let end = floor(start.saturating_add(limit), params.bf_resolution);
         self.holds_until = self.holds_until.min(start);
@@ -568,7 +581,7 @@ impl Backfill {
             self.table.add(begin, until, &alloc.nodes, licences);
             self.changed = true;
         }
-        Verdict::Planned { start, end, alloc }
+        PassVerdict::Planned { start, end, alloc }
     }
 }
 
@@ -576,7 +589,7 @@ impl Backfill {
 /// nothing. Returns when it may be otherwise, where that is known; `None`: they leave nothing.
 #[expect(clippy::option_option, reason = "true if there is a way, and the end of that if known")]
 fn reserved(
-    cluster: &Cluster,
+    cluster: &ModelCluster,
     params: &SchedParams,
     job: &Pending,
     from: &mut i64,
@@ -614,17 +627,17 @@ enum Start {
 
 /// A whole pass at `now` seconds. Returns the jobs that had to go.
 pub fn backfill_pass(
-    cluster: &mut Cluster,
+    cluster: &mut ModelCluster,
     queue: &[Pending],
     now: i64,
     params: &SchedParams,
-    watch: &mut impl Watch,
+    watch: &mut impl VerdictObserver,
 ) -> Vec<Victim> {
-    let (mut pass, mut scratch) = (Backfill::new(cluster, now, params), Scratch::default());
+    let (mut pass, mut scratch) = (BackfillPass::new(cluster, now, params), WillRunScratch::default());
     let mut gone = Vec::new();
     for job in queue {
-        let mut desk = Desk { cluster, params, scratch: &mut scratch, pauses: false };
-        if let Outcome::Preempts(victims) = pass.look(&mut desk, job, now, watch) {
+        let mut desk = PassInputs { cluster, params, scratch: &mut scratch, pauses: false };
+        if let JobVerdict::Preempts(victims) = pass.look(&mut desk, job, now, watch) {
             cluster.preempts(job.id, now);
             victims.iter().filter(|victim| victim.grace == 0).for_each(|victim| drop(cluster.evict(victim.id)));
             gone.extend(victims);

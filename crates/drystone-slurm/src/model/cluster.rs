@@ -1,18 +1,20 @@
 //! State of the machine: running jobs and their nodes.
 
-use super::{Alloc, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Reservation, Running};
+use super::{
+    AdvanceReservation, Alloc, IdleNodes, ModelMachine, NodeSet, Pending, Preempting, RunningModelJob, UseLedger,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The machine with its running jobs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Cluster {
+pub struct ModelCluster {
     /// Nodes and partitions.
-    pub machine: Machine,
+    pub machine: ModelMachine,
     /// Idle processors.
-    pub idle: Idle,
+    pub idle: IdleNodes,
     /// The machine without jobs.
-    empty: Idle,
+    empty: IdleNodes,
     /// Nodes that are not yet done with a job that has ended.
     pub completing: NodeSet,
     /// Processors that are out of nodes of which others are in service.
@@ -26,13 +28,13 @@ pub struct Cluster {
     /// Widens the search for a start by so many seconds each time; 0: doubles it.
     pub window_linear: i64,
     /// Limits on what associations and QOS have; `None` for no limits.
-    pub ledger: Option<Ledger>,
+    pub ledger: Option<UseLedger>,
     /// Rules of preemption.
     pub preempting: Preempting,
     /// Times at which waiting jobs have begun to preempt others, in seconds.
     preempted: BTreeMap<u32, i64>,
     /// Running jobs, in places that are used again.
-    slots: Vec<Option<Running>>,
+    slots: Vec<Option<RunningModelJob>>,
     free: Vec<u32>,
     /// End of the limit, rank and place of each running job, ascending.
     order: Vec<(i64, u64, u32)>,
@@ -47,16 +49,16 @@ pub struct Cluster {
     /// Licences in use.
     licences: Vec<u32>,
     /// Advance reservations.
-    pub reservations: Vec<Reservation>,
+    pub reservations: Vec<AdvanceReservation>,
 }
 
-impl Cluster {
+impl ModelCluster {
     /// A machine without jobs.
     #[must_use]
-    pub fn new(machine: Machine) -> Cluster {
-        let (idle, completing) = (Idle::new(&machine), NodeSet::empty(machine.nodes()));
+    pub fn new(machine: ModelMachine) -> ModelCluster {
+        let (idle, completing) = (IdleNodes::new(&machine), NodeSet::empty(machine.nodes()));
         let up = NodeSet::full(machine.nodes());
-        Cluster {
+        ModelCluster {
             machine,
             empty: idle.clone(),
             idle,
@@ -209,13 +211,13 @@ impl Cluster {
     }
 
     /// The running jobs by the end of their limits, then number.
-    pub fn running(&self) -> impl Iterator<Item = &Running> {
+    pub fn running(&self) -> impl Iterator<Item = &RunningModelJob> {
         self.order.iter().filter_map(|&(.., slot)| self.slots[slot as usize].as_ref())
     }
 
     /// A running job.
     #[must_use]
-    pub fn get(&self, id: u32) -> Option<&Running> {
+    pub fn get(&self, id: u32) -> Option<&RunningModelJob> {
         let slot = self.slot(id)?;
         self.slots[slot as usize].as_ref()
     }
@@ -287,7 +289,7 @@ impl Cluster {
         }
         let rank = self.rank_of(job);
         let words = alloc.nodes.sparse();
-        let running = Running { id: job.id, end, alloc, words, job: job.clone(), start: now };
+        let running = RunningModelJob { id: job.id, end, alloc, words, job: job.clone(), start: now };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = Some(running);
@@ -333,7 +335,7 @@ impl Cluster {
     }
 
     /// A job ends. Returns what it was, or `None` if it does not run.
-    pub fn end(&mut self, id: u32) -> Option<Running> {
+    pub fn end(&mut self, id: u32) -> Option<RunningModelJob> {
         let key = self.end_of.remove(&id)?;
         let at = self.order.partition_point(|&(e, rank, _)| (e, rank) < key);
         let (.., slot) = self.order.remove(at);
@@ -356,7 +358,7 @@ impl Cluster {
 
     /// A running job has to go. Its processors are free for plans, but nothing starts on its nodes
     /// before they are done with it.
-    pub fn evict(&mut self, id: u32) -> Option<Running> {
+    pub fn evict(&mut self, id: u32) -> Option<RunningModelJob> {
         let gone = self.end(id)?;
         self.completing.unite(&gone.alloc.nodes);
         Some(gone)
@@ -392,7 +394,7 @@ impl Cluster {
         &self.order
     }
 
-    pub(crate) fn at(&self, slot: u32) -> Option<&Running> {
+    pub(crate) fn at(&self, slot: u32) -> Option<&RunningModelJob> {
         self.slots[slot as usize].as_ref()
     }
 
@@ -403,7 +405,7 @@ impl Cluster {
     }
 
     /// Returns Slurm's guess of the end of a job that is past its limit.
-    pub(crate) fn guess_end(&self, running: &Running, now: i64) -> i64 {
+    pub(crate) fn guess_end(&self, running: &RunningModelJob, now: i64) -> i64 {
         let end = match self.machine.parts[usize::from(running.job.part)].overtime {
             Some(overtime) => running.end + self.kill_wait + overtime,
             None => now.saturating_add(running.job.limit),

@@ -1,23 +1,23 @@
 //! The machine, its limits and its preemption as a configuration and the accounts say.
 
-use super::{Cluster, Ledger, Machine, NONE, NodeSet, Part, Preempting, QosPreempt, Resources};
+use super::{ModelCluster, ModelMachine, ModelPartition, NONE, NodeSet, Preempting, QosPreempt, Resources, UseLedger};
 use crate::accounts::Accounts;
-use crate::conf::{Select, Sharing, SlurmConf};
+use crate::conf::{SelectUnit, Sharing, SlurmConf};
 
-impl Machine {
+impl ModelMachine {
     /// The machine and the partitions of a configuration. Nodes that are out of service belong to
     /// no partition.
     #[must_use]
-    pub fn from_conf(conf: &SlurmConf) -> Machine {
+    pub fn from_conf(conf: &SlurmConf) -> ModelMachine {
         let nodes = conf.nodes.len();
-        let part = |p: &crate::conf::Partition| Part {
+        let part = |p: &crate::conf::ConfPartition| ModelPartition {
             name: p.name.clone(),
             nodes: NodeSet::of(nodes, p.nodes.iter().filter(|&&n| !conf.is_down(n)).map(|&n| n as usize)),
             tier: p.tier,
             job_factor: p.job_factor,
             max_limit: p.max_minutes.map_or(i64::MAX, |m| m.saturating_mul(60)),
             up: p.up,
-            whole: conf.select == Select::Linear || p.sharing == Sharing::Exclusive,
+            whole: conf.select == SelectUnit::Linear || p.sharing == Sharing::Exclusive,
             exclusive: p.sharing == Sharing::Exclusive,
             qos: NONE,
             overtime: p.over_minutes.or(conf.ends.over_minutes).map(|minutes| minutes * 60),
@@ -25,9 +25,9 @@ impl Machine {
             grace: p.grace_seconds,
         };
         let default = conf.partitions.iter().rposition(|p| p.default).unwrap_or(0);
-        let shared = matches!(conf.select, Select::Core | Select::Socket);
-        let threads = conf.nodes.iter().map(crate::conf::Node::cpus_per_core).min().unwrap_or(1);
-        Machine {
+        let shared = matches!(conf.select, SelectUnit::Core | SelectUnit::Socket);
+        let threads = conf.nodes.iter().map(crate::conf::ConfNode::cpus_per_core).min().unwrap_or(1);
+        ModelMachine {
             cpus: conf.nodes.iter().map(|node| node.cpus).collect(),
             threads: if shared { threads } else { 1 },
             parts: conf.partitions.iter().map(part).collect(),
@@ -67,21 +67,21 @@ impl Preempting {
     }
 }
 
-impl Cluster {
+impl ModelCluster {
     /// The cluster of a configuration, without jobs.
     #[must_use]
-    pub fn from_conf(conf: &SlurmConf, accounts: &Accounts) -> Cluster {
-        let mut machine = Machine::from_conf(conf);
+    pub fn from_conf(conf: &SlurmConf, accounts: &Accounts) -> ModelCluster {
+        let mut machine = ModelMachine::from_conf(conf);
         for (part, read) in machine.parts.iter_mut().zip(&conf.partitions) {
             let qos = read.qos.as_deref().and_then(|name| accounts.find_qos(name));
             part.qos = qos.map_or(NONE, |index| index as u32);
         }
-        let mut cluster = Cluster::new(machine);
+        let mut cluster = ModelCluster::new(machine);
         cluster.kill_wait = conf.ends.kill_wait;
         cluster.window_linear = conf.sched.bf_window_linear;
         cluster.preempting = Preempting::from_conf(conf, accounts);
         if conf.enforces_limits() && accounts.limits_anything() {
-            cluster.ledger = Some(Ledger::new(accounts.clone()));
+            cluster.ledger = Some(UseLedger::new(accounts.clone()));
         }
         cluster
     }

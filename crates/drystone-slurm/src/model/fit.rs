@@ -1,8 +1,8 @@
 //! Choice of nodes for a job where nodes have memory, GPUs, weights or features: that of
-//! select/cons_tres without topology. [`Idle::place`] is the same for processors alone.
+//! select/cons_tres without topology. [`IdleNodes::place`] is the same for processors alone.
 
 use super::resources::{GpuDemand, IdleMore, JobDemand, KnownDemand, MemoryDemand};
-use super::{Alloc, AllocMore, Idle, Machine, NodeSet, Pending};
+use super::{Alloc, AllocMore, IdleNodes, ModelMachine, NodeSet, Pending};
 
 /// Offer of one node to a job.
 #[derive(Clone, Copy, Debug)]
@@ -19,12 +19,12 @@ struct Offer {
 }
 
 /// A node that was chosen, with processors and GPUs.
-type Taken = (usize, i64, i64);
+type TakenNode = (usize, i64, i64);
 
 /// The question where a job goes.
-pub(super) struct Fit<'a> {
-    idle: &'a Idle,
-    machine: &'a Machine,
+pub(super) struct NodeFit<'a> {
+    idle: &'a IdleNodes,
+    machine: &'a ModelMachine,
     job: &'a Pending,
     demand: &'a JobDemand,
     known: Option<&'a KnownDemand>,
@@ -35,13 +35,18 @@ pub(super) struct Fit<'a> {
     one_node: bool,
 }
 
-impl<'a> Fit<'a> {
-    pub(super) fn new(idle: &'a Idle, machine: &'a Machine, job: &'a Pending, nothing: &'a JobDemand) -> Fit<'a> {
+impl<'a> NodeFit<'a> {
+    pub(super) fn new(
+        idle: &'a IdleNodes,
+        machine: &'a ModelMachine,
+        job: &'a Pending,
+        nothing: &'a JobDemand,
+    ) -> NodeFit<'a> {
         let known = machine.resources.demand(job.demand);
         let demand = known.map_or(nothing, |known| &known.demand);
         let tasks = if demand.tasks == 0 { job.cpus } else { demand.tasks };
         let (tasks, per_task) = (i64::from(tasks.max(1)), i64::from(demand.cpus_per_task.max(1)));
-        Fit { idle, machine, job, demand, known, tasks, per_task, one_node: job.max_nodes == 1 }
+        NodeFit { idle, machine, job, demand, known, tasks, per_task, one_node: job.max_nodes == 1 }
     }
 
     /// Returns its place on the allowed nodes, if it fits.
@@ -215,7 +220,7 @@ impl<'a> Fit<'a> {
     }
 
     /// The choice; where it fails, once more without the smallest nodes.
-    fn choose(&self, offers: &[Offer]) -> Option<Vec<Taken>> {
+    fn choose(&self, offers: &[Offer]) -> Option<Vec<TakenNode>> {
         if offers.len() < self.job.min_nodes as usize {
             return None;
         }
@@ -239,9 +244,9 @@ impl<'a> Fit<'a> {
         None
     }
 
-    fn evaluate(&self, offers: &[Offer]) -> Option<Vec<Taken>> {
+    fn evaluate(&self, offers: &[Offer]) -> Option<Vec<TakenNode>> {
         let mut need = Wanting::new(self);
-        let mut taken: Vec<Taken> = Vec::new();
+        let mut taken: Vec<TakenNode> = Vec::new();
         let mut offers = offers;
         let others: Vec<Offer>;
         if !self.demand.named.0.is_empty() {
@@ -265,7 +270,7 @@ impl<'a> Fit<'a> {
         need.is_enough().then_some(taken)
     }
 
-    fn take_from(&self, offers: &[Offer], need: &mut Wanting, taken: &mut Vec<Taken>) {
+    fn take_from(&self, offers: &[Offer], need: &mut Wanting, taken: &mut Vec<TakenNode>) {
         if need.nodes <= 1 {
             let fits = |offer: &&Offer| offer.cpus >= need.cpus && offer.gpus >= need.gpus;
             if let Some(offer) = offers.iter().filter(fits).min_by_key(|offer| (offer.cpus, offer.node)) {
@@ -287,7 +292,7 @@ impl<'a> Fit<'a> {
 
     /// Takes from a node what it offers, but leaves one processor for each node that must come
     /// after it.
-    fn take(&self, offer: &Offer, need: &mut Wanting, taken: &mut Vec<Taken>) {
+    fn take(&self, offer: &Offer, need: &mut Wanting, taken: &mut Vec<TakenNode>) {
         let mut cpus = offer.cpus;
         if !self.job.whole {
             let wanted = need.cpus - (need.least_nodes - 1).max(0);
@@ -308,14 +313,14 @@ impl<'a> Fit<'a> {
     }
 
     /// Returns the allocation on the chosen nodes.
-    fn alloc(&self, mut taken: Vec<Taken>) -> Alloc {
+    fn alloc(&self, mut taken: Vec<TakenNode>) -> Alloc {
         taken.sort_unstable();
         let nodes = NodeSet::of(self.machine.nodes(), taken.iter().map(|&(node, ..)| node));
         let cpus = if self.job.whole { Vec::new() } else { taken.iter().map(|taken| self.cpus_of(taken)).collect() };
         Alloc { nodes, cpus, more: self.more(&taken) }
     }
 
-    fn cpus_of(&self, &(node, cpus, _): &Taken) -> u32 {
+    fn cpus_of(&self, &(node, cpus, _): &TakenNode) -> u32 {
         if self.job.whole { self.machine.cpus[node] } else { cpus as u32 }
     }
 
@@ -337,7 +342,7 @@ impl<'a> Fit<'a> {
         }
         let kinds = self.demand.gpus.as_ref().map_or(0, |gpus| gpus.kinds);
         let taken = |(node, cpus): (usize, u32)| (node, i64::from(cpus), self.devices(kinds, node));
-        let taken: Vec<Taken> = alloc.iter(self.machine).map(taken).collect();
+        let taken: Vec<TakenNode> = alloc.iter(self.machine).map(taken).collect();
         let others: i64 = self.demand.gres.iter().map(|&(_, count)| i64::from(count)).sum();
         let in_all = self.demand.gpus.as_ref().map_or(0, |gpus| i64::from(gpus.in_all(self.tasks as u32)));
         let asked = self.shared_gpus(&taken).iter().sum::<i64>().max(in_all) + others * taken.len() as i64;
@@ -345,12 +350,12 @@ impl<'a> Fit<'a> {
     }
 
     /// Returns the share of the job of these nodes beside processors.
-    fn more(&self, taken: &[Taken]) -> Option<Box<AllocMore>> {
+    fn more(&self, taken: &[TakenNode]) -> Option<Box<AllocMore>> {
         let resources = &self.machine.resources;
         let gpus = self.shared_gpus(taken);
         let mut more = AllocMore::default();
         if !resources.memory.is_empty() {
-            let of = |(taken, &gpus): (&Taken, &i64)| match self.demand.memory {
+            let of = |(taken, &gpus): (&TakenNode, &i64)| match self.demand.memory {
                 MemoryDemand::None => 0,
                 MemoryDemand::PerNode(mb) => mb,
                 MemoryDemand::PerCpu(mb) => mb * u64::from(self.cpus_of(taken)),
@@ -378,7 +383,7 @@ impl<'a> Fit<'a> {
     }
 
     /// GPUs that the job has on each of its nodes.
-    fn shared_gpus(&self, taken: &[Taken]) -> Vec<i64> {
+    fn shared_gpus(&self, taken: &[TakenNode]) -> Vec<i64> {
         let Some(asked) = &self.demand.gpus else { return vec![0; taken.len()] };
         if asked.per_node > 0 {
             return vec![i64::from(asked.per_node); taken.len()];
@@ -467,7 +472,7 @@ struct Wanting {
 }
 
 impl Wanting {
-    fn new(fit: &Fit<'_>) -> Wanting {
+    fn new(fit: &NodeFit<'_>) -> Wanting {
         let (least, most) = (i64::from(fit.job.min_nodes), i64::from(fit.job.max_nodes));
         // A range asks for its upper end.
         let wanted = if most > least && fit.job.max_nodes != u32::MAX { most } else { least };

@@ -1,7 +1,7 @@
 //! Memory, generic resources, weights, features and licences as a configuration has them.
 
 use super::{NodeSet, Resources};
-use crate::conf::{Node, SlurmConf};
+use crate::conf::{ConfNode, SlurmConf};
 
 impl Resources {
     /// Returns the resources of a configuration's nodes. Memory counts only where
@@ -14,7 +14,7 @@ impl Resources {
         if select.split(',').any(|word| word.trim().ends_with("_MEMORY")) {
             resources.memory = conf.nodes.iter().map(|node| node.memory_mb).collect();
         }
-        let weight = |node: &Node| node.weight;
+        let weight = |node: &ConfNode| node.weight;
         if conf.nodes.windows(2).any(|pair| weight(&pair[0]) != weight(&pair[1])) {
             resources.weights = conf.nodes.iter().map(weight).collect();
         }

@@ -3,8 +3,8 @@
 //! Rules after Slurm's: limits of the partition's QOS come first, then those of the job's own QOS
 //! where the first has none, then those of the association and all above it where neither has one.
 
-use super::{Alloc, Machine, MemoryDemand, NONE, Pending};
-use crate::accounts::{Accounts, Amounts, Limits, Qos, Resource, Tres};
+use super::{Alloc, MemoryDemand, ModelMachine, NONE, Pending};
+use crate::accounts::{AccountLimits, Accounts, Qos, Tres, TresAmounts, TresResource};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ struct Used {
 }
 
 impl Used {
-    fn add(&mut self, more: Amounts, nodes: impl Iterator<Item = u32>) {
+    fn add(&mut self, more: TresAmounts, nodes: impl Iterator<Item = u32>) {
         self.cpus += more.cpu;
         self.mem += more.mem;
         self.gpus += more.gpu;
@@ -29,7 +29,7 @@ impl Used {
         nodes.for_each(|node| *self.nodes.entry(node).or_default() += 1);
     }
 
-    fn subtract(&mut self, less: Amounts, nodes: impl Iterator<Item = u32>) {
+    fn subtract(&mut self, less: TresAmounts, nodes: impl Iterator<Item = u32>) {
         self.cpus = self.cpus.saturating_sub(less.cpu);
         self.mem = self.mem.saturating_sub(less.mem);
         self.gpus = self.gpus.saturating_sub(less.gpu);
@@ -45,17 +45,17 @@ impl Used {
     }
 
     /// In use as a limit counts it.
-    fn tres(&self) -> Amounts {
-        Amounts { cpu: self.cpus, node: self.nodes.len() as u64, mem: self.mem, gpu: self.gpus }
+    fn tres(&self) -> TresAmounts {
+        TresAmounts { cpu: self.cpus, node: self.nodes.len() as u64, mem: self.mem, gpu: self.gpus }
     }
 }
 
 /// The accounts with what they use.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Ledger {
+pub struct UseLedger {
     accounts: Accounts,
     /// Limits on single jobs and users as each association inherits them.
-    inherited: Vec<Limits>,
+    inherited: Vec<AccountLimits>,
     of_assoc: Vec<Used>,
     of_qos: Vec<Used>,
     of_user: BTreeMap<(u32, i32), Used>,
@@ -69,31 +69,31 @@ pub struct Ledger {
 
 /// Use that a job would add.
 #[derive(Clone, Copy)]
-struct Wanted<'a> {
-    all: Amounts,
+struct WantedUse<'a> {
+    all: TresAmounts,
     /// Nodes, where they are known.
     nodes: Option<&'a super::NodeSet>,
 }
 
-impl Wanted<'_> {
+impl WantedUse<'_> {
     /// Returns its addition to the use: nodes that are used already do not count.
-    fn beside(&self, used: &Used) -> Amounts {
+    fn beside(&self, used: &Used) -> TresAmounts {
         let known =
             self.nodes.map_or(0, |nodes| nodes.iter().filter(|&n| used.nodes.contains_key(&(n as u32))).count());
-        Amounts { node: self.all.node.saturating_sub(known as u64), ..self.all }
+        TresAmounts { node: self.all.node.saturating_sub(known as u64), ..self.all }
     }
 }
 
-impl Ledger {
+impl UseLedger {
     /// Accounts without jobs.
     #[must_use]
-    pub fn new(accounts: Accounts) -> Ledger {
-        let mut inherited: Vec<Limits> = Vec::with_capacity(accounts.assocs.len());
+    pub fn new(accounts: Accounts) -> UseLedger {
+        let mut inherited: Vec<AccountLimits> = Vec::with_capacity(accounts.assocs.len());
         for assoc in &accounts.assocs {
             let own = &assoc.limits;
             let limits = match assoc.parent.map(|parent| &inherited[parent]) {
                 None => own.clone(),
-                Some(above) => Limits {
+                Some(above) => AccountLimits {
                     max_tres: own.max_tres.or(&above.max_tres),
                     max_jobs: own.max_jobs.or(above.max_jobs),
                     max_submit: own.max_submit.or(above.max_submit),
@@ -110,7 +110,7 @@ impl Ledger {
                 .iter()
                 .any(|q| nodes(&q.limits.grp_tres) || nodes(&q.max_tres_user) || nodes(&q.max_tres_account));
         let (assocs, qos) = (accounts.assocs.len(), accounts.qos.len());
-        Ledger {
+        UseLedger {
             accounts,
             inherited,
             of_assoc: vec![Used::default(); assocs],
@@ -129,7 +129,7 @@ impl Ledger {
     }
 
     /// The partition's QOS and the job's own one.
-    fn qos_of(&self, job: &Pending, machine: &Machine) -> [Option<u32>; 2] {
+    fn qos_of(&self, job: &Pending, machine: &ModelMachine) -> [Option<u32>; 2] {
         let some = |qos: u32| ((qos as usize) < self.of_qos.len()).then_some(qos);
         let of_part = some(machine.parts[usize::from(job.part)].qos);
         let own = some(job.qos).filter(|_| some(job.qos) != of_part);
@@ -157,7 +157,7 @@ impl Ledger {
 
     /// Returns Slurm's reason that keeps the job from running whatever resources it gets.
     #[must_use]
-    pub fn before(&self, job: &Pending, machine: &Machine) -> Option<&'static str> {
+    pub fn before(&self, job: &Pending, machine: &ModelMachine) -> Option<&'static str> {
         if job.assoc == NONE {
             return None;
         }
@@ -220,28 +220,28 @@ impl Ledger {
     /// Returns Slurm's reason that keeps the job from running on these nodes, or on any where none
     /// are named.
     #[must_use]
-    pub fn after(&self, job: &Pending, alloc: Option<&Alloc>, machine: &Machine) -> Option<&'static str> {
+    pub fn after(&self, job: &Pending, alloc: Option<&Alloc>, machine: &ModelMachine) -> Option<&'static str> {
         if job.assoc == NONE {
             return None;
         }
         let wanted = match alloc {
-            Some(alloc) => Wanted { all: had(alloc, machine), nodes: self.counts_nodes.then_some(&alloc.nodes) },
-            None => Wanted { all: asked(job, u64::from(job.min_nodes), machine), nodes: None },
+            Some(alloc) => WantedUse { all: had(alloc, machine), nodes: self.counts_nodes.then_some(&alloc.nodes) },
+            None => WantedUse { all: asked(job, u64::from(job.min_nodes), machine), nodes: None },
         };
         self.exceeds(job, wanted, machine)
     }
 
-    /// As [`Ledger::after`], for a start that is only planned: what was asked for counts.
+    /// As [`UseLedger::after`], for a start that is only planned: what was asked for counts.
     #[must_use]
-    pub fn after_plan(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> Option<&'static str> {
+    pub fn after_plan(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> Option<&'static str> {
         if job.assoc == NONE {
             return None;
         }
         let nodes = self.counts_nodes.then_some(&alloc.nodes);
-        self.exceeds(job, Wanted { all: asked(job, alloc.nodes.count() as u64, machine), nodes }, machine)
+        self.exceeds(job, WantedUse { all: asked(job, alloc.nodes.count() as u64, machine), nodes }, machine)
     }
 
-    fn exceeds(&self, job: &Pending, wanted: Wanted<'_>, machine: &Machine) -> Option<&'static str> {
+    fn exceeds(&self, job: &Pending, wanted: WantedUse<'_>, machine: &ModelMachine) -> Option<&'static str> {
         // What a QOS limits is not limited again by what comes after it.
         let (mut grp, mut each) = (Tres::default(), Tres::default());
         let (mut account, mut user) = (Tres::default(), Tres::default());
@@ -280,7 +280,7 @@ impl Ledger {
     }
 
     /// The resource of which a limit that was not set before is broken. It then counts as set.
-    fn breaks(&self, limit: &Tres, set: &mut Tres, used: &Used, wanted: Wanted<'_>) -> Option<Resource> {
+    fn breaks(&self, limit: &Tres, set: &mut Tres, used: &Used, wanted: WantedUse<'_>) -> Option<TresResource> {
         let mut open = limit.without(set);
         *set = set.or(limit);
         if self.lenient {
@@ -291,7 +291,7 @@ impl Ledger {
 
     /// Returns Slurm's reason that keeps one more job from being submitted.
     #[must_use]
-    pub fn submission(&self, job: &Pending, machine: &Machine) -> Option<&'static str> {
+    pub fn submission(&self, job: &Pending, machine: &ModelMachine) -> Option<&'static str> {
         if job.assoc == NONE {
             return None;
         }
@@ -323,7 +323,7 @@ impl Ledger {
     }
 
     /// Does something to each count that the job belongs to.
-    fn each(&mut self, job: &Pending, machine: &Machine, mut act: impl FnMut(&mut Used)) {
+    fn each(&mut self, job: &Pending, machine: &ModelMachine, mut act: impl FnMut(&mut Used)) {
         if job.assoc == NONE {
             return;
         }
@@ -338,23 +338,23 @@ impl Ledger {
     }
 
     /// A job is submitted.
-    pub fn submit(&mut self, job: &Pending, machine: &Machine) {
+    pub fn submit(&mut self, job: &Pending, machine: &ModelMachine) {
         self.each(job, machine, |used| used.submitted += 1);
     }
 
     /// A job has left for good, before or after its start.
-    pub fn leave(&mut self, job: &Pending, machine: &Machine) {
+    pub fn leave(&mut self, job: &Pending, machine: &ModelMachine) {
         self.each(job, machine, |used| used.submitted -= used.submitted.min(1));
     }
 
     /// A job begins to run.
-    pub(super) fn begin(&mut self, job: &Pending, alloc: &Alloc, machine: &Machine) {
+    pub(super) fn begin(&mut self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) {
         let (had, count) = (had(alloc, machine), self.counts_nodes);
         self.each(job, machine, |used| used.add(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
     }
 
     /// A job runs no more.
-    pub(super) fn end(&mut self, job: &Pending, alloc: &Alloc, machine: &Machine) {
+    pub(super) fn end(&mut self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) {
         let (had, count) = (had(alloc, machine), self.counts_nodes);
         self.each(job, machine, |used| used.subtract(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
     }
@@ -373,17 +373,17 @@ const ASSOC_GRP: Reasons = ["AssocGrpCpuLimit", "AssocGrpNodeLimit", "AssocGrpMe
 const ASSOC_JOB: Reasons =
     ["AssocMaxCpuPerJobLimit", "AssocMaxNodePerJobLimit", "AssocMaxMemPerJob", "AssocMaxGRESPerJob"];
 
-fn reason(of: Resource, reasons: Reasons) -> &'static str {
+fn reason(of: TresResource, reasons: Reasons) -> &'static str {
     match of {
-        Resource::Cpu => reasons[0],
-        Resource::Node => reasons[1],
-        Resource::Mem => reasons[2],
-        Resource::Gpu => reasons[3],
+        TresResource::Cpu => reasons[0],
+        TresResource::Node => reasons[1],
+        TresResource::Mem => reasons[2],
+        TresResource::Gpu => reasons[3],
     }
 }
 
 /// Returns the amounts of an allocation.
-fn had(alloc: &Alloc, machine: &Machine) -> Amounts {
+fn had(alloc: &Alloc, machine: &ModelMachine) -> TresAmounts {
     let kinds = &machine.resources.kinds;
     let (mut mem, mut gpu) = (0, 0);
     if let Some(more) = &alloc.more {
@@ -391,13 +391,13 @@ fn had(alloc: &Alloc, machine: &Machine) -> Amounts {
         let gpus = more.gres.iter().filter(|&&(kind, ..)| kinds[usize::from(kind)].name == "gpu");
         gpu = gpus.map(|&(.., count)| u64::from(count)).sum();
     }
-    Amounts { cpu: alloc.total(machine), node: alloc.nodes.count() as u64, mem, gpu }
+    TresAmounts { cpu: alloc.total(machine), node: alloc.nodes.count() as u64, mem, gpu }
 }
 
 /// The least that a job asks for, on so many nodes.
-fn asked(job: &Pending, nodes: u64, machine: &Machine) -> Amounts {
+fn asked(job: &Pending, nodes: u64, machine: &ModelMachine) -> TresAmounts {
     let cpu = u64::from(job.cpus);
-    let mut all = Amounts { cpu, node: nodes, ..Amounts::default() };
+    let mut all = TresAmounts { cpu, node: nodes, ..TresAmounts::default() };
     let Some(known) = machine.resources.demand(job.demand) else { return all };
     let demand = &known.demand;
     if let Some(gpus) = &demand.gpus {

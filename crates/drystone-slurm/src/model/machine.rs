@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A partition as the schedulers see it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Part {
+pub struct ModelPartition {
     /// Its name.
     pub name: String,
     /// Its nodes that are in service.
@@ -33,9 +33,9 @@ pub struct Part {
     pub grace: i64,
 }
 
-impl Default for Part {
-    fn default() -> Part {
-        Part {
+impl Default for ModelPartition {
+    fn default() -> ModelPartition {
+        ModelPartition {
             name: "main".to_string(),
             nodes: NodeSet::default(),
             tier: 1,
@@ -57,25 +57,25 @@ pub const NONE: u32 = u32::MAX;
 
 /// Nodes and partitions.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Machine {
+pub struct ModelMachine {
     /// Processors of each node.
     pub cpus: Vec<u32>,
     /// Processors that are given out together: the threads of a core.
     pub threads: u32,
     /// The partitions.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ModelPartition>,
     /// The partition of jobs that name none.
     pub default_part: u16,
     /// Resources of nodes beside processors.
     pub resources: Resources,
 }
 
-impl Machine {
+impl ModelMachine {
     /// Equal nodes in one partition.
     #[must_use]
-    pub fn uniform(nodes: usize, cpus: u32) -> Machine {
-        let part = Part { nodes: NodeSet::full(nodes), ..Part::default() };
-        Machine {
+    pub fn uniform(nodes: usize, cpus: u32) -> ModelMachine {
+        let part = ModelPartition { nodes: NodeSet::full(nodes), ..ModelPartition::default() };
+        ModelMachine {
             cpus: vec![cpus; nodes],
             threads: 1,
             parts: vec![part],
@@ -180,7 +180,7 @@ impl Pending {
 
     /// The order of the queue: jobs of reservations first, then tier, priority, submission, number.
     #[must_use]
-    pub fn key(&self, machine: &Machine) -> (std::cmp::Reverse<(bool, u32, i64)>, i64, u32, u32) {
+    pub fn key(&self, machine: &ModelMachine) -> (std::cmp::Reverse<(bool, u32, i64)>, i64, u32, u32) {
         let tier = machine.parts[usize::from(self.part)].tier;
         (std::cmp::Reverse((self.reservation != NONE, tier, self.priority)), self.submit, self.number(), self.id)
     }
@@ -199,14 +199,14 @@ pub struct Alloc {
 
 impl Alloc {
     /// Its nodes with the processors that it has on them.
-    pub fn iter<'a>(&'a self, machine: &'a Machine) -> impl Iterator<Item = (usize, u32)> + 'a {
+    pub fn iter<'a>(&'a self, machine: &'a ModelMachine) -> impl Iterator<Item = (usize, u32)> + 'a {
         let all = self.cpus.is_empty();
         self.nodes.iter().enumerate().map(move |(k, node)| (node, if all { machine.cpus[node] } else { self.cpus[k] }))
     }
 
     /// The first nodes of the machine that have what a job asks for, whatever runs there.
     #[must_use]
-    pub fn first_of(job: &Pending, machine: &Machine) -> Alloc {
+    pub fn first_of(job: &Pending, machine: &ModelMachine) -> Alloc {
         let (mut left, mut nodes, mut cpus) = (job.cpus, Vec::new(), Vec::new());
         for (node, &here) in machine.cpus.iter().enumerate() {
             if left == 0 && nodes.len() >= job.min_nodes as usize {
@@ -222,14 +222,14 @@ impl Alloc {
 
     /// Processors in all.
     #[must_use]
-    pub fn total(&self, machine: &Machine) -> u64 {
+    pub fn total(&self, machine: &ModelMachine) -> u64 {
         self.iter(machine).map(|(_, cpus)| u64::from(cpus)).sum()
     }
 }
 
 /// A job that runs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Running {
+pub struct RunningModelJob {
     /// Its number.
     pub id: u32,
     /// End of its limit, in seconds.

@@ -2,7 +2,7 @@
 
 use super::preempting::Victim;
 use super::reservation::Access;
-use super::{Cluster, NONE, NodeSet, Pass, Pending, Verdict, Watch};
+use super::{ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, VerdictObserver};
 use crate::conf::SchedParams;
 
 /// Result of a pass of the main scheduler.
@@ -19,12 +19,12 @@ pub struct MainDeeds {
 /// Starts jobs in the order of `queue` until each partition has one that does not fit. A `full`
 /// pass looks at all jobs.
 pub fn main_pass(
-    cluster: &mut Cluster,
+    cluster: &mut ModelCluster,
     queue: &[Pending],
     now: i64,
     full: bool,
     params: &SchedParams,
-    watch: &mut impl Watch,
+    watch: &mut impl VerdictObserver,
 ) -> MainDeeds {
     let parts = cluster.machine.parts.len();
     let mut pass = MainPass {
@@ -46,13 +46,13 @@ pub fn main_pass(
         }
         watch.about(cluster, job);
         if pass.skips_task(cluster, job) {
-            watch.verdict(Pass::Main, now, job.id, Verdict::Array);
+            watch.verdict(PassKind::Main, now, job.id, PassVerdict::Array);
             continue;
         }
         let part = usize::from(job.part);
         pass.looked_at[part] += 1;
         if params.partition_job_depth > 0 && pass.looked_at[part] > params.partition_job_depth {
-            watch.verdict(Pass::Main, now, job.id, Verdict::Skipped("partition_job_depth"));
+            watch.verdict(PassKind::Main, now, job.id, PassVerdict::Skipped("partition_job_depth"));
             continue;
         }
         if !full {
@@ -65,12 +65,12 @@ pub fn main_pass(
             depth += 1;
         }
         let verdict = pass.look(cluster, index, job, now, params);
-        if params.bf_licenses != 0 && matches!(verdict, Verdict::Licences) {
+        if params.bf_licenses != 0 && matches!(verdict, PassVerdict::Licences) {
             pass.deeds.whole = false;
             leave(&queue[index..], now, "bf_licenses", watch);
             break;
         }
-        watch.verdict(Pass::Main, now, job.id, verdict);
+        watch.verdict(PassKind::Main, now, job.id, verdict);
         if pass.left == 0 && !watch.wants_plans() {
             break;
         }
@@ -79,9 +79,9 @@ pub fn main_pass(
 }
 
 /// The pass ends before these jobs.
-fn leave(rest: &[Pending], now: i64, by: &'static str, watch: &mut impl Watch) {
+fn leave(rest: &[Pending], now: i64, by: &'static str, watch: &mut impl VerdictObserver) {
     if watch.wants_plans() {
-        rest.iter().for_each(|job| watch.verdict(Pass::Main, now, job.id, Verdict::NotReached(by)));
+        rest.iter().for_each(|job| watch.verdict(PassKind::Main, now, job.id, PassVerdict::NotReached(by)));
     }
 }
 
@@ -104,7 +104,7 @@ struct MainPass {
 
 impl MainPass {
     /// Returns whether another task of the job's array was refused, or as many run as may.
-    fn skips_task(&mut self, cluster: &Cluster, job: &Pending) -> bool {
+    fn skips_task(&mut self, cluster: &ModelCluster, job: &Pending) -> bool {
         if job.array == NONE {
             return false;
         }
@@ -115,25 +115,32 @@ impl MainPass {
         cluster.throttled(job)
     }
 
-    fn look(&mut self, cluster: &mut Cluster, index: usize, job: &Pending, now: i64, params: &SchedParams) -> Verdict {
+    fn look(
+        &mut self,
+        cluster: &mut ModelCluster,
+        index: usize,
+        job: &Pending,
+        now: i64,
+        params: &SchedParams,
+    ) -> PassVerdict {
         let part = usize::from(job.part);
         let own = job.reservation != NONE;
         if if own { self.failed_reservations.contains(&job.reservation) } else { self.failed[part] } {
-            return Verdict::BehindBlocked;
+            return PassVerdict::BehindBlocked;
         }
         if !cluster.machine.parts[part].up {
             self.fail(part, None);
-            return Verdict::Blocked;
+            return PassVerdict::Blocked;
         }
         if !cluster.has_licences(job, now) {
-            return Verdict::Licences;
+            return PassVerdict::Licences;
         }
         self.usable.assign(&cluster.machine.parts[part].nodes);
         self.usable.subtract(&self.blocked);
         match cluster.access(job, now, job.limit) {
             Access::Free => {}
             Access::Nodes(left, _) => self.usable.intersect(&left),
-            Access::Until(_) | Access::Never => return Verdict::Reserved,
+            Access::Until(_) | Access::Never => return PassVerdict::Reserved,
         }
         if let Some(known) = cluster.machine.resources.demand(job.demand) {
             self.usable.intersect(&known.suitable);
@@ -159,7 +166,7 @@ impl MainPass {
             cluster.start(job, now, alloc.clone());
             self.deeds.starts.push(index);
             self.refused = None;
-            return Verdict::Started(alloc);
+            return PassVerdict::Started(alloc);
         }
         if !cluster.has_preempted(job.id, now)
             && let Some((victims, _)) = cluster.preempting.victims(cluster, job, &self.usable, now)
@@ -169,26 +176,32 @@ impl MainPass {
         }
         if own {
             self.failed_reservations.push(job.reservation);
-            return Verdict::Blocked;
+            return PassVerdict::Blocked;
         }
         if cluster.is_out_of_reach(job, &self.usable) {
-            return Verdict::Unavailable;
+            return PassVerdict::Unavailable;
         }
         let young = now - job.submit < params.bf_min_age_reserve;
         if !young && job.priority >= params.bf_min_prio_reserve {
             let nodes = cluster.machine.parts[part].nodes.clone();
             self.fail(part, Some(&nodes));
         }
-        Verdict::Blocked
+        PassVerdict::Blocked
     }
 
     /// A limit keeps the job from starting. It does not block others, unless the site wants that.
-    fn limited(&mut self, cluster: &Cluster, part: usize, reason: &'static str, params: &SchedParams) -> Verdict {
+    fn limited(
+        &mut self,
+        cluster: &ModelCluster,
+        part: usize,
+        reason: &'static str,
+        params: &SchedParams,
+    ) -> PassVerdict {
         if params.assoc_limit_stop != 0 {
             let nodes = cluster.machine.parts[part].nodes.clone();
             self.fail(part, Some(&nodes));
         }
-        Verdict::Limit(reason)
+        PassVerdict::Limit(reason)
     }
 
     /// No other job of the partition starts, nor any on the nodes.

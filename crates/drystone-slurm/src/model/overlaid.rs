@@ -1,13 +1,13 @@
 //! Jobs that share processors with others that are suspended for them: which processor is which
 //! counts then.
 
-use super::{Alloc, Cluster, Idle, NodeSet, Pending};
+use super::{Alloc, IdleNodes, ModelCluster, NodeSet, Pending};
 use crate::conf::PreemptMode;
 
 /// Processors of a node that bits can tell apart.
 const MOST: u32 = 64;
 
-impl Cluster {
+impl ModelCluster {
     /// Returns whether processors are distinguished.
     pub(super) fn tells_cores(&self) -> bool {
         self.preempting.suspends && self.machine.cpus.iter().all(|&cpus| cpus <= MOST)
@@ -27,7 +27,7 @@ impl Cluster {
     }
 
     /// Sets idle processors to those that no running job has, but for jobs in these places.
-    pub(super) fn recount(&self, idle: &mut Idle, without: &[u32]) {
+    pub(super) fn recount(&self, idle: &mut IdleNodes, without: &[u32]) {
         for (node, used) in self.cores(without).into_iter().enumerate() {
             let cpus = self.machine.cpus[node];
             idle.set(node, cpus.saturating_sub(used.count_ones()), &self.machine);

@@ -1,15 +1,15 @@
 //! Choice of nodes for a job: that of select/cons_tres without topology among nodes of equal
 //! weight.
 
-use super::fit::Fit;
+use super::fit::NodeFit;
 use super::resources::{IdleMore, JobDemand};
-use super::{Alloc, AllocMore, Machine, NodeSet, Pending};
+use super::{Alloc, AllocMore, ModelMachine, NodeSet, Pending};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Idle processors of every node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Idle {
+pub struct IdleNodes {
     /// Of each node; not kept up where every node has one processor.
     cpus: Vec<u32>,
     /// Nodes with an idle processor.
@@ -26,15 +26,15 @@ pub struct Idle {
     twice: BTreeMap<usize, u32>,
 }
 
-impl Idle {
+impl IdleNodes {
     /// A machine without jobs.
     #[must_use]
-    pub fn new(machine: &Machine) -> Idle {
+    pub fn new(machine: &ModelMachine) -> IdleNodes {
         let all = NodeSet::full(machine.nodes());
         let resources = &machine.resources;
         let single = machine.cpus.iter().all(|&c| c == 1) && resources.is_plain();
         let more = IdleMore::new(resources);
-        Idle {
+        IdleNodes {
             cpus: machine.cpus.clone(),
             some: all.clone(),
             all,
@@ -46,7 +46,7 @@ impl Idle {
     }
 
     /// Becomes the other, in its own memory.
-    pub fn assign(&mut self, other: &Idle) {
+    pub fn assign(&mut self, other: &IdleNodes) {
         self.some.assign(&other.some);
         self.twice.clone_from(&other.twice);
         if !self.single {
@@ -64,7 +64,7 @@ impl Idle {
         self.more.as_deref()
     }
 
-    fn change_more(&mut self, alloc: &Alloc, machine: &Machine, take: bool) {
+    fn change_more(&mut self, alloc: &Alloc, machine: &ModelMachine, take: bool) {
         if let (Some(own), Some(more)) = (&mut self.more, &alloc.more) {
             own.change(&alloc.nodes, more, &machine.resources, take);
         }
@@ -77,7 +77,7 @@ impl Idle {
     }
 
     /// Takes what a job gets.
-    pub fn take(&mut self, alloc: &Alloc, machine: &Machine) {
+    pub fn take(&mut self, alloc: &Alloc, machine: &ModelMachine) {
         if self.single {
             self.some.subtract(&alloc.nodes);
             return;
@@ -98,7 +98,7 @@ impl Idle {
 
     /// Takes what a job has that no scheduler of this site has placed. Where others have it as
     /// well, it counts as in use until as much has been given back.
-    pub fn take_anyway(&mut self, alloc: &Alloc, machine: &Machine) {
+    pub fn take_anyway(&mut self, alloc: &Alloc, machine: &ModelMachine) {
         if alloc.nodes.is_empty() {
             return;
         }
@@ -115,7 +115,7 @@ impl Idle {
     }
 
     /// Gives back what a job had.
-    pub fn give(&mut self, alloc: &Alloc, machine: &Machine) {
+    pub fn give(&mut self, alloc: &Alloc, machine: &ModelMachine) {
         if alloc.nodes.is_empty() {
             return;
         }
@@ -162,7 +162,7 @@ impl Idle {
     }
 
     /// Sets the idle processors of a node.
-    pub(super) fn set(&mut self, node: usize, cpus: u32, machine: &Machine) {
+    pub(super) fn set(&mut self, node: usize, cpus: u32, machine: &ModelMachine) {
         self.cpus[node] = cpus;
         let set = |set: &mut NodeSet, is: bool| if is { set.insert(node) } else { set.remove(node) };
         set(&mut self.some, cpus > 0);
@@ -204,7 +204,7 @@ impl Idle {
 
     /// Returns the place of a job on the allowed nodes, if it fits.
     #[must_use]
-    pub fn place(&self, job: &Pending, allowed: &NodeSet, machine: &Machine) -> Option<Alloc> {
+    pub fn place(&self, job: &Pending, allowed: &NodeSet, machine: &ModelMachine) -> Option<Alloc> {
         let alone = job.demand == 0 && machine.resources.is_plain();
         if !alone
             && machine.resources.demand(job.demand).is_none_or(|known| known.demand.gpus.is_none())
@@ -213,7 +213,7 @@ impl Idle {
             return None;
         }
         if !alone {
-            return Fit::new(self, machine, job, &JobDemand::default()).place(allowed);
+            return NodeFit::new(self, machine, job, &JobDemand::default()).place(allowed);
         }
         if self.lacks(job, allowed) {
             return None;
@@ -253,18 +253,18 @@ impl Idle {
     /// Returns the share, beside processors, of a job that runs where `alloc` says: of devices
     /// those that are idle, as far as there are enough.
     #[must_use]
-    pub fn held(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> Option<Box<AllocMore>> {
+    pub fn held(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> Option<Box<AllocMore>> {
         self.more()?;
-        Fit::new(self, machine, job, &JobDemand::default()).held(alloc)
+        NodeFit::new(self, machine, job, &JobDemand::default()).held(alloc)
     }
 
     /// Returns whether the share of a job beside processors, where `alloc` says, is idle there.
     #[must_use]
-    pub fn has(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> bool {
+    pub fn has(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> bool {
         let Some(own) = self.more() else { return true };
         let memory = alloc.more.as_ref().map_or(&[][..], |more| more.memory.as_slice());
         alloc.nodes.iter().zip(memory).all(|(node, &mb)| own.memory[node] >= mb)
-            && Fit::new(self, machine, job, &JobDemand::default()).has_devices(alloc)
+            && NodeFit::new(self, machine, job, &JobDemand::default()).has_devices(alloc)
     }
 
     /// Returns the place where every node has one processor: whole runs of consecutive nodes, the
@@ -299,7 +299,7 @@ impl Idle {
     fn evaluate(&self, job: &Pending, usable: &NodeSet) -> Option<Alloc> {
         let mut runs = Vec::with_capacity(32);
         usable.runs(&mut runs);
-        let mut need = Need {
+        let mut need = MissingAmounts {
             cpus: i64::from(job.cpus),
             nodes: i64::from(job.min_nodes),
             most: i64::from(job.max_nodes),
@@ -315,7 +315,7 @@ impl Idle {
         need.met().then(|| self.alloc(taken, job.whole))
     }
 
-    fn best_run(&self, runs: &[(usize, usize)], need: &Need) -> Option<usize> {
+    fn best_run(&self, runs: &[(usize, usize)], need: &MissingAmounts) -> Option<usize> {
         let mut best: Option<(usize, bool, i64)> = None;
         for (index, &(first, last)) in runs.iter().enumerate() {
             let cpus = self.cpus_of(first, last);
@@ -338,7 +338,14 @@ impl Idle {
         self.cpus[first..=last].iter().map(|&c| i64::from(c)).sum()
     }
 
-    fn take_from(&self, first: usize, last: usize, job: &Pending, need: &mut Need, taken: &mut Vec<(usize, u32)>) {
+    fn take_from(
+        &self,
+        first: usize,
+        last: usize,
+        job: &Pending,
+        need: &mut MissingAmounts,
+        taken: &mut Vec<(usize, u32)>,
+    ) {
         if need.nodes <= 1 && need.cpus > 0 {
             let enough = (first..=last).filter(|&node| i64::from(self.cpus[node]) >= need.cpus);
             if let Some(node) = enough.min_by_key(|&node| (self.cpus[node], node)) {
@@ -370,7 +377,7 @@ impl Idle {
 }
 
 /// Missing amounts.
-struct Need {
+struct MissingAmounts {
     cpus: i64,
     nodes: i64,
     /// Nodes that may still be added.
@@ -379,7 +386,7 @@ struct Need {
     threads: i64,
 }
 
-impl Need {
+impl MissingAmounts {
     fn met(&self) -> bool {
         self.cpus <= 0 && self.nodes <= 0
     }
@@ -405,15 +412,15 @@ mod tests {
     #[test]
     fn what_two_jobs_have_at_once_is_idle_when_both_have_ended() {
         for cpus in [1, 4] {
-            let machine = Machine::uniform(2, cpus);
-            let mut idle = Idle::new(&machine);
+            let machine = ModelMachine::uniform(2, cpus);
+            let mut idle = IdleNodes::new(&machine);
             let both = Alloc { nodes: NodeSet::of(2, [0]), cpus: vec![cpus], more: None };
             idle.take_anyway(&both, &machine);
             idle.take_anyway(&both, &machine);
             idle.give(&both, &machine);
             assert_eq!((idle.on(0), idle.on(1)), (0, cpus));
             idle.give(&both, &machine);
-            assert_eq!(idle, Idle::new(&machine));
+            assert_eq!(idle, IdleNodes::new(&machine));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Rules of preemption, and the choice of victims.
 
-use super::{Alloc, Cluster, NONE, NodeSet, Pending, Running};
+use super::{Alloc, ModelCluster, NONE, NodeSet, Pending, RunningModelJob};
 use crate::conf::{PreemptMode, PreemptType};
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ impl Preempting {
 
     /// Returns whether a job may be before another in the queue for that reason.
     #[must_use]
-    pub fn goes_before(&self, cluster: &super::Machine, a: &Pending, b: &Pending) -> bool {
+    pub fn goes_before(&self, cluster: &super::ModelMachine, a: &Pending, b: &Pending) -> bool {
         match self.by {
             PreemptType::None => false,
             PreemptType::Partition => {
@@ -82,7 +82,7 @@ impl Preempting {
 
     /// Returns the fate of a running job that is replaced.
     #[must_use]
-    pub fn mode_of(&self, machine: &super::Machine, victim: &Pending) -> PreemptMode {
+    pub fn mode_of(&self, machine: &super::ModelMachine, victim: &Pending) -> PreemptMode {
         let own = match self.by {
             PreemptType::None => Some(PreemptMode::Off),
             PreemptType::Partition => machine.parts[usize::from(victim.part)].preempt_mode,
@@ -91,7 +91,7 @@ impl Preempting {
         own.unwrap_or(self.mode)
     }
 
-    fn grace_of(&self, machine: &super::Machine, victim: &Pending) -> i64 {
+    fn grace_of(&self, machine: &super::ModelMachine, victim: &Pending) -> i64 {
         match self.by {
             PreemptType::None => 0,
             PreemptType::Partition => machine.parts[usize::from(victim.part)].grace,
@@ -99,7 +99,7 @@ impl Preempting {
         }
     }
 
-    fn may_replace(&self, machine: &super::Machine, job: &Pending, victim: &Running) -> bool {
+    fn may_replace(&self, machine: &super::ModelMachine, job: &Pending, victim: &RunningModelJob) -> bool {
         let allowed = match self.by {
             PreemptType::None => false,
             PreemptType::Partition => {
@@ -112,7 +112,7 @@ impl Preempting {
     }
 
     /// The priority by which victims are ordered: the lower, the earlier.
-    fn order_of(&self, machine: &super::Machine, victim: &Running) -> u64 {
+    fn order_of(&self, machine: &super::ModelMachine, victim: &RunningModelJob) -> u64 {
         let class = match self.by {
             PreemptType::Qos => self.qos.get(victim.job.qos as usize).map_or(0, |qos| qos.priority.min(0xffff)),
             _ => machine.parts[usize::from(victim.job.part)].tier,
@@ -121,7 +121,7 @@ impl Preempting {
     }
 
     /// Places of the running jobs that the job may replace, those first that are replaced first.
-    pub(super) fn candidates(&self, cluster: &Cluster, job: &Pending, now: i64) -> Vec<u32> {
+    pub(super) fn candidates(&self, cluster: &ModelCluster, job: &Pending, now: i64) -> Vec<u32> {
         if !self.is_on() {
             return Vec::new();
         }
@@ -150,7 +150,7 @@ impl Preempting {
     /// The jobs that have to go so that `job` fits on the allowed nodes, and where it then fits.
     pub(super) fn victims(
         &self,
-        cluster: &Cluster,
+        cluster: &ModelCluster,
         job: &Pending,
         allowed: &NodeSet,
         now: i64,
@@ -179,7 +179,7 @@ impl Preempting {
             if passes > self.reorder + 1 || count <= passes {
                 let chosen = list[..=last].iter().filter_map(|&slot| cluster.at(slot));
                 let chosen = chosen.filter(|running| running.alloc.nodes.meets(&alloc.nodes));
-                let victim = |running: &Running| Victim {
+                let victim = |running: &RunningModelJob| Victim {
                     id: running.id,
                     mode: self.mode_of(machine, &running.job),
                     grace: self.grace_of(machine, &running.job),
@@ -191,7 +191,7 @@ impl Preempting {
     }
 
     /// Those that give up most of what the job would use come first, the last one before all.
-    fn reorder(&self, cluster: &Cluster, list: &mut Vec<u32>, last: usize, alloc: &Alloc) {
+    fn reorder(&self, cluster: &ModelCluster, list: &mut Vec<u32>, last: usize, alloc: &Alloc) {
         if self.strict_order {
             let slot = list.remove(last);
             list.insert(0, slot);

@@ -1,11 +1,11 @@
 //! Advance reservations: what they keep from jobs, and what their own jobs may use.
 
-use super::{Cluster, NONE, NodeSet, Pending};
+use super::{ModelCluster, NONE, NodeSet, Pending};
 use serde::{Deserialize, Serialize};
 
 /// An advance reservation.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Reservation {
+pub struct AdvanceReservation {
     /// Its name.
     pub name: String,
     /// Begin in seconds.
@@ -31,12 +31,12 @@ const NO_END: i64 = i64::MAX / 4;
 /// The name of what is announced to be out, which no job asks for.
 const OUTAGE: &str = "(outage)";
 
-impl Reservation {
+impl AdvanceReservation {
     /// Nodes that are announced to be out, up to a time if that is known.
     #[must_use]
-    pub fn outage(nodes: NodeSet, begin: i64, end: Option<i64>) -> Reservation {
+    pub fn outage(nodes: NodeSet, begin: i64, end: Option<i64>) -> AdvanceReservation {
         let (name, end) = (OUTAGE.to_string(), end.unwrap_or(NO_END));
-        Reservation { name, begin, end, nodes, maint: true, part: NONE, ..Reservation::default() }
+        AdvanceReservation { name, begin, end, nodes, maint: true, part: NONE, ..AdvanceReservation::default() }
     }
 
     /// Returns whether it is such an outage.
@@ -68,7 +68,7 @@ pub(super) enum Access {
     Never,
 }
 
-impl Cluster {
+impl ModelCluster {
     /// Returns the nodes that reservations leave to a job that would run from `start` for `limit`
     /// seconds.
     pub(super) fn access(&self, job: &Pending, start: i64, limit: i64) -> Access {
@@ -138,7 +138,7 @@ impl Cluster {
     pub(super) fn held_licences(&self, licence: u16, job: &Pending, now: i64) -> u32 {
         let end = now.saturating_add(job.limit);
         let others = (0..).zip(&self.reservations).filter(|&(at, own)| at != job.reservation && own.meets(now, end));
-        let of = |own: &Reservation| {
+        let of = |own: &AdvanceReservation| {
             own.licences.iter().filter(|&&(kind, _)| kind == licence).map(|&(_, count)| count).sum::<u32>()
         };
         others.map(|(_, own)| of(own)).sum()

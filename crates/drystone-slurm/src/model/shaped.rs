@@ -1,7 +1,7 @@
 //! Demands of nodes as every policy knows them, in the words of this model.
 
 use super::resources::{GpuDemand, JobDemand, MemoryDemand};
-use super::{Machine, NodeSet, Pending, Resources};
+use super::{ModelMachine, NodeSet, Pending, Resources};
 use drystone_core::model::{DeviceDemand, DevicePer, NodeMemory, NodeShape, ResourceTable};
 
 /// Index of a licence that the cluster does not have: never free.
@@ -70,7 +70,7 @@ impl Pending {
     /// Asks for a place in a partition, of which only processors are known: whole nodes where the
     /// partition or the machine (`linear`) gives these, and one node where one has them all
     /// (`pack`). The limit of the partition holds.
-    pub fn ask(&mut self, part: u16, machine: &Machine, linear: bool, pack: bool) {
+    pub fn ask(&mut self, part: u16, machine: &ModelMachine, linear: bool, pack: bool) {
         let p = &machine.parts[usize::from(part)];
         let widest = p.nodes.iter().map(|node| machine.cpus[node]).max().unwrap_or(1).max(1);
         self.part = part;
@@ -87,7 +87,7 @@ impl Pending {
 
     /// Takes over what a shape says of its nodes, on a partition whose widest node has `widest`
     /// processors.
-    pub fn take_shape(&mut self, shape: &NodeShape, machine: &Machine) {
+    pub fn take_shape(&mut self, shape: &NodeShape, machine: &ModelMachine) {
         let widest = machine.parts[usize::from(self.part)].nodes.iter().map(|node| machine.cpus[node]).max();
         let widest = widest.unwrap_or(1).max(1);
         if shape.exclusive && !self.whole {
@@ -105,17 +105,17 @@ impl Pending {
     }
 }
 
-impl Machine {
+impl ModelMachine {
     /// The nodes that a workload describes, in one partition; `None` where it describes none, or
     /// more kinds of devices than the model knows.
     #[must_use]
-    pub fn of_classes(table: &ResourceTable) -> Option<Machine> {
+    pub fn of_classes(table: &ResourceTable) -> Option<ModelMachine> {
         let classes = table.classes();
         let count: usize = classes.iter().map(|class| class.nodes.len()).sum();
         if count == 0 {
             return None;
         }
-        let mut machine = Machine { cpus: Vec::with_capacity(count), ..Machine::uniform(count, 1) };
+        let mut machine = ModelMachine { cpus: Vec::with_capacity(count), ..ModelMachine::uniform(count, 1) };
         let resources = &mut machine.resources;
         let counts_memory = classes.iter().any(|class| class.memory_kb > 0);
         for class in classes {

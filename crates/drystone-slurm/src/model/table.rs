@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// From `begin` up to `end`, in seconds, no plan has the nodes of the set `set`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Record {
+struct PlanRecord {
     begin: i64,
     end: i64,
     set: u32,
@@ -13,8 +13,8 @@ struct Record {
 
 /// Records in the order of time, without gaps. Running jobs are not in it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Table {
-    records: Vec<Record>,
+pub(crate) struct PlanTable {
+    records: Vec<PlanRecord>,
     /// The sets, one after the other.
     words: Vec<u64>,
     /// Words of a set.
@@ -32,11 +32,11 @@ pub(crate) struct Table {
 /// Licences by kind, and how many.
 pub(crate) type Licences<'a> = &'a [(u16, u32)];
 
-impl Table {
+impl PlanTable {
     /// A table without plans.
     #[cfg(test)]
-    fn new(begin: i64, end: i64, nodes: &NodeSet) -> Table {
-        let mut table = Table::default();
+    fn new(begin: i64, end: i64, nodes: &NodeSet) -> PlanTable {
+        let mut table = PlanTable::default();
         table.reset(begin, end, nodes, &[]);
         table
     }
@@ -50,7 +50,7 @@ impl Table {
         self.words.extend_from_slice(licences);
         self.licences = licences.len();
         self.width = nodes.words().len() + licences.len();
-        self.records.push(Record { begin, end, set: 0 });
+        self.records.push(PlanRecord { begin, end, set: 0 });
         self.made = 1;
         self.front = false;
     }
@@ -104,7 +104,7 @@ impl Table {
         later
     }
 
-    /// As [`Table::search`], only the nodes.
+    /// As [`PlanTable::search`], only the nodes.
     pub(crate) fn narrow(&self, free: &mut NodeSet, from: i64, until: i64) {
         let start = self.records.partition_point(|record| record.end <= from);
         let stop = self.records.partition_point(|record| record.begin <= until);
@@ -148,7 +148,7 @@ impl Table {
     }
 
     /// Plans nodes from `start` to `end`, then merges at most one pair of equal neighbours. The
-    /// single merge is Slurm's: what is left unmerged can hide a place from [`Table::search`].
+    /// single merge is Slurm's: what is left unmerged can hide a place from [`PlanTable::search`].
     pub(crate) fn add(&mut self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) {
         if start == self.begin() && !std::mem::replace(&mut self.front, true) {
             // Slurm then keeps a record of no length before all others.
@@ -200,7 +200,7 @@ impl Table {
             }
         };
         self.records[index].end = at;
-        self.records.insert(index + 1, Record { begin: at, end: record.end, set });
+        self.records.insert(index + 1, PlanRecord { begin: at, end: record.end, set });
         self.made += 1;
         Some(index + 1)
     }
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_plan_cuts_and_the_search_looks_one_record_ahead() {
-        let mut table = Table::new(0, 1000, &NodeSet::full(4));
+        let mut table = PlanTable::new(0, 1000, &NodeSet::full(4));
         table.add(100, 200, &set(&[0, 1, 2]), &[]);
         let part = NodeSet::full(4);
         let mut free = part.clone();
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn only_one_pair_is_merged() {
-        let mut table = Table::new(0, 1000, &NodeSet::full(4));
+        let mut table = PlanTable::new(0, 1000, &NodeSet::full(4));
         table.add(100, 200, &set(&[0]), &[]);
         table.add(300, 400, &set(&[0]), &[]);
         assert_eq!((table.len(), table.made()), (5, 5));

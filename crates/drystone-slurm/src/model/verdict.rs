@@ -1,11 +1,11 @@
 //! Verdict of a pass on a job.
 
-use super::{Alloc, Cluster, Pending};
+use super::{Alloc, ModelCluster, Pending};
 use serde::{Deserialize, Serialize};
 
 /// Scheduler of a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Pass {
+pub enum PassKind {
     /// The main scheduler.
     Main,
     /// Backfill.
@@ -14,7 +14,7 @@ pub enum Pass {
 
 /// Outcome of a job in a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum PassVerdict {
     /// It starts, on these nodes.
     Started(Alloc),
     /// Main: it is the first of its partition that does not fit.
@@ -66,12 +66,12 @@ pub enum Verdict {
 }
 
 /// Receives the verdicts of passes on jobs.
-pub trait Watch {
+pub trait VerdictObserver {
     /// The pass at `now` seconds says this of job `id`.
-    fn verdict(&mut self, pass: Pass, now: i64, id: u32, verdict: Verdict);
+    fn verdict(&mut self, pass: PassKind, now: i64, id: u32, verdict: PassVerdict);
 
     /// A pass turns to this job, when the cluster is as it is here.
-    fn about(&mut self, _cluster: &Cluster, _job: &Pending) {}
+    fn about(&mut self, _cluster: &ModelCluster, _job: &Pending) {}
 
     /// Returns whether it needs every job: then passes that can start nothing are made all the
     /// same.
@@ -81,6 +81,6 @@ pub trait Watch {
 }
 
 /// Wants to know nothing.
-impl Watch for () {
-    fn verdict(&mut self, _: Pass, _: i64, _: u32, _: Verdict) {}
+impl VerdictObserver for () {
+    fn verdict(&mut self, _: PassKind, _: i64, _: u32, _: PassVerdict) {}
 }

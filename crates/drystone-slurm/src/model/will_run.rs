@@ -3,7 +3,7 @@
 //! Late by design: ends within a window that doubles are taken together, and the last of them
 //! counts.
 
-use super::{Alloc, Cluster, Idle, NodeSet, Pending};
+use super::{Alloc, IdleNodes, ModelCluster, NodeSet, Pending};
 
 /// Seconds of the first group of ends that are taken together.
 const FIRST_WINDOW: i64 = 30;
@@ -12,8 +12,8 @@ const MOST_RELEASES: u32 = 201;
 
 /// Room that passes reuse.
 #[derive(Clone, Debug, Default)]
-pub struct Scratch {
-    idle: Option<Idle>,
+pub struct WillRunScratch {
+    idle: Option<IdleNodes>,
     /// Places of the jobs that were released since `idle` was up to date.
     since: Vec<u32>,
     /// Room for the nodes that a job may use.
@@ -22,7 +22,7 @@ pub struct Scratch {
     released: Vec<u32>,
 }
 
-impl Scratch {
+impl WillRunScratch {
     /// Room for a set of nodes.
     pub(super) fn take_free(&mut self, nodes: usize) -> NodeSet {
         let free = std::mem::take(&mut self.free);
@@ -48,22 +48,22 @@ impl Soonest {
     /// Returns the allocation; call it before the next search.
     pub(super) fn alloc(
         &mut self,
-        cluster: &Cluster,
+        cluster: &ModelCluster,
         job: &Pending,
         allowed: &NodeSet,
-        scratch: &mut Scratch,
+        scratch: &mut WillRunScratch,
     ) -> Alloc {
-        let alloc = self.alloc.take().or_else(|| Search::again(cluster, job, allowed, scratch).placed());
+        let alloc = self.alloc.take().or_else(|| WillRunSearch::again(cluster, job, allowed, scratch).placed());
         alloc.unwrap_or_default()
     }
 
     /// Returns whether it is on nodes that are not done with a job yet.
     pub(super) fn meets_completing(
         &mut self,
-        cluster: &Cluster,
+        cluster: &ModelCluster,
         job: &Pending,
         allowed: &NodeSet,
-        scratch: &mut Scratch,
+        scratch: &mut WillRunScratch,
     ) -> bool {
         if cluster.completing.is_empty() {
             return false;
@@ -89,14 +89,14 @@ pub(super) enum Reach {
 /// Returns the earliest start of a job on the allowed nodes, at or after `now` seconds, with its
 /// place.
 pub(super) fn will_run(
-    cluster: &Cluster,
+    cluster: &ModelCluster,
     job: &Pending,
     allowed: &NodeSet,
     now: i64,
     reach: Reach,
-    scratch: &mut Scratch,
+    scratch: &mut WillRunScratch,
 ) -> Option<Soonest> {
-    let mut search = Search::new(cluster, job, allowed, scratch);
+    let mut search = WillRunSearch::new(cluster, job, allowed, scratch);
     if search.single {
         if search.enough() {
             return Some(Soonest { at: now, alloc: None });
@@ -120,11 +120,11 @@ pub(super) fn will_run(
     search.ends(now, &victims, if let Reach::Until(until) = reach { until.max(now) } else { i64::MAX })
 }
 
-struct Search<'a> {
-    cluster: &'a Cluster,
+struct WillRunSearch<'a> {
+    cluster: &'a ModelCluster,
     job: &'a Pending,
     allowed: &'a NodeSet,
-    scratch: &'a mut Scratch,
+    scratch: &'a mut WillRunScratch,
     /// True if every node has one processor.
     single: bool,
     /// Idle processors on the allowed nodes with all that was released; where nodes have several,
@@ -134,8 +134,13 @@ struct Search<'a> {
     ready: bool,
 }
 
-impl<'a> Search<'a> {
-    fn new(cluster: &'a Cluster, job: &'a Pending, allowed: &'a NodeSet, scratch: &'a mut Scratch) -> Search<'a> {
+impl<'a> WillRunSearch<'a> {
+    fn new(
+        cluster: &'a ModelCluster,
+        job: &'a Pending,
+        allowed: &'a NodeSet,
+        scratch: &'a mut WillRunScratch,
+    ) -> WillRunSearch<'a> {
         scratch.since.clear();
         scratch.released.clear();
         let usable = cluster.idle.usable(false);
@@ -145,12 +150,17 @@ impl<'a> Search<'a> {
         } else {
             usable.iter_common(allowed).map(|node| u64::from(cluster.idle.on(node))).sum()
         };
-        Search { cluster, job, allowed, scratch, single, have, ready: false }
+        WillRunSearch { cluster, job, allowed, scratch, single, have, ready: false }
     }
 
     /// The last search, as it ended.
-    fn again(cluster: &'a Cluster, job: &'a Pending, allowed: &'a NodeSet, scratch: &'a mut Scratch) -> Search<'a> {
-        Search {
+    fn again(
+        cluster: &'a ModelCluster,
+        job: &'a Pending,
+        allowed: &'a NodeSet,
+        scratch: &'a mut WillRunScratch,
+    ) -> WillRunSearch<'a> {
+        WillRunSearch {
             cluster,
             job,
             allowed,
@@ -232,10 +242,10 @@ impl<'a> Search<'a> {
         let (mut window, mut mark, mut next) = (FIRST_WINDOW, None, 0);
         while order.get(next).is_some_and(|&(end, ..)| end <= until) {
             let group = self.group(order, &mut next, &mut mark, window);
-            if let Group::TooMany = group {
+            if let EndGroup::TooMany = group {
                 continue;
             }
-            let Group::UpTo(last) = group else { return None };
+            let EndGroup::UpTo(last) = group else { return None };
             let reach = mark.unwrap_or(now);
             window = self.widen(window);
             while order.get(next).is_some_and(|&(end, ..)| end > reach + window) {
@@ -262,7 +272,7 @@ impl<'a> Search<'a> {
     }
 
     /// Releases the next jobs whose ends are taken together.
-    fn group(&mut self, order: &[(i64, u64, u32)], next: &mut usize, mark: &mut Option<i64>, window: i64) -> Group {
+    fn group(&mut self, order: &[(i64, u64, u32)], next: &mut usize, mark: &mut Option<i64>, window: i64) -> EndGroup {
         let (mut last, mut released) = (None, 0);
         while let Some(&(end, _, slot)) = order.get(*next) {
             *next += 1;
@@ -276,15 +286,15 @@ impl<'a> Search<'a> {
             }
             released += 1;
             if released >= MOST_RELEASES && *next < order.len() {
-                return Group::TooMany;
+                return EndGroup::TooMany;
             }
         }
-        last.map_or(Group::Nothing, Group::UpTo)
+        last.map_or(EndGroup::Nothing, EndGroup::UpTo)
     }
 }
 
 /// Result of a group of ends.
-enum Group {
+enum EndGroup {
     /// No job was left that touches the allowed nodes.
     Nothing,
     /// So many that Slurm does not look.

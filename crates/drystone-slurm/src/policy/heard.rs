@@ -1,26 +1,26 @@
 //! Verdicts of passes on one job while it waits: for an explanation, which needs more than the
 //! contract of policies provides.
 
-use crate::model::{Cluster, Pass, Pending, Verdict, Watch};
+use crate::model::{ModelCluster, PassKind, PassVerdict, Pending, VerdictObserver};
 use serde::Serialize;
 use std::cell::RefCell;
 
 thread_local! {
     /// Job that this thread listens for.
-    static HEARD: RefCell<Option<Heard>> = const { RefCell::new(None) };
+    static HEARD: RefCell<Option<HeardJob>> = const { RefCell::new(None) };
 }
 
 /// A job that is listened for.
-struct Heard {
+struct HeardJob {
     job: u32,
     /// True if it has come and waits.
     waits: bool,
-    said: Vec<Said>,
+    said: Vec<SharedVerdict>,
 }
 
 /// Verdict that consecutive passes share.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Said {
+pub struct SharedVerdict {
     /// Scheduler of the passes.
     pub pass: &'static str,
     /// Time of the first of them, in seconds.
@@ -30,7 +30,7 @@ pub struct Said {
     /// Number of passes.
     pub passes: u64,
     /// Verdict of the passes.
-    pub verdict: Reason,
+    pub verdict: PassReason,
     /// The parameter of Slurm, or the limit of the association or QOS, that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<&'static str>,
@@ -48,7 +48,7 @@ pub struct Said {
 /// Reason why a pass did not start a job, or its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+pub enum PassReason {
     /// It started.
     Started,
     /// Main: it is the first of its partition that does not fit.
@@ -79,23 +79,23 @@ pub enum Reason {
     Licences,
 }
 
-impl Reason {
-    fn of(verdict: &Verdict) -> (Reason, Option<&'static str>, Option<i64>) {
+impl PassReason {
+    fn of(verdict: &PassVerdict) -> (PassReason, Option<&'static str>, Option<i64>) {
         match *verdict {
-            Verdict::Started(_) => (Reason::Started, None, None),
-            Verdict::Blocked => (Reason::Blocked, None, None),
-            Verdict::BehindBlocked => (Reason::BehindBlocked, None, None),
-            Verdict::Unavailable => (Reason::Unavailable, None, None),
-            Verdict::Planned { start, .. } => (Reason::Planned, None, Some(start)),
-            Verdict::BeyondWindow { start, .. } => (Reason::BeyondWindow, Some("bf_window"), Some(start)),
-            Verdict::Unplanned { start } => (Reason::Unplanned, None, start),
-            Verdict::NoRoom => (Reason::NoRoom, None, None),
-            Verdict::Skipped(by) => (Reason::Skipped, Some(by), None),
-            Verdict::NotReached(by) => (Reason::NotReached, Some(by), None),
-            Verdict::Limit(by) => (Reason::Limit, Some(by), None),
-            Verdict::Array => (Reason::Array, None, None),
-            Verdict::Reserved => (Reason::Reserved, None, None),
-            Verdict::Licences => (Reason::Licences, None, None),
+            PassVerdict::Started(_) => (PassReason::Started, None, None),
+            PassVerdict::Blocked => (PassReason::Blocked, None, None),
+            PassVerdict::BehindBlocked => (PassReason::BehindBlocked, None, None),
+            PassVerdict::Unavailable => (PassReason::Unavailable, None, None),
+            PassVerdict::Planned { start, .. } => (PassReason::Planned, None, Some(start)),
+            PassVerdict::BeyondWindow { start, .. } => (PassReason::BeyondWindow, Some("bf_window"), Some(start)),
+            PassVerdict::Unplanned { start } => (PassReason::Unplanned, None, start),
+            PassVerdict::NoRoom => (PassReason::NoRoom, None, None),
+            PassVerdict::Skipped(by) => (PassReason::Skipped, Some(by), None),
+            PassVerdict::NotReached(by) => (PassReason::NotReached, Some(by), None),
+            PassVerdict::Limit(by) => (PassReason::Limit, Some(by), None),
+            PassVerdict::Array => (PassReason::Array, None, None),
+            PassVerdict::Reserved => (PassReason::Reserved, None, None),
+            PassVerdict::Licences => (PassReason::Licences, None, None),
         }
     }
 }
@@ -104,8 +104,8 @@ impl Reason {
 /// verdicts of its passes on the job with this index while it waited. Where passes take no time,
 /// those that can start nothing are made as well; where they take time, making them would change
 /// the schedule.
-pub fn listen<T>(job: u32, work: impl FnOnce() -> T) -> (T, Vec<Said>) {
-    let before = HEARD.replace(Some(Heard { job, waits: false, said: Vec::new() }));
+pub fn listen<T>(job: u32, work: impl FnOnce() -> T) -> (T, Vec<SharedVerdict>) {
+    let before = HEARD.replace(Some(HeardJob { job, waits: false, said: Vec::new() }));
     let done = work();
     let heard = HEARD.replace(before);
     (done, heard.map(|heard| heard.said).unwrap_or_default())
@@ -126,7 +126,7 @@ pub(super) fn waits(job: u32) {
 }
 
 /// Listens for one job that waits.
-pub(super) struct Ear {
+pub(super) struct JobEar {
     job: u32,
     /// True if idle nodes are enough for it, plans left aside.
     room: bool,
@@ -134,26 +134,26 @@ pub(super) struct Ear {
     full: bool,
 }
 
-impl Ear {
-    pub(super) fn new(job: u32, full: bool) -> Ear {
-        Ear { job, room: false, full }
+impl JobEar {
+    pub(super) fn new(job: u32, full: bool) -> JobEar {
+        JobEar { job, room: false, full }
     }
 }
 
-impl Watch for Ear {
-    fn verdict(&mut self, pass: Pass, now: i64, id: u32, verdict: Verdict) {
+impl VerdictObserver for JobEar {
+    fn verdict(&mut self, pass: PassKind, now: i64, id: u32, verdict: PassVerdict) {
         if id != self.job {
             return;
         }
         let pass = match pass {
-            Pass::Main => "main",
-            Pass::Backfill => "backfill",
+            PassKind::Main => "main",
+            PassKind::Backfill => "backfill",
         };
-        let (reason, by, planned) = Reason::of(&verdict);
+        let (reason, by, planned) = PassReason::of(&verdict);
         let room = u64::from(std::mem::take(&mut self.room));
         HEARD.with_borrow_mut(|heard| {
-            let Some(Heard { waits, said, .. }) = heard else { return };
-            *waits &= reason != Reason::Started;
+            let Some(HeardJob { waits, said, .. }) = heard else { return };
+            *waits &= reason != PassReason::Started;
             let last = said.iter_mut().rev().find(|said| said.pass == pass);
             match last.filter(|last| (last.verdict, last.by) == (reason, by)) {
                 Some(last) => {
@@ -161,7 +161,7 @@ impl Watch for Ear {
                     last.passes += 1;
                     last.room += room;
                 }
-                None => said.push(Said {
+                None => said.push(SharedVerdict {
                     pass,
                     from: now,
                     until: now,
@@ -176,7 +176,7 @@ impl Watch for Ear {
         });
     }
 
-    fn about(&mut self, cluster: &Cluster, job: &Pending) {
+    fn about(&mut self, cluster: &ModelCluster, job: &Pending) {
         if job.id == self.job {
             let part = &cluster.machine.parts[usize::from(job.part)];
             let fits = || job.demand == 0 || cluster.idle.place(job, &part.nodes, &cluster.machine).is_some();

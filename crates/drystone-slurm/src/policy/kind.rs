@@ -1,17 +1,17 @@
 //! The policy by name: its parameters are Slurm's own.
 
-use super::people::{Names, People, QosFrom};
-use super::{Shape, Slurm, priority};
+use super::people::{LogNames, People, QosFrom};
+use super::{RequestShape, SlurmPolicy, priority};
 use crate::accounts::Accounts;
 use crate::conf::{KNOBS, SlurmConf};
-use crate::site::{Multifactor, Priorities, Rules};
-use drystone_core::policy::{Args, Form, Kind, Param, Policy, RegisterError, SpecError, Takes};
+use crate::site::{JobPriorities, Multifactor, SchedulerRules};
+use drystone_core::policy::{Args, Param, Policy, PolicyKind, RegisterError, SpecError, Takes, ValueForm};
 use std::path::{Path, PathBuf};
 
 /// The path of a file.
-static PATH: Form = Form { name: "path", shape: "a file", samples: &[], check: |text| !text.is_empty() };
+static PATH: ValueForm = ValueForm { name: "path", shape: "a file", samples: &[], check: |text| !text.is_empty() };
 /// Values of a parameter of Slurm.
-static VALUE: Form = Form {
+static VALUE: ValueForm = ValueForm {
     name: "slurm-value",
     shape: "a value that Slurm takes",
     samples: &["1", "30"],
@@ -34,8 +34,12 @@ const fn knob(name: &'static str, meaning: &'static str) -> Param {
 static MINUTES: [Takes; 2] = [Takes::Words(&[AUTO]), Takes::Whole { from: 1, to: 10_000_000 }];
 static WEIGHT: [Takes; 2] = [Takes::Words(&[AUTO]), Takes::Whole { from: 0, to: u32::MAX as u64 }];
 /// A time as slurm.conf has it.
-static TIME: Form =
-    Form { name: "slurm-time", shape: "a time such as 7-0", samples: &["7-0", "30"], check: priority::is_duration };
+static TIME: ValueForm = ValueForm {
+    name: "slurm-time",
+    shape: "a time such as 7-0",
+    samples: &["7-0", "30"],
+    check: priority::is_duration,
+};
 static TIMES: [Takes; 2] = [Takes::Words(&[AUTO]), Takes::Form(&TIME)];
 
 const fn weight(name: &'static str, meaning: &'static str) -> Param {
@@ -47,8 +51,8 @@ const fn time(name: &'static str, meaning: &'static str) -> Param {
 }
 
 /// Slurm's main scheduler and backfill.
-pub static SLURM: Kind =
-    Kind::new("slurm", "Slurm's main scheduler and sched/backfill, from a slurm.conf or parameters", &build)
+pub static SLURM: PolicyKind =
+    PolicyKind::new("slurm", "Slurm's main scheduler and sched/backfill, from a slurm.conf or parameters", &build)
         .source("Slurm 22.05.8, read and run; docs/slurm.md says what is certified and what is from source")
         .unnamed("conf")
         .params(&[
@@ -181,8 +185,8 @@ fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
         Some(path) => Accounts::read(path).map_err(|error| args.error(error.to_string()))?,
     };
     let mut shape = match &conf {
-        Some(conf) => Shape::from_conf(conf, &accounts, pack),
-        None => Shape::equal(args.get("cpus")?, args.yes("whole")?, pack),
+        Some(conf) => RequestShape::from_conf(conf, &accounts, pack),
+        None => RequestShape::equal(args.get("cpus")?, args.yes("whole")?, pack),
     };
     shape.arrays = args.yes("arrays")?;
     if args.text("maxtime") != AUTO {
@@ -190,7 +194,7 @@ fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
     }
     let (people, priorities) = people(args, conf.as_ref(), accounts)?;
     let rules = rules(args, conf.as_ref())?;
-    Ok(Box::new(Slurm::new(shape, rules, people, priorities)))
+    Ok(Box::new(SlurmPolicy::new(shape, rules, people, priorities)))
 }
 
 /// The file that a parameter names or, where it says `auto`, the one of this name that the folder
@@ -215,13 +219,13 @@ fn people(
     args: &Args<'_>,
     conf: Option<&SlurmConf>,
     accounts: Accounts,
-) -> Result<(People, Option<Priorities>), SpecError> {
+) -> Result<(People, Option<JobPriorities>), SpecError> {
     let names = match beside(args, "names", "names.csv") {
-        None => Names::default(),
+        None => LogNames::default(),
         Some(path) => {
             let told = |problem: String| args.error(format!("{}: {problem}", path.display()));
             let text = std::fs::read_to_string(&path).map_err(|error| told(format!("cannot be read: {error}")))?;
-            Names::parse(&text).map_err(told)?
+            LogNames::parse(&text).map_err(told)?
         }
     };
     let qos_from = match args.text("qos") {
@@ -236,13 +240,13 @@ fn people(
     let database = conf.map_or(given, SlurmConf::has_database);
     let charges_ends = conf.is_none_or(SlurmConf::enforces_limits);
     let rules = Multifactor::new(&priority, database).map(|rules| Multifactor { charges_ends, ..rules });
-    let priorities = rules.map(|rules| Priorities::new(rules, accounts.clone()));
+    let priorities = rules.map(|rules| JobPriorities::new(rules, accounts.clone()));
     let makes = database && priorities.is_some();
     Ok((People::new(accounts, names, qos_from, makes), priorities))
 }
 
-fn rules(args: &Args<'_>, conf: Option<&SlurmConf>) -> Result<Rules, SpecError> {
-    let mut rules = conf.map_or_else(Rules::default, Rules::from_conf);
+fn rules(args: &Args<'_>, conf: Option<&SlurmConf>) -> Result<SchedulerRules, SpecError> {
+    let mut rules = conf.map_or_else(SchedulerRules::default, SchedulerRules::from_conf);
     for knob in KNOBS.iter().filter(|knob| SLURM.params.iter().any(|param| param.name == knob.name)) {
         let value = match args.text(knob.name) {
             AUTO => continue,

@@ -11,73 +11,80 @@ mod places;
 mod priority;
 mod shape;
 
-pub use heard::{Reason, Said, listen};
+pub use heard::{PassReason, SharedVerdict, listen};
 pub use kind::{SLURM, register};
 
-use crate::model::{Cluster, Idle, Machine, NONE, Pass, Pending, Reservation, Watch};
-use crate::site::{Deed, Outlook, Priorities, Rules, Site};
+use crate::model::{
+    AdvanceReservation, IdleNodes, ModelCluster, ModelMachine, NONE, PassKind, Pending, VerdictObserver,
+};
+use crate::site::{CapacityOutlook, JobPriorities, ModelSite, SchedulerDeed, SchedulerRules};
 use drystone_core::model::{JobId, ProcSet, ResourceTable, Time};
-use drystone_core::policy::{Abilities, Action, Actions, Event, Phase, Policy, View, Why};
+use drystone_core::policy::{Abilities, Action, Actions, Phase, Policy, PolicyEvent, StartReason, View};
 use people::People;
 use places::Places;
 use serde::{Deserialize, Serialize};
-use shape::Shape;
+use shape::RequestShape;
 
 /// Slurm's two schedulers.
 #[derive(Serialize, Deserialize)]
-pub struct Slurm {
-    shape: Shape,
-    rules: Rules,
+pub struct SlurmPolicy {
+    shape: RequestShape,
+    rules: SchedulerRules,
     /// Users of jobs.
     people: People,
     /// Priorities, before the first event.
-    priorities: Option<Priorities>,
+    priorities: Option<JobPriorities>,
     /// True if it chooses the processors on which jobs start: from the first news on, or from the
     /// first event on where news is expected.
     places: bool,
     /// From the first event on: only then the machine's size is known.
-    live: Option<Live>,
+    live: Option<SiteAtWork>,
     #[serde(skip)]
-    deeds: Vec<Deed>,
+    deeds: Vec<SchedulerDeed>,
 }
 
 /// The site at work.
 #[derive(Serialize, Deserialize)]
-struct Live {
-    site: Site,
+struct SiteAtWork {
+    site: ModelSite,
     /// The machine with all of its nodes, whichever are in service.
-    whole: Machine,
+    whole: ModelMachine,
     /// Idle nodes without jobs.
-    empty: Idle,
+    empty: IdleNodes,
     places: Places,
     /// The workload's demands by their numbers among those of the machine.
     demands: Vec<u32>,
     /// Announced outages that are not over.
-    announced: Vec<Reservation>,
+    announced: Vec<AdvanceReservation>,
     /// The array that the last job may be a task of.
-    array: shape::Arrays,
+    array: shape::ArrayFinder,
 }
 
-impl Slurm {
-    fn new(shape: Shape, rules: Rules, people: People, priorities: Option<Priorities>) -> Slurm {
-        Slurm { shape, rules, people, priorities, places: false, live: None, deeds: Vec::new() }
+impl SlurmPolicy {
+    fn new(
+        shape: RequestShape,
+        rules: SchedulerRules,
+        people: People,
+        priorities: Option<JobPriorities>,
+    ) -> SlurmPolicy {
+        SlurmPolicy { shape, rules, people, priorities, places: false, live: None, deeds: Vec::new() }
     }
 
     /// Returns the state of the machine, from the first event on.
     #[must_use]
-    pub fn cluster(&self) -> Option<&Cluster> {
+    pub fn cluster(&self) -> Option<&ModelCluster> {
         self.live.as_ref().map(|live| live.site.cluster())
     }
 
-    fn live(&mut self, view: &View<'_>) -> &mut Live {
-        let Slurm { shape, rules, priorities, live, .. } = self;
+    fn live(&mut self, view: &View<'_>) -> &mut SiteAtWork {
+        let SlurmPolicy { shape, rules, priorities, live, .. } = self;
         live.get_or_insert_with(|| {
             let (cluster, demands) = shape.cluster(view.machine().procs, table(view));
             let whole = cluster.machine.clone();
-            let (empty, places) = (Idle::new(&cluster.machine), Places::new(&cluster.machine));
-            let site = Site::new(cluster, rules.clone(), priorities.take());
-            let (announced, array) = (Vec::new(), shape::Arrays::default());
-            Live { site, whole, empty, places, demands, announced, array }
+            let (empty, places) = (IdleNodes::new(&cluster.machine), Places::new(&cluster.machine));
+            let site = ModelSite::new(cluster, rules.clone(), priorities.take());
+            let (announced, array) = (Vec::new(), shape::ArrayFinder::default());
+            SiteAtWork { site, whole, empty, places, demands, announced, array }
         })
     }
 
@@ -85,7 +92,7 @@ impl Slurm {
     fn pending(&mut self, id: JobId, view: &View<'_>) -> Pending {
         let (job, limit) = (view.job(id), view.prediction(id));
         self.live(view);
-        let Slurm { shape, people, live: Some(live), .. } = self else { unreachable!("it was just made") };
+        let SlurmPolicy { shape, people, live: Some(live), .. } = self else { unreachable!("it was just made") };
         let (assoc, qos) =
             people.of(job, |account, user| live.site.priorities().map(|priorities| priorities.assoc(account, user)));
         let mut pending = shape.pending(id.0, job, limit, &live.ground(people.names(), table(view)));
@@ -93,21 +100,21 @@ impl Slurm {
         pending
     }
 
-    fn observe_with(&mut self, event: Event, view: &View<'_>) {
+    fn observe_with(&mut self, event: PolicyEvent, view: &View<'_>) {
         let now = view.now().0;
         match event {
-            Event::Arrived(id) => {
+            PolicyEvent::Arrived(id) => {
                 let mut pending = self.pending(id, view);
                 let array = self.shape.arrays;
                 let live = self.live(view);
                 pending.array = if array { live.array.of(&pending, view.job(id)) } else { NONE };
                 live.site.submit(now, pending);
             }
-            Event::Released(id) => {
+            PolicyEvent::Released(id) => {
                 let pending = self.pending(id, view);
                 self.live(view).site.release(now, Pending { submit: now, ..pending });
             }
-            Event::Runs(id) => {
+            PolicyEvent::Runs(id) => {
                 let pending = self.pending(id, view);
                 let since = now - view.ran(id).0;
                 self.name_all(view);
@@ -118,7 +125,7 @@ impl Slurm {
                 });
                 live.site.adopt(now, pending, since, on);
             }
-            Event::Capacity => {
+            PolicyEvent::Capacity => {
                 self.name_all(view);
                 self.live(view).take_outlook(view);
             }
@@ -144,24 +151,24 @@ impl Slurm {
     }
 
     /// Handles an event of a job that it knows.
-    fn observe_known(&mut self, event: Event, view: &View<'_>) {
+    fn observe_known(&mut self, event: PolicyEvent, view: &View<'_>) {
         let now = view.now().0;
         let Some(live) = &mut self.live else { return };
         match event {
-            Event::Ended { job, .. } => {
+            PolicyEvent::Ended { job, .. } => {
                 live.places.free(job.0);
                 live.site.end(now, job.0);
             }
-            Event::Stopped { job, .. } => {
+            PolicyEvent::Stopped { job, .. } => {
                 live.places.free(job.0);
                 live.site.stop(now, job.0);
             }
-            Event::Cancelled(job) => live.site.cancel(now, job.0),
-            Event::Held(job) => live.site.hold(now, job.0),
-            Event::Repredicted { job, .. } if view.phase(job) == Phase::Running => {
+            PolicyEvent::Cancelled(job) => live.site.cancel(now, job.0),
+            PolicyEvent::Held(job) => live.site.hold(now, job.0),
+            PolicyEvent::Repredicted { job, .. } if view.phase(job) == Phase::Running => {
                 live.site.reschedule(job.0, view.predicted_end(job).0);
             }
-            Event::Repredicted { job, .. } => {
+            PolicyEvent::Repredicted { job, .. } => {
                 let (job_of, limit) = (view.job(job), view.prediction(job));
                 let ground = live.ground(self.people.names(), table(view));
                 let limit = self.shape.pending(job.0, job_of, limit, &ground).limit;
@@ -172,15 +179,15 @@ impl Slurm {
     }
 
     /// Makes the passes of this instant, and tells `watch` of them.
-    fn decide_with(&mut self, view: &View<'_>, actions: &mut Actions, watch: &mut impl Watch) {
+    fn decide_with(&mut self, view: &View<'_>, actions: &mut Actions, watch: &mut impl VerdictObserver) {
         let (named, Some(live)) = (self.places, &mut self.live) else { return };
         live.site.advance(view.now().0, &mut self.deeds, watch);
         // Free resources of the machine as a whole, those of jobs that start now taken.
         let mut left = view.resources().map_or_else(Vec::new, |free| free.levels().to_vec());
         for deed in self.deeds.drain(..) {
             match deed {
-                Deed::Start { id, by } => {
-                    let why = if by == Pass::Main { Why::Head } else { Why::Backfilled };
+                SchedulerDeed::Start { id, by } => {
+                    let why = if by == PassKind::Main { StartReason::Head } else { StartReason::Backfilled };
                     // A job whose nodes are out for good gets others in the end, and may then find
                     // fewer devices than its record counts: it waits for these.
                     let amounts = view.amounts(JobId(id));
@@ -207,12 +214,12 @@ impl Slurm {
                         None => live.site.take_back(view.now().0, id),
                     }
                 }
-                Deed::Requeue(id) => {
+                SchedulerDeed::Requeue(id) => {
                     live.places.free(id);
                     live.site.told(id);
                     actions.push(Action::Requeue(JobId(id)));
                 }
-                Deed::Kill(id) => {
+                SchedulerDeed::Kill(id) => {
                     live.places.free(id);
                     actions.push(Action::Kill(JobId(id)));
                 }
@@ -226,10 +233,10 @@ fn table<'a>(view: &View<'a>) -> Option<&'a ResourceTable> {
     view.resources().map(|free| &**free.table())
 }
 
-impl Live {
+impl SiteAtWork {
     /// Returns the background against which jobs are seen.
-    fn ground<'a>(&'a self, names: &'a people::Names, table: Option<&'a ResourceTable>) -> shape::Ground<'a> {
-        shape::Ground { machine: &self.whole, empty: &self.empty, names, table, demands: &self.demands }
+    fn ground<'a>(&'a self, names: &'a people::LogNames, table: Option<&'a ResourceTable>) -> shape::JobBackground<'a> {
+        shape::JobBackground { machine: &self.whole, empty: &self.empty, names, table, demands: &self.demands }
     }
 
     /// Takes in which processors are out and which will be. What was announced and lasts no longer
@@ -238,21 +245,21 @@ impl Live {
         let (now, none) = (view.now().0, ProcSet::new());
         let (offline, windows) = view.outlook().map_or((&none, [].as_slice()), |o| (o.offline(), o.windows()));
         let (mut out, lame) = self.places.out(offline);
-        let begun = |own: &Reservation| own.begin <= now && now < own.end && own.has_end();
+        let begun = |own: &AdvanceReservation| own.begin <= now && now < own.end && own.has_end();
         let kept = self.announced.drain(..).filter(|closure| begun(closure) && closure.nodes.is_subset(&out));
-        let mut closures: Vec<Reservation> = kept.collect();
+        let mut closures: Vec<AdvanceReservation> = kept.collect();
         closures.iter().for_each(|closure| out.subtract(&closure.nodes));
         closures.extend(windows.iter().map(|window| {
             let end = (window.until < Time::MAX).then_some(window.until.0);
-            Reservation::outage(self.places.nodes(&window.on), window.from.0, end)
+            AdvanceReservation::outage(self.places.nodes(&window.on), window.from.0, end)
         }));
         self.announced.clone_from(&closures);
         self.places.set_out(offline);
-        self.site.set_out(now, Outlook { out, lame, closures });
+        self.site.set_out(now, CapacityOutlook { out, lame, closures });
     }
 }
 
-impl Policy for Slurm {
+impl Policy for SlurmPolicy {
     fn name(&self) -> &str {
         "slurm"
     }
@@ -261,8 +268,8 @@ impl Policy for Slurm {
         4
     }
 
-    fn observe(&mut self, event: Event, view: &View<'_>) {
-        if let Event::Arrived(id) | Event::Released(id) = event {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
+        if let PolicyEvent::Arrived(id) | PolicyEvent::Released(id) = event {
             heard::waits(id.0);
         }
         self.observe_with(event, view);
@@ -270,7 +277,7 @@ impl Policy for Slurm {
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         match heard::wanted() {
-            Some(job) => self.decide_with(view, actions, &mut heard::Ear::new(job, self.rules.test_micros == 0)),
+            Some(job) => self.decide_with(view, actions, &mut heard::JobEar::new(job, self.rules.test_micros == 0)),
             None => self.decide_with(view, actions, &mut ()),
         }
     }

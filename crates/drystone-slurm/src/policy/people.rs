@@ -19,16 +19,16 @@ pub(super) enum QosFrom {
 
 /// Names behind the log's numbers. A number without a name is its own name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Names {
+pub(super) struct LogNames {
     names: BTreeMap<(String, i32), String>,
 }
 
-impl Names {
+impl LogNames {
     /// Reads lines of `user,12,alice`, `account,3,physics`, `qos,1,normal`, `partition,2,long`.
     ///
     /// # Errors
     /// A line that is none of these.
-    pub(super) fn parse(text: &str) -> Result<Names, String> {
+    pub(super) fn parse(text: &str) -> Result<LogNames, String> {
         let mut names = BTreeMap::new();
         for (line, number) in text.lines().zip(1..) {
             let line = line.trim();
@@ -45,7 +45,7 @@ impl Names {
             };
             names.insert((kind, id.parse().map_err(|_| wrong())?), (*name).to_string());
         }
-        Ok(Names { names })
+        Ok(LogNames { names })
     }
 
     pub(super) fn name(&self, kind: &str, number: i32) -> String {
@@ -62,7 +62,7 @@ impl Names {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct People {
     accounts: Accounts,
-    names: Names,
+    names: LogNames,
     qos_from: QosFrom,
     /// True if missing associations are made from the log.
     makes: bool,
@@ -71,11 +71,11 @@ pub(super) struct People {
 }
 
 impl People {
-    pub(super) fn new(accounts: Accounts, names: Names, qos_from: QosFrom, makes: bool) -> People {
+    pub(super) fn new(accounts: Accounts, names: LogNames, qos_from: QosFrom, makes: bool) -> People {
         People { accounts, names, qos_from, makes, known: BTreeMap::new() }
     }
 
-    pub(super) fn names(&self) -> &Names {
+    pub(super) fn names(&self) -> &LogNames {
         &self.names
     }
 
@@ -111,10 +111,10 @@ mod tests {
 
     #[test]
     fn numbers_have_names() {
-        let names = Names::parse("kind,number,name\nuser,12,ada\n# a comment\ngroup,3,physics\n").expect("names");
+        let names = LogNames::parse("kind,number,name\nuser,12,ada\n# a comment\ngroup,3,physics\n").expect("names");
         assert_eq!((names.name("user", 12).as_str(), names.name("user", 13).as_str()), ("ada", "13"));
         assert_eq!(names.name("account", 3), "physics");
-        let error = Names::parse("user,x,ada").expect_err("no number");
+        let error = LogNames::parse("user,x,ada").expect_err("no number");
         assert_eq!(error, "line 1: expected `user|account|qos|partition,NUMBER,NAME`, found `user,x,ada`");
     }
 }

@@ -1,7 +1,7 @@
 //! Assignment of the engine's processors to jobs: node after node, each with its processors in a
 //! row.
 
-use crate::model::{Alloc, Machine, NodeSet, Pending};
+use crate::model::{Alloc, ModelMachine, NodeSet, Pending};
 use drystone_core::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,19 +14,19 @@ pub(super) struct Places {
     first: Vec<Procs>,
     /// Processors of jobs.
     of: BTreeMap<u32, ProcSet>,
-    busy: Marks,
-    out: Marks,
+    busy: ProcessorMarks,
+    out: ProcessorMarks,
     /// True if some jobs have processors in common.
     shared: bool,
 }
 
 /// A mark for each processor.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Marks(Vec<u64>);
+struct ProcessorMarks(Vec<u64>);
 
-impl Marks {
-    fn none(procs: Procs) -> Marks {
-        Marks(vec![0; (procs as usize).div_ceil(64)])
+impl ProcessorMarks {
+    fn none(procs: Procs) -> ProcessorMarks {
+        ProcessorMarks(vec![0; (procs as usize).div_ceil(64)])
     }
 
     /// Calls `each` for the part of every word that a range covers.
@@ -43,7 +43,7 @@ impl Marks {
 
     fn set(&mut self, procs: &ProcSet, on: bool) {
         for range in procs.ranges() {
-            Marks::words(range, |word, mask| match (self.0.get_mut(word), on) {
+            ProcessorMarks::words(range, |word, mask| match (self.0.get_mut(word), on) {
                 (Some(marks), true) => *marks |= mask,
                 (Some(marks), false) => *marks &= !mask,
                 (None, _) => {}
@@ -54,7 +54,7 @@ impl Marks {
     fn meets(&self, procs: &ProcSet) -> bool {
         let mut meets = false;
         for range in procs.ranges() {
-            Marks::words(range, |word, mask| meets |= self.0.get(word).is_some_and(|marks| marks & mask != 0));
+            ProcessorMarks::words(range, |word, mask| meets |= self.0.get(word).is_some_and(|marks| marks & mask != 0));
         }
         meets
     }
@@ -65,13 +65,13 @@ impl Marks {
 }
 
 impl Places {
-    pub(super) fn new(machine: &Machine) -> Places {
+    pub(super) fn new(machine: &ModelMachine) -> Places {
         let mut first = vec![0];
         for &cpus in &machine.cpus {
             first.push(first[first.len() - 1] + cpus);
         }
         let procs = first[first.len() - 1];
-        let (busy, out) = (Marks::none(procs), Marks::none(procs));
+        let (busy, out) = (ProcessorMarks::none(procs), ProcessorMarks::none(procs));
         Places { first, of: BTreeMap::new(), busy, out, shared: false }
     }
 
@@ -111,7 +111,7 @@ impl Places {
     }
 
     /// Returns the allocation of a job that is on these processors: whole cores, or whole nodes.
-    pub(super) fn alloc(&self, procs: &ProcSet, job: &Pending, machine: &Machine) -> Alloc {
+    pub(super) fn alloc(&self, procs: &ProcSet, job: &Pending, machine: &ModelMachine) -> Alloc {
         let counts = self.counts(procs);
         let nodes = NodeSet::of(self.first.len() - 1, counts.keys().copied());
         let threads = machine.threads.max(1);
@@ -167,7 +167,7 @@ impl Places {
     }
 
     /// Returns whether `procs` of the processors of these nodes are free and in service.
-    pub(super) fn has(&self, alloc: &Alloc, machine: &Machine, procs: Procs) -> bool {
+    pub(super) fn has(&self, alloc: &Alloc, machine: &ModelMachine, procs: Procs) -> bool {
         let mut left = procs;
         for (node, cpus) in alloc.iter(machine) {
             left -= self.gather(self.first[node]..self.first[node + 1], cpus.min(left), &mut Vec::new());
@@ -178,7 +178,7 @@ impl Places {
     /// Gives a job `procs` of the processors of its nodes: the lowest ones that are free. A job
     /// that has whole nodes has more than it asked for, and gets the first ones. `None` where the
     /// machine has not so many, whatever the nodes promise.
-    pub(super) fn take(&mut self, id: u32, alloc: &Alloc, machine: &Machine, procs: Procs) -> Option<ProcSet> {
+    pub(super) fn take(&mut self, id: u32, alloc: &Alloc, machine: &ModelMachine, procs: Procs) -> Option<ProcSet> {
         let (mut ranges, mut left) = (Vec::new(), procs);
         for (node, cpus) in alloc.iter(machine) {
             left -= self.gather(self.first[node]..self.first[node + 1], cpus.min(left), &mut ranges);
@@ -204,13 +204,13 @@ impl Places {
 mod tests {
     use super::*;
 
-    fn taken(places: &mut Places, id: u32, alloc: &Alloc, machine: &Machine, procs: Procs) -> String {
+    fn taken(places: &mut Places, id: u32, alloc: &Alloc, machine: &ModelMachine, procs: Procs) -> String {
         places.take(id, alloc, machine, procs).map_or("none".to_string(), |set| set.to_string())
     }
 
     #[test]
     fn processors_of_a_node_stand_in_a_row() {
-        let machine = Machine { cpus: vec![2, 4, 2], ..Machine::uniform(3, 4) };
+        let machine = ModelMachine { cpus: vec![2, 4, 2], ..ModelMachine::uniform(3, 4) };
         let mut places = Places::new(&machine);
         assert_eq!(places.nodes(&ProcSet::range(1..3)), NodeSet::of(3, [0, 1]));
         assert_eq!(places.nodes(&ProcSet::range(6..8)), NodeSet::of(3, [2]));
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn what_two_jobs_have_is_free_when_both_are_gone() {
-        let machine = Machine::uniform(2, 2);
+        let machine = ModelMachine::uniform(2, 2);
         let mut places = Places::new(&machine);
         places.adopt(1, ProcSet::range(0..3));
         places.adopt(2, ProcSet::range(2..4));
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_job_that_is_somewhere_has_the_cores_and_nodes_around_it() {
-        let machine = Machine { threads: 2, ..Machine::uniform(2, 4) };
+        let machine = ModelMachine { threads: 2, ..ModelMachine::uniform(2, 4) };
         let places = Places::new(&machine);
         let job = Pending::new(1, 3, 60);
         let alloc = places.alloc(&ProcSet::range(2..5), &job, &machine);

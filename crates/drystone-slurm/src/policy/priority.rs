@@ -1,15 +1,15 @@
 //! Settings of priorities among the policy's parameters.
 
-use crate::conf::{Priority, minutes};
+use crate::conf::{PriorityType, minutes};
 use drystone_core::policy::{Args, SpecError};
 
 /// Value that takes the configuration's setting, else the parameter's default.
 const AUTO: &str = "auto";
 
 /// Slurm's names of the weights, with where they stand.
-type Weight = (&'static str, fn(&mut Priority) -> &mut f64);
+type WeightName = (&'static str, fn(&mut PriorityType) -> &mut f64);
 
-const WEIGHTS: [Weight; 6] = [
+const WEIGHTS: [WeightName; 6] = [
     ("priorityweightage", |p| &mut p.age),
     ("priorityweightfairshare", |p| &mut p.fair_share),
     ("priorityweightjobsize", |p| &mut p.size),
@@ -18,7 +18,7 @@ const WEIGHTS: [Weight; 6] = [
     ("priorityweightassoc", |p| &mut p.assoc),
 ];
 
-type Duration = (&'static str, fn(&mut Priority) -> &mut i64);
+type Duration = (&'static str, fn(&mut PriorityType) -> &mut i64);
 
 const DURATIONS: [Duration; 3] = [
     ("prioritymaxage", |p| &mut p.max_age),
@@ -32,7 +32,7 @@ pub(super) fn is_duration(text: &str) -> bool {
 }
 
 /// Takes over the parameters that are given. Returns whether any was.
-pub(super) fn apply(args: &Args<'_>, priority: &mut Priority) -> Result<bool, SpecError> {
+pub(super) fn apply(args: &Args<'_>, priority: &mut PriorityType) -> Result<bool, SpecError> {
     let mut any = false;
     match args.text("prioritytype") {
         AUTO => {}

@@ -1,18 +1,18 @@
 //! The machine behind the policy: from a configuration or from a few numbers, as large as the
 //! log's.
 
-use super::people::Names;
+use super::people::LogNames;
 use crate::accounts::Accounts;
-use crate::conf::{Select, SlurmConf};
-use crate::model::{Cluster, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Resources};
+use crate::conf::{SelectUnit, SlurmConf};
+use crate::model::{IdleNodes, ModelCluster, ModelMachine, NodeSet, Pending, Preempting, Resources, UseLedger};
 use drystone_core::model::{Job, ResourceTable, Span};
 use serde::{Deserialize, Serialize};
 
 /// Conversion of the machine once its size is known, and of jobs' requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Shape {
+pub(super) struct RequestShape {
     /// From a configuration, else of equal nodes.
-    pub(super) machine: Option<Machine>,
+    pub(super) machine: Option<ModelMachine>,
     /// Resources of its nodes beside processors. They count where a workload says what jobs ask
     /// for.
     resources: Resources,
@@ -29,15 +29,15 @@ pub(super) struct Shape {
     /// Longest limit in seconds.
     pub(super) longest: i64,
     /// Limits on what runs.
-    pub(super) ledger: Option<Ledger>,
+    pub(super) ledger: Option<UseLedger>,
     /// Rules of preemption.
     pub(super) preempting: Preempting,
 }
 
-impl Shape {
+impl RequestShape {
     /// Equal nodes.
-    pub(super) fn equal(cpus: u32, whole: bool, pack: bool) -> Shape {
-        Shape {
+    pub(super) fn equal(cpus: u32, whole: bool, pack: bool) -> RequestShape {
+        RequestShape {
             machine: None,
             resources: Resources::default(),
             names: Vec::new(),
@@ -52,9 +52,9 @@ impl Shape {
     }
 
     /// The shape of a configuration.
-    pub(super) fn from_conf(conf: &SlurmConf, accounts: &Accounts, pack: bool) -> Shape {
-        let whole = conf.select == Select::Linear;
-        let mut cluster = Cluster::from_conf(conf, accounts);
+    pub(super) fn from_conf(conf: &SlurmConf, accounts: &Accounts, pack: bool) -> RequestShape {
+        let whole = conf.select == SelectUnit::Linear;
+        let mut cluster = ModelCluster::from_conf(conf, accounts);
         // A log does not say what its jobs ask for beside processors, and a site does.
         let resources = std::mem::take(&mut cluster.machine.resources);
         // The state is that of the day on which the file was written. Jobs that come to the
@@ -65,13 +65,13 @@ impl Shape {
         if let Some(ledger) = &mut ledger {
             ledger.lenient = true;
         }
-        Shape {
+        RequestShape {
             machine: Some(cluster.machine),
             resources,
             names,
             ledger,
             preempting: cluster.preempting,
-            ..Shape::equal(1, whole, pack)
+            ..RequestShape::equal(1, whole, pack)
         }
     }
 
@@ -82,7 +82,7 @@ impl Shape {
 
     /// The cluster of a workload with `procs` processors, without jobs, and the number of each of
     /// the workload's demands among those of the cluster.
-    pub(super) fn cluster(&self, procs: u32, table: Option<&ResourceTable>) -> (Cluster, Vec<u32>) {
+    pub(super) fn cluster(&self, procs: u32, table: Option<&ResourceTable>) -> (ModelCluster, Vec<u32>) {
         let mut machine = self.machine(procs, table);
         let shapes = table.is_some_and(|table| table.demands().iter().any(|demand| demand.shape.is_some()));
         let mut demands = Vec::new();
@@ -100,7 +100,7 @@ impl Shape {
             let weights = self.resources.resized(machine.nodes()).weights;
             machine.resources = Resources { weights, ..Resources::default() };
         }
-        let mut cluster = Cluster::new(machine);
+        let mut cluster = ModelCluster::new(machine);
         cluster.ledger.clone_from(&self.ledger);
         cluster.preempting.clone_from(&self.preempting);
         (cluster, demands)
@@ -109,8 +109,8 @@ impl Shape {
     /// The machine of a log with `procs` processors. One that the configuration has too large loses
     /// its last nodes; one too small gains nodes in its default partition, so that every job of the
     /// log has its place. Without a configuration it has the nodes that the workload describes.
-    fn machine(&self, procs: u32, table: Option<&ResourceTable>) -> Machine {
-        let described = table.and_then(Machine::of_classes).filter(|machine| machine.total() == u64::from(procs));
+    fn machine(&self, procs: u32, table: Option<&ResourceTable>) -> ModelMachine {
+        let described = table.and_then(ModelMachine::of_classes).filter(|machine| machine.total() == u64::from(procs));
         match (&self.machine, described) {
             (Some(machine), _) => fitted(machine, procs),
             (None, Some(machine)) => machine,
@@ -119,8 +119,8 @@ impl Shape {
     }
 
     /// The job as Slurm would see it.
-    pub(super) fn pending(&self, id: u32, job: &Job, limit: Span, ground: &Ground<'_>) -> Pending {
-        let Ground { machine, empty, names, .. } = ground;
+    pub(super) fn pending(&self, id: u32, job: &Job, limit: Span, ground: &JobBackground<'_>) -> Pending {
+        let JobBackground { machine, empty, names, .. } = ground;
         let minutes = (limit.0.max(1) + 59) / 60;
         let mut pending = Pending {
             user: job.user,
@@ -150,20 +150,20 @@ impl Shape {
 }
 
 /// Background against which jobs are seen.
-pub(super) struct Ground<'a> {
+pub(super) struct JobBackground<'a> {
     /// The machine with all of its nodes.
-    pub(super) machine: &'a Machine,
+    pub(super) machine: &'a ModelMachine,
     /// Idle nodes without jobs.
-    pub(super) empty: &'a Idle,
+    pub(super) empty: &'a IdleNodes,
     /// Names behind the log's numbers.
-    pub(super) names: &'a Names,
+    pub(super) names: &'a LogNames,
     /// Demands of jobs beside processors.
     pub(super) table: Option<&'a ResourceTable>,
     /// The numbers of these demands on the machine.
     pub(super) demands: &'a [u32],
 }
 
-impl Ground<'_> {
+impl JobBackground<'_> {
     /// Returns whether a job names this partition.
     fn is_of(&self, job: &Job, part: u16) -> bool {
         self.names.knows("partition")
@@ -173,7 +173,7 @@ impl Ground<'_> {
 
 /// The partitions to try: the one that the log names, by name or number, the default, then all
 /// others.
-fn candidates(job: &Job, machine: &Machine, names: &Names) -> impl Iterator<Item = u16> {
+fn candidates(job: &Job, machine: &ModelMachine, names: &LogNames) -> impl Iterator<Item = u16> {
     let count = machine.parts.len() as u16;
     let mut named = None;
     if count > 1 {
@@ -186,9 +186,9 @@ fn candidates(job: &Job, machine: &Machine, names: &Names) -> impl Iterator<Item
     named.into_iter().chain([machine.default_part]).chain(0..count)
 }
 
-fn uniform(procs: u32, cpus: u32, whole: bool) -> Machine {
+fn uniform(procs: u32, cpus: u32, whole: bool) -> ModelMachine {
     let nodes = procs.div_ceil(cpus.max(1)) as usize;
-    let mut machine = Machine::uniform(nodes, cpus);
+    let mut machine = ModelMachine::uniform(nodes, cpus);
     if let Some(last) = machine.cpus.last_mut() {
         *last -= nodes as u32 * cpus - procs;
     }
@@ -196,7 +196,7 @@ fn uniform(procs: u32, cpus: u32, whole: bool) -> Machine {
     machine
 }
 
-fn fitted(machine: &Machine, procs: u32) -> Machine {
+fn fitted(machine: &ModelMachine, procs: u32) -> ModelMachine {
     let (mut left, mut cpus) = (procs, Vec::new());
     for &here in &machine.cpus {
         if left > 0 {
@@ -210,7 +210,7 @@ fn fitted(machine: &Machine, procs: u32) -> Machine {
         cpus.push(widest.min(left));
         left -= widest.min(left);
     }
-    let mut fitted = Machine { cpus, ..machine.clone() };
+    let mut fitted = ModelMachine { cpus, ..machine.clone() };
     let nodes = fitted.nodes();
     for (index, part) in fitted.parts.iter_mut().enumerate() {
         let kept = part.nodes.iter().filter(|&node| node < known).collect::<Vec<_>>();
@@ -224,11 +224,11 @@ fn fitted(machine: &Machine, procs: u32) -> Machine {
 
 /// Finds arrays in a log, where their tasks are single jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Arrays {
+pub(super) struct ArrayFinder {
     last: Option<(Job, u32)>,
 }
 
-impl Arrays {
+impl ArrayFinder {
     /// The array of a job by its first task: jobs of one user, submitted in the same second, that
     /// are equal in all that the log knows are tasks of one. A job alone is an array of its own.
     pub(super) fn of(&mut self, pending: &Pending, job: &Job) -> u32 {
@@ -250,9 +250,9 @@ mod tests {
     fn the_machine_is_as_large_as_the_logs() {
         let half = uniform(20, 8, true);
         assert_eq!(half.cpus, [8, 8, 4]);
-        let small = fitted(&Machine::uniform(4, 8), 20);
+        let small = fitted(&ModelMachine::uniform(4, 8), 20);
         assert_eq!((small.cpus.as_slice(), small.parts[0].nodes.count()), ([8, 8, 4].as_slice(), 3));
-        let large = fitted(&Machine::uniform(2, 8), 20);
+        let large = fitted(&ModelMachine::uniform(2, 8), 20);
         assert_eq!((large.cpus.as_slice(), large.parts[0].nodes.count()), ([8, 8, 4].as_slice(), 3));
     }
 }

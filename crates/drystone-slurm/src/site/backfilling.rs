@@ -1,15 +1,21 @@
 //! Backfill at work: passes in one go, passes that let go of the locks, and passes that need not be
 //! made.
 
-use super::{Asleep, Deed, Site};
-use crate::model::{Desk, Outcome, Pass, Verdict, Watch};
+use super::{Asleep, ModelSite, SchedulerDeed};
+use crate::model::{JobVerdict, PassInputs, PassKind, PassVerdict, VerdictObserver};
 use std::collections::VecDeque;
 
 /// Milliseconds that a pass needs beyond its sleep to go on.
 const YIELD_DRIFT: i64 = 2;
 
-impl Site {
-    pub(super) fn begin_backfill(&mut self, at: i64, to: i64, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+impl ModelSite {
+    pub(super) fn begin_backfill(
+        &mut self,
+        at: i64,
+        to: i64,
+        out: &mut Vec<SchedulerDeed>,
+        watch: &mut impl VerdictObserver,
+    ) {
         let now = at.div_euclid(1000);
         if now >= self.holds_until {
             self.stale_from(0);
@@ -50,7 +56,14 @@ impl Site {
 
     /// A pass that takes no time. What comes behind the last job that can still be started changes
     /// nothing, since plans are forgotten after the pass.
-    fn at_once(&mut self, at: i64, last: usize, full: bool, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+    fn at_once(
+        &mut self,
+        at: i64,
+        last: usize,
+        full: bool,
+        out: &mut Vec<SchedulerDeed>,
+        watch: &mut impl VerdictObserver,
+    ) {
         let now = at.div_euclid(1000);
         let queue = std::mem::take(&mut self.queue);
         let mut pass = std::mem::take(&mut self.pass);
@@ -65,12 +78,12 @@ impl Site {
             if shortcut && open.last().is_none_or(|&last| last < place) {
                 break;
             }
-            let Site { cluster, rules, scratch, .. } = self;
-            let mut desk = Desk { cluster, params: &rules.params, scratch, pauses: false };
+            let ModelSite { cluster, rules, scratch, .. } = self;
+            let mut desk = PassInputs { cluster, params: &rules.params, scratch, pauses: false };
             match pass.look(&mut desk, job, now, watch) {
-                Outcome::Waits | Outcome::Paused => {}
-                Outcome::Started => started.push(place),
-                Outcome::Preempts(victims) => self.preempt(at, job.id, victims, out),
+                JobVerdict::Waits | JobVerdict::Paused => {}
+                JobVerdict::Started => started.push(place),
+                JobVerdict::Preempts(victims) => self.preempt(at, job.id, victims, out),
             }
             if pass.is_over() && !full {
                 break;
@@ -87,7 +100,7 @@ impl Site {
         self.queue = queue;
         let any = !started.is_empty();
         for job in self.remove(&started) {
-            self.started(&job, at, Pass::Backfill, out);
+            self.started(&job, at, PassKind::Backfill, out);
         }
         self.finish(at, at, any, pass.holds_until());
         self.pass = pass;
@@ -107,14 +120,14 @@ impl Site {
     }
 
     /// A pass wakes up: it goes on, or gives up where jobs have changed.
-    pub(super) fn resume(&mut self, at: i64, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+    pub(super) fn resume(&mut self, at: i64, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) {
         let Some(mut asleep) = self.asleep.take() else { return };
         // Slurm compares seconds: what happens in the second of the last change is not seen.
         let changed = asleep.changed && self.updated != asleep.updated;
         if changed && self.rules.params.bf_continue == 0 {
             let now = at.div_euclid(1000);
             for &id in asleep.rest.iter().rev() {
-                watch.verdict(Pass::Backfill, now, id, Verdict::NotReached("bf_continue"));
+                watch.verdict(PassKind::Backfill, now, id, PassVerdict::NotReached("bf_continue"));
             }
             self.finish(at, asleep.began, true, i64::MAX);
             self.pass = asleep.pass;
@@ -126,7 +139,7 @@ impl Site {
 
     /// Looks at jobs until the pass is over or has to let go of the locks, which it does between
     /// two jobs, and between two tries of one where hardly any time is allowed.
-    fn work(&mut self, at: i64, mut asleep: Asleep, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+    fn work(&mut self, at: i64, mut asleep: Asleep, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) {
         let cost = self.rules.test_micros;
         let longest = self.rules.params.pass_seconds();
         let began = asleep.began.div_euclid(1000);
@@ -139,7 +152,7 @@ impl Site {
             let now = (at + worked / 1000).div_euclid(1000);
             let Some(found) = self.find(id, &mut place) else { continue };
             if now - began >= longest {
-                watch.verdict(Pass::Backfill, now, id, Verdict::NotReached("bf_max_time"));
+                watch.verdict(PassKind::Backfill, now, id, PassVerdict::NotReached("bf_max_time"));
                 asleep.cut = true;
                 continue;
             }
@@ -148,25 +161,25 @@ impl Site {
                 return self.let_go(at + worked / 1000, id, asleep);
             }
             let over = asleep.open.as_ref().is_some_and(VecDeque::is_empty);
-            let Site { cluster, queue, rules, scratch, .. } = self;
-            let mut desk = Desk { cluster, params: &rules.params, scratch, pauses };
+            let ModelSite { cluster, queue, rules, scratch, .. } = self;
+            let mut desk = PassInputs { cluster, params: &rules.params, scratch, pauses };
             let outcome = match over {
                 true => asleep.pass.pass_over(&desk, &queue[found], now),
                 false => asleep.pass.look(&mut desk, &queue[found], now, watch),
             };
             match outcome {
-                Outcome::Waits => {}
-                Outcome::Paused => {
+                JobVerdict::Waits => {}
+                JobVerdict::Paused => {
                     // It goes on with the same job, without letting go before it again.
                     asleep.yielded = true;
                     return self.let_go(at + worked / 1000, id, asleep);
                 }
-                Outcome::Started => {
+                JobVerdict::Started => {
                     asleep.started = true;
                     let started = self.remove(&[found]);
-                    started.iter().for_each(|job| self.started(job, at, Pass::Backfill, out));
+                    started.iter().for_each(|job| self.started(job, at, PassKind::Backfill, out));
                 }
-                Outcome::Preempts(victims) => {
+                JobVerdict::Preempts(victims) => {
                     asleep.cut = true;
                     self.preempt(at, id, victims, out);
                 }

@@ -14,7 +14,7 @@ const BACKFILL_DRIFT: i64 = 2;
 
 /// The phases of the two clocks and what they have done.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Clock {
+pub(super) struct ScheduleClocks {
     /// Microseconds of the first tick.
     first_tick: i64,
     /// Seconds of the last full pass of the main scheduler, and of the last pass of either kind.
@@ -28,13 +28,13 @@ pub(super) struct Clock {
     pass: i64,
 }
 
-impl Clock {
+impl ScheduleClocks {
     /// Clocks that have run for a while at `now` milliseconds. `phase` picks where they stand.
-    pub(super) fn new(now: i64, phase: u64, params: &SchedParams) -> Clock {
+    pub(super) fn new(now: i64, phase: u64, params: &SchedParams) -> ScheduleClocks {
         let full = params.sched_interval.max(1);
         let second = now.div_euclid(1000);
         let interval = params.bf_interval.max(1) * 1000;
-        Clock {
+        ScheduleClocks {
             first_tick: now * 1000 - 1000 * 1000 + pick(phase, 1, 1_000_000),
             last_full: second - 1 - pick(phase, 2, full),
             last: second - 1 - pick(phase, 2, full),
@@ -144,17 +144,18 @@ mod tests {
     #[test]
     fn a_request_waits_for_the_delay_and_the_next_tick() {
         let params = SchedParams::default();
-        let clock = Clock { first_tick: 500_000, last_full: 0, last: 10, requested: true, backfill_end: 0, pass: 0 };
+        let clock =
+            ScheduleClocks { first_tick: 500_000, last_full: 0, last: 10, requested: true, backfill_end: 0, pass: 0 };
         // Three seconds after the pass at 10 s: the first tick in second 13 or later.
         assert_eq!(clock.next_main(11_000, &params), 13_519);
-        let idle = Clock { requested: false, ..clock };
+        let idle = ScheduleClocks { requested: false, ..clock };
         assert_eq!(idle.next_main(11_000, &params), 60_590);
     }
 
     #[test]
     fn backfill_comes_an_interval_after_its_end() {
         let params = SchedParams::default();
-        let mut clock = Clock::new(0, 7, &params);
+        let mut clock = ScheduleClocks::new(0, 7, &params);
         clock.backfill_made(1_000, 1_000);
         assert_eq!(clock.next_backfill(2_000, &params), 31_002);
         assert_eq!(clock.next_backfill(31_003, &params), 61_004);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Formula of priorities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Formula {
+pub enum PriorityFormula {
     /// Accounts, then users within them, are ranked by shares over use.
     Tree,
     /// 2 to the power of minus use over shares.
@@ -18,18 +18,18 @@ pub enum Formula {
 /// The tree of associations with their use.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FairShare {
-    formula: Formula,
+    formula: PriorityFormula,
     /// Factor of use after a second.
     decay: f64,
     dampening: f64,
     /// For each association: the one above, shares (`None`: as above), whether it is a user.
-    nodes: Vec<Node>,
+    nodes: Vec<FairNode>,
     /// Time at which use was charged last, in seconds.
     last: Option<i64>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-struct Node {
+struct FairNode {
     parent: Option<usize>,
     shares: Option<u32>,
     user: bool,
@@ -50,7 +50,7 @@ impl FairShare {
     /// The associations of `accounts`, without any use. `half_life` in seconds; 0: use counts for
     /// ever.
     #[must_use]
-    pub fn new(formula: Formula, half_life: i64, dampening: f64, accounts: &Accounts) -> FairShare {
+    pub fn new(formula: PriorityFormula, half_life: i64, dampening: f64, accounts: &Accounts) -> FairShare {
         // Slurm's approximation of a half-life.
         let decay = if half_life > 0 { 1.0 - 0.693 / half_life as f64 } else { 1.0 };
         let mut fair = FairShare { formula, decay, dampening, nodes: Vec::new(), last: None };
@@ -62,12 +62,12 @@ impl FairShare {
     pub fn grow(&mut self, accounts: &Accounts) {
         let known = self.nodes.len();
         for (index, assoc) in accounts.assocs.iter().enumerate().skip(known) {
-            self.nodes.push(Node {
+            self.nodes.push(FairNode {
                 parent: assoc.parent,
                 shares: assoc.shares,
                 user: !assoc.user.is_empty(),
                 factor: 1.0,
-                ..Node::default()
+                ..FairNode::default()
             });
             if let Some(parent) = assoc.parent {
                 self.nodes[parent].children.push(index);
@@ -105,8 +105,8 @@ impl FairShare {
         }
         for index in 0..self.nodes.len() {
             let norm = match self.formula {
-                Formula::Tree => self.ratio(self.own(index)),
-                Formula::Classic => {
+                PriorityFormula::Tree => self.ratio(self.own(index)),
+                PriorityFormula::Classic => {
                     let first = self.own(index);
                     let chain = std::iter::successors(Some(first), |&at| self.nodes[at].parent);
                     let rated = chain.filter(|&at| self.nodes[at].parent.is_some() && self.nodes[at].shares.is_some());
@@ -143,7 +143,7 @@ impl FairShare {
     /// A calculation begins at `now` seconds: old use counts less. With the classic formula,
     /// accounts keep the effective use that they had before.
     pub fn begin(&mut self, now: i64) {
-        if self.formula == Formula::Classic {
+        if self.formula == PriorityFormula::Classic {
             for index in 0..self.nodes.len() {
                 self.nodes[index].effective = None;
             }
@@ -174,7 +174,7 @@ impl FairShare {
 
     /// Ranks all users. With the tree formula, before their factors are asked for.
     pub fn rank(&mut self) {
-        if self.formula == Formula::Tree {
+        if self.formula == PriorityFormula::Tree {
             let users = self.nodes.iter().filter(|node| node.user).count() as f64;
             let mut ranks = Ranks { rank: users, without_ties: users, users };
             let children = self.nodes[0].children.clone();
@@ -235,7 +235,7 @@ impl FairShare {
         if assoc >= self.nodes.len() {
             return 1.0;
         }
-        if self.formula == Formula::Tree {
+        if self.formula == PriorityFormula::Tree {
             return self.nodes[assoc].factor;
         }
         let own = self.own(assoc);
@@ -267,7 +267,7 @@ mod tests {
     use crate::accounts::Accounts;
 
     /// Two accounts, `a` of 3 shares with two users, `b` of 1 share with one.
-    fn tree(formula: Formula) -> (FairShare, [usize; 3]) {
+    fn tree(formula: PriorityFormula) -> (FairShare, [usize; 3]) {
         let text = "Account|User|ParentName|Share\nroot|||1\na||root|3\nb||root|1\na|x||1\na|y||1\nb|z||1\n";
         let accounts = Accounts::parse(text, "accounts").expect("accounts");
         let at = |account, user| accounts.find(account, user).expect("an association");
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn the_tree_ranks_accounts_before_users() {
-        let (mut fair, [x, y, z]) = tree(Formula::Tree);
+        let (mut fair, [x, y, z]) = tree(PriorityFormula::Tree);
         fair.rank();
         // No use at all: all are equal.
         assert_eq!([x, y, z].map(|user| fair.factor(user)), [1.0; 3]);
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn the_classic_formula_halves_with_each_share_used() {
-        let (mut fair, [x, y, z]) = tree(Formula::Classic);
+        let (mut fair, [x, y, z]) = tree(PriorityFormula::Classic);
         fair.charge(z, 8.0, 0, 1);
         fair.begin(0);
         // `b` has a quarter of the shares and all use: four shares used. `a` has used nothing.
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn use_decays_by_half_in_a_half_life() {
-        let (mut fair, [x, ..]) = tree(Formula::Tree);
+        let (mut fair, [x, ..]) = tree(PriorityFormula::Tree);
         fair.begin(0);
         fair.finish(0);
         fair.charge(x, 8.0, 0, 1);

@@ -1,18 +1,18 @@
 //! Jobs that leave: withdrawn, replaced by others, past their limits; and those that come back.
 
-use super::{CHECK, DYING, Deed, News, REQUEUE_DELAY, Site};
+use super::{CHECK, DYING, ModelSite, REQUEUE_DELAY, SchedulerDeed, SiteNews};
 use crate::conf::PreemptMode;
 use crate::model::{Alloc, Pending, Victim};
 use serde::{Deserialize, Serialize};
 
 /// Way in which a job goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) enum Way {
+pub(super) enum LeavingWay {
     Requeue,
     Kill,
 }
 
-impl Site {
+impl ModelSite {
     /// A waiting job is withdrawn or held back.
     pub(super) fn withdraw(&mut self, at: i64, id: u32) {
         let outside = self.outside.iter().any(|job| job.id == id);
@@ -76,14 +76,14 @@ impl Site {
     }
 
     /// Jobs have to go for `by`.
-    pub(super) fn preempt(&mut self, at: i64, by: u32, victims: Vec<Victim>, out: &mut Vec<Deed>) {
+    pub(super) fn preempt(&mut self, at: i64, by: u32, victims: Vec<Victim>, out: &mut Vec<SchedulerDeed>) {
         if victims.is_empty() {
             return;
         }
         let now = at.div_euclid(1000);
         self.cluster.preempts(by, now);
         for victim in victims {
-            let way = if victim.mode == PreemptMode::Requeue { Way::Requeue } else { Way::Kill };
+            let way = if victim.mode == PreemptMode::Requeue { LeavingWay::Requeue } else { LeavingWay::Kill };
             let Some(running) = self.cluster.get(victim.id) else { continue };
             if self.graced.contains_key(&victim.id) {
                 continue;
@@ -99,8 +99,8 @@ impl Site {
     }
 
     /// A running job goes, unless it has ended by itself and only the news of it is on its way.
-    fn go(&mut self, at: i64, id: u32, way: Way, out: &mut Vec<Deed>) {
-        if self.news.iter().any(|(_, news)| matches!(news, News::Ended(job) if *job == id)) {
+    fn go(&mut self, at: i64, id: u32, way: LeavingWay, out: &mut Vec<SchedulerDeed>) {
+        if self.news.iter().any(|(_, news)| matches!(news, SiteNews::Ended(job) if *job == id)) {
             return;
         }
         let Some(gone) = self.cluster.evict(id) else { return };
@@ -115,21 +115,21 @@ impl Site {
         self.main_stale = true;
         // The machine says that a killed job has ended when the second in which it was asked for is
         // over: nothing starts in its place before the next.
-        let freed = if way == Way::Kill { at + DYING + 1000 } else { at + DYING };
-        self.hear(freed, News::Freed(gone.alloc.nodes.clone()));
+        let freed = if way == LeavingWay::Kill { at + DYING + 1000 } else { at + DYING };
+        self.hear(freed, SiteNews::Freed(gone.alloc.nodes.clone()));
         match way {
-            Way::Kill => {
-                out.push(Deed::Kill(id));
+            LeavingWay::Kill => {
+                out.push(SchedulerDeed::Kill(id));
                 self.leaves(at, &gone.job);
             }
-            Way::Requeue => {
-                out.push(Deed::Requeue(id));
+            LeavingWay::Requeue => {
+                out.push(SchedulerDeed::Requeue(id));
                 if let Some(ledger) = &mut self.cluster.ledger {
                     ledger.leave(&gone.job, &self.cluster.machine);
                 }
                 let again = now + REQUEUE_DELAY;
                 let job = Pending { submit: now, accrue: again, ..gone.job };
-                self.hear(again * 1000, News::Released(Box::new(job)));
+                self.hear(again * 1000, SiteNews::Released(Box::new(job)));
             }
         }
     }
@@ -148,10 +148,10 @@ impl Site {
     }
 
     /// Jobs whose grace or limit is over have to go.
-    pub(super) fn check_limits(&mut self, at: i64, out: &mut Vec<Deed>) {
+    pub(super) fn check_limits(&mut self, at: i64, out: &mut Vec<SchedulerDeed>) {
         let now = at.div_euclid(1000);
         self.next_check = now + CHECK;
-        let graced: Vec<(u32, Way)> = self.graced.iter().map(|(&id, &way)| (id, way)).collect();
+        let graced: Vec<(u32, LeavingWay)> = self.graced.iter().map(|(&id, &way)| (id, way)).collect();
         for (id, way) in graced {
             if self.cluster.get(id).is_none_or(|running| running.end <= now) {
                 self.go(at, id, way, out);
@@ -166,6 +166,6 @@ impl Site {
             overtime.is_some_and(|overtime| running.end + overtime <= now)
         });
         let over: Vec<u32> = over.map(|running| running.id).collect();
-        over.into_iter().for_each(|id| self.go(at, id, Way::Kill, out));
+        over.into_iter().for_each(|id| self.go(at, id, LeavingWay::Kill, out));
     }
 }

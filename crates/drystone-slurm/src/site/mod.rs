@@ -10,13 +10,15 @@ mod queue;
 mod replay;
 mod rules;
 
-pub use fair::{FairShare, Formula};
-pub use priority::{Charged, Multifactor, Priorities};
+pub use fair::{FairShare, PriorityFormula};
+pub use priority::{Charged, JobPriorities, Multifactor};
 pub use replay::replay;
-pub use rules::Rules;
+pub use rules::SchedulerRules;
 
-use crate::model::{Alloc, Backfill, Cluster, NodeSet, Pass, Pending, Reservation, Scratch, Watch};
-use clock::{Clock, pick};
+use crate::model::{
+    AdvanceReservation, Alloc, BackfillPass, ModelCluster, NodeSet, PassKind, Pending, VerdictObserver, WillRunScratch,
+};
+use clock::{ScheduleClocks, pick};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -36,13 +38,13 @@ const CHECK: i64 = 30;
 
 /// Action of the schedulers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Deed {
+pub enum SchedulerDeed {
     /// The job starts.
     Start {
         /// Index of the job.
         id: u32,
         /// Scheduler that starts it.
-        by: Pass,
+        by: PassKind,
     },
     /// The running job goes back to the queue, and starts again.
     Requeue(u32),
@@ -52,18 +54,18 @@ pub enum Deed {
 
 /// Missing capacity, now and announced.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Outlook {
+pub struct CapacityOutlook {
     /// Nodes that are out of service.
     pub out: NodeSet,
     /// Processors that are out of other nodes.
     pub lame: Alloc,
     /// Announced closures.
-    pub closures: Vec<Reservation>,
+    pub closures: Vec<AdvanceReservation>,
 }
 
 /// Something that has happened and that the schedulers have not seen yet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-enum News {
+enum SiteNews {
     Arrived(Box<Pending>),
     Ended(u32),
     Cancelled(u32),
@@ -78,21 +80,21 @@ enum News {
     /// The running job is there, other than thought so far.
     Moved(u32, Alloc),
     /// These nodes are out of service, and no others; so much is announced.
-    Out(Box<Outlook>),
+    Out(Box<CapacityOutlook>),
 }
 
 /// A Slurm at work. Pure: it receives events and the time up to which its clocks have run, and
 /// returns deeds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Site {
-    cluster: Cluster,
-    rules: Rules,
-    priorities: Option<Priorities>,
-    clock: Option<Clock>,
+pub struct ModelSite {
+    cluster: ModelCluster,
+    rules: SchedulerRules,
+    priorities: Option<JobPriorities>,
+    clock: Option<ScheduleClocks>,
     /// Everything before it has been done, in milliseconds.
     at: i64,
     /// Events since, in order of milliseconds.
-    news: VecDeque<(i64, News)>,
+    news: VecDeque<(i64, SiteNews)>,
     /// Waiting jobs in the order of the queue.
     queue: Vec<Pending>,
     /// Processors that waiting jobs need at least, and how many jobs need so many.
@@ -114,18 +116,18 @@ pub struct Site {
     /// The second in which a job or a node was changed last.
     updated: i64,
     /// Jobs that have to go once their grace is over.
-    graced: BTreeMap<u32, leaving::Way>,
+    graced: BTreeMap<u32, leaving::LeavingWay>,
     /// Jobs that have gone by a deed of the site, and that the driver will tell of.
-    gone: BTreeMap<u32, leaving::Way>,
+    gone: BTreeMap<u32, leaving::LeavingWay>,
     /// Time of the next check of limits, in seconds.
     next_check: i64,
     /// Time since which nothing runs although jobs wait, in seconds; [`i64::MAX`]: not so;
     /// [`i64::MIN`]: nothing can be done about it.
     stands_since: i64,
     #[serde(skip)]
-    scratch: Scratch,
+    scratch: WillRunScratch,
     #[serde(skip)]
-    pass: Backfill,
+    pass: BackfillPass,
     #[serde(skip)]
     room: NodeSet,
 }
@@ -133,14 +135,14 @@ pub struct Site {
 /// A backfill pass between two parts of its work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Asleep {
-    pass: Backfill,
+    pass: BackfillPass,
     began: i64,
     until: i64,
     /// The jobs that it will still look at, the next one last.
     rest: Vec<u32>,
     /// Those of them that may still start, in the order of the queue; `None`: all are looked at.
     open: Option<VecDeque<u32>>,
-    /// [`Site::updated`] when it went to sleep.
+    /// [`ModelSite::updated`] when it went to sleep.
     updated: i64,
     /// True if something has changed while it slept.
     changed: bool,
@@ -151,14 +153,14 @@ struct Asleep {
     yielded: bool,
 }
 
-impl Site {
+impl ModelSite {
     /// A machine without jobs.
     #[must_use]
-    pub fn new(mut cluster: Cluster, rules: Rules, priorities: Option<Priorities>) -> Site {
+    pub fn new(mut cluster: ModelCluster, rules: SchedulerRules, priorities: Option<JobPriorities>) -> ModelSite {
         cluster.kill_wait = rules.kill_wait;
         cluster.window_linear = rules.params.bf_window_linear;
         let room = NodeSet::empty(cluster.machine.nodes());
-        Site {
+        ModelSite {
             cluster,
             rules,
             priorities,
@@ -179,15 +181,15 @@ impl Site {
             gone: BTreeMap::new(),
             next_check: i64::MIN,
             stands_since: i64::MAX,
-            scratch: Scratch::default(),
-            pass: Backfill::default(),
+            scratch: WillRunScratch::default(),
+            pass: BackfillPass::default(),
             room,
         }
     }
 
     /// Returns the state of the machine.
     #[must_use]
-    pub fn cluster(&self) -> &Cluster {
+    pub fn cluster(&self) -> &ModelCluster {
         &self.cluster
     }
 
@@ -198,14 +200,14 @@ impl Site {
     }
 
     /// The priorities, where several factors make them.
-    pub fn priorities(&mut self) -> Option<&mut Priorities> {
+    pub fn priorities(&mut self) -> Option<&mut JobPriorities> {
         self.priorities.as_mut()
     }
 
     /// A job is submitted in the second `now`.
     pub fn submit(&mut self, now: i64, job: Pending) {
         let offset = pick(self.rules.phase ^ 0x5eed, u64::from(job.id), 1000);
-        self.hear(now * 1000 + offset, News::Arrived(Box::new(job)));
+        self.hear(now * 1000 + offset, SiteNews::Arrived(Box::new(job)));
     }
 
     /// A running job ends in the second `now`.
@@ -214,23 +216,23 @@ impl Site {
             return;
         }
         let offset = self.offsets.remove(&id).unwrap_or(0);
-        self.hear(now * 1000 + offset, News::Ended(id));
+        self.hear(now * 1000 + offset, SiteNews::Ended(id));
     }
 
     /// A waiting job is withdrawn.
     pub fn cancel(&mut self, now: i64, id: u32) {
-        self.call_off(now, id, News::Cancelled(id));
+        self.call_off(now, id, SiteNews::Cancelled(id));
     }
 
     /// A waiting job is held back.
     pub fn hold(&mut self, now: i64, id: u32) {
-        self.call_off(now, id, News::Held(id));
+        self.call_off(now, id, SiteNews::Held(id));
     }
 
     /// A job waits again: it was held, or sent back by the machine.
     pub fn release(&mut self, now: i64, job: Pending) {
-        if self.gone.remove(&job.id) != Some(leaving::Way::Requeue) {
-            self.hear(now * 1000, News::Released(Box::new(job)));
+        if self.gone.remove(&job.id) != Some(leaving::LeavingWay::Requeue) {
+            self.hear(now * 1000, SiteNews::Released(Box::new(job)));
         }
     }
 
@@ -243,12 +245,12 @@ impl Site {
         let typed = self.cluster.machine.resources.names_a_type(job.demand);
         let last = |other: i64| if typed { other < at } else { other <= at };
         let place = self.news.partition_point(|&(other, _)| last(other));
-        self.news.insert(place, (at, News::Runs(Box::new(job), since, on)));
+        self.news.insert(place, (at, SiteNews::Runs(Box::new(job), since, on)));
     }
 
     /// A running job is there, other than thought so far.
     pub fn relocate(&mut self, now: i64, id: u32, on: Alloc) {
-        self.hear(now * 1000, News::Moved(id, on));
+        self.hear(now * 1000, SiteNews::Moved(id, on));
     }
 
     /// A job that was to start could not: it waits on.
@@ -263,13 +265,13 @@ impl Site {
     pub fn stop(&mut self, now: i64, id: u32) {
         if !self.gone.contains_key(&id) {
             self.offsets.remove(&id);
-            self.hear(now * 1000, News::Ended(id));
+            self.hear(now * 1000, SiteNews::Ended(id));
         }
     }
 
     /// From now on this is out of service and announced, and no more.
-    pub fn set_out(&mut self, now: i64, outlook: Outlook) {
-        self.hear(now * 1000, News::Out(Box::new(outlook)));
+    pub fn set_out(&mut self, now: i64, outlook: CapacityOutlook) {
+        self.hear(now * 1000, SiteNews::Out(Box::new(outlook)));
     }
 
     /// The driver has done what the site wanted with a job that had to go.
@@ -285,21 +287,21 @@ impl Site {
 
     /// A job waits no more. It may not have come yet, or may be on its way back. An end of the same
     /// moment must not start it.
-    fn call_off(&mut self, now: i64, id: u32, news: News) {
-        self.news.retain(|(_, news)| !matches!(news, News::Arrived(job) | News::Released(job) if job.id == id));
+    fn call_off(&mut self, now: i64, id: u32, news: SiteNews) {
+        self.news.retain(|(_, news)| !matches!(news, SiteNews::Arrived(job) | SiteNews::Released(job) if job.id == id));
         let at = (now * 1000).max(self.at);
         let place = self.news.partition_point(|&(other, _)| other < at);
         self.news.insert(place, (at, news));
     }
 
-    fn hear(&mut self, at: i64, news: News) {
+    fn hear(&mut self, at: i64, news: SiteNews) {
         let at = at.max(self.at);
         let place = self.news.partition_point(|&(other, _)| other <= at);
         self.news.insert(place, (at, news));
     }
 
     /// Runs to the end of the second `now`. Adds what is to be done to `out`.
-    pub fn advance(&mut self, now: i64, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+    pub fn advance(&mut self, now: i64, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) {
         let to = (now + 1) * 1000;
         if self.clock.is_none() {
             self.begin(now);
@@ -335,7 +337,7 @@ impl Site {
     }
 
     fn begin(&mut self, now: i64) {
-        self.clock = Some(Clock::new(now * 1000, self.rules.phase, &self.rules.params));
+        self.clock = Some(ScheduleClocks::new(now * 1000, self.rules.phase, &self.rules.params));
         self.at = now * 1000;
         self.next_check = now + pick(self.rules.phase, 5, CHECK);
         if let Some(priorities) = &self.priorities {
@@ -344,7 +346,7 @@ impl Site {
     }
 
     /// The second of the next pass that could start a job, if nothing happens before; after
-    /// [`Site::advance`].
+    /// [`ModelSite::advance`].
     #[must_use]
     pub fn next_wake(&self) -> Option<i64> {
         let clock = self.clock.as_ref()?;
@@ -401,12 +403,12 @@ impl Site {
         self.stale_from = self.stale_from.min(place);
     }
 
-    fn started(&mut self, job: &Pending, at: i64, by: Pass, out: &mut Vec<Deed>) {
+    fn started(&mut self, job: &Pending, at: i64, by: PassKind, out: &mut Vec<SchedulerDeed>) {
         // The engine knows whole seconds: a job that begins late in one still ends within the right
         // one.
         let offset = (at.rem_euclid(1000) + LAUNCH + COMPLETING).min(999);
         self.offsets.insert(job.id, offset);
         self.updated = at.div_euclid(1000);
-        out.push(Deed::Start { id: job.id, by });
+        out.push(SchedulerDeed::Start { id: job.id, by });
     }
 }

@@ -1,11 +1,11 @@
 //! One thing after the other: news, passes of the main scheduler, passes of backfill.
 
-use super::{Deed, News, Outlook, Site};
-use crate::model::{Pass, Pending, Watch, main_pass};
+use super::{CapacityOutlook, ModelSite, SchedulerDeed, SiteNews};
+use crate::model::{PassKind, Pending, VerdictObserver, main_pass};
 
 /// Next event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Next {
+enum NextPass {
     News,
     Limits,
     Priorities,
@@ -14,71 +14,71 @@ enum Next {
     Backfill,
 }
 
-impl Site {
+impl ModelSite {
     /// Does the next thing before `to` milliseconds, if there is one.
-    pub(super) fn step(&mut self, to: i64, out: &mut Vec<Deed>, watch: &mut impl Watch) -> bool {
+    pub(super) fn step(&mut self, to: i64, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) -> bool {
         let Some((at, next)) = self.next() else { return false };
         if at >= to {
             return false;
         }
         self.at = at;
         match next {
-            Next::News => self.take_news(at, out, watch),
-            Next::Limits => self.check_limits(at, out),
-            Next::Priorities => self.recalculate(at),
-            Next::Main => {
+            NextPass::News => self.take_news(at, out, watch),
+            NextPass::Limits => self.check_limits(at, out),
+            NextPass::Priorities => self.recalculate(at),
+            NextPass::Main => {
                 let full = self.clock.as_mut().is_some_and(|clock| clock.main_made(at, &self.rules.params));
                 self.main(at, full, out, watch);
             }
-            Next::Resume => self.resume(at, out, watch),
-            Next::Backfill => self.begin_backfill(at, to, out, watch),
+            NextPass::Resume => self.resume(at, out, watch),
+            NextPass::Backfill => self.begin_backfill(at, to, out, watch),
         }
         true
     }
 
-    fn next(&self) -> Option<(i64, Next)> {
-        let news = self.news.front().map(|&(at, _)| (at, Next::News));
-        let mut next = news.unwrap_or((i64::MAX, Next::News));
+    fn next(&self) -> Option<(i64, NextPass)> {
+        let news = self.news.front().map(|&(at, _)| (at, NextPass::News));
+        let mut next = news.unwrap_or((i64::MAX, NextPass::News));
         if let Some(check) = self.check_at() {
-            next = next.min((check.saturating_mul(1000).max(self.at), Next::Limits));
+            next = next.min((check.saturating_mul(1000).max(self.at), NextPass::Limits));
         }
         if !self.queue.is_empty() || self.asleep.is_some() {
             let clock = self.clock.as_ref()?;
             if !self.queue.is_empty() {
-                next = next.min((clock.next_main(self.at, &self.rules.params), Next::Main));
+                next = next.min((clock.next_main(self.at, &self.rules.params), NextPass::Main));
             }
             if self.recalculates() {
-                next = next.min((self.next_calc.saturating_mul(1000).max(self.at), Next::Priorities));
+                next = next.min((self.next_calc.saturating_mul(1000).max(self.at), NextPass::Priorities));
             }
             next = next.min(match &self.asleep {
-                Some(asleep) => (asleep.until, Next::Resume),
-                None => (clock.next_backfill(self.at, &self.rules.params), Next::Backfill),
+                Some(asleep) => (asleep.until, NextPass::Resume),
+                None => (clock.next_backfill(self.at, &self.rules.params), NextPass::Backfill),
             });
         }
         (next.0 < i64::MAX).then_some(next)
     }
 
-    fn take_news(&mut self, at: i64, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+    fn take_news(&mut self, at: i64, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) {
         let Some((_, news)) = self.news.pop_front() else { return };
         let now = at.div_euclid(1000);
         match news {
-            News::Arrived(job) => self.arrive(at, *job),
-            News::Released(job) => self.come_back(at, *job),
-            News::Cancelled(id) | News::Held(id) => self.withdraw(at, id),
-            News::Freed(nodes) => {
+            SiteNews::Arrived(job) => self.arrive(at, *job),
+            SiteNews::Released(job) => self.come_back(at, *job),
+            SiteNews::Cancelled(id) | SiteNews::Held(id) => self.withdraw(at, id),
+            SiteNews::Freed(nodes) => {
                 self.cluster.completing.subtract(&nodes);
                 self.stale_from(0);
                 self.main_stale = true;
                 self.main(at, false, out, watch);
             }
-            News::Runs(job, since, on) => self.takes_over(&job, since, now, on),
-            News::Moved(id, on) => {
+            SiteNews::Runs(job, since, on) => self.takes_over(&job, since, now, on),
+            SiteNews::Moved(id, on) => {
                 self.cluster.relocate(id, on);
                 self.stale_from(0);
                 self.main_stale = true;
             }
-            News::Out(outlook) => {
-                let Outlook { out, lame, closures } = *outlook;
+            SiteNews::Out(outlook) => {
+                let CapacityOutlook { out, lame, closures } = *outlook;
                 self.cluster.set_out(&out);
                 self.cluster.set_lame(lame);
                 self.cluster.reservations.retain(|own| !own.is_outage());
@@ -87,7 +87,7 @@ impl Site {
                 self.main_stale = true;
                 self.request(at);
             }
-            News::Ended(id) => {
+            SiteNews::Ended(id) => {
                 let Some(gone) = self.cluster.end(id) else { return };
                 if let Some(asleep) = &mut self.asleep {
                     asleep.pass.ignore(&gone.alloc.nodes);
@@ -152,7 +152,7 @@ impl Site {
     }
 
     /// A pass of the main scheduler.
-    pub(super) fn main(&mut self, at: i64, full: bool, out: &mut Vec<Deed>, watch: &mut impl Watch) {
+    pub(super) fn main(&mut self, at: i64, full: bool, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) {
         let now = at.div_euclid(1000);
         // A pass that leaves a job behind another one touches that job.
         if self.queue.len() > 1 {
@@ -175,7 +175,7 @@ impl Site {
             self.preempt(at, id, victims, out);
         }
         for job in self.remove(&deeds.starts) {
-            self.started(&job, at, Pass::Main, out);
+            self.started(&job, at, PassKind::Main, out);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Priorities: first come first served, or several factors.
 
-use super::fair::{FairShare, Formula};
+use super::fair::{FairShare, PriorityFormula};
 use crate::accounts::Accounts;
 use crate::conf;
-use crate::model::{Machine, NONE, Pending};
+use crate::model::{ModelMachine, NONE, Pending};
 use serde::{Deserialize, Serialize};
 
 /// The weights of priority/multifactor and what they need.
@@ -41,7 +41,7 @@ pub struct Multifactor {
     /// Divides effective use in the classic formula.
     pub dampening: f64,
     /// Formula of priorities.
-    pub formula: Formula,
+    pub formula: PriorityFormula,
     /// True if a job that ends is charged for its use since the last calculation. Slurm does so
     /// only where it enforces limits.
     pub charges_ends: bool,
@@ -59,7 +59,7 @@ impl Multifactor {
     /// Of its settings; `accounts`: whether there is a database, without which age and fair share
     /// do not count.
     #[must_use]
-    pub fn new(p: &conf::Priority, accounts: bool) -> Option<Multifactor> {
+    pub fn new(p: &conf::PriorityType, accounts: bool) -> Option<Multifactor> {
         if !p.multifactor {
             return None;
         }
@@ -88,7 +88,11 @@ impl Multifactor {
             only_grows: p.has("INCR_ONLY"),
             half_life: p.half_life,
             dampening: p.dampening,
-            formula: if p.has("NO_FAIR_TREE") || p.has("DEPTH_OBLIVIOUS") { Formula::Classic } else { Formula::Tree },
+            formula: if p.has("NO_FAIR_TREE") || p.has("DEPTH_OBLIVIOUS") {
+                PriorityFormula::Classic
+            } else {
+                PriorityFormula::Tree
+            },
             charges_ends: true,
         })
     }
@@ -115,7 +119,7 @@ pub struct Charged {
 
 /// Priorities of jobs, with the use of associations.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Priorities {
+pub struct JobPriorities {
     /// The weights.
     pub rules: Multifactor,
     /// Use and its decay.
@@ -125,14 +129,14 @@ pub struct Priorities {
     largest: (f64, f64),
 }
 
-impl Priorities {
+impl JobPriorities {
     /// Without any use.
     #[must_use]
-    pub fn new(rules: Multifactor, accounts: Accounts) -> Priorities {
+    pub fn new(rules: Multifactor, accounts: Accounts) -> JobPriorities {
         let fair = FairShare::new(rules.formula, rules.half_life, rules.dampening, &accounts);
         let qos = accounts.qos.iter().map(|qos| qos.priority).max().unwrap_or(0);
         let assoc = accounts.assocs.iter().map(|assoc| assoc.priority).max().unwrap_or(0);
-        Priorities { rules, fair, accounts, largest: (f64::from(qos), f64::from(assoc)) }
+        JobPriorities { rules, fair, accounts, largest: (f64::from(qos), f64::from(assoc)) }
     }
 
     /// The association of an account's user, made if there is none.
@@ -154,7 +158,7 @@ impl Priorities {
     /// user is what was charged when the first job of the user is met that waits.
     pub fn calculate(&mut self, now: i64, running: &[Charged], waiting: &[(u32, u32)]) {
         self.fair.begin(now);
-        let classic = self.rules.formula == Formula::Classic;
+        let classic = self.rules.formula == PriorityFormula::Classic;
         let mut next = waiting.iter().filter(|_| classic).peekable();
         for job in running {
             while let Some(&(_, assoc)) = next.next_if(|&&(id, _)| id < job.id) {
@@ -170,7 +174,7 @@ impl Priorities {
     }
 
     /// The priority of a job at `now` seconds.
-    pub fn of(&mut self, job: &Pending, now: i64, machine: &Machine) -> i64 {
+    pub fn of(&mut self, job: &Pending, now: i64, machine: &ModelMachine) -> i64 {
         let fair =
             if self.rules.fair_share > 0.0 && job.assoc != NONE { self.fair.factor(job.assoc as usize) } else { 0.0 };
         let rules = &self.rules;
@@ -196,13 +200,13 @@ impl Priorities {
         if self.rules.as_they_are[1] { own } else { own / self.largest.0.max(1.0) }
     }
 
-    fn partition_factor(&self, job: &Pending, machine: &Machine) -> f64 {
+    fn partition_factor(&self, job: &Pending, machine: &ModelMachine) -> f64 {
         let own = f64::from(machine.parts[usize::from(job.part)].job_factor);
         let largest = machine.parts.iter().map(|p| p.job_factor).max().unwrap_or(1).max(1);
         if self.rules.as_they_are[0] { own } else { own / f64::from(largest) }
     }
 
-    fn tres_of(&self, job: &Pending, machine: &Machine) -> f64 {
+    fn tres_of(&self, job: &Pending, machine: &ModelMachine) -> f64 {
         let (cpu, node) = self.rules.tres;
         if cpu == 0.0 && node == 0.0 {
             return 0.0;
@@ -216,7 +220,7 @@ impl Priorities {
         cpu * cpus / all.max(1.0) + node * nodes / (part.count() as f64).max(1.0)
     }
 
-    fn size_of(&self, job: &Pending, machine: &Machine) -> f64 {
+    fn size_of(&self, job: &Pending, machine: &ModelMachine) -> f64 {
         if self.rules.size == 0.0 {
             return 0.0;
         }

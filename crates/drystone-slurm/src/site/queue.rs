@@ -1,9 +1,9 @@
 //! The queue: its order, priorities that change, use that is charged.
 
-use super::{Charged, Site};
-use crate::model::{NONE, Pending, Running};
+use super::{Charged, ModelSite};
+use crate::model::{NONE, Pending, RunningModelJob};
 
-impl Site {
+impl ModelSite {
     /// Returns whether priorities change while jobs wait.
     pub(super) fn recalculates(&self) -> bool {
         self.priorities.as_ref().is_some_and(|priorities| priorities.rules.moves())
@@ -30,7 +30,7 @@ impl Site {
     /// The limit of a waiting job has changed.
     pub fn relimit(&mut self, id: u32, limit: i64) {
         let told = self.news.iter_mut().find_map(|(_, news)| match news {
-            super::News::Arrived(job) | super::News::Released(job) if job.id == id => Some(job.as_mut()),
+            super::SiteNews::Arrived(job) | super::SiteNews::Released(job) if job.id == id => Some(job.as_mut()),
             _ => None,
         });
         let outside = self.outside.iter_mut().find(|job| job.id == id);
@@ -63,8 +63,8 @@ impl Site {
         self.updated = now;
         let machine = &self.cluster.machine;
         if priorities.rules.fair_share > 0.0 {
-            let counted = |running: &&Running| running.job.assoc != NONE;
-            let charged = |running: &Running| Charged {
+            let counted = |running: &&RunningModelJob| running.job.assoc != NONE;
+            let charged = |running: &RunningModelJob| Charged {
                 id: running.id,
                 assoc: running.job.assoc,
                 cpus: running.alloc.total(machine) as f64 * priorities.usage_factor(running.job.qos),
@@ -89,7 +89,7 @@ impl Site {
     }
 
     /// A job has ended: its use is charged.
-    pub(super) fn charge_end(&mut self, gone: &Running, now: i64) {
+    pub(super) fn charge_end(&mut self, gone: &RunningModelJob, now: i64) {
         let machine = &self.cluster.machine;
         if let Some(priorities) = &mut self.priorities
             && priorities.rules.fair_share > 0.0

@@ -1,17 +1,22 @@
-//! Jobs with known run times through a [`Site`]: the smallest simulation there is.
+//! Jobs with known run times through a [`ModelSite`]: the smallest simulation there is.
 
-use super::{Deed, Site};
-use crate::model::{Pending, Watch};
+use super::{ModelSite, SchedulerDeed};
+use crate::model::{Pending, VerdictObserver};
 use std::collections::BTreeSet;
 
 /// Last starts of all jobs in seconds, `None` for those that never start. `runs` are run times;
 /// jobs must be in order of submission and their numbers their places.
-pub fn replay(site: &mut Site, jobs: &[Pending], runs: &[i64], watch: &mut impl Watch) -> Vec<Option<i64>> {
+pub fn replay(
+    site: &mut ModelSite,
+    jobs: &[Pending],
+    runs: &[i64],
+    watch: &mut impl VerdictObserver,
+) -> Vec<Option<i64>> {
     let mut starts = vec![None; jobs.len()];
     let mut ends: BTreeSet<(i64, u32)> = BTreeSet::new();
     let mut end_of = vec![0; jobs.len()];
     let (mut next, mut wake) = (0, None::<i64>);
-    let mut out: Vec<Deed> = Vec::new();
+    let mut out: Vec<SchedulerDeed> = Vec::new();
     loop {
         let arrival = jobs.get(next).map(|job| job.submit);
         let end = ends.first().map(|&(end, _)| end);
@@ -27,13 +32,13 @@ pub fn replay(site: &mut Site, jobs: &[Pending], runs: &[i64], watch: &mut impl 
         site.advance(now, &mut out, watch);
         for deed in out.drain(..) {
             match deed {
-                Deed::Start { id, .. } => {
+                SchedulerDeed::Start { id, .. } => {
                     let place = id as usize;
                     starts[place] = Some(now);
                     end_of[place] = now + runs[place];
                     ends.insert((end_of[place], id));
                 }
-                Deed::Requeue(id) | Deed::Kill(id) => {
+                SchedulerDeed::Requeue(id) | SchedulerDeed::Kill(id) => {
                     ends.remove(&(end_of[id as usize], id));
                     // The driver tells what the site has done itself.
                     site.told(id);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The choices that both schedulers go by.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Rules {
+pub struct SchedulerRules {
     /// `SchedulerParameters`.
     pub params: SchedParams,
     /// True if each end calls the main scheduler at once, as where an Epilog is configured.
@@ -20,20 +20,27 @@ pub struct Rules {
     pub phase: u64,
 }
 
-impl Default for Rules {
-    fn default() -> Rules {
-        Rules { params: SchedParams::default(), epilog: true, kill_wait: 30, test_micros: 0, kills: false, phase: 0 }
+impl Default for SchedulerRules {
+    fn default() -> SchedulerRules {
+        SchedulerRules {
+            params: SchedParams::default(),
+            epilog: true,
+            kill_wait: 30,
+            test_micros: 0,
+            kills: false,
+            phase: 0,
+        }
     }
 }
 
-impl Rules {
+impl SchedulerRules {
     /// The choices of a configuration.
     #[must_use]
-    pub fn from_conf(conf: &SlurmConf) -> Rules {
+    pub fn from_conf(conf: &SlurmConf) -> SchedulerRules {
         let mut params = conf.sched.clone();
         if !conf.backfill {
             params.bf_interval = -1;
         }
-        Rules { params, epilog: conf.ends.epilog, kill_wait: conf.ends.kill_wait, ..Rules::default() }
+        SchedulerRules { params, epilog: conf.ends.epilog, kill_wait: conf.ends.kill_wait, ..SchedulerRules::default() }
     }
 }

@@ -1,7 +1,7 @@
 //! Reading slurm.conf: settings, messages, refusals.
 
 use crate::shared::shared;
-use drystone_slurm::conf::{PreemptMode, PreemptType, Select, Sharing, SlurmConf, Topic};
+use drystone_slurm::conf::{PreemptMode, PreemptType, SelectUnit, Sharing, SlurmConf, Topic};
 use std::fs;
 
 fn parse(text: &str) -> SlurmConf {
@@ -86,7 +86,7 @@ fn settings_become_values() {
     assert!(conf.priority.multifactor && conf.priority.has("NO_FAIR_TREE") && conf.ends.epilog);
     assert_eq!((conf.priority.max_age, conf.priority.tres["mem"]), (300, 0.03));
     assert_eq!((conf.preempt.by, conf.preempt.mode), (PreemptType::Partition, PreemptMode::Suspend));
-    assert_eq!((conf.select, conf.ends.over_minutes), (Select::Linear, None));
+    assert_eq!((conf.select, conf.ends.over_minutes), (SelectUnit::Linear, None));
     assert!(conf.is_down(0));
 }
 

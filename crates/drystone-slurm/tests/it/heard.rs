@@ -1,29 +1,35 @@
 //! Verdicts of passes on one job; listening changes nothing.
 
-use drystone_core::engine::{Observer, Replay, Simulation};
-use drystone_core::model::{Job, JobId, Machine, Procs, Provenance, Span, Status, Time, Truth, Workload};
-use drystone_core::policy::{PolicySpec, Why};
-use drystone_slurm::policy::{Reason, Said, listen, register};
+use drystone_core::engine::{Observer, Simulation, WorkloadReplay};
+use drystone_core::model::{Job, JobId, LogStatus, Machine, Procs, Provenance, Span, Time, Truth, Workload};
+use drystone_core::policy::{PolicySpec, StartReason};
+use drystone_slurm::policy::{PassReason, SharedVerdict, listen, register};
 
 struct Starts(Vec<i64>);
 
 impl Observer for Starts {
-    fn started(&mut self, now: Time, id: JobId, _why: Why) {
+    fn started(&mut self, now: Time, id: JobId, _why: StartReason) {
         self.0[id.index()] = now.0;
     }
 }
 
 /// Starts, and what was said of one job. Rows are submission, processors, limit, run.
-fn simulate(policy: &str, procs: Procs, rows: &[(i64, Procs, i64, i64)], job: Option<u32>) -> (Vec<i64>, Vec<Said>) {
+fn simulate(
+    policy: &str,
+    procs: Procs,
+    rows: &[(i64, Procs, i64, i64)],
+    job: Option<u32>,
+) -> (Vec<i64>, Vec<SharedVerdict>) {
     // Another test may have been first.
     let _ = register();
     let jobs = rows.iter().map(|&(submit, procs, limit, _)| Job::new(Time(submit), procs, Span(limit))).collect();
-    let truth = |(number, row): (i64, &(_, _, _, i64))| Truth { run: Span(row.3), number, status: Status::Completed };
+    let truth =
+        |(number, row): (i64, &(_, _, _, i64))| Truth { run: Span(row.3), number, status: LogStatus::Completed };
     let truth = (1..).zip(rows).map(truth).collect();
     let workload = Workload::new(Machine::new(procs), jobs, truth, Provenance::default()).expect("a workload");
     let mut starts = Starts(vec![-1; rows.len()]);
     let policy: PolicySpec = policy.parse().expect("a policy");
-    let mut simulation = Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload));
+    let mut simulation = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload));
     let mut run = || simulation.run(&mut starts).expect("a run");
     let said = match job {
         Some(job) => listen(job, run).1,
@@ -39,7 +45,7 @@ fn simulate(policy: &str, procs: Procs, rows: &[(i64, Procs, i64, i64)], job: Op
 /// 900 s.
 const ROWS: [(i64, Procs, i64, i64); 3] = [(0, 1, 600, 500), (1, 2, 600, 10), (2, 1, 900, 10)];
 
-fn find<'a>(said: &'a [Said], pass: &str, verdict: Reason) -> &'a Said {
+fn find<'a>(said: &'a [SharedVerdict], pass: &str, verdict: PassReason) -> &'a SharedVerdict {
     let found = said.iter().find(|said| said.pass == pass && said.verdict == verdict);
     found.unwrap_or_else(|| panic!("no {pass} {verdict:?} in {said:#?}"))
 }
@@ -50,17 +56,17 @@ fn find<'a>(said: &'a [Said], pass: &str, verdict: Reason) -> &'a Said {
 #[test]
 fn passes_tell_why_a_job_does_not_start() {
     let (starts, wide) = simulate("slurm", 2, &ROWS, Some(1));
-    let blocked = find(&wide, "main", Reason::Blocked);
+    let blocked = find(&wide, "main", PassReason::Blocked);
     assert_eq!((blocked.room, blocked.by), (0, None));
-    let planned = find(&wide, "backfill", Reason::Planned);
+    let planned = find(&wide, "backfill", PassReason::Planned);
     assert_eq!((planned.planned, planned.room), (Some(starts[0] + 600), 0));
     // From its arrival at 1 s to the end of job 0 at about 500 s there is a pass every 30 s.
     assert!((15..=17).contains(&planned.passes), "{planned:?}");
-    assert_eq!(wide.last().map(|said| (said.verdict, said.from)), Some((Reason::Started, starts[1])));
+    assert_eq!(wide.last().map(|said| (said.verdict, said.from)), Some((PassReason::Started, starts[1])));
 
     let (starts, long) = simulate("slurm", 2, &ROWS, Some(2));
-    assert!(find(&long, "main", Reason::BehindBlocked).room > 0);
-    let planned = find(&long, "backfill", Reason::Planned);
+    assert!(find(&long, "main", PassReason::BehindBlocked).room > 0);
+    let planned = find(&long, "backfill", PassReason::Planned);
     // Both were planned for the first time in the same pass. A plan begins on the grid of 60 s.
     let first = planned.planned.expect("a start");
     assert!((starts[0] + 1140..=starts[0] + 1200).contains(&first), "{first}");
@@ -70,16 +76,16 @@ fn passes_tell_why_a_job_does_not_start() {
 #[test]
 fn parameters_that_keep_a_job_from_starting_are_named() {
     for (policy, job, verdict, by) in [
-        ("slurm(bf_max_job_user=1)", 2, Reason::Skipped, "bf_max_job_user"),
-        ("slurm(bf_max_job_test=1)", 2, Reason::NotReached, "bf_max_job_test"),
-        ("slurm(bf_window=1)", 1, Reason::BeyondWindow, "bf_window"),
+        ("slurm(bf_max_job_user=1)", 2, PassReason::Skipped, "bf_max_job_user"),
+        ("slurm(bf_max_job_test=1)", 2, PassReason::NotReached, "bf_max_job_test"),
+        ("slurm(bf_window=1)", 1, PassReason::BeyondWindow, "bf_window"),
     ] {
         let (_, said) = simulate(policy, 2, &ROWS, Some(job));
         assert_eq!(find(&said, "backfill", verdict).by, Some(by), "{policy}");
     }
     // With a depth of none, a quick pass looks at the first job of the queue alone.
     let (_, said) = simulate("slurm(default_queue_depth=0)", 2, &ROWS, Some(2));
-    assert_eq!(find(&said, "main", Reason::NotReached).by, Some("default_queue_depth"));
+    assert_eq!(find(&said, "main", PassReason::NotReached).by, Some("default_queue_depth"));
 }
 
 /// All passes are made for a job that is listened for, and none of them starts another job.
@@ -104,7 +110,7 @@ fn nothing_starts_otherwise_because_of_listening() {
         for job in [40, 150, 299] {
             let (starts, said) = simulate(policy, 24, &rows, Some(job));
             assert_eq!(starts, alone, "{policy}, job {job}");
-            assert_eq!(said.last().map(|said| said.verdict), Some(Reason::Started));
+            assert_eq!(said.last().map(|said| said.verdict), Some(PassReason::Started));
         }
     }
 }

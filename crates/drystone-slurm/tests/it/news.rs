@@ -3,7 +3,7 @@
 
 use drystone_core::engine::{Happenings, Schedule, Simulation};
 use drystone_core::model::{
-    Adopted, Circumstances, Job, JobId, Machine, Outage, Outages, ProcSet, Provenance, Span, Status, Time, Truth,
+    Adopted, Circumstances, Job, JobId, LogStatus, Machine, Outage, Outages, ProcSet, Provenance, Span, Time, Truth,
     Which, Workload,
 };
 use drystone_core::policy::PolicySpec;
@@ -54,7 +54,7 @@ fn workload(procs: u32, rows: &[(i64, u32, i64, i64)]) -> Workload {
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
     for (number, &(submit, procs, limit, run)) in (1..).zip(rows) {
         jobs.push(Job::new(Time(submit), procs, Span(limit)));
-        truth.push(Truth { run: Span(run), number, status: Status::Completed });
+        truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
     }
     Workload::new(Machine::new(procs), jobs, truth, Provenance::default()).expect("a workload")
 }

@@ -1,9 +1,9 @@
 //! `slurm(...)` among the policies.
 
 use crate::shared::shared;
-use drystone_core::engine::{Observer, Replay, Schedule, Simulation};
-use drystone_core::model::{Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
-use drystone_core::policy::{PolicySpec, Why};
+use drystone_core::engine::{Observer, Schedule, Simulation, WorkloadReplay};
+use drystone_core::model::{Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
+use drystone_core::policy::{PolicySpec, StartReason};
 use drystone_slurm::policy::{SLURM, register};
 
 fn spec(text: &str) -> Result<PolicySpec, String> {
@@ -16,7 +16,7 @@ fn spec(text: &str) -> Result<PolicySpec, String> {
 struct Starts(Vec<(u32, i64)>);
 
 impl Observer for Starts {
-    fn started(&mut self, now: Time, id: JobId, _why: Why) {
+    fn started(&mut self, now: Time, id: JobId, _why: StartReason) {
         self.0.push((id.0, now.0));
     }
 }
@@ -26,7 +26,7 @@ fn workload(procs: u32, rows: &[(i64, u32, i64, i64)]) -> Workload {
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
     for (number, &(submit, procs, limit, run)) in (1..).zip(rows) {
         jobs.push(Job::new(Time(submit), procs, Span(limit)));
-        truth.push(Truth { run: Span(run), number, status: Status::Completed });
+        truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
     }
     Workload::new(Machine::new(procs), jobs, truth, Provenance::default()).expect("a workload")
 }
@@ -65,7 +65,9 @@ fn a_short_job_is_backfilled_and_a_long_one_is_not() {
     let workload = workload(2, &rows);
     let mut starts = Starts(Vec::new());
     let policy = spec("slurm").expect("a policy");
-    Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut starts).expect("a run");
+    Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload))
+        .run(&mut starts)
+        .expect("a run");
     starts.0.sort_unstable();
     let [(_, first), (_, wide), (_, long), (_, short)] = starts.0.try_into().expect("four jobs");
     assert!(first < 60 && short < 120, "{first} {short}");
@@ -84,7 +86,8 @@ fn jobs_past_their_limits_are_killed_unless_they_have_ended() {
         let workload = workload(procs, &rows);
         let mut schedule = Schedule::default();
         let policy = spec(&format!("slurm(kill=yes,phase={phase})")).expect("a policy");
-        let run = Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut schedule);
+        let run =
+            Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut schedule);
         assert!(run.is_ok(), "{procs} processors, phase {phase}: {run:?}");
         let mut killed = 0;
         for (span, (.., run)) in schedule.spans.iter().zip(&rows) {

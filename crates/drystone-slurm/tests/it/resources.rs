@@ -4,13 +4,13 @@
 use drystone_slurm::accounts::Accounts;
 use drystone_slurm::conf::{SchedParams, SlurmConf};
 use drystone_slurm::model::{
-    Alloc, Cluster, GpuDemand, Idle, JobDemand, Machine, MemoryDemand, NodeSet, Pass, Pending, Reservation, Verdict,
-    Watch, backfill_pass, main_pass,
+    AdvanceReservation, Alloc, GpuDemand, IdleNodes, JobDemand, MemoryDemand, ModelCluster, ModelMachine, NodeSet,
+    PassKind, PassVerdict, Pending, VerdictObserver, backfill_pass, main_pass,
 };
 use std::collections::BTreeMap;
 
-fn machine(lines: &str) -> Machine {
-    Machine::from_conf(&conf(lines))
+fn machine(lines: &str) -> ModelMachine {
+    ModelMachine::from_conf(&conf(lines))
 }
 
 fn conf(lines: &str) -> SlurmConf {
@@ -22,13 +22,13 @@ fn conf(lines: &str) -> SlurmConf {
 }
 
 /// A job with so many tasks of one processor.
-fn job(machine: &mut Machine, id: u32, tasks: u32, demand: JobDemand) -> Pending {
+fn job(machine: &mut ModelMachine, id: u32, tasks: u32, demand: JobDemand) -> Pending {
     let cpus = machine.cpus.clone();
     let demand = machine.resources.intern(JobDemand { tasks, ..demand }, &cpus);
     Pending { demand, ..Pending::new(id, tasks, 600) }
 }
 
-fn place(machine: &Machine, idle: &Idle, job: &Pending) -> Option<(Vec<usize>, Alloc)> {
+fn place(machine: &ModelMachine, idle: &IdleNodes, job: &Pending) -> Option<(Vec<usize>, Alloc)> {
     let alloc = idle.place(job, &NodeSet::full(machine.nodes()), machine)?;
     Some((alloc.nodes.iter().collect(), alloc))
 }
@@ -36,7 +36,7 @@ fn place(machine: &Machine, idle: &Idle, job: &Pending) -> Option<(Vec<usize>, A
 #[test]
 fn memory_decides_where_processors_are_free() {
     let mut machine = machine("NodeName=n[1-2] CPUs=8 RealMemory=8000");
-    let mut idle = Idle::new(&machine);
+    let mut idle = IdleNodes::new(&machine);
     let of_node = |mb| JobDemand { memory: MemoryDemand::PerNode(mb), ..JobDemand::default() };
     let (large, small) = (job(&mut machine, 0, 2, of_node(6000)), job(&mut machine, 1, 2, of_node(3000)));
     let (nodes, alloc) = place(&machine, &idle, &large).expect("room");
@@ -59,7 +59,7 @@ fn memory_decides_where_processors_are_free() {
 fn gpus_have_types_and_are_counted_for_nodes_jobs_and_tasks() {
     let mut machine =
         machine("NodeName=n1 CPUs=8 RealMemory=8000 Gres=gpu:a:2\nNodeName=n2 CPUs=8 RealMemory=8000 Gres=gpu:b:4");
-    let mut idle = Idle::new(&machine);
+    let mut idle = IdleNodes::new(&machine);
     let (b, any) = (machine.resources.kinds_of("gpu", "b"), machine.resources.kinds_of("gpu", ""));
     let ask = |gpus: GpuDemand| JobDemand { gpus: Some(gpus), ..JobDemand::default() };
     let typed = job(&mut machine, 0, 1, ask(GpuDemand { kinds: b, per_node: 3, ..GpuDemand::default() }));
@@ -86,7 +86,7 @@ fn light_nodes_come_first_and_features_rule_nodes_out() {
         "NodeName=n1 CPUs=8 RealMemory=8000 Weight=5 Feature=fast\nNodeName=n2 CPUs=8 RealMemory=8000 Feature=old\n\
          NodeName=n3 CPUs=4 RealMemory=8000 Weight=5 Feature=fast,big",
     );
-    let idle = Idle::new(&machine);
+    let idle = IdleNodes::new(&machine);
     let with = |features: &str| JobDemand { features: features.to_string(), ..JobDemand::default() };
     for (features, expected) in
         [("", Some(vec![1])), ("fast", Some(vec![2])), ("fast&big", Some(vec![2])), ("slow", None), ("old&big", None)]
@@ -99,23 +99,23 @@ fn light_nodes_come_first_and_features_rule_nodes_out() {
 #[test]
 fn a_range_of_nodes_asks_for_its_upper_end() {
     let mut machine = machine("NodeName=n[1-3] CPUs=8 RealMemory=8000");
-    let idle = Idle::new(&machine);
+    let idle = IdleNodes::new(&machine);
     let range = Pending { max_nodes: 2, ..job(&mut machine, 0, 4, JobDemand::default()) };
     assert_eq!(place(&machine, &idle, &range).expect("room").0, [0, 1]);
 }
 
 /// Verdicts of a backfill pass.
 #[derive(Default)]
-struct Heard(BTreeMap<u32, Verdict>);
+struct Heard(BTreeMap<u32, PassVerdict>);
 
-impl Watch for Heard {
-    fn verdict(&mut self, _: Pass, _: i64, id: u32, verdict: Verdict) {
+impl VerdictObserver for Heard {
+    fn verdict(&mut self, _: PassKind, _: i64, id: u32, verdict: PassVerdict) {
         self.0.insert(id, verdict);
     }
 }
 
-fn cluster(lines: &str) -> Cluster {
-    Cluster::from_conf(&conf(lines), &Accounts::new())
+fn cluster(lines: &str) -> ModelCluster {
+    ModelCluster::from_conf(&conf(lines), &Accounts::new())
 }
 
 #[test]
@@ -127,21 +127,21 @@ fn a_job_without_its_licence_is_passed_over_and_has_no_plan() {
     queue.push(job(&mut cluster.machine, 2, 2, JobDemand::default()));
     let mut heard = Heard::default();
     let deeds = main_pass(&mut cluster, &queue, 0, true, &SchedParams::default(), &mut heard);
-    assert_eq!((deeds.starts, &heard.0[&1]), (vec![0, 2], &Verdict::Licences));
+    assert_eq!((deeds.starts, &heard.0[&1]), (vec![0, 2], &PassVerdict::Licences));
     // With plans for licences it is planned for the end of the one that has them, 600 s.
     let (params, _) = SchedParams::parse("bf_licenses,bf_resolution=1");
     backfill_pass(&mut cluster, &queue[1..2], 10, &params, &mut heard);
-    assert!(matches!(heard.0[&1], Verdict::Planned { start: 600, .. }), "{:?}", heard.0[&1]);
+    assert!(matches!(heard.0[&1], PassVerdict::Planned { start: 600, .. }), "{:?}", heard.0[&1]);
     cluster.end(0);
     backfill_pass(&mut cluster, &queue[1..2], 20, &SchedParams::default(), &mut heard);
-    assert!(matches!(heard.0[&1], Verdict::Started(_)));
+    assert!(matches!(heard.0[&1], PassVerdict::Started(_)));
 }
 
 /// A maintenance of the whole machine from 1,000 s to 2,000 s.
 #[test]
 fn the_machine_drains_before_a_maintenance() {
     let mut cluster = cluster("NodeName=n[1-2] CPUs=8 RealMemory=8000");
-    cluster.reservations.push(Reservation {
+    cluster.reservations.push(AdvanceReservation {
         name: "works".to_string(),
         begin: 1000,
         end: 2000,
@@ -149,22 +149,22 @@ fn the_machine_drains_before_a_maintenance() {
         all: true,
         maint: true,
         part: u32::MAX,
-        ..Reservation::default()
+        ..AdvanceReservation::default()
     });
     let (params, _) = SchedParams::parse("bf_resolution=1");
     let long = Pending { limit: 1200, ..Pending::new(0, 2, 600) };
     let queue = [long, Pending::new(1, 2, 600)];
     let mut heard = Heard::default();
     let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
-    assert_eq!((deeds.starts, &heard.0[&0]), (vec![1], &Verdict::Reserved));
+    assert_eq!((deeds.starts, &heard.0[&0]), (vec![1], &PassVerdict::Reserved));
     backfill_pass(&mut cluster, &queue[..1], 0, &params, &mut heard);
-    assert!(matches!(heard.0[&0], Verdict::Planned { start: 2000, end: 3200, .. }), "{:?}", heard.0[&0]);
+    assert!(matches!(heard.0[&0], PassVerdict::Planned { start: 2000, end: 3200, .. }), "{:?}", heard.0[&0]);
 }
 
 /// If memory is plenty, the general choice is that for processors alone.
 #[test]
 fn plenty_of_memory_changes_nothing() {
-    let plain = Machine::uniform(12, 8);
+    let plain = ModelMachine::uniform(12, 8);
     let rich = machine("NodeName=n[1-12] CPUs=8 RealMemory=1000000");
     let (mut seed, mut compared) = (1_u64, 0);
     let mut draw = |below: u64| {
@@ -172,7 +172,7 @@ fn plenty_of_memory_changes_nothing() {
         (seed >> 33) % below
     };
     for _ in 0..2000 {
-        let (mut alone, mut general) = (Idle::new(&plain), Idle::new(&rich));
+        let (mut alone, mut general) = (IdleNodes::new(&plain), IdleNodes::new(&rich));
         for node in 0..12 {
             let cpus = draw(9) as u32;
             if cpus > 0 {

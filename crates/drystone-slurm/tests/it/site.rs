@@ -3,15 +3,15 @@
 
 use drystone_slurm::accounts::Accounts;
 use drystone_slurm::conf::SlurmConf;
-use drystone_slurm::model::{Cluster, Machine, NONE, Pass, Pending, Verdict, Watch};
-use drystone_slurm::site::{Multifactor, Priorities, Rules, Site, replay};
+use drystone_slurm::model::{ModelCluster, ModelMachine, NONE, PassKind, PassVerdict, Pending, VerdictObserver};
+use drystone_slurm::site::{JobPriorities, ModelSite, Multifactor, SchedulerRules, replay};
 use proptest::prelude::*;
 
 /// Wants every pass to be made in full.
 struct Everything;
 
-impl Watch for Everything {
-    fn verdict(&mut self, _: Pass, _: i64, _: u32, _: Verdict) {}
+impl VerdictObserver for Everything {
+    fn verdict(&mut self, _: PassKind, _: i64, _: u32, _: PassVerdict) {}
 
     fn wants_plans(&self) -> bool {
         true
@@ -87,22 +87,23 @@ impl World {
         SlurmConf::parse(&self.conf, "slurm.conf").expect("a configuration")
     }
 
-    fn site(&self, test_micros: i64) -> Site {
+    fn site(&self, test_micros: i64) -> ModelSite {
         let (conf, accounts) = (self.conf(), Accounts::parse(ACCOUNTS, "accounts").expect("accounts"));
-        let mut cluster = Cluster::from_conf(&conf, &accounts);
+        let mut cluster = ModelCluster::from_conf(&conf, &accounts);
         cluster.ledger = cluster.ledger.filter(|_| self.limited);
         if let Some(ledger) = &mut cluster.ledger {
             ledger.lenient = true;
         }
-        let rules = Rules { epilog: self.epilog, phase: self.phase, test_micros, ..Rules::from_conf(&conf) };
-        let rules = Rules { kills: true, ..rules };
-        let priorities = Multifactor::from_conf(&conf).map(|rules| Priorities::new(rules, accounts));
-        Site::new(cluster, rules, priorities)
+        let rules =
+            SchedulerRules { epilog: self.epilog, phase: self.phase, test_micros, ..SchedulerRules::from_conf(&conf) };
+        let rules = SchedulerRules { kills: true, ..rules };
+        let priorities = Multifactor::from_conf(&conf).map(|rules| JobPriorities::new(rules, accounts));
+        ModelSite::new(cluster, rules, priorities)
     }
 
     fn jobs(&self) -> Vec<Pending> {
         let accounts = Accounts::parse(ACCOUNTS, "accounts").expect("accounts");
-        let single = Machine::from_conf(&self.conf()).cpus.iter().all(|&cpus| cpus == 1);
+        let single = ModelMachine::from_conf(&self.conf()).cpus.iter().all(|&cpus| cpus == 1);
         let mut array = NONE;
         let job = |(id, &(submit, procs, minutes, _, user, half, kind)): (u32, &DrawnJob)| {
             let (account, name) = USERS[user];
@@ -181,7 +182,7 @@ proptest! {
                 site.submit(job.submit, job.clone());
             }
         }
-        let mut other: Site = postcard::from_bytes(&postcard::to_stdvec(&site).expect("written")).expect("read");
+        let mut other: ModelSite = postcard::from_bytes(&postcard::to_stdvec(&site).expect("written")).expect("read");
         let mut more = Vec::new();
         for now in [cut, cut + 40, cut + 300] {
             rest.clear();

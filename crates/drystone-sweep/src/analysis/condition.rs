@@ -1,7 +1,7 @@
 //! Subspaces: conditions on parameters.
 
-use super::{Candidate, Table};
-use crate::Level;
+use super::{CandidateTable, StudyCandidate};
+use crate::DesignLevel;
 use crate::error::SweepError;
 
 /// Conditions that all must hold, such as `window=all,size<=3`. Commas within parentheses belong to
@@ -69,7 +69,7 @@ impl Subspace {
     /// The conditions that ask for a value no candidate has, each as parameter, value and the
     /// values there are: a word written wrong, or nothing simulated yet.
     #[must_use]
-    pub fn strangers(&self, table: &Table) -> Vec<(String, String, Vec<String>)> {
+    pub fn strangers(&self, table: &CandidateTable) -> Vec<(String, String, Vec<String>)> {
         let mut strangers = Vec::new();
         for (place, relation, wanted) in &self.conditions {
             let levels = levels(table, *place);
@@ -83,7 +83,7 @@ impl Subspace {
 
     /// Returns whether a candidate meets all conditions. Without a value none is met.
     #[must_use]
-    pub fn holds(&self, candidate: &Candidate) -> bool {
+    pub fn holds(&self, candidate: &StudyCandidate) -> bool {
         self.conditions.iter().all(|(place, relation, wanted)| {
             let Some(level) = &candidate.point[*place] else { return false };
             let numbers = level.number().zip(wanted.parse::<f64>().ok());
@@ -102,7 +102,7 @@ impl Subspace {
 }
 
 /// Returns whether a value equals the one written as this text.
-fn equal(level: &Level, wanted: &str) -> bool {
+fn equal(level: &DesignLevel, wanted: &str) -> bool {
     let numbers = level.number().zip(wanted.parse::<f64>().ok());
     numbers.map_or_else(|| level.to_string() == wanted, |(a, b)| a == b)
 }
@@ -126,8 +126,8 @@ fn pieces(text: &str) -> Vec<&str> {
 }
 
 /// The values that a parameter takes.
-pub(super) fn levels(table: &Table, at: usize) -> Vec<Level> {
-    let mut levels: Vec<Level> = Vec::new();
+pub(super) fn levels(table: &CandidateTable, at: usize) -> Vec<DesignLevel> {
+    let mut levels: Vec<DesignLevel> = Vec::new();
     for level in table.candidates.iter().filter_map(|c| c.point[at].as_ref()) {
         if !levels.contains(level) {
             levels.push(level.clone());
@@ -138,7 +138,7 @@ pub(super) fn levels(table: &Table, at: usize) -> Vec<Level> {
 }
 
 /// Levels in a sensible order: numbers by value, then words as they come.
-fn sorted(levels: &mut [Level]) {
+fn sorted(levels: &mut [DesignLevel]) {
     levels.sort_by(|a, b| match (a.number(), b.number()) {
         (Some(a), Some(b)) => a.total_cmp(&b),
         (Some(_), None) => std::cmp::Ordering::Less,
@@ -154,12 +154,12 @@ mod tests {
     #[test]
     fn conditions_hold_together() {
         let parameters = ["window".to_string(), "size".to_string()];
-        let candidate = |window: &str, size: i64| Candidate {
+        let candidate = |window: &str, size: i64| StudyCandidate {
             number: 1,
             name: String::new(),
             policy: String::new(),
             policies: Vec::new(),
-            point: vec![Some(Level::Text(window.to_string())), Some(Level::Int(size))],
+            point: vec![Some(DesignLevel::Text(window.to_string())), Some(DesignLevel::Int(size))],
             values: Vec::new(),
             simulations: Vec::new(),
         };

@@ -10,5 +10,5 @@ mod table;
 pub use condition::Subspace;
 pub use paired::{PairedTest, PairedTests};
 pub use pareto::{Front, OnFront};
-pub use rank::{Against, Distribution, Ranked, Ranking, Share, Spread, TestCase};
-pub use table::{Candidate, Choice, DIGITS, Table, clairvoyant};
+pub use rank::{RankDistribution, RankShare, RankedCandidate, Ranking, SetQuality, TestCase, ValueDegradation};
+pub use table::{CandidateTable, CaseSelection, DIGITS, StudyCandidate, clairvoyant};

@@ -1,7 +1,7 @@
 //! Configurations against one of them, week by week: intervals, and tests corrected for their
 //! number.
 
-use super::{Candidate, Table};
+use super::{CandidateTable, StudyCandidate};
 use crate::error::SweepError;
 use crate::{Metric, Store, WeekSums};
 use drystone::metrics::contrast::{Contrast, PairedSums, holm};
@@ -45,10 +45,15 @@ impl PairedTests {
     /// The store cannot be read or is damaged.
     ///
     /// Cost: O(candidates × test cases × weeks).
-    pub fn of(store: &Store, table: &Table, against: usize, confidence: f64) -> Result<PairedTests, SweepError> {
+    pub fn of(
+        store: &Store,
+        table: &CandidateTable,
+        against: usize,
+        confidence: f64,
+    ) -> Result<PairedTests, SweepError> {
         let is_mean = |metric: &Metric| matches!(metric, Metric::Mean(_));
         let unused = table.metrics.iter().copied().filter(|metric| !is_mean(metric)).collect();
-        let read = |candidate: &Candidate| -> Result<Vec<Vec<WeekSums>>, SweepError> {
+        let read = |candidate: &StudyCandidate| -> Result<Vec<Vec<WeekSums>>, SweepError> {
             let of = |simulation: &i64| {
                 let means = table.metrics.iter().filter(|metric| is_mean(metric));
                 means.map(|metric| store.weeks(*simulation, &metric.to_string())).collect()

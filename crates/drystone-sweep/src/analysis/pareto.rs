@@ -1,6 +1,6 @@
 //! Pareto fronts: what no other beats in everything.
 
-use super::Table;
+use super::CandidateTable;
 use super::table::even;
 use crate::Metric;
 use drystone::metrics::Better;
@@ -36,7 +36,7 @@ impl Front {
     ///
     /// Cost: O(n·f) for n candidates and a front of f.
     #[must_use]
-    pub fn of(table: &Table) -> Front {
+    pub fn of(table: &CandidateTable) -> Front {
         let degradations = table.cases.len() > 1;
         let width = table.metrics.len();
         let mut means = Vec::new();

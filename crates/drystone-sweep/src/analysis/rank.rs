@@ -2,7 +2,7 @@
 
 use super::condition::levels;
 use super::table::even;
-use super::{Subspace, Table};
+use super::{CandidateTable, Subspace};
 use serde::Serialize;
 
 /// Candidates by how much worse than the best of each test case they are, on average.
@@ -11,7 +11,7 @@ pub struct Ranking {
     /// The best value of each test case.
     pub tests: Vec<TestCase>,
     /// The candidates, best first; equal ones in the order of the study.
-    pub ranked: Vec<Ranked>,
+    pub ranked: Vec<RankedCandidate>,
 }
 
 /// A workload and a metric.
@@ -29,7 +29,7 @@ pub struct TestCase {
 
 /// A candidate in its place.
 #[derive(Clone, Debug)]
-pub struct Ranked {
+pub struct RankedCandidate {
     /// From 1: how many are better, and one. Equal ones share a rank, so that the order in which a
     /// study names its values makes no difference.
     pub rank: usize,
@@ -43,19 +43,19 @@ pub struct Ranked {
 
 /// Distribution of a parameter's values over the ranks (figure 9 of the paper).
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Distribution {
+pub struct RankDistribution {
     /// The parameter.
     pub parameter: String,
     /// Number of configurations with the parameter in the first 5 % of ranks, the next 5 %, and so
     /// on. Bins differ in size where configurations share a rank, because equal ranks share a bin.
     pub configurations: Vec<usize>,
     /// Its values.
-    pub shares: Vec<Share>,
+    pub shares: Vec<RankShare>,
 }
 
 /// The share that a value has of each twentieth of the ranks.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Share {
+pub struct RankShare {
     /// The value, or `1..9` for a group.
     pub value: String,
     /// Share of the configurations in the first 5 % of ranks, the next 5 %, …; `None` where a bin
@@ -71,16 +71,16 @@ pub struct Share {
 
 /// Average degradation for each value of a parameter (figure 10).
 #[derive(Clone, Debug, Serialize)]
-pub struct Against {
+pub struct ValueDegradation {
     /// The parameter.
     pub parameter: String,
     /// Value, and the spread of those that have it.
-    pub values: Vec<(String, Spread)>,
+    pub values: Vec<(String, SetQuality)>,
 }
 
 /// Quality of a set of configurations (figure 11, table 12).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Spread {
+pub struct SetQuality {
     /// Number of configurations.
     pub count: usize,
     /// The smallest average degradation, in percent.
@@ -114,31 +114,31 @@ fn sums(bins: &[usize], edges: &[usize]) -> Vec<usize> {
     edges.windows(2).map(|edge| bins[edge[0]..edge[1]].iter().sum()).collect()
 }
 
-impl Distribution {
+impl RankDistribution {
     /// Returns the distribution with fewer bins, each from one of these edges (in twentieths) up to
     /// the next.
     ///
     /// # Panics
     /// Edges that are no places of bins in ascending order.
     #[must_use]
-    pub fn merged(&self, edges: &[usize]) -> Distribution {
+    pub fn merged(&self, edges: &[usize]) -> RankDistribution {
         let configurations = sums(&self.configurations, edges);
         let merged = self.shares.iter().map(|share| {
             let counts = sums(&share.counts, edges);
-            Share { bins: shares(&counts, &configurations), counts, ..share.clone() }
+            RankShare { bins: shares(&counts, &configurations), counts, ..share.clone() }
         });
-        Distribution { parameter: self.parameter.clone(), shares: merged.collect(), configurations }
+        RankDistribution { parameter: self.parameter.clone(), shares: merged.collect(), configurations }
     }
 
     /// Returns the distribution with long lists of numbers merged into six groups of neighbours;
     /// words stay single.
     #[must_use]
-    pub fn grouped(&self) -> Distribution {
-        let (numbers, words): (Vec<&Share>, Vec<&Share>) = self.shares.iter().partition(|share| share.number);
+    pub fn grouped(&self) -> RankDistribution {
+        let (numbers, words): (Vec<&RankShare>, Vec<&RankShare>) = self.shares.iter().partition(|share| share.number);
         if numbers.len() <= MANY {
             return self.clone();
         }
-        let group = |members: &[&Share]| {
+        let group = |members: &[&RankShare]| {
             let counts = (0..self.configurations.len()).map(|bin| members.iter().map(|m| m.counts[bin]).sum());
             let counts: Vec<usize> = counts.collect();
             let value = match members {
@@ -146,25 +146,25 @@ impl Distribution {
                 [first, .., last] => format!("{}..{}", first.value, last.value),
                 [] => String::new(),
             };
-            Share { value, bins: shares(&counts, &self.configurations), counts, number: true }
+            RankShare { value, bins: shares(&counts, &self.configurations), counts, number: true }
         };
         let groups = numbers.chunks(numbers.len().div_ceil(GROUPS)).map(group);
         let shares = groups.chain(words.into_iter().cloned()).collect();
-        Distribution { parameter: self.parameter.clone(), configurations: self.configurations.clone(), shares }
+        RankDistribution { parameter: self.parameter.clone(), configurations: self.configurations.clone(), shares }
     }
 }
 
 impl Ranking {
     /// Ranks the candidates of a table.
     #[must_use]
-    pub fn of(table: &Table) -> Ranking {
+    pub fn of(table: &CandidateTable) -> Ranking {
         let (bests, degradations) = table.degradations();
-        let mut ranked: Vec<Ranked> = degradations
+        let mut ranked: Vec<RankedCandidate> = degradations
             .into_iter()
             .enumerate()
             .map(|(candidate, degradations)| {
                 let average = even(degradations.iter().sum::<f64>() / degradations.len() as f64);
-                Ranked { rank: 0, candidate, average, degradations }
+                RankedCandidate { rank: 0, candidate, average, degradations }
             })
             .collect();
         ranked.sort_by(|a, b| a.average.total_cmp(&b.average).then(a.candidate.cmp(&b.candidate)));
@@ -186,7 +186,7 @@ impl Ranking {
     /// Returns the distribution of each parameter's values over the ranks; parameters with one
     /// value are left out.
     #[must_use]
-    pub fn distributions(&self, table: &Table) -> Vec<Distribution> {
+    pub fn distributions(&self, table: &CandidateTable) -> Vec<RankDistribution> {
         let mut all = Vec::new();
         for (at, parameter) in table.parameters.iter().enumerate() {
             let levels = levels(table, at);
@@ -205,15 +205,15 @@ impl Ranking {
             }
             // In a subspace a parameter may have fewer values.
             let found = levels.iter().zip(counts).filter(|(_, counts)| counts.iter().any(|&n| n > 0));
-            let shares = found.map(|(level, counts)| Share {
+            let shares = found.map(|(level, counts)| RankShare {
                 value: level.to_string(),
                 bins: shares(&counts, &configurations),
                 counts,
                 number: level.number().is_some(),
             });
-            let shares: Vec<Share> = shares.collect();
+            let shares: Vec<RankShare> = shares.collect();
             if shares.len() > 1 {
-                all.push(Distribution { parameter: parameter.clone(), configurations, shares });
+                all.push(RankDistribution { parameter: parameter.clone(), configurations, shares });
             }
         }
         all
@@ -221,7 +221,7 @@ impl Ranking {
 
     /// Average degradation against the values of each parameter.
     #[must_use]
-    pub fn against(&self, table: &Table) -> Vec<Against> {
+    pub fn against(&self, table: &CandidateTable) -> Vec<ValueDegradation> {
         let mut all = Vec::new();
         for (at, parameter) in table.parameters.iter().enumerate() {
             let levels = levels(table, at);
@@ -236,7 +236,7 @@ impl Ranking {
                     Some((level.to_string(), spread))
                 })
                 .collect();
-            all.push(Against { parameter: parameter.clone(), values });
+            all.push(ValueDegradation { parameter: parameter.clone(), values });
         }
         all
     }
@@ -244,14 +244,14 @@ impl Ranking {
     /// Returns the quality of the candidates of a subspace, or `None` if it is empty. Degradations
     /// and ranks are those of the whole ranking.
     #[must_use]
-    pub fn subspace(&self, table: &Table, subspace: &Subspace) -> Option<Spread> {
+    pub fn subspace(&self, table: &CandidateTable, subspace: &Subspace) -> Option<SetQuality> {
         self.spread(|candidate| subspace.holds(&table.candidates[candidate]))
     }
 
     /// Returns the ranking of the candidates of a subspace alone: their ranks count from 1 again,
     /// their degradations stay those of the whole.
     #[must_use]
-    pub fn within(&self, table: &Table, subspace: &Subspace) -> Ranking {
+    pub fn within(&self, table: &CandidateTable, subspace: &Subspace) -> Ranking {
         let members = self.ranked.iter().filter(|ranked| subspace.holds(&table.candidates[ranked.candidate]));
         let mut ranking = Ranking { tests: self.tests.clone(), ranked: members.cloned().collect() };
         ranking.number();
@@ -271,18 +271,18 @@ impl Ranking {
 
     /// Returns the quality of all candidates.
     #[must_use]
-    pub fn whole(&self) -> Option<Spread> {
+    pub fn whole(&self) -> Option<SetQuality> {
         self.spread(|_| true)
     }
 
-    fn spread(&self, holds: impl Fn(usize) -> bool) -> Option<Spread> {
+    fn spread(&self, holds: impl Fn(usize) -> bool) -> Option<SetQuality> {
         // In the order of ranks, so that the first is the best.
-        let members: Vec<&Ranked> = self.ranked.iter().filter(|r| holds(r.candidate)).collect();
+        let members: Vec<&RankedCandidate> = self.ranked.iter().filter(|r| holds(r.candidate)).collect();
         let (first, last) = (members.first()?, members.last()?);
         let count = members.len();
         let mean = members.iter().map(|r| r.average).sum::<f64>() / count as f64;
         let variance = members.iter().map(|r| (r.average - mean).powi(2)).sum::<f64>() / count as f64;
-        Some(Spread {
+        Some(SetQuality {
             count,
             min: first.average,
             max: last.average,

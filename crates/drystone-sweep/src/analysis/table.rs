@@ -1,14 +1,14 @@
 //! Results side by side: a candidate per point of the study, a value per test case.
 
 use crate::error::SweepError;
-use crate::{Level, Metric, Row, Store};
+use crate::{DesignLevel, Metric, Store, StoreRow};
 use drystone::metrics::Better;
 use drystone::policy::PolicySpec;
 use std::collections::BTreeMap;
 
 /// Selection of test cases.
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
+pub struct CaseSelection {
     /// Metrics by name; all where empty.
     pub metrics: Vec<String>,
     /// Workloads, by name or by name with transformations; all where empty.
@@ -17,7 +17,7 @@ pub struct Choice {
 
 /// Complete candidates with their values.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct CandidateTable {
     /// The study's parameters.
     pub parameters: Vec<String>,
     /// The metrics that count.
@@ -25,7 +25,7 @@ pub struct Table {
     /// The workloads that count.
     pub cases: Vec<String>,
     /// Those with a value for every test case, in the order of the study.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<StudyCandidate>,
     /// Points of the study that lack a value, those that were not simulated yet among them.
     pub incomplete: usize,
     /// The metrics that some simulations which were made have no value of, such as the error of
@@ -35,7 +35,7 @@ pub struct Table {
 
 /// A point of the study, on all workloads.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct StudyCandidate {
     /// Its number in the study, from 1.
     pub number: usize,
     /// The name of the policy's entry in the study.
@@ -46,7 +46,7 @@ pub struct Candidate {
     /// workload is of. Empty where all are `policy`.
     pub policies: Vec<String>,
     /// The values of the parameters.
-    pub point: Vec<Option<Level>>,
+    pub point: Vec<Option<DesignLevel>>,
     /// A value per test case: metric by metric for the first workload, then for the next; to
     /// [`DIGITS`].
     pub values: Vec<f64>,
@@ -70,7 +70,7 @@ pub fn clairvoyant(policy: &str) -> bool {
     policy.parse::<PolicySpec>().is_ok_and(|spec| spec.scheduler().forecast.predictor.clairvoyant())
 }
 
-impl Candidate {
+impl StudyCandidate {
     /// Returns whether the policy knows true run times.
     #[must_use]
     pub fn clairvoyant(&self) -> bool {
@@ -93,7 +93,7 @@ impl Candidate {
 }
 
 /// A policy's name for several workloads, and its names on each where they differ.
-fn names(rows: &[&Row]) -> (String, Vec<String>) {
+fn names(rows: &[&StoreRow]) -> (String, Vec<String>) {
     let each: Vec<&str> = rows.iter().map(|row| row.policy.as_str()).collect();
     let Some((first, rest)) = each.split_first() else { return Default::default() };
     if rest.iter().all(|policy| policy == first) {
@@ -111,12 +111,12 @@ fn without_variant(policy: &str) -> String {
     format!("{name}{}", &rest[end..])
 }
 
-impl Table {
+impl CandidateTable {
     /// The results of a store.
     ///
     /// # Errors
     /// The store cannot be read, has no such metric or workload, or no complete candidate.
-    pub fn of(store: &Store, choice: &Choice) -> Result<Table, SweepError> {
+    pub fn of(store: &Store, choice: &CaseSelection) -> Result<CandidateTable, SweepError> {
         store.check_results()?;
         let all_metrics = store.metrics()?;
         let mut metrics = Vec::new();
@@ -147,7 +147,7 @@ impl Table {
         };
         let cases: Vec<usize> = (0..all_cases.len()).filter(|&at| counts(at)).collect();
         // A plan goes point by point, and each point through all workloads.
-        let mut points: BTreeMap<usize, Vec<Option<crate::Row>>> = BTreeMap::new();
+        let mut points: BTreeMap<usize, Vec<Option<crate::StoreRow>>> = BTreeMap::new();
         for row in store.rows()? {
             let at = row.configuration as usize - 1;
             let point = points.entry(at / all_cases.len()).or_insert_with(|| vec![None; all_cases.len()]);
@@ -166,14 +166,14 @@ impl Table {
                 .map(|(case, metric)| rows[case].as_ref()?.values[metric].map(even))
                 .collect();
             valued.iter_mut().zip(&values).for_each(|(any, value)| *any |= value.is_some());
-            let rows: Option<Vec<&Row>> = cases.iter().map(|&case| rows[case].as_ref()).collect();
+            let rows: Option<Vec<&StoreRow>> = cases.iter().map(|&case| rows[case].as_ref()).collect();
             if let (Some(values), Some(rows)) = (values.into_iter().collect(), rows)
                 && let Some(row) = rows.first()
             {
                 let (policy, policies) = names(&rows);
                 let (name, point) = (row.name.clone(), row.point.clone());
                 let simulations = rows.iter().map(|row| row.simulation).collect();
-                candidates.push(Candidate { number: at + 1, name, policy, policies, point, values, simulations });
+                candidates.push(StudyCandidate { number: at + 1, name, policy, policies, point, values, simulations });
             }
         }
         if candidates.is_empty() {
@@ -192,7 +192,7 @@ impl Table {
         undefined.sort_unstable();
         undefined.dedup();
         let all = store.status()?.configurations as usize / all_cases.len().max(1);
-        Ok(Table {
+        Ok(CandidateTable {
             incomplete: all.saturating_sub(candidates.len()),
             undefined: undefined.into_iter().map(|at| all_metrics[at]).collect(),
             parameters: store.parameters()?,
@@ -238,7 +238,8 @@ impl Table {
     ///
     /// If some value is 0 and others are not, 0 has no multiple. Degradations are then in percent
     /// of the smallest value above 0: 100·P/S where less is better, and 100·B/S for 0 where more is
-    /// better, so that 0 is a whole step of 100 points from S. [`Table::zeros`] says where.
+    /// better, so that 0 is a whole step of 100 points from S. [`CandidateTable::zeros`] says
+    /// where.
     #[must_use]
     pub fn degradations(&self) -> (Vec<usize>, Vec<Vec<f64>>) {
         let mut bests = Vec::new();
@@ -257,7 +258,7 @@ impl Table {
         (0..self.tests()).filter(|&test| self.degradation(test).is_none()).collect()
     }
 
-    /// Degradations of a test case with zeros; see [`Table::degradations`].
+    /// Degradations of a test case with zeros; see [`CandidateTable::degradations`].
     fn distances_from_zero(&self, test: usize) -> (usize, Vec<f64>) {
         let more = self.metric_of(test).better() == Better::More;
         let values: Vec<f64> = self.candidates.iter().map(|candidate| candidate.values[test]).collect();

@@ -25,7 +25,7 @@ pub struct Array<'a> {
 
 /// A system that runs the tasks of a submission. It outlives this process, so that it is no
 /// [`Executor`](crate::Executor): it is given a script, and what comes of it is gathered.
-pub trait Batch {
+pub trait BatchSystem {
     /// A script that runs every task and that people can read.
     fn script(&self, array: &Array<'_>) -> String;
 

@@ -1,6 +1,6 @@
 //! Estimated duration of each simulation, from a few trial runs.
 
-use crate::Plan;
+use crate::SweepPlan;
 use crate::trial::trial;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -25,7 +25,7 @@ impl Costs {
 }
 
 /// Simulations of one entry of the study on one workload, which take about the same time.
-struct Kind {
+struct CostKind {
     case: usize,
     entry: usize,
     jobs: usize,
@@ -35,7 +35,7 @@ struct Kind {
     took: Vec<f64>,
 }
 
-impl Kind {
+impl CostKind {
     /// Mean seconds per job of what was tried, without the slowest tenth: a machine with other work
     /// makes some tries many times as long.
     fn per_job(&self) -> Option<f64> {
@@ -68,7 +68,7 @@ const MOST: usize = 100;
 /// `cancel` was set. Nothing is recorded.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "durations of simulations")]
-pub fn costs(plan: &Plan, todo: &[usize], budget: Duration, cancel: &AtomicBool) -> Option<Costs> {
+pub fn costs(plan: &SweepPlan, todo: &[usize], budget: Duration, cancel: &AtomicBool) -> Option<Costs> {
     let since = Instant::now();
     let mut kinds = kinds(plan, todo);
     let mut tried = 0;
@@ -92,10 +92,10 @@ pub fn costs(plan: &Plan, todo: &[usize], budget: Duration, cancel: &AtomicBool)
 }
 
 /// The kinds among simulations, by the size of their workloads.
-fn kinds(plan: &Plan, todo: &[usize]) -> Vec<Kind> {
+fn kinds(plan: &SweepPlan, todo: &[usize]) -> Vec<CostKind> {
     let mut entries: BTreeMap<&str, usize> = BTreeMap::new();
     let mut places: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    let mut kinds: Vec<Kind> = Vec::new();
+    let mut kinds: Vec<CostKind> = Vec::new();
     for (at, &place) in todo.iter().enumerate() {
         let simulated = &plan.simulations[place];
         let Some(&configuration) = simulated.configurations.first() else { continue };
@@ -104,7 +104,7 @@ fn kinds(plan: &Plan, todo: &[usize]) -> Vec<Kind> {
         let case = simulated.case;
         let kind = *places.entry((entry, case)).or_insert_with(|| {
             let jobs = plan.cases[case].workload.len();
-            kinds.push(Kind { case, entry, jobs, members: Vec::new(), took: Vec::new() });
+            kinds.push(CostKind { case, entry, jobs, members: Vec::new(), took: Vec::new() });
             kinds.len() - 1
         });
         kinds[kind].members.push(at);
@@ -114,12 +114,12 @@ fn kinds(plan: &Plan, todo: &[usize]) -> Vec<Kind> {
 }
 
 /// A prediction for every simulation.
-fn spread(kinds: &[Kind], count: usize) -> Vec<f64> {
+fn spread(kinds: &[CostKind], count: usize) -> Vec<f64> {
     let mean = |rates: Vec<f64>| rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let mut seconds = vec![0.0; count];
     for kind in kinds {
         // Every entry was tried on one workload at least.
-        let of_entry = || mean(kinds.iter().filter(|k| k.entry == kind.entry).filter_map(Kind::per_job).collect());
+        let of_entry = || mean(kinds.iter().filter(|k| k.entry == kind.entry).filter_map(CostKind::per_job).collect());
         let each = kind.per_job().unwrap_or_else(of_entry) * kind.jobs.max(1) as f64;
         for &member in &kind.members {
             seconds[member] = each;
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_was_not_tried_is_predicted_by_the_time_per_job_of_its_entry() {
-        let kind = |entry, jobs, members: &[usize], took: &[f64]| Kind {
+        let kind = |entry, jobs, members: &[usize], took: &[f64]| CostKind {
             case: 0,
             entry,
             jobs,
@@ -155,7 +155,8 @@ mod tests {
     /// tried more often than slow ones.
     #[test]
     fn a_busy_machine_does_not_make_a_study_long() {
-        let of = |took: &[f64]| Kind { case: 0, entry: 0, jobs: 1, members: (0..500).collect(), took: took.to_vec() };
+        let of =
+            |took: &[f64]| CostKind { case: 0, entry: 0, jobs: 1, members: (0..500).collect(), took: took.to_vec() };
         let mut took = vec![0.001; 9];
         took.push(2.0);
         assert!((of(&took).per_job().expect("tried") - 0.001).abs() < 1e-12);

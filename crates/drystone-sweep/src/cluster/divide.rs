@@ -2,13 +2,13 @@
 
 use super::balance::{balance, duration};
 use super::cost::Costs;
-use crate::Study;
+use crate::SweepStudy;
 use crate::error::SweepError;
 use std::time::Duration;
 
 /// Task sizes requested by the user.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Shape {
+pub struct TaskShape {
     /// Number of tasks.
     pub tasks: u32,
     /// Processors of each, one thread on each.
@@ -26,7 +26,7 @@ pub struct Shape {
 
 /// Assignment of simulations to tasks.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Division {
+pub struct TaskDivision {
     /// Places in the plan of the simulations of each task, the longest first.
     pub tasks: Vec<Vec<usize>>,
     /// Predicted seconds of each task.
@@ -35,7 +35,7 @@ pub struct Division {
     pub cpus: u32,
 }
 
-impl Division {
+impl TaskDivision {
     /// Returns the processor time that the tasks will occupy together, in hours.
     #[must_use]
     pub fn core_hours(&self) -> f64 {
@@ -59,7 +59,7 @@ impl Division {
 ///
 /// # Errors
 /// A policy of the study has a time limit.
-pub fn refuse_timed(study: &Study) -> Result<(), SweepError> {
+pub fn refuse_timed(study: &SweepStudy) -> Result<(), SweepError> {
     let Some(policy) = study.timed() else { return Ok(()) };
     Err(SweepError::refused(format!(
         "`{policy}` has a time limit, so that its results depend on the speed of the node it runs on: limit it by nodes instead of \
@@ -71,8 +71,8 @@ pub fn refuse_timed(study: &Study) -> Result<(), SweepError> {
 /// together.
 ///
 /// # Errors
-/// The tasks would be shorter than [`Shape::least`].
-pub fn divide(todo: &[usize], costs: &Costs, shape: &Shape) -> Result<Division, SweepError> {
+/// The tasks would be shorter than [`TaskShape::least`].
+pub fn divide(todo: &[usize], costs: &Costs, shape: &TaskShape) -> Result<TaskDivision, SweepError> {
     let wanted = (shape.tasks as usize).clamp(1, todo.len().max(1));
     let most = most_tasks(costs, shape).clamp(1, wanted);
     // What is left of a study may be little: the same command must not fail for that.
@@ -94,17 +94,17 @@ pub fn divide(todo: &[usize], costs: &Costs, shape: &Shape) -> Result<Division, 
 }
 
 /// Returns the number of tasks with which each takes the least time it must.
-fn most_tasks(costs: &Costs, shape: &Shape) -> usize {
+fn most_tasks(costs: &Costs, shape: &TaskShape) -> usize {
     let simulating = (shape.least.saturating_sub(shape.start)).as_secs_f64() * f64::from(shape.cpus.max(1));
     if simulating <= 0.0 { usize::MAX } else { (costs.total() / simulating) as usize }
 }
 
-fn divided(todo: &[usize], costs: &Costs, shape: &Shape, tasks: usize) -> Division {
+fn divided(todo: &[usize], costs: &Costs, shape: &TaskShape, tasks: usize) -> TaskDivision {
     let shares = balance(&costs.seconds, tasks);
     let start = shape.start.as_secs_f64();
     let seconds =
         |share: &Vec<usize>| start + duration(share.iter().map(|&piece| costs.seconds[piece]), shape.cpus as usize);
-    Division {
+    TaskDivision {
         seconds: shares.iter().map(seconds).collect(),
         tasks: shares.iter().map(|share| share.iter().map(|&piece| todo[piece]).collect()).collect(),
         cpus: shape.cpus,
@@ -115,9 +115,9 @@ fn divided(todo: &[usize], costs: &Costs, shape: &Shape, tasks: usize) -> Divisi
 mod tests {
     use super::*;
 
-    fn shape(tasks: u32, cpus: u32, least: u64) -> Shape {
+    fn shape(tasks: u32, cpus: u32, least: u64) -> TaskShape {
         let second = Duration::from_secs(1);
-        Shape { tasks, cpus, limit: None, least: second * least as u32, start: second, again: false }
+        TaskShape { tasks, cpus, limit: None, least: second * least as u32, start: second, again: false }
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         assert!(refused.contains("--tasks 10"), "{refused}");
         assert!(divide(&todo, &costs, &shape(10, 2, 60)).is_ok());
         // What is left of a sweep is never refused, but shared by fewer.
-        let again = Shape { again: true, ..shape(40, 1, 60) };
+        let again = TaskShape { again: true, ..shape(40, 1, 60) };
         assert_eq!(divide(&todo, &costs, &again).expect("fewer").tasks.len(), 20);
         assert_eq!(divide(&todo[..1], &Costs { seconds: vec![1.0], tried: 1 }, &again).expect("one").tasks, [[100]]);
     }

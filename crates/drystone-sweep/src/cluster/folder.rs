@@ -1,24 +1,24 @@
 //! The folder beside a store in which its tasks are.
 
-use super::submission::Submission;
+use super::submission::TaskSubmission;
 use crate::error::SweepError;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Every submission of a store: `study.db.tasks`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Tasks {
+pub struct TaskFolder {
     path: PathBuf,
 }
 
-impl Tasks {
+impl TaskFolder {
     /// Those of a store; there may be none yet.
     #[must_use]
-    pub fn of(store: &Path) -> Tasks {
+    pub fn of(store: &Path) -> TaskFolder {
         // The whole name: other stores may differ in their ending alone.
         let mut name = std::path::absolute(store).unwrap_or_else(|_| store.to_path_buf()).into_os_string();
         name.push(".tasks");
-        Tasks { path: name.into() }
+        TaskFolder { path: name.into() }
     }
 
     /// The folder.
@@ -54,7 +54,7 @@ impl Tasks {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn add(&self, submission: &Submission) -> Result<PathBuf, SweepError> {
+    pub fn add(&self, submission: &TaskSubmission) -> Result<PathBuf, SweepError> {
         let bytes = submission.bytes()?;
         let make = || -> io::Result<PathBuf> {
             std::fs::create_dir_all(&self.path)?;
@@ -163,6 +163,6 @@ mod tests {
         for strange in [".7.4711-0.db.x1.part", "7.db", "7..db", "x.4711.db", "tasks.json", "7.4711-0.db.lock", ".db"] {
             assert_eq!(task_of(strange), None, "{strange}");
         }
-        assert_eq!(Tasks::of(Path::new("/a/study.db")).path(), Path::new("/a/study.db.tasks"));
+        assert_eq!(TaskFolder::of(Path::new("/a/study.db")).path(), Path::new("/a/study.db.tasks"));
     }
 }

@@ -1,10 +1,10 @@
 //! Sweeps on a cluster: tasks that a batch system runs, each with a share of a study and a store of
 //! its own.
 //!
-//! There is no server and no protocol. A [`Submission`] is a folder that says which task simulates
-//! what. A task ([`Task::run`]) works in scratch and publishes its store into that folder by
-//! rename. [`Store::gather`](crate::Store) merges what is published, at any time. Files of a store
-//! `study.db`:
+//! There is no server and no protocol. A [`TaskSubmission`] is a folder that says which task
+//! simulates what. A task ([`SubmittedTask::run`]) works in scratch and publishes its store into
+//! that folder by rename. [`Store::gather`](crate::Store) merges what is published, at any time.
+//! Files of a store `study.db`:
 //!
 //! | file | what it is |
 //! |---|---|
@@ -33,13 +33,13 @@ mod slurm;
 mod submission;
 mod task;
 
-pub use batch::{Array, Batch};
+pub use batch::{Array, BatchSystem};
 pub use cost::{Costs, costs};
-pub use divide::{Division, Shape, divide, refuse_timed};
-pub use folder::Tasks;
-pub use progress::{Progress, State, TaskState};
-pub use queue::{Queue, Queued};
-pub use recipe::Recipe;
-pub use slurm::Slurm;
-pub use submission::{Submission, Terms};
-pub use task::{Attempt, Task};
+pub use divide::{TaskDivision, TaskShape, divide, refuse_timed};
+pub use folder::TaskFolder;
+pub use progress::{TaskProgress, TaskStanding, TaskState};
+pub use queue::{QueuedTaskState, TaskQueue};
+pub use recipe::BatchRecipe;
+pub use slurm::SlurmBatch;
+pub use submission::{TaskSubmission, Terms};
+pub use task::{Attempt, SubmittedTask};

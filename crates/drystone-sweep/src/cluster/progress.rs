@@ -1,8 +1,8 @@
 //! Progress of the tasks of a store.
 
-use super::folder::{Tasks, jobs, logs, published};
-use super::queue::{Queue, Queued};
-use super::submission::Submission;
+use super::folder::{TaskFolder, jobs, logs, published};
+use super::queue::{QueuedTaskState, TaskQueue};
+use super::submission::TaskSubmission;
 use crate::Store;
 use crate::error::SweepError;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// State of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum TaskStanding {
     /// All its simulations are recorded.
     Complete,
     /// It runs.
@@ -36,7 +36,7 @@ pub struct TaskState {
     /// Of them, those that are recorded.
     pub recorded: usize,
     /// State of the task.
-    pub state: State,
+    pub state: TaskStanding,
     /// True if an attempt has begun the task.
     pub begun: bool,
     /// Its newest log.
@@ -45,7 +45,7 @@ pub struct TaskState {
 
 /// Progress of all tasks.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Progress {
+pub struct TaskProgress {
     /// Simulations that are recorded, in the store or published.
     pub recorded: usize,
     /// Of them, those that are published and not in the store: a gather will add them.
@@ -60,10 +60,10 @@ pub struct Progress {
 struct Lying {
     number: u32,
     folder: PathBuf,
-    submission: Submission,
+    submission: TaskSubmission,
 }
 
-impl Progress {
+impl TaskProgress {
     /// Reads the progress of a store's tasks, including their partial results. Slurm is asked no
     /// more often than every ten seconds.
     ///
@@ -71,23 +71,23 @@ impl Progress {
     /// The store or what is published cannot be read.
     ///
     /// Cost: opens every published store.
-    pub fn of(tasks: &Tasks, store: &Store) -> Result<Progress, SweepError> {
-        Progress::with(tasks, store, &mut |jobs| Queue::recent(tasks, jobs))
+    pub fn of(tasks: &TaskFolder, store: &Store) -> Result<TaskProgress, SweepError> {
+        TaskProgress::with(tasks, store, &mut |jobs| TaskQueue::recent(tasks, jobs))
     }
 
     /// Reads the progress; `ask` reports the state of the tasks of jobs.
     ///
     /// # Errors
-    /// As [`Progress::of`].
+    /// As [`TaskProgress::of`].
     pub fn with(
-        tasks: &Tasks,
+        tasks: &TaskFolder,
         store: &Store,
-        ask: &mut dyn FnMut(&[String]) -> Option<Queue>,
-    ) -> Result<Progress, SweepError> {
+        ask: &mut dyn FnMut(&[String]) -> Option<TaskQueue>,
+    ) -> Result<TaskProgress, SweepError> {
         let mut lying = Vec::new();
         for folder in tasks.submissions()? {
             let number = folder.file_name().and_then(|name| name.to_str()?.parse().ok()).unwrap_or(0);
-            lying.push(Lying { number, submission: Submission::look(&folder)?, folder });
+            lying.push(Lying { number, submission: TaskSubmission::look(&folder)?, folder });
         }
         let mut recorded: BTreeSet<i64> = store.recorded_simulations()?.into_iter().collect();
         let gathered = recorded.len();
@@ -116,13 +116,13 @@ impl Progress {
                     all_jobs[&one.number]
                         .iter()
                         .filter_map(|job| queue.of(job, task))
-                        .max_by_key(|q| *q == Queued::Running)
+                        .max_by_key(|q| *q == QueuedTaskState::Running)
                 });
                 let state = match queued {
-                    _ if done == own.len() => State::Complete,
-                    Some(Queued::Running) => State::Running,
-                    Some(Queued::Waiting) => State::Waiting,
-                    None => State::Incomplete,
+                    _ if done == own.len() => TaskStanding::Complete,
+                    Some(QueuedTaskState::Running) => TaskStanding::Running,
+                    Some(QueuedTaskState::Waiting) => TaskStanding::Waiting,
+                    None => TaskStanding::Incomplete,
                 };
                 if !own.is_empty() {
                     of_one.push(TaskState {
@@ -141,22 +141,22 @@ impl Progress {
             states = of_one;
         }
         let asked = queue.is_some() && all_jobs.values().any(|jobs| !jobs.is_empty());
-        Ok(Progress { published: recorded.len() - gathered, recorded: recorded.len(), tasks: states, asked })
+        Ok(TaskProgress { published: recorded.len() - gathered, recorded: recorded.len(), tasks: states, asked })
     }
 
     /// Returns the number of tasks in a state.
     #[must_use]
-    pub fn count(&self, state: State) -> usize {
+    pub fn count(&self, state: TaskStanding) -> usize {
         self.tasks.iter().filter(|task| task.state == state).count()
     }
 
     /// The tasks that are neither complete nor to be expected.
     pub fn incomplete(&self) -> impl Iterator<Item = &TaskState> {
-        self.tasks.iter().filter(|task| task.state == State::Incomplete)
+        self.tasks.iter().filter(|task| task.state == TaskStanding::Incomplete)
     }
 }
 
-impl Tasks {
+impl TaskFolder {
     /// The numbers of the simulations whose tasks wait or run, and the jobs that have them.
     ///
     /// # Errors
@@ -169,8 +169,8 @@ impl Tasks {
             if jobs.is_empty() {
                 continue;
             }
-            let queue = Queue::ask(&jobs)?;
-            let submission = Submission::look(&folder)?;
+            let queue = TaskQueue::ask(&jobs)?;
+            let submission = TaskSubmission::look(&folder)?;
             for (task, simulations) in (1u32..).zip(&submission.tasks) {
                 if jobs.iter().any(|job| queue.of(job, task).is_some()) {
                     ids.extend(simulations);

@@ -1,6 +1,6 @@
 //! Scripts for other systems than Slurm, to be read, changed and run by their users.
 
-use super::batch::{Array, Batch, said};
+use super::batch::{Array, BatchSystem, said};
 use super::shell::quoted;
 use crate::error::SweepError;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 /// A system for which there is a recipe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Recipe {
+pub enum BatchRecipe {
     /// HyperQueue: many tasks in few allocations.
     Hyperqueue,
     /// Snakemake: a rule per task.
@@ -23,20 +23,25 @@ pub enum Recipe {
     Submitit,
 }
 
-impl Recipe {
+impl BatchRecipe {
     /// All of them.
-    pub const ALL: [Recipe; 5] =
-        [Recipe::Hyperqueue, Recipe::Snakemake, Recipe::Parallel, Recipe::Pbs, Recipe::Submitit];
+    pub const ALL: [BatchRecipe; 5] = [
+        BatchRecipe::Hyperqueue,
+        BatchRecipe::Snakemake,
+        BatchRecipe::Parallel,
+        BatchRecipe::Pbs,
+        BatchRecipe::Submitit,
+    ];
 
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Recipe::Hyperqueue => "hyperqueue",
-            Recipe::Snakemake => "snakemake",
-            Recipe::Parallel => "parallel",
-            Recipe::Pbs => "pbs",
-            Recipe::Submitit => "submitit",
+            BatchRecipe::Hyperqueue => "hyperqueue",
+            BatchRecipe::Snakemake => "snakemake",
+            BatchRecipe::Parallel => "parallel",
+            BatchRecipe::Pbs => "pbs",
+            BatchRecipe::Submitit => "submitit",
         }
     }
 
@@ -44,11 +49,11 @@ impl Recipe {
     #[must_use]
     pub fn file_name(self) -> &'static str {
         match self {
-            Recipe::Hyperqueue => "hyperqueue.sh",
-            Recipe::Snakemake => "Snakefile",
-            Recipe::Parallel => "parallel.sh",
-            Recipe::Pbs => "pbs.sh",
-            Recipe::Submitit => "submitit.py",
+            BatchRecipe::Hyperqueue => "hyperqueue.sh",
+            BatchRecipe::Snakemake => "Snakefile",
+            BatchRecipe::Parallel => "parallel.sh",
+            BatchRecipe::Pbs => "pbs.sh",
+            BatchRecipe::Submitit => "submitit.py",
         }
     }
 
@@ -56,39 +61,39 @@ impl Recipe {
     #[must_use]
     pub fn run(self) -> &'static [&'static str] {
         match self {
-            Recipe::Hyperqueue | Recipe::Parallel => &["sh"],
-            Recipe::Snakemake => &["snakemake", "--cores", "all", "--snakefile"],
-            Recipe::Pbs => &["qsub"],
-            Recipe::Submitit => &["python3"],
+            BatchRecipe::Hyperqueue | BatchRecipe::Parallel => &["sh"],
+            BatchRecipe::Snakemake => &["snakemake", "--cores", "all", "--snakefile"],
+            BatchRecipe::Pbs => &["qsub"],
+            BatchRecipe::Submitit => &["python3"],
         }
     }
 }
 
-impl fmt::Display for Recipe {
+impl fmt::Display for BatchRecipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Recipe {
+impl FromStr for BatchRecipe {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Recipe, String> {
-        let names: Vec<&str> = Recipe::ALL.iter().map(|recipe| recipe.name()).collect();
-        let found = Recipe::ALL.into_iter().find(|recipe| recipe.name() == text);
+    fn from_str(text: &str) -> Result<BatchRecipe, String> {
+        let names: Vec<&str> = BatchRecipe::ALL.iter().map(|recipe| recipe.name()).collect();
+        let found = BatchRecipe::ALL.into_iter().find(|recipe| recipe.name() == text);
         found.ok_or_else(|| format!("there is no recipe for `{text}`; expected one of {}", names.join(", ")))
     }
 }
 
-impl Batch for Recipe {
+impl BatchSystem for BatchRecipe {
     fn script(&self, array: &Array<'_>) -> String {
         let head = array.head("#", &format!("`{} FILE` runs them.", self.run().join(" ")));
         match self {
-            Recipe::Hyperqueue => hyperqueue(array, &head),
-            Recipe::Snakemake => snakemake(array, &head),
-            Recipe::Parallel => parallel(array, &head),
-            Recipe::Pbs => pbs(array, &head),
-            Recipe::Submitit => submitit(array, &head),
+            BatchRecipe::Hyperqueue => hyperqueue(array, &head),
+            BatchRecipe::Snakemake => snakemake(array, &head),
+            BatchRecipe::Parallel => parallel(array, &head),
+            BatchRecipe::Pbs => pbs(array, &head),
+            BatchRecipe::Submitit => submitit(array, &head),
         }
     }
 
@@ -217,7 +222,7 @@ mod tests {
     use super::*;
     use crate::cluster::Terms;
 
-    fn script(recipe: Recipe, tasks: usize, name: &str) -> String {
+    fn script(recipe: BatchRecipe, tasks: usize, name: &str) -> String {
         let terms = Terms {
             tasks: 3,
             cpus: 2,
@@ -236,34 +241,34 @@ mod tests {
 
     #[test]
     fn each_has_a_name_and_begins_with_how_it_is_run() {
-        for recipe in Recipe::ALL {
+        for recipe in BatchRecipe::ALL {
             assert_eq!(recipe.name().parse(), Ok(recipe));
             let text = script(recipe, 3, "study");
             let first = text.lines().find(|line| !line.starts_with("#!")).expect("a line");
             assert!(first.contains(&recipe.run().join(" ")) && first.starts_with("# 9 simulations"), "{text}");
             assert!(text.contains("/w/study.db.tasks/1"), "{text}");
         }
-        assert!("torque".parse::<Recipe>().expect_err("none").contains("hyperqueue, snakemake"));
+        assert!("torque".parse::<BatchRecipe>().expect_err("none").contains("hyperqueue, snakemake"));
     }
 
     #[test]
     fn pbs_has_no_array_of_one() {
-        let text = script(Recipe::Pbs, 3, "study");
+        let text = script(BatchRecipe::Pbs, 3, "study");
         assert!(text.contains("#PBS -J 1-3%8\n#PBS -l select=1:ncpus=2\n#PBS -l walltime=01:30:00\n"), "{text}");
-        let one = script(Recipe::Pbs, 1, "study");
+        let one = script(BatchRecipe::Pbs, 1, "study");
         assert!(!one.contains("-J") && one.contains("sweep task 1 /w/"), "{one}");
         assert_eq!(name_for_pbs("9 of my longest studies"), "s9ofmylongeststudies"[..15].to_string());
     }
 
     #[test]
     fn a_blank_or_a_brace_in_a_name_stays_what_it_is() {
-        let text = script(Recipe::Snakemake, 3, "a {b}");
+        let text = script(BatchRecipe::Snakemake, 3, "a {b}");
         assert!(text.contains("\"/w/a {{b}}.db.tasks/1/done/{task}\""), "{text}");
         assert!(
             text.contains("sweep task {wildcards.task} '/w/a {{b}}.db.tasks/1' >>'/w/a {{b}}.db.tasks/1'/log/"),
             "{text}"
         );
-        let text = script(Recipe::Parallel, 3, "a b");
+        let text = script(BatchRecipe::Parallel, 3, "a b");
         assert!(text.contains(r"'/opt/drystone sweep task {} '\''/w/a b.db.tasks/1'\'' >>"), "{text}");
     }
 }

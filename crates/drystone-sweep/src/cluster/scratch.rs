@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 /// A folder of an attempt. It goes when this is dropped; that of a task that was killed goes with
 /// the next attempt on the node.
-pub(super) struct Scratch {
+pub(super) struct ScratchFolder {
     folder: TempDir,
     /// Held while the attempt lives.
     _lock: File,
@@ -16,17 +16,17 @@ pub(super) struct Scratch {
 /// File whose lock shows that an attempt is alive.
 const LOCK: &str = "alive";
 
-impl Scratch {
+impl ScratchFolder {
     /// Makes a folder below `place` for an attempt of the task that is called `name`.
-    pub(super) fn create(place: &Path, name: &str) -> Result<Scratch, SweepError> {
+    pub(super) fn create(place: &Path, name: &str) -> Result<ScratchFolder, SweepError> {
         let prefix = format!("drystone-{name}-");
         remove_abandoned(place, &prefix);
-        let make = || -> std::io::Result<Scratch> {
+        let make = || -> std::io::Result<ScratchFolder> {
             let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(place)?;
             let lock = File::create_new(folder.path().join(LOCK))?;
             // A disk without locks: then nothing of it is ever removed by others.
             let _ = lock.try_lock();
-            Ok(Scratch { folder, _lock: lock })
+            Ok(ScratchFolder { folder, _lock: lock })
         };
         make().map_err(|e| {
             // The error of a temporary file names a path that the user does not know.
@@ -75,14 +75,15 @@ mod tests {
         let other = place.path().join("drystone-a-10-xyz");
         std::fs::create_dir(&other).expect("made");
         std::fs::write(other.join(LOCK), "").expect("written");
-        let alive = Scratch::create(place.path(), "a-1").expect("made");
+        let alive = ScratchFolder::create(place.path(), "a-1").expect("made");
         assert!(!killed.exists() && other.exists() && alive.path().exists());
-        let twin = Scratch::create(place.path(), "a-1").expect("made");
+        let twin = ScratchFolder::create(place.path(), "a-1").expect("made");
         assert!(alive.path().exists(), "an attempt at work keeps its folder");
         let path = twin.path().to_path_buf();
         drop(twin);
         assert!(!path.exists());
-        let missing = Scratch::create(&place.path().join("missing"), "a-1").map(drop).expect_err("no such folder");
+        let missing =
+            ScratchFolder::create(&place.path().join("missing"), "a-1").map(drop).expect_err("no such folder");
         assert!(missing.to_string().contains("--scratch"), "{missing}");
     }
 }

@@ -1,6 +1,6 @@
 //! Slurm: arrays of tasks.
 
-use super::batch::{Array, Batch, said};
+use super::batch::{Array, BatchSystem, said};
 use crate::error::SweepError;
 use std::fmt::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// Slurm, by its commands on `PATH`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Slurm;
+pub struct SlurmBatch;
 
 /// Warning time before a long time limit at which a task is asked to stop, in seconds.
 const NOTICE: u64 = 90;
@@ -23,7 +23,7 @@ const OURS: [(&[&str], &str); 6] = [
     (&["--wrap", "--parsable", "--test-only", "--wait", "-W"], "the sweep"),
 ];
 
-impl Batch for Slurm {
+impl BatchSystem for SlurmBatch {
     fn script(&self, array: &Array<'_>) -> String {
         let terms = array.terms;
         let running = terms.max_running.map_or(String::new(), |most| format!("%{most}"));
@@ -68,7 +68,7 @@ impl Batch for Slurm {
     }
 }
 
-impl Slurm {
+impl SlurmBatch {
     /// Returns the largest number of tasks that an array may have here.
     ///
     /// # Errors
@@ -171,12 +171,12 @@ mod tests {
 
 exec /opt/drystone sweep task \"$SLURM_ARRAY_TASK_ID\" '/home/me/my study.db.tasks/1' --scratch \"/scratch/$USER\"
 ";
-        assert_eq!(Slurm.script(&array), expected);
+        assert_eq!(SlurmBatch.script(&array), expected);
     }
 
     #[test]
     fn what_the_sweep_sets_is_refused() {
-        let check = |args: &[&str]| Slurm.check(&args.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let check = |args: &[&str]| SlurmBatch.check(&args.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert!(
             check(&["--partition=p", "-p", "p", "--account=a", "--mem=4G", "--qos=q", "-Jname", "-A", "a"]).is_ok()
         );

@@ -1,8 +1,8 @@
 //! Record of a submission to a batch system: the division into tasks and the terms.
 
-use super::divide::Division;
+use super::divide::TaskDivision;
 use crate::error::SweepError;
-use crate::{Plan, Study, VERSION};
+use crate::{SweepPlan, SweepStudy, VERSION};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ pub struct Terms {
 
 /// A workload as it was when the tasks were submitted.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct Known {
+struct KnownWorkload {
     label: String,
     hash: String,
     jobs: usize,
@@ -44,7 +44,7 @@ struct Known {
 
 /// Tasks of a study, as `tasks.json` has them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Submission {
+pub struct TaskSubmission {
     schema: String,
     /// The version that divided the study; only the same may simulate it.
     pub drystone: String,
@@ -53,7 +53,7 @@ pub struct Submission {
     text: String,
     /// The plan's fingerprint.
     pub plan: String,
-    workloads: Vec<Known>,
+    workloads: Vec<KnownWorkload>,
     /// Terms of the submission.
     pub terms: Terms,
     /// The numbers of the simulations of each task, the longest first.
@@ -62,14 +62,17 @@ pub struct Submission {
     pub seconds: Vec<f64>,
 }
 
-impl Submission {
+impl TaskSubmission {
     /// The tasks of a division of a plan.
     #[must_use]
-    pub fn new(plan: &Plan, division: &Division, terms: Terms) -> Submission {
-        let known =
-            |case: &crate::Case| Known { label: case.label(), hash: case.hash.clone(), jobs: case.workload.len() };
+    pub fn new(plan: &SweepPlan, division: &TaskDivision, terms: Terms) -> TaskSubmission {
+        let known = |case: &crate::SweepCase| KnownWorkload {
+            label: case.label(),
+            hash: case.hash.clone(),
+            jobs: case.workload.len(),
+        };
         let ids = |places: &Vec<usize>| places.iter().map(|&place| plan.simulations[place].id).collect();
-        Submission {
+        TaskSubmission {
             schema: SCHEMA.to_string(),
             drystone: VERSION.to_string(),
             file: plan.file.clone(),
@@ -86,8 +89,8 @@ impl Submission {
     ///
     /// # Errors
     /// It is missing, damaged, or of another version of Drystone.
-    pub fn read(folder: &Path) -> Result<Submission, SweepError> {
-        let submission = Submission::look(folder)?;
+    pub fn read(folder: &Path) -> Result<TaskSubmission, SweepError> {
+        let submission = TaskSubmission::look(folder)?;
         if submission.drystone != VERSION {
             let program = std::env::current_exe().map_or(String::new(), |path| format!(" ({})", path.display()));
             return Err(SweepError::refused(format!(
@@ -101,11 +104,11 @@ impl Submission {
     }
 
     /// Reads `tasks.json` of a folder, also of another version.
-    pub(crate) fn look(folder: &Path) -> Result<Submission, SweepError> {
+    pub(crate) fn look(folder: &Path) -> Result<TaskSubmission, SweepError> {
         let file = folder.join("tasks.json");
         let name = || file.display().to_string();
         let text = std::fs::read(&file).map_err(|source| SweepError::Unreadable { file: name(), source })?;
-        let submission: Submission = serde_json::from_slice(&text)
+        let submission: TaskSubmission = serde_json::from_slice(&text)
             .map_err(|e| SweepError::refused(format!("{}: is no list of tasks: {e}", name())))?;
         if submission.schema != SCHEMA {
             let schema = &submission.schema;
@@ -130,9 +133,9 @@ impl Submission {
     ///
     /// # Errors
     /// A log is missing, or another than when the tasks were submitted.
-    pub fn plan(&self) -> Result<Plan, SweepError> {
-        let study = Study::parse(Path::new(&self.file), self.text.clone())?;
-        let plan = Plan::of(&study, self.terms.logs.as_deref())?;
+    pub fn plan(&self) -> Result<SweepPlan, SweepError> {
+        let study = SweepStudy::parse(Path::new(&self.file), self.text.clone())?;
+        let plan = SweepPlan::of(&study, self.terms.logs.as_deref())?;
         if plan.hash == self.plan {
             return Ok(plan);
         }

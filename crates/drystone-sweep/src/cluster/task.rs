@@ -1,12 +1,12 @@
 //! One task: simulating its share and publishing what comes of it.
 
 use super::folder::{note_job, published, store_name};
-use super::scratch::Scratch;
-use super::submission::Submission;
+use super::scratch::ScratchFolder;
+use super::submission::TaskSubmission;
 use crate::carry_out::carry_out_these;
 use crate::error::SweepError;
 use crate::execute::InOrder;
-use crate::{Done, Outcome, Plan, Store};
+use crate::{PlanOutcome, Store, SweepPlan, WorkSummary};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -58,19 +58,19 @@ pub(super) fn machine() -> String {
 
 /// A task of a submission.
 #[derive(Clone, Debug)]
-pub struct Task {
+pub struct SubmittedTask {
     folder: PathBuf,
-    submission: Submission,
+    submission: TaskSubmission,
     number: u32,
 }
 
-impl Task {
+impl SubmittedTask {
     /// The task of this number, from 1, of the submission in a folder.
     ///
     /// # Errors
     /// There is no such submission or task, or another version of Drystone submitted it.
-    pub fn open(folder: &Path, number: u32) -> Result<Task, SweepError> {
-        let submission = Submission::read(folder)?;
+    pub fn open(folder: &Path, number: u32) -> Result<SubmittedTask, SweepError> {
+        let submission = TaskSubmission::read(folder)?;
         let count = submission.tasks.len();
         if number == 0 || number as usize > count {
             return Err(SweepError::refused(format!(
@@ -78,12 +78,12 @@ impl Task {
                 folder.display()
             )));
         }
-        Ok(Task { folder: folder.to_path_buf(), submission, number })
+        Ok(SubmittedTask { folder: folder.to_path_buf(), submission, number })
     }
 
     /// The submission.
     #[must_use]
-    pub fn submission(&self) -> &Submission {
+    pub fn submission(&self) -> &TaskSubmission {
         &self.submission
     }
 
@@ -101,7 +101,7 @@ impl Task {
     ///
     /// # Errors
     /// Error for a publication that cannot be read, or is of another plan or version.
-    pub fn todo(&self, plan: &Plan) -> Result<Vec<usize>, SweepError> {
+    pub fn todo(&self, plan: &SweepPlan) -> Result<Vec<usize>, SweepError> {
         let mut recorded: BTreeSet<i64> = BTreeSet::new();
         for (task, path) in published(&self.folder)? {
             if task == self.number {
@@ -126,12 +126,12 @@ impl Task {
     /// before is published where that is possible.
     pub fn run(
         &self,
-        plan: &Plan,
+        plan: &SweepPlan,
         (scratch, threads): (&Path, usize),
         cancel: &AtomicBool,
-        watch: &mut dyn FnMut(&Outcome),
+        watch: &mut dyn FnMut(&PlanOutcome),
         tell: &mut dyn FnMut(&str),
-    ) -> Result<Done, SweepError> {
+    ) -> Result<WorkSummary, SweepError> {
         let attempt = Attempt::of(self.number);
         if let Some(job) = &attempt.job {
             // Submitted by hand, it is not noted yet. Without the note only the progress says less.
@@ -140,13 +140,14 @@ impl Task {
         let todo = self.todo(plan)?;
         let before = self.simulations() - todo.len();
         if todo.is_empty() {
-            return Ok(Done { before, ..Done::default() });
+            return Ok(WorkSummary { before, ..WorkSummary::default() });
         }
         // The plan's hash tells the tasks of other studies apart, also on the same node.
         let hash: String = plan.hash.chars().filter(char::is_ascii_alphanumeric).skip(6).take(8).collect();
-        let scratch = Scratch::create(scratch, &format!("{hash}-{}", self.number))?;
+        let scratch = ScratchFolder::create(scratch, &format!("{hash}-{}", self.number))?;
         let mut store = Store::open(scratch.path().join("task.db"), plan, None)?;
-        let mut copies = Copies::new(self.target(&attempt), Duration::from_secs(self.submission.terms.publish_every));
+        let mut copies =
+            StoreCopies::new(self.target(&attempt), Duration::from_secs(self.submission.terms.publish_every));
         // At once, though there is nothing in it: whether it can be written must be known before
         // hours of work.
         copies.make(&store)?;
@@ -166,7 +167,7 @@ impl Task {
             );
             return Err(ended.err().unwrap_or(SweepError::Batch { problem }));
         }
-        Ok(Done { before, ..ended? })
+        Ok(WorkSummary { before, ..ended? })
     }
 
     /// Returns the path at which an attempt publishes; no other attempt has it.
@@ -181,7 +182,7 @@ impl Task {
 }
 
 /// The copies of a store for others.
-struct Copies {
+struct StoreCopies {
     target: PathBuf,
     every: Duration,
     last: Instant,
@@ -189,10 +190,10 @@ struct Copies {
     results: Option<u64>,
 }
 
-impl Copies {
+impl StoreCopies {
     #[expect(clippy::disallowed_methods, reason = "times of publication: no result has them")]
-    fn new(target: PathBuf, every: Duration) -> Copies {
-        Copies { target, every, last: Instant::now(), results: None }
+    fn new(target: PathBuf, every: Duration) -> StoreCopies {
+        StoreCopies { target, every, last: Instant::now(), results: None }
     }
 
     fn make(&mut self, store: &Store) -> Result<(), SweepError> {

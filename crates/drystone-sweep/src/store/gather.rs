@@ -1,6 +1,6 @@
 //! Adding to a store what tasks on a cluster have published.
 
-use super::merge::Intake;
+use super::merge::MergeIntake;
 use super::{Merged, Store};
 use crate::error::SweepError;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ impl Store {
             let missing = status.configurations.saturating_sub(status.recorded);
             return Ok(Merged { missing, ..Merged::default() });
         };
-        let mut intake = Intake::begin(self, &Store::published(first)?)?;
+        let mut intake = MergeIntake::begin(self, &Store::published(first)?)?;
         for path in published {
             intake.take(&Store::published(path)?)?;
             watch();

@@ -1,16 +1,16 @@
 //! A store that grows with its study: what was simulated keeps its results under new numbers.
 
-use super::schema::{Head, lay_out, quoted};
+use super::schema::{StoreHead, lay_out, quoted};
 use super::{Store, weeks, write};
 use crate::error::SweepError;
-use crate::{Measured, Metric, Plan};
+use crate::{Metric, SimulationValues, SweepPlan};
 use rusqlite::Transaction;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Account of a store that was of a smaller study. A study grows by workloads, loads, months,
 /// seeds, policies, parameters, values and metrics; their order and the names of entries are free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Growth {
+pub struct StoreGrowth {
     /// Simulations of the plan whose results were here and count.
     pub kept: usize,
     /// Simulations that are made again, because a metric was added. Until then they have the values
@@ -22,10 +22,10 @@ pub struct Growth {
 
 /// Identity of a result: fingerprint of the jobs, what else was given, which jobs count, and the
 /// policy in its canonical form.
-type Key = (String, String, String, String);
+type ResultKey = (String, String, String, String);
 
 /// A simulation as it was recorded.
-struct Recorded {
+struct RecordedSimulation {
     simulation: i64,
     values: Vec<Option<f64>>,
     build: String,
@@ -40,7 +40,7 @@ impl Store {
     /// # Errors
     /// The plan leaves out results or metrics that are here; it is of other logs; the disk is full.
     /// The store stays as it was.
-    pub(super) fn grow(&mut self, plan: &Plan) -> Result<Growth, SweepError> {
+    pub(super) fn grow(&mut self, plan: &SweepPlan) -> Result<StoreGrowth, SweepError> {
         if !self.meta("chunk")?.is_empty() {
             return Err(self.other_study(plan, "a chunk has the numbers of its study and cannot grow")?);
         }
@@ -49,8 +49,8 @@ impl Store {
             return Err(self.other_study(plan, &format!("the metric {lost} would be lost: keep it in `metrics`"))?);
         }
         let mut recorded = self.recorded(&metrics)?;
-        let wanted: BTreeSet<Key> = (0..plan.simulations.len()).map(|place| key(plan, place)).collect();
-        let lost: Vec<&Key> = recorded.keys().filter(|key| !wanted.contains(*key)).collect();
+        let wanted: BTreeSet<ResultKey> = (0..plan.simulations.len()).map(|place| key(plan, place)).collect();
+        let lost: Vec<&ResultKey> = recorded.keys().filter(|key| !wanted.contains(*key)).collect();
         if let Some((_, _, _, policy)) = lost.first() {
             let many = match lost.len() {
                 1 => "one simulation has".to_string(),
@@ -66,14 +66,14 @@ impl Store {
         let path = self.path.clone();
         let fail = |e| SweepError::database(path.display(), e);
         let transaction = self.db.transaction().map_err(fail)?;
-        let mut growth = Growth { kept: 0, again: 0, added: 0 };
+        let mut growth = StoreGrowth { kept: 0, again: 0, added: 0 };
         let mut fill = || -> rusqlite::Result<()> {
             for table in TABLES {
                 transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
             }
             // Sessions stay: the work was done.
             transaction.execute_batch("ALTER TABLE session RENAME TO session_before")?;
-            lay_out(&transaction, &Head::of(plan, None))?;
+            lay_out(&transaction, &StoreHead::of(plan, None))?;
             transaction.execute_batch("INSERT INTO session SELECT * FROM session_before; DROP TABLE session_before")?;
             for place in 0..plan.simulations.len() {
                 let Some(found) = recorded.remove(&key(plan, place)) else {
@@ -97,7 +97,7 @@ impl Store {
     }
 
     /// Every simulation that is recorded without failure.
-    fn recorded(&self, metrics: &[Metric]) -> Result<BTreeMap<Key, Recorded>, SweepError> {
+    fn recorded(&self, metrics: &[Metric]) -> Result<BTreeMap<ResultKey, RecordedSimulation>, SweepError> {
         let columns: String = metrics.iter().map(|metric| format!(", r.{}", quoted(&metric.to_string()))).collect();
         let sql = format!(
             "WITH w AS (SELECT row_number() OVER (ORDER BY rowid) - 1 AS place, given FROM workload)
@@ -105,12 +105,12 @@ impl Store {
              FROM result AS r JOIN w ON w.place = (r.configuration - 1) % (SELECT count(*) FROM workload)
              WHERE r.error IS NULL"
         );
-        let read = || -> rusqlite::Result<BTreeMap<Key, Recorded>> {
+        let read = || -> rusqlite::Result<BTreeMap<ResultKey, RecordedSimulation>> {
             let mut statement = self.db.prepare(&sql)?;
             let rows = statement.query_map([], |row| {
                 let key = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
                 let values = (0..metrics.len()).map(|at| row.get(6 + at)).collect::<rusqlite::Result<_>>()?;
-                Ok((key, Recorded { simulation: row.get(4)?, build: row.get(5)?, values }))
+                Ok((key, RecordedSimulation { simulation: row.get(4)?, build: row.get(5)?, values }))
             })?;
             rows.collect()
         };
@@ -126,7 +126,7 @@ impl Store {
     }
 }
 
-fn key(plan: &Plan, place: usize) -> Key {
+fn key(plan: &SweepPlan, place: usize) -> ResultKey {
     let case = plan.case_of(place);
     let canonical = plan.simulations[place].canonical.clone();
     (case.hash.clone(), case.given.settings.clone(), case.trim.to_string(), canonical)
@@ -135,15 +135,15 @@ fn key(plan: &Plan, place: usize) -> Key {
 /// Records what is known of a simulation for every configuration that needs it.
 fn put(
     transaction: &Transaction<'_>,
-    plan: &Plan,
+    plan: &SweepPlan,
     place: usize,
     metrics: &[Metric],
-    found: &Recorded,
+    found: &RecordedSimulation,
     sums: Option<&BTreeMap<String, Vec<u8>>>,
 ) -> rusqlite::Result<()> {
     let value = |metric: &Metric| metrics.iter().position(|known| known == metric).and_then(|at| found.values[at]);
     let values = plan.metrics.iter().map(value).collect();
-    let measured = Measured { values, weeks: Vec::new(), error: None };
+    let measured = SimulationValues { values, weeks: Vec::new(), error: None };
     let simulated = &plan.simulations[place];
     for &configuration in &simulated.configurations {
         write::copy(transaction, &write::row(plan, configuration, &measured, &found.build))?;

@@ -1,6 +1,6 @@
 //! Making one store of several.
 
-use super::schema::{self, Head, quoted};
+use super::schema::{self, StoreHead, quoted};
 use super::{Store, weeks, write};
 use crate::error::SweepError;
 use rusqlite::types::Value;
@@ -70,7 +70,7 @@ pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepEr
 /// Adds sources of one plan to a target, which may be new.
 fn fill(target: &mut Store, sources: &[Store]) -> Result<Merged, SweepError> {
     let Some(first) = sources.first() else { return Ok(Merged::default()) };
-    let mut intake = Intake::begin(target, first)?;
+    let mut intake = MergeIntake::begin(target, first)?;
     for source in sources {
         intake.take(source)?;
     }
@@ -79,16 +79,16 @@ fn fill(target: &mut Store, sources: &[Store]) -> Result<Merged, SweepError> {
 
 /// A transaction that adds the results of stores to a store of the whole study. Dropped before its
 /// end, it leaves the target as it was.
-pub(super) struct Intake<'t> {
+pub(super) struct MergeIntake<'t> {
     target: &'t Store,
     transaction: Transaction<'t>,
     merged: Merged,
     conflicts: Vec<String>,
 }
 
-impl<'t> Intake<'t> {
+impl<'t> MergeIntake<'t> {
     /// Begins to add; the target may be new, and then is made like the source.
-    pub(super) fn begin(target: &'t Store, like: &Store) -> Result<Intake<'t>, SweepError> {
+    pub(super) fn begin(target: &'t Store, like: &Store) -> Result<MergeIntake<'t>, SweepError> {
         if target.is_new()? {
             target.create(&head(like)?)?;
         }
@@ -98,7 +98,7 @@ impl<'t> Intake<'t> {
         }
         target.check_results()?;
         let transaction = target.db.unchecked_transaction().map_err(|e| target.fail(e))?;
-        Ok(Intake { target, transaction, merged: Merged::default(), conflicts: Vec::new() })
+        Ok(MergeIntake { target, transaction, merged: Merged::default(), conflicts: Vec::new() })
     }
 
     /// Adds a store.
@@ -113,7 +113,7 @@ impl<'t> Intake<'t> {
 
     /// Ends it: all of it is added, or nothing where results differ.
     pub(super) fn commit(self) -> Result<Merged, SweepError> {
-        let Intake { target, transaction, mut merged, conflicts } = self;
+        let MergeIntake { target, transaction, mut merged, conflicts } = self;
         if !conflicts.is_empty() {
             let shown: Vec<&str> = conflicts.iter().take(5).map(String::as_str).collect();
             let more = conflicts.len() - shown.len();
@@ -149,7 +149,7 @@ fn same_plan(one: &Store, other: &Store) -> Result<(), SweepError> {
 }
 
 /// Returns the head of a store of the whole study, derived from that of a chunk.
-fn head(chunk: &Store) -> Result<Head, SweepError> {
+fn head(chunk: &Store) -> Result<StoreHead, SweepError> {
     let mut meta = Vec::new();
     for name in ["study", "file", "text", "plan", "drystone", "all_simulations", "all_configurations", "all_jobs"] {
         meta.push((name, chunk.meta(name)?));
@@ -166,7 +166,7 @@ fn head(chunk: &Store) -> Result<Head, SweepError> {
     };
     let columns = columns().map_err(|e| chunk.fail(e))?;
     let of = |kind: &'static str| columns.iter().filter(move |c| c.1 == kind);
-    Ok(Head {
+    Ok(StoreHead {
         meta,
         parameters: of("parameter").map(|c| (c.0.clone(), c.2.clone())).collect(),
         metrics: of("metric").map(|c| c.0.clone()).collect(),

@@ -28,13 +28,13 @@ mod write;
 
 pub use bracket::BracketRow;
 pub use gather::gather;
-pub use grow::Growth;
+pub use grow::StoreGrowth;
 pub use merge::{Merged, merge};
-pub use query::{Answer, Cell, query};
-pub use read::{Row, Status};
+pub use query::{QueryAnswer, QueryCell, query};
+pub use read::{StoreRow, SweepStatus};
 
 use crate::error::SweepError;
-use crate::{Chunk, Outcome, Plan};
+use crate::{PlanOutcome, SweepChunk, SweepPlan};
 use rusqlite::Connection;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -46,20 +46,20 @@ pub struct Store {
     db: Connection,
     /// Held while the store is open to write. Dropped after the connection: fields drop in order.
     _lock: Option<File>,
-    grown: Option<Growth>,
+    grown: Option<StoreGrowth>,
 }
 
 impl Store {
     /// Opens the store of a plan, or of a chunk of it, to write; makes it where there is none. The
-    /// store of a smaller study grows: see [`Growth`].
+    /// store of a smaller study grows: see [`StoreGrowth`].
     ///
     /// # Errors
     /// Another process writes; the file is no store, or one of another study, chunk or version, or
     /// has results that the plan leaves out; the disk is full. The file stays as it was.
-    pub fn open(path: impl AsRef<Path>, plan: &Plan, chunk: Option<Chunk>) -> Result<Store, SweepError> {
+    pub fn open(path: impl AsRef<Path>, plan: &SweepPlan, chunk: Option<SweepChunk>) -> Result<Store, SweepError> {
         let mut store = Store::locked(path.as_ref())?;
         if store.is_new()? {
-            store.create(&schema::Head::of(plan, chunk))?;
+            store.create(&schema::StoreHead::of(plan, chunk))?;
         } else {
             store.check_version()?;
             store.check_chunk(chunk)?;
@@ -77,7 +77,7 @@ impl Store {
 
     /// Growth of the store when it was opened, where it was of a smaller study.
     #[must_use]
-    pub fn grown(&self) -> Option<Growth> {
+    pub fn grown(&self) -> Option<StoreGrowth> {
         self.grown
     }
 
@@ -117,7 +117,7 @@ impl Store {
 
     /// The outcomes of a plan's simulations, none where nothing was written yet; `None` if the
     /// store is of another plan.
-    pub(crate) fn of_plan(&self, plan: &Plan) -> Result<Option<Vec<Outcome>>, SweepError> {
+    pub(crate) fn of_plan(&self, plan: &SweepPlan) -> Result<Option<Vec<PlanOutcome>>, SweepError> {
         if self.is_new()? {
             return Ok(Some(Vec::new()));
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// A value of an answer.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Cell {
+pub enum QueryCell {
     /// Nothing.
     Null,
     /// A whole number.
@@ -20,18 +20,18 @@ pub enum Cell {
 
 /// The answer to a question.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Answer {
+pub struct QueryAnswer {
     /// Names of the columns, no two the same: a second `wait_mean` is `wait_mean_2`.
     pub columns: Vec<String>,
     /// A value per column in each row.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<QueryCell>>,
 }
 
 /// Asks a store a question in SQL, which cannot change it.
 ///
 /// # Errors
 /// There is no such store, or the question is no valid SELECT.
-pub fn query(path: impl AsRef<Path>, sql: &str) -> Result<Answer, SweepError> {
+pub fn query(path: impl AsRef<Path>, sql: &str) -> Result<QueryAnswer, SweepError> {
     let store = Store::look(path)?;
     let wrong = |e: rusqlite::Error| store.error(format!("the query fails: {e}"));
     let mut statement = store.db.prepare(sql).map_err(wrong)?;
@@ -49,15 +49,15 @@ pub fn query(path: impl AsRef<Path>, sql: &str) -> Result<Answer, SweepError> {
     let width = columns.len();
     let read = |row: &rusqlite::Row<'_>| (0..width).map(|at| Ok(cell(row.get_ref(at)?))).collect();
     let rows = statement.query_map([], read).and_then(Iterator::collect).map_err(wrong)?;
-    Ok(Answer { columns, rows })
+    Ok(QueryAnswer { columns, rows })
 }
 
-fn cell(value: ValueRef<'_>) -> Cell {
+fn cell(value: ValueRef<'_>) -> QueryCell {
     match value {
-        ValueRef::Null => Cell::Null,
-        ValueRef::Integer(value) => Cell::Int(value),
-        ValueRef::Real(value) => Cell::Real(value),
-        ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Blob(bytes) => Cell::Text(format!("{} bytes", bytes.len())),
+        ValueRef::Null => QueryCell::Null,
+        ValueRef::Integer(value) => QueryCell::Int(value),
+        ValueRef::Real(value) => QueryCell::Real(value),
+        ValueRef::Text(text) => QueryCell::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => QueryCell::Text(format!("{} bytes", bytes.len())),
     }
 }

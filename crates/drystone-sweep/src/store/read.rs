@@ -3,7 +3,7 @@
 use super::Store;
 use super::schema::{WorkloadRow, quoted};
 use crate::error::SweepError;
-use crate::{Chunk, Level, Measured, Metric, Outcome, Plan, Study};
+use crate::{DesignLevel, Metric, PlanOutcome, SimulationValues, SweepChunk, SweepPlan, SweepStudy};
 use drystone::metrics::UnknownWord;
 use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// A sweep's progress.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Status {
+pub struct SweepStatus {
     /// The study's name.
     pub study: String,
     /// Its file when the store was made.
@@ -44,7 +44,7 @@ pub struct Status {
 
 /// A result, for analyses.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Row {
+pub struct StoreRow {
     /// Its number.
     pub configuration: i64,
     /// The simulation that it shares with equal ones.
@@ -56,7 +56,7 @@ pub struct Row {
     /// The policy.
     pub policy: String,
     /// The values of the store's parameters.
-    pub point: Vec<Option<Level>>,
+    pub point: Vec<Option<DesignLevel>>,
     /// The values of the store's metrics.
     pub values: Vec<Option<f64>>,
 }
@@ -66,7 +66,7 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read, or was changed by hand.
-    pub fn status(&self) -> Result<Status, SweepError> {
+    pub fn status(&self) -> Result<SweepStatus, SweepError> {
         self.check_results()?;
         let number = |sql: &str| -> Result<u64, SweepError> {
             self.db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|n| n as u64).map_err(|e| self.fail(e))
@@ -82,7 +82,7 @@ impl Store {
             .db
             .query_row("SELECT coalesce(sum(seconds), 0) FROM session", [], |row| row.get(0))
             .map_err(|e| self.fail(e))?;
-        Ok(Status {
+        Ok(SweepStatus {
             study: self.meta("study")?,
             file: self.meta("file")?,
             chunk: self.meta("chunk")?,
@@ -150,8 +150,8 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
-    pub fn study(&self) -> Result<(Study, Option<Chunk>), SweepError> {
-        let study = Study::parse(Path::new(&self.meta("file")?), self.meta("text")?)?;
+    pub fn study(&self) -> Result<(SweepStudy, Option<SweepChunk>), SweepError> {
+        let study = SweepStudy::parse(Path::new(&self.meta("file")?), self.meta("text")?)?;
         let chunk = self.meta("chunk")?;
         let chunk = (!chunk.is_empty()).then(|| chunk.parse().map_err(|e: String| self.error(e))).transpose()?;
         Ok((study, chunk))
@@ -223,7 +223,7 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn rows(&self) -> Result<Vec<Row>, SweepError> {
+    pub fn rows(&self) -> Result<Vec<StoreRow>, SweepError> {
         let (parameters, metrics) = (self.names("parameter")?, self.names("metric")?);
         let labels: Vec<String> = self.workloads()?.into_iter().map(|w| w.label).collect();
         let columns: Vec<String> = parameters.iter().chain(&metrics).map(|name| quoted(name)).collect();
@@ -232,14 +232,14 @@ impl Store {
              WHERE error IS NULL ORDER BY configuration",
             columns.join(", ")
         );
-        let read = || -> rusqlite::Result<Vec<Row>> {
+        let read = || -> rusqlite::Result<Vec<StoreRow>> {
             let mut statement = self.db.prepare(&sql)?;
             let rows = statement.query_map([], |row| {
                 let configuration: i64 = row.get(0)?;
                 let place = (configuration - 1).rem_euclid(labels.len().max(1) as i64) as usize;
                 let point = (0..parameters.len()).map(|at| Ok(level(row.get_ref(4 + at)?)));
                 let values = (0..metrics.len()).map(|at| row.get(4 + parameters.len() + at));
-                Ok(Row {
+                Ok(StoreRow {
                     configuration,
                     simulation: row.get(1)?,
                     case: labels.get(place).cloned().unwrap_or_default(),
@@ -258,7 +258,7 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read or is not one of this plan.
-    pub fn outcomes(&self, plan: &Plan) -> Result<Vec<Outcome>, SweepError> {
+    pub fn outcomes(&self, plan: &SweepPlan) -> Result<Vec<PlanOutcome>, SweepError> {
         if self.meta("plan")? != plan.hash {
             return Err(self.error("holds results of another plan"));
         }
@@ -271,19 +271,19 @@ impl Store {
                 && !again.contains(&simulated.id)
             {
                 let weeks = metrics.iter().map(|metric| self.weeks(simulated.id, metric)).collect::<Result<_, _>>()?;
-                let measured = Measured { values: rows[at].values.clone(), weeks, error: None };
-                outcomes.push(Outcome { place, measured });
+                let measured = SimulationValues { values: rows[at].values.clone(), weeks, error: None };
+                outcomes.push(PlanOutcome { place, measured });
             }
         }
         Ok(outcomes)
     }
 }
 
-fn level(value: ValueRef<'_>) -> Option<Level> {
+fn level(value: ValueRef<'_>) -> Option<DesignLevel> {
     match value {
         ValueRef::Null | ValueRef::Blob(_) => None,
-        ValueRef::Integer(value) => Some(Level::Int(value)),
-        ValueRef::Real(value) => Some(Level::Real(value)),
-        ValueRef::Text(text) => Some(Level::Text(String::from_utf8_lossy(text).into_owned())),
+        ValueRef::Integer(value) => Some(DesignLevel::Int(value)),
+        ValueRef::Real(value) => Some(DesignLevel::Real(value)),
+        ValueRef::Text(text) => Some(DesignLevel::Text(String::from_utf8_lossy(text).into_owned())),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Store;
 use crate::error::SweepError;
-use crate::{Chunk, Level, Plan, VERSION};
+use crate::{DesignLevel, SweepChunk, SweepPlan, VERSION};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 use std::fs::{File, TryLockError};
 use std::io::Read;
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Names and values in the head of a store.
 #[derive(Clone, Debug)]
-pub(super) struct Head {
+pub(super) struct StoreHead {
     pub(super) meta: Vec<(&'static str, String)>,
     /// Columns of `result` for parameters, with their types.
     pub(super) parameters: Vec<(String, String)>,
@@ -46,8 +46,8 @@ pub(super) struct WorkloadRow {
     pub(super) given: String,
 }
 
-impl Head {
-    pub(super) fn of(plan: &Plan, chunk: Option<Chunk>) -> Head {
+impl StoreHead {
+    pub(super) fn of(plan: &SweepPlan, chunk: Option<SweepChunk>) -> StoreHead {
         let places: Vec<usize> = plan.places(chunk).collect();
         let configurations: usize = places.iter().map(|&p| plan.simulations[p].configurations.len()).sum();
         let meta = vec![
@@ -85,18 +85,18 @@ impl Head {
                 given: case.given.settings.clone(),
             })
             .collect();
-        Head { meta, parameters, metrics: plan.metrics.iter().map(ToString::to_string).collect(), workloads }
+        StoreHead { meta, parameters, metrics: plan.metrics.iter().map(ToString::to_string).collect(), workloads }
     }
 }
 
 /// The type of the values of a parameter.
-fn column_type(plan: &Plan, at: usize) -> String {
+fn column_type(plan: &SweepPlan, at: usize) -> String {
     let (mut whole, mut number) = (true, true);
     for configuration in &plan.configurations {
         match configuration.point[at] {
-            None | Some(Level::Int(_)) => {}
-            Some(Level::Real(_)) => whole = false,
-            Some(Level::Text(_) | Level::Bool(_)) => (whole, number) = (false, false),
+            None | Some(DesignLevel::Int(_)) => {}
+            Some(DesignLevel::Real(_)) => whole = false,
+            Some(DesignLevel::Text(_) | DesignLevel::Bool(_)) => (whole, number) = (false, false),
         }
     }
     let name = if whole {
@@ -194,7 +194,7 @@ fn first_difference(before: &str, now: &str) -> String {
 }
 
 /// Makes the tables of a store, with what it says of itself.
-pub(super) fn lay_out(transaction: &Transaction<'_>, head: &Head) -> rusqlite::Result<()> {
+pub(super) fn lay_out(transaction: &Transaction<'_>, head: &StoreHead) -> rusqlite::Result<()> {
     let columns: Vec<String> = head
         .parameters
         .iter()
@@ -259,7 +259,7 @@ impl Store {
     }
 
     /// Lays out a new store, in one transaction.
-    pub(super) fn create(&self, head: &Head) -> Result<(), SweepError> {
+    pub(super) fn create(&self, head: &StoreHead) -> Result<(), SweepError> {
         let make = || -> rusqlite::Result<()> {
             let transaction = self.db.unchecked_transaction()?;
             lay_out(&transaction, head)?;
@@ -311,7 +311,7 @@ impl Store {
     }
 
     /// Checks that it holds this chunk, or the whole study where that is wanted.
-    pub(super) fn check_chunk(&self, chunk: Option<Chunk>) -> Result<(), SweepError> {
+    pub(super) fn check_chunk(&self, chunk: Option<SweepChunk>) -> Result<(), SweepError> {
         let wanted = chunk.map_or(String::new(), |c| c.to_string());
         let has = self.meta("chunk")?;
         if has == wanted {
@@ -322,7 +322,7 @@ impl Store {
     }
 
     /// Refuses a plan whose workloads have other jobs than those of the same names here.
-    pub(super) fn check_logs(&self, plan: &Plan) -> Result<(), SweepError> {
+    pub(super) fn check_logs(&self, plan: &SweepPlan) -> Result<(), SweepError> {
         for row in self.workloads()? {
             if let Some(case) = plan.cases.iter().find(|case| case.label() == row.label)
                 && case.hash != row.hash
@@ -343,7 +343,7 @@ impl Store {
 
     /// The error of a plan that has no place for what is here: why, and where the study files
     /// differ.
-    pub(super) fn other_study(&self, plan: &Plan, why: &str) -> Result<SweepError, SweepError> {
+    pub(super) fn other_study(&self, plan: &SweepPlan, why: &str) -> Result<SweepError, SweepError> {
         Ok(self.error(format!(
             "holds another study, `{}` from {} ({} configurations; this one has {}{}): {why}; begin another store with --store, \
              or move this one away",

@@ -2,7 +2,7 @@
 
 use super::{Store, weeks};
 use crate::error::SweepError;
-use crate::{Level, Measured, Outcome, Plan, build};
+use crate::{DesignLevel, PlanOutcome, SimulationValues, SweepPlan, build};
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params, params_from_iter};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read or written.
-    pub fn done(&mut self, plan: &Plan) -> Result<BTreeSet<usize>, SweepError> {
+    pub fn done(&mut self, plan: &SweepPlan) -> Result<BTreeSet<usize>, SweepError> {
         let recorded = || -> rusqlite::Result<BTreeMap<i64, usize>> {
             self.db.execute("DELETE FROM result WHERE error IS NOT NULL", [])?;
             let mut statement = self.db.prepare(
@@ -42,7 +42,7 @@ impl Store {
     ///
     /// # Errors
     /// The disk is full, or a simulation was recorded before; nothing is recorded then.
-    pub fn record(&mut self, plan: &Plan, outcomes: &[Outcome]) -> Result<(), SweepError> {
+    pub fn record(&mut self, plan: &SweepPlan, outcomes: &[PlanOutcome]) -> Result<(), SweepError> {
         let mut write = || -> rusqlite::Result<()> {
             let transaction = self.db.transaction()?;
             for outcome in outcomes {
@@ -93,7 +93,7 @@ pub(super) fn replace(transaction: &Transaction<'_>, simulation: i64) -> rusqlit
 }
 
 /// The row of a configuration, as a build of the program found it.
-pub(super) fn row(plan: &Plan, place: usize, measured: &Measured, build: &str) -> Vec<Value> {
+pub(super) fn row(plan: &SweepPlan, place: usize, measured: &SimulationValues, build: &str) -> Vec<Value> {
     let configuration = &plan.configurations[place];
     let simulated = &plan.simulations[configuration.simulation];
     let case = &plan.cases[configuration.case];
@@ -119,9 +119,9 @@ pub(super) fn row(plan: &Plan, place: usize, measured: &Measured, build: &str) -
     ];
     row.extend(configuration.point.iter().map(|level| match level {
         None => Value::Null,
-        Some(Level::Int(value)) => Value::Integer(*value),
-        Some(Level::Real(value)) => Value::Real(*value),
-        Some(text @ (Level::Text(_) | Level::Bool(_))) => Value::Text(text.to_string()),
+        Some(DesignLevel::Int(value)) => Value::Integer(*value),
+        Some(DesignLevel::Real(value)) => Value::Real(*value),
+        Some(text @ (DesignLevel::Text(_) | DesignLevel::Bool(_))) => Value::Text(text.to_string()),
     }));
     row.extend(measured.values.iter().map(|&value| Value::from(value)));
     row.push(measured.error.clone().into());

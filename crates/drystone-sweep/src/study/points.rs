@@ -1,8 +1,8 @@
 //! Policies of a study file: texts with places for parameters, and the points that go there.
 
 use super::raw::{RawPolicy, RawRange};
-use super::{PolicyEntry, RESERVED, Reader};
-use crate::design::{Level, Range, Sampling};
+use super::{PolicyEntry, RESERVED, StudyReader};
+use crate::design::{DesignLevel, Range, Sampling};
 use crate::error::SweepError;
 use drystone::metrics::Metric;
 use drystone::policy::PolicySpec;
@@ -13,7 +13,7 @@ use toml::{Spanned, Value};
 /// No more points than this: beyond it a study file is a mistake.
 const MOST: usize = 1_000_000;
 
-impl Reader<'_> {
+impl StudyReader<'_> {
     pub(super) fn policy(&self, raw: &Spanned<RawPolicy>, seed: u64) -> Result<PolicyEntry, SweepError> {
         let (span, raw) = (raw.span(), raw.as_ref());
         let template = raw.policy.as_ref();
@@ -83,7 +83,7 @@ impl Reader<'_> {
         &self,
         raw: &RawPolicy,
         points: &[BTreeMap<Spanned<String>, Spanned<Value>>],
-    ) -> Result<(Vec<String>, Vec<Vec<Level>>), SweepError> {
+    ) -> Result<(Vec<String>, Vec<Vec<DesignLevel>>), SweepError> {
         let at = raw.policy.span();
         if !raw.parameters.is_empty() || raw.samples.is_some() {
             return Err(self.error(at, "a policy has `points` or `parameters`, not both"));
@@ -116,7 +116,7 @@ impl Reader<'_> {
         raw: &RawPolicy,
         span: Bytes<usize>,
         seed: u64,
-    ) -> Result<(Vec<String>, Vec<Vec<Level>>), SweepError> {
+    ) -> Result<(Vec<String>, Vec<Vec<DesignLevel>>), SweepError> {
         let (mut names, mut ranges) = (Vec::new(), Vec::new());
         for (key, value) in in_order(&raw.parameters) {
             names.push(self.name(key)?);
@@ -208,16 +208,18 @@ impl Reader<'_> {
             return Err(self.error(span, format!("the range has more than {MOST} values")));
         }
         match (whole, &raw.step, step) {
-            ((Some(from), Some(to)), None, _) if !raw.log => Ok(Range::Levels((from..=to).map(Level::Int).collect())),
+            ((Some(from), Some(to)), None, _) if !raw.log => {
+                Ok(Range::Levels((from..=to).map(DesignLevel::Int).collect()))
+            }
             ((Some(from), Some(to)), Some(Value::Integer(step)), _) => {
                 let step = usize::try_from(*step).unwrap_or(1);
-                Ok(Range::Levels((from..=to).step_by(step).map(Level::Int).collect()))
+                Ok(Range::Levels((from..=to).step_by(step).map(DesignLevel::Int).collect()))
             }
             (_, Some(_), Some(step)) => {
                 // Counted, not added up, and cleaned of binary fractions: 0.1, 0.2, 0.3.
                 let count = ((to - from) / step + 1e-9).floor() as usize;
                 let value = |i: usize| format!("{:.9}", from + step * i as f64).parse().unwrap_or(from);
-                Ok(Range::Levels((0..=count).map(|i| Level::Real(value(i))).collect()))
+                Ok(Range::Levels((0..=count).map(|i| DesignLevel::Real(value(i))).collect()))
             }
             // Parameters that take whole numbers take no others.
             ((Some(from), Some(to)), ..) => Ok(Range::Whole { from, to }),

@@ -1,7 +1,7 @@
 //! A study's file as it is written, before anything in it is looked at.
 
 use super::FileEntry;
-use drystone::generate::Model;
+use drystone::generate::WorkloadModel;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ pub(super) struct RawGenerate {
     pub(super) load: Option<f64>,
     pub(super) users: Option<u32>,
     pub(super) max_estimate: Option<i64>,
-    pub(super) model: Option<Model>,
+    pub(super) model: Option<WorkloadModel>,
 }
 
 #[derive(Deserialize)]

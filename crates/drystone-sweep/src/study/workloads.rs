@@ -1,30 +1,30 @@
 //! Workloads of a study file: logs or generators, how they are cleaned, and what is done with them.
 
 use super::raw::{RawGenerate, RawStudy, RawWorkload};
-use super::{Reader, Source, SubmitSlice, WorkloadEntry};
+use super::{StudyReader, SubmitSlice, WorkloadEntry, WorkloadSource};
 use crate::design::Range;
 use crate::error::SweepError;
 use drystone::experiment;
-use drystone::generate::{Habits, Length, Params};
-use drystone::log::clean::{Options, Study as Published};
-use drystone::log::transform::Factor;
-use drystone::metrics::Selection;
+use drystone::generate::{Habits, Params, WorkloadLength};
+use drystone::log::clean::{CleaningOptions, CleaningStudy as Published};
+use drystone::log::transform::LoadFactor;
+use drystone::metrics::JobSelection;
 use drystone::model::{Span as Seconds, TIME_LIMIT, Time};
 use drystone_advise::ChangeList;
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
 
-impl Reader<'_> {
+impl StudyReader<'_> {
     pub(super) fn workload(
         &self,
         raw: &Spanned<RawWorkload>,
         study: &RawStudy,
-        trim: Option<Selection>,
+        trim: Option<JobSelection>,
     ) -> Result<WorkloadEntry, SweepError> {
         let (span, raw) = (raw.span(), raw.as_ref());
         let source = match (&raw.file, &raw.generate) {
-            (Some(file), None) => Source::Log(file.as_ref().clone()),
-            (None, Some(generate)) => Source::Generated(Box::new(self.generated(generate)?)),
+            (Some(file), None) => WorkloadSource::Log(file.as_ref().clone()),
+            (None, Some(generate)) => WorkloadSource::Generated(Box::new(self.generated(generate)?)),
             _ => return Err(self.error(span, "a workload needs either `file` or `generate`")),
         };
         let published: Option<Published> = match &raw.published {
@@ -43,12 +43,12 @@ impl Reader<'_> {
         let excess = raw.excess.as_ref().or(study.excess.as_ref()).map(|value| self.excess(value)).transpose()?;
         let name = match (&raw.name, &source) {
             (Some(name), _) => name.clone(),
-            (None, Source::Log(file)) => drystone::log::title(file),
-            (None, Source::Generated(_)) => "generated".to_string(),
+            (None, WorkloadSource::Log(file)) => drystone::log::title(file),
+            (None, WorkloadSource::Generated(_)) => "generated".to_string(),
         };
         let warm_start = self.warm_start(raw)?;
         let from_log = raw.circumstances.is_some() || raw.feedback || warm_start.is_some();
-        if from_log && matches!(source, Source::Generated(_)) {
+        if from_log && matches!(source, WorkloadSource::Generated(_)) {
             let problem = "`circumstances`, `warm-start` and `feedback` need a log: give `file` instead of `generate`";
             return Err(self.error(span, problem));
         }
@@ -99,8 +99,8 @@ impl Reader<'_> {
     fn generated(&self, raw: &Spanned<RawGenerate>) -> Result<Params, SweepError> {
         let (span, raw) = (raw.span(), raw.as_ref());
         let length = match (raw.jobs, raw.days) {
-            (Some(jobs), None) => Length::Jobs(jobs),
-            (None, Some(days)) => Length::Span(Seconds(i64::from(days) * Seconds::DAY.0)),
+            (Some(jobs), None) => WorkloadLength::Jobs(jobs),
+            (None, Some(days)) => WorkloadLength::Span(Seconds(i64::from(days) * Seconds::DAY.0)),
             _ => return Err(self.error(span, "`generate` needs either `jobs` or `days`")),
         };
         let plain = Params::new(raw.procs, 1);
@@ -119,9 +119,9 @@ impl Reader<'_> {
     /// The options of a study with changes, each checked where it stands.
     pub(super) fn cleaning(
         &self,
-        base: Options,
+        base: CleaningOptions,
         changes: &BTreeMap<Spanned<String>, Spanned<Value>>,
-    ) -> Result<Options, SweepError> {
+    ) -> Result<CleaningOptions, SweepError> {
         let mut options = base;
         for (key, value) in changes {
             let name = key.as_ref().as_str();
@@ -148,7 +148,7 @@ impl Reader<'_> {
         Ok(options)
     }
 
-    pub(super) fn loads(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<Factor>>, SweepError> {
+    pub(super) fn loads(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<LoadFactor>>, SweepError> {
         let Some(raw) = raw else { return Ok(vec![None]) };
         let one = |value: &Value| match value {
             Value::Integer(_) | Value::Float(_) | Value::String(_) => {
@@ -165,7 +165,7 @@ impl Reader<'_> {
         match raw.as_ref() {
             Value::Array(values) if values.is_empty() => Err(self.error(raw.span(), "`load` is empty")),
             Value::Array(values) => {
-                let loads: Vec<Option<Factor>> = values.iter().map(one).collect::<Result<_, _>>()?;
+                let loads: Vec<Option<LoadFactor>> = values.iter().map(one).collect::<Result<_, _>>()?;
                 self.once("load", raw.span(), loads.iter().flatten().map(|load| load.as_f64()).collect())?;
                 Ok(loads)
             }

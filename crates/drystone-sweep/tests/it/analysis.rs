@@ -1,20 +1,20 @@
 //! Rankings and fronts, computed by hand.
 
-use drystone_sweep::analysis::{Candidate, Choice, Front, Ranking, Subspace, Table};
-use drystone_sweep::{Level, Measured, Metric, Outcome, Plan, Store, Study};
+use drystone_sweep::analysis::{CandidateTable, CaseSelection, Front, Ranking, StudyCandidate, Subspace};
+use drystone_sweep::{DesignLevel, Metric, PlanOutcome, SimulationValues, Store, SweepPlan, SweepStudy};
 use std::path::Path;
 
-fn table(metrics: &[&str], cases: &[&str], values: &[&[f64]]) -> Table {
-    let candidates = values.iter().enumerate().map(|(at, values)| Candidate {
+fn table(metrics: &[&str], cases: &[&str], values: &[&[f64]]) -> CandidateTable {
+    let candidates = values.iter().enumerate().map(|(at, values)| StudyCandidate {
         number: at + 1,
         name: "p".to_string(),
         policy: format!("p{}", at + 1),
         policies: Vec::new(),
-        point: vec![Some(Level::Int(at as i64 + 1))],
+        point: vec![Some(DesignLevel::Int(at as i64 + 1))],
         values: values.to_vec(),
         simulations: vec![at as i64 + 1; cases.len()],
     });
-    Table {
+    CandidateTable {
         parameters: vec!["size".to_string()],
         metrics: metrics.iter().map(|m| m.parse::<Metric>().expect("a metric")).collect(),
         cases: cases.iter().map(|c| (*c).to_string()).collect(),
@@ -136,7 +136,7 @@ fn who_shares_a_rank_shares_a_bin_and_bins_are_merged_by_what_is_in_them() {
     let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
     let mut table = table(&["wait_mean"], &["a"], &values);
     for (at, candidate) in table.candidates.iter_mut().enumerate() {
-        candidate.point = vec![Some(Level::Int(if at < 12 { 1 } else { 3 }))];
+        candidate.point = vec![Some(DesignLevel::Int(if at < 12 { 1 } else { 3 }))];
     }
     let distribution = Ranking::of(&table).distributions(&table).remove(0);
     let counts: Vec<usize> = distribution.configurations.clone();
@@ -156,7 +156,7 @@ fn words_stay_by_themselves() {
     let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
     let mut table = table(&["wait_mean"], &["a"], &values);
     for (at, candidate) in table.candidates.iter_mut().enumerate().filter(|(at, _)| *at >= 12) {
-        candidate.point = vec![Some(Level::Text(format!("w{at}")))];
+        candidate.point = vec![Some(DesignLevel::Text(format!("w{at}")))];
     }
     let distribution = Ranking::of(&table).distributions(&table).remove(0).grouped();
     let names: Vec<&str> = distribution.shares.iter().map(|s| s.value.as_str()).collect();
@@ -174,15 +174,15 @@ fn the_last_bit_makes_nobody_better() {
     let path = dir.path().join("study.db");
     let text = "metrics = [\"accuracy\"]\n[[workload]]\ngenerate = { procs = 4, jobs = 3, load = 0.5 }\n[[policy]]\n\
         policy = \"easy(reserve={k})\"\n[policy.parameters]\nk = [1, 2, 3]\n";
-    let study = Study::parse(Path::new("study.toml"), text.to_string()).expect("a study");
-    let plan = Plan::of(&study, None).expect("a plan");
+    let study = SweepStudy::parse(Path::new("study.toml"), text.to_string()).expect("a study");
+    let plan = SweepPlan::of(&study, None).expect("a plan");
     let mut store = Store::open(&path, &plan, None).expect("a store");
-    let of = |place: usize, value: f64| Outcome {
+    let of = |place: usize, value: f64| PlanOutcome {
         place,
-        measured: Measured { values: vec![Some(value)], weeks: Vec::new(), error: None },
+        measured: SimulationValues { values: vec![Some(value)], weeks: Vec::new(), error: None },
     };
     store.record(&plan, &[of(0, near[0]), of(1, near[1]), of(2, 0.2)]).expect("recorded");
-    let table = Table::of(&store, &Choice::default()).expect("a table");
+    let table = CandidateTable::of(&store, &CaseSelection::default()).expect("a table");
     let ranks: Vec<usize> = Ranking::of(&table).ranked.iter().map(|r| r.rank).collect();
     assert_eq!(ranks, [1, 1, 3]);
     assert_eq!(Front::of(&table).members.len(), 2);
@@ -198,26 +198,26 @@ fn a_policy_is_called_what_it_was_where_it_was_simulated() {
         generate = { procs = 4, jobs = 3, load = 0.5 }\n[[workload]]\nname = \"b\"\n\
         generate = { procs = 4, jobs = 3, load = 0.5 }\n[[policy]]\npolicy = \"easy(predict=recent({n}))\"\n\
         [policy.parameters]\nn = [1, 2]\n";
-    let study = Study::parse(Path::new("study.toml"), text.to_string()).expect("a study");
-    let plan = Plan::of(&study, None).expect("a plan");
+    let study = SweepStudy::parse(Path::new("study.toml"), text.to_string()).expect("a study");
+    let plan = SweepPlan::of(&study, None).expect("a plan");
     let mut store = Store::open(&path, &plan, None).expect("a store");
-    let of = |place: usize| Outcome {
+    let of = |place: usize| PlanOutcome {
         place,
-        measured: Measured { values: vec![Some(10.0 + place as f64)], weeks: Vec::new(), error: None },
+        measured: SimulationValues { values: vec![Some(10.0 + place as f64)], weeks: Vec::new(), error: None },
     };
     store.record(&plan, &(0..4).map(of).collect::<Vec<_>>()).expect("recorded");
-    let table = Table::of(&store, &Choice::default()).expect("a table");
+    let table = CandidateTable::of(&store, &CaseSelection::default()).expect("a table");
     assert_eq!(table.candidates[0].policy, "easy(predict=recent(1))");
     assert_eq!(table.candidates[0].policies, ["easy@tsafrir2007(predict=recent(1))", "easy(predict=recent(1))"]);
     let ranking = Ranking::of(&table);
     let bests: Vec<&str> = ranking.tests.iter().map(|t| t.policy.as_str()).collect();
     assert_eq!(bests, ["easy@tsafrir2007(predict=recent(1))", "easy(predict=recent(1))"]);
-    let alone = Choice { workloads: vec!["a".to_string()], ..Choice::default() };
-    let alone = Table::of(&store, &alone).expect("a table");
+    let alone = CaseSelection { workloads: vec!["a".to_string()], ..CaseSelection::default() };
+    let alone = CandidateTable::of(&store, &alone).expect("a table");
     assert_eq!(alone.candidates[1].policy, "easy@tsafrir2007(predict=recent(2))");
     assert!(alone.candidates[1].policies.is_empty());
-    let twice = Choice { metrics: vec!["wait_mean".to_string(); 2], ..Choice::default() };
-    assert!(Table::of(&store, &twice).is_err_and(|e| e.to_string().contains("given twice")));
+    let twice = CaseSelection { metrics: vec!["wait_mean".to_string(); 2], ..CaseSelection::default() };
+    assert!(CandidateTable::of(&store, &twice).is_err_and(|e| e.to_string().contains("given twice")));
 }
 
 #[test]

@@ -1,21 +1,21 @@
 //! Platforms and priorities of studies.
 
 use drystone::experiment::Experiment;
-use drystone::metrics::Config;
-use drystone_sweep::{Plan, Study, SweepError, simulate};
+use drystone::metrics::MetricsConfig;
+use drystone_sweep::{SweepError, SweepPlan, SweepStudy, simulate};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 const WORKLOAD: &str = "[[workload]]\ngenerate = { procs = 32, jobs = 400, load = 1.2 }\n";
 const POLICIES: &str = "[[policy]]\npolicy = \"ss\"\n[[policy]]\npolicy = \"slack\"\n[[policy]]\npolicy = \"easy\"\n";
 
-fn plan(directory: &Path, files: &str, policies: &str) -> Result<Plan, SweepError> {
-    let study = Study::parse(&directory.join("study.toml"), format!("{WORKLOAD}{files}{policies}"))?;
-    Plan::of(&study, None)
+fn plan(directory: &Path, files: &str, policies: &str) -> Result<SweepPlan, SweepError> {
+    let study = SweepStudy::parse(&directory.join("study.toml"), format!("{WORKLOAD}{files}{policies}"))?;
+    SweepPlan::of(&study, None)
 }
 
 /// The mean waits under `ss`, `slack` and `easy`.
-fn waits(plan: &Plan) -> Vec<f64> {
+fn waits(plan: &SweepPlan) -> Vec<f64> {
     let never = AtomicBool::new(false);
     let wait = |place| {
         let measured = simulate(plan, place, &never).expect("nothing stops it");
@@ -110,12 +110,12 @@ fn excessive_waits_are_metrics() {
             "metrics = [\"excess_jobs\", \"excess_total\", \"excess_mean\"]\n{WORKLOAD}excess = {excess}\n\
              [[policy]]\npolicy = \"{policy}\"\n"
         );
-        let study = Study::parse(&dir.path().join("study.toml"), text).expect("a study");
-        Plan::of(&study, None).expect("a plan")
+        let study = SweepStudy::parse(&dir.path().join("study.toml"), text).expect("a study");
+        SweepPlan::of(&study, None).expect("a plan")
     };
-    let measured = |plan: &Plan| simulate(plan, 0, &AtomicBool::new(false)).expect("nothing stops it").values;
-    let waits = |plan: &Plan, policy: &str| {
-        let config = Config { keep_jobs: true, ..Config::light() };
+    let measured = |plan: &SweepPlan| simulate(plan, 0, &AtomicBool::new(false)).expect("nothing stops it").values;
+    let waits = |plan: &SweepPlan, policy: &str| {
+        let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
         let policy = policy.parse().expect("a policy");
         let experiment = Experiment::new(&policy, &plan.cases[0].workload).measuring(config);
         let rows = experiment.run(&mut ()).expect("sound").expect("not cancelled").report.jobs.expect("rows");
@@ -148,7 +148,7 @@ fn thresholds_and_metrics_go_together() {
         (format!("metrics = [\"excess_total\"]\nexcess = -1\n{WORKLOAD}"), "`excess` is a number of seconds"),
         (format!("metrics = [\"excess_total\"]\nexcess = \"longest\"\n{WORKLOAD}"), "`excess` is a number of seconds"),
     ] {
-        let read = Study::parse(Path::new("study.toml"), format!("{text}[[policy]]\npolicy = \"easy\"\n"));
+        let read = SweepStudy::parse(Path::new("study.toml"), format!("{text}[[policy]]\npolicy = \"easy\"\n"));
         let error = read.expect_err(problem).to_string();
         assert!(error.contains(problem), "{error}");
     }

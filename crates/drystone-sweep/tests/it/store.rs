@@ -1,8 +1,9 @@
 //! Stores: complete, transactional, refused where they do not fit.
 
-use drystone_sweep::analysis::{Choice, Table};
+use drystone_sweep::analysis::{CandidateTable, CaseSelection};
 use drystone_sweep::{
-    Chunk, Executor, Level, Outcome, Plan, Store, Study, SweepError, Threads, carry_out, merge, query,
+    DesignLevel, Executor, PlanOutcome, Store, SweepChunk, SweepError, SweepPlan, SweepStudy, Threads, carry_out,
+    merge, query,
 };
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -14,17 +15,18 @@ const STUDY: &str = "seeds = [1, 2]\nmetrics = [\"wait_mean\", \"bounded_slowdow
     [[policy]]\npolicy = \"easy(predict=recent({size},metric={metric}),backfill={backfill})\"\n\
     [policy.parameters]\nsize = { from = 1, to = 3 }\nmetric = [\"average\", \"median\"]\nbackfill = [\"fcfs\", \"sjf\"]\n";
 
-fn plan() -> Plan {
-    Plan::of(&Study::parse(Path::new("study.toml"), STUDY.to_string()).expect("a study"), None).expect("a plan")
+fn plan() -> SweepPlan {
+    SweepPlan::of(&SweepStudy::parse(Path::new("study.toml"), STUDY.to_string()).expect("a study"), None)
+        .expect("a plan")
 }
 
-fn complete(path: &Path, plan: &Plan, chunk: Option<Chunk>, threads: usize) {
+fn complete(path: &Path, plan: &SweepPlan, chunk: Option<SweepChunk>, threads: usize) {
     let mut store = Store::open(path, plan, chunk).expect("a store");
     let done = carry_out(plan, &mut store, &Threads(threads), &AtomicBool::new(false), &mut |_| {}).expect("done");
     assert_eq!((done.left, done.failed), (0, 0));
 }
 
-fn results(path: &Path) -> drystone_sweep::Answer {
+fn results(path: &Path) -> drystone_sweep::QueryAnswer {
     query(path, "SELECT * FROM result ORDER BY configuration").expect("results")
 }
 
@@ -34,8 +36,8 @@ fn paths(dir: &TempDir, names: &[&str]) -> Vec<PathBuf> {
 
 #[test]
 fn results_are_those_of_single_simulations_on_any_number_of_threads() {
-    use drystone::engine::{Replay, Simulation};
-    use drystone::metrics::{Collector, Config, Scope};
+    use drystone::engine::{Simulation, WorkloadReplay};
+    use drystone::metrics::{Collector, MetricsConfig, Scope};
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
     let [one, three] = [1, 3].map(|threads| {
         let path = dir.path().join(format!("{threads}.db"));
@@ -48,15 +50,17 @@ fn results_are_those_of_single_simulations_on_any_number_of_threads() {
     for (row, configuration) in rows.iter().zip(&plan.configurations) {
         // The configuration's own policy, not the equal one that was simulated for it.
         let workload = &plan.cases[configuration.case].workload;
-        let mut collector = Collector::new(Scope::of(workload), Config::default());
+        let mut collector = Collector::new(Scope::of(workload), MetricsConfig::default());
         let scheduler = configuration.policy.scheduler();
-        Simulation::new(workload.machine(), scheduler, Replay::new(workload)).run(&mut collector).expect("runs");
+        Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(workload))
+            .run(&mut collector)
+            .expect("runs");
         let report = collector.finish();
         let expected =
             [report.measures.wait.mean, report.measures.bounded_slowdown.mean, report.machine.period_utilisation];
         assert_eq!(row.values, expected, "{}", row.policy);
         assert_eq!(row.policy, configuration.policy.to_string());
-        assert!(matches!(row.point[0], Some(Level::Int(1..=3))));
+        assert!(matches!(row.point[0], Some(DesignLevel::Int(1..=3))));
     }
     // Sizes 1 and 2 do not tell average from median: 2 × 2 × 2 of 24 are saved.
     assert_eq!((plan.simulations.len(), plan.saved()), (16, 8));
@@ -90,10 +94,10 @@ struct Fails(usize);
 impl Executor for Fails {
     fn execute(
         &self,
-        plan: &Plan,
+        plan: &SweepPlan,
         todo: &[usize],
         cancel: &AtomicBool,
-        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+        accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
         Threads(1).execute(plan, &todo[..self.0.min(todo.len())], cancel, accept)?;
         Err(SweepError::Process { problem: "the cluster is gone".to_string() })
@@ -127,10 +131,10 @@ struct CancelledAfter(usize);
 impl Executor for CancelledAfter {
     fn execute(
         &self,
-        plan: &Plan,
+        plan: &SweepPlan,
         todo: &[usize],
         cancel: &AtomicBool,
-        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+        accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
         let (before, after) = todo.split_at(self.0);
         Threads(1).execute(plan, before, cancel, accept)?;
@@ -202,12 +206,13 @@ fn stores_of_other_versions_studies_and_logs_are_refused_and_stay_as_they_are() 
 }
 
 /// The plan of a study's text.
-fn plan_of(text: &str) -> Plan {
-    Plan::of(&Study::parse(Path::new("study.toml"), text.to_string()).expect("a study"), None).expect("a plan")
+fn plan_of(text: &str) -> SweepPlan {
+    SweepPlan::of(&SweepStudy::parse(Path::new("study.toml"), text.to_string()).expect("a study"), None)
+        .expect("a plan")
 }
 
 /// Results and sums per week of a store, without their authors and dates.
-fn contents(path: &Path) -> [drystone_sweep::Answer; 2] {
+fn contents(path: &Path) -> [drystone_sweep::QueryAnswer; 2] {
     let weeks = "SELECT simulation, metric, hex(sums) FROM week ORDER BY simulation, metric";
     [results(path), query(path, weeks).expect("sums")]
 }
@@ -288,9 +293,9 @@ fn a_study_that_leaves_results_out_is_refused_and_the_store_stays_as_it_is() {
         assert_eq!(std::fs::read(&path).expect("bytes"), before, "{text}");
     }
     let chunk = dir.path().join("chunk.db");
-    complete(&chunk, &plan, Some(Chunk { k: 1, n: 2 }), 1);
+    complete(&chunk, &plan, Some(SweepChunk { k: 1, n: 2 }), 1);
     let larger = plan_of(&STUDY.replace("to = 3 }", "to = 4 }"));
-    let error = Store::open(&chunk, &larger, Some(Chunk { k: 1, n: 2 })).expect_err("a chunk").to_string();
+    let error = Store::open(&chunk, &larger, Some(SweepChunk { k: 1, n: 2 })).expect_err("a chunk").to_string();
     assert!(error.contains("a chunk has the numbers of its study"), "{error}");
 }
 
@@ -301,7 +306,7 @@ fn chunks_merge_into_the_whole() {
     complete(&whole, &plan, None, 1);
     let chunks = paths(&dir, &["1.db", "2.db", "3.db"]);
     for (k, path) in (1..).zip(&chunks) {
-        complete(path, &plan, Some(Chunk { k, n: 3 }), 1);
+        complete(path, &plan, Some(SweepChunk { k, n: 3 }), 1);
     }
     let rows: usize = chunks.iter().map(|path| results(path).rows.len()).sum();
     assert_eq!(rows, 24, "every result is in one chunk");
@@ -330,8 +335,8 @@ fn chunks_merge_into_the_whole() {
 fn conflicts_are_found_and_nothing_is_merged() {
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
     let all = paths(&dir, &["a.db", "b.db", "c.db"]);
-    complete(&all[0], &plan, Some(Chunk { k: 1, n: 2 }), 1);
-    complete(&all[1], &plan, Some(Chunk { k: 2, n: 2 }), 1);
+    complete(&all[0], &plan, Some(SweepChunk { k: 1, n: 2 }), 1);
+    complete(&all[1], &plan, Some(SweepChunk { k: 2, n: 2 }), 1);
     std::fs::copy(&all[0], &all[2]).expect("copied");
     let forge = "UPDATE result SET wait_mean = wait_mean + 1 WHERE configuration = 1";
     Connection::open(&all[2]).and_then(|db| db.execute_batch(forge)).expect("forged");
@@ -348,9 +353,10 @@ fn conflicts_are_found_and_nothing_is_merged() {
     assert_eq!(merge(&into, &all[..2]).expect("merged").missing, 0);
     // Another study does not merge.
     let other = STUDY.replace("to = 3", "to = 4");
-    let other = Study::parse(Path::new("study.toml"), other).and_then(|s| Plan::of(&s, None)).expect("a plan");
+    let other =
+        SweepStudy::parse(Path::new("study.toml"), other).and_then(|s| SweepPlan::of(&s, None)).expect("a plan");
     let path = dir.path().join("other.db");
-    complete(&path, &other, Some(Chunk { k: 1, n: 2 }), 1);
+    complete(&path, &other, Some(SweepChunk { k: 1, n: 2 }), 1);
     let error = merge(&into, &[path]).expect_err("another study").to_string();
     assert!(error.contains("only chunks of one study merge"), "{error}");
     let error = merge(&into, std::slice::from_ref(&into)).expect_err("itself").to_string();
@@ -390,7 +396,7 @@ fn stores_that_were_changed_are_told() {
         let store = Store::look(&path).expect("a store");
         for error in [
             store.status().map(drop).expect_err("told"),
-            Table::of(&store, &Choice::default()).map(drop).expect_err("told"),
+            CandidateTable::of(&store, &CaseSelection::default()).map(drop).expect_err("told"),
             merge(dir.path().join("into.db"), std::slice::from_ref(&path)).map(drop).expect_err("told"),
             Store::open(&path, &plan, None).map(drop).expect_err("told"),
         ] {

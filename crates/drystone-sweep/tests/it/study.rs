@@ -1,14 +1,14 @@
 //! Study files: what they mean, and errors that point at the line.
 
-use drystone_sweep::{Level, Plan, Study, SweepError};
+use drystone_sweep::{DesignLevel, SweepError, SweepPlan, SweepStudy};
 use std::path::Path;
 
-fn parse(text: &str) -> Result<Study, SweepError> {
-    Study::parse(Path::new("dir/study.toml"), text.to_string())
+fn parse(text: &str) -> Result<SweepStudy, SweepError> {
+    SweepStudy::parse(Path::new("dir/study.toml"), text.to_string())
 }
 
-fn plan(text: &str) -> Plan {
-    Plan::of(&parse(text).expect("a study"), None).expect("a plan")
+fn plan(text: &str) -> SweepPlan {
+    SweepPlan::of(&parse(text).expect("a study"), None).expect("a plan")
 }
 
 const WORKLOAD: &str = "[[workload]]\ngenerate = { procs = 16, jobs = 30 }\n";
@@ -48,9 +48,9 @@ fn the_studies_of_the_project_are_read() {
     for file in std::fs::read_dir(dir).expect("part of the project") {
         let path = file.expect("readable").path();
         let text = std::fs::read_to_string(&path).expect("readable");
-        let study = Study::parse(&path, text.clone()).unwrap_or_else(|e| panic!("{e}"));
+        let study = SweepStudy::parse(&path, text.clone()).unwrap_or_else(|e| panic!("{e}"));
         if !text.contains("file = ") {
-            let plan = Plan::of(&study, None).unwrap_or_else(|e| panic!("{e}"));
+            let plan = SweepPlan::of(&study, None).unwrap_or_else(|e| panic!("{e}"));
             assert!(!plan.simulations.is_empty());
             planned += 1;
         }
@@ -67,10 +67,10 @@ fn whole_ends_make_whole_samples() {
         plan(&with(&format!("policy = \"{policy}\"\ndesign = \"latin-hypercube\"\nsamples = 20\n{range}")))
     };
     let whole = of("from = 1, to = 200", "easy(predict=recent({x}))");
-    assert!(whole.configurations.iter().all(|c| matches!(c.point[0], Some(Level::Int(1..=200)))));
+    assert!(whole.configurations.iter().all(|c| matches!(c.point[0], Some(DesignLevel::Int(1..=200)))));
     assert!(whole.simulations.len() > 10, "samples differ");
     let real = of("from = 1.0, to = 200", "slack(sf={x})");
-    assert!(real.configurations.iter().all(|c| matches!(c.point[0], Some(Level::Real(_)))));
+    assert!(real.configurations.iter().all(|c| matches!(c.point[0], Some(DesignLevel::Real(_)))));
 }
 
 /// A sweep has no options of cleaning: its study has.
@@ -87,7 +87,7 @@ fn advice_about_logs_is_for_study_files() {
         let study = |clean: &str| {
             let text =
                 format!("[[workload]]\nfile = \"log.swf\"\n[workload.clean]\n{clean}\n[[policy]]\npolicy = \"easy\"\n");
-            Study::parse(&dir.path().join("study.toml"), text).and_then(|study| Plan::of(&study, None))
+            SweepStudy::parse(&dir.path().join("study.toml"), text).and_then(|study| SweepPlan::of(&study, None))
         };
         let error = study(clean).expect_err("refused").to_string();
         assert!(error.contains(advice) && error.ends_with("below [workload.clean]"), "{error}");
@@ -107,7 +107,7 @@ fn every_point_meets_every_transformed_workload_and_seed() {
     let rows: Vec<String> = plan
         .configurations
         .iter()
-        .map(|c| format!("{} {}", c.point[0].as_ref().map_or(String::new(), Level::to_string), c.case))
+        .map(|c| format!("{} {}", c.point[0].as_ref().map_or(String::new(), DesignLevel::to_string), c.case))
         .collect();
     assert_eq!(rows, ["fcfs 0", "fcfs 1", "fcfs 2", "fcfs 3", "sjf 0", "sjf 1", "sjf 2", "sjf 3"]);
     let submits = |at: usize| plan.cases[at].workload.jobs().iter().map(|j| j.submit.0).collect::<Vec<_>>();
@@ -286,8 +286,8 @@ fn mistakes_that_show_with_the_workloads_point_at_the_line() {
         ),
         (gone.to_string(), "3:8", ["gone.swf: cannot be opened", "--logs DIR first, then beside the study file"]),
     ] {
-        let study = Study::parse(&file, text.clone()).expect("a study");
-        let error = Plan::of(&study, None).expect_err("refused").to_string();
+        let study = SweepStudy::parse(&file, text.clone()).expect("a study");
+        let error = SweepPlan::of(&study, None).expect_err("refused").to_string();
         assert!(error.starts_with(&format!("{}:{at}: ", file.display())), "{text}\n{error}");
         for part in parts {
             assert!(error.contains(part), "{error}");
@@ -321,7 +321,7 @@ fn the_example_of_the_page_is_a_study() {
         eprintln!("SKIPPED: the log of the page's example is not in {} (set DRYSTONE_SHARED)", logs.display());
         return;
     }
-    let plan = Plan::of(&parse(whole).expect("a study"), Some(&logs)).expect("a plan");
+    let plan = SweepPlan::of(&parse(whole).expect("a study"), Some(&logs)).expect("a plan");
     assert_eq!(plan.cases.len(), 2 * 2 + 3, "two months at two loads, and three seeds");
 }
 
@@ -338,10 +338,10 @@ fn a_generated_workload_that_is_cleaned_says_both() {
 fn a_missing_month_and_a_missing_log_are_named() {
     let month =
         "[[workload]]\ngenerate = { procs = 16, jobs = 30 }\nmonth = \"1950-01\"\n[[policy]]\npolicy = \"easy\"\n";
-    let error = Plan::of(&parse(month).expect("a study"), None).expect_err("no such month").to_string();
+    let error = SweepPlan::of(&parse(month).expect("a study"), None).expect_err("no such month").to_string();
     assert!(error.contains("study.toml:3") || error.contains("UnixStartTime"), "{error}");
     let log = "[[workload]]\nfile = \"gone.swf\"\n[[policy]]\npolicy = \"easy\"\n";
-    let error = Plan::of(&parse(log).expect("a study"), None).expect_err("no such log").to_string();
+    let error = SweepPlan::of(&parse(log).expect("a study"), None).expect_err("no such log").to_string();
     assert!(error.contains("workload gone") && error.contains("dir/gone.swf"), "{error}");
 }
 

@@ -2,12 +2,12 @@
 //! few jobs.
 
 use drystone::engine::Scheduler;
-use drystone::log::clean::Options;
-use drystone::log::{self, source::Source};
+use drystone::log::clean::CleaningOptions;
+use drystone::log::{self, source::LogFile};
 use drystone::model::JobId;
 use drystone::parts::predict::Forecast;
-use drystone::policy::{Actions, Event, Pass, Policy, View, Why};
-use drystone_testkit::{Case, Failure, Guarantee, Limits, Random, Subject, YEAR, attempt, check};
+use drystone::policy::{Actions, PassRule, Policy, PolicyEvent, StartReason, View};
+use drystone_testkit::{CaseFailure, CaseLimits, Guarantee, PolicyCase, Random, Subject, YEAR, attempt, check};
 use serde::{Deserialize, Serialize};
 
 /// First come, first served, with one fault.
@@ -43,12 +43,12 @@ impl Policy for Broken {
         "broken"
     }
 
-    fn observe(&mut self, event: Event, _: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, _: &View<'_>) {
         match event {
-            Event::Arrived(_) if self.fault == Fault::Forgets && self.queue.len() == 3 => {}
-            Event::Arrived(id) => self.queue.push(id),
-            Event::Cancelled(id) => self.queue.retain(|&q| q != id),
-            Event::Ended { .. } => self.ends += 1,
+            PolicyEvent::Arrived(_) if self.fault == Fault::Forgets && self.queue.len() == 3 => {}
+            PolicyEvent::Arrived(id) => self.queue.push(id),
+            PolicyEvent::Cancelled(id) => self.queue.retain(|&q| q != id),
+            PolicyEvent::Ended { .. } => self.ends += 1,
             _ => {}
         }
         assert!(self.fault != Fault::Panics || self.ends < 3, "three have ended");
@@ -68,7 +68,7 @@ impl Policy for Broken {
             let oversubscribed = fault == Fault::Oversubscribes && waiting == 2;
             if (!blocked || fault == Fault::Overtakes) && procs <= free || oversubscribed {
                 free = free.saturating_sub(procs);
-                actions.start(id, Why::Head);
+                actions.start(id, StartReason::Head);
                 return false;
             }
             blocked = true;
@@ -84,18 +84,18 @@ fn subject(fault: Fault, guarantees: &[Guarantee]) -> Subject {
     let new = move || Scheduler {
         policy: Box::new(Broken { fault, queue: Vec::new(), decisions: 0, ends: 0 }),
         forecast: Forecast::default(),
-        pass: Pass::Instant,
+        pass: PassRule::Instant,
     };
     Subject {
         name: "broken".to_string(),
         make: Box::new(new),
         guarantees: guarantees.to_vec(),
-        limits: Limits { jobs: 200, run: YEAR },
+        limits: CaseLimits { jobs: 200, run: YEAR },
         predictor: "estimate".to_string(),
     }
 }
 
-fn found(subject: &Subject) -> Option<Box<Failure>> {
+fn found(subject: &Subject) -> Option<Box<CaseFailure>> {
     (0..400).find_map(|seed| attempt(subject, seed).err())
 }
 
@@ -127,7 +127,8 @@ fn every_fault_is_found_and_shown_on_few_jobs() {
         let report = failure.report();
         assert!(report.contains("--workload failing.swf --policy 'broken'") && report.contains(&failure.case.swf()));
         let bytes = Box::new(std::io::Cursor::new(failure.case.swf().into_bytes()));
-        let read = log::load_from(Source { bytes, name: "failing.swf".into() }, "failing", &Options::default());
+        let read =
+            log::load_from(LogFile { bytes, name: "failing.swf".into() }, "failing", &CleaningOptions::default());
         let read = read.expect("a good log").workload;
         let made = failure.case.workload();
         assert_eq!((read.machine(), read.jobs(), read.truth()), (made.machine(), made.jobs(), made.truth()));
@@ -139,9 +140,10 @@ fn every_fault_is_found_and_shown_on_few_jobs() {
 #[test]
 fn hostile_kinds_come_up() {
     let mut random = Random::new(1);
-    let cases: Vec<Case> = (0..2_000).map(|_| Case::random(&mut random, Limits { jobs: 3_000, run: YEAR })).collect();
-    let share = |what: &dyn Fn(&Case) -> bool| cases.iter().filter(|c| what(c)).count();
-    let many = |c: &Case| c.rows.len() >= 10;
+    let cases: Vec<PolicyCase> =
+        (0..2_000).map(|_| PolicyCase::random(&mut random, CaseLimits { jobs: 3_000, run: YEAR })).collect();
+    let share = |what: &dyn Fn(&PolicyCase) -> bool| cases.iter().filter(|c| what(c)).count();
+    let many = |c: &PolicyCase| c.rows.len() >= 10;
     for (kind, least, found) in [
         ("all at once", 50, share(&|c| many(c) && c.rows.iter().all(|r| r.submit == c.rows[0].submit))),
         ("all full width", 50, share(&|c| many(c) && c.procs > 1 && c.rows.iter().all(|r| r.procs == c.procs))),

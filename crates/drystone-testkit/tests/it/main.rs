@@ -15,7 +15,7 @@ mod subject;
 mod trial;
 
 use drystone::policy::{PolicySpec, built_in};
-use drystone_testkit::{Case, Failure, Random, Subject, attempt, attempt_real, simulate};
+use drystone_testkit::{CaseFailure, PolicyCase, Random, Subject, attempt, attempt_real, simulate};
 use std::hash::{BuildHasher, RandomState};
 
 /// This many failures are shown in full, the others in a line.
@@ -42,7 +42,7 @@ fn try_all_by(
     what: &str,
     specs: &[PolicySpec],
     times: u64,
-    attempt: impl Fn(&Subject, u64) -> Result<(), Box<Failure>>,
+    attempt: impl Fn(&Subject, u64) -> Result<(), Box<CaseFailure>>,
 ) {
     let seed = seed();
     let mut failures = Vec::new();
@@ -126,7 +126,7 @@ fn canonical_texts_make_the_same_schedules() {
             shorter += usize::from(canonical.text() != spec.text());
             let limits = subject::of(&spec).limits;
             for _ in 0..cases() {
-                let case = Case::random(&mut random, limits);
+                let case = PolicyCase::random(&mut random, limits);
                 let workload = case.workload();
                 if spec.scheduler().fits(&workload).is_err() {
                     continue;

@@ -9,13 +9,13 @@ use crate::{SHOWN, cases, formulas, seed};
 use drystone::parts::Order;
 use drystone::parts::formula::{Expr, Variable};
 use drystone::policy::{PolicySpec, built_in};
-use drystone_testkit::{CHANGES, Case, Change, Random, Subject, attempt_with, follows as holds, value};
+use drystone_testkit::{CHANGES, CaseChange, PolicyCase, Random, Subject, attempt_with, follows as holds, value};
 
 /// Default answer for a new family.
 const NOT_SAID: &str = "not said";
 
 /// Returns whether a policy must follow a change; the error is the reason why it need not.
-pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static str> {
+pub(crate) fn follows(spec: &PolicySpec, change: CaseChange) -> Result<(), &'static str> {
     let is = |name: &str, wanted: &str| value(spec, name) == wanted;
     let predictor = value(spec, "predict");
     let learns = !Subject::of(spec).plans_with_estimates();
@@ -27,8 +27,8 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
     match change {
         // Those that tick do so at multiples of `every` on the clock: shifts are multiples of all
         // that are tried.
-        Change::Shift => Ok(()),
-        Change::Scale => match kind {
+        CaseChange::Shift => Ok(()),
+        CaseChange::Scale => match kind {
             _ if learns => Err("averages are rounded to whole seconds"),
             _ if corrected => Err("corrections are minutes and hours"),
             _ if is("order", "lxf") || is("backfill", "lxf") => {
@@ -48,13 +48,13 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
             "ss" | "tss" | "is" => Err("the clock ticks in seconds"),
             _ => Err(NOT_SAID),
         },
-        Change::Rename => match kind {
+        CaseChange::Rename => match kind {
             "slack" if !is("priorities", "equal") => Err("priorities may name users"),
             _ if !never_asks(&|e| *e == Expr::Variable(Variable::User)) => Err("a formula may name users"),
             "goal" if value(spec, "objective").contains("special") => Err("it may name users"),
             _ => Ok(()),
         },
-        Change::Split => match kind {
+        CaseChange::Split => match kind {
             _ if learns => Err("predictions come from what was before, or are drawn by a job's number"),
             _ if !never_asks(&|e| {
                 matches!(e, Expr::Variable(Variable::Submit | Variable::Waited) | Expr::Usage(_))
@@ -75,8 +75,8 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
             }
             _ => Err(NOT_SAID),
         },
-        Change::Append => Ok(()),
-        Change::Double => match kind {
+        CaseChange::Append => Ok(()),
+        CaseChange::Double => match kind {
             _ if predictor.contains("learn") => Err("widths are among what is learned from"),
             _ if !plain => Err("a formula may count processors"),
             "fcfs" | "easy" | "greedy" | "committed" | "conservative" => Ok(()),
@@ -109,7 +109,7 @@ fn policies_follow_the_changes_that_they_must() {
             checked[place] += 1;
             let subject = subject::of(spec);
             let mut random = Random::new(seed.wrapping_add(at as u64 * 7_000_003 + place as u64));
-            let hold = |subject: &Subject, case: &Case| holds(change, subject, case);
+            let hold = |subject: &Subject, case: &PolicyCase| holds(change, subject, case);
             let mut tries = (0..cases().div_ceil(2)).map(|_| attempt_with(&subject, random.draw(), &hold));
             let tried = tries.find_map(Result::err);
             failures.extend(tried.map(|f| if failures.len() < SHOWN { f.report() } else { f.line() }));

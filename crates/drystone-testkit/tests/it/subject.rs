@@ -3,7 +3,7 @@
 
 use crate::formulas;
 use drystone::policy::{ALIASES, PolicySpec, built_in};
-use drystone_testkit::{Guarantee, Limits, Random, Subject, YEAR, value};
+use drystone_testkit::{CaseLimits, Guarantee, Random, Subject, YEAR, value};
 
 /// A policy with what is known of its family.
 pub(crate) fn of(spec: &PolicySpec) -> Subject {
@@ -111,15 +111,15 @@ fn forgets(spec: &PolicySpec) -> bool {
 
 /// Policies that look at the clock every few seconds, plan every job at each pass, or search, are
 /// tried on smaller cases.
-fn limits(spec: &PolicySpec) -> Limits {
+fn limits(spec: &PolicySpec) -> CaseLimits {
     match spec.kind().name {
-        "ss" | "tss" | "is" => Limits { jobs: 150, run: 300 },
-        "goal" => Limits { jobs: 60, run: YEAR },
+        "ss" | "tss" | "is" => CaseLimits { jobs: 150, run: 300 },
+        "goal" => CaseLimits { jobs: 60, run: YEAR },
         // A second more of a job that was to run for one is priced every second.
-        "slack" if value(spec, "tick") == "extend" => Limits { jobs: 250, run: 3_600 },
-        "slack" => Limits { jobs: 250, run: YEAR },
-        "conservative" => Limits { jobs: 600, run: YEAR },
-        _ => Limits { jobs: 2_500, run: YEAR },
+        "slack" if value(spec, "tick") == "extend" => CaseLimits { jobs: 250, run: 3_600 },
+        "slack" => CaseLimits { jobs: 250, run: YEAR },
+        "conservative" => CaseLimits { jobs: 600, run: YEAR },
+        _ => CaseLimits { jobs: 2_500, run: YEAR },
     }
 }
 

@@ -1,8 +1,8 @@
 //! The one line that the author of a policy calls, on a policy that is no part of the library.
 
 use drystone::model::JobId;
-use drystone::policy::{Actions, Event, Kind, Param, Policy, Takes, View, Why, register};
-use drystone_testkit::{Change, Guarantee, Trial, assert_sound};
+use drystone::policy::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, View, register};
+use drystone_testkit::{CaseChange, FamilyTrial, Guarantee, assert_sound};
 use serde::{Deserialize, Serialize};
 
 /// Of the first few waiting jobs, every one that fits starts. With a fault, no more than `most`
@@ -19,10 +19,10 @@ impl Policy for Shallow {
     fn name(&self) -> &str {
         "t-shallow"
     }
-    fn observe(&mut self, event: Event, _view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, _view: &View<'_>) {
         match event {
-            Event::Arrived(id) => self.queue.push(id),
-            Event::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
+            PolicyEvent::Arrived(id) => self.queue.push(id),
+            PolicyEvent::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
             _ => {}
         }
     }
@@ -38,7 +38,7 @@ impl Policy for Shallow {
             }
             free -= procs;
             self.started += 1;
-            actions.start(id, Why::Backfilled);
+            actions.start(id, StartReason::Backfilled);
             self.queue.remove(at);
         }
     }
@@ -48,28 +48,28 @@ const DEPTH: Param = Param::new("depth", "50", &[Takes::Whole { from: 1, to: 9_9
 
 #[test]
 fn a_policy_of_another_crate_is_tried_in_one_line() {
-    static SHALLOW: Kind = Kind::new("t-shallow", "the first jobs that fit start", &|args| {
+    static SHALLOW: PolicyKind = PolicyKind::new("t-shallow", "the first jobs that fit start", &|args| {
         Ok(Box::new(Shallow { depth: args.get("depth")?, most: usize::MAX, started: 0, queue: Vec::new() }))
     })
     .params(&[DEPTH]);
     register(&SHALLOW).expect("a new name");
     assert_sound("t-shallow", &[Guarantee::Uninterrupted]);
-    let follows = [Change::Shift, Change::Append, Change::Double];
-    let all = Trial::of("t-shallow").following(&follows).without(|name, _| name == "predict").cases(1);
+    let follows = [CaseChange::Shift, CaseChange::Append, CaseChange::Double];
+    let all = FamilyTrial::of("t-shallow").following(&follows).without(|name, _| name == "predict").cases(1);
     assert!(all.run().is_ok());
     // In order of arrival only where it looks at one job.
-    let in_order = Trial::of("t-shallow").cases(20).guarantees(|_| vec![Guarantee::InOrder]);
+    let in_order = FamilyTrial::of("t-shallow").cases(20).guarantees(|_| vec![Guarantee::InOrder]);
     assert!(in_order.run().expect_err("overtakes").problem.contains("InOrder"));
 }
 
 #[test]
 fn a_policy_that_loses_jobs_is_shown_on_a_few() {
-    static LOSES: Kind = Kind::new("t-loses", "two jobs start", &|args| {
+    static LOSES: PolicyKind = PolicyKind::new("t-loses", "two jobs start", &|args| {
         Ok(Box::new(Shallow { depth: args.get("depth")?, most: 2, started: 0, queue: Vec::new() }))
     })
     .params(&[DEPTH]);
     register(&LOSES).expect("a new name");
-    let failure = Trial::of("t-loses").run().expect_err("loses jobs");
+    let failure = FamilyTrial::of("t-loses").run().expect_err("loses jobs");
     assert!(failure.problem.contains("for ever"), "{}", failure.report());
     assert_eq!(failure.case.rows.len(), 3, "{}", failure.report());
 }

@@ -1,15 +1,15 @@
 //! Forecasts that can be computed by hand, and every policy.
 
-use drystone::generate::{Length, Params, generate};
+use drystone::generate::{Params, WorkloadLength, generate};
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
-use drystone_core::policy::{Action, Loss, PolicySpec, names};
-use drystone_when::{Follower, Forecaster, FutureError, Method, Options, Settings, foresee};
+use drystone_core::policy::{Action, CapacityLoss, PolicySpec, names};
+use drystone_when::{AnswerMethod, Follower, Forecaster, ForecasterSettings, ForeseeOptions, FutureError, foresee};
 
 fn session(policy: &str, procs: u32, jobs: &[(u32, i64)]) -> (Session, Forecaster) {
     let spec: PolicySpec = policy.parse().expect(policy);
     let mut session = Session::new(Machine::new(procs), spec.scheduler());
-    let mut forecaster = Forecaster::new(&spec, Settings::default()).expect("no clairvoyance");
+    let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default()).expect("no clairvoyance");
     for &(procs, estimate) in jobs {
         let job = Job::new(Time(0), procs, Span(estimate)).by(1);
         let id = session.arrive(Time(0), &job, None).expect("possible");
@@ -59,21 +59,24 @@ fn the_one_future_with_limits_is_the_plan() {
 fn policies_that_know_the_future_are_refused() {
     for policy in ["perfect", "easy(predict=perfect)", "conservative(predict=double(perfect))"] {
         let spec: PolicySpec = policy.parse().expect(policy);
-        assert!(matches!(Forecaster::new(&spec, Settings::default()), Err(FutureError::Clairvoyant)), "{policy}");
+        assert!(
+            matches!(Forecaster::new(&spec, ForecasterSettings::default()), Err(FutureError::Clairvoyant)),
+            "{policy}"
+        );
     }
 }
 
 #[test]
 fn an_announced_outage_is_waited_for() {
     for (mut session, mut forecaster) in both("easy", 4, &[(4, 100), (4, 600)]) {
-        let losses = [Loss { on: ProcSet::range(0..1), from: Time(300), until: Time(5000) }];
+        let losses = [CapacityLoss { on: ProcSet::range(0..1), from: Time(300), until: Time(5000) }];
         session.set_losses(Time(0), &losses).expect("heard");
         session.decide(Time(0)).expect("sound");
         let sample = forecaster.futures(&session, &[JobId(1)], 1, true).expect("sound").swap_remove(0);
         // It needs all four for 600 s, and one is gone from 300 on.
         assert!(sample.values().iter().all(|&start| start == 5000), "{:?}", sample.values());
         // One that is out for good: never, in every future.
-        let losses = [Loss { on: ProcSet::range(0..1), from: Time(0), until: Time::MAX }];
+        let losses = [CapacityLoss { on: ProcSet::range(0..1), from: Time(0), until: Time::MAX }];
         session.set_losses(Time(0), &losses).expect("heard");
         session.decide(Time(0)).expect("sound");
         let sample = forecaster.futures(&session, &[JobId(1)], 1, true).expect("sound").swap_remove(0);
@@ -83,11 +86,12 @@ fn an_announced_outage_is_waited_for() {
 
 #[test]
 fn every_policy_that_does_not_know_the_future_answers() {
-    let workload = generate(&Params { length: Length::Jobs(100), load: Some(1.1), seed: 4, ..Params::new(32, 1) });
+    let workload =
+        generate(&Params { length: WorkloadLength::Jobs(100), load: Some(1.1), seed: 4, ..Params::new(32, 1) });
     let workload = workload.expect("sound");
-    let settings = Settings { samples: 3, ..Settings::default() };
-    let methods = vec![Method::Plan, Method::Limits, Method::Calibrated];
-    let options = Options { settings, methods, every: 4, ..Options::default() };
+    let settings = ForecasterSettings { samples: 3, ..ForecasterSettings::default() };
+    let methods = vec![AnswerMethod::Plan, AnswerMethod::Limits, AnswerMethod::Calibrated];
+    let options = ForeseeOptions { settings, methods, every: 4, ..ForeseeOptions::default() };
     let mut answered = 0;
     for name in names() {
         let spec: PolicySpec = name.parse().expect(name);
@@ -106,11 +110,15 @@ fn every_policy_that_does_not_know_the_future_answers() {
 
 #[test]
 fn the_same_seed_gives_the_same_scores() {
-    let workload = generate(&Params { length: Length::Jobs(400), load: Some(1.0), seed: 2, ..Params::new(32, 1) });
+    let workload =
+        generate(&Params { length: WorkloadLength::Jobs(400), load: Some(1.0), seed: 2, ..Params::new(32, 1) });
     let workload = workload.expect("sound");
     let spec: PolicySpec = "easy".parse().expect("valid");
     let scores = |seed| {
-        let options = Options { settings: Settings { seed, samples: 20, ..Settings::default() }, ..Options::default() };
+        let options = ForeseeOptions {
+            settings: ForecasterSettings { seed, samples: 20, ..ForecasterSettings::default() },
+            ..ForeseeOptions::default()
+        };
         let fresh = spec.clone();
         foresee(&workload, &spec, move || fresh.scheduler(), &options, &|_| {}).expect("sound")
     };
@@ -221,7 +229,7 @@ fn what_was_told_late_is_no_obstacle() {
 fn a_follower_learns_what_happened_between_looks() {
     let spec: PolicySpec = "easy".parse().expect("valid");
     let (mut session, told) = session("easy", 4, &[(4, 1_000), (4, 1_000), (2, 1_000)]);
-    let mut follower = Follower::new(Forecaster::new(&spec, Settings::default()).expect("sound"));
+    let mut follower = Follower::new(Forecaster::new(&spec, ForecasterSettings::default()).expect("sound"));
     assert!(follower.follow(&session) && !follower.follow(&session));
     let answers = follower.answer(&session, &[JobId(1), JobId(2)]).expect("sound");
     assert_eq!(answers.len(), 2);

@@ -1,10 +1,10 @@
 //! Returns rehearsed on recorded starts, and states that are adopted.
 
-use drystone::generate::{Length, Params, generate};
-use drystone_core::engine::{Replay, Schedule, Simulation};
+use drystone::generate::{Params, WorkloadLength, generate};
+use drystone_core::engine::{Schedule, Simulation, WorkloadReplay};
 use drystone_core::model::{Job, JobId, Machine, Span, Time};
 use drystone_core::policy::{Phase, PolicySpec};
-use drystone_when::{Forecaster, Observed, Settings, adopt};
+use drystone_when::{Forecaster, ForecasterSettings, Observed, adopt};
 
 fn observed(procs: u32, submit: i64, start: Option<i64>, end: Option<i64>, rank: i64) -> Observed {
     let job = Job::new(Time(submit), procs, Span(1000)).by(1);
@@ -41,11 +41,13 @@ fn jobs_that_hold_more_than_there_is_are_left_out() {
 
 #[test]
 fn what_is_rehearsed_on_the_policy_itself_holds() {
-    let params = Params { length: Length::Jobs(1500), load: Some(0.95), seed: 3, ..Params::new(64, 1) };
+    let params = Params { length: WorkloadLength::Jobs(1500), load: Some(0.95), seed: 3, ..Params::new(64, 1) };
     let workload = generate(&params).expect("sound");
     let spec: PolicySpec = "easy".parse().expect("valid");
     let mut schedule = Schedule::default();
-    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload)).run(&mut schedule).expect("sound");
+    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload))
+        .run(&mut schedule)
+        .expect("sound");
     let recorded: Vec<Observed> = workload
         .jobs()
         .iter()
@@ -56,7 +58,8 @@ fn what_is_rehearsed_on_the_policy_itself_holds() {
         })
         .collect();
     let now = schedule.spans.iter().flatten().map(|span| span.1).max().expect("some");
-    let mut forecaster = Forecaster::new(&spec, Settings { samples: 60, ..Settings::default() }).expect("sound");
+    let mut forecaster =
+        Forecaster::new(&spec, ForecasterSettings { samples: 60, ..ForecasterSettings::default() }).expect("sound");
     let found = forecaster.rehearse(workload.machine(), &recorded, now, 400, Span(60), &|| {}).expect("sound");
     assert!(found.answers >= 200, "{found:?}");
     let share = |inside: u64| inside as f64 / found.answers as f64;
@@ -73,7 +76,7 @@ fn what_was_learned_is_saved() {
         .map(|i| observed(1 + i as u32 % 4, i * 40, Some(i * 40 + 200), Some(i * 40 + 300 + i % 90), 0))
         .collect();
     let jobs = [observed(4, 20_000, Some(20_000), None, 0), observed(4, 20_010, None, None, 0)];
-    let fresh = || Forecaster::new(&spec, Settings::default()).expect("sound");
+    let fresh = || Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
     let (mut first, mut second) = (fresh(), fresh());
     first.rehearse(Machine::new(400), &past, Time(20_000), 100, Span(60), &|| {}).expect("sound");
     let saved = first.save().expect("saves");

@@ -1,10 +1,10 @@
 //! The fast futures of plain policies are those that the policies themselves make.
 
-use drystone::generate::{Length, Params, generate};
-use drystone_core::engine::{Observer, Replay, Simulation};
-use drystone_core::model::{Ended, JobId, Span, Time, Workload};
+use drystone::generate::{Params, WorkloadLength, generate};
+use drystone_core::engine::{Observer, Simulation, WorkloadReplay};
+use drystone_core::model::{EndedJob, JobId, Span, Time, Workload};
 use drystone_core::policy::{Phase, PolicySpec};
-use drystone_when::{Forecaster, RunTimes, Settings};
+use drystone_when::{Forecaster, ForecasterSettings, RunTimes};
 
 /// Events for the forecasters.
 #[derive(Default)]
@@ -20,14 +20,14 @@ impl Observer for Heard {
         self.arrived.push(id);
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.ended.push((ended.id, ended.outcome.ran));
     }
 }
 
 /// A busy machine, days enough to replay, and estimates that some jobs outlive.
 fn workload(seed: u64) -> Workload {
-    let params = Params { length: Length::Jobs(250), load: Some(0.95), seed, ..Params::new(64, 1) };
+    let params = Params { length: WorkloadLength::Jobs(250), load: Some(0.95), seed, ..Params::new(64, 1) };
     let workload = generate(&params).expect("sound");
     let mut truth = workload.truth().to_vec();
     for (job, truth) in workload.jobs().iter().zip(&mut truth).step_by(9) {
@@ -40,10 +40,10 @@ fn workload(seed: u64) -> Workload {
 fn compare(policy: &str, seed: u64) -> u32 {
     let workload = workload(seed);
     let spec: PolicySpec = policy.parse().expect(policy);
-    let settings = Settings { samples: 4, seed, ..Settings::default() };
+    let settings = ForecasterSettings { samples: 4, seed, ..ForecasterSettings::default() };
     let mut fast = Forecaster::new(&spec, settings.clone()).expect("no clairvoyance");
     let mut slow = Forecaster::new(&spec, settings).expect("no clairvoyance").without_shortcut();
-    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
     let (mut heard, mut steps, mut questions) = (Heard::default(), 0, 0);
     while simulation.step(&mut heard).expect("sound") {
         for forecaster in [&mut fast, &mut slow] {

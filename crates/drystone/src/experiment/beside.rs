@@ -1,18 +1,18 @@
 //! Pools simulated side by side and watched as one: at each moment the pool in which something
 //! happens next goes on.
 
-use super::division::{Division, Part};
+use super::division::{PoolDivision, PoolPart};
 use super::{Experiment, ExperimentError, PoolMeasured, scheduler};
 use crate::engine::{Happenings, Levels, Observer, Simulation, SimulationError};
-use crate::metrics::{Collector, Config, Scope};
-use crate::model::{Adopted, Ended, JobId, Outcome, ProcSet, Procs, Span, Time, Workload};
-use crate::policy::{Moved, PolicySpec, Why};
+use crate::metrics::{Collector, MetricsConfig, Scope};
+use crate::model::{Adopted, EndedJob, JobId, JobOutcome, ProcSet, Procs, Span, Time, Workload};
+use crate::policy::{Moved, PolicySpec, StartReason};
 use std::sync::atomic::Ordering;
 
 /// An event for an observer.
-enum Told {
+enum PoolEvent {
     Arrived(JobId),
-    Started(JobId, Why),
+    Started(JobId, StartReason),
     Placed(JobId, ProcSet),
     Suspended(JobId),
     Resumed(JobId),
@@ -20,12 +20,12 @@ enum Told {
     Moved(Moved),
     Repredicted(JobId, Span),
     Cancelled(JobId),
-    Ended(JobId, Box<Outcome>),
+    Ended(JobId, Box<JobOutcome>),
     Adopted(JobId, Adopted),
     Held(JobId),
     Released(JobId),
     Requeued(JobId, Procs, Span),
-    Lost(JobId, Box<Outcome>),
+    Lost(JobId, Box<JobOutcome>),
     Capacity(bool),
     Settled(Levels),
 }
@@ -33,11 +33,11 @@ enum Told {
 /// Keeps what happens in one instant of one pool.
 #[derive(Default)]
 struct Recorder {
-    told: Vec<(Time, Told)>,
+    told: Vec<(Time, PoolEvent)>,
 }
 
 impl Recorder {
-    fn put(&mut self, now: Time, told: Told) {
+    fn put(&mut self, now: Time, told: PoolEvent) {
         self.told.push((now, told));
     }
 }
@@ -46,64 +46,64 @@ impl Observer for Recorder {
     const NOTES: bool = false;
 
     fn arrived(&mut self, now: Time, id: JobId) {
-        self.put(now, Told::Arrived(id));
+        self.put(now, PoolEvent::Arrived(id));
     }
-    fn started(&mut self, now: Time, id: JobId, why: Why) {
-        self.put(now, Told::Started(id, why));
+    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
+        self.put(now, PoolEvent::Started(id, why));
     }
     fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
-        self.put(now, Told::Placed(id, on.clone()));
+        self.put(now, PoolEvent::Placed(id, on.clone()));
     }
     fn suspended(&mut self, now: Time, id: JobId) {
-        self.put(now, Told::Suspended(id));
+        self.put(now, PoolEvent::Suspended(id));
     }
     fn resumed(&mut self, now: Time, id: JobId) {
-        self.put(now, Told::Resumed(id));
+        self.put(now, PoolEvent::Resumed(id));
     }
     fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
-        self.put(now, Told::Reserved(id, start, latest));
+        self.put(now, PoolEvent::Reserved(id, start, latest));
     }
     fn moved(&mut self, now: Time, moved: &Moved) {
-        self.put(now, Told::Moved(*moved));
+        self.put(now, PoolEvent::Moved(*moved));
     }
     fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
-        self.put(now, Told::Repredicted(id, prediction));
+        self.put(now, PoolEvent::Repredicted(id, prediction));
     }
     fn cancelled(&mut self, now: Time, id: JobId) {
-        self.put(now, Told::Cancelled(id));
+        self.put(now, PoolEvent::Cancelled(id));
     }
-    fn ended(&mut self, ended: &Ended<'_>) {
-        self.put(ended.outcome.end, Told::Ended(ended.id, Box::new(ended.outcome.clone())));
+    fn ended(&mut self, ended: &EndedJob<'_>) {
+        self.put(ended.outcome.end, PoolEvent::Ended(ended.id, Box::new(ended.outcome.clone())));
     }
     fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
-        self.put(now, Told::Adopted(id, adopted.clone()));
+        self.put(now, PoolEvent::Adopted(id, adopted.clone()));
     }
     fn held(&mut self, now: Time, id: JobId) {
-        self.put(now, Told::Held(id));
+        self.put(now, PoolEvent::Held(id));
     }
     fn released(&mut self, now: Time, id: JobId) {
-        self.put(now, Told::Released(id));
+        self.put(now, PoolEvent::Released(id));
     }
     fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
-        self.put(now, Told::Requeued(id, procs, ran));
+        self.put(now, PoolEvent::Requeued(id, procs, ran));
     }
-    fn lost(&mut self, ended: &Ended<'_>) {
-        self.put(ended.outcome.end, Told::Lost(ended.id, Box::new(ended.outcome.clone())));
+    fn lost(&mut self, ended: &EndedJob<'_>) {
+        self.put(ended.outcome.end, PoolEvent::Lost(ended.id, Box::new(ended.outcome.clone())));
     }
     fn capacity(&mut self, now: Time, foreseen: bool) {
-        self.put(now, Told::Capacity(foreseen));
+        self.put(now, PoolEvent::Capacity(foreseen));
     }
     fn settled(&mut self, now: Time, levels: Levels) {
-        self.put(now, Told::Settled(levels));
+        self.put(now, PoolEvent::Settled(levels));
     }
 }
 
 /// A pool at work.
-struct Pool<'a> {
+struct PoolAtWork<'a> {
     simulation: Simulation<Happenings<'a>>,
     recorder: Recorder,
     collector: Collector,
-    part: &'a Part,
+    part: &'a PoolPart,
     /// Processors of the whole for each of its own, and those of the pools before it.
     scale: Procs,
     base: Procs,
@@ -112,7 +112,7 @@ struct Pool<'a> {
     at: Time,
 }
 
-impl Pool<'_> {
+impl PoolAtWork<'_> {
     /// Goes on by one instant.
     fn step(&mut self) -> Result<(), SimulationError> {
         self.recorder.told.clear();
@@ -160,36 +160,36 @@ fn sum<'a>(levels: impl Iterator<Item = &'a Levels>) -> Levels {
 }
 
 /// Tells an observer of the whole what happened in a pool.
-fn tell(pools: &mut [Pool<'_>], at: usize, whole: &Workload, observer: &mut impl Observer) {
+fn tell(pools: &mut [PoolAtWork<'_>], at: usize, whole: &Workload, observer: &mut impl Observer) {
     let told = std::mem::take(&mut pools[at].recorder.told);
     for (now, told) in told {
         let pool = &pools[at];
         let id = |id: JobId| pool.whole(id);
-        let ended = |id: JobId, tell: &mut dyn FnMut(&Ended<'_>), outcome: &Outcome| {
+        let ended = |id: JobId, tell: &mut dyn FnMut(&EndedJob<'_>), outcome: &JobOutcome| {
             let id = pool.whole(id);
-            tell(&Ended { id, job: whole.job(id), truth: &whole.truth()[id.index()], outcome });
+            tell(&EndedJob { id, job: whole.job(id), truth: &whole.truth()[id.index()], outcome });
         };
         match told {
-            Told::Arrived(job) => observer.arrived(now, id(job)),
-            Told::Started(job, why) => observer.started(now, id(job), why),
-            Told::Placed(job, on) => observer.placed(now, id(job), &pool.set(&on)),
-            Told::Suspended(job) => observer.suspended(now, id(job)),
-            Told::Resumed(job) => observer.resumed(now, id(job)),
-            Told::Reserved(job, start, latest) => observer.reserved(now, id(job), start, latest),
-            Told::Moved(moved) => {
+            PoolEvent::Arrived(job) => observer.arrived(now, id(job)),
+            PoolEvent::Started(job, why) => observer.started(now, id(job), why),
+            PoolEvent::Placed(job, on) => observer.placed(now, id(job), &pool.set(&on)),
+            PoolEvent::Suspended(job) => observer.suspended(now, id(job)),
+            PoolEvent::Resumed(job) => observer.resumed(now, id(job)),
+            PoolEvent::Reserved(job, start, latest) => observer.reserved(now, id(job), start, latest),
+            PoolEvent::Moved(moved) => {
                 let favour = moved.favour.map(id);
                 observer.moved(now, &Moved { job: id(moved.job), favour, ..moved });
             }
-            Told::Repredicted(job, prediction) => observer.repredicted(now, id(job), prediction),
-            Told::Cancelled(job) => observer.cancelled(now, id(job)),
-            Told::Ended(job, outcome) => ended(job, &mut |e| observer.ended(e), &outcome),
-            Told::Adopted(job, adopted) => observer.adopted(now, id(job), &adopted),
-            Told::Held(job) => observer.held(now, id(job)),
-            Told::Released(job) => observer.released(now, id(job)),
-            Told::Requeued(job, procs, ran) => observer.requeued(now, id(job), procs * pool.scale, ran),
-            Told::Lost(job, outcome) => ended(job, &mut |e| observer.lost(e), &outcome),
-            Told::Capacity(foreseen) => observer.capacity(now, foreseen),
-            Told::Settled(levels) => {
+            PoolEvent::Repredicted(job, prediction) => observer.repredicted(now, id(job), prediction),
+            PoolEvent::Cancelled(job) => observer.cancelled(now, id(job)),
+            PoolEvent::Ended(job, outcome) => ended(job, &mut |e| observer.ended(e), &outcome),
+            PoolEvent::Adopted(job, adopted) => observer.adopted(now, id(job), &adopted),
+            PoolEvent::Held(job) => observer.held(now, id(job)),
+            PoolEvent::Released(job) => observer.released(now, id(job)),
+            PoolEvent::Requeued(job, procs, ran) => observer.requeued(now, id(job), procs * pool.scale, ran),
+            PoolEvent::Lost(job, outcome) => ended(job, &mut |e| observer.lost(e), &outcome),
+            PoolEvent::Capacity(foreseen) => observer.capacity(now, foreseen),
+            PoolEvent::Settled(levels) => {
                 pools[at].levels = pools[at].scaled(levels);
                 observer.settled(now, sum(pools.iter().map(|pool| &pool.levels)));
             }
@@ -201,8 +201,8 @@ fn tell(pools: &mut [Pool<'_>], at: usize, whole: &Workload, observer: &mut impl
 /// the number of jobs left that were never eligible.
 pub(super) fn run(
     experiment: &Experiment<'_>,
-    division: &Division,
-    config: &Config,
+    division: &PoolDivision,
+    config: &MetricsConfig,
     observer: &mut impl Observer,
 ) -> Result<Option<(Vec<PoolMeasured>, u64)>, ExperimentError> {
     let parts = division.parts(experiment.whole)?;
@@ -219,7 +219,7 @@ pub(super) fn run(
             .on(&experiment.platform)
             .with_threads(experiment.threads);
         let free = share.procs * share.scale;
-        pools.push(Pool {
+        pools.push(PoolAtWork {
             simulation,
             recorder: Recorder::default(),
             collector: Collector::new(

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// A pool of a divided workload.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Share {
+pub struct PoolShare {
     /// Its name.
     pub name: String,
     /// Its processors, as its own policy counts them.
@@ -26,15 +26,15 @@ pub struct Share {
 /// Division of a workload into pools. Each job belongs to the pool of its partition; the whole
 /// counts processors of which a pool's are multiples.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Division {
-    shares: Vec<Share>,
+pub struct PoolDivision {
+    shares: Vec<PoolShare>,
     /// Pool and number there of each partition.
     of: BTreeMap<i32, (usize, i32)>,
 }
 
 /// A pool's part of a workload.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct PoolPart {
     pub(super) workload: Workload,
     pub(super) outages: Outages,
     /// Id in the whole of each of its jobs.
@@ -79,22 +79,22 @@ pub enum DivisionError {
     },
 }
 
-impl Division {
+impl PoolDivision {
     /// Of these pools. A partition that several name belongs to the first.
     #[must_use]
-    pub fn new(shares: Vec<Share>) -> Division {
+    pub fn new(shares: Vec<PoolShare>) -> PoolDivision {
         let mut of = BTreeMap::new();
         for (at, share) in shares.iter().enumerate() {
             for &(partition, own) in &share.partitions {
                 of.entry(partition).or_insert((at, own));
             }
         }
-        Division { shares, of }
+        PoolDivision { shares, of }
     }
 
     /// The pools.
     #[must_use]
-    pub fn shares(&self) -> &[Share] {
+    pub fn shares(&self) -> &[PoolShare] {
         &self.shares
     }
 
@@ -105,7 +105,7 @@ impl Division {
     }
 
     /// The parts of a workload, in the order of the pools.
-    pub(super) fn parts(&self, whole: &Workload) -> Result<Vec<Part>, DivisionError> {
+    pub(super) fn parts(&self, whole: &Workload) -> Result<Vec<PoolPart>, DivisionError> {
         let mut ids: Vec<Vec<JobId>> = vec![Vec::new(); self.shares.len()];
         for (at, job) in whole.jobs().iter().enumerate() {
             let Some(&(share, _)) = self.of.get(&job.partition) else {
@@ -133,7 +133,7 @@ impl Division {
         }
     }
 
-    fn part(&self, share: &Share, whole: &Workload, ids: Vec<JobId>) -> Result<Part, DivisionError> {
+    fn part(&self, share: &PoolShare, whole: &Workload, ids: Vec<JobId>) -> Result<PoolPart, DivisionError> {
         let scale = share.scale.max(1);
         let jobs = ids.iter().map(|&id| {
             let mut job = whole.job(id).clone();
@@ -158,13 +158,13 @@ impl Division {
         }
         let outages = Outages::new(machine, share.outages.clone())
             .map_err(|source| DivisionError::Outages { pool: share.name.clone(), source })?;
-        Ok(Part { workload, outages, ids })
+        Ok(PoolPart { workload, outages, ids })
     }
 }
 
 /// Names the processors of a running job as its pool counts them; none where they are not
 /// processors of the pool.
-fn own_processors(adopted: &mut Adopted, (offset, share): (Procs, &Share)) {
+fn own_processors(adopted: &mut Adopted, (offset, share): (Procs, &PoolShare)) {
     let (Adopted::Running { on, .. } | Adopted::Suspended { on, .. }) = adopted else { return };
     let Some(set) = on.take() else { return };
     let end = offset.saturating_add(share.procs);

@@ -9,8 +9,8 @@
 //! twice the natural one would give days of 12 hours). The gaps are scaled by the same factor
 //! either way.
 
-use super::jobs::{Class, Gamma};
-use super::random::Stream;
+use super::jobs::{Gamma, TypeClass};
+use super::random::RandomStream;
 
 const BUCKETS: usize = 48;
 const BUCKET_SECONDS: f64 = 1_800.0;
@@ -78,12 +78,12 @@ pub(super) struct ArrivalSource {
     shape: f64,
     scale: f64,
     points: f64,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl ArrivalSource {
     /// Arrivals of `class`; the first comes one gap after midnight.
-    pub(super) fn new(class: &Class, stream: Stream) -> ArrivalSource {
+    pub(super) fn new(class: &TypeClass, stream: RandomStream) -> ArrivalSource {
         ArrivalSource { shape: class.rush_gap.0 * class.all_over_rush, scale: class.rush_gap.1, points: 0.0, stream }
     }
 

@@ -16,9 +16,9 @@
 //! A campaign has one estimate, not below any of its jobs but the odd ones; an odd job that runs
 //! longer has its own.
 
-use super::estimates::Pool;
-use super::random::Stream;
-use super::{Habits, Lane};
+use super::estimates::EstimatePool;
+use super::random::RandomStream;
+use super::{Habits, TypeLane};
 
 /// Campaigns of one type of job, and the estimates of all its jobs.
 pub(super) struct Campaigns {
@@ -31,17 +31,17 @@ pub(super) struct Campaigns {
 }
 
 /// Jobs that get one estimate.
-pub(super) struct Group {
+pub(super) struct EstimateGroup {
     /// Run time of the longest.
     run: u32,
     /// The type of job.
     lane: u8,
     /// Members of the campaigns.
-    members: Members,
+    members: GroupMembers,
 }
 
-enum Members {
-    /// The jobs of a campaign that run no longer than `Group::run`.
+enum GroupMembers {
+    /// The jobs of a campaign that run no longer than `EstimateGroup::run`.
     Campaign(u32),
     /// An odd job.
     Job(u32),
@@ -49,7 +49,7 @@ enum Members {
 
 impl Campaigns {
     /// Arranges the jobs of `lane` in campaigns.
-    pub(super) fn new(lane: &Lane, habits: &Habits, stream: &mut Stream) -> Campaigns {
+    pub(super) fn new(lane: &TypeLane, habits: &Habits, stream: &mut RandomStream) -> Campaigns {
         let n = lane.run.len();
         let mut odd = vec![false; n];
         let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(n);
@@ -101,11 +101,11 @@ fn sort_key(procs: u32, log_run: f64) -> u64 {
 ///
 /// Cost: O(n log n). Returns the estimates of each lane in seconds.
 pub(super) fn give_estimates(
-    lanes: &[Lane],
+    lanes: &[TypeLane],
     campaigns: &[Campaigns],
-    pool: &mut Pool,
+    pool: &mut EstimatePool,
     care: u32,
-    stream: &mut Stream,
+    stream: &mut RandomStream,
 ) -> Vec<Vec<u32>> {
     let mut groups = Vec::new();
     for (l, (lane, camps)) in lanes.iter().zip(campaigns).enumerate() {
@@ -119,10 +119,10 @@ pub(super) fn give_estimates(
     for group in &groups {
         let l = usize::from(group.lane);
         match group.members {
-            Members::Job(job) => {
+            GroupMembers::Job(job) => {
                 estimates[l][job as usize] = pool.take(group.run, 1, care, stream).0;
             }
-            Members::Campaign(campaign) => {
+            GroupMembers::Campaign(campaign) => {
                 let members = campaigns[l].jobs(campaign as usize).iter();
                 let run = &lanes[l].run;
                 let members = members.filter(|&&j| run[j as usize] <= group.run);
@@ -142,18 +142,18 @@ pub(super) fn give_estimates(
     estimates
 }
 
-fn groups_of(l: u8, lane: &Lane, camps: &Campaigns, campaign: usize, groups: &mut Vec<Group>) {
+fn groups_of(l: u8, lane: &TypeLane, camps: &Campaigns, campaign: usize, groups: &mut Vec<EstimateGroup>) {
     let run_of = |j: u32| lane.run[j as usize];
     let jobs = camps.jobs(campaign);
     let regular = jobs.iter().filter(|&&j| !camps.odd[j as usize]);
     let longest = regular.map(|&j| run_of(j)).max();
     if let Some(run) = longest {
-        groups.push(Group { run, lane: l, members: Members::Campaign(campaign as u32) });
+        groups.push(EstimateGroup { run, lane: l, members: GroupMembers::Campaign(campaign as u32) });
     }
     let beyond = |j: &&u32| longest.is_none_or(|run| run_of(**j) > run);
-    groups.extend(jobs.iter().filter(beyond).map(|&job| Group {
+    groups.extend(jobs.iter().filter(beyond).map(|&job| EstimateGroup {
         run: run_of(job),
         lane: l,
-        members: Members::Job(job),
+        members: GroupMembers::Job(job),
     }));
 }

@@ -8,7 +8,7 @@
 
 use super::Habits;
 use super::campaigns::Campaigns;
-use super::random::Stream;
+use super::random::RandomStream;
 
 /// Jobs of each arrival.
 pub(super) struct Dealt {
@@ -20,7 +20,7 @@ pub(super) struct Dealt {
 
 /// Part of a campaign: jobs of one user.
 #[derive(Clone, Copy)]
-struct Piece {
+struct CampaignPiece {
     campaign: u32,
     /// Position of its first job in the order of the campaigns.
     start: u32,
@@ -30,7 +30,13 @@ struct Piece {
 /// Deals the jobs of all campaigns to arrivals whose users are given (0 … `users` − 1).
 ///
 /// Cost: O(n log n).
-pub(super) fn deal(campaigns: &Campaigns, user_of: &[u32], users: u32, habits: &Habits, stream: &mut Stream) -> Dealt {
+pub(super) fn deal(
+    campaigns: &Campaigns,
+    user_of: &[u32],
+    users: u32,
+    habits: &Habits,
+    stream: &mut RandomStream,
+) -> Dealt {
     let mut wanted = vec![0_u32; users as usize];
     for &user in user_of {
         wanted[user as usize] += 1;
@@ -55,9 +61,9 @@ pub(super) fn deal(campaigns: &Campaigns, user_of: &[u32], users: u32, habits: &
 }
 
 /// The pieces of each user, in random order; user u's add up to `wanted[u]` jobs.
-fn hands(campaigns: &Campaigns, wanted: &[u32], habits: &Habits, stream: &mut Stream) -> Vec<Vec<Piece>> {
+fn hands(campaigns: &Campaigns, wanted: &[u32], habits: &Habits, stream: &mut RandomStream) -> Vec<Vec<CampaignPiece>> {
     let mut pieces = moved(campaigns, habits.variety, stream).into_iter();
-    let mut rest: Option<Piece> = None;
+    let mut rest: Option<CampaignPiece> = None;
     let mut users: Vec<usize> = (0..wanted.len()).collect();
     stream.shuffle(&mut users);
     let mut hands = vec![Vec::new(); wanted.len()];
@@ -68,10 +74,14 @@ fn hands(campaigns: &Campaigns, wanted: &[u32], habits: &Habits, stream: &mut St
                 break;
             };
             let jobs = piece.jobs.min(open);
-            hands[user].push(Piece { jobs, ..piece });
+            hands[user].push(CampaignPiece { jobs, ..piece });
             open -= jobs;
             if jobs < piece.jobs {
-                rest = Some(Piece { campaign: piece.campaign, start: piece.start + jobs, jobs: piece.jobs - jobs });
+                rest = Some(CampaignPiece {
+                    campaign: piece.campaign,
+                    start: piece.start + jobs,
+                    jobs: piece.jobs - jobs,
+                });
             }
         }
         stream.shuffle(&mut hands[user]);
@@ -81,12 +91,12 @@ fn hands(campaigns: &Campaigns, wanted: &[u32], habits: &Habits, stream: &mut St
 
 /// All campaigns as pieces, each moved by at most the part `variety` of the list, which is taken as
 /// a ring.
-fn moved(campaigns: &Campaigns, variety: f64, stream: &mut Stream) -> Vec<Piece> {
+fn moved(campaigns: &Campaigns, variety: f64, stream: &mut RandomStream) -> Vec<CampaignPiece> {
     let count = campaigns.len();
-    let mut keyed: Vec<(f64, Piece)> = (0..count)
+    let mut keyed: Vec<(f64, CampaignPiece)> = (0..count)
         .map(|c| {
             let start = campaigns.starts[c];
-            let piece = Piece { campaign: c as u32, start, jobs: campaigns.starts[c + 1] - start };
+            let piece = CampaignPiece { campaign: c as u32, start, jobs: campaigns.starts[c + 1] - start };
             let place = c as f64 / count as f64 + variety * stream.unit();
             (place - libm::floor(place), piece)
         })

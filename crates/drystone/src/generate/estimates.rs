@@ -21,7 +21,7 @@
 //! - Where no value that is left reaches a run time (very small workloads), the smallest value that
 //!   does is given once more, and a smaller one goes unused.
 
-use super::random::Stream;
+use super::random::RandomStream;
 
 /// Minutes. The fifteen values in the top 20 of all logs, and the round values that come next, by
 /// mean share.
@@ -39,7 +39,7 @@ const ROUND: [u32; 13] = [86_400, 43_200, 21_600, 14_400, 7_200, 3_600, 1_800, 9
 
 /// A value and how many jobs have it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Mode {
+pub(super) struct EstimateMode {
     /// The estimate in seconds.
     pub(super) seconds: u32,
     /// Number of jobs with this value.
@@ -60,7 +60,11 @@ pub(super) fn distinct(jobs: u32) -> usize {
 
 /// The distinct values for `jobs` jobs, most popular first, and how many jobs have each; the counts
 /// add up to `jobs`.
-pub(super) fn modes<'a>(runs: impl Iterator<Item = &'a u32> + Clone, largest: u32, stream: &mut Stream) -> Vec<Mode> {
+pub(super) fn modes<'a>(
+    runs: impl Iterator<Item = &'a u32> + Clone,
+    largest: u32,
+    stream: &mut RandomStream,
+) -> Vec<EstimateMode> {
     let jobs = runs.clone().count() as u32;
     let values = values(distinct(jobs), largest, runs, stream);
     let shares = shares(values.len());
@@ -71,7 +75,7 @@ pub(super) fn modes<'a>(runs: impl Iterator<Item = &'a u32> + Clone, largest: u3
         sum += share;
         // Rounding the running total, not each share, makes the counts add up.
         let upto = libm::floor(f64::from(jobs) * (sum / total).min(1.0) + 0.5) as u32;
-        modes.push(Mode { seconds, jobs: upto - given });
+        modes.push(EstimateMode { seconds, jobs: upto - given });
         given = upto;
     }
     modes
@@ -93,7 +97,7 @@ pub(super) fn shares(distinct: usize) -> Vec<f64> {
 }
 
 /// The distinct values, most popular first.
-fn values<'a>(count: usize, largest: u32, runs: impl Iterator<Item = &'a u32>, stream: &mut Stream) -> Vec<u32> {
+fn values<'a>(count: usize, largest: u32, runs: impl Iterator<Item = &'a u32>, stream: &mut RandomStream) -> Vec<u32> {
     let mut values = vec![largest];
     values.extend(HEAD.iter().map(|minutes| minutes * 60).filter(|&v| v < largest));
     values.truncate(HEAD_LENGTH);
@@ -151,7 +155,7 @@ fn roundest(from: f64, to: f64, used: &[u32]) -> Option<u32> {
 }
 
 /// The estimates still to be given, drawn at random among those not below a run time.
-pub(super) struct Pool {
+pub(super) struct EstimatePool {
     /// Values, largest first.
     values: Vec<u32>,
     /// Number of jobs left for each value.
@@ -160,11 +164,11 @@ pub(super) struct Pool {
     tree: Vec<u64>,
 }
 
-impl Pool {
+impl EstimatePool {
     /// The pool that holds these modes; the largest value must not be below any run time to come.
-    pub(super) fn new(mut modes: Vec<Mode>) -> Pool {
+    pub(super) fn new(mut modes: Vec<EstimateMode>) -> EstimatePool {
         modes.sort_unstable_by_key(|m| std::cmp::Reverse(m.seconds));
-        let mut pool = Pool {
+        let mut pool = EstimatePool {
             values: modes.iter().map(|m| m.seconds).collect(),
             left: vec![0; modes.len()],
             tree: vec![0; modes.len() + 1],
@@ -182,7 +186,7 @@ impl Pool {
 
     /// Takes an estimate of at least `run` seconds for at most `wanted` jobs: the smallest of
     /// `care` random ones. Returns the value, and how many jobs get it.
-    pub(super) fn take(&mut self, run: u32, wanted: u32, care: u32, stream: &mut Stream) -> (u32, u32) {
+    pub(super) fn take(&mut self, run: u32, wanted: u32, care: u32, stream: &mut RandomStream) -> (u32, u32) {
         let fitting = self.values.partition_point(|&v| v >= run);
         let left = self.sum(fitting);
         if left == 0 {
@@ -234,8 +238,8 @@ impl Pool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::{Purpose, Stream};
-    use super::{Mode, Pool, by_demand, distinct, modes, roundest, shares};
+    use super::super::random::{RandomStream, StreamPurpose};
+    use super::{EstimateMode, EstimatePool, by_demand, distinct, modes, roundest, shares};
     use proptest::prelude::*;
 
     #[test]
@@ -266,7 +270,7 @@ mod tests {
         for jobs in [1_u32, 7, 30, 500, 20_000, 400_000] {
             let runs: Vec<u32> = (0..jobs).map(|i| 1 + i * 37 % 60_000).collect();
             for largest in [3_600, 64_800, 172_800, 31_622_400] {
-                let mut stream = Stream::new(1, Purpose::Estimates, 0);
+                let mut stream = RandomStream::new(1, StreamPurpose::Estimates, 0);
                 let modes = modes(runs.iter(), largest, &mut stream);
                 assert_eq!(modes[0].seconds, largest);
                 assert_eq!(modes.iter().map(|m| m.jobs).sum::<u32>(), jobs);
@@ -305,12 +309,12 @@ mod tests {
             counts in proptest::collection::vec(0_u32..20, 1..40),
             wishes in proptest::collection::vec((0_u32..50, 1_u32..10, 1_u32..4), 0..100),
         ) {
-            let mode = |(i, &jobs): (usize, &u32)| Mode { seconds: 10 * (i as u32 + 1), jobs };
-            let modes: Vec<Mode> = counts.iter().enumerate().map(mode).collect();
+            let mode = |(i, &jobs): (usize, &u32)| EstimateMode { seconds: 10 * (i as u32 + 1), jobs };
+            let modes: Vec<EstimateMode> = counts.iter().enumerate().map(mode).collect();
             let largest = 10 * counts.len() as u32;
             let mut left = counts.clone();
-            let mut pool = Pool::new(modes);
-            let mut stream = Stream::new(5, Purpose::Estimates, 0);
+            let mut pool = EstimatePool::new(modes);
+            let mut stream = RandomStream::new(5, StreamPurpose::Estimates, 0);
             for (run, wanted, care) in wishes {
                 let run = run * 10 % (largest + 1);
                 let (value, got) = pool.take(run, wanted, care, &mut stream);

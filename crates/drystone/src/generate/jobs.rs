@@ -13,7 +13,7 @@
 //! - Run times are also redrawn while they exceed the largest estimate: with the default of 18
 //!   hours one in 500, with 48 hours none.
 
-use super::random::Stream;
+use super::random::RandomStream;
 use crate::model::Procs;
 
 /// Shape and scale of a gamma distribution.
@@ -26,7 +26,7 @@ const LONGEST_LOG_RUN: f64 = 12.0;
 const LEAST_FIRST_STAGE: f64 = 0.7;
 
 /// The parameters of one type of job.
-pub(super) struct Class {
+pub(super) struct TypeClass {
     /// Probability of a serial job.
     pub(super) serial: f64,
     /// Probability of a parallel job whose size is rounded to a power of two.
@@ -57,7 +57,7 @@ pub(super) struct Class {
 }
 
 /// All jobs of one type.
-pub(super) const TYPELESS: Class = Class {
+pub(super) const TYPELESS: TypeClass = TypeClass {
     serial: 0.244,
     power_of_two: 0.576,
     low: 0.8,
@@ -74,7 +74,7 @@ pub(super) const TYPELESS: Class = Class {
 };
 
 /// Batch jobs of the model with types.
-pub(super) const BATCH: Class = Class {
+pub(super) const BATCH: TypeClass = TypeClass {
     serial: 0.2927,
     power_of_two: 0.6686,
     low: 1.2,
@@ -91,7 +91,7 @@ pub(super) const BATCH: Class = Class {
 };
 
 /// Interactive jobs of the model with types.
-pub(super) const INTERACTIVE: Class = Class {
+pub(super) const INTERACTIVE: TypeClass = TypeClass {
     serial: 0.1541,
     power_of_two: 0.625,
     low: 1.0,
@@ -109,19 +109,19 @@ pub(super) const INTERACTIVE: Class = Class {
 
 /// Draws the jobs of one type for one machine.
 pub(super) struct JobSource<'a> {
-    class: &'a Class,
+    class: &'a TypeClass,
     machine: Procs,
     low: f64,
     medium: f64,
     high: f64,
     longest: u32,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl<'a> JobSource<'a> {
     /// Jobs of `class` for a machine of `machine` ≥ 1 processors, running `longest` seconds at
     /// most.
-    pub(super) fn new(class: &'a Class, machine: Procs, longest: u32, stream: Stream) -> JobSource<'a> {
+    pub(super) fn new(class: &'a TypeClass, machine: Procs, longest: u32, stream: RandomStream) -> JobSource<'a> {
         let whole = libm::log2(f64::from(machine));
         let low = class.low.min(whole);
         let high = (whole - class.high_below_machine).max(low);

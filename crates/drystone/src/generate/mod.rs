@@ -63,15 +63,15 @@ mod presets;
 mod random;
 mod sessions;
 
-use crate::model::{Job, Machine, Procs, Provenance, Setting, Span, Status, Time, Truth, Workload};
+use crate::model::{Job, LogStatus, Machine, Procs, Provenance, Setting, Span, Time, Truth, Workload};
 use arrivals::{ArrivalSource, Cycle};
 use campaigns::Campaigns;
-use estimates::Pool;
-use jobs::{BATCH, Class, INTERACTIVE, JobSource, TYPELESS};
-use random::{Purpose, Stream};
+use estimates::EstimatePool;
+use jobs::{BATCH, INTERACTIVE, JobSource, TYPELESS, TypeClass};
+use random::{RandomStream, StreamPurpose};
 
 pub use outages::{Maintenance, OutageParamError, OutageParams, outages};
-pub use params::{GenerateError, Habits, Length, Model, Params};
+pub use params::{GenerateError, Habits, Params, WorkloadLength, WorkloadModel};
 pub use presets::{deep_queue_params, default_params, default_workload, example_params};
 
 /// No target load may spread the jobs over more seconds than this (about 17,000 years): half of
@@ -79,8 +79,8 @@ pub use presets::{deep_queue_params, default_params, default_workload, example_p
 const LONGEST_SPAN: f64 = (1_u64 << 39) as f64;
 
 /// The jobs of one type, in the order drawn, and their arrivals.
-struct Lane {
-    class: &'static Class,
+struct TypeLane {
+    class: &'static TypeClass,
     cycle: Cycle,
     /// Arrivals, ascending: in points; in whole seconds of the workload at the end.
     arrivals: Vec<f64>,
@@ -89,7 +89,7 @@ struct Lane {
 }
 
 /// Activity of the people of one lane.
-struct Plan {
+struct LanePlan {
     user: Vec<u32>,
     dealt: dealing::Dealt,
     campaigns: usize,
@@ -110,18 +110,18 @@ pub fn generate(params: &Params) -> Result<Workload, GenerateError> {
         .iter()
         .enumerate()
         .map(|(l, lane)| {
-            let mut stream = Stream::new(params.seed, Purpose::Campaigns, l);
+            let mut stream = RandomStream::new(params.seed, StreamPurpose::Campaigns, l);
             Campaigns::new(lane, &params.habits, &mut stream)
         })
         .collect();
     let estimates = {
-        let mut stream = Stream::new(params.seed, Purpose::Estimates, 0);
+        let mut stream = RandomStream::new(params.seed, StreamPurpose::Estimates, 0);
         let runs = lanes.iter().flat_map(|l| &l.run);
         let largest = params.max_estimate.0 as u32;
-        let mut pool = Pool::new(estimates::modes(runs, largest, &mut stream));
+        let mut pool = EstimatePool::new(estimates::modes(runs, largest, &mut stream));
         campaigns::give_estimates(&lanes, &campaigns, &mut pool, params.habits.care, &mut stream)
     };
-    let plans: Vec<Plan> = lanes
+    let plans: Vec<LanePlan> = lanes
         .iter()
         .zip(campaigns)
         .enumerate()
@@ -140,8 +140,8 @@ pub(crate) fn modelled_estimates(runs: &[u32]) -> Vec<u32> {
     // Eighteen hours, as in generated workloads, or the next hour beyond the longest run time.
     let longest = runs.iter().copied().max().unwrap_or(0);
     let largest = longest.div_ceil(3_600).saturating_mul(3_600).max(64_800);
-    let mut stream = Stream::new(1, Purpose::Estimates, 0);
-    let mut pool = Pool::new(estimates::modes(runs.iter(), largest, &mut stream));
+    let mut stream = RandomStream::new(1, StreamPurpose::Estimates, 0);
+    let mut pool = EstimatePool::new(estimates::modes(runs.iter(), largest, &mut stream));
     // The longest first: what they leave others can have.
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(runs[at]));
@@ -155,7 +155,7 @@ pub(crate) fn modelled_estimates(runs: &[u32]) -> Vec<u32> {
 /// Estimates for jobs of these run times, in their order: uniform from the run time, at least 1 s,
 /// up to it and `most` thousandths of it, in whole seconds.
 pub(crate) fn uniform_estimates(runs: &[u32], most: u32) -> Vec<u32> {
-    let mut stream = Stream::new(1, Purpose::Estimates, 0);
+    let mut stream = RandomStream::new(1, StreamPurpose::Estimates, 0);
     let estimate = |&run: &u32| {
         let run = run.max(1);
         let more = u64::from(run) * u64::from(most) / 1_000;
@@ -165,22 +165,22 @@ pub(crate) fn uniform_estimates(runs: &[u32], most: u32) -> Vec<u32> {
 }
 
 /// Draws jobs and arrivals, type by type, until there are enough.
-fn draw(params: &Params) -> Result<Vec<Lane>, GenerateError> {
-    let classes: &[&'static Class] = match params.model {
-        Model::Typeless => &[&TYPELESS],
-        Model::Typed => &[&BATCH, &INTERACTIVE],
+fn draw(params: &Params) -> Result<Vec<TypeLane>, GenerateError> {
+    let classes: &[&'static TypeClass] = match params.model {
+        WorkloadModel::Typeless => &[&TYPELESS],
+        WorkloadModel::Typed => &[&BATCH, &INTERACTIVE],
     };
     let longest = params.max_estimate.0 as u32;
     let mut lanes = Vec::new();
     let mut sources = Vec::new();
     for (l, &class) in classes.iter().enumerate() {
-        let stream = |purpose| Stream::new(params.seed, purpose, l);
-        let jobs = JobSource::new(class, params.procs, longest, stream(Purpose::Jobs));
-        let mut arrivals = ArrivalSource::new(class, stream(Purpose::Arrivals));
+        let stream = |purpose| RandomStream::new(params.seed, purpose, l);
+        let jobs = JobSource::new(class, params.procs, longest, stream(StreamPurpose::Jobs));
+        let mut arrivals = ArrivalSource::new(class, stream(StreamPurpose::Arrivals));
         let cycle = Cycle::new(class.cycle);
         let next = arrivals.next();
         sources.push((jobs, arrivals, next));
-        lanes.push(Lane { class, cycle, arrivals: Vec::new(), procs: Vec::new(), run: Vec::new() });
+        lanes.push(TypeLane { class, cycle, arrivals: Vec::new(), procs: Vec::new(), run: Vec::new() });
     }
     let mut enough = Enough::new(params);
     loop {
@@ -211,7 +211,7 @@ fn draw(params: &Params) -> Result<Vec<Lane>, GenerateError> {
 
 /// Stopping rule of the draw of jobs.
 struct Enough {
-    length: Length,
+    length: WorkloadLength,
     /// Work to reach, in processor-seconds, where a span and a load are given.
     work_wanted: Option<f64>,
     jobs: u32,
@@ -222,7 +222,7 @@ struct Enough {
 impl Enough {
     fn new(params: &Params) -> Enough {
         let work_wanted = match (params.length, params.load) {
-            (Length::Span(span), Some(load)) => Some(span.as_f64() * load * f64::from(params.procs)),
+            (WorkloadLength::Span(span), Some(load)) => Some(span.as_f64() * load * f64::from(params.procs)),
             _ => None,
         };
         Enough { length: params.length, work_wanted, jobs: 0, work: 0.0, first: 0.0 }
@@ -232,9 +232,9 @@ impl Enough {
     fn before(&self, time: f64) -> bool {
         match (self.length, self.work_wanted) {
             _ if self.jobs == 0 => false,
-            (Length::Jobs(wanted), _) => self.jobs >= wanted,
-            (Length::Span(_), Some(work)) => self.work >= work,
-            (Length::Span(span), None) => time - self.first > span.as_f64(),
+            (WorkloadLength::Jobs(wanted), _) => self.jobs >= wanted,
+            (WorkloadLength::Span(_), Some(work)) => self.work >= work,
+            (WorkloadLength::Span(span), None) => time - self.first > span.as_f64(),
         }
     }
 
@@ -249,7 +249,7 @@ impl Enough {
 }
 
 /// The factor on all gaps between arrivals that meets the target load.
-fn gap_factor(lanes: &[Lane], params: &Params) -> Result<f64, GenerateError> {
+fn gap_factor(lanes: &[TypeLane], params: &Params) -> Result<f64, GenerateError> {
     let jobs: usize = lanes.iter().map(|l| l.run.len()).sum();
     match params.load {
         // One job alone has no load.
@@ -268,31 +268,31 @@ fn gap_factor(lanes: &[Lane], params: &Params) -> Result<f64, GenerateError> {
     }
 }
 
-fn plan(l: usize, lane: &Lane, campaigns: &Campaigns, params: &Params) -> Plan {
+fn plan(l: usize, lane: &TypeLane, campaigns: &Campaigns, params: &Params) -> LanePlan {
     let habits = &params.habits;
-    let mut stream = Stream::new(params.seed, Purpose::Sessions, l);
+    let mut stream = RandomStream::new(params.seed, StreamPurpose::Sessions, l);
     let users = habits.users.unwrap_or_else(|| libm::ceil(1.5 * libm::sqrt(lane.run.len() as f64)) as u32);
     // Sessions live in the natural time of the model, whatever the target load: the same people
     // submit the same jobs in the same order under every load, so that loads can be compared.
     let times = lane.arrivals.iter().map(|&points| lane.cycle.seconds(points));
     let user = sessions::assign(times, users, habits, &mut stream);
     let dealt = dealing::deal(campaigns, &user, users, habits, &mut stream);
-    Plan { user, dealt, campaigns: campaigns.len() }
+    LanePlan { user, dealt, campaigns: campaigns.len() }
 }
 
 /// Puts the jobs of all types together in order of arrival.
 fn assemble(
     params: &Params,
-    lanes: &[Lane],
+    lanes: &[TypeLane],
     estimates: &[Vec<u32>],
-    plans: &[Plan],
+    plans: &[LanePlan],
 ) -> Result<Workload, GenerateError> {
     let total = lanes.iter().map(|l| l.run.len()).sum();
     let mut jobs = Vec::with_capacity(total);
     let mut truth = Vec::with_capacity(total);
-    let user_count = |p: &Plan| p.user.iter().max().map_or(0, |&u| u as usize + 1);
-    let mut users = Numbers::new(plans.iter().map(user_count));
-    let mut programs = Numbers::new(plans.iter().map(|p| p.campaigns));
+    let user_count = |p: &LanePlan| p.user.iter().max().map_or(0, |&u| u as usize + 1);
+    let mut users = UseNumbers::new(plans.iter().map(user_count));
+    let mut programs = UseNumbers::new(plans.iter().map(|p| p.campaigns));
     let groups = users.given.len().div_ceil(USERS_PER_GROUP).max(1) as i32;
     let mut at = vec![0; lanes.len()];
     // Of arrivals in the same second the earlier type comes first.
@@ -310,7 +310,11 @@ fn assemble(
         job.executable = programs.of(l, plan.dealt.campaign[slot]);
         job.queue = lane.class.queue;
         jobs.push(job);
-        truth.push(Truth { run: Span(i64::from(lane.run[i])), number: jobs.len() as i64, status: Status::Completed });
+        truth.push(Truth {
+            run: Span(i64::from(lane.run[i])),
+            number: jobs.len() as i64,
+            status: LogStatus::Completed,
+        });
     }
     let machine = Machine::new(params.procs);
     Ok(Workload::new(machine, jobs, truth, provenance(params))?)
@@ -321,7 +325,7 @@ fn assemble(
 const USERS_PER_GROUP: usize = 3;
 
 /// Numbers in order of first use, from 1 on, for things that are numbered from 0 within each lane.
-struct Numbers {
+struct UseNumbers {
     /// First index of each lane in `given`.
     offsets: Vec<usize>,
     /// The number of each thing, 0 where it has none yet.
@@ -329,16 +333,16 @@ struct Numbers {
     last: i32,
 }
 
-impl Numbers {
+impl UseNumbers {
     /// For lanes with this many things each.
-    fn new(counts: impl Iterator<Item = usize>) -> Numbers {
+    fn new(counts: impl Iterator<Item = usize>) -> UseNumbers {
         let mut total = 0;
         let mut offsets = Vec::new();
         for count in counts {
             offsets.push(total);
             total += count;
         }
-        Numbers { offsets, given: vec![0; total], last: 0 }
+        UseNumbers { offsets, given: vec![0; total], last: 0 }
     }
 
     fn of(&mut self, lane: usize, thing: u32) -> i32 {
@@ -355,12 +359,12 @@ impl Numbers {
 fn provenance(params: &Params) -> Provenance {
     let Params { procs, length, load, seed, model, max_estimate, habits } = params;
     let model = match model {
-        Model::Typeless => "typeless",
-        Model::Typed => "typed",
+        WorkloadModel::Typeless => "typeless",
+        WorkloadModel::Typed => "typed",
     };
     let (length_name, length) = match length {
-        Length::Jobs(jobs) => ("jobs", i64::from(*jobs)),
-        Length::Span(span) => ("span", span.0),
+        WorkloadLength::Jobs(jobs) => ("jobs", i64::from(*jobs)),
+        WorkloadLength::Span(span) => ("span", span.0),
     };
     let or_default = |set: Option<String>, default: &str| set.unwrap_or_else(|| default.into());
     let settings = [

@@ -1,7 +1,7 @@
 //! Outages made up: nodes that fail and are repaired, and days of maintenance.
 
-use super::random::{Purpose, Stream};
-use crate::model::{Hit, Machine, Outage, OutageError, Outages, ProcSet, Procs, Span, Time, Which};
+use super::random::{RandomStream, StreamPurpose};
+use crate::model::{Machine, Outage, OutageError, OutageHit, Outages, ProcSet, Procs, Span, Time, Which};
 
 /// Parameters of random outages.
 ///
@@ -23,7 +23,7 @@ pub struct OutageParams {
     /// Mean length of a repair.
     pub repair: Span,
     /// Fate of jobs on a node that fails.
-    pub hit: Hit,
+    pub hit: OutageHit,
     /// Days of maintenance, if there are any.
     pub maintenance: Option<Maintenance>,
     /// Seed; equal seeds give equal outages.
@@ -55,7 +55,7 @@ impl OutageParams {
             node: 1,
             unavailable: 0.01,
             repair: Span::DAY,
-            hit: Hit::Requeue,
+            hit: OutageHit::Requeue,
             maintenance: Some(maintenance),
             seed,
         }
@@ -174,7 +174,7 @@ fn windows(params: &OutageParams) -> Vec<(Time, Time)> {
 /// Beginning and end of each failure of a node. What is broken when maintenance begins is repaired
 /// then.
 fn failures(params: &OutageParams, node: Procs, windows: &[(Time, Time)]) -> Vec<(Time, Time)> {
-    let mut stream = Stream::new(params.seed, Purpose::Outages, node as usize);
+    let mut stream = RandomStream::new(params.seed, StreamPurpose::Outages, node as usize);
     let repair = params.repair.as_f64();
     let between = repair * (1.0 - params.unavailable) / params.unavailable;
     let length = (params.until - params.from).as_f64();

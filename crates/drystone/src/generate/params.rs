@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Variant of the model of Lublin & Feitelson that draws sizes, run times and arrivals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Model {
+pub enum WorkloadModel {
     /// One type of job.
     #[default]
     Typeless,
@@ -18,7 +18,7 @@ pub enum Model {
 /// Length of the workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Length {
+pub enum WorkloadLength {
     /// This many jobs.
     Jobs(u32),
     /// As many jobs as it takes to offer the target load for this long; without a target load, as
@@ -33,7 +33,7 @@ pub struct Params {
     /// Processors of the machine, at least 1.
     pub procs: Procs,
     /// Length of the workload.
-    pub length: Length,
+    pub length: WorkloadLength,
     /// Offered load to meet, as [`Workload::load`](crate::model::Workload::load) measures it: work
     /// per processor-second between the first and the last submit. Above 0; may exceed 1. `None`
     /// leaves the arrivals as the model draws them.
@@ -42,7 +42,7 @@ pub struct Params {
     pub seed: u64,
     /// Variant of the model.
     #[serde(default)]
-    pub model: Model,
+    pub model: WorkloadModel,
     /// The largest estimate, and so the longest run time. From one hour to a year. The default is
     /// 18 hours; see [`super`].
     #[serde(default = "default_max_estimate")]
@@ -63,10 +63,10 @@ impl Params {
     pub fn new(procs: Procs, jobs: u32) -> Params {
         Params {
             procs,
-            length: Length::Jobs(jobs),
+            length: WorkloadLength::Jobs(jobs),
             load: None,
             seed: 0,
-            model: Model::default(),
+            model: WorkloadModel::default(),
             max_estimate: default_max_estimate(),
             habits: Habits::default(),
         }
@@ -81,9 +81,9 @@ impl Params {
             return Err(GenerateError::NoProcessors);
         }
         match self.length {
-            Length::Jobs(0) => return Err(GenerateError::NoJobs),
-            Length::Span(span) if span <= Span::ZERO => return Err(GenerateError::NoSpan(span)),
-            Length::Jobs(_) | Length::Span(_) => {}
+            WorkloadLength::Jobs(0) => return Err(GenerateError::NoJobs),
+            WorkloadLength::Span(span) if span <= Span::ZERO => return Err(GenerateError::NoSpan(span)),
+            WorkloadLength::Jobs(_) | WorkloadLength::Span(_) => {}
         }
         if let Some(load) = self.load
             && !(load > 0.0 && load.is_finite())

@@ -1,6 +1,6 @@
 //! Named workloads that need no file.
 
-use super::{GenerateError, Length, Model, Params, generate};
+use super::{GenerateError, Params, WorkloadLength, WorkloadModel, generate};
 use crate::model::{Span, Workload};
 
 /// 10,000 jobs for 256 processors at a load of 0.85: a small, busy machine for tests, benchmarks
@@ -25,10 +25,10 @@ pub fn default_workload() -> Result<Workload, GenerateError> {
 #[must_use]
 pub fn deep_queue_params() -> Params {
     Params {
-        length: Length::Span(Span(730 * Span::DAY.0)),
+        length: WorkloadLength::Span(Span(730 * Span::DAY.0)),
         load: Some(1.05),
         seed: 1,
-        model: Model::Typed,
+        model: WorkloadModel::Typed,
         ..Params::new(128, 1)
     }
 }
@@ -39,10 +39,10 @@ pub fn deep_queue_params() -> Params {
 #[must_use]
 pub fn example_params() -> Params {
     Params {
-        length: Length::Span(Span(105 * Span::DAY.0)),
+        length: WorkloadLength::Span(Span(105 * Span::DAY.0)),
         load: Some(0.55),
         seed: 1,
-        model: Model::Typed,
+        model: WorkloadModel::Typed,
         max_estimate: Span(6 * Span::HOUR.0),
         ..Params::new(1_024, 1)
     }

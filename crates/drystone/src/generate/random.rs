@@ -12,7 +12,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 /// Purpose of a stream of random numbers. Each purpose has a stream of its own, so that, say,
 /// another target load leaves sizes and run times as they are.
 #[derive(Clone, Copy)]
-pub(super) enum Purpose {
+pub(super) enum StreamPurpose {
     Jobs = 1,
     Arrivals = 2,
     Campaigns = 3,
@@ -22,18 +22,18 @@ pub(super) enum Purpose {
 }
 
 /// A stream of random numbers.
-pub(super) struct Stream(ChaCha8Rng);
+pub(super) struct RandomStream(ChaCha8Rng);
 
-impl Stream {
+impl RandomStream {
     /// The stream of this seed, for this purpose, for the `class`-th type of job.
-    pub(super) fn new(seed: u64, purpose: Purpose, class: usize) -> Stream {
+    pub(super) fn new(seed: u64, purpose: StreamPurpose, class: usize) -> RandomStream {
         // The key is the seed itself, not what a helper of some version of some crate makes of it.
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         let mut rng = ChaCha8Rng::from_seed(key);
         // Classes of jobs are few; nodes may be many, and have the bits above.
         rng.set_stream((class as u64 >> 8) << 16 | (purpose as u64) << 8 | (class as u64 & 0xff));
-        Stream(rng)
+        RandomStream(rng)
     }
 
     /// Uniform in [0, 1), a multiple of 2⁻⁵³.
@@ -112,7 +112,7 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
-    use super::{Purpose, Stream};
+    use super::{RandomStream, StreamPurpose};
     use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
     /// Kolmogorov–Smirnov at the significance 0.001.
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn draws_follow_their_distributions() {
-        let mut s = Stream::new(7, Purpose::Jobs, 0);
+        let mut s = RandomStream::new(7, StreamPurpose::Jobs, 0);
         assert_follows("unit", |x| x, || s.unit());
         let normal = Normal::new(0.0, 1.0).expect("valid");
         assert_follows("normal", |x| normal.cdf(x), || s.normal());
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn heavy_tails_fall_as_a_power() {
-        let mut s = Stream::new(8, Purpose::Jobs, 0);
+        let mut s = RandomStream::new(8, StreamPurpose::Jobs, 0);
         let draws: Vec<u32> = (0..100_000).map(|_| s.heavy(1.5, 1_000)).collect();
         for k in [1_u32, 2, 5, 20] {
             let share = draws.iter().filter(|&&d| d >= k).count() as f64 / 1e5;
@@ -154,12 +154,12 @@ mod tests {
 
     #[test]
     fn every_purpose_and_class_has_a_stream_of_its_own() {
-        let first = |purpose, class| Stream::new(1, purpose, class).below(u64::MAX);
+        let first = |purpose, class| RandomStream::new(1, purpose, class).below(u64::MAX);
         let mut seen = vec![
-            first(Purpose::Jobs, 0),
-            first(Purpose::Jobs, 1),
-            first(Purpose::Arrivals, 0),
-            Stream::new(2, Purpose::Jobs, 0).below(u64::MAX),
+            first(StreamPurpose::Jobs, 0),
+            first(StreamPurpose::Jobs, 1),
+            first(StreamPurpose::Arrivals, 0),
+            RandomStream::new(2, StreamPurpose::Jobs, 0).below(u64::MAX),
         ];
         seen.sort_unstable();
         seen.dedup();

@@ -8,7 +8,7 @@
 //! that finds no arrival in time ends: its user went home.
 
 use super::Habits;
-use super::random::Stream;
+use super::random::RandomStream;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -30,7 +30,7 @@ impl Activity {
         Activity { sums }
     }
 
-    fn draw(&self, stream: &mut Stream) -> u32 {
+    fn draw(&self, stream: &mut RandomStream) -> u32 {
         let last = self.sums.len() - 1;
         let target = stream.unit() * self.sums[last];
         self.sums[..last].partition_point(|&s| s <= target) as u32
@@ -39,7 +39,7 @@ impl Activity {
 
 /// A session that waits for its next arrival. Ordered by when it is due, then by user.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Session {
+struct ArrivalSession {
     /// Time at which its user's think time ends, in seconds.
     due: u64,
     user: u32,
@@ -48,17 +48,22 @@ struct Session {
 }
 
 /// The user, 0 … `users` − 1, of each arrival; `times` in seconds, ascending.
-pub(super) fn assign(times: impl Iterator<Item = f64>, users: u32, habits: &Habits, stream: &mut Stream) -> Vec<u32> {
+pub(super) fn assign(
+    times: impl Iterator<Item = f64>,
+    users: u32,
+    habits: &Habits,
+    stream: &mut RandomStream,
+) -> Vec<u32> {
     let think_log = libm::log(habits.think_time);
     let activity = Activity::new(users, habits.activity);
-    let mut waiting: BinaryHeap<Reverse<Session>> = BinaryHeap::new();
+    let mut waiting: BinaryHeap<Reverse<ArrivalSession>> = BinaryHeap::new();
     times
         .map(|time| {
             let now = time as u64;
             while waiting.peek().is_some_and(|Reverse(s)| s.due.saturating_add(u64::from(habits.patience)) < now) {
                 waiting.pop();
             }
-            let is_due = |Reverse(s): &Reverse<Session>| s.due <= now;
+            let is_due = |Reverse(s): &Reverse<ArrivalSession>| s.due <= now;
             let resumed = match waiting.peek() {
                 Some(session) if is_due(session) => waiting.pop(),
                 _ => None,
@@ -69,7 +74,7 @@ pub(super) fn assign(times: impl Iterator<Item = f64>, users: u32, habits: &Habi
             };
             if left > 1 {
                 let think = libm::exp(think_log + habits.think_scatter * stream.normal());
-                waiting.push(Reverse(Session { due: now + think.min(1e9) as u64, user, left: left - 1 }));
+                waiting.push(Reverse(ArrivalSession { due: now + think.min(1e9) as u64, user, left: left - 1 }));
             }
             user
         })

@@ -32,9 +32,10 @@
 //! | `counts` | `no` if no measure counts it: how long it would have run is a guess | `yes` |
 //! | `ended` | `completed`, `at-limit`, `cancelled`, `machine-failed`, `not-started`: only the run times of the first two are learned | `completed` |
 
-use super::table::{Clock, Row, Table, TableError};
+use super::table::{LogClock, LogTable, TableError, TableRow};
 use crate::model::{
-    Adopted, After, CircumstanceError, Circumstances, How, JobId, ProcSet, Span, Then, Throttle, Withdrawal, Workload,
+    Adopted, CircumstanceError, Circumstances, DependencyEffect, DependsOn, How, JobId, ProcSet, Span, Throttle,
+    Withdrawal, Workload,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
@@ -60,7 +61,7 @@ const COLUMNS: &[&str] = &[
 
 /// Circumstances as they were read.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundCircumstances {
     /// Those of jobs that the workload has.
     pub circumstances: Circumstances,
     /// Rows, and jobs that others wait for, of numbers that the workload does not have: cleaning
@@ -90,8 +91,8 @@ pub struct Found {
 /// # Errors
 /// The file cannot be read; a column that there is not; a field that is not what it should be; a
 /// job with two rows; circumstances that cannot be ([`Workload::with`]): each with its line.
-pub fn read(input: impl Read, file: &str, workload: &Workload) -> Result<Found, TableError> {
-    let mut table = Table::read(input, file, COLUMNS)?;
+pub fn read(input: impl Read, file: &str, workload: &Workload) -> Result<FoundCircumstances, TableError> {
+    let mut table = LogTable::read(input, file, COLUMNS)?;
     if !table.has("job") {
         let problem = format!("the first line must name the column `job`; the columns are {}", COLUMNS.join(", "));
         return Err(table.error(1, "", problem));
@@ -100,10 +101,10 @@ pub fn read(input: impl Read, file: &str, workload: &Workload) -> Result<Found, 
     for (at, truth) in workload.truth().iter().enumerate() {
         by_number.entry(truth.number).or_insert(JobId(at as u32));
     }
-    let mut reading = Reading {
-        clock: Clock::of(&workload.provenance),
+    let mut reading = CircumstancesReading {
+        clock: LogClock::of(&workload.provenance),
         by_number,
-        found: Found { circumstances: Circumstances::default(), unknown: 0 },
+        found: FoundCircumstances { circumstances: Circumstances::default(), unknown: 0 },
         lines: BTreeMap::new(),
         arrays: BTreeMap::new(),
     };
@@ -143,17 +144,17 @@ fn column(circumstances: &Circumstances, error: &CircumstanceError) -> &'static 
 }
 
 /// A table at work.
-struct Reading {
-    clock: Clock,
+struct CircumstancesReading {
+    clock: LogClock,
     by_number: HashMap<i64, JobId>,
-    found: Found,
+    found: FoundCircumstances,
     lines: BTreeMap<JobId, u64>,
     /// By name, with the line that named each first.
     arrays: BTreeMap<String, (u64, Throttle)>,
 }
 
-impl Reading {
-    fn take(&mut self, row: &Row<'_>) -> Result<(), TableError> {
+impl CircumstancesReading {
+    fn take(&mut self, row: &TableRow<'_>) -> Result<(), TableError> {
         row.must("job", "the log's number of a job")?;
         let number: i64 = row.number("job", "the log's number of a job")?.unwrap_or_default();
         let begin = row.time("at", &self.clock)?;
@@ -190,7 +191,7 @@ impl Reading {
         Ok(())
     }
 
-    fn state(&mut self, row: &Row<'_>, job: JobId) -> Result<(), TableError> {
+    fn state(&mut self, row: &TableRow<'_>, job: JobId) -> Result<(), TableError> {
         let states = ["waiting", "held", "running", "suspended"];
         let Some(state) = row.word("state", &states, |word| word)? else { return Ok(()) };
         if row.get("at").is_none() {
@@ -214,7 +215,7 @@ impl Reading {
         Ok(())
     }
 
-    fn eligible(&mut self, row: &Row<'_>, job: JobId) -> Result<(), TableError> {
+    fn eligible(&mut self, row: &TableRow<'_>, job: JobId) -> Result<(), TableError> {
         if let Some(time) = row.time("eligible", &self.clock)? {
             self.found.circumstances.eligible.insert(job, time);
         }
@@ -229,15 +230,17 @@ impl Reading {
             }
         }
         let think = Span(row.number("think", "whole seconds")?.unwrap_or(0));
-        let word = |then: Then| if then == Then::Arrives { "arrives" } else { "starts" };
-        let then = row.word("then", &[Then::Starts, Then::Arrives], word)?.unwrap_or(Then::Starts);
+        let word = |then: DependencyEffect| if then == DependencyEffect::Arrives { "arrives" } else { "starts" };
+        let then = row
+            .word("then", &[DependencyEffect::Starts, DependencyEffect::Arrives], word)?
+            .unwrap_or(DependencyEffect::Starts);
         if !jobs.is_empty() {
-            self.found.circumstances.after.insert(job, After { jobs, think, then });
+            self.found.circumstances.after.insert(job, DependsOn { jobs, think, then });
         }
         Ok(())
     }
 
-    fn array(&mut self, row: &Row<'_>, job: JobId) -> Result<(), TableError> {
+    fn array(&mut self, row: &TableRow<'_>, job: JobId) -> Result<(), TableError> {
         let Some(name) = row.get("array") else { return Ok(()) };
         row.must("most", "largest number of the array's jobs that may wait or run at a time")?;
         let most: u32 = row.number("most", "a number of jobs")?.unwrap_or(1);
@@ -253,7 +256,7 @@ impl Reading {
     }
 }
 
-fn yes(row: &Row<'_>, column: &str) -> Result<bool, TableError> {
+fn yes(row: &TableRow<'_>, column: &str) -> Result<bool, TableError> {
     Ok(row.word(column, &[true, false], |yes| if yes { "yes" } else { "no" })?.unwrap_or(false))
 }
 
@@ -301,7 +304,7 @@ pub fn write(workload: &Workload, out: impl Write) -> io::Result<()> {
     for (&job, after) in &known.after {
         put(job, "after", after.jobs.iter().map(|&job| number(job)).collect::<Vec<_>>().join(" "));
         put(job, "think", after.think.0.to_string());
-        put(job, "then", if after.then == Then::Arrives { "arrives" } else { "starts" }.to_string());
+        put(job, "then", if after.then == DependencyEffect::Arrives { "arrives" } else { "starts" }.to_string());
     }
     for (at, throttle) in known.throttles.iter().enumerate() {
         for &job in &throttle.jobs {

@@ -2,7 +2,7 @@
 //! estimates, arrivals.
 
 use crate::metrics::{Calendar, Distribution, Summary};
-use crate::model::{Job, Procs, Span, Status, Time, Truth, UNKNOWN, Workload};
+use crate::model::{Job, LogStatus, Procs, Span, Time, Truth, UNKNOWN, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const TIMES: [i64; 12] = [0, 10, 60, 300, 900, 1_800, 3_600, 7_200, 14_400, 28_8
 
 /// A workload described.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Description {
+pub struct WorkloadDescription {
     /// Processors of the machine.
     pub procs: Procs,
     /// Number of jobs.
@@ -41,13 +41,13 @@ pub struct Description {
     /// Ways in which jobs ended.
     pub status: Statuses,
     /// Sizes.
-    pub sizes: Sizes,
+    pub sizes: JobSizes,
     /// Run times.
-    pub run_times: Times,
+    pub run_times: JobTimes,
     /// Estimates.
     pub estimates: Estimates,
     /// Arrivals.
-    pub arrivals: Arrivals,
+    pub arrivals: ArrivalTimes,
     /// The users with the most jobs, most first, the smaller number among equals.
     pub top_users: Vec<UserShare>,
 }
@@ -65,7 +65,7 @@ pub struct Statuses {
 
 /// A class of a histogram: values above `above` up to and including `up_to`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Class {
+pub struct HistogramClass {
     /// Lower border, exclusive; `None` for no border.
     pub above: Option<i64>,
     /// Upper border, inclusive; `None` for no border.
@@ -80,7 +80,7 @@ pub struct Class {
 
 /// Processors per job.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Sizes {
+pub struct JobSizes {
     /// Summary.
     pub summary: Summary,
     /// Share of jobs on one processor.
@@ -88,16 +88,16 @@ pub struct Sizes {
     /// Share of jobs whose size is a power of two, 1 included.
     pub power_of_two_share: f64,
     /// By powers of two.
-    pub histogram: Vec<Class>,
+    pub histogram: Vec<HistogramClass>,
 }
 
 /// Times in seconds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Times {
+pub struct JobTimes {
     /// Summary.
     pub summary: Summary,
     /// By classes from a second to a day.
-    pub histogram: Vec<Class>,
+    pub histogram: Vec<HistogramClass>,
 }
 
 /// Estimates and how good they are.
@@ -106,11 +106,11 @@ pub struct Estimates {
     /// Summary, in seconds.
     pub summary: Summary,
     /// By classes from a second to a day.
-    pub histogram: Vec<Class>,
+    pub histogram: Vec<HistogramClass>,
     /// Number of different values.
     pub distinct: u64,
     /// The most frequent values, most frequent first, the smaller among equals.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<FrequentEstimate>,
     /// Accuracy: the smaller of run time and estimate over the larger.
     pub accuracy: Summary,
     /// Share of run time in the estimate, in tenths: up to 0.1, up to 0.2, … up to 1; jobs that
@@ -128,7 +128,7 @@ pub struct Estimates {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct UsedByStatus {
     /// The status.
-    pub status: Status,
+    pub status: LogStatus,
     /// Jobs that have it.
     pub jobs: u64,
     /// Share of run time in the estimate, in tenths, as in [`Estimates::used`].
@@ -140,7 +140,7 @@ pub struct UsedByStatus {
 }
 
 impl UsedByStatus {
-    fn new(status: Status) -> UsedByStatus {
+    fn new(status: LogStatus) -> UsedByStatus {
         UsedByStatus { status, jobs: 0, used: [0; 10], exact: 0, outlived: 0 }
     }
 
@@ -159,7 +159,7 @@ impl UsedByStatus {
 
 /// A frequent estimate.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Mode {
+pub struct FrequentEstimate {
     /// In seconds.
     pub estimate: Span,
     /// Number of jobs.
@@ -170,7 +170,7 @@ pub struct Mode {
 
 /// Arrival times of jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Arrivals {
+pub struct ArrivalTimes {
     /// Time between one submit and the next, in seconds.
     pub gaps: Summary,
     /// True if hours and days are those of the log's calendar; otherwise they are counted from its
@@ -200,15 +200,15 @@ pub struct UserShare {
 }
 
 /// Counts jobs and their work by class.
-struct Histogram<'a> {
+struct WorkHistogram<'a> {
     borders: &'a [i64],
     counts: Vec<(u64, f64)>,
 }
 
-impl<'a> Histogram<'a> {
+impl<'a> WorkHistogram<'a> {
     /// Borders are inclusive, ascending.
-    fn new(borders: &'a [i64]) -> Histogram<'a> {
-        Histogram { borders, counts: vec![(0, 0.0); borders.len() + 1] }
+    fn new(borders: &'a [i64]) -> WorkHistogram<'a> {
+        WorkHistogram { borders, counts: vec![(0, 0.0); borders.len() + 1] }
     }
 
     fn take(&mut self, value: i64, work: f64) {
@@ -218,11 +218,11 @@ impl<'a> Histogram<'a> {
     }
 
     /// The classes from the first to the last that has a job.
-    fn finish(self, total: Total) -> Vec<Class> {
+    fn finish(self, total: Total) -> Vec<HistogramClass> {
         let some = |(jobs, _): &(u64, f64)| *jobs > 0;
         let first = self.counts.iter().position(some).unwrap_or(0);
         let last = self.counts.iter().rposition(some).unwrap_or(0);
-        let class = |at: usize| Class {
+        let class = |at: usize| HistogramClass {
             above: at.checked_sub(1).map(|below| self.borders[below]),
             up_to: self.borders.get(at).copied(),
             jobs: self.counts[at].0,
@@ -258,7 +258,7 @@ fn work(job: &Job, truth: &Truth) -> f64 {
 ///
 /// Cost: O(n log n).
 #[must_use]
-pub fn describe(workload: &Workload) -> Description {
+pub fn describe(workload: &Workload) -> WorkloadDescription {
     let pairs = || workload.jobs().iter().zip(workload.truth());
     let total = Total { jobs: workload.len() as u64, work: pairs().map(|(j, t)| work(j, t)).sum() };
     let (first_submit, last_submit) = workload.submits().unwrap_or_default();
@@ -268,7 +268,7 @@ pub fn describe(workload: &Workload) -> Description {
         all.dedup();
         all.len() as u64
     };
-    Description {
+    WorkloadDescription {
         procs: workload.machine().procs,
         jobs: total.jobs,
         first_submit,
@@ -294,19 +294,19 @@ fn statuses(truths: &[Truth]) -> Statuses {
     let mut statuses = Statuses::default();
     for truth in truths {
         *match truth.status {
-            Status::Completed => &mut statuses.completed,
-            Status::Failed => &mut statuses.failed,
-            Status::Cancelled => &mut statuses.cancelled,
-            Status::Partial => &mut statuses.partial,
-            Status::Unknown => &mut statuses.unknown,
+            LogStatus::Completed => &mut statuses.completed,
+            LogStatus::Failed => &mut statuses.failed,
+            LogStatus::Cancelled => &mut statuses.cancelled,
+            LogStatus::Partial => &mut statuses.partial,
+            LogStatus::Unknown => &mut statuses.unknown,
         } += 1;
     }
     statuses
 }
 
-fn sizes(workload: &Workload, total: Total) -> Sizes {
+fn sizes(workload: &Workload, total: Total) -> JobSizes {
     let borders: Vec<i64> = (0..32).map(|power| 1 << power).collect();
-    let mut histogram = Histogram::new(&borders);
+    let mut histogram = WorkHistogram::new(&borders);
     let mut summary = Distribution::new(true);
     let (mut serial, mut powers) = (0, 0);
     for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
@@ -315,7 +315,7 @@ fn sizes(workload: &Workload, total: Total) -> Sizes {
         serial += u64::from(job.procs == 1);
         powers += u64::from(job.procs.is_power_of_two());
     }
-    Sizes {
+    JobSizes {
         summary: summary.finish(),
         serial_share: total.share(serial),
         power_of_two_share: total.share(powers),
@@ -323,18 +323,18 @@ fn sizes(workload: &Workload, total: Total) -> Sizes {
     }
 }
 
-fn run_times(workload: &Workload, total: Total) -> Times {
-    let mut histogram = Histogram::new(&TIMES);
+fn run_times(workload: &Workload, total: Total) -> JobTimes {
+    let mut histogram = WorkHistogram::new(&TIMES);
     let mut summary = Distribution::new(true);
     for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
         histogram.take(truth.run.0, work(job, truth));
         summary.push(truth.run.as_f64());
     }
-    Times { summary: summary.finish(), histogram: histogram.finish(total) }
+    JobTimes { summary: summary.finish(), histogram: histogram.finish(total) }
 }
 
 fn estimates(workload: &Workload, total: Total) -> Estimates {
-    let mut histogram = Histogram::new(&TIMES);
+    let mut histogram = WorkHistogram::new(&TIMES);
     let (mut summary, mut accuracy) = (Distribution::new(true), Distribution::new(true));
     let mut values: BTreeMap<Span, u64> = BTreeMap::new();
     let mut by_status = STATUSES.map(UsedByStatus::new);
@@ -359,7 +359,10 @@ fn estimates(workload: &Workload, total: Total) -> Estimates {
         summary: summary.finish(),
         histogram: histogram.finish(total),
         distinct,
-        modes: modes.into_iter().map(|(estimate, jobs)| Mode { estimate, jobs, share: total.share(jobs) }).collect(),
+        modes: modes
+            .into_iter()
+            .map(|(estimate, jobs)| FrequentEstimate { estimate, jobs, share: total.share(jobs) })
+            .collect(),
         accuracy: accuracy.finish(),
         used,
         exact,
@@ -369,12 +372,13 @@ fn estimates(workload: &Workload, total: Total) -> Estimates {
 }
 
 /// Every status.
-const STATUSES: [Status; 5] = [Status::Completed, Status::Failed, Status::Cancelled, Status::Partial, Status::Unknown];
+const STATUSES: [LogStatus; 5] =
+    [LogStatus::Completed, LogStatus::Failed, LogStatus::Cancelled, LogStatus::Partial, LogStatus::Unknown];
 
-fn arrivals(workload: &Workload) -> Arrivals {
+fn arrivals(workload: &Workload) -> ArrivalTimes {
     let first = workload.submits().unwrap_or_default().0;
     let calendar = Calendar::new(first, &workload.provenance);
-    let mut arrivals = Arrivals {
+    let mut arrivals = ArrivalTimes {
         gaps: Summary::default(),
         calendar: workload.provenance.unix_start.is_some(),
         zone: workload.provenance.unix_start.map(|_| calendar.zone()),
@@ -432,7 +436,7 @@ mod tests {
         let truth = |(number, j): (i64, &(i64, Procs, i64, i64, i32))| Truth {
             run: Span(j.3),
             number,
-            status: Status::Completed,
+            status: LogStatus::Completed,
         };
         let truths = (1..).zip(jobs).map(truth).collect();
         let provenance = Provenance { unix_start, utc_offset: Some(3_600), ..Provenance::default() };

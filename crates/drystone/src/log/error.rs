@@ -224,7 +224,7 @@ pub enum LogError {
 
 /// Position of a mistake in a log, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Place<'a> {
+pub struct LogPlace<'a> {
     /// The log's name.
     pub file: Option<&'a str>,
     /// The line, from 1.
@@ -236,8 +236,8 @@ pub struct Place<'a> {
 impl LogError {
     /// Returns the position of the mistake, for programs that point there.
     #[must_use]
-    pub fn place(&self) -> Place<'_> {
-        let of = |file, line| Place { file: Some(file), line: (line > 0).then_some(line), column: None };
+    pub fn place(&self) -> LogPlace<'_> {
+        let of = |file, line| LogPlace { file: Some(file), line: (line > 0).then_some(line), column: None };
         match self {
             LogError::Open { file, .. } | LogError::Write { file, .. } => of(file, 0),
             LogError::Read { file, line, .. }
@@ -251,7 +251,7 @@ impl LogError {
             | LogError::TooWide { file, line, .. }
             | LogError::Duplicate { file, line, .. } => of(file, *line),
             LogError::Malformed { file, malformed } => {
-                Place { column: Some(malformed.column), ..of(file, malformed.line) }
+                LogPlace { column: Some(malformed.column), ..of(file, malformed.line) }
             }
             LogError::Compression { file, .. }
             | LogError::Table { file, .. }
@@ -260,7 +260,7 @@ impl LogError {
             | LogError::NoMachine { file, .. }
             | LogError::BadMachine { file, .. }
             | LogError::Workload { file, .. } => of(file, 0),
-            LogError::NoCalendar { .. } => Place::default(),
+            LogError::NoCalendar { .. } => LogPlace::default(),
         }
     }
 }

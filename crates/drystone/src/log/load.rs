@@ -1,24 +1,24 @@
 //! From a file to a workload in one step.
 
-use super::clean::{Audit, Cleaner, Options};
-use super::source::{self, Source};
-use super::swf::{Header, Reader, Record};
+use super::clean::{Audit, Cleaner, CleaningOptions};
+use super::source::{self, LogFile};
+use super::swf::{SwfHeader, SwfReader, SwfRecord};
 use super::{LogError, batsim};
 use crate::model::Workload;
 use std::path::Path;
 
 /// A log, read and cleaned.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedLog {
     /// The jobs.
     pub workload: Workload,
     /// The account of the cleaning.
     pub audit: Audit,
     /// The log's comments and header fields.
-    pub header: Header,
+    pub header: SwfHeader,
     /// The original record of each job, in the order of the jobs; `None` unless
-    /// [`Options::records`] asked for them.
-    pub records: Option<Vec<Record>>,
+    /// [`CleaningOptions::records`] asked for them.
+    pub records: Option<Vec<SwfRecord>>,
 }
 
 /// Reads and cleans a log: a file in Standard Workload Format, or a workload or `jobs.csv` of
@@ -29,7 +29,7 @@ pub struct Loaded {
 /// made an error.
 ///
 /// Cost: one pass; memory for the jobs, and for the records where the options keep them.
-pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Loaded, LogError> {
+pub fn load(path: impl AsRef<Path>, options: &CleaningOptions) -> Result<LoadedLog, LogError> {
     let path = path.as_ref();
     load_from(source::open(path)?, &title(path), options)
 }
@@ -38,18 +38,18 @@ pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Loaded, LogErro
 ///
 /// # Errors
 /// As for [`load`].
-pub fn load_from(source: Source, title: &str, options: &Options) -> Result<Loaded, LogError> {
-    let Source { bytes, name } = source;
+pub fn load_from(source: LogFile, title: &str, options: &CleaningOptions) -> Result<LoadedLog, LogError> {
+    let LogFile { bytes, name } = source;
     let bytes = match batsim::read(bytes, &name)? {
-        batsim::Read::Else(bytes) => bytes,
-        batsim::Read::Log(batsim::Log { header, records }) => {
+        batsim::ReadLog::Else(bytes) => bytes,
+        batsim::ReadLog::Log(batsim::BatsimSource { header, records }) => {
             let mut cleaner = Cleaner::new(&header, options.clone(), name, title)?;
             records.iter().try_for_each(|record| cleaner.push(record))?;
             let (workload, audit, records) = cleaner.finish()?;
-            return Ok(Loaded { workload, audit, header, records });
+            return Ok(LoadedLog { workload, audit, header, records });
         }
     };
-    let mut reader = Reader::new(bytes, name)?.lenient(options.lenient);
+    let mut reader = SwfReader::new(bytes, name)?.lenient(options.lenient);
     // The first record comes first, so that a file that is no log at all is called that, and not a
     // log without MaxProcs.
     let first = reader.read()?;
@@ -66,7 +66,7 @@ pub fn load_from(source: Source, title: &str, options: &Options) -> Result<Loade
     cleaner.beyond(reader.beyond());
     let (header, _) = reader.into_header();
     let (workload, audit, records) = cleaner.finish()?;
-    Ok(Loaded { workload, audit, header, records })
+    Ok(LoadedLog { workload, audit, header, records })
 }
 
 /// The file's name without its directory and without `.swf`, `.json`, `.gz`, `.zst`, `.xz`, `.bz2`.

@@ -28,8 +28,8 @@ mod table;
 pub mod transform;
 pub mod transient;
 
-pub use error::{LogError, Place};
+pub use error::{LogError, LogPlace};
 pub use foreign::Foreign;
-pub use load::{Loaded, load, load_from, title};
+pub use load::{LoadedLog, load, load_from, title};
 pub use records::{Records, records};
 pub use table::TableError;

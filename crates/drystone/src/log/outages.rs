@@ -21,8 +21,8 @@
 //! | `jobs` | fate of jobs on them at the beginning: `drain`, `requeue`, `lose` | `drain` if announced and not `cut`, else `requeue` |
 //! | `cut` | `yes` if jobs may be started that would run into it | `no` |
 
-use super::table::{Clock, Row, Table, TableError};
-use crate::model::{Hit, Machine, Outage, OutageField, Outages, ProcSet, Provenance, Time, Which};
+use super::table::{LogClock, LogTable, TableError, TableRow};
+use crate::model::{Machine, Outage, OutageField, OutageHit, Outages, ProcSet, Provenance, Time, Which};
 use std::io::{self, Read, Write};
 
 const COLUMNS: &[&str] = &["begin", "end", "procs", "processors", "announced", "expected", "jobs", "cut"];
@@ -48,7 +48,7 @@ const COLUMNS: &[&str] = &["begin", "end", "procs", "processors", "announced", "
 /// The file cannot be read; a column that there is not; a field that is not what it should be;
 /// outages that cannot be ([`Outages::new`]): each with its line.
 pub fn read(input: impl Read, file: &str, machine: Machine, provenance: &Provenance) -> Result<Outages, TableError> {
-    let mut table = Table::read(input, file, COLUMNS)?;
+    let mut table = LogTable::read(input, file, COLUMNS)?;
     if !table.has("begin") || !(table.has("procs") || table.has("processors")) {
         let problem = format!(
             "the first line must name `begin` and one of `procs` and `processors`; the columns are {}",
@@ -56,7 +56,7 @@ pub fn read(input: impl Read, file: &str, machine: Machine, provenance: &Provena
         );
         return Err(table.error(1, "", problem));
     }
-    let clock = Clock::of(provenance);
+    let clock = LogClock::of(provenance);
     let (mut outages, mut lines) = (Vec::new(), Vec::new());
     while let Some(row) = table.next() {
         outages.push(outage(&row, &clock)?);
@@ -83,13 +83,13 @@ fn column(field: OutageField, outage: &Outage) -> &'static str {
     }
 }
 
-fn outage(row: &Row<'_>, clock: &Clock) -> Result<Outage, TableError> {
+fn outage(row: &TableRow<'_>, clock: &LogClock) -> Result<Outage, TableError> {
     let begin = row.must("begin", "the time at which the processors go")?;
     let begin = row.time("begin", clock)?.ok_or_else(|| row.error("begin", format!("`{begin}` is no time")))?;
     let (end, announced) = (row.time("end", clock)?, row.time("announced", clock)?);
     let may_cut = row.word("cut", &[true, false], |yes| if yes { "yes" } else { "no" })?.unwrap_or(false);
-    let hit = row.word("jobs", &Hit::ALL, Hit::word)?;
-    let hit = hit.unwrap_or(if announced.is_some() && !may_cut { Hit::Drain } else { Hit::Requeue });
+    let hit = row.word("jobs", &OutageHit::ALL, OutageHit::word)?;
+    let hit = hit.unwrap_or(if announced.is_some() && !may_cut { OutageHit::Drain } else { OutageHit::Requeue });
     Ok(Outage {
         which: which(row)?,
         begin,
@@ -101,7 +101,7 @@ fn outage(row: &Row<'_>, clock: &Clock) -> Result<Outage, TableError> {
     })
 }
 
-fn which(row: &Row<'_>) -> Result<Which, TableError> {
+fn which(row: &TableRow<'_>) -> Result<Which, TableError> {
     let count = row.number("procs", "a number of processors")?;
     match (count, row.get("processors")) {
         (Some(count), None) => Ok(Which::Count(count)),
@@ -120,8 +120,8 @@ fn which(row: &Row<'_>) -> Result<Which, TableError> {
 }
 
 fn expected(
-    row: &Row<'_>,
-    clock: &Clock,
+    row: &TableRow<'_>,
+    clock: &LogClock,
     end: Option<Time>,
     announced: Option<Time>,
 ) -> Result<Option<Time>, TableError> {

@@ -1,8 +1,8 @@
 //! Recorded facts of a log's machine: starts of jobs, and dependencies.
 
 use super::LogError;
-use super::swf::Record;
-use crate::model::{Adopted, After, Circumstances, JobId, Span, Then, Time, Workload};
+use super::swf::SwfRecord;
+use crate::model::{Adopted, Circumstances, DependencyEffect, DependsOn, JobId, Span, Time, Workload};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -20,28 +20,28 @@ use std::sync::Arc;
 /// # let source = source::decompress(Box::new(std::io::Cursor::new(log.into_bytes())), "log.swf".into())?;
 /// let loaded = load_from(source, "log", &Options { records: true, ..Options::default() })?;
 /// let records = loaded.records.expect("asked for");
-/// let here = recorded::Recorded::of(&loaded.workload, &records);
+/// let here = recorded::RecordedState::of(&loaded.workload, &records);
 /// let window = transform::window(&loaded.workload, Time(60), |job| here.at(job, Time(60)))?;
 /// let known = window.circumstances().expect("a busy beginning");
 /// assert_eq!((window.len(), known.here.len(), known.begin), (3, 1, Some(Time(60))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Recorded<'a> {
+pub struct RecordedState<'a> {
     workload: &'a Workload,
     starts: Vec<Option<Time>>,
 }
 
-impl<'a> Recorded<'a> {
+impl<'a> RecordedState<'a> {
     /// Of the jobs of a workload and their records, which are in the same order. The times of the
     /// workload must be those of the log.
     #[must_use]
-    pub fn of(workload: &'a Workload, records: &[Record]) -> Recorded<'a> {
-        let start = |(job, record): (&crate::model::Job, &Record)| {
+    pub fn of(workload: &'a Workload, records: &[SwfRecord]) -> RecordedState<'a> {
+        let start = |(job, record): (&crate::model::Job, &SwfRecord)| {
             let wait = record.wait.round();
             (wait >= 0).then(|| job.submit + Span(wait))
         };
-        Recorded { workload, starts: workload.jobs().iter().zip(records).map(start).collect() }
+        RecordedState { workload, starts: workload.jobs().iter().zip(records).map(start).collect() }
     }
 
     /// Returns the start of a job; `None` where the log does not record it.
@@ -77,7 +77,7 @@ pub struct Dependencies {
     /// Dependency of each dependent job: the job of field 17 has to end, its user thinks for the
     /// time of field 18, and it arrives. Where the log has no think time, it is what passed between
     /// the recorded end of the one and the submit of the other.
-    pub after: BTreeMap<JobId, After>,
+    pub after: BTreeMap<JobId, DependsOn>,
     /// Records whose field 17 names a job that the workload does not have: they arrive when they
     /// did.
     pub unknown: u64,
@@ -91,12 +91,12 @@ impl Dependencies {
     ///
     /// # Errors
     /// Jobs that depend on each other in a circle, with the line of one of them.
-    pub fn of(workload: &Workload, records: &[Record], file: &str) -> Result<Dependencies, LogError> {
+    pub fn of(workload: &Workload, records: &[SwfRecord], file: &str) -> Result<Dependencies, LogError> {
         let mut numbers: HashMap<i64, JobId> = HashMap::new();
         for (at, record) in records.iter().enumerate() {
             numbers.entry(record.number).or_insert(JobId(at as u32));
         }
-        let recorded = Recorded::of(workload, records);
+        let recorded = RecordedState::of(workload, records);
         let mut found = Dependencies { after: BTreeMap::new(), unknown: 0, guessed: 0 };
         for (at, record) in records.iter().enumerate().filter(|(_, record)| record.preceding > 0) {
             let (job, Some(&before)) = (JobId(at as u32), numbers.get(&record.preceding)) else {
@@ -112,7 +112,7 @@ impl Dependencies {
                     (workload.job(job).submit - end).max(Span::ZERO)
                 }
             };
-            found.after.insert(job, After { jobs: vec![before], think, then: Then::Arrives });
+            found.after.insert(job, DependsOn { jobs: vec![before], think, then: DependencyEffect::Arrives });
         }
         let circumstances = Circumstances { after: found.after.clone(), ..Circumstances::default() };
         match circumstances.check(workload) {

@@ -1,16 +1,16 @@
 //! The records of a log in any format that is read, as they stand.
 
-use super::source::Source;
-use super::swf::{Header, Reader, Record};
+use super::source::LogFile;
+use super::swf::{SwfHeader, SwfReader, SwfRecord};
 use super::{LogError, batsim};
 
 /// A log as it stands: nothing is cleaned away.
 #[derive(Clone, Debug)]
 pub struct Records {
     /// Its comments and header fields.
-    pub header: Header,
+    pub header: SwfHeader,
     /// Its records, in order.
-    pub records: Vec<Record>,
+    pub records: Vec<SwfRecord>,
     /// Malformed lines that were skipped.
     pub skipped: u64,
 }
@@ -20,15 +20,15 @@ pub struct Records {
 /// # Errors
 /// The source cannot be read, is damaged or no log, or has a malformed line and is not read
 /// leniently.
-pub fn records(source: Source, lenient: bool) -> Result<Records, LogError> {
-    let Source { bytes, name } = source;
+pub fn records(source: LogFile, lenient: bool) -> Result<Records, LogError> {
+    let LogFile { bytes, name } = source;
     let bytes = match batsim::read(bytes, &name)? {
-        batsim::Read::Else(bytes) => bytes,
-        batsim::Read::Log(batsim::Log { header, records }) => {
+        batsim::ReadLog::Else(bytes) => bytes,
+        batsim::ReadLog::Log(batsim::BatsimSource { header, records }) => {
             return Ok(Records { header, records, skipped: 0 });
         }
     };
-    let mut reader = Reader::new(bytes, name)?.lenient(lenient);
+    let mut reader = SwfReader::new(bytes, name)?.lenient(lenient);
     let mut records = Vec::new();
     while let Some(record) = reader.read()? {
         records.push(record);

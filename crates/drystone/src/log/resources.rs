@@ -279,7 +279,7 @@ pub fn give(
     let circumstances = workload.circumstances().cloned();
     let (machine, mut jobs, truth, mut provenance) = workload.into_parts();
     jobs.iter_mut().for_each(|job| job.demand = DemandId::NONE);
-    let mut given = Given::new(&jobs, &truth, machine);
+    let mut given = DemandDraft::new(&jobs, &truth, machine);
     let mut tables = tables.iter();
     for spec in specs.iter().filter(|spec| **spec != ResourceSpec::None) {
         match spec {
@@ -318,10 +318,10 @@ fn note(provenance: &mut Provenance, specs: &[ResourceSpec]) {
     provenance.settings.push(Setting { name: "resources".to_string(), value });
 }
 
-type Finished = (Option<std::sync::Arc<ResourceTable>>, Vec<DemandId>, ResourceNotes);
+type FinishedDemands = (Option<std::sync::Arc<ResourceTable>>, Vec<DemandId>, ResourceNotes);
 
 /// The demands of jobs, as they are put together.
-struct Given<'a> {
+struct DemandDraft<'a> {
     jobs: &'a [Job],
     truth: &'a [Truth],
     machine: Machine,
@@ -330,10 +330,17 @@ struct Given<'a> {
     notes: ResourceNotes,
 }
 
-impl<'a> Given<'a> {
-    fn new(jobs: &'a [Job], truth: &'a [Truth], machine: Machine) -> Given<'a> {
+impl<'a> DemandDraft<'a> {
+    fn new(jobs: &'a [Job], truth: &'a [Truth], machine: Machine) -> DemandDraft<'a> {
         let demands = vec![Vec::new(); jobs.len()];
-        Given { jobs, truth, machine, builder: ResourceTableBuilder::new(), demands, notes: ResourceNotes::default() }
+        DemandDraft {
+            jobs,
+            truth,
+            machine,
+            builder: ResourceTableBuilder::new(),
+            demands,
+            notes: ResourceNotes::default(),
+        }
     }
 
     fn memory(&mut self, kilobytes: u64, each: bool) -> Result<(), ResourcesError> {
@@ -375,7 +382,7 @@ impl<'a> Given<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Finished, ResourcesError> {
+    fn finish(mut self) -> Result<FinishedDemands, ResourcesError> {
         if self.builder.table().resources().is_empty() {
             return Ok((None, vec![DemandId::NONE; self.jobs.len()], self.notes));
         }
@@ -399,7 +406,7 @@ impl<'a> Given<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Span, Status, Time};
+    use crate::model::{LogStatus, Span, Time};
 
     fn workload() -> Workload {
         let job = |procs, memory_kb, partition| {
@@ -407,7 +414,7 @@ mod tests {
             (job.memory_kb, job.partition) = (memory_kb, partition);
             job
         };
-        let truth = |number| Truth { run: Span(5), number, status: Status::Completed };
+        let truth = |number| Truth { run: Span(5), number, status: LogStatus::Completed };
         let jobs = vec![job(2, 1 << 20, 1), job(1, -1, 2), job(4, 512, 1)];
         Workload::new(Machine::new(8), jobs, [11, 12, 13].map(truth).to_vec(), Provenance::default()).expect("possible")
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 pub const STDIN: &str = "-";
 
 /// An opened log: its bytes, decompressed, and its name for messages.
-pub struct Source {
+pub struct LogFile {
     /// The bytes.
     pub bytes: Box<dyn Read>,
     /// The path, or `standard input`.
@@ -24,14 +24,14 @@ pub struct Source {
 pub(super) struct Trailing;
 
 /// Opens what is no file and reads as a log all the same: `None` for a path that it does not know.
-pub type Opener = fn(&Path) -> Option<Result<Source, LogError>>;
+pub type LogOpener = fn(&Path) -> Option<Result<LogFile, LogError>>;
 
 /// The registered opener.
-static OPENER: OnceLock<Opener> = OnceLock::new();
+static OPENER: OnceLock<LogOpener> = OnceLock::new();
 
 /// Lets every reader of logs accept another kind of source, such as the folder of a site. Only the
 /// first call in a program has an effect.
-pub fn register(opener: Opener) {
+pub fn register(opener: LogOpener) {
     let _ = OPENER.set(opener);
 }
 
@@ -41,7 +41,7 @@ pub fn register(opener: Opener) {
 /// # Errors
 /// It cannot be opened or read, or is compressed with something else, or with what this build
 /// leaves out.
-pub fn open(path: &Path) -> Result<Source, LogError> {
+pub fn open(path: &Path) -> Result<LogFile, LogError> {
     if path.as_os_str() == STDIN {
         return decompress(Box::new(io::stdin()), "standard input".into());
     }
@@ -58,7 +58,7 @@ pub fn open(path: &Path) -> Result<Source, LogError> {
 /// # Errors
 /// It cannot be read, or is compressed with something else, or with what this build leaves out; or
 /// it is a table that was written for other programs.
-pub fn decompress(input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogError> {
+pub fn decompress(input: Box<dyn Read>, name: Arc<str>) -> Result<LogFile, LogError> {
     let (start, source) = unpacked(input, name)?;
     match start.as_slice() {
         [b'P', b'A', b'R', b'1', ..] => Err(LogError::Table { file: source.name, format: "Parquet" }),
@@ -67,7 +67,7 @@ pub fn decompress(input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogErr
         b"job_id" => {
             let (start, bytes) = peek(source.bytes);
             match batsim::is_jobs(&start) {
-                true => Ok(Source { bytes, ..source }),
+                true => Ok(LogFile { bytes, ..source }),
                 false => Err(LogError::Table { file: source.name, format: "CSV" }),
             }
         }
@@ -79,12 +79,12 @@ pub fn decompress(input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogErr
 ///
 /// # Errors
 /// It cannot be read, or is compressed with something else, or with what this build leaves out.
-pub fn unpack(input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogError> {
+pub fn unpack(input: Box<dyn Read>, name: Arc<str>) -> Result<LogFile, LogError> {
     unpacked(input, name).map(|(_, source)| source)
 }
 
 /// The source, and its first bytes as they are stored.
-fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, Source), LogError> {
+fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, LogFile), LogError> {
     let mut magic = [0; 6];
     let mut known = 0;
     while known < magic.len() {
@@ -114,7 +114,7 @@ fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, Source
         [b'P', b'K', 3, 4, ..] => return unknown("zip"),
         _ => whole,
     };
-    Ok((start, Source { bytes, name }))
+    Ok((start, LogFile { bytes, name }))
 }
 
 /// Bytes that are examined before the first read.
@@ -152,16 +152,16 @@ impl Read for Fails {
 
 #[cfg(feature = "gzip")]
 fn gzip(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
-    Ok(Box::new(Members(Some(flate2::bufread::GzDecoder::new(io::BufReader::new(input))))))
+    Ok(Box::new(GzipMembers(Some(flate2::bufread::GzDecoder::new(io::BufReader::new(input))))))
 }
 
 /// Several members in a row, which are one file, as for gzip itself. Trailing data that is no
 /// member is reported as such; flate2's own reader of several members takes it for a truncated one.
 #[cfg(feature = "gzip")]
-struct Members(Option<flate2::bufread::GzDecoder<io::BufReader<Box<dyn Read>>>>);
+struct GzipMembers(Option<flate2::bufread::GzDecoder<io::BufReader<Box<dyn Read>>>>);
 
 #[cfg(feature = "gzip")]
-impl Read for Members {
+impl Read for GzipMembers {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         use io::BufRead;
         while let Some(member) = &mut self.0 {

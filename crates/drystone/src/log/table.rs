@@ -31,7 +31,7 @@ fn place(line: u64, column: Option<&(usize, String)>) -> String {
 }
 
 /// A table, read whole.
-pub(super) struct Table {
+pub(super) struct LogTable {
     file: Arc<str>,
     /// For each known column its place in the file.
     places: Vec<Option<usize>>,
@@ -41,14 +41,14 @@ pub(super) struct Table {
 }
 
 /// One row of it.
-pub(super) struct Row<'a> {
-    table: &'a Table,
+pub(super) struct TableRow<'a> {
+    table: &'a LogTable,
     fields: &'a csv::StringRecord,
 }
 
-impl Table {
+impl LogTable {
     /// Reads a table whose columns are among `names`. Lines that begin with `#` are comments.
-    pub(super) fn read(input: impl Read, file: &str, names: &'static [&'static str]) -> Result<Table, TableError> {
+    pub(super) fn read(input: impl Read, file: &str, names: &'static [&'static str]) -> Result<LogTable, TableError> {
         let mut reader =
             csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).flexible(true).from_reader(input);
         let file: Arc<str> = file.into();
@@ -82,15 +82,15 @@ impl Table {
             }
             rows.push(row);
         }
-        Ok(Table { file, places, names, rows, next: 0 })
+        Ok(LogTable { file, places, names, rows, next: 0 })
     }
 
     /// The next row.
-    pub(super) fn next(&mut self) -> Option<Row<'_>> {
+    pub(super) fn next(&mut self) -> Option<TableRow<'_>> {
         let fields = self.next;
         self.next += 1;
-        let table: &Table = self;
-        table.rows.get(fields).map(|fields| Row { table, fields })
+        let table: &LogTable = self;
+        table.rows.get(fields).map(|fields| TableRow { table, fields })
     }
 
     /// Returns whether the file has this column.
@@ -114,7 +114,7 @@ fn line_of(row: &csv::StringRecord) -> u64 {
     row.position().map_or(0, csv::Position::line)
 }
 
-impl Row<'_> {
+impl TableRow<'_> {
     /// Its line in the file, from 1.
     pub(super) fn line(&self) -> u64 {
         line_of(self.fields)
@@ -160,21 +160,21 @@ impl Row<'_> {
     }
 
     /// A point in time.
-    pub(super) fn time(&self, column: &str, clock: &Clock) -> Result<Option<Time>, TableError> {
+    pub(super) fn time(&self, column: &str, clock: &LogClock) -> Result<Option<Time>, TableError> {
         self.get(column).map(|text| clock.read(text).map_err(|problem| self.error(column, problem))).transpose()
     }
 }
 
 /// Reads points in time: whole seconds of the log, or dates where the log knows its calendar.
-pub(super) struct Clock {
+pub(super) struct LogClock {
     unix_start: Option<i64>,
     zone: TimeZone,
 }
 
-impl Clock {
-    pub(super) fn of(provenance: &Provenance) -> Clock {
+impl LogClock {
+    pub(super) fn of(provenance: &Provenance) -> LogClock {
         let zone = transform::calendar(provenance).map_or(TimeZone::UTC, |calendar| calendar.time_zone().clone());
-        Clock { unix_start: provenance.unix_start, zone }
+        LogClock { unix_start: provenance.unix_start, zone }
     }
 
     fn read(&self, text: &str) -> Result<Time, String> {

@@ -10,7 +10,7 @@ const BORDERS: [i64; 3] = [100, 1_000, 10_000];
 
 /// Statistics of many values.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Moments {
+pub struct ValueMoments {
     /// Number of jobs.
     pub jobs: u64,
     /// Mean; `None` without values.
@@ -24,16 +24,16 @@ pub struct Moments {
 
 /// Jobs submitted one after the other.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Batch {
+pub struct JobBatch {
     /// Submit of the first.
     pub from: Time,
     /// Run times of all, in seconds.
-    pub all: Moments,
+    pub all: ValueMoments,
     /// Run times of those of each class: up to 100, 1,000, 10,000 s, more.
-    pub classes: [Moments; 4],
+    pub classes: [ValueMoments; 4],
 }
 
-impl Batch {
+impl JobBatch {
     /// Share of the batch's jobs in a class.
     #[must_use]
     pub fn share(&self, class: usize) -> f64 {
@@ -45,11 +45,11 @@ impl Batch {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Transient {
     /// Run times, in seconds (table 1).
-    pub run_times: Moments,
+    pub run_times: ValueMoments,
     /// Processors per job (table 1).
-    pub procs: Moments,
+    pub procs: ValueMoments,
     /// Run times of the jobs of each class.
-    pub classes: [Moments; 4],
+    pub classes: [ValueMoments; 4],
     /// Correlation (Pearson's) of run time and processors; `None` where one does not vary.
     pub correlation: Option<f64>,
     /// Jobs submitted per week (figure 1), from the first submit on.
@@ -57,7 +57,7 @@ pub struct Transient {
     /// Jobs per batch.
     pub batch: usize,
     /// Batches of consecutive submissions (figure 2); an incomplete last one is left out.
-    pub batches: Vec<Batch>,
+    pub batches: Vec<JobBatch>,
 }
 
 /// The class of a run time, 0 to 3.
@@ -86,7 +86,7 @@ pub fn transient(workload: &Workload, batch: usize) -> Transient {
             pairs
                 .map(|(runs, first)| {
                     let (all, classes) = by_class(runs);
-                    Batch { from: first.submit, all, classes }
+                    JobBatch { from: first.submit, all, classes }
                 })
                 .collect()
         }
@@ -102,14 +102,14 @@ pub fn transient(workload: &Workload, batch: usize) -> Transient {
     }
 }
 
-fn by_class(runs: &[Span]) -> (Moments, [Moments; 4]) {
+fn by_class(runs: &[Span]) -> (ValueMoments, [ValueMoments; 4]) {
     let of = |wanted: usize| runs.iter().filter(|&&r| class(r) == wanted).map(|r| r.as_f64()).collect();
     (moments(runs.iter().map(|r| r.as_f64()).collect()), std::array::from_fn(|c| moments(of(c))))
 }
 
-fn moments(mut values: Vec<f64>) -> Moments {
+fn moments(mut values: Vec<f64>) -> ValueMoments {
     if values.is_empty() {
-        return Moments::default();
+        return ValueMoments::default();
     }
     values.sort_unstable_by(f64::total_cmp);
     let n = values.len();
@@ -117,7 +117,7 @@ fn moments(mut values: Vec<f64>) -> Moments {
     let median = f64::midpoint(values[(n - 1) / 2], values[n / 2]);
     let square = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64;
     let variation = (mean > 0.0).then(|| square.sqrt() / mean);
-    Moments { jobs: n as u64, mean: Some(mean), median: Some(median), variation }
+    ValueMoments { jobs: n as u64, mean: Some(mean), median: Some(median), variation }
 }
 
 fn correlation(workload: &Workload) -> Option<f64> {
@@ -134,10 +134,10 @@ fn correlation(workload: &Workload) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, Machine, Provenance, Status, Truth};
+    use crate::model::{Job, LogStatus, Machine, Provenance, Truth};
 
     fn workload(jobs: &[(i64, u32, i64)]) -> Workload {
-        let truth = jobs.iter().map(|j| Truth { run: Span(j.2), number: 0, status: Status::Completed }).collect();
+        let truth = jobs.iter().map(|j| Truth { run: Span(j.2), number: 0, status: LogStatus::Completed }).collect();
         let jobs = jobs.iter().map(|j| Job::new(Time(j.0), j.1, Span(j.2))).collect();
         Workload::new(Machine::new(8), jobs, truth, Provenance::default()).expect("sound")
     }

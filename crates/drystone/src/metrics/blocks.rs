@@ -1,7 +1,7 @@
 //! Intervals from values of jobs that follow each other: for logs of days, which have no weeks to
 //! draw.
 
-use super::Options;
+use super::IntervalOptions;
 use super::compare::relative;
 use super::interval::{LEAST_PERIODS, PeriodSum, change_interval, mean_interval};
 
@@ -28,7 +28,7 @@ pub struct PairedMeans {
 ///
 /// Cost: O(jobs).
 #[must_use]
-pub fn paired_means(old: &[f64], new: &[f64], block: usize, options: Options) -> Option<PairedMeans> {
+pub fn paired_means(old: &[f64], new: &[f64], block: usize, options: IntervalOptions) -> Option<PairedMeans> {
     let jobs = old.len().min(new.len());
     if jobs == 0 {
         return None;
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn the_same_values_have_not_changed() {
         let values: Vec<f64> = (0..400).map(|k| f64::from(k % 37)).collect();
-        let found = paired_means(&values, &values, 50, Options::default()).expect("jobs");
+        let found = paired_means(&values, &values, 50, IntervalOptions::default()).expect("jobs");
         assert_eq!((found.change, found.interval, found.blocks), (Some(0.0), Some((0.0, 0.0)), 8));
         let [(low, high), _] = found.intervals.expect("blocks");
         assert!(low < found.means.0 && found.means.0 < high);
@@ -69,15 +69,15 @@ mod tests {
     fn a_change_of_all_is_seen_exactly() {
         let old: Vec<f64> = (1..=500).map(f64::from).collect();
         let new: Vec<f64> = old.iter().map(|value| value / 2.0).collect();
-        let found = paired_means(&old, &new, 50, Options::default()).expect("jobs");
+        let found = paired_means(&old, &new, 50, IntervalOptions::default()).expect("jobs");
         let (low, high) = found.interval.expect("blocks");
         assert!((low + 0.5).abs() < 1e-12 && (high + 0.5).abs() < 1e-12);
     }
 
     #[test]
     fn few_jobs_have_no_interval() {
-        let found = paired_means(&[1.0, 2.0], &[2.0, 2.0], 50, Options::default()).expect("jobs");
+        let found = paired_means(&[1.0, 2.0], &[2.0, 2.0], 50, IntervalOptions::default()).expect("jobs");
         assert_eq!((found.means, found.intervals, found.interval), ((1.5, 2.0), None, None));
-        assert_eq!(paired_means(&[], &[], 50, Options::default()), None);
+        assert_eq!(paired_means(&[], &[], 50, IntervalOptions::default()), None);
     }
 }

@@ -9,18 +9,18 @@ const MOST: usize = 7;
 
 /// Borders of run times and of widths, each the last value of its class; at least one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Borders {
+pub struct ClassBorders {
     runs: [i64; MOST],
     procs: [Procs; MOST],
     counts: (u8, u8),
 }
 
-impl Borders {
+impl ClassBorders {
     /// Borders of run times and of processors, ascending.
     ///
     /// # Errors
     /// None at all, too many, or not ascending.
-    pub fn new(runs: &[Span], procs: &[Procs]) -> Result<Borders, &'static str> {
+    pub fn new(runs: &[Span], procs: &[Procs]) -> Result<ClassBorders, &'static str> {
         if runs.is_empty() && procs.is_empty() {
             return Err("a border of run times or processors");
         }
@@ -30,14 +30,15 @@ impl Borders {
         if !(runs.is_sorted_by(|a, b| a < b) && procs.is_sorted_by(|a, b| a < b)) {
             return Err("borders that rise");
         }
-        let mut borders = Borders { runs: [0; MOST], procs: [0; MOST], counts: (runs.len() as u8, procs.len() as u8) };
+        let mut borders =
+            ClassBorders { runs: [0; MOST], procs: [0; MOST], counts: (runs.len() as u8, procs.len() as u8) };
         runs.iter().zip(&mut borders.runs).for_each(|(run, place)| *place = run.0);
         procs.iter().zip(&mut borders.procs).for_each(|(procs, place)| *place = *procs);
         Ok(borders)
     }
 
     /// Reads `run=10m/1h/8h,procs=1/8/32`: either may be left out.
-    pub(super) fn parse(text: &str) -> Result<Borders, &'static str> {
+    pub(super) fn parse(text: &str) -> Result<ClassBorders, &'static str> {
         let (mut runs, mut procs) = (Vec::new(), Vec::new());
         for part in text.split(',').map(str::trim) {
             match part.split_once('=') {
@@ -55,7 +56,7 @@ impl Borders {
                 _ => return Err("run=TIME/TIME… and procs=N/N…"),
             }
         }
-        Borders::new(&runs, &procs)
+        ClassBorders::new(&runs, &procs)
     }
 
     fn runs(&self) -> &[i64] {
@@ -112,7 +113,7 @@ impl Borders {
     }
 }
 
-impl fmt::Display for Borders {
+impl fmt::Display for ClassBorders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |items: Vec<String>| items.join("/");
         let runs = list(self.runs().iter().map(i64::to_string).collect());
@@ -151,14 +152,14 @@ mod tests {
 
     #[test]
     fn borders_belong_to_the_class_below() {
-        let borders = Borders::parse("run=10m/1h,procs=1/8").expect("borders");
+        let borders = ClassBorders::parse("run=10m/1h,procs=1/8").expect("borders");
         assert_eq!((borders.to_string().as_str(), borders.classes()), ("run=600/3600,procs=1/8", 9));
         for (run, procs, name) in
             [(600, 1, "≤10 min × 1"), (601, 2, "≤1 h × 2–8"), (3_600, 8, "≤1 h × 2–8"), (3_601, 9, ">1 h × >8")]
         {
             assert_eq!(borders.class_name(borders.key(Span(run), procs)).as_deref(), Some(name));
         }
-        let of = |text: &str, key| Borders::parse(text).expect(text).class_name(key);
+        let of = |text: &str, key| ClassBorders::parse(text).expect(text).class_name(key);
         assert_eq!(of("run=100s", 1).as_deref(), Some(">100 s"));
         assert_eq!(of("procs=16", 0).as_deref(), Some("1–16 processors"));
         assert_eq!(of("procs=16", 2), None);
@@ -177,7 +178,7 @@ mod tests {
             ("run=99999999999999999999", "run times"),
             ("width=3", "run=TIME"),
         ] {
-            let error = Borders::parse(text).expect_err(text);
+            let error = ClassBorders::parse(text).expect_err(text);
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

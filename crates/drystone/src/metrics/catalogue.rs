@@ -3,11 +3,11 @@
 //!
 //! Tables, CSV, comparisons, pages, sweeps and reproduced studies take their numbers from here.
 
-use super::collector::Config;
+use super::collector::MetricsConfig;
 use super::measures::{Measure, UnknownWord};
 use super::promises::PromisesKept;
 use super::report::Report;
-use super::selection::Selection;
+use super::selection::JobSelection;
 use super::summary::Summary;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 /// Unit of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unit {
+pub enum MetricUnit {
     /// Seconds.
     Seconds,
     /// A share of 1, which people read as per cent.
@@ -37,7 +37,7 @@ pub enum Better {
 
 /// Measurement that a metric needs beyond the basic ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Needs {
+pub enum MetricNeeds {
     /// Medians and percentiles.
     Percentiles,
     /// The queue over time.
@@ -56,49 +56,49 @@ pub enum Needs {
 
 /// Source of metrics: a report, with an audit of promises where there is one.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'a> {
+pub struct MetricSource<'a> {
     /// The report.
     pub report: &'a Report,
     /// Announced starts.
     pub promises: Option<&'a PromisesKept>,
 }
 
-impl<'a> From<&'a Report> for Found<'a> {
-    fn from(report: &'a Report) -> Found<'a> {
-        Found { report, promises: None }
+impl<'a> From<&'a Report> for MetricSource<'a> {
+    fn from(report: &'a Report) -> MetricSource<'a> {
+        MetricSource { report, promises: None }
     }
 }
 
-impl<'a> From<(&'a Report, &'a PromisesKept)> for Found<'a> {
-    fn from((report, promises): (&'a Report, &'a PromisesKept)) -> Found<'a> {
-        Found { report, promises: Some(promises) }
+impl<'a> From<(&'a Report, &'a PromisesKept)> for MetricSource<'a> {
+    fn from((report, promises): (&'a Report, &'a PromisesKept)) -> MetricSource<'a> {
+        MetricSource { report, promises: Some(promises) }
     }
 }
 
 /// A statistic of a measure.
-struct Statistic {
+struct MeasureStatistic {
     measure: Measure,
     id: &'static str,
     name: &'static str,
     of: fn(&Summary) -> Option<f64>,
-    needs: &'static [Needs],
+    needs: &'static [MetricNeeds],
 }
 
 /// A metric that is no statistic of a measure.
-struct Figure {
+struct CatalogueFigure {
     id: &'static str,
     column: Option<&'static str>,
     name: &'static str,
-    unit: Unit,
+    unit: MetricUnit,
     better: Better,
-    needs: &'static [Needs],
-    of: fn(Found<'_>) -> Option<f64>,
+    needs: &'static [MetricNeeds],
+    of: fn(MetricSource<'_>) -> Option<f64>,
 }
 
 /// One of the two.
-enum Entry {
-    Statistic(Statistic),
-    Figure(Figure),
+enum CatalogueEntry {
+    Statistic(MeasureStatistic),
+    Figure(CatalogueFigure),
 }
 
 /// Makes the tables below into [`Metric`]: a new line adds the metric everywhere.
@@ -125,20 +125,20 @@ macro_rules! catalogue {
             /// The metrics that are no statistic of a measure, in the order of the columns of CSV.
             pub const FIGURES: [Metric; [$(Metric::$figure),*].len()] = [$(Metric::$figure),*];
 
-            fn entry(self) -> Entry {
+            fn entry(self) -> CatalogueEntry {
                 match self {
-                    $(Metric::$statistic(measure) => Entry::Statistic(Statistic {
+                    $(Metric::$statistic(measure) => CatalogueEntry::Statistic(MeasureStatistic {
                         measure,
                         id: stringify!($field),
                         name: $named,
                         of: |summary| summary.$field,
                         needs: $of_needs,
                     }),)*
-                    $(Metric::$figure => Entry::Figure(Figure {
+                    $(Metric::$figure => CatalogueEntry::Figure(CatalogueFigure {
                         id: $id,
                         column: $column,
                         name: $name,
-                        unit: Unit::$unit,
+                        unit: MetricUnit::$unit,
                         better: Better::$better,
                         needs: $needs,
                         of: $of,
@@ -171,15 +171,15 @@ catalogue! {
         /// The standard deviation of a measure.
         Deviation deviation "deviation of", &[];
         /// The median of a measure.
-        Median median "median", &[Needs::Percentiles];
+        Median median "median", &[MetricNeeds::Percentiles];
         /// The 90th percentile of a measure.
-        P90 p90 "90th percentile of", &[Needs::Percentiles];
+        P90 p90 "90th percentile of", &[MetricNeeds::Percentiles];
         /// The 95th percentile of a measure.
-        P95 p95 "95th percentile of", &[Needs::Percentiles];
+        P95 p95 "95th percentile of", &[MetricNeeds::Percentiles];
         /// The 98th percentile of a measure.
-        P98 p98 "98th percentile of", &[Needs::Percentiles];
+        P98 p98 "98th percentile of", &[MetricNeeds::Percentiles];
         /// The 99th percentile of a measure.
-        P99 p99 "99th percentile of", &[Needs::Percentiles];
+        P99 p99 "99th percentile of", &[MetricNeeds::Percentiles];
         /// The largest value of a measure.
         Max max "largest", &[];
     }
@@ -197,19 +197,19 @@ catalogue! {
             |found| Some(found.report.machine.makespan.as_f64());
         /// Share of the capacity that was free while jobs waited that could have filled it, while
         /// jobs arrive.
-        LossOfCapacity "loss_of_capacity", Some("loss_of_capacity"), "loss of capacity", Share, Less, &[Needs::Queue],
+        LossOfCapacity "loss_of_capacity", Some("loss_of_capacity"), "loss of capacity", Share, Less, &[MetricNeeds::Queue],
             |found| found.report.queue.as_ref()?.arriving.loss_of_capacity;
         /// Mean number of waiting jobs, while jobs arrive.
-        WaitingJobs "waiting_jobs", Some("mean_waiting_jobs"), "mean queue length", Ratio, Less, &[Needs::Queue],
+        WaitingJobs "waiting_jobs", Some("mean_waiting_jobs"), "mean queue length", Ratio, Less, &[MetricNeeds::Queue],
             |found| found.report.queue.as_ref()?.arriving.mean_waiting_jobs;
         /// Jobs that waited longer than the first threshold of excessive waits.
-        ExcessJobs "excess_jobs", None, "jobs of excessive wait", Count, Less, &[Needs::Threshold],
+        ExcessJobs "excess_jobs", None, "jobs of excessive wait", Count, Less, &[MetricNeeds::Threshold],
             |found| Some(found.report.excessive.first()?.count as f64);
         /// Sum of their waits beyond it.
-        ExcessTotal "excess_total", None, "total excessive wait", Seconds, Less, &[Needs::Threshold],
+        ExcessTotal "excess_total", None, "total excessive wait", Seconds, Less, &[MetricNeeds::Threshold],
             |found| Some(found.report.excessive.first()?.total);
         /// Mean of these waits beyond it over the jobs that have one.
-        ExcessMean "excess_mean", None, "mean excessive wait", Seconds, Less, &[Needs::Threshold],
+        ExcessMean "excess_mean", None, "mean excessive wait", Seconds, Less, &[MetricNeeds::Threshold],
             |found| found.report.excessive.first()?.mean;
         /// Jobs that were ended at their limit, by the policy or by people.
         Killed "jobs_killed", Some("jobs_killed"), "jobs killed", Count, Less, &[], |found| {
@@ -222,85 +222,85 @@ catalogue! {
         Suspensions "suspensions", Some("suspensions"), "suspensions", Count, Less, &[],
             |found| Some(found.report.suspensions.total as f64);
         /// Jobs to which a start was promised, of all jobs.
-        Promised "promised", Some("promised"), "starts announced", Count, More, &[Needs::Promises],
+        Promised "promised", Some("promised"), "starts announced", Count, More, &[MetricNeeds::Promises],
             |found| Some(found.promises?.promised as f64);
         /// Jobs that started after the start promised to them, of all jobs.
-        BrokenPromises "promises_broken", Some("promises_broken"), "starts not kept", Count, Less, &[Needs::Promises],
+        BrokenPromises "promises_broken", Some("promises_broken"), "starts not kept", Count, Less, &[MetricNeeds::Promises],
             |found| Some(found.promises?.broken as f64);
         /// The longest time by which a promise was broken; none where all were kept.
-        WorstDelay "promise_worst_delay", Some("promise_worst_delay"), "worst delay", Seconds, Less, &[Needs::Promises],
+        WorstDelay "promise_worst_delay", Some("promise_worst_delay"), "worst delay", Seconds, Less, &[MetricNeeds::Promises],
             |found| Some(found.promises?.worst?.delay().as_f64());
         /// Mean accuracy of predictions over a job's life.
-        Accuracy "accuracy", Some("accuracy_mean"), "mean prediction accuracy", Share, More, &[Needs::Predictability],
+        Accuracy "accuracy", Some("accuracy_mean"), "mean prediction accuracy", Share, More, &[MetricNeeds::Predictability],
             predicted!(accuracy.mean);
         /// Mean accuracy of the predictions at arrival.
         FirstAccuracy "first_accuracy_mean", Some("first_accuracy_mean"), "mean prediction accuracy at arrival", Share, More,
-            &[Needs::Predictability], predicted!(first_accuracy.mean);
+            &[MetricNeeds::Predictability], predicted!(first_accuracy.mean);
         /// Share of jobs whose prediction at arrival was learned from other jobs.
         PredictionRate "prediction_rate", Some("prediction_rate"), "jobs with a learned prediction", Share, More,
-            &[Needs::Predictability], predicted!(prediction_rate);
+            &[MetricNeeds::Predictability], predicted!(prediction_rate);
         /// Share of jobs that ran longer than predicted at arrival.
         UnderPredictedRate "under_predicted_rate", Some("under_predicted_rate"), "jobs predicted too short", Share, Less,
-            &[Needs::Predictability], predicted!(under_predicted_rate);
+            &[MetricNeeds::Predictability], predicted!(under_predicted_rate);
         /// Mean number of corrections of a job's prediction.
-        Corrections "corrections", Some("corrections_mean"), "corrections per job", Ratio, Less, &[Needs::Predictability],
+        Corrections "corrections", Some("corrections_mean"), "corrections per job", Ratio, Less, &[MetricNeeds::Predictability],
             predicted!(corrections.mean);
         /// Standard deviation of the number of corrections of a job's prediction.
         CorrectionsDeviation "corrections_deviation", None, "deviation of corrections per job", Ratio, Less,
-            &[Needs::Predictability], predicted!(corrections.deviation);
+            &[MetricNeeds::Predictability], predicted!(corrections.deviation);
         /// Share of jobs that waited with a reservation.
         ReservationRate "reservation_rate", Some("reservation_rate"), "jobs that waited with a reservation", Share, Less,
-            &[Needs::Predictability], predicted!(reservation_rate);
+            &[MetricNeeds::Predictability], predicted!(reservation_rate);
         /// Mean of |start − first reservation| of jobs that waited with one.
         ReservationError "reservation_error", Some("reservation_error_mean"), "mean reservation error", Seconds, Less,
-            &[Needs::Predictability], predicted!(difference.mean);
+            &[MetricNeeds::Predictability], predicted!(difference.mean);
         /// Median of |start − first reservation| of jobs that waited with one.
         ReservationErrorMedian "reservation_error_median", Some("reservation_error_median"), "median reservation error",
-            Seconds, Less, &[Needs::Predictability, Needs::Percentiles], predicted!(difference.median);
+            Seconds, Less, &[MetricNeeds::Predictability, MetricNeeds::Percentiles], predicted!(difference.median);
         /// Standard deviation of |start − first reservation| of jobs that waited with one.
         ReservationErrorDeviation "reservation_error_deviation", None, "deviation of reservation errors", Seconds, Less,
-            &[Needs::Predictability], predicted!(difference.deviation);
+            &[MetricNeeds::Predictability], predicted!(difference.deviation);
         /// Share of jobs that waited with a reservation and started after it.
         DelayRate "delay_rate", Some("delay_rate"), "jobs that started after their reservation", Share, Less,
-            &[Needs::Predictability], predicted!(delay_rate);
+            &[MetricNeeds::Predictability], predicted!(delay_rate);
         /// Mean of start − first reservation of jobs that started after it.
-        Delay "delay_mean", Some("delay_mean"), "mean delay after the reservation", Seconds, Less, &[Needs::Predictability],
+        Delay "delay_mean", Some("delay_mean"), "mean delay after the reservation", Seconds, Less, &[MetricNeeds::Predictability],
             predicted!(delay.mean);
         /// Median of start − first reservation of jobs that started after it.
         DelayMedian "delay_median", None, "median delay after the reservation", Seconds, Less,
-            &[Needs::Predictability, Needs::Percentiles], predicted!(delay.median);
+            &[MetricNeeds::Predictability, MetricNeeds::Percentiles], predicted!(delay.median);
         /// Standard deviation of start − first reservation of jobs that started after it.
         DelayDeviation "delay_deviation", None, "deviation of delays after the reservation", Seconds, Less,
-            &[Needs::Predictability], predicted!(delay.deviation);
+            &[MetricNeeds::Predictability], predicted!(delay.deviation);
         /// Jain's index of the mean bounded slowdowns of users.
-        Fairness "fairness", None, "fairness to users", Ratio, More, &[Needs::Fairness],
+        Fairness "fairness", None, "fairness to users", Ratio, More, &[MetricNeeds::Fairness],
             |found| found.report.fairness.as_ref()?.users;
         /// Jain's index of the bounded slowdowns of jobs.
-        JobFairness "job_fairness", None, "fairness to jobs", Ratio, More, &[Needs::Fairness],
+        JobFairness "job_fairness", None, "fairness to jobs", Ratio, More, &[MetricNeeds::Fairness],
             |found| found.report.fairness.as_ref()?.jobs;
         /// Mean wait without the time in which jobs were held back.
         EligibleWait "eligible_wait_mean", Some("eligible_wait_mean"), "mean wait since eligible", Seconds, Less,
-            &[Needs::Disruptions], |found| found.report.disruptions.as_ref()?.eligible_wait.mean;
+            &[MetricNeeds::Disruptions], |found| found.report.disruptions.as_ref()?.eligible_wait.mean;
         /// The 90th percentile of these waits.
         EligibleWaitP90 "eligible_wait_p90", Some("eligible_wait_p90"), "90th percentile of wait since eligible", Seconds, Less,
-            &[Needs::Disruptions, Needs::Percentiles], |found| found.report.disruptions.as_ref()?.eligible_wait.p90;
+            &[MetricNeeds::Disruptions, MetricNeeds::Percentiles], |found| found.report.disruptions.as_ref()?.eligible_wait.p90;
         /// Share of the machine that was up.
-        CapacityUp "capacity_up", Some("capacity_up"), "capacity that was up", Share, More, &[Needs::Disruptions],
+        CapacityUp "capacity_up", Some("capacity_up"), "capacity that was up", Share, More, &[MetricNeeds::Disruptions],
             |found| found.report.disruptions.as_ref()?.capacity_up;
         /// Number of times that a job lost its processors to an outage.
-        Hits "jobs_hit", Some("jobs_hit"), "jobs hit by outages", Count, Less, &[Needs::Disruptions], disrupted!(hits);
+        Hits "jobs_hit", Some("jobs_hit"), "jobs hit by outages", Count, Less, &[MetricNeeds::Disruptions], disrupted!(hits);
         /// Jobs that waited again upon that.
-        Requeued "jobs_requeued", Some("jobs_requeued"), "jobs requeued", Count, Less, &[Needs::Disruptions],
+        Requeued "jobs_requeued", Some("jobs_requeued"), "jobs requeued", Count, Less, &[MetricNeeds::Disruptions],
             disrupted!(requeued);
         /// Jobs that ended upon that, for good.
-        Lost "jobs_lost", Some("jobs_lost"), "jobs lost", Count, Less, &[Needs::Disruptions], disrupted!(lost);
+        Lost "jobs_lost", Some("jobs_lost"), "jobs lost", Count, Less, &[MetricNeeds::Disruptions], disrupted!(lost);
         /// Processor-seconds that jobs had run when they were hit.
-        WorkLost "work_lost", Some("work_lost"), "processor-seconds lost", Count, Less, &[Needs::Disruptions],
+        WorkLost "work_lost", Some("work_lost"), "processor-seconds lost", Count, Less, &[MetricNeeds::Disruptions],
             disrupted!(work_lost);
         /// Jobs that started after the start promised to them, for reasons that came after the
         /// promise and that no policy could know.
         ExcusedPromises "promises_excused", Some("promises_excused"), "starts not kept because of outages", Count, Less,
-            &[Needs::Promises, Needs::Disruptions],
+            &[MetricNeeds::Promises, MetricNeeds::Disruptions],
             |found| found.report.disruptions.as_ref().and(Some(found.promises?.excused as f64));
     }
 }
@@ -325,8 +325,8 @@ impl Metric {
     #[must_use]
     pub fn id(self) -> String {
         match self.entry() {
-            Entry::Statistic(s) => format!("{}_{}", s.measure.id(), s.id),
-            Entry::Figure(figure) => figure.id.to_string(),
+            CatalogueEntry::Statistic(s) => format!("{}_{}", s.measure.id(), s.id),
+            CatalogueEntry::Figure(figure) => figure.id.to_string(),
         }
     }
 
@@ -334,8 +334,8 @@ impl Metric {
     #[must_use]
     pub fn column(self) -> Option<String> {
         match self.entry() {
-            Entry::Statistic(_) => Some(self.id()),
-            Entry::Figure(figure) => figure.column.map(str::to_string),
+            CatalogueEntry::Statistic(_) => Some(self.id()),
+            CatalogueEntry::Figure(figure) => figure.column.map(str::to_string),
         }
     }
 
@@ -343,20 +343,22 @@ impl Metric {
     #[must_use]
     pub fn name(self) -> String {
         match self.entry() {
-            Entry::Statistic(Statistic { measure, id: "max", .. }) if measure.unit() == Unit::Seconds => {
+            CatalogueEntry::Statistic(MeasureStatistic { measure, id: "max", .. })
+                if measure.unit() == MetricUnit::Seconds =>
+            {
                 format!("longest {}", measure.name())
             }
-            Entry::Statistic(s) => format!("{} {}", s.name, s.measure.name()),
-            Entry::Figure(figure) => figure.name.to_string(),
+            CatalogueEntry::Statistic(s) => format!("{} {}", s.name, s.measure.name()),
+            CatalogueEntry::Figure(figure) => figure.name.to_string(),
         }
     }
 
     /// Returns the unit.
     #[must_use]
-    pub fn unit(self) -> Unit {
+    pub fn unit(self) -> MetricUnit {
         match self.entry() {
-            Entry::Statistic(statistic) => statistic.measure.unit(),
-            Entry::Figure(figure) => figure.unit,
+            CatalogueEntry::Statistic(statistic) => statistic.measure.unit(),
+            CatalogueEntry::Figure(figure) => figure.unit,
         }
     }
 
@@ -364,17 +366,17 @@ impl Metric {
     #[must_use]
     pub fn better(self) -> Better {
         match self.entry() {
-            Entry::Statistic(_) => Better::Less,
-            Entry::Figure(figure) => figure.better,
+            CatalogueEntry::Statistic(_) => Better::Less,
+            CatalogueEntry::Figure(figure) => figure.better,
         }
     }
 
     /// Returns the measurements that it needs.
     #[must_use]
-    pub fn needs(self) -> &'static [Needs] {
+    pub fn needs(self) -> &'static [MetricNeeds] {
         match self.entry() {
-            Entry::Statistic(statistic) => statistic.needs,
-            Entry::Figure(figure) => figure.needs,
+            CatalogueEntry::Statistic(statistic) => statistic.needs,
+            CatalogueEntry::Figure(figure) => figure.needs,
         }
     }
 
@@ -382,19 +384,19 @@ impl Metric {
     #[must_use]
     pub fn measure(self) -> Option<Measure> {
         match self.entry() {
-            Entry::Statistic(statistic) => Some(statistic.measure),
-            Entry::Figure(_) => None,
+            CatalogueEntry::Statistic(statistic) => Some(statistic.measure),
+            CatalogueEntry::Figure(_) => None,
         }
     }
 
     /// Its value; `None` where there is none, e.g. without jobs that count, or where it was not
     /// measured.
     #[must_use]
-    pub fn of<'a>(self, found: impl Into<Found<'a>>) -> Option<f64> {
+    pub fn of<'a>(self, found: impl Into<MetricSource<'a>>) -> Option<f64> {
         let found = found.into();
         match self.entry() {
-            Entry::Statistic(statistic) => (statistic.of)(found.report.measures.get(statistic.measure)),
-            Entry::Figure(figure) => (figure.of)(found),
+            CatalogueEntry::Statistic(statistic) => (statistic.of)(found.report.measures.get(statistic.measure)),
+            CatalogueEntry::Figure(figure) => (figure.of)(found),
         }
     }
 
@@ -402,28 +404,28 @@ impl Metric {
     #[must_use]
     pub fn of_measures(self, measures: &super::Measures) -> Option<f64> {
         match self.entry() {
-            Entry::Statistic(statistic) => (statistic.of)(measures.get(statistic.measure)),
-            Entry::Figure(_) => None,
+            CatalogueEntry::Statistic(statistic) => (statistic.of)(measures.get(statistic.measure)),
+            CatalogueEntry::Figure(_) => None,
         }
     }
 }
 
-impl Config {
+impl MetricsConfig {
     /// Measures what these metrics need, and no more.
     #[must_use]
-    pub fn of(metrics: &[Metric], selection: Selection) -> Config {
-        let needed = |need: Needs| metrics.iter().any(|metric| metric.needs().contains(&need));
+    pub fn of(metrics: &[Metric], selection: JobSelection) -> MetricsConfig {
+        let needed = |need: MetricNeeds| metrics.iter().any(|metric| metric.needs().contains(&need));
         let asked = |measure: &Measure| metrics.iter().any(|metric| metric.measure() == Some(*measure));
-        Config {
+        MetricsConfig {
             selection,
             measures: Measure::ALL.into_iter().filter(asked).collect(),
-            percentiles: needed(Needs::Percentiles),
-            queue: needed(Needs::Queue),
-            predictability: needed(Needs::Predictability),
-            fairness: needed(Needs::Fairness),
-            disruptions: needed(Needs::Disruptions),
+            percentiles: needed(MetricNeeds::Percentiles),
+            queue: needed(MetricNeeds::Queue),
+            predictability: needed(MetricNeeds::Predictability),
+            fairness: needed(MetricNeeds::Fairness),
+            disruptions: needed(MetricNeeds::Disruptions),
             weeks: false,
-            ..Config::light()
+            ..MetricsConfig::light()
         }
     }
 }
@@ -442,8 +444,8 @@ impl FromStr for Metric {
         Metric::all().find(|metric| metric.id() == word).ok_or_else(|| {
             let measures = Measure::ALL.map(Measure::id).join("|");
             let of = Metric::STATISTICS.map(|statistic| match statistic(Measure::Wait).entry() {
-                Entry::Statistic(statistic) => statistic.id,
-                Entry::Figure(figure) => figure.id,
+                CatalogueEntry::Statistic(statistic) => statistic.id,
+                CatalogueEntry::Figure(figure) => figure.id,
             });
             let figures = Metric::FIGURES.map(Metric::id).join(", ");
             UnknownWord {

@@ -1,9 +1,9 @@
 //! Schemes that sort jobs into categories.
 
-use super::borders::Borders;
+use super::borders::ClassBorders;
 use super::calendar::Calendar;
 use super::measures::UnknownWord;
-use crate::model::{Ended, Procs, Span, UNKNOWN};
+use crate::model::{EndedJob, Procs, Span, UNKNOWN};
 use crate::policy::Priorities;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -42,7 +42,7 @@ pub enum Scheme {
     /// User's and political priority, as a file of priorities gives them.
     Priority,
     /// Classes of run times, of processors, or of both, with borders that are given.
-    Classes(Borders),
+    Classes(ClassBorders),
 }
 
 /// Borders of the classes of [`Scheme::Sixteen`], inclusive.
@@ -138,7 +138,7 @@ impl Scheme {
     /// The key of a job's category. Categories are listed in ascending order of their keys.
     /// Without a file of priorities all jobs have a priority of 0; see [`Scheme::graded`].
     #[must_use]
-    pub fn key(self, ended: &Ended<'_>, calendar: &Calendar) -> i64 {
+    pub fn key(self, ended: &EndedJob<'_>, calendar: &Calendar) -> i64 {
         let (job, run) = (ended.job, ended.outcome.ran);
         match self {
             Scheme::Sixteen => class(run.0, &RUN_16) * 4 + class(job.procs, &PROCS_16),
@@ -161,7 +161,7 @@ impl Scheme {
 
     /// The key of a job's category, with the priorities of a file.
     #[must_use]
-    pub fn graded(self, ended: &Ended<'_>, calendar: &Calendar, priorities: Option<&Priorities>) -> i64 {
+    pub fn graded(self, ended: &EndedJob<'_>, calendar: &Calendar, priorities: Option<&Priorities>) -> i64 {
         match (self, priorities) {
             (Scheme::Priority, Some(priorities)) => {
                 let importance = priorities.importance(ended.id, ended.job);
@@ -252,7 +252,7 @@ impl FromStr for Scheme {
         let unknown = |expected: String| UnknownWord { what: "category scheme", word: word.to_string(), expected };
         if let Some(borders) = word.trim().strip_prefix("classes(").and_then(|rest| rest.strip_suffix(')')) {
             let expected = |needed| format!("{needed}, as classes(run=10m/1h/8h,procs=1/8/32)");
-            return Borders::parse(borders).map(Scheme::Classes).map_err(|needed| unknown(expected(needed)));
+            return ClassBorders::parse(borders).map(Scheme::Classes).map_err(|needed| unknown(expected(needed)));
         }
         Scheme::ALL.into_iter().find(|s| s.id() == word).ok_or_else(|| {
             unknown(format!("{}, or classes(run=10m/1h/8h,procs=1/8/32)", Scheme::ALL.map(Scheme::id).join(", ")))

@@ -3,28 +3,28 @@
 use super::calendar::Calendar;
 use super::category::Scheme;
 use super::disruptions::DisruptionMeter;
-use super::excess::Excess;
+use super::excess::ExcessWaits;
 use super::fairness::Users;
 use super::keyed::Keyed;
 use super::machine::{MachineMeter, QueueMeter};
 use super::measures::{self, MEASURES, Measure, Measures};
 use super::payers::{self, JobClass};
-use super::predictability::Promises;
-use super::report::{Categorised, Category, JobRow, Kills, Report, Suspensions, Week, WorstCase};
+use super::predictability::PromiseCollector;
+use super::report::{Categorised, Category, JobRow, Kills, MeasuredWeek, Report, Suspensions, WorstCase};
 use super::resources::ResourceMeter;
-use super::selection::{Selection, Selector};
+use super::selection::{JobSelection, Selector};
 use super::summary::Distribution;
 use crate::engine::{Levels, Observer};
-use crate::model::{Ended, JobId, Machine, Procs, Provenance, ResourceTable, Span, Time, Workload};
+use crate::model::{EndedJob, JobId, Machine, Procs, Provenance, ResourceTable, Span, Time, Workload};
 use crate::policy::Priorities;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Choice of measurements.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Config {
+pub struct MetricsConfig {
     /// Selection of the jobs that count.
-    pub selection: Selection,
+    pub selection: JobSelection,
     /// Measures to summarise. Where it is not all and nothing is asked for by parts of the
     /// workload, the others are left out: their summaries are empty, and no job is the worst by
     /// any. That saves a good part of the work.
@@ -55,13 +55,13 @@ pub struct Config {
     pub keep_jobs: bool,
 }
 
-impl Config {
+impl MetricsConfig {
     /// Means, deviations and extremes of all measures, the use of the machine, and the sums per
     /// week. No memory per job.
     #[must_use]
-    pub fn light() -> Config {
-        Config {
-            selection: Selection::All,
+    pub fn light() -> MetricsConfig {
+        MetricsConfig {
+            selection: JobSelection::All,
             measures: Measure::ALL.to_vec(),
             percentiles: false,
             categories: Vec::new(),
@@ -79,22 +79,22 @@ impl Config {
 
     /// Everything but job rows; categories by 16 classes, months and the quality of estimates.
     #[must_use]
-    pub fn full() -> Config {
-        Config {
+    pub fn full() -> MetricsConfig {
+        MetricsConfig {
             percentiles: true,
             categories: vec![Scheme::Sixteen, Scheme::Month, Scheme::Estimate],
             category_percentiles: true,
             predictability: true,
             fairness: true,
-            ..Config::light()
+            ..MetricsConfig::light()
         }
     }
 }
 
-impl Default for Config {
-    /// [`Config::light`] with percentiles, predictability and fairness.
+impl Default for MetricsConfig {
+    /// [`MetricsConfig::light`] with percentiles, predictability and fairness.
     fn default() -> Self {
-        Config { percentiles: true, predictability: true, fairness: true, ..Config::light() }
+        MetricsConfig { percentiles: true, predictability: true, fairness: true, ..MetricsConfig::light() }
     }
 }
 
@@ -163,19 +163,19 @@ impl Scope {
 /// interest, and [`finish`](Collector::finish) at the end.
 #[derive(Clone, Debug)]
 pub struct Collector {
-    config: Config,
+    config: MetricsConfig,
     calendar: Calendar,
     selector: Selector,
     machine: MachineMeter,
     resources: Option<ResourceMeter>,
     queue: QueueMeter,
-    overall: Group,
+    overall: GroupMeasures,
     worst: Worst,
     suspensions: Suspensions,
     kills: Kills,
     disruptions: Option<DisruptionMeter>,
-    promises: Option<Promises>,
-    excessive: Vec<Excess>,
+    promises: Option<PromiseCollector>,
+    excessive: Vec<ExcessWaits>,
     users: Option<Users>,
     classes: Option<Keyed<JobClass>>,
     schemes: Vec<(Scheme, Groups)>,
@@ -191,7 +191,7 @@ pub struct Collector {
     parts: (u32, u32),
 }
 
-impl Config {
+impl MetricsConfig {
     /// The measures that suffice, where not all are needed.
     fn few(&self) -> Option<Few> {
         let in_parts =
@@ -205,7 +205,7 @@ impl Config {
 impl Collector {
     /// A collector for one simulation.
     #[must_use]
-    pub fn new(scope: Scope, config: Config) -> Collector {
+    pub fn new(scope: Scope, config: MetricsConfig) -> Collector {
         let procs = scope.machine.procs;
         // Room for the rows at once, unless more jobs are announced than there can be.
         let room = usize::try_from(scope.jobs.min(1 << 24)).unwrap_or(0);
@@ -214,13 +214,13 @@ impl Collector {
             machine: MachineMeter::new(procs, scope.submits.0),
             resources: scope.resources.as_ref().map(ResourceMeter::new),
             queue: QueueMeter::new(procs, scope.submits.1),
-            overall: Group::new(config.percentiles),
+            overall: GroupMeasures::new(config.percentiles),
             worst: Worst::default(),
             suspensions: Suspensions::default(),
             kills: Kills::default(),
             disruptions: config.disruptions.then(|| DisruptionMeter::new(config.percentiles)),
-            promises: config.predictability.then(|| Promises::new(config.percentiles)),
-            excessive: config.excessive.iter().copied().map(Excess::new).collect(),
+            promises: config.predictability.then(|| PromiseCollector::new(config.percentiles)),
+            excessive: config.excessive.iter().copied().map(ExcessWaits::new).collect(),
             users: config.fairness.then(Users::default),
             schemes: config.categories.iter().map(|&scheme| (scheme, Groups::default())).collect(),
             priorities: scope.priorities,
@@ -250,8 +250,8 @@ impl Collector {
 
     /// Takes a job that has ended.
     #[inline]
-    pub fn ended(&mut self, ended: &Ended<'_>) {
-        let ended = &Ended { id: self.whole(ended.id), ..*ended };
+    pub fn ended(&mut self, ended: &EndedJob<'_>) {
+        let ended = &EndedJob { id: self.whole(ended.id), ..*ended };
         let counted = self.selector.keeps(ended);
         self.machine.take(ended, self.selector.period());
         if let Some(resources) = &mut self.resources {
@@ -279,7 +279,7 @@ impl Collector {
         JobId(id.0 + self.parts.0)
     }
 
-    fn count(&mut self, ended: &Ended<'_>) {
+    fn count(&mut self, ended: &EndedJob<'_>) {
         match &mut self.few {
             Some(few) => few.take(ended, &mut self.overall),
             None => self.count_all(ended),
@@ -293,7 +293,7 @@ impl Collector {
         }
     }
 
-    fn count_all(&mut self, ended: &Ended<'_>) {
+    fn count_all(&mut self, ended: &EndedJob<'_>) {
         let values = measures::all(ended);
         self.overall.take(&values);
         self.worst.take(ended, &values);
@@ -317,7 +317,7 @@ impl Collector {
         }
         for (scheme, groups) in &mut self.schemes {
             let key = scheme.graded(ended, &self.calendar, self.priorities.as_deref());
-            groups.at(key, || Group::new(self.config.category_percentiles)).take(&values);
+            groups.at(key, || GroupMeasures::new(self.config.category_percentiles)).take(&values);
         }
     }
 
@@ -374,8 +374,8 @@ impl Collector {
                 mean: (trimmed.kept > 0).then(|| self.suspensions.total as f64 / trimmed.kept as f64),
                 ..self.suspensions
             },
-            predictability: self.promises.map(Promises::finish),
-            excessive: self.excessive.into_iter().map(Excess::finish).collect(),
+            predictability: self.promises.map(PromiseCollector::finish),
+            excessive: self.excessive.into_iter().map(ExcessWaits::finish).collect(),
             fairness: self.users.map(|users| users.finish(&measures.bounded_slowdown, rows.as_deref())),
             categories: self.schemes.into_iter().map(categorised).collect(),
             weeks: self.weeks.map_or_else(Vec::new, Weeks::into_sorted),
@@ -392,7 +392,7 @@ impl Observer for Collector {
     const NOTES: bool = false;
 
     #[inline]
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         Collector::ended(self, ended);
     }
 
@@ -418,8 +418,8 @@ impl Observer for Collector {
         }
     }
 
-    fn lost(&mut self, ended: &Ended<'_>) {
-        let ended = &Ended { id: self.whole(ended.id), ..*ended };
+    fn lost(&mut self, ended: &EndedJob<'_>) {
+        let ended = &EndedJob { id: self.whole(ended.id), ..*ended };
         self.machine.forget(ended.id);
         if self.rows.is_some() {
             self.lost.push(JobRow::new(ended, false));
@@ -455,7 +455,7 @@ impl Default for Worst {
 
 impl Worst {
     #[inline]
-    fn take(&mut self, ended: &Ended<'_>, values: &[f64; MEASURES]) {
+    fn take(&mut self, ended: &EndedJob<'_>, values: &[f64; MEASURES]) {
         // Records get rare: one test for all of them. An undefined slowdown is not larger than
         // anything.
         let record = values.iter().zip(&self.values).fold(false, |any, (value, worst)| any | (value > worst));
@@ -482,16 +482,16 @@ const BLOCK: usize = 64;
 
 /// The distributions of all measures over a group of jobs.
 #[derive(Clone, Debug)]
-struct Group {
+struct GroupMeasures {
     distributions: [Distribution; MEASURES],
     /// The measures of the last jobs, `size` of each.
     columns: [[f64; BLOCK]; MEASURES],
     size: usize,
 }
 
-impl Group {
-    fn new(percentiles: bool) -> Group {
-        Group {
+impl GroupMeasures {
+    fn new(percentiles: bool) -> GroupMeasures {
+        GroupMeasures {
             distributions: std::array::from_fn(|_| Distribution::new(percentiles)),
             columns: [[0.0; BLOCK]; MEASURES],
             size: 0,
@@ -534,7 +534,7 @@ struct Few {
 
 impl Few {
     #[inline]
-    fn take(&mut self, ended: &Ended<'_>, group: &mut Group) {
+    fn take(&mut self, ended: &EndedJob<'_>, group: &mut GroupMeasures) {
         if self.size == BLOCK {
             self.fold(group);
         }
@@ -543,7 +543,7 @@ impl Few {
     }
 
     #[inline(never)]
-    fn fold(&mut self, group: &mut Group) {
+    fn fold(&mut self, group: &mut GroupMeasures) {
         let times = &self.times[..self.size];
         for &measure in &self.measures {
             let mut column = [0.0; BLOCK];
@@ -557,16 +557,16 @@ impl Few {
 }
 
 /// The groups of one scheme.
-type Groups = Keyed<Group>;
+type Groups = Keyed<GroupMeasures>;
 
 /// Sums per week.
 #[derive(Clone, Debug, Default)]
-struct Weeks(Keyed<Week>);
+struct Weeks(Keyed<MeasuredWeek>);
 
 impl Weeks {
     #[inline]
     fn take(&mut self, week: i64, values: &[f64; MEASURES]) {
-        let fresh = || Week { week, jobs: 0, slowdown_jobs: 0, sums: [0.0; MEASURES] };
+        let fresh = || MeasuredWeek { week, jobs: 0, slowdown_jobs: 0, sums: [0.0; MEASURES] };
         let sums = self.0.at(week, fresh);
         sums.jobs += 1;
         sums.slowdown_jobs += u64::from(!values[Measure::Slowdown as usize].is_nan());
@@ -575,7 +575,7 @@ impl Weeks {
         }
     }
 
-    fn into_sorted(self) -> Vec<Week> {
+    fn into_sorted(self) -> Vec<MeasuredWeek> {
         self.0.into_sorted().map(|(_, week)| week).collect()
     }
 }

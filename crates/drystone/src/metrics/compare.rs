@@ -3,7 +3,7 @@
 use super::catalogue::Metric;
 use super::interval::{LEAST_PERIODS, PeriodSum, Sureness, change_interval};
 use super::measures::Measure;
-use super::report::{Report, Week};
+use super::report::{MeasuredWeek, Report};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -12,22 +12,22 @@ pub const LEAST_WEEKS: usize = LEAST_PERIODS;
 
 /// Options of intervals.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Options {
+pub struct IntervalOptions {
     /// Probability that an interval covers the true change, e.g. 0.95.
     pub confidence: f64,
 }
 
-impl Default for Options {
+impl Default for IntervalOptions {
     /// 95 %.
     fn default() -> Self {
-        Options { confidence: 0.95 }
+        IntervalOptions { confidence: 0.95 }
     }
 }
 
 /// Verdict on a policy against the baseline by one metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum MetricVerdict {
     /// The whole interval is on the better side of no change.
     Better,
     /// The whole interval is on the worse side of no change.
@@ -51,7 +51,7 @@ pub enum Verdict {
 
 /// The change of one metric from the baseline to a policy.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Change {
+pub struct MetricChange {
     /// Metric compared.
     pub metric: Metric,
     /// The baseline's value.
@@ -64,16 +64,16 @@ pub struct Change {
     /// Interval for `relative`.
     pub interval: Option<(f64, f64)>,
     /// Verdict from the interval.
-    pub verdict: Verdict,
+    pub verdict: MetricVerdict,
 }
 
 /// A policy compared with the baseline.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Compared {
+pub struct ComparedPolicy {
     /// Name of the policy.
     pub name: String,
     /// One change per metric asked for, in that order.
-    pub changes: Vec<Change>,
+    pub changes: Vec<MetricChange>,
 }
 
 /// Policies compared with a baseline.
@@ -84,9 +84,9 @@ pub struct Comparison {
     /// Weeks of submits that the intervals are made from.
     pub weeks: usize,
     /// Options of the intervals.
-    pub options: Options,
+    pub options: IntervalOptions,
     /// The other policies, in the order given.
-    pub policies: Vec<Compared>,
+    pub policies: Vec<ComparedPolicy>,
 }
 
 /// Reason why reports cannot be compared.
@@ -118,7 +118,7 @@ pub fn compare(
     reports: &[(&str, &Report)],
     baseline: &str,
     metrics: &[Metric],
-    options: Options,
+    options: IntervalOptions,
 ) -> Result<Comparison, CompareError> {
     if !(options.confidence > 0.0 && options.confidence < 1.0) {
         return Err(CompareError::BadOptions);
@@ -143,14 +143,20 @@ pub fn compare(
     let change = |metric: Metric, report: &Report| {
         let (old, new) = (metric.of(base), metric.of(report));
         let relative = old.zip(new).and_then(|(old, new)| relative(old, new));
-        let mut change =
-            Change { metric, baseline: old, value: new, relative, interval: None, verdict: Verdict::NoRatio };
+        let mut change = MetricChange {
+            metric,
+            baseline: old,
+            value: new,
+            relative,
+            interval: None,
+            verdict: MetricVerdict::NoRatio,
+        };
         let Metric::Mean(measure) = metric else {
-            change.verdict = Verdict::NotAMean;
+            change.verdict = MetricVerdict::NotAMean;
             return change;
         };
         if weeks.len() < LEAST_WEEKS {
-            change.verdict = Verdict::TooFewWeeks;
+            change.verdict = MetricVerdict::TooFewWeeks;
             return change;
         }
         if relative.is_some() {
@@ -159,12 +165,12 @@ pub fn compare(
             change.interval = sureness.interval();
             // All these measures are better when lower.
             change.verdict = match sureness {
-                _ if same(&old, &new) => Verdict::Same,
-                Sureness::Interval(_, high) if high < 0.0 => Verdict::Better,
-                Sureness::Interval(low, _) if low > 0.0 => Verdict::Worse,
-                Sureness::Interval(..) => Verdict::Unclear,
-                Sureness::TooShort => Verdict::TooFewWeeks,
-                Sureness::NoRatio => Verdict::NoRatio,
+                _ if same(&old, &new) => MetricVerdict::Same,
+                Sureness::Interval(_, high) if high < 0.0 => MetricVerdict::Better,
+                Sureness::Interval(low, _) if low > 0.0 => MetricVerdict::Worse,
+                Sureness::Interval(..) => MetricVerdict::Unclear,
+                Sureness::TooShort => MetricVerdict::TooFewWeeks,
+                Sureness::NoRatio => MetricVerdict::NoRatio,
             };
         }
         change
@@ -176,7 +182,7 @@ pub fn compare(
         policies: reports
             .iter()
             .filter(|(name, _)| *name != baseline)
-            .map(|(name, report)| Compared {
+            .map(|(name, report)| ComparedPolicy {
                 name: (*name).to_string(),
                 changes: metrics.iter().map(|&m| change(m, report)).collect(),
             })
@@ -199,7 +205,7 @@ fn same(old: &[PeriodSum], new: &[PeriodSum]) -> bool {
 /// PeriodSum and counts of a measure for each of these weeks; weeks that a report lacks have no
 /// job.
 fn sums(report: &Report, weeks: &[i64], measure: Measure) -> Vec<PeriodSum> {
-    let of = |week: &Week| {
+    let of = |week: &MeasuredWeek| {
         let (sum, jobs) = week.sum(measure);
         PeriodSum { sum, count: jobs as f64 }
     };

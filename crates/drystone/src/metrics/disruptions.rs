@@ -2,7 +2,7 @@
 //! beginning.
 
 use super::summary::{Distribution, Summary};
-use crate::model::{Ended, JobId, Procs, Span, Time};
+use crate::model::{EndedJob, JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ impl DisruptionMeter {
         self.work_lost += f64::from(procs) * ran.as_f64();
     }
 
-    pub(super) fn lost(&mut self, ended: &Ended<'_>) {
+    pub(super) fn lost(&mut self, ended: &EndedJob<'_>) {
         self.hits += 1;
         self.lost += 1;
         self.work_lost += f64::from(ended.job.procs) * ended.outcome.ran.as_f64();
@@ -77,7 +77,7 @@ impl DisruptionMeter {
     }
 
     /// A job that counts has ended.
-    pub(super) fn take(&mut self, ended: &Ended<'_>) {
+    pub(super) fn take(&mut self, ended: &EndedJob<'_>) {
         self.held += u64::from(ended.outcome.held > Span::ZERO);
         self.waits.push(ended.eligible_wait().as_f64());
     }

@@ -77,15 +77,15 @@ pub struct ExcessiveWait {
 
 /// Adds up excessive waits for one threshold.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Excess {
+pub(super) struct ExcessWaits {
     threshold: Span,
     count: u64,
     total: i128,
 }
 
-impl Excess {
-    pub(super) fn new(threshold: Span) -> Excess {
-        Excess { threshold, count: 0, total: 0 }
+impl ExcessWaits {
+    pub(super) fn new(threshold: Span) -> ExcessWaits {
+        ExcessWaits { threshold, count: 0, total: 0 }
     }
 
     pub(super) fn take(&mut self, wait: Span) {

@@ -85,13 +85,13 @@ pub fn foresee(workload: &Workload, waits: &[Span], forecast: &mut Forecast) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, Machine, Provenance, Status, Truth};
+    use crate::model::{Job, LogStatus, Machine, Provenance, Truth};
     use crate::parts::predict::forecast;
 
     /// Jobs of one user: (submit, estimate, run).
     fn workload(jobs: &[(i64, i64, i64)]) -> Workload {
         let list = jobs.iter().map(|j| Job::new(Time(j.0), 1, Span(j.1)).by(1)).collect();
-        let truth = jobs.iter().map(|j| Truth { run: Span(j.2), number: 1, status: Status::Completed }).collect();
+        let truth = jobs.iter().map(|j| Truth { run: Span(j.2), number: 1, status: LogStatus::Completed }).collect();
         Workload::new(Machine::new(4), list, truth, Provenance::default()).expect("sound")
     }
 

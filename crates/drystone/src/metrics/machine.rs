@@ -1,7 +1,7 @@
 //! Use of the machine and the queue.
 
 use super::disruptions::Down;
-use crate::model::{Ended, JobId, Procs, Span, Time};
+use crate::model::{EndedJob, JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -145,7 +145,7 @@ impl MachineMeter {
 
     /// Counts a job that ended; `period` is the period of the selection as known by now.
     #[inline]
-    pub(super) fn take(&mut self, ended: &Ended<'_>, period: (Time, Time)) {
+    pub(super) fn take(&mut self, ended: &EndedJob<'_>, period: (Time, Time)) {
         let (outcome, procs) = (ended.outcome, ended.job.procs);
         self.jobs += 1;
         self.last_end = self.last_end.max(outcome.end);

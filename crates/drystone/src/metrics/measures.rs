@@ -3,9 +3,9 @@
 //! Throughout, `wait` is the time between submit and end in which the job was not running (for jobs
 //! never suspended: start − submit) and `run` the run time received. All formulas are in seconds.
 
-use super::catalogue::Unit;
+use super::catalogue::MetricUnit;
 use super::summary::Summary;
-use crate::model::{Ended, Span};
+use crate::model::{EndedJob, Span};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -118,9 +118,9 @@ macro_rules! measures {
 
             /// Returns the unit of its values.
             #[must_use]
-            pub fn unit(self) -> Unit {
+            pub fn unit(self) -> MetricUnit {
                 match self {
-                    $(Measure::$measure => Unit::$unit,)*
+                    $(Measure::$measure => MetricUnit::$unit,)*
                 }
             }
 
@@ -229,6 +229,6 @@ impl Measure {
 
 /// All measures of one job, in the order of [`Measure::ALL`].
 #[inline]
-pub(super) fn all(ended: &Ended<'_>) -> [f64; MEASURES] {
+pub(super) fn all(ended: &EndedJob<'_>) -> [f64; MEASURES] {
     Measure::ALL.map(|measure| one(measure, ended.wait(), ended.outcome.ran))
 }

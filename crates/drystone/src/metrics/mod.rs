@@ -3,8 +3,8 @@
 //!
 //! A [`Collector`] watches a simulation and makes a [`Report`]; [`compare`] sets several reports
 //! against a baseline. [`measures`] defines what is measured of a job, [`Metric`] is the catalogue
-//! of every number that a report holds, [`Summary`] what is said of many, [`Selection`] which jobs
-//! count, and [`Scheme`] how they are sorted.
+//! of every number that a report holds, [`Summary`] what is said of many, [`JobSelection`] which
+//! jobs count, and [`Scheme`] how they are sorted.
 
 mod blocks;
 mod borders;
@@ -36,12 +36,14 @@ mod summary;
 mod weekly;
 
 pub use blocks::{LEAST_BLOCKS, PairedMeans, paired_means};
-pub use borders::Borders;
+pub use borders::ClassBorders;
 pub use calendar::Calendar;
-pub use catalogue::{Better, Found, Metric, Needs, Unit};
+pub use catalogue::{Better, Metric, MetricNeeds, MetricSource, MetricUnit};
 pub use category::Scheme;
-pub use collector::{Collector, Config, Scope};
-pub use compare::{Change, CompareError, Compared, Comparison, LEAST_WEEKS, Options, Verdict, compare};
+pub use collector::{Collector, MetricsConfig, Scope};
+pub use compare::{
+    CompareError, ComparedPolicy, Comparison, IntervalOptions, LEAST_WEEKS, MetricChange, MetricVerdict, compare,
+};
 pub use disruptions::Disruptions;
 pub use efforts::SearchEffort;
 pub use excess::{ExcessiveWait, Threshold};
@@ -53,9 +55,9 @@ pub use payers::{JobClass, Payer, payers};
 pub use predictability::Predictability;
 pub use promises::{BrokenPromise, PromiseAudit, PromisesKept};
 pub use ratio::{BATCH, RatioError, SlowdownRatios, slowdown_ratios};
-pub use report::{Categorised, Category, JobRow, Kills, Report, Suspensions, Week, WorstCase};
+pub use report::{Categorised, Category, JobRow, Kills, MeasuredWeek, Report, Suspensions, WorstCase};
 pub use resources::ResourceUse;
-pub use selection::{Selection, Trimmed};
+pub use selection::{JobSelection, Trimmed};
 pub use stall::{HeelAndToe, Stalls};
 pub use summary::{Distribution, EXACT_LIMIT, Precision, Summary};
 pub use weekly::{ClassWeek, MANY_WEEKS, weekly};

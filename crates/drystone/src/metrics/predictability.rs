@@ -3,7 +3,7 @@
 
 use super::measures::accuracy;
 use super::summary::{Distribution, Summary};
-use crate::model::{Ended, Span};
+use crate::model::{EndedJob, Span};
 use serde::{Deserialize, Serialize};
 
 /// Predictions and reservations of the jobs that count. Rates are shares of all jobs that count,
@@ -34,7 +34,7 @@ pub struct Predictability {
 
 /// Collects [`Predictability`].
 #[derive(Clone, Debug)]
-pub(super) struct Promises {
+pub(super) struct PromiseCollector {
     jobs: u64,
     /// True if any of them ran for any time.
     ran: bool,
@@ -47,10 +47,10 @@ pub(super) struct Promises {
     first_accuracy: Distribution,
 }
 
-impl Promises {
-    pub(super) fn new(percentiles: bool) -> Promises {
+impl PromiseCollector {
+    pub(super) fn new(percentiles: bool) -> PromiseCollector {
         let distribution = || Distribution::new(percentiles);
-        Promises {
+        PromiseCollector {
             jobs: 0,
             ran: false,
             under_predicted: 0,
@@ -63,7 +63,7 @@ impl Promises {
         }
     }
 
-    pub(super) fn take(&mut self, ended: &Ended<'_>) {
+    pub(super) fn take(&mut self, ended: &EndedJob<'_>) {
         let outcome = ended.outcome;
         self.jobs += 1;
         self.ran |= outcome.ran > Span::ZERO;

@@ -2,7 +2,7 @@
 
 use crate::engine::Observer;
 use crate::model::{JobId, Procs, Span, Time, Workload};
-use crate::policy::Why;
+use crate::policy::StartReason;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct PromiseAudit {
     /// The first promise to each waiting job.
-    waiting: BTreeMap<JobId, Promise>,
+    waiting: BTreeMap<JobId, WaitingPromise>,
     kept: PromisesKept,
 }
 
 /// A promise to a waiting job.
 #[derive(Clone, Copy, Debug)]
-struct Promise {
+struct WaitingPromise {
     latest: Time,
     /// True if an event has happened since that no policy could foresee.
     excused: bool,
@@ -112,13 +112,13 @@ impl Observer for PromiseAudit {
             return;
         }
         if let std::collections::btree_map::Entry::Vacant(entry) = self.waiting.entry(id) {
-            entry.insert(Promise { latest, excused: false });
+            entry.insert(WaitingPromise { latest, excused: false });
             self.kept.promised += 1;
         }
     }
 
     #[inline]
-    fn started(&mut self, now: Time, id: JobId, _why: Why) {
+    fn started(&mut self, now: Time, id: JobId, _why: StartReason) {
         if self.waiting.is_empty() {
             return;
         }
@@ -184,13 +184,13 @@ mod tests {
         audit.reserved(Time(5), id(5), Time(6), Time::MAX);
         audit.reserved(Time(5), id(6), Time(6), Time::MAX);
         audit.reserved(Time(6), id(6), Time(7), Time(8));
-        audit.started(Time(6), id(5), Why::Head);
-        audit.started(Time(7), id(6), Why::Head);
+        audit.started(Time(6), id(5), StartReason::Head);
+        audit.started(Time(7), id(6), StartReason::Head);
         audit.cancelled(Time(7), id(3));
-        audit.started(Time(20), id(0), Why::Head);
-        audit.started(Time(30), id(1), Why::Head);
-        audit.started(Time(31), id(4), Why::Head);
-        audit.started(Time(53), id(2), Why::Head);
+        audit.started(Time(20), id(0), StartReason::Head);
+        audit.started(Time(30), id(1), StartReason::Head);
+        audit.started(Time(31), id(4), StartReason::Head);
+        audit.started(Time(53), id(2), StartReason::Head);
         let worst = BrokenPromise { id: id(0), number: None, promised: Time(10), start: Time(20) };
         assert_eq!(audit.kept(), PromisesKept { promised: 5, broken: 2, excused: 0, worst: Some(worst) });
         assert_eq!(worst.delay(), Span(10));
@@ -210,15 +210,15 @@ mod tests {
                 _ => audit.requeued(Time(5), JobId(9), 1, Span(5)),
             }
             audit.reserved(Time(5), JobId(1), Time(10), Time(10));
-            audit.started(Time(12), JobId(0), Why::Head);
-            audit.started(Time(11), JobId(1), Why::Head);
+            audit.started(Time(12), JobId(0), StartReason::Head);
+            audit.started(Time(11), JobId(1), StartReason::Head);
             let kept = audit.kept();
             assert_eq!((kept.promised, kept.broken, kept.excused), (2, 2 - excused, excused), "{news}");
         }
         let mut audit = PromiseAudit::default();
         audit.reserved(Time(0), JobId(0), Time(10), Time(10));
         audit.held(Time(5), JobId(0));
-        audit.started(Time(50), JobId(0), Why::Head);
+        audit.started(Time(50), JobId(0), StartReason::Head);
         assert_eq!((audit.kept().promised, audit.kept().broken), (1, 0));
     }
 

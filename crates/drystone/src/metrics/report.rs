@@ -9,8 +9,8 @@ use super::measures::{Defined, MEASURES, Measure, Measures};
 use super::payers::JobClass;
 use super::predictability::Predictability;
 use super::resources::ResourceUse;
-use super::selection::{Selection, Trimmed};
-use crate::model::{Ended, How, JobId, Procs, Span, Time};
+use super::selection::{JobSelection, Trimmed};
+use crate::model::{EndedJob, How, JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// Everything measured in one simulation. Job metrics are over the jobs that the selection keeps;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub struct Report {
     /// Selection of the jobs that count.
-    pub selection: Selection,
+    pub selection: JobSelection,
     /// Number of these jobs, and of those dropped.
     pub trimmed: Trimmed,
     /// Wait, response and slowdowns over the jobs that count.
@@ -50,7 +50,7 @@ pub struct Report {
     /// The measures by category, for each scheme asked for.
     pub categories: Vec<Categorised>,
     /// Sums per week of submit, ascending: what comparisons draw from. Empty where not asked for.
-    pub weeks: Vec<Week>,
+    pub weeks: Vec<MeasuredWeek>,
     /// Classes of run time and width; empty where not asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<JobClass>,
@@ -128,7 +128,7 @@ impl Kills {
         self.at_limit + self.cancelled == 0
     }
 
-    pub(super) fn take(&mut self, ended: &Ended<'_>) {
+    pub(super) fn take(&mut self, ended: &EndedJob<'_>) {
         let killed = match ended.outcome.how {
             How::AtLimit => &mut self.at_limit,
             How::Cancelled => &mut self.cancelled,
@@ -170,7 +170,7 @@ pub struct Category {
 
 /// Sums of the measures of the jobs that count and were submitted in one week.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Week {
+pub struct MeasuredWeek {
     /// Number of the week, counted from the first submit of the workload; the first is 0.
     pub week: i64,
     /// Jobs.
@@ -181,7 +181,7 @@ pub struct Week {
     pub sums: [f64; MEASURES],
 }
 
-impl Week {
+impl MeasuredWeek {
     /// Sum of a measure over the jobs of the week, and the number of jobs that have it.
     #[must_use]
     pub fn sum(&self, measure: Measure) -> (f64, u64) {
@@ -257,8 +257,8 @@ fn is_nothing(span: &Span) -> bool {
 }
 
 impl JobRow {
-    pub(super) fn new(ended: &Ended<'_>, counted: bool) -> JobRow {
-        let Ended { id, job, truth, outcome } = *ended;
+    pub(super) fn new(ended: &EndedJob<'_>, counted: bool) -> JobRow {
+        let EndedJob { id, job, truth, outcome } = *ended;
         JobRow {
             id,
             number: truth.number,

@@ -1,6 +1,6 @@
 //! Use of resources beyond processors.
 
-use crate::model::{Ended, ResourceTable, ResourceUnit, Span};
+use crate::model::{EndedJob, ResourceTable, ResourceUnit, Span};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl ResourceMeter {
         ResourceMeter { table: Arc::clone(table), sums: vec![(0, 0); table.resources().len()] }
     }
 
-    pub(super) fn take(&mut self, ended: &Ended<'_>) {
+    pub(super) fn take(&mut self, ended: &EndedJob<'_>) {
         let ran = ended.outcome.ran.0.max(0).unsigned_abs();
         for &(id, amount) in self.table.totals(ended.job.demand) {
             let (jobs, sum) = &mut self.sums[id.index()];

@@ -1,7 +1,7 @@
 //! Trimming: which jobs of a simulation count.
 
 use super::measures::UnknownWord;
-use crate::model::{Ended, JobId, Span, Status, Time, Workload};
+use crate::model::{EndedJob, JobId, LogStatus, Span, Time, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// Selection of the jobs that count. Part of an experiment's description; printed with its results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Selection {
+pub enum JobSelection {
     /// All jobs.
     #[default]
     All,
@@ -38,40 +38,40 @@ pub enum Selection {
     Completed,
 }
 
-impl fmt::Display for Selection {
+impl fmt::Display for JobSelection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Selection::All => f.write_str("all"),
-            Selection::Tsafrir => f.write_str("tsafrir"),
-            Selection::Submitted { from, until } => write!(f, "submitted({from},{until})"),
-            Selection::Window { warm_up, cool_down } => write!(f, "window({warm_up},{cool_down})"),
-            Selection::Completed => f.write_str("completed"),
+            JobSelection::All => f.write_str("all"),
+            JobSelection::Tsafrir => f.write_str("tsafrir"),
+            JobSelection::Submitted { from, until } => write!(f, "submitted({from},{until})"),
+            JobSelection::Window { warm_up, cool_down } => write!(f, "window({warm_up},{cool_down})"),
+            JobSelection::Completed => f.write_str("completed"),
         }
     }
 }
 
-impl FromStr for Selection {
+impl FromStr for JobSelection {
     type Err = UnknownWord;
 
     /// Reads what `Display` writes: `all`, `tsafrir`, `completed`, `submitted(FROM,UNTIL)`,
     /// `window(WARM_UP,COOL_DOWN)`, all in seconds, FROM before UNTIL and no period of less than
     /// nothing.
     fn from_str(word: &str) -> Result<Self, Self::Err> {
-        let parse = || -> Option<Selection> {
+        let parse = || -> Option<JobSelection> {
             Some(match word {
-                "all" => Selection::All,
-                "tsafrir" => Selection::Tsafrir,
-                "completed" => Selection::Completed,
+                "all" => JobSelection::All,
+                "tsafrir" => JobSelection::Tsafrir,
+                "completed" => JobSelection::Completed,
                 _ => {
                     let (name, rest) = word.split_once('(')?;
                     let (first, second) = rest.strip_suffix(')')?.split_once(',')?;
                     let (first, second) = (first.trim().parse().ok()?, second.trim().parse().ok()?);
                     match name.trim() {
                         "submitted" if first < second => {
-                            Selection::Submitted { from: Time(first), until: Time(second) }
+                            JobSelection::Submitted { from: Time(first), until: Time(second) }
                         }
                         "window" if first >= 0 && second >= 0 => {
-                            Selection::Window { warm_up: Span(first), cool_down: Span(second) }
+                            JobSelection::Window { warm_up: Span(first), cool_down: Span(second) }
                         }
                         _ => return None,
                     }
@@ -89,21 +89,21 @@ impl FromStr for Selection {
     }
 }
 
-impl Selection {
+impl JobSelection {
     /// Returns an upper bound of the jobs of a workload that count: exact but for
-    /// [`Selection::Tsafrir`], which leaves out jobs that end late, known only after the
+    /// [`JobSelection::Tsafrir`], which leaves out jobs that end late, known only after the
     /// simulation. Cost: O(n).
     #[must_use]
     pub fn at_most(self, workload: &Workload) -> usize {
         let jobs = workload.len();
         let Some(submits) = workload.submits() else { return 0 };
         match Selector::rule(self, jobs as u64, submits).0 {
-            Rule::All => jobs,
-            Rule::Tsafrir { skip, .. } => jobs - skip as usize,
-            Rule::Submitted { from, to } => {
+            SelectionRule::All => jobs,
+            SelectionRule::Tsafrir { skip, .. } => jobs - skip as usize,
+            SelectionRule::Submitted { from, to } => {
                 workload.jobs().iter().filter(|job| (from..=to).contains(&job.submit)).count()
             }
-            Rule::Completed => workload.truth().iter().filter(|t| t.status == Status::Completed).count(),
+            SelectionRule::Completed => workload.truth().iter().filter(|t| t.status == LogStatus::Completed).count(),
         }
     }
 }
@@ -136,8 +136,8 @@ fn is_zero(count: &u64) -> bool {
 /// Decides job by job, in the order in which terminations are handled.
 #[derive(Clone, Debug)]
 pub(super) struct Selector {
-    selection: Selection,
-    rule: Rule,
+    selection: JobSelection,
+    rule: SelectionRule,
     /// The period the selection is about, as far as it is known: its beginning moves while jobs are
     /// skipped.
     period: (Time, Time),
@@ -147,7 +147,7 @@ pub(super) struct Selector {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Rule {
+enum SelectionRule {
     All,
     Tsafrir {
         /// Terminations that are still to be skipped.
@@ -164,7 +164,7 @@ enum Rule {
 
 impl Selector {
     /// A selector for `jobs` jobs with the given first and last submit.
-    pub(super) fn new(selection: Selection, jobs: u64, submits: (Time, Time)) -> Selector {
+    pub(super) fn new(selection: JobSelection, jobs: u64, submits: (Time, Time)) -> Selector {
         let (rule, period) = Selector::rule(selection, jobs, submits);
         Selector { selection, rule, period, trimmed: Trimmed::default(), uncounted: BTreeSet::new() }
     }
@@ -179,31 +179,31 @@ impl Selector {
         (self.rule, self.period) = Selector::rule(self.selection, jobs, submits);
     }
 
-    fn rule(selection: Selection, jobs: u64, submits: (Time, Time)) -> (Rule, (Time, Time)) {
+    fn rule(selection: JobSelection, jobs: u64, submits: (Time, Time)) -> (SelectionRule, (Time, Time)) {
         let (first, last) = submits;
         match selection {
-            Selection::All => (Rule::All, submits),
-            Selection::Completed => (Rule::Completed, submits),
-            Selection::Tsafrir => {
-                let rule = Rule::Tsafrir { skip: jobs / 100, last_submit: last };
+            JobSelection::All => (SelectionRule::All, submits),
+            JobSelection::Completed => (SelectionRule::Completed, submits),
+            JobSelection::Tsafrir => {
+                let rule = SelectionRule::Tsafrir { skip: jobs / 100, last_submit: last };
                 (rule, submits)
             }
-            Selection::Submitted { from, until } => {
+            JobSelection::Submitted { from, until } => {
                 let to = Time(until.0.saturating_sub(1));
                 // Nothing can be said of times in which no job could be submitted.
-                (Rule::Submitted { from, to }, (from.max(first), until.min(last)))
+                (SelectionRule::Submitted { from, to }, (from.max(first), until.min(last)))
             }
-            Selection::Window { warm_up, cool_down } => {
+            JobSelection::Window { warm_up, cool_down } => {
                 let from = first.saturating_add(warm_up);
                 let to = Time(last.0.saturating_sub(cool_down.0));
-                (Rule::Submitted { from, to }, (from, to))
+                (SelectionRule::Submitted { from, to }, (from, to))
             }
         }
     }
 
     /// Returns whether this job counts.
     #[inline]
-    pub(super) fn keeps(&mut self, ended: &Ended<'_>) -> bool {
+    pub(super) fn keeps(&mut self, ended: &EndedJob<'_>) -> bool {
         self.trimmed.seen += 1;
         if ended.outcome.found.is_some() {
             self.trimmed.dropped_found += 1;
@@ -214,21 +214,21 @@ impl Selector {
             return false;
         }
         let dropped = match &mut self.rule {
-            Rule::All => None,
-            Rule::Tsafrir { skip, .. } if *skip > 0 => {
+            SelectionRule::All => None,
+            SelectionRule::Tsafrir { skip, .. } if *skip > 0 => {
                 *skip -= 1;
                 self.period.0 = self.period.0.max(ended.outcome.end);
                 Some(&mut self.trimmed.dropped_early)
             }
-            Rule::Tsafrir { last_submit, .. } if ended.outcome.end > *last_submit => {
+            SelectionRule::Tsafrir { last_submit, .. } if ended.outcome.end > *last_submit => {
                 Some(&mut self.trimmed.dropped_late)
             }
-            Rule::Tsafrir { .. } => None,
-            Rule::Submitted { from, .. } if ended.job.submit < *from => Some(&mut self.trimmed.dropped_early),
-            Rule::Submitted { to, .. } if ended.job.submit > *to => Some(&mut self.trimmed.dropped_late),
-            Rule::Submitted { .. } => None,
-            Rule::Completed if ended.truth.status == Status::Completed => None,
-            Rule::Completed => Some(&mut self.trimmed.dropped_status),
+            SelectionRule::Tsafrir { .. } => None,
+            SelectionRule::Submitted { from, .. } if ended.job.submit < *from => Some(&mut self.trimmed.dropped_early),
+            SelectionRule::Submitted { to, .. } if ended.job.submit > *to => Some(&mut self.trimmed.dropped_late),
+            SelectionRule::Submitted { .. } => None,
+            SelectionRule::Completed if ended.truth.status == LogStatus::Completed => None,
+            SelectionRule::Completed => Some(&mut self.trimmed.dropped_status),
         };
         if let Some(count) = dropped {
             *count += 1;

@@ -1,11 +1,11 @@
 //! "Heel and toe": how backfilling pushes the first job of the queue away (Tsafrir et al. 2007,
 //! section 5, table 10).
 
-use super::selection::{Selection, Selector};
+use super::selection::{JobSelection, Selector};
 use super::summary::{Distribution, Summary};
 use crate::engine::Observer;
-use crate::model::{Ended, JobId, Span, Time, Workload};
-use crate::policy::Why;
+use crate::model::{EndedJob, JobId, Span, Time, Workload};
+use crate::policy::StartReason;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +50,7 @@ pub struct HeelAndToe<'a> {
 impl<'a> HeelAndToe<'a> {
     /// For a simulation of `workload`; `selection` says which jobs count.
     #[must_use]
-    pub fn new(workload: &'a Workload, selection: Selection) -> HeelAndToe<'a> {
+    pub fn new(workload: &'a Workload, selection: JobSelection) -> HeelAndToe<'a> {
         let submits = workload.submits().unwrap_or((Time::ZERO, Time::ZERO));
         HeelAndToe {
             workload,
@@ -116,11 +116,11 @@ impl Observer for HeelAndToe<'_> {
         }
     }
 
-    fn started(&mut self, now: Time, id: JobId, why: Why) {
+    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
         if self.head == Some(id) {
             self.head = None;
         }
-        let head = self.head.filter(|_| why == Why::Backfilled);
+        let head = self.head.filter(|_| why == StartReason::Backfilled);
         let before = head.map(|head| self.earliest(head));
         self.take(id, now + self.workload.truth()[id.index()].run);
         if let Some(head) = head
@@ -148,7 +148,7 @@ impl Observer for HeelAndToe<'_> {
         self.head = self.head.filter(|&head| head != id);
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         // It may have been cut short, or withdrawn while it was suspended.
         if self.give_back(ended.id).is_none() {
             self.left.remove(&ended.id);
@@ -169,13 +169,13 @@ impl Observer for HeelAndToe<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Replay, Simulation};
-    use crate::model::{Job, Machine, Provenance, Status, Truth};
+    use crate::engine::{Simulation, WorkloadReplay};
+    use crate::model::{Job, LogStatus, Machine, Provenance, Truth};
     use crate::policy::PolicySpec;
 
     /// Submit, processors, estimate, run time, on four processors.
     fn workload(jobs: &[(i64, u32, i64, i64)]) -> Workload {
-        let truth = jobs.iter().map(|j| Truth { run: Span(j.3), number: 1, status: Status::Unknown }).collect();
+        let truth = jobs.iter().map(|j| Truth { run: Span(j.3), number: 1, status: LogStatus::Unknown }).collect();
         let list = jobs.iter().map(|j| Job::new(Time(j.0), j.1, Span(j.2))).collect();
         Workload::new(Machine::new(4), list, truth, Provenance::default()).expect("sound")
     }
@@ -189,8 +189,10 @@ mod tests {
         let jobs = [(0, 3, 100, 10), (0, 4, 20, 20), (1, 1, 60, 50), (500, 1, 1, 1)];
         let workload = workload(&jobs);
         let easy: PolicySpec = "easy".parse().expect("known");
-        let mut watcher = HeelAndToe::new(&workload, Selection::All);
-        Simulation::new(workload.machine(), easy.scheduler(), Replay::new(&workload)).run(&mut watcher).expect("runs");
+        let mut watcher = HeelAndToe::new(&workload, JobSelection::All);
+        Simulation::new(workload.machine(), easy.scheduler(), WorkloadReplay::new(&workload))
+            .run(&mut watcher)
+            .expect("runs");
         let stalls = watcher.finish();
         assert_eq!(stalls.rate, Some(1.0));
         assert_eq!(stalls.stall.mean, Some(41.0));
@@ -204,9 +206,9 @@ mod tests {
     fn a_job_that_is_withdrawn_is_gone() {
         let workload = workload(&[(0, 4, 100, 100), (30, 3, 200, 200), (31, 4, 10, 10), (40, 1, 100, 250)]);
         let easy: PolicySpec = "easy".parse().expect("known");
-        let mut watcher = HeelAndToe::new(&workload, Selection::All);
+        let mut watcher = HeelAndToe::new(&workload, JobSelection::All);
         let withdrawn = [(Time(20), JobId(0))];
-        let source = Replay::with_cancellations(&workload, &withdrawn);
+        let source = WorkloadReplay::with_cancellations(&workload, &withdrawn);
         Simulation::new(workload.machine(), easy.scheduler(), source).run(&mut watcher).expect("runs");
         let stalls = watcher.finish();
         assert_eq!((stalls.rate, stalls.stall.mean), (Some(1.0), Some(60.0)));
@@ -221,8 +223,8 @@ mod tests {
         for policy in ["is", "ss(sf=1,every=10)", "tss(sf=1,every=10)"] {
             for withdrawn in [vec![], vec![(Time(1000), JobId(0))]] {
                 let spec: PolicySpec = policy.parse().expect("known");
-                let mut watcher = HeelAndToe::new(&workload, Selection::All);
-                let source = Replay::with_cancellations(&workload, &withdrawn);
+                let mut watcher = HeelAndToe::new(&workload, JobSelection::All);
+                let source = WorkloadReplay::with_cancellations(&workload, &withdrawn);
                 let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), source);
                 let mut suspended = 0;
                 while simulation.step(&mut watcher).expect("sound") {

@@ -85,7 +85,7 @@ pub struct Distribution {
     keep: bool,
     limit: usize,
     excluded: u64,
-    moments: Moments,
+    moments: StreamMoments,
     histogram: Option<Box<Histogram>>,
 }
 
@@ -106,7 +106,7 @@ impl Distribution {
             keep: percentiles,
             limit,
             excluded: 0,
-            moments: Moments::default(),
+            moments: StreamMoments::default(),
             histogram: None,
         }
     }
@@ -259,7 +259,7 @@ fn select(values: &mut [f64], rank: usize) {
 
 /// Count, sum, squared deviations and extremes.
 #[derive(Clone, Debug)]
-struct Moments {
+struct StreamMoments {
     count: u64,
     sum: f64,
     /// Rounding error of `sum` (Neumaier's compensation).
@@ -270,13 +270,13 @@ struct Moments {
     max: f64,
 }
 
-impl Default for Moments {
+impl Default for StreamMoments {
     fn default() -> Self {
-        Moments { count: 0, sum: 0.0, lost: 0.0, squares: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY }
+        StreamMoments { count: 0, sum: 0.0, lost: 0.0, squares: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY }
     }
 }
 
-impl Moments {
+impl StreamMoments {
     fn mean(&self) -> f64 {
         (self.sum + self.lost) / self.count as f64
     }

@@ -1,7 +1,7 @@
 //! The choices of the EASY family, by hand: which of them go together, and what they change.
 
 use crate::common::{owned, spec, starts, workload};
-use drystone::engine::{Replay, Simulation};
+use drystone::engine::{Simulation, WorkloadReplay};
 use drystone::metrics::PromiseAudit;
 use drystone::policy::PolicySpec;
 
@@ -285,7 +285,7 @@ fn nothing_is_promised_without_a_reservation() {
     let w = workload(1, &[(0, 1, 10, 10), (1, 1, 10, 10)]);
     for (policy, promises) in [("greedy", 0), ("fcfs", 0), ("easy(reserve=0)", 0), ("easy", 1)] {
         let (scheduler, mut audit) = (spec(policy).scheduler(), PromiseAudit::default());
-        Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut audit).expect("runs");
+        Simulation::new(w.machine(), scheduler, WorkloadReplay::new(&w)).run(&mut audit).expect("runs");
         assert_eq!(audit.kept().promised, promises, "{policy}");
     }
 }

@@ -1,10 +1,10 @@
 //! The engine: its contract with policies, its promises to users, small schedules computed by hand.
 
 use crate::common::{spec, starts, workload};
-use drystone::engine::{Observer, Replay, Schedule, Scheduler, Simulation, SimulationError};
-use drystone::model::{Ended, Job, JobId, ProcSet, Span, Time, Workload};
+use drystone::engine::{Observer, Schedule, Scheduler, Simulation, SimulationError, WorkloadReplay};
+use drystone::model::{EndedJob, Job, JobId, ProcSet, Span, Time, Workload};
 use drystone::parts::predict::{Forecast, Prediction, forecast};
-use drystone::policy::{Action, Actions, Event, Pass, Policy, View, Why, names};
+use drystone::policy::{Action, Actions, PassRule, Policy, PolicyEvent, StartReason, View, names};
 use serde::{Deserialize, Serialize};
 
 /// The picture by which the papers explain backfilling: 4 processors, A runs on 2 until 10, B needs
@@ -146,14 +146,17 @@ fn the_past_of_the_origin_is_a_time_like_any_other() {
 fn a_restored_session_wakes_when_it_would_have() {
     let w = workload(1, &[(0, 1, 100, 50), (1, 1, 100, 10)]);
     let cancelled = [(Time(2), JobId(1))];
-    let mut simulation =
-        Simulation::new(w.machine(), spec("conservative").scheduler(), Replay::with_cancellations(&w, &cancelled));
+    let mut simulation = Simulation::new(
+        w.machine(),
+        spec("conservative").scheduler(),
+        WorkloadReplay::with_cancellations(&w, &cancelled),
+    );
     // Job 2 is planned for 100, and withdrawn when no other job waits.
     for _ in 0..3 {
         simulation.step(&mut ()).expect("runs");
     }
     assert_eq!(simulation.now(), Time(2));
-    let source = Replay::with_cancellations(&w, &cancelled);
+    let source = WorkloadReplay::with_cancellations(&w, &cancelled);
     let mut restored = Simulation::new(w.machine(), spec("conservative").scheduler(), source);
     restored.load(&simulation.save().expect("saves")).expect("loads");
     assert_eq!(simulation.session().deadline(), Some(Time(100)));
@@ -166,7 +169,7 @@ fn a_restored_session_wakes_when_it_would_have() {
 fn a_state_that_is_refused_leaves_no_trace() {
     let w = workload(2, &[(0, 1, 100, 50), (1, 1, 100, 10), (2, 2, 50, 50), (20, 1, 100, 5), (70, 1, 10, 10)]);
     let after = |policy: &str, steps: usize| {
-        let mut simulation = Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(&w));
+        let mut simulation = Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(&w));
         for _ in 0..steps {
             simulation.step(&mut ()).expect("runs");
         }
@@ -195,7 +198,7 @@ fn a_state_of_other_choices_is_refused() {
         ["easy(order=sjf)", "easy(pass=event)", "easy++(correct=gradual)", "easy++(predict=recent(3))", "ss(sf=1.5)"];
     let policies: Vec<String> = named.chain(others.map(str::to_string)).collect();
     let after = |policy: &str, steps: usize| {
-        let mut simulation = Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(&w));
+        let mut simulation = Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(&w));
         for _ in 0..steps {
             simulation.step(&mut ()).expect("runs");
         }
@@ -283,7 +286,7 @@ impl Policy for Script {
         "script"
     }
 
-    fn observe(&mut self, _: Event, _: &View<'_>) {}
+    fn observe(&mut self, _: PolicyEvent, _: &View<'_>) {}
 
     fn decide(&mut self, _: &View<'_>, actions: &mut Actions) {
         self.wake = None;
@@ -292,8 +295,10 @@ impl Policy for Script {
         }
         for step in self.decisions.remove(0) {
             match step {
-                Step::Start(id) => actions.start(JobId(id), Why::Planned),
-                Step::StartOn(id, from, to) => actions.start_on(JobId(id), Why::Planned, ProcSet::range(from..to)),
+                Step::Start(id) => actions.start(JobId(id), StartReason::Planned),
+                Step::StartOn(id, from, to) => {
+                    actions.start_on(JobId(id), StartReason::Planned, ProcSet::range(from..to))
+                }
                 Step::Suspend(id) => actions.push(Action::Suspend(JobId(id))),
                 Step::Resume(id) => actions.push(Action::Resume(JobId(id))),
                 Step::Kill(id) => actions.push(Action::Kill(JobId(id))),
@@ -309,9 +314,9 @@ impl Policy for Script {
 
 fn run_script(w: &Workload, decisions: Vec<Vec<Step>>) -> Result<Schedule, SimulationError> {
     let policy = Box::new(Script { decisions, wake: None });
-    let scheduler = Scheduler { policy, forecast: Forecast::default(), pass: Pass::Instant };
+    let scheduler = Scheduler { policy, forecast: Forecast::default(), pass: PassRule::Instant };
     let mut schedule = Schedule::default();
-    Simulation::new(w.machine(), scheduler, Replay::new(w)).run(&mut schedule).map(|()| schedule)
+    Simulation::new(w.machine(), scheduler, WorkloadReplay::new(w)).run(&mut schedule).map(|()| schedule)
 }
 
 /// A job is suspended, keeps its progress, and resumes on the processors it had.
@@ -371,7 +376,7 @@ fn impossible_actions_are_refused() {
 fn corrections_that_nobody_waits_for_are_all_made() {
     struct Last(Option<(u32, Option<f64>, Time)>);
     impl Observer for Last {
-        fn ended(&mut self, ended: &Ended<'_>) {
+        fn ended(&mut self, ended: &EndedJob<'_>) {
             let outcome = ended.outcome;
             self.0 = Some((outcome.corrections, outcome.accuracy, outcome.end));
         }
@@ -383,7 +388,8 @@ fn corrections_that_nobody_waits_for_are_all_made() {
     for mut jobs in [alone, among_others] {
         jobs.sort_unstable();
         let w = workload(4, &jobs);
-        let simulation = || Simulation::new(w.machine(), spec("easy++(correct=gradual)").scheduler(), Replay::new(&w));
+        let simulation =
+            || Simulation::new(w.machine(), spec("easy++(correct=gradual)").scheduler(), WorkloadReplay::new(&w));
         let mut seen = Last(None);
         simulation().run(&mut seen).expect("runs");
         let (corrections, accuracy, end) = seen.0.expect("ends");
@@ -399,7 +405,7 @@ fn corrections_that_nobody_waits_for_are_all_made() {
 fn the_past_is_forgotten() {
     let jobs: Vec<_> = (0..20_000).map(|i| (i * 10, 1, 9, 9)).collect();
     let w = workload(2, &jobs);
-    let mut simulation = Simulation::new(w.machine(), spec("easy").scheduler(), Replay::new(&w));
+    let mut simulation = Simulation::new(w.machine(), spec("easy").scheduler(), WorkloadReplay::new(&w));
     let mut largest = 0;
     while simulation.step(&mut ()).expect("runs") {
         if simulation.now().0 % 1000 == 0 {

@@ -2,7 +2,7 @@
 //! fixed seeds, each at the significance 0.001, against distribution functions that are not the
 //! generator's own (statrs).
 
-use drystone::generate::{Length, Model, Params, generate};
+use drystone::generate::{Params, WorkloadLength, WorkloadModel, generate};
 use drystone::model::{Span, Workload};
 use statrs::distribution::{ChiSquared, ContinuousCDF, Gamma};
 
@@ -124,7 +124,7 @@ fn serial_and_power_of_two_shares_are_those_of_the_table() {
 
 #[test]
 fn sizes_with_types_follow_the_model() {
-    let params = Params { model: Model::Typed, seed: 5, ..Params::new(128, 60_000) };
+    let params = Params { model: WorkloadModel::Typed, seed: 5, ..Params::new(128, 60_000) };
     let workload = generate(&params).expect("valid");
     let batch = Sizes(0.2927, 0.6686, 1.2, 5.0, 7.0, 0.875);
     check_sizes("batch", &sizes_of(&workload, 1), 128, &batch);
@@ -174,7 +174,8 @@ fn run_times_follow_the_model_given_the_size() {
 
 #[test]
 fn run_times_with_types_follow_the_model() {
-    let params = Params { model: Model::Typed, seed: 7, max_estimate: Span(48 * 3_600), ..Params::new(128, 60_000) };
+    let params =
+        Params { model: WorkloadModel::Typed, seed: 7, max_estimate: Span(48 * 3_600), ..Params::new(128, 60_000) };
     let workload = generate(&params).expect("valid");
     let batch = Runs((6.57, 0.823), (639.1, 0.0156), -0.003, 0.6986);
     let interactive = Runs((3.8351, 0.6605), (7.073, 0.6856), -0.0118, 0.9156);
@@ -195,9 +196,9 @@ fn cycle(gamma: (f64, f64)) -> [f64; 48] {
 #[test]
 fn gaps_follow_the_model_when_the_cycle_is_taken_out() {
     for (model, queue, gap, day) in [
-        (Model::Typeless, -1, (10.2303 * 1.0225, 0.4871), (8.1737, 3.9631)),
-        (Model::Typed, 1, (6.0415 * 1.0519, 0.8531), (6.1271, 5.2740)),
-        (Model::Typed, 0, (6.5510 * 0.9797, 0.6621), (8.9186, 3.6680)),
+        (WorkloadModel::Typeless, -1, (10.2303 * 1.0225, 0.4871), (8.1737, 3.9631)),
+        (WorkloadModel::Typed, 1, (6.0415 * 1.0519, 0.8531), (6.1271, 5.2740)),
+        (WorkloadModel::Typed, 0, (6.5510 * 0.9797, 0.6621), (8.9186, 3.6680)),
     ] {
         let weights = cycle(day);
         // Points spent up to a second of the log: the weights summed up half-hour by half-hour.
@@ -295,7 +296,7 @@ fn estimates_are_as_popular_as_the_model_says() {
 fn a_span_is_filled_with_the_target_load() {
     let span = Span(100 * 86_400);
     for load in [None, Some(0.5), Some(1.2)] {
-        let params = Params { length: Length::Span(span), load, seed: 11, ..Params::new(64, 1) };
+        let params = Params { length: WorkloadLength::Span(span), load, seed: 11, ..Params::new(64, 1) };
         let workload = generate(&params).expect("valid");
         let (first, last) = workload.submits().expect("jobs");
         let reached = (last - first).as_f64() / span.as_f64();

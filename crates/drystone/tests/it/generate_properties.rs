@@ -1,7 +1,8 @@
 //! Properties of every generated workload, whatever the parameters.
 
 use drystone::generate::{
-    GenerateError, Habits, Length, Model, Params, deep_queue_params, default_params, default_workload, generate,
+    GenerateError, Habits, Params, WorkloadLength, WorkloadModel, deep_queue_params, default_params, default_workload,
+    generate,
 };
 use drystone::model::{Span, Time, UNKNOWN, Workload};
 use proptest::prelude::*;
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 fn any_params() -> impl Strategy<Value = Params> {
     let procs = prop_oneof![1_u32..=3, 1_u32..=2_000, 1_u32..=10_000_000];
     let load = proptest::option::of(0.01_f64..3.0);
-    let model = prop_oneof![Just(Model::Typeless), Just(Model::Typed)];
+    let model = prop_oneof![Just(WorkloadModel::Typeless), Just(WorkloadModel::Typed)];
     (procs, 1_u32..600, load, any::<u64>(), model, 1_i64..=60).prop_map(|(procs, jobs, load, seed, model, hours)| {
         Params { load, seed, model, max_estimate: Span(hours * 3_600), ..Params::new(procs, jobs) }
     })
@@ -20,7 +21,7 @@ proptest! {
 
     #[test]
     fn every_workload_is_sound(params in any_params()) {
-        let Length::Jobs(wanted) = params.length else { unreachable!("strategy") };
+        let WorkloadLength::Jobs(wanted) = params.length else { unreachable!("strategy") };
         let workload = match generate(&params) {
             Ok(workload) => workload,
             Err(GenerateError::UnreachableLoad { span, .. }) => {
@@ -39,7 +40,7 @@ proptest! {
             prop_assert!(truth.run <= job.estimate);
             prop_assert!(job.estimate <= params.max_estimate);
             prop_assert!(job.user >= 1 && job.group >= 1 && job.executable >= 1);
-            let queues: &[i32] = if params.model == Model::Typed { &[0, 1] } else { &[UNKNOWN] };
+            let queues: &[i32] = if params.model == WorkloadModel::Typed { &[0, 1] } else { &[UNKNOWN] };
             prop_assert!(queues.contains(&job.queue));
         }
         prop_assert!(workload.truth().iter().map(|t| t.number).eq(1..=i64::from(wanted)));
@@ -82,7 +83,7 @@ fn shapes(workload: &Workload) -> Vec<(u32, Span)> {
 
 #[test]
 fn the_same_seed_gives_the_same_workload_and_another_another() {
-    for model in [Model::Typeless, Model::Typed] {
+    for model in [WorkloadModel::Typeless, WorkloadModel::Typed] {
         let params = Params { model, load: Some(0.8), seed: 42, ..Params::new(512, 5_000) };
         let one = generate(&params).expect("valid");
         assert_eq!(one, generate(&params).expect("valid"));
@@ -90,7 +91,7 @@ fn the_same_seed_gives_the_same_workload_and_another_another() {
         assert_ne!(one.jobs(), other.jobs());
         // Another load moves arrivals; without types, everything else stays in its order.
         let busier = generate(&Params { load: Some(1.0), ..params }).expect("valid");
-        if model == Model::Typeless {
+        if model == WorkloadModel::Typeless {
             assert_eq!(one.truth(), busier.truth());
             let unmoved = |w: &Workload| {
                 let mut jobs = w.jobs().to_vec();
@@ -122,7 +123,7 @@ fn digest(workload: &Workload) -> u64 {
 /// field refer to these workloads by seed.
 #[test]
 fn workloads_are_the_same_everywhere() {
-    let typed = Params { model: Model::Typed, seed: 3, load: Some(0.7), ..Params::new(1_000, 3_000) };
+    let typed = Params { model: WorkloadModel::Typed, seed: 3, load: Some(0.7), ..Params::new(1_000, 3_000) };
     let digests = [digest(&default_workload().expect("valid")), digest(&generate(&typed).expect("valid"))];
     assert_eq!(digests, [0x71eb_db6b_f042_82d4, 0xe8d9_0db7_59c7_5741], "{digests:#x?}");
 }
@@ -140,7 +141,7 @@ fn what_makes_no_workload_is_refused() {
     assert_eq!(with_load(f64::INFINITY), "the load must be a finite number above 0, not inf");
     assert!(with_load(1e-12).starts_with("a load of 0.000000000001 would spread 100 jobs over"));
     assert!(with_load(1e12).starts_with("a load of 1000000000000 would spread 100 jobs over"));
-    let span = |s| refused(Params { length: Length::Span(Span(s)), ..base.clone() });
+    let span = |s| refused(Params { length: WorkloadLength::Span(Span(s)), ..base.clone() });
     assert_eq!(span(0), "a workload needs a span above 0 s, not 0 s");
     assert_eq!(span(-5), "a workload needs a span above 0 s, not -5 s");
     let largest = |s| refused(Params { max_estimate: Span(s), ..base.clone() });

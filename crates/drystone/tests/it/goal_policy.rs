@@ -2,11 +2,13 @@
 //! notes, its time limit.
 
 use crate::common::{simulate, spec, starts, with_jobs, workload};
-use drystone::engine::{Notes, Replay, Session, Simulation};
+use drystone::engine::{Notes, Session, Simulation, WorkloadReplay};
 use drystone::metrics::SearchEffort;
 use drystone::model::{Job, Machine, Span, Time, Workload};
 use drystone::policy::{Gauge, PolicySpec, Stopwatch};
-use drystone_reference::search::{Branching, Goal, Measure, Model, Reuse, Traversal, run, run_by_estimates};
+use drystone_reference::search::{
+    NaiveBranching, NaiveGoal, NaiveMeasure, NaiveReuse, NaiveSearchModel, NaiveTraversal, run, run_by_estimates,
+};
 use drystone_reference::{JobOut, jobs_of};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -39,25 +41,25 @@ proptest! {
     /// arrival and end.
     #[test]
     fn schedules_agree_with_the_definition(w in workloads(), which in 0usize..14) {
-        use Measure::{Excess, ExcessOver, Fair, LargestExcess, LargestExcessOver, MaxWait, Slowdown, Special, Wait};
+        use NaiveMeasure::{Excess, ExcessOver, Fair, LargestExcess, LargestExcessOver, MaxWait, Slowdown, Special, Wait};
         let (text, model, measures, relaxed, traversal, branching, reuse) = [
-            ("tradeoff(Tw:avgX)", Model::A, vec![Excess, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::No),
-            ("lexical(Tw>avgX),diff=strict", Model::Lexical, vec![Excess, Slowdown], false, Traversal::Dds, Branching::Lxf, Reuse::No),
-            ("lexical(maxW>avgW)", Model::Lexical, vec![MaxWait, Wait], true, Traversal::Dds, Branching::Fcfs, Reuse::No),
-            ("tradeoff(Tw(30):avgW:maxW),version=b,search=lds-fcfs", Model::B, vec![ExcessOver(30), Wait, MaxWait], true, Traversal::Lds, Branching::Fcfs, Reuse::No),
-            ("tradeoff(maxW:avgX),version=c,search=lds-lxf", Model::C, vec![MaxWait, Slowdown], true, Traversal::Lds, Branching::Lxf, Reuse::No),
-            ("lexical(Tw(0)>avgX),search=dds-fcfs", Model::Lexical, vec![ExcessOver(0), Slowdown], true, Traversal::Dds, Branching::Fcfs, Reuse::No),
-            ("tradeoff(fair(90):maxW)", Model::A, vec![Fair(90), MaxWait], true, Traversal::Dds, Branching::Lxf, Reuse::No),
-            ("lexical(special(user=1)>fair(1000)),diff=strict", Model::Lexical, vec![Special(1), Fair(1000)], false, Traversal::Dds, Branching::Lxf, Reuse::No),
-            ("tradeoff(Tw:avgX),reuse=branch", Model::A, vec![Excess, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::Branch),
-            ("tradeoff(maxW:avgX),reuse=seed,prune=beside", Model::A, vec![MaxWait, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::Seed),
-    ("tradeoff(Tw:avgX),plan=estimate", Model::A, vec![Excess, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::No),
-            ("lexical(maxW>avgX),version=c,plan=estimate,search=lds-lxf", Model::Lexical, vec![MaxWait, Slowdown], true, Traversal::Lds, Branching::Lxf, Reuse::No),
-            ("tradeoff(maxTw:avgX)", Model::A, vec![LargestExcess, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::No),
-            ("lexical(maxTw(30)>avgW)", Model::Lexical, vec![LargestExcessOver(30), Wait], true, Traversal::Dds, Branching::Lxf, Reuse::No),
+            ("tradeoff(Tw:avgX)", NaiveSearchModel::A, vec![Excess, Slowdown], true, NaiveTraversal::Dds, NaiveBranching::Lxf, NaiveReuse::No),
+            ("lexical(Tw>avgX),diff=strict", NaiveSearchModel::Lexical, vec![Excess, Slowdown], false, NaiveTraversal::Dds, NaiveBranching::Lxf, NaiveReuse::No),
+            ("lexical(maxW>avgW)", NaiveSearchModel::Lexical, vec![MaxWait, Wait], true, NaiveTraversal::Dds, NaiveBranching::Fcfs, NaiveReuse::No),
+            ("tradeoff(Tw(30):avgW:maxW),version=b,search=lds-fcfs", NaiveSearchModel::B, vec![ExcessOver(30), Wait, MaxWait], true, NaiveTraversal::Lds, NaiveBranching::Fcfs, NaiveReuse::No),
+            ("tradeoff(maxW:avgX),version=c,search=lds-lxf", NaiveSearchModel::C, vec![MaxWait, Slowdown], true, NaiveTraversal::Lds, NaiveBranching::Lxf, NaiveReuse::No),
+            ("lexical(Tw(0)>avgX),search=dds-fcfs", NaiveSearchModel::Lexical, vec![ExcessOver(0), Slowdown], true, NaiveTraversal::Dds, NaiveBranching::Fcfs, NaiveReuse::No),
+            ("tradeoff(fair(90):maxW)", NaiveSearchModel::A, vec![Fair(90), MaxWait], true, NaiveTraversal::Dds, NaiveBranching::Lxf, NaiveReuse::No),
+            ("lexical(special(user=1)>fair(1000)),diff=strict", NaiveSearchModel::Lexical, vec![Special(1), Fair(1000)], false, NaiveTraversal::Dds, NaiveBranching::Lxf, NaiveReuse::No),
+            ("tradeoff(Tw:avgX),reuse=branch", NaiveSearchModel::A, vec![Excess, Slowdown], true, NaiveTraversal::Dds, NaiveBranching::Lxf, NaiveReuse::Branch),
+            ("tradeoff(maxW:avgX),reuse=seed,prune=beside", NaiveSearchModel::A, vec![MaxWait, Slowdown], true, NaiveTraversal::Dds, NaiveBranching::Lxf, NaiveReuse::Seed),
+    ("tradeoff(Tw:avgX),plan=estimate", NaiveSearchModel::A, vec![Excess, Slowdown], true, NaiveTraversal::Dds, NaiveBranching::Lxf, NaiveReuse::No),
+            ("lexical(maxW>avgX),version=c,plan=estimate,search=lds-lxf", NaiveSearchModel::Lexical, vec![MaxWait, Slowdown], true, NaiveTraversal::Lds, NaiveBranching::Lxf, NaiveReuse::No),
+            ("tradeoff(maxTw:avgX)", NaiveSearchModel::A, vec![LargestExcess, Slowdown], true, NaiveTraversal::Dds, NaiveBranching::Lxf, NaiveReuse::No),
+            ("lexical(maxTw(30)>avgW)", NaiveSearchModel::Lexical, vec![LargestExcessOver(30), Wait], true, NaiveTraversal::Dds, NaiveBranching::Lxf, NaiveReuse::No),
         ].into_iter().nth(which).expect("fourteen");
         let by_estimate = text.contains("plan=estimate");
-        let goal = Goal { model, measures, relaxed, traversal, branching, reuse, by_estimate };
+        let goal = NaiveGoal { model, measures, relaxed, traversal, branching, reuse, by_estimate };
         let policy = format!("goal({text},nodes=all,predict=perfect)");
         let ours: Vec<JobOut> = simulate(&w, &policy).spans.iter()
             .map(|s| s.map(|(start, end)| JobOut { start: start.0, end: end.0 }).expect("ended")).collect();
@@ -85,21 +87,29 @@ fn overdue_workloads() -> impl Strategy<Value = Workload> {
 /// The rule for a job that outlives its estimate: its end is put off by a minute, then by 15, 30,
 /// 60 minutes and so on, and each time a search follows.
 fn agrees_about_overdue_jobs(w: &Workload) -> Result<Vec<JobOut>, TestCaseError> {
-    let goal = |model, measures, relaxed, branching| Goal {
+    let goal = |model, measures, relaxed, branching| NaiveGoal {
         model,
         measures,
         relaxed,
-        traversal: Traversal::Dds,
+        traversal: NaiveTraversal::Dds,
         branching,
-        reuse: Reuse::No,
+        reuse: NaiveReuse::No,
         by_estimate: true,
     };
     let mut first = Vec::new();
     for (text, goal) in [
-        ("nodes=all", goal(Model::A, vec![Measure::Excess, Measure::Slowdown], true, Branching::Lxf)),
+        (
+            "nodes=all",
+            goal(NaiveSearchModel::A, vec![NaiveMeasure::Excess, NaiveMeasure::Slowdown], true, NaiveBranching::Lxf),
+        ),
         (
             "lexical(maxW>avgW),nodes=all",
-            goal(Model::Lexical, vec![Measure::MaxWait, Measure::Wait], true, Branching::Fcfs),
+            goal(
+                NaiveSearchModel::Lexical,
+                vec![NaiveMeasure::MaxWait, NaiveMeasure::Wait],
+                true,
+                NaiveBranching::Fcfs,
+            ),
         ),
     ] {
         let policy = format!("goal({text})");
@@ -222,7 +232,7 @@ fn searches_are_noted() {
     let w = workload(2, &[(0, 2, 10, 10), (1, 2, 10, 10), (1, 2, 20, 20), (1, 2, 30, 30)]);
     let mut notes = Notes::default();
     let policy = spec("goal(lexical(avgW),prune=never,search=dds-fcfs)");
-    Simulation::new(w.machine(), policy.scheduler(), Replay::new(&w)).run(&mut notes).expect("sound");
+    Simulation::new(w.machine(), policy.scheduler(), WorkloadReplay::new(&w)).run(&mut notes).expect("sound");
     let of = |gauge| notes.list.iter().filter(|n| n.gauge == gauge).map(|n| (n.at.0, n.value)).collect::<Vec<_>>();
     // At 1 no job fits the free processors and nothing is searched. Then 3, 2 and 1 jobs wait: 6, 2
     // and 1 paths. Three jobs are 123, 213, 312, 132, 231, 321: 3 + 3 + 3 + 3 + 3 + 2 nodes, the

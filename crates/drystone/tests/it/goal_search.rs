@@ -4,50 +4,57 @@
 use drystone::model::Time;
 use drystone::policy::Stopwatch;
 use drystone::policy::goal::{
-    Branching, Candidate, Differences, Found, Measure, Model, Objective, Owner, Prune, Reuse, Search, Select, Settings,
-    Task, Traversal, Version,
+    Branching, Differences, FoundSchedule, GoalCandidate, GoalMeasure, GoalObjective, GoalOwner, GoalSearch,
+    GoalSettings, GoalTask, ObjectiveModel, PathReuse, Prune, SpecialJobs, Traversal, Version,
 };
-use drystone_reference::search::{self as naive, Goal, Problem};
+use drystone_reference::search::{self as naive, NaiveGoal, NaiveProblem};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-fn candidate(submit: i64, procs: u32, span: i64) -> Candidate {
-    Candidate { submit: Time(submit), procs, span, run: span, owner: Owner::default() }
+fn candidate(submit: i64, procs: u32, span: i64) -> GoalCandidate {
+    GoalCandidate { submit: Time(submit), procs, span, run: span, owner: GoalOwner::default() }
 }
 
-fn settings(objective: Objective) -> Settings {
-    Settings { objective, nodes: None, ..Settings::default() }
+fn settings(objective: GoalObjective) -> GoalSettings {
+    GoalSettings { objective, nodes: None, ..GoalSettings::default() }
 }
 
-fn objective(text: &str) -> Objective {
-    Objective::parse(text).expect(text)
+fn objective(text: &str) -> GoalObjective {
+    GoalObjective::parse(text).expect(text)
 }
 
 /// Four jobs, 1 to 4 in the order of their arrival, on a machine for which only one fits at a time.
-fn four() -> Task {
+fn four() -> GoalTask {
     let waiting = (1..=4).map(|i| candidate(i, 2, 100)).collect();
-    Task { now: Time(10), free: 2, waiting, ..Task::default() }
+    GoalTask { now: Time(10), free: 2, waiting, ..GoalTask::default() }
 }
 
-fn visited(traversal: Traversal, nodes: Option<u64>) -> (Found, Vec<String>) {
+fn visited(traversal: Traversal, nodes: Option<u64>) -> (FoundSchedule, Vec<String>) {
     let branching = Branching::Fcfs;
-    let settings = Settings { traversal, branching, prune: Prune::Never, nodes, ..settings(Objective::default()) };
+    let settings =
+        GoalSettings { traversal, branching, prune: Prune::Never, nodes, ..settings(GoalObjective::default()) };
     trace(&four(), &settings)
 }
 
 /// Returns the result, and the paths on the way, the jobs numbered from 1 in the order of their
 /// arrival.
-fn trace(task: &Task, settings: &Settings) -> (Found, Vec<String>) {
-    let (found, paths) = Search::default().trace(task, settings);
+fn trace(task: &GoalTask, settings: &GoalSettings) -> (FoundSchedule, Vec<String>) {
+    let (found, paths) = GoalSearch::default().trace(task, settings);
     let print = |path: Vec<u32>| path.iter().map(|place| (place + 1).to_string()).collect();
     (found, paths.into_iter().map(print).collect())
 }
 
 /// One processor, and jobs that arrived just now, each of another user: 1, 2, ...
-fn one_at_a_time(spans: &[i64]) -> Task {
-    let job = |(span, user)| Candidate { owner: Owner { user, ..Owner::default() }, ..candidate(0, 1, span) };
-    Task { now: Time(0), free: 1, waiting: spans.iter().copied().zip(1..).map(job).collect(), ..Task::default() }
+fn one_at_a_time(spans: &[i64]) -> GoalTask {
+    let job =
+        |(span, user)| GoalCandidate { owner: GoalOwner { user, ..GoalOwner::default() }, ..candidate(0, 1, span) };
+    GoalTask {
+        now: Time(0),
+        free: 1,
+        waiting: spans.iter().copied().zip(1..).map(job).collect(),
+        ..GoalTask::default()
+    }
 }
 
 /// Figure 1: the paths of the first iterations from left to right, and the text around it: "the
@@ -90,23 +97,31 @@ fn nodes_are_counted_once_and_the_heuristic_path_is_always_completed() {
 
 #[test]
 fn an_empty_queue_and_a_single_job() {
-    let found = Search::default().run(&Task { free: 4, ..Task::default() }, &settings(Objective::default()), None);
+    let found = GoalSearch::default().run(
+        &GoalTask { free: 4, ..GoalTask::default() },
+        &settings(GoalObjective::default()),
+        None,
+    );
     assert!(found.exhausted && found.starts.is_empty() && found.effort.nodes == 0);
-    let task = Task {
+    let task = GoalTask {
         waiting: vec![candidate(0, 4, 5)],
         now: Time(9),
-        ..Task { running: vec![(Time(12), 1)], free: 3, ..Task::default() }
+        ..GoalTask { running: vec![(Time(12), 1)], free: 3, ..GoalTask::default() }
     };
-    let found = Search::default().run(&task, &settings(Objective::default()), None);
+    let found = GoalSearch::default().run(&task, &settings(GoalObjective::default()), None);
     assert_eq!((found.starts, found.effort.nodes, found.exhausted), (vec![3], 1, true));
 }
 
 /// If every job can start at once nothing can be better, and nothing is searched.
 #[test]
 fn an_idle_machine_needs_no_search() {
-    let task =
-        Task { now: Time(100), free: 64, waiting: (0..20).map(|i| candidate(i, 3, 50)).collect(), ..Task::default() };
-    let found = Search::default().run(&task, &settings(Objective::default()), None);
+    let task = GoalTask {
+        now: Time(100),
+        free: 64,
+        waiting: (0..20).map(|i| candidate(i, 3, 50)).collect(),
+        ..GoalTask::default()
+    };
+    let found = GoalSearch::default().run(&task, &settings(GoalObjective::default()), None);
     assert!(found.exhausted);
     assert_eq!(found.effort.nodes, 20);
     assert!(found.starts.iter().all(|&s| s == 0));
@@ -119,8 +134,8 @@ fn shortest_first_by_hand() {
     let task = one_at_a_time(&[100, 10, 1].map(|m| 60 * m));
     for text in ["lexical(avgW)", "lexical(maxW>avgW)", "tradeoff(avgX:avgW)"] {
         for traversal in [Traversal::Lds, Traversal::Dds] {
-            let settings = Settings { traversal, branching: Branching::Fcfs, ..settings(objective(text)) };
-            let found = Search::default().run(&task, &settings, None);
+            let settings = GoalSettings { traversal, branching: Branching::Fcfs, ..settings(objective(text)) };
+            let found = GoalSearch::default().run(&task, &settings, None);
             assert_eq!(found.starts, [660, 60, 0], "{text}");
             assert!(found.exhausted);
         }
@@ -135,9 +150,9 @@ fn shortest_first_by_hand() {
 #[test]
 fn one_to_zero_and_one_from_zero_leave_it_to_the_third() {
     let objective = objective("tradeoff(special(user=1):special(user=2):special(user=3))");
-    let objective = Objective { version: Version::B, ..objective };
-    let settings = Settings { branching: Branching::Fcfs, ..settings(objective) };
-    let found = Search::default().run(&one_at_a_time(&[10, 20, 30]), &settings, None);
+    let objective = GoalObjective { version: Version::B, ..objective };
+    let settings = GoalSettings { branching: Branching::Fcfs, ..settings(objective) };
+    let found = GoalSearch::default().run(&one_at_a_time(&[10, 20, 30]), &settings, None);
     assert_eq!((found.starts, found.values), (vec![50, 0, 20], vec![50, 0, 20]));
 }
 
@@ -150,10 +165,10 @@ fn one_to_zero_and_one_from_zero_leave_it_to_the_third() {
 /// + 110 + 160: they end as soon as they are placed, and 3 + 1 + 1 + 2 + 1 + 1 nodes are left.
 #[test]
 fn pruned_nodes_by_hand() {
-    let busy = Task { free: 0, running: vec![(Time(100), 1)], ..one_at_a_time(&[10, 20, 50]) };
+    let busy = GoalTask { free: 0, running: vec![(Time(100), 1)], ..one_at_a_time(&[10, 20, 50]) };
     let nodes = [Prune::Never, Prune::Placed, Prune::Earliest, Prune::Beside].map(|prune| {
-        let settings = Settings { prune, branching: Branching::Fcfs, ..settings(objective("lexical(avgW)")) };
-        Search::default().run(&busy, &settings, None).effort.nodes
+        let settings = GoalSettings { prune, branching: Branching::Fcfs, ..settings(objective("lexical(avgW)")) };
+        GoalSearch::default().run(&busy, &settings, None).effort.nodes
     });
     assert_eq!(nodes, [18, 18, 16, 9]);
 }
@@ -165,8 +180,9 @@ fn pruned_nodes_by_hand() {
 /// then the pairs with the first place: 312; 213, 321, 231.
 #[test]
 fn local_search_tries_pairs_in_order() {
-    let settings = Settings { local: 100, nodes: Some(100), ..settings(objective("lexical(special(user=1)>avgW)")) };
-    let settings = Settings { branching: Branching::Fcfs, prune: Prune::Never, ..settings };
+    let settings =
+        GoalSettings { local: 100, nodes: Some(100), ..settings(objective("lexical(special(user=1)>avgW)")) };
+    let settings = GoalSettings { branching: Branching::Fcfs, prune: Prune::Never, ..settings };
     let (found, paths) = trace(&one_at_a_time(&[10, 30, 20]), &settings);
     assert_eq!(paths[..6], ["123", "213", "312", "231", "321", "132"]);
     assert_eq!(paths[6..11], ["123", "312", "213", "321", "231"]);
@@ -177,9 +193,9 @@ fn local_search_tries_pairs_in_order() {
 /// for near the best.
 #[test]
 fn no_local_search_after_an_exhausted_one() {
-    let settings = Settings { local: 20, nodes: Some(100), ..settings(objective("lexical(avgW)")) };
-    let settings = Settings { branching: Branching::Fcfs, prune: Prune::Never, ..settings };
-    let effort = Search::default().run(&one_at_a_time(&[10, 20]), &settings, None).effort;
+    let settings = GoalSettings { local: 20, nodes: Some(100), ..settings(objective("lexical(avgW)")) };
+    let settings = GoalSettings { branching: Branching::Fcfs, prune: Prune::Never, ..settings };
+    let effort = GoalSearch::default().run(&one_at_a_time(&[10, 20]), &settings, None).effort;
     assert_eq!((effort.nodes, effort.paths), (4, 2));
 }
 
@@ -187,58 +203,62 @@ fn measures() -> impl Strategy<Value = Vec<usize>> {
     prop::sample::subsequence((0..12).collect::<Vec<usize>>(), 1..4).prop_shuffle()
 }
 
-const MEASURES: [(Measure, naive::Measure); 12] = [
-    (Measure::MaxWait, naive::Measure::MaxWait),
-    (Measure::Excess(None), naive::Measure::Excess),
-    (Measure::Excess(Some(drystone::model::Span(50))), naive::Measure::ExcessOver(50)),
-    (Measure::Wait, naive::Measure::Wait),
-    (Measure::Slowdown, naive::Measure::Slowdown),
-    (Measure::Unused, naive::Measure::Unused),
-    (Measure::Late(drystone::model::Span(60)), naive::Measure::Late(60)),
-    (Measure::Area, naive::Measure::Area),
-    (Measure::Fair(drystone::model::Span(500)), naive::Measure::Fair(500)),
-    (Measure::Special(Select::User(1)), naive::Measure::Special(1)),
-    (Measure::LargestExcess(None), naive::Measure::LargestExcess),
-    (Measure::LargestExcess(Some(drystone::model::Span(50))), naive::Measure::LargestExcessOver(50)),
+const MEASURES: [(GoalMeasure, naive::NaiveMeasure); 12] = [
+    (GoalMeasure::MaxWait, naive::NaiveMeasure::MaxWait),
+    (GoalMeasure::Excess(None), naive::NaiveMeasure::Excess),
+    (GoalMeasure::Excess(Some(drystone::model::Span(50))), naive::NaiveMeasure::ExcessOver(50)),
+    (GoalMeasure::Wait, naive::NaiveMeasure::Wait),
+    (GoalMeasure::Slowdown, naive::NaiveMeasure::Slowdown),
+    (GoalMeasure::Unused, naive::NaiveMeasure::Unused),
+    (GoalMeasure::Late(drystone::model::Span(60)), naive::NaiveMeasure::Late(60)),
+    (GoalMeasure::Area, naive::NaiveMeasure::Area),
+    (GoalMeasure::Fair(drystone::model::Span(500)), naive::NaiveMeasure::Fair(500)),
+    (GoalMeasure::Special(SpecialJobs::User(1)), naive::NaiveMeasure::Special(1)),
+    (GoalMeasure::LargestExcess(None), naive::NaiveMeasure::LargestExcess),
+    (GoalMeasure::LargestExcess(Some(drystone::model::Span(50))), naive::NaiveMeasure::LargestExcessOver(50)),
 ];
 
 /// An objective and a search, as the product and as the definition have them.
-fn goals() -> impl Strategy<Value = (Settings, Goal)> {
+fn goals() -> impl Strategy<Value = (GoalSettings, NaiveGoal)> {
     (measures(), 0usize..4, any::<bool>(), any::<bool>(), any::<bool>(), 0usize..3).prop_map(
         |(measures, model, relaxed, lds, lxf, reuse)| {
             let (model, version, definition) = [
-                (Model::Lexical, Version::A, naive::Model::Lexical),
-                (Model::Tradeoff, Version::A, naive::Model::A),
-                (Model::Tradeoff, Version::B, naive::Model::B),
-                (Model::Tradeoff, Version::C, naive::Model::C),
+                (ObjectiveModel::Lexical, Version::A, naive::NaiveSearchModel::Lexical),
+                (ObjectiveModel::Tradeoff, Version::A, naive::NaiveSearchModel::A),
+                (ObjectiveModel::Tradeoff, Version::B, naive::NaiveSearchModel::B),
+                (ObjectiveModel::Tradeoff, Version::C, naive::NaiveSearchModel::C),
             ][model];
             let differences = if relaxed { Differences::Relaxed } else { Differences::Strict };
-            let objective =
-                Objective { model, version, differences, measures: measures.iter().map(|&m| MEASURES[m].0).collect() };
+            let objective = GoalObjective {
+                model,
+                version,
+                differences,
+                measures: measures.iter().map(|&m| MEASURES[m].0).collect(),
+            };
             let traversal = if lds { Traversal::Lds } else { Traversal::Dds };
             let branching = if lxf { Branching::Lxf } else { Branching::Fcfs };
             let (reuse, reused) = [
-                (Reuse::No, naive::Reuse::No),
-                (Reuse::Branch, naive::Reuse::Branch),
-                (Reuse::Seed, naive::Reuse::Seed),
+                (PathReuse::No, naive::NaiveReuse::No),
+                (PathReuse::Branch, naive::NaiveReuse::Branch),
+                (PathReuse::Seed, naive::NaiveReuse::Seed),
             ][reuse];
-            let goal = Goal {
+            let goal = NaiveGoal {
                 model: definition,
                 measures: measures.iter().map(|&m| MEASURES[m].1).collect(),
                 relaxed,
-                traversal: if lds { naive::Traversal::Lds } else { naive::Traversal::Dds },
-                branching: if lxf { naive::Branching::Lxf } else { naive::Branching::Fcfs },
+                traversal: if lds { naive::NaiveTraversal::Lds } else { naive::NaiveTraversal::Dds },
+                branching: if lxf { naive::NaiveBranching::Lxf } else { naive::NaiveBranching::Fcfs },
                 reuse: reused,
                 by_estimate: false,
             };
-            (Settings { traversal, branching, reuse, ..settings(objective) }, goal)
+            (GoalSettings { traversal, branching, reuse, ..settings(objective) }, goal)
         },
     )
 }
 
 /// Random moments on a machine of 16: some jobs running, up to `most` waiting for very different
 /// times.
-fn moments(most: usize) -> impl Strategy<Value = (Task, Problem)> {
+fn moments(most: usize) -> impl Strategy<Value = (GoalTask, NaiveProblem)> {
     let size = prop_oneof![3 => 1u32..=4, 2 => 1u32..=16, 1 => Just(16u32)];
     let span = prop_oneof![2 => 1i64..30, 1 => 1i64..400];
     let running = prop::collection::vec((1i64..200, 1u32..=6), 0..8);
@@ -258,30 +278,30 @@ fn moments(most: usize) -> impl Strategy<Value = (Task, Problem)> {
         let last: Vec<usize> = (0..some.index(waiting.len() + 1)).rev().map(|i| (i * 7 + 3) % waiting.len()).collect();
         let last: Vec<usize> =
             last.iter().enumerate().filter(|&(i, at)| !last[..i].contains(at)).map(|(_, &at)| at).collect();
-        let task = Task {
+        let task = GoalTask {
             now: Time(now),
             free,
             running: running.iter().map(|&(end, procs)| (Time(now + end), procs)).collect(),
             waiting: waiting
                 .iter()
-                .map(|&(age, procs, span, run, user)| Candidate {
+                .map(|&(age, procs, span, run, user)| GoalCandidate {
                     run,
-                    owner: Owner { user, ..Owner::default() },
+                    owner: GoalOwner { user, ..GoalOwner::default() },
                     ..candidate(now - age, procs, span)
                 })
                 .collect(),
             usage: (0..).zip(usage.iter().copied()).collect(),
             last: places(&last),
             ranked: Vec::new(),
-            ..Task::default()
+            ..GoalTask::default()
         };
-        let problem = Problem {
+        let problem = NaiveProblem {
             now,
             procs: 16,
             running: running.iter().map(|&(end, procs)| (now + end, i64::from(procs))).collect(),
             waiting: waiting
                 .iter()
-                .map(|&(age, procs, span, run, user)| naive::Waiting {
+                .map(|&(age, procs, span, run, user)| naive::NaiveSearchWaiting {
                     submit: now - age,
                     procs: i64::from(procs),
                     span,
@@ -323,9 +343,9 @@ proptest! {
     #[test]
     fn agrees_with_the_definition((task, problem) in moments(6), (settings, goal) in goals()) {
         let answer = problem.search(&goal);
-        let mut search = Search::default();
+        let mut search = GoalSearch::default();
         for prune in [Prune::Never, Prune::Placed, Prune::Earliest, Prune::Beside] {
-            let (found, visited) = search.trace(&task, &Settings { prune, ..settings.clone() });
+            let (found, visited) = search.trace(&task, &GoalSettings { prune, ..settings.clone() });
             prop_assert!(found.exhausted);
             prop_assert_eq!(&found.values, &answer.values, "{:?} {:?}", prune, goal);
             prop_assert_eq!(&found.path, &places(&answer.path));
@@ -343,8 +363,8 @@ proptest! {
     #[test]
     fn limits_cut_the_visits_short((task, problem) in moments(6), (settings, goal) in goals(), limit in 0u64..400) {
         let answer = problem.search(&goal);
-        let settings = Settings { prune: Prune::Never, nodes: Some(limit), ..settings };
-        let (found, visited) = Search::default().trace(&task, &settings);
+        let settings = GoalSettings { prune: Prune::Never, nodes: Some(limit), ..settings };
+        let (found, visited) = GoalSearch::default().trace(&task, &settings);
         let within = |&count: &usize| count == 1 || naive::nodes(&answer.visited[..count]) as u64 <= limit;
         let count = (1..=answer.visited.len()).take_while(within).last().unwrap_or(0);
         let expected: Vec<Vec<u32>> = answer.visited[..count].iter().map(|path| places(path)).collect();
@@ -360,24 +380,24 @@ proptest! {
         (task, problem) in moments(7), model in 0usize..3, x in 0usize..10, y in 0usize..10, lds in any::<bool>(), lxf in any::<bool>(),
     ) {
         prop_assume!(x != y);
-        let (version, model) = [(Version::A, Model::Lexical), (Version::B, Model::Tradeoff), (Version::C, Model::Tradeoff)][model];
-        let objective = Objective { model, version, measures: vec![MEASURES[x].0, MEASURES[y].0], differences: Differences::Strict };
+        let (version, model) = [(Version::A, ObjectiveModel::Lexical), (Version::B, ObjectiveModel::Tradeoff), (Version::C, ObjectiveModel::Tradeoff)][model];
+        let objective = GoalObjective { model, version, measures: vec![MEASURES[x].0, MEASURES[y].0], differences: Differences::Strict };
         prop_assert!(objective.is_unique());
         let traversal = if lds { Traversal::Lds } else { Traversal::Dds };
         let branching = if lxf { Branching::Lxf } else { Branching::Fcfs };
-        let found = Search::default().run(&task, &Settings { traversal, branching, ..settings(objective) }, None);
+        let found = GoalSearch::default().run(&task, &GoalSettings { traversal, branching, ..settings(objective) }, None);
         prop_assert!(found.exhausted);
         let measures = [MEASURES[x].1, MEASURES[y].1];
         let references = problem.references(&measures);
         prop_assume!(version != Version::C || references.iter().all(|&r| r > 0));
         // By how much equal sums of slowdowns may differ: each job's is rounded, in both schedules.
-        let rounded = measures.map(|m| if m == naive::Measure::Slowdown { 2 * task.waiting.len() as i64 } else { 0 });
+        let rounded = measures.map(|m| if m == naive::NaiveMeasure::Slowdown { 2 * task.waiting.len() as i64 } else { 0 });
         let better = |ours: &[i64], theirs: &[i64]| {
             let [x, y] = [0, 1].map(|at| theirs[at] as f64);
             let [our_x, our_y] = [0, 1].map(|at| (ours[at] - rounded[at]) as f64);
             let nearly = 1.0 - 1e-12;
             match (model, version) {
-                (Model::Lexical, _) => x < our_x || x <= (ours[0] + rounded[0]) as f64 && y < our_y,
+                (ObjectiveModel::Lexical, _) => x < our_x || x <= (ours[0] + rounded[0]) as f64 && y < our_y,
                 (_, Version::B) => x * y < our_x * our_y * nearly,
                 _ => {
                     let [a, b] = [0, 1].map(|at| references[at] as f64);
@@ -396,9 +416,9 @@ proptest! {
     /// time, and no pruned one places more nodes.
     #[test]
     fn pruning_changes_nothing_but_the_effort((task, _) in moments(8), (settings, _) in goals()) {
-        let mut search = Search::default();
+        let mut search = GoalSearch::default();
         let [never, placed, earliest, beside] = [Prune::Never, Prune::Placed, Prune::Earliest, Prune::Beside]
-            .map(|prune| search.run(&task, &Settings { prune, ..settings.clone() }, None));
+            .map(|prune| search.run(&task, &GoalSettings { prune, ..settings.clone() }, None));
         prop_assert_eq!((&never.path, &never.values), (&placed.path, &placed.values));
         prop_assert_eq!((&never.path, &never.values), (&earliest.path, &earliest.values));
         prop_assert_eq!((&never.path, &never.values), (&beside.path, &beside.values));
@@ -410,23 +430,23 @@ proptest! {
     /// A search that goes on longer does not end with something that its objective likes less.
     #[test]
     fn schedules_are_sound((task, problem) in moments(40), (settings, goal) in goals(), limit in 0u64..3000) {
-        let mut search = Search::default();
-        let short = search.run(&task, &Settings { nodes: Some(limit), ..settings.clone() }, None);
+        let mut search = GoalSearch::default();
+        let short = search.run(&task, &GoalSettings { nodes: Some(limit), ..settings.clone() }, None);
         let order: Vec<usize> = short.path.iter().map(|&place| place as usize).collect();
         let starts: Vec<i64> = short.starts.iter().map(|s| s + problem.now).collect();
         prop_assert_eq!(&problem.schedule(&order), &starts, "each job at its earliest place");
         let values: Vec<i64> = goal.measures.iter().map(|&m| problem.value(m, &starts)).collect();
         prop_assert_eq!(&values, &short.values);
-        let heuristic = search.run(&task, &Settings { nodes: Some(0), ..settings.clone() }, None);
+        let heuristic = search.run(&task, &GoalSettings { nodes: Some(0), ..settings.clone() }, None);
         prop_assert!(short.values == heuristic.values || short.effort.improvements > 0);
         // A local search from there takes better paths only, within the limit; its result is also
         // sound.
-        let local = search.run(&task, &Settings { nodes: Some(limit), local: 40, ..settings.clone() }, None);
+        let local = search.run(&task, &GoalSettings { nodes: Some(limit), local: 40, ..settings.clone() }, None);
         let order: Vec<usize> = local.path.iter().map(|&place| place as usize).collect();
         let starts: Vec<i64> = local.starts.iter().map(|s| s + problem.now).collect();
         prop_assert_eq!(&problem.schedule(&order), &starts);
         prop_assert!(local.effort.nodes <= limit.max(task.waiting.len() as u64));
-        let tree = search.run(&task, &Settings { nodes: Some(limit - limit * 40 / 100), ..settings.clone() }, None);
+        let tree = search.run(&task, &GoalSettings { nodes: Some(limit - limit * 40 / 100), ..settings.clone() }, None);
         prop_assert!(local == tree || local.effort.nodes > tree.effort.nodes);
         prop_assert!(local.values == tree.values || local.effort.improvements > tree.effort.improvements);
         if settings.objective.is_unique() {
@@ -435,7 +455,7 @@ proptest! {
             prop_assert!(!problem.is_better(&goal, &references, &tree.values, &local.values));
         }
         // The scratch of earlier searches leaves no trace.
-        prop_assert_eq!(Search::default().run(&task, &Settings { nodes: Some(limit), ..settings }, None), short);
+        prop_assert_eq!(GoalSearch::default().run(&task, &GoalSettings { nodes: Some(limit), ..settings }, None), short);
     }
 
     /// A local search that no limit ends is done where no neighbour of the best path is better: no
@@ -446,7 +466,7 @@ proptest! {
         // Where the best schedule depends on the order of comparisons, a search may go round in
         // circles.
         prop_assume!(settings.objective.is_unique());
-        let found = Search::default().run(&task, &Settings { nodes: Some(1_000_000), local: 100, ..settings }, None);
+        let found = GoalSearch::default().run(&task, &GoalSettings { nodes: Some(1_000_000), local: 100, ..settings }, None);
         let references = problem.references(&goal.measures);
         let path: Vec<usize> = found.path.iter().map(|&place| place as usize).collect();
         for neighbour in neighbours(&path) {
@@ -460,8 +480,8 @@ proptest! {
     /// Backfilling as reference: version C needs what EASY would do.
     #[test]
     fn references_agree_with_the_definition((task, problem) in moments(12), x in 0usize..10) {
-        let objective = Objective { version: Version::C, measures: vec![MEASURES[x].0], ..Objective::default() };
-        let references = Search::default().references(&task, &objective);
+        let objective = GoalObjective { version: Version::C, measures: vec![MEASURES[x].0], ..GoalObjective::default() };
+        let references = GoalSearch::default().references(&task, &objective);
         prop_assert_eq!(references, problem.references(&[MEASURES[x].1]));
     }
 }
@@ -485,18 +505,21 @@ impl Stopwatch for Looks {
 fn the_stopwatch_is_looked_at_often_enough() {
     for waiting in [1, 2, 10, 100, 1000, 5000] {
         let job = |i: i64| candidate(-i, 1 + (i * 7 % 60) as u32, 60 + i * 37 % 5000);
-        let task = Task {
+        let task = GoalTask {
             now: Time(0),
             free: 0,
             running: vec![(Time(50), 64)],
             waiting: (0..waiting).rev().map(job).collect(),
-            ..Task::default()
+            ..GoalTask::default()
         };
-        let limited =
-            Settings { budget: Some(Duration::from_secs(1)), prune: Prune::Never, ..settings(Objective::default()) };
+        let limited = GoalSettings {
+            budget: Some(Duration::from_secs(1)),
+            prune: Prune::Never,
+            ..settings(GoalObjective::default())
+        };
         for looks in [0, 1, 3] {
             let watch = Looks(AtomicU32::new(looks));
-            let found = Search::default().run(&task, &limited, Some(&watch));
+            let found = GoalSearch::default().run(&task, &limited, Some(&watch));
             assert!(found.exhausted || watch.0.into_inner() == 0);
             assert_eq!(found.exhausted, waiting == 1 || (waiting == 2 && looks > 0), "{waiting} jobs");
             let nodes = found.effort.nodes;
@@ -510,8 +533,8 @@ fn the_stopwatch_is_looked_at_often_enough() {
         }
     }
     let watch = Looks(AtomicU32::new(0));
-    let unlimited = settings(Objective::default());
-    let found = Search::default().run(&four(), &Settings { prune: Prune::Never, ..unlimited }, Some(&watch));
+    let unlimited = settings(GoalObjective::default());
+    let found = GoalSearch::default().run(&four(), &GoalSettings { prune: Prune::Never, ..unlimited }, Some(&watch));
     assert!(found.exhausted);
 }
 
@@ -522,17 +545,17 @@ proptest! {
     /// and to the end.
     #[test]
     fn threads_change_nothing((task, _) in moments(40), (settings, _) in goals(), limit in 8_000u64..60_000, few in 2u32..9) {
-        let mut search = Search::default();
-        let settings = Settings { nodes: Some(limit), ..settings };
+        let mut search = GoalSearch::default();
+        let settings = GoalSettings { nodes: Some(limit), ..settings };
         let one = search.run(&task, &settings, None);
         for threads in [2, few] {
-            let many = search.run(&task, &Settings { threads, ..settings.clone() }, None);
+            let many = search.run(&task, &GoalSettings { threads, ..settings.clone() }, None);
             prop_assert_eq!(&many, &one, "{} threads", threads);
         }
-        let beyond = Settings { local: 30, prune: Prune::Beside, ..settings };
+        let beyond = GoalSettings { local: 30, prune: Prune::Beside, ..settings };
         let one = search.run(&task, &beyond, None);
         for threads in [2, few] {
-            let many = search.run(&task, &Settings { threads, ..beyond.clone() }, None);
+            let many = search.run(&task, &GoalSettings { threads, ..beyond.clone() }, None);
             prop_assert_eq!(&many, &one, "{} threads", threads);
         }
     }
@@ -540,11 +563,12 @@ proptest! {
 
 /// Returns the result of DDS within a limit, on one thread as on several, where `n` equal jobs
 /// follow each other, no path is better than the first one, and nothing is pruned.
-fn on_any_threads(n: usize, limit: u64) -> Found {
+fn on_any_threads(n: usize, limit: u64) -> FoundSchedule {
     let task = one_at_a_time(&vec![100; n]);
-    let settings = Settings { branching: Branching::Fcfs, prune: Prune::Never, ..settings(Objective::default()) };
+    let settings =
+        GoalSettings { branching: Branching::Fcfs, prune: Prune::Never, ..settings(GoalObjective::default()) };
     let [one, two, three] = [1, 2, 3].map(|threads| {
-        Search::default().run(&task, &Settings { nodes: Some(limit), threads, ..settings.clone() }, None)
+        GoalSearch::default().run(&task, &GoalSettings { nodes: Some(limit), threads, ..settings.clone() }, None)
     });
     assert_eq!(one, two);
     assert_eq!(one, three);

@@ -4,12 +4,12 @@
 //! and pass.
 
 use crate::common::{KTH, assert_equals_golden, log};
-use drystone::log::clean::Study;
+use drystone::log::clean::CleaningStudy;
 
 /// The 18 policies of Tsafrir, Etsion & Feitelson 2007.
 #[test]
 fn the_easy_family_of_tsafrir_2007() {
-    let Some(kth) = log(KTH, Study::Tsafrir2007, None) else { return };
+    let Some(kth) = log(KTH, CleaningStudy::Tsafrir2007, None) else { return };
     for (policy, name) in [
         ("easy", "EASY"),
         ("easy-pcor", "EASY_PCOR"),
@@ -42,7 +42,7 @@ fn the_easy_family_of_tsafrir_2007() {
 #[test]
 fn conservative_and_easy_of_talby_1999() {
     for procs in [100, 128] {
-        let Some(kth) = log(KTH, Study::Talby1999, Some(procs)) else { return };
+        let Some(kth) = log(KTH, CleaningStudy::Talby1999, Some(procs)) else { return };
         let conservative = "conservative@talby1999(notice=immediate)";
         assert_equals_golden(&kth, conservative, &format!("slack/event.cons.p{procs}.year"));
         assert_equals_golden(&kth, "easy@talby1999(notice=immediate)", &format!("slack/event.easy.p{procs}.year"));
@@ -52,8 +52,8 @@ fn conservative_and_easy_of_talby_1999() {
 /// The baselines of the papers on preemption and on multiple queues.
 #[test]
 fn the_baselines_of_kettimuthu_2005_and_lawson_2002() {
-    let Some(kth) = log(KTH, Study::Kettimuthu2005, Some(100)) else { return };
+    let Some(kth) = log(KTH, CleaningStudy::Kettimuthu2005, Some(100)) else { return };
     assert_equals_golden(&kth, "easy@kettimuthu2005", "preempt/kth-ns");
-    let Some(kth) = log(KTH, Study::Lawson2002, Some(100)) else { return };
+    let Some(kth) = log(KTH, CleaningStudy::Lawson2002, Some(100)) else { return };
     assert_equals_golden(&kth, "easy@lawson2002", "multiqueue/kth-single");
 }

@@ -5,7 +5,7 @@ use crate::common::spec;
 use drystone::engine::Session;
 use drystone::model::{Job, JobId, Machine, Span, Time, UNKNOWN};
 use drystone::parts::predict::{Correction, Forecast, Prediction, Predictor};
-use drystone::policy::{Action, Pass};
+use drystone::policy::{Action, PassRule};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -281,7 +281,7 @@ fn extreme_predictions_overflow_nothing() {
             for correction in [Correction::None, Correction::Estimate] {
                 let forecast = Forecast { predictor: Box::new(Says(says)), factor: 2, correction };
                 let scheduler =
-                    drystone::engine::Scheduler { forecast, pass: Pass::Instant, ..spec(policy).scheduler() };
+                    drystone::engine::Scheduler { forecast, pass: PassRule::Instant, ..spec(policy).scheduler() };
                 let mut s = Session::new(Machine::new(PROCS), scheduler);
                 for submit in 0..4 {
                     let job = job(submit, 5, 20).by(UNKNOWN);

@@ -4,19 +4,19 @@
 use drystone::experiment::Experiment;
 use drystone::generate::{Params, generate};
 use drystone::log::batsim::{place, write_jobs, write_workload};
-use drystone::log::clean::Options;
+use drystone::log::clean::CleaningOptions;
 use drystone::log::source::decompress;
-use drystone::log::swf::Record;
-use drystone::log::{Loaded, LogError, load_from};
-use drystone::metrics::{Config, JobRow};
+use drystone::log::swf::SwfRecord;
+use drystone::log::{LoadedLog, LogError, load_from};
+use drystone::metrics::{JobRow, MetricsConfig};
 use drystone::model::{JobId, Procs, Workload};
 use drystone::policy::PolicySpec;
 use proptest::prelude::*;
 use std::io::Cursor;
 
-fn read(text: &str, procs: Option<Procs>) -> Result<Loaded, LogError> {
+fn read(text: &str, procs: Option<Procs>) -> Result<LoadedLog, LogError> {
     let source = decompress(Box::new(Cursor::new(text.to_string().into_bytes())), "log".into())?;
-    load_from(source, "log", &Options { procs, ..Options::default() })
+    load_from(source, "log", &CleaningOptions { procs, ..CleaningOptions::default() })
 }
 
 /// As in the documentation of Batsim, with a sequence.
@@ -37,7 +37,7 @@ const WORKLOAD: &str = r#"{
 
 #[test]
 fn a_workload_is_read_as_a_log() {
-    let Loaded { workload, records, .. } = read(WORKLOAD, None).expect("a workload");
+    let LoadedLog { workload, records, .. } = read(WORKLOAD, None).expect("a workload");
     assert_eq!(workload.machine().procs, 4);
     assert!(records.is_none());
     let jobs: Vec<(i64, u32, i64, i64, i32)> = workload
@@ -87,7 +87,7 @@ const JOBS: &str = "job_id,workload_name,submission_time,requested_number_of_res
 
 #[test]
 fn a_schedule_is_read_as_a_log() {
-    let Loaded { workload, header, .. } = read(JOBS, None).expect("jobs.csv");
+    let LoadedLog { workload, header, .. } = read(JOBS, None).expect("jobs.csv");
     assert_eq!(header.max_procs(), Some(4), "resources 0 to 3 were used");
     assert_eq!(workload.truth().iter().map(|t| (t.number, t.run.0)).collect::<Vec<_>>(), [(2, 21), (3, 50)]);
     assert_eq!(read(JOBS, Some(16)).expect("jobs.csv").workload.machine().procs, 16);
@@ -97,8 +97,8 @@ fn a_schedule_is_read_as_a_log() {
     assert!(error.starts_with("log:1: there is no column `execution_time`"), "{error}");
 }
 
-fn records(workload: &Workload) -> Vec<Record> {
-    workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| Record::of(job, truth)).collect()
+fn records(workload: &Workload) -> Vec<SwfRecord> {
+    workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| SwfRecord::of(job, truth)).collect()
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_workload_comes_back_as_it_was() {
         both.map(|(j, t)| (j.submit, j.procs, j.estimate, j.user, j.queue, t.run, t.number)).collect()
     };
     assert_eq!(facts(&again), facts(&workload));
-    let lacking = Record { run: (-1).into(), ..records(&workload)[0] };
+    let lacking = SwfRecord { run: (-1).into(), ..records(&workload)[0] };
     let error = write_workload(&mut Vec::new(), 64, "", [lacking].iter()).expect_err("no run time").to_string();
     assert!(error.contains("has no run time"), "{error}");
 }
@@ -122,7 +122,7 @@ fn a_workload_comes_back_as_it_was() {
 fn a_schedule_comes_back_as_it_was() {
     let workload = generate(&Params { seed: 6, load: Some(1.0), ..Params::new(64, 400) }).expect("a workload");
     let policy: PolicySpec = "easy".parse().expect("easy");
-    let config = Config { keep_jobs: true, ..Config::default() };
+    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::default() };
     let measured = Experiment::new(&policy, &workload).measuring(config).run(&mut ()).expect("sound").expect("whole");
     let rows = measured.report.jobs.expect("rows were asked for");
     let mut text = Vec::new();
@@ -161,7 +161,7 @@ proptest! {
             running.push((now + run, procs));
             let workload = generate(&Params::new(24, 1)).expect("one job");
             let policy: PolicySpec = "fcfs".parse().expect("fcfs");
-            let config = Config { keep_jobs: true, ..Config::default() };
+            let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::default() };
             let measured = Experiment::new(&policy, &workload).measuring(config).run(&mut ()).expect("sound").expect("whole");
             let row = measured.report.jobs.expect("rows").remove(0);
             rows.push(JobRow {

@@ -1,37 +1,37 @@
 //! Cleaning, rule by rule, on logs small enough to be done by hand.
 
 use drystone::log::clean::{
-    Audit, Duplicates, Effect, Keep, MissingEstimate, NegativeRun, Options, Overrun, Rule, SizeField, Study, TooWide,
-    Trim,
+    Audit, CleaningEffect, CleaningOptions, CleaningRule, CleaningStudy, Duplicates, Keep, MissingEstimate,
+    NegativeRun, Overrun, SizeField, TooWide, Trim,
 };
-use drystone::log::source::Source;
-use drystone::log::{self, Loaded, LogError};
-use drystone::model::{Span, Status};
+use drystone::log::source::LogFile;
+use drystone::log::{self, LoadedLog, LogError};
+use drystone::model::{LogStatus, Span};
 
 /// A record of what matters here: number, submit, run, allocated, requested, estimate, status.
 fn line([number, submit, run, allocated, requested, estimate, status]: [i64; 7]) -> String {
     format!("{number} {submit} 0 {run} {allocated} -1 -1 {requested} {estimate} -1 {status} 1 1 1 1 1 -1 -1\n")
 }
 
-fn load(header: &str, lines: &[[i64; 7]], options: &Options) -> Result<Loaded, LogError> {
+fn load(header: &str, lines: &[[i64; 7]], options: &CleaningOptions) -> Result<LoadedLog, LogError> {
     let text: String = std::iter::once(header.to_string()).chain(lines.iter().map(|l| line(*l))).collect();
     let bytes = Box::new(std::io::Cursor::new(text.into_bytes()));
-    log::load_from(Source { bytes, name: "toy.swf".into() }, "toy", options)
+    log::load_from(LogFile { bytes, name: "toy.swf".into() }, "toy", options)
 }
 
 const TEN: &str = "; MaxProcs: 10\n";
 
-fn good(lines: &[[i64; 7]], options: Options) -> Loaded {
+fn good(lines: &[[i64; 7]], options: CleaningOptions) -> LoadedLog {
     load(TEN, lines, &options).expect("a good log")
 }
 
 /// Number, submit, run, processors, estimate of every job.
-fn jobs(loaded: &Loaded) -> Vec<(i64, i64, i64, u32, i64)> {
+fn jobs(loaded: &LoadedLog) -> Vec<(i64, i64, i64, u32, i64)> {
     let w = &loaded.workload;
     w.jobs().iter().zip(w.truth()).map(|(j, t)| (t.number, j.submit.0, t.run.0, j.procs, j.estimate.0)).collect()
 }
 
-fn counts(audit: &Audit) -> Vec<(Rule, u64)> {
+fn counts(audit: &Audit) -> Vec<(CleaningRule, u64)> {
     audit.counts().collect()
 }
 
@@ -47,12 +47,12 @@ fn each_size_field_means_what_it_says() {
         (SizeField::Larger, vec![4, 3, 6], 0),
         (SizeField::Smaller, vec![2, 3, 6], 1),
     ] {
-        let loaded = good(&lines, Options { size, ..Options::default() });
+        let loaded = good(&lines, CleaningOptions { size, ..CleaningOptions::default() });
         assert_eq!(jobs(&loaded).iter().map(|j| j.3).collect::<Vec<_>>(), procs, "{size}");
         let audit = &loaded.audit;
-        assert_eq!(audit.count(Rule::NoProcessors), 4 - procs.len() as u64, "{size}");
+        assert_eq!(audit.count(CleaningRule::NoProcessors), 4 - procs.len() as u64, "{size}");
         if !matches!(size, SizeField::Larger | SizeField::Smaller) {
-            assert_eq!(audit.count(Rule::OtherSizeField), others, "{size}");
+            assert_eq!(audit.count(CleaningRule::OtherSizeField), others, "{size}");
         }
     }
 }
@@ -62,15 +62,15 @@ fn overrun_decides_on_run_times_and_estimates() {
     // Below, at and above the estimate; and without one.
     let lines = [[1, 0, 5, 1, 1, 9, 1], [2, 0, 9, 1, 1, 9, 1], [3, 0, 12, 1, 1, 9, 1], [4, 0, 7, 1, 1, -1, 1]];
     for (overrun, expected, rule) in [
-        (Overrun::RunOn, [(5, 9), (9, 9), (12, 9), (7, 7)], (Rule::RunsOn, 1)),
-        (Overrun::Kill, [(5, 9), (9, 9), (9, 9), (7, 7)], (Rule::Killed, 1)),
-        (Overrun::Raise, [(5, 9), (9, 9), (12, 12), (7, 7)], (Rule::RaisedEstimate, 1)),
-        (Overrun::Exact, [(5, 5), (9, 9), (12, 12), (7, 7)], (Rule::ExactEstimate, 2)),
+        (Overrun::RunOn, [(5, 9), (9, 9), (12, 9), (7, 7)], (CleaningRule::RunsOn, 1)),
+        (Overrun::Kill, [(5, 9), (9, 9), (9, 9), (7, 7)], (CleaningRule::Killed, 1)),
+        (Overrun::Raise, [(5, 9), (9, 9), (12, 12), (7, 7)], (CleaningRule::RaisedEstimate, 1)),
+        (Overrun::Exact, [(5, 5), (9, 9), (12, 12), (7, 7)], (CleaningRule::ExactEstimate, 2)),
     ] {
-        let loaded = good(&lines, Options { overrun, ..Options::default() });
+        let loaded = good(&lines, CleaningOptions { overrun, ..CleaningOptions::default() });
         let times: Vec<_> = jobs(&loaded).iter().map(|j| (j.2, j.4)).collect();
         assert_eq!(times, expected, "{overrun}");
-        assert_eq!(counts(&loaded.audit), [(Rule::GuessedEstimate, 1), rule], "{overrun}");
+        assert_eq!(counts(&loaded.audit), [(CleaningRule::GuessedEstimate, 1), rule], "{overrun}");
     }
 }
 
@@ -82,13 +82,13 @@ fn a_missing_estimate_is_what_the_options_say() {
         (MissingEstimate::RunMin1, vec![1, 7]),
         (MissingEstimate::Seconds(Span(86_400)), vec![86_400, 86_400]),
     ] {
-        let loaded = good(&lines, Options { missing_estimate: missing, ..Options::default() });
+        let loaded = good(&lines, CleaningOptions { missing_estimate: missing, ..CleaningOptions::default() });
         assert_eq!(jobs(&loaded).iter().map(|j| j.4).collect::<Vec<_>>(), estimates, "{missing}");
-        assert_eq!(counts(&loaded.audit), [(Rule::GuessedEstimate, 2)]);
+        assert_eq!(counts(&loaded.audit), [(CleaningRule::GuessedEstimate, 2)]);
     }
     let all = [lines[0], lines[1], [3, 0, 1, 1, 1, 1, 1]];
-    let loaded = good(&all, Options { missing_estimate: MissingEstimate::Drop, ..Options::default() });
-    assert_eq!(counts(&loaded.audit), [(Rule::NoEstimate, 2)]);
+    let loaded = good(&all, CleaningOptions { missing_estimate: MissingEstimate::Drop, ..CleaningOptions::default() });
+    assert_eq!(counts(&loaded.audit), [(CleaningRule::NoEstimate, 2)]);
 }
 
 #[test]
@@ -101,21 +101,21 @@ fn records_are_dropped_by_the_first_rule_that_says_so() {
         [5, 0, 3, 11, 1, 9, 1],
         [6, 0, 3, 1, 1, 9, 1],
     ];
-    let default = good(&lines, Options::default());
+    let default = good(&lines, CleaningOptions::default());
     assert_eq!(jobs(&default).iter().map(|j| j.0).collect::<Vec<_>>(), [1, 3, 5, 6]);
-    let kept = (Rule::KeptNegativeSubmit, 1);
-    assert_eq!(counts(&default.audit), [(Rule::NegativeRun, 1), (Rule::TooWide, 1), kept]);
+    let kept = (CleaningRule::KeptNegativeSubmit, 1);
+    assert_eq!(counts(&default.audit), [(CleaningRule::NegativeRun, 1), (CleaningRule::TooWide, 1), kept]);
     // A missing submit is also one.
-    let missing = good(&[[1, -1, 3, 1, 1, 9, 1]], Options { list: true, ..Options::default() });
+    let missing = good(&[[1, -1, 3, 1, 1, 9, 1]], CleaningOptions { list: true, ..CleaningOptions::default() });
     let mut csv = Vec::new();
     missing.audit.write_csv(&mut csv).expect("memory takes all");
     assert!(String::from_utf8(csv).expect("text").contains("kept-negative-submit,noted,2,1,2,-1,,\n"));
-    let strict = Options {
+    let strict = CleaningOptions {
         negative_submit: Keep::Drop,
         zero_run: Keep::Drop,
         too_wide: TooWide::DropEither,
         list: true,
-        ..Options::default()
+        ..CleaningOptions::default()
     };
     let strict = good(&lines, strict);
     assert_eq!(jobs(&strict).iter().map(|j| j.0).collect::<Vec<_>>(), [6]);
@@ -130,9 +130,9 @@ fn records_are_dropped_by_the_first_rule_that_says_so() {
          too-wide,dropped,5,4,8,11,,\n\
          too-wide,dropped,6,5,5,11,,\n"
     );
-    let zeroed = good(&lines, Options { negative_run: NegativeRun::Zero, ..Options::default() });
+    let zeroed = good(&lines, CleaningOptions { negative_run: NegativeRun::Zero, ..CleaningOptions::default() });
     assert_eq!(jobs(&zeroed)[1], (2, 0, 0, 1, 9));
-    let error = load(TEN, &lines, &Options { too_wide: TooWide::Error, ..Options::default() });
+    let error = load(TEN, &lines, &CleaningOptions { too_wide: TooWide::Error, ..CleaningOptions::default() });
     assert_eq!(
         error.expect_err("too wide").to_string(),
         "toy.swf:5: job 4 needs 11 processors of a machine of 10; give the machine's true size (--procs N), or drop such jobs"
@@ -153,21 +153,21 @@ fn repeated_numbers_are_counted_dropped_or_refused() {
         [6, 7, 1, 1, 1, 9, 1],
         [6, 8, 1, 1, 1, 9, 1],
     ];
-    let keep = good(&lines, Options::default());
-    assert_eq!((keep.workload.len(), keep.audit.count(Rule::RepeatedNumber)), (9, 3));
-    let drop = good(&lines, Options { duplicates: Duplicates::Drop, ..Options::default() });
-    assert_eq!((drop.workload.len(), drop.audit.count(Rule::DroppedNumber)), (6, 3));
-    let error = load(TEN, &lines, &Options { duplicates: Duplicates::Error, ..Options::default() });
+    let keep = good(&lines, CleaningOptions::default());
+    assert_eq!((keep.workload.len(), keep.audit.count(CleaningRule::RepeatedNumber)), (9, 3));
+    let drop = good(&lines, CleaningOptions { duplicates: Duplicates::Drop, ..CleaningOptions::default() });
+    assert_eq!((drop.workload.len(), drop.audit.count(CleaningRule::DroppedNumber)), (6, 3));
+    let error = load(TEN, &lines, &CleaningOptions { duplicates: Duplicates::Error, ..CleaningOptions::default() });
     assert!(matches!(error, Err(LogError::Duplicate { line: 4, number: 3, .. })), "{error:?}");
 }
 
 #[test]
 fn parts_of_a_checkpointed_job_do_not_count_twice() {
     let lines = [[1, 0, 30, 1, 1, 40, 1], [1, -1, 10, 1, 1, 40, 2], [1, -1, 20, 1, 1, 40, 3], [2, 5, 30, 1, 1, 40, 2]];
-    let loaded = good(&lines, Options::default());
+    let loaded = good(&lines, CleaningOptions::default());
     assert_eq!(jobs(&loaded).iter().map(|j| (j.0, j.2)).collect::<Vec<_>>(), [(1, 30), (2, 30)]);
-    assert_eq!(loaded.workload.truth()[1].status, Status::Partial);
-    assert_eq!(counts(&loaded.audit), [(Rule::PartialExecution, 2)]);
+    assert_eq!(loaded.workload.truth()[1].status, LogStatus::Partial);
+    assert_eq!(counts(&loaded.audit), [(CleaningRule::PartialExecution, 2)]);
 }
 
 /// Without a record of the whole the parts are the job: 10 + 20 + 30 s, completed by status 3. Job
@@ -185,14 +185,14 @@ fn parts_without_a_whole_are_joined() {
         [3, 6, 9, 1, 1, 40, 2],
         [4, 7, 5, 1, 1, 40, 1],
     ];
-    let loaded = good(&lines, Options::default());
+    let loaded = good(&lines, CleaningOptions::default());
     assert_eq!(jobs(&loaded).iter().map(|j| (j.0, j.2)).collect::<Vec<_>>(), [(1, 60), (2, 15), (3, 9), (4, 5)]);
-    let status: Vec<Status> = loaded.workload.truth().iter().map(|truth| truth.status).collect();
-    assert_eq!(status, [Status::Completed, Status::Failed, Status::Partial, Status::Completed]);
+    let status: Vec<LogStatus> = loaded.workload.truth().iter().map(|truth| truth.status).collect();
+    assert_eq!(status, [LogStatus::Completed, LogStatus::Failed, LogStatus::Partial, LogStatus::Completed]);
     // Job 1 outlives its estimate only as a whole.
-    assert_eq!(counts(&loaded.audit), [(Rule::JoinedExecution, 4), (Rule::RunsOn, 1)]);
+    assert_eq!(counts(&loaded.audit), [(CleaningRule::JoinedExecution, 4), (CleaningRule::RunsOn, 1)]);
     // A log may end with a part.
-    let last = good(&lines[..2], Options::default());
+    let last = good(&lines[..2], CleaningOptions::default());
     assert_eq!(jobs(&last).iter().map(|j| (j.0, j.2)).collect::<Vec<_>>(), [(1, 30)]);
 }
 
@@ -205,13 +205,13 @@ fn jobs_are_sorted_taken_scaled_and_shifted_in_this_order() {
         [4, 33, 4, 1, 1, 9, 1],
         [5, 99, 5, 1, 1, 9, 1],
     ];
-    let options = Options {
+    let options = CleaningOptions {
         take: Some(4),
         load: Some("1.1".parse().expect("1.1")),
         shift: true,
         records: true,
         list: true,
-        ..Options::default()
+        ..CleaningOptions::default()
     };
     let loaded = load("; MaxProcs: 10\n; UnixStartTime: 1000\n", &lines, &options).expect("a good log");
     // 33/1.1 = 30, 99/1.1 = 90, ⌊100/1.1⌋ = 90; then 30 becomes 0.
@@ -220,7 +220,7 @@ fn jobs_are_sorted_taken_scaled_and_shifted_in_this_order() {
     assert_eq!(loaded.workload.provenance.unix_start, Some(1030));
     let records: Vec<_> = loaded.records.iter().flatten().map(|r| r.number).collect();
     assert_eq!(records, [2, 4, 5, 1]);
-    assert_eq!(counts(&loaded.audit), [(Rule::OutOfOrder, 3), (Rule::NotTaken, 1)]);
+    assert_eq!(counts(&loaded.audit), [(CleaningRule::OutOfOrder, 3), (CleaningRule::NotTaken, 1)]);
     assert_eq!(loaded.audit.entries.iter().map(|e| e.number).collect::<Vec<_>>(), [2, 4, 5, 3]);
 }
 
@@ -228,7 +228,7 @@ fn jobs_are_sorted_taken_scaled_and_shifted_in_this_order() {
 fn the_machine_is_the_given_one_else_processors_else_nodes() {
     let lines = [[1, 0, 1, 1, 1, 9, 1]];
     let size = |header: &str, procs| {
-        let options = Options { procs, ..Options::default() };
+        let options = CleaningOptions { procs, ..CleaningOptions::default() };
         load(header, &lines, &options).map(|l| l.workload.machine().procs)
     };
     assert_eq!(size("; MaxProcs: 8\n; MaxNodes: 4\n", Some(6)).ok(), Some(6));
@@ -252,7 +252,7 @@ fn the_machine_is_the_given_one_else_processors_else_nodes() {
 #[test]
 fn nothing_left_says_why() {
     let lines = [[1, 0, 1, -1, 4, 9, 1], [2, 0, -1, -1, 4, 9, 1]];
-    let options = Options { size: SizeField::AllocatedOnly, ..Options::default() };
+    let options = CleaningOptions { size: SizeField::AllocatedOnly, ..CleaningOptions::default() };
     assert_eq!(
         load(TEN, &lines, &options).expect_err("nothing left").to_string(),
         "toy.swf: none of 2 records became a job (negative-run 1, no-processors 1); choose other cleaning options"
@@ -262,23 +262,27 @@ fn nothing_left_says_why() {
 #[test]
 fn fractions_are_rounded_and_large_ids_forgotten_both_counted() {
     let text = "; MaxProcs: 10\n1 0.5 0 9.4 1 -1 -1 1 20.5 -1 1 4294967296 1 1 1 1 -1 -1\n";
-    let source = Source { bytes: Box::new(text.as_bytes()), name: "toy.swf".into() };
-    let loaded = log::load_from(source, "toy", &Options::default()).expect("a good log");
+    let source = LogFile { bytes: Box::new(text.as_bytes()), name: "toy.swf".into() };
+    let loaded = log::load_from(source, "toy", &CleaningOptions::default()).expect("a good log");
     assert_eq!(jobs(&loaded), [(1, 1, 9, 1, 21)]);
     assert_eq!(loaded.workload.jobs()[0].user, -1);
-    assert_eq!(counts(&loaded.audit), [(Rule::RoundedTime, 1), (Rule::IdOutOfRange, 1)], "records, not values");
+    assert_eq!(
+        counts(&loaded.audit),
+        [(CleaningRule::RoundedTime, 1), (CleaningRule::IdOutOfRange, 1)],
+        "records, not values"
+    );
 }
 
 #[test]
 fn lenient_reading_is_accounted_for() {
     let text = "; MaxProcs: 10\n1 0 0 9 1 -1 -1 1 20 -1 1 4 1 1 1 1 -1 -1\n2 0 \"x\"\n";
     let load = |lenient| {
-        let source = Source { bytes: Box::new(text.as_bytes()), name: "toy.swf".into() };
-        log::load_from(source, "toy", &Options { lenient, ..Options::default() })
+        let source = LogFile { bytes: Box::new(text.as_bytes()), name: "toy.swf".into() };
+        log::load_from(source, "toy", &CleaningOptions { lenient, ..CleaningOptions::default() })
     };
     assert!(matches!(load(false), Err(LogError::Malformed { .. })));
     let loaded = load(true).expect("one good line");
-    assert_eq!(counts(&loaded.audit), [(Rule::MalformedLine, 1)]);
+    assert_eq!(counts(&loaded.audit), [(CleaningRule::MalformedLine, 1)]);
     let mut csv = Vec::new();
     loaded.audit.write_csv(&mut csv).expect("memory takes all");
     assert_eq!(
@@ -291,7 +295,7 @@ fn lenient_reading_is_accounted_for() {
 
 #[test]
 fn studies_set_what_the_papers_did() {
-    let settings = |study: Study| -> Vec<String> {
+    let settings = |study: CleaningStudy| -> Vec<String> {
         study.options().settings(100).iter().map(|s| format!("{}={}", s.name, s.value)).collect()
     };
     let expect = |as_: &str, rest: [&str; 8]| {
@@ -310,32 +314,32 @@ fn studies_set_what_the_papers_did() {
         all
     };
     assert_eq!(
-        settings(Study::Tsafrir2007),
+        settings(CleaningStudy::Tsafrir2007),
         expect("tsafrir2007", ["allocated-only", "run", "keep", "drop", "keep", "drop", "keep", "run-on"])
     );
     assert_eq!(
-        settings(Study::Gaussier2015),
+        settings(CleaningStudy::Gaussier2015),
         expect("gaussier2015", ["requested", "drop", "drop", "drop", "drop", "drop-either", "keep", "kill"])
     );
     assert_eq!(
-        settings(Study::Kettimuthu2005),
+        settings(CleaningStudy::Kettimuthu2005),
         expect("kettimuthu2005", ["requested", "run", "drop", "drop", "keep", "drop", "keep", "exact"])
     );
     assert_eq!(
-        settings(Study::Lawson2002),
+        settings(CleaningStudy::Lawson2002),
         expect("lawson2002", ["requested", "run", "drop", "drop", "keep", "drop", "keep", "exact"])
     );
     assert_eq!(
-        settings(Study::Talby1999),
+        settings(CleaningStudy::Talby1999),
         expect("talby1999", ["allocated", "run-min-1", "keep", "zero", "keep", "drop", "keep", "kill"])
     );
     assert_eq!(
-        settings(Study::Chiang2008),
+        settings(CleaningStudy::Chiang2008),
         expect("chiang2008", ["requested", "run", "keep", "drop", "keep", "drop", "keep", "exact"])
     );
-    for study in Study::ALL {
+    for study in CleaningStudy::ALL {
         let trimmed = study.trim() == Trim::Tsafrir;
-        assert_eq!(trimmed, *study == Study::Tsafrir2007);
+        assert_eq!(trimmed, *study == CleaningStudy::Tsafrir2007);
     }
 }
 
@@ -344,17 +348,22 @@ fn studies_set_what_the_papers_did() {
 #[test]
 fn the_f_model_replaces_estimates() {
     let lines: Vec<[i64; 7]> = (0..20_000).map(|i| [i + 1, i, 1_000 + i, 1, 1, 90_000, 1]).collect();
-    let cleaned = |options: Options| good(&lines, options).workload;
+    let cleaned = |options: CleaningOptions| good(&lines, options).workload;
     let missing_estimate = "uniform(2)".parse().expect("a rule");
-    let kept = cleaned(Options { missing_estimate, ..Options::default() });
+    let kept = cleaned(CleaningOptions { missing_estimate, ..CleaningOptions::default() });
     assert!(kept.jobs().iter().all(|job| job.estimate == Span(90_000)), "no estimate is missing");
-    let replaced = cleaned(Options { missing_estimate, replace_estimates: true, ..Options::default() });
+    let replaced = cleaned(CleaningOptions { missing_estimate, replace_estimates: true, ..CleaningOptions::default() });
     let both = || replaced.jobs().iter().zip(replaced.truth());
     assert!(both().all(|(job, truth)| job.estimate >= truth.run && job.estimate.0 <= 3 * truth.run.0));
     let accuracy: f64 = both().map(|(job, truth)| truth.run.as_f64() / job.estimate.as_f64()).sum::<f64>() / 20_000.0;
     // The deviation of one accuracy is below 0.2, so that of the mean is below 0.0015.
     assert!((accuracy - 3_f64.ln() / 2.0).abs() < 0.006, "{accuracy}");
-    let exact = Options { missing_estimate, replace_estimates: true, overrun: Overrun::Exact, ..Options::default() };
+    let exact = CleaningOptions {
+        missing_estimate,
+        replace_estimates: true,
+        overrun: Overrun::Exact,
+        ..CleaningOptions::default()
+    };
     let exact = cleaned(exact);
     assert!(exact.jobs().iter().zip(exact.truth()).all(|(job, truth)| job.estimate == truth.run));
     for text in ["uniform(0)", "uniform(2.5)", "factor(1)"] {
@@ -365,24 +374,27 @@ fn the_f_model_replaces_estimates() {
 
 #[test]
 fn options_have_one_text_form() {
-    let options = Options {
+    let options = CleaningOptions {
         take: Some(5_000),
         load: Some("1.05".parse().expect("1.05")),
         missing_estimate: MissingEstimate::Seconds(Span(60)),
-        ..Study::Talby1999.options()
+        ..CleaningStudy::Talby1999.options()
     };
     let text = serde_json::to_string(&options).expect("text");
     assert!(text.contains(r#""study":"talby1999""#) && text.contains(r#""missing-estimate":"60""#), "{text}");
-    assert_eq!(serde_json::from_str::<Options>(&text).expect("parses"), options);
-    assert_eq!(serde_json::from_str::<Options>(r#"{"overrun":"kill"}"#).expect("parses").overrun, Overrun::Kill);
-    assert!(serde_json::from_str::<Options>(r#"{"overun":"kill"}"#).is_err());
+    assert_eq!(serde_json::from_str::<CleaningOptions>(&text).expect("parses"), options);
+    assert_eq!(
+        serde_json::from_str::<CleaningOptions>(r#"{"overrun":"kill"}"#).expect("parses").overrun,
+        Overrun::Kill
+    );
+    assert!(serde_json::from_str::<CleaningOptions>(r#"{"overun":"kill"}"#).is_err());
     assert_eq!(
         "stop".parse::<Overrun>().expect_err("no mode").to_string(),
         "overrun cannot be `stop`; expected run-on, kill, raise, exact"
     );
     assert!("0".parse::<MissingEstimate>().is_err());
-    for rule in Rule::ALL {
+    for rule in CleaningRule::ALL {
         assert_eq!(serde_json::to_string(rule).expect("text"), format!("\"{rule}\""));
     }
-    assert_eq!(serde_json::to_string(&Effect::Guessed).expect("text"), "\"guessed\"");
+    assert_eq!(serde_json::to_string(&CleaningEffect::Guessed).expect("text"), "\"guessed\"");
 }

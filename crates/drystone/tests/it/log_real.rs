@@ -3,10 +3,10 @@
 //!
 //! The logs are no part of the project. Where they are missing, these tests say so and pass.
 
-use drystone::log::clean::{Options, Rule, Study};
-use drystone::log::swf::{Reader, Writer};
+use drystone::log::clean::{CleaningOptions, CleaningRule, CleaningStudy};
+use drystone::log::swf::{SwfReader, SwfWriter};
 use drystone::log::transform::{months, talby1999_months};
-use drystone::log::{self, Loaded, source};
+use drystone::log::{self, LoadedLog, source};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ fn text(path: &std::path::Path) -> Vec<u8> {
     text
 }
 
-fn loaded(name: &str, options: &Options) -> Option<Loaded> {
+fn loaded(name: &str, options: &CleaningOptions) -> Option<LoadedLog> {
     Some(log::load(trace(name)?, options).expect("a good log"))
 }
 
@@ -56,7 +56,7 @@ fn every_log_has_the_records_and_the_machine_of_the_index() {
     ] {
         let Some(path) = trace(name) else { return };
         let source = source::open(&path).expect("opens");
-        let mut reader = Reader::new(source.bytes, source.name).expect("starts");
+        let mut reader = SwfReader::new(source.bytes, source.name).expect("starts");
         assert_eq!(reader.header().max_procs(), Some(procs), "{name}");
         let mut lines = Vec::new();
         while let Some(record) = reader.read().expect(name) {
@@ -65,7 +65,7 @@ fn every_log_has_the_records_and_the_machine_of_the_index() {
         assert_eq!(lines.len(), records, "{name}");
         // The careful way reads the same.
         let source = source::open(&path).expect("opens");
-        let careful: Vec<_> = Reader::new(source.bytes, source.name)
+        let careful: Vec<_> = SwfReader::new(source.bytes, source.name)
             .expect("starts")
             .careful(true)
             .map(|r| r.expect("a record"))
@@ -79,8 +79,8 @@ fn rewriting_a_log_changes_no_byte() {
     for name in [KTH, KTH_RAW, CTC, SP2, BLUE, PARAGON] {
         let Some(path) = trace(name) else { return };
         let before = text(&path);
-        let mut reader = Reader::new(before.as_slice(), name).expect("starts");
-        let mut writer = Writer::new(Vec::new());
+        let mut reader = SwfReader::new(before.as_slice(), name).expect("starts");
+        let mut writer = SwfWriter::new(Vec::new());
         while let Some(record) = reader.read().expect(name) {
             writer.comments(reader.header()).expect("writes");
             writer.record(&record).expect("writes");
@@ -109,7 +109,7 @@ fn golden(path: &str) -> Option<Vec<(i64, i64)>> {
 }
 
 /// Numbers and submit times of the jobs in a workload.
-fn jobs(loaded: &Loaded) -> Vec<(i64, i64)> {
+fn jobs(loaded: &LoadedLog) -> Vec<(i64, i64)> {
     let w = &loaded.workload;
     let mut jobs: Vec<_> = w.jobs().iter().zip(w.truth()).map(|(j, t)| (t.number, j.submit.0)).collect();
     jobs.sort_by_key(|(number, submit)| (*submit, *number));
@@ -118,17 +118,17 @@ fn jobs(loaded: &Loaded) -> Vec<(i64, i64)> {
 
 #[test]
 fn presets_produce_the_jobs_that_were_simulated() {
-    let kettimuthu = Study::Kettimuthu2005.options();
-    let first = Options { take: Some(5_000), ..kettimuthu.clone() };
-    let loaded_more = Options { load: Some("1.2".parse().expect("1.2")), ..first.clone() };
+    let kettimuthu = CleaningStudy::Kettimuthu2005.options();
+    let first = CleaningOptions { take: Some(5_000), ..kettimuthu.clone() };
+    let loaded_more = CleaningOptions { load: Some("1.2".parse().expect("1.2")), ..first.clone() };
     let cases = [
-        ("easy/KTH-SP2-1996-2.1-cln.EASY.csv.gz", Study::Tsafrir2007.options()),
+        ("easy/KTH-SP2-1996-2.1-cln.EASY.csv.gz", CleaningStudy::Tsafrir2007.options()),
         ("preempt/kth-ns.csv.gz", kettimuthu),
         ("preempt/kth5000-ns.csv.gz", first),
         ("preempt/kth5000-ss2-load1.2.csv.gz", loaded_more),
-        ("multiqueue/kth-single.csv.gz", Study::Lawson2002.options()),
-        ("slack/event.cons.p128.year.csv.gz", Study::Talby1999.options()),
-        ("slack/event.cons.p128.month.csv.gz", Study::Talby1999.options()),
+        ("multiqueue/kth-single.csv.gz", CleaningStudy::Lawson2002.options()),
+        ("slack/event.cons.p128.year.csv.gz", CleaningStudy::Talby1999.options()),
+        ("slack/event.cons.p128.month.csv.gz", CleaningStudy::Talby1999.options()),
     ];
     for (path, options) in cases {
         let Some(expected) = golden(path) else { return };
@@ -142,7 +142,7 @@ fn presets_produce_the_jobs_that_were_simulated() {
 #[test]
 fn gaussiers_filter_leaves_as_many_jobs_as_published() {
     for (name, jobs, procs) in [(KTH_RAW, 28_481, 100), (CTC, 77_199, 338)] {
-        let Some(loaded) = loaded(name, &Study::Gaussier2015.options()) else {
+        let Some(loaded) = loaded(name, &CleaningStudy::Gaussier2015.options()) else {
             return;
         };
         assert_eq!(loaded.workload.len(), jobs, "{name}");
@@ -154,21 +154,21 @@ fn gaussiers_filter_leaves_as_many_jobs_as_published() {
 #[test]
 fn studies_know_their_machines_and_a_given_size_goes_before() {
     for (name, study, procs) in [
-        (CTC, Study::Tsafrir2007, 512),
-        (CTC, Study::Kettimuthu2005, 430),
-        (CTC, Study::Lawson2002, 512),
-        (KTH, Study::Talby1999, 128),
-        (KTH, Study::Tsafrir2007, 100),
-        (PARAGON, Study::Lawson2002, 416),
-        (SP2, Study::Tsafrir2007, 128),
-        (BLUE, Study::Tsafrir2007, 1_152),
+        (CTC, CleaningStudy::Tsafrir2007, 512),
+        (CTC, CleaningStudy::Kettimuthu2005, 430),
+        (CTC, CleaningStudy::Lawson2002, 512),
+        (KTH, CleaningStudy::Talby1999, 128),
+        (KTH, CleaningStudy::Tsafrir2007, 100),
+        (PARAGON, CleaningStudy::Lawson2002, 416),
+        (SP2, CleaningStudy::Tsafrir2007, 128),
+        (BLUE, CleaningStudy::Tsafrir2007, 1_152),
     ] {
         let Some(l) = loaded(name, &study.options()) else {
             return;
         };
         assert_eq!(l.workload.machine().procs, procs, "{name} as {study}");
     }
-    let given = Options { procs: Some(340), ..Study::Tsafrir2007.options() };
+    let given = CleaningOptions { procs: Some(340), ..CleaningStudy::Tsafrir2007.options() };
     let Some(l) = loaded(CTC, &given) else { return };
     assert_eq!(l.workload.machine().procs, 340);
 }
@@ -177,28 +177,28 @@ fn studies_know_their_machines_and_a_given_size_goes_before() {
 #[test]
 fn the_audit_counts_the_quirks_of_the_logs() {
     // SDSC SP2: cancelled before start, without run time or allocation; 66 without an estimate.
-    let Some(sp2) = loaded(SP2, &Options::default()) else {
+    let Some(sp2) = loaded(SP2, &CleaningOptions::default()) else {
         return;
     };
-    assert_eq!(sp2.audit.count(Rule::NegativeRun), 5_671);
-    let tsafrir = loaded(SP2, &Study::Tsafrir2007.options()).expect("present");
-    assert_eq!(tsafrir.audit.count(Rule::NegativeRun) + tsafrir.audit.count(Rule::NoProcessors), 5_671);
+    assert_eq!(sp2.audit.count(CleaningRule::NegativeRun), 5_671);
+    let tsafrir = loaded(SP2, &CleaningStudy::Tsafrir2007.options()).expect("present");
+    assert_eq!(tsafrir.audit.count(CleaningRule::NegativeRun) + tsafrir.audit.count(CleaningRule::NoProcessors), 5_671);
     // BLUE: 10,746 negative run times; of the 19,518 records without allocation 8,899 carry a run
     // time.
-    let blue = loaded(BLUE, &Study::Tsafrir2007.options()).expect("present");
-    assert_eq!(blue.audit.count(Rule::NegativeRun), 10_746);
-    assert_eq!(blue.audit.count(Rule::NoProcessors), 8_899);
-    assert_eq!(blue.audit.count(Rule::OtherSizeField), 0);
+    let blue = loaded(BLUE, &CleaningStudy::Tsafrir2007.options()).expect("present");
+    assert_eq!(blue.audit.count(CleaningRule::NegativeRun), 10_746);
+    assert_eq!(blue.audit.count(CleaningRule::NoProcessors), 8_899);
+    assert_eq!(blue.audit.count(CleaningRule::OtherSizeField), 0);
     // CTC: no requested processors at all; 7,174 run past their estimates, 9.3 %.
-    let ctc = loaded(CTC, &Options::default()).expect("present");
-    assert_eq!(ctc.audit.count(Rule::OtherSizeField), 77_222);
-    assert_eq!(ctc.audit.count(Rule::GuessedEstimate), 6);
-    assert_eq!(ctc.audit.count(Rule::RunsOn), 7_174);
+    let ctc = loaded(CTC, &CleaningOptions::default()).expect("present");
+    assert_eq!(ctc.audit.count(CleaningRule::OtherSizeField), 77_222);
+    assert_eq!(ctc.audit.count(CleaningRule::GuessedEstimate), 6);
+    assert_eq!(ctc.audit.count(CleaningRule::RunsOn), 7_174);
     // PARAGON: no estimates at all.
-    let paragon = loaded(PARAGON, &Options::default()).expect("present");
-    assert_eq!(paragon.audit.count(Rule::GuessedEstimate), 32_135);
-    let kth = loaded(KTH, &Options::default()).expect("present");
-    assert_eq!((kth.audit.count(Rule::NoProcessors), kth.audit.count(Rule::RunsOn)), (1, 475));
+    let paragon = loaded(PARAGON, &CleaningOptions::default()).expect("present");
+    assert_eq!(paragon.audit.count(CleaningRule::GuessedEstimate), 32_135);
+    let kth = loaded(KTH, &CleaningOptions::default()).expect("present");
+    assert_eq!((kth.audit.count(CleaningRule::NoProcessors), kth.audit.count(CleaningRule::RunsOn)), (1, 475));
 }
 
 /// Months in three-letter form, as the list of the jobs of Talby & Feitelson has them.
@@ -209,7 +209,7 @@ fn talbys_jobs_are_the_listed_ones() {
     let Some(list) = shared("golden/slack/paper.input.csv.gz") else {
         return;
     };
-    let Some(loaded) = loaded(KTH_RAW, &Options { records: true, ..Options::default() }) else {
+    let Some(loaded) = loaded(KTH_RAW, &CleaningOptions { records: true, ..CleaningOptions::default() }) else {
         return;
     };
     // job_id,month,submit,procs,declared,run
@@ -246,7 +246,7 @@ fn talbys_jobs_are_the_listed_ones() {
 /// below are local midnights computed by hand from that.
 #[test]
 fn kths_months_begin_at_swedish_midnight() {
-    let Some(loaded) = loaded(KTH, &Study::Talby1999.options()) else {
+    let Some(loaded) = loaded(KTH, &CleaningStudy::Talby1999.options()) else {
         return;
     };
     let start = loaded.workload.provenance.unix_start.expect("a start");

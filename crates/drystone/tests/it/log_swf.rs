@@ -4,16 +4,16 @@
 #[path = "../../../../fuzz/properties/swf.rs"]
 mod properties;
 
-use drystone::log::clean::Options;
-use drystone::log::swf::{Decimal, Header, Preemption, Reader, Record, Writer};
+use drystone::log::clean::CleaningOptions;
+use drystone::log::swf::{Preemption, SwfDecimal, SwfHeader, SwfReader, SwfRecord, SwfWriter};
 use drystone::log::{self, LogError, source};
 use proptest::prelude::*;
 use std::io::{Read, Write};
 
 const RECORD: &str = "1 0 10 3600 64 142.00 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1";
 
-fn read_all(text: &[u8]) -> Result<(Header, Vec<Record>), LogError> {
-    let mut reader = Reader::new(text, "log.swf")?;
+fn read_all(text: &[u8]) -> Result<(SwfHeader, Vec<SwfRecord>), LogError> {
+    let mut reader = SwfReader::new(text, "log.swf")?;
     let records = reader.by_ref().collect::<Result<_, _>>()?;
     Ok((reader.into_header().0, records))
 }
@@ -26,8 +26,8 @@ fn message(text: &[u8]) -> String {
 fn all_fields_are_where_they_belong() {
     let text = "1 2.5 3 4 5 6.75 7 8 9 10 11 12 13 14 15 16 17 18";
     let (_, records) = read_all(text.as_bytes()).expect("a good log");
-    let decimal = |digits, decimals| Decimal::new(digits, decimals).expect("few decimals");
-    let expected = Record {
+    let decimal = |digits, decimals| SwfDecimal::new(digits, decimals).expect("few decimals");
+    let expected = SwfRecord {
         number: 1,
         submit: decimal(25, 1),
         wait: 3.into(),
@@ -65,7 +65,7 @@ fn line_ends_blanks_and_comments_may_vary() {
         let (_, records) = read_all(text.as_bytes()).expect(&text);
         let [first, second] = records.as_slice() else { panic!("{text:?}: {records:?}") };
         assert_eq!([first.line, second.line], lines, "{text:?}");
-        assert_eq!(Record { line: 0, ..*first }, Record { line: 0, ..*second }, "{text:?}");
+        assert_eq!(SwfRecord { line: 0, ..*first }, SwfRecord { line: 0, ..*second }, "{text:?}");
     }
 }
 
@@ -74,9 +74,9 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
     let names = "id submit wait runtime cpus c m q w r s u g a q2 p pre think DAG_name Task_ID";
     let text = format!("{names}\n{RECORD} flow-a 1\n{RECORD} flow-b\n{RECORD}\n");
     for careful in [false, true] {
-        let mut reader = Reader::new(text.as_bytes(), "log.swf").expect("starts").careful(careful);
-        let records: Vec<Record> = reader.by_ref().map(|record| record.expect("a record")).collect();
-        assert!(records.iter().all(|record| Record { line: 0, ..*record } == Record { line: 0, ..records[2] }));
+        let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").careful(careful);
+        let records: Vec<SwfRecord> = reader.by_ref().map(|record| record.expect("a record")).collect();
+        assert!(records.iter().all(|record| SwfRecord { line: 0, ..*record } == SwfRecord { line: 0, ..records[2] }));
         assert_eq!((records.len(), records[0].line), (3, 2));
         let said = reader.beyond().expect("said");
         assert_eq!(
@@ -86,7 +86,7 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
     }
     // Words in fields that can be without are unknown; numbers in another form are mistakes.
     let text = "; MaxProcs: 4\n1 0 10 60 2 -1 -1 2 100 ecc 1 1 1 1 1 1 {7,7,7} -1 0\n";
-    let mut reader = Reader::new(text.as_bytes(), "log.swf").expect("starts");
+    let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts");
     let record = reader.read().expect("read").expect("one");
     assert_eq!((record.requested_memory.round(), record.preceding, record.requested), (-1, -1, 2));
     assert!(
@@ -96,8 +96,8 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
     let row = |user: &str, rest: &str| format!("1 0 10 60 2 -1 -1 2 100 -1 1 {user} {rest} -1 -1\n");
     let text = [row("ada", "staff a.out gpu p1"), row("bob", "staff 7 cpu -1"), row("ada", "5 b.out gpu ada")].concat();
     for careful in [false, true] {
-        let mut reader = Reader::new(text.as_bytes(), "log.swf").expect("starts").careful(careful);
-        let records: Vec<Record> = reader.by_ref().map(|record| record.expect("a record")).collect();
+        let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").careful(careful);
+        let records: Vec<SwfRecord> = reader.by_ref().map(|record| record.expect("a record")).collect();
         let base = 1_000_000_001;
         let found: Vec<_> = records.iter().map(|r| [r.user, r.group, r.executable, r.queue, r.partition]).collect();
         let expected =
@@ -107,7 +107,7 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
     }
     // One line that names no fields is no header.
     let text = "one two three\n1 0 10 60 2 -1 -1 2 100 -1 1 1 1 1 1 1 -1 -1\n";
-    assert!(Reader::new(text.as_bytes(), "log.swf").expect("starts").read().is_err());
+    assert!(SwfReader::new(text.as_bytes(), "log.swf").expect("starts").read().is_err());
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn malformed_lines_are_named_with_place_expectation_and_remedy() {
     ] {
         let text = format!("; MaxProcs: 4\n{RECORD}\n{line}\n{RECORD}\n");
         assert_eq!(message(text.as_bytes()), format!("log.swf:3:{what}{remedy}"));
-        let mut reader = Reader::new(text.as_bytes(), "log.swf").expect("starts").lenient(true);
+        let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").lenient(true);
         assert_eq!(reader.by_ref().filter(Result::is_ok).count(), 2);
         let (count, kept) = reader.malformed();
         assert_eq!((count, kept[0].line), (1, 3));
@@ -162,7 +162,7 @@ fn malformed_lines_are_named_with_place_expectation_and_remedy() {
 #[test]
 fn after_a_malformed_line_reading_goes_on_where_asked() {
     let text = format!("{RECORD}\nbad\n{RECORD}\n");
-    let mut reader = Reader::new(text.as_bytes(), "log.swf").expect("starts");
+    let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts");
     assert!(reader.read().is_ok_and(|r| r.is_some()));
     assert!(reader.read().is_err());
     assert!(reader.read().is_ok_and(|r| r.is_some_and(|r| r.line == 3)));
@@ -183,7 +183,7 @@ fn a_line_without_end_is_no_log() {
 fn times_at_the_limit_pass_and_memory_may_be_anything() {
     let text = "1 -1099511627776 1099511627776 1 1 -1 9223372036854775807 1 1 -9223372036854775808 1 1 1 1 1 1 -1 -1";
     let (_, records) = read_all(text.as_bytes()).expect("a good log");
-    assert_eq!(records[0].submit, Decimal::from(-(1 << 40)));
+    assert_eq!(records[0].submit, SwfDecimal::from(-(1 << 40)));
     assert_eq!(records[0].used_memory.digits(), i64::MAX);
     assert_eq!(records[0].requested_memory.digits(), i64::MIN);
 }
@@ -259,7 +259,7 @@ fn header_fields_are_read_by_type() {
     assert_eq!(header.text("Copyright"), text("D\nand others"));
     assert_eq!(header.notes(), ["first", "second\nmore of it"]);
     let mut again = Vec::new();
-    Writer::new(&mut again).log(&header, []).expect("memory takes all");
+    SwfWriter::new(&mut again).log(&header, []).expect("memory takes all");
     assert_eq!(String::from_utf8(again).expect("text"), HEADER);
 }
 
@@ -269,7 +269,7 @@ fn setting_a_field_replaces_it_in_its_place() {
     header.set("maxprocs", "8");
     header.set("Note", "two\nlines");
     let mut text = Vec::new();
-    Writer::new(&mut text).log(&header, []).expect("memory takes all");
+    SwfWriter::new(&mut text).log(&header, []).expect("memory takes all");
     assert_eq!(String::from_utf8(text).expect("text"), "; A: 1\n; maxprocs: 8\n; B: 2\n; Note: two lines\n");
 }
 
@@ -278,14 +278,14 @@ fn comments_keep_their_bytes_and_their_places() {
     let text = b"; \xfftop\n    1        0     10   3600   64 142.00    -1   64   7200    -1  1   5   1  -1  0 -1 -1 -1\n;middle\n    2        0     10   3600   64     -1    -1   64   7200    -1  1   5   1  -1  0 -1 -1 -1\n; end\n";
     let (header, records) = read_all(text).expect("a good log");
     let mut again = Vec::new();
-    Writer::new(&mut again).log(&header, &records).expect("memory takes all");
+    SwfWriter::new(&mut again).log(&header, &records).expect("memory takes all");
     assert_eq!(again, text);
 }
 
 fn load_error(bytes: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(bytes).expect("writes");
-    let outcome = log::load(file.path(), &Options::default()).map(|loaded| loaded.audit);
+    let outcome = log::load(file.path(), &CleaningOptions::default()).map(|loaded| loaded.audit);
     let error = outcome.expect_err("a bad log");
     error.to_string().replace(&file.path().display().to_string(), "FILE")
 }
@@ -307,10 +307,10 @@ fn bad_files_are_told_apart() {
     let error = load_error(b"\xfd7zXZ\0rest");
     assert!(error.starts_with("FILE") && error.contains("the compressed data ends too soon"), "{error}");
     assert!(load_error(b"PK\x03\x04rest").contains("zip, which cannot be read here"));
-    let missing = log::load("no/such/file.swf", &Options::default()).expect_err("missing");
+    let missing = log::load("no/such/file.swf", &CleaningOptions::default()).expect_err("missing");
     assert!(missing.to_string().starts_with("no/such/file.swf: cannot be opened: "), "{missing}");
     let directory = tempfile::tempdir().expect("a directory");
-    assert!(log::load(directory.path(), &Options::default()).is_err());
+    assert!(log::load(directory.path(), &CleaningOptions::default()).is_err());
 }
 
 /// A log of some length, and compressed.
@@ -348,7 +348,7 @@ fn compression_is_known_by_content() {
         let mut again = String::new();
         source::open(&path).expect("opens").bytes.read_to_string(&mut again).expect("reads");
         assert!(again == text, "{ending}");
-        let loaded = log::load(&path, &Options::default()).expect("a good log");
+        let loaded = log::load(&path, &CleaningOptions::default()).expect("a good log");
         assert_eq!(loaded.workload.len(), 20_000);
     }
 }
@@ -374,7 +374,7 @@ fn several_gzip_members_are_one_file() {
     let (_, member) = compressed("gz");
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(&[member.clone(), member].concat()).expect("writes");
-    let loaded = log::load(file.path(), &Options::default()).expect("a good log");
+    let loaded = log::load(file.path(), &CleaningOptions::default()).expect("a good log");
     assert_eq!(loaded.workload.len(), 40_000);
 }
 
@@ -407,7 +407,7 @@ fn times_of_headers_that_cannot_be() {
         ("TimeZone", -86_400, Some(-86_400), false),
         ("TimeZone", 99_999_999, None, true),
     ] {
-        let mut header = Header::new();
+        let mut header = SwfHeader::new();
         header.push(key, &value.to_string());
         assert_eq!(header.unix_start().or(header.utc_offset()), read, "{key} {value}");
         let told: Vec<(&str, i64)> = header.absurd().into_iter().map(|(key, said, _)| (key, said)).collect();
@@ -415,13 +415,13 @@ fn times_of_headers_that_cannot_be() {
     }
 }
 
-fn decimal() -> impl Strategy<Value = Decimal> {
+fn decimal() -> impl Strategy<Value = SwfDecimal> {
     prop_oneof![
-        4 => Just(Decimal::UNKNOWN),
-        8 => (0i64..1_000_000).prop_map(Decimal::from),
+        4 => Just(SwfDecimal::UNKNOWN),
+        8 => (0i64..1_000_000).prop_map(SwfDecimal::from),
         2 => (-1_000_000_000i64..1_000_000_000, 0u8..=9)
-            .prop_map(|(digits, decimals)| Decimal::new(digits, decimals).expect("few decimals")),
-        1 => (-(1i64 << 40)..=1 << 40).prop_map(Decimal::from),
+            .prop_map(|(digits, decimals)| SwfDecimal::new(digits, decimals).expect("few decimals")),
+        1 => (-(1i64 << 40)..=1 << 40).prop_map(SwfDecimal::from),
     ]
 }
 
@@ -433,10 +433,10 @@ prop_compose! {
     fn record()(
         times in prop::array::uniform8(decimal()),
         wholes in prop::array::uniform10(whole()),
-    ) -> Record {
+    ) -> SwfRecord {
         let [submit, wait, run, cpu_time, used_memory, requested_time, requested_memory, think_time] = times;
         let [number, allocated, requested, status, user, group, executable, queue, partition, preceding] = wholes;
-        Record {
+        SwfRecord {
             number, submit, wait, run, allocated, cpu_time, used_memory, requested, requested_time, requested_memory,
             status, user, group, executable, queue, partition, preceding, think_time, line: 0,
         }
@@ -466,7 +466,7 @@ proptest! {
     #[test]
     fn reading_gives_back_what_was_written(records in prop::collection::vec(record(), 0..40)) {
         let mut text = Vec::new();
-        Writer::new(&mut text).log(&Header::new(), &records).expect("memory takes all");
+        SwfWriter::new(&mut text).log(&SwfHeader::new(), &records).expect("memory takes all");
         let (_, mut again) = read_all(&text).expect("a good log");
         again.iter_mut().for_each(|record| record.line = 0);
         prop_assert_eq!(again, records);
@@ -523,7 +523,7 @@ fn numbers_of_the_header_are_read_whole_or_not_at_all() {
         ("12k", None),
         ("about 128", None),
     ] {
-        let mut header = Header::new();
+        let mut header = SwfHeader::new();
         header.push("MaxProcs", text);
         assert_eq!(header.max_procs(), number, "{text}");
         let unreadable = if number.is_none() { vec![("MaxProcs", text.to_string())] } else { Vec::new() };

@@ -1,12 +1,12 @@
 //! More load, on cases small enough to be done by hand.
 
-use drystone::log::transform::{Factor, scale_load};
-use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::log::transform::{LoadFactor, scale_load};
+use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 
 fn workload(submits: &[i64], provenance: Provenance) -> Workload {
     let jobs = submits.iter().map(|submit| Job::new(Time(*submit), 2, Span(100))).collect();
     let truth =
-        (1..).zip(submits).map(|(number, _)| Truth { run: Span(50), number, status: Status::Completed }).collect();
+        (1..).zip(submits).map(|(number, _)| Truth { run: Span(50), number, status: LogStatus::Completed }).collect();
     Workload::new(Machine::new(8), jobs, truth, provenance).expect("good jobs")
 }
 
@@ -16,7 +16,7 @@ fn settings(workload: &Workload) -> Vec<String> {
 
 #[test]
 fn more_load_brings_submits_together_exactly() {
-    let factor: Factor = "1.1".parse().expect("1.1");
+    let factor: LoadFactor = "1.1".parse().expect("1.1");
     let w = scale_load(workload(&[0, 11, 22, 33, 34], Provenance::default()), factor).expect("times in range");
     let submits: Vec<_> = w.jobs().iter().map(|j| j.submit.0).collect();
     assert_eq!(submits, [0, 10, 20, 30, 30]);

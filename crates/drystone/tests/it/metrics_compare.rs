@@ -1,7 +1,9 @@
 //! Comparisons with known answers.
 
 use crate::metrics_support::{Done, report};
-use drystone::metrics::{Change, CompareError, Config, Measure, Metric, Options, Report, Verdict, compare, payers};
+use drystone::metrics::{
+    CompareError, IntervalOptions, Measure, Metric, MetricChange, MetricVerdict, MetricsConfig, Report, compare, payers,
+};
 use drystone::model::Span;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -17,10 +19,10 @@ fn weekly(weeks: i64, per_week: i64, mut wait: impl FnMut(i64, i64) -> i64) -> R
             jobs.push(Done::new(jobs.len() as u32, submit, submit + wait(week, job), 100, 1));
         }
     }
-    report(8, &jobs, Config::light())
+    report(8, &jobs, MetricsConfig::light())
 }
 
-fn change(old: &Report, new: &Report, metric: Metric, options: Options) -> Change {
+fn change(old: &Report, new: &Report, metric: Metric, options: IntervalOptions) -> MetricChange {
     let comparison = compare(&[("old", old), ("new", new)], "old", &[metric], options).expect("the baseline is there");
     comparison.policies[0].changes[0]
 }
@@ -28,9 +30,9 @@ fn change(old: &Report, new: &Report, metric: Metric, options: Options) -> Chang
 #[test]
 fn identical_policies_are_not_told_apart() {
     let a = weekly(20, 10, |w, j| 100 + 37 * w % 11 + j);
-    let c = change(&a, &a, WAIT, Options::default());
+    let c = change(&a, &a, WAIT, IntervalOptions::default());
     assert_eq!((c.relative, c.interval), (Some(0.0), Some((0.0, 0.0))));
-    assert_eq!(c.verdict, Verdict::Same);
+    assert_eq!(c.verdict, MetricVerdict::Same);
 }
 
 #[test]
@@ -38,12 +40,12 @@ fn a_constant_factor_is_found_exactly() {
     let wait = |w: i64, j: i64| 100 + 37 * (w * w % 11) + j;
     let a = weekly(20, 10, wait);
     let halved = weekly(20, 10, |w, j| wait(w, j) / 2 * 2 / 2);
-    let c = change(&a, &halved, WAIT, Options::default());
+    let c = change(&a, &halved, WAIT, IntervalOptions::default());
     let (low, high) = c.interval.expect("20 weeks");
     // Halves are rounded down: a little less than half of at least 100.
     assert!(-0.505 < low && low <= high && high <= -0.5, "{low} {high}");
-    assert_eq!(c.verdict, Verdict::Better);
-    assert_eq!(change(&halved, &a, WAIT, Options::default()).verdict, Verdict::Worse);
+    assert_eq!(c.verdict, MetricVerdict::Better);
+    assert_eq!(change(&halved, &a, WAIT, IntervalOptions::default()).verdict, MetricVerdict::Worse);
 }
 
 #[test]
@@ -52,7 +54,7 @@ fn a_constant_shift_is_better_however_much_weeks_vary() {
     let wait = |w: i64| 10 + 10_000 * (w % 3) * (w % 7);
     let a = weekly(30, 5, |w, _| wait(w));
     let b = weekly(30, 5, |w, _| wait(w) - 5);
-    assert_eq!(change(&a, &b, WAIT, Options::default()).verdict, Verdict::Better);
+    assert_eq!(change(&a, &b, WAIT, IntervalOptions::default()).verdict, MetricVerdict::Better);
 }
 
 #[test]
@@ -60,8 +62,8 @@ fn one_odd_week_is_no_proof() {
     // Nothing but one week of thirty differs.
     let a = weekly(30, 5, |_, _| 100);
     let b = weekly(30, 5, |w, _| if w == 7 { 20 } else { 100 });
-    let c = change(&a, &b, WAIT, Options::default());
-    assert_eq!(c.verdict, Verdict::Unclear);
+    let c = change(&a, &b, WAIT, IntervalOptions::default());
+    assert_eq!(c.verdict, MetricVerdict::Unclear);
     assert!(c.relative < Some(0.0));
     let (low, high) = c.interval.expect("30 weeks");
     assert!(low < -0.04 && high > 0.0, "{low} {high}");
@@ -71,54 +73,54 @@ fn one_odd_week_is_no_proof() {
 #[test]
 fn the_same_is_not_unclear() {
     let a = weekly(30, 5, |w, j| 100 + w * j);
-    assert_eq!(change(&a, &a, WAIT, Options::default()).verdict, Verdict::Same);
+    assert_eq!(change(&a, &a, WAIT, IntervalOptions::default()).verdict, MetricVerdict::Same);
     // Two weeks have changed places.
     let b = weekly(30, 5, |w, j| 100 + j * if w < 2 { 1 - w } else { w });
-    let c = change(&a, &b, WAIT, Options::default());
-    assert_eq!((c.relative, c.verdict), (Some(0.0), Verdict::Unclear));
+    let c = change(&a, &b, WAIT, IntervalOptions::default());
+    assert_eq!((c.relative, c.verdict), (Some(0.0), MetricVerdict::Unclear));
 }
 
 #[test]
 fn few_weeks_give_no_interval_and_say_so() {
     let (a, b) = (weekly(3, 5, |_, _| 100), weekly(3, 5, |_, _| 50));
-    let c = change(&a, &b, WAIT, Options::default());
-    assert_eq!((c.relative, c.interval, c.verdict), (Some(-0.5), None, Verdict::TooFewWeeks));
+    let c = change(&a, &b, WAIT, IntervalOptions::default());
+    assert_eq!((c.relative, c.interval, c.verdict), (Some(-0.5), None, MetricVerdict::TooFewWeeks));
     let (a, b) = (weekly(4, 5, |_, _| 100), weekly(4, 5, |_, _| 50));
-    assert_eq!(change(&a, &b, WAIT, Options::default()).verdict, Verdict::Better);
+    assert_eq!(change(&a, &b, WAIT, IntervalOptions::default()).verdict, MetricVerdict::Better);
 }
 
 #[test]
 fn a_baseline_without_waits_has_no_ratio() {
     let none = weekly(10, 5, |_, _| 0);
     let some = weekly(10, 5, |_, _| 1);
-    let c = change(&none, &some, WAIT, Options::default());
-    assert_eq!((c.relative, c.interval, c.verdict), (None, None, Verdict::NoRatio));
-    let c = change(&none, &none, WAIT, Options::default());
-    assert_eq!((c.relative, c.verdict), (Some(0.0), Verdict::Same));
+    let c = change(&none, &some, WAIT, IntervalOptions::default());
+    assert_eq!((c.relative, c.interval, c.verdict), (None, None, MetricVerdict::NoRatio));
+    let c = change(&none, &none, WAIT, IntervalOptions::default());
+    assert_eq!((c.relative, c.verdict), (Some(0.0), MetricVerdict::Same));
     // A baseline that waits in one week only tells nothing of the other weeks.
     let rarely = weekly(10, 5, |w, _| i64::from(w == 0));
-    let c = change(&rarely, &some, WAIT, Options::default());
-    assert_eq!((c.interval, c.verdict), (None, Verdict::TooFewWeeks));
+    let c = change(&rarely, &some, WAIT, IntervalOptions::default());
+    assert_eq!((c.interval, c.verdict), (None, MetricVerdict::TooFewWeeks));
 }
 
 #[test]
 fn other_metrics_have_a_change_but_no_interval() {
     let (a, b) = (weekly(10, 5, |_, j| 10 * j), weekly(10, 5, |_, j| 5 * j));
-    let c = change(&a, &b, Metric::Max(Measure::Wait), Options::default());
+    let c = change(&a, &b, Metric::Max(Measure::Wait), IntervalOptions::default());
     assert_eq!((c.baseline, c.value, c.relative), (Some(40.0), Some(20.0), Some(-0.5)));
-    assert_eq!((c.interval, c.verdict), (None, Verdict::NotAMean));
-    assert_eq!(change(&a, &b, Metric::LossOfCapacity, Options::default()).value, None);
+    assert_eq!((c.interval, c.verdict), (None, MetricVerdict::NotAMean));
+    assert_eq!(change(&a, &b, Metric::LossOfCapacity, IntervalOptions::default()).value, None);
 }
 
 #[test]
 fn impossible_requests_are_refused() {
     let a = weekly(5, 1, |_, _| 1);
     let run = |reports: &[(&str, &Report)], baseline: &str, options| compare(reports, baseline, &[WAIT], options).err();
-    let default = Options::default();
+    let default = IntervalOptions::default();
     assert_eq!(run(&[("a", &a)], "b", default), Some(CompareError::NoBaseline("b".into())));
     assert_eq!(run(&[("a", &a), ("a", &a)], "a", default), Some(CompareError::SameName("a".into())));
     for confidence in [0.0, 1.0, f64::NAN] {
-        let options = Options { confidence };
+        let options = IntervalOptions { confidence };
         assert_eq!(run(&[("a", &a)], "a", options), Some(CompareError::BadOptions));
     }
     assert_eq!(run(&[("a", &a)], "a", default), None);
@@ -135,7 +137,7 @@ fn intervals_cover_the_truth_about_as_often_as_they_say() {
         let loads: Vec<f64> = (0..40).map(|_| rng.random_range(1e3..1e5)).collect();
         let a = weekly(40, 1, |w, _| loads[w as usize] as i64);
         let b = weekly(40, 1, |w, _| (loads[w as usize] * 0.9 * rng.random_range(0.6..1.4)) as i64);
-        let (low, high) = change(&a, &b, WAIT, Options::default()).interval.expect("40 weeks");
+        let (low, high) = change(&a, &b, WAIT, IntervalOptions::default()).interval.expect("40 weeks");
         covered += u32::from(low <= -0.1 && -0.1 <= high);
     }
     // 95 % of 400 is 380; three standard deviations below: 367. Noise without tails is not what the
@@ -155,7 +157,7 @@ fn those_who_pay_are_named() {
             jobs.push(Done::new(jobs.len() as u32, submit, submit + 60, 1_000, 1));
             jobs.push(Done::new(jobs.len() as u32, submit, submit + wide + 100 * week, 1_000, 100));
         }
-        report(128, &jobs, Config { classes: true, ..Config::light() })
+        report(128, &jobs, MetricsConfig { classes: true, ..MetricsConfig::light() })
     };
     let (old, new) = (weeks(600), weeks(4_200));
     let found = payers(&old, &new, 0.95);

@@ -6,7 +6,7 @@
 #![cfg(feature = "gzip")]
 
 use crate::metrics_support::{Done, report};
-use drystone::metrics::{Config, Report, Selection};
+use drystone::metrics::{JobSelection, MetricsConfig, Report};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ fn golden(policy: &str) -> Option<Report> {
         })
         .collect();
     jobs.sort_by_key(|job| (job.outcome.end, job.id));
-    Some(report(100, &jobs, Config { selection: Selection::Tsafrir, ..Config::default() }))
+    Some(report(100, &jobs, MetricsConfig { selection: JobSelection::Tsafrir, ..MetricsConfig::default() }))
 }
 
 #[test]

@@ -5,8 +5,8 @@ use drystone::metrics::measures::{
     accuracy, bounded_slowdown, bounded_slowdown_chiang, bounded_slowdown_kettimuthu, excessive_wait, response,
     slowdown, slowdown_ratio, wait,
 };
-use drystone::metrics::{Calendar, Config, Measure, Scheme, Selection, Threshold, Trimmed};
-use drystone::model::{Provenance, Span, Status, Time};
+use drystone::metrics::{Calendar, JobSelection, Measure, MetricsConfig, Scheme, Threshold, Trimmed};
+use drystone::model::{LogStatus, Provenance, Span, Time};
 
 #[test]
 fn measures_by_hand() {
@@ -180,11 +180,11 @@ fn words_are_read_as_they_are_written() {
         assert_eq!(measure.to_string().parse(), Ok(measure));
     }
     for selection in [
-        Selection::All,
-        Selection::Tsafrir,
-        Selection::Completed,
-        Selection::Submitted { from: Time(-5), until: Time(9) },
-        Selection::Window { warm_up: Span(1), cool_down: Span(0) },
+        JobSelection::All,
+        JobSelection::Tsafrir,
+        JobSelection::Completed,
+        JobSelection::Submitted { from: Time(-5), until: Time(9) },
+        JobSelection::Window { warm_up: Span(1), cool_down: Span(0) },
     ] {
         assert_eq!(selection.to_string().parse(), Ok(selection));
     }
@@ -192,15 +192,15 @@ fn words_are_read_as_they_are_written() {
         assert_eq!(threshold.to_string().parse(), Ok(threshold));
     }
     for wrong in ["", "window", "window(1)", "window(1,x)", "submitted(1,2", "submitted(2,2)", "(1,2)"] {
-        assert!(wrong.parse::<Selection>().is_err(), "{wrong}");
+        assert!(wrong.parse::<JobSelection>().is_err(), "{wrong}");
     }
     let error = "colour".parse::<Scheme>().expect_err("no such scheme").to_string();
     assert!(error.contains("'colour'") && error.contains("sixteen"), "{error}");
     assert!("-1".parse::<Threshold>().is_err());
 }
 
-fn select(jobs: &[Done], selection: Selection) -> (Trimmed, Vec<u32>) {
-    let config = Config { selection, keep_jobs: true, ..Config::light() };
+fn select(jobs: &[Done], selection: JobSelection) -> (Trimmed, Vec<u32>) {
+    let config = MetricsConfig { selection, keep_jobs: true, ..MetricsConfig::light() };
     let report = report(10, jobs, config);
     let rows = report.jobs.expect("rows were asked for");
     (report.trimmed, rows.iter().filter(|r| r.counted).map(|r| r.id.0).collect())
@@ -212,7 +212,7 @@ fn tsafrir_skips_a_hundredth_and_what_ends_after_the_last_arrival() {
     // submit is 249 s.
     let mut jobs: Vec<Done> = (0..250).map(|i| Done::new(i, i64::from(i), i64::from(i), 3, 1)).collect();
     jobs.swap(0, 7); // Job 7 is handled first, job 1 second.
-    let (trimmed, kept) = select(&jobs, Selection::Tsafrir);
+    let (trimmed, kept) = select(&jobs, JobSelection::Tsafrir);
     // Job 246 ends at 249, the last submit: kept. 247, 248 and 249 end later.
     let expected: Vec<u32> = (0..=246).filter(|i| ![1, 7].contains(i)).collect();
     assert_eq!(kept, expected);
@@ -223,22 +223,22 @@ fn tsafrir_skips_a_hundredth_and_what_ends_after_the_last_arrival() {
 #[test]
 fn tsafrir_skips_nothing_of_ninety_nine() {
     let jobs: Vec<Done> = (0..99).map(|i| Done::new(i, i64::from(i), i64::from(i), 0, 1)).collect();
-    assert_eq!(select(&jobs, Selection::Tsafrir).0.kept, 99);
+    assert_eq!(select(&jobs, JobSelection::Tsafrir).0.kept, 99);
 }
 
 #[test]
 fn windows_go_by_submit() {
     let jobs: Vec<Done> = (0..10).map(|i| Done::new(i, i64::from(i) * 10, 500, 5, 1)).collect();
-    let submitted = Selection::Submitted { from: Time(20), until: Time(50) };
+    let submitted = JobSelection::Submitted { from: Time(20), until: Time(50) };
     let (trimmed, kept) = select(&jobs, submitted);
     assert_eq!(kept, [2, 3, 4]);
     assert_eq!((trimmed.dropped_early, trimmed.dropped_late), (2, 5));
-    let window = Selection::Window { warm_up: Span(20), cool_down: Span(40) };
+    let window = JobSelection::Window { warm_up: Span(20), cool_down: Span(40) };
     assert_eq!(select(&jobs, window).1, [2, 3, 4, 5]);
     // Absurd borders keep nothing and break nothing.
-    let absurd = Selection::Submitted { from: Time::MAX, until: Time::MIN };
+    let absurd = JobSelection::Submitted { from: Time::MAX, until: Time::MIN };
     assert_eq!(select(&jobs, absurd).0.kept, 0);
-    let absurd = Selection::Window { warm_up: Span::MAX, cool_down: Span::MAX };
+    let absurd = JobSelection::Window { warm_up: Span::MAX, cool_down: Span::MAX };
     assert_eq!(select(&jobs, absurd).0.kept, 0);
 }
 
@@ -248,8 +248,8 @@ fn windows_go_by_submit() {
 fn the_period_of_submits_is_within_the_log() {
     let jobs: Vec<Done> = (0..10).map(|i| Done::new(i, i64::from(i) * 10, i64::from(i) * 10, 10, 1)).collect();
     let used = |from: i64, until: i64| {
-        let selection = Selection::Submitted { from: Time(from), until: Time(until) };
-        let machine = report(10, &jobs, Config { selection, ..Config::light() }).machine;
+        let selection = JobSelection::Submitted { from: Time(from), until: Time(until) };
+        let machine = report(10, &jobs, MetricsConfig { selection, ..MetricsConfig::light() }).machine;
         (machine.period_from.0, machine.period_until.0, machine.period_utilisation)
     };
     assert_eq!(used(-500, 9_999), (0, 90, Some(0.1)));
@@ -261,7 +261,7 @@ fn the_period_of_submits_is_within_the_log() {
 #[test]
 fn completed_goes_by_the_log() {
     let mut jobs: Vec<Done> = (0..3).map(|i| Done::new(i, 0, 0, 5, 1)).collect();
-    jobs[1].truth.status = Status::Failed;
-    let (trimmed, kept) = select(&jobs, Selection::Completed);
+    jobs[1].truth.status = LogStatus::Failed;
+    let (trimmed, kept) = select(&jobs, JobSelection::Completed);
     assert_eq!((kept, trimmed.dropped_status), (vec![0, 2], 1));
 }

@@ -3,7 +3,7 @@
 use crate::metrics_support::{Done, close, collector, report};
 use drystone::engine::{Levels, Observer};
 use drystone::metrics::{
-    Categorised, Config, Measure, QueueStats, RatioError, Report, Scheme, Selection, Threshold, overtaken,
+    Categorised, JobSelection, Measure, MetricsConfig, QueueStats, RatioError, Report, Scheme, Threshold, overtaken,
     slowdown_ratios, weekly,
 };
 use drystone::model::{JobId, Span, Time};
@@ -19,8 +19,8 @@ fn four_jobs() -> Vec<Done> {
     ]
 }
 
-fn everything() -> Config {
-    Config { excessive: vec![Span(59), Span(60)], keep_jobs: true, ..Config::full() }
+fn everything() -> MetricsConfig {
+    MetricsConfig { excessive: vec![Span(59), Span(60)], keep_jobs: true, ..MetricsConfig::full() }
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn measures_by_hand() {
 fn few_measures_are_those_of_all() {
     let asked = [Measure::BoundedSlowdown, Measure::Wait];
     let of = |measures: &[Measure], weeks| {
-        report(4, &four_jobs(), Config { measures: measures.to_vec(), weeks, ..Config::light() })
+        report(4, &four_jobs(), MetricsConfig { measures: measures.to_vec(), weeks, ..MetricsConfig::light() })
     };
     let (all, few) = (of(&Measure::ALL, false), of(&asked, false));
     for measure in Measure::ALL {
@@ -88,7 +88,7 @@ fn parts_that_are_simulated_apart_have_the_machine_to_themselves() {
         [Done::new(0, 50, 50, 40, 1), Done::new(1, 110, 110, 0, 1)],
     );
     let all: Vec<Done> = first.iter().chain(&second).cloned().collect();
-    let mut collector = collector(4, &all, Config::light());
+    let mut collector = collector(4, &all, MetricsConfig::light());
     collector.begin_part(2, (Time(0), Time(40)));
     first.iter().for_each(|job| collector.ended(&job.ended()));
     collector.begin_part(2, (Time(50), Time(110)));
@@ -116,8 +116,8 @@ fn parts_are_trimmed_one_by_one() {
     };
     let (first, second) = (part(0), part(100));
     let all: Vec<Done> = first.iter().chain(&second).cloned().collect();
-    for selection in [Selection::Tsafrir, Selection::Window { warm_up: Span(1), cool_down: Span(1) }] {
-        let mut collector = collector(4, &all, Config { selection, ..Config::light() });
+    for selection in [JobSelection::Tsafrir, JobSelection::Window { warm_up: Span(1), cool_down: Span(1) }] {
+        let mut collector = collector(4, &all, MetricsConfig { selection, ..MetricsConfig::light() });
         for jobs in [&first, &second] {
             let submits = (jobs[0].job.submit, jobs[99].job.submit);
             collector.begin_part(100, submits);
@@ -128,7 +128,7 @@ fn parts_are_trimmed_one_by_one() {
         assert_eq!((t.seen, t.kept, t.dropped_early, t.dropped_late), (200, 196, 2, 2), "{selection}");
         // The periods are 99 s each after the first termination, or 97 s between the borders of the
         // window.
-        let period = if selection == Selection::Tsafrir { (0, 100_099) } else { (1, 100_098) };
+        let period = if selection == JobSelection::Tsafrir { (0, 100_099) } else { (1, 100_098) };
         assert_eq!((report.machine.period_from.0, report.machine.period_until.0), period);
         assert_eq!(report.machine.period_utilisation, Some(0.0));
     }
@@ -142,7 +142,7 @@ fn work_of_suspended_jobs_is_spread_over_the_period() {
     suspended.outcome.end = Time(100);
     suspended.outcome.suspensions = 3;
     let last = Done::new(1, 40, 100, 0, 1);
-    let report = report(4, &[suspended, last], Config::light());
+    let report = report(4, &[suspended, last], MetricsConfig::light());
     assert!(close(report.machine.period_utilisation.unwrap_or(0.0), 20.0 / 160.0));
     let s = report.suspensions;
     assert_eq!((s.total, s.jobs, s.mean, s.max), (3, 1, Some(1.5), 3));
@@ -214,7 +214,7 @@ fn fairness_by_hand() {
 
 #[test]
 fn categories_partition_the_jobs() {
-    let config = Config { categories: Scheme::ALL.to_vec(), ..everything() };
+    let config = MetricsConfig { categories: Scheme::ALL.to_vec(), ..everything() };
     let report = report(4, &four_jobs(), config);
     assert_eq!(report.categories.len(), Scheme::ALL.len());
     for Categorised { scheme, categories } in &report.categories {
@@ -238,7 +238,7 @@ fn weeks_go_by_submit() {
         Done::new(2, 1_000 + week, 1_000 + week, 0, 1),
         Done::new(1, 999 + week, 1_029 + week, 10, 1),
     ];
-    let weeks = report(4, &jobs, Config::light()).weeks;
+    let weeks = report(4, &jobs, MetricsConfig::light()).weeks;
     let of = |i: usize| (weeks[i].week, weeks[i].jobs, weeks[i].sums[0]);
     assert_eq!((weeks.len(), of(0), of(1)), (2, (0, 2, 40.0), (1, 1, 0.0)));
     assert_eq!(weeks[1].sum(Measure::Slowdown), (0.0, 0));
@@ -247,7 +247,7 @@ fn weeks_go_by_submit() {
 
 #[test]
 fn rows_are_in_order_of_arrival_and_tell_what_counts() {
-    let config = Config { selection: Selection::Tsafrir, keep_jobs: true, ..Config::light() };
+    let config = MetricsConfig { selection: JobSelection::Tsafrir, keep_jobs: true, ..MetricsConfig::light() };
     let report = report(4, &four_jobs(), config);
     let rows = report.jobs.expect("asked for");
     let seen: Vec<(u32, bool)> = rows.iter().map(|r| (r.id.0, r.counted)).collect();
@@ -263,7 +263,7 @@ fn rows_are_in_order_of_arrival_and_tell_what_counts() {
 #[test]
 fn the_queue_by_hand() {
     let jobs = [Done::new(0, 0, 0, 1, 1), Done::new(1, 30, 30, 1, 1)];
-    let mut collector = collector(10, &jobs, Config::light());
+    let mut collector = collector(10, &jobs, MetricsConfig::light());
     // 0–10: 2 free, no job waits. 10–20: 2 free, 3 jobs want 12. 20–30: 4 free, one wants 1. 30–50:
     // all free.
     collector.instant(Time(0), 2, 0, 0);
@@ -293,7 +293,7 @@ fn the_queue_by_hand() {
 fn between_the_steps_of_an_instant_nobody_waits() {
     let jobs = [Done::new(0, 0, 0, 1, 1), Done::new(1, 5, 5, 1, 1)];
     let most = |instants: &[(i64, u64)]| {
-        let mut collector = collector(10, &jobs, Config::light());
+        let mut collector = collector(10, &jobs, MetricsConfig::light());
         instants.iter().for_each(|&(now, waiting)| collector.instant(Time(now), 10, waiting, waiting));
         let queue = collector.finish().queue.expect("instants were reported");
         let of = |stats: &QueueStats| (stats.max_waiting_jobs, stats.max_waiting_procs);
@@ -308,7 +308,7 @@ fn between_the_steps_of_an_instant_nobody_waits() {
 
 #[test]
 fn the_engine_tells_the_backlog() {
-    let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], Config::light());
+    let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], MetricsConfig::light());
     for (now, free) in [(0, 4), (10, 10)] {
         let levels = Levels::new(free, 1).with_waiting(2, 12);
         Observer::settled(&mut collector, Time(now), levels);
@@ -323,7 +323,7 @@ fn the_engine_tells_the_backlog() {
 /// A job that is here and does not run waits, be it to start or to resume.
 #[test]
 fn suspended_jobs_are_in_the_queue() {
-    let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], Config::light());
+    let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], MetricsConfig::light());
     for (now, free) in [(0, 4), (10, 10)] {
         let levels = Levels::new(free, 1).with_waiting(1, 1).with_suspended(2, 2);
         Observer::settled(&mut collector, Time(now), levels);
@@ -344,7 +344,7 @@ fn a_suspended_job_uses_nothing() {
     let used = |overhead: i64| {
         let mut jobs = jobs.clone();
         jobs[0].outcome.ran -= Span(overhead);
-        let mut collector = collector(2, &jobs, Config::light());
+        let mut collector = collector(2, &jobs, MetricsConfig::light());
         collector.suspended(Time(10), JobId(0));
         collector.resumed(Time(90), JobId(0));
         jobs.iter().for_each(|job| collector.ended(&job.ended()));
@@ -406,7 +406,7 @@ fn slowdown_ratios_by_hand() {
         // Run times 100 (short), 101 (medium), 0 (left out), 100 (short).
         let runs = [100, 101, 0, 100];
         let jobs: Vec<Done> = (0..4).map(|i| Done::new(i as u32, 0, waits[i], runs[i], 1)).collect();
-        let config = Config { keep_jobs: true, ..Config::light() };
+        let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
         report(4, &jobs, config).jobs.expect("asked for")
     };
     let single = rows([300, 101, 7, 100]); // Slowdowns 4, 2, –, 2.
@@ -441,7 +441,7 @@ proptest! {
         let mut jobs = jobs;
         jobs.sort_by_key(|j| j.0);
         let jobs: Vec<Done> = jobs.iter().zip(0..).map(|(j, i)| Done::new(i, j.0, j.0 + j.1, 1, 1)).collect();
-        let config = Config { keep_jobs: true, ..Config::light() };
+        let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
         let rows = report(4, &jobs, config).jobs.expect("asked for");
         let late = rows.iter().filter(|a| rows.iter().any(|b| b.submit > a.submit && b.start < a.start)).count();
         prop_assert_eq!(overtaken(&rows), Some(late as f64 / rows.len() as f64));
@@ -454,7 +454,7 @@ proptest! {
 fn weeks_without_number_are_not_told_one_by_one() {
     let far = 1_000_000_000_000;
     let jobs = [Done::new(0, 0, 0, 10, 1), Done::new(1, far, far + 40, 10, 1)];
-    let config = Config { keep_jobs: true, ..Config::light() };
+    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
     let rows = report(4, &jobs, config).jobs.expect("asked for");
     let weeks = weekly(&rows);
     let told: Vec<(i64, u64)> =

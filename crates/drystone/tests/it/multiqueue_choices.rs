@@ -3,7 +3,7 @@
 //! others.
 
 use crate::common::{owned, spec, starts, workload};
-use drystone::engine::{Observer, Replay, Session, Simulation};
+use drystone::engine::{Observer, Session, Simulation, WorkloadReplay};
 use drystone::model::{Job, JobId, Machine, Procs, Span, Time, Workload};
 use drystone::policy::{Action, Gauge};
 
@@ -26,7 +26,7 @@ impl Observer for Told {
 
 fn told(workload: &Workload, withdrawn: &[(Time, JobId)], policy: &str) -> Told {
     let mut told = Told::default();
-    let source = Replay::with_cancellations(workload, withdrawn);
+    let source = WorkloadReplay::with_cancellations(workload, withdrawn);
     Simulation::new(workload.machine(), spec(policy).scheduler(), source).run(&mut told).expect(policy);
     told
 }

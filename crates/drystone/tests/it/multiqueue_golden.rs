@@ -2,11 +2,11 @@
 //! of them.
 
 use crate::common::{KTH, assert_equals_golden, log};
-use drystone::log::clean::Study;
+use drystone::log::clean::CleaningStudy;
 
 #[test]
 fn kth_is_met_job_by_job() {
-    let Some(kth) = log(KTH, Study::Lawson2002, None) else { return };
+    let Some(kth) = log(KTH, CleaningStudy::Lawson2002, None) else { return };
     for (file, policy) in [
         ("kth-single", "easy@lawson2002"),
         ("kth-mq", "multiqueue@lawson2002"),

@@ -4,10 +4,12 @@
 //! `cargo test -p drystone --test it multiqueue_paper -- --nocapture` prints the table.
 
 use crate::common::{CTC, KTH, SP2, log, spec};
-use drystone::engine::{Replay, Simulation};
-use drystone::log::clean::Study;
-use drystone::metrics::{BATCH, Collector, Config, JobRow, PromiseAudit, Scope, SlowdownRatios, slowdown_ratios};
-use drystone::model::{Ended, Procs, Workload};
+use drystone::engine::{Simulation, WorkloadReplay};
+use drystone::log::clean::CleaningStudy;
+use drystone::metrics::{
+    BATCH, Collector, JobRow, MetricsConfig, PromiseAudit, Scope, SlowdownRatios, slowdown_ratios,
+};
+use drystone::model::{EndedJob, Procs, Workload};
 
 const PARAGON: &str = "SDSC-Par-1996-3.1-cln";
 
@@ -17,16 +19,16 @@ const LOGS: [(&str, Procs); 4] = [(KTH, 100), (CTC, 512), (SP2, 128), (PARAGON, 
 struct Rows(Collector);
 
 impl drystone::engine::Observer for Rows {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.0.ended(ended);
     }
 }
 
 /// Returns the outcome of every job, and the number that started after their promise.
 fn run(workload: &Workload, policy: &str) -> (Vec<JobRow>, u64) {
-    let config = Config { keep_jobs: true, ..Config::light() };
+    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
     let mut observer = (Rows(Collector::new(Scope::of(workload), config)), PromiseAudit::default());
-    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(workload));
+    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut observer).unwrap_or_else(|e| panic!("{policy}: {e}"));
     (observer.0.0.finish().jobs.expect("kept"), observer.1.kept().broken)
 }
@@ -109,7 +111,7 @@ fn noted(ours: f64, noted: f64) -> bool {
 fn ratios_are_those_of_an_independent_implementation() {
     let mut wrong = Vec::new();
     for (i, (name, procs)) in LOGS.into_iter().enumerate() {
-        let Some(workload) = log(name, Study::Lawson2002, Some(procs)) else { return };
+        let Some(workload) = log(name, CleaningStudy::Lawson2002, Some(procs)) else { return };
         let (single, _) = run(&workload, "easy@lawson2002");
         for (policy, found) in FOUND {
             let (rows, late) = run(&workload, policy);
@@ -141,7 +143,7 @@ fn line(r: &SlowdownRatios) -> String {
 #[test]
 fn signs_are_those_of_the_paper() {
     for (name, procs) in LOGS {
-        let Some(workload) = log(name, Study::Lawson2002, Some(procs)) else { return };
+        let Some(workload) = log(name, CleaningStudy::Lawson2002, Some(procs)) else { return };
         let (single, _) = run(&workload, "easy@lawson2002");
         let (rows, late) = run(&workload, "multiqueue@lawson2002");
         let r = slowdown_ratios(&single, &rows, BATCH).expect("the same jobs");

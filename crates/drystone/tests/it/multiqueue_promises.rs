@@ -2,10 +2,10 @@
 //! machine, no job starves, whatever the predictions.
 
 use crate::common::{spec, starts, workload};
-use drystone::engine::{Levels, Observer, Replay, Simulation};
+use drystone::engine::{Levels, Observer, Simulation, WorkloadReplay};
 use drystone::metrics::PromiseAudit;
-use drystone::model::{Ended, JobId, Procs, Span, Time, Workload};
-use drystone::policy::{Gauge, Why};
+use drystone::model::{EndedJob, JobId, Procs, Span, Time, Workload};
+use drystone::policy::{Gauge, StartReason};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,12 +68,12 @@ impl Observer for Watch {
         self.promised.entry(id).or_default().push(start);
     }
 
-    fn started(&mut self, now: Time, id: JobId, _: Why) {
+    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
         self.started.insert(id, now);
         self.waiting.remove(&id);
     }
 
-    fn ended(&mut self, _: &Ended<'_>) {}
+    fn ended(&mut self, _: &EndedJob<'_>) {}
 
     fn settled(&mut self, now: Time, _: Levels) {
         let sum: i64 = self.partitions.values().sum();
@@ -91,7 +91,7 @@ fn watch(workload: &Workload, policy: &str) -> Watch {
 }
 
 fn observe(workload: &Workload, policy: &str, observer: &mut impl Observer) {
-    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(workload));
+    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(workload));
     simulation.run(observer).unwrap_or_else(|e| panic!("{policy}: {e}"));
 }
 
@@ -148,13 +148,13 @@ impl Observer for Overlooked<'_> {
         self.promised.insert(id, start);
     }
 
-    fn started(&mut self, now: Time, id: JobId, _: Why) {
+    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
         self.waiting.remove(&id);
         self.promised.remove(&id);
         self.running.insert(id, now);
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.running.remove(&ended.id);
     }
 
@@ -267,7 +267,7 @@ proptest! {
         withdrawn.sort();
         for choice in EVERY {
             let policy = spec(&format!("multiqueue({choice})"));
-            let source = || Replay::with_cancellations(&workload, &withdrawn);
+            let source = || WorkloadReplay::with_cancellations(&workload, &withdrawn);
             let whole = {
                 let mut schedule = drystone::engine::Schedule::default();
                 Simulation::new(workload.machine(), policy.scheduler(), source()).run(&mut schedule).expect(choice);

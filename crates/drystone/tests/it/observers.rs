@@ -3,11 +3,12 @@
 
 use crate::common::{Outcomes, spec, workload};
 use drystone::engine::{
-    Levels, Note, Notes, Observer, Platform, Replay, Schedule, Scheduler, Segments, Simulation, SimulationError,
+    GaugeNote, Levels, Notes, Observer, Platform, Schedule, Scheduler, Segments, Simulation, SimulationError,
+    WorkloadReplay,
 };
-use drystone::model::{Ended, JobId, Outcome, ProcSet, Span, Time, Workload};
+use drystone::model::{EndedJob, JobId, JobOutcome, ProcSet, Span, Time, Workload};
 use drystone::parts::predict::Forecast;
-use drystone::policy::{Action, Actions, Event, Gauge, Moved, Pass, Policy, View, Why};
+use drystone::policy::{Action, Actions, Gauge, Moved, PassRule, Policy, PolicyEvent, StartReason, View};
 use serde::{Deserialize, Serialize};
 
 /// A policy that follows a script at its decisions.
@@ -27,7 +28,7 @@ impl Policy for Script {
         "script"
     }
 
-    fn observe(&mut self, _: Event, _: &View<'_>) {}
+    fn observe(&mut self, _: PolicyEvent, _: &View<'_>) {}
 
     fn decide(&mut self, _: &View<'_>, actions: &mut Actions) {
         if self.0.is_empty() {
@@ -36,7 +37,9 @@ impl Policy for Script {
         for step in self.0.remove(0) {
             match step {
                 Do::Act(action) => actions.push(action),
-                Do::StartOn(id, from, to) => actions.start_on(JobId(id), Why::Planned, ProcSet::range(from..to)),
+                Do::StartOn(id, from, to) => {
+                    actions.start_on(JobId(id), StartReason::Planned, ProcSet::range(from..to))
+                }
                 Do::ResumeOn(id, from, to) => actions.resume_on(JobId(id), ProcSet::range(from..to)),
                 Do::Explain(moved) => actions.explain(moved),
             }
@@ -53,14 +56,14 @@ impl Policy for Usher {
         "usher"
     }
 
-    fn observe(&mut self, event: Event, _: &View<'_>) {
-        if let Event::Arrived(id) = event {
+    fn observe(&mut self, event: PolicyEvent, _: &View<'_>) {
+        if let PolicyEvent::Arrived(id) = event {
             self.0.push(id);
         }
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.0.drain(..).for_each(|id| actions.start(id, Why::Head));
+        self.0.drain(..).for_each(|id| actions.start(id, StartReason::Head));
         actions.push(Action::Note { gauge: Gauge::Delay, value: i64::from(view.oldest().0) });
     }
 }
@@ -79,7 +82,7 @@ impl Observer for Diary {
     fn arrived(&mut self, now: Time, id: JobId) {
         self.write(now, format!("{id} arrives"));
     }
-    fn started(&mut self, now: Time, id: JobId, why: Why) {
+    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
         self.write(now, format!("{id} starts, {why:?}"));
     }
     fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
@@ -103,7 +106,7 @@ impl Observer for Diary {
     fn cancelled(&mut self, now: Time, id: JobId) {
         self.write(now, format!("{id} is withdrawn"));
     }
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.write(ended.outcome.end, format!("{} ends, {} s", ended.id, ended.outcome.ran));
     }
     fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
@@ -165,14 +168,14 @@ fn watch(observer: &mut impl Observer) {
             note(7),
         ],
         // Explanations come when everything is done.
-        vec![Do::Explain(moved), Do::Act(Action::Suspend(JobId(0))), start(1, Why::Planned)],
+        vec![Do::Explain(moved), Do::Act(Action::Suspend(JobId(0))), start(1, StartReason::Planned)],
         vec![Do::Act(Action::Repredict { job: JobId(1), prediction: Span(60) })],
         vec![Do::ResumeOn(0, 1, 4), note(3)],
-        vec![start(3, Why::Head)],
+        vec![start(3, StartReason::Head)],
     ]);
-    let scheduler = Scheduler { policy: Box::new(script), forecast: Forecast::default(), pass: Pass::Instant };
+    let scheduler = Scheduler { policy: Box::new(script), forecast: Forecast::default(), pass: PassRule::Instant };
     let withdrawn = [(Time(7), JobId(2))];
-    let source = Replay::with_cancellations(&w, &withdrawn);
+    let source = WorkloadReplay::with_cancellations(&w, &withdrawn);
     Simulation::new(w.machine(), scheduler, source).run(observer).expect("sound");
 }
 
@@ -199,7 +202,7 @@ fn everything_is_told_in_order() {
 fn notes_are_kept_and_written() {
     let mut notes = Notes::default();
     watch(&mut notes);
-    let note = |at, value| Note { at: Time(at), gauge: Gauge::Delay, value };
+    let note = |at, value| GaugeNote { at: Time(at), gauge: Gauge::Delay, value };
     assert_eq!(notes.list, [note(0, 7), note(55, 3)]);
     assert_eq!((notes.last(Gauge::Delay), notes.last(Gauge::Queues)), (Some(3), None));
     let mut csv = Vec::new();
@@ -223,16 +226,16 @@ fn segments_are_kept_and_written() {
 #[test]
 fn a_suspended_job_that_is_withdrawn_has_no_segments() {
     let mut segments = Segments::default();
-    segments.started(Time(0), JobId(0), Why::Head);
+    segments.started(Time(0), JobId(0), StartReason::Head);
     segments.suspended(Time(10), JobId(0));
     assert_ne!(segments, Segments::default());
     segments.cancelled(Time(15), JobId(0));
     assert_eq!(segments, Segments::default());
 }
 
-fn outcomes(w: &Workload, policy: &str) -> Vec<Outcome> {
+fn outcomes(w: &Workload, policy: &str) -> Vec<JobOutcome> {
     let mut seen = Outcomes::default();
-    Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(w)).run(&mut seen).expect("runs");
+    Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(w)).run(&mut seen).expect("runs");
     seen.0.into_iter().map(|o| o.expect("every job ends")).collect()
 }
 
@@ -308,7 +311,7 @@ fn memory_of_the_log_by_hand() {
     let platform = Platform::from_toml(text).expect("a platform");
     for (w, overhead) in [(&w, 3), (&plain, 50)] {
         let mut seen = Outcomes::default();
-        let mut simulation = Simulation::new(w.machine(), spec("ss").scheduler(), Replay::new(w)).on(&platform);
+        let mut simulation = Simulation::new(w.machine(), spec("ss").scheduler(), WorkloadReplay::new(w)).on(&platform);
         simulation.run(&mut seen).expect("runs");
         let first = seen.0[0].as_ref().expect("ended");
         assert_eq!((first.end.0, first.overhead.0, first.ran.0), (6_060 + overhead, overhead, 6_000));
@@ -318,8 +321,8 @@ fn memory_of_the_log_by_hand() {
 /// A source that goes back in time is refused.
 #[test]
 fn arrivals_out_of_order_are_refused() {
-    struct Backwards<'a>(Replay<'a>, u32);
-    impl drystone::engine::Source for Backwards<'_> {
+    struct Backwards<'a>(WorkloadReplay<'a>, u32);
+    impl drystone::engine::EventSource for Backwards<'_> {
         fn peek(&self) -> Option<Time> {
             // The second arrival claims to be before the first.
             self.0.peek().map(|t| if self.1 == 1 { Time(t.0 - 10) } else { t })
@@ -336,7 +339,7 @@ fn arrivals_out_of_order_are_refused() {
         }
     }
     let w = workload(2, &[(5, 1, 10, 10), (6, 1, 10, 10)]);
-    let mut simulation = Simulation::new(w.machine(), spec("easy").scheduler(), Backwards(Replay::new(&w), 0));
+    let mut simulation = Simulation::new(w.machine(), spec("easy").scheduler(), Backwards(WorkloadReplay::new(&w), 0));
     let error = simulation.run(&mut Schedule::default()).expect_err("refused");
     assert!(matches!(error, SimulationError::Disorder { now: Time(5), next: Time(-4) }), "{error}");
 }
@@ -356,7 +359,7 @@ fn conservative_announces_what_has_changed() {
     }
     let w = workload(2, &[(0, 2, 100, 10), (1, 2, 10, 10), (2, 1, 10, 10), (3, 2, 5, 5)]);
     let mut seen = Announced::default();
-    let mut simulation = Simulation::new(w.machine(), spec("conservative").scheduler(), Replay::new(&w));
+    let mut simulation = Simulation::new(w.machine(), spec("conservative").scheduler(), WorkloadReplay::new(&w));
     simulation.run(&mut seen).expect("runs");
     let promised = [(1, 1, 100), (2, 2, 110), (3, 3, 120), (10, 1, 10), (10, 2, 20), (10, 3, 30)];
     assert_eq!(seen.0, promised);
@@ -377,8 +380,8 @@ fn the_oldest_job_is_the_first_that_is_not_done() {
     }
     let w = workload(4, &[(0, 1, 100, 100), (1, 1, 10, 10), (20, 1, 10, 10), (150, 1, 10, 10), (155, 1, 10, 10)]);
     let scheduler =
-        Scheduler { policy: Box::new(Usher::default()), forecast: Forecast::default(), pass: Pass::Instant };
+        Scheduler { policy: Box::new(Usher::default()), forecast: Forecast::default(), pass: PassRule::Instant };
     let mut seen = Oldest::default();
-    Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut seen).expect("runs");
+    Simulation::new(w.machine(), scheduler, WorkloadReplay::new(&w)).run(&mut seen).expect("runs");
     assert_eq!(seen.0, [(0, 0), (1, 0), (20, 0), (150, 3), (155, 3)]);
 }

@@ -1,10 +1,10 @@
 //! A simulation that stops at each pass, and decisions from outside.
 
 use crate::common::{spec, workload};
-use drystone::engine::{Notes, Observer, Replay, Schedule, Scheduler, Simulation, SimulationError};
+use drystone::engine::{Notes, Observer, Schedule, Scheduler, Simulation, SimulationError, WorkloadReplay};
 use drystone::generate::{Params, generate};
-use drystone::model::{Ended, JobId, Time, Workload};
-use drystone::policy::{Action, Actions, Outside, View, Why};
+use drystone::model::{EndedJob, JobId, Time, Workload};
+use drystone::policy::{Action, Actions, Outside, StartReason, View};
 
 fn generated() -> Workload {
     generate(&Params { seed: 5, ..Params::new(64, 400) }).expect("sound parameters")
@@ -15,13 +15,13 @@ fn generated() -> Workload {
 struct Told(Vec<(Time, &'static str, u32, i64)>);
 
 impl Observer for Told {
-    fn started(&mut self, now: Time, id: JobId, why: Why) {
+    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
         self.0.push((now, "started", id.0, why as i64));
     }
     fn reserved(&mut self, now: Time, id: JobId, start: Time, _latest: Time) {
         self.0.push((now, "reserved", id.0, start.0));
     }
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.0.push((ended.outcome.end, "ended", ended.id.0, i64::from(ended.outcome.corrections)));
     }
     fn settled(&mut self, now: Time, levels: drystone::engine::Levels) {
@@ -37,7 +37,7 @@ fn stopping_at_each_pass_changes_nothing() {
     for policy in
         ["easy", "easy++", "easy@tsafrir2007", "conservative", "easy(pass=pyss)", "ss", "multiqueue(delay=300)"]
     {
-        let new = || Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(&workload));
+        let new = || Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(&workload));
         let (mut whole, mut stopped) = (Told::default(), Told::default());
         new().run(&mut whole).expect("sound");
         let mut simulation = new();
@@ -57,7 +57,7 @@ fn stopping_at_each_pass_changes_nothing() {
 fn first(view: &View<'_>) -> Option<Actions> {
     let id = view.waiting().next().filter(|&id| view.job(id).procs <= view.free())?;
     let mut actions = Actions::default();
-    actions.start(id, Why::Head);
+    actions.start(id, StartReason::Head);
     Some(actions)
 }
 
@@ -67,11 +67,11 @@ fn first(view: &View<'_>) -> Option<Actions> {
 fn decisions_from_outside_are_as_good() {
     let workload = generated();
     let mut expected = Schedule::default();
-    Simulation::new(workload.machine(), spec("fcfs").scheduler(), Replay::new(&workload))
+    Simulation::new(workload.machine(), spec("fcfs").scheduler(), WorkloadReplay::new(&workload))
         .run(&mut expected)
         .expect("sound");
     let scheduler = Scheduler::new(Box::new(Outside));
-    let mut simulation = Simulation::new(workload.machine(), scheduler, Replay::new(&workload));
+    let mut simulation = Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(&workload));
     let mut schedule = Schedule::default();
     while simulation.next_pass(&mut schedule).expect("sound") {
         while let Some(actions) = first(&simulation.session().view()) {
@@ -87,9 +87,9 @@ fn it_is_saved_at_a_pass_as_well() {
     let workload = generated();
     let new = || {
         let scheduler = Scheduler::new(Box::new(Outside));
-        Simulation::new(workload.machine(), scheduler, Replay::new(&workload))
+        Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(&workload))
     };
-    let decide = |simulation: &mut Simulation<Replay<'_>>, told: &mut Told, most: usize| {
+    let decide = |simulation: &mut Simulation<WorkloadReplay<'_>>, told: &mut Told, most: usize| {
         for _ in 0..most {
             let Some(actions) = first(&simulation.session().view()) else { break };
             simulation.apply(&actions, told).expect("possible");
@@ -125,10 +125,10 @@ fn it_is_saved_at_a_pass_as_well() {
 #[test]
 fn what_is_impossible_outside_is_refused() {
     let workload = workload(4, &[(0, 3, 100, 100), (0, 2, 100, 100)]);
-    let new = || Simulation::new(workload.machine(), Scheduler::new(Box::new(Outside)), Replay::new(&workload));
+    let new = || Simulation::new(workload.machine(), Scheduler::new(Box::new(Outside)), WorkloadReplay::new(&workload));
     let mut both = Actions::default();
-    both.start(JobId(0), Why::Head);
-    both.start(JobId(1), Why::Head);
+    both.start(JobId(0), StartReason::Head);
+    both.start(JobId(1), StartReason::Head);
     let mut simulation = new();
     let early = simulation.apply(&both, &mut ()).expect_err("no pass");
     assert!(matches!(early, SimulationError::NoPass), "{early}");
@@ -145,14 +145,15 @@ fn what_is_impossible_outside_is_refused() {
 #[test]
 fn a_pass_can_be_asked_for() {
     let workload = workload(4, &[(0, 3, 100, 100)]);
-    let mut simulation = Simulation::new(workload.machine(), Scheduler::new(Box::new(Outside)), Replay::new(&workload));
+    let mut simulation =
+        Simulation::new(workload.machine(), Scheduler::new(Box::new(Outside)), WorkloadReplay::new(&workload));
     let mut schedule = Schedule::default();
     assert!(simulation.next_pass(&mut schedule).expect("sound"));
     simulation.wake_at(Time(37));
     assert!(simulation.next_pass(&mut schedule).expect("sound"));
     assert_eq!(simulation.now(), Time(37));
     let mut start = Actions::default();
-    start.start(JobId(0), Why::Planned);
+    start.start(JobId(0), StartReason::Planned);
     start.push(Action::Note { gauge: drystone::policy::Gauge::Nodes, value: 7 });
     let mut both = (schedule, Notes::default());
     simulation.apply(&start, &mut both).expect("possible");

@@ -3,25 +3,26 @@
 
 use drystone::model::{JobId, Procs, Span, Time};
 use drystone::parts::{
-    Extra, Fit, Order, Place, Profile, Running, RunningSet, Shadow, Stairs, WaitQueue, Waiting, more_expanded,
+    BackfillFit, ExtraRule, FitStairs, Order, Profile, QueuePlace, RunningJob, RunningSet, Shadow, WaitQueue,
+    WaitingJob, more_expanded,
 };
 use proptest::prelude::*;
 
 /// The shadow time by a walk over all ends.
-fn shadow(jobs: &[Running], missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
+fn shadow(jobs: &[RunningJob], missing: Procs, extra: ExtraRule, floor: Time) -> Option<Shadow> {
     let mut sum = 0;
     let last = jobs.iter().position(|job| {
         sum += job.procs;
         sum >= missing
     })?;
     let time = jobs[last].end.max(floor);
-    if extra == Extra::All {
+    if extra == ExtraRule::All {
         sum += jobs[last + 1..].iter().filter(|j| j.end <= time).map(|j| j.procs).sum::<Procs>();
     }
     Some(Shadow { time, extra: sum - missing })
 }
 
-fn agrees(set: &RunningSet, jobs: &mut [Running], missing: Procs, time: i64) -> Result<(), TestCaseError> {
+fn agrees(set: &RunningSet, jobs: &mut [RunningJob], missing: Procs, time: i64) -> Result<(), TestCaseError> {
     jobs.sort_by_key(|j| (j.end, j.id));
     prop_assert_eq!((set.len(), set.is_empty()), (jobs.len(), jobs.is_empty()));
     prop_assert_eq!(set.first(), jobs.first().copied());
@@ -30,7 +31,7 @@ fn agrees(set: &RunningSet, jobs: &mut [Running], missing: Procs, time: i64) -> 
     prop_assert_eq!(set.procs(), all);
     prop_assert_eq!(set.ending_by(Time(time)), jobs.iter().filter(|j| j.end.0 <= time).map(|j| j.procs).sum::<u32>());
     for missing in [1, missing, all / 2, all, all + 1] {
-        for extra in [Extra::All, Extra::First] {
+        for extra in [ExtraRule::All, ExtraRule::First] {
             for floor in [Time::MIN, Time(time)] {
                 prop_assert_eq!(set.shadow(missing, extra, floor), shadow(jobs, missing, extra, floor));
             }
@@ -52,9 +53,9 @@ proptest! {
     #[test]
     fn a_running_set_is_a_sorted_list(ends in prop::collection::vec((0i64..600, 1u32..50), 1_500..3_000), changes in changes()) {
         let mut set = RunningSet::default();
-        let mut jobs: Vec<Running> = Vec::new();
+        let mut jobs: Vec<RunningJob> = Vec::new();
         for (at, &(end, procs)) in ends.iter().enumerate() {
-            let job = Running { end: Time(end), id: JobId(at as u32), procs };
+            let job = RunningJob { end: Time(end), id: JobId(at as u32), procs };
             set.insert(job);
             jobs.push(job);
             if at % 331 == 0 {
@@ -66,7 +67,7 @@ proptest! {
             let place = which as usize % jobs.len();
             match what {
                 0 | 1 => {
-                    let job = Running { end: Time(end), id: JobId(next), procs };
+                    let job = RunningJob { end: Time(end), id: JobId(next), procs };
                     next += 1;
                     set.insert(job);
                     jobs.push(job);
@@ -106,10 +107,10 @@ proptest! {
         fits in prop::collection::vec((0u32..220, -10i64..5_200, 0u32..200), 4),
     ) {
         let mut queue = WaitQueue::default();
-        let mut list: Vec<Waiting> = Vec::new();
+        let mut list: Vec<WaitingJob> = Vec::new();
         for (at, &(key, procs, run, submit)) in jobs.iter().enumerate() {
             let id = JobId(at as u32);
-            let job = Waiting { key, procs, prediction: Span(run), submit: Time(submit), id };
+            let job = WaitingJob { key, procs, prediction: Span(run), submit: Time(submit), id };
             queue.insert(job);
             list.push(job);
         }
@@ -117,14 +118,14 @@ proptest! {
         for &(what, which, key, procs) in &changes {
             let place = which as usize % list.len();
             let old = list[place];
-            let absent = Place { key: old.key + 1_000, id: old.id };
+            let absent = QueuePlace { key: old.key + 1_000, id: old.id };
             prop_assert_eq!(queue.remove(absent), None);
             prop_assert_eq!(queue.replace(absent, old), None);
             if what == 0 {
                 prop_assert_eq!(queue.remove(old.place()), Some(old));
                 list.swap_remove(place);
             } else {
-                let new = Waiting { key: if what == 1 { key } else { old.key }, procs, prediction: Span(key * 10), ..old };
+                let new = WaitingJob { key: if what == 1 { key } else { old.key }, procs, prediction: Span(key * 10), ..old };
                 prop_assert_eq!(queue.replace(old.place(), new), Some(old));
                 list[place] = new;
             }
@@ -151,18 +152,18 @@ proptest! {
         fits in prop::collection::vec((0u32..22, -10i64..520, 0u32..20), 3),
     ) {
         let mut queue = WaitQueue::default();
-        let mut list: Vec<Waiting> = Vec::new();
+        let mut list: Vec<WaitingJob> = Vec::new();
         for (at, &(key, procs, run, submit)) in jobs.iter().enumerate() {
-            let job = Waiting { key, procs, prediction: Span(run), submit: Time(submit), id: JobId(at as u32) };
+            let job = WaitingJob { key, procs, prediction: Span(run), submit: Time(submit), id: JobId(at as u32) };
             queue.insert(job);
             list.push(job);
         }
         for &(which, key, procs) in &changes {
             let place = which as usize % list.len();
-            let new = Waiting { key, procs, ..list[place] };
+            let new = WaitingJob { key, procs, ..list[place] };
             // Neither between others nor behind them all is a job that is not there.
             for key in [list[place].key, 30] {
-                let absent = Place { key, id: JobId(1_000) };
+                let absent = QueuePlace { key, id: JobId(1_000) };
                 prop_assert_eq!(queue.replace(absent, new), None);
                 prop_assert_eq!(queue.remove(absent), None);
             }
@@ -173,21 +174,22 @@ proptest! {
     }
 }
 
-fn queue_agrees(queue: &WaitQueue, list: &mut [Waiting], fits: &[(u32, i64, u32)]) -> Result<(), TestCaseError> {
-    list.sort_by_key(Waiting::place);
+fn queue_agrees(queue: &WaitQueue, list: &mut [WaitingJob], fits: &[(u32, i64, u32)]) -> Result<(), TestCaseError> {
+    list.sort_by_key(WaitingJob::place);
     prop_assert_eq!((queue.len(), queue.is_empty()), (list.len(), list.is_empty()));
     prop_assert_eq!(queue.first(), list.first().copied());
     prop_assert!(queue.iter().eq(list.iter()));
     for &(free, window, extra) in fits {
-        let fit = Fit { free, window: Span(window), extra };
-        let stairs = Stairs { free, steps: vec![(Span(window.max(0)), extra), (Span(window.max(0) + 300), free / 2)] };
+        let fit = BackfillFit { free, window: Span(window), extra };
+        let stairs =
+            FitStairs { free, steps: vec![(Span(window.max(0)), extra), (Span(window.max(0) + 300), free / 2)] };
         for after in list.iter().step_by(list.len() / 5 + 1).map(|j| Some(j.place())).chain([None]) {
             let behind = || list.iter().filter(|j| after.is_none_or(|a| j.place() > a));
             prop_assert_eq!(
                 queue.next_fit(after, fit),
                 behind().find(|j| j.procs <= free && (j.prediction.0 <= window || j.procs <= extra)).copied()
             );
-            let undisturbed = |j: &&Waiting| {
+            let undisturbed = |j: &&WaitingJob| {
                 j.procs <= free && stairs.steps.iter().all(|&(until, left)| j.procs <= left || j.prediction <= until)
             };
             prop_assert_eq!(queue.next_admitted(after, &stairs), behind().find(undisturbed).copied());
@@ -209,20 +211,21 @@ fn the_longest_jobs_are_found_on_the_widest_machines() {
     let long = i64::from(i32::MAX);
     for run in [1, long - 1, long, long + 1, 2 * long, Span::MAX.0] {
         let mut queue = WaitQueue::default();
-        let job = |id: u32| Waiting { prediction: Span(run), procs: 1 + id * 50, id: JobId(id), ..Waiting::default() };
+        let job =
+            |id: u32| WaitingJob { prediction: Span(run), procs: 1 + id * 50, id: JobId(id), ..WaitingJob::default() };
         (0..300).for_each(|id| queue.insert(job(id)));
-        let everywhere = Stairs { free: 10_000_000, steps: vec![] };
+        let everywhere = FitStairs { free: 10_000_000, steps: vec![] };
         for after in [None, Some(100), Some(298)] {
             let next = Some(job(after.map_or(0, |a| a + 1)));
             let after = after.map(|a| job(a).place());
-            assert_eq!(queue.next_fit(after, Fit::anything(10_000_000)), next, "{run} s");
+            assert_eq!(queue.next_fit(after, BackfillFit::anything(10_000_000)), next, "{run} s");
             assert_eq!(queue.next_admitted(after, &everywhere), next, "{run} s");
         }
-        assert_eq!(queue.next_fit(Some(job(299).place()), Fit::anything(10_000_000)), None);
+        assert_eq!(queue.next_fit(Some(job(299).place()), BackfillFit::anything(10_000_000)), None);
         // One second less than they run, and no extra processors: none.
-        let fit = Fit { free: 10_000_000, window: Span(run - 1), extra: 0 };
+        let fit = BackfillFit { free: 10_000_000, window: Span(run - 1), extra: 0 };
         assert_eq!(queue.next_fit(None, fit), None, "{run} s");
-        assert_eq!(queue.next_fit(None, Fit { window: Span(run), ..fit }), Some(job(0)), "{run} s");
+        assert_eq!(queue.next_fit(None, BackfillFit { window: Span(run), ..fit }), Some(job(0)), "{run} s");
     }
 }
 
@@ -230,8 +233,12 @@ fn the_longest_jobs_are_found_on_the_widest_machines() {
 /// and ties go to the older.
 #[test]
 fn expansion_factors_by_hand() {
-    let job =
-        |id, submit, run| Waiting { submit: Time(submit), prediction: Span(run), id: JobId(id), ..Waiting::default() };
+    let job = |id, submit, run| WaitingJob {
+        submit: Time(submit),
+        prediction: Span(run),
+        id: JobId(id),
+        ..WaitingJob::default()
+    };
     let now = Time(100);
     // 1 + 100/50 = 3, 1 + 90/30 = 4.
     assert!(more_expanded(&job(1, 10, 30), &job(0, 0, 50), now));

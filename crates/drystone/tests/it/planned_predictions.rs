@@ -2,7 +2,7 @@
 //! a plan gives jobs that are predicted to run for no time.
 
 use crate::common::{owned, spec, starts, workload};
-use drystone::engine::{Observer, Replay, Simulation};
+use drystone::engine::{Observer, Simulation, WorkloadReplay};
 use drystone::model::{JobId, Time, Workload};
 
 struct Told(JobId, Vec<(i64, i64)>);
@@ -18,7 +18,7 @@ impl Observer for Told {
 /// Returns the announcements of a job: time and planned start.
 fn told(w: &Workload, policy: &str, job: u32) -> Vec<(i64, i64)> {
     let mut told = Told(JobId(job), Vec::new());
-    Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(w)).run(&mut told).expect(policy);
+    Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(w)).run(&mut told).expect(policy);
     told.1
 }
 

@@ -1,7 +1,7 @@
 //! Predictors and corrections at their borders, by hand.
 
-use drystone::engine::{Observer, Replay, Simulation};
-use drystone::model::{Ended, Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::engine::{Observer, Simulation, WorkloadReplay};
+use drystone::model::{EndedJob, Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use drystone::parts::predict::{Correction, Expired, Prediction, forecast};
 use drystone::policy::PolicySpec;
 
@@ -96,7 +96,7 @@ fn steps_count_from_a_prediction_that_was_made_anew() {
     let truth = |(at, &(_, run)): (usize, &(i64, i64))| Truth {
         run: Span(run),
         number: at as i64 + 1,
-        status: Status::Completed,
+        status: LogStatus::Completed,
     };
     let workload = Workload::new(
         Machine::new(1),
@@ -107,7 +107,9 @@ fn steps_count_from_a_prediction_that_was_made_anew() {
     .expect("valid");
     let spec: PolicySpec = "easy(predict=recent(1,propagate=waiting),correct=steps)".parse().expect("known");
     let mut corrections = Corrections::default();
-    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload)).run(&mut corrections).expect("runs");
+    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload))
+        .run(&mut corrections)
+        .expect("runs");
     assert_eq!(corrections.0, [0, 6, 3]);
 }
 
@@ -115,7 +117,7 @@ fn steps_count_from_a_prediction_that_was_made_anew() {
 struct Corrections(Vec<u32>);
 
 impl Observer for Corrections {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.0.push(ended.outcome.corrections);
     }
 }

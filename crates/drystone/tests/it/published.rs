@@ -1,17 +1,19 @@
 //! Published averages, with the tolerances that the specification calls attainable.
 
 use crate::common::{BLUE, CTC, KTH, KTH_RAW, SP2, log, simulate, spec};
-use drystone::engine::{Replay, Simulation};
-use drystone::log::clean::Study;
-use drystone::metrics::{Collector, Config, HeelAndToe, Measure, Report, Scope, Selection};
+use drystone::engine::{Simulation, WorkloadReplay};
+use drystone::log::clean::CleaningStudy;
+use drystone::metrics::{Collector, HeelAndToe, JobSelection, Measure, MetricsConfig, Report, Scope};
 use drystone::model::Workload;
 
 /// Simulates with the trimming of Tsafrir et al. 2007.
 fn tsafrir(workload: &Workload, policy: &str) -> Report {
-    let config = Config { selection: Selection::Tsafrir, ..Config::default() };
+    let config = MetricsConfig { selection: JobSelection::Tsafrir, ..MetricsConfig::default() };
     let mut collector = Collector::new(Scope::of(workload), config);
     let policy = if policy.contains('@') { spec(policy) } else { spec(&format!("{policy}@tsafrir2007")) };
-    Simulation::new(workload.machine(), policy.scheduler(), Replay::new(workload)).run(&mut collector).expect("runs");
+    Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(workload))
+        .run(&mut collector)
+        .expect("runs");
     collector.finish()
 }
 
@@ -27,7 +29,7 @@ type Row = (&'static str, &'static str, &'static [f64]);
 /// or within `rounding` half units of its last printed digit, whichever is wider.
 fn check(rows: &[Row], tolerance: f64, digits: &[i32], measure: impl Fn(&Workload, &str) -> Vec<f64>) {
     for &(name, policy, published) in rows {
-        let Some(workload) = log(name, Study::Tsafrir2007, None) else { return };
+        let Some(workload) = log(name, CleaningStudy::Tsafrir2007, None) else { return };
         let ours = measure(&workload, policy);
         assert_eq!(ours.len(), published.len());
         for ((ours, published), digits) in ours.iter().zip(published).zip(digits) {
@@ -144,9 +146,9 @@ fn heel_and_toe() {
         (BLUE, "x2", &[12.0, 118.0, 3.1]),
     ];
     check(&rows, 0.037, &[1, 0, 1], |w, policy| {
-        let mut watcher = HeelAndToe::new(w, Selection::Tsafrir);
+        let mut watcher = HeelAndToe::new(w, JobSelection::Tsafrir);
         let policy = spec(&format!("{policy}@tsafrir2007"));
-        Simulation::new(w.machine(), policy.scheduler(), Replay::new(w)).run(&mut watcher).expect("runs");
+        Simulation::new(w.machine(), policy.scheduler(), WorkloadReplay::new(w)).run(&mut watcher).expect("runs");
         let stalls = watcher.finish();
         let mean = |s: drystone::metrics::Summary| s.mean.expect("stalled jobs");
         vec![stalls.rate.expect("jobs") * 100.0, mean(stalls.stall) / 60.0, mean(stalls.thieves)]
@@ -287,7 +289,7 @@ const PREDICTIONS: [(&str, [[f64; 2]; 4]); 2] = [
 fn every_table_as_another_implementation_found_it() {
     let mut wrong = Vec::new();
     for (at, name) in [SP2, CTC, KTH, BLUE].into_iter().enumerate() {
-        let Some(workload) = log(name, Study::Tsafrir2007, None) else { return };
+        let Some(workload) = log(name, CleaningStudy::Tsafrir2007, None) else { return };
         for (policy, found, published) in AVERAGES {
             let text = match policy.split_once(' ') {
                 Some((policy, args)) => format!("{policy}@tsafrir2007({args})"),
@@ -341,7 +343,7 @@ fn every_table_as_another_implementation_found_it() {
 fn every_row_of_gaussier_2015() {
     const HISTORY: &str = "predict=recent(2,recency=termination,above=clip)";
     for (name, column) in [(KTH_RAW, 0), (CTC, 1)] {
-        let Some(workload) = log(name, Study::Gaussier2015, None) else { return };
+        let Some(workload) = log(name, CleaningStudy::Gaussier2015, None) else { return };
         assert_eq!(workload.len(), [28_481, 77_199][column]);
         for (policy, slowdown, flow) in [
             ("easy@gaussier2015", [92.57653973362949, 49.5712902189859], [309_231, 337_283]),

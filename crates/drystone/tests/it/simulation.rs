@@ -3,25 +3,25 @@
 //! actions, and the reason for each start.
 
 use crate::common::{spec, workload};
-use drystone::engine::{Observer, Platform, Replay, Schedule, Scheduler, Simulation, SimulationError, Unfit};
-use drystone::model::{Ended, JobId, Outcome, Span, Time, Workload};
+use drystone::engine::{Observer, Platform, Schedule, Scheduler, Simulation, SimulationError, Unfit, WorkloadReplay};
+use drystone::model::{EndedJob, JobId, JobOutcome, Span, Time, Workload};
 use drystone::parts::predict::{Correction, Forecast};
-use drystone::policy::{Action, Actions, Event, Pass, Policy, Priorities, View, Why};
+use drystone::policy::{Action, Actions, PassRule, Policy, PolicyEvent, Priorities, StartReason, View};
 use serde::{Deserialize, Serialize};
 
 /// Outcomes in order of arrival, and why each job started.
 #[derive(Default)]
 struct Seen {
-    outcomes: Vec<Option<Outcome>>,
-    why: Vec<(u32, i64, Why)>,
+    outcomes: Vec<Option<JobOutcome>>,
+    why: Vec<(u32, i64, StartReason)>,
 }
 
 impl Observer for Seen {
-    fn started(&mut self, now: Time, id: JobId, why: Why) {
+    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
         self.why.push((id.0, now.0, why));
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.index();
         self.outcomes.resize(self.outcomes.len().max(at + 1), None);
         self.outcomes[at] = Some(ended.outcome.clone());
@@ -31,7 +31,7 @@ impl Observer for Seen {
 fn run(w: &Workload, policy: &str, platform: &str, withdrawn: &[(Time, JobId)]) -> Seen {
     let platform = Platform::from_toml(platform).expect("a platform");
     let mut seen = Seen::default();
-    let source = Replay::with_cancellations(w, withdrawn);
+    let source = WorkloadReplay::with_cancellations(w, withdrawn);
     Simulation::new(w.machine(), spec(policy).scheduler(), source).on(&platform).run(&mut seen).expect("runs");
     seen
 }
@@ -130,13 +130,13 @@ impl Policy for Foretells {
         "foretells"
     }
 
-    fn observe(&mut self, event: Event, _: &View<'_>) {
-        self.done += u32::from(matches!(event, Event::Ended { .. }));
+    fn observe(&mut self, event: PolicyEvent, _: &View<'_>) {
+        self.done += u32::from(matches!(event, PolicyEvent::Ended { .. }));
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         // Job 1 waits until job 0 has ended.
-        actions.start(JobId(self.done), Why::Head);
+        actions.start(JobId(self.done), StartReason::Head);
         if self.done == 1 {
             actions.push(Action::Repredict { job: JobId(self.job), prediction: Span(self.prediction) });
             assert_eq!(view.now(), Time(10));
@@ -158,8 +158,8 @@ fn only_jobs_that_are_here_are_predicted_anew_and_not_to_less_than_nothing() {
         (3, 5, Some("is not known")),
     ] {
         let policy = Box::new(Foretells { job, prediction, done: 0 });
-        let scheduler = Scheduler { policy, forecast: Forecast::default(), pass: Pass::Instant };
-        let found = Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut ());
+        let scheduler = Scheduler { policy, forecast: Forecast::default(), pass: PassRule::Instant };
+        let found = Simulation::new(w.machine(), scheduler, WorkloadReplay::new(&w)).run(&mut ());
         match (found, error) {
             (Ok(()), None) => {}
             (Err(SimulationError::Violation(found)), Some(error)) => {
@@ -183,16 +183,16 @@ impl Policy for Rash {
         "rash"
     }
 
-    fn observe(&mut self, event: Event, _: &View<'_>) {
-        if let Event::Arrived(id) = event {
+    fn observe(&mut self, event: PolicyEvent, _: &View<'_>) {
+        if let PolicyEvent::Arrived(id) = event {
             self.come.push(id);
         }
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         match view.now().0 {
-            0 => self.come.drain(..).for_each(|id| actions.start(id, Why::Head)),
-            10 => actions.start(JobId(self.then), Why::Head),
+            0 => self.come.drain(..).for_each(|id| actions.start(id, StartReason::Head)),
+            10 => actions.start(JobId(self.then), StartReason::Head),
             _ => {}
         }
     }
@@ -201,25 +201,28 @@ impl Policy for Rash {
 /// A breach of contract is found when it happens, and the first job concerned is named.
 #[test]
 fn broken_contracts_are_found_out() {
-    let error = |procs: u32, jobs: &[(i64, u32, i64, i64)], then: u32, pass: Pass| {
+    let error = |procs: u32, jobs: &[(i64, u32, i64, i64)], then: u32, pass: PassRule| {
         let w = workload(procs, jobs);
         let scheduler =
             Scheduler { policy: Box::new(Rash { come: Vec::new(), then }), forecast: Forecast::default(), pass };
-        Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut ()).expect_err("broken").to_string()
+        Simulation::new(w.machine(), scheduler, WorkloadReplay::new(&w)).run(&mut ()).expect_err("broken").to_string()
     };
     // With passes as pyss makes them, a job may have processors that another one gives back in the
     // same second, but no later.
     let jobs = [(0, 1, 20, 20), (0, 2, 10, 10)];
-    assert!(error(2, &jobs, 0, Pass::Pyss).contains("at 0, the policy: 1 processors more are in use than there are"));
-    assert!(error(2, &jobs, 0, Pass::Instant).contains("at 0, job #1: cannot start on 2 processors: 1 are free"));
+    assert!(
+        error(2, &jobs, 0, PassRule::Pyss).contains("at 0, the policy: 1 processors more are in use than there are")
+    );
+    assert!(error(2, &jobs, 0, PassRule::Instant).contains("at 0, job #1: cannot start on 2 processors: 1 are free"));
     // A job that runs is not started again, where there is room for it as where there is none.
     let jobs = [(0, 1, 20, 20), (0, 1, 20, 20), (10, 1, 5, 5)];
-    assert!(error(2, &jobs, 0, Pass::Instant).contains("at 10, job #0: cannot start: it is Running"));
-    assert!(error(9, &jobs, 0, Pass::Instant).contains("at 10, job #0: cannot start: it is Running"));
+    assert!(error(2, &jobs, 0, PassRule::Instant).contains("at 10, job #0: cannot start: it is Running"));
+    assert!(error(9, &jobs, 0, PassRule::Instant).contains("at 10, job #0: cannot start: it is Running"));
     // Jobs 0 to 2 run, and job 3 is never started.
     let jobs = [(0, 1, 5, 5), (0, 1, 5, 5), (10, 1, 5, 5), (11, 1, 5, 5)];
     assert!(
-        error(9, &jobs, 2, Pass::Instant).contains("leaves 1 waiting and 0 suspended jobs for ever; the first is #3")
+        error(9, &jobs, 2, PassRule::Instant)
+            .contains("leaves 1 waiting and 0 suspended jobs for ever; the first is #3")
     );
 }
 
@@ -229,12 +232,12 @@ fn broken_contracts_are_found_out() {
 fn reasons_by_hand() {
     let w = workload(3, &[(0, 2, 10, 10), (1, 3, 10, 10), (2, 1, 5, 5)]);
     for (policy, first, second, third) in [
-        ("fcfs", (0, Why::Head), (10, Why::Head), (20, Why::Head)),
-        ("greedy", (0, Why::Head), (10, Why::Head), (2, Why::Backfilled)),
-        ("easy", (0, Why::Head), (10, Why::Head), (2, Why::Backfilled)),
-        ("easy(backfill=lxf)", (0, Why::Head), (10, Why::Head), (2, Why::Backfilled)),
-        ("easy(reserve=2)", (0, Why::Head), (10, Why::Head), (2, Why::Backfilled)),
-        ("conservative", (0, Why::Planned), (10, Why::Planned), (2, Why::Planned)),
+        ("fcfs", (0, StartReason::Head), (10, StartReason::Head), (20, StartReason::Head)),
+        ("greedy", (0, StartReason::Head), (10, StartReason::Head), (2, StartReason::Backfilled)),
+        ("easy", (0, StartReason::Head), (10, StartReason::Head), (2, StartReason::Backfilled)),
+        ("easy(backfill=lxf)", (0, StartReason::Head), (10, StartReason::Head), (2, StartReason::Backfilled)),
+        ("easy(reserve=2)", (0, StartReason::Head), (10, StartReason::Head), (2, StartReason::Backfilled)),
+        ("conservative", (0, StartReason::Planned), (10, StartReason::Planned), (2, StartReason::Planned)),
     ] {
         let mut why = run(&w, policy, "", &[]).why;
         why.sort_by_key(|w| w.0);
@@ -279,8 +282,8 @@ impl Policy for Hopes {
         "hopes"
     }
 
-    fn observe(&mut self, event: Event, _: &View<'_>) {
-        if let Event::Arrived(id) = event {
+    fn observe(&mut self, event: PolicyEvent, _: &View<'_>) {
+        if let PolicyEvent::Arrived(id) = event {
             self.waiting.push(id.0);
         }
     }
@@ -295,7 +298,7 @@ impl Policy for Hopes {
             let fits = procs <= free;
             if fits {
                 free -= procs;
-                actions.start(JobId(id), Why::Head);
+                actions.start(JobId(id), StartReason::Head);
             }
             !fits
         });
@@ -308,11 +311,13 @@ impl Policy for Hopes {
 fn a_job_that_has_run_for_longer_is_not_predicted_to_have_ended() {
     let w = workload(4, &[(0, 3, 100, 90), (5, 4, 100, 80), (10, 1, 50, 40), (20, 2, 30, 30), (30, 1, 500, 300)]);
     for correction in [Correction::None, Correction::Estimate, Correction::Doubling] {
-        for pass in [Pass::Instant, Pass::Event] {
+        for pass in [PassRule::Instant, PassRule::Event] {
             let forecast = Forecast { correction, ..Forecast::default() };
             let scheduler = Scheduler { policy: Box::new(Hopes::default()), forecast, pass };
             let mut schedule = Schedule::default();
-            Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut schedule).expect("no way back in time");
+            Simulation::new(w.machine(), scheduler, WorkloadReplay::new(&w))
+                .run(&mut schedule)
+                .expect("no way back in time");
             // Every job that fits starts: the one that needs the whole machine comes last.
             let spans = [(0, 90), (350, 430), (10, 50), (90, 120), (50, 350)].map(|(s, e)| Some((Time(s), Time(e))));
             assert_eq!(schedule.spans, spans);

@@ -4,7 +4,7 @@
 use crate::common::{owned, simulate, spec, starts, workload};
 use drystone::engine::Session;
 use drystone::experiment::Experiment;
-use drystone::metrics::{Config, Kills};
+use drystone::metrics::{Kills, MetricsConfig};
 use drystone::model::{How, Job, Machine, Span, Time, Workload};
 use drystone::policy::Action;
 
@@ -107,7 +107,8 @@ fn kills_are_named_and_counted() {
     let w = workload(4, &[(0, 2, 100, 150), (0, 1, 100, 100), (0, 1, 50, 60)]);
     let of = |policy: &str| {
         let policy = policy.parse().expect("a policy");
-        let experiment = Experiment::new(&policy, &w).measuring(Config { keep_jobs: true, ..Config::light() });
+        let experiment =
+            Experiment::new(&policy, &w).measuring(MetricsConfig { keep_jobs: true, ..MetricsConfig::light() });
         let report = experiment.run(&mut ()).expect("sound").expect("not cancelled").report;
         (report.jobs.expect("rows").iter().map(|row| row.ended).collect::<Vec<_>>(), report.kills)
     };

@@ -3,7 +3,7 @@
 use crate::common;
 
 use crate::common::{owned, spec, workload};
-use drystone::engine::{Observer, Replay, Simulation};
+use drystone::engine::{Observer, Simulation, WorkloadReplay};
 use drystone::model::{JobId, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 
@@ -61,7 +61,7 @@ fn told(w: &Workload, policy: &str, priorities: &str, withdrawn: &[(Time, JobId)
     let mut scheduler = spec(policy).scheduler();
     scheduler.policy.prioritise(Priorities::from_toml(priorities).expect(priorities)).expect(policy);
     let mut told = Told::default();
-    let source = Replay::with_cancellations(w, withdrawn);
+    let source = WorkloadReplay::with_cancellations(w, withdrawn);
     Simulation::new(w.machine(), scheduler, source).run(&mut told).expect("runs");
     told.0
 }

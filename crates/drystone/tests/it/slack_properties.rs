@@ -2,12 +2,14 @@
 //! backfilling, and its promises.
 
 use crate::slack_support::{run_with, schedule, watch};
-use drystone::engine::{Observer, Replay, Schedule, Simulation};
+use drystone::engine::{Observer, Schedule, Simulation, WorkloadReplay};
 use drystone::metrics::PromiseAudit;
-use drystone::model::{Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::model::{Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 use drystone_reference::jobs_of;
-use drystone_reference::talby::{self, Exponents, Heuristic, Importance, Notice, Priority, Removal, Scheduler};
+use drystone_reference::talby::{
+    self, Exponents, Heuristic, NaiveImportance, NaiveNotice, NaivePriority, NaiveRemoval, NaiveTalbyScheduler,
+};
 use proptest::prelude::*;
 
 const PROCS: u32 = 8;
@@ -21,7 +23,7 @@ fn workload(raw: &[Raw]) -> Workload {
         submit += gap;
         Job::new(Time(submit), procs, Span(estimate))
     });
-    let truth = raw.iter().zip(100..).map(|(r, number)| Truth { run: Span(r.3), number, status: Status::Unknown });
+    let truth = raw.iter().zip(100..).map(|(r, number)| Truth { run: Span(r.3), number, status: LogStatus::Unknown });
     Workload::new(Machine::new(PROCS), jobs.collect(), truth.collect(), Provenance::default()).expect("good jobs")
 }
 
@@ -87,7 +89,7 @@ fn starts(
     struct Starts(Vec<Option<Time>>);
     impl Observer for Starts {
         const ENDS: bool = false;
-        fn started(&mut self, now: Time, id: JobId, _: drystone::policy::Why) {
+        fn started(&mut self, now: Time, id: JobId, _: drystone::policy::StartReason) {
             self.0[id.index()] = Some(now);
         }
     }
@@ -119,16 +121,16 @@ proptest! {
             if late { "late" } else { "immediate" },
             if priced { "priced" } else { "compress" },
         );
-        let naive = Priority {
+        let naive = NaivePriority {
             slack_factor,
             average_wait,
             exponents: Exponents { procs: au, time: at, priority: ap, fairness: af },
             heuristic,
-            removal: if priced { Removal::Priced } else { Removal::Compress },
-            importance: importance.iter().map(|&(user, political)| Importance { user, political }).collect(),
+            removal: if priced { NaiveRemoval::Priced } else { NaiveRemoval::Compress },
+            importance: importance.iter().map(|&(user, political)| NaiveImportance { user, political }).collect(),
         };
-        let notice = if late { Notice::Late } else { Notice::Immediate };
-        let expected = talby::run(Scheduler::Priority(&naive), notice, &jobs_of(&workload), i64::from(PROCS));
+        let notice = if late { NaiveNotice::Late } else { NaiveNotice::Immediate };
+        let expected = talby::run(NaiveTalbyScheduler::Priority(&naive), notice, &jobs_of(&workload), i64::from(PROCS));
         let (found, audit) = starts(&policy, Some(priorities(&importance, &workload)), &workload, &[]);
         let found: Vec<i64> = found.iter().map(|s| s.expect("every job starts").0).collect();
         let expected: Vec<i64> = expected.schedule.iter().map(|out| out.start).collect();
@@ -214,7 +216,7 @@ proptest! {
     ) {
         let workload = workload(&raw);
         let spec: PolicySpec = policy.parse().expect("a good policy");
-        let new = || Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+        let new = || Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
         let mut seen = Schedule::default();
         let mut first = new();
         for _ in 0..stop {

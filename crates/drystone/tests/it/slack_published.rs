@@ -9,7 +9,7 @@ use crate::slack_support::{log_of, mean_wait, paper_months, schedule, text};
 use drystone::log::clean::Overrun;
 use drystone::model::Workload;
 use drystone_reference::jobs_of;
-use drystone_reference::talby::{self, Notice, Priority, Removal, Scheduler};
+use drystone_reference::talby::{self, NaiveNotice, NaivePriority, NaiveRemoval, NaiveTalbyScheduler};
 
 type Months = Vec<(String, Workload)>;
 
@@ -198,9 +198,9 @@ fn without_slack_it_is_conservative_on_every_log() {
 #[test]
 fn the_literal_removal() {
     let Some(months) = year() else { return };
-    let literal = Priority { removal: Removal::Priced, ..Priority::default() };
+    let literal = NaivePriority { removal: NaiveRemoval::Priced, ..NaivePriority::default() };
     for (name, month) in &months {
-        let naive = talby::run(Scheduler::Priority(&literal), Notice::Late, &jobs_of(month), 128);
+        let naive = talby::run(NaiveTalbyScheduler::Priority(&literal), NaiveNotice::Late, &jobs_of(month), 128);
         let ours = schedule("slack@talby1999(remove=priced)", month);
         let differing = ours.iter().zip(&naive.schedule).filter(|(a, b)| a.0 != b.start).count();
         assert_eq!(differing, 0, "{name}: jobs that differ");

@@ -1,8 +1,8 @@
 //! Arrivals from a source of one's own, which may send anything; and jobs that are withdrawn.
 
 use crate::common::spec;
-use drystone::engine::{Incoming, Observer, Replay, Segments, Simulation, SimulationError, Source};
-use drystone::model::{Ended, Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::engine::{EventSource, Incoming, Observer, Segments, Simulation, SimulationError, WorkloadReplay};
+use drystone::model::{EndedJob, Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use std::cell::Cell;
 
 /// Jobs as they are given, whatever they are.
@@ -13,7 +13,7 @@ struct List {
     empty: bool,
 }
 
-impl Source for List {
+impl EventSource for List {
     fn peek(&self) -> Option<Time> {
         self.jobs.get(self.next).map(|(at, ..)| *at)
     }
@@ -34,7 +34,7 @@ impl Source for List {
 }
 
 fn truth(run: i64) -> Truth {
-    Truth { run: Span(run), number: 1, status: Status::Completed }
+    Truth { run: Span(run), number: 1, status: LogStatus::Completed }
 }
 
 fn job(submit: i64, procs: u32, estimate: i64, run: i64) -> (Time, Job, Truth) {
@@ -91,7 +91,7 @@ impl Observer for Told {
         self.cancelled.get_mut().push(id);
     }
 
-    fn ended(&mut self, e: &Ended<'_>) {
+    fn ended(&mut self, e: &EndedJob<'_>) {
         let o = e.outcome;
         assert_eq!(o.ran, e.truth.run);
         self.ended.push((e.id.0, o.start.0, o.end.0, o.ran.0));
@@ -111,7 +111,7 @@ fn a_suspended_job_that_is_withdrawn_ends_with_what_it_has_received() {
     let w = Workload::new(Machine::new(4), jobs, truths, Provenance::default()).expect("a good workload");
     let cancellations = [(Time(90), JobId(0)), (Time(95), JobId(2)), (Time(99), JobId(7))];
     let (mut told, mut segments) = (Told::default(), Segments::default());
-    let source = Replay::with_cancellations(&w, &cancellations);
+    let source = WorkloadReplay::with_cancellations(&w, &cancellations);
     let mut simulation = Simulation::new(w.machine(), spec("ss(sf=2)").scheduler(), source);
     simulation.run(&mut (&mut told, &mut segments)).expect("runs");
     assert_eq!(told.cancelled.take(), [JobId(2)]);

@@ -2,19 +2,19 @@
 //! costs.
 
 use crate::common::{KTH, Outcomes, golden, golden_suspensions, owned, shared, spec, workload};
-use drystone::engine::{Platform, Replay, Segments, Simulation, SimulationError, Then};
-use drystone::log::clean::{Options, Study};
-use drystone::model::{JobId, Outcome, Procs, Time, Workload};
+use drystone::engine::{Platform, SegmentEnd, Segments, Simulation, SimulationError, WorkloadReplay};
+use drystone::log::clean::{CleaningOptions, CleaningStudy};
+use drystone::model::{JobId, JobOutcome, Procs, Time, Workload};
 use proptest::prelude::*;
 
-fn run(w: &Workload, policy: &str, platform: &Platform) -> Result<(Vec<Outcome>, Segments), SimulationError> {
+fn run(w: &Workload, policy: &str, platform: &Platform) -> Result<(Vec<JobOutcome>, Segments), SimulationError> {
     let mut watching = (Outcomes::default(), Segments::default());
-    Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(w)).on(platform).run(&mut watching)?;
+    Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(w)).on(platform).run(&mut watching)?;
     let outcomes = watching.0.0.into_iter().map(|o| o.expect("every job ends")).collect();
     Ok((outcomes, watching.1))
 }
 
-fn outcomes(w: &Workload, policy: &str) -> Vec<Outcome> {
+fn outcomes(w: &Workload, policy: &str) -> Vec<JobOutcome> {
     run(w, policy, &Platform::default()).unwrap_or_else(|e| panic!("{policy}: {e}")).0
 }
 
@@ -69,7 +69,7 @@ fn who_is_withdrawn_is_not_suspended_instead() {
     let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
     for (withdrawn, first, last) in [(59, (59, 0), 359), (60, (60, 0), 360), (61, (61, 1), 360)] {
         let cancelled = [(Time(withdrawn), JobId(0))];
-        let source = Replay::with_cancellations(&w, &cancelled);
+        let source = WorkloadReplay::with_cancellations(&w, &cancelled);
         let mut watching = Outcomes::default();
         Simulation::new(w.machine(), spec("ss(sf=1)").scheduler(), source).run(&mut watching).expect("runs");
         let ended = |id: usize| watching.0.get(id).cloned().flatten().map(|o| (o.end.0, o.suspensions));
@@ -85,7 +85,7 @@ fn who_is_withdrawn_while_suspended_never_goes_on() {
     let w = workload(4, &[(0, 4, 1000, 1000), (5, 4, 1000, 1000), (20, 4, 50, 50)]);
     let cancelled = [(Time(15), JobId(0))];
     let mut watching = Outcomes::default();
-    let source = Replay::with_cancellations(&w, &cancelled);
+    let source = WorkloadReplay::with_cancellations(&w, &cancelled);
     let scheduler = spec("is(slice=10,every=1,resume=free)").scheduler();
     Simulation::new(w.machine(), scheduler, source).run(&mut watching).expect("runs");
     let ends: Vec<_> = watching.0.iter().map(|o| o.as_ref().map(|o| o.end.0)).collect();
@@ -161,7 +161,7 @@ fn impossible_parameters_are_refused() {
 
 /// Never two jobs on one processor, run time received is run time due, and, unless told otherwise,
 /// every segment of a job on the same processors.
-fn sound(w: &Workload, found: &[Outcome], segments: &Segments, policy: &str) {
+fn sound(w: &Workload, found: &[JobOutcome], segments: &Segments, policy: &str) {
     let mut events = Vec::new();
     for (i, (outcome, truth)) in found.iter().zip(w.truth()).enumerate() {
         assert_eq!(outcome.ran, truth.run, "{policy}: job {i}");
@@ -174,7 +174,7 @@ fn sound(w: &Workload, found: &[Outcome], segments: &Segments, policy: &str) {
         for (k, segment) in mine.iter().enumerate() {
             assert_eq!(set(k).len(), w.jobs()[i].procs);
             assert!(policy.contains("migration=yes") || set(k) == set(0), "{policy}: job {i} moved");
-            assert_eq!(segment.then == Then::Suspended, k + 1 < mine.len());
+            assert_eq!(segment.then == SegmentEnd::Suspended, k + 1 < mine.len());
             for range in set(k).ranges() {
                 if segment.end > segment.start {
                     events.extend(range.clone().map(|p| (p, segment.start, segment.end)));
@@ -243,7 +243,7 @@ proptest! {
     fn stopping_and_resuming_changes_nothing(w in random_jobs(), at in 0usize..16) {
         prop_assume!(!POLICIES[at].contains("sf=1,"));
         let platform = Platform::from_toml("[suspension]\nlargest = 200\nrate = 100\nbusy = true").expect("a platform");
-        let new = || Simulation::new(w.machine(), spec(POLICIES[at]).scheduler(), Replay::new(&w)).on(&platform);
+        let new = || Simulation::new(w.machine(), spec(POLICIES[at]).scheduler(), WorkloadReplay::new(&w)).on(&platform);
         let (mut whole, mut pieces) = (Outcomes::default(), Outcomes::default());
         new().run(&mut whole).expect("runs");
         let mut simulation = new();
@@ -314,7 +314,7 @@ fn memory_is_drawn_by_job_and_seed() {
 /// S11).
 #[test]
 fn overhead_of_writing_on_kth() {
-    let options = Options { take: Some(5_000), procs: Some(100), ..Study::Kettimuthu2005.options() };
+    let options = CleaningOptions { take: Some(5_000), procs: Some(100), ..CleaningStudy::Kettimuthu2005.options() };
     let Some(file) = shared(&format!("traces/{KTH}.swf.gz")) else { return };
     let kth = drystone::log::load(file, &options).expect("a good log").workload;
     let Some(rows) = golden("preempt/kth5000-ss2-overhead-write") else { return };

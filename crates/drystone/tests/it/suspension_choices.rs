@@ -3,16 +3,16 @@
 //! and what is said of a start.
 
 use crate::common::{owned, parts, spec, starts, workload};
-use drystone::engine::{Observer, Replay, Simulation};
+use drystone::engine::{Observer, Simulation, WorkloadReplay};
 use drystone::model::{JobId, Time};
-use drystone::policy::Why;
+use drystone::policy::StartReason;
 
 /// Reason for each start, in order of arrival.
 #[derive(Default)]
-struct Reasons(Vec<(JobId, Why)>);
+struct Reasons(Vec<(JobId, StartReason)>);
 
 impl Observer for Reasons {
-    fn started(&mut self, _: Time, id: JobId, why: Why) {
+    fn started(&mut self, _: Time, id: JobId, why: StartReason) {
         self.0.push((id, why));
         self.0.sort_unstable_by_key(|r| r.0);
     }
@@ -144,11 +144,13 @@ fn what_victims_leave_is_for_everybody_at_the_next_arrival() {
 #[test]
 fn why_jobs_start() {
     let w = workload(4, &[(0, 3, 100, 100), (0, 4, 100, 100), (0, 1, 100, 100), (110, 4, 5, 5)]);
-    for (policy, second) in [("ss", Why::Head), ("is(slice=60)", Why::Preempting)] {
+    for (policy, second) in [("ss", StartReason::Head), ("is(slice=60)", StartReason::Preempting)] {
         let mut reasons = Reasons::default();
-        Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(&w)).run(&mut reasons).expect("runs");
-        let reasons: Vec<Why> = reasons.0.into_iter().map(|r| r.1).collect();
-        assert_eq!(reasons, [Why::Head, second, Why::Backfilled, Why::Preempting], "{policy}");
+        Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(&w))
+            .run(&mut reasons)
+            .expect("runs");
+        let reasons: Vec<StartReason> = reasons.0.into_iter().map(|r| r.1).collect();
+        assert_eq!(reasons, [StartReason::Head, second, StartReason::Backfilled, StartReason::Preempting], "{policy}");
     }
 }
 

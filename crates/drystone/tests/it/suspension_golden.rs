@@ -4,11 +4,11 @@
 use crate::common;
 
 use crate::common::{KTH, assert_equals_golden, golden_suspensions, log, spec};
-use drystone::engine::{Observer, Replay, Simulation};
-use drystone::log::clean::{Options, Overrun, Study};
+use drystone::engine::{Observer, Simulation, WorkloadReplay};
+use drystone::log::clean::{CleaningOptions, CleaningStudy, Overrun};
 use drystone::log::transform::scale_load;
 use drystone::metrics::measures;
-use drystone::model::{Ended, Workload};
+use drystone::model::{EndedJob, Workload};
 
 /// Suspensions by job.
 #[derive(Default)]
@@ -17,7 +17,7 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.index();
         self.suspensions.resize(self.suspensions.len().max(at + 1), -1);
         self.suspensions[at] = i64::from(ended.outcome.suspensions);
@@ -26,7 +26,7 @@ impl Observer for Watch {
 
 fn watch(workload: &Workload, policy: &str) -> Watch {
     let mut watch = Watch::default();
-    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(workload));
+    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut watch).unwrap_or_else(|e| panic!("{policy}: {e}"));
     watch
 }
@@ -39,15 +39,15 @@ fn check(workload: &Workload, policy: &str, name: &str) {
     }
 }
 
-fn first_jobs(change: impl Fn(Options) -> Options) -> Option<Workload> {
-    let options = Options { take: Some(5_000), procs: Some(100), ..Study::Kettimuthu2005.options() };
+fn first_jobs(change: impl Fn(CleaningOptions) -> CleaningOptions) -> Option<Workload> {
+    let options = CleaningOptions { take: Some(5_000), procs: Some(100), ..CleaningStudy::Kettimuthu2005.options() };
     let file = common::shared(&format!("traces/{KTH}.swf.gz"))?;
     Some(drystone::log::load(file, &change(options)).expect("a good log").workload)
 }
 
 #[test]
 fn the_whole_of_kth() {
-    let Some(kth) = log(KTH, Study::Kettimuthu2005, Some(100)) else { return };
+    let Some(kth) = log(KTH, CleaningStudy::Kettimuthu2005, Some(100)) else { return };
     for (name, policy) in [
         ("kth-ns", "easy@kettimuthu2005"),
         ("kth-ss1.5", "ss(sf=1.5)"),
@@ -93,7 +93,7 @@ fn the_variants_on_the_first_jobs_of_kth() {
     let means: Vec<String> = means.iter().map(|(sum, count)| (sum / count).to_string()).collect();
     check(&kth, &format!("tss(means={})", means.join("/")), "kth5000-tss2-static-ss");
 
-    let Some(user) = first_jobs(|options| Options { overrun: Overrun::Raise, ..options }) else { return };
+    let Some(user) = first_jobs(|options| CleaningOptions { overrun: Overrun::Raise, ..options }) else { return };
     check(&user, "easy@kettimuthu2005", "kth5000-ns-userest");
     check(&user, "ss", "kth5000-ss2-userest");
 

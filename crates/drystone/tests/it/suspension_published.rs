@@ -4,13 +4,13 @@
 //! The logs are no part of the project; where they are missing, these tests say so and pass.
 
 use crate::common::{CTC, SP2, shared, spec};
-use drystone::engine::{Observer, Replay, Simulation};
-use drystone::log::clean::{Options, Study};
+use drystone::engine::{Observer, Simulation, WorkloadReplay};
+use drystone::log::clean::{CleaningOptions, CleaningStudy};
 use drystone::metrics::measures::bounded_slowdown_kettimuthu;
-use drystone::model::{Ended, Procs, Workload};
+use drystone::model::{EndedJob, Procs, Workload};
 
 fn first_jobs(name: &str, procs: Procs) -> Option<Workload> {
-    let options = Options { take: Some(5_000), procs: Some(procs), ..Study::Kettimuthu2005.options() };
+    let options = CleaningOptions { take: Some(5_000), procs: Some(procs), ..CleaningStudy::Kettimuthu2005.options() };
     Some(drystone::log::load(shared(&format!("traces/{name}.swf.gz"))?, &options).expect("a good log").workload)
 }
 
@@ -25,7 +25,7 @@ struct Sums {
 }
 
 impl Observer for Sums {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let (job, outcome) = (ended.job, ended.outcome);
         let class = |value: i64, borders: [i64; 3]| borders.iter().filter(|&&b| value > b).count();
         let at = 4 * class(outcome.ran.0, [600, 3_600, 28_800]) + class(i64::from(job.procs), [1, 8, 32]);
@@ -40,7 +40,7 @@ impl Observer for Sums {
 /// Overall slowdown, slowdowns of the 16 categories, mean turnaround, utilisation.
 fn measure(w: &Workload, policy: &str) -> (f64, [f64; 16], f64, f64) {
     let mut sums = Sums::default();
-    Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(w)).run(&mut sums).expect("runs");
+    Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(w)).run(&mut sums).expect("runs");
     let n = w.len() as f64;
     let overall = sums.categories.iter().map(|c| c.0).sum::<f64>() / n;
     let span = (sums.last_end - w.jobs()[0].submit.0) as f64;
@@ -65,7 +65,7 @@ fn shares_of_categories() {
     for (name, procs, sixteen, four) in tables {
         let Some(w) = first_jobs(name, procs) else { return };
         let mut sums = Sums::default();
-        Simulation::new(w.machine(), spec("greedy").scheduler(), Replay::new(&w)).run(&mut sums).expect("runs");
+        Simulation::new(w.machine(), spec("greedy").scheduler(), WorkloadReplay::new(&w)).run(&mut sums).expect("runs");
         let percent = |at: usize| sums.categories[at].1 / 50.0;
         for (at, printed) in sixteen.into_iter().enumerate() {
             assert_prints(percent(at), f64::from(printed), 0, &format!("{name}, category {at}"));

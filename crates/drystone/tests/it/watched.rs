@@ -2,15 +2,15 @@
 
 use crate::common::spec;
 use drystone::engine::explain::Biography;
-use drystone::engine::{Observer, Replay, Session, Simulation, Watched};
+use drystone::engine::{ObservedSession, Observer, Session, Simulation, WorkloadReplay};
 use drystone::generate::{Params, generate};
-use drystone::metrics::{Collector, Config, Scope};
-use drystone::model::{Ended, JobId, Span, Time, Workload};
+use drystone::metrics::{Collector, MetricsConfig, Scope};
+use drystone::model::{EndedJob, JobId, Span, Time, Workload};
 use std::collections::BTreeSet;
 
 /// Drives a session as a cluster on time does: ends by number, expiries, arrivals, one decision.
 fn driven<O: Observer>(workload: &Workload, policy: &str, observer: O) -> O {
-    let mut cluster = Watched::new(Session::new(workload.machine(), spec(policy).scheduler()), observer);
+    let mut cluster = ObservedSession::new(Session::new(workload.machine(), spec(policy).scheduler()), observer);
     let mut ends: BTreeSet<(Time, JobId)> = BTreeSet::new();
     let mut next = 0;
     loop {
@@ -40,10 +40,10 @@ fn driven<O: Observer>(workload: &Workload, policy: &str, observer: O) -> O {
 /// Ends with all their data, levels left out: a session is also asked where a simulation sees that
 /// nothing is to be done.
 #[derive(Default, PartialEq, Debug)]
-struct Outcomes(Vec<(u32, drystone::model::Outcome)>);
+struct Outcomes(Vec<(u32, drystone::model::JobOutcome)>);
 
 impl Observer for Outcomes {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.0.push((ended.id.0, ended.outcome.clone()));
     }
 }
@@ -54,11 +54,11 @@ fn outcomes_measures_and_stories_are_those_of_a_simulation() {
     assert!(workload.truth().iter().all(|truth| truth.run > Span::ZERO), "an end at its own start is another instant");
     for policy in ["fcfs", "easy", "easy++", "conservative", "multiqueue", "slack"] {
         let new = || {
-            let collector = Collector::new(Scope::of(&workload), Config::default());
+            let collector = Collector::new(Scope::of(&workload), MetricsConfig::default());
             (Outcomes::default(), (collector, Biography::new(JobId(150), 64)))
         };
         let mut simulated = new();
-        Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(&workload))
+        Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(&workload))
             .run(&mut simulated)
             .expect("sound");
         let live = driven(&workload, policy, new());

@@ -1,18 +1,18 @@
 //! Events and passes.
 
-use super::order::Waiting;
-use super::{Easy, Extra, Order, Overdue, Pass, Record, Reservations, Run};
+use super::order::NaiveEasyWaiting;
+use super::{Easy, NaiveEasyOrder, NaiveEasyOverdue, NaiveExtra, NaivePass, NaiveRecord, NaiveRun, Reservations};
 use crate::JobIn;
-use crate::formula::{Expr, Known};
-use crate::predict::{Here, Predictions};
-use crate::profile::Profile;
+use crate::formula::{NaiveExpr, NaiveKnown};
+use crate::predict::{NaiveHere, Predictions};
+use crate::profile::NaiveProfile;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rule 5: smallest (time, class, index) first.
-type Event = (i64, Class, usize);
+type NaiveEvent = (i64, NaiveEasyClass, usize);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Class {
+enum NaiveEasyClass {
     Termination,
     Expiry,
     Arrival,
@@ -23,11 +23,11 @@ enum Class {
 /// # Panics
 /// If a job is wider than the machine.
 #[must_use]
-pub fn run(policy: &Easy, jobs: &[JobIn], machine: i64) -> Run {
+pub fn run(policy: &Easy, jobs: &[JobIn], machine: i64) -> NaiveRun {
     for (i, job) in jobs.iter().enumerate() {
         assert!((1..=machine).contains(&job.procs), "job {i} needs {} of {machine} processors", job.procs);
     }
-    let mut world = World {
+    let mut world = NaiveEasyWorld {
         policy,
         jobs,
         free: machine,
@@ -39,14 +39,14 @@ pub fn run(policy: &Easy, jobs: &[JobIn], machine: i64) -> Run {
         queue: Vec::new(),
         running: Vec::new(),
         predictions: Predictions::new(policy.forecast(), jobs),
-        events: (0..jobs.len()).map(|i| (jobs[i].submit, Class::Arrival, i)).collect(),
-        records: vec![Record::default(); jobs.len()],
+        events: (0..jobs.len()).map(|i| (jobs[i].submit, NaiveEasyClass::Arrival, i)).collect(),
+        records: vec![NaiveRecord::default(); jobs.len()],
         ended: Vec::new(),
     };
     while let Some(event) = world.events.pop_first() {
         world.now = event.0;
         let mut counts = world.apply(event);
-        if policy.pass == Pass::PerInstant {
+        if policy.pass == NaivePass::PerInstant {
             while world.events.first().is_some_and(|next| next.0 == world.now) {
                 if let Some(next) = world.events.pop_first() {
                     counts |= world.apply(next);
@@ -60,10 +60,10 @@ pub fn run(policy: &Easy, jobs: &[JobIn], machine: i64) -> Run {
     for (j, record) in world.records.iter_mut().enumerate() {
         record.predictions = world.predictions.made(j).to_vec();
     }
-    Run { jobs: world.records, ended: world.ended }
+    NaiveRun { jobs: world.records, ended: world.ended }
 }
 
-struct World<'a> {
+struct NaiveEasyWorld<'a> {
     policy: &'a Easy,
     jobs: &'a [JobIn],
     now: i64,
@@ -79,27 +79,27 @@ struct World<'a> {
     /// Running jobs.
     running: Vec<usize>,
     predictions: Predictions<'a>,
-    events: BTreeSet<Event>,
-    records: Vec<Record>,
+    events: BTreeSet<NaiveEvent>,
+    records: Vec<NaiveRecord>,
     ended: Vec<usize>,
 }
 
-impl World<'_> {
+impl NaiveEasyWorld<'_> {
     /// Applies one event; tells whether it calls for a pass.
-    fn apply(&mut self, (_, class, j): Event) -> bool {
+    fn apply(&mut self, (_, class, j): NaiveEvent) -> bool {
         match class {
-            Class::Termination => {
+            NaiveEasyClass::Termination => {
                 self.free += self.jobs[j].procs;
                 self.running.retain(|&r| r != j);
                 self.records[j].end = self.now;
                 self.ended.push(j);
                 self.propagate(j);
             }
-            Class::Arrival => {
+            NaiveEasyClass::Arrival => {
                 self.records[j].from_history = self.predictions.arrive(j, self.now);
                 self.queue.push(j);
             }
-            Class::Expiry => {
+            NaiveEasyClass::Expiry => {
                 if !self.running.contains(&j) || self.predicted_end(j) != self.now {
                     return false; // ended, or stale
                 }
@@ -114,9 +114,9 @@ impl World<'_> {
     fn propagate(&mut self, terminated: usize) {
         let (queue, running, records) = (&self.queue, &self.running, &self.records);
         let here = |j: usize| match j {
-            _ if queue.contains(&j) => Here::Waiting,
-            _ if running.contains(&j) => Here::Running(records[j].start),
-            _ => Here::No,
+            _ if queue.contains(&j) => NaiveHere::Waiting,
+            _ if running.contains(&j) => NaiveHere::Running(records[j].start),
+            _ => NaiveHere::No,
         };
         for j in self.predictions.terminate(terminated, self.now, here) {
             if self.running.contains(&j) {
@@ -127,7 +127,7 @@ impl World<'_> {
 
     fn expect_expiry(&mut self, j: usize) {
         if self.predictions.corrected() {
-            self.events.insert((self.predicted_end(j), Class::Expiry, j));
+            self.events.insert((self.predicted_end(j), NaiveEasyClass::Expiry, j));
         }
     }
 
@@ -149,13 +149,13 @@ impl World<'_> {
         assert!(self.free >= 0, "more processors used than there are");
         self.running.push(j);
         self.records[j].start = self.now;
-        self.events.insert((self.now + self.jobs[j].run, Class::Termination, j));
+        self.events.insert((self.now + self.jobs[j].run, NaiveEasyClass::Termination, j));
         self.expect_expiry(j);
     }
 
     /// The waiting jobs in some order as of now.
-    fn sorted(&self, order: Order) -> Vec<usize> {
-        let mut waiting: Vec<Waiting> = self.queue.iter().map(|&j| self.waiting(j)).collect();
+    fn sorted(&self, order: NaiveEasyOrder) -> Vec<usize> {
+        let mut waiting: Vec<NaiveEasyWaiting> = self.queue.iter().map(|&j| self.waiting(j)).collect();
         waiting.sort_by(|a, b| order.compare(a, b));
         waiting.iter().map(|w| w.index).collect()
     }
@@ -169,10 +169,10 @@ impl World<'_> {
         first
     }
 
-    fn waiting(&self, j: usize) -> Waiting {
+    fn waiting(&self, j: usize) -> NaiveEasyWaiting {
         let job = &self.jobs[j];
         let (prediction, wait) = (self.predictions.of(j), self.now - job.submit);
-        let known = Known {
+        let known = NaiveKnown {
             run: prediction as f64,
             estimate: job.estimate as f64,
             procs: job.procs as f64,
@@ -184,7 +184,7 @@ impl World<'_> {
             waiting: self.waiting as f64,
             usage: self.usages(job.user),
         };
-        Waiting { index: j, procs: job.procs, prediction, wait, known }
+        NaiveEasyWaiting { index: j, procs: job.procs, prediction, wait, known }
     }
 
     /// A user's part of what was used within each window.
@@ -200,8 +200,8 @@ impl World<'_> {
     fn sum_up_usage(&mut self) {
         let mut windows = Vec::new();
         for order in [self.policy.queue, self.policy.backfill] {
-            if let Order::Formula(formula) = order {
-                Expr::windows(formula, &mut windows);
+            if let NaiveEasyOrder::Formula(formula) = order {
+                NaiveExpr::windows(formula, &mut windows);
             }
         }
         self.used = windows.into_iter().map(|window| (window, self.used_within(window as i64))).collect();
@@ -291,7 +291,7 @@ impl World<'_> {
         let end = |r| if by_estimates { self.estimated_end(r) } else { self.predicted_end(r) };
         let mut ends: Vec<(i64, usize)> = self.running.iter().map(|&r| (end(r), r)).collect();
         ends.sort_unstable();
-        if self.policy.overdue == Overdue::EndsNow {
+        if self.policy.overdue == NaiveEasyOverdue::EndsNow {
             for (end, _) in &mut ends {
                 *end = self.now.max(*end); // keeps the order of the walk
             }
@@ -301,7 +301,7 @@ impl World<'_> {
         let mut shadow = None;
         for (end, r) in ends {
             match shadow {
-                Some(at) if self.policy.extra == Extra::FirstSufficient || end > at => break,
+                Some(at) if self.policy.extra == NaiveExtra::FirstSufficient || end > at => break,
                 _ => {}
             }
             sum += self.jobs[r].procs;
@@ -333,7 +333,7 @@ impl World<'_> {
     /// See [`Reservations::First`], k ≥ 2.
     fn backfill_behind_reservations(&mut self, k: usize) {
         let used: i64 = self.running.iter().map(|&r| self.jobs[r].procs).sum();
-        let mut plan = Profile::new(self.now, self.free + used);
+        let mut plan = NaiveProfile::new(self.now, self.free + used);
         for &r in &self.running {
             plan.take(self.now, self.predicted_end(r), self.jobs[r].procs);
         }
@@ -362,7 +362,7 @@ impl World<'_> {
         self.predictions.of(j).max(1)
     }
 
-    fn start_undisturbing(&mut self, j: usize, plan: &mut Profile) -> bool {
+    fn start_undisturbing(&mut self, j: usize, plan: &mut NaiveProfile) -> bool {
         let (span, procs) = (self.planned_span(j), self.jobs[j].procs);
         let possible = self.fits(j) && plan.fits(self.now, span, procs);
         if possible {

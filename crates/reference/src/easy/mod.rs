@@ -10,10 +10,13 @@ mod engine;
 mod options;
 mod order;
 
-pub use crate::predict::{Above, Growth, Learned, Matters, Metric, Predictor, Propagation, Recent, Window};
+pub use crate::predict::{
+    Matters, NaiveAbove, NaiveGrowth, NaiveLearned, NaiveLearnerPredictor, NaiveMetric, NaivePropagation, NaiveRecent,
+    NaiveWindow,
+};
 pub use engine::run;
-pub use options::{Easy, Extra, Overdue, Pass, Reservations};
-pub use order::Order;
+pub use options::{Easy, NaiveEasyOverdue, NaiveExtra, NaivePass, Reservations};
+pub use order::NaiveEasyOrder;
 
 use crate::{JobIn, JobOut};
 
@@ -33,16 +36,16 @@ pub fn first_fit(jobs: &[JobIn], machine: i64) -> Vec<JobOut> {
 
 /// Everything that is known of one run: the schedule, and what the statistics need.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Run {
+pub struct NaiveRun {
     /// One record per job, in order of arrival.
-    pub jobs: Vec<Record>,
+    pub jobs: Vec<NaiveRecord>,
     /// Indices in the order in which terminations were handled.
     pub ended: Vec<usize>,
 }
 
 /// History of one job.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Record {
+pub struct NaiveRecord {
     /// Start.
     pub start: i64,
     /// End.
@@ -61,7 +64,7 @@ pub struct Record {
     pub thieves: u32,
 }
 
-impl Record {
+impl NaiveRecord {
     /// Returns the number of corrections of the prediction.
     #[must_use]
     pub fn corrections(&self) -> usize {
@@ -78,11 +81,11 @@ impl Record {
     }
 }
 
-impl Run {
+impl NaiveRun {
     /// Starts and ends only.
     #[must_use]
     pub fn schedule(&self) -> Vec<JobOut> {
-        let out = |r: &Record| JobOut { start: r.start, end: r.end };
+        let out = |r: &NaiveRecord| JobOut { start: r.start, end: r.end };
         self.jobs.iter().map(out).collect()
     }
 }

@@ -1,11 +1,11 @@
 //! The choices that make one EASY differ from another.
 
-use super::{Growth, Order, Predictor};
-use crate::predict::Forecast;
+use super::{NaiveEasyOrder, NaiveGrowth, NaiveLearnerPredictor};
+use crate::predict::NaiveForecast;
 
 /// Moments at which the scheduler examines the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pass {
+pub enum NaivePass {
     /// Once per instant, after all terminations, expiries and arrivals of that second. What a pass
     /// itself causes at the same second (a job of no run time ends) is applied next, with another
     /// pass.
@@ -17,7 +17,7 @@ pub enum Pass {
 
 /// Processors that the head leaves over at its shadow time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Extra {
+pub enum NaiveExtra {
     /// Everything free at the shadow time: all running jobs that end up to it are counted.
     All,
     /// The walk over the running jobs, by (predicted end, index), stops at the first one that makes
@@ -27,7 +27,7 @@ pub enum Extra {
 
 /// Meaning of a running job's predicted end that has passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Overdue {
+pub enum NaiveEasyOverdue {
     /// The job counts as ending now: the shadow is never in the past.
     EndsNow,
     /// The passed end is used as it is: the shadow may lie in the past, and then only extra
@@ -43,7 +43,8 @@ pub enum Reservations {
     /// The first this many jobs that cannot start.
     ///
     /// * 0: a job that fits starts, after the front of the queue in backfill order.
-    /// * 1: EASY; the shadow and the extra processors decide ([`Extra`], [`Overdue`]).
+    /// * 1: EASY; the shadow and the extra processors decide ([`NaiveExtra`],
+    ///   [`NaiveEasyOverdue`]).
     /// * k ≥ 2: the queue is walked in queue order. A job that can start now without disturbing the
     ///   reservations made so far in this pass starts; any other gets one at its earliest start.
     ///   The walk stops with the k-th reservation; the jobs behind it are tried in backfill order
@@ -57,25 +58,25 @@ pub enum Reservations {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Easy {
     /// Moments at which the scheduler examines the queue.
-    pub pass: Pass,
+    pub pass: NaivePass,
     /// Processors that the head leaves over.
-    pub extra: Extra,
+    pub extra: NaiveExtra,
     /// Meaning of a predicted end that has passed.
-    pub overdue: Overdue,
+    pub overdue: NaiveEasyOverdue,
     /// Order of the queue: which job is the head.
-    pub queue: Order,
+    pub queue: NaiveEasyOrder,
     /// Order in which jobs behind the head are tried.
-    pub backfill: Order,
+    pub backfill: NaiveEasyOrder,
     /// Jobs that hold a reservation.
     pub reservations: Reservations,
     /// Predictor of the run time of an arriving job.
-    pub predictor: Predictor,
+    pub predictor: NaiveLearnerPredictor,
     /// Rule 12: every prediction is doubled, whatever it comes from.
     pub doubled: bool,
     /// Rule 8: a job that outlives its prediction gets a longer one.
     pub corrected: bool,
     /// Growth of the prediction up to the estimate.
-    pub growth: Growth,
+    pub growth: NaiveGrowth,
     /// Section 4: a job is backfilled only if its estimated end respects the reservation, not just
     /// its predicted one.
     pub guarded: bool,
@@ -94,16 +95,16 @@ impl Default for Easy {
     /// EASY with user estimates, as Kettimuthu et al. (2005) and Lawson et al. (2002) use it.
     fn default() -> Easy {
         Easy {
-            pass: Pass::PerInstant,
-            extra: Extra::All,
-            overdue: Overdue::EndsNow,
-            queue: Order::Fcfs,
-            backfill: Order::Fcfs,
+            pass: NaivePass::PerInstant,
+            extra: NaiveExtra::All,
+            overdue: NaiveEasyOverdue::EndsNow,
+            queue: NaiveEasyOrder::Fcfs,
+            backfill: NaiveEasyOrder::Fcfs,
             reservations: Reservations::First(1),
-            predictor: Predictor::Estimate,
+            predictor: NaiveLearnerPredictor::Estimate,
             doubled: false,
             corrected: false,
-            growth: Growth::AtOnce,
+            growth: NaiveGrowth::AtOnce,
             guarded: false,
             plan_by_estimates: false,
             announce_by_estimates: false,
@@ -114,8 +115,8 @@ impl Default for Easy {
 
 impl Easy {
     /// Returns the way it plans with run times.
-    pub(super) fn forecast(&self) -> Forecast {
+    pub(super) fn forecast(&self) -> NaiveForecast {
         let factor = if self.doubled { 2 } else { 1 };
-        Forecast { predictor: self.predictor, factor, correction: self.corrected.then_some(self.growth) }
+        NaiveForecast { predictor: self.predictor, factor, correction: self.corrected.then_some(self.growth) }
     }
 }

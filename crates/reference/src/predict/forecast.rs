@@ -1,32 +1,32 @@
 //! The prediction in force of every job: made at arrival, made again with new history, corrected
 //! when it is outlived.
 
-use super::predictor::History;
-use super::{Predictor, Propagation};
+use super::predictor::NaiveHistory;
+use super::{NaiveLearnerPredictor, NaivePropagation};
 use crate::JobIn;
 
 /// Use of run times in a scheduler's plans.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Forecast {
+pub struct NaiveForecast {
     /// Predictor of the run time of an arriving job.
-    pub predictor: Predictor,
+    pub predictor: NaiveLearnerPredictor,
     /// Rule 12: every prediction is multiplied by this, whatever it comes from.
     pub factor: i64,
     /// Growth of an outlived prediction (rule 8); `None` for no growth.
-    pub correction: Option<Growth>,
+    pub correction: Option<NaiveGrowth>,
 }
 
-impl Default for Forecast {
+impl Default for NaiveForecast {
     /// The user's estimate, and nothing else.
-    fn default() -> Forecast {
-        Forecast { predictor: Predictor::Estimate, factor: 1, correction: None }
+    fn default() -> NaiveForecast {
+        NaiveForecast { predictor: NaiveLearnerPredictor::Estimate, factor: 1, correction: None }
     }
 }
 
 /// Growth of an outlived prediction up to its limit, the estimate times the factor (section 7).
-/// Beyond the limit, rule 8, except for [`Growth::Doubling`].
+/// Beyond the limit, rule 8, except for [`NaiveGrowth::Doubling`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Growth {
+pub enum NaiveGrowth {
     /// To the limit at once.
     AtOnce,
     /// By 1 min at the job's first correction, by 15·2^(i−2) min at its i-th.
@@ -42,7 +42,7 @@ pub enum Growth {
 
 /// State of a job, as far as repeated predictions depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Here {
+pub(crate) enum NaiveHere {
     /// It has not arrived or has terminated.
     No,
     /// It waits.
@@ -53,9 +53,9 @@ pub(crate) enum Here {
 
 /// The predictions of all jobs.
 pub(crate) struct Predictions<'a> {
-    forecast: Forecast,
+    forecast: NaiveForecast,
     jobs: &'a [JobIn],
-    history: History,
+    history: NaiveHistory,
     /// For each job the predictions in force, each with the time from which it held.
     made: Vec<Vec<(i64, i64)>>,
     /// Corrections, per job.
@@ -67,11 +67,11 @@ pub(crate) struct Predictions<'a> {
 }
 
 impl<'a> Predictions<'a> {
-    pub(crate) fn new(forecast: Forecast, jobs: &'a [JobIn]) -> Predictions<'a> {
+    pub(crate) fn new(forecast: NaiveForecast, jobs: &'a [JobIn]) -> Predictions<'a> {
         Predictions {
             forecast,
             jobs,
-            history: History::default(),
+            history: NaiveHistory::default(),
             made: vec![Vec::new(); jobs.len()],
             corrections: vec![0; jobs.len()],
             outlived: vec![0; jobs.len()],
@@ -103,21 +103,23 @@ impl<'a> Predictions<'a> {
 
     /// A job has terminated: other predictions of the user are made again. None falls behind the
     /// time that a job has run already. Returns the jobs whose predictions have changed.
-    pub(crate) fn terminate(&mut self, terminated: usize, now: i64, here: impl Fn(usize) -> Here) -> Vec<usize> {
+    pub(crate) fn terminate(&mut self, terminated: usize, now: i64, here: impl Fn(usize) -> NaiveHere) -> Vec<usize> {
         self.history.insert(self.forecast.predictor, self.jobs, terminated, now);
         let propagation = match self.forecast.predictor {
-            Predictor::Recent(recent) => recent.propagation,
-            _ => Propagation::No,
+            NaiveLearnerPredictor::Recent(recent) => recent.propagation,
+            _ => NaivePropagation::No,
         };
         let mut changed = Vec::new();
-        if propagation == Propagation::No {
+        if propagation == NaivePropagation::No {
             return changed;
         }
         for j in (0..self.jobs.len()).filter(|&j| self.jobs[j].user == self.jobs[terminated].user) {
             let least = match here(j) {
-                Here::Waiting => 0,
-                Here::Running(since) if propagation == Propagation::Running && self.corrections[j] == 0 => now - since,
-                Here::Running(_) | Here::No => continue,
+                NaiveHere::Waiting => 0,
+                NaiveHere::Running(since) if propagation == NaivePropagation::Running && self.corrections[j] == 0 => {
+                    now - since
+                }
+                NaiveHere::Running(_) | NaiveHere::No => continue,
             };
             let foreseen = self.history.predict(self.forecast.predictor, self.jobs, j).0;
             let prediction = least.max(self.forecast.factor * foreseen);
@@ -145,12 +147,12 @@ impl<'a> Predictions<'a> {
             self.late_corrections[j] += 1;
         }
         let longer = match growth {
-            Growth::Doubling => prediction + prediction.max(1),
+            NaiveGrowth::Doubling => prediction + prediction.max(1),
             _ if prediction >= limit => prediction + step(self.late_corrections[j]),
-            Growth::AtOnce => limit,
-            Growth::Gradual => limit.min(prediction + step(i)),
-            Growth::Exponential => limit.min(prediction + (prediction / 5).max(60)),
-            Growth::Steps => {
+            NaiveGrowth::AtOnce => limit,
+            NaiveGrowth::Gradual => limit.min(prediction + step(i)),
+            NaiveGrowth::Exponential => limit.min(prediction + (prediction / 5).max(60)),
+            NaiveGrowth::Steps => {
                 let minutes = [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 3_000, 6_000].get(i as usize - 1);
                 minutes.map_or(limit, |m| limit.min(self.outlived[j] + 60 * m))
             }

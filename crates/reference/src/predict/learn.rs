@@ -6,7 +6,7 @@ use crate::JobIn;
 
 /// The loss and the pace of learning.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Learned {
+pub struct NaiveLearned {
     /// True if predictions that are too short cost the square of the error, not its size.
     pub under_squared: bool,
     /// True if predictions that are too long cost the square of the error.
@@ -38,19 +38,19 @@ pub enum Matters {
 
 /// The history so far, and the model fitted to it.
 #[derive(Default)]
-pub(super) struct Model {
+pub(super) struct NaiveLearnerModel {
     /// Jobs that have arrived, and the features each had then.
     arrived: Vec<(usize, Vec<f64>)>,
     /// Jobs that have terminated, and when.
     terminated: Vec<(usize, i64)>,
-    terms: Vec<Term>,
+    terms: Vec<NaiveTerm>,
     /// Sum over examples and terms of (x / largest x so far)².
     norm: f64,
 }
 
 /// Coefficient of a feature or of a product of two.
 #[derive(Clone, Default)]
-struct Term {
+struct NaiveTerm {
     weight: f64,
     /// The largest size seen.
     largest: f64,
@@ -58,7 +58,7 @@ struct Term {
     gradients: f64,
 }
 
-impl Model {
+impl NaiveLearnerModel {
     /// The prediction for an arriving job, and whether it is learned.
     pub(super) fn predict(&mut self, jobs: &[JobIn], index: usize) -> (i64, bool) {
         let features = self.features(jobs, index);
@@ -72,11 +72,11 @@ impl Model {
     }
 
     /// Job `index` has terminated.
-    pub(super) fn learn(&mut self, learned: &Learned, jobs: &[JobIn], index: usize, now: i64) {
+    pub(super) fn learn(&mut self, learned: &NaiveLearned, jobs: &[JobIn], index: usize, now: i64) {
         self.terminated.push((index, now));
         let Some((_, features)) = self.arrived.iter().find(|(i, _)| *i == index) else { return };
         let x = with_products(features);
-        self.terms.resize(x.len(), Term::default());
+        self.terms.resize(x.len(), NaiveTerm::default());
         for (term, x) in self.terms.iter_mut().zip(&x) {
             if x.abs() > term.largest {
                 term.weight *= term.largest / x.abs();

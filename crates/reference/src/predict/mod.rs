@@ -6,7 +6,7 @@ mod forecast;
 mod learn;
 mod predictor;
 
-pub use forecast::{Forecast, Growth};
-pub(crate) use forecast::{Here, Predictions};
-pub use learn::{Learned, Matters};
-pub use predictor::{Above, Metric, Predictor, Propagation, Recent, Window};
+pub use forecast::{NaiveForecast, NaiveGrowth};
+pub(crate) use forecast::{NaiveHere, Predictions};
+pub use learn::{Matters, NaiveLearned};
+pub use predictor::{NaiveAbove, NaiveLearnerPredictor, NaiveMetric, NaivePropagation, NaiveRecent, NaiveWindow};

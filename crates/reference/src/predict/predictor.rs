@@ -1,18 +1,18 @@
 //! Run time assumed for an arriving job (rules 9 to 11, and the parameters of section 7).
 
-use super::learn::{Learned, Model};
+use super::learn::{NaiveLearned, NaiveLearnerModel};
 use crate::JobIn;
 use std::collections::BTreeMap;
 
 /// Source of predictions.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Predictor {
+pub enum NaiveLearnerPredictor {
     /// The user's estimate.
     Estimate,
     /// The actual run time, even above the estimate ("perfect").
     Actual,
     /// The user's recent jobs.
-    Recent(Recent),
+    Recent(NaiveRecent),
     /// Of the user's last `size` jobs in order of termination the nearest-rank quantile, at most
     /// the estimate; the estimate as long as fewer than `least` are known.
     Quantile {
@@ -24,50 +24,50 @@ pub enum Predictor {
         least: usize,
     },
     /// A model of all users' jobs.
-    Learned(Learned),
+    Learned(NaiveLearned),
 }
 
 /// The parameters of section 7.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Recent {
+pub struct NaiveRecent {
     /// Number of jobs.
     pub size: usize,
     /// Choice of jobs.
-    pub window: Window,
+    pub window: NaiveWindow,
     /// True if a window with fewer jobs than `size` is no window.
     pub full: bool,
     /// Statistic of their run times.
-    pub metric: Metric,
+    pub metric: NaiveMetric,
     /// True if a job without a window gets its estimate times the user's mean of min(1, run time /
     /// estimate), rounded down, instead of its estimate.
     pub relative: bool,
     /// True if the last to terminate are recent, not the last to be submitted.
     pub by_termination: bool,
     /// Treatment of a prediction above the estimate.
-    pub above: Above,
+    pub above: NaiveAbove,
     /// Predictions that are made again when a job of the user terminates.
-    pub propagation: Propagation,
+    pub propagation: NaivePropagation,
 }
 
-impl Default for Recent {
+impl Default for NaiveRecent {
     /// Rules 10 and 11.
-    fn default() -> Recent {
-        Recent {
+    fn default() -> NaiveRecent {
+        NaiveRecent {
             size: 2,
-            window: Window::All,
+            window: NaiveWindow::All,
             full: true,
-            metric: Metric::Average,
+            metric: NaiveMetric::Average,
             relative: false,
             by_termination: false,
-            above: Above::Discard,
-            propagation: Propagation::No,
+            above: NaiveAbove::Discard,
+            propagation: NaivePropagation::No,
         }
     }
 }
 
 /// Choice of the user's jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Window {
+pub enum NaiveWindow {
     /// The most recent.
     All,
     /// The most recent, up to the first whose estimate is not that of the arriving job.
@@ -78,7 +78,7 @@ pub enum Window {
 
 /// Statistic of the run times in a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Metric {
+pub enum NaiveMetric {
     /// Their mean, rounded down.
     Average,
     /// The middle one, or the mean of the middle two, rounded down.
@@ -91,7 +91,7 @@ pub enum Metric {
 
 /// Treatment of a prediction above the estimate (rule 11).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Above {
+pub enum NaiveAbove {
     /// The estimate is taken, and counts as no prediction.
     Discard,
     /// The estimate is taken.
@@ -102,7 +102,7 @@ pub enum Above {
 
 /// Predictions that are made again when a job of the user terminates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Propagation {
+pub enum NaivePropagation {
     /// None.
     No,
     /// Those of waiting jobs.
@@ -113,15 +113,15 @@ pub enum Propagation {
 
 /// Terminated jobs of every user, in order of termination.
 #[derive(Default)]
-pub(super) struct History {
+pub(super) struct NaiveHistory {
     terminated: BTreeMap<i64, Vec<usize>>,
-    model: Model,
+    model: NaiveLearnerModel,
 }
 
-impl History {
+impl NaiveHistory {
     /// Job `index` has terminated.
-    pub(super) fn insert(&mut self, predictor: Predictor, jobs: &[JobIn], index: usize, now: i64) {
-        if let Predictor::Learned(learned) = predictor {
+    pub(super) fn insert(&mut self, predictor: NaiveLearnerPredictor, jobs: &[JobIn], index: usize, now: i64) {
+        if let NaiveLearnerPredictor::Learned(learned) = predictor {
             self.model.learn(&learned, jobs, index, now);
         }
         self.terminated.entry(jobs[index].user).or_default().push(index);
@@ -129,15 +129,15 @@ impl History {
 
     /// The prediction for an arriving job, not doubled, and whether it comes from the user's
     /// history.
-    pub(super) fn predict(&mut self, predictor: Predictor, jobs: &[JobIn], index: usize) -> (i64, bool) {
+    pub(super) fn predict(&mut self, predictor: NaiveLearnerPredictor, jobs: &[JobIn], index: usize) -> (i64, bool) {
         let job = &jobs[index];
         let past = self.terminated.get(&job.user).map_or(&[][..], Vec::as_slice);
         match predictor {
-            Predictor::Estimate => (job.estimate, false),
-            Predictor::Actual => (job.run, false),
-            Predictor::Recent(recent) => recent.predict(jobs, past, job),
-            Predictor::Learned(_) => self.model.predict(jobs, index),
-            Predictor::Quantile { percent, size, least } => {
+            NaiveLearnerPredictor::Estimate => (job.estimate, false),
+            NaiveLearnerPredictor::Actual => (job.run, false),
+            NaiveLearnerPredictor::Recent(recent) => recent.predict(jobs, past, job),
+            NaiveLearnerPredictor::Learned(_) => self.model.predict(jobs, index),
+            NaiveLearnerPredictor::Quantile { percent, size, least } => {
                 let mut runs: Vec<i64> = past.iter().rev().take(size).map(|&i| jobs[i].run).collect();
                 if runs.len() < least {
                     return (job.estimate, false);
@@ -152,7 +152,7 @@ impl History {
     }
 }
 
-impl Recent {
+impl NaiveRecent {
     fn predict(&self, jobs: &[JobIn], past: &[usize], job: &JobIn) -> (i64, bool) {
         let mut newest_first = past.to_vec();
         if !self.by_termination {
@@ -162,9 +162,9 @@ impl Recent {
         let similar = |i: &usize| jobs[*i].estimate == job.estimate;
         let all = newest_first.into_iter();
         let window: Vec<usize> = match self.window {
-            Window::All => all.take(self.size).collect(),
-            Window::Immediate => all.take(self.size).take_while(similar).collect(),
-            Window::Extended => all.filter(similar).take(self.size).collect(),
+            NaiveWindow::All => all.take(self.size).collect(),
+            NaiveWindow::Immediate => all.take(self.size).take_while(similar).collect(),
+            NaiveWindow::Extended => all.filter(similar).take(self.size).collect(),
         };
         if window.is_empty() || self.full && window.len() < self.size {
             return (if self.relative { relative(jobs, past, job) } else { job.estimate }, false);
@@ -173,16 +173,16 @@ impl Recent {
         runs.sort_unstable();
         let (n, sum) = (runs.len(), runs.iter().sum::<i64>());
         let prediction = match self.metric {
-            Metric::Average => sum / n as i64,
-            Metric::Median => (runs[(n - 1) / 2] + runs[n / 2]) / 2,
-            Metric::Minimum => runs[0],
-            Metric::Maximum => runs[n - 1],
+            NaiveMetric::Average => sum / n as i64,
+            NaiveMetric::Median => (runs[(n - 1) / 2] + runs[n / 2]) / 2,
+            NaiveMetric::Minimum => runs[0],
+            NaiveMetric::Maximum => runs[n - 1],
         };
         match self.above {
             _ if prediction <= job.estimate => (prediction, true),
-            Above::Discard => (job.estimate, false),
-            Above::Clip => (job.estimate, true),
-            Above::Keep => (prediction, true),
+            NaiveAbove::Discard => (job.estimate, false),
+            NaiveAbove::Clip => (job.estimate, true),
+            NaiveAbove::Keep => (prediction, true),
         }
     }
 }

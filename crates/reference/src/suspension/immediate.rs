@@ -1,12 +1,12 @@
 //! IS: rule S12.
 
-use super::machine::Machine;
+use super::machine::NaiveMachine;
 use super::set::Set;
 
 /// Run time before a job may be suspended, in seconds.
 const PROTECTED: i64 = 600;
 
-pub(super) fn serve(machine: &mut Machine<'_>, preempting_resumption: bool) {
+pub(super) fn serve(machine: &mut NaiveMachine<'_>, preempting_resumption: bool) {
     for i in machine.fresh() {
         start_fresh(machine, i);
     }
@@ -31,9 +31,9 @@ pub(super) fn serve(machine: &mut Machine<'_>, preempting_resumption: bool) {
     }
 }
 
-fn start_fresh(machine: &mut Machine<'_>, i: usize) {
+fn start_fresh(machine: &mut NaiveMachine<'_>, i: usize) {
     let need = machine.jobs[i].procs;
-    let unowned = |machine: &Machine<'_>, victims: Set| {
+    let unowned = |machine: &NaiveMachine<'_>, victims: Set| {
         let owned = machine.owned(|_| true);
         machine.free().without(owned.without(victims))
     };

@@ -2,7 +2,7 @@
 
 use super::Suspended;
 use super::set::Set;
-use crate::checker::Segment;
+use crate::checker::NaiveSegment;
 use crate::{JobIn, JobOut};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub(super) enum Doing {
     Suspended,
 }
 
-pub(super) struct Machine<'a> {
+pub(super) struct NaiveMachine<'a> {
     pub(super) jobs: &'a [JobIn],
     pub(super) now: i64,
     overhead: &'a [i64],
@@ -39,10 +39,10 @@ pub(super) struct Machine<'a> {
     out: Suspended,
 }
 
-impl<'a> Machine<'a> {
-    pub(super) fn new(jobs: &'a [JobIn], processors: i64, overhead: &'a [i64]) -> Machine<'a> {
+impl<'a> NaiveMachine<'a> {
+    pub(super) fn new(jobs: &'a [JobIn], processors: i64, overhead: &'a [i64]) -> NaiveMachine<'a> {
         let n = jobs.len();
-        Machine {
+        NaiveMachine {
             jobs,
             now: i64::MIN / 2,
             overhead,
@@ -197,7 +197,7 @@ impl<'a> Machine<'a> {
         self.running.remove(&j);
         self.free = self.free.with(self.sets[j]);
         let processors = Some(self.sets[j].numbers());
-        self.out.segments.push(Segment { job: j, start, end: self.now, processors });
+        self.out.segments.push(NaiveSegment { job: j, start, end: self.now, processors });
     }
 }
 

@@ -3,22 +3,22 @@
 //!
 //! Processors have numbers, because a suspended job resumes on the very processors it had. It
 //! *owns* them while suspended; which free processors a fresh job may take is the choice that
-//! decides everything ([`Place`]).
+//! decides everything ([`NaivePlace`]).
 
 mod immediate;
 mod machine;
 mod selective;
 mod set;
 
-use crate::checker::Segment;
+use crate::checker::NaiveSegment;
 use crate::{JobIn, JobOut};
-use machine::Machine;
+use machine::NaiveMachine;
 
 /// Policy that suspends.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Policy {
-    /// SS, and TSS with [`Selective::limit`].
-    Selective(Selective),
+pub enum NaivePolicy {
+    /// SS, and TSS with [`NaiveSelective::limit`].
+    Selective(NaiveSelective),
     /// IS: arriving jobs start at once.
     Immediate {
         /// True if suspended jobs may suspend others to resume (rule S12, second half of (2)).
@@ -28,12 +28,12 @@ pub enum Policy {
 
 /// Settings of selective suspension.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Selective {
+pub struct NaiveSelective {
     /// SF as a fraction (numerator, denominator): a job may suspend those whose priority is at most
     /// 1/SF of its own.
     pub factor: (i64, i64),
     /// Jobs whose suspension is ruled out altogether.
-    pub limit: Limit,
+    pub limit: NaiveLimit,
     /// The printed formula: the limit is on the priority of the job that suspends another, by the
     /// category of that other one; else on the priority of the job that is suspended.
     pub limit_on_preemptor: bool,
@@ -41,24 +41,24 @@ pub struct Selective {
     /// turnarounds.
     pub limit_on_turnaround: bool,
     /// Free processors that a fresh job may take.
-    pub place: Place,
+    pub place: NaivePlace,
     /// Victims that a fresh job takes.
-    pub victims: Victims,
+    pub victims: NaiveVictims,
     /// True if jobs start only at full minutes.
     pub starts_at_ticks_only: bool,
 }
 
-impl Selective {
+impl NaiveSelective {
     /// The settled semantics with a factor of 2.
     #[must_use]
-    pub fn settled() -> Selective {
-        Selective {
+    pub fn settled() -> NaiveSelective {
+        NaiveSelective {
             factor: (2, 1),
-            limit: Limit::None,
+            limit: NaiveLimit::None,
             limit_on_preemptor: false,
             limit_on_turnaround: false,
-            place: Place::Strict,
-            victims: Victims::WidestFirst,
+            place: NaivePlace::Strict,
+            victims: NaiveVictims::WidestFirst,
             starts_at_ticks_only: false,
         }
     }
@@ -67,7 +67,7 @@ impl Selective {
 /// Rule S9: a job whose priority exceeds 1.5 × the mean slowdown of its category is not suspended
 /// any more (TSS).
 #[derive(Clone, PartialEq, Debug)]
-pub enum Limit {
+pub enum NaiveLimit {
     /// No limit (SS).
     None,
     /// The mean over the jobs of the category that have completed so far; none yet: no limit.
@@ -78,7 +78,7 @@ pub enum Limit {
 
 /// Free processors that a fresh job may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum NaivePlace {
     /// Only those that no suspended job owns.
     Strict,
     /// Also those whose owner's priority it exceeds SF times.
@@ -91,7 +91,7 @@ pub enum Place {
 
 /// Victims that a fresh job takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Victims {
+pub enum NaiveVictims {
     /// Of all eligible ones the widest first.
     WidestFirst,
     /// Eligible ones are collected in order of priority, lowest first, until they are enough; of
@@ -110,7 +110,7 @@ pub struct Suspended {
     /// Number of suspensions of each job.
     pub suspensions: Vec<u32>,
     /// Every run segment with its processors.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<NaiveSegment>,
 }
 
 /// Rule S9: 4 classes of estimate × 4 of processors.
@@ -134,13 +134,13 @@ pub fn bounded_slowdown(job: &JobIn, end: i64) -> f64 {
 /// If a job is wider than the machine, or has no run time or no estimate; on machines of more than
 /// 512 processors.
 #[must_use]
-pub fn run(policy: &Policy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -> Suspended {
+pub fn run(policy: &NaivePolicy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -> Suspended {
     assert!(processors <= set::Set::LIMIT, "more processors than this simulation can number");
     for (i, job) in jobs.iter().enumerate() {
         assert!((1..=processors).contains(&job.procs), "job {i} does not fit the machine");
         assert!(job.run > 0 && job.estimate > 0, "job {i} has no run time or no estimate");
     }
-    let mut machine = Machine::new(jobs, processors, overhead);
+    let mut machine = NaiveMachine::new(jobs, processors, overhead);
     let mut slowdowns = [(0.0, 0.0); 16]; // (sum, count)
     let mut arrived = 0;
     // Rule S4.
@@ -154,7 +154,7 @@ pub fn run(policy: &Policy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -
         for &j in &completed {
             let (sum, count) = &mut slowdowns[category(&jobs[j])];
             *sum += match policy {
-                Policy::Selective(settings) if settings.limit_on_turnaround => (now - jobs[j].submit) as f64,
+                NaivePolicy::Selective(settings) if settings.limit_on_turnaround => (now - jobs[j].submit) as f64,
                 _ => bounded_slowdown(&jobs[j], now),
             };
             *count += 1.0;
@@ -169,10 +169,10 @@ pub fn run(policy: &Policy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -
             continue;
         }
         match policy {
-            Policy::Immediate { preempting_resumption } => {
+            NaivePolicy::Immediate { preempting_resumption } => {
                 immediate::serve(&mut machine, *preempting_resumption);
             }
-            Policy::Selective(settings) => {
+            NaivePolicy::Selective(settings) => {
                 let limits = settings.limits(&slowdowns);
                 if now.rem_euclid(60) == 0 {
                     selective::preempt(&mut machine, settings, &limits);
@@ -185,13 +185,13 @@ pub fn run(policy: &Policy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -
     machine.result()
 }
 
-impl Selective {
+impl NaiveSelective {
     /// The highest priority at which a job of each category may be suspended.
     fn limits(&self, slowdowns: &[(f64, f64); 16]) -> [f64; 16] {
         match self.limit {
-            Limit::None => [f64::INFINITY; 16],
-            Limit::Given(means) => means.map(|mean| 1.5 * mean),
-            Limit::Online => {
+            NaiveLimit::None => [f64::INFINITY; 16],
+            NaiveLimit::Given(means) => means.map(|mean| 1.5 * mean),
+            NaiveLimit::Online => {
                 slowdowns.map(|(sum, count)| if count > 0.0 { 1.5 * (sum / count) } else { f64::INFINITY })
             }
         }

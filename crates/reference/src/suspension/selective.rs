@@ -1,25 +1,25 @@
 //! SS and TSS: rules S5 to S9.
 
-use super::machine::{Doing, Machine};
+use super::machine::{Doing, NaiveMachine};
 use super::set::Set;
-use super::{Place, Selective, Victims, category};
+use super::{NaivePlace, NaiveSelective, NaiveVictims, category};
 
 /// Rule S5: idle jobs, highest priority first.
-fn idle_in_order(machine: &Machine<'_>) -> Vec<usize> {
+fn idle_in_order(machine: &NaiveMachine<'_>) -> Vec<usize> {
     let mut idle: Vec<_> = machine.idle().into_iter().map(|j| (machine.priority(j), j)).collect(); // by index
     idle.sort_by(|(a, _), (b, _)| b.compare(*a));
     idle.into_iter().map(|(_, j)| j).collect()
 }
 
 /// Rule S7, DISPATCH.
-pub(super) fn dispatch(machine: &mut Machine<'_>, settings: &Selective) {
+pub(super) fn dispatch(machine: &mut NaiveMachine<'_>, settings: &NaiveSelective) {
     for i in idle_in_order(machine) {
         plain_start(machine, settings, i);
     }
 }
 
 /// Rule S7. Tells whether the job has started.
-fn plain_start(machine: &mut Machine<'_>, settings: &Selective, i: usize) -> bool {
+fn plain_start(machine: &mut NaiveMachine<'_>, settings: &NaiveSelective, i: usize) -> bool {
     let set = match machine.doing(i) {
         Doing::Suspended => {
             let own = machine.set(i);
@@ -32,23 +32,23 @@ fn plain_start(machine: &mut Machine<'_>, settings: &Selective, i: usize) -> boo
 
 /// Free processors that a fresh job may take: the preferred ones, and the others. Those of its own
 /// victims are preferred.
-fn pools(machine: &Machine<'_>, settings: &Selective, i: usize, victims: Set) -> (Set, Set) {
+fn pools(machine: &NaiveMachine<'_>, settings: &NaiveSelective, i: usize, victims: Set) -> (Set, Set) {
     let free = machine.free();
     let protects = |owner: usize| match settings.place {
-        Place::Strict | Place::Avoid => true,
-        Place::PrioritySf => !machine.priority(i).is_at_least(settings.factor, machine.priority(owner)),
-        Place::Lowest => false,
+        NaivePlace::Strict | NaivePlace::Avoid => true,
+        NaivePlace::PrioritySf => !machine.priority(i).is_at_least(settings.factor, machine.priority(owner)),
+        NaivePlace::Lowest => false,
     };
     let preferred = free.without(machine.owned(protects).without(victims));
     match settings.place {
-        Place::Avoid => (preferred, free.without(preferred)),
+        NaivePlace::Avoid => (preferred, free.without(preferred)),
         _ => (preferred, Set::default()),
     }
 }
 
 /// The processors that a fresh job gets, if there are enough: the lowest of the preferred ones,
 /// then of the others.
-fn place(machine: &Machine<'_>, settings: &Selective, i: usize, victims: Set) -> Option<Set> {
+fn place(machine: &NaiveMachine<'_>, settings: &NaiveSelective, i: usize, victims: Set) -> Option<Set> {
     let need = machine.jobs[i].procs;
     if machine.free().len() < need {
         return None;
@@ -58,7 +58,7 @@ fn place(machine: &Machine<'_>, settings: &Selective, i: usize, victims: Set) ->
 }
 
 /// Rule S8, PREEMPT.
-pub(super) fn preempt(machine: &mut Machine<'_>, settings: &Selective, limits: &[f64; 16]) {
+pub(super) fn preempt(machine: &mut NaiveMachine<'_>, settings: &NaiveSelective, limits: &[f64; 16]) {
     // Priorities of running jobs stand still.
     let keyed = machine.running().into_iter().map(|j| (machine.priority(j), machine.segment_start(j), j));
     let mut keyed: Vec<_> = keyed.collect(); // by index
@@ -101,8 +101,8 @@ pub(super) fn preempt(machine: &mut Machine<'_>, settings: &Selective, limits: &
 /// The victims of a fresh job that has this many free processors already; `None` if all candidates
 /// are not enough.
 fn choose(
-    machine: &Machine<'_>,
-    settings: &Selective,
+    machine: &NaiveMachine<'_>,
+    settings: &NaiveSelective,
     i: usize,
     free: i64,
     candidates: &[usize],
@@ -127,9 +127,9 @@ fn choose(
     };
     let all = candidates.iter().copied();
     let collected: Vec<usize> = match settings.victims {
-        Victims::WidestFirst => all.filter(eligible).collect(),
-        Victims::InOrder => prefix(&all.filter(eligible).collect::<Vec<_>>())?,
-        Victims::UntilIneligible => prefix(&all.take_while(eligible).collect::<Vec<_>>())?,
+        NaiveVictims::WidestFirst => all.filter(eligible).collect(),
+        NaiveVictims::InOrder => prefix(&all.filter(eligible).collect::<Vec<_>>())?,
+        NaiveVictims::UntilIneligible => prefix(&all.take_while(eligible).collect::<Vec<_>>())?,
     };
     prefix(&widest_first(collected))
 }

@@ -12,8 +12,8 @@
 //! - Early is what comes before the plan has it end.
 //! - A new prediction of a waiting job is its new length in the plan, one of a running job moves
 //!   the end that the plan has it at. Either can make the plan impossible, or too loose: all
-//!   waiting jobs are put back (rule 8), whatever [`Removal`] says, once for all that has changed
-//!   at an instant.
+//!   waiting jobs are put back (rule 8), whatever [`NaiveRemoval`] says, once for all that has
+//!   changed at an instant.
 //! - A job that still runs at its planned end, because its prediction is not corrected, is planned
 //!   to run for as long again as it is over its prediction, at least a minute; jobs are put back in
 //!   this case as well.
@@ -26,15 +26,15 @@
 
 mod priority;
 
-pub use priority::{Exponents, Heuristic, Importance, Priority, Removal, Waiting, cost};
+pub use priority::{Exponents, Heuristic, NaiveImportance, NaivePriority, NaiveRemoval, NaiveTalbyWaiting, cost};
 
-use crate::predict::{Forecast, Here, Predictions};
-use crate::profile::Profile;
+use crate::predict::{NaiveForecast, NaiveHere, Predictions};
+use crate::profile::NaiveProfile;
 use crate::{JobIn, JobOut};
 
 /// Moment at which the scheduler learns that a job has ended before its estimated end (rule 4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Notice {
+pub enum NaiveNotice {
     /// At once.
     Immediate,
     /// At the next instant it knew about anyway: an arrival, the planned start of a waiting job, or
@@ -45,24 +45,24 @@ pub enum Notice {
 
 /// Decision maker of the simulation.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Scheduler<'a> {
+pub enum NaiveTalbyScheduler<'a> {
     /// Every job gets a start time when it arrives; early ends move jobs up, never back (rules 7
     /// and 8).
     Conservative,
     /// Optimising for some of the waiting jobs only; the others wait without a plan, and are
     /// considered again at every pass.
-    Horizon(Horizon),
+    Horizon(NaiveHorizon),
     /// EASY; equal estimated ends are counted together; a pass after every arrival and at the end
     /// of every instant (rule 9).
     Easy,
     /// Slack-based backfilling: waiting jobs may be moved within their slack, for a price (rules 10
     /// to 20).
-    Priority(&'a Priority),
+    Priority(&'a NaivePriority),
 }
 
-/// Waiting jobs that [`Scheduler::Horizon`] plans.
+/// Waiting jobs that [`NaiveTalbyScheduler::Horizon`] plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Horizon {
+pub enum NaiveHorizon {
     /// So many of those that do not start now, in the order of arrival.
     Jobs(usize),
     /// Those that can start within this many seconds.
@@ -71,7 +71,7 @@ pub enum Horizon {
 
 /// A schedule and what was promised.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Planned {
+pub struct NaivePlanned {
     /// Starts and ends, in order of arrival.
     pub schedule: Vec<JobOut>,
     /// The latest start promised to each job when it arrived: its planned start, plus its slack
@@ -80,7 +80,7 @@ pub struct Planned {
     pub promised: Vec<Option<i64>>,
     /// Announcements to each job while it waited: its place in the plan where that was not an
     /// immediate start, and every change of it.
-    pub announced: Vec<Vec<Announced>>,
+    pub announced: Vec<Vec<NaiveAnnounced>>,
     /// The predictions in force for each job, each with the time from which it held; the first one
     /// at submit.
     pub predictions: Vec<Vec<(i64, i64)>>,
@@ -88,7 +88,7 @@ pub struct Planned {
 
 /// A place in the plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Announced {
+pub struct NaiveAnnounced {
     /// Start time.
     pub at: i64,
     /// The planned start.
@@ -102,35 +102,41 @@ pub struct Announced {
 /// # Panics
 /// If a job is wider than the machine, has an estimate below 1, or runs longer than its estimate.
 #[must_use]
-pub fn run(scheduler: Scheduler<'_>, notice: Notice, jobs: &[JobIn], machine: i64) -> Planned {
+pub fn run(scheduler: NaiveTalbyScheduler<'_>, notice: NaiveNotice, jobs: &[JobIn], machine: i64) -> NaivePlanned {
     for (i, job) in jobs.iter().enumerate() {
         assert!(job.estimate >= 1 && job.run <= job.estimate, "job {i} outlives its estimate");
     }
-    schedule(scheduler, notice, Forecast::default(), jobs, machine)
+    schedule(scheduler, notice, NaiveForecast::default(), jobs, machine)
 }
 
 /// Runs conservative or priority scheduling with predictions, which jobs may outlive.
 ///
 /// # Panics
-/// If a job is wider than the machine, and with [`Scheduler::Easy`]: for that there is
+/// If a job is wider than the machine, and with [`NaiveTalbyScheduler::Easy`]: for that there is
 /// [`crate::easy`].
 #[must_use]
 pub fn run_predicted(
-    scheduler: Scheduler<'_>,
-    notice: Notice,
-    forecast: Forecast,
+    scheduler: NaiveTalbyScheduler<'_>,
+    notice: NaiveNotice,
+    forecast: NaiveForecast,
     jobs: &[JobIn],
     machine: i64,
-) -> Planned {
-    assert!(scheduler != Scheduler::Easy, "EASY plans nothing");
+) -> NaivePlanned {
+    assert!(scheduler != NaiveTalbyScheduler::Easy, "EASY plans nothing");
     schedule(scheduler, notice, forecast, jobs, machine)
 }
 
-fn schedule(scheduler: Scheduler<'_>, notice: Notice, forecast: Forecast, jobs: &[JobIn], machine: i64) -> Planned {
+fn schedule(
+    scheduler: NaiveTalbyScheduler<'_>,
+    notice: NaiveNotice,
+    forecast: NaiveForecast,
+    jobs: &[JobIn],
+    machine: i64,
+) -> NaivePlanned {
     for (i, job) in jobs.iter().enumerate() {
         assert!((1..=machine).contains(&job.procs), "job {i} does not fit the machine");
     }
-    let mut world = World {
+    let mut world = NaiveTalbyWorld {
         scheduler,
         notice,
         jobs,
@@ -155,7 +161,7 @@ fn schedule(scheduler: Scheduler<'_>, notice: Notice, forecast: Forecast, jobs: 
         Some(start) => JobOut { start, end: start + job.run },
         None => unreachable!("instants go on until every job has started"),
     };
-    Planned {
+    NaivePlanned {
         schedule: jobs.iter().zip(&world.starts).map(out).collect(),
         promised: world.promised,
         announced: world.announced,
@@ -163,9 +169,9 @@ fn schedule(scheduler: Scheduler<'_>, notice: Notice, forecast: Forecast, jobs: 
     }
 }
 
-struct World<'a> {
-    scheduler: Scheduler<'a>,
-    notice: Notice,
+struct NaiveTalbyWorld<'a> {
+    scheduler: NaiveTalbyScheduler<'a>,
+    notice: NaiveNotice,
     jobs: &'a [JobIn],
     machine: i64,
     now: i64,
@@ -173,22 +179,22 @@ struct World<'a> {
     /// Jobs before this index have arrived.
     arrived: usize,
     /// In order of arrival.
-    waiting: Vec<Waiting>,
+    waiting: Vec<NaiveTalbyWaiting>,
     /// Jobs that wait without a plan, in order of arrival.
     beyond: Vec<usize>,
     /// Running as far as the scheduler knows, in order of start.
-    running: Vec<Running>,
+    running: Vec<NaiveRunning>,
     /// A job has ended early since the plan was last looked at.
     early: bool,
     /// A prediction has changed or was outlived since then.
     changed: bool,
     starts: Vec<Option<i64>>,
     promised: Vec<Option<i64>>,
-    announced: Vec<Vec<Announced>>,
+    announced: Vec<Vec<NaiveAnnounced>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Running {
+struct NaiveRunning {
     job: usize,
     start: i64,
     /// Planned end.
@@ -197,26 +203,26 @@ struct Running {
     over: bool,
 }
 
-impl World<'_> {
+impl NaiveTalbyWorld<'_> {
     /// Rule 4: the next arrival, planned start, real end, or end of a prediction that is corrected,
     /// and with late notice, while a job waits, the next end that the plan has.
     fn next_instant(&self) -> Option<i64> {
         let arrival = self.jobs.get(self.arrived).map(|job| job.submit);
         let planned = self.waiting.iter().filter_map(|w| w.start).min();
         let happens = self.running.iter().filter_map(|r| self.happens(r)).min();
-        let looks = self.notice == Notice::Late && self.anyone_waits();
+        let looks = self.notice == NaiveNotice::Late && self.anyone_waits();
         let known = self.running.iter().map(|r| r.until).min().filter(|_| looks);
         [arrival, planned, happens, known].into_iter().flatten().min()
     }
 
     /// Returns the next event of a running job: its end, or the correction of its prediction.
-    fn happens(&self, r: &Running) -> Option<i64> {
+    fn happens(&self, r: &NaiveRunning) -> Option<i64> {
         let end = r.start + self.jobs[r.job].run;
         let next = if self.predictions.corrected() { end.min(self.predicted_end(r)) } else { end };
         (!r.over).then_some(next)
     }
 
-    fn predicted_end(&self, r: &Running) -> i64 {
+    fn predicted_end(&self, r: &NaiveRunning) -> i64 {
         r.start + self.predictions.of(r.job)
     }
 
@@ -237,8 +243,8 @@ impl World<'_> {
             self.predictions.arrive(self.arrived, now);
             self.arrived += 1;
         }
-        let due = |w: &Waiting| w.start.is_some_and(|start| start <= now);
-        let looks = self.notice == Notice::Immediate || known || self.waiting.iter().any(due);
+        let due = |w: &NaiveTalbyWaiting| w.start.is_some_and(|start| start <= now);
+        let looks = self.notice == NaiveNotice::Immediate || known || self.waiting.iter().any(due);
         if self.arrived > known_arrived || self.anyone_waits() && looks {
             self.pass(known_arrived..self.arrived);
         }
@@ -253,7 +259,7 @@ impl World<'_> {
 
     /// In order of arrival.
     fn end_jobs(&mut self) {
-        let ends = |r: &&Running| !r.over && r.start + self.jobs[r.job].run <= self.now;
+        let ends = |r: &&NaiveRunning| !r.over && r.start + self.jobs[r.job].run <= self.now;
         let mut ended: Vec<usize> = self.running.iter().filter(ends).map(|r| r.job).collect();
         ended.sort_unstable();
         for j in ended {
@@ -263,9 +269,9 @@ impl World<'_> {
             }
             let (waiting, beyond, running) = (&self.waiting, &self.beyond, &self.running);
             let here = |j: usize| match running.iter().find(|r| r.job == j && !r.over) {
-                Some(r) => Here::Running(r.start),
-                None if waiting.iter().any(|w| w.job == j) || beyond.contains(&j) => Here::Waiting,
-                None => Here::No,
+                Some(r) => NaiveHere::Running(r.start),
+                None if waiting.iter().any(|w| w.job == j) || beyond.contains(&j) => NaiveHere::Waiting,
+                None => NaiveHere::No,
             };
             for renewed in self.predictions.terminate(j, self.now, here) {
                 self.changed = true;
@@ -306,7 +312,7 @@ impl World<'_> {
             }
         }
         let (changed, early) = (std::mem::take(&mut self.changed), std::mem::take(&mut self.early));
-        if changed && self.scheduler != Scheduler::Easy {
+        if changed && self.scheduler != NaiveTalbyScheduler::Easy {
             self.compress();
         } else if early {
             self.remove();
@@ -315,11 +321,11 @@ impl World<'_> {
         for j in newcomers {
             self.insert(j);
         }
-        if let Scheduler::Horizon(horizon) = self.scheduler {
+        if let NaiveTalbyScheduler::Horizon(horizon) = self.scheduler {
             self.look_beyond(horizon);
         }
         // c. Starts.
-        if self.scheduler == Scheduler::Easy {
+        if self.scheduler == NaiveTalbyScheduler::Easy {
             self.easy_pass();
         }
         for w in self.waiting.clone() {
@@ -331,37 +337,37 @@ impl World<'_> {
 
     fn insert(&mut self, j: usize) {
         match self.scheduler {
-            Scheduler::Easy => {
-                self.waiting.push(Waiting::new(j, None));
+            NaiveTalbyScheduler::Easy => {
+                self.waiting.push(NaiveTalbyWaiting::new(j, None));
                 self.easy_pass();
             }
-            Scheduler::Conservative => {
+            NaiveTalbyScheduler::Conservative => {
                 let start = self.earliest(&self.plan(), j); // rule 7
-                self.admit(Waiting::new(j, Some(start)));
+                self.admit(NaiveTalbyWaiting::new(j, Some(start)));
             }
-            Scheduler::Priority(priority) => self.insert_by_price(priority, j),
-            Scheduler::Horizon(_) => self.beyond.push(j),
+            NaiveTalbyScheduler::Priority(priority) => self.insert_by_price(priority, j),
+            NaiveTalbyScheduler::Horizon(_) => self.beyond.push(j),
         }
     }
 
     /// Plans the jobs without a plan that the horizon reaches.
-    fn look_beyond(&mut self, horizon: Horizon) {
+    fn look_beyond(&mut self, horizon: NaiveHorizon) {
         for j in std::mem::take(&mut self.beyond) {
             let start = self.earliest(&self.plan(), j);
             let later = self.waiting.iter().filter(|w| w.start > Some(self.now)).count();
             let reached = match horizon {
-                Horizon::Jobs(most) => later < most,
-                Horizon::Seconds(seconds) => start <= self.now + seconds,
+                NaiveHorizon::Jobs(most) => later < most,
+                NaiveHorizon::Seconds(seconds) => start <= self.now + seconds,
             };
             match reached {
-                true => self.admit(Waiting::new(j, Some(start))),
+                true => self.admit(NaiveTalbyWaiting::new(j, Some(start))),
                 false => self.beyond.push(j),
             }
         }
     }
 
     /// A newcomer has its first place in the plan, which makes the promise.
-    fn admit(&mut self, w: Waiting) {
+    fn admit(&mut self, w: NaiveTalbyWaiting) {
         self.promised[w.job] = w.latest();
         self.waiting.push(w);
         if w.start > Some(self.now) {
@@ -372,16 +378,20 @@ impl World<'_> {
     fn announce(&mut self, j: usize) {
         for w in self.waiting.iter().filter(|w| w.job == j) {
             let start = w.start.unwrap_or(self.now);
-            self.announced[j].push(Announced { at: self.now, start, latest: w.latest() });
+            self.announced[j].push(NaiveAnnounced { at: self.now, start, latest: w.latest() });
         }
     }
 
     /// A job has ended early.
     fn remove(&mut self) {
         match self.scheduler {
-            Scheduler::Easy => {}
-            Scheduler::Priority(priority) if priority.removal == Removal::Priced => self.remove_by_price(priority),
-            Scheduler::Conservative | Scheduler::Horizon(_) | Scheduler::Priority(_) => self.compress(),
+            NaiveTalbyScheduler::Easy => {}
+            NaiveTalbyScheduler::Priority(priority) if priority.removal == NaiveRemoval::Priced => {
+                self.remove_by_price(priority)
+            }
+            NaiveTalbyScheduler::Conservative | NaiveTalbyScheduler::Horizon(_) | NaiveTalbyScheduler::Priority(_) => {
+                self.compress()
+            }
         }
     }
 
@@ -396,7 +406,7 @@ impl World<'_> {
             plan.take(start, start + self.span(w.job), self.jobs[w.job].procs);
             let delay = start - w.start.unwrap_or(start);
             let slack = if delay > 0 { (w.slack - delay as f64).max(0.0) } else { w.slack };
-            self.waiting.push(Waiting { start: Some(start), slack, ..w });
+            self.waiting.push(NaiveTalbyWaiting { start: Some(start), slack, ..w });
             if delay != 0 {
                 self.announce(w.job);
             }
@@ -406,8 +416,8 @@ impl World<'_> {
 
     /// Rule 6: the machine without the running jobs until their planned ends and without the
     /// reservations.
-    fn plan(&self) -> Profile {
-        let mut plan = Profile::new(self.now, self.machine);
+    fn plan(&self) -> NaiveProfile {
+        let mut plan = NaiveProfile::new(self.now, self.machine);
         for r in &self.running {
             plan.take(r.start, r.until, self.jobs[r.job].procs);
         }
@@ -419,13 +429,13 @@ impl World<'_> {
         plan
     }
 
-    fn earliest(&self, plan: &Profile, j: usize) -> i64 {
+    fn earliest(&self, plan: &NaiveProfile, j: usize) -> i64 {
         plan.earliest(self.now, self.span(j), self.jobs[j].procs)
     }
 
     fn begin(&mut self, j: usize) {
         self.waiting.retain(|w| w.job != j);
-        self.running.push(Running { job: j, start: self.now, until: self.now + self.span(j), over: false });
+        self.running.push(NaiveRunning { job: j, start: self.now, until: self.now + self.span(j), over: false });
         self.starts[j] = Some(self.now);
         assert!(self.free() >= 0, "more processors used than there are");
     }
@@ -454,7 +464,7 @@ impl World<'_> {
             unreachable!("a job that fits the machine fits when all others have ended")
         };
         let mut extra = free_at(shadow) - need;
-        let behind: Vec<Waiting> = self.waiting[1..].to_vec();
+        let behind: Vec<NaiveTalbyWaiting> = self.waiting[1..].to_vec();
         for w in behind {
             let job = &self.jobs[w.job];
             if job.procs > self.free() {

@@ -1,12 +1,12 @@
 //! The slack-based priority scheduler: every way to fit a new job in has a price (rules 10 to 18
 //! and 20).
 
-use super::World;
-use crate::profile::Profile;
+use super::NaiveTalbyWorld;
+use crate::profile::NaiveProfile;
 
 /// Parameters of the priority scheduler.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Priority {
+pub struct NaivePriority {
     /// SF: how many average waits the slack of a job of no priority is.
     pub slack_factor: f64,
     /// AWT: the average wait of the system, in seconds.
@@ -16,21 +16,21 @@ pub struct Priority {
     /// Order in which displaced jobs are put back.
     pub heuristic: Heuristic,
     /// Procedure for a job that ends early.
-    pub removal: Removal,
+    pub removal: NaiveRemoval,
     /// User and political priority of each job, in order of arrival; empty: zero for all.
-    pub importance: Vec<Importance>,
+    pub importance: Vec<NaiveImportance>,
 }
 
-impl Default for Priority {
+impl Default for NaivePriority {
     /// The paper's setting: SF = 3, AWT = 2401 s, all exponents 1, order of start times, equal
     /// priorities of zero.
-    fn default() -> Priority {
-        Priority {
+    fn default() -> NaivePriority {
+        NaivePriority {
             slack_factor: 3.0,
             average_wait: 2_401.0,
             exponents: Exponents::default(),
             heuristic: Heuristic::StartTime,
-            removal: Removal::Compress,
+            removal: NaiveRemoval::Compress,
             importance: Vec::new(),
         }
     }
@@ -38,7 +38,7 @@ impl Default for Priority {
 
 /// Weights given to a job when it was submitted.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Importance {
+pub struct NaiveImportance {
     /// UP, the user's own priority, 0 to 1.
     pub user: f64,
     /// PP, the political priority, 0 to 1; −∞ for a user beyond the quota ("absolute zero").
@@ -89,7 +89,7 @@ pub enum Heuristic {
 
 /// Procedure for a job that ends early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Removal {
+pub enum NaiveRemoval {
     /// Rule 15: the conservative compression; slacks and priorities stay. What the tables of the
     /// paper need.
     Compress,
@@ -100,7 +100,7 @@ pub enum Removal {
 
 /// A waiting job as planned.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Waiting {
+pub struct NaiveTalbyWaiting {
     /// Index of the job.
     pub job: usize,
     /// Planned start; `None` under EASY.
@@ -113,9 +113,9 @@ pub struct Waiting {
     pub first_slack: f64,
 }
 
-impl Waiting {
-    pub(super) fn new(job: usize, start: Option<i64>) -> Waiting {
-        Waiting { job, start, priority: 0.0, slack: 0.0, first_slack: 0.0 }
+impl NaiveTalbyWaiting {
+    pub(super) fn new(job: usize, start: Option<i64>) -> NaiveTalbyWaiting {
+        NaiveTalbyWaiting { job, start, priority: 0.0, slack: 0.0, first_slack: 0.0 }
     }
 
     /// The latest start. Starts are whole, so that a fraction of a second of slack is worth
@@ -129,7 +129,13 @@ impl Waiting {
 /// Rules 11c, 17 and 18: the price of moving a waiting job by `delay` seconds for the sake of one
 /// of priority `for_priority`. `None` if the move is impossible.
 #[must_use]
-pub fn cost(moved: &Waiting, procs: i64, delay: i64, for_priority: f64, exponents: &Exponents) -> Option<f64> {
+pub fn cost(
+    moved: &NaiveTalbyWaiting,
+    procs: i64,
+    delay: i64,
+    for_priority: f64,
+    exponents: &Exponents,
+) -> Option<f64> {
     if delay == 0 || moved.priority == f64::NEG_INFINITY {
         return Some(0.0);
     }
@@ -154,7 +160,7 @@ fn power(base: f64, exponent: f64) -> f64 {
 
 /// One way to rearrange: the start of the new job, the moved jobs with their new starts, and the
 /// price.
-struct Candidate {
+struct NaiveCandidate {
     start: i64,
     moves: Vec<(usize, i64)>,
     price: f64,
@@ -162,23 +168,26 @@ struct Candidate {
 
 /// The newcomer: its size, and the priority that others' prices refer to.
 #[derive(Clone, Copy)]
-struct Newcomer {
+struct NaiveNewcomer {
     procs: i64,
     span: i64,
     priority: f64,
 }
 
-impl World<'_> {
+impl NaiveTalbyWorld<'_> {
     /// Rules 10, 13 and 14.
-    pub(super) fn insert_by_price(&mut self, settings: &Priority, j: usize) {
+    pub(super) fn insert_by_price(&mut self, settings: &NaivePriority, j: usize) {
         let job = &self.jobs[j];
-        let Importance { user, political } = settings.importance.get(j).copied().unwrap_or_default();
+        let NaiveImportance { user, political } = settings.importance.get(j).copied().unwrap_or_default();
         let weigh = |scheduler: f64| (user + political + scheduler) / 3.0;
-        let new = Newcomer { procs: job.procs, span: self.span(j), priority: weigh(0.5) };
+        let new = NaiveNewcomer { procs: job.procs, span: self.span(j), priority: weigh(0.5) };
         // No job moves.
         let start = self.earliest(&self.plan(), j);
-        let fallback =
-            Candidate { start, moves: Vec::new(), price: settings.exponents.of_waiting(job.procs, start - self.now) };
+        let fallback = NaiveCandidate {
+            start,
+            moves: Vec::new(),
+            price: settings.exponents.of_waiting(job.procs, start - self.now),
+        };
         let best = self.cheapest(settings, new, fallback);
         self.apply(&best);
         let wait = (best.start - self.now) as f64;
@@ -188,19 +197,19 @@ impl World<'_> {
         } else {
             ((1.0 - priority) * settings.slack_factor) * settings.average_wait
         };
-        self.admit(Waiting { job: j, start: Some(best.start), priority, slack, first_slack: slack });
+        self.admit(NaiveTalbyWaiting { job: j, start: Some(best.start), priority, slack, first_slack: slack });
     }
 
     /// Rule 20.
-    pub(super) fn remove_by_price(&mut self, settings: &Priority) {
-        let dummy = Newcomer { procs: 0, span: 0, priority: 1.0 };
-        let nothing = Candidate { start: self.now, moves: Vec::new(), price: 0.0 };
+    pub(super) fn remove_by_price(&mut self, settings: &NaivePriority) {
+        let dummy = NaiveNewcomer { procs: 0, span: 0, priority: 1.0 };
+        let nothing = NaiveCandidate { start: self.now, moves: Vec::new(), price: 0.0 };
         let best = self.cheapest(settings, dummy, nothing);
         self.apply(&best);
     }
 
     /// Rules 11 and 12: the cheapest, then the one that moves fewest, then the earliest.
-    fn cheapest(&self, settings: &Priority, new: Newcomer, fallback: Candidate) -> Candidate {
+    fn cheapest(&self, settings: &NaivePriority, new: NaiveNewcomer, fallback: NaiveCandidate) -> NaiveCandidate {
         let mut best = fallback;
         for start in self.slot_starts() {
             let Some(candidate) = self.rearranged(settings, new, start) else {
@@ -230,9 +239,9 @@ impl World<'_> {
 
     /// Rules 11a to 11d: what it takes to put the newcomer at `start`; `None` if that is
     /// impossible.
-    fn rearranged(&self, settings: &Priority, new: Newcomer, start: i64) -> Option<Candidate> {
-        let is_fixed = |w: &Waiting| w.start.is_some_and(|s| s < start);
-        let mut plan = Profile::new(self.now, self.machine);
+    fn rearranged(&self, settings: &NaivePriority, new: NaiveNewcomer, start: i64) -> Option<NaiveCandidate> {
+        let is_fixed = |w: &NaiveTalbyWaiting| w.start.is_some_and(|s| s < start);
+        let mut plan = NaiveProfile::new(self.now, self.machine);
         for r in &self.running {
             plan.take(r.start, r.until, self.jobs[r.job].procs);
         }
@@ -245,7 +254,7 @@ impl World<'_> {
         }
         plan.take(start, start + new.span, new.procs);
 
-        let mut displaced: Vec<Waiting> = self.waiting.iter().filter(|w| !is_fixed(w)).copied().collect();
+        let mut displaced: Vec<NaiveTalbyWaiting> = self.waiting.iter().filter(|w| !is_fixed(w)).copied().collect();
         self.sort(settings, new, &mut displaced);
         let mut price = settings.exponents.of_waiting(new.procs, start - self.now);
         let mut moves = Vec::new();
@@ -259,14 +268,14 @@ impl World<'_> {
                 moves.push((w.job, begin));
             }
         }
-        Some(Candidate { start, moves, price })
+        Some(NaiveCandidate { start, moves, price })
     }
 
     /// Rule 16.
-    fn sort(&self, settings: &Priority, new: Newcomer, displaced: &mut [Waiting]) {
+    fn sort(&self, settings: &NaivePriority, new: NaiveNewcomer, displaced: &mut [NaiveTalbyWaiting]) {
         displaced.sort_by_key(|w| w.job);
-        let area = |w: &Waiting| self.span(w.job) * self.jobs[w.job].procs;
-        let second = |w: &Waiting| {
+        let area = |w: &NaiveTalbyWaiting| self.span(w.job) * self.jobs[w.job].procs;
+        let second = |w: &NaiveTalbyWaiting| {
             let procs = self.jobs[w.job].procs;
             cost(w, procs, 1, new.priority, &settings.exponents).unwrap_or(f64::INFINITY)
         };
@@ -280,7 +289,7 @@ impl World<'_> {
     }
 
     /// Rule 13: slack shrinks by a delay and grows by a move up, even beyond what it was.
-    fn apply(&mut self, chosen: &Candidate) {
+    fn apply(&mut self, chosen: &NaiveCandidate) {
         for &(job, start) in &chosen.moves {
             for w in self.waiting.iter_mut().filter(|w| w.job == job) {
                 w.slack -= (start - w.start.unwrap_or(start)) as f64;

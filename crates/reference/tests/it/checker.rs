@@ -1,8 +1,10 @@
 //! The checker accepts good schedules and finds what is wrong with each deliberately spoilt one.
 
-use drystone_reference::checker::{Segment, Violation, check, check_local_resumption, check_promises, segments};
-use drystone_reference::easy::{self, Easy, Order, Pass, Reservations};
-use drystone_reference::talby::{self, Notice, Priority, Removal, Scheduler};
+use drystone_reference::checker::{
+    NaiveSegment, NaiveViolation, check, check_local_resumption, check_promises, segments,
+};
+use drystone_reference::easy::{self, Easy, NaiveEasyOrder, NaivePass, Reservations};
+use drystone_reference::talby::{self, NaiveNotice, NaivePriority, NaiveRemoval, NaiveTalbyScheduler};
 use drystone_reference::{JobIn, JobOut};
 use proptest::prelude::*;
 
@@ -11,9 +13,10 @@ fn job(submit: i64, procs: i64, run: i64) -> JobIn {
 }
 
 /// Three jobs on four processors: the second waits for the first, the third runs beside it.
-fn good() -> (Vec<JobIn>, Vec<Segment>) {
+fn good() -> (Vec<JobIn>, Vec<NaiveSegment>) {
     let jobs = vec![job(0, 3, 10), job(1, 4, 5), job(2, 1, 0)];
-    let on = |job, start, end, processors: &[u32]| Segment { job, start, end, processors: Some(processors.to_vec()) };
+    let on =
+        |job, start, end, processors: &[u32]| NaiveSegment { job, start, end, processors: Some(processors.to_vec()) };
     let segments = vec![
         on(0, 0, 4, &[0, 1, 2]), // suspended
         on(1, 4, 9, &[0, 1, 2, 3]),
@@ -31,7 +34,7 @@ fn a_good_schedule_passes() {
 }
 
 /// Spoils the good schedule and expects exactly these complaints.
-fn expect(spoil: impl Fn(&mut Vec<Segment>), complaints: &[Violation]) {
+fn expect(spoil: impl Fn(&mut Vec<NaiveSegment>), complaints: &[NaiveViolation]) {
     let (jobs, mut segments) = good();
     spoil(&mut segments);
     assert_eq!(check(4, &jobs, &segments), Err(complaints.to_vec()));
@@ -45,7 +48,7 @@ fn too_many_processors_in_use() {
                 (s.start, s.end, s.processors) = (3, 8, None);
             })
         },
-        &[Violation::OverCapacity { at: 3, used: 7 }],
+        &[NaiveViolation::OverCapacity { at: 3, used: 7 }],
     );
 }
 
@@ -54,7 +57,7 @@ fn capacity_of_a_smaller_machine() {
     let jobs = [job(0, 2, 10), job(0, 2, 10)];
     let out = [JobOut { start: 0, end: 10 }, JobOut { start: 9, end: 19 }];
     let found = check(3, &jobs, &segments(&out));
-    assert_eq!(found, Err(vec![Violation::OverCapacity { at: 9, used: 4 }]));
+    assert_eq!(found, Err(vec![NaiveViolation::OverCapacity { at: 9, used: 4 }]));
     // Back to back is no overlap.
     let out = [JobOut { start: 0, end: 10 }, JobOut { start: 10, end: 20 }];
     assert_eq!(check(3, &jobs, &segments(&out)), Ok(()));
@@ -63,60 +66,60 @@ fn capacity_of_a_smaller_machine() {
 #[test]
 fn a_processor_with_two_jobs() {
     let jobs = [job(0, 1, 10), job(0, 1, 10)];
-    let on = |job, start, processor| Segment { job, start, end: start + 10, processors: Some(vec![processor]) };
+    let on = |job, start, processor| NaiveSegment { job, start, end: start + 10, processors: Some(vec![processor]) };
     let found = check(2, &jobs, &[on(0, 0, 1), on(1, 5, 1)]);
-    assert_eq!(found, Err(vec![Violation::SharedProcessor { processor: 1, first: 0, second: 1 }]));
+    assert_eq!(found, Err(vec![NaiveViolation::SharedProcessor { processor: 1, first: 0, second: 1 }]));
     assert_eq!(check(2, &jobs, &[on(0, 0, 1), on(1, 5, 0)]), Ok(()));
 }
 
 #[test]
 fn processors_that_are_too_few_or_foreign_or_named_twice() {
     for bad in [vec![0, 1], vec![0, 1, 4], vec![0, 1, 1], vec![0, 1, 2, 3]] {
-        expect(|s| s[0].processors = Some(bad.clone()), &[Violation::WrongProcessors { job: 0 }]);
+        expect(|s| s[0].processors = Some(bad.clone()), &[NaiveViolation::WrongProcessors { job: 0 }]);
     }
 }
 
 #[test]
 fn running_before_arrival() {
-    expect(|s| (s[3].start, s[3].end) = (1, 1), &[Violation::TooEarly { job: 2, start: 1 }]);
+    expect(|s| (s[3].start, s[3].end) = (1, 1), &[NaiveViolation::TooEarly { job: 2, start: 1 }]);
 }
 
 #[test]
 fn never_started_and_unknown() {
-    expect(|s| s[3].job = 3, &[Violation::UnknownJob { job: 3 }, Violation::NeverStarted { job: 2 }]);
+    expect(|s| s[3].job = 3, &[NaiveViolation::UnknownJob { job: 3 }, NaiveViolation::NeverStarted { job: 2 }]);
 }
 
 #[test]
 fn too_little_too_much_or_twice() {
-    expect(|s| s[2].end = 14, &[Violation::WrongRunTime { job: 0, received: 9, due: 10 }]);
-    expect(|s| s[2].end = 16, &[Violation::WrongRunTime { job: 0, received: 11, due: 10 }]);
-    expect(|s| s.push(s[3].clone()), &[Violation::WrongRunTime { job: 2, received: 0, due: 0 }]);
+    expect(|s| s[2].end = 14, &[NaiveViolation::WrongRunTime { job: 0, received: 9, due: 10 }]);
+    expect(|s| s[2].end = 16, &[NaiveViolation::WrongRunTime { job: 0, received: 11, due: 10 }]);
+    expect(|s| s.push(s[3].clone()), &[NaiveViolation::WrongRunTime { job: 2, received: 0, due: 0 }]);
     expect(
-        |s| s.push(Segment { job: 1, start: 20, end: 25, processors: None }),
-        &[Violation::WrongRunTime { job: 1, received: 10, due: 5 }],
+        |s| s.push(NaiveSegment { job: 1, start: 20, end: 25, processors: None }),
+        &[NaiveViolation::WrongRunTime { job: 1, received: 10, due: 5 }],
     );
 }
 
 #[test]
 fn a_job_running_beside_itself() {
     let jobs = [job(0, 1, 10)];
-    let part = |start, end| Segment { job: 0, start, end, processors: None };
-    assert_eq!(check(4, &jobs, &[part(0, 6), part(5, 9)]), Err(vec![Violation::Overlap { job: 0 }]));
-    assert_eq!(check(4, &jobs, &[part(5, 4), part(6, 17)]), Err(vec![Violation::Backwards { job: 0 }]));
+    let part = |start, end| NaiveSegment { job: 0, start, end, processors: None };
+    assert_eq!(check(4, &jobs, &[part(0, 6), part(5, 9)]), Err(vec![NaiveViolation::Overlap { job: 0 }]));
+    assert_eq!(check(4, &jobs, &[part(5, 4), part(6, 17)]), Err(vec![NaiveViolation::Backwards { job: 0 }]));
 }
 
 #[test]
 fn resuming_elsewhere() {
     let (_, mut segments) = good();
     segments[2].processors = Some(vec![1, 2, 3]);
-    assert_eq!(check_local_resumption(&segments), Err(vec![Violation::Migrated { job: 0 }]));
+    assert_eq!(check_local_resumption(&segments), Err(vec![NaiveViolation::Migrated { job: 0 }]));
 }
 
 #[test]
 fn starting_later_than_promised() {
     let out = [JobOut { start: 5, end: 6 }, JobOut { start: 7, end: 8 }, JobOut { start: 9, end: 9 }];
     assert_eq!(check_promises(&out, &[Some(5), Some(8), None]), Ok(()));
-    let broken = Violation::BrokenPromise { job: 1, start: 7, promised: 6 };
+    let broken = NaiveViolation::BrokenPromise { job: 1, start: 7, promised: 6 };
     assert_eq!(check_promises(&out, &[Some(5), Some(6), None]), Err(vec![broken]));
 }
 
@@ -136,8 +139,8 @@ prop_compose! {
 proptest! {
     #[test]
     fn conservative_is_sound_and_keeps_its_promises(jobs in some_jobs()) {
-        for notice in [Notice::Immediate, Notice::Late] {
-            let planned = talby::run(Scheduler::Conservative, notice, &jobs, MACHINE);
+        for notice in [NaiveNotice::Immediate, NaiveNotice::Late] {
+            let planned = talby::run(NaiveTalbyScheduler::Conservative, notice, &jobs, MACHINE);
             prop_assert_eq!(check_promises(&planned.schedule, &planned.promised), Ok(()));
             prop_assert_eq!(check(MACHINE, &jobs, &segments(&planned.schedule)), Ok(()));
         }
@@ -145,10 +148,10 @@ proptest! {
 
     #[test]
     fn priority_scheduling_is_sound_and_keeps_its_promises(jobs in some_jobs(), slack_factor in 0.0_f64..4.0) {
-        for removal in [Removal::Compress, Removal::Priced] {
-            let settings = Priority { slack_factor, average_wait: 10.0, removal, ..Priority::default() };
-            for notice in [Notice::Immediate, Notice::Late] {
-                let planned = talby::run(Scheduler::Priority(&settings), notice, &jobs, MACHINE);
+        for removal in [NaiveRemoval::Compress, NaiveRemoval::Priced] {
+            let settings = NaivePriority { slack_factor, average_wait: 10.0, removal, ..NaivePriority::default() };
+            for notice in [NaiveNotice::Immediate, NaiveNotice::Late] {
+                let planned = talby::run(NaiveTalbyScheduler::Priority(&settings), notice, &jobs, MACHINE);
                 prop_assert_eq!(check(MACHINE, &jobs, &segments(&planned.schedule)), Ok(()));
                 prop_assert_eq!(check_promises(&planned.schedule, &planned.promised), Ok(()));
             }
@@ -158,15 +161,15 @@ proptest! {
     /// Without slack only moves up are possible.
     #[test]
     fn priority_without_slack_is_conservative(jobs in some_jobs()) {
-        let settings = Priority { slack_factor: 0.0, ..Priority::default() };
-        let planned = talby::run(Scheduler::Priority(&settings), Notice::Immediate, &jobs, MACHINE);
-        let conservative = talby::run(Scheduler::Conservative, Notice::Immediate, &jobs, MACHINE);
+        let settings = NaivePriority { slack_factor: 0.0, ..NaivePriority::default() };
+        let planned = talby::run(NaiveTalbyScheduler::Priority(&settings), NaiveNotice::Immediate, &jobs, MACHINE);
+        let conservative = talby::run(NaiveTalbyScheduler::Conservative, NaiveNotice::Immediate, &jobs, MACHINE);
         prop_assert_eq!(planned, conservative);
     }
 
     #[test]
     fn easy_is_sound_and_its_head_starts_by_its_first_reservation(jobs in some_jobs()) {
-        for (pass, backfill) in [(Pass::PerInstant, Order::Fcfs), (Pass::PerEvent, Order::Shortest), (Pass::PerInstant, Order::LargestExpansion)] {
+        for (pass, backfill) in [(NaivePass::PerInstant, NaiveEasyOrder::Fcfs), (NaivePass::PerEvent, NaiveEasyOrder::Shortest), (NaivePass::PerInstant, NaiveEasyOrder::LargestExpansion)] {
             let run = easy::run(&Easy { pass, backfill, ..Easy::default() }, &jobs, MACHINE);
             let promised: Vec<Option<i64>> = run.jobs.iter().map(|r| r.first_reservation).collect();
             prop_assert_eq!(check(MACHINE, &jobs, &segments(&run.schedule())), Ok(()));
@@ -176,7 +179,7 @@ proptest! {
 
     #[test]
     fn every_order_and_number_of_reservations_is_sound(jobs in some_jobs(), k in 0_usize..5) {
-        for order in Order::ALL {
+        for order in NaiveEasyOrder::ALL {
             let policy = Easy { queue: order, backfill: order, reservations: Reservations::First(k), ..Easy::default() };
             prop_assert_eq!(check(MACHINE, &jobs, &segments(&easy::run(&policy, &jobs, MACHINE).schedule())), Ok(()));
         }
@@ -190,7 +193,7 @@ proptest! {
     fn reserving_for_everybody_is_conservative_when_estimates_are_exact(jobs in some_jobs()) {
         let exact: Vec<JobIn> = jobs.iter().map(|j| JobIn { run: j.estimate, ..*j }).collect();
         let all = Easy { reservations: Reservations::First(1_000), ..Easy::default() };
-        let conservative = talby::run(Scheduler::Conservative, Notice::Immediate, &exact, MACHINE);
+        let conservative = talby::run(NaiveTalbyScheduler::Conservative, NaiveNotice::Immediate, &exact, MACHINE);
         prop_assert_eq!(easy::run(&all, &exact, MACHINE).schedule(), conservative.schedule);
     }
 }

@@ -1,20 +1,23 @@
 //! The product's engine against the naive definitions, start by start, on random workloads.
 
 use crate::drawn::{learned, recent, with_few_estimates, words, workloads};
-use drystone::engine::{Observer, Replay, Schedule, Simulation};
-use drystone::model::{Ended, Span, Time, Workload};
+use drystone::engine::{Observer, Schedule, Simulation, WorkloadReplay};
+use drystone::model::{EndedJob, Span, Time, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::committed::{self, Rank};
-use drystone_reference::easy::{self, Easy, Extra, Growth, Order, Overdue, Pass, Predictor, Recent, Reservations};
+use drystone_reference::easy::{
+    self, Easy, NaiveEasyOrder, NaiveEasyOverdue, NaiveExtra, NaiveGrowth, NaiveLearnerPredictor, NaivePass,
+    NaiveRecent, Reservations,
+};
 use drystone_reference::gaussier;
-use drystone_reference::talby::{self, Notice};
+use drystone_reference::talby::{self, NaiveNotice};
 use drystone_reference::{JobIn, JobOut, jobs_of};
 use proptest::prelude::*;
 
 fn simulate(workload: &Workload, policy: &str) -> Vec<JobOut> {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut schedule = Schedule::default();
-    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload))
+    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
         .run(&mut schedule)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     let out = |s: &Option<(Time, Time)>| s.map(|(start, end)| JobOut { start: start.0, end: end.0 });
@@ -35,7 +38,7 @@ fn assert_same(policy: &str, jobs: &[JobIn], ours: &[JobOut], theirs: &[JobOut])
 struct FirstAnnounced(Vec<Option<i64>>);
 
 impl Observer for FirstAnnounced {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.0 as usize;
         self.0.resize(self.0.len().max(at + 1), None);
         self.0[at] = ended.outcome.first_reservation.map(|time| time.0);
@@ -43,10 +46,12 @@ impl Observer for FirstAnnounced {
 }
 
 /// Every job was announced the same start first, if any.
-fn assert_same_announced(policy: &str, w: &Workload, theirs: &[easy::Record]) {
+fn assert_same_announced(policy: &str, w: &Workload, theirs: &[easy::NaiveRecord]) {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut ours = FirstAnnounced(vec![None; theirs.len()]);
-    Simulation::new(w.machine(), spec.scheduler(), Replay::new(w)).run(&mut ours).unwrap_or_else(|e| panic!("{e}"));
+    Simulation::new(w.machine(), spec.scheduler(), WorkloadReplay::new(w))
+        .run(&mut ours)
+        .unwrap_or_else(|e| panic!("{e}"));
     for (i, record) in theirs.iter().enumerate() {
         assert_eq!(ours.0[i], record.first_reservation, "{policy}: job {i} of {:?}", jobs_of(w));
     }
@@ -59,15 +64,15 @@ fn with_estimates(w: Workload) -> Workload {
     Workload::new(machine, jobs, truth, provenance).expect("sound")
 }
 
-const ORDERS: [(&str, Order); 8] = [
-    ("fcfs", Order::Fcfs),
-    ("sjf", Order::Shortest),
-    ("ljf", Order::Longest),
-    ("smallest", Order::SmallestArea),
-    ("largest", Order::LargestArea),
-    ("narrowest", Order::Narrowest),
-    ("widest", Order::Widest),
-    ("lxf", Order::LargestExpansion),
+const ORDERS: [(&str, NaiveEasyOrder); 8] = [
+    ("fcfs", NaiveEasyOrder::Fcfs),
+    ("sjf", NaiveEasyOrder::Shortest),
+    ("ljf", NaiveEasyOrder::Longest),
+    ("smallest", NaiveEasyOrder::SmallestArea),
+    ("largest", NaiveEasyOrder::LargestArea),
+    ("narrowest", NaiveEasyOrder::Narrowest),
+    ("widest", NaiveEasyOrder::Widest),
+    ("lxf", NaiveEasyOrder::LargestExpansion),
 ];
 
 proptest! {
@@ -83,10 +88,10 @@ proptest! {
     ) {
         let (queue_name, queue) = ORDERS[queue];
         let (backfill_name, backfill) = ORDERS[backfill];
-        let (pass_name, pass) = if per_event { ("event", Pass::PerEvent) } else { ("instant", Pass::PerInstant) };
+        let (pass_name, pass) = if per_event { ("event", NaivePass::PerEvent) } else { ("instant", NaivePass::PerInstant) };
         let one = reserve == 1;
-        let (extra_name, extra) = if first && one { ("first", Extra::FirstSufficient) } else { ("all", Extra::All) };
-        let (overdue_name, overdue) = if stale && one { ("stale", Overdue::Stale) } else { ("now", Overdue::EndsNow) };
+        let (extra_name, extra) = if first && one { ("first", NaiveExtra::FirstSufficient) } else { ("all", NaiveExtra::All) };
+        let (overdue_name, overdue) = if stale && one { ("stale", NaiveEasyOverdue::Stale) } else { ("now", NaiveEasyOverdue::EndsNow) };
         let (policy, reservations) = if reserve == 6 {
             (format!("fcfs(order={queue_name},pass={pass_name})"), Reservations::NoOvertaking)
         } else {
@@ -112,29 +117,29 @@ proptest! {
         sjf_queue in any::<bool>(), sjbf in any::<bool>(), paper in any::<bool>(), apart in 0usize..4,
     ) {
         let (name, predictor) = match kind {
-            0 => ("estimate".to_string(), Predictor::Estimate),
-            1 => ("perfect".to_string(), Predictor::Actual),
-            2 => ("quantile(0.75,size=7,least=3)".to_string(), Predictor::Quantile { percent: 75, size: 7, least: 3 }),
-            3 => ("recent(2)".to_string(), Predictor::Recent(Recent::default())),
-            _ => (words(&recent), Predictor::Recent(recent)),
+            0 => ("estimate".to_string(), NaiveLearnerPredictor::Estimate),
+            1 => ("perfect".to_string(), NaiveLearnerPredictor::Actual),
+            2 => ("quantile(0.75,size=7,least=3)".to_string(), NaiveLearnerPredictor::Quantile { percent: 75, size: 7, least: 3 }),
+            3 => ("recent(2)".to_string(), NaiveLearnerPredictor::Recent(NaiveRecent::default())),
+            _ => (words(&recent), NaiveLearnerPredictor::Recent(recent)),
         };
         let name = if doubled { format!("double({name})") } else { name };
-        let order = |shortest: bool| if shortest { ("sjf", Order::Shortest) } else { ("fcfs", Order::Fcfs) };
+        let order = |shortest: bool| if shortest { ("sjf", NaiveEasyOrder::Shortest) } else { ("fcfs", NaiveEasyOrder::Fcfs) };
         let ((queue_name, queue), (backfill_name, backfill)) = (order(sjf_queue), order(sjbf || sjf_queue));
         let variant = if paper { "@tsafrir2007" } else { "" };
         let (correct, growth) = [
-            ("none", Growth::AtOnce),
-            ("estimate", Growth::AtOnce),
-            ("gradual", Growth::Gradual),
-            ("exponential", Growth::Exponential),
-            ("steps", Growth::Steps),
-            ("doubling", Growth::Doubling),
+            ("none", NaiveGrowth::AtOnce),
+            ("estimate", NaiveGrowth::AtOnce),
+            ("gradual", NaiveGrowth::Gradual),
+            ("exponential", NaiveGrowth::Exponential),
+            ("steps", NaiveGrowth::Steps),
+            ("doubling", NaiveGrowth::Doubling),
         ][correction];
         let choice = ["guard=prediction", "guard=estimate", "plan=estimate", "announce=estimate"][apart];
         let policy =
             format!("easy{variant}(order={queue_name},backfill={backfill_name},predict={name},correct={correct},{choice})");
         let definition = if paper {
-            Easy { pass: Pass::PerEvent, extra: Extra::FirstSufficient, overdue: Overdue::Stale, ..Easy::default() }
+            Easy { pass: NaivePass::PerEvent, extra: NaiveExtra::FirstSufficient, overdue: NaiveEasyOverdue::Stale, ..Easy::default() }
         } else {
             Easy::default()
         };
@@ -160,8 +165,8 @@ proptest! {
         let name = if doubled { format!("double({words})") } else { words };
         let policy = format!("easy(backfill=sjf,predict={name},correct={})", if correct { "estimate" } else { "none" });
         let definition = Easy {
-            backfill: Order::Shortest,
-            predictor: Predictor::Learned(learned),
+            backfill: NaiveEasyOrder::Shortest,
+            predictor: NaiveLearnerPredictor::Learned(learned),
             doubled,
             corrected: correct,
             ..Easy::default()
@@ -176,10 +181,10 @@ proptest! {
     fn plans_of_talby_1999(w in workloads(false, 1)) {
         let jobs = jobs_of(&w);
         for (policy, scheduler, notice) in [
-            ("conservative", talby::Scheduler::Conservative, Notice::Immediate),
-            ("conservative@talby1999", talby::Scheduler::Conservative, Notice::Late),
-            ("easy@talby1999", talby::Scheduler::Easy, Notice::Late),
-            ("easy@talby1999(notice=immediate)", talby::Scheduler::Easy, Notice::Immediate),
+            ("conservative", talby::NaiveTalbyScheduler::Conservative, NaiveNotice::Immediate),
+            ("conservative@talby1999", talby::NaiveTalbyScheduler::Conservative, NaiveNotice::Late),
+            ("easy@talby1999", talby::NaiveTalbyScheduler::Easy, NaiveNotice::Late),
+            ("easy@talby1999(notice=immediate)", talby::NaiveTalbyScheduler::Easy, NaiveNotice::Immediate),
         ] {
             let theirs = talby::run(scheduler, notice, &jobs, 16).schedule;
             assert_same(policy, &jobs, &simulate(&w, policy), &theirs);
@@ -208,14 +213,14 @@ proptest! {
     fn the_simulator_of_gaussier_2015(
         w in workloads(false, 1), scheduler in 0usize..3, predictor in 0usize..4, corrector in 0usize..3,
     ) {
-        use gaussier::{Corrector, Scheduler};
+        use gaussier::{Corrector, NaiveGaussierScheduler};
         let (backfill, arrive, scheduler) =
-            [("fcfs", "fits", Scheduler::Easy), ("sjf", "fits", Scheduler::Sjbf), ("sjf", "always", Scheduler::PlusPlus)][scheduler];
+            [("fcfs", "fits", NaiveGaussierScheduler::Easy), ("sjf", "fits", NaiveGaussierScheduler::Sjbf), ("sjf", "always", NaiveGaussierScheduler::PlusPlus)][scheduler];
         let (predict, predictor) = [
-            ("estimate", gaussier::Predictor::Requested),
-            ("double(estimate)", gaussier::Predictor::DoubleRequested),
-            ("perfect", gaussier::Predictor::Clairvoyant),
-            ("recent(2,recency=termination,above=clip)", gaussier::Predictor::Tsafrir),
+            ("estimate", gaussier::NaiveGaussierPredictor::Requested),
+            ("double(estimate)", gaussier::NaiveGaussierPredictor::DoubleRequested),
+            ("perfect", gaussier::NaiveGaussierPredictor::Clairvoyant),
+            ("recent(2,recency=termination,above=clip)", gaussier::NaiveGaussierPredictor::Tsafrir),
         ][predictor];
         let (correct, corrector) = [
             ("estimate", Corrector::Requested),

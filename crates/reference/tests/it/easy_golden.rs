@@ -1,8 +1,8 @@
 //! The 18 policies of Tsafrir et al. against golden schedules, job by job.
 
 use crate::common::{assert_golden, in_order, swf};
-use drystone::engine::{Observer, Replay, Simulation};
-use drystone::model::{Ended, Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::engine::{Observer, Simulation, WorkloadReplay};
+use drystone::model::{EndedJob, Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::{JobIn, easy, statistics, talby, tsafrir};
 
@@ -106,9 +106,9 @@ fn the_ways_out_of_delays_schedule_kth_as_their_definitions_say() {
         (
             "easy-sjbf+",
             easy::Easy {
-                pass: easy::Pass::PerInstant,
-                extra: easy::Extra::All,
-                overdue: easy::Overdue::EndsNow,
+                pass: easy::NaivePass::PerInstant,
+                extra: easy::NaiveExtra::All,
+                overdue: easy::NaiveEasyOverdue::EndsNow,
                 ..ordered
             },
         ),
@@ -126,13 +126,14 @@ fn the_ways_out_of_delays_schedule_kth_as_their_definitions_say() {
             JobIn { estimate, run: job.run.min(estimate), ..*job }
         })
         .collect();
-    let theirs = talby::run(talby::Scheduler::Easy, talby::Notice::Late, &jobs, 100).schedule;
+    let theirs = talby::run(talby::NaiveTalbyScheduler::Easy, talby::NaiveNotice::Late, &jobs, 100).schedule;
     let ours: Vec<_> = seen("easy@talby1999", &workload_of(&jobs, 100)).into_iter().map(|job| (job.0, job.1)).collect();
     assert_eq!(ours, theirs.iter().map(|job| (job.start, job.end)).collect::<Vec<_>>());
 }
 
 fn workload_of(jobs: &[JobIn], procs: u32) -> Workload {
-    let truth = |(i, job): (usize, &JobIn)| Truth { run: Span(job.run), number: i as i64, status: Status::Completed };
+    let truth =
+        |(i, job): (usize, &JobIn)| Truth { run: Span(job.run), number: i as i64, status: LogStatus::Completed };
     let truths = jobs.iter().enumerate().map(truth).collect();
     let job = |j: &JobIn| Job::new(Time(j.submit), j.procs as u32, Span(j.estimate)).by(j.user as i32);
     Workload::new(Machine::new(procs), jobs.iter().map(job).collect(), truths, Provenance::default()).expect("sound")
@@ -142,13 +143,15 @@ fn workload_of(jobs: &[JobIn], procs: u32) -> Workload {
 fn seen(policy: &str, w: &Workload) -> Vec<(i64, i64, Option<i64>)> {
     struct Seen(Vec<(i64, i64, Option<i64>)>);
     impl Observer for Seen {
-        fn ended(&mut self, ended: &Ended<'_>) {
+        fn ended(&mut self, ended: &EndedJob<'_>) {
             let outcome = ended.outcome;
             self.0[ended.id.index()] = (outcome.start.0, outcome.end.0, outcome.first_reservation.map(|time| time.0));
         }
     }
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut seen = Seen(vec![(0, 0, None); w.len()]);
-    Simulation::new(w.machine(), spec.scheduler(), Replay::new(w)).run(&mut seen).unwrap_or_else(|e| panic!("{e}"));
+    Simulation::new(w.machine(), spec.scheduler(), WorkloadReplay::new(w))
+        .run(&mut seen)
+        .unwrap_or_else(|e| panic!("{e}"));
     seen.0
 }

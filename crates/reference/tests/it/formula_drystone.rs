@@ -2,22 +2,22 @@
 //! value.
 
 use crate::drawn::workloads;
-use drystone::engine::{Replay, Schedule, Simulation};
+use drystone::engine::{Schedule, Simulation, WorkloadReplay};
 use drystone::model::Workload;
-use drystone::parts::formula::{Facts, Formula, Moment, NAMED};
+use drystone::parts::formula::{Formula, Moment, NAMED, WaitingFacts};
 use drystone::policy::PolicySpec;
-use drystone_reference::easy::{self, Easy, Order, Pass, Reservations};
-use drystone_reference::formula::{Expr, Known, published};
+use drystone_reference::easy::{self, Easy, NaiveEasyOrder, NaivePass, Reservations};
+use drystone_reference::formula::{NaiveExpr, NaiveKnown, published};
 use drystone_reference::jobs_of;
 use proptest::prelude::*;
 
 /// Formulas of every kind.
-fn formulas() -> impl Strategy<Value = Expr> {
+fn formulas() -> impl Strategy<Value = NaiveExpr> {
     const NAMES: [&str; 11] = ["r", "e", "n", "a", "w", "s", "x", "user", "load", "waiting", "machine"];
     let leaf = prop_oneof![
-        2 => (0u32..40).prop_map(|n| Expr::Number(f64::from(n) / 4.0)),
-        6 => prop::sample::select(&NAMES[..]).prop_map(Expr::Name),
-        1 => (1u32..90).prop_map(Expr::Usage),
+        2 => (0u32..40).prop_map(|n| NaiveExpr::Number(f64::from(n) / 4.0)),
+        6 => prop::sample::select(&NAMES[..]).prop_map(NaiveExpr::Name),
+        1 => (1u32..90).prop_map(NaiveExpr::Usage),
     ];
     leaf.prop_recursive(4, 24, 3, |inner| {
         let two = prop::sample::select(&['+', '-', '*', '/', '^'][..]);
@@ -25,12 +25,12 @@ fn formulas() -> impl Strategy<Value = Expr> {
         let pick = prop::sample::select(&["min", "max"][..]);
         let compare = prop::sample::select(&["<", "<=", ">", ">=", "==", "!="][..]);
         prop_oneof![
-            5 => (two, inner.clone(), inner.clone()).prop_map(|(c, a, b)| Expr::Two(c, Box::new(a), Box::new(b))),
-            1 => inner.clone().prop_map(|a| Expr::Minus(Box::new(a))),
-            2 => (one, inner.clone()).prop_map(|(name, a)| Expr::One(name, Box::new(a))),
-            1 => (pick, inner.clone(), inner.clone()).prop_map(|(name, a, b)| Expr::Pick(name, Box::new(a), Box::new(b))),
+            5 => (two, inner.clone(), inner.clone()).prop_map(|(c, a, b)| NaiveExpr::Two(c, Box::new(a), Box::new(b))),
+            1 => inner.clone().prop_map(|a| NaiveExpr::Minus(Box::new(a))),
+            2 => (one, inner.clone()).prop_map(|(name, a)| NaiveExpr::One(name, Box::new(a))),
+            1 => (pick, inner.clone(), inner.clone()).prop_map(|(name, a, b)| NaiveExpr::Pick(name, Box::new(a), Box::new(b))),
             1 => (compare, inner.clone(), inner.clone(), inner.clone(), inner)
-                .prop_map(|(sign, a, b, c, d)| Expr::If(sign, Box::new([a, b, c, d]))),
+                .prop_map(|(sign, a, b, c, d)| NaiveExpr::If(sign, Box::new([a, b, c, d]))),
         ]
     })
 }
@@ -38,7 +38,7 @@ fn formulas() -> impl Strategy<Value = Expr> {
 fn starts(workload: &Workload, policy: &str) -> Vec<i64> {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut schedule = Schedule::default();
-    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload))
+    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
         .run(&mut schedule)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     schedule.spans.iter().map(|span| span.expect("every job ends").0.0).collect()
@@ -54,14 +54,14 @@ proptest! {
         w in workloads(true, 1), queue in formulas(), backfill in formulas(),
         (which, reserve, per_event) in (0usize..3, 0usize..5, any::<bool>()), starve in prop::option::of(0i64..60),
     ) {
-        let (queue, backfill): (&'static Expr, &'static Expr) = (Box::leak(Box::new(queue)), Box::leak(Box::new(backfill)));
+        let (queue, backfill): (&'static NaiveExpr, &'static NaiveExpr) = (Box::leak(Box::new(queue)), Box::leak(Box::new(backfill)));
         let (queue_order, backfill_order) = match which {
-            0 => (Order::Formula(queue), Order::Formula(queue)),
-            1 => (Order::Formula(queue), Order::Formula(backfill)),
-            _ => (Order::Formula(queue), Order::Fcfs),
+            0 => (NaiveEasyOrder::Formula(queue), NaiveEasyOrder::Formula(queue)),
+            1 => (NaiveEasyOrder::Formula(queue), NaiveEasyOrder::Formula(backfill)),
+            _ => (NaiveEasyOrder::Formula(queue), NaiveEasyOrder::Fcfs),
         };
-        let words = |order: Order| if let Order::Formula(formula) = order { formula.to_string() } else { "fcfs".into() };
-        let (pass_name, pass) = if per_event { ("event", Pass::PerEvent) } else { ("instant", Pass::PerInstant) };
+        let words = |order: NaiveEasyOrder| if let NaiveEasyOrder::Formula(formula) = order { formula.to_string() } else { "fcfs".into() };
+        let (pass_name, pass) = if per_event { ("event", NaivePass::PerEvent) } else { ("instant", NaivePass::PerInstant) };
         let starve_words = starve.map_or("none".to_string(), |seconds| format!("{seconds}s"));
         let (policy, reservations) = if reserve == 4 {
             (format!("fcfs(order={},starve={starve_words},pass={pass_name})", words(queue_order)), Reservations::NoOvertaking)
@@ -89,11 +89,11 @@ proptest! {
     ) {
         let (run, estimate, procs) = (f64::from(run), f64::from(estimate), f64::from(procs));
         let (submit, wait) = (f64::from(submit), f64::from(more));
-        let facts = Facts { run, estimate, procs, submit, ..Facts::default() };
+        let facts = WaitingFacts { run, estimate, procs, submit, ..WaitingFacts::default() };
         let moment = Moment { now: submit + wait, ..Moment::default() };
         for named in NAMED {
             let formula: Formula = named.name.parse().expect("a name");
-            let known = Known { run, estimate, procs, submit, wait, ..Known::default() };
+            let known = NaiveKnown { run, estimate, procs, submit, wait, ..NaiveKnown::default() };
             let (ours, theirs) = (formula.value(&facts, &moment), published(named.name, &known));
             prop_assert!((ours - theirs).abs() <= 1e-12 * theirs.abs(), "{}: {ours}, {theirs}", named.name);
         }

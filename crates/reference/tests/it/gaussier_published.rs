@@ -2,7 +2,7 @@
 
 use crate::common::{in_order, swf, text};
 use drystone_reference::JobIn;
-use drystone_reference::gaussier::{Corrector, Predictor, Scheduler, run, summary};
+use drystone_reference::gaussier::{Corrector, NaiveGaussierPredictor, NaiveGaussierScheduler, run, summary};
 
 fn jobs(log: &str, machine: i64) -> Option<Vec<JobIn>> {
     let lines = swf(log)?;
@@ -38,16 +38,16 @@ fn check(log: &str, machine: i64, name: &str) {
         }
         assert_eq!(f[3], jobs.len().to_string(), "{line}");
         let scheduler = match f[4] {
-            "EASY (FCFS order)" | "EASY with predictor" => Scheduler::Easy,
-            "EASY-SJBF (requested time)" => Scheduler::Sjbf,
-            "EASY-SJBF with predictor" => Scheduler::PlusPlus,
+            "EASY (FCFS order)" | "EASY with predictor" => NaiveGaussierScheduler::Easy,
+            "EASY-SJBF (requested time)" => NaiveGaussierScheduler::Sjbf,
+            "EASY-SJBF with predictor" => NaiveGaussierScheduler::PlusPlus,
             other => panic!("unknown scheduler {other}"),
         };
         let predictor = match f[5] {
-            "" | "reqtime" => Predictor::Requested,
-            "doublereqtime" => Predictor::DoubleRequested,
-            "clairvoyant" => Predictor::Clairvoyant,
-            "tsafrir" => Predictor::Tsafrir,
+            "" | "reqtime" => NaiveGaussierPredictor::Requested,
+            "doublereqtime" => NaiveGaussierPredictor::DoubleRequested,
+            "clairvoyant" => NaiveGaussierPredictor::Clairvoyant,
+            "tsafrir" => NaiveGaussierPredictor::Tsafrir,
             other => panic!("unknown predictor {other}"),
         };
         let corrector = match f[6] {

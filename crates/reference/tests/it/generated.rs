@@ -4,16 +4,16 @@
 //! definitions to the files and one the product, so that neither can change a schedule unseen.
 //! `DRYSTONE_WRITE_GOLDEN=1` rewrites the files from the definitions.
 
-use drystone::engine::{Replay, Schedule, Simulation};
-use drystone::log::clean::{Options, Overrun};
+use drystone::engine::{Schedule, Simulation, WorkloadReplay};
+use drystone::log::clean::{CleaningOptions, Overrun};
 use drystone::model::{Time, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::committed;
-use drystone_reference::easy::{self, Easy, Order};
-use drystone_reference::formula::Expr;
-use drystone_reference::multiqueue::{self, MultiQueue};
-use drystone_reference::suspension::{self, Limit, Policy, Selective};
-use drystone_reference::talby::{self, Notice, Priority, Removal, Scheduler};
+use drystone_reference::easy::{self, Easy, NaiveEasyOrder};
+use drystone_reference::formula::NaiveExpr;
+use drystone_reference::multiqueue::{self, NaiveMultiQueue};
+use drystone_reference::suspension::{self, NaiveLimit, NaivePolicy, NaiveSelective};
+use drystone_reference::talby::{self, NaiveNotice, NaivePriority, NaiveRemoval, NaiveTalbyScheduler};
 use drystone_reference::{JobIn, JobOut, jobs_of, tsafrir};
 use std::path::PathBuf;
 
@@ -64,11 +64,11 @@ fn golden(
 }
 
 /// WFP3: −(w/e)³·n.
-fn wfp3() -> Expr {
-    let two = |sign, a, b| Expr::Two(sign, Box::new(a), Box::new(b));
-    let ratio = two('/', Expr::Name("w"), Expr::Name("e"));
-    let cube = two('^', ratio, Expr::Number(3.0));
-    two('*', Expr::Minus(Box::new(cube)), Expr::Name("n"))
+fn wfp3() -> NaiveExpr {
+    let two = |sign, a, b| NaiveExpr::Two(sign, Box::new(a), Box::new(b));
+    let ratio = two('/', NaiveExpr::Name("w"), NaiveExpr::Name("e"));
+    let cube = two('^', ratio, NaiveExpr::Number(3.0));
+    two('*', NaiveExpr::Minus(Box::new(cube)), NaiveExpr::Name("n"))
 }
 
 fn all() -> Vec<Golden> {
@@ -77,23 +77,29 @@ fn all() -> Vec<Golden> {
         golden("greedy", "greedy", Overrun::RunOn, |jobs| easy::first_fit(jobs, PROCS)),
         golden("easy", "easy(overdue=now)", Overrun::RunOn, |jobs| easy::run(&Easy::default(), jobs, PROCS).schedule()),
         golden("easy-wfp3", "easy(order=\"-(w/e)^3*n\",backfill=\"-(w/e)^3*n\",overdue=now)", Overrun::RunOn, |jobs| {
-            let order = Order::Formula(Box::leak(Box::new(wfp3())));
+            let order = NaiveEasyOrder::Formula(Box::leak(Box::new(wfp3())));
             easy::run(&Easy { queue: order, backfill: order, ..Easy::default() }, jobs, PROCS).schedule()
         }),
         golden("conservative", "conservative@talby1999(notice=immediate)", Overrun::Kill, |jobs| {
-            talby::run(Scheduler::Conservative, Notice::Immediate, jobs, PROCS).schedule
+            talby::run(NaiveTalbyScheduler::Conservative, NaiveNotice::Immediate, jobs, PROCS).schedule
         }),
         golden("slack", "slack(sf=3,order=ast,awt=2401,notice=immediate,horizon=all)", Overrun::Kill, |jobs| {
-            talby::run(Scheduler::Priority(&Priority::default()), Notice::Immediate, jobs, PROCS).schedule
+            talby::run(NaiveTalbyScheduler::Priority(&NaivePriority::default()), NaiveNotice::Immediate, jobs, PROCS)
+                .schedule
         }),
         golden("multiqueue", "multiqueue", Overrun::Exact, |jobs| {
-            multiqueue::run(MultiQueue::default(), jobs, PROCS).schedule
+            multiqueue::run(NaiveMultiQueue::default(), jobs, PROCS).schedule
         }),
-        golden("ss", "ss", Overrun::Exact, |jobs| suspended(&Policy::Selective(Selective::settled()), jobs)),
+        golden("ss", "ss", Overrun::Exact, |jobs| suspended(&NaivePolicy::Selective(NaiveSelective::settled()), jobs)),
         golden("tss", "tss", Overrun::Exact, |jobs| {
-            suspended(&Policy::Selective(Selective { limit: Limit::Online, ..Selective::settled() }), jobs)
+            suspended(
+                &NaivePolicy::Selective(NaiveSelective { limit: NaiveLimit::Online, ..NaiveSelective::settled() }),
+                jobs,
+            )
         }),
-        golden("is", "is", Overrun::Exact, |jobs| suspended(&Policy::Immediate { preempting_resumption: true }, jobs)),
+        golden("is", "is", Overrun::Exact, |jobs| {
+            suspended(&NaivePolicy::Immediate { preempting_resumption: true }, jobs)
+        }),
     ];
     all.extend(section_4());
     for (name, policy) in TSAFRIR {
@@ -109,24 +115,29 @@ fn all() -> Vec<Golden> {
 fn section_4() -> Vec<Golden> {
     let [ordered, booked] = tsafrir::solutions().expect("policies of the paper");
     let as_is = |easy: Easy| Easy {
-        pass: easy::Pass::PerInstant,
-        extra: easy::Extra::All,
-        overdue: easy::Overdue::EndsNow,
+        pass: easy::NaivePass::PerInstant,
+        extra: easy::NaiveExtra::All,
+        overdue: easy::NaiveEasyOverdue::EndsNow,
         ..easy
     };
     let schedule = |easy: Easy| move |jobs: &[JobIn]| easy::run(&easy, jobs, PROCS).schedule();
-    let late = |scheduler| move |jobs: &[JobIn]| talby::run(scheduler, Notice::Late, jobs, PROCS).schedule;
-    let priced = Priority { removal: Removal::Priced, ..Priority::default() };
+    let late = |scheduler| move |jobs: &[JobIn]| talby::run(scheduler, NaiveNotice::Late, jobs, PROCS).schedule;
+    let priced = NaivePriority { removal: NaiveRemoval::Priced, ..NaivePriority::default() };
     let f1 = |job: &JobIn, _| (job.estimate as f64).log10() * job.procs as f64 + 870.0 * (job.submit as f64).log10();
     vec![
         golden("easy-sjbf+", "easy-sjbf+", Overrun::RunOn, schedule(as_is(ordered))),
         golden("easy-sjbf+.tsafrir2007", "easy-sjbf+@tsafrir2007", Overrun::RunOn, schedule(ordered)),
         golden("easy++.booked", "easy++(announce=estimate,overdue=now)", Overrun::RunOn, schedule(as_is(booked))),
         golden("easy++.booked.tsafrir2007", "easy++@tsafrir2007(announce=estimate)", Overrun::RunOn, schedule(booked)),
-        golden("easy.talby1999", "easy@talby1999", Overrun::Kill, late(Scheduler::Easy)),
-        golden("conservative.talby1999", "conservative@talby1999", Overrun::Kill, late(Scheduler::Conservative)),
+        golden("easy.talby1999", "easy@talby1999", Overrun::Kill, late(NaiveTalbyScheduler::Easy)),
+        golden(
+            "conservative.talby1999",
+            "conservative@talby1999",
+            Overrun::Kill,
+            late(NaiveTalbyScheduler::Conservative),
+        ),
         golden("slack.priced", "slack(sf=3,awt=2401,remove=priced,horizon=all)", Overrun::Kill, move |jobs| {
-            talby::run(Scheduler::Priority(&priced), Notice::Immediate, jobs, PROCS).schedule
+            talby::run(NaiveTalbyScheduler::Priority(&priced), NaiveNotice::Immediate, jobs, PROCS).schedule
         }),
         golden("committed", "committed@rlscheduler2020(order=log10(e)*n+870*log10(s))", Overrun::Exact, move |jobs| {
             committed::run(&f1, true, jobs, PROCS)
@@ -135,7 +146,7 @@ fn section_4() -> Vec<Golden> {
 }
 
 /// First starts and last ends.
-fn suspended(policy: &Policy, jobs: &[JobIn]) -> Vec<JobOut> {
+fn suspended(policy: &NaivePolicy, jobs: &[JobIn]) -> Vec<JobOut> {
     let segments = suspension::run(policy, jobs, PROCS, &[]).segments;
     let of = |job: usize| segments.iter().filter(move |segment| segment.job == job);
     let out = |job| JobOut {
@@ -150,7 +161,7 @@ fn folder() -> PathBuf {
 }
 
 fn workload(overrun: Overrun) -> Workload {
-    let options = Options { overrun, ..Options::default() };
+    let options = CleaningOptions { overrun, ..CleaningOptions::default() };
     drystone::log::load(folder().join("generated.swf"), &options).expect("a log").workload
 }
 
@@ -193,7 +204,7 @@ fn the_product_makes_the_golden_schedules() {
         let workload = workload(golden.overrun);
         let spec: PolicySpec = golden.policy.parse().unwrap_or_else(|e| panic!("{e}"));
         let mut schedule = Schedule::default();
-        let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+        let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
         simulation.run(&mut schedule).unwrap_or_else(|e| panic!("{}: {e}", golden.policy));
         let out = |span: &Option<(Time, Time)>| span.map(|(start, end)| JobOut { start: start.0, end: end.0 });
         let found: Vec<JobOut> = schedule.spans.iter().map(|span| out(span).expect("every job ends")).collect();

@@ -1,10 +1,12 @@
 //! Drystone's multiple queues against the naive definition, job by job, on random workloads.
 
-use drystone::engine::{Observer, Replay, Simulation};
-use drystone::model::{Ended, Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::engine::{Observer, Simulation, WorkloadReplay};
+use drystone::model::{EndedJob, Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::jobs_of;
-use drystone_reference::multiqueue::{Broken, Delay, MultiQueue, Order, Overdue, run, run_estimated};
+use drystone_reference::multiqueue::{
+    Broken, NaiveDelay, NaiveMultiQueue, NaiveMultiQueueOrder, NaiveMultiQueueOverdue, run, run_estimated,
+};
 use proptest::prelude::*;
 
 const PROCS: u32 = 12;
@@ -21,7 +23,7 @@ fn estimated(raw: impl IntoIterator<Item = (i64, u32, i64, i64)>) -> Workload {
     for (number, (gap, procs, estimate, run)) in raw.into_iter().enumerate() {
         submit += gap;
         jobs.push(Job::new(Time(submit), procs, Span(estimate)));
-        truth.push(Truth { run: Span(run), number: number as i64, status: Status::Completed });
+        truth.push(Truth { run: Span(run), number: number as i64, status: LogStatus::Completed });
     }
     Workload::new(Machine::new(PROCS), jobs, truth, Provenance::default()).expect("sound")
 }
@@ -31,7 +33,7 @@ fn estimated(raw: impl IntoIterator<Item = (i64, u32, i64, i64)>) -> Workload {
 struct Seen(Vec<(i64, Option<i64>)>);
 
 impl Observer for Seen {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.index();
         self.0.resize(self.0.len().max(at + 1), (i64::MIN, None));
         self.0[at] = (ended.outcome.start.0, ended.outcome.first_reservation.map(|t| t.0));
@@ -41,7 +43,7 @@ impl Observer for Seen {
 fn seen(policy: &str, workload: &Workload) -> Vec<(i64, Option<i64>)> {
     let spec: PolicySpec = policy.parse().expect(policy);
     let mut seen = Seen::default();
-    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload));
+    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut seen).expect(policy);
     seen.0
 }
@@ -62,27 +64,27 @@ proptest! {
     ) {
         let workload = made(&raw);
         let jobs = jobs_of(&workload);
-        let none = MultiQueue::default();
-        let adaptive = Delay { first: 2500.0, adapts: true, batch: 100, hidden: false };
+        let none = NaiveMultiQueue::default();
+        let adaptive = NaiveDelay { first: 2500.0, adapts: true, batch: 100, hidden: false };
         // Where the delay changes often, what is hidden may appear before a pivot that is younger.
-        let often = Delay { batch: 3, ..adaptive };
+        let often = NaiveDelay { batch: 3, ..adaptive };
         for (ours, policy) in [
             ("multiqueue", none),
-            ("multiqueue(promise=eager)", MultiQueue { eager: true, ..none }),
-            ("multiqueue(delay=2500)", MultiQueue { delay: Some(adaptive), ..none }),
-            ("multiqueue(delay=2500,promise=eager)", MultiQueue { delay: Some(adaptive), eager: true, ..none }),
-            ("multiqueue(delay=2500,hold=yes)", MultiQueue { delay: Some(Delay { hidden: true, ..adaptive }), ..none }),
-            ("multiqueue(delay=2500,batch=3)", MultiQueue { delay: Some(often), ..none }),
-            ("multiqueue(delay=2500,batch=3,hold=yes)", MultiQueue { delay: Some(Delay { hidden: true, ..often }), ..none }),
-            ("multiqueue(promise=arrival)", MultiQueue { broken: Some(Broken::ByArrival), ..none }),
-            ("multiqueue(own=fig4)", MultiQueue { broken: Some(Broken::ByOwners), ..none }),
-            ("multiqueue(own=fig4,promise=eager)", MultiQueue { broken: Some(Broken::ByOwners), eager: true, ..none }),
-            ("multiqueue(own=split)", MultiQueue { broken: Some(Broken::BySharing), ..none }),
-            ("multiqueue(order=sjf)", MultiQueue { order: Some(Order::Shortest), ..none }),
-            ("multiqueue(order=widest)", MultiQueue { order: Some(Order::Widest), ..none }),
-            ("multiqueue(order=\"r*n\")", MultiQueue { order: Some(Order::SmallestArea), ..none }),
-            ("multiqueue(order=sjf,delay=2500)", MultiQueue { order: Some(Order::Shortest), delay: Some(adaptive), ..none }),
-            ("multiqueue(delay=2500,adapt=fixed)", MultiQueue { delay: Some(Delay { adapts: false, ..adaptive }), ..none }),
+            ("multiqueue(promise=eager)", NaiveMultiQueue { eager: true, ..none }),
+            ("multiqueue(delay=2500)", NaiveMultiQueue { delay: Some(adaptive), ..none }),
+            ("multiqueue(delay=2500,promise=eager)", NaiveMultiQueue { delay: Some(adaptive), eager: true, ..none }),
+            ("multiqueue(delay=2500,hold=yes)", NaiveMultiQueue { delay: Some(NaiveDelay { hidden: true, ..adaptive }), ..none }),
+            ("multiqueue(delay=2500,batch=3)", NaiveMultiQueue { delay: Some(often), ..none }),
+            ("multiqueue(delay=2500,batch=3,hold=yes)", NaiveMultiQueue { delay: Some(NaiveDelay { hidden: true, ..often }), ..none }),
+            ("multiqueue(promise=arrival)", NaiveMultiQueue { broken: Some(Broken::ByArrival), ..none }),
+            ("multiqueue(own=fig4)", NaiveMultiQueue { broken: Some(Broken::ByOwners), ..none }),
+            ("multiqueue(own=fig4,promise=eager)", NaiveMultiQueue { broken: Some(Broken::ByOwners), eager: true, ..none }),
+            ("multiqueue(own=split)", NaiveMultiQueue { broken: Some(Broken::BySharing), ..none }),
+            ("multiqueue(order=sjf)", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Shortest), ..none }),
+            ("multiqueue(order=widest)", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Widest), ..none }),
+            ("multiqueue(order=\"r*n\")", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::SmallestArea), ..none }),
+            ("multiqueue(order=sjf,delay=2500)", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Shortest), delay: Some(adaptive), ..none }),
+            ("multiqueue(delay=2500,adapt=fixed)", NaiveMultiQueue { delay: Some(NaiveDelay { adapts: false, ..adaptive }), ..none }),
         ] {
             let naive = run(policy, &jobs, i64::from(PROCS));
             let found = seen(ours, &workload);
@@ -99,7 +101,12 @@ proptest! {
 }
 
 /// Starts and first promises of the product are those of the definition.
-fn agrees(policy: &str, definition: MultiQueue, overdue: Overdue, workload: &Workload) -> Result<(), TestCaseError> {
+fn agrees(
+    policy: &str,
+    definition: NaiveMultiQueue,
+    overdue: NaiveMultiQueueOverdue,
+    workload: &Workload,
+) -> Result<(), TestCaseError> {
     let jobs = jobs_of(workload);
     let naive = run_estimated(definition, overdue, &jobs, i64::from(PROCS));
     let found = seen(policy, workload);
@@ -133,17 +140,17 @@ proptest! {
             (gap, procs, estimate, ((estimate as f64 * share) as i64).max(1))
         });
         let workload = estimated(jobs);
-        let none = MultiQueue::default();
-        let adaptive = Delay { first: 2500.0, adapts: true, batch: 100, hidden: false };
+        let none = NaiveMultiQueue::default();
+        let adaptive = NaiveDelay { first: 2500.0, adapts: true, batch: 100, hidden: false };
         for (parameters, definition) in [
             ("", none),
-            ("promise=eager,", MultiQueue { eager: true, ..none }),
-            ("delay=2500,", MultiQueue { delay: Some(adaptive), ..none }),
-            ("delay=2500,batch=3,", MultiQueue { delay: Some(Delay { batch: 3, ..adaptive }), ..none }),
-            ("order=sjf,", MultiQueue { order: Some(Order::Shortest), ..none }),
-            ("order=widest,", MultiQueue { order: Some(Order::Widest), ..none }),
+            ("promise=eager,", NaiveMultiQueue { eager: true, ..none }),
+            ("delay=2500,", NaiveMultiQueue { delay: Some(adaptive), ..none }),
+            ("delay=2500,batch=3,", NaiveMultiQueue { delay: Some(NaiveDelay { batch: 3, ..adaptive }), ..none }),
+            ("order=sjf,", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Shortest), ..none }),
+            ("order=widest,", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Widest), ..none }),
         ] {
-            for (word, overdue) in [("extended", Overdue::Extended), ("now", Overdue::NextSecond)] {
+            for (word, overdue) in [("extended", NaiveMultiQueueOverdue::Extended), ("now", NaiveMultiQueueOverdue::NextSecond)] {
                 agrees(&format!("multiqueue({parameters}overdue={word})"), definition, overdue, &workload)?;
             }
             // By default it is extended.
@@ -151,7 +158,7 @@ proptest! {
                 "" => "multiqueue".to_string(),
                 given => format!("multiqueue({given})"),
             };
-            agrees(&bare, definition, Overdue::Extended, &workload)?;
+            agrees(&bare, definition, NaiveMultiQueueOverdue::Extended, &workload)?;
         }
     }
 }
@@ -164,12 +171,12 @@ proptest! {
 fn the_two_rules_of_overdue_jobs_by_hand() {
     let workload = estimated([(0, 8, 100, 1_000), (10, 12, 200, 200), (100, 4, 50, 50)]);
     for (policy, overdue, expected) in [
-        ("multiqueue", Overdue::Extended, [0, 1_000, 110]),
-        ("multiqueue(overdue=now)", Overdue::NextSecond, [0, 1_000, 1_200]),
+        ("multiqueue", NaiveMultiQueueOverdue::Extended, [0, 1_000, 110]),
+        ("multiqueue(overdue=now)", NaiveMultiQueueOverdue::NextSecond, [0, 1_000, 1_200]),
     ] {
         let starts: Vec<i64> = seen(policy, &workload).iter().map(|job| job.0).collect();
         assert_eq!(starts, expected, "{policy}");
-        let naive = run_estimated(MultiQueue::default(), overdue, &jobs_of(&workload), i64::from(PROCS));
+        let naive = run_estimated(NaiveMultiQueue::default(), overdue, &jobs_of(&workload), i64::from(PROCS));
         assert_eq!(naive.schedule.iter().map(|out| out.start).collect::<Vec<_>>(), expected, "{policy}");
     }
 }

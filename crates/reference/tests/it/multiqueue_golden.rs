@@ -2,21 +2,21 @@
 
 use crate::common::{assert_golden, exact_jobs};
 use drystone_reference::checker::{check, check_promises, segments};
-use drystone_reference::multiqueue::{Broken, Delay, MultiQueue, run};
+use drystone_reference::multiqueue::{Broken, NaiveDelay, NaiveMultiQueue, run};
 
 #[test]
 fn kth() {
     let Some((numbers, jobs)) = exact_jobs("KTH-SP2-1996-2.1-cln", 100) else { return };
-    let adaptive = Delay { first: 2500.0, adapts: true, batch: 100, hidden: false };
-    let none = MultiQueue::default();
+    let adaptive = NaiveDelay { first: 2500.0, adapts: true, batch: 100, hidden: false };
+    let none = NaiveMultiQueue::default();
     for (name, policy) in [
         ("mq", none),
-        ("mq-eager", MultiQueue { eager: true, ..none }),
-        ("mq-order-arrival", MultiQueue { broken: Some(Broken::ByArrival), ..none }),
-        ("mq-own-fig4", MultiQueue { broken: Some(Broken::ByOwners), ..none }),
-        ("mq-delay2500", MultiQueue { delay: Some(adaptive), ..none }),
-        ("mq-delay2500-fixed", MultiQueue { delay: Some(Delay { adapts: false, ..adaptive }), ..none }),
-        ("mq-delay2500-hold", MultiQueue { delay: Some(Delay { hidden: true, ..adaptive }), ..none }),
+        ("mq-eager", NaiveMultiQueue { eager: true, ..none }),
+        ("mq-order-arrival", NaiveMultiQueue { broken: Some(Broken::ByArrival), ..none }),
+        ("mq-own-fig4", NaiveMultiQueue { broken: Some(Broken::ByOwners), ..none }),
+        ("mq-delay2500", NaiveMultiQueue { delay: Some(adaptive), ..none }),
+        ("mq-delay2500-fixed", NaiveMultiQueue { delay: Some(NaiveDelay { adapts: false, ..adaptive }), ..none }),
+        ("mq-delay2500-hold", NaiveMultiQueue { delay: Some(NaiveDelay { hidden: true, ..adaptive }), ..none }),
     ] {
         let out = run(policy, &jobs, 100);
         assert_eq!(check(100, &jobs, &segments(&out.schedule)), Ok(()), "{name}");

@@ -3,11 +3,12 @@
 
 use drystone::engine::{Happenings, Observer, Simulation, SimulationError};
 use drystone::model::{
-    Ended, Hit, Job, Machine, Outage, Outages, ProcSet, Provenance, Span, Status, Time, Truth, Which, Workload,
+    EndedJob, Job, LogStatus, Machine, Outage, OutageHit, Outages, ProcSet, Provenance, Span, Time, Truth, Which,
+    Workload,
 };
 use drystone::policy::PolicySpec;
 use drystone_reference::jobs_of;
-use drystone_reference::outages::{self, OutageIn, Outcome, Rule};
+use drystone_reference::outages::{self, NaiveOutcome, NaiveRule, OutageIn};
 use proptest::prelude::*;
 
 const PROCS: u32 = 8;
@@ -27,7 +28,7 @@ fn workload(rows: &[Row], exact: bool) -> Workload {
         now += gap;
         jobs.push(Job::new(Time(now), procs, Span(estimate)));
         let run = if exact { estimate } else { (estimate as f64 * share) as i64 };
-        truth.push(Truth { run: Span(run), number, status: Status::Completed });
+        truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
     }
     Workload::new(Machine::new(PROCS), jobs, truth, Provenance::default()).expect("sound")
 }
@@ -53,7 +54,7 @@ fn possible(lost: &[Lost]) -> (Outages, Vec<OutageIn>) {
             2 => Some(Time(begin + 1 + length / 2)),
             _ => Some(Time(begin + 2 * length)),
         };
-        let hit = Hit::ALL[usize::from(hit)];
+        let hit = OutageHit::ALL[usize::from(hit)];
         let which = Which::Named(ProcSet::range(first..(first + count).min(PROCS)));
         let announced = (notice > 0).then_some(Time(begin - notice));
         let end = Some(end);
@@ -71,9 +72,9 @@ fn possible(lost: &[Lost]) -> (Outages, Vec<OutageIn>) {
         end: o.end.map(|end| end.0),
         expected: o.expected.map(|end| end.0),
         hit: match o.hit {
-            Hit::Drain => outages::Hit::Drain,
-            Hit::Requeue => outages::Hit::Requeue,
-            Hit::Lose => outages::Hit::Lose,
+            OutageHit::Drain => outages::NaiveHit::Drain,
+            OutageHit::Requeue => outages::NaiveHit::Requeue,
+            OutageHit::Lose => outages::NaiveHit::Lose,
         },
     });
     let naive = naive.collect();
@@ -81,26 +82,26 @@ fn possible(lost: &[Lost]) -> (Outages, Vec<OutageIn>) {
 }
 
 #[derive(Default)]
-struct Seen(Vec<Option<Outcome>>);
+struct Seen(Vec<Option<NaiveOutcome>>);
 
 impl Seen {
-    fn put(&mut self, ended: &Ended<'_>, lost: bool) {
+    fn put(&mut self, ended: &EndedJob<'_>, lost: bool) {
         let at = ended.id.index();
         self.0.resize(self.0.len().max(at + 1), None);
-        self.0[at] = Some(Outcome { start: ended.outcome.start.0, end: ended.outcome.end.0, lost });
+        self.0[at] = Some(NaiveOutcome { start: ended.outcome.start.0, end: ended.outcome.end.0, lost });
     }
 }
 
 impl Observer for Seen {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.put(ended, false);
     }
-    fn lost(&mut self, ended: &Ended<'_>) {
+    fn lost(&mut self, ended: &EndedJob<'_>) {
         self.put(ended, true);
     }
 }
 
-fn seen(policy: &str, workload: &Workload, outages: &Outages) -> Result<Vec<Option<Outcome>>, SimulationError> {
+fn seen(policy: &str, workload: &Workload, outages: &Outages) -> Result<Vec<Option<NaiveOutcome>>, SimulationError> {
     let spec: PolicySpec = policy.parse().expect(policy);
     let mut seen = Seen::default();
     let source = Happenings::new(workload, outages, false);
@@ -109,7 +110,7 @@ fn seen(policy: &str, workload: &Workload, outages: &Outages) -> Result<Vec<Opti
     Ok(seen.0)
 }
 
-fn compare(policy: &str, rule: Rule, workload: &Workload, lost: &[Lost]) {
+fn compare(policy: &str, rule: NaiveRule, workload: &Workload, lost: &[Lost]) {
     let (outages, naive) = possible(lost);
     let jobs = jobs_of(workload);
     let ours = seen(policy, workload, &outages).unwrap_or_else(|e| panic!("{policy}: {e}\n{jobs:?}\n{naive:?}"));
@@ -129,18 +130,18 @@ proptest! {
     #[test]
     fn the_easy_family(rows in rows(), lost in lost()) {
         let workload = workload(&rows, false);
-        for (policy, rule) in [("fcfs", Rule::Fcfs), ("greedy", Rule::Greedy), ("easy", Rule::Easy)] {
+        for (policy, rule) in [("fcfs", NaiveRule::Fcfs), ("greedy", NaiveRule::Greedy), ("easy", NaiveRule::Easy)] {
             compare(policy, rule, &workload, &lost);
         }
     }
 
     #[test]
     fn conservative(rows in rows(), lost in lost()) {
-        compare("conservative", Rule::Conservative, &workload(&rows, false), &lost);
+        compare("conservative", NaiveRule::Conservative, &workload(&rows, false), &lost);
     }
 
     #[test]
     fn multiple_queues(rows in rows(), lost in lost()) {
-        compare("multiqueue", Rule::MultiQueue, &workload(&rows, true), &lost);
+        compare("multiqueue", NaiveRule::MultiQueue, &workload(&rows, true), &lost);
     }
 }

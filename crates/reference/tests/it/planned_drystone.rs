@@ -2,12 +2,13 @@
 //! every start and end, and everything that was announced to jobs while they waited.
 
 use crate::drawn::forecasts;
-use drystone::engine::{Observer, Replay, Simulation};
-use drystone::model::{Ended, Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::engine::{Observer, Simulation, WorkloadReplay};
+use drystone::model::{EndedJob, Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
-use drystone_reference::predict::{Forecast, Growth};
+use drystone_reference::predict::{NaiveForecast, NaiveGrowth};
 use drystone_reference::talby::{
-    self, Announced, Exponents, Heuristic, Horizon, Importance, Notice, Priority, Removal, Scheduler,
+    self, Exponents, Heuristic, NaiveAnnounced, NaiveHorizon, NaiveImportance, NaiveNotice, NaivePriority,
+    NaiveRemoval, NaiveTalbyScheduler,
 };
 use drystone_reference::{JobIn, JobOut, jobs_of};
 use proptest::prelude::*;
@@ -28,7 +29,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
             now += gap;
             jobs.push(Job::new(Time(now), width.min(procs), Span(estimate)).by(user));
             let run = Span((estimate.max(1) as f64 * share) as i64);
-            truth.push(Truth { run, number, status: Status::Unknown });
+            truth.push(Truth { run, number, status: LogStatus::Unknown });
         }
         Workload::new(Machine::new(procs), jobs, truth, Provenance::default()).expect("sound")
     })
@@ -36,7 +37,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
 
 /// Outcome of each job, and its announcements.
 #[derive(Default)]
-struct Seen(Vec<(Option<JobOut>, Vec<Announced>)>);
+struct Seen(Vec<(Option<JobOut>, Vec<NaiveAnnounced>)>);
 
 impl Observer for Seen {
     fn arrived(&mut self, _: Time, _: JobId) {
@@ -45,19 +46,25 @@ impl Observer for Seen {
 
     fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
         let latest = (latest < Time::MAX).then_some(latest.0);
-        self.0[id.index()].1.push(Announced { at: now.0, start: start.0, latest });
+        self.0[id.index()].1.push(NaiveAnnounced { at: now.0, start: start.0, latest });
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         self.0[ended.id.index()].0 = Some(JobOut { start: ended.outcome.start.0, end: ended.outcome.end.0 });
     }
 }
 
 /// Compares the product with the definition, job by job; a difference is shown with all jobs.
-fn compare(policy: &str, scheduler: Scheduler<'_>, notice: Notice, forecast: Forecast, w: &Workload) {
+fn compare(
+    policy: &str,
+    scheduler: NaiveTalbyScheduler<'_>,
+    notice: NaiveNotice,
+    forecast: NaiveForecast,
+    w: &Workload,
+) {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut seen = Seen::default();
-    Simulation::new(w.machine(), spec.scheduler(), Replay::new(w))
+    Simulation::new(w.machine(), spec.scheduler(), WorkloadReplay::new(w))
         .run(&mut seen)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     let (jobs, procs) = (jobs_of(w), w.machine().procs);
@@ -80,7 +87,7 @@ fn compare(policy: &str, scheduler: Scheduler<'_>, notice: Notice, forecast: For
         match told.first() {
             Some(first) => assert_eq!(first.latest, theirs.promised[j], "{policy}, job {j}"),
             // Beyond a horizon jobs wait without announcements.
-            None if matches!(scheduler, Scheduler::Horizon(_)) => {}
+            None if matches!(scheduler, NaiveTalbyScheduler::Horizon(_)) => {}
             None => assert_eq!(out.map(|out| out.start), Some(jobs[j].submit), "{policy}, job {j}"),
         }
     }
@@ -94,17 +101,17 @@ const ORDERS: [(&str, Heuristic); 5] = [
     ("dp", Heuristic::Priority),
 ];
 
-fn notice() -> impl Strategy<Value = (&'static str, Notice)> {
-    prop::sample::select(vec![("immediate", Notice::Immediate), ("late", Notice::Late)])
+fn notice() -> impl Strategy<Value = (&'static str, NaiveNotice)> {
+    prop::sample::select(vec![("immediate", NaiveNotice::Immediate), ("late", NaiveNotice::Late)])
 }
 
 /// A user priority and a political one by the job's place, with their text for the product.
-type Importances = (&'static str, fn(usize) -> Importance);
+type Importances = (&'static str, fn(usize) -> NaiveImportance);
 
 fn importances() -> impl Strategy<Value = Importances> {
-    const EQUAL: Importance = Importance { user: 0.0, political: 0.0 };
-    const HIGH: Importance = Importance { user: 1.0, political: 0.5 };
-    const ABSOLUTE_ZERO: Importance = Importance { user: 0.0, political: f64::NEG_INFINITY };
+    const EQUAL: NaiveImportance = NaiveImportance { user: 0.0, political: 0.0 };
+    const HIGH: NaiveImportance = NaiveImportance { user: 1.0, political: 0.5 };
+    const ABSOLUTE_ZERO: NaiveImportance = NaiveImportance { user: 0.0, political: f64::NEG_INFINITY };
     let all: [Importances; 3] = [
         ("equal", |_| EQUAL),
         ("every(3,first=1,up=1,pp=0.5)", |j| if j % 3 == 0 { HIGH } else { EQUAL }),
@@ -121,7 +128,7 @@ proptest! {
         w in workloads(), (name, notice) in notice(), (predict, correct, forecast) in forecasts(),
     ) {
         let policy = format!("conservative(notice={name},predict={predict},correct={correct})");
-        compare(&policy, Scheduler::Conservative, notice, forecast, &w);
+        compare(&policy, NaiveTalbyScheduler::Conservative, notice, forecast, &w);
     }
 
     /// Without a word on corrections, predictions of every kind are put off in all families.
@@ -129,10 +136,10 @@ proptest! {
     fn overdue_jobs_are_extended_unasked(
         w in workloads(), (name, notice) in notice(), (predict, _, forecast) in forecasts(),
     ) {
-        let forecast = Forecast { correction: Some(Growth::AtOnce), ..forecast };
-        compare(&format!("conservative(notice={name},predict={predict})"), Scheduler::Conservative, notice, forecast, &w);
-        let priority = Priority { slack_factor: 2.0, average_wait: 30.0, ..Priority::default() };
-        compare(&format!("slack(notice={name},predict={predict},sf=2,awt=30)"), Scheduler::Priority(&priority), notice,
+        let forecast = NaiveForecast { correction: Some(NaiveGrowth::AtOnce), ..forecast };
+        compare(&format!("conservative(notice={name},predict={predict})"), NaiveTalbyScheduler::Conservative, notice, forecast, &w);
+        let priority = NaivePriority { slack_factor: 2.0, average_wait: 30.0, ..NaivePriority::default() };
+        compare(&format!("slack(notice={name},predict={predict},sf=2,awt=30)"), NaiveTalbyScheduler::Priority(&priority), notice,
             forecast, &w);
     }
 
@@ -140,12 +147,12 @@ proptest! {
     fn conservative_with_a_horizon(
         w in workloads(), (name, notice) in notice(), (predict, correct, forecast) in forecasts(),
         (text, horizon) in prop_oneof![
-            (1usize..6).prop_map(|most| (most.to_string(), Horizon::Jobs(most))),
-            (1i64..300).prop_map(|seconds| (format!("{seconds}s"), Horizon::Seconds(seconds))),
+            (1usize..6).prop_map(|most| (most.to_string(), NaiveHorizon::Jobs(most))),
+            (1i64..300).prop_map(|seconds| (format!("{seconds}s"), NaiveHorizon::Seconds(seconds))),
         ],
     ) {
         let policy = format!("conservative(horizon={text},notice={name},predict={predict},correct={correct})");
-        compare(&policy, Scheduler::Horizon(horizon), notice, forecast, &w);
+        compare(&policy, NaiveTalbyScheduler::Horizon(horizon), notice, forecast, &w);
     }
 
     #[test]
@@ -157,7 +164,7 @@ proptest! {
         weights in prop_oneof![3 => Just([1.0; 4]), 1 => prop::array::uniform4(0.0..=1.0f64)],
     ) {
         let (order, heuristic) = ORDERS[order];
-        let (remove, removal) = if priced { ("priced", Removal::Priced) } else { ("compress", Removal::Compress) };
+        let (remove, removal) = if priced { ("priced", NaiveRemoval::Priced) } else { ("compress", NaiveRemoval::Compress) };
         let [au, at, ap, af] = weights;
         let policy = format!(
             "slack(sf={slack_factor:?},awt={average_wait:?},order={order},notice={name},remove={remove},\
@@ -165,8 +172,8 @@ proptest! {
         );
         let exponents = Exponents { procs: au, time: at, priority: ap, fairness: af };
         let importance = (0..w.len()).map(importance).collect();
-        let settings = Priority { slack_factor, average_wait, exponents, heuristic, removal, importance };
-        compare(&policy, Scheduler::Priority(&settings), notice, forecast, &w);
+        let settings = NaivePriority { slack_factor, average_wait, exponents, heuristic, removal, importance };
+        compare(&policy, NaiveTalbyScheduler::Priority(&settings), notice, forecast, &w);
     }
 }
 
@@ -183,7 +190,7 @@ fn what_is_drawn_puts_plans_to_the_test() {
     for _ in 0..1_000 {
         let (w, (_, notice), (_, _, forecast)) = draw();
         let procs = i64::from(w.machine().procs);
-        let planned = talby::run_predicted(Scheduler::Conservative, notice, forecast, &jobs_of(&w), procs);
+        let planned = talby::run_predicted(NaiveTalbyScheduler::Conservative, notice, forecast, &jobs_of(&w), procs);
         for (j, out) in planned.schedule.iter().enumerate() {
             let changed = || planned.predictions[j][1..].iter();
             waiting += usize::from(changed().any(|p| p.0 < out.start));

@@ -1,9 +1,9 @@
 //! Several resources: the product against the naive definitions, start by start.
 
-use drystone::engine::{Happenings, Replay, Schedule, Simulation};
+use drystone::engine::{Happenings, Schedule, Simulation, WorkloadReplay};
 use drystone::model::{
-    Demand, Job, Machine, Outage, Outages, Provenance, Resource, ResourceId, ResourceTableBuilder, ResourceUnit, Span,
-    Status, Time, Truth, Which, Workload,
+    Demand, Job, LogStatus, Machine, Outage, Outages, Provenance, Resource, ResourceId, ResourceTableBuilder,
+    ResourceUnit, Span, Time, Truth, Which, Workload,
 };
 use drystone::policy::PolicySpec;
 use drystone_reference::vectors::{self, VectorJob, VectorRule};
@@ -42,7 +42,7 @@ fn workload(jobs: &[VectorJob], machine: &[i64]) -> Workload {
         let totals = job.asks[1..].iter().enumerate().map(|(at, &amount)| (ResourceId(at as u16), amount as u64));
         own.demand = table.intern(Demand::of(totals)).expect("known resources");
         list.push(own);
-        truth.push(Truth { run: Span(job.run), number: at as i64 + 1, status: Status::Completed });
+        truth.push(Truth { run: Span(job.run), number: at as i64 + 1, status: LogStatus::Completed });
     }
     let machine = Machine::new(machine[0] as u32);
     Workload::with_resources(machine, Some(table.finish()), list, truth, Provenance::default()).expect("possible")
@@ -51,7 +51,7 @@ fn workload(jobs: &[VectorJob], machine: &[i64]) -> Workload {
 fn simulate(workload: &Workload, policy: &str) -> Vec<JobOut> {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut schedule = Schedule::default();
-    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload))
+    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
         .run(&mut schedule)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     let out = |s: &Option<(Time, Time)>| s.map(|(start, end)| JobOut { start: start.0, end: end.0 });
@@ -109,16 +109,16 @@ proptest! {
         w in crate::drawn::workloads(true, 1), order in 0usize..3, backfill in 0usize..3, reserve in 0usize..4,
         first in any::<bool>(), stale in any::<bool>(),
     ) {
-        use easy::{Easy, Extra, Order, Overdue, Reservations};
-        const ORDERS: [(&str, Order); 3] = [("fcfs", Order::Fcfs), ("sjf", Order::Shortest), ("lxf", Order::LargestExpansion)];
+        use easy::{Easy, NaiveExtra, NaiveEasyOrder, NaiveEasyOverdue, Reservations};
+        const ORDERS: [(&str, NaiveEasyOrder); 3] = [("fcfs", NaiveEasyOrder::Fcfs), ("sjf", NaiveEasyOrder::Shortest), ("lxf", NaiveEasyOrder::LargestExpansion)];
         let naive = jobs_of(&w);
         let place = |job: &drystone_reference::JobIn| VectorJob {
             submit: job.submit, estimate: job.estimate, run: job.run, asks: vec![1, job.procs],
         };
         let vectors: Vec<VectorJob> = naive.iter().map(place).collect();
         let one = reserve == 1;
-        let (extra_name, extra) = if first && one { ("first", Extra::FirstSufficient) } else { ("all", Extra::All) };
-        let (overdue_name, overdue) = if stale && one { ("stale", Overdue::Stale) } else { ("now", Overdue::EndsNow) };
+        let (extra_name, extra) = if first && one { ("first", NaiveExtra::FirstSufficient) } else { ("all", NaiveExtra::All) };
+        let (overdue_name, overdue) = if stale && one { ("stale", NaiveEasyOverdue::Stale) } else { ("now", NaiveEasyOverdue::EndsNow) };
         let policy = format!(
             "easy(order={},backfill={},reserve={reserve},extra={extra_name},overdue={overdue_name})",
             ORDERS[order].0, ORDERS[backfill].0

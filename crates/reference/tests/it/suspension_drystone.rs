@@ -1,12 +1,12 @@
 //! The product's preemptive policies against the naive definitions, segment by segment, on random
 //! workloads: among others, that nothing is missed at the ticks which the product sleeps through.
 
-use drystone::engine::{Platform, Replay, Segments, Simulation};
-use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::engine::{Platform, Segments, Simulation, WorkloadReplay};
+use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
-use drystone_reference::checker::Segment;
+use drystone_reference::checker::NaiveSegment;
 use drystone_reference::jobs_of;
-use drystone_reference::suspension::{self, Limit, Place, Policy, Selective, Victims};
+use drystone_reference::suspension::{self, NaiveLimit, NaivePlace, NaivePolicy, NaiveSelective, NaiveVictims};
 use proptest::prelude::*;
 
 /// Runs from seconds to hours, so that factors cross between ticks and at them; crowds; jobs as
@@ -24,27 +24,27 @@ fn workloads() -> impl Strategy<Value = Workload> {
             // Half of the estimates are right.
             let estimate = if more % 2 == 0 { run } else { run + more };
             list.push(Job::new(Time(now), procs, Span(estimate)));
-            truth.push(Truth { run: Span(run), number: i as i64 + 1, status: Status::Unknown });
+            truth.push(Truth { run: Span(run), number: i as i64 + 1, status: LogStatus::Unknown });
         }
         Workload::new(Machine::new(16), list, truth, Provenance::default()).expect("sound")
     })
 }
 
-fn segments(w: &Workload, policy: &str, platform: &str) -> Vec<Segment> {
+fn segments(w: &Workload, policy: &str, platform: &str) -> Vec<NaiveSegment> {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let platform = Platform::from_toml(platform).expect("a platform");
     let mut segments = Segments::default();
-    Simulation::new(w.machine(), spec.scheduler(), Replay::new(w))
+    Simulation::new(w.machine(), spec.scheduler(), WorkloadReplay::new(w))
         .on(&platform)
         .run(&mut segments)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     let numbers = |s: &drystone::engine::Segment| {
         s.on.iter().flat_map(|on| on.ranges().iter().cloned().flatten()).collect::<Vec<u32>>()
     };
-    let mut list: Vec<Segment> = segments
+    let mut list: Vec<NaiveSegment> = segments
         .list
         .iter()
-        .map(|s| Segment { job: s.job.index(), start: s.start.0, end: s.end.0, processors: Some(numbers(s)) })
+        .map(|s| NaiveSegment { job: s.job.index(), start: s.start.0, end: s.end.0, processors: Some(numbers(s)) })
         .collect();
     list.sort_by_key(|s| (s.start, s.job));
     list
@@ -62,31 +62,31 @@ proptest! {
         // Turnarounds of the small jobs here are some minutes.
         let means = if turnaround { [400.0; 16] } else { [1.5; 16] };
         let (name, limit) = [
-            ("ss(".to_string(), Limit::None),
-            ("tss(".to_string(), Limit::Online),
-            (format!("tss(means={},", means.map(|m| m.to_string()).join("/")), Limit::Given(means)),
+            ("ss(".to_string(), NaiveLimit::None),
+            ("tss(".to_string(), NaiveLimit::Online),
+            (format!("tss(means={},", means.map(|m| m.to_string()).join("/")), NaiveLimit::Given(means)),
         ][limit].clone();
         let (place_name, place) = [
-            ("strict", Place::Strict), ("priosf", Place::PrioritySf), ("avoid", Place::Avoid), ("lowest", Place::Lowest),
+            ("strict", NaivePlace::Strict), ("priosf", NaivePlace::PrioritySf), ("avoid", NaivePlace::Avoid), ("lowest", NaivePlace::Lowest),
         ][place];
         let (rule, victims) = [
-            ("widest", Victims::WidestFirst), ("skip", Victims::InOrder), ("exit", Victims::UntilIneligible),
+            ("widest", NaiveVictims::WidestFirst), ("skip", NaiveVictims::InOrder), ("exit", NaiveVictims::UntilIneligible),
         ][victims];
         let starts = if ticks { "ticks" } else { "events" };
-        let printed = printed && limit != Limit::None;
+        let printed = printed && limit != NaiveLimit::None;
         let limits = if printed { "limits=preemptor," } else { "" };
-        let turnaround = turnaround && limit != Limit::None;
+        let turnaround = turnaround && limit != NaiveLimit::None;
         let of = if turnaround { "of=turnaround," } else { "" };
         let policy = format!("{name}{limits}{of}sf={sf},place={place_name},rule={rule},starts={starts})");
         // Ten seconds for each suspension, but not where jobs change places every minute, nor with
         // limits from running means: the policy sees time on processors, of which only the machine
         // knows what was spent on writing and reading.
-        let online = matches!(limit, Limit::Online);
+        let online = matches!(limit, NaiveLimit::Online);
         let paid = paid && sf != "1" && !online;
         let platform = if paid { "[suspension]\nsmallest = 100\nlargest = 100\nrate = 10" } else { "" };
         let overhead = if paid { vec![10; w.len()] } else { Vec::new() };
-        let settings = Selective { factor, limit, limit_on_preemptor: printed, limit_on_turnaround: turnaround, place, victims, starts_at_ticks_only: ticks };
-        let mut theirs = suspension::run(&Policy::Selective(settings), &jobs_of(&w), 16, &overhead).segments;
+        let settings = NaiveSelective { factor, limit, limit_on_preemptor: printed, limit_on_turnaround: turnaround, place, victims, starts_at_ticks_only: ticks };
+        let mut theirs = suspension::run(&NaivePolicy::Selective(settings), &jobs_of(&w), 16, &overhead).segments;
         theirs.sort_by_key(|s| (s.start, s.job));
         prop_assert_eq!(segments(&w, &policy, platform), theirs, "{}", policy);
     }
@@ -95,7 +95,7 @@ proptest! {
     fn immediate_service(w in workloads(), preempting in any::<bool>()) {
         let policy = if preempting { "is" } else { "is(resume=free)" };
         let mut theirs =
-            suspension::run(&Policy::Immediate { preempting_resumption: preempting }, &jobs_of(&w), 16, &[]).segments;
+            suspension::run(&NaivePolicy::Immediate { preempting_resumption: preempting }, &jobs_of(&w), 16, &[]).segments;
         theirs.sort_by_key(|s| (s.start, s.job));
         prop_assert_eq!(segments(&w, policy, ""), theirs, "{}", policy);
     }

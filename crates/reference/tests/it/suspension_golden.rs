@@ -4,9 +4,9 @@
 
 use crate::common::{assert_golden, exact_jobs, golden, swf};
 use drystone_reference::checker::{check, check_local_resumption};
-use drystone_reference::easy::{self, Easy, Extra, Order};
+use drystone_reference::easy::{self, Easy, NaiveEasyOrder, NaiveExtra};
 use drystone_reference::suspension::{
-    self, Limit, Place, Policy, Selective, Suspended, Victims, bounded_slowdown, category,
+    self, NaiveLimit, NaivePlace, NaivePolicy, NaiveSelective, NaiveVictims, Suspended, bounded_slowdown, category,
 };
 use drystone_reference::{JobIn, JobOut};
 
@@ -53,11 +53,11 @@ fn changed_options_have_the_effect_that_others_measured() {
     let both = |order| Easy { backfill: order, queue: order, ..settled };
     let cases = [
         ("settled", settled, 5.010, 13.747),
-        ("by expansion factor", backfill(Order::LargestExpansion), 3.549, 11.643),
-        ("shortest first", backfill(Order::Shortest), 3.391, 11.576),
-        ("narrowest first", backfill(Order::Narrowest), 4.724, 13.085),
-        ("first sufficient", Easy { extra: Extra::FirstSufficient, ..settled }, 4.803, 13.747),
-        ("whole queue by expansion factor", both(Order::LargestExpansion), 2.166, 7.240),
+        ("by expansion factor", backfill(NaiveEasyOrder::LargestExpansion), 3.549, 11.643),
+        ("shortest first", backfill(NaiveEasyOrder::Shortest), 3.391, 11.576),
+        ("narrowest first", backfill(NaiveEasyOrder::Narrowest), 4.724, 13.085),
+        ("first sufficient", Easy { extra: NaiveExtra::FirstSufficient, ..settled }, 4.803, 13.747),
+        ("whole queue by expansion factor", both(NaiveEasyOrder::LargestExpansion), 2.166, 7.240),
     ];
     for (name, policy, on_ctc, on_sdsc) in cases {
         let found = (slowdown(policy, &ctc, 430), slowdown(policy, &sdsc, 128));
@@ -77,7 +77,7 @@ fn with_user_estimates(jobs: &[JobIn], numbers: &[i64]) -> Vec<JobIn> {
 
 /// Runs a policy on KTH; every job starts, ends and is suspended as the golden file says, and the
 /// schedule is sound.
-fn check_golden(name: &str, policy: &Policy, numbers: &[i64], jobs: &[JobIn], overhead: &[i64]) -> Suspended {
+fn check_golden(name: &str, policy: &NaivePolicy, numbers: &[i64], jobs: &[JobIn], overhead: &[i64]) -> Suspended {
     let out = suspension::run(policy, jobs, 100, overhead);
     let with_overhead = |(j, job): (usize, &JobIn)| {
         let added = overhead.get(j).copied().unwrap_or(0) * i64::from(out.suspensions[j]);
@@ -95,10 +95,10 @@ fn check_golden(name: &str, policy: &Policy, numbers: &[i64], jobs: &[JobIn], ov
     out
 }
 
-fn selective(change: impl Fn(&mut Selective)) -> Policy {
-    let mut settings = Selective::settled();
+fn selective(change: impl Fn(&mut NaiveSelective)) -> NaivePolicy {
+    let mut settings = NaiveSelective::settled();
     change(&mut settings);
-    Policy::Selective(settings)
+    NaivePolicy::Selective(settings)
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn suspension_on_the_whole_of_kth() {
         ("kth-ss1.5", selective(|s| s.factor = (3, 2))),
         ("kth-ss2", selective(|_| {})),
         ("kth-ss5", selective(|s| s.factor = (5, 1))),
-        ("kth-tss2", selective(|s| s.limit = Limit::Online)),
-        ("kth-is", Policy::Immediate { preempting_resumption: true }),
+        ("kth-tss2", selective(|s| s.limit = NaiveLimit::Online)),
+        ("kth-is", NaivePolicy::Immediate { preempting_resumption: true }),
     ] {
         check_golden(name, &policy, &numbers, &jobs, &[]);
     }
@@ -124,15 +124,15 @@ fn suspension_on_the_first_jobs_of_kth_and_its_variants() {
     for (name, policy) in [
         ("ss1.5", selective(|s| s.factor = (3, 2))),
         ("ss5", selective(|s| s.factor = (5, 1))),
-        ("tss2", selective(|s| s.limit = Limit::Online)),
-        ("is", Policy::Immediate { preempting_resumption: true }),
-        ("is-noresume", Policy::Immediate { preempting_resumption: false }),
+        ("tss2", selective(|s| s.limit = NaiveLimit::Online)),
+        ("is", NaivePolicy::Immediate { preempting_resumption: true }),
+        ("is-noresume", NaivePolicy::Immediate { preempting_resumption: false }),
         ("ss2-dispatch-tick", selective(|s| s.starts_at_ticks_only = true)),
-        ("ss2-place-priosf", selective(|s| s.place = Place::PrioritySf)),
-        ("ss2-place-avoid", selective(|s| s.place = Place::Avoid)),
-        ("ss2-place-lowest", selective(|s| s.place = Place::Lowest)),
-        ("ss2-rule-skip", selective(|s| s.victims = Victims::InOrder)),
-        ("ss2-rule-exit", selective(|s| s.victims = Victims::UntilIneligible)),
+        ("ss2-place-priosf", selective(|s| s.place = NaivePlace::PrioritySf)),
+        ("ss2-place-avoid", selective(|s| s.place = NaivePlace::Avoid)),
+        ("ss2-place-lowest", selective(|s| s.place = NaivePlace::Lowest)),
+        ("ss2-rule-skip", selective(|s| s.victims = NaiveVictims::InOrder)),
+        ("ss2-rule-exit", selective(|s| s.victims = NaiveVictims::UntilIneligible)),
     ] {
         check_golden(&format!("kth5000-{name}"), &policy, numbers, jobs, &[]);
     }
@@ -144,7 +144,7 @@ fn suspension_on_the_first_jobs_of_kth_and_its_variants() {
         *sum += bounded_slowdown(job, out.end);
         *count += 1.0;
     }
-    let given = selective(|s| s.limit = Limit::Given(means.map(|(sum, count)| sum / count)));
+    let given = selective(|s| s.limit = NaiveLimit::Given(means.map(|(sum, count)| sum / count)));
     check_golden("kth5000-tss2-static-ss", &given, numbers, jobs, &[]);
 
     let user = with_user_estimates(jobs, numbers);

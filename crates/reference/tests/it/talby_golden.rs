@@ -2,7 +2,9 @@
 //! job by job.
 
 use crate::common::{assert_golden, in_order, swf, text};
-use drystone_reference::talby::{self, Exponents, Heuristic, Importance, Notice, Priority, Removal, Scheduler};
+use drystone_reference::talby::{
+    self, Exponents, Heuristic, NaiveImportance, NaiveNotice, NaivePriority, NaiveRemoval, NaiveTalbyScheduler,
+};
 use drystone_reference::{JobIn, JobOut};
 
 /// Rules 1 and 2: killed at the estimate.
@@ -47,12 +49,12 @@ fn by_month(jobs: &[JobIn], schedule: impl Fn(&[JobIn]) -> Vec<JobOut>) -> Vec<J
     months.flat_map(schedule).collect()
 }
 
-fn check(scheduler: Scheduler<'_>, name: &str) {
+fn check(scheduler: NaiveTalbyScheduler<'_>, name: &str) {
     let Some((numbers, jobs)) = jobs() else {
         return;
     };
     for machine in [100, 128] {
-        let schedule = |jobs: &[JobIn]| talby::run(scheduler, Notice::Immediate, jobs, machine).schedule;
+        let schedule = |jobs: &[JobIn]| talby::run(scheduler, NaiveNotice::Immediate, jobs, machine).schedule;
         assert_golden(&format!("slack/event.{name}.p{machine}.year"), &numbers, &schedule(&jobs));
         assert_golden(&format!("slack/event.{name}.p{machine}.month"), &numbers, &by_month(&jobs, schedule));
     }
@@ -60,23 +62,23 @@ fn check(scheduler: Scheduler<'_>, name: &str) {
 
 #[test]
 fn conservative_with_immediate_notice() {
-    check(Scheduler::Conservative, "cons");
+    check(NaiveTalbyScheduler::Conservative, "cons");
 }
 
 #[test]
 fn easy_on_the_same_events() {
-    check(Scheduler::Easy, "easy");
+    check(NaiveTalbyScheduler::Easy, "easy");
 }
 
 #[test]
 fn priority_with_slack_untouched_by_early_ends() {
-    check(Scheduler::Priority(&Priority::default()), "prio");
+    check(NaiveTalbyScheduler::Priority(&NaivePriority::default()), "prio");
 }
 
 #[test]
 fn priority_as_the_text_says() {
-    let literal = Priority { removal: Removal::Priced, ..Priority::default() };
-    check(Scheduler::Priority(&literal), "priotext");
+    let literal = NaivePriority { removal: NaiveRemoval::Priced, ..NaivePriority::default() };
+    check(NaiveTalbyScheduler::Priority(&literal), "priotext");
 }
 
 /// The very jobs behind the paper's tables, month by month: (log numbers, jobs), killed at the
@@ -96,9 +98,9 @@ fn paper_months() -> Option<Vec<(Vec<i64>, Vec<JobIn>)>> {
 }
 
 /// Jobs 1, 6, 11, ... have the highest priorities, all others none.
-fn every_fifth(jobs: usize) -> Vec<Importance> {
-    let important = Importance { user: 1.0, political: 1.0 };
-    (0..jobs).map(|i| if i % 5 == 0 { important } else { Importance::default() }).collect()
+fn every_fifth(jobs: usize) -> Vec<NaiveImportance> {
+    let important = NaiveImportance { user: 1.0, political: 1.0 };
+    (0..jobs).map(|i| if i % 5 == 0 { important } else { NaiveImportance::default() }).collect()
 }
 
 fn check_paper(name: &str, schedule: impl Fn(&[JobIn]) -> Vec<JobOut>) {
@@ -110,17 +112,19 @@ fn check_paper(name: &str, schedule: impl Fn(&[JobIn]) -> Vec<JobOut>) {
 
 #[test]
 fn conservative_with_late_notice() {
-    check_paper("slack/paper.cons", |jobs| talby::run(Scheduler::Conservative, Notice::Late, jobs, 128).schedule);
+    check_paper("slack/paper.cons", |jobs| {
+        talby::run(NaiveTalbyScheduler::Conservative, NaiveNotice::Late, jobs, 128).schedule
+    });
 }
 
 #[test]
 fn priority_with_late_notice_equal_and_every_fifth_job_important() {
-    let run = |settings: &Priority, jobs: &[JobIn]| {
-        talby::run(Scheduler::Priority(settings), Notice::Late, jobs, 128).schedule
+    let run = |settings: &NaivePriority, jobs: &[JobIn]| {
+        talby::run(NaiveTalbyScheduler::Priority(settings), NaiveNotice::Late, jobs, 128).schedule
     };
-    check_paper("slack/paper.prio-ast", |jobs| run(&Priority::default(), jobs));
+    check_paper("slack/paper.prio-ast", |jobs| run(&NaivePriority::default(), jobs));
     check_paper("slack/paper.prio-ast-fifth", |jobs| {
-        run(&Priority { importance: every_fifth(jobs.len()), ..Priority::default() }, jobs)
+        run(&NaivePriority { importance: every_fifth(jobs.len()), ..NaivePriority::default() }, jobs)
     });
 }
 
@@ -129,20 +133,21 @@ fn priority_with_late_notice_equal_and_every_fifth_job_important() {
 #[test]
 fn changed_parameters_have_the_effect_that_others_measured() {
     let Some(months) = paper_months() else { return };
-    let year = |settings: &dyn Fn(usize) -> Priority| -> f64 {
+    let year = |settings: &dyn Fn(usize) -> NaivePriority| -> f64 {
         let (mut waits, mut n) = (0, 0);
         for (_, jobs) in &months {
-            let out = talby::run(Scheduler::Priority(&settings(jobs.len())), Notice::Late, jobs, 128).schedule;
+            let out =
+                talby::run(NaiveTalbyScheduler::Priority(&settings(jobs.len())), NaiveNotice::Late, jobs, 128).schedule;
             waits += jobs.iter().zip(&out).map(|(job, out)| out.start - job.submit).sum::<i64>();
             n += jobs.len();
         }
         waits as f64 / n as f64
     };
-    let check = |name: &str, expected: f64, settings: &dyn Fn(usize) -> Priority| {
+    let check = |name: &str, expected: f64, settings: &dyn Fn(usize) -> NaivePriority| {
         let found = year(settings);
         assert!((found - expected).abs() < 0.051, "{name}: {found}, expected {expected}");
     };
-    let default = Priority::default;
+    let default = NaivePriority::default;
     for (heuristic, equal, unequal) in [
         (Heuristic::StartTime, 2000.7, 2135.5),
         (Heuristic::Arrival, 2110.2, 2174.4),
@@ -150,11 +155,11 @@ fn changed_parameters_have_the_effect_that_others_measured() {
         (Heuristic::Area, 2213.1, 2211.8),
         (Heuristic::Priority, 2105.3, 2165.6),
     ] {
-        check("equal", equal, &|_| Priority { heuristic, ..default() });
-        check("unequal", unequal, &|n| Priority { heuristic, importance: every_fifth(n), ..default() });
+        check("equal", equal, &|_| NaivePriority { heuristic, ..default() });
+        check("unequal", unequal, &|n| NaivePriority { heuristic, importance: every_fifth(n), ..default() });
     }
     for (slack_factor, expected) in [(0.0, 2412.6), (0.1, 2323.9), (1.0, 2161.3), (9.0, 1957.7)] {
-        check("slack factor", expected, &|_| Priority { slack_factor, ..default() });
+        check("slack factor", expected, &|_| NaivePriority { slack_factor, ..default() });
     }
     for (exponents, expected) in [
         ([0.2, 1.0, 1.0, 1.0], 1938.5),
@@ -165,9 +170,9 @@ fn changed_parameters_have_the_effect_that_others_measured() {
     ] {
         let [procs, time, priority, fairness] = exponents;
         let exponents = Exponents { procs, time, priority, fairness };
-        check(&format!("{exponents:?}"), expected, &|_| Priority { exponents, ..default() });
+        check(&format!("{exponents:?}"), expected, &|_| NaivePriority { exponents, ..default() });
     }
-    check("average wait", 2106.1, &|_| Priority { average_wait: 1200.0, ..default() });
+    check("average wait", 2106.1, &|_| NaivePriority { average_wait: 1200.0, ..default() });
 }
 
 /// Section 4.4 of the paper: J1 (2 processors) or J2 (1 processor) could be delayed by 2 s in
@@ -184,8 +189,13 @@ fn the_worked_example_of_the_paper_has_the_printed_prices() {
         let third = f[0] == 6.0;
         let exponents =
             Exponents { procs: f[1], time: f[2], priority: if third { 1.0 / 3.0 } else { f[3] }, fairness: f[4] };
-        let waiting =
-            |slack, first_slack, priority| talby::Waiting { job: 0, start: Some(0), priority, slack, first_slack };
+        let waiting = |slack, first_slack, priority| talby::NaiveTalbyWaiting {
+            job: 0,
+            start: Some(0),
+            priority,
+            slack,
+            first_slack,
+        };
         let (j1, j2) = (waiting(f[5], f[6], f[7]), waiting(f[8], f[9], f[10]));
         let price = |w, procs| talby::cost(&w, procs, 2, f[13], &exponents).unwrap_or(f64::INFINITY);
         let found = [exponents.of_waiting(2, 2), price(j2, 1), price(j1, 2)];

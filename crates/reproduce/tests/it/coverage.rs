@@ -1,6 +1,6 @@
 //! Coverage of intervals, on a small scale: the whole table is that of the example `coverage`.
 
-use drystone::generate::{Model, Params};
+use drystone::generate::{Params, WorkloadModel};
 use drystone::metrics::interval::{PeriodSum, change_interval, mean_interval};
 use drystone_reproduce::coverage::{CoverageRow, LogSource, coverage, resampled};
 use rand::{Rng, SeedableRng};
@@ -37,7 +37,7 @@ fn intervals_hold_on_small_logs() {
         source: LogSource::Generated(Box::new(Params {
             load: Some(0.7),
             seed: 77_000,
-            model: Model::Typed,
+            model: WorkloadModel::Typed,
             ..Params::new(64, 40_000)
         })),
         logs: 30,

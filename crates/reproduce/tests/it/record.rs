@@ -1,7 +1,7 @@
 //! The published record on the real logs, which are found through `DRYSTONE_SHARED` (default:
 //! beside the checkout).
 
-use drystone_reproduce::{Library, LogState, Study, TableResult, Verdict, builtin, reproduce};
+use drystone_reproduce::{CellVerdict, Library, LogState, PaperStudy, TableResult, builtin, reproduce};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,7 @@ fn library() -> Option<Library> {
     Some(Library { directories: vec![logs] })
 }
 
-fn run(study: &Study, tables: &[String], library: &Library) -> Vec<TableResult> {
+fn run(study: &PaperStudy, tables: &[String], library: &Library) -> Vec<TableResult> {
     let mut states = BTreeMap::new();
     let results =
         reproduce(study, tables, library, 2, &mut states, &|_| (), &AtomicBool::new(false)).expect("simulates");
@@ -28,7 +28,7 @@ fn run(study: &Study, tables: &[String], library: &Library) -> Vec<TableResult> 
     results.tables
 }
 
-fn count(results: &[TableResult], verdict: Verdict) -> usize {
+fn count(results: &[TableResult], verdict: CellVerdict) -> usize {
     results.iter().map(|table| table.count(verdict)).sum()
 }
 
@@ -42,11 +42,11 @@ fn every_judged_cell_is_within_its_tolerance() {
             for row in &table.rows {
                 for (column, cell) in table.columns.iter().zip(&row.cells) {
                     let place = format!("{} {} {} {} {column}: {cell:?}", study.name, table.id, row.label, row.log);
-                    assert!(!matches!(cell.verdict, Verdict::Out | Verdict::Missing), "{place}");
+                    assert!(!matches!(cell.verdict, CellVerdict::Out | CellVerdict::Missing), "{place}");
                 }
             }
         }
-        judged += count(&results, Verdict::Met) + count(&results, Verdict::Within);
+        judged += count(&results, CellVerdict::Met) + count(&results, CellVerdict::Within);
     }
     // Nothing is green because nothing was judged.
     assert!(judged > 600, "{judged} cells");
@@ -62,8 +62,8 @@ fn a_wrong_parameter_is_found_out() {
     table.rows.retain(|row| row.log == "SDSC" && row.label == "easy");
     table.rows[0].policy = Some("easy@tsafrir2007".to_string());
     let only = ["2".to_string()];
-    assert_eq!(count(&run(&study, &only, &library), Verdict::Out), 0);
+    assert_eq!(count(&run(&study, &only, &library), CellVerdict::Out), 0);
     let table = study.tables.iter_mut().find(|t| t.id == "2").expect("a table");
     table.rows[0].policy = Some("easy@tsafrir2007(extra=all)".to_string());
-    assert!(count(&run(&study, &only, &library), Verdict::Out) > 0);
+    assert!(count(&run(&study, &only, &library), CellVerdict::Out) > 0);
 }

@@ -1,14 +1,14 @@
 //! Random numbers that depend on a seed alone, and random jobs.
 
-use super::Submission;
+use super::SleepingJob;
 
 /// Draws numbers.
 #[derive(Clone, Debug)]
-pub struct Draw(u64);
+pub struct ScenarioDraw(u64);
 
-impl Draw {
-    pub(crate) fn new(seed: u64) -> Draw {
-        Draw(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D)
+impl ScenarioDraw {
+    pub(crate) fn new(seed: u64) -> ScenarioDraw {
+        ScenarioDraw(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D)
     }
 
     /// A number from 0 to below `below`. SplitMix64.
@@ -37,14 +37,14 @@ impl Draw {
 
     /// `count` jobs within `span` seconds, the first six of them in half a second, so that a queue
     /// forms at once. Half of those with a limit of a minute nearly use it.
-    pub(crate) fn jobs(&mut self, count: u32, span: u32, sizes: &[u32]) -> Vec<Submission> {
+    pub(crate) fn jobs(&mut self, count: u32, span: u32, sizes: &[u32]) -> Vec<SleepingJob> {
         let mut jobs = Vec::new();
         for k in 0..count {
             let at = if k < 6 { f64::from(k) / 10.0 } else { self.below(u64::from(span) * 10) as f64 / 10.0 };
             let limit = self.one(&[1, 1, 1, 2, 2, 3, 5]);
             let long = limit == 1 && self.chance(30);
             let run = if long { self.within(35, 50) } else { self.within(2, 28) };
-            jobs.push(Submission { at, n: self.one(sizes), limit, run, ..Submission::default() });
+            jobs.push(SleepingJob { at, n: self.one(sizes), limit, run, ..SleepingJob::default() });
         }
         jobs.sort_by(|a, b| a.at.total_cmp(&b.at));
         jobs

@@ -1,12 +1,12 @@
 //! The families of scenarios: what each exercises, and how it is drawn.
 
-use super::draw::Draw;
+use super::draw::ScenarioDraw;
 use super::preempting;
-use super::{Scenario, Submission};
-use crate::Options;
+use super::{Scenario, SleepingJob};
+use crate::ClusterOptions;
 
 /// Constructor of a scenario of a family.
-type Make = fn(&mut Draw) -> Scenario;
+type Make = fn(&mut ScenarioDraw) -> Scenario;
 
 /// Every family by name.
 pub const FAMILIES: &[(&str, Make)] = &[
@@ -49,14 +49,14 @@ const SIZES: [u32; 13] = [1, 1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 11, 16];
 /// A fast backfill on a fine grid.
 pub(super) const FAST: &str = "bf_interval=2,bf_resolution=1";
 
-pub(super) fn on(nodes: u32, cpus: u32, parameters: &str, jobs: Vec<Submission>) -> Scenario {
-    let options = Options {
+pub(super) fn on(nodes: u32, cpus: u32, parameters: &str, jobs: Vec<SleepingJob>) -> Scenario {
+    let options = ClusterOptions {
         nodes,
         cpus,
         memory: 1000,
         scheduler: "backfill".to_string(),
         parameters: parameters.to_string(),
-        ..Options::default()
+        ..ClusterOptions::default()
     };
     Scenario { name: String::new(), options, jobs, patience: 600 }
 }
@@ -66,7 +66,7 @@ pub(super) fn lines(lines: &[&str]) -> Vec<String> {
 }
 
 /// Any parameters that the recordings of others cover, in new combinations.
-fn plain(draw: &mut Draw) -> Scenario {
+fn plain(draw: &mut ScenarioDraw) -> Scenario {
     let jobs = draw.jobs(60, 90, &SIZES);
     let interval = draw.within(2, 12);
     let resolution = draw.one(&[1, 7, 30, 60]);
@@ -80,7 +80,7 @@ fn plain(draw: &mut Draw) -> Scenario {
 }
 
 /// As much of that as fits into less than a minute: for a test that is made again and again.
-fn brief(draw: &mut Draw) -> Scenario {
+fn brief(draw: &mut ScenarioDraw) -> Scenario {
     let mut jobs = draw.jobs(22, 12, &[1, 1, 2, 2, 3, 4, 6, 9]);
     for job in &mut jobs {
         job.run = draw.within(2, 7);
@@ -98,7 +98,7 @@ fn brief(draw: &mut Draw) -> Scenario {
 }
 
 /// Disjoint partitions with limits of their own.
-fn parts(draw: &mut Draw) -> Scenario {
+fn parts(draw: &mut ScenarioDraw) -> Scenario {
     let mut jobs = draw.jobs(60, 90, &[1, 1, 2, 3, 4, 5, 8]);
     for job in &mut jobs {
         job.partition = Some(draw.one(&["left", "right"]).to_string());
@@ -116,7 +116,7 @@ fn parts(draw: &mut Draw) -> Scenario {
 }
 
 /// Overlapping partitions of two tiers.
-fn tiers(draw: &mut Draw) -> Scenario {
+fn tiers(draw: &mut ScenarioDraw) -> Scenario {
     let mut jobs = draw.jobs(60, 90, &[1, 1, 2, 3, 4, 5, 8]);
     for job in &mut jobs {
         job.partition = Some(draw.one(&["all", "all", "high", "half"]).to_string());
@@ -131,7 +131,7 @@ fn tiers(draw: &mut Draw) -> Scenario {
 }
 
 /// Nodes that jobs share by cores, some jobs with a number of nodes.
-fn cores(draw: &mut Draw) -> Scenario {
+fn cores(draw: &mut ScenarioDraw) -> Scenario {
     let mut jobs = draw.jobs(60, 90, &[1, 1, 2, 2, 3, 4, 4, 6, 8, 12, 16, 20, 32]);
     for job in &mut jobs {
         job.one = job.n <= 8 && draw.chance(40);
@@ -142,7 +142,7 @@ fn cores(draw: &mut Draw) -> Scenario {
 }
 
 /// Nodes of different sizes.
-fn mixed(draw: &mut Draw) -> Scenario {
+fn mixed(draw: &mut ScenarioDraw) -> Scenario {
     let mut scenario = cores(draw);
     for job in &mut scenario.jobs {
         job.n = job.n.min(26);
@@ -153,7 +153,7 @@ fn mixed(draw: &mut Draw) -> Scenario {
 }
 
 /// Whole nodes for some jobs, and for all of one partition.
-fn exclusive(draw: &mut Draw) -> Scenario {
+fn exclusive(draw: &mut ScenarioDraw) -> Scenario {
     let mut jobs = draw.jobs(60, 90, &[1, 1, 2, 2, 3, 4, 4, 6, 8, 12, 16]);
     for job in &mut jobs {
         job.one = job.n <= 4 && draw.chance(40);
@@ -169,7 +169,7 @@ fn exclusive(draw: &mut Draw) -> Scenario {
 }
 
 /// Limits on the jobs of a user, a partition, both.
-fn counts(draw: &mut Draw) -> Scenario {
+fn counts(draw: &mut ScenarioDraw) -> Scenario {
     let mut jobs = draw.jobs(70, 60, &SIZES);
     for job in &mut jobs {
         job.user = Some(draw.one(&[USERS[0], USERS[0], USERS[0], USERS[1], USERS[2]]).to_string());
@@ -186,7 +186,7 @@ fn counts(draw: &mut Draw) -> Scenario {
 }
 
 /// Jobs that get no plan: of low priority, young, or behind others of their partition.
-fn reserve(draw: &mut Draw) -> Scenario {
+fn reserve(draw: &mut ScenarioDraw) -> Scenario {
     let mut jobs = draw.jobs(60, 90, &SIZES);
     for job in &mut jobs {
         job.nice = draw.chance(40).then(|| draw.one(&[100, 300, 600]));
@@ -200,7 +200,7 @@ fn reserve(draw: &mut Draw) -> Scenario {
 }
 
 /// Few jobs are looked at.
-fn depth(draw: &mut Draw) -> Scenario {
+fn depth(draw: &mut ScenarioDraw) -> Scenario {
     let mut jobs = draw.jobs(80, 60, &SIZES);
     for job in &mut jobs {
         job.partition = Some(draw.one(&["a", "b"]).to_string());
@@ -217,28 +217,28 @@ fn depth(draw: &mut Draw) -> Scenario {
 }
 
 /// Few jobs start in one pass.
-fn starts(draw: &mut Draw) -> Scenario {
+fn starts(draw: &mut ScenarioDraw) -> Scenario {
     let jobs = draw.jobs(70, 80, &[1, 1, 1, 2, 2, 3, 4, 8]);
     let (backfill, main) = (draw.within(1, 3), draw.within(1, 2));
     on(16, 1, &format!("{FAST},bf_max_job_start={backfill},sched_max_job_start={main}"), jobs)
 }
 
 /// A small table of plans.
-fn table(draw: &mut Draw) -> Scenario {
+fn table(draw: &mut ScenarioDraw) -> Scenario {
     let jobs = draw.jobs(70, 70, &SIZES);
     let records = draw.within(2, 12);
     on(16, 1, &format!("{FAST},bf_node_space_size={records}"), jobs)
 }
 
 /// The search for a start widens by a constant.
-fn linear(draw: &mut Draw) -> Scenario {
+fn linear(draw: &mut ScenarioDraw) -> Scenario {
     let jobs = draw.jobs(60, 70, &[1, 1, 2, 3, 5, 7, 9, 12, 15]);
     let step = draw.one(&[1, 10, 45]);
     on(16, 1, &format!("{FAST},bf_window_linear={step}"), jobs)
 }
 
 /// Ends only ask for a pass, although there is an Epilog.
-fn defer(draw: &mut Draw) -> Scenario {
+fn defer(draw: &mut ScenarioDraw) -> Scenario {
     let jobs = draw.jobs(60, 90, &SIZES);
     let delay = draw.one(&[1, 3, 6]);
     let mut scenario = on(16, 1, &format!("bf_interval=4,bf_resolution=1,defer,batch_sched_delay={delay}"), jobs);
@@ -247,7 +247,7 @@ fn defer(draw: &mut Draw) -> Scenario {
 }
 
 /// A main scheduler that runs often, and hardly any backfill.
-fn quick(draw: &mut Draw) -> Scenario {
+fn quick(draw: &mut ScenarioDraw) -> Scenario {
     let jobs = draw.jobs(60, 90, &SIZES);
     on(16, 1, "bf_interval=15,sched_interval=2,batch_sched_delay=1", jobs)
 }
@@ -278,7 +278,7 @@ fn accounts(enforce: &str, more: &[&str]) -> (Vec<String>, Vec<String>) {
 }
 
 /// Gives the jobs users, and accounts of theirs.
-fn users(draw: &mut Draw, jobs: &mut [Submission]) {
+fn users(draw: &mut ScenarioDraw, jobs: &mut [SleepingJob]) {
     for job in jobs {
         let (user, account) = draw.one(&[
             (0, "physics"),
@@ -295,7 +295,7 @@ fn users(draw: &mut Draw, jobs: &mut [Submission]) {
     }
 }
 
-fn accounted(draw: &mut Draw, parameters: &str, enforce: &str, more: &[&str], conf: &[&str]) -> Scenario {
+fn accounted(draw: &mut ScenarioDraw, parameters: &str, enforce: &str, more: &[&str], conf: &[&str]) -> Scenario {
     let mut jobs = draw.jobs(55, 110, &[1, 1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 12]);
     users(draw, &mut jobs);
     let (add, mut own) = accounts(enforce, more);
@@ -307,7 +307,7 @@ fn accounted(draw: &mut Draw, parameters: &str, enforce: &str, more: &[&str], co
 }
 
 /// Old jobs first, more or less: large ones count as well.
-fn age(draw: &mut Draw) -> Scenario {
+fn age(draw: &mut ScenarioDraw) -> Scenario {
     let conf =
         ["PriorityWeightAge=1000", "PriorityMaxAge=0-0:03:00", "PriorityWeightJobSize=500", "PriorityCalcPeriod=1"];
     accounted(draw, FAST, "associations", &[], &conf)
@@ -315,17 +315,17 @@ fn age(draw: &mut Draw) -> Scenario {
 
 const FAIR: [&str; 3] = ["PriorityWeightFairshare=10000", "PriorityDecayHalfLife=0-0:04:00", "PriorityCalcPeriod=1"];
 
-fn fair_tree(draw: &mut Draw) -> Scenario {
+fn fair_tree(draw: &mut ScenarioDraw) -> Scenario {
     accounted(draw, FAST, "associations", &[], &FAIR)
 }
 
-fn classic(draw: &mut Draw) -> Scenario {
+fn classic(draw: &mut ScenarioDraw) -> Scenario {
     let conf = [&FAIR[..], &["PriorityFlags=NO_FAIR_TREE"]].concat();
     accounted(draw, FAST, "associations", &[], &conf)
 }
 
 /// Every other factor at once.
-fn factors(draw: &mut Draw) -> Scenario {
+fn factors(draw: &mut ScenarioDraw) -> Scenario {
     let more = [
         "modify qos normal set priority=10",
         "add qos urgent priority=100",
@@ -368,7 +368,7 @@ const LIMITS: [&str; 7] = [
     "modify account chemistry set qos=normal,small",
 ];
 
-fn limits(draw: &mut Draw) -> Scenario {
+fn limits(draw: &mut ScenarioDraw) -> Scenario {
     let mut scenario = accounted(draw, FAST, "limits,qos", &LIMITS, &[]);
     for job in &mut scenario.jobs {
         job.qos = draw.chance(30).then(|| "small".to_string());
@@ -382,14 +382,14 @@ fn limits(draw: &mut Draw) -> Scenario {
     scenario
 }
 
-fn limit_stop(draw: &mut Draw) -> Scenario {
+fn limit_stop(draw: &mut ScenarioDraw) -> Scenario {
     let mut scenario = limits(draw);
     scenario.options.parameters += ",assoc_limit_stop";
     scenario
 }
 
 /// A limit on what may be submitted, and on how long jobs may run.
-fn submits(draw: &mut Draw) -> Scenario {
+fn submits(draw: &mut ScenarioDraw) -> Scenario {
     let more =
         ["modify user name=daemon account=physics set maxsubmit=4", "modify account chemistry set maxwall=00:02:00"];
     let mut scenario = accounted(draw, FAST, "limits", &more, &[]);
@@ -401,7 +401,7 @@ fn submits(draw: &mut Draw) -> Scenario {
 }
 
 /// Arrays, some with a throttle, some longer than what gets plans.
-fn arrays(draw: &mut Draw) -> Scenario {
+fn arrays(draw: &mut ScenarioDraw) -> Scenario {
     let mut jobs = draw.jobs(30, 80, &[1, 1, 2, 3, 4, 6, 9]);
     for job in &mut jobs {
         if draw.chance(40) {
@@ -414,7 +414,7 @@ fn arrays(draw: &mut Draw) -> Scenario {
 }
 
 /// Jobs that run past their limits.
-fn overruns(draw: &mut Draw) -> Scenario {
+fn overruns(draw: &mut ScenarioDraw) -> Scenario {
     let mut jobs = draw.jobs(40, 80, &[1, 1, 2, 3, 5, 8, 12]);
     for job in &mut jobs {
         if draw.chance(30) {
@@ -428,19 +428,19 @@ fn overruns(draw: &mut Draw) -> Scenario {
 }
 
 /// Backfill lets go of its locks after each job, so that passes take many seconds.
-fn yields(draw: &mut Draw) -> Scenario {
+fn yields(draw: &mut ScenarioDraw) -> Scenario {
     let jobs = draw.jobs(50, 90, &SIZES);
     on(16, 1, "bf_interval=3,bf_resolution=1,bf_yield_interval=1,bf_yield_sleep=300000,bf_max_time=60", jobs)
 }
 
-fn goes_on(draw: &mut Draw) -> Scenario {
+fn goes_on(draw: &mut ScenarioDraw) -> Scenario {
     let mut scenario = yields(draw);
     scenario.options.parameters += ",bf_continue";
     scenario
 }
 
 /// Passes that are cut after a few seconds.
-fn long_pass(draw: &mut Draw) -> Scenario {
+fn long_pass(draw: &mut ScenarioDraw) -> Scenario {
     let jobs = draw.jobs(50, 90, &SIZES);
     on(16, 1, "bf_interval=3,bf_resolution=1,bf_yield_interval=1,bf_yield_sleep=400000,bf_max_time=3,bf_continue", jobs)
 }

@@ -15,11 +15,11 @@ mod recording;
 pub use families::FAMILIES;
 pub use recording::Recording;
 
-use crate::Options;
+use crate::ClusterOptions;
 
 /// A job that sleeps.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Submission {
+pub struct SleepingJob {
     /// Submission, in seconds from the first.
     pub at: f64,
     /// Nodes, where nodes have one processor; else processors.
@@ -55,9 +55,9 @@ pub struct Scenario {
     /// Its name.
     pub name: String,
     /// The cluster.
-    pub options: Options,
+    pub options: ClusterOptions,
     /// The jobs, in order of submission.
-    pub jobs: Vec<Submission>,
+    pub jobs: Vec<SleepingJob>,
     /// Seconds after which it is given up.
     pub patience: u32,
 }
@@ -67,7 +67,7 @@ impl Scenario {
     #[must_use]
     pub fn draw(family: &str, seed: u64) -> Option<Scenario> {
         let (_, make) = FAMILIES.iter().find(|(name, _)| *name == family)?;
-        let mut scenario = make(&mut draw::Draw::new(seed));
+        let mut scenario = make(&mut draw::ScenarioDraw::new(seed));
         scenario.name = format!("{family}-{seed}");
         Some(scenario)
     }

@@ -1,8 +1,8 @@
 //! Plays a scenario.
 
 use super::recording::csv;
-use super::{Recording, Scenario, Submission, log};
-use crate::{Cluster, daemons};
+use super::{Recording, Scenario, SleepingJob, log};
+use crate::{PrivateSlurm, daemons};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -28,7 +28,7 @@ impl Scenario {
     pub fn record(&self) -> Option<Recording> {
         let mut options = self.options.clone();
         options.lines.splice(0..0, TELLING.map(String::from));
-        let cluster = Cluster::start(&options)?;
+        let cluster = PrivateSlurm::start(&options)?;
         // Everything that happens at the start is to be over.
         std::thread::sleep(Duration::from_secs(2));
         let base = self.play(&cluster);
@@ -56,7 +56,7 @@ impl Scenario {
     }
 
     /// Submits everything and waits until all is over. Returns the second of the first submission.
-    fn play(&self, cluster: &Cluster) -> i64 {
+    fn play(&self, cluster: &PrivateSlurm) -> i64 {
         let root = daemons::said("id", &["-u"]).is_some_and(|id| id == "0");
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         // A third of a second into a second.
@@ -74,7 +74,7 @@ impl Scenario {
         begin.as_secs() as i64
     }
 
-    fn submit(&self, cluster: &Cluster, k: usize, job: &Submission, root: bool) {
+    fn submit(&self, cluster: &PrivateSlurm, k: usize, job: &SleepingJob, root: bool) {
         let mut args = vec![format!("-Jj{k}"), "-o/dev/null".to_string(), format!("-t{}", job.limit)];
         if self.options.cpus == 1 {
             args.push(format!("-N{}", job.n));
@@ -111,7 +111,7 @@ impl Scenario {
     }
 
     /// A line for each job, and each task of an array.
-    fn lines(&self, cluster: &Cluster, base: i64) -> String {
+    fn lines(&self, cluster: &PrivateSlurm, base: i64) -> String {
         let mut rows = BTreeMap::new();
         for line in cluster.ask("scontrol", &["-o", "show", "job"]).lines() {
             let fields = line.split_whitespace().filter_map(|word| word.split_once('='));

@@ -1,11 +1,11 @@
 //! Families in which jobs take the place of others.
 
 use super::Scenario;
-use super::draw::Draw;
+use super::draw::ScenarioDraw;
 use super::families::{FAST, USERS, lines, on};
 
 /// Jobs of a high tier take the place of those of a low one.
-fn by_partition(draw: &mut Draw, mode: &str, low: &str) -> Scenario {
+fn by_partition(draw: &mut ScenarioDraw, mode: &str, low: &str) -> Scenario {
     let mut jobs = draw.jobs(45, 100, &[1, 1, 2, 3, 4, 6, 9]);
     for job in &mut jobs {
         let high = draw.chance(30);
@@ -23,25 +23,25 @@ fn by_partition(draw: &mut Draw, mode: &str, low: &str) -> Scenario {
     scenario
 }
 
-pub(super) fn requeue(draw: &mut Draw) -> Scenario {
+pub(super) fn requeue(draw: &mut ScenarioDraw) -> Scenario {
     by_partition(draw, "REQUEUE", "")
 }
 
-pub(super) fn cancel(draw: &mut Draw) -> Scenario {
+pub(super) fn cancel(draw: &mut ScenarioDraw) -> Scenario {
     by_partition(draw, "CANCEL", "")
 }
 
-pub(super) fn suspend(draw: &mut Draw) -> Scenario {
+pub(super) fn suspend(draw: &mut ScenarioDraw) -> Scenario {
     by_partition(draw, "SUSPEND,GANG", "OverSubscribe=FORCE:1")
 }
 
 /// The victims have some seconds left.
-pub(super) fn grace(draw: &mut Draw) -> Scenario {
+pub(super) fn grace(draw: &mut ScenarioDraw) -> Scenario {
     by_partition(draw, "CANCEL", "GraceTime=20")
 }
 
 /// Jobs of a QOS take the place of those of another.
-pub(super) fn qos(draw: &mut Draw) -> Scenario {
+pub(super) fn qos(draw: &mut ScenarioDraw) -> Scenario {
     let mut jobs = draw.jobs(45, 100, &[1, 1, 2, 3, 4, 6, 9]);
     for job in &mut jobs {
         job.qos = Some(draw.one(&["low", "low", "normal", "high"]).to_string());

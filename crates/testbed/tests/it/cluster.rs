@@ -1,6 +1,6 @@
 //! A cluster that works, and that leaves nothing behind.
 
-use drystone_testbed::{Cluster, Options};
+use drystone_testbed::{ClusterOptions, PrivateSlurm};
 use std::time::Duration;
 
 /// Waits until this holds.
@@ -16,8 +16,8 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 #[test]
 fn a_cluster_runs_jobs_and_leaves_nothing_behind() {
-    let options = Options { lines: vec!["KillWait=1".to_string()], ..Options::default() };
-    let Some(mut cluster) = Cluster::start(&options) else { return };
+    let options = ClusterOptions { lines: vec!["KillWait=1".to_string()], ..ClusterOptions::default() };
+    let Some(mut cluster) = PrivateSlurm::start(&options) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let done = folder.path().join("done");
     let short = format!("echo $SLURMD_NODENAME > {}", done.display());

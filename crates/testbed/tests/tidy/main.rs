@@ -4,6 +4,7 @@
 mod files;
 mod lexer;
 mod map;
+mod names;
 mod prose;
 
 use prose::Finding;

@@ -1,8 +1,8 @@
 //! The advice with all that determined it.
 
-use crate::commands::compare::replay::Replay;
+use crate::commands::compare::replay::JobReplay;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
-use drystone_advise::{Advice, ClassChange, Figure, Length, PassCost};
+use drystone_advise::{Advice, ClassChange, GoalFigure, PassCost, PeriodLength};
 use serde::{Serialize, Serializer};
 
 /// Everything that came of it, and what determined it.
@@ -27,7 +27,7 @@ pub(super) struct Advised {
     pub(super) instantaneous: bool,
     /// Jobs that wait at most, as it is.
     pub(super) most_waiting: u64,
-    pub(super) period: Length,
+    pub(super) period: PeriodLength,
     /// True if the first and the last period do not count.
     pub(super) edges_left_out: bool,
     pub(super) seed: u64,
@@ -39,19 +39,19 @@ pub(super) struct Advised {
     pub(super) counts_processors: bool,
     /// Live policies that would take long.
     pub(super) not_tried: Vec<String>,
-    pub(super) replay: Option<Replay>,
-    pub(super) baseline: Baseline,
+    pub(super) replay: Option<JobReplay>,
+    pub(super) baseline: SiteBaseline,
     /// True if it was stopped before all was tried.
     pub(super) stopped: bool,
     pub(super) advice: Advice,
     /// Classes of jobs that gain from what is recommended or pay for it.
-    pub(super) pays: Pays,
+    pub(super) pays: PayingClasses,
 }
 
 /// For each recommendation its classes of jobs, those with most node-hours of waiting gained or
 /// lost first.
 #[derive(Serialize, Default)]
-pub(super) struct Pays {
+pub(super) struct PayingClasses {
     pub(super) settings: Vec<ClassChange>,
     pub(super) live: Vec<ClassChange>,
     pub(super) limits: Vec<ClassChange>,
@@ -59,28 +59,28 @@ pub(super) struct Pays {
 
 /// The site as it is.
 #[derive(Serialize)]
-pub(super) struct Baseline {
+pub(super) struct SiteBaseline {
     pub(super) policy: String,
     /// Difference of its goal between clock phases.
     pub(super) spread: f64,
     /// Figures with their names and values, over all periods and phases.
     #[serde(serialize_with = "named")]
-    pub(super) figures: Vec<(String, Figure, f64)>,
+    pub(super) figures: Vec<(String, GoalFigure, f64)>,
 }
 
-fn named<S: Serializer>(figures: &[(String, Figure, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+fn named<S: Serializer>(figures: &[(String, GoalFigure, f64)], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Named<'a> {
+    struct NamedAdvice<'a> {
         figure: &'a str,
         name: String,
         value: f64,
         /// True for a time in seconds.
         seconds: bool,
     }
-    serializer.collect_seq(figures.iter().map(|(figure, of, value)| Named {
+    serializer.collect_seq(figures.iter().map(|(figure, of, value)| NamedAdvice {
         figure,
         name: of.name(),
         value: *value,
-        seconds: of.unit() == drystone::metrics::Unit::Seconds,
+        seconds: of.unit() == drystone::metrics::MetricUnit::Seconds,
     }))
 }

@@ -1,17 +1,17 @@
 //! `drystone advise --check`: a `slurm.conf` against the jobs that were recorded, in seconds.
 
 use super::limits::Changer;
-use super::simulate::Ground;
+use super::simulate::AdviseInputs;
 use crate::args::AdviseArgs;
-use crate::exit::{DONE, Failure, Outcome};
-use crate::input::{self, Input};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::input::{self, WorkloadInput};
 use crate::interrupt;
 use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{TimeColumn, count, fixed, percent};
 use crate::output::{self, Printable, ReportFile};
-use drystone::metrics::Selection;
+use drystone::metrics::JobSelection;
 use drystone_advise::{ChangeList, Evidence, HealthCase, HealthRemark, PairedChange, PassCost, RecordedJob, health};
 use drystone_slurm::conf::SlurmConf;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use std::path::Path;
 
 /// The remarks with what determined them.
 #[derive(Serialize)]
-struct Checked {
+struct CheckedRemarks {
     schema: &'static str,
     drystone: &'static str,
     workload: WorkloadMeta,
@@ -43,25 +43,25 @@ struct Worth {
     wait: Option<PairedChange>,
 }
 
-pub(super) fn check(args: &AdviseArgs, log: &Path) -> Outcome {
+pub(super) fn check(args: &AdviseArgs, log: &Path) -> CommandOutcome {
     let report = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let cost = super::pass_cost(args)?;
     let cycle = match &args.sdiag {
         None => None,
         Some(path) => std::fs::read_to_string(path).ok().and_then(|text| PassCost::cycle_of_sdiag(&text).ok()),
     };
-    let input = Input::whole_recorded(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
+    let input = WorkloadInput::whole_recorded(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
     let path = args.slurm.clone().or_else(|| input.site.as_ref().and_then(|site| site.slurm_conf()));
     let Some(path) = path else {
-        return Err(Failure::usage(format_args!(
+        return Err(CommandFailure::usage(format_args!(
             "--check compares a slurm.conf with recorded jobs, and {} has none; give --slurm FILE",
             log.display()
         )));
     };
-    let conf = SlurmConf::read(&path).map_err(Failure::usage)?;
+    let conf = SlurmConf::read(&path).map_err(CommandFailure::usage)?;
     let jobs = recorded(&input);
     if jobs.is_empty() {
-        return Err(Failure::usage(format_args!(
+        return Err(CommandFailure::usage(format_args!(
             "{}: no start of a job is recorded, so nothing can be checked",
             log.display()
         )));
@@ -71,7 +71,7 @@ pub(super) fn check(args: &AdviseArgs, log: &Path) -> Outcome {
     let case = HealthCase { conf: &conf, jobs: &jobs, procs, cost: &cost, cycle_micros: cycle, qos: qos.len() };
     let remarks = health(&case);
     let worth = if args.worth { worth(args, log, &remarks)? } else { Vec::new() };
-    let checked = Checked {
+    let checked = CheckedRemarks {
         schema: "drystone/check/1",
         drystone: VERSION,
         workload: input.meta(),
@@ -89,34 +89,34 @@ pub(super) fn check(args: &AdviseArgs, log: &Path) -> Outcome {
 }
 
 /// Simulates the site as it is and with each suggested setting.
-fn worth(args: &AdviseArgs, log: &Path, remarks: &[HealthRemark]) -> Result<Vec<Worth>, Failure> {
+fn worth(args: &AdviseArgs, log: &Path, remarks: &[HealthRemark]) -> Result<Vec<Worth>, CommandFailure> {
     let lists: Vec<ChangeList> = remarks
         .iter()
         .filter_map(|remark| Some(format!("set {}", remark.set.as_ref()?)))
-        .map(|text| text.parse().map_err(Failure::because))
+        .map(|text| text.parse().map_err(CommandFailure::because))
         .collect::<Result<_, _>>()?;
     if lists.is_empty() {
         return Ok(Vec::new());
     }
-    let mut input = Input::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
-    let selection = input.site.as_ref().map_or(Selection::All, |site| site.selection);
+    let mut input = WorkloadInput::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
+    let selection = input.site.as_ref().map_or(JobSelection::All, |site| site.selection);
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     let outages = input.outages(&args.real, &mut experiment)?;
     let changer = Changer::of(args, &mut input, &outages)?;
     let periods = super::periods(&input, selection);
     let stop = interrupt::stop_in_order();
     if let Some(time) = args.within {
-        interrupt::stop_after(time).map_err(|e| Failure::usage(format_args!("--within: {e}")))?;
+        interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
     }
     let feedback = args.real.feedback;
-    let ground = Ground { outages: &outages, selection, periods: &periods, figures: &[], feedback, stop };
+    let ground = AdviseInputs { outages: &outages, selection, periods: &periods, figures: &[], feedback, stop };
     let found = changer.worth(&input, &lists, &ground)?;
     let named = lists.iter().zip(found);
     Ok(named.map(|(list, wait)| Worth { change: list.to_string(), wait }).collect())
 }
 
 /// The jobs whose start, or whose leaving, is recorded.
-fn recorded(input: &Input) -> Vec<RecordedJob> {
+fn recorded(input: &WorkloadInput) -> Vec<RecordedJob> {
     let jobs = input.workload.jobs();
     if let Some(site) = &input.site {
         let of = |(at, &place): (usize, &u32)| {
@@ -136,7 +136,7 @@ fn recorded(input: &Input) -> Vec<RecordedJob> {
     }
     let records = input.records.as_deref().unwrap_or_default();
     let of =
-        |(record, (job, truth)): (&drystone::log::swf::Record, (&drystone::model::Job, &drystone::model::Truth))| {
+        |(record, (job, truth)): (&drystone::log::swf::SwfRecord, (&drystone::model::Job, &drystone::model::Truth))| {
             let wait = record.wait.round();
             let start = job.submit.0 + wait;
             (wait >= 0).then(|| RecordedJob {
@@ -151,7 +151,7 @@ fn recorded(input: &Input) -> Vec<RecordedJob> {
     records.iter().zip(jobs.iter().zip(input.workload.truth())).filter_map(of).collect()
 }
 
-impl Printable for Checked {
+impl Printable for CheckedRemarks {
     fn document(&self) -> Document {
         let mut document = Document::default();
         document.heading(format!(
@@ -192,10 +192,10 @@ impl Printable for Checked {
         document
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         for remark in &self.remarks {
-            let mut row = Row::default();
+            let mut row = FlatRow::default();
             row.text("slurm", &self.slurm);
             row.text("workload", &self.workload.name);
             row.text("setting", remark.setting);
@@ -214,7 +214,7 @@ impl Printable for Checked {
     }
 }
 
-impl Checked {
+impl CheckedRemarks {
     /// The differences that suggested settings make.
     fn worths(&self) -> DocumentTable {
         let changes: Vec<&PairedChange> = self.worth.iter().filter_map(|worth| worth.wait.as_ref()).collect();

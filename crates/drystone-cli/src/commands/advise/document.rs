@@ -3,12 +3,12 @@
 use super::advised::Advised;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{TimeColumn, TimeUnit, bound, change, count, duration, fixed, in_unit, percent, plural};
-use drystone::metrics::Unit;
-use drystone_advise::{Answer, ClassChange, Figure, Reason, Tried};
+use drystone::metrics::MetricUnit;
+use drystone_advise::{AdviceReason, AdvisedWay, ClassChange, GoalFigure, Tried};
 
 /// Ways in which a site can change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum SiteWay {
     Settings,
     Live,
     Limits,
@@ -27,15 +27,15 @@ pub(super) fn document(advised: &Advised, listed: usize) -> Document {
     let advice = &advised.advice;
     if advised.settings_tried {
         document.heading("Settings of Slurm");
-        answer(&mut document, advised, (&advice.settings, &advised.pays.settings), Way::Settings);
+        answer(&mut document, advised, (&advice.settings, &advised.pays.settings), SiteWay::Settings);
     }
     if advised.live_tried {
         document.heading("Another policy, with `drystone live`");
-        answer(&mut document, advised, (&advice.live, &advised.pays.live), Way::Live);
+        answer(&mut document, advised, (&advice.live, &advised.pays.live), SiteWay::Live);
     }
     if advised.limits_tried {
         document.heading("Limits of partitions and QOS");
-        answer(&mut document, advised, (&advice.limits, &advised.pays.limits), Way::Limits);
+        answer(&mut document, advised, (&advice.limits, &advised.pays.limits), SiteWay::Limits);
     }
     if !advice.tried.is_empty() {
         document.heading("Candidates over all periods, best first");
@@ -109,18 +109,18 @@ fn passes(advised: &Advised) -> String {
     }
 }
 
-fn answer(document: &mut Document, advised: &Advised, (answer, pays): (&Answer, &[ClassChange]), way: Way) {
+fn answer(document: &mut Document, advised: &Advised, (answer, pays): (&AdvisedWay, &[ClassChange]), way: SiteWay) {
     for (at, sentence) in verdict(advised, answer, way).into_iter().enumerate() {
         document.text(sentence);
         // What to write stands right behind what to do.
-        if at == 0 && answer.is_recommended() && way == Way::Settings {
+        if at == 0 && answer.is_recommended() && way == SiteWay::Settings {
             document.facts(answer.edits.iter().map(line).collect());
         }
     }
     if answer.best.is_some() {
         let mut table = DocumentTable::new(["over all periods", "now", "then", "change", "95% interval"]);
         for figure in &answer.figures {
-            let show = |value| in_unit(Some(value), figure.unit.unwrap_or(Unit::Ratio));
+            let show = |value| in_unit(Some(value), figure.unit.unwrap_or(MetricUnit::Ratio));
             let tone = match figure.interval {
                 Some((_, high)) if high < 0.0 => Tone::Good,
                 Some((low, _)) if low > 0.0 => Tone::Bad,
@@ -174,7 +174,7 @@ pub(super) fn classes(pays: &[ClassChange], most: usize) -> DocumentTable {
 }
 
 /// Returns the position of a line, and the line.
-pub(super) fn line(edit: &drystone_advise::Edit) -> (String, String) {
+pub(super) fn line(edit: &drystone_advise::ConfEdit) -> (String, String) {
     let place = edit.replaces.as_ref().map_or("add".to_string(), |place| format!("in place of {place}"));
     (place, edit.line.clone())
 }
@@ -184,7 +184,7 @@ fn interval((low, high): (f64, f64)) -> String {
 }
 
 /// Returns the advice, its reason, and its certainty.
-fn verdict(advised: &Advised, answer: &Answer, way: Way) -> Vec<String> {
+fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> {
     let judged = &answer.judged;
     let period = advised.period.name();
     let mut all = Vec::new();
@@ -193,16 +193,16 @@ fn verdict(advised: &Advised, answer: &Answer, way: Way) -> Vec<String> {
         let interval = answer.interval.map_or(String::new(), |i| format!(" ({})", interval(i)));
         format!("Best over all {period}s: {name}, {}{interval}.", change(best.change))
     });
-    let leave = if way == Way::Live { "Keep Slurm's own scheduler." } else { "Leave it as it is." };
+    let leave = if way == SiteWay::Live { "Keep Slurm's own scheduler." } else { "Leave it as it is." };
     let sure = format!("better on unseen {period}s in {} of {} judgements", judged.better, judged.of);
     let got = judged.got.map_or(String::new(), change);
     let spread = percent(Some(advised.advice.spread), 1);
     match answer.reason {
-        Reason::Recommended => {
+        AdviceReason::Recommended => {
             let what = match way {
-                Way::Live => format!("Run {name}"),
-                Way::Settings => format!("Set {name}"),
-                Way::Limits => format!("Change `{name}`"),
+                SiteWay::Live => format!("Run {name}"),
+                SiteWay::Settings => format!("Set {name}"),
+                SiteWay::Limits => format!("Change `{name}`"),
             };
             let between = judged.between.map_or(String::new(), |b| format!(", mostly {}", interval(b)));
             all.push(format!("{what}: the goal changes by {got} on {period}s that were not used to choose{between}."));
@@ -217,38 +217,38 @@ fn verdict(advised: &Advised, answer: &Answer, way: Way) -> Vec<String> {
             };
             all.extend(answer.contradictions.iter().map(contradicts));
         }
-        Reason::NothingBetter => {
+        AdviceReason::NothingBetter => {
             let of = match way {
-                Way::Live => "Nothing".to_string(),
+                SiteWay::Live => "Nothing".to_string(),
                 _ => format!("Of the candidates tried in all {} clock phases none", advised.advice.phases),
             };
             all.push(format!(
                 "{leave} {of} that keeps the guards is better by more than clock phases make ({spread})."
             ));
         }
-        Reason::NotHeld => {
+        AdviceReason::NotHeld => {
             all.push(format!(
                 "{leave} What was chosen on some {period}s did not hold on the others: {sure}, {got} on average. {best}"
             ));
         }
-        Reason::WithinSpread => {
+        AdviceReason::WithinSpread => {
             all.push(format!(
                 "{leave} What was chosen on some {period}s is worth {got} on the others, no more than clock phases make ({spread}). {best}"
             ));
         }
-        Reason::Unclear => {
+        AdviceReason::Unclear => {
             all.push(format!("{leave} The interval of the best contains zero. {best} It was {sure}."));
         }
-        Reason::TooFewPeriods => {
+        AdviceReason::TooFewPeriods => {
             all.push(format!(
                 "Nothing can be recommended: the log has {}, and to choose on some and judge on others takes four at least. {best}",
                 plural(advised.advice.periods as u64, period)
             ));
         }
-        Reason::Unfinished => {
+        AdviceReason::Unfinished => {
             all.push(format!("Nothing is recommended yet: it was stopped before this was judged. {best}"));
         }
-        Reason::InsideReplayError => {
+        AdviceReason::InsideReplayError => {
             all.push(format!(
                 "{leave} The best changes the goal by less than the simulation's error against the site's records. \
                  {best} It was {sure}."
@@ -282,7 +282,7 @@ fn verdict(advised: &Advised, answer: &Answer, way: Way) -> Vec<String> {
 }
 
 /// Returns the classes of jobs that pay for the best suggestion: their wait becomes clearly longer.
-pub(super) fn payers(answer: &Answer) -> Option<String> {
+pub(super) fn payers(answer: &AdvisedWay) -> Option<String> {
     let pays = |f: &&drystone_advise::Figured| {
         f.name.contains(" wait of jobs of ")
             && f.after - f.before >= 60.0
@@ -304,7 +304,7 @@ fn tried(advised: &Advised, listed: usize) -> DocumentTable {
     let mut shown: Vec<usize> = Vec::new();
     for (at, (name, of, _)) in figures.iter().enumerate() {
         let unasked =
-            matches!(of, Figure::Widths { .. }) && !advised.guards.iter().any(|guard| guard.starts_with(name));
+            matches!(of, GoalFigure::Widths { .. }) && !advised.guards.iter().any(|guard| guard.starts_with(name));
         if !columns.contains(name) && !unasked {
             columns.push(name.clone());
             shown.push(at);
@@ -340,7 +340,7 @@ pub(super) fn notes(advised: &Advised) -> Vec<String> {
                 .to_string(),
         );
     }
-    if advised.period == drystone_advise::Length::Day {
+    if advised.period == drystone_advise::PeriodLength::Day {
         notes.push("There are fewer than four weeks, so days are judged: they follow each other closely, and intervals are too narrow.".to_string());
     }
     if let Some(replay) = &advised.replay {
@@ -365,13 +365,13 @@ pub(super) fn notes(advised: &Advised) -> Vec<String> {
 pub(super) fn sentences(advised: &Advised) -> Vec<String> {
     let mut all = Vec::new();
     if advised.settings_tried {
-        all.extend(prefixed("Settings of Slurm: ", verdict(advised, &advised.advice.settings, Way::Settings)));
+        all.extend(prefixed("Settings of Slurm: ", verdict(advised, &advised.advice.settings, SiteWay::Settings)));
     }
     if advised.live_tried {
-        all.extend(prefixed("With drystone live: ", verdict(advised, &advised.advice.live, Way::Live)));
+        all.extend(prefixed("With drystone live: ", verdict(advised, &advised.advice.live, SiteWay::Live)));
     }
     if advised.limits_tried {
-        all.extend(prefixed("Limits: ", verdict(advised, &advised.advice.limits, Way::Limits)));
+        all.extend(prefixed("Limits: ", verdict(advised, &advised.advice.limits, SiteWay::Limits)));
     }
     all.extend(notes(advised));
     all

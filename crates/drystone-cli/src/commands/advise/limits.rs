@@ -1,18 +1,18 @@
 //! Limits of partitions and QOS as candidates, and the classes of jobs that pay for a
 //! recommendation: simulated as `whatif` simulates changes.
 
-use super::simulate::Ground;
+use super::simulate::AdviseInputs;
 use crate::args::{AdviseArgs, Command, WhatifArgs};
-use crate::commands::whatif::baseline::Baseline;
-use crate::commands::whatif::classes::Classes;
-use crate::commands::whatif::simulate::{Before, Bench, Ran};
-use crate::exit::Failure;
-use crate::input::Input;
-use crate::progress::Progress;
+use crate::commands::whatif::baseline::WhatIfBaseline;
+use crate::commands::whatif::classes::JobClasses;
+use crate::commands::whatif::simulate::{Before, ScenarioRun, WhatIfInputs};
+use crate::exit::CommandFailure;
+use crate::input::WorkloadInput;
+use crate::progress::WorkProgress;
 use drystone::model::{Outages, Span};
 use drystone_advise::{
-    Applied, ApplyError, ChangeList, ClassChange, ClassOf, Figure, Guard, PairedChange, Sums, Thresholds, apply,
-    limit_candidates,
+    Applied, ApplyError, ChangeList, ClassChange, ClassOf, GoalFigure, GoalGuard, PairedChange, PeriodFigures,
+    Thresholds, apply, limit_candidates,
 };
 use std::collections::BTreeMap;
 
@@ -22,32 +22,36 @@ const CONFIDENCE: f64 = 0.95;
 /// The site as it is, to be changed.
 pub(super) struct Changer {
     args: WhatifArgs,
-    baseline: Baseline,
+    baseline: WhatIfBaseline,
     seed: u64,
 }
 
 impl Changer {
     /// The site that `advise` is asked about, as `whatif` sees it under the same configuration.
-    pub(super) fn of(args: &AdviseArgs, input: &mut Input, outages: &Outages) -> Result<Changer, Failure> {
+    pub(super) fn of(
+        args: &AdviseArgs,
+        input: &mut WorkloadInput,
+        outages: &Outages,
+    ) -> Result<Changer, CommandFailure> {
         let Command::Whatif(mut own) = crate::library::of_words(&["whatif", "--policy", "slurm"])? else {
-            return Err(Failure::usage("no options of a what-if"));
+            return Err(CommandFailure::usage("no options of a what-if"));
         };
         own.source = args.source.clone();
         (own.slurm, own.accounts, own.cpus) = (args.slurm.clone(), args.accounts.clone(), args.cpus);
         (own.log, own.cut, own.real) = (args.log.clone(), args.cut.clone(), args.real.clone());
-        let baseline = Baseline::of(&own, input, outages)?;
+        let baseline = WhatIfBaseline::of(&own, input, outages)?;
         Ok(Changer { args: *own, baseline, seed: args.seed })
     }
 
     /// Makes a change; no limit has a date.
-    fn apply(&self, baseline: &Baseline, list: &ChangeList) -> Result<Applied, ApplyError> {
+    fn apply(&self, baseline: &WhatIfBaseline, list: &ChangeList) -> Result<Applied, ApplyError> {
         apply(&baseline.premises, list, &|text| Err(format!("`{text}` is no part of a limit")), self.seed)
     }
 
     /// The guards with the numbers of the classes that they name.
-    pub(super) fn looked_up(&self, guards: &[Guard]) -> Result<Vec<Guard>, Failure> {
-        let one = |guard: &Guard| -> Result<Guard, Failure> {
-            let Figure::Class { of, name, number: None, longest } = guard.figure else { return Ok(*guard) };
+    pub(super) fn looked_up(&self, guards: &[GoalGuard]) -> Result<Vec<GoalGuard>, CommandFailure> {
+        let one = |guard: &GoalGuard| -> Result<GoalGuard, CommandFailure> {
+            let GoalFigure::Class { of, name, number: None, longest } = guard.figure else { return Ok(*guard) };
             let known = self.numbers(of);
             // A log has numbers only.
             let plain = name.parse().ok().filter(|number| known.is_empty() || known.values().any(|own| own == number));
@@ -57,12 +61,12 @@ impl Changer {
                 let listed: Vec<&str> =
                     known.keys().map(String::as_str).filter(|name| !name.is_empty()).take(12).collect();
                 let listed = if listed.is_empty() { "none is known".to_string() } else { listed.join(", ") };
-                return Err(Failure::usage(format_args!(
+                return Err(CommandFailure::usage(format_args!(
                     "--guard {guard}: no {} is called `{name}`.{near} Known are: {listed}",
                     of.word()
                 )));
             };
-            Ok(Guard { figure: Figure::Class { of, name, number: Some(number), longest }, bound: guard.bound })
+            Ok(GoalGuard { figure: GoalFigure::Class { of, name, number: Some(number), longest }, bound: guard.bound })
         };
         guards.iter().map(one).collect()
     }
@@ -98,9 +102,9 @@ impl Changer {
     pub(super) fn ran(
         &self,
         (policy, list): (&str, &ChangeList),
-        ground: &Ground<'_>,
-        progress: &Progress,
-    ) -> Result<Option<Ran>, Failure> {
+        ground: &AdviseInputs<'_>,
+        progress: &WorkProgress,
+    ) -> Result<Option<ScenarioRun>, CommandFailure> {
         let mut baseline = self.baseline.clone();
         baseline.text = policy.to_string();
         if !policy.starts_with("slurm(") {
@@ -109,9 +113,10 @@ impl Changer {
             (premises.is_slurm, premises.limits, baseline.conf) = (false, None, None);
             premises.pools.iter_mut().for_each(|pool| (pool.conf, pool.names) = (None, None));
         }
-        let before = self.apply(&baseline, &ChangeList::default()).map_err(Failure::because)?;
-        let applied = self.apply(&baseline, list).map_err(Failure::because)?;
-        let bench = Bench { args: &self.args, baseline: &baseline, selection: ground.selection, stop: ground.stop };
+        let before = self.apply(&baseline, &ChangeList::default()).map_err(CommandFailure::because)?;
+        let applied = self.apply(&baseline, list).map_err(CommandFailure::because)?;
+        let bench =
+            WhatIfInputs { args: &self.args, baseline: &baseline, selection: ground.selection, stop: ground.stop };
         bench.once((&applied, list), &before.premises.workload, progress)
     }
 
@@ -119,9 +124,9 @@ impl Changer {
     pub(super) fn sums(
         &self,
         trial: (&str, &ChangeList),
-        (ground, thresholds): (&Ground<'_>, Thresholds),
-        progress: &Progress,
-    ) -> Result<Option<Sums>, Failure> {
+        (ground, thresholds): (&AdviseInputs<'_>, Thresholds),
+        progress: &WorkProgress,
+    ) -> Result<Option<PeriodFigures>, CommandFailure> {
         let Some(ran) = self.ran(trial, ground, progress)? else { return Ok(None) };
         let jobs = self.baseline.premises.workload.jobs().iter().zip(&ran.fates);
         let counted = jobs.filter(|(_, fate)| fate.counted && fate.wait.is_finite());
@@ -129,30 +134,31 @@ impl Changer {
         let mut all: Vec<_> = counted.map(|(job, fate)| (job, span(fate.wait), span(fate.ran))).collect();
         // In the order of their ends, in which other candidates are summed up: to the last digit.
         all.sort_by_key(|(job, wait, ran)| job.submit + *wait + *ran);
-        Ok(Some(Sums::of_jobs(ground.figures, thresholds, ground.periods, all.into_iter())))
+        Ok(Some(PeriodFigures::of_jobs(ground.figures, thresholds, ground.periods, all.into_iter())))
     }
 
     /// The differences of waits that each of these changes makes, and that of Slurm's clocks alone.
     pub(super) fn worth(
         &self,
-        input: &Input,
+        input: &WorkloadInput,
         lists: &[ChangeList],
-        ground: &Ground<'_>,
-    ) -> Result<Vec<Option<PairedChange>>, Failure> {
+        ground: &AdviseInputs<'_>,
+    ) -> Result<Vec<Option<PairedChange>>, CommandFailure> {
         let jobs = (lists.len() as u64 + 1) * self.baseline.premises.workload.len() as u64;
-        let progress = Progress::new("worth of remarks", "jobs", Some(jobs));
+        let progress = WorkProgress::new("worth of remarks", "jobs", Some(jobs));
         let policy = self.baseline.text.clone();
         let none = ChangeList::default();
         let all: Vec<&ChangeList> = std::iter::once(&none).chain(lists).collect();
         let threads = self.args.threads.map_or_else(crate::site::threads, usize::from);
         let one = |_: usize, list: &ChangeList| self.ran((&policy, list), ground, &progress);
-        let mut ran =
-            crate::parallel::map(all, threads, one).into_iter().collect::<Result<Vec<Option<Ran>>, Failure>>()?;
+        let mut ran = crate::parallel::map(all, threads, one)
+            .into_iter()
+            .collect::<Result<Vec<Option<ScenarioRun>>, CommandFailure>>()?;
         let Some(before) = ran.remove(0) else { return Ok(vec![None; lists.len()]) };
         let periods = ground.periods.clone();
         let before = Before { ran: before, workload: self.baseline.premises.workload.clone(), periods };
-        let classes = Classes::of(input, &self.baseline, &before);
-        let of = |after: &Option<Ran>| {
+        let classes = JobClasses::of(input, &self.baseline, &before);
+        let of = |after: &Option<ScenarioRun>| {
             let pairs = classes.pairs(&before.ran, after.as_ref()?);
             Some(classes.whole(&pairs, CONFIDENCE))
         };
@@ -163,16 +169,16 @@ impl Changer {
     /// node-hours of waiting gained or lost first.
     pub(super) fn payers(
         &self,
-        input: &Input,
+        input: &WorkloadInput,
         (now, then): ((&str, &ChangeList), (&str, &ChangeList)),
-        ground: &Ground<'_>,
-    ) -> Result<Vec<ClassChange>, Failure> {
-        let progress = Progress::new("who pays", "jobs", Some(2 * self.baseline.premises.workload.len() as u64));
+        ground: &AdviseInputs<'_>,
+    ) -> Result<Vec<ClassChange>, CommandFailure> {
+        let progress = WorkProgress::new("who pays", "jobs", Some(2 * self.baseline.premises.workload.len() as u64));
         let (Some(ran), Some(after)) = (self.ran(now, ground, &progress)?, self.ran(then, ground, &progress)?) else {
             return Ok(Vec::new());
         };
         let before = Before { ran, workload: self.baseline.premises.workload.clone(), periods: ground.periods.clone() };
-        let classes = Classes::of(input, &self.baseline, &before);
+        let classes = JobClasses::of(input, &self.baseline, &before);
         let pairs = classes.pairs(&before.ran, &after);
         Ok(classes.changes(&pairs, CONFIDENCE))
     }

@@ -10,23 +10,23 @@ mod result;
 mod rows;
 mod simulate;
 
-use self::advised::{Advised, Baseline, Pays};
+use self::advised::{Advised, PayingClasses, SiteBaseline};
 use self::limits::Changer;
-use self::simulate::{CliBench, Ground};
+use self::simulate::{AdviseInputs, CliBench};
 use crate::args::{AdviseArgs, Only};
 use crate::commands::compare::candidates::takes_long;
-use crate::commands::compare::replay::Replay;
-use crate::exit::{DONE, Failure, Outcome};
-use crate::input::{self, Input};
+use crate::commands::compare::replay::JobReplay;
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::input::{self, WorkloadInput};
 use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::{self, ReportFile, file, message};
-use drystone::metrics::{Measure, Selection};
+use drystone::metrics::{JobSelection, Measure};
 use drystone::model::{Span, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::{
-    Advice, Answer, Change, ChangeList, ClassChange, Figure, Live, PassCost, Periods, Plan, Reason, Site, Study,
-    Thresholds, options,
+    Advice, AdviceReason, AdviceSettings, AdviceStudy, AdvisedWay, ChangeList, ClassChange, GoalFigure, KnobChange,
+    LivePolicy, PassCost, Periods, SiteKnobs, Thresholds, options,
 };
 use drystone_slurm::conf::SlurmConf;
 use std::path::Path;
@@ -34,7 +34,7 @@ use std::path::Path;
 /// Waits are excessive beyond what so large a share of the jobs wait now.
 const EXCESSIVE: f64 = 0.98;
 
-pub(crate) fn advise(args: &AdviseArgs) -> Outcome {
+pub(crate) fn advise(args: &AdviseArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     let log = args.source.required("advise")?;
     let read = [Some(log), args.slurm.as_deref(), args.sdiag.as_deref(), args.accounts.as_deref()];
@@ -44,7 +44,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Outcome {
     }
     let report = args.report.as_deref().map(ReportFile::open).transpose()?;
     let cost = pass_cost(args)?;
-    let mut input = Input::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
+    let mut input = WorkloadInput::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
     let site = site(args, &input, cost)?;
     let Some((advised, interrupted)) = advised(args, &mut input, site)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
@@ -59,20 +59,20 @@ pub(crate) fn advise(args: &AdviseArgs) -> Outcome {
 }
 
 /// Returns the duration of passes.
-fn pass_cost(args: &AdviseArgs) -> Result<PassCost, Failure> {
+fn pass_cost(args: &AdviseArgs) -> Result<PassCost, CommandFailure> {
     let Some(path) = &args.sdiag else { return Ok(PassCost::usual()) };
-    let wrong = |problem: &dyn std::fmt::Display| Failure::usage(format_args!("{}: {problem}", path.display()));
+    let wrong = |problem: &dyn std::fmt::Display| CommandFailure::usage(format_args!("{}: {problem}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
     PassCost::of_sdiag(&text).map_err(|error| wrong(&error))
 }
 
 /// The site as it is.
-fn site(args: &AdviseArgs, input: &Input, cost: PassCost) -> Result<Site, Failure> {
+fn site(args: &AdviseArgs, input: &WorkloadInput, cost: PassCost) -> Result<SiteKnobs, CommandFailure> {
     let own = input.site.as_ref().and_then(|site| site.slurm_conf());
     let path = args.slurm.clone().or(own);
     path.iter().for_each(|path| crate::site::remarks_of(path));
-    let conf = path.map(|path| -> Result<(String, SlurmConf), Failure> {
-        let conf = SlurmConf::read(&path).map_err(Failure::usage)?;
+    let conf = path.map(|path| -> Result<(String, SlurmConf), CommandFailure> {
+        let conf = SlurmConf::read(&path).map_err(CommandFailure::usage)?;
         Ok((text(&path)?, conf))
     });
     let conf = conf.transpose()?;
@@ -86,14 +86,14 @@ fn site(args: &AdviseArgs, input: &Input, cost: PassCost) -> Result<Site, Failur
     }
     let longest = input.workload.jobs().iter().map(|job| job.estimate.0).max().unwrap_or(0);
     // Whether passes take time that matters is known once it is known how many jobs wait.
-    Ok(Site { conf, more, cost, instantaneous: true, longest: (longest + 59) / 60 })
+    Ok(SiteKnobs { conf, more, cost, instantaneous: true, longest: (longest + 59) / 60 })
 }
 
 /// A path as policy texts have it.
-fn text(path: &Path) -> Result<String, Failure> {
+fn text(path: &Path) -> Result<String, CommandFailure> {
     let text = path.to_str().filter(|text| !text.contains('"'));
     text.map(String::from).ok_or_else(|| {
-        Failure::usage(format_args!(
+        CommandFailure::usage(format_args!(
             "{}: a path with a double quote or without UTF-8 cannot stand in a policy",
             path.display()
         ))
@@ -102,10 +102,14 @@ fn text(path: &Path) -> Result<String, Failure> {
 
 /// Tries, chooses and judges; answers also whether it was interrupted. `None` where not even the
 /// site as it is was known by then.
-fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Option<(Advised, bool)>, Failure> {
+fn advised(
+    args: &AdviseArgs,
+    input: &mut WorkloadInput,
+    mut site: SiteKnobs,
+) -> Result<Option<(Advised, bool)>, CommandFailure> {
     let selection = match args.warm_up {
-        Some(warm_up) => Selection::Window { warm_up, cool_down: Span(0) },
-        None => input.site.as_ref().map_or(Selection::All, |site| site.selection),
+        Some(warm_up) => JobSelection::Window { warm_up, cool_down: Span(0) },
+        None => input.site.as_ref().map_or(JobSelection::All, |site| site.selection),
     };
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     experiment.trim = selection.to_string();
@@ -114,16 +118,16 @@ fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Optio
     let (changes, live) = tried(args, &site);
     let changer = Changer::of(args, input, &outages)?;
     let guards = changer.looked_up(&args.guard)?;
-    let first = Study::new(&site, (&args.goal, &guards), (Vec::new(), Vec::new()), args.phases);
+    let first = AdviceStudy::new(&site, (&args.goal, &guards), (Vec::new(), Vec::new()), args.phases);
     let figures = first.figures.clone();
     drop(first);
     let stop = interrupt::stop_in_order();
     if let Some(time) = args.within {
-        interrupt::stop_after(time).map_err(|e| Failure::usage(format_args!("--within: {e}")))?;
+        interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
     }
     let base: PolicySpec = site.policy(&[], 0).parse()?;
     input.fits([&base])?;
-    let ground = Ground {
+    let ground = AdviseInputs {
         outages: &outages,
         selection,
         periods: &periods,
@@ -134,24 +138,24 @@ fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Optio
     let Some(first) = simulate::first(&ground, input, &base)? else { return Ok(None) };
     let thresholds = Thresholds { excess: Span(first.percentile(EXCESSIVE).unwrap_or(0.0).ceil() as i64) };
     let replay =
-        input.site.as_ref().filter(|site| !site.plain).and_then(|site| Replay::of(site, base.text(), &first.rows));
+        input.site.as_ref().filter(|site| !site.plain).and_then(|site| JobReplay::of(site, base.text(), &first.rows));
     site.instantaneous = !site.passes_matter(first.most_waiting);
     let site = &site;
     let (live, left_out) = affordable(live, input, first.waiting)?;
-    let mut study = Study::new(site, (&args.goal, &guards), (changes, live), args.phases);
+    let mut study = AdviceStudy::new(site, (&args.goal, &guards), (changes, live), args.phases);
     let threads = args.threads.map_or_else(crate::site::threads, usize::from);
     if args.only.is_none() || args.only == Some(Only::Limits) {
         study.limits = changer.candidates();
     }
     let mut bench = CliBench { ground, input, thresholds, threads, changer: &changer };
-    let plan = Plan { splits: args.splits.into(), seed: args.seed, knobs: args.knobs.into() };
+    let plan = AdviceSettings { splits: args.splits.into(), seed: args.seed, knobs: args.knobs.into() };
     let found = drystone_advise::advise(&mut study, &mut bench, plan)?;
     let stopped = interrupt::stop_at_once();
     let Some(mut advice) = found else { return Ok(None) };
     for answer in [&mut advice.settings, &mut advice.live, &mut advice.limits] {
         restrain(answer, &study, replay.as_ref());
     }
-    let pays = if stopped { Pays::default() } else { pays(&changer, input, &study, &advice, &ground)? };
+    let pays = if stopped { PayingClasses::default() } else { pays(&changer, input, &study, &advice, &ground)? };
     let baseline = baseline(&study, &advice);
     let advised = Advised {
         whole: args.details,
@@ -161,7 +165,7 @@ fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Optio
         experiment,
         goal: args.goal.to_string(),
         guards: args.guard.iter().map(ToString::to_string).collect(),
-        excess_beyond: figures.iter().any(Figure::needs_threshold).then_some(thresholds.excess.as_f64()),
+        excess_beyond: figures.iter().any(GoalFigure::needs_threshold).then_some(thresholds.excess.as_f64()),
         slurm: site.conf.as_ref().map(|(path, _)| path.clone()),
         cost: site.cost.clone(),
         instantaneous: site.instantaneous,
@@ -188,7 +192,7 @@ fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Optio
 }
 
 /// Returns the changes and live policies to try.
-fn tried(args: &AdviseArgs, site: &Site) -> (Vec<Change>, Vec<Live>) {
+fn tried(args: &AdviseArgs, site: &SiteKnobs) -> (Vec<KnobChange>, Vec<LivePolicy>) {
     let (changes, live) = options(site, &args.goal);
     match args.only {
         Some(Only::Settings) => (changes, Vec::new()),
@@ -200,7 +204,11 @@ fn tried(args: &AdviseArgs, site: &Site) -> (Vec<Change>, Vec<Live>) {
 
 /// Live policies without those that would take long on this log, by name, or cannot be simulated on
 /// it.
-fn affordable(live: Vec<Live>, input: &Input, waiting: f64) -> Result<(Vec<Live>, Vec<String>), Failure> {
+fn affordable(
+    live: Vec<LivePolicy>,
+    input: &WorkloadInput,
+    waiting: f64,
+) -> Result<(Vec<LivePolicy>, Vec<String>), CommandFailure> {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for one in live {
         let spec: PolicySpec = one.policy.parse()?;
@@ -214,76 +222,76 @@ fn affordable(live: Vec<Live>, input: &Input, waiting: f64) -> Result<(Vec<Live>
 }
 
 /// The periods of the jobs that count.
-fn periods(input: &Input, selection: Selection) -> Periods {
+fn periods(input: &WorkloadInput, selection: JobSelection) -> Periods {
     let (first, last) = input.workload.submits().unwrap_or_default();
     let begin = input.workload.circumstances().and_then(|known| known.begin);
     let first = begin.map_or(first, |begin| begin.max(first));
     let (from, until, cut) = match selection {
-        Selection::Submitted { from, until } => (from.max(first), Time(until.0 - 1).min(last), true),
-        Selection::Window { warm_up, cool_down } => (first + warm_up, Time(last.0 - cool_down.0), true),
-        Selection::All | Selection::Tsafrir | Selection::Completed => (first, last, false),
+        JobSelection::Submitted { from, until } => (from.max(first), Time(until.0 - 1).min(last), true),
+        JobSelection::Window { warm_up, cool_down } => (first + warm_up, Time(last.0 - cool_down.0), true),
+        JobSelection::All | JobSelection::Tsafrir | JobSelection::Completed => (first, last, false),
     };
     Periods::of((from, until.max(from)), !cut && begin.is_none())
 }
 
 /// Takes back what is recommended for less than the replay of the site is wrong: by every figure of
 /// the goal of which that is known, else by the mean wait.
-fn restrain(answer: &mut Answer, study: &Study<'_>, replay: Option<&Replay>) {
+fn restrain(answer: &mut AdvisedWay, study: &AdviceStudy<'_>, replay: Option<&JobReplay>) {
     let (Some(replay), true) = (replay, answer.is_recommended()) else { return };
-    let error = |figure: &Figure| match figure {
-        Figure::Goal(drystone::policy::goal::Measure::Wait) => Some(replay.wait.error),
-        Figure::Goal(drystone::policy::goal::Measure::Slowdown) => Some(replay.bounded_slowdown.error),
-        Figure::Catalogue(objective) if !objective.maximum => match objective.measure {
+    let error = |figure: &GoalFigure| match figure {
+        GoalFigure::Goal(drystone::policy::goal::GoalMeasure::Wait) => Some(replay.wait.error),
+        GoalFigure::Goal(drystone::policy::goal::GoalMeasure::Slowdown) => Some(replay.bounded_slowdown.error),
+        GoalFigure::Catalogue(objective) if !objective.maximum => match objective.measure {
             Measure::Wait => Some(replay.wait.error),
             Measure::Response => Some(replay.response.error),
             _ => Some(replay.bounded_slowdown.error),
         },
         _ => None,
     };
-    let inside = |figure: &Figure, error: f64| {
+    let inside = |figure: &GoalFigure, error: f64| {
         let name = figure.to_string();
         let found = answer.figures.iter().find(|known| known.figure == name);
         found.is_some_and(|found| (found.after - found.before).abs() <= error)
     };
     let known: Vec<bool> =
         study.goal.figures().iter().filter_map(|figure| Some(inside(figure, error(figure)?))).collect();
-    let mean_wait = Figure::Goal(drystone::policy::goal::Measure::Wait);
+    let mean_wait = GoalFigure::Goal(drystone::policy::goal::GoalMeasure::Wait);
     let all_inside =
         if known.is_empty() { inside(&mean_wait, replay.wait.error) } else { known.iter().all(|&one| one) };
     if all_inside {
-        answer.reason = Reason::InsideReplayError;
+        answer.reason = AdviceReason::InsideReplayError;
     }
 }
 
 /// The classes of jobs that gain from what is recommended, and those that pay for it.
 fn pays(
     changer: &Changer,
-    input: &Input,
-    study: &Study<'_>,
+    input: &WorkloadInput,
+    study: &AdviceStudy<'_>,
     advice: &Advice,
-    ground: &Ground<'_>,
-) -> Result<Pays, Failure> {
+    ground: &AdviseInputs<'_>,
+) -> Result<PayingClasses, CommandFailure> {
     let none = ChangeList::default();
-    let now = study.policy(&Study::baseline(), 0);
-    let of = |answer: &Answer| -> Result<Vec<ClassChange>, Failure> {
+    let now = study.policy(&AdviceStudy::baseline(), 0);
+    let of = |answer: &AdvisedWay| -> Result<Vec<ClassChange>, CommandFailure> {
         let Some(best) = answer.best.as_ref().filter(|_| answer.is_recommended()) else { return Ok(Vec::new()) };
         match best.policy.split_once('\n') {
             Some((policy, change)) => {
-                let list: ChangeList = change.parse().map_err(Failure::because)?;
+                let list: ChangeList = change.parse().map_err(CommandFailure::because)?;
                 changer.payers(input, ((&now, &none), (policy, &list)), ground)
             }
             None => changer.payers(input, ((&now, &none), (&best.policy, &none)), ground),
         }
     };
-    Ok(Pays { settings: of(&advice.settings)?, live: of(&advice.live)?, limits: of(&advice.limits)? })
+    Ok(PayingClasses { settings: of(&advice.settings)?, live: of(&advice.live)?, limits: of(&advice.limits)? })
 }
 
 /// The site as it is, in numbers.
-fn baseline(study: &Study<'_>, advice: &Advice) -> Baseline {
-    let candidate = Study::baseline();
+fn baseline(study: &AdviceStudy<'_>, advice: &Advice) -> SiteBaseline {
+    let candidate = AdviceStudy::baseline();
     let values = study.values(&candidate, &study.filled()).unwrap_or_default();
     let names = study.figures.iter().map(ToString::to_string);
-    Baseline {
+    SiteBaseline {
         policy: study.policy(&candidate, 0),
         spread: advice.spread,
         figures: names

@@ -6,8 +6,8 @@ use super::document::{classes, line, notes, payers};
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{change, in_unit, percent};
 use crate::output::reports::COLUMNS;
-use drystone::metrics::Unit;
-use drystone_advise::{Answer, ClassChange, Reason};
+use drystone::metrics::MetricUnit;
+use drystone_advise::{AdviceReason, AdvisedWay, ClassChange};
 
 /// Lines of the whole overview.
 const LINES: usize = 30;
@@ -16,11 +16,11 @@ const FIGURES: usize = 9;
 const CLASSES: usize = 5;
 
 /// A way in which the site can change, with its answer.
-struct Asked<'a> {
+struct AskedWay<'a> {
     name: &'static str,
     /// Beginning of a recommendation, and the advice to change nothing.
     words: (&'static str, &'static str),
-    answer: &'a Answer,
+    answer: &'a AdvisedWay,
     pays: &'a [ClassChange],
 }
 
@@ -32,7 +32,7 @@ pub(super) fn overview(advised: &Advised) -> Document {
     made.find(fits).unwrap_or_else(|| of(advised, 2, 0, 0))
 }
 
-fn asked(advised: &Advised) -> Vec<Asked<'_>> {
+fn asked(advised: &Advised) -> Vec<AskedWay<'_>> {
     let (advice, pays) = (&advised.advice, &advised.pays);
     let all = [
         (advised.settings_tried, "Settings", ("set ", "leave slurm.conf as it is"), &advice.settings, &pays.settings),
@@ -40,7 +40,7 @@ fn asked(advised: &Advised) -> Vec<Asked<'_>> {
         (advised.live_tried, "Live policy", ("run ", "keep Slurm's own scheduler"), &advice.live, &pays.live),
     ];
     let tried = all.into_iter().filter(|(tried, ..)| *tried);
-    tried.map(|(_, name, words, answer, pays)| Asked { name, words, answer, pays }).collect()
+    tried.map(|(_, name, words, answer, pays)| AskedWay { name, words, answer, pays }).collect()
 }
 
 fn of(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Document {
@@ -85,12 +85,12 @@ fn of(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Docume
 }
 
 /// Names the best of each way.
-fn names(asked: &[Asked<'_>]) -> String {
+fn names(asked: &[AskedWay<'_>]) -> String {
     let named = asked.iter().filter_map(|one| Some(format!("{}: {}", heading(one), one.answer.best.as_ref()?.name)));
     named.collect::<Vec<_>>().join("\n")
 }
 
-fn heading(asked: &Asked<'_>) -> &'static str {
+fn heading(asked: &AskedWay<'_>) -> &'static str {
     match asked.name {
         "Settings" => "best settings",
         "Limits" => "best limits",
@@ -99,13 +99,13 @@ fn heading(asked: &Asked<'_>) -> &'static str {
 }
 
 /// The figures now and with the best of each way.
-fn effects(asked: &[Asked<'_>], most: usize) -> Option<DocumentTable> {
-    let with: Vec<&Asked<'_>> = asked.iter().filter(|one| one.answer.best.is_some()).collect();
+fn effects(asked: &[AskedWay<'_>], most: usize) -> Option<DocumentTable> {
+    let with: Vec<&AskedWay<'_>> = asked.iter().filter(|one| one.answer.best.is_some()).collect();
     let first = with.first()?;
     let mut table =
         DocumentTable::new(["over all periods", "now"].into_iter().chain(with.iter().map(|one| heading(one))));
     for figure in first.answer.figures.iter().take(most) {
-        let show = |value: f64| in_unit(Some(value), figure.unit.unwrap_or(Unit::Ratio));
+        let show = |value: f64| in_unit(Some(value), figure.unit.unwrap_or(MetricUnit::Ratio));
         let mut row: Vec<TableValue> = vec![figure.name.as_str().into(), show(figure.before).into()];
         for one in &with {
             let other = one.answer.figures.iter().find(|other| other.figure == figure.figure);
@@ -122,35 +122,37 @@ fn after(before: &str, after: String, relative: f64) -> String {
 }
 
 /// Returns the advice with its reason in one sentence.
-fn verdict(advised: &Advised, asked: &Asked<'_>) -> String {
-    let Asked { words: (begin, leave), answer, .. } = asked;
+fn verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
+    let AskedWay { words: (begin, leave), answer, .. } = asked;
     let judged = &answer.judged;
     let period = advised.period.name();
     let name = answer.best.as_ref().map_or("", |best| best.name.as_str());
     let got = judged.got.map_or("-".to_string(), change);
     let spread = percent(Some(advised.advice.spread), 1);
     match answer.reason {
-        Reason::Recommended => format!(
+        AdviceReason::Recommended => format!(
             "{begin}{name}: the goal changes by {got} on {period}s not used to choose; better in {} of {} judgements",
             judged.better, judged.of
         ),
-        Reason::NothingBetter if advised.stopped => {
+        AdviceReason::NothingBetter if advised.stopped => {
             format!("{leave}: nothing tried so far is better, and it was stopped before all was tried")
         }
-        Reason::NothingBetter => format!("{leave}: nothing tried is better by more than clock phases make ({spread})"),
-        Reason::NotHeld => format!(
+        AdviceReason::NothingBetter => {
+            format!("{leave}: nothing tried is better by more than clock phases make ({spread})")
+        }
+        AdviceReason::NotHeld => format!(
             "{leave}: choices made on some {period}s were better on the others in {} of {} judgements only",
             judged.better, judged.of
         ),
-        Reason::WithinSpread => {
+        AdviceReason::WithinSpread => {
             format!("{leave}: choices are worth {got} on unseen {period}s, no more than clock phases make ({spread})")
         }
-        Reason::Unclear => format!("{leave}: the interval of the best, {name}, contains zero"),
-        Reason::TooFewPeriods => {
+        AdviceReason::Unclear => format!("{leave}: the interval of the best, {name}, contains zero"),
+        AdviceReason::TooFewPeriods => {
             format!("nothing can be recommended from {} {period}s; four are needed", advised.advice.periods)
         }
-        Reason::Unfinished => "nothing is recommended yet: it was stopped before this was judged".to_string(),
-        Reason::InsideReplayError => {
+        AdviceReason::Unfinished => "nothing is recommended yet: it was stopped before this was judged".to_string(),
+        AdviceReason::InsideReplayError => {
             format!("{leave}: the best, {name}, changes the goal by less than the replay is off")
         }
     }

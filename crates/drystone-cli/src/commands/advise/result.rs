@@ -2,10 +2,10 @@
 
 use super::advised::Advised;
 use super::{document, overview, rows};
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::output::Printable;
 use crate::output::document::Document;
-use crate::output::flat::Rows;
+use crate::output::flat::FlatRows;
 use drystone_report::{StillPage, advice_pictures};
 
 impl Printable for Advised {
@@ -17,12 +17,12 @@ impl Printable for Advised {
         (!self.whole).then(|| overview::overview(self))
     }
 
-    fn rows(&self) -> Rows {
+    fn rows(&self) -> FlatRows {
         rows::rows(self)
     }
 
-    fn page(&self) -> Result<String, Failure> {
-        let mut data = serde_json::to_value(self).map_err(Failure::usage)?;
+    fn page(&self) -> Result<String, CommandFailure> {
+        let mut data = serde_json::to_value(self).map_err(CommandFailure::usage)?;
         let sentences = document::sentences(self);
         data["sentences"] = sentences.clone().into();
         let page = StillPage {

@@ -1,15 +1,15 @@
 //! The advice as rows: everything that was tried, with what is recommended.
 
 use super::advised::Advised;
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 
-pub(super) fn rows(advised: &Advised) -> Rows {
-    let mut rows = Rows::default();
+pub(super) fn rows(advised: &Advised) -> FlatRows {
+    let mut rows = FlatRows::default();
     let advice = &advised.advice;
     for tried in &advice.tried {
         let answer = if tried.live { &advice.live } else { &advice.settings };
         let best = answer.best.as_ref().filter(|best| best.name == tried.name);
-        let mut row = Row::default();
+        let mut row = FlatRow::default();
         row.text("drystone", advised.drystone);
         row.text("workload", &advised.workload.name);
         row.text("workload_hash", &advised.workload.hash);

@@ -2,25 +2,25 @@
 
 use super::limits::Changer;
 use crate::commands::compare::simulate::waiting;
-use crate::exit::Failure;
-use crate::input::Input;
+use crate::exit::CommandFailure;
+use crate::input::WorkloadInput;
 use crate::output::message;
 use crate::parallel;
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use drystone::experiment::Experiment;
-use drystone::metrics::{Config, JobRow, Selection};
+use drystone::metrics::{JobRow, JobSelection, MetricsConfig};
 use drystone::model::Outages;
 use drystone::policy::PolicySpec;
-use drystone_advise::{Bench, ChangeList, Figure, Periods, Sums, Thresholds, Watch};
+use drystone_advise::{CandidateSimulator, ChangeList, GoalFigure, PeriodFigures, PeriodObserver, Periods, Thresholds};
 use std::sync::atomic::AtomicBool;
 
 /// Shared inputs of every simulation.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
+pub(super) struct AdviseInputs<'a> {
     pub(super) outages: &'a Outages,
-    pub(super) selection: Selection,
+    pub(super) selection: JobSelection,
     pub(super) periods: &'a Periods,
-    pub(super) figures: &'a [Figure],
+    pub(super) figures: &'a [GoalFigure],
     pub(super) feedback: bool,
     pub(super) stop: &'a AtomicBool,
 }
@@ -45,13 +45,17 @@ impl First {
 }
 
 /// Simulates the site as it is, job by job; `None` on cancellation.
-pub(super) fn first(ground: &Ground<'_>, input: &mut Input, policy: &PolicySpec) -> Result<Option<First>, Failure> {
+pub(super) fn first(
+    ground: &AdviseInputs<'_>,
+    input: &mut WorkloadInput,
+    policy: &PolicySpec,
+) -> Result<Option<First>, CommandFailure> {
     if let Some(site) = &mut input.site {
         site.localise([policy]);
     }
     let here = input.policy(policy)?;
-    let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
-    let config = Config { selection: ground.selection, keep_jobs: true, weeks: false, ..Config::light() };
+    let progress = WorkProgress::new("simulating", "jobs", Some(input.workload.len() as u64));
+    let config = MetricsConfig { selection: ground.selection, keep_jobs: true, weeks: false, ..MetricsConfig::light() };
     let measured = Experiment::new(&here, &input.workload)
         .losing(Some(ground.outages))
         .divided(input.division())
@@ -60,7 +64,7 @@ pub(super) fn first(ground: &Ground<'_>, input: &mut Input, policy: &PolicySpec)
         .until(ground.stop)
         .telling(&|jobs| progress.add(jobs))
         .run(&mut ());
-    let Some(measured) = measured.map_err(|e| Failure::experiment(policy.text(), e))? else { return Ok(None) };
+    let Some(measured) = measured.map_err(|e| CommandFailure::experiment(policy.text(), e))? else { return Ok(None) };
     let waiting = waiting(&input.workload, &measured.report);
     let most_waiting = measured.report.queue.as_ref().map_or(u64::MAX, |queue| queue.arriving.max_waiting_jobs);
     let rows = measured.report.jobs.unwrap_or_default();
@@ -71,36 +75,37 @@ pub(super) fn first(ground: &Ground<'_>, input: &mut Input, policy: &PolicySpec)
 }
 
 /// A policy, and the change of the site that is made before.
-struct Trial {
+struct AdviseTrial {
     spec: PolicySpec,
     change: Option<ChangeList>,
 }
 
-impl Trial {
+impl AdviseTrial {
     /// Reads a policy with a change on its second line, where it has one.
-    fn of(text: &str) -> Result<Trial, Failure> {
+    fn of(text: &str) -> Result<AdviseTrial, CommandFailure> {
         let (policy, change) = match text.split_once('\n') {
-            Some((policy, change)) => (policy, Some(change.parse().map_err(Failure::because)?)),
+            Some((policy, change)) => (policy, Some(change.parse().map_err(CommandFailure::because)?)),
             None => (text, None),
         };
-        Ok(Trial { spec: policy.parse()?, change })
+        Ok(AdviseTrial { spec: policy.parse()?, change })
     }
 }
 
 /// Simulator of candidates.
 pub(super) struct CliBench<'a> {
-    pub(super) ground: Ground<'a>,
-    pub(super) input: &'a mut Input,
+    pub(super) ground: AdviseInputs<'a>,
+    pub(super) input: &'a mut WorkloadInput,
     pub(super) thresholds: Thresholds,
     pub(super) threads: usize,
     pub(super) changer: &'a Changer,
 }
 
-impl Bench for CliBench<'_> {
-    type Error = Failure;
+impl CandidateSimulator for CliBench<'_> {
+    type Error = CommandFailure;
 
-    fn simulate(&mut self, policies: &[String], stage: &str) -> Result<Vec<Option<Sums>>, Failure> {
-        let trials = policies.iter().map(|text| Trial::of(text)).collect::<Result<Vec<Trial>, Failure>>()?;
+    fn simulate(&mut self, policies: &[String], stage: &str) -> Result<Vec<Option<PeriodFigures>>, CommandFailure> {
+        let trials =
+            policies.iter().map(|text| AdviseTrial::of(text)).collect::<Result<Vec<AdviseTrial>, CommandFailure>>()?;
         let specs: Vec<PolicySpec> = trials.iter().map(|trial| trial.spec.clone()).collect();
         if let Some(site) = &mut self.input.site {
             site.localise(&specs);
@@ -109,15 +114,15 @@ impl Bench for CliBench<'_> {
         let (ground, input) = (*ground, &**input);
         let workload = &input.workload;
         let uncounted = workload.circumstances().map(|known| &known.uncounted);
-        let progress = Progress::new(stage, "jobs", Some((specs.len() * workload.len()) as u64));
+        let progress = WorkProgress::new(stage, "jobs", Some((specs.len() * workload.len()) as u64));
         progress.say(format!(", {} simulations", specs.len()));
-        let one = |_: usize, Trial { spec, change }: &Trial| {
+        let one = |_: usize, AdviseTrial { spec, change }: &AdviseTrial| {
             if let Some(list) = change {
                 return changer.sums((spec.text(), list), (&ground, *thresholds), &progress);
             }
             let here = input.policy(spec)?;
             let mut watch =
-                Watch::new(ground.figures, *thresholds, ground.periods, ground.selection).without(uncounted);
+                PeriodObserver::new(ground.figures, *thresholds, ground.periods, ground.selection).without(uncounted);
             let done = Experiment::new(&here, workload)
                 .losing(Some(ground.outages))
                 .divided(input.division())
@@ -126,7 +131,7 @@ impl Bench for CliBench<'_> {
                 .until(ground.stop)
                 .telling(&|jobs| progress.add(jobs))
                 .run(&mut watch)
-                .map_err(|e| Failure::experiment(spec.text(), e))?;
+                .map_err(|e| CommandFailure::experiment(spec.text(), e))?;
             Ok(done.map(|_| watch.into_sums()))
         };
         parallel::map(trials.iter().collect(), *threads, one).into_iter().collect()

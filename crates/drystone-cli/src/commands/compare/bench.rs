@@ -1,7 +1,7 @@
 //! Shared inputs of every simulation of a comparison.
 
 use crate::args::CompareArgs;
-use crate::input::Input;
+use crate::input::WorkloadInput;
 use drystone::engine::Platform;
 use drystone::model::Outages;
 use drystone::policy::Priorities;
@@ -9,12 +9,12 @@ use std::sync::atomic::AtomicBool;
 
 /// Shared inputs of every simulation of a comparison.
 #[derive(Clone, Copy)]
-pub(super) struct Bench<'a> {
+pub(super) struct CompareInputs<'a> {
     pub(super) args: &'a CompareArgs,
     pub(super) priorities: Option<&'a Priorities>,
     pub(super) platform: Platform,
     pub(super) outages: &'a Outages,
-    pub(super) input: &'a Input,
+    pub(super) input: &'a WorkloadInput,
     /// Set when the work is to stop.
     pub(super) stop: &'a AtomicBool,
     /// True to measure the data of plots.

@@ -1,13 +1,13 @@
 //! Estimated duration of each policy, from a short trial: policies differ a thousandfold, and the
 //! cheapest come first.
 
-use super::bench::Bench;
+use super::bench::CompareInputs;
 use crate::output::message;
 use crate::output::number::duration;
 use crate::parallel;
-use drystone::engine::{Levels, Observer, Replay, Simulation};
+use drystone::engine::{Levels, Observer, Simulation, WorkloadReplay};
 use drystone::experiment::scheduler;
-use drystone::model::{Ended, Time, Workload};
+use drystone::model::{EndedJob, Time, Workload};
 use drystone::policy::PolicySpec;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -21,14 +21,14 @@ const WORTH_SAYING: f64 = 10.0;
 
 /// Counts ends, and how many jobs wait at the instants seen.
 #[derive(Default)]
-struct Seen {
+struct QueueCounter {
     ends: u64,
     instants: u64,
     waiting: u64,
 }
 
-impl Observer for Seen {
-    fn ended(&mut self, _: &Ended<'_>) {
+impl Observer for QueueCounter {
+    fn ended(&mut self, _: &EndedJob<'_>) {
         self.ends += 1;
     }
 
@@ -41,19 +41,19 @@ impl Observer for Seen {
 /// About how many seconds each policy will take on one thread. `waiting` is how many jobs wait on
 /// average under the baseline: a trial begins on an empty machine, and what plans every waiting job
 /// becomes slower as they become more.
-pub(super) fn estimates(bench: &Bench<'_>, parts: &[Workload], specs: &[PolicySpec], waiting: f64) -> Vec<f64> {
+pub(super) fn estimates(bench: &CompareInputs<'_>, parts: &[Workload], specs: &[PolicySpec], waiting: f64) -> Vec<f64> {
     let jobs: usize = parts.iter().map(Workload::len).sum();
     let one = |_: usize, spec: &PolicySpec| trial(bench, parts, spec, jobs, waiting).unwrap_or(0.0);
     parallel::map(specs.iter().collect(), bench.threads(), one)
 }
 
 #[expect(clippy::disallowed_methods, reason = "durations of trials")]
-fn trial(bench: &Bench<'_>, parts: &[Workload], spec: &PolicySpec, jobs: usize, waiting: f64) -> Option<f64> {
+fn trial(bench: &CompareInputs<'_>, parts: &[Workload], spec: &PolicySpec, jobs: usize, waiting: f64) -> Option<f64> {
     let part = parts.iter().max_by_key(|part| part.len())?;
     let priorities = bench.priorities.filter(|p| crate::input::takes(spec, p, part).is_ok());
     let scheduler = scheduler(spec, priorities, part).ok()?;
-    let mut simulation = Simulation::new(part.machine(), scheduler, Replay::new(part)).on(&bench.platform);
-    let (mut seen, since, mut steps) = (Seen::default(), Instant::now(), 0_u32);
+    let mut simulation = Simulation::new(part.machine(), scheduler, WorkloadReplay::new(part)).on(&bench.platform);
+    let (mut seen, since, mut steps) = (QueueCounter::default(), Instant::now(), 0_u32);
     // A broken contract is reported by the simulation itself.
     while simulation.step(&mut seen).ok()? {
         steps = steps.wrapping_add(1);

@@ -1,6 +1,6 @@
 //! Default policies of a comparison, and their cost.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::meta::PolicyMeta;
 use crate::output::number::count;
 use drystone::policy::{self, PolicySpec};
@@ -13,7 +13,7 @@ const CANDIDATES: [&str; 8] = ["easy", "fcfs", "easy-sjbf", "easy+", "easy++", "
 const LONG: f64 = 30.0;
 
 /// The policies that are tried unasked.
-pub(super) fn candidates() -> Result<Vec<PolicySpec>, Failure> {
+pub(super) fn candidates() -> Result<Vec<PolicySpec>, CommandFailure> {
     Ok(CANDIDATES.iter().map(|name| name.parse()).collect::<Result<_, _>>()?)
 }
 
@@ -23,7 +23,7 @@ pub(super) fn is_candidate(spec: &PolicySpec) -> bool {
 }
 
 /// Every family of policies and every short name.
-pub(super) fn everything() -> Result<Vec<PolicySpec>, Failure> {
+pub(super) fn everything() -> Result<Vec<PolicySpec>, CommandFailure> {
     Ok(policy::names().into_iter().map(str::parse).collect::<Result<_, _>>()?)
 }
 

@@ -1,7 +1,7 @@
 //! Policies that a site can choose, and those of them that are shown separately.
 
 use crate::output::number::{change, duration, percent};
-use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict, payers};
+use drystone::metrics::{ComparedPolicy, Comparison, Measure, Metric, MetricChange, MetricVerdict, payers};
 use drystone_report::PolicyResult;
 
 /// Factor of the baseline's longest wait from which a wait counts as many times longer.
@@ -17,7 +17,7 @@ const MOST_OF_THE_WORK: f64 = 0.5;
 const NOTICEABLE: f64 = 30.0;
 
 /// Returns whether the mean wait differs from the baseline's by more than a few seconds.
-pub(super) fn is_noticeable(policy: &Compared) -> bool {
+pub(super) fn is_noticeable(policy: &ComparedPolicy) -> bool {
     let wait = find(&policy.changes, Metric::Mean(Measure::Wait));
     let both = wait.and_then(|c| c.baseline.zip(c.value));
     both.is_none_or(|(old, new)| (new - old).abs() >= NOTICEABLE)
@@ -27,22 +27,22 @@ pub(super) fn is_noticeable(policy: &Compared) -> bool {
 pub(super) const MEANS: [Measure; 2] = [Measure::Wait, Measure::BoundedSlowdown];
 
 /// The policies of a comparison, sorted by their role for a decision maker.
-pub(super) struct Choices<'a> {
+pub(super) struct RoleChoices<'a> {
     /// Policies that may lead a list.
-    pub(super) sound: Vec<&'a Compared>,
+    pub(super) sound: Vec<&'a ComparedPolicy>,
     /// Policies that a machine can run at a price that a mean hides, with that price.
-    pub(super) apart: Vec<(&'a Compared, String)>,
+    pub(super) apart: Vec<(&'a ComparedPolicy, String)>,
 }
 
-impl<'a> Choices<'a> {
+impl<'a> RoleChoices<'a> {
     /// Policies that know run times are no choices. Nor are those that suspend jobs, unless they
     /// were `asked` for by name.
-    pub(super) fn of(comparison: &'a Comparison, results: &[PolicyResult], asked: bool) -> Choices<'a> {
+    pub(super) fn of(comparison: &'a Comparison, results: &[PolicyResult], asked: bool) -> RoleChoices<'a> {
         let choice = |name: &str| {
             let found = results.iter().find(|r| r.policy.text == name);
             found.is_some_and(|r| !r.policy.clairvoyant && (asked || !r.policy.preemptive))
         };
-        let mut choices = Choices { sound: Vec::new(), apart: Vec::new() };
+        let mut choices = RoleChoices { sound: Vec::new(), apart: Vec::new() };
         for policy in comparison.policies.iter().filter(|p| choice(&p.name)) {
             let starves = starvation(&comparison.baseline, &policy.name, results).map(|s| s.price());
             let price = starves.or_else(|| hidden_price(policy));
@@ -67,17 +67,19 @@ impl<'a> Choices<'a> {
     /// The best sound choice that is clearly better by both means; where none is, that is clearly
     /// better by one and no higher by the other. The best has the lowest mean bounded slowdown,
     /// where one is better by that, else the lowest mean wait. Not one that `turns` refuses.
-    pub(super) fn recommended(&self, turns: impl Fn(&str) -> bool) -> Option<&'a Compared> {
-        let sound = |policy: &&&Compared| is_noticeable(policy) && !turns(&policy.name);
-        let of = |policy: &Compared, measure| find(&policy.changes, Metric::Mean(measure)).cloned();
-        let both = |policy: &Compared| MEANS.map(|measure| of(policy, measure));
-        let better = |change: &Option<Change>| change.as_ref().is_some_and(|c| c.verdict == Verdict::Better);
-        let by_both = |policy: &&&Compared| both(policy).iter().all(better);
-        let by_one = |policy: &&&Compared| {
-            let lower = |change: &Option<Change>| change.as_ref().is_none_or(|c| c.relative.is_some_and(|r| r <= 0.0));
+    pub(super) fn recommended(&self, turns: impl Fn(&str) -> bool) -> Option<&'a ComparedPolicy> {
+        let sound = |policy: &&&ComparedPolicy| is_noticeable(policy) && !turns(&policy.name);
+        let of = |policy: &ComparedPolicy, measure| find(&policy.changes, Metric::Mean(measure)).cloned();
+        let both = |policy: &ComparedPolicy| MEANS.map(|measure| of(policy, measure));
+        let better =
+            |change: &Option<MetricChange>| change.as_ref().is_some_and(|c| c.verdict == MetricVerdict::Better);
+        let by_both = |policy: &&&ComparedPolicy| both(policy).iter().all(better);
+        let by_one = |policy: &&&ComparedPolicy| {
+            let lower =
+                |change: &Option<MetricChange>| change.as_ref().is_none_or(|c| c.relative.is_some_and(|r| r <= 0.0));
             both(policy).iter().any(better) && both(policy).iter().all(lower)
         };
-        let best = |measure, suits: &dyn Fn(&&&Compared) -> bool| {
+        let best = |measure, suits: &dyn Fn(&&&ComparedPolicy) -> bool| {
             lowest(self.sound.iter().filter(|policy| sound(policy) && suits(policy)), measure).map(|(policy, _)| policy)
         };
         best(Measure::BoundedSlowdown, &by_both)
@@ -92,10 +94,10 @@ impl<'a> Choices<'a> {
 
     /// Describes the gain and the cost of the policies shown separately, where they gain anything.
     pub(super) fn sentence(&self, named: usize) -> Option<String> {
-        let gain = |policy: &Compared| {
+        let gain = |policy: &ComparedPolicy| {
             [Measure::Wait, Measure::BoundedSlowdown].into_iter().find_map(|measure| {
                 let change_of = find(&policy.changes, Metric::Mean(measure))?;
-                let relative = change_of.relative.filter(|_| change_of.verdict == Verdict::Better)?;
+                let relative = change_of.relative.filter(|_| change_of.verdict == MetricVerdict::Better)?;
                 Some(format!("mean {} {}", measure.name(), change(relative)))
             })
         };
@@ -118,21 +120,21 @@ impl<'a> Choices<'a> {
 
 /// The lowest of those that are clearly better by a mean.
 fn lowest<'a: 'b, 'b>(
-    policies: impl Iterator<Item = &'b &'a Compared>,
+    policies: impl Iterator<Item = &'b &'a ComparedPolicy>,
     measure: Measure,
-) -> Option<(&'a Compared, f64)> {
+) -> Option<(&'a ComparedPolicy, f64)> {
     let better = policies.filter_map(|policy| {
         let change = find(&policy.changes, Metric::Mean(measure))?;
-        Some((*policy, change.relative.filter(|_| change.verdict == Verdict::Better)?))
+        Some((*policy, change.relative.filter(|_| change.verdict == MetricVerdict::Better)?))
     });
     better.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Returns whether a policy is clearly better by the mean for which another one is recommended, and
 /// no higher by the other mean. The first of [`MEANS`] by which it is clearly better recommends it.
-pub(super) fn keeps_the_gain(own: &[Change], recommended: &[Change]) -> bool {
-    let is_better = |changes: &[Change], measure| {
-        find(changes, Metric::Mean(measure)).is_some_and(|change| change.verdict == Verdict::Better)
+pub(super) fn keeps_the_gain(own: &[MetricChange], recommended: &[MetricChange]) -> bool {
+    let is_better = |changes: &[MetricChange], measure| {
+        find(changes, Metric::Mean(measure)).is_some_and(|change| change.verdict == MetricVerdict::Better)
     };
     let is_higher = |measure| {
         find(own, Metric::Mean(measure)).and_then(|change| change.relative).is_some_and(|relative| relative > 0.0)
@@ -142,12 +144,12 @@ pub(super) fn keeps_the_gain(own: &[Change], recommended: &[Change]) -> bool {
 }
 
 /// The change of a metric.
-pub(super) fn find(changes: &[Change], metric: Metric) -> Option<&Change> {
+pub(super) fn find(changes: &[MetricChange], metric: Metric) -> Option<&MetricChange> {
     changes.iter().find(|c| c.metric == metric)
 }
 
 /// Effect of a policy that starves jobs.
-pub(super) struct Starvation {
+pub(super) struct StarvationEffect {
     /// The longest wait, in seconds.
     longest: f64,
     /// The makespan under the baseline, in seconds.
@@ -156,7 +158,7 @@ pub(super) struct Starvation {
     utilisation: [Option<f64>; 2],
 }
 
-impl Starvation {
+impl StarvationEffect {
     fn price(&self) -> String {
         format!("starves: longest wait {} on {} of jobs", duration(self.longest), duration(self.span))
     }
@@ -179,12 +181,12 @@ const LONG: f64 = 86_400.0;
 /// Returns what a policy does that starves: it lets some job wait for a day at least, for more than
 /// half of the time in which all jobs are done under the baseline, and three times as long as the
 /// baseline does.
-pub(super) fn starvation(base: &str, policy: &str, results: &[PolicyResult]) -> Option<Starvation> {
+pub(super) fn starvation(base: &str, policy: &str, results: &[PolicyResult]) -> Option<StarvationEffect> {
     let of = |name: &str| results.iter().find(|r| r.policy.text == name).map(|r| &r.report);
     let (old, new) = (of(base)?, of(policy)?);
     let (before, longest) = (old.measures.wait.max?, new.measures.wait.max?);
     let span = old.machine.makespan.as_f64();
-    (longest >= LONG && longest > span / 2.0 && longest >= MANY_TIMES * before).then_some(Starvation {
+    (longest >= LONG && longest > span / 2.0 && longest >= MANY_TIMES * before).then_some(StarvationEffect {
         longest,
         span,
         utilisation: [old.machine.utilisation, new.machine.utilisation],
@@ -203,11 +205,11 @@ fn most_of_the_work(comparison: &Comparison, results: &[PolicyResult], policy: &
 
 /// Returns the reason why a policy does not lead a list: its mean wait is clearly worse, or its
 /// longest wait many times the baseline's.
-fn hidden_price(policy: &Compared) -> Option<String> {
+fn hidden_price(policy: &ComparedPolicy) -> Option<String> {
     let wait = find(&policy.changes, Metric::Mean(Measure::Wait));
     let longest = find(&policy.changes, Metric::Max(Measure::Wait));
     let mut prices = Vec::new();
-    if let Some(worse) = wait.filter(|c| c.verdict == Verdict::Worse)
+    if let Some(worse) = wait.filter(|c| c.verdict == MetricVerdict::Worse)
         && let Some(relative) = worse.relative
     {
         prices.push(format!("mean wait {}", change(relative)));
@@ -227,8 +229,8 @@ mod tests {
     use super::*;
 
     /// A policy by its changes of mean wait and mean bounded slowdown, of an hour and of 10.
-    fn policy(name: &str, wait: (f64, Verdict), slowdown: (f64, Verdict)) -> Compared {
-        let change = |measure, baseline: f64, (relative, verdict): (f64, Verdict)| Change {
+    fn policy(name: &str, wait: (f64, MetricVerdict), slowdown: (f64, MetricVerdict)) -> ComparedPolicy {
+        let change = |measure, baseline: f64, (relative, verdict): (f64, MetricVerdict)| MetricChange {
             metric: Metric::Mean(measure),
             baseline: Some(baseline),
             value: Some(baseline * (1.0 + relative)),
@@ -237,11 +239,11 @@ mod tests {
             verdict,
         };
         let changes = vec![change(Measure::Wait, 3_600.0, wait), change(Measure::BoundedSlowdown, 10.0, slowdown)];
-        Compared { name: name.to_string(), changes }
+        ComparedPolicy { name: name.to_string(), changes }
     }
 
-    fn recommended(policies: &[&Compared]) -> Option<String> {
-        let choices = Choices { sound: policies.to_vec(), apart: Vec::new() };
+    fn recommended(policies: &[&ComparedPolicy]) -> Option<String> {
+        let choices = RoleChoices { sound: policies.to_vec(), apart: Vec::new() };
         choices.recommended(|_| false).map(|policy| policy.name.clone())
     }
 
@@ -249,7 +251,7 @@ mod tests {
     /// one that is better by one and higher by the other, though unclear, is not recommended.
     #[test]
     fn what_is_better_by_both_means_goes_first() {
-        use Verdict::{Better, Unclear, Worse};
+        use MetricVerdict::{Better, Unclear, Worse};
         let both = policy("both", (-0.1, Better), (-0.2, Better));
         let slowdown = policy("slowdown", (-0.05, Unclear), (-0.5, Better));
         let wait = policy("wait", (-0.3, Better), (-0.05, Unclear));
@@ -265,7 +267,7 @@ mod tests {
     /// for less waiting, and what is higher by a mean, clearly or not, is not safer.
     #[test]
     fn what_is_safer_keeps_the_gain() {
-        use Verdict::{Better, Unclear, Worse};
+        use MetricVerdict::{Better, Unclear, Worse};
         let chosen = policy("chosen", (-0.2, Better), (-0.3, Better));
         let less = policy("less", (-0.1, Better), (-0.2, Better));
         let unclear = policy("unclear", (-0.15, Unclear), (-0.25, Better));

@@ -1,7 +1,7 @@
 //! Measures that studies show by class, by load and against a baseline.
 
 use super::result::CompareResult;
-use super::simulate::Done;
+use super::simulate::FinishedPolicies;
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{NONE, count, fixed_or, minutes, percent};
 use drystone::metrics::measures::slowdown_ratio;
@@ -29,7 +29,7 @@ const MORE: [OfCategory; 4] = [
 const AT_LOADS: [OfCategory; 2] = [USUAL[1], MORE[0]];
 
 /// Returns the ratios of slowdowns against the baseline.
-pub(super) fn ratios(done: &Done, baseline: &str, batch: usize) -> Vec<(String, SlowdownRatios)> {
+pub(super) fn ratios(done: &FinishedPolicies, baseline: &str, batch: usize) -> Vec<(String, SlowdownRatios)> {
     let runs = done.specs.iter().zip(&done.watched);
     let rows: Vec<_> = runs.map(|(spec, watched)| (spec.text(), watched.measured.report.jobs.as_deref())).collect();
     let Some(base) = rows.iter().find(|(name, _)| *name == baseline).and_then(|(_, jobs)| *jobs) else {

@@ -1,13 +1,15 @@
 //! A comparison as tables for people.
 
 use super::classes;
-use super::result::{CompareResult, Standing};
+use super::result::{CompareResult, FigureSection};
 use crate::commands::headroom::result::remark;
-use crate::output::columns::{self, Column, OVERVIEW};
+use crate::output::columns::{self, OVERVIEW, TextColumn};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{NONE, bound, change, count, duration, exact_percent, fixed_or, minutes, percent, speed};
 use crate::output::{excess, report};
-use drystone::metrics::{Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, ResourceUse, Verdict};
+use drystone::metrics::{
+    Comparison, LEAST_WEEKS, Measure, Metric, MetricChange, MetricVerdict, PromisesKept, Report, ResourceUse,
+};
 use drystone_headroom::DelayMeasure;
 use drystone_report::PolicyResult;
 
@@ -29,14 +31,14 @@ pub(super) fn document(result: &CompareResult) -> Document {
         facts.push(("waits in the log".to_string(), recorded.fact(&result.baseline, &baseline.report)));
     }
     document.facts(facts);
-    let of = |standing: Standing| -> Vec<&PolicyResult> {
+    let of = |standing: FigureSection| -> Vec<&PolicyResult> {
         result.results.iter().filter(|one| result.standing(one) == standing).collect()
     };
-    document.table(figures(result, &of(Standing::Choice)));
+    document.table(figures(result, &of(FigureSection::Choice)));
     for (standing, heading) in [
-        (Standing::Worse, format!("Longer mean wait than under {}", result.baseline)),
-        (Standing::LongestWait, "Much longer worst wait".to_string()),
-        (Standing::Reference, "For reference only (knows run times or suspends jobs)".to_string()),
+        (FigureSection::Worse, format!("Longer mean wait than under {}", result.baseline)),
+        (FigureSection::LongestWait, "Much longer worst wait".to_string()),
+        (FigureSection::Reference, "For reference only (knows run times or suspends jobs)".to_string()),
     ] {
         let apart = of(standing);
         if !apart.is_empty() {
@@ -176,7 +178,7 @@ fn figures(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTable {
 }
 
 /// A value of a policy, set off where it is the best of its column.
-fn figure(shown: &[&PolicyResult], one: &PolicyResult, column: &Column) -> TableValue {
+fn figure(shown: &[&PolicyResult], one: &PolicyResult, column: &TextColumn) -> TableValue {
     let value = column.metric.of(&one.report);
     let values = shown.iter().filter_map(|r| column.metric.of(&r.report));
     let is_best = column.best && value == Some(values.fold(f64::INFINITY, f64::min));
@@ -204,17 +206,17 @@ fn against_baseline(result: &CompareResult) -> DocumentTable {
 }
 
 /// A change with its interval and what they say.
-fn change_value(c: &Change) -> TableValue {
+fn change_value(c: &MetricChange) -> TableValue {
     let Some(relative) = c.relative else { return TableValue::toned(NONE, Tone::Faint) };
     let text = change(relative);
     let Some((low, high)) = c.interval else { return text.into() };
-    if c.verdict == Verdict::Same {
+    if c.verdict == MetricVerdict::Same {
         return TableValue::toned("same", Tone::Faint);
     }
     let (word, tone) = match c.verdict {
-        Verdict::Better => ("better", Tone::Good),
-        Verdict::Worse => ("worse", Tone::Bad),
-        Verdict::InsideReplayError => ("inside replay error", Tone::Faint),
+        MetricVerdict::Better => ("better", Tone::Good),
+        MetricVerdict::Worse => ("worse", Tone::Bad),
+        MetricVerdict::InsideReplayError => ("inside replay error", Tone::Faint),
         _ => ("unclear", Tone::Faint),
     };
     TableValue::toned(format!("{text} ({} to {}) {word}", bound(low), bound(high)), tone)

@@ -1,27 +1,31 @@
 //! Distance of the compared policies from the best possible.
 
-use super::bench::Bench;
-use super::simulate::Done;
+use super::bench::CompareInputs;
+use super::simulate::FinishedPolicies;
 use crate::args::Grid;
 use crate::commands::headroom::BEGINNINGS;
-use crate::commands::headroom::bracket::{Bracket, Seek, Simulated, say_others, seek};
-use crate::exit::Failure;
+use crate::commands::headroom::bracket::{Bracket, BracketSchedule, Seek, say_others, seek};
+use crate::exit::CommandFailure;
 use crate::input;
 use crate::parallel;
 use drystone::experiment::Experiment;
-use drystone::metrics::{Config, JobRow};
+use drystone::metrics::{JobRow, MetricsConfig};
 use drystone::model::Span;
 use drystone::policy::PolicySpec;
-use drystone_headroom::{Case, DelayMeasure, Limit};
+use drystone_headroom::{DelayMeasure, HeadroomCase, TimeLimit};
 use std::time::Duration;
 
 /// The bracket of the mean wait, where it was asked for. Policies with other jobs than the baseline
 /// have no place in it.
-pub(super) fn headroom(bench: &Bench<'_>, done: &Done, baseline: &str) -> Result<Option<Bracket>, Failure> {
+pub(super) fn headroom(
+    bench: &CompareInputs<'_>,
+    done: &FinishedPolicies,
+    baseline: &str,
+) -> Result<Option<Bracket>, CommandFailure> {
     let Some(time) = bench.args.headroom else { return Ok(None) };
     let input = bench.input;
     if input.division().is_some() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--headroom brackets one machine, and the site has several pools; SITE#POOL names one",
         ));
     }
@@ -34,8 +38,8 @@ pub(super) fn headroom(bench: &Bench<'_>, done: &Done, baseline: &str) -> Result
     let Some(&(_, first)) = all.iter().find(|(policy, _)| *policy == baseline) else { return Ok(None) };
     let real = (bench.outages, bench.args.common.real.feedback);
     let measured = (DelayMeasure::Wait, input.selection(&bench.args.common));
-    let case = Case::of(&input.workload, first, real, measured)
-        .map_err(|refused| Failure::usage(format_args!("--headroom: {refused}")))?;
+    let case = HeadroomCase::of(&input.workload, first, real, measured)
+        .map_err(|refused| CommandFailure::usage(format_args!("--headroom: {refused}")))?;
     let others: Vec<(String, usize)> = all
         .iter()
         .map(|&(policy, rows)| (policy.to_string(), case.others(rows)))
@@ -46,13 +50,13 @@ pub(super) fn headroom(bench: &Bench<'_>, done: &Done, baseline: &str) -> Result
     let further = beginnings(bench, &all)?;
     let beside = all.iter().filter(|(policy, _)| fits(policy));
     let further = further.iter().filter(|(_, rows)| case.others(rows) == 0);
-    let simulated: Vec<Simulated<'_>> = beside
-        .map(|&(policy, rows)| Simulated { policy, rows, shown: true })
-        .chain(further.map(|(spec, rows)| Simulated { policy: spec.text(), rows, shown: false }))
+    let simulated: Vec<BracketSchedule<'_>> = beside
+        .map(|&(policy, rows)| BracketSchedule { policy, rows, shown: true })
+        .chain(further.map(|(spec, rows)| BracketSchedule { policy: spec.text(), rows, shown: false }))
         .collect();
     let how = Seek {
         grids: Grid::Quarter.steps(),
-        limit: (time > Span::ZERO).then(|| Limit::Time(Duration::from_secs(time.0.unsigned_abs()))),
+        limit: (time > Span::ZERO).then(|| TimeLimit::Time(Duration::from_secs(time.0.unsigned_abs()))),
         seed: bench.args.common.seed,
         threads: bench.threads(),
         stop: bench.stop,
@@ -62,7 +66,10 @@ pub(super) fn headroom(bench: &Bench<'_>, done: &Done, baseline: &str) -> Result
 
 /// Simulates the further starting points of the search, as `drystone headroom` does, but for those
 /// that are compared anyway. Cancelled ones are left out.
-fn beginnings(bench: &Bench<'_>, all: &[(&str, &[JobRow])]) -> Result<Vec<(PolicySpec, Vec<JobRow>)>, Failure> {
+fn beginnings(
+    bench: &CompareInputs<'_>,
+    all: &[(&str, &[JobRow])],
+) -> Result<Vec<(PolicySpec, Vec<JobRow>)>, CommandFailure> {
     let (input, common) = (bench.input, &bench.args.common);
     let mut specs = Vec::new();
     for spec in BEGINNINGS.iter().filter_map(|text| text.parse::<PolicySpec>().ok()) {
@@ -73,16 +80,16 @@ fn beginnings(bench: &Bench<'_>, all: &[(&str, &[JobRow])]) -> Result<Vec<(Polic
             specs.push(spec);
         }
     }
-    let one = |_: usize, spec: PolicySpec| -> Result<Option<(PolicySpec, Vec<JobRow>)>, Failure> {
-        let config = Config { selection: input.selection(common), keep_jobs: true, ..Config::default() };
+    let one = |_: usize, spec: PolicySpec| -> Result<Option<(PolicySpec, Vec<JobRow>)>, CommandFailure> {
+        let config = MetricsConfig { selection: input.selection(common), keep_jobs: true, ..MetricsConfig::default() };
         let simulation = Experiment::new(&spec, &input.workload)
             .losing(Some(bench.outages))
             .feeding_back(common.real.feedback)
             .measuring(config)
             .until(bench.stop);
-        let measured = simulation.run(&mut ()).map_err(|e| Failure::experiment(spec.text(), e))?;
+        let measured = simulation.run(&mut ()).map_err(|e| CommandFailure::experiment(spec.text(), e))?;
         Ok(measured.map(|mut measured| (spec, measured.report.take_schedule().unwrap_or_default())))
     };
-    let ran: Result<Vec<_>, Failure> = parallel::map(specs, bench.threads(), one).into_iter().collect();
+    let ran: Result<Vec<_>, CommandFailure> = parallel::map(specs, bench.threads(), one).into_iter().collect();
     Ok(ran?.into_iter().flatten().collect())
 }

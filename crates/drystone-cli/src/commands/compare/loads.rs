@@ -1,9 +1,9 @@
 //! Results of policies as the load rises: the same jobs, arriving faster.
 
-use super::bench::Bench;
-use super::simulate::Watched;
-use crate::exit::Failure;
-use drystone::log::transform::{Factor, scale_load};
+use super::bench::CompareInputs;
+use super::simulate::WatchedPolicy;
+use crate::exit::CommandFailure;
+use drystone::log::transform::{LoadFactor, scale_load};
 use drystone::metrics::Report;
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
@@ -14,18 +14,18 @@ use std::slice;
 pub(super) struct Loads {
     pub(super) points: Vec<LoadPoint>,
     /// Those at which some policy was not done when the work was interrupted.
-    pub(super) left_out: Vec<Factor>,
+    pub(super) left_out: Vec<LoadFactor>,
 }
 
 /// Simulates every policy at every load factor; `known` are the reports at factor 1.
 pub(super) fn load_points(
-    bench: &Bench<'_>,
+    bench: &CompareInputs<'_>,
     workload: &Workload,
     specs: &[PolicySpec],
     known: &[&Report],
-) -> Result<Loads, Failure> {
-    let bench = Bench { detailed: false, ..*bench };
-    let mut factors: Vec<Factor> = bench.args.loads.clone();
+) -> Result<Loads, CommandFailure> {
+    let bench = CompareInputs { detailed: false, ..*bench };
+    let mut factors: Vec<LoadFactor> = bench.args.loads.clone();
     factors.sort_by(|a, b| a.as_f64().total_cmp(&b.as_f64()));
     factors.dedup();
     let (mut points, mut left_out) = (Vec::new(), Vec::new());
@@ -46,9 +46,9 @@ pub(super) fn load_points(
             specs.iter().zip(known).for_each(|(spec, report)| add(spec, workload.load(), report));
             continue;
         }
-        let scaled = scale_load(workload.clone(), factor).map_err(Failure::usage)?;
+        let scaled = scale_load(workload.clone(), factor).map_err(CommandFailure::usage)?;
         let simulated = bench.simulate_all(&scaled, slice::from_ref(&scaled), specs, &[], None)?;
-        let simulated: Option<Vec<Watched>> = simulated.into_iter().collect();
+        let simulated: Option<Vec<WatchedPolicy>> = simulated.into_iter().collect();
         match simulated {
             Some(all) => specs.iter().zip(&all).for_each(|(spec, s)| add(spec, scaled.load(), &s.measured.report)),
             None => left_out.push(factor),

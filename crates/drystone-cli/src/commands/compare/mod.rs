@@ -22,29 +22,31 @@ mod treatment;
 mod verdict;
 mod words;
 
-use self::bench::Bench;
+use self::bench::CompareInputs;
 use self::loads::Loads;
 pub(crate) use self::policies::asked;
-use self::readings::{Readings, Simulated};
-use self::recorded::Recorded;
-use self::replay::Replay;
+use self::readings::{Readings, SimulatedPolicies};
+use self::recorded::RecordedWaits;
+use self::replay::JobReplay;
 use self::result::CompareResult;
-use self::simulate::{Done, Watched};
-use self::summary::Sheet;
+use self::simulate::{FinishedPolicies, WatchedPolicy};
+use self::summary::SheetParts;
 use crate::args::{CompareArgs, SimulationArgs};
 use crate::commands::headroom::bracket::Bracket;
 use crate::commands::headroom::result::remark;
-use crate::exit::{DONE, FINDING, Failure, Outcome};
-use crate::input::{self, Files, Input, Parts};
+use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
+use crate::input::{self, PolicyFiles, WorkloadInput, WorkloadParts};
 use crate::interrupt;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION};
 use crate::output::document::Document;
-use crate::output::flat::Rows;
+use crate::output::flat::FlatRows;
 use crate::output::number::count;
 use crate::output::report;
 use crate::output::{self, Printable, ReportFile, file, message, plots};
-use drystone::log::transform::Factor;
-use drystone::metrics::{Comparison, Measure, Metric, Options, Report, Selection, compare as compare_reports};
+use drystone::log::transform::LoadFactor;
+use drystone::metrics::{
+    Comparison, IntervalOptions, JobSelection, Measure, Metric, Report, compare as compare_reports,
+};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use drystone_headroom::DelayMeasure;
@@ -53,7 +55,7 @@ use drystone_report::{PolicyResult, PoolResult, Results};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) fn compare(args: &CompareArgs) -> Outcome {
+pub(crate) fn compare(args: &CompareArgs) -> CommandOutcome {
     let common = &args.common;
     message::be_quiet(common.quiet);
     check(args)?;
@@ -62,21 +64,21 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let _folder = common.plots.as_deref().map(plots::prepare).transpose()?;
     let specs = policies::asked(args)?;
     crate::site::tell_remarks(&specs);
-    let mut input = Input::simulated(common, true, !args.loads.is_empty())?;
+    let mut input = WorkloadInput::simulated(common, true, !args.loads.is_empty())?;
     let specs = policies::able(args, specs, &input.workload);
     input.site.iter_mut().for_each(|site| site.localise(&specs));
     let as_logged = input.site.is_none() && !common.log.moves() && common.real.warm_start.is_none();
-    let recorded = input.records.as_deref().filter(|_| as_logged).and_then(Recorded::of);
+    let recorded = input.records.as_deref().filter(|_| as_logged).and_then(RecordedWaits::of);
     input.fits(&specs)?;
     let mut experiment = input.experiment(common);
-    let parts = Parts::of(&input, common.each_month)?;
+    let parts = WorkloadParts::of(&input, common.each_month)?;
     let files = read_files(common, &specs, &input, &mut experiment)?;
     let page = report_file.as_ref().is_some_and(ReportFile::is_page);
     let stop = interrupt::stop_in_order();
     if let Some(time) = args.within {
-        interrupt::stop_after(time).map_err(|e| Failure::usage(format_args!("--within: {e}")))?;
+        interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
     }
-    let bench = Bench {
+    let bench = CompareInputs {
         args,
         priorities: files.priorities.as_ref(),
         platform: files.platform,
@@ -88,14 +90,14 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
             || page,
         keep: args.headroom.is_some() || common.details,
     };
-    let question = Question { input: &input, parts: parts.as_slice(), specs, recorded, experiment };
+    let question = CompareQuestion { input: &input, parts: parts.as_slice(), specs, recorded, experiment };
     // What is left to do is soon done, and a second interrupt ends it at once.
     let Some(answer) = answer(&bench, question, interrupt::stop_at_once)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
         message::note(&format!("{why} before the baseline was done"));
         return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
     };
-    let Answer { mut result, interrupted, lacks_parts } = answer;
+    let CompareAnswer { mut result, interrupted, lacks_parts } = answer;
     result.example = common.source.path().is_none();
     write(common, &result, report_file, lacks_parts)?;
     output::print(&result, common.format)?;
@@ -108,16 +110,16 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
 }
 
 /// Input of a comparison.
-struct Question<'a> {
-    input: &'a Input,
+struct CompareQuestion<'a> {
+    input: &'a WorkloadInput,
     parts: &'a [Workload],
     specs: Vec<PolicySpec>,
-    recorded: Option<Recorded>,
+    recorded: Option<RecordedWaits>,
     experiment: ExperimentMeta,
 }
 
 /// Result of a comparison.
-struct Answer {
+struct CompareAnswer {
     result: CompareResult,
     interrupted: bool,
     /// True if it was stopped before all was simulated.
@@ -126,8 +128,12 @@ struct Answer {
 
 /// Simulates and judges; `None` if even the baseline was cancelled. `stopped` returns, once all is
 /// simulated, whether a stop was requested.
-fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool) -> Result<Option<Answer>, Failure> {
-    let Question { input, parts, specs, recorded, experiment } = question;
+fn answer(
+    bench: &CompareInputs<'_>,
+    question: CompareQuestion<'_>,
+    stopped: impl Fn() -> bool,
+) -> Result<Option<CompareAnswer>, CommandFailure> {
+    let CompareQuestion { input, parts, specs, recorded, experiment } = question;
     let args = bench.args;
     let Some(mut done) = bench.simulate(&input.workload, parts, specs)? else { return Ok(None) };
     let baseline = policies::baseline(args, &done.specs)?;
@@ -148,14 +154,14 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
     let Loads { points: loads, left_out: loads_left_out } =
         loads::load_points(bench, &input.workload, &specs, &reports)?;
     let simulated =
-        Simulated { input, specs: &specs, comparison: &comparison, results: &results, replay: replay.as_ref() };
+        SimulatedPolicies { input, specs: &specs, comparison: &comparison, results: &results, replay: replay.as_ref() };
     let readings = readings::readings(bench, simulated)?;
     // What is left takes no time worth an orderly stop.
     let stopped = stopped();
     let interrupted = stopped && !interrupt::time_is_up();
     let lacks_parts = interrupted && !(left_out.is_empty() && loads_left_out.is_empty());
     let workload = input.meta();
-    let told = Told {
+    let told = VerdictParts {
         foreseen: estimates::foreseen(&workload),
         modelled: estimates::modelled(&workload),
         asked: bench.asked(),
@@ -169,7 +175,7 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
     };
     let verdict = told.sentences(&comparison, &results);
     let nothing = told.nothing(&comparison, &results);
-    let sheet = Sheet {
+    let sheet = SheetParts {
         workload: &workload,
         experiment: &experiment,
         comparison: &comparison,
@@ -203,16 +209,16 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
         loads,
         ratios,
     };
-    Ok(Some(Answer { result, interrupted, lacks_parts }))
+    Ok(Some(CompareAnswer { result, interrupted, lacks_parts }))
 }
 
 /// A comparison with everything that is written of it.
-pub(crate) struct Judged {
+pub(crate) struct JudgedComparison {
     result: CompareResult,
 }
 
-impl Judged {
-    pub(crate) fn results(&self) -> Result<Results, Failure> {
+impl JudgedComparison {
+    pub(crate) fn results(&self) -> Result<Results, CommandFailure> {
         self.result.results()
     }
 
@@ -222,14 +228,18 @@ impl Judged {
     }
 
     /// Writes the result, as its ending says.
-    pub(crate) fn write_report(&self, path: &Path) -> Result<(), Failure> {
+    pub(crate) fn write_report(&self, path: &Path) -> Result<(), CommandFailure> {
         file::publish(vec![ReportFile::open(path)?.write(&self.result)?])
     }
 }
 
 /// Compares for a program that has workload and policies in memory. `None` where it was stopped
 /// before all was simulated.
-pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Result<Option<Judged>, Failure> {
+pub(crate) fn judged(
+    args: &CompareArgs,
+    input: &WorkloadInput,
+    stop: &AtomicBool,
+) -> Result<Option<JudgedComparison>, CommandFailure> {
     check(args)?;
     let common = &args.common;
     let specs = policies::asked(args)?;
@@ -239,8 +249,8 @@ pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Re
     input.fits(&specs)?;
     let mut experiment = input.experiment(common);
     let files = read_files(common, &specs, input, &mut experiment)?;
-    let parts = Parts::of(input, common.each_month)?;
-    let bench = Bench {
+    let parts = WorkloadParts::of(input, common.each_month)?;
+    let bench = CompareInputs {
         args,
         priorities: files.priorities.as_ref(),
         platform: files.platform,
@@ -250,32 +260,32 @@ pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Re
         detailed: common.details,
         keep: args.headroom.is_some() || common.details,
     };
-    let recorded = records.and_then(Recorded::of);
-    let question = Question { input, parts: parts.as_slice(), specs, recorded, experiment };
+    let recorded = records.and_then(RecordedWaits::of);
+    let question = CompareQuestion { input, parts: parts.as_slice(), specs, recorded, experiment };
     let stopped = || stop.load(Ordering::Relaxed);
     let whole = answer(&bench, question, stopped)?.filter(|answer| !answer.interrupted);
-    Ok(whole.map(|answer| Judged { result: answer.result }))
+    Ok(whole.map(|answer| JudgedComparison { result: answer.result }))
 }
 
 /// Refuses options that contradict each other, before anything is read or made.
-fn check(args: &CompareArgs) -> Result<(), Failure> {
+fn check(args: &CompareArgs) -> Result<(), CommandFailure> {
     let common = &args.common;
-    if let Selection::Submitted { .. } = input::selection(common)
+    if let JobSelection::Submitted { .. } = input::selection(common)
         && !args.loads.is_empty()
     {
         let problem =
             "--trim submitted(FROM,UNTIL) does not go with --loads: in the same seconds other jobs arrive at each load";
-        return Err(Failure::usage(problem));
+        return Err(CommandFailure::usage(problem));
     }
     if common.protocol().1.around.is_some() && !args.loads.is_empty() {
         let problem = "--around does not go with --loads: in the same seconds other jobs arrive at each load; \
             run `compare` once for each --load-to";
-        return Err(Failure::usage(problem));
+        return Err(CommandFailure::usage(problem));
     }
     if common.real.warm_start.is_some() && !args.loads.is_empty() {
         let problem = "--warm-start does not go with --loads: the running and waiting jobs are recorded at the load \
             of the log";
-        return Err(Failure::usage(problem));
+        return Err(CommandFailure::usage(problem));
     }
     let written = [("--audit", common.log.audit.as_deref()), ("--report", common.report.as_deref())];
     file::distinct(&input::read_by(common), &written)
@@ -285,11 +295,11 @@ fn check(args: &CompareArgs) -> Result<(), Failure> {
 fn read_files(
     common: &SimulationArgs,
     specs: &[PolicySpec],
-    input: &Input,
+    input: &WorkloadInput,
     experiment: &mut ExperimentMeta,
-) -> Result<Files, Failure> {
+) -> Result<PolicyFiles, CommandFailure> {
     let workload = &input.workload;
-    let mut files = Files::default();
+    let mut files = PolicyFiles::default();
     if let Some(file) = &common.priorities {
         let (read, meta) = input::priorities(file, workload)?;
         policies::say_who_takes(specs, &read, workload)?;
@@ -305,59 +315,65 @@ fn read_files(
 }
 
 /// Returns the distance of the baseline from the site's records.
-fn replay(input: &Input, done: &Done, baseline: &str) -> Option<Replay> {
+fn replay(input: &WorkloadInput, done: &FinishedPolicies, baseline: &str) -> Option<JobReplay> {
     let site = input.site.as_ref().filter(|site| !site.plain)?;
     let at = done.specs.iter().position(|spec| spec.text() == baseline)?;
-    Replay::of(site, baseline, done.watched[at].measured.report.jobs.as_deref()?)
+    JobReplay::of(site, baseline, done.watched[at].measured.report.jobs.as_deref()?)
 }
 
 /// The result of every policy that was simulated to its end.
-fn results(bench: &Bench<'_>, mut done: Done, baseline: &str, timings: &[Timing]) -> Vec<PolicyResult> {
+fn results(
+    bench: &CompareInputs<'_>,
+    mut done: FinishedPolicies,
+    baseline: &str,
+    timings: &[Timing],
+) -> Vec<PolicyResult> {
     let mut details = bench.details(&mut done, baseline).into_iter();
     let mut equals = std::mem::take(&mut done.equals).into_iter();
     let timed = bench.args.common.timing;
-    let one = |((spec, Watched { measured, .. }), timing): ((&PolicySpec, Watched), &Timing)| PolicyResult {
-        policy: PolicyMeta::of(spec),
-        equals: equals.next().unwrap_or_default(),
-        promises: measured.promises,
-        report: measured.report.without_jobs(),
-        pools: measured.pools.into_iter().map(PoolResult::from).collect(),
-        details: details.next(),
-        timing: timed.then_some(*timing),
-    };
+    let one =
+        |((spec, WatchedPolicy { measured, .. }), timing): ((&PolicySpec, WatchedPolicy), &Timing)| PolicyResult {
+            policy: PolicyMeta::of(spec),
+            equals: equals.next().unwrap_or_default(),
+            promises: measured.promises,
+            report: measured.report.without_jobs(),
+            pools: measured.pools.into_iter().map(PoolResult::from).collect(),
+            details: details.next(),
+            timing: timed.then_some(*timing),
+        };
     done.specs.iter().zip(done.watched).zip(timings).map(one).collect()
 }
 
-fn compared(args: &CompareArgs, results: &[PolicyResult], baseline: &str) -> Result<Comparison, Failure> {
-    let options = Options { confidence: args.confidence };
+fn compared(args: &CompareArgs, results: &[PolicyResult], baseline: &str) -> Result<Comparison, CommandFailure> {
+    let options = IntervalOptions { confidence: args.confidence };
     let reports: Vec<(&str, &Report)> = results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
     Ok(compare_reports(&reports, baseline, &Metric::compared(), options)?)
 }
 
 /// Parts of a verdict besides the figures.
-struct Told<'a> {
+struct VerdictParts<'a> {
     asked: bool,
     suspension_is_free: bool,
     readings: Option<&'a Readings>,
-    recorded: Option<Recorded>,
-    replay: Option<&'a Replay>,
+    recorded: Option<RecordedWaits>,
+    replay: Option<&'a JobReplay>,
     headroom: Option<&'a Bracket>,
     too_long: &'a [String],
     /// Policies and loads that are missing because the work was stopped.
-    left_out: Option<(&'a [String], &'a [Factor])>,
+    left_out: Option<(&'a [String], &'a [LoadFactor])>,
     /// Reason why no policy that plans with estimates is recommended.
     foreseen: Option<String>,
     /// That estimates are a model's.
     modelled: Option<String>,
 }
 
-impl Told<'_> {
+impl VerdictParts<'_> {
     /// The verdict: first whether there is anything to decide, last what is missing.
     fn sentences(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
         let mut all: Vec<String> = self.nothing(comparison, results).into_iter().collect();
         all.extend(self.modelled.clone());
         all.extend(self.unlike(comparison, results));
-        all.extend(self.replay.map(Replay::sentence));
+        all.extend(self.replay.map(JobReplay::sentence));
         all.extend(verdict::verdict(comparison, results, self.asked, verdict::WHOLE));
         for policy in self.leading(comparison, results) {
             all.extend(verdict::who_pays(comparison, results, policy, verdict::WHOLE));
@@ -382,7 +398,7 @@ impl Told<'_> {
 
     /// Policies that lead by a mean, whether they are recommended or not.
     fn leading<'a>(&self, comparison: &'a Comparison, results: &[PolicyResult]) -> Vec<&'a str> {
-        let choices = choices::Choices::of(comparison, results, self.asked);
+        let choices = choices::RoleChoices::of(comparison, results, self.asked);
         let by = [Measure::BoundedSlowdown, Measure::Wait].map(|measure| choices.clearly_best(measure));
         let mut names: Vec<&str> = Vec::new();
         for name in by.into_iter().flatten().map(|(policy, _)| policy) {
@@ -398,7 +414,7 @@ impl Told<'_> {
             return None;
         }
         let turns = |policy: &str| self.readings.is_some_and(|readings| readings.turns(policy));
-        let choices = choices::Choices::of(comparison, results, self.asked);
+        let choices = choices::RoleChoices::of(comparison, results, self.asked);
         let policy = choices.recommended(turns)?;
         results.iter().find(|r| r.policy.text == policy.name)
     }
@@ -420,7 +436,7 @@ impl Told<'_> {
     /// Returns the questions that the comparison leaves open.
     fn open(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
         let mut open: Vec<String> = self.modelled.iter().cloned().chain(self.unlike(comparison, results)).collect();
-        open.extend(self.replay.map(Replay::sentence));
+        open.extend(self.replay.map(JobReplay::sentence));
         open.extend(self.readings.into_iter().flat_map(Readings::sentences));
         open.extend(bounded(results));
         open.extend(verdict::not_tried(self.too_long));
@@ -441,7 +457,7 @@ fn write(
     result: &CompareResult,
     report_file: Option<ReportFile>,
     lacks_parts: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let mut files = Vec::new();
     if let Some(file) = report_file.and_then(|file| file.unless_lost(lacks_parts)) {
         files.push(file.write(result)?);
@@ -479,11 +495,11 @@ impl Printable for CompareResult {
         (!self.whole).then(|| overview::overview(self))
     }
 
-    fn rows(&self) -> Rows {
+    fn rows(&self) -> FlatRows {
         rows::rows(self)
     }
 
-    fn results(&self) -> Result<Results, Failure> {
+    fn results(&self) -> Result<Results, CommandFailure> {
         Ok(Results {
             drystone: self.drystone.to_string(),
             workload: self.workload.clone(),
@@ -494,7 +510,7 @@ impl Printable for CompareResult {
             comparison: self.comparison.clone(),
             policies: self.results.clone(),
             loads: self.loads.clone(),
-            data: serde_json::to_value(self).map_err(Failure::usage)?,
+            data: serde_json::to_value(self).map_err(CommandFailure::usage)?,
         })
     }
 

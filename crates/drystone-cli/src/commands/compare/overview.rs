@@ -1,12 +1,12 @@
 //! A comparison as it is printed by default: a recommendation, its price and one table, in thirty
 //! lines of eighty columns.
 
-use super::choices::{Choices, find, keeps_the_gain};
+use super::choices::{RoleChoices, find, keeps_the_gain};
 use super::result::CompareResult;
 use super::{verdict, words};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{NONE, TimeUnit, count, duration, exact_percent, fixed, percent, plural, whole_change};
-use drystone::metrics::{Change, LEAST_WEEKS, Measure, Metric, Payer, Verdict, payers};
+use drystone::metrics::{LEAST_WEEKS, Measure, Metric, MetricChange, MetricVerdict, Payer, payers};
 use drystone_report::PolicyResult;
 
 /// Lines of the whole overview, as long as nothing beyond it was asked for.
@@ -122,7 +122,7 @@ fn gain(result: &CompareResult, name: &str) -> String {
     let changes = result.changes(name).unwrap_or_default();
     let confidence = exact_percent(result.comparison.options.confidence);
     let one = |measure: Measure| {
-        let change = find(changes, Metric::Mean(measure)).filter(|c| c.verdict == Verdict::Better)?;
+        let change = find(changes, Metric::Mean(measure)).filter(|c| c.verdict == MetricVerdict::Better)?;
         let relative = change.relative?;
         let less = match measure {
             Measure::Wait => "less waiting",
@@ -231,7 +231,7 @@ fn cautions(result: &CompareResult) -> Vec<String> {
         cautions.extend(recommended.and_then(pays));
     }
     if passed_over(result).is_none() {
-        let choices = Choices::of(&result.comparison, &result.results, result.asked);
+        let choices = RoleChoices::of(&result.comparison, &result.results, result.asked);
         cautions.extend(choices.sentence(1));
     }
     let reference: Vec<&str> =
@@ -251,10 +251,11 @@ fn cautions(result: &CompareResult) -> Vec<String> {
 /// that of the recommended policy, and not recommended for its price.
 fn passed_over(result: &CompareResult) -> Option<String> {
     let recommended = wait(result.one(result.summary.recommended.as_deref()?)?);
-    let choices = Choices::of(&result.comparison, &result.results, result.asked);
+    let choices = RoleChoices::of(&result.comparison, &result.results, result.asked);
     let waits = |name: &str| result.one(name).map_or(f64::INFINITY, wait);
     let clear = choices.apart.iter().filter_map(|(policy, price)| {
-        let change = find(&policy.changes, Metric::Mean(Measure::Wait)).filter(|c| c.verdict == Verdict::Better)?;
+        let change =
+            find(&policy.changes, Metric::Mean(Measure::Wait)).filter(|c| c.verdict == MetricVerdict::Better)?;
         Some((policy.name.as_str(), change.relative?, price)).filter(|(name, ..)| waits(name) < recommended)
     });
     let (name, relative, price) = clear.min_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -332,30 +333,30 @@ fn table(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTable {
     table
 }
 
-fn mean_wait<'a>(result: &'a CompareResult, one: &PolicyResult) -> Option<&'a Change> {
+fn mean_wait<'a>(result: &'a CompareResult, one: &PolicyResult) -> Option<&'a MetricChange> {
     find(result.changes(&one.policy.text)?, Metric::Mean(Measure::Wait))
 }
 
 /// Returns whether a clear change would read as no change at all if it were rounded to whole per
 /// cents.
-fn is_fine(change: Option<&Change>) -> bool {
+fn is_fine(change: Option<&MetricChange>) -> bool {
     let zero = |value: f64| (value * 100.0).round() == 0.0;
     change.is_some_and(|c| {
-        let clear = matches!(c.verdict, Verdict::Better | Verdict::Worse);
+        let clear = matches!(c.verdict, MetricVerdict::Better | MetricVerdict::Worse);
         clear && c.relative.is_some_and(zero)
     })
 }
 
 /// A change, its verdict, and how it is coloured.
-fn told(change: &Change, decimals: usize) -> (String, &'static str, Tone) {
+fn told(change: &MetricChange, decimals: usize) -> (String, &'static str, Tone) {
     let Some(relative) = change.relative else { return (NONE.to_string(), "", Tone::Faint) };
     let (word, tone) = match change.verdict {
-        Verdict::Better => ("better", Tone::Good),
-        Verdict::Worse => ("worse", Tone::Bad),
-        Verdict::Same => ("same", Tone::Faint),
-        Verdict::Unclear => ("unclear", Tone::Faint),
-        Verdict::InsideReplayError => ("within error", Tone::Faint),
-        Verdict::TooFewWeeks => ("too short", Tone::Faint),
+        MetricVerdict::Better => ("better", Tone::Good),
+        MetricVerdict::Worse => ("worse", Tone::Bad),
+        MetricVerdict::Same => ("same", Tone::Faint),
+        MetricVerdict::Unclear => ("unclear", Tone::Faint),
+        MetricVerdict::InsideReplayError => ("within error", Tone::Faint),
+        MetricVerdict::TooFewWeeks => ("too short", Tone::Faint),
         _ => ("", Tone::Faint),
     };
     if relative > MANY {

@@ -2,17 +2,17 @@
 
 use super::candidates::{candidates, everything};
 use crate::args::CompareArgs;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::input;
 use crate::output::message;
 use crate::site;
-use drystone::log::clean::Study;
+use drystone::log::clean::CleaningStudy;
 use drystone::model::Workload;
 use drystone::policy::{PolicySpec, Priorities};
 
 /// The policies to compare: those asked for, else every policy or the usual candidates, each
 /// meaning once.
-pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
+pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, CommandFailure> {
     let mut specs: Vec<PolicySpec> = Vec::new();
     let asked = !args.policy.is_empty();
     let own = if args.baseline.is_none() { own(args)? } else { None };
@@ -57,13 +57,13 @@ pub(super) fn able(args: &CompareArgs, specs: Vec<PolicySpec>, workload: &Worklo
 }
 
 /// Returns the site's own Slurm, which is the baseline unless another is asked for.
-fn own(args: &CompareArgs) -> Result<Option<PolicySpec>, Failure> {
+fn own(args: &CompareArgs) -> Result<Option<PolicySpec>, CommandFailure> {
     site::own_policy(args.common.source.path())
 }
 
 /// Returns whether a policy has a form in the variant of a study; a note tells the reason where it
 /// has none.
-fn has_form(spec: &PolicySpec, study: Option<Study>) -> bool {
+fn has_form(spec: &PolicySpec, study: Option<CleaningStudy>) -> bool {
     let Some(study) = study else { return true };
     match spec.in_study(study.name()) {
         Ok(_) => true,
@@ -80,7 +80,7 @@ fn alike(a: &PolicySpec, b: &PolicySpec) -> bool {
 }
 
 /// The text of the policy that the others are compared with.
-pub(super) fn baseline(args: &CompareArgs, specs: &[PolicySpec]) -> Result<String, Failure> {
+pub(super) fn baseline(args: &CompareArgs, specs: &[PolicySpec]) -> Result<String, CommandFailure> {
     let study = args.common.log.study;
     let wanted = match &args.baseline {
         Some(spec) => input::in_study(spec, study)?,
@@ -93,11 +93,15 @@ pub(super) fn baseline(args: &CompareArgs, specs: &[PolicySpec]) -> Result<Strin
 }
 
 /// Says which policies have no use for priorities; some must have one.
-pub(super) fn say_who_takes(specs: &[PolicySpec], priorities: &Priorities, workload: &Workload) -> Result<(), Failure> {
+pub(super) fn say_who_takes(
+    specs: &[PolicySpec],
+    priorities: &Priorities,
+    workload: &Workload,
+) -> Result<(), CommandFailure> {
     let without: Vec<&str> =
         specs.iter().filter(|s| input::takes(s, priorities, workload).is_err()).map(PolicySpec::text).collect();
     if without.len() == specs.len() {
-        return Err(Failure::usage("none of these policies has any use for --priorities; `slack` has"));
+        return Err(CommandFailure::usage("none of these policies has any use for --priorities; `slack` has"));
     }
     if !without.is_empty() {
         message::note(&format!("--priorities means nothing to {}", without.join(", ")));

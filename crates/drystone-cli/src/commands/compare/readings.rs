@@ -1,15 +1,15 @@
 //! Sensitivity of a verdict to the treatment of jobs that outlive their estimates.
 
-use super::bench::Bench;
+use super::bench::CompareInputs;
 use super::candidates;
-use super::choices::{self, Choices};
-use super::replay::Replay;
+use super::choices::{self, RoleChoices};
+use super::replay::JobReplay;
 use super::simulate::waiting;
 use super::treatment::{Treatment, outlive};
-use crate::exit::Failure;
-use crate::input::{Input, Parts};
+use crate::exit::CommandFailure;
+use crate::input::{WorkloadInput, WorkloadParts};
 use crate::output::number::{change, count, percent};
-use drystone::metrics::{Comparison, Measure, Metric, Report, Verdict, compare};
+use drystone::metrics::{Comparison, Measure, Metric, MetricVerdict, Report, compare};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use drystone_report::PolicyResult;
@@ -34,14 +34,14 @@ pub(super) struct Readings {
     /// Their share of all jobs.
     pub(super) share: f64,
     /// Results of each other treatment.
-    pub(super) others: Vec<Reading>,
+    pub(super) others: Vec<TreatmentReading>,
     /// Policies that were not tried, because that takes long or time was up.
     pub(super) untried: Vec<String>,
 }
 
 /// One other treatment.
 #[derive(Serialize, Debug)]
-pub(super) struct Reading {
+pub(super) struct TreatmentReading {
     /// As `--overrun` has it.
     pub(super) overrun: &'static str,
     #[serde(skip)]
@@ -51,7 +51,7 @@ pub(super) struct Reading {
     /// Measures by which another policy is clearly the best.
     pub(super) leads: Vec<Lead>,
     /// Verdicts that differ.
-    pub(super) changed: Vec<Changed>,
+    pub(super) changed: Vec<ChangedVerdict>,
     /// Policies that are clearly better by a mean here, and by none of these means there.
     pub(super) lost: Vec<String>,
 }
@@ -75,28 +75,31 @@ impl Lead {
 
 /// A policy that another treatment judges otherwise.
 #[derive(Serialize, Debug)]
-pub(super) struct Changed {
+pub(super) struct ChangedVerdict {
     pub(super) policy: String,
     pub(super) measure: &'static str,
     /// The verdict here, and its change of the mean.
-    pub(super) here: (Verdict, Option<f64>),
+    pub(super) here: (MetricVerdict, Option<f64>),
     /// The verdict with this treatment.
-    pub(super) there: (Verdict, Option<f64>),
+    pub(super) there: (MetricVerdict, Option<f64>),
 }
 
-impl Changed {
+impl ChangedVerdict {
     /// Returns whether better becomes worse, or worse better.
     pub(super) fn turns(&self) -> bool {
-        matches!((self.here.0, self.there.0), (Verdict::Better, Verdict::Worse) | (Verdict::Worse, Verdict::Better))
+        matches!(
+            (self.here.0, self.there.0),
+            (MetricVerdict::Better, MetricVerdict::Worse) | (MetricVerdict::Worse, MetricVerdict::Better)
+        )
     }
 
     fn text(&self) -> String {
-        let part = |(verdict, relative): (Verdict, Option<f64>)| {
+        let part = |(verdict, relative): (MetricVerdict, Option<f64>)| {
             let word = match verdict {
-                Verdict::Better => "better",
-                Verdict::Worse => "worse",
-                Verdict::Same => "the same",
-                Verdict::InsideReplayError => "inside the replay's error",
+                MetricVerdict::Better => "better",
+                MetricVerdict::Worse => "worse",
+                MetricVerdict::Same => "the same",
+                MetricVerdict::InsideReplayError => "inside the replay's error",
                 _ => "unclear",
             };
             relative.map_or_else(|| word.to_string(), |relative| format!("{word} ({})", change(relative)))
@@ -107,18 +110,21 @@ impl Changed {
 
 /// Simulated policies and their results.
 #[derive(Clone, Copy)]
-pub(super) struct Simulated<'a> {
-    pub(super) input: &'a Input,
+pub(super) struct SimulatedPolicies<'a> {
+    pub(super) input: &'a WorkloadInput,
     pub(super) specs: &'a [PolicySpec],
     pub(super) comparison: &'a Comparison,
     pub(super) results: &'a [PolicyResult],
-    pub(super) replay: Option<&'a Replay>,
+    pub(super) replay: Option<&'a JobReplay>,
 }
 
 /// Simulates the choices again with other treatments of jobs that outlive their estimates. `None`
 /// where no job does.
-pub(super) fn readings(bench: &Bench<'_>, simulated: Simulated<'_>) -> Result<Option<Readings>, Failure> {
-    let Simulated { input, specs, comparison, results, replay } = simulated;
+pub(super) fn readings(
+    bench: &CompareInputs<'_>,
+    simulated: SimulatedPolicies<'_>,
+) -> Result<Option<Readings>, CommandFailure> {
+    let SimulatedPolicies { input, specs, comparison, results, replay } = simulated;
     let workload = &input.workload;
     let options = bench.args.common.log.options();
     let Some(treatment) = Treatment::asked(options.overrun) else { return Ok(None) };
@@ -127,7 +133,7 @@ pub(super) fn readings(bench: &Bench<'_>, simulated: Simulated<'_>) -> Result<Op
     if jobs == 0 || comparison.policies.is_empty() {
         return Ok(None);
     }
-    let choices = Choices::of(comparison, results, bench.asked());
+    let choices = RoleChoices::of(comparison, results, bench.asked());
     let wanted = |spec: &&PolicySpec| spec.text() == comparison.baseline || choices.weighs(spec.text());
     let baseline = results.iter().find(|r| r.policy.text == comparison.baseline);
     let waiting = baseline.map_or(0.0, |r| waiting(workload, &r.report));
@@ -155,8 +161,8 @@ pub(super) fn readings(bench: &Bench<'_>, simulated: Simulated<'_>) -> Result<Op
             found.others.clear();
             break;
         };
-        let choices_there = Choices::of(&there, results, bench.asked());
-        found.others.push(Reading {
+        let choices_there = RoleChoices::of(&there, results, bench.asked());
+        found.others.push(TreatmentReading {
             overrun: other.name(),
             treatment: other,
             recommended: choices_there.recommended(|_| false).map(|policy| policy.name.clone()),
@@ -171,13 +177,13 @@ pub(super) fn readings(bench: &Bench<'_>, simulated: Simulated<'_>) -> Result<Op
 /// The comparison of some policies on another workload; `None` where it was not simulated to the
 /// end.
 fn compared(
-    bench: &Bench<'_>,
+    bench: &CompareInputs<'_>,
     workload: &Workload,
     specs: &[PolicySpec],
-    (comparison, replay): (&Comparison, Option<&Replay>),
-) -> Result<Option<Comparison>, Failure> {
-    let parts = Parts::of_jobs(workload, bench.args.common.each_month)?;
-    let bench = Bench { detailed: false, ..*bench };
+    (comparison, replay): (&Comparison, Option<&JobReplay>),
+) -> Result<Option<Comparison>, CommandFailure> {
+    let parts = WorkloadParts::of_jobs(workload, bench.args.common.each_month)?;
+    let bench = CompareInputs { detailed: false, ..*bench };
     let simulated: Option<Vec<_>> =
         bench.simulate_all(workload, parts.as_slice(), specs, &[], None)?.into_iter().collect();
     let Some(simulated) = simulated else { return Ok(None) };
@@ -189,7 +195,7 @@ fn compared(
 }
 
 /// Returns the measures by which another policy is clearly the best.
-fn leads(here: &Choices<'_>, there: &Choices<'_>) -> Vec<Lead> {
+fn leads(here: &RoleChoices<'_>, there: &RoleChoices<'_>) -> Vec<Lead> {
     let of = |measure: Measure| {
         let (here, there) = (here.clearly_best(measure)?, there.clearly_best(measure)?);
         let text = |(name, relative): (&str, f64)| (name.to_string(), relative);
@@ -204,7 +210,7 @@ fn lost(here: &Comparison, there: &Comparison) -> Vec<String> {
     let better = |comparison: &Comparison, policy: &str, measure| {
         let found = comparison.policies.iter().find(|p| p.name == policy);
         let change = found.and_then(|policy| choices::find(&policy.changes, Metric::Mean(measure)));
-        change.is_some_and(|change| change.verdict == Verdict::Better)
+        change.is_some_and(|change| change.verdict == MetricVerdict::Better)
     };
     let loses = |policy: &str| {
         let mut gains = JUDGED.into_iter().filter(|&measure| better(here, policy, measure)).peekable();
@@ -215,19 +221,19 @@ fn lost(here: &Comparison, there: &Comparison) -> Vec<String> {
 }
 
 /// Returns the verdicts that differ.
-fn changed(here: &Comparison, there: &Comparison) -> Vec<Changed> {
+fn changed(here: &Comparison, there: &Comparison) -> Vec<ChangedVerdict> {
     let mut all = Vec::new();
     for policy in &there.policies {
         let Some(ours) = here.policies.iter().find(|p| p.name == policy.name) else { continue };
         for measure in JUDGED {
-            let find = |changes: &[drystone::metrics::Change]| {
+            let find = |changes: &[drystone::metrics::MetricChange]| {
                 let change = choices::find(changes, Metric::Mean(measure))?;
                 Some((change.verdict, change.relative))
             };
             let (Some(here), Some(there)) = (find(&ours.changes), find(&policy.changes)) else { continue };
-            let clear = |verdict| matches!(verdict, Verdict::Better | Verdict::Worse);
+            let clear = |verdict| matches!(verdict, MetricVerdict::Better | MetricVerdict::Worse);
             if here.0 != there.0 && (clear(here.0) || clear(there.0)) {
-                all.push(Changed { policy: policy.name.clone(), measure: measure.name(), here, there });
+                all.push(ChangedVerdict { policy: policy.name.clone(), measure: measure.name(), here, there });
             }
         }
     }
@@ -257,13 +263,13 @@ impl Readings {
     /// Returns the treatments under which a policy is no longer clearly better by any mean by which
     /// it is better here.
     pub(super) fn loses(&self, policy: &str) -> Vec<&'static str> {
-        let loses = |reading: &&Reading| reading.lost.iter().any(|name| name == policy);
+        let loses = |reading: &&TreatmentReading| reading.lost.iter().any(|name| name == policy);
         self.others.iter().filter(loses).map(|reading| reading.treatment.where_used()).collect()
     }
 
     /// Returns the recommendations under other treatments, where they differ from this policy.
     pub(super) fn recommended_instead(&self, here: &str) -> Vec<String> {
-        let other = |reading: &Reading| {
+        let other = |reading: &TreatmentReading| {
             let there = reading.recommended.as_deref().unwrap_or("none of them");
             (there != here).then(|| format!("{}, it is {there}.", reading.treatment.when()))
         };
@@ -273,7 +279,7 @@ impl Readings {
     /// Describes the sensitivity in sentences.
     pub(super) fn sentences(&self) -> Vec<String> {
         let mut text = self.treatment.assumed(self.jobs, self.share);
-        if !self.others.is_empty() && self.others.iter().all(Reading::agrees) {
+        if !self.others.is_empty() && self.others.iter().all(TreatmentReading::agrees) {
             let when: Vec<String> = self.others.iter().map(|other| lower_first(other.treatment.when())).collect();
             let when = when.join(", or ");
             text.push_str(&format!(" {}, no verdict changes.", upper_first(&when)));
@@ -291,7 +297,7 @@ impl Readings {
     }
 }
 
-impl Reading {
+impl TreatmentReading {
     /// Returns whether it changes no word of the verdict.
     fn agrees(&self) -> bool {
         self.changed.is_empty() && self.leads.is_empty()
@@ -303,7 +309,7 @@ impl Reading {
             return format!("{when}, no verdict changes.");
         }
         let mut named: Vec<String> = self.leads.iter().map(Lead::text).collect();
-        named.extend(self.changed.iter().take(NAMED).map(Changed::text));
+        named.extend(self.changed.iter().take(NAMED).map(ChangedVerdict::text));
         let more = match self.changed.len().saturating_sub(NAMED) {
             0 => String::new(),
             1 => "; and one more verdict changes".to_string(),
@@ -329,10 +335,10 @@ fn with_first(text: &str, change: impl Fn(char) -> char) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone::metrics::{Change, Compared, Options};
+    use drystone::metrics::{ComparedPolicy, IntervalOptions, MetricChange};
 
-    fn comparison(policies: &[(&str, Verdict, f64)]) -> Comparison {
-        let change = |verdict, relative| Change {
+    fn comparison(policies: &[(&str, MetricVerdict, f64)]) -> Comparison {
+        let change = |verdict, relative| MetricChange {
             metric: Metric::Mean(Measure::Wait),
             // Seconds: a change of a few of them recommends nothing.
             baseline: Some(1_000.0),
@@ -343,17 +349,17 @@ mod tests {
         };
         let policies = policies
             .iter()
-            .map(|&(name, verdict, relative)| Compared {
+            .map(|&(name, verdict, relative)| ComparedPolicy {
                 name: name.to_string(),
                 changes: vec![change(verdict, relative)],
             })
             .collect();
-        Comparison { baseline: "easy".to_string(), weeks: 9, options: Options::default(), policies }
+        Comparison { baseline: "easy".to_string(), weeks: 9, options: IntervalOptions::default(), policies }
     }
 
-    fn reading(here: &Comparison, there: &Comparison) -> Reading {
-        let choices = |comparison| Choices { sound: Comparison::policies(comparison), apart: Vec::new() };
-        Reading {
+    fn reading(here: &Comparison, there: &Comparison) -> TreatmentReading {
+        let choices = |comparison| RoleChoices { sound: Comparison::policies(comparison), apart: Vec::new() };
+        TreatmentReading {
             overrun: "kill",
             treatment: Treatment::Kill,
             recommended: choices(there).recommended(|_| false).map(|policy| policy.name.clone()),
@@ -364,22 +370,22 @@ mod tests {
     }
 
     trait Policies {
-        fn policies(&self) -> Vec<&Compared>;
+        fn policies(&self) -> Vec<&ComparedPolicy>;
     }
 
     impl Policies for Comparison {
-        fn policies(&self) -> Vec<&Compared> {
+        fn policies(&self) -> Vec<&ComparedPolicy> {
             self.policies.iter().collect()
         }
     }
 
-    fn readings(others: Vec<Reading>) -> Readings {
+    fn readings(others: Vec<TreatmentReading>) -> Readings {
         Readings { treatment: Treatment::RunOn, jobs: 12, share: 0.5, others, untried: Vec::new() }
     }
 
     #[test]
     fn what_turns_round_comes_first_and_what_stays_is_not_said() {
-        use Verdict::{Better, Same, Unclear, Worse};
+        use MetricVerdict::{Better, Same, Unclear, Worse};
         let here = comparison(&[("a", Better, -0.2), ("b", Better, -0.1), ("c", Unclear, 0.0), ("d", Same, 0.0)]);
         let there = comparison(&[("a", Unclear, -0.1), ("b", Worse, 0.3), ("c", Same, 0.0), ("d", Same, 0.0)]);
         let found = changed(&here, &there);
@@ -400,7 +406,7 @@ mod tests {
     /// No verdict on a policy changes, but which is the best does: so do the words that name it.
     #[test]
     fn another_winner_is_said() {
-        use Verdict::Better;
+        use MetricVerdict::Better;
         let here = comparison(&[("a", Better, -0.2), ("b", Better, -0.1)]);
         let there = comparison(&[("a", Better, -0.2), ("b", Better, -0.4)]);
         let told = readings(vec![reading(&here, &there)]);

@@ -2,7 +2,7 @@
 //! that wrote it.
 
 use crate::output::number::{TimeUnit, count, duration};
-use drystone::log::swf::Record;
+use drystone::log::swf::SwfRecord;
 use drystone::metrics::Report;
 use serde::Serialize;
 
@@ -17,20 +17,20 @@ const KNOWN: f64 = 0.9;
 
 /// The waits that the log recorded.
 #[derive(Clone, Copy, PartialEq, Serialize, Debug)]
-pub(super) struct Recorded {
+pub(super) struct RecordedWaits {
     /// Jobs whose wait the log says.
     pub(super) jobs: u64,
     /// Their mean, in seconds.
     pub(super) wait_mean: f64,
 }
 
-impl Recorded {
+impl RecordedWaits {
     /// `None` where the log says too little: fewer than nine of ten waits.
-    pub(super) fn of(records: &[Record]) -> Option<Recorded> {
+    pub(super) fn of(records: &[SwfRecord]) -> Option<RecordedWaits> {
         let waits = || records.iter().map(|record| record.wait.as_f64()).filter(|&wait| wait >= 0.0);
         let jobs = waits().count();
         let enough = jobs > 0 && jobs as f64 >= KNOWN * records.len() as f64;
-        enough.then(|| Recorded { jobs: jobs as u64, wait_mean: waits().sum::<f64>() / jobs as f64 })
+        enough.then(|| RecordedWaits { jobs: jobs as u64, wait_mean: waits().sum::<f64>() / jobs as f64 })
     }
 
     /// Both waits, for the settings of a result.
@@ -72,19 +72,19 @@ pub(super) fn nothing_to_decide(baseline: &str, report: &Report) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone::log::swf::Decimal;
+    use drystone::log::swf::SwfDecimal;
 
-    fn records(waits: &[i64]) -> Vec<Record> {
-        waits.iter().map(|&wait| Record { wait: wait.into(), ..Record::default() }).collect()
+    fn records(waits: &[i64]) -> Vec<SwfRecord> {
+        waits.iter().map(|&wait| SwfRecord { wait: wait.into(), ..SwfRecord::default() }).collect()
     }
 
     #[test]
     fn waits_count_where_nearly_all_are_known() {
-        assert_eq!(Decimal::UNKNOWN.as_f64(), -1.0);
-        assert_eq!(Recorded::of(&[]), None);
-        assert_eq!(Recorded::of(&records(&[-1, -1, 30])), None);
-        assert_eq!(Recorded::of(&records(&[0, 30, 60])), Some(Recorded { jobs: 3, wait_mean: 30.0 }));
+        assert_eq!(SwfDecimal::UNKNOWN.as_f64(), -1.0);
+        assert_eq!(RecordedWaits::of(&[]), None);
+        assert_eq!(RecordedWaits::of(&records(&[-1, -1, 30])), None);
+        assert_eq!(RecordedWaits::of(&records(&[0, 30, 60])), Some(RecordedWaits { jobs: 3, wait_mean: 30.0 }));
         let mostly = [&[-1][..], &[100; 9]].concat();
-        assert_eq!(Recorded::of(&records(&mostly)), Some(Recorded { jobs: 9, wait_mean: 100.0 }));
+        assert_eq!(RecordedWaits::of(&records(&mostly)), Some(RecordedWaits { jobs: 9, wait_mean: 100.0 }));
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::output::number::{count, duration, fixed, percent};
 use crate::site::SiteInput;
-use drystone::metrics::{Comparison, JobRow, Measure, Metric, Verdict};
+use drystone::metrics::{Comparison, JobRow, Measure, Metric, MetricVerdict};
 use serde::Serialize;
 
 /// Run times below this count as this much in bounded slowdowns, as in every report.
@@ -13,7 +13,7 @@ const LEAST: u64 = 10;
 
 /// The jobs as they were recorded and as they were simulated.
 #[derive(Clone, PartialEq, Serialize, Debug)]
-pub(crate) struct Replay {
+pub(crate) struct JobReplay {
     /// The policy that was simulated.
     pub(crate) policy: String,
     /// Jobs that count and whose start is recorded.
@@ -49,9 +49,9 @@ impl Miss {
     }
 }
 
-impl Replay {
+impl JobReplay {
     /// Of the rows of the baseline; `None` where too few starts are recorded.
-    pub(crate) fn of(site: &SiteInput, policy: &str, rows: &[JobRow]) -> Option<Replay> {
+    pub(crate) fn of(site: &SiteInput, policy: &str, rows: &[JobRow]) -> Option<JobReplay> {
         let (mut wait, mut response, mut slowdown) = (Miss::default(), Miss::default(), Miss::default());
         let (mut jobs, mut near) = (0_u64, 0_u64);
         for row in rows.iter().filter(|row| row.counted) {
@@ -68,7 +68,7 @@ impl Replay {
             return None;
         }
         let all = jobs as f64;
-        Some(Replay {
+        Some(JobReplay {
             policy: policy.to_string(),
             jobs,
             within_minute: near as f64 / all,
@@ -95,16 +95,16 @@ impl Replay {
             else {
                 continue;
             };
-            let claimed = matches!(change.verdict, Verdict::Better | Verdict::Worse);
+            let claimed = matches!(change.verdict, MetricVerdict::Better | MetricVerdict::Worse);
             if claimed && (value - baseline).abs() <= miss.error {
-                change.verdict = Verdict::InsideReplayError;
+                change.verdict = MetricVerdict::InsideReplayError;
             }
         }
     }
 
     /// In one sentence.
     pub(crate) fn sentence(&self) -> String {
-        let Replay { policy, wait, bounded_slowdown, .. } = self;
+        let JobReplay { policy, wait, bounded_slowdown, .. } = self;
         format!(
             "Replay error: of {} jobs, {} start under {policy} within a minute of their recorded start; mean wait {} against {} \
              recorded, mean bounded slowdown {} against {}. No smaller difference between policies is called better or worse; \
@@ -122,7 +122,7 @@ impl Replay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone::metrics::{Change, Compared, Options};
+    use drystone::metrics::{ComparedPolicy, IntervalOptions, MetricChange};
 
     fn miss(recorded: f64, simulated: f64) -> Miss {
         Miss { recorded, simulated, ..Miss::default() }.over(1.0)
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_is_smaller_than_the_error_is_not_claimed() {
-        let replay = Replay {
+        let replay = JobReplay {
             policy: "easy".to_string(),
             jobs: 100,
             within_minute: 0.5,
@@ -138,7 +138,7 @@ mod tests {
             response: miss(200.0, 230.0),
             bounded_slowdown: miss(3.0, 2.0),
         };
-        let change = |measure, baseline: f64, value: f64, verdict| Change {
+        let change = |measure, baseline: f64, value: f64, verdict| MetricChange {
             metric: Metric::Mean(measure),
             baseline: Some(baseline),
             value: Some(value),
@@ -147,17 +147,17 @@ mod tests {
             verdict,
         };
         let changes = vec![
-            change(Measure::Wait, 130.0, 100.0, Verdict::Better),
-            change(Measure::Wait, 130.0, 99.0, Verdict::Better),
-            change(Measure::BoundedSlowdown, 2.0, 2.5, Verdict::Worse),
-            change(Measure::BoundedSlowdown, 2.0, 2.5, Verdict::Unclear),
+            change(Measure::Wait, 130.0, 100.0, MetricVerdict::Better),
+            change(Measure::Wait, 130.0, 99.0, MetricVerdict::Better),
+            change(Measure::BoundedSlowdown, 2.0, 2.5, MetricVerdict::Worse),
+            change(Measure::BoundedSlowdown, 2.0, 2.5, MetricVerdict::Unclear),
         ];
-        let policies = vec![Compared { name: "sjf".to_string(), changes }];
+        let policies = vec![ComparedPolicy { name: "sjf".to_string(), changes }];
         let mut comparison =
-            Comparison { baseline: "easy".to_string(), weeks: 9, options: Options::default(), policies };
+            Comparison { baseline: "easy".to_string(), weeks: 9, options: IntervalOptions::default(), policies };
         replay.restrain(&mut comparison);
-        let verdicts: Vec<Verdict> = comparison.policies[0].changes.iter().map(|c| c.verdict).collect();
-        use Verdict::{Better, InsideReplayError, Unclear};
+        let verdicts: Vec<MetricVerdict> = comparison.policies[0].changes.iter().map(|c| c.verdict).collect();
+        use MetricVerdict::{Better, InsideReplayError, Unclear};
         assert_eq!(verdicts, [InsideReplayError, Better, InsideReplayError, Unclear]);
     }
 }

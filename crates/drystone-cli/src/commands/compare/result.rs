@@ -1,20 +1,20 @@
 //! The result of a comparison, as it is written.
 
-use super::choices::{Choices, find};
+use super::choices::{RoleChoices, find};
 use super::readings::Readings;
-use super::recorded::Recorded;
-use super::replay::Replay;
+use super::recorded::RecordedWaits;
+use super::replay::JobReplay;
 use crate::commands::headroom::bracket::Bracket;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::count;
 use crate::output::report;
-use drystone::metrics::{Change, Comparison, Measure, Metric, SlowdownRatios, Verdict};
-use drystone_report::{LoadPoint, PolicyResult, Summary};
+use drystone::metrics::{Comparison, Measure, Metric, MetricChange, MetricVerdict, SlowdownRatios};
+use drystone_report::{ComparisonSummary, LoadPoint, PolicyResult};
 use serde::Serialize;
 
 /// The parts of the table of figures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Standing {
+pub(super) enum FigureSection {
     /// A site can choose it.
     Choice,
     /// Its mean wait is clearly worse than the baseline's.
@@ -44,16 +44,16 @@ pub(super) struct CompareResult {
     #[serde(skip)]
     pub(super) example: bool,
     /// The sheet that a committee reads first.
-    pub(super) summary: Summary,
+    pub(super) summary: ComparisonSummary,
     /// Sensitivity to the treatment of jobs that outlive their estimates, if any do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) readings: Option<Readings>,
     /// The waits that the log recorded, where it did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) recorded: Option<Recorded>,
+    pub(super) recorded: Option<RecordedWaits>,
     /// Distance of the simulated baseline from the site's records, if it is a site.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) replay: Option<Replay>,
+    pub(super) replay: Option<JobReplay>,
     /// Distance of the policies from the best possible, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) headroom: Option<Bracket>,
@@ -82,23 +82,23 @@ impl CompareResult {
     }
 
     /// The changes of a policy; `None` for the baseline.
-    pub(super) fn changes(&self, policy: &str) -> Option<&[Change]> {
+    pub(super) fn changes(&self, policy: &str) -> Option<&[MetricChange]> {
         self.comparison.policies.iter().find(|c| c.name == policy).map(|c| c.changes.as_slice())
     }
 
     /// The part of the table of figures in which a policy is shown.
-    pub(super) fn standing(&self, one: &PolicyResult) -> Standing {
+    pub(super) fn standing(&self, one: &PolicyResult) -> FigureSection {
         let name = one.policy.text.as_str();
         if name == self.baseline {
-            return Standing::Choice;
+            return FigureSection::Choice;
         }
-        let choices = Choices::of(&self.comparison, &self.results, self.asked);
+        let choices = RoleChoices::of(&self.comparison, &self.results, self.asked);
         let wait = self.changes(name).and_then(|changes| find(changes, Metric::Mean(Measure::Wait)));
         match () {
-            () if one.policy.clairvoyant || !choices.weighs(name) => Standing::Reference,
-            () if !choices.is_apart(name) => Standing::Choice,
-            () if wait.is_some_and(|change| change.verdict == Verdict::Worse) => Standing::Worse,
-            () => Standing::LongestWait,
+            () if one.policy.clairvoyant || !choices.weighs(name) => FigureSection::Reference,
+            () if !choices.is_apart(name) => FigureSection::Choice,
+            () if wait.is_some_and(|change| change.verdict == MetricVerdict::Worse) => FigureSection::Worse,
+            () => FigureSection::LongestWait,
         }
     }
 

@@ -3,14 +3,14 @@
 use super::classes;
 use super::result::CompareResult;
 use super::verdict;
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::report;
 use drystone::metrics::{Measure, Metric};
 
-pub(super) fn rows(result: &CompareResult) -> Rows {
-    let mut rows = Rows::default();
+pub(super) fn rows(result: &CompareResult) -> FlatRows {
+    let mut rows = FlatRows::default();
     for one in &result.results {
-        let mut row = Row::default();
+        let mut row = FlatRow::default();
         row.text("baseline", &result.baseline);
         row.number("confidence", Some(result.comparison.options.confidence));
         report::figures(&mut row, &one.report, one.promises);
@@ -57,7 +57,7 @@ pub(super) fn rows(result: &CompareResult) -> Rows {
     // The rows above are those of factor 1.
     for point in result.loads.iter().filter(|point| point.factor != 1.0) {
         let Some(one) = result.results.iter().find(|r| r.policy.text == point.policy) else { continue };
-        let mut row = Row::default();
+        let mut row = FlatRow::default();
         row.number("load_factor", Some(point.factor));
         row.number("offered_load", point.load);
         let figures = [

@@ -1,19 +1,19 @@
 //! Simulates every policy of a comparison, several at a time.
 
-use super::bench::Bench;
+use super::bench::CompareInputs;
 use super::{calibrate, candidates, policies};
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::input;
 use crate::measuring::{config, details};
 use crate::output::excess;
 use crate::output::number::{NONE, change, duration, fixed};
 use crate::parallel;
-use crate::progress::Progress;
-use drystone::experiment::{Experiment, Measured};
-use drystone::metrics::{Config, Report};
+use crate::progress::WorkProgress;
+use drystone::experiment::{Experiment, ExperimentResult};
+use drystone::metrics::{MetricsConfig, Report};
 use drystone::model::{Span, Workload};
 use drystone::policy::PolicySpec;
-use drystone_report::{Details, Watcher};
+use drystone_report::{PlotDetails, Watcher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -22,15 +22,15 @@ use std::time::Duration;
 const WORTH_A_TRIAL: Duration = Duration::from_millis(100);
 
 /// Results of a simulation, with the data of plots.
-pub(super) struct Watched {
-    pub(super) measured: Measured,
+pub(super) struct WatchedPolicy {
+    pub(super) measured: ExperimentResult,
     watcher: Option<Watcher>,
 }
 
 /// The policies that were simulated to the end with what came out, and the names of the others.
-pub(super) struct Done {
+pub(super) struct FinishedPolicies {
     pub(super) specs: Vec<PolicySpec>,
-    pub(super) watched: Vec<Watched>,
+    pub(super) watched: Vec<WatchedPolicy>,
     pub(super) left_out: Vec<String>,
     /// The other policies that make the same schedule as each.
     pub(super) equals: Vec<Vec<String>>,
@@ -38,9 +38,9 @@ pub(super) struct Done {
     pub(super) too_long: Vec<String>,
 }
 
-impl Done {
-    fn of(specs: Vec<PolicySpec>, watched: Vec<Option<Watched>>) -> Done {
-        let mut done = Done {
+impl FinishedPolicies {
+    fn of(specs: Vec<PolicySpec>, watched: Vec<Option<WatchedPolicy>>) -> FinishedPolicies {
+        let mut done = FinishedPolicies {
             specs: Vec::new(),
             watched: Vec::new(),
             left_out: Vec::new(),
@@ -62,10 +62,10 @@ impl Done {
     /// Leaves one of each group of policies that make the same schedule, the first; the baseline
     /// stays by itself.
     pub(super) fn merge_equals(&mut self, baseline: &str) {
-        let (mut specs, mut watched): (Vec<PolicySpec>, Vec<Watched>) = (Vec::new(), Vec::new());
+        let (mut specs, mut watched): (Vec<PolicySpec>, Vec<WatchedPolicy>) = (Vec::new(), Vec::new());
         let mut equals: Vec<Vec<String>> = Vec::new();
         for (spec, one) in std::mem::take(&mut self.specs).into_iter().zip(std::mem::take(&mut self.watched)) {
-            let other = |(kept, other): (&PolicySpec, &Watched)| {
+            let other = |(kept, other): (&PolicySpec, &WatchedPolicy)| {
                 kept.text() != baseline && spec.text() != baseline && same_schedule(&other.measured, &one.measured)
             };
             match specs.iter().zip(&watched).position(other) {
@@ -83,12 +83,12 @@ impl Done {
 
 /// Returns whether two simulations have equal results in every week and by every measure,
 /// predictions aside.
-fn same_schedule(a: &Measured, b: &Measured) -> bool {
+fn same_schedule(a: &ExperimentResult, b: &ExperimentResult) -> bool {
     let (a, b) = (&a.report, &b.report);
     a.measures == b.measures && a.weeks == b.weeks && a.machine == b.machine && a.suspensions == b.suspensions
 }
 
-impl Bench<'_> {
+impl CompareInputs<'_> {
     /// Returns whether the policies were named by the user.
     pub(super) fn asked(&self) -> bool {
         !self.args.policy.is_empty()
@@ -101,14 +101,14 @@ impl Bench<'_> {
         whole: &Workload,
         parts: &[Workload],
         specs: Vec<PolicySpec>,
-    ) -> Result<Option<Done>, Failure> {
+    ) -> Result<Option<FinishedPolicies>, CommandFailure> {
         let Some(excessive) = self.excessive(whole, parts, &specs)? else { return Ok(None) };
         let baseline = policies::baseline(self.args, &specs)?;
         let Some(first) = specs.iter().position(|spec| spec.text() == baseline) else { return Ok(None) };
-        let mut told = Told::new(&specs);
+        let mut told = PolicyReporter::new(&specs);
         let alone = std::slice::from_ref(&specs[first]);
         // A site's jobs are held against what was recorded of them.
-        let keep = Bench { keep: self.keep || self.input.site.is_some(), ..*self };
+        let keep = CompareInputs { keep: self.keep || self.input.site.is_some(), ..*self };
         let Some(base) = keep.simulate_all(whole, parts, alone, &excessive, Some(&told))?.pop().flatten() else {
             return Ok(None);
         };
@@ -119,7 +119,7 @@ impl Bench<'_> {
         let (too_long, others): (Vec<usize>, Vec<usize>) = (0..specs.len()).filter(|&at| at != first).partition(long);
         let names = too_long.iter().map(|&at| specs[at].text().to_string()).collect();
         let (places, inexpensive) = self.in_order(whole, parts, &specs, &others, (&base.measured, waiting));
-        let mut found: Vec<Option<Watched>> = specs.iter().map(|_| None).collect();
+        let mut found: Vec<Option<WatchedPolicy>> = specs.iter().map(|_| None).collect();
         found[first] = Some(base);
         for (at, watched) in
             places.iter().zip(self.simulate_all(whole, parts, &inexpensive, &excessive, Some(&told))?)
@@ -127,8 +127,8 @@ impl Bench<'_> {
             found[*at] = watched;
         }
         let tried = specs.into_iter().zip(found).enumerate().filter(|(at, _)| !too_long.contains(at));
-        let (specs, found): (Vec<PolicySpec>, Vec<Option<Watched>>) = tried.map(|(_, both)| both).unzip();
-        Ok(Some(Done { too_long: names, ..Done::of(specs, found) }))
+        let (specs, found): (Vec<PolicySpec>, Vec<Option<WatchedPolicy>>) = tried.map(|(_, both)| both).unzip();
+        Ok(Some(FinishedPolicies { too_long: names, ..FinishedPolicies::of(specs, found) }))
     }
 
     /// These policies, the cheapest first: by a short trial where the baseline says that it takes a
@@ -139,7 +139,7 @@ impl Bench<'_> {
         parts: &[Workload],
         specs: &[PolicySpec],
         places: &[usize],
-        (baseline, waiting): (&Measured, f64),
+        (baseline, waiting): (&ExperimentResult, f64),
     ) -> (Vec<usize>, Vec<PolicySpec>) {
         let all: Vec<PolicySpec> = places.iter().map(|&at| specs[at].clone()).collect();
         let estimates = if baseline.took < WORTH_A_TRIAL {
@@ -167,11 +167,11 @@ impl Bench<'_> {
         parts: &[Workload],
         specs: &[PolicySpec],
         excessive: &[Span],
-        told: Option<&Told>,
-    ) -> Result<Vec<Option<Watched>>, Failure> {
+        told: Option<&PolicyReporter>,
+    ) -> Result<Vec<Option<WatchedPolicy>>, CommandFailure> {
         let common = &self.args.common;
-        let progress = Progress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
-        let at_work = AtWork { names: Mutex::default(), progress: &progress };
+        let progress = WorkProgress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
+        let at_work = PoliciesAtWork { names: Mutex::default(), progress: &progress };
         let one = |_: usize, spec: &PolicySpec| {
             at_work.change(|names| names.push(spec.text().to_string()));
             let mut watcher = self.detailed.then(|| Watcher::new(whole.machine().procs));
@@ -184,7 +184,7 @@ impl Bench<'_> {
                 .feeding_back(self.args.common.real.feedback)
                 .with(self.priorities.filter(|p| input::takes(spec, p, whole).is_ok()))
                 .grading(self.priorities)
-                .measuring(Config {
+                .measuring(MetricsConfig {
                     classes: true,
                     ..config(common, self.input.selection(common), excessive, self.keep, self.detailed)
                 })
@@ -194,11 +194,11 @@ impl Bench<'_> {
             at_work.change(|names| names.retain(|name| name != spec.text()));
             // Months that are simulated apart overlap in time.
             let watcher = watcher.filter(|_| parts.len() == 1);
-            let measured = measured.map_err(|e| Failure::experiment(spec.text(), e))?;
+            let measured = measured.map_err(|e| CommandFailure::experiment(spec.text(), e))?;
             if let (Some(told), Some(measured)) = (told, &measured) {
                 progress.tell(&told.line(spec.text(), &measured.report));
             }
-            Ok(measured.map(|measured| Watched { measured, watcher }))
+            Ok(measured.map(|measured| WatchedPolicy { measured, watcher }))
         };
         parallel::map(specs.iter().collect(), self.threads(), one).into_iter().collect()
     }
@@ -210,28 +210,28 @@ impl Bench<'_> {
         whole: &Workload,
         parts: &[Workload],
         specs: &[PolicySpec],
-    ) -> Result<Option<Vec<Span>>, Failure> {
+    ) -> Result<Option<Vec<Span>>, CommandFailure> {
         let thresholds = &self.args.common.excess;
         if !excess::need_baseline(thresholds) {
             return Ok(Some(excess::beside(thresholds, None)));
         }
         let baseline = policies::baseline(self.args, specs)?;
         let alone: Vec<PolicySpec> = specs.iter().filter(|s| s.text() == baseline).cloned().collect();
-        let bench = Bench { detailed: false, ..*self };
+        let bench = CompareInputs { detailed: false, ..*self };
         let simulated = bench.simulate_all(whole, parts, &alone, &[], None)?.pop().flatten();
         Ok(simulated.map(|watched| excess::beside(thresholds, Some(&watched.measured.report))))
     }
 
     /// Returns the data of plots for every policy; empty unless requested. Which thread does what
     /// does not show.
-    pub(super) fn details(&self, done: &mut Done, baseline: &str) -> Vec<Details> {
+    pub(super) fn details(&self, done: &mut FinishedPolicies, baseline: &str) -> Vec<PlotDetails> {
         if !self.detailed {
             return Vec::new();
         }
         let (common, batch) = (&self.args.common, self.args.batch as usize);
         let at = done.specs.iter().position(|s| s.text() == baseline);
         let rows = at.and_then(|at| done.watched[at].measured.report.jobs.take());
-        let one = |i: usize, one: &mut Watched| {
+        let one = |i: usize, one: &mut WatchedPolicy| {
             let report = &mut one.measured.report;
             if Some(i) == at {
                 report.jobs.clone_from(&rows);
@@ -259,16 +259,16 @@ pub(crate) fn waiting(whole: &Workload, report: &Report) -> f64 {
 }
 
 /// Report on each finished policy, for long comparisons.
-pub(super) struct Told {
+pub(super) struct PolicyReporter {
     of: usize,
     done: AtomicUsize,
     /// The baseline with its mean wait and mean bounded slowdown.
     baseline: Option<(String, Option<f64>, Option<f64>)>,
 }
 
-impl Told {
-    fn new(specs: &[PolicySpec]) -> Told {
-        Told { of: specs.len(), done: AtomicUsize::new(0), baseline: None }
+impl PolicyReporter {
+    fn new(specs: &[PolicySpec]) -> PolicyReporter {
+        PolicyReporter { of: specs.len(), done: AtomicUsize::new(0), baseline: None }
     }
 
     fn against(&mut self, name: &str, report: &Report) {
@@ -296,12 +296,12 @@ impl Told {
 
 /// The policies that are simulated now, said behind the progress bar: one may take a hundred times
 /// as long as another.
-struct AtWork<'a> {
+struct PoliciesAtWork<'a> {
     names: Mutex<Vec<String>>,
-    progress: &'a Progress,
+    progress: &'a WorkProgress,
 }
 
-impl AtWork<'_> {
+impl PoliciesAtWork<'_> {
     fn change(&self, change: impl FnOnce(&mut Vec<String>)) {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut names);

@@ -1,20 +1,20 @@
 //! The sheet that a committee reads first: what is recommended, at what price, under which
 //! assumptions.
 
-use super::choices::{Choices, MEANS, find};
+use super::choices::{MEANS, RoleChoices, find};
 use super::readings::Readings;
 use super::{verdict, words};
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::{bound, change, count, duration, percent, plural};
-use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
+use drystone::metrics::{ComparedPolicy, Comparison, Measure, Metric, MetricChange, MetricVerdict};
 use drystone_report::PolicyResult;
-use drystone_report::{Does, Summary};
+use drystone_report::{ComparisonSummary, Does};
 
 /// A gain that may be smaller than this is hardly any.
 const HARDLY: f64 = 0.02;
 
 /// Parts of a sheet.
-pub(super) struct Sheet<'a> {
+pub(super) struct SheetParts<'a> {
     pub(super) workload: &'a WorkloadMeta,
     pub(super) experiment: &'a ExperimentMeta,
     pub(super) comparison: &'a Comparison,
@@ -29,10 +29,10 @@ pub(super) struct Sheet<'a> {
     pub(super) machine: Option<String>,
 }
 
-impl Sheet<'_> {
+impl SheetParts<'_> {
     /// The sheet.
-    pub(super) fn summary(&self) -> Summary {
-        let choices = Choices::of(self.comparison, self.results, self.asked);
+    pub(super) fn summary(&self) -> ComparisonSummary {
+        let choices = RoleChoices::of(self.comparison, self.results, self.asked);
         let recommended = self.recommended(&choices);
         let result = recommended.and_then(|policy| self.results.iter().find(|r| r.policy.text == policy.name));
         let does = |r: &PolicyResult| Does {
@@ -40,7 +40,7 @@ impl Sheet<'_> {
             sentence: words::does(&r.policy),
             how: words::how(&r.policy).to_string(),
         };
-        Summary {
+        ComparisonSummary {
             recommended: recommended.map(|policy| policy.name.clone()),
             headline: self.headline(&choices, recommended),
             doubts: recommended.map(|policy| self.doubts(policy)).unwrap_or_default(),
@@ -55,12 +55,12 @@ impl Sheet<'_> {
 
     /// Returns the recommended policy where there is something to decide: a choice that no
     /// treatment of overruns reverses.
-    fn recommended<'a>(&self, choices: &Choices<'a>) -> Option<&'a Compared> {
+    fn recommended<'a>(&self, choices: &RoleChoices<'a>) -> Option<&'a ComparedPolicy> {
         let turns = |policy: &str| self.readings.is_some_and(|readings| readings.turns(policy));
         choices.recommended(turns).filter(|_| self.nothing.is_none())
     }
 
-    fn headline(&self, choices: &Choices<'_>, recommended: Option<&Compared>) -> String {
+    fn headline(&self, choices: &RoleChoices<'_>, recommended: Option<&ComparedPolicy>) -> String {
         let base = &self.comparison.baseline;
         if let Some(nothing) = self.nothing {
             return nothing.to_string();
@@ -70,7 +70,7 @@ impl Sheet<'_> {
                 .into_iter()
                 .filter_map(|measure| {
                     let change = find(&policy.changes, Metric::Mean(measure))?;
-                    let unclear = if change.verdict == Verdict::Better { "" } else { ", unclear" };
+                    let unclear = if change.verdict == MetricVerdict::Better { "" } else { ", unclear" };
                     Some(format!("mean {} {}{unclear}", measure.name(), with_interval(change)?))
                 })
                 .collect();
@@ -94,7 +94,7 @@ impl Sheet<'_> {
         if self.comparison.policies.is_empty() {
             return "One policy alone: there is nothing to compare it with.".to_string();
         }
-        let short = choices.sound.iter().flat_map(|p| &p.changes).any(|c| c.verdict == Verdict::TooFewWeeks);
+        let short = choices.sound.iter().flat_map(|p| &p.changes).any(|c| c.verdict == MetricVerdict::TooFewWeeks);
         if short {
             return "The log is too short to tell an improvement from noise: no policy is recommended.".to_string();
         }
@@ -109,11 +109,11 @@ impl Sheet<'_> {
     }
 
     /// Reasons to doubt a recommendation.
-    fn doubts(&self, policy: &Compared) -> Vec<String> {
-        let clear: Vec<&Change> = MEANS
+    fn doubts(&self, policy: &ComparedPolicy) -> Vec<String> {
+        let clear: Vec<&MetricChange> = MEANS
             .into_iter()
             .filter_map(|measure| find(&policy.changes, Metric::Mean(measure)))
-            .filter(|change| change.verdict == Verdict::Better)
+            .filter(|change| change.verdict == MetricVerdict::Better)
             .collect();
         let mut doubts = Vec::new();
         let least = clear.iter().filter_map(|change| Some(-change.interval?.1)).fold(f64::NAN, f64::max);
@@ -125,7 +125,7 @@ impl Sheet<'_> {
         doubts
     }
 
-    fn price(&self, policy: &Compared, result: Option<&PolicyResult>) -> Vec<String> {
+    fn price(&self, policy: &ComparedPolicy, result: Option<&PolicyResult>) -> Vec<String> {
         let mut price = Vec::new();
         price.extend(verdict::who_pays(self.comparison, self.results, &policy.name, verdict::EVERY));
         if let Some(longest) = find(&policy.changes, Metric::Max(Measure::Wait))
@@ -192,7 +192,7 @@ impl Sheet<'_> {
     }
 }
 
-fn with_interval(change_of: &Change) -> Option<String> {
+fn with_interval(change_of: &MetricChange) -> Option<String> {
     let relative = change(change_of.relative?);
     Some(match change_of.interval {
         Some((low, high)) => format!("{relative} ({} to {})", bound(low), bound(high)),

@@ -1,9 +1,9 @@
 //! Treatment of jobs that outlive their estimates: as in the log, and alternatives.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::output::number::{percent, plural};
-use drystone::log::clean::{MissingEstimate, Options, Overrun};
-use drystone::log::swf::Record;
+use drystone::log::clean::{CleaningOptions, MissingEstimate, Overrun};
+use drystone::log::swf::SwfRecord;
 use drystone::log::transform::{Overrunning, overrunning};
 use drystone::model::{Span, Workload};
 
@@ -80,11 +80,11 @@ impl Treatment {
     }
 
     /// Jobs that run on, treated so.
-    pub(super) fn of(self, workload: &Workload) -> Result<Workload, Failure> {
+    pub(super) fn of(self, workload: &Workload) -> Result<Workload, CommandFailure> {
         match self {
             Treatment::RunOn => Ok(workload.clone()),
-            Treatment::Kill => overrunning(workload.clone(), Overrunning::Kill).map_err(Failure::usage),
-            Treatment::Raise => overrunning(workload.clone(), Overrunning::Raise).map_err(Failure::usage),
+            Treatment::Kill => overrunning(workload.clone(), Overrunning::Kill).map_err(CommandFailure::usage),
+            Treatment::Raise => overrunning(workload.clone(), Overrunning::Raise).map_err(CommandFailure::usage),
         }
     }
 
@@ -93,9 +93,9 @@ impl Treatment {
     pub(super) fn undone(
         self,
         workload: &Workload,
-        records: &[Record],
-        options: &Options,
-    ) -> Result<Workload, Failure> {
+        records: &[SwfRecord],
+        options: &CleaningOptions,
+    ) -> Result<Workload, CommandFailure> {
         let resources = workload.resources().cloned();
         let (machine, mut jobs, mut truth, provenance) = workload.clone().into_parts();
         for ((job, truth), record) in jobs.iter_mut().zip(&mut truth).zip(records) {
@@ -105,12 +105,12 @@ impl Treatment {
                 Treatment::Raise => job.estimate = job.estimate.min(stated(record, options).unwrap_or(job.estimate)),
             }
         }
-        Workload::with_resources(machine, resources, jobs, truth, provenance).map_err(Failure::usage)
+        Workload::with_resources(machine, resources, jobs, truth, provenance).map_err(CommandFailure::usage)
     }
 }
 
 /// The estimate before it was raised; `None` where the run time stands for it anyway.
-fn stated(record: &Record, options: &Options) -> Option<Span> {
+fn stated(record: &SwfRecord, options: &CleaningOptions) -> Option<Span> {
     let requested = record.requested_time.round();
     match options.missing_estimate {
         _ if requested > 0 && !options.replace_estimates => Some(Span(requested)),
@@ -128,34 +128,34 @@ pub(super) fn outlive(workload: &Workload) -> u64 {
 mod tests {
     use super::*;
     use drystone::log::clean::Cleaner;
-    use drystone::log::swf::Header;
+    use drystone::log::swf::SwfHeader;
 
     /// Cleaned with any treatment, the jobs are those of the log again once it is undone.
     #[test]
     fn what_cleaning_did_can_be_undone() {
         // Run times and estimates; the last has none and gets 20 s.
         let times = [(100, 100), (150, 100), (40, 100), (0, 1), (30, -1)];
-        let records: Vec<Record> = times
+        let records: Vec<SwfRecord> = times
             .iter()
             .enumerate()
-            .map(|(i, &(run, estimate))| Record {
+            .map(|(i, &(run, estimate))| SwfRecord {
                 number: i as i64,
                 submit: (i as i64).into(),
                 run: i64::into(run),
                 requested: 1,
                 requested_time: i64::into(estimate),
-                ..Record::default()
+                ..SwfRecord::default()
             })
             .collect();
         let cleaned = |overrun| {
-            let options = Options {
+            let options = CleaningOptions {
                 overrun,
                 missing_estimate: MissingEstimate::Seconds(Span(20)),
                 records: true,
                 procs: Some(4),
-                ..Options::default()
+                ..CleaningOptions::default()
             };
-            let mut cleaner = Cleaner::new(&Header::new(), options.clone(), "log", "log").expect("a machine");
+            let mut cleaner = Cleaner::new(&SwfHeader::new(), options.clone(), "log", "log").expect("a machine");
             records.iter().for_each(|record| cleaner.push(record).expect("a job"));
             let (workload, _, records) = cleaner.finish().expect("jobs");
             (workload, records.expect("kept"), options)

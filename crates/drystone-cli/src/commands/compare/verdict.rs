@@ -3,10 +3,10 @@
 //! Only policies that a site can choose are weighed: those that know run times are bounds, and
 //! those that suspend jobs take a machine that can.
 
-use super::choices::{Choices, find, is_noticeable, starvation};
+use super::choices::{RoleChoices, find, is_noticeable, starvation};
 use crate::output::number::{bound, change, count, duration, percent};
-use drystone::log::transform::Factor;
-use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Payer, Verdict, payers};
+use drystone::log::transform::LoadFactor;
+use drystone::metrics::{ComparedPolicy, Comparison, Measure, Metric, MetricChange, MetricVerdict, Payer, payers};
 use drystone_report::PolicyResult;
 
 /// Relative increase of a longest wait from which it is worth a warning.
@@ -14,33 +14,38 @@ const MUCH: f64 = 0.5;
 
 /// Length of the text.
 #[derive(Clone, Copy)]
-pub(super) struct Words {
+pub(super) struct VerdictLength {
     /// Number of policies named in one sentence.
     named: usize,
     intervals: bool,
 }
 
-pub(super) const WHOLE: Words = Words { named: 3, intervals: true };
+pub(super) const WHOLE: VerdictLength = VerdictLength { named: 3, intervals: true };
 /// Words that name every policy.
-pub(super) const EVERY: Words = Words { named: usize::MAX, intervals: true };
+pub(super) const EVERY: VerdictLength = VerdictLength { named: usize::MAX, intervals: true };
 
 /// The word for a verdict in files.
-pub(super) fn word(verdict: Verdict) -> &'static str {
+pub(super) fn word(verdict: MetricVerdict) -> &'static str {
     match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Same => "same",
-        Verdict::Unclear => "unclear",
-        Verdict::InsideReplayError => "inside_replay_error",
-        Verdict::NotAMean => "not_a_mean",
-        Verdict::TooFewWeeks => "too_few_weeks",
-        Verdict::NoRatio => "no_ratio",
+        MetricVerdict::Better => "better",
+        MetricVerdict::Worse => "worse",
+        MetricVerdict::Same => "same",
+        MetricVerdict::Unclear => "unclear",
+        MetricVerdict::InsideReplayError => "inside_replay_error",
+        MetricVerdict::NotAMean => "not_a_mean",
+        MetricVerdict::TooFewWeeks => "too_few_weeks",
+        MetricVerdict::NoRatio => "no_ratio",
     }
 }
 
 /// Sentences for decision makers.
-pub(super) fn verdict(comparison: &Comparison, results: &[PolicyResult], asked: bool, words: Words) -> Vec<String> {
-    let choices = Choices::of(comparison, results, asked);
+pub(super) fn verdict(
+    comparison: &Comparison,
+    results: &[PolicyResult],
+    asked: bool,
+    words: VerdictLength,
+) -> Vec<String> {
+    let choices = RoleChoices::of(comparison, results, asked);
     let mut sentences = Vec::new();
     for measure in [Measure::Wait, Measure::BoundedSlowdown] {
         sentences.extend(best(&comparison.baseline, &choices.sound, measure, words));
@@ -82,7 +87,7 @@ pub(super) fn who_pays(
     comparison: &Comparison,
     results: &[PolicyResult],
     policy: &str,
-    words: Words,
+    words: VerdictLength,
 ) -> Option<String> {
     let of = |name: &str| results.iter().find(|r| r.policy.text == name).map(|r| &r.report);
     let all = payers(of(&comparison.baseline)?, of(policy)?, comparison.options.confidence);
@@ -110,7 +115,7 @@ pub(super) fn not_tried(too_long: &[String]) -> Option<String> {
 
 /// Describes the missing parts after an interrupt or the end of the time: policies, and load
 /// factors.
-pub(super) fn left_out(policies: &[String], loads: &[Factor], time_is_up: bool) -> String {
+pub(super) fn left_out(policies: &[String], loads: &[LoadFactor], time_is_up: bool) -> String {
     let why = if time_is_up { "time is up" } else { "interrupted" };
     let loads: Vec<String> = loads.iter().map(|factor| format!("load factor {factor}")).collect();
     let missing: Vec<&str> = policies.iter().chain(&loads).map(String::as_str).collect();
@@ -122,13 +127,15 @@ pub(super) fn left_out(policies: &[String], loads: &[Factor], time_is_up: bool) 
 }
 
 /// The lowest of some changes.
-fn lowest<'a>(changes: impl Iterator<Item = &'a (&'a str, &'a Change, f64)>) -> Option<(&'a str, &'a Change)> {
+fn lowest<'a>(
+    changes: impl Iterator<Item = &'a (&'a str, &'a MetricChange, f64)>,
+) -> Option<(&'a str, &'a MetricChange)> {
     changes.min_by(|a, b| a.2.total_cmp(&b.2)).map(|(name, change, _)| (*name, *change))
 }
 
 /// Names the best policy by the mean of a measure, and states whether that is more than noise.
-fn best(base: &str, choices: &[&Compared], measure: Measure, words: Words) -> Option<String> {
-    let changes: Vec<(&str, &Change, f64)> = choices
+fn best(base: &str, choices: &[&ComparedPolicy], measure: Measure, words: VerdictLength) -> Option<String> {
+    let changes: Vec<(&str, &MetricChange, f64)> = choices
         .iter()
         .filter_map(|p| {
             let change = find(&p.changes, Metric::Mean(measure))?;
@@ -136,7 +143,7 @@ fn best(base: &str, choices: &[&Compared], measure: Measure, words: Words) -> Op
         })
         .collect();
     let noticed = |policy: &str| choices.iter().any(|p| p.name == policy && is_noticeable(p));
-    let better = || changes.iter().filter(|(_, c, _)| c.verdict == Verdict::Better);
+    let better = || changes.iter().filter(|(_, c, _)| c.verdict == MetricVerdict::Better);
     let clear = || better().filter(|(policy, _, _)| noticed(policy));
     let name = measure.name();
     // A ratio to zero is undefined, and no value is lower.
@@ -163,14 +170,14 @@ fn best(base: &str, choices: &[&Compared], measure: Measure, words: Words) -> Op
     let lower = change.relative.is_some_and(|r| r < 0.0);
     let text = with_interval(change, words);
     Some(match change.verdict {
-        Verdict::Unclear if lower => format!(
+        MetricVerdict::Unclear if lower => format!(
             "By mean {name}, no policy is clearly better than {base}: {policy} is lowest ({text}), which may be noise."
         ),
-        Verdict::InsideReplayError if lower => format!(
+        MetricVerdict::InsideReplayError if lower => format!(
             "By mean {name}, no policy is better than {base} by more than the replay is off: {policy} is lowest ({text}), which is inside \
              the replay's error."
         ),
-        Verdict::TooFewWeeks if lower => format!(
+        MetricVerdict::TooFewWeeks if lower => format!(
             "By mean {name}, {policy} is lowest ({text} against {base}), but the workload is too short to tell that from \
              noise."
         ),
@@ -180,10 +187,10 @@ fn best(base: &str, choices: &[&Compared], measure: Measure, words: Words) -> Op
 
 /// Names the mean by which a policy that is better by another is clearly worse: a sentence of its
 /// own.
-fn price(choices: &[&Compared], policy: &str, words: Words) -> String {
+fn price(choices: &[&ComparedPolicy], policy: &str, words: VerdictLength) -> String {
     let Some(chosen) = choices.iter().find(|p| p.name == policy) else { return String::new() };
     let worse = [Measure::Wait, Measure::BoundedSlowdown].into_iter().find_map(|measure| {
-        let change = find(&chosen.changes, Metric::Mean(measure)).filter(|c| c.verdict == Verdict::Worse)?;
+        let change = find(&chosen.changes, Metric::Mean(measure)).filter(|c| c.verdict == MetricVerdict::Worse)?;
         Some(format!(
             " The price of {policy}: mean {} {}, clearly worse.",
             measure.name(),
@@ -193,7 +200,7 @@ fn price(choices: &[&Compared], policy: &str, words: Words) -> String {
     worse.unwrap_or_default()
 }
 
-fn with_interval(c: &Change, words: Words) -> String {
+fn with_interval(c: &MetricChange, words: VerdictLength) -> String {
     let relative = c.relative.map(change).unwrap_or_default();
     match c.interval.filter(|_| words.intervals) {
         Some((low, high)) => format!("{relative} ({} to {})", bound(low), bound(high)),
@@ -203,11 +210,11 @@ fn with_interval(c: &Change, words: Words) -> String {
 
 /// Policies that look better by a mean but let some job wait much longer: the price that a mean
 /// does not show.
-fn longest_waits(base: &str, choices: &[&Compared], words: Words) -> Option<String> {
-    let mut long: Vec<(f64, &Change, &str)> = Vec::new();
+fn longest_waits(base: &str, choices: &[&ComparedPolicy], words: VerdictLength) -> Option<String> {
+    let mut long: Vec<(f64, &MetricChange, &str)> = Vec::new();
     for policy in choices {
         let better =
-            |measure| find(&policy.changes, Metric::Mean(measure)).is_some_and(|c| c.verdict == Verdict::Better);
+            |measure| find(&policy.changes, Metric::Mean(measure)).is_some_and(|c| c.verdict == MetricVerdict::Better);
         if (better(Measure::Wait) || better(Measure::BoundedSlowdown))
             && let Some(change) = find(&policy.changes, Metric::Max(Measure::Wait))
             && let Some(relative) = change.relative.filter(|&r| r > MUCH)
@@ -217,7 +224,7 @@ fn longest_waits(base: &str, choices: &[&Compared], words: Words) -> Option<Stri
     }
     long.sort_by(|a, b| b.0.total_cmp(&a.0));
     let baseline = long.first()?.1.baseline?;
-    let text = |(relative, change, name): &(f64, &Change, &str)| {
+    let text = |(relative, change, name): &(f64, &MetricChange, &str)| {
         format!("{name} {} ({:.1} times)", duration(change.value.unwrap_or(0.0)), 1.0 + relative)
     };
     let named: Vec<String> = long.iter().take(words.named).map(text).collect();
@@ -226,7 +233,7 @@ fn longest_waits(base: &str, choices: &[&Compared], words: Words) -> Option<Stri
 }
 
 /// Policies that announced starts and did not keep them, worst first.
-fn broken_promises(results: &[&PolicyResult], words: Words) -> Option<String> {
+fn broken_promises(results: &[&PolicyResult], words: VerdictLength) -> Option<String> {
     let share = |r: &&PolicyResult| r.promises.broken as f64 / r.promises.promised.max(1) as f64;
     let mut broken: Vec<&PolicyResult> =
         results.iter().copied().filter(|r| r.promises.broken > 0 && !r.policy.clairvoyant).collect();
@@ -238,7 +245,7 @@ fn broken_promises(results: &[&PolicyResult], words: Words) -> Option<String> {
     (!named.is_empty()).then(|| format!("Announced starts that were missed: {}{more}.", named.join(", ")))
 }
 
-fn more(all: usize, words: Words) -> String {
+fn more(all: usize, words: VerdictLength) -> String {
     match all.saturating_sub(words.named) {
         0 => String::new(),
         1 => " and one more".to_string(),

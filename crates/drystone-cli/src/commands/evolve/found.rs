@@ -3,9 +3,9 @@
 use crate::meta::WorkloadMeta;
 use crate::output::Printable;
 use crate::output::document::{Document, DocumentTable};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{change, count, fixed, hours, minutes};
-use drystone_evolve::{Found, OnLog, Verdict};
+use drystone_evolve::{OnLog, PolicyVerdict, ScoredCandidate};
 use serde::Serialize;
 
 /// Everything that came of a search, and what determined it.
@@ -24,8 +24,8 @@ pub(super) struct Evolved {
     pub(super) generations: u64,
     pub(super) evaluations: u64,
     pub(super) random_evaluations: u64,
-    pub(super) front: Vec<Found>,
-    pub(super) random_front: Vec<Found>,
+    pub(super) front: Vec<ScoredCandidate>,
+    pub(super) random_front: Vec<ScoredCandidate>,
     pub(super) logs: Vec<OnLog>,
     /// Printed with everything.
     #[serde(skip)]
@@ -84,8 +84,8 @@ impl Printable for Evolved {
         (!self.whole).then(|| super::overview::overview(self))
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         for (log, verdict) in self.logs.iter().flat_map(|log| log.verdicts.iter().map(move |v| (log, v))) {
             rows.push(self.row(log, verdict));
         }
@@ -94,8 +94,8 @@ impl Printable for Evolved {
 }
 
 impl Evolved {
-    fn row(&self, log: &OnLog, verdict: &Verdict) -> Row {
-        let mut row = Row::default();
+    fn row(&self, log: &OnLog, verdict: &PolicyVerdict) -> FlatRow {
+        let mut row = FlatRow::default();
         row.text("drystone", self.drystone);
         row.text("searched_on", &self.workload.name);
         row.text("searched_on_hash", &self.workload.hash);

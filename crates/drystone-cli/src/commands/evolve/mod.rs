@@ -5,16 +5,19 @@ mod found;
 mod overview;
 mod regression;
 
-use crate::args::{EvolveArgs, Method};
-use crate::exit::{DONE, Failure, Outcome};
-use crate::input::Input;
+use crate::args::{EvolveArgs, EvolveMethod};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::input::WorkloadInput;
 use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::{self, ReportFile, file, message};
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
-use drystone_evolve::{Found, Ground, Judged, OnLog, Parts, Search, SearchError, Settings, Stopped, judge};
+use drystone_evolve::{
+    ChoiceGround, EvolveSearch, EvolveSettings, JudgedPolicy, LogWeeks, OnLog, ScoredCandidate, SearchError, Stopped,
+    judge,
+};
 use found::Evolved;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,9 +33,9 @@ const EVALUATIONS: u64 = 1_000;
 /// Most formulas of the front that are judged.
 const JUDGED: usize = 4;
 
-pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
+pub(crate) fn evolve(args: &EvolveArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
-    if args.method == Method::Regression {
+    if args.method == EvolveMethod::Regression {
         return regression::regression(args);
     }
     let log = args.source.required("evolve")?;
@@ -45,12 +48,12 @@ pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
     ];
     file::distinct(&read, &written)?;
     let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
-    let input = Input::read(Some(log), &args.log, args.seed, false)?;
-    let others = args.also.iter().map(|path| Input::read(Some(path), &args.log, args.seed, false));
-    let others = others.collect::<Result<Vec<Input>, Failure>>()?;
-    let parts = Parts { weeks: args.weeks, count: args.parts };
-    let ground = Ground::new(&input.workload, parts, args.objective, args.guard.as_ref(), args.policy.clone());
-    let ground = ground.map_err(Failure::usage)?;
+    let input = WorkloadInput::read(Some(log), &args.log, args.seed, false)?;
+    let others = args.also.iter().map(|path| WorkloadInput::read(Some(path), &args.log, args.seed, false));
+    let others = others.collect::<Result<Vec<WorkloadInput>, CommandFailure>>()?;
+    let parts = LogWeeks { weeks: args.weeks, count: args.parts };
+    let ground = ChoiceGround::new(&input.workload, parts, args.objective, args.guard.as_ref(), args.policy.clone());
+    let ground = ground.map_err(CommandFailure::usage)?;
     let stop = interrupt::stop_in_order();
     let search = searched(args, &ground, &input, stop)?;
     let interrupted = interrupt::stop_at_once();
@@ -64,7 +67,7 @@ pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
     }
     let never = AtomicBool::new(false);
     let policies = policies(args, &state.front, &state.random_front)?;
-    let progress = Progress::new("judging", "logs", Some(1 + others.len() as u64));
+    let progress = WorkProgress::new("judging", "logs", Some(1 + others.len() as u64));
     let mut logs: Vec<OnLog> = Vec::new();
     let own = std::iter::once((&input.workload, Some(parts)));
     for (workload, parts) in own.chain(others.iter().map(|other| (&other.workload, None))) {
@@ -101,25 +104,25 @@ pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
 #[expect(clippy::disallowed_methods, reason = "the user chooses the duration of a search")]
 fn searched<'a>(
     args: &EvolveArgs,
-    ground: &'a Ground,
-    input: &Input,
+    ground: &'a ChoiceGround,
+    input: &WorkloadInput,
     stop: &AtomicBool,
-) -> Result<Search<'a>, Failure> {
-    let settings = Settings {
+) -> Result<EvolveSearch<'a>, CommandFailure> {
+    let settings = EvolveSettings {
         population: args.population.into(),
         seed: args.seed,
         largest: args.largest.into(),
-        ..Settings::default()
+        ..EvolveSettings::default()
     };
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let of = identity(args, input, &settings);
-    let mut search = Search::new(ground, settings, threads, of);
+    let mut search = EvolveSearch::new(ground, settings, threads, of);
     if let Some(saved) = args.state.as_deref().and_then(|path| std::fs::read_to_string(path).ok()) {
         search = search.resume(&saved).map_err(failure)?;
         message::note(&format!("going on after {} generations", search.state().generation));
     }
     let most = args.evaluations.or(args.limit.is_none().then_some(EVALUATIONS));
-    let progress = Progress::new("searching", "formulas", most);
+    let progress = WorkProgress::new("searching", "formulas", most);
     progress.add(search.state().evaluations);
     let since = Instant::now();
     while most.is_none_or(|most| search.state().evaluations < most)
@@ -146,19 +149,19 @@ fn searched<'a>(
     Ok(search)
 }
 
-fn save(path: Option<&Path>, search: &Search<'_>) -> Result<(), Failure> {
+fn save(path: Option<&Path>, search: &EvolveSearch<'_>) -> Result<(), CommandFailure> {
     match path {
         Some(path) => file::write(path, search.saved().as_bytes())?.publish(),
         None => Ok(()),
     }
 }
 
-fn failure(error: SearchError) -> Failure {
-    Failure::usage(error)
+fn failure(error: SearchError) -> CommandFailure {
+    CommandFailure::usage(error)
 }
 
 /// Returns the identity of a saved search.
-fn identity(args: &EvolveArgs, input: &Input, settings: &Settings) -> String {
+fn identity(args: &EvolveArgs, input: &WorkloadInput, settings: &EvolveSettings) -> String {
     let guard = args.guard.as_ref().map(ToString::to_string).unwrap_or_default();
     format!(
         "log {}, objective {}, guard {guard}, policy {}, parts {} of {} weeks, population {}, largest {}, seed {}",
@@ -175,9 +178,13 @@ fn identity(args: &EvolveArgs, input: &Input, settings: &Settings) -> String {
 
 /// Returns the policies to judge: the published orders, the front from its best on, the best at
 /// random, and the clairvoyant.
-fn policies(args: &EvolveArgs, front: &[Found], random: &[Found]) -> Result<Vec<Judged>, Failure> {
+fn policies(
+    args: &EvolveArgs,
+    front: &[ScoredCandidate],
+    random: &[ScoredCandidate],
+) -> Result<Vec<JudgedPolicy>, CommandFailure> {
     let mut policies = Vec::new();
-    let mut add = |name: String, policy: PolicySpec| policies.push(Judged { name, policy });
+    let mut add = |name: String, policy: PolicySpec| policies.push(JudgedPolicy { name, policy });
     for order in BESIDE {
         add(order.to_string(), args.policy.with(order)?);
     }
@@ -195,13 +202,13 @@ fn policies(args: &EvolveArgs, front: &[Found], random: &[Found]) -> Result<Vec<
 
 fn judged(
     workload: &Workload,
-    parts: Option<Parts>,
+    parts: Option<LogWeeks>,
     args: &EvolveArgs,
-    policies: &[Judged],
+    policies: &[JudgedPolicy],
     stop: &AtomicBool,
-) -> Result<OnLog, Failure> {
-    match judge(workload, parts, args.objective, policies, stop).map_err(Failure::usage)? {
+) -> Result<OnLog, CommandFailure> {
+    match judge(workload, parts, args.objective, policies, stop).map_err(CommandFailure::usage)? {
         Ok(on_log) => Ok(on_log),
-        Err(Stopped) => Err(Failure::usage("stopped")),
+        Err(Stopped) => Err(CommandFailure::usage("stopped")),
     }
 }

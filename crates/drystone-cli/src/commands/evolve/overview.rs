@@ -4,7 +4,7 @@
 use super::found::{Evolved, heading};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{change, fixed, hours, minutes};
-use drystone_evolve::{OnLog, Verdict};
+use drystone_evolve::{OnLog, PolicyVerdict};
 
 /// The name under which the best formula is judged.
 const EVOLVED: &str = "evolved";
@@ -37,7 +37,7 @@ pub(super) fn overview(result: &Evolved) -> Document {
 }
 
 /// The change of the objective on weeks that the search has not seen.
-fn gain(result: &Evolved, log: &OnLog, best: &Verdict) -> String {
+fn gain(result: &Evolved, log: &OnLog, best: &PolicyVerdict) -> String {
     let against = log.verdicts.first().map_or("fcfs", |first| first.name.as_str());
     let interval = best.interval.map_or_else(
         || "too few weeks for an interval".to_string(),
@@ -71,7 +71,7 @@ fn table(log: &OnLog) -> DocumentTable {
     let columns = ["order", "value", "change", "95% interval", "mean wait, min", "longest wait, h"];
     let mut table = DocumentTable::new(columns).texts(&[0]);
     // The smaller formulas of the front are among the details.
-    let smaller = |verdict: &&Verdict| verdict.name.starts_with(EVOLVED) && verdict.name != EVOLVED;
+    let smaller = |verdict: &&PolicyVerdict| verdict.name.starts_with(EVOLVED) && verdict.name != EVOLVED;
     for verdict in log.verdicts.iter().filter(|verdict| !smaller(verdict)) {
         let interval = verdict.interval.map(|(low, high)| format!("{} to {}", change(low), change(high)));
         let name = if verdict.name == EVOLVED {

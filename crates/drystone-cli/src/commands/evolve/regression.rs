@@ -1,15 +1,15 @@
 //! `drystone evolve --method regression`.
 
 use crate::args::EvolveArgs;
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::document::{Document, DocumentTable};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::count;
 use crate::output::{self, Printable, ReportFile};
-use crate::progress::Progress;
-use drystone_evolve::regression::{Base, Fit, Form, Join, Settings, fit_all, scores};
+use crate::progress::WorkProgress;
+use drystone_evolve::regression::{Base, FittedFunction, FunctionForm, Join, RegressionSettings, fit_all, scores};
 use serde::Serialize;
 
 /// Number of functions shown.
@@ -27,41 +27,49 @@ const PUBLISHED: [(&str, [Base; 3], [Join; 2]); 4] = [
 struct Fitted {
     schema: &'static str,
     drystone: &'static str,
-    settings: Settings,
+    settings: RegressionSettings,
     samples: usize,
     functions: usize,
-    best: Vec<Ranked>,
-    published: Vec<Ranked>,
+    best: Vec<RankedFunction>,
+    published: Vec<RankedFunction>,
 }
 
 #[derive(Serialize)]
-struct Ranked {
+struct RankedFunction {
     rank: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'static str>,
     #[serde(flatten)]
-    fit: Fit,
+    fit: FittedFunction,
 }
 
-pub(super) fn regression(args: &EvolveArgs) -> Outcome {
+pub(super) fn regression(args: &EvolveArgs) -> CommandOutcome {
     let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
-    let settings =
-        Settings { tuples: args.tuples as usize, trials: args.trials as usize, seed: args.seed, ..Settings::default() };
+    let settings = RegressionSettings {
+        tuples: args.tuples as usize,
+        trials: args.trials as usize,
+        seed: args.seed,
+        ..RegressionSettings::default()
+    };
     let stop = interrupt::stop_in_order();
-    let progress = Progress::new("trying", "tuples", Some(args.tuples.into()));
+    let progress = WorkProgress::new("trying", "tuples", Some(args.tuples.into()));
     let samples = scores(&settings, stop, &mut || progress.add(1))?;
     drop(progress);
     let Some(samples) = samples else {
-        return Err(Failure::Message { code: interrupt::code(), text: "stopped before all tuples were tried".into() });
+        return Err(CommandFailure::Message {
+            code: interrupt::code(),
+            text: "stopped before all tuples were tried".into(),
+        });
     };
     let fits = fit_all(&samples);
     let functions = fits.len();
     let published = PUBLISHED.into_iter().filter_map(|(name, bases, joins)| {
-        let rank = fits.iter().position(|fit| fit.form == Form { bases, joins })?;
-        Some(Ranked { rank: rank + 1, name: Some(name), fit: fits[rank].clone() })
+        let rank = fits.iter().position(|fit| fit.form == FunctionForm { bases, joins })?;
+        Some(RankedFunction { rank: rank + 1, name: Some(name), fit: fits[rank].clone() })
     });
     let published = published.collect();
-    let best = (1..).zip(fits.into_iter().take(SHOWN)).map(|(rank, fit)| Ranked { rank, name: None, fit }).collect();
+    let best =
+        (1..).zip(fits.into_iter().take(SHOWN)).map(|(rank, fit)| RankedFunction { rank, name: None, fit }).collect();
     let fitted = Fitted {
         schema: "drystone/regression/1",
         drystone: VERSION,
@@ -102,10 +110,10 @@ impl Printable for Fitted {
         document
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         for ranked in self.best.iter().chain(&self.published) {
-            let mut row = Row::default();
+            let mut row = FlatRow::default();
             row.text("drystone", self.drystone);
             row.text("seed", self.settings.seed);
             row.text("trials", self.settings.trials);
@@ -120,7 +128,7 @@ impl Printable for Fitted {
     }
 }
 
-fn table(ranked: &[Ranked]) -> DocumentTable {
+fn table(ranked: &[RankedFunction]) -> DocumentTable {
     let mut table = DocumentTable::new(["rank", "name", "error", "formula"]).texts(&[1, 3]);
     for r in ranked {
         table.row(vec![

@@ -1,18 +1,18 @@
 //! A row for each pool.
 
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use drystone_site::fidelity::{Errors, Fidelity, PoolFidelity};
 
-pub(super) fn rows(fidelity: &Fidelity) -> Rows {
-    let mut rows = Rows::default();
+pub(super) fn rows(fidelity: &Fidelity) -> FlatRows {
+    let mut rows = FlatRows::default();
     for pool in &fidelity.pools {
         rows.push(row(fidelity, pool));
     }
     rows
 }
 
-fn row(fidelity: &Fidelity, pool: &PoolFidelity) -> Row {
-    let mut row = Row::default();
+fn row(fidelity: &Fidelity, pool: &PoolFidelity) -> FlatRow {
+    let mut row = FlatRow::default();
     row.text("site", &fidelity.site);
     row.text("policy", &fidelity.policy);
     row.text("pool", &pool.name);
@@ -32,7 +32,7 @@ fn row(fidelity: &Fidelity, pool: &PoolFidelity) -> Row {
     row
 }
 
-fn errors(row: &mut Row, prefix: &str, errors: &Errors) {
+fn errors(row: &mut FlatRow, prefix: &str, errors: &Errors) {
     let mut number = |name: &str, value: Option<f64>| row.number(format!("{prefix}{name}"), value);
     number("jobs", Some(errors.jobs as f64));
     number("recorded_mean", errors.recorded_mean);

@@ -4,27 +4,27 @@ mod page;
 mod scores;
 
 use crate::args::ForeseeArgs;
-use crate::exit::{DONE, Failure, Outcome};
-use crate::input::{self, Files, Input};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::input::{self, PolicyFiles, WorkloadInput};
 use crate::interrupt;
 use crate::meta::PolicyMeta;
 use crate::output::{self, ReportFile, file, message};
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use drystone::experiment::scheduler;
 use drystone::model::{Time, Workload};
 use drystone::policy::PolicySpec;
-use drystone_when::{ForeseeError, Method, Options, Settings};
+use drystone_when::{AnswerMethod, ForecasterSettings, ForeseeError, ForeseeOptions};
 pub(crate) use scores::Scores;
 use std::sync::atomic::AtomicBool;
 
-pub(crate) fn foresee(args: &ForeseeArgs) -> Outcome {
+pub(crate) fn foresee(args: &ForeseeArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     let [outages, circumstances] = args.real.files();
     let read = [args.source.path(), args.priorities.as_deref(), outages, circumstances];
     let written = [("--audit", args.log.audit.as_deref()), ("--report", args.report.as_deref())];
     file::distinct(&read, &written)?;
     let report_file = args.report.as_deref().map(ReportFile::open).transpose()?;
-    let input = Input::part(args.source.path(), (&args.log, &args.cut, &args.real), args.seed, false)?;
+    let input = WorkloadInput::part(args.source.path(), (&args.log, &args.cut, &args.real), args.seed, false)?;
     let scores = scores(args, &input, interrupt::stop_in_order())?;
     let Some(mut scores) = scores.filter(|_| !interrupt::stop_at_once()) else { return Ok(interrupt::code()) };
     if let Some(file) = report_file {
@@ -37,39 +37,48 @@ pub(crate) fn foresee(args: &ForeseeArgs) -> Outcome {
 }
 
 /// Asks and scores; `None` on cancellation.
-pub(crate) fn scores(args: &ForeseeArgs, input: &Input, stop: &AtomicBool) -> Result<Option<Scores>, Failure> {
+pub(crate) fn scores(
+    args: &ForeseeArgs,
+    input: &WorkloadInput,
+    stop: &AtomicBool,
+) -> Result<Option<Scores>, CommandFailure> {
     let workload = &input.workload;
     if input.division().is_some() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "the site has pools side by side, each with a queue of its own; ask about one of them: import it with --partition",
         ));
     }
     let spec = input.policy(&input::in_study(&args.policy, args.log.study)?)?;
     input::fits([&spec], workload)?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
-    let Files { priorities, outages, .. } =
-        Files::read((args.priorities.as_deref(), None), &args.real, &spec, input, &mut experiment)?;
+    let PolicyFiles { priorities, outages, .. } =
+        PolicyFiles::read((args.priorities.as_deref(), None), &args.real, &spec, input, &mut experiment)?;
     let (at_work, jobs) = (spec.clone(), workload.clone());
     let new = move || scheduler(&at_work, priorities.as_ref(), &jobs).unwrap_or_else(|_| at_work.scheduler());
-    let mut methods = if args.method.is_empty() { Method::ALL.to_vec() } else { args.method.clone() };
-    methods.push(Method::Calibrated);
+    let mut methods = if args.method.is_empty() { AnswerMethod::ALL.to_vec() } else { args.method.clone() };
+    methods.push(AnswerMethod::Calibrated);
     methods.sort_unstable();
     methods.dedup();
-    let settings = Settings { samples: args.samples, seed: args.seed, monday: monday(workload), ..Settings::default() };
-    let options = Options {
+    let settings = ForecasterSettings {
+        samples: args.samples,
+        seed: args.seed,
+        monday: monday(workload),
+        ..ForecasterSettings::default()
+    };
+    let options = ForeseeOptions {
         settings,
         methods,
         every: args.every.unwrap_or_else(|| every(&spec, workload.len())),
         outages: Some(&outages),
         stop: Some(stop),
-        ..Options::default()
+        ..ForeseeOptions::default()
     };
-    let progress = Progress::new("asking", "jobs", Some(workload.len() as u64));
+    let progress = WorkProgress::new("asking", "jobs", Some(workload.len() as u64));
     let found = drystone_when::foresee(workload, &spec, new, &options, &|jobs| progress.add(jobs));
     drop(progress);
     let found = found.map_err(|error| match error {
-        ForeseeError::Simulation(error) => Failure::simulation(spec.text(), error),
-        other => Failure::usage(format_args!("policy {spec}: {other}")),
+        ForeseeError::Simulation(error) => CommandFailure::simulation(spec.text(), error),
+        other => CommandFailure::usage(format_args!("policy {spec}: {other}")),
     })?;
     Ok(found.map(|found| Scores::new(input.meta(), PolicyMeta::of(&spec), experiment, &options, found)))
 }
@@ -82,7 +91,7 @@ const QUESTIONS_OF_CLOCKS: usize = 250;
 fn every(spec: &PolicySpec, jobs: usize) -> u32 {
     match spec.kind().name {
         "slurm" => u32::try_from(jobs.div_ceil(QUESTIONS_OF_CLOCKS).max(1)).unwrap_or(u32::MAX),
-        _ => Options::every_of(jobs),
+        _ => ForeseeOptions::every_of(jobs),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::scores::Scores;
 use crate::output::Printable;
 use crate::output::number::fixed;
-use drystone_when::{Method, MethodScore};
+use drystone_when::{AnswerMethod, MethodScore};
 use std::fmt::Write;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}\
@@ -47,7 +47,7 @@ fn bars(methods: &[MethodScore]) -> String {
         format!("<svg viewBox=\"0 0 760 {height}\" width=\"760\" role=\"img\" aria-label=\"CRPS by method\">");
     for (at, score) in shown.iter().enumerate() {
         let (y, width) = (24 * at + 2, 520.0 * score.all.crps / most);
-        let class = if score.method == Method::Calibrated { "own" } else { "bar" };
+        let class = if score.method == AnswerMethod::Calibrated { "own" } else { "bar" };
         let _ = write!(
             svg,
             "<text x=\"150\" y=\"{}\" text-anchor=\"end\">{}</text><rect class=\"{class}\" x=\"160\" y=\"{y}\" \
@@ -67,7 +67,7 @@ fn histogram(score: &MethodScore) -> String {
     let name = score.method.name();
     let mut svg = format!("<svg viewBox=\"0 0 240 150\" width=\"240\" role=\"img\" aria-label=\"PIT of {name}\">");
     let _ = write!(svg, "<text x=\"10\" y=\"14\">{name}</text>");
-    let class = if score.method == Method::Calibrated { "own" } else { "bar" };
+    let class = if score.method == AnswerMethod::Calibrated { "own" } else { "bar" };
     for (bin, share) in score.all.pit.iter().enumerate() {
         let height = 105.0 * share / most;
         let _ = write!(

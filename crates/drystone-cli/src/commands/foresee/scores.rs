@@ -1,13 +1,13 @@
 //! Scores as people and programs read them.
 
 use super::page;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::document::{Document, DocumentTable};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{count, fixed, percent};
 use crate::output::{Printable, report};
-use drystone_when::{Foreseen, Method, MethodScore, Options, Score, Settings};
+use drystone_when::{AnswerMethod, ForecastScore, ForecasterSettings, ForeseeOptions, Foreseen, MethodScore};
 use serde::Serialize;
 
 /// Scores with all that determined them.
@@ -18,7 +18,7 @@ pub(crate) struct Scores {
     workload: WorkloadMeta,
     policy: PolicyMeta,
     experiment: ExperimentMeta,
-    settings: Settings,
+    settings: ForecasterSettings,
     every: u32,
     pub(super) found: Foreseen,
     verdict: Vec<String>,
@@ -32,7 +32,7 @@ impl Scores {
         workload: WorkloadMeta,
         policy: PolicyMeta,
         experiment: ExperimentMeta,
-        options: &Options<'_>,
+        options: &ForeseeOptions<'_>,
         found: Foreseen,
     ) -> Scores {
         let mut verdict = verdict(&found);
@@ -68,7 +68,7 @@ impl Scores {
 }
 
 fn calibrated(found: &Foreseen) -> Option<&MethodScore> {
-    found.methods.iter().find(|score| score.method == Method::Calibrated)
+    found.methods.iter().find(|score| score.method == AnswerMethod::Calibrated)
 }
 
 /// Compares calibrated futures with the best baseline: the share of its CRPS that they save, with
@@ -142,11 +142,11 @@ fn share(value: f64) -> String {
     percent(Some(value), 1)
 }
 
-fn unless_point(method: Method, text: String) -> String {
+fn unless_point(method: AnswerMethod, text: String) -> String {
     if method.is_point() { "-".to_string() } else { text }
 }
 
-fn table(rows: &[(String, Method, &Score)], first: &str) -> DocumentTable {
+fn table(rows: &[(String, AnswerMethod, &ForecastScore)], first: &str) -> DocumentTable {
     let columns = [
         first,
         "jobs",
@@ -269,12 +269,12 @@ impl Printable for Scores {
         (!self.whole).then(|| self.short())
     }
 
-    fn page(&self) -> Result<String, Failure> {
+    fn page(&self) -> Result<String, CommandFailure> {
         Ok(page::page(self))
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         for score in &self.found.methods {
             let whole = [("all".to_string(), &score.all)];
             let states = score.by_state.iter().map(|(state, score)| (state.name().to_string(), score));
@@ -292,7 +292,7 @@ impl Printable for Scores {
     }
 }
 
-fn numbers(row: &mut Row, s: &Score) {
+fn numbers(row: &mut FlatRow, s: &ForecastScore) {
     let of = |value: f64| (s.questions > 0).then_some(value);
     for (name, value) in [
         ("crps_min", s.crps),

@@ -1,12 +1,13 @@
 //! Both ends of a bracket for some jobs, and where policies stand in it.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::output::message;
 use crate::output::number::{NONE, fixed, percent, plural};
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use drystone::metrics::JobRow;
 use drystone_headroom::{
-    Ascended, Ascent, Case, Certificate, DelayMeasure, Limit, Relaxation, Schedule, Search, ascend, search,
+    Ascended, Ascent, Certificate, DelayMeasure, HeadroomCase, HeadroomSearch, Relaxation, TaskSchedule, TimeLimit,
+    ascend, search,
 };
 use serde::Serialize;
 use std::cell::Cell;
@@ -28,7 +29,7 @@ pub(crate) struct Bracket {
     pub(crate) found: FoundMeta,
     /// 1 − floor/found, of what is above the least that is possible.
     gap: Option<f64>,
-    pub(crate) policies: Vec<Against>,
+    pub(crate) policies: Vec<BracketPolicy>,
 }
 
 impl Bracket {
@@ -70,7 +71,7 @@ pub(crate) struct FoundMeta {
 
 /// A policy beside the bracket.
 #[derive(Clone, Serialize)]
-pub(crate) struct Against {
+pub(crate) struct BracketPolicy {
     pub(crate) policy: String,
     pub(crate) value: f64,
     /// True if it suspends jobs.
@@ -84,14 +85,14 @@ pub(crate) struct Against {
 /// Settings of the search for a bracket.
 pub(crate) struct Seek<'a> {
     pub(crate) grids: Vec<(i64, u32)>,
-    pub(crate) limit: Option<Limit>,
+    pub(crate) limit: Option<TimeLimit>,
     pub(crate) seed: u64,
     pub(crate) threads: usize,
     pub(crate) stop: &'a AtomicBool,
 }
 
 /// A schedule that was simulated.
-pub(crate) struct Simulated<'a> {
+pub(crate) struct BracketSchedule<'a> {
     pub(crate) policy: &'a str,
     pub(crate) rows: &'a [JobRow],
     /// True if it is shown beside the bracket, false if it is only a starting point.
@@ -102,15 +103,15 @@ pub(crate) struct Simulated<'a> {
 pub(crate) struct Sought {
     pub(crate) bracket: Bracket,
     pub(crate) certificate: Certificate,
-    pub(crate) schedule: Schedule,
+    pub(crate) schedule: TaskSchedule,
 }
 
 /// Seeks a bracket for the jobs of a case; each of `all` has these jobs.
-pub(crate) fn seek(case: &Case, all: &[Simulated<'_>], how: &Seek<'_>) -> Result<Sought, Failure> {
+pub(crate) fn seek(case: &HeadroomCase, all: &[BracketSchedule<'_>], how: &Seek<'_>) -> Result<Sought, CommandFailure> {
     let (begun_from, begin) = beginning(case, all)?;
     let ascended = floor(case, &begin, Relaxation::Windows, how);
     let certificate = ascended.certify(&case.instance);
-    let suspends = |one: &Simulated<'_>| one.rows.iter().any(|row| row.suspensions > 0);
+    let suspends = |one: &BracketSchedule<'_>| one.rows.iter().any(|row| row.suspensions > 0);
     let suspended = all.iter().any(|one| one.shown && suspends(one)).then(|| {
         let ascended = floor(case, &begin, Relaxation::Seconds, how);
         meta(case, &ascended, &ascended.certify(&case.instance))
@@ -140,7 +141,7 @@ pub(crate) fn seek(case: &Case, all: &[Simulated<'_>], how: &Seek<'_>) -> Result
     let policies = all.iter().filter(|one| one.shown).map(|one| {
         let (value, suspends) = (case.judged(one.rows), suspends(one));
         let lowest = if suspends { suspended.as_ref() } else { Some(&floor) };
-        Against {
+        BracketPolicy {
             policy: one.policy.to_string(),
             value,
             suspends,
@@ -167,23 +168,23 @@ pub(crate) fn least(measure: DelayMeasure) -> f64 {
 }
 
 /// The best of the schedules that run every job once, else one in order of arrival.
-fn beginning(case: &Case, all: &[Simulated<'_>]) -> Result<(String, Schedule), Failure> {
+fn beginning(case: &HeadroomCase, all: &[BracketSchedule<'_>]) -> Result<(String, TaskSchedule), CommandFailure> {
     let starts = all.iter().filter_map(|one| Some((one.policy.to_string(), case.starts(one.rows)?)));
-    let cost = |(_, schedule): &(String, Schedule)| case.instance.cost(schedule);
+    let cost = |(_, schedule): &(String, TaskSchedule)| case.instance.cost(schedule);
     let best = starts.min_by(|a, b| cost(a).total_cmp(&cost(b)));
     let plain = || {
         let schedule = case.plain(all.first()?.rows)?;
         Some(("the order of arrival".to_string(), schedule))
     };
     best.or_else(plain).ok_or_else(|| {
-        Failure::usage("no schedule to begin with: under every policy some job is suspended or is cut by an outage; --policy names more")
+        CommandFailure::usage("no schedule to begin with: under every policy some job is suspended or is cut by an outage; --policy names more")
     })
 }
 
-fn floor(case: &Case, begin: &Schedule, relaxation: Relaxation, how: &Seek<'_>) -> Ascended {
+fn floor(case: &HeadroomCase, begin: &TaskSchedule, relaxation: Relaxation, how: &Seek<'_>) -> Ascended {
     let steps = how.grids.iter().map(|&(_, steps)| u64::from(steps)).sum();
-    let progress = Progress::new("proving a floor", "steps", Some(steps));
-    let told = |step: drystone_headroom::Step| {
+    let progress = WorkProgress::new("proving a floor", "steps", Some(steps));
+    let told = |step: drystone_headroom::AscentStep| {
         progress.add(1);
         if step.steps % 10 == 1 {
             let value = figure(case.measure, case.mean(step.value.max(0.0)));
@@ -199,8 +200,13 @@ fn floor(case: &Case, begin: &Schedule, relaxation: Relaxation, how: &Seek<'_>) 
     ascend(&case.instance, begin, &Ascent { relaxation, grids, threads: how.threads }, &told)
 }
 
-fn searched(case: &Case, begin: &Schedule, limit: Limit, how: &Seek<'_>) -> Result<drystone_headroom::Found, Failure> {
-    let progress = Progress::new("searching", "%", Some(100));
+fn searched(
+    case: &HeadroomCase,
+    begin: &TaskSchedule,
+    limit: TimeLimit,
+    how: &Seek<'_>,
+) -> Result<drystone_headroom::BestFound, CommandFailure> {
+    let progress = WorkProgress::new("searching", "%", Some(100));
     let told_of = Cell::new(0_u64);
     let told = |step: drystone_headroom::Searching| {
         let done = (step.done * 100.0) as u64;
@@ -210,11 +216,11 @@ fn searched(case: &Case, begin: &Schedule, limit: Limit, how: &Seek<'_>) -> Resu
         }
         !how.stop.load(Ordering::Relaxed)
     };
-    let search_for = Search { limit, seed: how.seed, ..Search::default() };
-    search(&case.instance, begin, &search_for, &told).map_err(Failure::because)
+    let search_for = HeadroomSearch { limit, seed: how.seed, ..HeadroomSearch::default() };
+    search(&case.instance, begin, &search_for, &told).map_err(CommandFailure::because)
 }
 
-fn meta(case: &Case, ascended: &Ascended, certificate: &Certificate) -> Floor {
+fn meta(case: &HeadroomCase, ascended: &Ascended, certificate: &Certificate) -> Floor {
     Floor {
         value: least(case.measure) + certificate.per(case.divisor()),
         grid: certificate.delta,
@@ -231,7 +237,7 @@ fn short(hasher: &blake3::Hasher) -> String {
 }
 
 /// Fingerprint of the jobs.
-pub(crate) fn jobs_hash(case: &Case) -> String {
+pub(crate) fn jobs_hash(case: &HeadroomCase) -> String {
     let mut hasher = blake3::Hasher::new();
     case.bytes().for_each(|bytes| {
         hasher.update(&bytes);

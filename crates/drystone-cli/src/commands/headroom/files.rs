@@ -1,18 +1,18 @@
 //! The files that `drystone headroom` writes.
 
-use super::Answer;
+use super::HeadroomAnswer;
 use crate::args::HeadroomArgs;
-use crate::exit::Failure;
-use crate::input::{self, Input};
+use crate::exit::CommandFailure;
+use crate::input::{self, WorkloadInput};
 use crate::meta::{Determined, VERSION};
 use crate::output::charts::{Chart, Charts};
-use crate::output::file::{self, Output};
-use crate::output::format::Target;
-use crate::output::schedules::{self, Schedule, ScheduleFile};
+use crate::output::file::{self, OutputFile};
+use crate::output::format::OutputTarget;
+use crate::output::schedules::{self, ScheduleFile, WrittenSchedule};
 use crate::output::{ReportFile, json};
 use drystone::engine::Segments;
 use drystone::model::Time;
-use drystone_headroom::{Case, Certificate, replay};
+use drystone_headroom::{Certificate, HeadroomCase, replay};
 use drystone_report::{Colour, Gantt};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,15 +21,15 @@ use std::path::Path;
 /// Every file that was asked for, opened before the work begins.
 pub(super) struct HeadroomFiles {
     schedule: Option<ScheduleFile>,
-    chart: Option<Target<Charts>>,
+    chart: Option<OutputTarget<Charts>>,
     window: (Option<Time>, Option<Time>),
-    prices: Option<Output>,
+    prices: Option<OutputFile>,
     report: Option<ReportFile>,
 }
 
 impl HeadroomFiles {
     /// Opens them; no two may be the same, and none that is read.
-    pub(super) fn open(args: &HeadroomArgs) -> Result<HeadroomFiles, Failure> {
+    pub(super) fn open(args: &HeadroomArgs) -> Result<HeadroomFiles, CommandFailure> {
         let [outages, circumstances] = args.real.files();
         let beside = args.jobs.as_deref().and_then(schedules::beside);
         let written: [(&str, Option<&Path>); 6] = [
@@ -44,9 +44,9 @@ impl HeadroomFiles {
         let window = args.window.as_deref().map_or(Ok((None, None)), |text| input::limits("--window", text))?;
         Ok(HeadroomFiles {
             schedule: args.jobs.as_deref().map(ScheduleFile::open).transpose()?,
-            chart: args.gantt.as_deref().map(Target::open).transpose()?,
+            chart: args.gantt.as_deref().map(OutputTarget::open).transpose()?,
             window,
-            prices: args.prices.as_deref().map(Output::create).transpose()?,
+            prices: args.prices.as_deref().map(OutputFile::create).transpose()?,
             report: args.report.as_deref().map(ReportFile::open_plain).transpose()?,
         })
     }
@@ -57,7 +57,12 @@ impl HeadroomFiles {
     }
 
     /// Writes all of them. All are complete then, or none of them is new.
-    pub(super) fn write(self, args: &HeadroomArgs, input: &Input, answer: &Answer) -> Result<(), Failure> {
+    pub(super) fn write(
+        self,
+        args: &HeadroomArgs,
+        input: &WorkloadInput,
+        answer: &HeadroomAnswer,
+    ) -> Result<(), CommandFailure> {
         let mut files = Vec::new();
         let result = &answer.result;
         let determined = Determined {
@@ -68,13 +73,13 @@ impl HeadroomFiles {
             experiment: &result.experiment,
         };
         if let Some(schedule) = self.schedule {
-            files.extend(schedule.write(&Schedule { rows: &answer.rows, input, determined: &determined })?);
+            files.extend(schedule.write(&WrittenSchedule { rows: &answer.rows, input, determined: &determined })?);
         }
         if let Some(out) = self.chart {
             let mut segments = Segments::default();
             replay(&input.workload, &answer.rows, &answer.outages, &mut segments);
             let gantt = Gantt::new(&input.workload, "best found (knows run times)", &segments.list, self.window, None);
-            let mut determined = serde_json::to_value(&determined).map_err(Failure::usage)?;
+            let mut determined = serde_json::to_value(&determined).map_err(CommandFailure::usage)?;
             determined["chart"] = serde_json::json!({ "window": args.window });
             let gantt = gantt.determined_by(determined);
             files.push(out.write(&Chart { gantt: &gantt, colour: Colour::ALL[0], pixels: (1200, 600) })?);
@@ -119,9 +124,9 @@ struct PricesDocument<'a> {
 }
 
 impl<'a> PricesDocument<'a> {
-    fn of(answer: &'a Answer, case: &'a Case, certificate: &'a Certificate) -> PricesDocument<'a> {
+    fn of(answer: &'a HeadroomAnswer, case: &'a HeadroomCase, certificate: &'a Certificate) -> PricesDocument<'a> {
         let both = || answer.rows.iter().zip(case.instance.tasks()).enumerate();
-        let ran = |(_, (row, task)): &(usize, (&drystone::metrics::JobRow, &drystone_headroom::Task))| {
+        let ran = |(_, (row, task)): &(usize, (&drystone::metrics::JobRow, &drystone_headroom::HeadroomTask))| {
             task.fixed && task.run == 0 && row.ran.0 > 0
         };
         let later = both().filter(|one| !ran(one) && one.1.1.release != one.1.0.submit.0);

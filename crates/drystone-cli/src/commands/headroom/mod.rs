@@ -4,24 +4,24 @@ pub(crate) mod bracket;
 mod files;
 pub(crate) mod result;
 
-use self::bracket::{Seek, Simulated, Sought, seek};
+use self::bracket::{BracketSchedule, Seek, Sought, seek};
 use self::files::HeadroomFiles;
-use self::result::{Beside, HeadroomResult};
+use self::result::{BracketNeighbours, HeadroomResult};
 use crate::args::{Grid, HeadroomArgs};
-use crate::exit::{DONE, Failure, Outcome};
-use crate::input::{self, Files, Input};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::input::{self, PolicyFiles, WorkloadInput};
 use crate::interrupt;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION};
 use crate::output::number::{count, plural};
 use crate::output::{self, message, report};
 use crate::parallel;
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use drystone::experiment::{self, Experiment};
-use drystone::metrics::{Collector, Config, JobRow, Report, Scope};
+use drystone::metrics::{Collector, JobRow, MetricsConfig, Report, Scope};
 use drystone::model::{Outages, Span, Workload};
 use drystone::policy::PolicySpec;
-use drystone_headroom::{Case, Limit, replay};
-use drystone_report::meta::Pairs;
+use drystone_headroom::{HeadroomCase, TimeLimit, replay};
+use drystone_report::meta::NamedPairs;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -33,11 +33,11 @@ pub(crate) const BEGINNINGS: [&str; 3] =
 /// From this many jobs on the finest cells are longer, unless others are asked for.
 const MANY: usize = 100_000;
 
-pub(crate) fn headroom(args: &HeadroomArgs) -> Outcome {
+pub(crate) fn headroom(args: &HeadroomArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     let files = HeadroomFiles::open(args)?;
     let cut = (&args.cleaning, &args.cut, &args.real);
-    let input = Input::part(args.log.as_deref(), cut, args.seed, files.need_records())?;
+    let input = WorkloadInput::part(args.log.as_deref(), cut, args.seed, files.need_records())?;
     let stop = interrupt::stop_in_order();
     let Some(answer) = answer(args, &input, stop)? else {
         message::note("interrupted before a policy was simulated");
@@ -50,24 +50,24 @@ pub(crate) fn headroom(args: &HeadroomArgs) -> Outcome {
 }
 
 /// Result, with the schedule found.
-pub(crate) struct Answer {
+pub(crate) struct HeadroomAnswer {
     pub(crate) result: HeadroomResult,
     /// A row per job of the schedule found.
     pub(crate) rows: Vec<JobRow>,
     sought: Sought,
-    case: Case,
+    case: HeadroomCase,
     outages: Outages,
 }
 
-impl Answer {
+impl HeadroomAnswer {
     /// Writes what the options name: schedule, chart, prices, report.
-    pub(crate) fn write(&self, args: &HeadroomArgs, input: &Input) -> Result<(), Failure> {
+    pub(crate) fn write(&self, args: &HeadroomArgs, input: &WorkloadInput) -> Result<(), CommandFailure> {
         HeadroomFiles::open(args)?.write(args, input, self)
     }
 }
 
 /// A policy that was simulated.
-struct Ran {
+struct HeadroomRun {
     spec: PolicySpec,
     report: Report,
     rows: Vec<JobRow>,
@@ -75,9 +75,13 @@ struct Ran {
 }
 
 /// Simulates, proves and searches; `None` if cancelled before a policy was done.
-pub(crate) fn answer(args: &HeadroomArgs, input: &Input, stop: &AtomicBool) -> Result<Option<Answer>, Failure> {
+pub(crate) fn answer(
+    args: &HeadroomArgs,
+    input: &WorkloadInput,
+    stop: &AtomicBool,
+) -> Result<Option<HeadroomAnswer>, CommandFailure> {
     if input.division().is_some() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "a bracket is one of one machine, and the site has several pools; SITE#POOL names one",
         ));
     }
@@ -88,13 +92,13 @@ pub(crate) fn answer(args: &HeadroomArgs, input: &Input, stop: &AtomicBool) -> R
     let (ran, outages) = simulated(args, input, &mut experiment, stop)?;
     let Some(first) = ran.iter().find(|one| one.shown) else { return Ok(None) };
     report::warn_if_none_counts(&first.report);
-    let case = Case::of(workload, &first.rows, (&outages, args.real.feedback), (args.measure, selection));
-    let case = case.map_err(Failure::because)?;
+    let case = HeadroomCase::of(workload, &first.rows, (&outages, args.real.feedback), (args.measure, selection));
+    let case = case.map_err(CommandFailure::because)?;
     refuse_others(&case, &ran)?;
-    let all: Vec<Simulated<'_>> = ran
+    let all: Vec<BracketSchedule<'_>> = ran
         .iter()
         .filter(|one| case.others(&one.rows) == 0)
-        .map(|one| Simulated { policy: one.spec.text(), rows: &one.rows, shown: one.shown })
+        .map(|one| BracketSchedule { policy: one.spec.text(), rows: &one.rows, shown: one.shown })
         .collect();
     let how = Seek {
         grids: args.grid.unwrap_or(if workload.len() < MANY { Grid::FiveMinutes } else { Grid::Quarter }).steps(),
@@ -106,7 +110,8 @@ pub(crate) fn answer(args: &HeadroomArgs, input: &Input, stop: &AtomicBool) -> R
     let sought = seek(&case, &all, &how)?;
     let rows = case.rows(&first.rows, &sought.schedule);
     let found = measured(workload, &rows, &outages, selection);
-    let beside = |one: &Ran| Beside { policy: PolicyMeta::of(&one.spec), report: one.report.clone() };
+    let beside =
+        |one: &HeadroomRun| BracketNeighbours { policy: PolicyMeta::of(&one.spec), report: one.report.clone() };
     let result = HeadroomResult {
         schema: "drystone/headroom/1",
         drystone: VERSION,
@@ -118,17 +123,17 @@ pub(crate) fn answer(args: &HeadroomArgs, input: &Input, stop: &AtomicBool) -> R
         verdict: result::lines(&sought.bracket, args.measure, result::shows_floor(args.measure, args.floor)),
         bracket: sought.bracket.clone(),
         policies: ran.iter().filter(|one| one.shown).map(beside).collect(),
-        found: Beside { policy: found_meta(args, &sought), report: found },
+        found: BracketNeighbours { policy: found_meta(args, &sought), report: found },
     };
-    Ok(Some(Answer { result, rows, sought, case, outages }))
+    Ok(Some(HeadroomAnswer { result, rows, sought, case, outages }))
 }
 
 /// Returns the limit of the search; `None` for no search.
-fn limit(args: &HeadroomArgs) -> Option<Limit> {
+fn limit(args: &HeadroomArgs) -> Option<TimeLimit> {
     match args.trials {
-        Some(trials) => Some(Limit::Trials(trials)),
+        Some(trials) => Some(TimeLimit::Trials(trials)),
         None if args.search_for > Span::ZERO => {
-            Some(Limit::Time(Duration::from_secs(args.search_for.0.unsigned_abs())))
+            Some(TimeLimit::Time(Duration::from_secs(args.search_for.0.unsigned_abs())))
         }
         None => None,
     }
@@ -140,13 +145,13 @@ pub(crate) fn threads(asked: Option<u16>) -> usize {
 }
 
 /// The floor belongs to one set of jobs.
-fn refuse_others(case: &Case, ran: &[Ran]) -> Result<(), Failure> {
+fn refuse_others(case: &HeadroomCase, ran: &[HeadroomRun]) -> Result<(), CommandFailure> {
     let Some((one, others)) =
         ran.iter().filter(|one| one.shown).map(|one| (one, case.others(&one.rows))).find(|o| o.1 > 0)
     else {
         return Ok(());
     };
-    Err(Failure::usage(format_args!(
+    Err(CommandFailure::usage(format_args!(
         "{}: {} of {} have another submit time, size or run time than under {}, and a floor belongs to one set of jobs; leave the \
          policy out, or --overrun run-on, under which no policy ends a job before its time",
         one.spec,
@@ -160,10 +165,10 @@ fn refuse_others(case: &Case, ran: &[Ran]) -> Result<(), Failure> {
 /// left out.
 fn simulated(
     args: &HeadroomArgs,
-    input: &Input,
+    input: &WorkloadInput,
     experiment: &mut ExperimentMeta,
     stop: &AtomicBool,
-) -> Result<(Vec<Ran>, Outages), Failure> {
+) -> Result<(Vec<HeadroomRun>, Outages), CommandFailure> {
     let workload = &input.workload;
     let study = args.cleaning.study;
     let asked: Vec<PolicySpec> = if args.policy.is_empty() {
@@ -182,12 +187,12 @@ fn simulated(
     input.fits(specs.iter().map(|(spec, _)| spec))?;
     let mut outages = Outages::default();
     for (spec, _) in &specs {
-        outages = Files::read((None, None), &args.real, spec, input, experiment)?.outages;
+        outages = PolicyFiles::read((None, None), &args.real, spec, input, experiment)?.outages;
     }
     let selection = args.trim.unwrap_or_else(|| experiment::selection(study));
-    let progress = Progress::new("simulating", "jobs", Some((specs.len() * workload.len()) as u64));
-    let one = |_: usize, (spec, shown): (PolicySpec, bool)| -> Result<Option<Ran>, Failure> {
-        let config = Config { selection, keep_jobs: true, ..Config::default() };
+    let progress = WorkProgress::new("simulating", "jobs", Some((specs.len() * workload.len()) as u64));
+    let one = |_: usize, (spec, shown): (PolicySpec, bool)| -> Result<Option<HeadroomRun>, CommandFailure> {
+        let config = MetricsConfig { selection, keep_jobs: true, ..MetricsConfig::default() };
         let told = |jobs| progress.add(jobs);
         let simulation = Experiment::new(&spec, workload)
             .losing(Some(&outages))
@@ -195,14 +200,15 @@ fn simulated(
             .measuring(config)
             .telling(&told)
             .until(stop);
-        let measured = simulation.run(&mut ()).map_err(|e| Failure::experiment(spec.text(), e))?;
+        let measured = simulation.run(&mut ()).map_err(|e| CommandFailure::experiment(spec.text(), e))?;
         Ok(measured.map(|measured| {
             let mut report = measured.report;
             let rows = report.take_schedule().unwrap_or_default();
-            Ran { spec, report, rows, shown }
+            HeadroomRun { spec, report, rows, shown }
         }))
     };
-    let ran: Result<Vec<Option<Ran>>, Failure> = parallel::map(specs, threads(args.threads), one).into_iter().collect();
+    let ran: Result<Vec<Option<HeadroomRun>>, CommandFailure> =
+        parallel::map(specs, threads(args.threads), one).into_iter().collect();
     Ok((ran?.into_iter().flatten().collect(), outages))
 }
 
@@ -211,9 +217,9 @@ fn measured(
     workload: &Workload,
     rows: &[JobRow],
     outages: &Outages,
-    selection: drystone::metrics::Selection,
+    selection: drystone::metrics::JobSelection,
 ) -> Report {
-    let config = Config { selection, predictability: false, ..Config::default() };
+    let config = MetricsConfig { selection, predictability: false, ..MetricsConfig::default() };
     let mut collector = Collector::new(Scope::of(workload), config);
     replay(workload, rows, outages, &mut collector);
     collector.finish()
@@ -232,7 +238,7 @@ fn found_meta(args: &HeadroomArgs, sought: &Sought) -> PolicyMeta {
     PolicyMeta {
         text: "best found".to_string(),
         kind: "headroom".to_string(),
-        parameters: Pairs(parameters),
+        parameters: NamedPairs(parameters),
         clairvoyant: true,
         preemptive: false,
     }

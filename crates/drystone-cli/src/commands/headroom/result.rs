@@ -1,11 +1,11 @@
 //! The result of `drystone headroom`, as it is written.
 
-use super::bracket::{Against, Bracket, figure, figure_below, share_above, share_below};
+use super::bracket::{Bracket, BracketPolicy, figure, figure_below, share_above, share_below};
 use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
 use crate::output::Printable;
 use crate::output::columns::{self, OVERVIEW};
 use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::flat::Rows;
+use crate::output::flat::FlatRows;
 use crate::output::number::{NONE, count, duration};
 use crate::output::report;
 use drystone::metrics::Report;
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 /// Results beside the bracket, by every measure.
 #[derive(Serialize)]
-pub(crate) struct Beside {
+pub(crate) struct BracketNeighbours {
     pub(crate) policy: PolicyMeta,
     pub(crate) report: Report,
 }
@@ -36,8 +36,8 @@ pub(crate) struct HeadroomResult {
     /// Verdict.
     pub(crate) verdict: Vec<String>,
     pub(crate) bracket: Bracket,
-    pub(crate) policies: Vec<Beside>,
-    pub(crate) found: Beside,
+    pub(crate) policies: Vec<BracketNeighbours>,
+    pub(crate) found: BracketNeighbours,
 }
 
 impl HeadroomResult {
@@ -53,7 +53,7 @@ impl HeadroomResult {
             heads.push("at most");
         }
         let mut table = DocumentTable::new(heads).beside(&beside);
-        let row = |name: String, report: &Report, against: Option<&Against>| {
+        let row = |name: String, report: &Report, against: Option<&BracketPolicy>| {
             let mut row: Vec<TableValue> = vec![name.into()];
             row.extend(OVERVIEW.iter().map(|column| TableValue::from((column.show)(column.metric.of(report)))));
             row.push(against.and_then(|one| one.saved).map_or_else(|| NONE.to_string(), share_below).into());
@@ -222,7 +222,7 @@ pub(crate) fn remark(bracket: &Bracket, measure: DelayMeasure, policy: &str) -> 
 }
 
 /// Describes the possible saving on a policy's measure.
-pub(crate) fn sentence(one: &Against, measure: DelayMeasure, with_floor: bool) -> Option<String> {
+pub(crate) fn sentence(one: &BracketPolicy, measure: DelayMeasure, with_floor: bool) -> Option<String> {
     let (what, policy) = (of_what(measure), &one.policy);
     let most = one.at_most.filter(|_| with_floor).map(share_above);
     match (one.saved.map(share_below), most) {
@@ -253,8 +253,8 @@ impl Printable for HeadroomResult {
         (!self.whole).then(|| self.short())
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         let Bracket { measure, floor, found, .. } = &self.bracket;
         let against = self.bracket.policies.iter().map(Some).chain([None]);
         for (one, against) in self.policies.iter().chain([&self.found]).zip(against) {

@@ -3,34 +3,36 @@
 mod overview;
 
 use crate::args::{ImportArgs, ImportFormat};
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::output::{self, message, stdout};
-use crate::progress::{Counted, Phases, Progress};
-use drystone_site::{Hide, Key, Manifest, Site, SiteError, Watch, import as import_site, report, write};
+use crate::progress::{CountedReader, Phases, WorkProgress};
+use drystone_site::{
+    AnonymousKey, Hide, ImportObserver, Manifest, Site, SiteError, import as import_site, report, write,
+};
 use drystone_slurm::conf::SlurmConf;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-impl From<SiteError> for Failure {
-    fn from(error: SiteError) -> Failure {
+impl From<SiteError> for CommandFailure {
+    fn from(error: SiteError) -> CommandFailure {
         match error {
-            SiteError::Write { file, source } => Failure::write(&file, &source),
-            SiteError::Log(error) => Failure::from(error),
-            other => Failure::because(other),
+            SiteError::Write { file, source } => CommandFailure::write(&file, &source),
+            SiteError::Log(error) => CommandFailure::from(error),
+            other => CommandFailure::because(other),
         }
     }
 }
 
-pub(crate) fn import(args: &ImportArgs) -> Outcome {
+pub(crate) fn import(args: &ImportArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     if args.ask {
         stdout::write(format!("{}\n", drystone_site::ASK).as_bytes())?;
         return Ok(DONE);
     }
-    let out = args.out.as_deref().ok_or_else(|| Failure::usage("--out DIR says where the site goes"))?;
+    let out = args.out.as_deref().ok_or_else(|| CommandFailure::usage("--out DIR says where the site goes"))?;
     let stop = interrupt::stop_in_order();
     let Some(manifest) = imported(args, out, stop)? else { return Ok(interrupt::code()) };
     if interrupt::stop_at_once() {
@@ -45,10 +47,10 @@ pub(crate) fn import(args: &ImportArgs) -> Outcome {
 }
 
 /// Imports, and writes the site; `None` on cancellation.
-pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Result<Option<Manifest>, Failure> {
+pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Result<Option<Manifest>, CommandFailure> {
     let open = |path: &Path| counted(path);
     let phases = Phases::new();
-    let watch = Watch { stop: Some(stop), phase: &|phase| phases.enter(phase) };
+    let watch = ImportObserver { stop: Some(stop), phase: &|phase| phases.enter(phase) };
     let mut site = match import_site(&args.files, &args.options(), &open, watch) {
         Err(SiteError::Stopped) => return Ok(None),
         other => other?,
@@ -67,20 +69,21 @@ pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Resu
     if let Some(key) = &args.anonymise {
         anonymise(&mut site, key, args)?;
     }
-    let progress = Progress::new("writing", "jobs", Some(site.len() as u64));
+    let progress = WorkProgress::new("writing", "jobs", Some(site.len() as u64));
     write(&site, out, &|jobs| progress.add(jobs))?;
     Ok(Some(site.manifest))
 }
 
 /// Puts keyed numbers in the place of names, and says what could still identify people.
-fn anonymise(site: &mut Site, key: &str, args: &ImportArgs) -> Result<(), Failure> {
+fn anonymise(site: &mut Site, key: &str, args: &ImportArgs) -> Result<(), CommandFailure> {
     let key = match key {
-        "" => Key::random().map_err(|error| Failure::usage(format_args!("--anonymise: no random key: {error}")))?,
-        text => Key::given(text),
+        "" => AnonymousKey::random()
+            .map_err(|error| CommandFailure::usage(format_args!("--anonymise: no random key: {error}")))?,
+        text => AnonymousKey::given(text),
     };
     let hide = Hide { partitions: args.anonymise_partitions, times: args.shift_time };
     let Some(told) = site.anonymise(&key, hide) else {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--anonymise: a log in Standard Workload Format has numbers for names already, and its comments are its authors'",
         ));
     };
@@ -92,6 +95,6 @@ fn anonymise(site: &mut Site, key: &str, args: &ImportArgs) -> Result<(), Failur
 fn counted(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::open(path)?;
     let total = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
-    let progress = Progress::new(&format!("reading {}", path.display()), "bytes", total);
-    Ok(Box::new(Counted { input: Box::new(file), progress }))
+    let progress = WorkProgress::new(&format!("reading {}", path.display()), "bytes", total);
+    Ok(Box::new(CountedReader { input: Box::new(file), progress }))
 }

@@ -4,7 +4,7 @@
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{count, duration, percent};
 use crate::output::reports::COLUMNS;
-use drystone_site::{Effect, Manifest, PoolSummary, RuleCount, Unit, clock, clock::Zone};
+use drystone_site::{Manifest, PoolSummary, PoolUnit, RuleCount, RuleEffect, clock, clock::Zone};
 use std::path::Path;
 
 /// Most lines of the short form.
@@ -120,8 +120,8 @@ fn pools_table(manifest: &Manifest, most: usize, document: &mut Document) {
 
 /// Rules with an effect on jobs, losses first, then by what they touch.
 fn rules_table(manifest: &Manifest, most: usize, document: &mut Document) {
-    let loss = |rule: &&RuleCount| !matches!(rule.effect, Effect::Bad | Effect::Dropped);
-    let mut rules: Vec<&RuleCount> = manifest.rules.iter().filter(|rule| rule.effect != Effect::Ignored).collect();
+    let loss = |rule: &&RuleCount| !matches!(rule.effect, RuleEffect::Bad | RuleEffect::Dropped);
+    let mut rules: Vec<&RuleCount> = manifest.rules.iter().filter(|rule| rule.effect != RuleEffect::Ignored).collect();
     rules.sort_by_key(|rule| (loss(rule), std::cmp::Reverse((rule.core_seconds, rule.rows.max(rule.jobs)))));
     if rules.is_empty() {
         return;
@@ -157,11 +157,11 @@ fn hours(core_seconds: u64) -> TableValue {
     count((core_seconds as f64 / 3600.0).round() as u64).into()
 }
 
-fn unit(unit: Unit) -> &'static str {
+fn unit(unit: PoolUnit) -> &'static str {
     match unit {
-        Unit::Cpu => "processors",
-        Unit::Node => "nodes",
-        Unit::Gpu => "GPUs",
+        PoolUnit::Cpu => "processors",
+        PoolUnit::Node => "nodes",
+        PoolUnit::Gpu => "GPUs",
     }
 }
 

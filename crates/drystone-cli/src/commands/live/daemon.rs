@@ -3,15 +3,15 @@
 
 use super::OFF;
 use crate::args::{DaemonArgs, LogForm};
-use crate::exit::{Failure, Outcome, VIOLATION};
+use crate::exit::{CommandFailure, CommandOutcome, VIOLATION};
 use crate::interrupt;
 use crate::output::message;
 use crate::output::number::plural;
-use drystone_live::board::Board;
-use drystone_live::cluster::slurm::{Site, SlurmCli};
-use drystone_live::cluster::{NodeSet, Remark};
-use drystone_live::daemon::{Config, Daemon, Desk, End, Faults, MachineClock, wall};
-use drystone_live::tracker::Mode;
+use drystone_live::board::PublishedBoard;
+use drystone_live::cluster::slurm::{SlurmCli, SlurmSite};
+use drystone_live::cluster::{DrivenSet, SiteRemark};
+use drystone_live::daemon::{Daemon, DaemonConfig, DaemonEnd, LiveDesk, MachineClock, PointFaults, wall};
+use drystone_live::tracker::DaemonMode;
 use drystone_live::web::{self, Listen};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -33,22 +33,28 @@ pub(super) fn log(form: LogForm) {
 }
 
 /// Says what is worth knowing of a site; an error where something forbids to go on.
-pub(super) fn judge(remarks: &[Remark], force: bool) -> Result<(), Failure> {
-    let untested = |remark: &&Remark| remark.change.starts_with("--force");
-    let (forbidden, allowed): (Vec<&Remark>, Vec<&Remark>) =
+pub(super) fn judge(remarks: &[SiteRemark], force: bool) -> Result<(), CommandFailure> {
+    let untested = |remark: &&SiteRemark| remark.change.starts_with("--force");
+    let (forbidden, allowed): (Vec<&SiteRemark>, Vec<&SiteRemark>) =
         remarks.iter().partition(|remark| remark.forbids && !(force && untested(remark)));
     allowed.iter().for_each(|remark| message::warning(&remark.to_string()));
     if forbidden.is_empty() {
         return Ok(());
     }
     let lines: Vec<String> = forbidden.iter().map(|remark| format!("  - {remark}")).collect();
-    Err(Failure::usage(format_args!("this site does not allow it yet:\n{}", lines.join("\n"))))
+    Err(CommandFailure::usage(format_args!("this site does not allow it yet:\n{}", lines.join("\n"))))
 }
 
 /// Returns the configuration of a daemon.
-pub(super) fn config(args: &DaemonArgs, site: &Site, sets: Vec<NodeSet>, mode: Mode, adopt_old: bool) -> Config {
+pub(super) fn config(
+    args: &DaemonArgs,
+    site: &SlurmSite,
+    sets: Vec<DrivenSet>,
+    mode: DaemonMode,
+    adopt_old: bool,
+) -> DaemonConfig {
     let host = nix::unistd::gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Config {
+    DaemonConfig {
         home: super::home(&args.home),
         mode,
         policy: args.policy.clone(),
@@ -62,12 +68,12 @@ pub(super) fn config(args: &DaemonArgs, site: &Site, sets: Vec<NodeSet>, mode: M
 }
 
 /// Opens the page.
-fn serve(args: &DaemonArgs, board: &Board) -> Result<(), Failure> {
+fn serve(args: &DaemonArgs, board: &PublishedBoard) -> Result<(), CommandFailure> {
     let listen = match args.listen.clone() {
         Listen::Tcp { address, .. } => Listen::Tcp { address, public: args.public },
         other => other,
     };
-    if let Some(address) = web::serve(&listen, board).map_err(Failure::usage)? {
+    if let Some(address) = web::serve(&listen, board).map_err(CommandFailure::usage)? {
         message::note(&format!(
             "the page is at {address}, metrics at {}metrics",
             address.trim_end_matches('/').to_owned() + "/"
@@ -79,18 +85,18 @@ fn serve(args: &DaemonArgs, board: &Board) -> Result<(), Failure> {
 /// Begins a daemon, says what it found, and lets it work until it ends.
 pub(super) fn work(
     args: &DaemonArgs,
-    config: Config,
+    config: DaemonConfig,
     cluster: SlurmCli,
     conf: &std::path::Path,
-) -> (Option<SlurmDaemon>, Outcome) {
+) -> (Option<SlurmDaemon>, CommandOutcome) {
     let stop = interrupt::stop_in_order();
-    let board = Arc::new(Board::default());
+    let board = Arc::new(PublishedBoard::default());
     // What cannot be had is said before anything is taken over.
     if let Err(failure) = serve(args, &board) {
         return (None, Err(failure));
     }
     let home = config.home.clone();
-    let mut daemon = match Daemon::begin(config, cluster, MachineClock::new(), Faults::from_environment(), board) {
+    let mut daemon = match Daemon::begin(config, cluster, MachineClock::new(), PointFaults::from_environment(), board) {
         Ok(daemon) => daemon,
         Err(error) => return (None, Err(error.into())),
     };
@@ -105,7 +111,7 @@ pub(super) fn work(
     (Some(daemon), outcome)
 }
 
-fn run(daemon: &mut SlurmDaemon, stop: &AtomicBool) -> Outcome {
+fn run(daemon: &mut SlurmDaemon, stop: &AtomicBool) -> CommandOutcome {
     let first = daemon.turn()?;
     say(daemon);
     let end = match first {
@@ -113,25 +119,25 @@ fn run(daemon: &mut SlurmDaemon, stop: &AtomicBool) -> Outcome {
         None => daemon.run(stop)?,
     };
     match end {
-        End::Asked => Ok(interrupt::code()),
-        End::Fenced => {
+        DaemonEnd::Asked => Ok(interrupt::code()),
+        DaemonEnd::Fenced => {
             message::insist("everything was given back, or another daemon drives: nothing more is ordered");
             Ok(OFF)
         }
-        End::GaveBack(why) => {
+        DaemonEnd::GaveBack(why) => {
             message::error(&format!("{why}; everything was given back"));
             Ok(OFF)
         }
-        End::Violation(why) => {
+        DaemonEnd::Violation(why) => {
             let text =
                 format!("the policy broke its contract: {why}; everything was given back; this is a bug of the policy");
-            Err(Failure::Message { code: VIOLATION, text })
+            Err(CommandFailure::Message { code: VIOLATION, text })
         }
     }
 }
 
 /// Says which partitions are scheduled together, where there are several sets of nodes.
-pub(super) fn tell_sets(sets: &[NodeSet]) {
+pub(super) fn tell_sets(sets: &[DrivenSet]) {
     if sets.len() < 2 {
         return;
     }
@@ -168,7 +174,7 @@ fn say(daemon: &SlurmDaemon) {
 }
 
 /// Says what it has found of one set of nodes.
-fn say_of(desk: &Desk, name: &str) {
+fn say_of(desk: &LiveDesk, name: &str) {
     let (session, tracker) = (desk.core().session(), desk.core().tracker());
     message::note(&format!(
         "{name}{} processors on {} nodes; {} jobs run, {} wait, {} are held back, {} are suspended",

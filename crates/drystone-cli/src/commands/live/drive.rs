@@ -3,14 +3,14 @@
 use super::daemon::{config, guarded, judge, log, tell_sets, work};
 use super::{OFF, home, slurm};
 use crate::args::{Adopt, DriveArgs, OnStop};
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::message;
 use drystone_live::cluster::Cluster;
 use drystone_live::core::Core;
-use drystone_live::daemon::{Config, wall};
-use drystone_live::hand_back::{Options, hand_back};
+use drystone_live::daemon::{DaemonConfig, wall};
+use drystone_live::hand_back::{HandBackOptions, hand_back};
 use drystone_live::state::{Beat, Home};
-use drystone_live::tracker::Mode;
+use drystone_live::tracker::DaemonMode;
 use std::time::Duration;
 
 /// A clock that differs so much makes a heartbeat a lie, in seconds; and what is said before.
@@ -22,28 +22,28 @@ const RE_ARMED: &str = "DRYSTONE_RE_ARMED";
 /// Time after the hand-back before it does.
 const CALM: Duration = Duration::from_secs(30);
 
-pub(super) fn drive(args: &DriveArgs) -> Outcome {
+pub(super) fn drive(args: &DriveArgs) -> CommandOutcome {
     let common = &args.daemon;
     log(common.log);
     let home = home(&common.home);
     let ranks = Core::reads_priorities(&common.policy);
-    let mut cluster = slurm(&common.cluster, ranks).map_err(Failure::usage)?;
-    let site = cluster.site().map_err(Failure::usage)?;
+    let mut cluster = slurm(&common.cluster, ranks).map_err(CommandFailure::usage)?;
+    let site = cluster.site().map_err(CommandFailure::usage)?;
     let partitions = cluster.partitions().to_vec();
-    Core::suits(&common.policy, cluster.can()).map_err(Failure::usage)?;
+    Core::suits(&common.policy, cluster.can()).map_err(CommandFailure::usage)?;
     let hook = std::fs::read_to_string(site.hook()).ok();
     let suspends = common.policy.scheduler().policy.needs().suspend;
     let mut remarks = site.for_drive(&partitions, hook.as_deref(), &home.heartbeat(), suspends, ranks);
     remarks.extend(site.about_wake_file(&home.wake()));
     judge(&remarks, args.force)?;
-    check_clock(cluster.clock_ahead().map_err(Failure::usage)?)?;
+    check_clock(cluster.clock_ahead().map_err(CommandFailure::usage)?)?;
     tell_sets(&cluster.sets());
     if args.check {
         message::note("this site allows it");
         return Ok(DONE);
     }
-    let config = config(common, &site, cluster.sets(), Mode::Drive, args.adopt == Adopt::All);
-    let config = Config { comments: args.comments, ..config };
+    let config = config(common, &site, cluster.sets(), DaemonMode::Drive, args.adopt == Adopt::All);
+    let config = DaemonConfig { comments: args.comments, ..config };
     let conf = site.conf();
     let mut daemon = None;
     let outcome = guarded(|| {
@@ -54,7 +54,9 @@ pub(super) fn drive(args: &DriveArgs) -> Outcome {
     let Some(outcome) = outcome else {
         // A bug of this program: the cluster must not pay for it.
         give_back(args, &home);
-        return Err(Failure::usage("the daemon failed and gave everything back; this is a bug, please report it"));
+        return Err(CommandFailure::usage(
+            "the daemon failed and gave everything back; this is a bug, please report it",
+        ));
     };
     let told_to_stop = matches!(outcome, Ok(code) if code >= 128);
     let failed = outcome.is_err() && daemon.is_some();
@@ -71,7 +73,7 @@ pub(super) fn drive(args: &DriveArgs) -> Outcome {
 /// Drives again, as a new process with the same arguments, where a timer gave the cluster back
 /// because nothing beat: slurmctld was silent, and answers again. Returns where that is not so, or
 /// when it has happened too often.
-fn re_arm(home: &Home) -> Result<(), Failure> {
+fn re_arm(home: &Home) -> Result<(), CommandFailure> {
     use std::os::unix::process::CommandExt;
     let times: u32 = std::env::var(RE_ARMED).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     if !home.timers_mark().exists() || Beat::read(&home.heartbeat()) != Beat::Off {
@@ -94,15 +96,15 @@ fn re_arm(home: &Home) -> Result<(), Failure> {
         left -= nap;
     }
     let _ = std::fs::remove_file(home.timers_mark());
-    let program = std::env::current_exe().map_err(Failure::usage)?;
+    let program = std::env::current_exe().map_err(CommandFailure::usage)?;
     let mut command = std::process::Command::new(program);
     command.args(std::env::args_os().skip(1)).env(RE_ARMED, (times + 1).to_string());
-    Err(Failure::usage(format_args!("cannot drive again: {}", command.exec())))
+    Err(CommandFailure::usage(format_args!("cannot drive again: {}", command.exec())))
 }
 
 /// Gives back without the daemon.
 fn give_back(args: &DriveArgs, home: &Home) {
-    let options = Options { patience: Duration::from_secs(10), ..Options::default() };
+    let options = HandBackOptions { patience: Duration::from_secs(10), ..HandBackOptions::default() };
     let given = slurm(&args.daemon.cluster, false)
         .and_then(|mut cluster| {
             let site = cluster.site().map_err(|e| e.to_string())?;
@@ -120,10 +122,10 @@ fn give_back(args: &DriveArgs, home: &Home) {
     }
 }
 
-fn check_clock(ahead: i64) -> Result<(), Failure> {
+fn check_clock(ahead: i64) -> Result<(), CommandFailure> {
     let here = wall();
     if ahead.abs() >= FAR {
-        return Err(Failure::usage(format_args!(
+        return Err(CommandFailure::usage(format_args!(
             "slurmctld's clock is {ahead} s ahead of this one ({here}): its hook would take the heartbeat for stale; set the clocks"
         )));
     }

@@ -2,23 +2,23 @@
 
 use super::{OFF, home, slurm};
 use crate::args::HandBackArgs;
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::Document;
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::{self, Printable};
 use drystone_live::cluster::slurm::hook::{SILENCE, heartbeat_of};
 use drystone_live::daemon::wall;
-use drystone_live::hand_back::{Given, Options, hand_back as give_back};
+use drystone_live::hand_back::{HandBackOptions, HandBackSummary, hand_back as give_back};
 use drystone_live::state::{Beat, Home};
 use serde::Serialize;
 use std::path::Path;
 
-pub(super) fn hand_back(args: &HandBackArgs) -> Outcome {
+pub(super) fn hand_back(args: &HandBackArgs) -> CommandOutcome {
     let mut home = home(&args.home);
-    let mut cluster = slurm(&args.cluster, false).map_err(Failure::usage)?;
-    let options = Options { if_silent: args.if_silent, requeue: args.requeue, patience: args.patience };
+    let mut cluster = slurm(&args.cluster, false).map_err(CommandFailure::usage)?;
+    let options = HandBackOptions { if_silent: args.if_silent, requeue: args.requeue, patience: args.patience };
     // Whichever partitions were driven: all are looked at, for nodes and jobs.
-    let site = cluster.site().map_err(Failure::usage)?;
+    let site = cluster.site().map_err(CommandFailure::usage)?;
     cluster.look_at_all(&site);
     // The heartbeat that the hook reads is the one that counts.
     let hooked = std::fs::read_to_string(site.hook()).ok().and_then(|hook| heartbeat_of(&hook));
@@ -34,27 +34,27 @@ pub(super) fn hand_back(args: &HandBackArgs) -> Outcome {
     }
     let done = given.released + given.resumed + given.crowded + given.requeued + given.left.len() > 0;
     if done || !args.quiet {
-        output::print(&Told { schema: "drystone/live-hand-back/1", given: &given }, args.format)?;
+        output::print(&HandBackReport { schema: "drystone/live-hand-back/1", given: &given }, args.format)?;
     }
     Ok(if given.left.is_empty() { DONE } else { OFF })
 }
 
 /// Refuses to report success while a daemon still beats where the hook looks.
-fn nothing_beats(heartbeat: &Path) -> Result<(), Failure> {
+fn nothing_beats(heartbeat: &Path) -> Result<(), CommandFailure> {
     let Beat::At { second, instance } = Beat::read(heartbeat) else { return Ok(()) };
     let age = wall() - second;
     if age.unsigned_abs() > SILENCE {
         return Ok(());
     }
     let run = heartbeat.parent().unwrap_or(heartbeat).display();
-    Err(Failure::usage(format_args!(
+    Err(CommandFailure::usage(format_args!(
         "{instance} still drives: it beat {age} s ago in {}, which the hook reads, and new jobs come in held; repeat with --run {run}",
         heartbeat.display()
     )))
 }
 
 /// Describes a hand-back in one sentence.
-pub(super) fn told(given: &Given) -> String {
+pub(super) fn told(given: &HandBackSummary) -> String {
     if let Some(why) = &given.skipped {
         return format!("nothing was done: {why}");
     }
@@ -74,13 +74,13 @@ pub(super) fn told(given: &Given) -> String {
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct HandBackReport<'a> {
     schema: &'static str,
     #[serde(flatten)]
-    given: &'a Given,
+    given: &'a HandBackSummary,
 }
 
-impl Printable for Told<'_> {
+impl Printable for HandBackReport<'_> {
     fn document(&self) -> Document {
         let mut document = Document::default();
         document.text(told(self.given));
@@ -92,8 +92,8 @@ impl Printable for Told<'_> {
         None
     }
 
-    fn rows(&self) -> Rows {
-        let mut row = Row::default();
+    fn rows(&self) -> FlatRows {
+        let mut row = FlatRow::default();
         for (name, value) in [
             ("released", self.given.released),
             ("resumed", self.given.resumed),
@@ -105,7 +105,7 @@ impl Printable for Told<'_> {
         ] {
             row.text(name, value);
         }
-        let mut rows = Rows::default();
+        let mut rows = FlatRows::default();
         rows.push(row);
         rows
     }

@@ -1,25 +1,26 @@
 //! `drystone live install`.
 
 use super::home;
-use crate::args::{InstallArgs, Piece};
-use crate::exit::{DONE, Failure, Outcome};
+use crate::args::{InstallArgs, InstallPiece};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::{file, message, stdout};
 use drystone_live::cluster::slurm::hook::{merged, sites_own};
 use drystone_live::install::{DASHBOARD, Installation, MOTD};
-use drystone_live::tracker::Mode;
+use drystone_live::tracker::DaemonMode;
 use nix::unistd::{Uid, User};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-pub(super) fn install(args: &InstallArgs) -> Outcome {
+pub(super) fn install(args: &InstallArgs) -> CommandOutcome {
     let user = match &args.user {
         Some(name) => User::from_name(name)
             .ok()
             .flatten()
-            .ok_or_else(|| Failure::usage(format_args!("there is no user {name} here")))?,
-        None => {
-            User::from_uid(Uid::effective()).ok().flatten().ok_or_else(|| Failure::usage("this user has no name"))?
-        }
+            .ok_or_else(|| CommandFailure::usage(format_args!("there is no user {name} here")))?,
+        None => User::from_uid(Uid::effective())
+            .ok()
+            .flatten()
+            .ok_or_else(|| CommandFailure::usage("this user has no name"))?,
     };
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("drystone"));
     // What the hook and systemd read must not depend on where this was run.
@@ -34,26 +35,26 @@ pub(super) fn install(args: &InstallArgs) -> Outcome {
         user: (&user.name, user.uid.as_raw()),
         program: &program,
         policy: &policy,
-        mode: if args.shadow { Mode::Shadow } else { Mode::Drive },
+        mode: if args.shadow { DaemonMode::Shadow } else { DaemonMode::Drive },
         partitions: &args.partition,
         conf: conf.as_deref(),
         commands: commands.as_deref(),
     };
     let text = match args.piece {
-        Piece::Tmpfiles => all.tmpfiles().ok_or_else(|| {
-            Failure::usage(format_args!(
+        InstallPiece::Tmpfiles => all.tmpfiles().ok_or_else(|| {
+            CommandFailure::usage(format_args!(
                 "{}: this run folder outlives a boot, and needs no piece of tmpfiles.d; --run names another",
                 home.run().display()
             ))
         })?,
-        Piece::Hook => beside_the_sites(args, all.hook())?,
-        Piece::Wake => all.wake(),
-        Piece::Unit => all.unit(),
-        Piece::HandBack => all.hand_back().0,
-        Piece::Timer => all.hand_back().1,
-        Piece::Cron => all.cron(),
-        Piece::Dashboard => DASHBOARD.to_string(),
-        Piece::Motd => MOTD.to_string(),
+        InstallPiece::Hook => beside_the_sites(args, all.hook())?,
+        InstallPiece::Wake => all.wake(),
+        InstallPiece::Unit => all.unit(),
+        InstallPiece::HandBack => all.hand_back().0,
+        InstallPiece::Timer => all.hand_back().1,
+        InstallPiece::Cron => all.cron(),
+        InstallPiece::Dashboard => DASHBOARD.to_string(),
+        InstallPiece::Motd => MOTD.to_string(),
     };
     if args.out == Path::new("-") {
         stdout::write(text.as_bytes())?;
@@ -61,10 +62,10 @@ pub(super) fn install(args: &InstallArgs) -> Outcome {
     }
     let written = file::write(&args.out, text.as_bytes())?;
     written.publish()?;
-    if args.piece == Piece::Wake {
+    if args.piece == InstallPiece::Wake {
         let executable = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(&args.out, executable)
-            .map_err(|e| Failure::write(&args.out.display().to_string(), &e))?;
+            .map_err(|e| CommandFailure::write(&args.out.display().to_string(), &e))?;
     }
     next(args.piece, &args.out);
     Ok(DONE)
@@ -79,12 +80,12 @@ fn folder_of(command: &str) -> Option<PathBuf> {
 }
 
 /// The hook as it goes to its place: a site's own `job_submit.lua` there is never lost.
-fn beside_the_sites(args: &InstallArgs, hook: String) -> Result<String, Failure> {
+fn beside_the_sites(args: &InstallArgs, hook: String) -> Result<String, CommandFailure> {
     let there = match std::fs::read_to_string(&args.out) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(hook),
         Err(error) if args.out != Path::new("-") => {
-            return Err(Failure::usage(format_args!("{}: cannot be read: {error}", args.out.display())));
+            return Err(CommandFailure::usage(format_args!("{}: cannot be read: {error}", args.out.display())));
         }
         Err(_) => return Ok(hook),
     };
@@ -96,7 +97,7 @@ fn beside_the_sites(args: &InstallArgs, hook: String) -> Result<String, Failure>
             message::note(&format!("a copy of the site's own script is {}", copy.display()));
             Ok(merged(&hook, &own))
         }
-        Some(_) => Err(Failure::usage(format_args!(
+        Some(_) => Err(CommandFailure::usage(format_args!(
             "{}: there is a script already that Drystone did not write; --merge keeps it and calls it first, or name another file",
             args.out.display()
         ))),
@@ -104,20 +105,20 @@ fn beside_the_sites(args: &InstallArgs, hook: String) -> Result<String, Failure>
 }
 
 /// Says what comes next.
-fn next(piece: Piece, out: &Path) {
+fn next(piece: InstallPiece, out: &Path) {
     let out = out.display();
     message::note(&match piece {
-        Piece::Hook => format!(
+        InstallPiece::Hook => format!(
             "{out} is in place; now JobSubmitPlugins=lua in slurm.conf, and restart slurmctld. Until a daemon drives, jobs pass"
         ),
-        Piece::Wake => format!("now JobCompType=jobcomp/script and JobCompLoc={out} in slurm.conf"),
-        Piece::Unit | Piece::HandBack => {
+        InstallPiece::Wake => format!("now JobCompType=jobcomp/script and JobCompLoc={out} in slurm.conf"),
+        InstallPiece::Unit | InstallPiece::HandBack => {
             "now systemctl daemon-reload; install the hand-back and its timer as well".to_string()
         }
-        Piece::Timer => {
+        InstallPiece::Timer => {
             "now systemctl daemon-reload and systemctl enable --now drystone-live-hand-back.timer".to_string()
         }
-        Piece::Tmpfiles => format!("now systemd-tmpfiles --create {out}"),
-        Piece::Cron | Piece::Dashboard | Piece::Motd => format!("{out} is written"),
+        InstallPiece::Tmpfiles => format!("now systemd-tmpfiles --create {out}"),
+        InstallPiece::Cron | InstallPiece::Dashboard | InstallPiece::Motd => format!("{out} is written"),
     });
 }

@@ -2,21 +2,21 @@
 
 use super::home;
 use crate::args::{JournalCommand, JournalExportArgs, JournalListArgs};
-use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
 use crate::output::document::{Document, DocumentTable};
-use crate::output::flat::{Row, Rows};
-use crate::output::format::Target;
-use crate::output::logs::{Log, Logs};
+use crate::output::flat::{FlatRow, FlatRows};
+use crate::output::format::OutputTarget;
+use crate::output::logs::{Logs, WrittenLog};
 use crate::output::number::plural;
 use crate::output::{self, Printable, message};
-use drystone::log::swf::Record as SwfRecord;
+use drystone::log::swf::SwfRecord;
 use drystone::policy::Action;
-use drystone_live::core::{Decided, Input};
-use drystone_live::journal::{self, JournalError, Record, Replayed};
+use drystone_live::core::{CoreInput, Decided};
+use drystone_live::journal::{self, JournalError, JournalRecord, JournalReplay};
 use serde::Serialize;
 use std::path::Path;
 
-pub(super) fn journal(command: JournalCommand) -> Outcome {
+pub(super) fn journal(command: JournalCommand) -> CommandOutcome {
     match command {
         JournalCommand::List(args) => list(&args),
         JournalCommand::Show(args) => show(&args),
@@ -27,13 +27,13 @@ pub(super) fn journal(command: JournalCommand) -> Outcome {
 
 /// Rows of texts, with names.
 #[derive(Serialize)]
-struct Lines {
+struct JournalRows {
     schema: &'static str,
     columns: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
-impl Printable for Lines {
+impl Printable for JournalRows {
     fn document(&self) -> Document {
         let mut document = Document::default();
         let all: Vec<usize> = (0..self.columns.len()).collect();
@@ -48,10 +48,10 @@ impl Printable for Lines {
         None
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::of(self.columns.iter().map(ToString::to_string));
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::of(self.columns.iter().map(ToString::to_string));
         for values in &self.rows {
-            let mut row = Row::default();
+            let mut row = FlatRow::default();
             self.columns.iter().zip(values).for_each(|(name, value)| row.text(*name, value));
             rows.push(row);
         }
@@ -65,7 +65,7 @@ fn of_sets(
     schema: &'static str,
     columns: &[&'static str],
     read: impl Fn(&Path) -> Result<Vec<Vec<String>>, JournalError>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let journals = home(&args.home).journals();
     let several = journals.len() > 1;
     let mut rows = Vec::new();
@@ -75,18 +75,18 @@ fn of_sets(
         rows.extend(read(&folder)?.into_iter().map(first));
     }
     let columns = if several { [&["partitions"], columns].concat() } else { columns.to_vec() };
-    output::print(&Lines { schema, columns, rows }, args.format)?;
+    output::print(&JournalRows { schema, columns, rows }, args.format)?;
     Ok(())
 }
 
-fn list(args: &JournalListArgs) -> Outcome {
+fn list(args: &JournalListArgs) -> CommandOutcome {
     let columns = ["segment", "began", "mode", "policy", "version", "looks", "bytes"];
     of_sets(args, "drystone/live-journal/1", &columns, |folder| {
         let mut rows = Vec::new();
         for (segment, records) in journal::whole(folder)? {
-            let inputs = records.iter().filter(|record| matches!(record, Record::In(_))).count();
+            let inputs = records.iter().filter(|record| matches!(record, JournalRecord::In(_))).count();
             let told = match records.first() {
-                Some(Record::Begin(begin)) => [
+                Some(JournalRecord::Begin(begin)) => [
                     begin.time.to_string(),
                     format!("{:?}", begin.settings.mode).to_lowercase(),
                     begin.policy.clone(),
@@ -104,7 +104,7 @@ fn list(args: &JournalListArgs) -> Outcome {
     Ok(DONE)
 }
 
-fn show(args: &JournalListArgs) -> Outcome {
+fn show(args: &JournalListArgs) -> CommandOutcome {
     of_sets(args, "drystone/live-journal-lines/1", &["time", "what", "text"], lines)?;
     Ok(DONE)
 }
@@ -116,7 +116,7 @@ fn lines(folder: &Path) -> Result<Vec<Vec<String>>, JournalError> {
         let mut now = 0;
         for record in records {
             match record {
-                Record::Begin(begin) => {
+                JournalRecord::Begin(begin) => {
                     now = begin.time + begin.offset;
                     rows.push(row(
                         now,
@@ -124,17 +124,17 @@ fn lines(folder: &Path) -> Result<Vec<Vec<String>>, JournalError> {
                         format!("{} by {}", format!("{:?}", begin.settings.mode).to_lowercase(), begin.policy),
                     ));
                 }
-                Record::In(Input::Facts { stamp, .. } | Input::Tick(stamp) | Input::Restarted(stamp)) => {
-                    now = stamp.now
-                }
-                Record::In(_) => {}
-                Record::Out(output) => {
+                JournalRecord::In(
+                    CoreInput::Facts { stamp, .. } | CoreInput::Tick(stamp) | CoreInput::Restarted(stamp),
+                ) => now = stamp.now,
+                JournalRecord::In(_) => {}
+                JournalRecord::Out(output) => {
                     rows.extend(output.decided.iter().map(|decided| row(now, "decide", told(decided))));
                     let orders = output.orders.iter().map(|order| format!("{} {}", order.verb(), order.key().name()));
                     rows.extend(orders.map(|text| row(now, "order", text)));
                     rows.extend(output.doubt.iter().map(|text| row(now, "doubt", text.clone())));
                 }
-                Record::Note { at, text } => rows.push(row(at, "note", text)),
+                JournalRecord::Note { at, text } => rows.push(row(at, "note", text)),
             }
         }
     }
@@ -159,11 +159,11 @@ fn told(decided: &Decided) -> String {
     }
 }
 
-fn replay(args: &JournalListArgs) -> Outcome {
+fn replay(args: &JournalListArgs) -> CommandOutcome {
     let differs = std::cell::Cell::new(false);
     let columns = ["segments", "inputs", "decisions", "orders", "replay"];
     of_sets(args, "drystone/live-replay/1", &columns, |folder| {
-        let Replayed { segments, inputs, decided, orders, mismatch } = journal::replay(folder)?;
+        let JournalReplay { segments, inputs, decided, orders, mismatch } = journal::replay(folder)?;
         differs.set(differs.get() || mismatch.is_some());
         let outcome = match &mismatch {
             None => "the same came out, bit for bit".to_string(),
@@ -176,8 +176,8 @@ fn replay(args: &JournalListArgs) -> Outcome {
     Ok(if differs.get() { FINDING } else { DONE })
 }
 
-fn export(args: &JournalExportArgs) -> Outcome {
-    let target = Target::<Logs>::open(&args.out)?;
+fn export(args: &JournalExportArgs) -> CommandOutcome {
+    let target = OutputTarget::<Logs>::open(&args.out)?;
     let folder = super::one_journal(&home(&args.home), args.set.as_deref())?;
     let (workload, waits) = journal::workload(&folder)?;
     let mut header = crate::input::synthetic_header(&workload);
@@ -187,7 +187,7 @@ fn export(args: &JournalExportArgs) -> Outcome {
     let jobs = workload.jobs().iter().zip(workload.truth()).zip(&waits);
     let records: Vec<SwfRecord> =
         jobs.map(|((job, truth), wait)| SwfRecord { wait: wait.0.into(), ..SwfRecord::of(job, truth) }).collect();
-    target.write(&Log { header: &header, records: &records })?.publish()?;
+    target.write(&WrittenLog { header: &header, records: &records })?.publish()?;
     message::note(&format!("{} that ran and are over", plural(workload.len() as u64, "job")));
     Ok(DONE)
 }

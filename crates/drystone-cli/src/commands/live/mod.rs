@@ -11,7 +11,7 @@ mod shadow;
 mod status;
 
 use crate::args::{ClusterArgs, HomeArgs, LiveCommand};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome};
 use drystone_live::cluster::slurm::SlurmCli;
 use drystone_live::daemon::{LiveError, wall};
 use drystone_live::journal::JournalError;
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 /// Everything was given back, or another daemon drives.
 const OFF: u8 = crate::exit::FINDING;
 
-pub(super) fn live(command: LiveCommand) -> Outcome {
+pub(super) fn live(command: LiveCommand) -> CommandOutcome {
     match command {
         LiveCommand::Shadow(args) => shadow::shadow(&args),
         LiveCommand::Drive(args) => drive::drive(&args),
@@ -40,7 +40,7 @@ fn home(args: &HomeArgs) -> Home {
 }
 
 /// Returns the journal of a set of nodes, or the only one.
-fn one_journal(home: &Home, set: Option<&str>) -> Result<PathBuf, Failure> {
+fn one_journal(home: &Home, set: Option<&str>) -> Result<PathBuf, CommandFailure> {
     let mut journals = home.journals();
     let names = |journals: &[(Option<String>, PathBuf)]| {
         journals.iter().filter_map(|(name, _)| name.clone()).map(|name| format!("--set {name}")).collect::<Vec<_>>()
@@ -49,13 +49,15 @@ fn one_journal(home: &Home, set: Option<&str>) -> Result<PathBuf, Failure> {
     journals.retain(|(name, _)| set.is_none() || name.as_deref() == set);
     match (journals.len(), set) {
         (1, _) => Ok(journals.remove(0).1),
-        (0, Some(set)) if known.is_empty() => Err(Failure::usage(format_args!(
+        (0, Some(set)) if known.is_empty() => Err(CommandFailure::usage(format_args!(
             "there is no set of nodes {set}: the daemon had one set, whose journal is meant without --set"
         ))),
         (0, Some(set)) => {
-            Err(Failure::usage(format_args!("there is no set of nodes {set}; choose: {}", known.join(" or "))))
+            Err(CommandFailure::usage(format_args!("there is no set of nodes {set}; choose: {}", known.join(" or "))))
         }
-        _ => Err(Failure::usage(format_args!("there are several sets of nodes; choose: {}", known.join(" or ")))),
+        _ => {
+            Err(CommandFailure::usage(format_args!("there are several sets of nodes; choose: {}", known.join(" or "))))
+        }
     }
 }
 
@@ -75,14 +77,14 @@ fn slurm(args: &ClusterArgs, ranks: bool) -> Result<SlurmCli, String> {
     Ok(SlurmCli::new(args.conf.clone(), args.partition.clone(), wall).with_priorities(ranks))
 }
 
-impl From<LiveError> for Failure {
-    fn from(error: LiveError) -> Failure {
-        Failure::usage(error)
+impl From<LiveError> for CommandFailure {
+    fn from(error: LiveError) -> CommandFailure {
+        CommandFailure::usage(error)
     }
 }
 
-impl From<JournalError> for Failure {
-    fn from(error: JournalError) -> Failure {
-        Failure::usage(error)
+impl From<JournalError> for CommandFailure {
+    fn from(error: JournalError) -> CommandFailure {
+        CommandFailure::usage(error)
     }
 }

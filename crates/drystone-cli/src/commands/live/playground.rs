@@ -1,14 +1,14 @@
 //! `drystone live playground`: a private Slurm on this machine, with jobs, to try things on.
 
 use crate::args::PlaygroundArgs;
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::output::message;
-use drystone::generate::{self, Length, Params};
+use drystone::generate::{self, Params, WorkloadLength};
 use drystone_live::install::Installation;
 use drystone_live::state::Home;
-use drystone_live::tracker::Mode;
-use drystone_testbed::{Cluster, Options};
+use drystone_live::tracker::DaemonMode;
+use drystone_testbed::{ClusterOptions, PrivateSlurm};
 use nix::unistd::Uid;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,11 +23,11 @@ const LOAD: f64 = 0.95;
 /// The longest run time, in seconds.
 const LONGEST: i64 = 20;
 
-pub(super) fn playground(args: &PlaygroundArgs) -> Outcome {
+pub(super) fn playground(args: &PlaygroundArgs) -> CommandOutcome {
     let stop = interrupt::stop_in_order();
-    let dir = std::path::absolute(&args.dir).map_err(|e| Failure::write(&args.dir.display().to_string(), &e))?;
+    let dir = std::path::absolute(&args.dir).map_err(|e| CommandFailure::write(&args.dir.display().to_string(), &e))?;
     let home = Home::new(dir.join("state"), dir.join("run"));
-    std::fs::create_dir_all(home.run()).map_err(|e| Failure::write(&dir.display().to_string(), &e))?;
+    std::fs::create_dir_all(home.run()).map_err(|e| CommandFailure::write(&dir.display().to_string(), &e))?;
     let partitions = ["main".to_string()];
     let policy = String::new();
     let all = Installation {
@@ -35,24 +35,27 @@ pub(super) fn playground(args: &PlaygroundArgs) -> Outcome {
         user: ("", Uid::effective().as_raw()),
         program: Path::new("drystone"),
         policy: &policy,
-        mode: Mode::Drive,
+        mode: DaemonMode::Drive,
         partitions: &partitions,
         conf: None,
         commands: None,
     };
-    let options = Options {
+    let options = ClusterOptions {
         nodes: args.nodes,
         cpus: args.cpus,
         scheduler: args.scheduler.clone(),
         job_submit: Some(all.hook()),
-        ..Options::default()
+        ..ClusterOptions::default()
     };
-    let Some(cluster) = Cluster::start(&options) else {
-        return Err(Failure::usage("Slurm is not installed here: apt-get install slurmctld slurmd slurm-client"));
+    let Some(cluster) = PrivateSlurm::start(&options) else {
+        return Err(CommandFailure::usage(
+            "Slurm is not installed here: apt-get install slurmctld slurmd slurm-client",
+        ));
     };
     let link = dir.join("slurm.conf");
     let _ = std::fs::remove_file(&link);
-    std::os::unix::fs::symlink(cluster.conf(), &link).map_err(|e| Failure::write(&link.display().to_string(), &e))?;
+    std::os::unix::fs::symlink(cluster.conf(), &link)
+        .map_err(|e| CommandFailure::write(&link.display().to_string(), &e))?;
     message::note(&format!(
         "a private Slurm of {} nodes with {} processors each is up; in another terminal: export SLURM_CONF={} DRYSTONE_STATE={} DRYSTONE_RUN={}",
         args.nodes,
@@ -68,9 +71,9 @@ pub(super) fn playground(args: &PlaygroundArgs) -> Outcome {
 }
 
 /// Submits jobs as they come.
-fn submit(args: &PlaygroundArgs, cluster: &Cluster, stop: &AtomicBool) -> Result<(), Failure> {
+fn submit(args: &PlaygroundArgs, cluster: &PrivateSlurm, stop: &AtomicBool) -> Result<(), CommandFailure> {
     let procs = args.nodes * args.cpus;
-    let params = Params { length: Length::Jobs(args.jobs.max(1)), ..Params::new(procs, args.seed) };
+    let params = Params { length: WorkloadLength::Jobs(args.jobs.max(1)), ..Params::new(procs, args.seed) };
     let workload = generate::generate(&params)?;
     let (first, last) = workload.submits().map_or((0, 1), |(first, last)| (first.0, last.0.max(first.0 + 1)));
     let seconds = |run: i64| (run / FASTER).clamp(1, LONGEST);
@@ -94,8 +97,11 @@ fn submit(args: &PlaygroundArgs, cluster: &Cluster, stop: &AtomicBool) -> Result
         let wrap = format!("sleep {run}");
         let output = PathBuf::from("/dev/null").display().to_string();
         let args = ["--parsable", "-Q", "-o", &output, "-n", &tasks, "-t", &limit, "-J", &name, "--wrap", &wrap];
-        let said =
-            cluster.command("sbatch").args(args).output().map_err(|e| Failure::usage(format_args!("sbatch: {e}")))?;
+        let said = cluster
+            .command("sbatch")
+            .args(args)
+            .output()
+            .map_err(|e| CommandFailure::usage(format_args!("sbatch: {e}")))?;
         if !said.status.success() {
             message::warning(String::from_utf8_lossy(&said.stderr).trim());
         }
@@ -105,7 +111,7 @@ fn submit(args: &PlaygroundArgs, cluster: &Cluster, stop: &AtomicBool) -> Result
 }
 
 /// Waits until it is cancelled, or every job is over.
-fn wait(args: &PlaygroundArgs, cluster: &Cluster, stop: &AtomicBool) -> Outcome {
+fn wait(args: &PlaygroundArgs, cluster: &PrivateSlurm, stop: &AtomicBool) -> CommandOutcome {
     loop {
         for _ in 0..10 {
             if stop.load(Ordering::SeqCst) {

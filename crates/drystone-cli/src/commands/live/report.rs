@@ -2,19 +2,19 @@
 
 use super::home;
 use crate::args::LiveReportArgs;
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{count, duration, percent};
 use crate::output::{self, Printable, message};
 use drystone::policy::PolicySpec;
-use drystone_live::journal::{self, Record};
-use drystone_live::report::{Compared, Report, ReportError, Waited, report as make};
+use drystone_live::journal::{self, JournalRecord};
+use drystone_live::report::{ComparedMeans, LiveReport, ReportError, WaitPair, report as make};
 use drystone_live::state::Home;
 use serde::Serialize;
 use std::path::Path;
 
-pub(super) fn report(args: &LiveReportArgs) -> Outcome {
+pub(super) fn report(args: &LiveReportArgs) -> CommandOutcome {
     let home = home(&args.home);
     let journals = home.journals();
     let each = args.set.is_none() && journals.len() > 1 && args.format.for_people();
@@ -35,7 +35,7 @@ pub(super) fn report(args: &LiveReportArgs) -> Outcome {
                 message::warning(&format!("{}: {error}", set.unwrap_or_default()));
                 continue;
             }
-            other => other.map_err(Failure::usage)?,
+            other => other.map_err(CommandFailure::usage)?,
         };
         if let Some(set) = set {
             report.cluster = format!("{}, partition {set}", report.cluster);
@@ -69,14 +69,14 @@ fn own_scheduler(state: &Path) -> PolicySpec {
 }
 
 /// The policy of the last segment.
-fn last_policy(folder: &Path) -> Result<PolicySpec, Failure> {
+fn last_policy(folder: &Path) -> Result<PolicySpec, CommandFailure> {
     let segments = journal::segments(folder)?;
     for segment in segments.iter().rev() {
-        if let Some(Record::Begin(begin)) = journal::entries(&segment.path)?.0.first() {
+        if let Some(JournalRecord::Begin(begin)) = journal::entries(&segment.path)?.0.first() {
             return Ok(begin.policy.parse()?);
         }
     }
-    Err(Failure::usage(format_args!("{}: there is no journal here", folder.display())))
+    Err(CommandFailure::usage(format_args!("{}: there is no journal here", folder.display())))
 }
 
 fn spread(value: f64, interval: Option<(f64, f64)>, shown: impl Fn(f64) -> String) -> String {
@@ -84,7 +84,7 @@ fn spread(value: f64, interval: Option<(f64, f64)>, shown: impl Fn(f64) -> Strin
     format!("{}{told}", shown(value))
 }
 
-fn change(compared: &Compared) -> String {
+fn change(compared: &ComparedMeans) -> String {
     let signed = |value: f64| format!("{:+.1} %", value * 100.0);
     match compared.change {
         (Some(value), Some((low, high))) => {
@@ -96,7 +96,7 @@ fn change(compared: &Compared) -> String {
     }
 }
 
-fn waits(heading: &str, rows: &[Waited], document: &mut Document) {
+fn waits(heading: &str, rows: &[WaitPair], document: &mut Document) {
     if rows.is_empty() {
         return;
     }
@@ -120,7 +120,7 @@ fn waits(heading: &str, rows: &[Waited], document: &mut Document) {
 
 /// Reports on several sets of nodes, as tables one below the other.
 #[derive(Serialize)]
-struct Each(Vec<Report>);
+struct Each(Vec<LiveReport>);
 
 impl Printable for Each {
     fn document(&self) -> Document {
@@ -134,15 +134,15 @@ impl Printable for Each {
         None
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         self.0.iter().for_each(|report| add_rows(report, &mut rows));
         rows
     }
 }
 
 /// Adds a report to a document.
-fn tell(report: &Report, document: &mut Document) {
+fn tell(report: &LiveReport, document: &mut Document) {
     let wait = |value| duration(value);
     let plain = |value: f64| format!("{value:.2}");
     let fact = |name: &str, value: String| (name.to_string(), value);
@@ -201,9 +201,9 @@ fn tell(report: &Report, document: &mut Document) {
 }
 
 /// Adds one row for each measure.
-fn add_rows(report: &Report, rows: &mut Rows) {
+fn add_rows(report: &LiveReport, rows: &mut FlatRows) {
     for (name, compared) in [("wait", &report.wait), ("bounded slowdown", &report.slowdown)] {
-        let mut row = Row::default();
+        let mut row = FlatRow::default();
         row.text("measure", name);
         row.text("policy", &report.policy);
         row.text("baseline", &report.baseline);
@@ -216,7 +216,7 @@ fn add_rows(report: &Report, rows: &mut Rows) {
     }
 }
 
-impl Printable for Report {
+impl Printable for LiveReport {
     fn document(&self) -> Document {
         let mut document = Document::default();
         tell(self, &mut document);
@@ -228,8 +228,8 @@ impl Printable for Report {
         None
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         add_rows(self, &mut rows);
         rows
     }

@@ -3,26 +3,26 @@
 use super::daemon::{config, judge, log, tell_sets, work};
 use super::{home, slurm};
 use crate::args::ShadowArgs;
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::message;
 use drystone_live::cluster::Cluster;
 use drystone_live::core::Core;
 use drystone_live::journal;
 use drystone_live::state::Home;
-use drystone_live::tracker::Mode;
+use drystone_live::tracker::DaemonMode;
 
-pub(super) fn shadow(args: &ShadowArgs) -> Outcome {
+pub(super) fn shadow(args: &ShadowArgs) -> CommandOutcome {
     let common = &args.daemon;
     log(common.log);
     if let Some(from) = &args.from {
         return recorded(args, &Home::new(from, from.join("run")));
     }
-    let mut cluster = slurm(&common.cluster, Core::reads_priorities(&common.policy)).map_err(Failure::usage)?;
-    let site = cluster.site().map_err(Failure::usage)?;
+    let mut cluster = slurm(&common.cluster, Core::reads_priorities(&common.policy)).map_err(CommandFailure::usage)?;
+    let site = cluster.site().map_err(CommandFailure::usage)?;
     let partitions = cluster.partitions().to_vec();
-    Core::suits(&common.policy, cluster.can()).map_err(Failure::usage)?;
+    Core::suits(&common.policy, cluster.can()).map_err(CommandFailure::usage)?;
     judge(&site.for_shadow(&partitions), false)?;
-    let config = config(common, &site, cluster.sets(), Mode::Shadow, true);
+    let config = config(common, &site, cluster.sets(), DaemonMode::Shadow, true);
     tell_sets(&config.sets);
     message::note(&format!("the shadow touches nothing; its journal is in {}", home(&common.home).state().display()));
     let (_daemon, outcome) = work(common, config, cluster, &site.conf());
@@ -30,7 +30,7 @@ pub(super) fn shadow(args: &ShadowArgs) -> Outcome {
 }
 
 /// Goes over a recording.
-fn recorded(args: &ShadowArgs, home: &Home) -> Outcome {
+fn recorded(args: &ShadowArgs, home: &Home) -> CommandOutcome {
     for (set, folder) in home.journals() {
         let name = set.map_or_else(String::new, |set| format!("{set}: "));
         let found = journal::shadow(&folder, &args.daemon.policy)?;

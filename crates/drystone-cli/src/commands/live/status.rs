@@ -2,9 +2,9 @@
 
 use super::home;
 use crate::args::LiveStatusArgs;
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::{self, Printable};
 use drystone_live::daemon::wall;
 use drystone_live::state::{Beat, Home, Lock};
@@ -14,14 +14,14 @@ use serde_json::Value;
 /// Notes that are printed.
 const NOTES: usize = 8;
 
-pub(super) fn status(args: &LiveStatusArgs) -> Outcome {
+pub(super) fn status(args: &LiveStatusArgs) -> CommandOutcome {
     let home = home(&args.home);
-    output::print(&Status::of(&home)?, args.format)?;
+    output::print(&LiveStatus::of(&home)?, args.format)?;
     Ok(DONE)
 }
 
 #[derive(Serialize)]
-struct Status {
+struct LiveStatus {
     schema: &'static str,
     /// Holder of the lock; `None` where no daemon works.
     daemon: Option<String>,
@@ -33,8 +33,8 @@ struct Status {
     published: Option<Value>,
 }
 
-impl Status {
-    fn of(home: &Home) -> Result<Status, Failure> {
+impl LiveStatus {
+    fn of(home: &Home) -> Result<LiveStatus, CommandFailure> {
         let (heartbeat, heartbeat_age) = match Beat::read(&home.heartbeat()) {
             Beat::At { second, instance } => (instance, Some(wall() - second)),
             Beat::Off => ("everything was given back".to_string(), None),
@@ -42,17 +42,17 @@ impl Status {
             Beat::Garbled => ("it makes no sense: the hook lets jobs pass".to_string(), None),
         };
         let published = match std::fs::read(home.status()) {
-            Ok(bytes) => Some(serde_json::from_slice(&bytes).map_err(Failure::usage)?),
+            Ok(bytes) => Some(serde_json::from_slice(&bytes).map_err(CommandFailure::usage)?),
             Err(_) => None,
         };
         let daemon = Lock::holder(&home.lock());
         if daemon.is_none() && published.is_none() && heartbeat_age.is_none() && !home.journal().exists() {
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "{}: no daemon has worked here; --state names the folder of the one that you mean",
                 home.state().display()
             )));
         }
-        Ok(Status { schema: "drystone/live-status/1", daemon, heartbeat, heartbeat_age, published })
+        Ok(LiveStatus { schema: "drystone/live-status/1", daemon, heartbeat, heartbeat_age, published })
     }
 
     fn facts(&self) -> Vec<(String, String)> {
@@ -121,7 +121,7 @@ fn own(facts: Vec<(&str, String)>) -> Vec<(String, String)> {
     facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-impl Printable for Status {
+impl Printable for LiveStatus {
     fn document(&self) -> Document {
         let mut document = Document::default();
         document.facts(self.facts());
@@ -142,12 +142,12 @@ impl Printable for Status {
         None
     }
 
-    fn rows(&self) -> Rows {
-        let mut row = Row::default();
+    fn rows(&self) -> FlatRows {
+        let mut row = FlatRow::default();
         for (name, value) in self.facts() {
             row.text(name, value);
         }
-        let mut rows = Rows::default();
+        let mut rows = FlatRows::default();
         rows.push(row);
         rows
     }

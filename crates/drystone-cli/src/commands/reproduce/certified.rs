@@ -1,9 +1,9 @@
 //! `drystone reproduce slurm`: Slurm's model held to recordings of a real Slurm, as tables like
 //! those of published studies. What was printed is what Slurm did.
 
-use super::{Counts, LogLine, StudyResult};
-use crate::exit::Failure;
-use drystone_reproduce::{Cell, Published, Row, TableResult};
+use super::{CellCounts, LogLine, StudyResult};
+use crate::exit::CommandFailure;
+use drystone_reproduce::{PublishedValue, StudyCell, StudyRow, TableResult};
 use drystone_slurm::certify::{
     Agreement, FreeRun, Golden, GoldenError, PriorityAgreement, free_run, pass_by_pass, priorities,
 };
@@ -35,7 +35,7 @@ pub(super) const TABLES: [(&str, &str); 3] = [
 ];
 
 /// One recording and what came of it.
-struct Held {
+struct CertifiedRecording {
     scenario: String,
     log: LogLine,
     agreement: Agreement,
@@ -59,7 +59,7 @@ pub(super) fn certify(
     threads: usize,
     told: &(dyn Fn(u64) + Sync),
     stop: &AtomicBool,
-) -> Result<(StudyResult, usize), Failure> {
+) -> Result<(StudyResult, usize), CommandFailure> {
     let wants = |id: &str| wanted.is_empty() || wanted.iter().any(|w| w == id);
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let take = || {
@@ -82,7 +82,7 @@ pub(super) fn certify(
     });
     let mut done = done.into_inner().unwrap_or_default();
     done.sort_by(|a, b| a.0.cmp(&b.0));
-    let held = done.into_iter().map(|(_, held)| held).collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
+    let held = done.into_iter().map(|(_, held)| held).collect::<Result<Vec<_>, _>>().map_err(CommandFailure::usage)?;
     let left_out = names.len() - held.len();
     let tables = TABLES.iter().filter(|(id, _)| wants(id)).map(|&(id, title)| match id {
         "passes" => table(id, title, WHY_PASSES, PASSES, passes(&held)),
@@ -94,14 +94,14 @@ pub(super) fn certify(
         name: NAME.to_string(),
         source: SOURCE.to_string(),
         note: NOTE.to_string(),
-        counts: Counts::of(tables.iter()),
+        counts: CellCounts::of(tables.iter()),
         logs: held.into_iter().map(|held| held.log).collect(),
         tables,
     };
     Ok((result, left_out))
 }
 
-fn hold(dir: &Path, name: &str, runs: bool, told: &(dyn Fn(u64) + Sync)) -> Result<Held, GoldenError> {
+fn hold(dir: &Path, name: &str, runs: bool, told: &(dyn Fn(u64) + Sync)) -> Result<CertifiedRecording, GoldenError> {
     let golden = Golden::read(dir, name)?;
     let file = [".events.gz", ".events"].map(|end| format!("{name}{end}"));
     let file = file.into_iter().find(|file| dir.join(file).exists()).unwrap_or_default();
@@ -112,7 +112,7 @@ fn hold(dir: &Path, name: &str, runs: bool, told: &(dyn Fn(u64) + Sync)) -> Resu
     let free = (runs && golden.runs_freely()).then(|| free_run(&golden, PHASES));
     told(golden.jobs.len() as u64);
     let scenario = name.rsplit_once(".rep").map_or(name, |(scenario, _)| scenario).to_string();
-    Ok(Held { scenario, log, agreement, free, priorities: priorities(&golden) })
+    Ok(CertifiedRecording { scenario, log, agreement, free, priorities: priorities(&golden) })
 }
 
 /// Heading and measure of each column.
@@ -139,7 +139,7 @@ const PRIORITIES: Columns = &[
     ("largest difference", "largest difference from what Slurm calculated"),
 ];
 
-fn table(id: &str, title: &str, reason: &str, columns: Columns, rows: Vec<Row>) -> TableResult {
+fn table(id: &str, title: &str, reason: &str, columns: Columns, rows: Vec<StudyRow>) -> TableResult {
     TableResult {
         study: NAME.to_string(),
         id: id.to_string(),
@@ -151,30 +151,30 @@ fn table(id: &str, title: &str, reason: &str, columns: Columns, rows: Vec<Row>) 
     }
 }
 
-fn row(label: &str, log: String, cells: Vec<Cell>) -> Row {
+fn row(label: &str, log: String, cells: Vec<StudyCell>) -> StudyRow {
     let policy = Some(NAME.to_string());
-    Row { label: label.to_string(), log, policy, settings: BTreeMap::new(), note: String::new(), cells }
+    StudyRow { label: label.to_string(), log, policy, settings: BTreeMap::new(), note: String::new(), cells }
 }
 
 /// Slurm's number and the model's; judged where there is a tolerance in percent.
-fn cell(real: f64, digits: usize, model: f64, tolerance: Option<f64>) -> Cell {
+fn cell(real: f64, digits: usize, model: f64, tolerance: Option<f64>) -> StudyCell {
     let rounding = 0.5 * 10f64.powi(-(digits as i32));
-    let published = Published::Number { text: format!("{real:.digits$}"), value: real, rounding };
-    Cell::new(published, Some(Some(model)), tolerance)
+    let published = PublishedValue::Number { text: format!("{real:.digits$}"), value: real, rounding };
+    StudyCell::new(published, Some(Some(model)), tolerance)
 }
 
-fn count(real: usize, model: usize, tolerance: Option<f64>) -> Cell {
+fn count(real: usize, model: usize, tolerance: Option<f64>) -> StudyCell {
     cell(real as f64, 0, model as f64, tolerance)
 }
 
-fn shown(model: f64) -> Cell {
-    Cell::new(Published::Nothing, Some(Some(model)), None)
+fn shown(model: f64) -> StudyCell {
+    StudyCell::new(PublishedValue::Nothing, Some(Some(model)), None)
 }
 
-fn passes(held: &[Held]) -> Vec<Row> {
+fn passes(held: &[CertifiedRecording]) -> Vec<StudyRow> {
     let mut all = Agreement::default();
     held.iter().for_each(|held| all.add(&held.agreement));
-    let mut rows: Vec<Row> =
+    let mut rows: Vec<StudyRow> =
         held.iter().map(|h| row(&h.scenario, h.log.id.clone(), pass_cells(&h.agreement))).collect();
     if rows.len() > 1 {
         rows.push(row("all", "all".to_string(), pass_cells(&all)));
@@ -182,7 +182,7 @@ fn passes(held: &[Held]) -> Vec<Row> {
     rows
 }
 
-fn pass_cells(a: &Agreement) -> Vec<Cell> {
+fn pass_cells(a: &Agreement) -> Vec<StudyCell> {
     let unexplained = (a.passes_with_extra - a.extra_after_end) as f64 * 1000.0 / a.passes.max(1) as f64;
     // Without a plan or a victim there is nothing to judge.
     let judged = |real: usize, tolerance| (real > 0).then_some(tolerance);
@@ -193,12 +193,12 @@ fn pass_cells(a: &Agreement) -> Vec<Cell> {
         count(a.plans, a.same_plans, judged(a.plans, 1.0)),
         count(a.plans, a.same_plan_nodes, None),
         shown(a.passes_with_extra as f64),
-        Cell::new(Published::Below(10.0), Some(Some(unexplained)), Some(0.0)),
+        StudyCell::new(PublishedValue::Below(10.0), Some(Some(unexplained)), Some(0.0)),
         count(a.victims, a.same_victims, judged(a.victims, 1.0)),
     ]
 }
 
-fn runs(held: &[Held]) -> Vec<Row> {
+fn runs(held: &[CertifiedRecording]) -> Vec<StudyRow> {
     let mut scenarios: BTreeMap<&str, Vec<(&str, &FreeRun)>> = BTreeMap::new();
     for held in held {
         if let Some(free) = &held.free {
@@ -210,7 +210,7 @@ fn runs(held: &[Held]) -> Vec<Row> {
 
 /// The real runs of a scenario against the phases. Each run is simulated with its own submissions,
 /// so each has phases of its own.
-fn run_row(scenario: &str, runs: &[(&str, &FreeRun)]) -> Row {
+fn run_row(scenario: &str, runs: &[(&str, &FreeRun)]) -> StudyRow {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let ends = |values: &[f64]| {
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -231,7 +231,7 @@ fn run_row(scenario: &str, runs: &[(&str, &FreeRun)]) -> Row {
     row(scenario, log, cells)
 }
 
-fn told_priorities(held: &[Held]) -> Vec<Row> {
+fn told_priorities(held: &[CertifiedRecording]) -> Vec<StudyRow> {
     let told = held.iter().filter_map(|held| {
         let told = held.priorities.as_ref()?;
         let cells = vec![count(told.all, told.same, Some(0.0)), shown(told.largest as f64)];
@@ -243,7 +243,7 @@ fn told_priorities(held: &[Held]) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone_reproduce::Verdict;
+    use drystone_reproduce::CellVerdict;
 
     /// Two real runs of 10 s and 12 s lie 2 s apart. Phases from 7 s to 9 s are within 2 s of the
     /// first run, not of the second.
@@ -253,10 +253,10 @@ mod tests {
         let (one, two) = (run(10.0), run(12.0));
         let row = run_row("made up", &[("a", &one), ("b", &two)]);
         let judged = &row.cells[3];
-        assert_eq!((judged.ours, judged.verdict), (Some(1.0), Verdict::Out));
-        assert_eq!((row.cells[0].ours, row.cells[0].verdict), (Some(8.0), Verdict::Shown));
+        assert_eq!((judged.ours, judged.verdict), (Some(1.0), CellVerdict::Out));
+        assert_eq!((row.cells[0].ours, row.cells[0].verdict), (Some(8.0), CellVerdict::Shown));
         let alone = run_row("made up", &[("a", &run(8.0))]);
-        assert_eq!(alone.cells[3].verdict, Verdict::Met);
+        assert_eq!(alone.cells[3].verdict, CellVerdict::Met);
     }
 
     /// A start that the model lacks is out, 2 plans of 300 are within 1 %, and so are extra starts
@@ -274,8 +274,8 @@ mod tests {
             same_plans: 298,
             ..Agreement::default()
         };
-        assert_eq!(verdicts(&good), [Verdict::Met, Verdict::Within, Verdict::Met]);
+        assert_eq!(verdicts(&good), [CellVerdict::Met, CellVerdict::Within, CellVerdict::Met]);
         let bad = Agreement { same_starts: 79, same_plans: 296, extra_after_end: 0, ..good };
-        assert_eq!(verdicts(&bad), [Verdict::Out; 3]);
+        assert_eq!(verdicts(&bad), [CellVerdict::Out; 3]);
     }
 }

@@ -1,12 +1,12 @@
 //! Published tables that check a variant of a policy.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::output::document::DocumentTable;
-use drystone_reproduce::{RowSpec, Study, builtin};
+use drystone_reproduce::{PaperStudy, RowSpec, builtin};
 
 /// Returns a table of these variants and the published tables that check each.
-pub(crate) fn checks(variants: &[&str]) -> Result<DocumentTable, Failure> {
-    let studies = builtin().map_err(Failure::usage)?;
+pub(crate) fn checks(variants: &[&str]) -> Result<DocumentTable, CommandFailure> {
+    let studies = builtin().map_err(CommandFailure::usage)?;
     let mut table = DocumentTable::new(["variant", "tables"]).texts(&[0, 1]);
     for variant in variants {
         let checked = studies.iter().filter_map(|study| checked_by(study, variant)).collect::<Vec<_>>();
@@ -17,7 +17,7 @@ pub(crate) fn checks(variants: &[&str]) -> Result<DocumentTable, Failure> {
 }
 
 /// The study's tables with a published value under this variant.
-fn checked_by(study: &Study, variant: &str) -> Option<String> {
+fn checked_by(study: &PaperStudy, variant: &str) -> Option<String> {
     let under =
         |policy: &str| policy.strip_prefix(variant).is_some_and(|rest| rest.is_empty() || rest.starts_with('('));
     let judges = |row: &RowSpec| row.tolerance.is_some() && row.policy.as_deref().is_some_and(under);

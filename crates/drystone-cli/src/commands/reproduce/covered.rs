@@ -3,14 +3,14 @@
 
 use super::cores;
 use crate::args::ReproduceArgs;
-use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
 use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::{self, Printable, ReportFile, file};
-use crate::progress::Progress;
-use drystone_reproduce::{Feature, Library, LogRef, LogState, Paper, Study, builtin, features};
+use crate::progress::WorkProgress;
+use drystone_reproduce::{Library, LogRef, LogState, Paper, PaperFeature, PaperStudy, builtin, features};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -81,11 +81,11 @@ impl Finding {
 /// Logs of the studies by study and identifier: path, or the reason why it is not there.
 type Paths = BTreeMap<(String, String), Result<PathBuf, String>>;
 
-pub(super) fn coverage(args: &ReproduceArgs) -> Outcome {
-    let studies = builtin().map_err(Failure::usage)?;
+pub(super) fn coverage(args: &ReproduceArgs) -> CommandOutcome {
+    let studies = builtin().map_err(CommandFailure::usage)?;
     let papers = wanted(&args.studies[1..])?;
     if !args.table.is_empty() {
-        return Err(Failure::usage("--table: coverage has no tables; name studies behind it to choose papers"));
+        return Err(CommandFailure::usage("--table: coverage has no tables; name studies behind it to choose papers"));
     }
     if args.list {
         let all = papers.iter().map(|paper| told(paper, &studies, &mut |_| (Finding::Open, String::new())));
@@ -96,14 +96,14 @@ pub(super) fn coverage(args: &ReproduceArgs) -> Outcome {
     file::distinct(&[], &written)?;
     let reports = args.report.iter().map(|path| ReportFile::open_plain(path)).collect::<Result<Vec<_>, _>>()?;
     let paths = paths(args, &papers, &studies);
-    let all: Vec<(&str, &Feature)> =
+    let all: Vec<(&str, &PaperFeature)> =
         papers.iter().flat_map(|p| p.features.iter().map(|f| (p.study.as_str(), f))).collect();
     let found = run_all(args, &all, &paths)?;
     if interrupt::stop_at_once() {
         return Ok(interrupt::code());
     }
     let mut found = found.into_iter();
-    let mut next = |_: &Feature| found.next().unwrap_or((Finding::Failed, "it was not run".to_string()));
+    let mut next = |_: &PaperFeature| found.next().unwrap_or((Finding::Failed, "it was not run".to_string()));
     let papers = papers.iter().map(|paper| told(paper, &studies, &mut next)).collect();
     let all = Covered { schema: "drystone/coverage/1", drystone: VERSION, papers };
     let reports = reports.into_iter().map(|report| report.write(&all)).collect::<Result<Vec<_>, _>>()?;
@@ -114,12 +114,12 @@ pub(super) fn coverage(args: &ReproduceArgs) -> Outcome {
 }
 
 /// The papers of these studies; all, if none is named.
-fn wanted(names: &[String]) -> Result<Vec<Paper>, Failure> {
-    let papers = features().map_err(Failure::usage)?;
+fn wanted(names: &[String]) -> Result<Vec<Paper>, CommandFailure> {
+    let papers = features().map_err(CommandFailure::usage)?;
     for name in names {
         if !papers.iter().any(|paper| paper.study == *name) {
             let known: Vec<&str> = papers.iter().map(|paper| paper.study.as_str()).collect();
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "coverage has no paper `{name}`; expected one of {}",
                 known.join(", ")
             )));
@@ -128,7 +128,7 @@ fn wanted(names: &[String]) -> Result<Vec<Paper>, Failure> {
     Ok(papers.into_iter().filter(|paper| names.is_empty() || names.contains(&paper.study)).collect())
 }
 
-fn paths(args: &ReproduceArgs, papers: &[Paper], studies: &[Study]) -> Paths {
+fn paths(args: &ReproduceArgs, papers: &[Paper], studies: &[PaperStudy]) -> Paths {
     let library = Library { directories: args.logs.clone() };
     let find = |log: &LogRef| match library.find(log) {
         LogState::Found { path, .. } => Ok(path),
@@ -140,20 +140,24 @@ fn paths(args: &ReproduceArgs, papers: &[Paper], studies: &[Study]) -> Paths {
 }
 
 /// Output of a command and the names of its files, or the finding where it failed.
-type Given = Result<(String, Vec<String>), (Finding, String)>;
+type CommandOutput = Result<(String, Vec<String>), (Finding, String)>;
 
 /// Runs every command once, several at a time, and judges the features by what they gave.
-fn run_all(args: &ReproduceArgs, all: &[(&str, &Feature)], paths: &Paths) -> Result<Vec<(Finding, String)>, Failure> {
+fn run_all(
+    args: &ReproduceArgs,
+    all: &[(&str, &PaperFeature)],
+    paths: &Paths,
+) -> Result<Vec<(Finding, String)>, CommandFailure> {
     let program = std::env::current_exe().map_err(|error| {
-        Failure::usage(format_args!("coverage runs this program again, which cannot be found: {error}"))
+        CommandFailure::usage(format_args!("coverage runs this program again, which cannot be found: {error}"))
     })?;
-    let mut commands: Vec<(&str, &Feature)> = Vec::new();
+    let mut commands: Vec<(&str, &PaperFeature)> = Vec::new();
     for &(study, feature) in all.iter().filter(|(_, feature)| !feature.command.is_empty()) {
         if !commands.iter().any(|(s, f)| *s == study && same(f, feature)) {
             commands.push((study, feature));
         }
     }
-    let progress = Progress::new("running", "commands", Some(commands.len() as u64));
+    let progress = WorkProgress::new("running", "commands", Some(commands.len() as u64));
     let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let take = || {
         while !interrupt::stop_at_once()
@@ -175,19 +179,19 @@ fn run_all(args: &ReproduceArgs, all: &[(&str, &Feature)], paths: &Paths) -> Res
         take();
     });
     let done = done.into_inner().unwrap_or_default();
-    let finding = |&(study, feature): &(&str, &Feature)| {
+    let finding = |&(study, feature): &(&str, &PaperFeature)| {
         judged(feature, done.get(&(study, feature.command.as_str(), feature.input.as_str())))
     };
     Ok(all.iter().map(finding).collect())
 }
 
 /// True if two features are shown by one command.
-fn same(a: &Feature, b: &Feature) -> bool {
+fn same(a: &PaperFeature, b: &PaperFeature) -> bool {
     a.command == b.command && a.input == b.input
 }
 
 /// The finding of a feature by what its command gave.
-fn judged(feature: &Feature, given: Option<&Given>) -> (Finding, String) {
+fn judged(feature: &PaperFeature, given: Option<&CommandOutput>) -> (Finding, String) {
     let (output, files) = match given {
         None => return (Finding::Open, String::new()),
         Some(Err(failed)) => return failed.clone(),
@@ -203,7 +207,7 @@ fn judged(feature: &Feature, given: Option<&Given>) -> (Finding, String) {
 }
 
 /// Runs the command of a feature.
-fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &Feature, paths: &Paths) -> Given {
+fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &PaperFeature, paths: &Paths) -> CommandOutput {
     let failed = |problem: String| (Finding::Failed, problem);
     let out = tempfile::tempdir().map_err(|error| failed(format!("no folder for its files: {error}")))?;
     if !feature.input.is_empty() {
@@ -265,7 +269,11 @@ fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &Feature, pat
 }
 
 /// A paper with the findings of its features.
-fn told(paper: &Paper, studies: &[Study], finding: &mut dyn FnMut(&Feature) -> (Finding, String)) -> CoveredPaper {
+fn told(
+    paper: &Paper,
+    studies: &[PaperStudy],
+    finding: &mut dyn FnMut(&PaperFeature) -> (Finding, String),
+) -> CoveredPaper {
     let study = studies.iter().find(|study| study.name == paper.study);
     let features = paper.features.iter().map(|feature| {
         let (result, problem) = finding(feature);
@@ -358,11 +366,11 @@ impl Printable for Covered {
         document(&self.papers, true)
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         for paper in &self.papers {
             for f in &paper.features {
-                let mut row = Row::default();
+                let mut row = FlatRow::default();
                 row.text("drystone", VERSION);
                 row.text("paper", &paper.study);
                 row.text("section", &f.section);

@@ -7,16 +7,16 @@ mod covered;
 pub(crate) use checks::checks;
 
 use crate::args::ReproduceArgs;
-use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
 use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::plural;
 use crate::output::{self, Printable, ReportFile, file, message};
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use drystone_reproduce::{
-    Cell, Library, LogState, Published, Reproduced, Study, TableResult, Verdict, builtin, reproduce,
+    CellVerdict, Library, LogState, PaperStudy, PublishedValue, Reproduced, StudyCell, TableResult, builtin, reproduce,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ use std::path::Path;
 struct Reproduction {
     schema: &'static str,
     drystone: &'static str,
-    counts: Counts,
+    counts: CellCounts,
     /// Missing parts after an interrupt.
     #[serde(skip_serializing_if = "Option::is_none")]
     interrupted: Option<String>,
@@ -39,7 +39,7 @@ struct StudyResult {
     source: String,
     note: String,
     logs: Vec<LogLine>,
-    counts: Counts,
+    counts: CellCounts,
     tables: Vec<TableResult>,
 }
 
@@ -55,7 +55,7 @@ struct LogLine {
 
 /// Cells by outcome.
 #[derive(Clone, Copy, Default, Serialize)]
-struct Counts {
+struct CellCounts {
     met: usize,
     within: usize,
     out: usize,
@@ -63,15 +63,15 @@ struct Counts {
     missing: usize,
 }
 
-impl Counts {
-    fn of<'a>(tables: impl Iterator<Item = &'a TableResult> + Clone) -> Counts {
+impl CellCounts {
+    fn of<'a>(tables: impl Iterator<Item = &'a TableResult> + Clone) -> CellCounts {
         let count = |verdict| tables.clone().map(|t| t.count(verdict)).sum();
-        Counts {
-            met: count(Verdict::Met),
-            within: count(Verdict::Within),
-            out: count(Verdict::Out),
-            shown: count(Verdict::Shown),
-            missing: count(Verdict::Missing),
+        CellCounts {
+            met: count(CellVerdict::Met),
+            within: count(CellVerdict::Within),
+            out: count(CellVerdict::Out),
+            shown: count(CellVerdict::Shown),
+            missing: count(CellVerdict::Missing),
         }
     }
 
@@ -93,7 +93,7 @@ impl Counts {
     }
 }
 
-pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
+pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     if args.studies.first().is_some_and(|name| name == covered::NAME) {
         return covered::coverage(args);
@@ -106,7 +106,7 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     }
     for directory in &args.logs {
         if !directory.is_dir() {
-            return Err(Failure::usage(format_args!("--logs {}: is no directory", directory.display())));
+            return Err(CommandFailure::usage(format_args!("--logs {}: is no directory", directory.display())));
         }
     }
     let written: Vec<_> = args.report.iter().map(|path| ("--report", Some(path.as_path()))).collect();
@@ -117,17 +117,18 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     if recordings.is_none() && args.studies.iter().any(|name| name == certified::NAME) {
         let dirs = args.logs.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(", ");
         let expected = "expected NAME.conf, NAME.repK.csv and NAME.repK.events.gz";
-        return Err(Failure::usage(format_args!("{dirs}: no recordings of a real Slurm; {expected}")));
+        return Err(CommandFailure::usage(format_args!("{dirs}: no recordings of a real Slurm; {expected}")));
     }
     let library = Library { directories: args.logs.clone() };
     let threads = args.threads.map_or_else(cores, usize::from);
-    let progress = Progress::new("simulating", "jobs", None);
+    let progress = WorkProgress::new("simulating", "jobs", None);
     let (mut states, mut results, mut left_out) = (BTreeMap::new(), Vec::new(), Vec::new());
     let stop = interrupt::stop_in_order();
     for study in &studies {
         let told = |jobs| progress.add(jobs);
         let Reproduced { tables, left_out: lacks } =
-            reproduce(study, &args.table, &library, threads, &mut states, &told, stop).map_err(Failure::usage)?;
+            reproduce(study, &args.table, &library, threads, &mut states, &told, stop)
+                .map_err(CommandFailure::usage)?;
         left_out.extend(
             lacks.iter().map(|(table, rows)| format!("{} of {} {table}", plural(*rows as u64, "row"), study.name)),
         );
@@ -146,7 +147,7 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
             found: found(&log.file).is_some(),
         });
         let (name, source, note) = (study.name.clone(), study.source.clone(), study.note.clone());
-        let counts = Counts::of(tables.iter());
+        let counts = CellCounts::of(tables.iter());
         results.push(StudyResult { name, source, note, logs: logs.collect(), counts, tables });
     }
     let certified_any = recordings.is_some();
@@ -170,12 +171,12 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     if !certified_any && !states.is_empty() && !states.values().any(|s| matches!(s, LogState::Found { .. })) {
         let wrong = states.values().any(|s| matches!(s, LogState::Wrong { .. }));
         let none = if wrong { "none of the logs is the one expected" } else { "none of the logs was found" };
-        return Err(Failure::usage(format_args!("{none}, nothing was simulated; --list names them")));
+        return Err(CommandFailure::usage(format_args!("{none}, nothing was simulated; --list names them")));
     }
     if interrupted.is_some() && results.is_empty() {
         return Ok(interrupt::code());
     }
-    let counts = Counts::of(results.iter().flat_map(|s| &s.tables));
+    let counts = CellCounts::of(results.iter().flat_map(|s| &s.tables));
     let stopped = interrupted.is_some();
     let all = Reproduction { schema: "drystone/reproduce/1", drystone: VERSION, counts, interrupted, studies: results };
     let reports = reports.into_iter().filter_map(|report| report.unless_lost(lacks_parts));
@@ -194,14 +195,14 @@ fn cores() -> usize {
 }
 
 /// Refuses tables that no study has.
-fn known_tables(args: &ReproduceArgs, studies: &[Study], certifies: bool) -> Result<(), Failure> {
+fn known_tables(args: &ReproduceArgs, studies: &[PaperStudy], certifies: bool) -> Result<(), CommandFailure> {
     let mut all: Vec<(&str, Vec<&str>)> =
         studies.iter().map(|s| (s.name.as_str(), s.tables.iter().map(|t| t.id.as_str()).collect())).collect();
     all.extend(certifies.then(|| (certified::NAME, certified::TABLES.map(|(id, _)| id).to_vec())));
     for id in &args.table {
         if !all.iter().any(|(_, tables)| tables.contains(&id.as_str())) {
             let tables: Vec<String> = all.iter().map(|(name, ids)| format!("{name}: {}", ids.join(", "))).collect();
-            return Err(Failure::usage(format_args!("there is no table `{id}`; {}", tables.join("; "))));
+            return Err(CommandFailure::usage(format_args!("there is no table `{id}`; {}", tables.join("; "))));
         }
     }
     Ok(())
@@ -209,8 +210,8 @@ fn known_tables(args: &ReproduceArgs, studies: &[Study], certifies: bool) -> Res
 
 /// The studies asked for, in the order in which they were, and whether Slurm's model is to be held
 /// to recordings.
-fn studies(names: &[String]) -> Result<(Vec<Study>, bool), Failure> {
-    let mut known = builtin().map_err(Failure::usage)?;
+fn studies(names: &[String]) -> Result<(Vec<PaperStudy>, bool), CommandFailure> {
+    let mut known = builtin().map_err(CommandFailure::usage)?;
     if names.is_empty() {
         return Ok((known, true));
     }
@@ -222,12 +223,12 @@ fn studies(names: &[String]) -> Result<(Vec<Study>, bool), Failure> {
             studies.push(known.remove(at));
         } else if Path::new(name).extension().is_some_and(|e| e == "toml") {
             let text = std::fs::read_to_string(name)
-                .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
-            studies.push(Study::parse(&text, name).map_err(Failure::usage)?);
-        } else if !studies.iter().any(|s: &Study| s.name == *name) {
+                .map_err(|error| CommandFailure::usage(format_args!("{name}: cannot be read: {error}")))?;
+            studies.push(PaperStudy::parse(&text, name).map_err(CommandFailure::usage)?);
+        } else if !studies.iter().any(|s: &PaperStudy| s.name == *name) {
             let names: Vec<&str> =
                 known.iter().map(|s| s.name.as_str()).chain([certified::NAME, covered::NAME]).collect();
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "there is no study `{name}`; expected one of {}, or a file ending in .toml",
                 names.join(", ")
             )));
@@ -236,7 +237,7 @@ fn studies(names: &[String]) -> Result<(Vec<Study>, bool), Failure> {
     Ok((studies, certifies))
 }
 
-fn list(studies: &[Study], certifies: bool) -> Document {
+fn list(studies: &[PaperStudy], certifies: bool) -> Document {
     let mut document = Document::default();
     for study in studies {
         document.heading(format!("{}: {}", study.name, study.source));
@@ -263,7 +264,7 @@ fn list(studies: &[Study], certifies: bool) -> Document {
     document
 }
 
-fn tell_missing(studies: &[Study], states: &BTreeMap<String, LogState>) {
+fn tell_missing(studies: &[PaperStudy], states: &BTreeMap<String, LogState>) {
     for (file, state) in states {
         let page = studies.iter().flat_map(|s| &s.logs).find(|log| log.file == *file).map_or("", |log| &log.page);
         let offers = |what: &str| if page.is_empty() { String::new() } else { format!("; {page} offers {what}") };
@@ -278,15 +279,15 @@ fn tell_missing(studies: &[Study], states: &BTreeMap<String, LogState>) {
 }
 
 /// Ours with two digits more than printed, but no more than a double holds.
-fn ours(cell: &Cell) -> String {
+fn ours(cell: &StudyCell) -> String {
     let digits = match &cell.published {
-        Published::Number { text, .. } => text.split_once('.').map_or(0, |(_, f)| f.len()) + 1,
+        PublishedValue::Number { text, .. } => text.split_once('.').map_or(0, |(_, f)| f.len()) + 1,
         _ => 3,
     };
     cell.ours.map_or_else(|| "-".to_string(), |value| format!("{value:.*}", digits.min(12)))
 }
 
-fn value(cell: &Cell) -> TableValue {
+fn value(cell: &StudyCell) -> TableValue {
     let published = cell.published.to_string();
     let text = if published.is_empty() { ours(cell) } else { format!("{published} / {}", ours(cell)) };
     let deviation = match cell.deviation_percent {
@@ -294,11 +295,11 @@ fn value(cell: &Cell) -> TableValue {
         _ => String::new(),
     };
     match cell.verdict {
-        Verdict::Met => TableValue::toned(format!("{text}{deviation}"), Tone::Good),
-        Verdict::Within => format!("{text}{deviation} ~").into(),
-        Verdict::Out => TableValue::toned(format!("{text}{deviation} !"), Tone::Bad),
-        Verdict::Shown => TableValue::toned(format!("({text}{deviation})"), Tone::Faint),
-        Verdict::Missing => TableValue::toned(format!("{published} / no log"), Tone::Faint),
+        CellVerdict::Met => TableValue::toned(format!("{text}{deviation}"), Tone::Good),
+        CellVerdict::Within => format!("{text}{deviation} ~").into(),
+        CellVerdict::Out => TableValue::toned(format!("{text}{deviation} !"), Tone::Bad),
+        CellVerdict::Shown => TableValue::toned(format!("({text}{deviation})"), Tone::Faint),
+        CellVerdict::Missing => TableValue::toned(format!("{published} / no log"), Tone::Faint),
     }
 }
 
@@ -347,8 +348,8 @@ impl Printable for Reproduction {
         document
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         for study in &self.studies {
             for t in &study.tables {
                 for r in &t.rows {
@@ -356,7 +357,7 @@ impl Printable for Reproduction {
                     let settings: Vec<String> =
                         r.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
                     for ((column, measure), cell) in t.columns.iter().zip(&t.measures).zip(&r.cells) {
-                        let mut row = Row::default();
+                        let mut row = FlatRow::default();
                         row.text("drystone", VERSION);
                         row.text("study", &study.name);
                         row.text("table", &t.id);

@@ -2,12 +2,12 @@
 
 use super::result::RunResult;
 use crate::args::RunArgs;
-use crate::exit::Failure;
-use crate::input::{self, Input};
-use crate::output::beside::{self, Csv};
+use crate::exit::CommandFailure;
+use crate::input::{self, WorkloadInput};
+use crate::output::beside::{self, CsvWithOrigin};
 use crate::output::file::{self, Folder};
-use crate::output::flat::{Row, Rows};
-use crate::output::schedules::{self, Schedule, ScheduleFile};
+use crate::output::flat::{FlatRow, FlatRows};
+use crate::output::schedules::{self, ScheduleFile, WrittenSchedule};
 use crate::output::{Printable, ReportFile, message, plots};
 use drystone::engine::{Notes, Segments};
 use drystone::metrics::{JobRow, weekly};
@@ -20,16 +20,16 @@ pub(super) struct RunFiles<'a> {
     report: Option<ReportFile>,
     plots: Option<&'a Path>,
     _folder: Option<Folder>,
-    trace: Option<Csv>,
-    weeks: Option<Csv>,
-    segments: Option<Csv>,
+    trace: Option<CsvWithOrigin>,
+    weeks: Option<CsvWithOrigin>,
+    segments: Option<CsvWithOrigin>,
     /// The option whose file is the standard output.
     pub(super) on_stdout: Option<&'static str>,
 }
 
 /// Observations for these files.
-pub(super) struct Seen<'a> {
-    pub(super) input: &'a Input,
+pub(super) struct FileObservers<'a> {
+    pub(super) input: &'a WorkloadInput,
     pub(super) rows: Option<&'a [JobRow]>,
     pub(super) notes: &'a Notes,
     pub(super) segments: Option<&'a Segments>,
@@ -37,7 +37,7 @@ pub(super) struct Seen<'a> {
 
 impl<'a> RunFiles<'a> {
     /// Opens them; no two may be the same, and none that is read.
-    pub(super) fn open(args: &'a RunArgs) -> Result<RunFiles<'a>, Failure> {
+    pub(super) fn open(args: &'a RunArgs) -> Result<RunFiles<'a>, CommandFailure> {
         let common = &args.common;
         let named = [
             ("--jobs", args.jobs.as_deref(), args.jobs.as_deref().and_then(schedules::beside)),
@@ -55,9 +55,9 @@ impl<'a> RunFiles<'a> {
             report: common.report.as_deref().map(ReportFile::open).transpose()?,
             plots: common.plots.as_deref(),
             _folder: common.plots.as_deref().map(plots::prepare).transpose()?,
-            trace: args.trace.as_deref().map(Csv::open).transpose()?,
-            weeks: args.weeks.as_deref().map(Csv::open).transpose()?,
-            segments: args.segments.as_deref().map(Csv::open).transpose()?,
+            trace: args.trace.as_deref().map(CsvWithOrigin::open).transpose()?,
+            weeks: args.weeks.as_deref().map(CsvWithOrigin::open).transpose()?,
+            segments: args.segments.as_deref().map(CsvWithOrigin::open).transpose()?,
             on_stdout: named.iter().find(|(_, path, _)| *path == Some(Path::new("-"))).map(|(option, ..)| *option),
         })
     }
@@ -83,12 +83,12 @@ impl<'a> RunFiles<'a> {
     }
 
     /// Writes all of them. All are complete then, or the command fails and none of them is new.
-    pub(super) fn write(self, result: &RunResult, seen: &Seen<'_>) -> Result<(), Failure> {
+    pub(super) fn write(self, result: &RunResult, seen: &FileObservers<'_>) -> Result<(), CommandFailure> {
         let mut files = Vec::new();
         let determined = |schema| result.determined(schema);
         if let (Some(schedule), Some(rows)) = (self.schedule, seen.rows) {
             let determined = &determined("drystone/schedule/1");
-            files.extend(schedule.write(&Schedule { rows, input: seen.input, determined })?);
+            files.extend(schedule.write(&WrittenSchedule { rows, input: seen.input, determined })?);
         }
         if let (Some(file), Some(rows)) = (self.weeks, seen.rows) {
             files.extend(file.write(&weeks_csv(rows)?, &determined("drystone/weeks/1"))?);
@@ -99,12 +99,12 @@ impl<'a> RunFiles<'a> {
                 message::warning(&format!("{policy} reported no diagnostics: the file of --trace has no rows"));
             }
             let mut csv = Vec::new();
-            notes.write_csv(&mut csv).map_err(Failure::usage)?;
+            notes.write_csv(&mut csv).map_err(CommandFailure::usage)?;
             files.extend(file.write(&csv, &determined("drystone/trace/1"))?);
         }
         if let (Some(file), Some(segments)) = (self.segments, seen.segments) {
             let mut csv = Vec::new();
-            segments.write_csv(&mut csv).map_err(Failure::usage)?;
+            segments.write_csv(&mut csv).map_err(CommandFailure::usage)?;
             files.extend(file.write(&csv, &determined("drystone/segments/1"))?);
         }
         // Files can be compared byte by byte: no timing unless it was asked for.
@@ -119,10 +119,10 @@ impl<'a> RunFiles<'a> {
 }
 
 /// Formats the results of each class of run times week by week.
-fn weeks_csv(jobs: &[JobRow]) -> Result<Vec<u8>, Failure> {
-    let mut rows = Rows::default();
+fn weeks_csv(jobs: &[JobRow]) -> Result<Vec<u8>, CommandFailure> {
+    let mut rows = FlatRows::default();
     for week in weekly(jobs) {
-        let mut row = Row::default();
+        let mut row = FlatRow::default();
         row.number("week", Some((week.week + 1) as f64));
         row.number("class", Some((week.class + 1) as f64));
         row.number("jobs", Some(week.jobs as f64));

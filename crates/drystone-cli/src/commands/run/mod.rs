@@ -3,20 +3,20 @@
 mod files;
 mod result;
 
-use self::files::{RunFiles, Seen};
+use self::files::{FileObservers, RunFiles};
 pub(crate) use self::result::RunResult;
 use crate::args::RunArgs;
 use crate::commands::compare::candidates;
-use crate::exit::{DONE, FINDING, Failure, Outcome};
-use crate::input::{self, Files, Input, Parts};
+use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
+use crate::input::{self, PolicyFiles, WorkloadInput, WorkloadParts};
 use crate::interrupt;
 use crate::measuring::{config, details};
 use crate::meta::{PolicyMeta, VERSION};
 use crate::output::number::{count, speed};
 use crate::output::report;
-use crate::output::schedules::{Schedule, ScheduleFile};
+use crate::output::schedules::{ScheduleFile, WrittenSchedule};
 use crate::output::{self, ReportFile, excess, file, message};
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use drystone::engine::{Notes, Observer, Segments};
 use drystone::experiment::Experiment;
 use drystone::metrics::{BATCH, HeelAndToe, JobRow, SearchEffort};
@@ -25,17 +25,17 @@ use drystone_report::{PoolResult, Timing, Watcher};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-pub(crate) fn run(args: &RunArgs) -> Outcome {
+pub(crate) fn run(args: &RunArgs) -> CommandOutcome {
     let common = &args.common;
     message::be_quiet(common.quiet);
     let excessive = excess::fixed(&common.excess)?;
     let files = RunFiles::open(args)?;
-    let mut input = Input::simulated(common, files.need_records(), false)?;
+    let mut input = WorkloadInput::simulated(common, files.need_records(), false)?;
     if input.site.is_some() {
         let asked = input::in_study(&args.policy, common.log.study)?;
         input.site.iter_mut().for_each(|site| site.localise([&asked]));
     }
-    let wanted = Wanted {
+    let wanted = WantedData {
         rows: files.need_rows(),
         segments: files.need_segments(),
         details: common.details || files.need_details(),
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
 }
 
 /// Data to keep of a run.
-pub(crate) struct Wanted {
+pub(crate) struct WantedData {
     /// A row per job.
     pub(crate) rows: bool,
     /// Segments in which each job ran.
@@ -67,7 +67,7 @@ pub(crate) struct Wanted {
 }
 
 /// Results of a run.
-pub(crate) struct Ran {
+pub(crate) struct RunOutcome {
     pub(crate) result: RunResult,
     /// A row for every job that has ended, lost ones among them.
     pub(crate) rows: Option<Vec<JobRow>>,
@@ -76,22 +76,22 @@ pub(crate) struct Ran {
     timing: Timing,
 }
 
-impl Ran {
+impl RunOutcome {
     /// For the files that show it.
-    fn seen<'a>(&'a self, input: &'a Input) -> Seen<'a> {
-        Seen { input, rows: self.rows.as_deref(), notes: &self.notes, segments: self.segments.as_ref() }
+    fn seen<'a>(&'a self, input: &'a WorkloadInput) -> FileObservers<'a> {
+        FileObservers { input, rows: self.rows.as_deref(), notes: &self.notes, segments: self.segments.as_ref() }
     }
 
     /// Writes the schedule, as its ending says.
-    pub(crate) fn write_schedule(&self, input: &Input, path: &Path) -> Result<(), Failure> {
+    pub(crate) fn write_schedule(&self, input: &WorkloadInput, path: &Path) -> Result<(), CommandFailure> {
         let file = ScheduleFile::open(path)?;
         let rows = self.rows.as_deref().unwrap_or_default();
         let determined = &self.result.determined("drystone/schedule/1");
-        file::publish(file.write(&Schedule { rows, input, determined })?)
+        file::publish(file.write(&WrittenSchedule { rows, input, determined })?)
     }
 
     /// Writes the result, as its ending says.
-    pub(crate) fn write_report(&self, path: &Path) -> Result<(), Failure> {
+    pub(crate) fn write_report(&self, path: &Path) -> Result<(), CommandFailure> {
         file::publish(vec![ReportFile::open(path)?.write(&self.result)?])
     }
 }
@@ -99,26 +99,26 @@ impl Ran {
 /// Simulates and measures; `None` on cancellation.
 pub(crate) fn ran(
     args: &RunArgs,
-    input: &Input,
-    wanted: Wanted,
+    input: &WorkloadInput,
+    wanted: WantedData,
     stop: Option<&AtomicBool>,
-) -> Result<Option<Ran>, Failure> {
+) -> Result<Option<RunOutcome>, CommandFailure> {
     let common = &args.common;
     let mut experiment = input.experiment(common);
     let spec = input.policy(&input::in_study(&args.policy, common.log.study)?)?;
     input.fits([&spec])?;
     let files_given = (common.priorities.as_deref(), common.platform.as_deref());
-    let Files { priorities, platform, outages } =
-        Files::read(files_given, &common.real, &spec, input, &mut experiment)?;
-    let parts = Parts::of(input, common.each_month)?;
+    let PolicyFiles { priorities, platform, outages } =
+        PolicyFiles::read(files_given, &common.real, &spec, input, &mut experiment)?;
+    let parts = WorkloadParts::of(input, common.each_month)?;
     let config = config(common, input.selection(common), &wanted.excessive, wanted.rows, wanted.details);
-    let mut watched = Watched {
+    let mut watched = RunObservers {
         notes: Notes::default(),
         segments: wanted.segments.then(Segments::default),
         heel: args.stalls.then(|| HeelAndToe::new(&input.workload, config.selection)),
         watcher: wanted.details.then(|| Watcher::new(input.workload.machine().procs)),
     };
-    let progress = Progress::new("simulating", "jobs", Some(input.workload.len() as u64));
+    let progress = WorkProgress::new("simulating", "jobs", Some(input.workload.len() as u64));
     let told = |jobs| progress.add(jobs);
     let simulation = Experiment::new(&spec, &input.workload)
         .in_parts(parts.as_slice())
@@ -136,7 +136,7 @@ pub(crate) fn ran(
         None => simulation,
     };
     let measured = simulation.run(&mut watched.observers());
-    let Some(measured) = measured.map_err(|e| Failure::experiment(spec.text(), e))? else { return Ok(None) };
+    let Some(measured) = measured.map_err(|e| CommandFailure::experiment(spec.text(), e))? else { return Ok(None) };
     drop(progress);
     let timing = Timing::of(&measured);
     let mut report = measured.report;
@@ -146,7 +146,7 @@ pub(crate) fn ran(
     if common.platform.is_some() && report.suspensions.total == 0 {
         message::note("no counted job was suspended: --platform sets the cost of suspensions");
     }
-    let Watched { notes, segments, heel, watcher } = watched;
+    let RunObservers { notes, segments, heel, watcher } = watched;
     // Months that are simulated apart overlap in time.
     let watcher = watcher.filter(|_| !common.each_month);
     let details = wanted.details.then(|| details(common, &mut report, (None, BATCH), watcher));
@@ -166,18 +166,18 @@ pub(crate) fn ran(
         timing: common.timing.then_some(timing),
         whole: common.details,
     };
-    Ok(Some(Ran { result, rows, notes, segments, timing }))
+    Ok(Some(RunOutcome { result, rows, notes, segments, timing }))
 }
 
 /// Observers of a run besides its metrics.
-struct Watched<'a> {
+struct RunObservers<'a> {
     notes: Notes,
     segments: Option<Segments>,
     heel: Option<HeelAndToe<'a>>,
     watcher: Option<Watcher>,
 }
 
-impl Watched<'_> {
+impl RunObservers<'_> {
     fn observers(&mut self) -> impl Observer {
         ((&mut self.heel, &mut self.segments), (&mut self.notes, &mut self.watcher))
     }
@@ -190,7 +190,7 @@ fn print(
     result: &mut RunResult,
     timing: Timing,
     on_stdout: Option<&'static str>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let common = &args.common;
     let on_terminal = common.format.for_people() && output::stdout::is_terminal();
     if on_terminal {

@@ -1,13 +1,13 @@
 //! The result of a run, as it is written.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::meta::{Determined, ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::document::Document;
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::report;
 use crate::output::{Printable, excess};
 use drystone::metrics::{PromisesKept, Report, SearchEffort, Stalls};
-use drystone_report::{Details, PolicyResult, PoolResult, Results, Timing};
+use drystone_report::{PlotDetails, PolicyResult, PoolResult, Results, Timing};
 use serde::Serialize;
 
 /// The result of a run.
@@ -25,7 +25,7 @@ pub(crate) struct RunResult {
     pub(super) pools: Vec<PoolResult>,
     /// Data of plots, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) details: Option<Details>,
+    pub(super) details: Option<PlotDetails>,
     /// Delay that backfilling caused to the head of the queue, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stalls: Option<Stalls>,
@@ -93,8 +93,8 @@ impl Printable for RunResult {
         Some(document)
     }
 
-    fn rows(&self) -> Rows {
-        let mut row = Row::default();
+    fn rows(&self) -> FlatRows {
+        let mut row = FlatRow::default();
         report::figures(&mut row, &self.report, self.promises);
         if let Some(stalls) = &self.stalls {
             row.number("stall_rate", stalls.rate);
@@ -104,7 +104,7 @@ impl Printable for RunResult {
         if let Some(timing) = self.timing {
             row.number("jobs_per_second", Some(timing.jobs_per_second));
         }
-        let mut rows = Rows::default();
+        let mut rows = FlatRows::default();
         let determined = || report::determined(&self.workload, &self.policy, &self.experiment);
         rows.push(determined().followed_by(row));
         for pool in &self.pools {
@@ -113,7 +113,7 @@ impl Printable for RunResult {
         rows
     }
 
-    fn results(&self) -> Result<Results, Failure> {
+    fn results(&self) -> Result<Results, CommandFailure> {
         let only = PolicyResult {
             policy: self.policy.clone(),
             equals: Vec::new(),
@@ -123,7 +123,7 @@ impl Printable for RunResult {
             details: self.details.clone(),
             timing: self.timing,
         };
-        let data = serde_json::to_value(self).map_err(Failure::usage)?;
+        let data = serde_json::to_value(self).map_err(CommandFailure::usage)?;
         Ok(Results::of_run(self.drystone.to_string(), self.workload.clone(), self.experiment.clone(), only, data))
     }
 

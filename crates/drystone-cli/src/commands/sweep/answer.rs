@@ -1,41 +1,41 @@
 //! `drystone sweep query`: questions in SQL.
 
 use crate::args::QueryArgs;
-use crate::exit::{DONE, Outcome};
+use crate::exit::{CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::exports::text;
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::{self, Printable};
-use drystone_sweep::{Answer, Cell};
+use drystone_sweep::{QueryAnswer, QueryCell};
 use serde::{Serialize, Serializer};
 
-pub(super) fn query(args: &QueryArgs) -> Outcome {
-    let answer = Shown(drystone_sweep::query(&args.store, &args.sql)?);
+pub(super) fn query(args: &QueryArgs) -> CommandOutcome {
+    let answer = ShownAnswer(drystone_sweep::query(&args.store, &args.sql)?);
     output::print(&answer, args.format)?;
     Ok(DONE)
 }
 
-struct Shown(Answer);
+struct ShownAnswer(QueryAnswer);
 
-impl Serialize for Shown {
+impl Serialize for ShownAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value = |cell: &Cell| match cell {
-            Cell::Null => serde_json::Value::Null,
-            Cell::Int(value) => (*value).into(),
-            Cell::Real(value) => (*value).into(),
-            Cell::Text(value) => value.clone().into(),
+        let value = |cell: &QueryCell| match cell {
+            QueryCell::Null => serde_json::Value::Null,
+            QueryCell::Int(value) => (*value).into(),
+            QueryCell::Real(value) => (*value).into(),
+            QueryCell::Text(value) => value.clone().into(),
         };
-        let object = |row: &Vec<Cell>| -> serde_json::Map<String, serde_json::Value> {
+        let object = |row: &Vec<QueryCell>| -> serde_json::Map<String, serde_json::Value> {
             self.0.columns.iter().cloned().zip(row.iter().map(value)).collect()
         };
         serializer.collect_seq(self.0.rows.iter().map(object))
     }
 }
 
-impl Printable for Shown {
+impl Printable for ShownAnswer {
     fn document(&self) -> Document {
         let texts: Vec<usize> = (0..self.0.columns.len())
-            .filter(|&at| self.0.rows.iter().any(|row| matches!(row[at], Cell::Text(_))))
+            .filter(|&at| self.0.rows.iter().any(|row| matches!(row[at], QueryCell::Text(_))))
             .collect();
         let mut table = DocumentTable::new(self.0.columns.iter().cloned()).texts(&texts);
         for row in &self.0.rows {
@@ -46,11 +46,11 @@ impl Printable for Shown {
         document
     }
 
-    fn rows(&self) -> Rows {
+    fn rows(&self) -> FlatRows {
         // Without any row the header still stands.
-        let mut rows = Rows::of(self.0.columns.iter().cloned());
+        let mut rows = FlatRows::of(self.0.columns.iter().cloned());
         for cells in &self.0.rows {
-            let mut row = Row::default();
+            let mut row = FlatRow::default();
             for (name, cell) in self.0.columns.iter().zip(cells) {
                 row.text(name.clone(), text(cell));
             }

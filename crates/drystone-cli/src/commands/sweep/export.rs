@@ -1,13 +1,13 @@
 //! `drystone sweep export`: results for other programs.
 
 use crate::args::ExportArgs;
-use crate::exit::{DONE, Outcome};
+use crate::exit::{CommandOutcome, DONE};
 use crate::output::exports::{Export, Exports};
 use crate::output::file;
-use crate::output::format::{Target, by_ending};
+use crate::output::format::{OutputTarget, by_ending};
 use drystone_sweep::{Store, query};
 
-pub(super) fn export(args: &ExportArgs) -> Outcome {
+pub(super) fn export(args: &ExportArgs) -> CommandOutcome {
     by_ending::<Exports>(&args.out)?;
     let store = &args.store;
     file::distinct(&[Some(store)], &[("--out", Some(&args.out))])?;
@@ -16,7 +16,7 @@ pub(super) fn export(args: &ExportArgs) -> Outcome {
     Store::look(store)?.status()?;
     let answer = query(store, "SELECT * FROM result ORDER BY configuration")?;
     let types = query(store, "SELECT type FROM pragma_table_info('result') ORDER BY cid")?;
-    let target = Target::<Exports>::open(&args.out)?;
+    let target = OutputTarget::<Exports>::open(&args.out)?;
     target.write(&Export { answer: &answer, types: &types, store })?.publish()?;
     Ok(DONE)
 }

@@ -1,15 +1,15 @@
 //! Plots of a ranking, as figures 9 to 11 of Tsafrir, Etsion & Feitelson 2007 have them.
 
-use super::rank::Shown;
-use drystone_report::{Figure, FigureAxis, FigureSeries, Marks, Reading};
-use drystone_sweep::analysis::{Against, Distribution};
+use super::rank::ShownRanking;
+use drystone_report::{AxisReading, Figure, FigureAxis, FigureSeries, SeriesMarks};
+use drystone_sweep::analysis::{RankDistribution, ValueDegradation};
 
 /// Bins of a distribution: tenths of the ranks.
 const EDGES: [usize; 11] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20];
 
 /// Ranks by value, of all and within each subspace, and degradation against values.
-pub(super) fn figures(shown: &Shown) -> Vec<Figure> {
-    let ranks = |distributions: &[Distribution], id: &str, title: &str| -> Vec<Figure> {
+pub(super) fn figures(shown: &ShownRanking) -> Vec<Figure> {
+    let ranks = |distributions: &[RankDistribution], id: &str, title: &str| -> Vec<Figure> {
         distributions.iter().map(|distribution| of_ranks(distribution, id, title)).collect()
     };
     let mut figures = ranks(&shown.distributions, "ranks", "Ranks by value of");
@@ -26,7 +26,7 @@ fn file_name(parameter: &str) -> String {
     parameter.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-fn of_ranks(distribution: &Distribution, id: &str, title: &str) -> Figure {
+fn of_ranks(distribution: &RankDistribution, id: &str, title: &str) -> Figure {
     let shown = distribution.grouped().merged(&EDGES);
     let bins = EDGES.windows(2).map(|edge| format!("{}–{}%", edge[0] * 5, edge[1] * 5));
     let series = shown.shares.iter().map(|share| FigureSeries {
@@ -37,14 +37,14 @@ fn of_ranks(distribution: &Distribution, id: &str, title: &str) -> Figure {
         id: format!("{id}-{}", file_name(&shown.parameter)),
         title: format!("{title} {}", shown.parameter),
         note: "The best ranks are on the left. No bar: no rank there.".to_string(),
-        marks: Marks::Stack,
+        marks: SeriesMarks::Stack,
         x: FigureAxis::categories("ranks, best first", bins.collect()),
-        y: FigureAxis::new("share of configurations", Reading::Share),
+        y: FigureAxis::new("share of configurations", AxisReading::Share),
         series: series.collect(),
     }
 }
 
-fn against(against: &Against) -> Figure {
+fn against(against: &ValueDegradation) -> Figure {
     let values = against.values.iter().enumerate();
     let of = |name: &str, value: &dyn Fn(usize) -> f64| FigureSeries {
         name: name.to_string(),
@@ -54,9 +54,9 @@ fn against(against: &Against) -> Figure {
         id: format!("degradation-{}", file_name(&against.parameter)),
         title: format!("Average degradation against {}", against.parameter),
         note: "Mean, least and most over the configurations that have the value.".to_string(),
-        marks: Marks::Lines,
+        marks: SeriesMarks::Lines,
         x: FigureAxis::categories(&against.parameter, values.clone().map(|(_, (value, _))| value.clone()).collect()),
-        y: FigureAxis::new("degradation from the best, in per cent", Reading::Number),
+        y: FigureAxis::new("degradation from the best, in per cent", AxisReading::Number),
         series: vec![
             of("mean", &|at| against.values[at].1.mean),
             of("least", &|at| against.values[at].1.min),

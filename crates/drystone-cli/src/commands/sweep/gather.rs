@@ -1,32 +1,32 @@
 //! `drystone sweep gather` and `cancel`: what tasks on a cluster have done, and ending them.
 
 use super::status::Progressed;
-use super::tasks::Shown;
+use super::tasks::ShownTasks;
 use crate::args::{CancelArgs, GatherArgs};
-use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
 use crate::output::document::Document;
-use crate::output::flat::Rows;
+use crate::output::flat::FlatRows;
 use crate::output::number::{count, plural};
 use crate::output::{self, Printable, message};
-use crate::progress::Progress;
-use drystone_sweep::cluster::{Queue, Slurm, Tasks};
+use crate::progress::WorkProgress;
+use drystone_sweep::cluster::{SlurmBatch, TaskFolder, TaskQueue};
 use drystone_sweep::{Merged, Store, gather as gather_stores};
 use serde::Serialize;
 
-pub(super) fn gather(args: &GatherArgs) -> Outcome {
-    let tasks = Tasks::of(&args.store);
+pub(super) fn gather(args: &GatherArgs) -> CommandOutcome {
+    let tasks = TaskFolder::of(&args.store);
     let published = tasks.published()?;
-    let progress = Progress::new("gathering", "stores", Some(published.len() as u64));
+    let progress = WorkProgress::new("gathering", "stores", Some(published.len() as u64));
     let merged = gather_stores(&args.store, &published, &mut || progress.add(1));
     drop(progress);
     let merged = merged?;
     let store = Store::look(&args.store)?;
-    let gathered = Gathered {
+    let gathered = GatherSummary {
         stores: published.len(),
         added: merged.added,
         equal: merged.equal,
         missing: merged.missing,
-        status: Progressed::of(&store)?.with_tasks(Shown::of(&store)?),
+        status: Progressed::of(&store)?.with_tasks(ShownTasks::of(&store)?),
     };
     output::print(&gathered, args.format)?;
     if merged.missing > 0 {
@@ -45,7 +45,7 @@ fn tell_what_is_missing(args: &GatherArgs, merged: &Merged) {
 
 /// Summary of a gather, and the progress of the study.
 #[derive(Serialize)]
-struct Gathered {
+struct GatherSummary {
     stores: usize,
     added: u64,
     equal: u64,
@@ -54,7 +54,7 @@ struct Gathered {
     status: Progressed,
 }
 
-impl Printable for Gathered {
+impl Printable for GatherSummary {
     fn document(&self) -> Document {
         let mut document = Document::default();
         document.facts(vec![
@@ -67,24 +67,24 @@ impl Printable for Gathered {
         document
     }
 
-    fn rows(&self) -> Rows {
+    fn rows(&self) -> FlatRows {
         self.status.rows()
     }
 }
 
-pub(super) fn cancel(args: &CancelArgs) -> Outcome {
-    let tasks = Tasks::of(&args.store);
+pub(super) fn cancel(args: &CancelArgs) -> CommandOutcome {
+    let tasks = TaskFolder::of(&args.store);
     if tasks.submissions()?.is_empty() {
         let store = args.store.display();
-        return Err(Failure::usage(format_args!("{store}: no task of it was ever submitted")));
+        return Err(CommandFailure::usage(format_args!("{store}: no task of it was ever submitted")));
     }
-    let queue = Queue::ask(&tasks.jobs()?)?;
+    let queue = TaskQueue::ask(&tasks.jobs()?)?;
     let jobs = queue.jobs();
     if jobs.is_empty() {
         message::note("no task waits or runs");
         return Ok(DONE);
     }
-    Slurm.cancel(&jobs, args.waiting)?;
+    SlurmBatch.cancel(&jobs, args.waiting)?;
     let (waiting, running) = (queue.waiting() as u64, queue.running() as u64);
     let what = if args.waiting { "continue" } else { "publish what they have and stop" };
     message::note(&format!(

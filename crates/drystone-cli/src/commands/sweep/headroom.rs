@@ -3,27 +3,27 @@
 use super::work::plan;
 use crate::args::{BracketArgs, Grid};
 use crate::commands::headroom::BEGINNINGS;
-use crate::commands::headroom::bracket::{Seek, Simulated, figure, figure_below, seek, share_below};
+use crate::commands::headroom::bracket::{BracketSchedule, Seek, figure, figure_below, seek, share_below};
 use crate::commands::headroom::threads;
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{NONE, count};
 use crate::output::{self, Printable, message};
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use drystone::experiment::Experiment;
-use drystone::metrics::{Config, JobRow};
+use drystone::metrics::{JobRow, MetricsConfig};
 use drystone::policy::PolicySpec;
-use drystone_headroom::{Case as Instance, DelayMeasure, Limit, Refused};
-use drystone_sweep::{BracketRow, Case, Plan, Store};
+use drystone_headroom::{DelayMeasure, HeadroomCase as Instance, Refused, TimeLimit};
+use drystone_sweep::{BracketRow, Store, SweepCase, SweepPlan};
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The metric that brackets are of.
 const METRIC: &str = "wait_mean";
 
-pub(super) fn headroom(args: &BracketArgs) -> Outcome {
+pub(super) fn headroom(args: &BracketArgs) -> CommandOutcome {
     message::be_quiet(args.work.quiet);
     let store = Store::look(&args.store)?;
     let plan = plan(&store.study()?.0, &args.work)?;
@@ -51,7 +51,7 @@ pub(super) fn headroom(args: &BracketArgs) -> Outcome {
 }
 
 /// The least mean wait of the study's policies on each workload, as far as they are simulated.
-fn best(store: &Store, plan: &Plan) -> Result<Vec<Option<f64>>, Failure> {
+fn best(store: &Store, plan: &SweepPlan) -> Result<Vec<Option<f64>>, CommandFailure> {
     let mut best = vec![None; plan.cases.len()];
     let Some(metric) = plan.metrics.iter().position(|metric| metric.to_string() == METRIC) else { return Ok(best) };
     for outcome in store.outcomes(plan)? {
@@ -64,12 +64,16 @@ fn best(store: &Store, plan: &Plan) -> Result<Vec<Option<f64>>, Failure> {
 
 /// The bracket of one workload, or why it has none; `None` where it was stopped before there was
 /// one.
-fn bracket(args: &BracketArgs, case: &Case, stop: &AtomicBool) -> Result<Option<Result<BracketRow, Refused>>, Failure> {
-    let progress = Progress::new(&format!("simulating {}", case.label()), "jobs", None);
+fn bracket(
+    args: &BracketArgs,
+    case: &SweepCase,
+    stop: &AtomicBool,
+) -> Result<Option<Result<BracketRow, Refused>>, CommandFailure> {
+    let progress = WorkProgress::new(&format!("simulating {}", case.label()), "jobs", None);
     let mut ran: Vec<(PolicySpec, Vec<JobRow>)> = Vec::new();
     for text in ["easy"].iter().chain(&BEGINNINGS) {
-        let spec: PolicySpec = text.parse().map_err(Failure::usage)?;
-        let config = Config { selection: case.trim, keep_jobs: true, ..Config::default() };
+        let spec: PolicySpec = text.parse().map_err(CommandFailure::usage)?;
+        let config = MetricsConfig { selection: case.trim, keep_jobs: true, ..MetricsConfig::default() };
         let told = |jobs| progress.add(jobs);
         let experiment = Experiment::new(&spec, &case.workload)
             .losing(Some(&case.given.outages))
@@ -77,7 +81,7 @@ fn bracket(args: &BracketArgs, case: &Case, stop: &AtomicBool) -> Result<Option<
             .measuring(config)
             .telling(&told)
             .until(stop);
-        match experiment.run(&mut ()).map_err(|error| Failure::experiment(spec.text(), error))? {
+        match experiment.run(&mut ()).map_err(|error| CommandFailure::experiment(spec.text(), error))? {
             Some(mut measured) => ran.push((spec, measured.report.take_schedule().unwrap_or_default())),
             None => break,
         }
@@ -89,14 +93,14 @@ fn bracket(args: &BracketArgs, case: &Case, stop: &AtomicBool) -> Result<Option<
         Ok(instance) => instance,
         Err(refused) => return Ok(Some(Err(refused))),
     };
-    let all: Vec<Simulated<'_>> = ran
+    let all: Vec<BracketSchedule<'_>> = ran
         .iter()
         .filter(|(_, rows)| instance.others(rows) == 0)
-        .map(|(spec, rows)| Simulated { policy: spec.text(), rows, shown: false })
+        .map(|(spec, rows)| BracketSchedule { policy: spec.text(), rows, shown: false })
         .collect();
     let how = Seek {
         grids: Grid::Quarter.steps(),
-        limit: (args.trials > 0).then_some(Limit::Trials(args.trials)),
+        limit: (args.trials > 0).then_some(TimeLimit::Trials(args.trials)),
         seed: args.seed,
         threads: threads(args.work.threads),
         stop,
@@ -155,10 +159,10 @@ impl Printable for Brackets {
         document
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         for (one, best) in self.brackets.iter().zip(&self.best) {
-            let mut row = Row::default();
+            let mut row = FlatRow::default();
             row.text("workload", &one.workload);
             row.text("metric", &one.metric);
             row.number("floor", Some(one.floor));

@@ -14,10 +14,10 @@ mod tasks;
 mod work;
 
 use crate::args::{SweepArgs, SweepCommand};
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 
 /// Does what the command line says.
-pub(super) fn sweep(args: SweepArgs) -> Outcome {
+pub(super) fn sweep(args: SweepArgs) -> CommandOutcome {
     match args.command {
         None => work::sweep(&args),
         Some(SweepCommand::Status(args)) => status::status(&args),

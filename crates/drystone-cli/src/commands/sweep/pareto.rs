@@ -1,32 +1,32 @@
 //! `drystone sweep pareto`: the configurations that no other beats in every metric.
 
-use super::rank::{Origin, level, tell_left_out, whole};
+use super::rank::{AnalysisOrigin, level, tell_left_out, whole};
 use crate::args::ParetoArgs;
-use crate::exit::{DONE, Outcome};
+use crate::exit::{CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{count, fixed_or};
 use crate::output::{self, Printable};
-use drystone_sweep::analysis::{Choice, Front, Table};
+use drystone_sweep::analysis::{CandidateTable, CaseSelection, Front};
 use serde::{Serialize, Serializer};
 
-pub(super) fn pareto(args: &ParetoArgs) -> Outcome {
+pub(super) fn pareto(args: &ParetoArgs) -> CommandOutcome {
     let store = whole(&args.store)?;
-    let choice = Choice { metrics: args.metric.clone(), workloads: args.workload.clone() };
-    let table = Table::of(&store, &choice)?;
+    let choice = CaseSelection { metrics: args.metric.clone(), workloads: args.workload.clone() };
+    let table = CandidateTable::of(&store, &choice)?;
     tell_left_out(&table);
     let front = Front::of(&table);
-    output::print(&Shown { origin: Origin::of(&store)?, front, table }, args.format)?;
+    output::print(&ShownFront { origin: AnalysisOrigin::of(&store)?, front, table }, args.format)?;
     Ok(DONE)
 }
 
-struct Shown {
-    origin: Origin,
+struct ShownFront {
+    origin: AnalysisOrigin,
     front: Front,
-    table: Table,
+    table: CandidateTable,
 }
 
-impl Shown {
+impl ShownFront {
     fn columns(&self) -> Vec<String> {
         let unit = |metric| match (self.front.degradations, self.front.means.contains(metric)) {
             (false, _) => "",
@@ -37,7 +37,7 @@ impl Shown {
     }
 }
 
-impl Serialize for Shown {
+impl Serialize for ShownFront {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let members = self.front.members.iter().map(|member| {
             let candidate = &self.table.candidates[member.candidate];
@@ -80,7 +80,7 @@ impl Serialize for Shown {
     }
 }
 
-impl Printable for Shown {
+impl Printable for ShownFront {
     fn document(&self) -> Document {
         let mut document = Document::default();
         document.heading(format!(
@@ -99,11 +99,11 @@ impl Printable for Shown {
         document
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         for member in &self.front.members {
             let candidate = &self.table.candidates[member.candidate];
-            let mut row = Row::default();
+            let mut row = FlatRow::default();
             row.text("policy", &candidate.policy);
             for (at, parameter) in self.table.parameters.iter().enumerate() {
                 row.text(parameter.clone(), level(candidate, at));

@@ -3,23 +3,23 @@
 
 use super::figures;
 use crate::args::RankArgs;
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{change, count, fixed_or, percent, plural};
 use crate::output::{self, Printable, message, plots};
 use drystone_sweep::Store;
 use drystone_sweep::analysis::{
-    Against, Candidate, Choice, Distribution, PairedTest, PairedTests, Ranked, Ranking, Spread, Subspace, Table,
-    clairvoyant,
+    CandidateTable, CaseSelection, PairedTest, PairedTests, RankDistribution, RankedCandidate, Ranking, SetQuality,
+    StudyCandidate, Subspace, ValueDegradation, clairvoyant,
 };
 use serde::Serialize;
 use std::path::Path;
 
-pub(super) fn rank(args: &RankArgs) -> Outcome {
+pub(super) fn rank(args: &RankArgs) -> CommandOutcome {
     let store = whole(&args.store)?;
-    let choice = Choice { metrics: args.metric.clone(), workloads: args.workload.clone() };
-    let table = Table::of(&store, &choice)?;
+    let choice = CaseSelection { metrics: args.metric.clone(), workloads: args.workload.clone() };
+    let table = CandidateTable::of(&store, &choice)?;
     let ranking = Ranking::of(&table);
     tell_of_zeros(&table);
     let against = baseline(args.against.as_deref(), &table, &ranking)?;
@@ -41,10 +41,10 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
         subspaces.push(Within { text: subspace.text.clone(), spread, distributions });
     }
     tell_left_out(&table);
-    let shown = Shown {
+    let shown = ShownRanking {
         distributions: ranking.distributions(&table),
         against: ranking.against(&table),
-        origin: Origin::of(&store)?,
+        origin: AnalysisOrigin::of(&store)?,
         top: args.top,
         table,
         ranking,
@@ -65,12 +65,12 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
 }
 
 /// Place of the candidate that the others are tested against.
-fn baseline(given: Option<&str>, table: &Table, ranking: &Ranking) -> Result<usize, Failure> {
+fn baseline(given: Option<&str>, table: &CandidateTable, ranking: &Ranking) -> Result<usize, CommandFailure> {
     let Some(wanted) = given else {
         return Ok(ranking.ranked.first().map_or(0, |first| first.candidate));
     };
     let number = wanted.parse::<usize>().ok();
-    let is = |candidate: &Candidate| match number {
+    let is = |candidate: &StudyCandidate| match number {
         Some(number) => candidate.number == number,
         None => candidate.policy == wanted || candidate.name == wanted,
     };
@@ -79,14 +79,14 @@ fn baseline(given: Option<&str>, table: &Table, ranking: &Ranking) -> Result<usi
         [one] => Ok(one),
         [] => {
             let all: Vec<String> = table.candidates.iter().map(|c| format!("{} {}", c.number, c.policy)).collect();
-            Err(Failure::usage(format_args!(
+            Err(CommandFailure::usage(format_args!(
                 "--against {wanted}: no configuration that is ranked has this number, name or policy; there is {}",
                 some(&all)
             )))
         }
         _ => {
             let some: Vec<String> = found.iter().map(|&at| table.candidates[at].number.to_string()).collect();
-            Err(Failure::usage(format_args!(
+            Err(CommandFailure::usage(format_args!(
                 "--against {wanted}: {} configurations are called so; give a number of the study: {}",
                 found.len(),
                 self::some(&some)
@@ -96,7 +96,7 @@ fn baseline(given: Option<&str>, table: &Table, ranking: &Ranking) -> Result<usi
 }
 
 /// Notes test cases in which 0 has no multiple.
-fn tell_of_zeros(table: &Table) {
+fn tell_of_zeros(table: &CandidateTable) {
     let zeros: Vec<String> =
         table.zeros().into_iter().map(|test| format!("{} of {}", table.metric_of(test), table.case_of(test))).collect();
     if !zeros.is_empty() {
@@ -115,7 +115,7 @@ fn some(values: &[String]) -> String {
 }
 
 /// A store to be looked at whole; one that holds a part of its study by itself says so.
-pub(super) fn whole(path: &Path) -> Result<Store, Failure> {
+pub(super) fn whole(path: &Path) -> Result<Store, CommandFailure> {
     let store = Store::look(path)?;
     let chunk = store.status()?.chunk;
     if !chunk.is_empty() {
@@ -128,7 +128,7 @@ pub(super) fn whole(path: &Path) -> Result<Store, Failure> {
 }
 
 /// Says how many configurations are left out, and for want of what.
-pub(super) fn tell_left_out(table: &Table) {
+pub(super) fn tell_left_out(table: &CandidateTable) {
     if table.incomplete > 0 {
         let left = plural(table.incomplete as u64, "configuration");
         message::warning(&format!("left out: {left} without {}", table.want()));
@@ -136,20 +136,20 @@ pub(super) fn tell_left_out(table: &Table) {
 }
 
 /// Origin of an analysis: the store holds all inputs of its results.
-pub(super) struct Origin {
+pub(super) struct AnalysisOrigin {
     pub(super) study: String,
     /// The version that simulated.
     pub(super) drystone: String,
 }
 
-impl Origin {
-    pub(super) fn of(store: &Store) -> Result<Origin, Failure> {
+impl AnalysisOrigin {
+    pub(super) fn of(store: &Store) -> Result<AnalysisOrigin, CommandFailure> {
         let status = store.status()?;
-        Ok(Origin { study: status.study, drystone: status.drystone })
+        Ok(AnalysisOrigin { study: status.study, drystone: status.drystone })
     }
 
     /// Its place in CSV: behind everything else.
-    pub(super) fn close(&self, row: &mut Row) {
+    pub(super) fn close(&self, row: &mut FlatRow) {
         row.text("study", &self.study);
         row.text("drystone", &self.drystone);
     }
@@ -159,16 +159,16 @@ impl Origin {
 const KNOWS: &str = "(knows run times)";
 
 /// A ranking with all that is said of it.
-pub(super) struct Shown {
-    origin: Origin,
+pub(super) struct ShownRanking {
+    origin: AnalysisOrigin,
     top: usize,
-    table: Table,
+    table: CandidateTable,
     ranking: Ranking,
     paired: PairedTests,
     /// Set if `--against` names the baseline.
     chosen: bool,
-    pub(super) distributions: Vec<Distribution>,
-    pub(super) against: Vec<Against>,
+    pub(super) distributions: Vec<RankDistribution>,
+    pub(super) against: Vec<ValueDegradation>,
     pub(super) subspaces: Vec<Within>,
 }
 
@@ -177,18 +177,18 @@ pub(super) struct Within {
     /// Its conditions.
     pub(super) text: String,
     /// Their quality; `None` where there are none.
-    spread: Option<Spread>,
+    spread: Option<SetQuality>,
     /// The distributions of values over their ranks among themselves (figure 11 of the paper).
-    pub(super) distributions: Vec<Distribution>,
+    pub(super) distributions: Vec<RankDistribution>,
 }
 
 /// The value of a parameter; nothing where a policy has no such parameter.
-pub(super) fn level(candidate: &Candidate, at: usize) -> String {
+pub(super) fn level(candidate: &StudyCandidate, at: usize) -> String {
     candidate.point[at].as_ref().map_or(String::new(), ToString::to_string)
 }
 
-impl Shown {
-    fn candidate(&self, ranked: &Ranked) -> &Candidate {
+impl ShownRanking {
+    fn candidate(&self, ranked: &RankedCandidate) -> &StudyCandidate {
         &self.table.candidates[ranked.candidate]
     }
 
@@ -201,10 +201,10 @@ impl Shown {
 
     fn top(&self) -> DocumentTable {
         let last = self.ranking.ranked.last().filter(|last| last.rank > self.top);
-        let shown: Vec<&Ranked> = self.ranking.ranked.iter().take(self.top).chain(last).collect();
+        let shown: Vec<&RankedCandidate> = self.ranking.ranked.iter().take(self.top).chain(last).collect();
         let mut columns = vec!["rank".to_string(), "degradation".to_string()];
         let by_policy = !self.one_policy();
-        let named = by_policy && self.table.candidates.iter().any(Candidate::is_named);
+        let named = by_policy && self.table.candidates.iter().any(StudyCandidate::is_named);
         let bounds = shown.iter().any(|ranked| self.candidate(ranked).clairvoyant());
         if named {
             columns.push("name".to_string());
@@ -285,7 +285,7 @@ impl Shown {
         let whole = ("all", &self.ranking.whole());
         let all = self.subspaces.iter().map(|within| (within.text.as_str(), &within.spread));
         for (name, spread) in all.chain([whole]) {
-            let of = |get: &dyn Fn(&Spread) -> String| spread.as_ref().map_or("-".to_string(), get);
+            let of = |get: &dyn Fn(&SetQuality) -> String| spread.as_ref().map_or("-".to_string(), get);
             grid.row(vec![
                 name.to_string().into(),
                 of(&|s| count(s.count as u64)).into(),
@@ -302,7 +302,7 @@ impl Shown {
 
     /// Every second twentieth would say as much, but the first is what matters: 5 %, 10 %, then
     /// tenths.
-    fn distribution(distribution: &Distribution) -> DocumentTable {
+    fn distribution(distribution: &RankDistribution) -> DocumentTable {
         const EDGES: [usize; 13] = [0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19, 20];
         let shown = distribution.grouped().merged(&EDGES);
         let columns = EDGES.windows(2).map(|edge| format!("{}-{}%", edge[0] * 5, edge[1] * 5));
@@ -361,12 +361,12 @@ struct TestsJson<'a> {
 #[derive(Serialize)]
 struct SubspaceJson<'a> {
     subspace: &'a str,
-    spread: Option<Spread>,
+    spread: Option<SetQuality>,
     /// Within it, ranks counted from 1 again.
-    distributions: &'a [Distribution],
+    distributions: &'a [RankDistribution],
 }
 
-impl Serialize for Shown {
+impl Serialize for ShownRanking {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct;
         let ranked: Vec<RankedJson<'_>> = self
@@ -421,7 +421,7 @@ impl Serialize for Shown {
     }
 }
 
-impl Printable for Shown {
+impl Printable for ShownRanking {
     fn document(&self) -> Document {
         let mut document = Document::default();
         document.heading(format!(
@@ -449,12 +449,12 @@ impl Printable for Shown {
         document.table(tests);
         for distribution in &self.distributions {
             document.heading(format!("Ranks by value of {}", distribution.parameter));
-            document.table(Shown::distribution(distribution));
+            document.table(ShownRanking::distribution(distribution));
         }
         for within in &self.subspaces {
             for distribution in &within.distributions {
                 document.heading(format!("Ranks within {} by value of {}", within.text, distribution.parameter));
-                document.table(Shown::distribution(distribution));
+                document.table(ShownRanking::distribution(distribution));
             }
         }
         for against in &self.against {
@@ -482,11 +482,11 @@ impl Printable for Shown {
         document
     }
 
-    fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
         for ranked in &self.ranking.ranked {
             let candidate = self.candidate(ranked);
-            let mut row = Row::default();
+            let mut row = FlatRow::default();
             row.text("rank", ranked.rank);
             row.number("degradation", Some(ranked.average));
             row.text("name", &candidate.name);

@@ -1,15 +1,15 @@
 //! `drystone sweep status`: how far a sweep is.
 
-use super::tasks::Shown;
+use super::tasks::ShownTasks;
 use crate::args::StatusArgs;
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::output::document::Document;
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{count, duration, percent, speed};
 use crate::output::{self, Printable};
-use crate::progress::Progress;
-use drystone_sweep::{Status, Store};
+use crate::progress::WorkProgress;
+use drystone_sweep::{Store, SweepStatus};
 use serde::Serialize;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -20,9 +20,9 @@ const LOOK: Duration = Duration::from_secs(10);
 /// Longest delay until a stop signal is noticed.
 const HEED: Duration = Duration::from_millis(200);
 
-pub(super) fn status(args: &StatusArgs) -> Outcome {
+pub(super) fn status(args: &StatusArgs) -> CommandOutcome {
     let store = Store::look(&args.store)?;
-    let tasks = if args.follow { follow(&store)? } else { Shown::of(&store)? };
+    let tasks = if args.follow { follow(&store)? } else { ShownTasks::of(&store)? };
     // Opened again: others may have gathered meanwhile.
     let progressed = Progressed::of(&Store::look(&args.store)?)?.with_tasks(tasks);
     output::print(&progressed, args.format)?;
@@ -30,16 +30,16 @@ pub(super) fn status(args: &StatusArgs) -> Outcome {
 }
 
 /// Shows how far the tasks are until none waits or runs, or until it is cancelled.
-fn follow(store: &Store) -> Result<Option<Shown>, Failure> {
+fn follow(store: &Store) -> Result<Option<ShownTasks>, CommandFailure> {
     let cancel = interrupt::stop_in_order();
-    let progress = Progress::new("simulating", "simulations", Some(store.status()?.simulations));
+    let progress = WorkProgress::new("simulating", "simulations", Some(store.status()?.simulations));
     let mut seen = 0;
     loop {
-        let shown = Shown::of(store)?;
-        let recorded = shown.as_ref().map_or(0, Shown::recorded);
+        let shown = ShownTasks::of(store)?;
+        let recorded = shown.as_ref().map_or(0, ShownTasks::recorded);
         progress.add(recorded.saturating_sub(seen) as u64);
         seen = seen.max(recorded);
-        if cancel.load(Ordering::Relaxed) || !shown.as_ref().is_some_and(Shown::goes_on) {
+        if cancel.load(Ordering::Relaxed) || !shown.as_ref().is_some_and(ShownTasks::goes_on) {
             return Ok(shown);
         }
         let mut pause = LOOK;
@@ -68,14 +68,14 @@ pub(super) struct Progressed {
     complete: bool,
     /// Tasks on a cluster, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    tasks: Option<Shown>,
+    tasks: Option<ShownTasks>,
     #[serde(skip)]
     effort: Option<(u64, f64, u64)>,
 }
 
 impl Progressed {
-    pub(super) fn of(store: &Store) -> Result<Progressed, Failure> {
-        let status: Status = store.status()?;
+    pub(super) fn of(store: &Store) -> Result<Progressed, CommandFailure> {
+        let status: SweepStatus = store.status()?;
         Ok(Progressed {
             schema: "drystone/sweep-status/1",
             store: store.path().display().to_string(),
@@ -96,7 +96,7 @@ impl Progressed {
         })
     }
 
-    pub(super) fn with_tasks(self, tasks: Option<Shown>) -> Progressed {
+    pub(super) fn with_tasks(self, tasks: Option<ShownTasks>) -> Progressed {
         Progressed { tasks, ..self }
     }
 
@@ -126,7 +126,7 @@ impl Progressed {
         }
         let mut facts: Vec<(String, String)> =
             facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-        facts.extend(self.tasks.as_ref().map_or(Vec::new(), Shown::facts));
+        facts.extend(self.tasks.as_ref().map_or(Vec::new(), ShownTasks::facts));
         document.facts(facts);
         for failure in &self.failures {
             document.text(failure.clone());
@@ -144,8 +144,8 @@ impl Printable for Progressed {
         document
     }
 
-    fn rows(&self) -> Rows {
-        let mut row = Row::default();
+    fn rows(&self) -> FlatRows {
+        let mut row = FlatRow::default();
         row.text("store", &self.store);
         row.text("study", &self.study);
         row.text("chunk", &self.chunk);
@@ -159,7 +159,7 @@ impl Printable for Progressed {
         ] {
             row.text(name, value);
         }
-        let mut rows = Rows::default();
+        let mut rows = FlatRows::default();
         rows.push(row);
         rows
     }

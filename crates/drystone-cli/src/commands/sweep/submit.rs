@@ -2,16 +2,17 @@
 //! them over.
 
 use crate::args::{DivideArgs, RecipeArgs, SlurmArgs};
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::output::document::Document;
 use crate::output::number::{count, duration, fixed_or, plural};
 use crate::output::{self, file, message, stdout};
-use crate::waiting::Waiting;
+use crate::waiting::WaitingNote;
 use drystone_sweep::cluster::{
-    Array, Batch, Costs, Division, Recipe, Shape, Slurm, Submission, Tasks, Terms, costs, divide, refuse_timed,
+    Array, BatchRecipe, BatchSystem, Costs, SlurmBatch, TaskDivision, TaskFolder, TaskShape, TaskSubmission, Terms,
+    costs, divide, refuse_timed,
 };
-use drystone_sweep::{Plan, Store, Study};
+use drystone_sweep::{Store, SweepPlan, SweepStudy};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,12 +20,12 @@ use std::time::{Duration, Instant};
 /// Limit of the trials for a prediction, but for one of each policy.
 const BUDGET: Duration = Duration::from_secs(5);
 
-pub(super) fn slurm(args: &SlurmArgs) -> Outcome {
+pub(super) fn slurm(args: &SlurmArgs) -> CommandOutcome {
     message::be_quiet(args.divide.quiet);
-    Slurm.check(&args.sbatch)?;
-    let wanted = Wanted::read(&args.study, &args.divide, &args.sbatch)?;
-    let Some(ready) = Ready::of(&wanted, args.dry_run, true)? else { return Ok(DONE) };
-    match Slurm.most_tasks() {
+    SlurmBatch.check(&args.sbatch)?;
+    let wanted = WantedSubmission::read(&args.study, &args.divide, &args.sbatch)?;
+    let Some(ready) = ReadyTasks::of(&wanted, args.dry_run, true)? else { return Ok(DONE) };
+    match SlurmBatch.most_tasks() {
         Ok(most) => refuse_large(&ready.division, most)?,
         // The script may be for another machine, and sbatch refuses it there.
         Err(error) if args.dry_run || args.print => {
@@ -36,14 +37,14 @@ pub(super) fn slurm(args: &SlurmArgs) -> Outcome {
         output::print_document(&ready.document())?;
         return Ok(DONE);
     }
-    let (folder, script) = ready.write(&Slurm, "slurm.sh")?;
+    let (folder, script) = ready.write(&SlurmBatch, "slurm.sh")?;
     if args.print {
         stdout::write(script.as_bytes())?;
         message::note(&format!("the tasks are in {}", folder.display()));
         return Ok(DONE);
     }
     output::print_document(&ready.document())?;
-    let job = match Slurm.submit(&folder.join("slurm.sh")) {
+    let job = match SlurmBatch.submit(&folder.join("slurm.sh")) {
         Ok(job) => job,
         Err(error) => {
             // What was not submitted leaves nothing; unless Slurm has it and only the answer came
@@ -54,7 +55,7 @@ pub(super) fn slurm(args: &SlurmArgs) -> Outcome {
             return Err(error.into());
         }
     };
-    Tasks::note_job(&folder, &job)?;
+    TaskFolder::note_job(&folder, &job)?;
     let store = wanted.store.display();
     message::note(&format!(
         "submitted as job {job}; `drystone sweep status {store} --follow` shows the progress, `drystone sweep gather \
@@ -63,10 +64,10 @@ pub(super) fn slurm(args: &SlurmArgs) -> Outcome {
     Ok(DONE)
 }
 
-pub(super) fn recipe(args: &RecipeArgs) -> Outcome {
+pub(super) fn recipe(args: &RecipeArgs) -> CommandOutcome {
     message::be_quiet(args.divide.quiet);
-    let wanted = Wanted::read(&args.study, &args.divide, &[])?;
-    let Some(ready) = Ready::of(&wanted, false, false)? else { return Ok(DONE) };
+    let wanted = WantedSubmission::read(&args.study, &args.divide, &[])?;
+    let Some(ready) = ReadyTasks::of(&wanted, false, false)? else { return Ok(DONE) };
     let (folder, script) = ready.write(&args.system, args.system.file_name())?;
     if !args.submit {
         stdout::write(script.as_bytes())?;
@@ -75,7 +76,7 @@ pub(super) fn recipe(args: &RecipeArgs) -> Outcome {
     }
     output::print_document(&ready.document())?;
     // Some systems answer at once, others when all is done.
-    let running = Waiting::new(&format!("{} runs the tasks", Recipe::name(args.system)));
+    let running = WaitingNote::new(&format!("{} runs the tasks", BatchRecipe::name(args.system)));
     let said = args.system.submit(&folder.join(args.system.file_name()));
     drop(running);
     let said = said?;
@@ -85,12 +86,12 @@ pub(super) fn recipe(args: &RecipeArgs) -> Outcome {
     Ok(DONE)
 }
 
-fn refuse_large(division: &Division, most: u64) -> Result<(), Failure> {
+fn refuse_large(division: &TaskDivision, most: u64) -> Result<(), CommandFailure> {
     let tasks = division.tasks.len() as u64;
     if tasks <= most {
         return Ok(());
     }
-    Err(Failure::usage(format_args!(
+    Err(CommandFailure::usage(format_args!(
         "{} are more than an array may have here, {} (MaxArraySize): take --tasks {most}",
         plural(tasks, "task"),
         count(most)
@@ -98,32 +99,37 @@ fn refuse_large(division: &Division, most: u64) -> Result<(), Failure> {
 }
 
 /// A study, where its results go, and under which terms it is to be divided.
-struct Wanted {
-    study: Study,
+struct WantedSubmission {
+    study: SweepStudy,
     store: PathBuf,
     terms: Terms,
     least: Duration,
 }
 
-impl Wanted {
+impl WantedSubmission {
     /// Reads the options; missing ones are taken from the last submission.
-    fn read(path: &Path, args: &DivideArgs, more: &[String]) -> Result<Wanted, Failure> {
+    fn read(path: &Path, args: &DivideArgs, more: &[String]) -> Result<WantedSubmission, CommandFailure> {
         let (study, store) = if Store::is_at(path) {
             let (study, chunk) = Store::look(path)?.study()?;
             if chunk.is_some() || args.store.is_some() {
                 let path = path.display();
-                return Err(Failure::usage(format_args!("{path}: give the store of a whole study, without --store")));
+                return Err(CommandFailure::usage(format_args!(
+                    "{path}: give the store of a whole study, without --store"
+                )));
             }
             (study, path.to_path_buf())
         } else {
-            let study = Study::read(path)?;
+            let study = SweepStudy::read(path)?;
             let store = args.store.clone().unwrap_or_else(|| study.store());
             (study, store)
         };
-        let last = Tasks::of(&store).submissions()?.pop().map(|folder| Submission::read(&folder)).transpose()?;
+        let last =
+            TaskFolder::of(&store).submissions()?.pop().map(|folder| TaskSubmission::read(&folder)).transpose()?;
         let last = last.map(|submission| submission.terms);
         let Some(tasks) = args.tasks.or(last.as_ref().map(|last| last.tasks)) else {
-            return Err(Failure::usage("how many tasks? Give --tasks N; --dry-run says how long they would take"));
+            return Err(CommandFailure::usage(
+                "how many tasks? Give --tasks N; --dry-run says how long they would take",
+            ));
         };
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let seconds = |time: Duration| time.as_secs();
@@ -147,34 +153,34 @@ impl Wanted {
             not_reproducible: args.not_reproducible || last.as_ref().is_some_and(|last| last.not_reproducible),
         };
         if terms.limit == Some(0) {
-            return Err(Failure::usage("a time limit of 0 leaves no time"));
+            return Err(CommandFailure::usage("a time limit of 0 leaves no time"));
         }
-        Ok(Wanted { study, store, terms, least: args.min_task })
+        Ok(WantedSubmission { study, store, terms, least: args.min_task })
     }
 }
 
 /// Tasks that are ready to be handed over. The store stays locked until then.
-struct Ready<'a> {
-    wanted: &'a Wanted,
-    plan: Plan,
+struct ReadyTasks<'a> {
+    wanted: &'a WantedSubmission,
+    plan: SweepPlan,
     tried: Costs,
-    division: Division,
+    division: TaskDivision,
     recorded: usize,
     under_way: usize,
-    tasks: Tasks,
+    tasks: TaskFolder,
     _store: Option<Store>,
 }
 
-impl Ready<'_> {
+impl ReadyTasks<'_> {
     /// Divides what is missing, `None` if that is nothing. Only to look, nothing is written.
     /// `slurm` may have tasks under way.
-    fn of(wanted: &Wanted, look: bool, slurm: bool) -> Result<Option<Ready<'_>>, Failure> {
+    fn of(wanted: &WantedSubmission, look: bool, slurm: bool) -> Result<Option<ReadyTasks<'_>>, CommandFailure> {
         let terms = &wanted.terms;
         if !terms.not_reproducible {
             refuse_timed(&wanted.study)?;
         }
         let (plan, start) = planned(&wanted.study, terms)?;
-        let tasks = Tasks::of(&wanted.store);
+        let tasks = TaskFolder::of(&wanted.store);
         let mut store =
             if look && !wanted.store.exists() { None } else { Some(Store::open(&wanted.store, &plan, None)?) };
         let recorded = match &mut store {
@@ -194,17 +200,19 @@ impl Ready<'_> {
             tell_that_nothing_is_left(&wanted.store, under_way, &jobs);
             return Ok(None);
         }
-        let trying = Waiting::new("trying simulations");
+        let trying = WaitingNote::new("trying simulations");
         let tried = costs(&plan, &todo, BUDGET, interrupt::stop_in_order());
         drop(trying);
-        let interrupted =
-            || Failure::Message { code: interrupt::code(), text: "interrupted: nothing was submitted".to_string() };
+        let interrupted = || CommandFailure::Message {
+            code: interrupt::code(),
+            text: "interrupted: nothing was submitted".to_string(),
+        };
         let tried = tried.ok_or_else(interrupted)?;
         let limit = terms.limit.map(Duration::from_secs);
-        let shape = Shape { tasks: terms.tasks, cpus: terms.cpus, limit, least: wanted.least, start, again };
+        let shape = TaskShape { tasks: terms.tasks, cpus: terms.cpus, limit, least: wanted.least, start, again };
         let division = divide(&todo, &tried, &shape)?;
         let recorded = recorded.len();
-        let ready = Ready { wanted, plan, tried, division, recorded, under_way, tasks, _store: store };
+        let ready = ReadyTasks { wanted, plan, tried, division, recorded, under_way, tasks, _store: store };
         ready.warn();
         Ok(Some(ready))
     }
@@ -232,7 +240,7 @@ impl Ready<'_> {
 
     /// Describes the submission and its cost.
     fn document(&self) -> Document {
-        let Ready { division, tried, wanted: Wanted { terms, store, .. }, .. } = self;
+        let ReadyTasks { division, tried, wanted: WantedSubmission { terms, store, .. }, .. } = self;
         let todo = tried.seconds.len() as u64;
         let mut recorded = count(self.recorded as u64);
         if self.under_way > 0 {
@@ -263,9 +271,9 @@ impl Ready<'_> {
     }
 
     /// Writes the submission's folder and the script in it. Returns both.
-    fn write(&self, batch: &dyn Batch, name: &str) -> Result<(PathBuf, String), Failure> {
+    fn write(&self, batch: &dyn BatchSystem, name: &str) -> Result<(PathBuf, String), CommandFailure> {
         let program = crate::program()?;
-        let folder = self.tasks.add(&Submission::new(&self.plan, &self.division, self.wanted.terms.clone()))?;
+        let folder = self.tasks.add(&TaskSubmission::new(&self.plan, &self.division, self.wanted.terms.clone()))?;
         let script = batch.script(&Array {
             name: &job_name(&self.plan.name),
             folder: &folder,
@@ -281,19 +289,19 @@ impl Ready<'_> {
 
 /// The plan, and how long it takes to make it: each task must.
 #[expect(clippy::disallowed_methods, reason = "the duration of tasks")]
-fn planned(study: &Study, terms: &Terms) -> Result<(Plan, Duration), Failure> {
+fn planned(study: &SweepStudy, terms: &Terms) -> Result<(SweepPlan, Duration), CommandFailure> {
     let since = Instant::now();
-    let reading = Waiting::new("reading the study");
-    let plan = Plan::of(study, terms.logs.as_deref())?;
+    let reading = WaitingNote::new("reading the study");
+    let plan = SweepPlan::of(study, terms.logs.as_deref())?;
     drop(reading);
     Ok((plan, since.elapsed()))
 }
 
 /// Returns the simulations of tasks that wait or run, and their jobs.
-fn under_way(tasks: &Tasks) -> Result<(BTreeSet<i64>, Vec<String>), Failure> {
+fn under_way(tasks: &TaskFolder) -> Result<(BTreeSet<i64>, Vec<String>), CommandFailure> {
     match tasks.under_way() {
         Ok(under_way) => Ok(under_way),
-        Err(error) => Err(Failure::usage(format_args!(
+        Err(error) => Err(CommandFailure::usage(format_args!(
             "{error}\n  which tasks of {} wait or run must be known, or they would be submitted twice",
             tasks.path().display()
         ))),

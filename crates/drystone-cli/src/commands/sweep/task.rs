@@ -1,15 +1,15 @@
 //! `drystone sweep task`: one task of a study, on a node.
 
 use crate::args::TaskArgs;
-use crate::exit::{DONE, Outcome, VIOLATION};
+use crate::exit::{CommandOutcome, DONE, VIOLATION};
 use crate::interrupt;
 use crate::output::message;
 use crate::output::number::{count, duration, plural, speed};
-use crate::progress::Progress;
-use drystone_sweep::cluster::Task;
+use crate::progress::WorkProgress;
+use drystone_sweep::cluster::SubmittedTask;
 
-pub(super) fn task(args: &TaskArgs) -> Outcome {
-    let task = Task::open(&args.folder, args.task)?;
+pub(super) fn task(args: &TaskArgs) -> CommandOutcome {
+    let task = SubmittedTask::open(&args.folder, args.task)?;
     let plan = task.submission().plan()?;
     let total = task.simulations();
     let tasks = task.submission().tasks.len();
@@ -23,7 +23,7 @@ pub(super) fn task(args: &TaskArgs) -> Outcome {
     let threads = args.threads.map_or(task.submission().terms.cpus as usize, usize::from);
     let scratch = args.scratch.clone().unwrap_or_else(std::env::temp_dir);
     let cancel = interrupt::stop_in_order();
-    let progress = Progress::new("simulating", "simulations", Some(left as u64));
+    let progress = WorkProgress::new("simulating", "simulations", Some(left as u64));
     let done = task.run(&plan, (&scratch, threads), cancel, &mut |_| progress.add(1), &mut message::warning);
     drop(progress);
     let done = done?;

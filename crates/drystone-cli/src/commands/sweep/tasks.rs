@@ -1,10 +1,10 @@
 //! Progress of a study's tasks, to be printed.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::count;
 use drystone_sweep::Store;
-use drystone_sweep::cluster::{Progress, State, TaskState, Tasks};
+use drystone_sweep::cluster::{TaskFolder, TaskProgress, TaskStanding, TaskState};
 use serde::Serialize;
 
 /// Number of tasks that need a look listed for people.
@@ -12,7 +12,7 @@ const SHOWN: usize = 10;
 
 /// The tasks of a store.
 #[derive(Serialize)]
-pub(super) struct Shown {
+pub(super) struct ShownTasks {
     folder: String,
     /// Simulations in the store or published.
     recorded: usize,
@@ -52,21 +52,21 @@ impl Incomplete {
     }
 }
 
-impl Shown {
+impl ShownTasks {
     /// The tasks of a store, if there are any.
-    pub(super) fn of(store: &Store) -> Result<Option<Shown>, Failure> {
-        let tasks = Tasks::of(store.path());
+    pub(super) fn of(store: &Store) -> Result<Option<ShownTasks>, CommandFailure> {
+        let tasks = TaskFolder::of(store.path());
         if tasks.submissions()?.is_empty() {
             return Ok(None);
         }
-        let progress = Progress::of(&tasks, store)?;
-        Ok(Some(Shown {
+        let progress = TaskProgress::of(&tasks, store)?;
+        Ok(Some(ShownTasks {
             folder: tasks.path().display().to_string(),
             recorded: progress.recorded,
             not_gathered: progress.published,
-            complete: progress.count(State::Complete),
-            running: progress.count(State::Running),
-            waiting: progress.count(State::Waiting),
+            complete: progress.count(TaskStanding::Complete),
+            running: progress.count(TaskStanding::Running),
+            waiting: progress.count(TaskStanding::Waiting),
             incomplete: progress.incomplete().map(Incomplete::of).collect(),
             asked: progress.asked,
         }))

@@ -2,18 +2,18 @@
 
 use super::status::Progressed;
 use crate::args::{ChunkArgs, MergeArgs, ResumeArgs, SweepArgs, WorkArgs};
-use crate::exit::{DONE, Failure, Outcome, VIOLATION};
-use crate::input::Given;
+use crate::exit::{CommandFailure, CommandOutcome, DONE, VIOLATION};
+use crate::input::InputKind;
 use crate::interrupt;
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{count, duration, fixed_or, plural, speed};
 use crate::output::{self, Printable, message};
-use crate::progress::Progress;
-use crate::waiting::Waiting;
+use crate::progress::WorkProgress;
+use crate::waiting::WaitingNote;
 use drystone::metrics::Better;
 use drystone_sweep::{
-    Chunk, Done, Executor, Growth, LongRun, Plan, Processes, Store, Study, Vigil, calibrate, carry_out_except,
-    merge as merge_stores, take_up,
+    Executor, LongRun, Processes, Store, StoreGrowth, SweepChunk, SweepPlan, SweepStudy, Vigil, WorkSummary, calibrate,
+    carry_out_except, merge as merge_stores, take_up,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,11 @@ use std::time::Duration;
 /// Duration from which on a simulation is named.
 const LONG: Duration = Duration::from_secs(60);
 
-pub(super) fn sweep(args: &SweepArgs) -> Outcome {
+pub(super) fn sweep(args: &SweepArgs) -> CommandOutcome {
     message::be_quiet(args.work.quiet);
-    let Some(file) = &args.study else { return Err(Failure::usage("a study file is needed")) };
-    Given::refuse(file, &[Given::Study, Given::Log])?;
-    let study = Study::read(file)?;
+    let Some(file) = &args.study else { return Err(CommandFailure::usage("a study file is needed")) };
+    InputKind::refuse(file, &[InputKind::Study, InputKind::Log])?;
+    let study = SweepStudy::read(file)?;
     tell_of_time_limits(&study);
     let plan = plan(&study, &args.work)?;
     let store = args.store.clone().unwrap_or_else(|| study.store());
@@ -38,7 +38,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
         return simulate(&plan, &store, None, None, &watched(&args.work));
     };
     let program = crate::program()?;
-    let command = |chunk: Chunk, part: &Path| {
+    let command = |chunk: SweepChunk, part: &Path| {
         let mut command = Command::new(&program);
         command.args(["sweep", "chunk", &chunk.to_string()]).arg(file).arg("--store").arg(part);
         command.args(["--threads", "1", "--quiet", "--under"]).arg(&store);
@@ -62,7 +62,7 @@ fn chunks_of(store: &Path) -> PathBuf {
     name.into()
 }
 
-pub(super) fn resume(args: &ResumeArgs) -> Outcome {
+pub(super) fn resume(args: &ResumeArgs) -> CommandOutcome {
     message::be_quiet(args.work.quiet);
     let (study, chunk) = Store::look(&args.store)?.study()?;
     tell_of_time_limits(&study);
@@ -70,15 +70,15 @@ pub(super) fn resume(args: &ResumeArgs) -> Outcome {
     simulate(&plan, &args.store, chunk, None, &watched(&args.work))
 }
 
-pub(super) fn chunk(args: &ChunkArgs) -> Outcome {
+pub(super) fn chunk(args: &ChunkArgs) -> CommandOutcome {
     message::be_quiet(args.work.quiet);
-    let study = Study::read(&args.study)?;
+    let study = SweepStudy::read(&args.study)?;
     // The parent of a process that simulates a chunk has told of it.
     if args.under.is_none() {
         tell_of_time_limits(&study);
     }
     let plan = plan(&study, &args.work)?;
-    let Chunk { k, n } = args.chunk;
+    let SweepChunk { k, n } = args.chunk;
     let store = args.store.clone().unwrap_or_else(|| {
         let whole = study.store();
         let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -90,7 +90,7 @@ pub(super) fn chunk(args: &ChunkArgs) -> Outcome {
     simulate(&plan, &store, Some(args.chunk), args.under.as_deref(), &watched(&args.work))
 }
 
-pub(super) fn merge(args: &MergeArgs) -> Outcome {
+pub(super) fn merge(args: &MergeArgs) -> CommandOutcome {
     let merged = merge_stores(&args.into, &args.from)?;
     let mut document = Document::default();
     document.facts(vec![
@@ -112,7 +112,7 @@ fn watched(work: &WorkArgs) -> Vigil<'_> {
     Vigil { threads: threads(work), limit: work.limit, long: LONG, tell: &tell_of_long_run }
 }
 
-fn tell_of_long_run(plan: &Plan, long: LongRun) {
+fn tell_of_long_run(plan: &SweepPlan, long: LongRun) {
     let simulated = &plan.simulations[long.place];
     let (case, since) = (plan.case_of(long.place).label(), duration(long.since.as_secs_f64()));
     message::note(&format!(
@@ -122,8 +122,8 @@ fn tell_of_long_run(plan: &Plan, long: LongRun) {
 }
 
 /// Tells of a store that was of a smaller study.
-fn tell_of_growth(path: &Path, growth: Growth) {
-    let Growth { kept, again, added } = growth;
+fn tell_of_growth(path: &Path, growth: StoreGrowth) {
+    let StoreGrowth { kept, again, added } = growth;
     let mut parts = vec![format!("{} kept", plural(kept as u64, "simulation"))];
     if again > 0 {
         parts.push(format!("{} to be made again for the new metrics", count(again as u64)));
@@ -133,7 +133,7 @@ fn tell_of_growth(path: &Path, growth: Growth) {
 }
 
 /// Says that results depend on the machine, where they do.
-fn tell_of_time_limits(study: &Study) {
+fn tell_of_time_limits(study: &SweepStudy) {
     if let Some(policy) = study.timed() {
         message::insist(&format!(
             "`{policy}` has a time limit: its results depend on the speed and load of the machine and vary between \
@@ -142,8 +142,8 @@ fn tell_of_time_limits(study: &Study) {
     }
 }
 
-pub(super) fn plan(study: &Study, work: &WorkArgs) -> Result<Plan, Failure> {
-    let plan = Plan::of(study, work.logs.as_deref())?;
+pub(super) fn plan(study: &SweepStudy, work: &WorkArgs) -> Result<SweepPlan, CommandFailure> {
+    let plan = SweepPlan::of(study, work.logs.as_deref())?;
     let saved = plan.saved();
     if saved > 0 {
         message::note(&format!(
@@ -163,7 +163,13 @@ pub(super) fn plan(study: &Study, work: &WorkArgs) -> Result<Plan, Failure> {
 }
 
 /// Brings a store to completion, without what the store `under` which it is made has already.
-fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, under: Option<&Path>, executor: &dyn Executor) -> Outcome {
+fn simulate(
+    plan: &SweepPlan,
+    path: &Path,
+    chunk: Option<SweepChunk>,
+    under: Option<&Path>,
+    executor: &dyn Executor,
+) -> CommandOutcome {
     let mut store = Store::open(path, plan, chunk)?;
     if let Some(growth) = store.grown() {
         tell_of_growth(path, growth);
@@ -185,9 +191,9 @@ fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, under: Option<&Path>
         let (recorded, total) = (count(recorded as u64), count(total as u64));
         message::note(&format!("{recorded} of {total} simulations are recorded already"));
     }
-    let progress = Progress::new("simulating", "simulations", Some(total as u64));
+    let progress = WorkProgress::new("simulating", "simulations", Some(total as u64));
     progress.add(recorded as u64);
-    let mut best = Best::new(plan);
+    let mut best = BestValues::new(plan);
     let mut over_limit = 0;
     let done = carry_out_except(&elsewhere, plan, &mut store, executor, cancel, &mut |outcome| {
         progress.add(1);
@@ -226,7 +232,7 @@ fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, under: Option<&Path>
     Ok(DONE)
 }
 
-fn say_what_was_done(done: &Done) {
+fn say_what_was_done(done: &WorkSummary) {
     if done.simulated > 0 && done.seconds > 0.0 {
         message::note(&format!(
             "{} in {}, {} jobs/s",
@@ -238,15 +244,15 @@ fn say_what_was_done(done: &Done) {
 }
 
 /// The best values of the first metric so far, per workload.
-struct Best(Vec<Option<f64>>);
+struct BestValues(Vec<Option<f64>>);
 
-impl Best {
-    fn new(plan: &Plan) -> Best {
-        Best(vec![None; plan.cases.len()])
+impl BestValues {
+    fn new(plan: &SweepPlan) -> BestValues {
+        BestValues(vec![None; plan.cases.len()])
     }
 
     /// Returns a message if an outcome is the best of its workload.
-    fn take(&mut self, plan: &Plan, outcome: &drystone_sweep::Outcome) -> Option<String> {
+    fn take(&mut self, plan: &SweepPlan, outcome: &drystone_sweep::PlanOutcome) -> Option<String> {
         let simulated = &plan.simulations[outcome.place];
         let metric = plan.metrics.first()?;
         let value = (*outcome.measured.values.first()?)?;
@@ -262,7 +268,7 @@ impl Best {
 }
 
 /// Counts simulations; predicts their duration only on request, by short trials.
-fn dry_run(plan: &Plan, work: &WorkArgs, trial: Option<Duration>, store: &Path) -> Outcome {
+fn dry_run(plan: &SweepPlan, work: &WorkArgs, trial: Option<Duration>, store: &Path) -> CommandOutcome {
     let todo: Vec<usize> = plan.places(None).collect();
     let mut facts = vec![
         ("study".to_string(), plan.name.clone()),
@@ -296,7 +302,7 @@ fn dry_run(plan: &Plan, work: &WorkArgs, trial: Option<Duration>, store: &Path) 
         return Ok(DONE);
     };
     let threads = threads(work);
-    let trying = Waiting::new("trying simulations");
+    let trying = WaitingNote::new("trying simulations");
     let tried = calibrate(plan, &todo, budget, interrupt::stop_in_order());
     drop(trying);
     let Some(calibrations) = tried else { return Ok(interrupt::code()) };
@@ -316,7 +322,7 @@ fn dry_run(plan: &Plan, work: &WorkArgs, trial: Option<Duration>, store: &Path) 
         ];
         table.row(row);
     }
-    let total: f64 = calibrations.iter().map(drystone_sweep::Calibration::total).sum();
+    let total: f64 = calibrations.iter().map(drystone_sweep::CostCalibration::total).sum();
     facts.push(("predicted time".to_string(), format!("{} on {threads} threads", duration(total / threads as f64))));
     document.facts(facts);
     document.table(table);

@@ -3,13 +3,13 @@
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{NONE, count, duration, fixed, percent};
 use drystone_site::clock::Zone;
-use drystone_site::waits::{By, Figures, Month, Waits, Week};
+use drystone_site::waits::{GroupProperty, HoursOfWeek, Month, SiteWaits, WaitFigures};
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// Hours of a row of the week's table.
 const PART: usize = 4;
 
-pub(super) fn document(waits: &Waits, top: usize) -> Document {
+pub(super) fn document(waits: &SiteWaits, top: usize) -> Document {
     let mut document = Document::default();
     document.heading(format!("Recorded waits of {}", waits.site));
     document.facts(facts(waits));
@@ -23,7 +23,11 @@ pub(super) fn document(waits: &Waits, top: usize) -> Document {
         document.heading(format!("By {}", division.by.name()));
         let mut table = figures_table(division.by.name());
         // Hours and sizes have an order: what is left out of them would be missed.
-        let shown = if matches!(division.by, By::Gpu | By::Size | By::Hour) { usize::MAX } else { top };
+        let shown = if matches!(division.by, GroupProperty::Gpu | GroupProperty::Size | GroupProperty::Hour) {
+            usize::MAX
+        } else {
+            top
+        };
         division.groups.iter().take(shown).for_each(|group| figures_row(&mut table, &group.name, &group.figures));
         document.table(table);
         if division.groups.len() > shown {
@@ -50,14 +54,14 @@ const SOME: usize = 5;
 
 /// The main figures in eighty columns: of all jobs, of the groups with most core-hours, and the
 /// longest waits.
-pub(super) fn overview(waits: &Waits, top: usize) -> Document {
+pub(super) fn overview(waits: &SiteWaits, top: usize) -> Document {
     let mut document = Document::default();
     document.heading(format!("Recorded waits of {}", waits.site));
     document.facts(facts(waits));
     waits.notes.iter().for_each(|note| document.text(note.clone()));
     let heads =
         |what: &str| DocumentTable::new([what, "jobs", "mean", "median", "95%", "longest", "> 1 h", "core-hours"]);
-    let row = |table: &mut DocumentTable, name: &str, figures: &Figures| {
+    let row = |table: &mut DocumentTable, name: &str, figures: &WaitFigures| {
         let span = |value: Option<f64>| TableValue::from(value.map_or(NONE.to_string(), duration));
         table.row(vec![
             name.into(),
@@ -76,7 +80,7 @@ pub(super) fn overview(waits: &Waits, top: usize) -> Document {
         document.table(table);
     }
     for division in waits.divisions.iter().filter(|division| !division.groups.is_empty()) {
-        let ordered = matches!(division.by, By::Gpu | By::Size | By::Hour);
+        let ordered = matches!(division.by, GroupProperty::Gpu | GroupProperty::Size | GroupProperty::Hour);
         let shown = if ordered { usize::MAX } else { top.min(SOME) };
         let mut table = heads(division.by.name());
         division.groups.iter().take(shown).for_each(|group| row(&mut table, &group.name, &group.figures));
@@ -98,7 +102,7 @@ pub(super) fn overview(waits: &Waits, top: usize) -> Document {
     document
 }
 
-fn facts(waits: &Waits) -> Vec<(String, String)> {
+fn facts(waits: &SiteWaits) -> Vec<(String, String)> {
     let week = &waits.week;
     let at_least = if week.inferred { "at least " } else { "" };
     let mut facts = vec![
@@ -133,7 +137,7 @@ fn facts(waits: &Waits) -> Vec<(String, String)> {
     facts
 }
 
-fn local(waits: &Waits, moment: i64) -> String {
+fn local(waits: &SiteWaits, moment: i64) -> String {
     let zone = Zone::named(&waits.time_zone).unwrap_or_else(|_| Zone::utc());
     drystone_site::clock::minute(zone.civil(moment))
 }
@@ -153,7 +157,7 @@ fn figures_table(what: &str) -> DocumentTable {
     ])
 }
 
-fn figures_row(table: &mut DocumentTable, name: &str, figures: &Figures) {
+fn figures_row(table: &mut DocumentTable, name: &str, figures: &WaitFigures) {
     let span = |value: Option<f64>| TableValue::from(value.map_or(NONE.to_string(), duration));
     table.row(vec![
         name.into(),
@@ -170,7 +174,7 @@ fn figures_row(table: &mut DocumentTable, name: &str, figures: &Figures) {
 }
 
 /// The week, in parts of the day.
-fn week(document: &mut Document, week: &Week) {
+fn week(document: &mut Document, week: &HoursOfWeek) {
     if week.queue.is_empty() && week.use_of_machine.is_empty() {
         return;
     }
@@ -233,7 +237,7 @@ fn months(months: &[Month]) -> DocumentTable {
     table
 }
 
-fn longest(waits: &Waits) -> DocumentTable {
+fn longest(waits: &SiteWaits) -> DocumentTable {
     let mut table = DocumentTable::new([
         "job",
         "user",

@@ -1,10 +1,10 @@
 //! A row for all jobs, for each group and for each month.
 
-use crate::output::flat::{Row, Rows};
-use drystone_site::waits::{Figures, Waits};
+use crate::output::flat::{FlatRow, FlatRows};
+use drystone_site::waits::{SiteWaits, WaitFigures};
 
-pub(super) fn rows(waits: &Waits) -> Rows {
-    let mut rows = Rows::default();
+pub(super) fn rows(waits: &SiteWaits) -> FlatRows {
+    let mut rows = FlatRows::default();
     rows.push(row(waits, "all", "all", &waits.all));
     for division in &waits.divisions {
         for group in &division.groups {
@@ -17,8 +17,8 @@ pub(super) fn rows(waits: &Waits) -> Rows {
     rows
 }
 
-fn row(waits: &Waits, by: &str, group: &str, figures: &Figures) -> Row {
-    let mut row = Row::default();
+fn row(waits: &SiteWaits, by: &str, group: &str, figures: &WaitFigures) -> FlatRow {
+    let mut row = FlatRow::default();
     row.text("site", &waits.site);
     row.text("by", by);
     row.text("group", group);

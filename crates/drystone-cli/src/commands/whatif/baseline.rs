@@ -1,9 +1,9 @@
 //! The site as it is: its policy, and the premises that changes are made to.
 
-use super::facts::{Named, names};
+use super::facts::{PoolNames, names};
 use crate::args::WhatifArgs;
-use crate::exit::Failure;
-use crate::input::Input;
+use crate::exit::CommandFailure;
+use crate::input::WorkloadInput;
 use drystone::model::Outages;
 use drystone::policy::PolicySpec;
 use drystone_advise::{PartitionPremises, PoolPremises, Premises};
@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// The policy before and after, and where its files are.
 #[derive(Clone)]
-pub(crate) struct Baseline {
+pub(crate) struct WhatIfBaseline {
     /// As people call it.
     pub(crate) name: String,
     /// True if it is the site's own scheduler.
@@ -36,10 +36,10 @@ pub(crate) struct Baseline {
 }
 
 /// A path as policies have it.
-fn path_text(path: &Path) -> Result<String, Failure> {
+fn path_text(path: &Path) -> Result<String, CommandFailure> {
     let text = path.to_str().filter(|text| !text.contains('"'));
     text.map(String::from).ok_or_else(|| {
-        Failure::usage(format_args!(
+        CommandFailure::usage(format_args!(
             "{}: a path with a double quote or without UTF-8 cannot stand in a policy",
             path.display()
         ))
@@ -53,12 +53,12 @@ pub(super) fn quoted(value: &str) -> String {
 }
 
 /// The policy: as asked for, else the site's own Slurm, else EASY.
-fn policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), Failure> {
+fn policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), CommandFailure> {
     let own = crate::site::own_policy(args.source.path())?;
     let asks_slurm = args.slurm.is_some() || args.cpus > 1 || args.accounts.is_some();
     if let Some(spec) = args.policy.as_ref().filter(|spec| spec.text() != SLURM.name) {
         if asks_slurm {
-            return Err(Failure::usage(
+            return Err(CommandFailure::usage(
                 "--slurm, --cpus and --accounts describe Slurm's own scheduler; leave --policy out",
             ));
         }
@@ -74,7 +74,7 @@ fn policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), Failure> {
     let mut words = Vec::new();
     match &conf {
         Some(path) => {
-            SlurmConf::read(path).map_err(Failure::usage)?;
+            SlurmConf::read(path).map_err(CommandFailure::usage)?;
             words.push(format!("conf={}", quoted(path)));
         }
         None => words.push(format!("cpus={}", args.cpus)),
@@ -116,8 +116,12 @@ fn beside(conf: &str, name: &str) -> Option<String> {
     found.and_then(|file| file.to_str().map(String::from))
 }
 
-impl Baseline {
-    pub(crate) fn of(args: &WhatifArgs, input: &mut Input, outages: &Outages) -> Result<Baseline, Failure> {
+impl WhatIfBaseline {
+    pub(crate) fn of(
+        args: &WhatifArgs,
+        input: &mut WorkloadInput,
+        outages: &Outages,
+    ) -> Result<WhatIfBaseline, CommandFailure> {
         let (spec, own) = policy(args)?;
         if let Some(site) = &mut input.site {
             site.localise([&spec]);
@@ -129,8 +133,12 @@ impl Baseline {
         let (conf, names) = (path("conf"), path("names"));
         let own_accounts = conf.as_deref().and_then(|conf| beside(conf, "accounts.txt"));
         let accounts = path("accounts");
-        let limits =
-            accounts.as_ref().or(own_accounts.as_ref()).map(Accounts::read).transpose().map_err(Failure::usage)?;
+        let limits = accounts
+            .as_ref()
+            .or(own_accounts.as_ref())
+            .map(Accounts::read)
+            .transpose()
+            .map_err(CommandFailure::usage)?;
         let mut premises = premises(args, input, outages, names.as_deref())?;
         (premises.is_slurm, premises.limits) = (is_slurm, limits);
         let mut pool_confs = Vec::new();
@@ -147,7 +155,7 @@ impl Baseline {
             {
                 let read = std::fs::read_to_string(&file);
                 pool.names =
-                    Some(read.map_err(|error| Failure::usage(format_args!("{file}: cannot be read: {error}")))?);
+                    Some(read.map_err(|error| CommandFailure::usage(format_args!("{file}: cannot be read: {error}")))?);
             }
             if let Some((_, text)) = text {
                 if let Ok(read) = SlurmConf::parse(&text, "slurm.conf") {
@@ -163,18 +171,18 @@ impl Baseline {
         let single = input.site.is_none() && premises.pools.iter().all(|pool| pool.per_node <= 1.0);
         let unit = if single { "processor" } else { "node" };
         let name = if own { format!("the site's own Slurm, {}", spec.text()) } else { spec.text().to_string() };
-        Ok(Baseline { name, own, unit, text: spelled(&spec), conf, pool_confs, names, accounts, premises })
+        Ok(WhatIfBaseline { name, own, unit, text: spelled(&spec), conf, pool_confs, names, accounts, premises })
     }
 }
 
 /// The configuration of a pool: its path where a file has it, and its text.
 fn pool_conf(
     args: &WhatifArgs,
-    input: &Input,
+    input: &WorkloadInput,
     spec: &PolicySpec,
     (conf, at): (Option<&str>, usize),
     pool: &PoolPremises,
-) -> Result<(Option<String>, String), Failure> {
+) -> Result<(Option<String>, String), CommandFailure> {
     let Some(path) = conf else {
         let cpus = parameter(spec, "cpus").and_then(|text| text.parse().ok()).unwrap_or(args.cpus).max(1);
         return Ok((None, uniform(pool.procs, cpus, parameter(spec, "whole").as_deref() == Some("yes"))));
@@ -182,7 +190,7 @@ fn pool_conf(
     let texts = input.site.as_ref().and_then(|site| Some(site.site.texts(*site.pools.get(at)?, spec)));
     let own = texts.unwrap_or_default().into_iter().find(|(from, _)| from == path).map(|(_, to)| to);
     let path = own.unwrap_or_else(|| path.to_string());
-    let text = flatten(&path).map_err(Failure::usage)?;
+    let text = flatten(&path).map_err(CommandFailure::usage)?;
     Ok((Some(path), text))
 }
 
@@ -213,7 +221,12 @@ fn uniform(procs: u32, cpus: u32, whole: bool) -> String {
 }
 
 /// Jobs, pools and names.
-fn premises(args: &WhatifArgs, input: &Input, outages: &Outages, own_names: Option<&str>) -> Result<Premises, Failure> {
+fn premises(
+    args: &WhatifArgs,
+    input: &WorkloadInput,
+    outages: &Outages,
+    own_names: Option<&str>,
+) -> Result<Premises, CommandFailure> {
     let workload = input.workload.clone();
     let mut users = BTreeMap::new();
     let mut accounts = BTreeMap::new();
@@ -246,10 +259,13 @@ fn premises(args: &WhatifArgs, input: &Input, outages: &Outages, own_names: Opti
                     outages: share.map_or_else(|| outages.list().to_vec(), |share| share.outages.clone()),
                     conf: None,
                     names: own_names.map(std::fs::read_to_string).transpose().map_err(|error| {
-                        Failure::usage(format_args!("{}: cannot be read: {error}", own_names.unwrap_or_default()))
+                        CommandFailure::usage(format_args!(
+                            "{}: cannot be read: {error}",
+                            own_names.unwrap_or_default()
+                        ))
                     })?,
                 });
-                let Named { users: more_users, accounts: more_accounts, qos: more_qos, .. } = named;
+                let PoolNames { users: more_users, accounts: more_accounts, qos: more_qos, .. } = named;
                 users.extend(more_users);
                 accounts.extend(more_accounts);
                 qos.extend(more_qos);

@@ -1,8 +1,8 @@
 //! Classes of jobs: winners and losers.
 
-use super::baseline::Baseline;
-use super::simulate::{Before, Ran};
-use crate::input::Input;
+use super::baseline::WhatIfBaseline;
+use super::simulate::{Before, ScenarioRun};
+use crate::input::WorkloadInput;
 use drystone::metrics::{Calendar, Scheme};
 use drystone::model::{Job, Span};
 use drystone_advise::{ClassChange, PairedWait, paired};
@@ -23,7 +23,7 @@ struct Classed {
 }
 
 /// The jobs that count, by class.
-pub(crate) struct Classes {
+pub(crate) struct JobClasses {
     kinds: Vec<(&'static str, Vec<String>)>,
     jobs: Vec<Classed>,
     work: f64,
@@ -32,12 +32,12 @@ pub(crate) struct Classes {
 
 /// Numbers for names, as they come.
 #[derive(Default)]
-struct Numbers {
+struct NameNumbers {
     names: Vec<String>,
     of: BTreeMap<String, u32>,
 }
 
-impl Numbers {
+impl NameNumbers {
     fn number(&mut self, name: &str) -> u32 {
         if let Some(&known) = self.of.get(name) {
             return known;
@@ -49,16 +49,16 @@ impl Numbers {
     }
 }
 
-impl Classes {
-    pub(crate) fn of(input: &Input, baseline: &Baseline, before: &Before) -> Classes {
+impl JobClasses {
+    pub(crate) fn of(input: &WorkloadInput, baseline: &WhatIfBaseline, before: &Before) -> JobClasses {
         let premises = &baseline.premises;
         let account: BTreeMap<i32, &str> =
             premises.accounts.iter().map(|(name, &number)| (number, name.as_str())).collect();
         let all = premises.pools.iter().flat_map(|pool| &pool.partitions);
         let partition: BTreeMap<i32, &str> = all.map(|p| (p.number, p.name.as_str())).collect();
-        let mut kinds: Vec<(&'static str, Numbers)> = ["partition", "account", "size and run time", "GPU"]
+        let mut kinds: Vec<(&'static str, NameNumbers)> = ["partition", "account", "size and run time", "GPU"]
             .into_iter()
-            .map(|kind| (kind, Numbers::default()))
+            .map(|kind| (kind, NameNumbers::default()))
             .collect();
         let calendar = Calendar::new(before.workload.submits().unwrap_or_default().0, &before.workload.provenance);
         let mut jobs = Vec::new();
@@ -85,11 +85,11 @@ impl Classes {
         }
         let work = jobs.iter().map(|job| job.work).sum();
         let kinds = kinds.into_iter().map(|(kind, numbers)| (kind, numbers.names)).collect();
-        Classes { kinds, jobs, work, periods: before.periods.count() }
+        JobClasses { kinds, jobs, work, periods: before.periods.count() }
     }
 
     /// The jobs that count before and after, each with its waits.
-    pub(crate) fn pairs(&self, before: &Ran, after: &Ran) -> Vec<(usize, PairedWait)> {
+    pub(crate) fn pairs(&self, before: &ScenarioRun, after: &ScenarioRun) -> Vec<(usize, PairedWait)> {
         let both = |(at, job): (usize, &Classed)| {
             let (was, is) = (before.fates[job.place], after.fates[job.place]);
             is.wait

@@ -1,7 +1,7 @@
 //! The result for people.
 
-use super::result::{Alternative, Step, Verdict, WORTH, WhatIf};
-use super::simulate::Figures;
+use super::result::{AlternativeVerdict, NodeAlternative, NodeStep, WORTH, WhatIfResult};
+use super::simulate::ScenarioFigures;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{TimeColumn, TimeUnit, count, duration, exact_percent, fixed, percent, plural};
 use drystone_advise::{ClassChange, PairedChange};
@@ -16,7 +16,7 @@ const WORTH_NAMING: f64 = 0.005;
 const NOTICEABLE: f64 = 60.0;
 
 /// The result in thirty lines.
-pub(super) fn overview(result: &WhatIf) -> Document {
+pub(super) fn overview(result: &WhatIfResult) -> Document {
     let most = if result.alternatives.len() == 1 { 12 } else { 6 };
     let sizes = (0..=most).rev().flat_map(|classes| (0..=3).rev().map(move |notes| (classes, notes)));
     let made = sizes.map(|(classes, notes)| document(result, classes, notes));
@@ -26,7 +26,7 @@ pub(super) fn overview(result: &WhatIf) -> Document {
 }
 
 /// Everything.
-pub(super) fn whole(result: &WhatIf) -> Document {
+pub(super) fn whole(result: &WhatIfResult) -> Document {
     let mut document = head(result);
     for alternative in &result.alternatives {
         document.heading(format!("{}: who gains and who pays", alternative.change));
@@ -42,7 +42,7 @@ pub(super) fn whole(result: &WhatIf) -> Document {
     document
 }
 
-fn document(result: &WhatIf, most: usize, told: usize) -> Document {
+fn document(result: &WhatIfResult, most: usize, told: usize) -> Document {
     let mut document = head(result);
     if let [alternative] = result.alternatives.as_slice() {
         document.text(format!(
@@ -83,7 +83,7 @@ fn document(result: &WhatIf, most: usize, told: usize) -> Document {
     document
 }
 
-fn head(result: &WhatIf) -> Document {
+fn head(result: &WhatIfResult) -> Document {
     let mut document = Document::default();
     let meta = &result.workload;
     let span = meta.span();
@@ -115,9 +115,9 @@ fn head(result: &WhatIf) -> Document {
 }
 
 /// Before, and every alternative.
-fn alternatives(result: &WhatIf) -> DocumentTable {
+fn alternatives(result: &WhatIfResult) -> DocumentTable {
     let before = &result.before;
-    let longest = |of: fn(&Figures) -> f64| {
+    let longest = |of: fn(&ScenarioFigures) -> f64| {
         let all = result.alternatives.iter().map(|one| of(&one.after));
         TimeUnit::of(all.fold(of(before), f64::max))
     };
@@ -157,13 +157,13 @@ fn alternatives(result: &WhatIf) -> DocumentTable {
     table
 }
 
-fn said(verdict: Verdict) -> (&'static str, Tone) {
+fn said(verdict: AlternativeVerdict) -> (&'static str, Tone) {
     match verdict {
-        Verdict::Less => ("less", Tone::Good),
-        Verdict::More => ("more", Tone::Bad),
-        Verdict::Same => ("same", Tone::Faint),
-        Verdict::Unclear => ("unclear", Tone::Faint),
-        Verdict::WithinClocks => ("within clocks", Tone::Faint),
+        AlternativeVerdict::Less => ("less", Tone::Good),
+        AlternativeVerdict::More => ("more", Tone::Bad),
+        AlternativeVerdict::Same => ("same", Tone::Faint),
+        AlternativeVerdict::Unclear => ("unclear", Tone::Faint),
+        AlternativeVerdict::WithinClocks => ("within clocks", Tone::Faint),
     }
 }
 
@@ -183,7 +183,7 @@ fn column<'a>(unit: TimeUnit, changes: impl Iterator<Item = &'a PairedChange>) -
 }
 
 /// The header of a column of differences.
-fn difference_header(result: &WhatIf, column: TimeColumn) -> String {
+fn difference_header(result: &WhatIfResult, column: TimeColumn) -> String {
     format!("difference, {} ({} interval)", column.unit.name(), exact_percent(result.confidence))
 }
 
@@ -202,7 +202,7 @@ fn is_worth_naming(class: &ClassChange) -> bool {
 }
 
 /// Classes with their waits.
-fn classes<'a>(result: &WhatIf, all: impl Iterator<Item = &'a ClassChange>) -> DocumentTable {
+fn classes<'a>(result: &WhatIfResult, all: impl Iterator<Item = &'a ClassChange>) -> DocumentTable {
     let all: Vec<&ClassChange> = all.collect();
     let befores: Vec<f64> = all.iter().map(|class| class.change.before).collect();
     let longest = all.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
@@ -244,7 +244,7 @@ fn named(class: &ClassChange) -> String {
 }
 
 /// The class that pays most and the one that gains most.
-fn who(result: &WhatIf, one: &Alternative) -> Option<String> {
+fn who(result: &WhatIfResult, one: &NodeAlternative) -> Option<String> {
     let told = |sign: i8, word: &str| {
         let class = one.classes.iter().find(|class| is_worth_naming(class) && class.change.sign() == sign)?;
         Some(format!(
@@ -260,7 +260,7 @@ fn who(result: &WhatIf, one: &Alternative) -> Option<String> {
 }
 
 /// The unit of waits that are weighted by nodes.
-fn hours_of(result: &WhatIf) -> &'static str {
+fn hours_of(result: &WhatIfResult) -> &'static str {
     if result.unit == "node" { "node-h" } else { "proc-h" }
 }
 
@@ -271,7 +271,7 @@ fn one_difference(seconds: f64) -> String {
 }
 
 /// Returns the notes on all alternatives.
-fn notes(result: &WhatIf) -> Vec<String> {
+fn notes(result: &WhatIfResult) -> Vec<String> {
     let mut all = Vec::new();
     let gone: Vec<String> = result
         .alternatives
@@ -305,7 +305,7 @@ fn notes(result: &WhatIf) -> Vec<String> {
 }
 
 /// The result in sentences, for pages.
-pub(super) fn sentences(result: &WhatIf) -> Vec<String> {
+pub(super) fn sentences(result: &WhatIfResult) -> Vec<String> {
     let mut all = vec![format!(
         "Before: mean wait {}, 95% of the jobs within {}, longest {}, under {}.",
         duration(result.before.wait_mean),
@@ -315,24 +315,24 @@ pub(super) fn sentences(result: &WhatIf) -> Vec<String> {
     )];
     for one in &result.alternatives {
         let verdict = match one.verdict {
-            Verdict::Less => "jobs wait less".to_string(),
-            Verdict::More => "jobs wait longer".to_string(),
-            Verdict::Same => "no job waits longer or shorter".to_string(),
-            Verdict::Unclear if is_in_doubt(result, one) => {
+            AlternativeVerdict::Less => "jobs wait less".to_string(),
+            AlternativeVerdict::More => "jobs wait longer".to_string(),
+            AlternativeVerdict::Same => "no job waits longer or shorter".to_string(),
+            AlternativeVerdict::Unclear if is_in_doubt(result, one) => {
                 format!(
                     "this may be chance, {} are too few to tell",
                     plural(result.periods as u64, result.period.name())
                 )
             }
-            Verdict::Unclear => "no clear difference".to_string(),
-            Verdict::WithinClocks => "no more than Slurm's clocks make".to_string(),
+            AlternativeVerdict::Unclear => "no clear difference".to_string(),
+            AlternativeVerdict::WithinClocks => "no more than Slurm's clocks make".to_string(),
         };
         let who = who(result, one).map_or(String::new(), |who| {
             let (first, rest) = who.split_at(1);
             format!(" {}{}.", first.to_ascii_uppercase(), rest.replacen("; pays", ". Pays", 1))
         });
         let hours = match one.verdict {
-            Verdict::Same => String::new(),
+            AlternativeVerdict::Same => String::new(),
             _ => format!(
                 " In all {} job-hours and {} {} of waiting.",
                 plus(one.wait.job_hours),
@@ -356,7 +356,7 @@ pub(super) fn sentences(result: &WhatIf) -> Vec<String> {
 
 /// A sentence on where more nodes stop to help. `beyond` leads from the first machine that no
 /// larger one is clearly better than to the largest; a difference below `worth` is no help.
-pub(super) fn limit_of_help(beyond: Option<&Step>, worth: f64, confidence: f64) -> String {
+pub(super) fn limit_of_help(beyond: Option<&NodeStep>, worth: f64, confidence: f64) -> String {
     let Some(step) = beyond else { return "Every step to more still helps.".to_string() };
     let told = || in_words(&(step.difference, step.interval).into(), confidence);
     match (step.from.as_str(), -step.difference > worth) {
@@ -371,22 +371,22 @@ pub(super) fn limit_of_help(beyond: Option<&Step>, worth: f64, confidence: f64) 
 }
 
 /// A difference in seconds with its interval.
-pub(super) struct Told(f64, Option<(f64, f64)>);
+pub(super) struct DifferenceText(f64, Option<(f64, f64)>);
 
-impl From<(f64, Option<(f64, f64)>)> for Told {
-    fn from((difference, interval): (f64, Option<(f64, f64)>)) -> Told {
-        Told(difference, interval)
+impl From<(f64, Option<(f64, f64)>)> for DifferenceText {
+    fn from((difference, interval): (f64, Option<(f64, f64)>)) -> DifferenceText {
+        DifferenceText(difference, interval)
     }
 }
 
-impl From<PairedChange> for Told {
-    fn from(change: PairedChange) -> Told {
-        Told(change.difference, change.interval)
+impl From<PairedChange> for DifferenceText {
+    fn from(change: PairedChange) -> DifferenceText {
+        DifferenceText(change.difference, change.interval)
     }
 }
 
 /// A difference with its unit and its interval.
-fn in_words(told: &Told, confidence: f64) -> String {
+fn in_words(told: &DifferenceText, confidence: f64) -> String {
     let ends = told.1.map_or([0.0; 2], |(low, high)| [low, high]);
     let column = TimeColumn::in_unit(TimeUnit::of(told.0.abs()), &[told.0, ends[0], ends[1]]);
     let text = format!("{} {}", column.signed(told.0), column.unit.name());
@@ -399,12 +399,12 @@ fn in_words(told: &Told, confidence: f64) -> String {
 }
 
 /// Returns whether a difference is one that would matter, and is not clear.
-fn is_in_doubt(result: &WhatIf, one: &Alternative) -> bool {
-    one.verdict == Verdict::Unclear && one.wait.difference.abs() > WORTH * result.before.wait_mean
+fn is_in_doubt(result: &WhatIfResult, one: &NodeAlternative) -> bool {
+    one.verdict == AlternativeVerdict::Unclear && one.wait.difference.abs() > WORTH * result.before.wait_mean
 }
 
 /// A warning about reading many classes, and about adding them up.
-fn chance(result: &WhatIf, one: &Alternative) -> String {
+fn chance(result: &WhatIfResult, one: &NodeAlternative) -> String {
     let compared =
         one.classes.iter().filter(|class| class.change.interval.is_some_and(|(low, high)| low < high)).count();
     let expected = compared as f64 * (1.0 - result.confidence);
@@ -416,7 +416,7 @@ fn chance(result: &WhatIf, one: &Alternative) -> String {
 }
 
 /// One table for each kind of class, whose rows add up to all jobs.
-fn by_kind(result: &WhatIf, one: &Alternative, document: &mut Document) {
+fn by_kind(result: &WhatIfResult, one: &NodeAlternative, document: &mut Document) {
     let mut kinds: Vec<&str> = Vec::new();
     for class in &one.classes {
         if !kinds.contains(&class.by.as_str()) {

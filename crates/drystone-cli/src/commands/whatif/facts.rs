@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The names of a pool.
 #[derive(Default)]
-pub(super) struct Named {
+pub(super) struct PoolNames {
     pub(super) users: BTreeMap<String, i32>,
     pub(super) accounts: BTreeMap<String, i32>,
     pub(super) qos: BTreeMap<String, i32>,
@@ -12,8 +12,8 @@ pub(super) struct Named {
 }
 
 /// Reads lines of `user,12,alice`, as a site writes them.
-pub(super) fn names(text: &str) -> Named {
-    let mut named = Named::default();
+pub(super) fn names(text: &str) -> PoolNames {
+    let mut named = PoolNames::default();
     for line in text.lines() {
         let mut fields = line.splitn(3, ',');
         let (Some(kind), Some(number), Some(name)) = (fields.next(), fields.next(), fields.next()) else { continue };

@@ -8,16 +8,16 @@ mod result;
 mod rows;
 pub(crate) mod simulate;
 
-use self::baseline::Baseline;
-use self::result::{Alternative, WhatIf};
-use self::simulate::Bench;
+use self::baseline::WhatIfBaseline;
+use self::result::{NodeAlternative, WhatIfResult};
+use self::simulate::WhatIfInputs;
 use crate::args::WhatifArgs;
-use crate::exit::{DONE, Failure, Outcome};
-use crate::input::{self, Input};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::input::{self, WorkloadInput};
 use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::{self, Printable, ReportFile, file, message};
-use drystone::metrics::Selection;
+use drystone::metrics::JobSelection;
 use drystone_advise::{Applied, ArrivalChange, ChangeList, SiteChange, apply};
 
 /// Most alternatives that are simulated at once.
@@ -27,17 +27,17 @@ const MOST: usize = 100;
 const WITHOUT: &str = "Load by compression moves every job, so neither side has what the site recorded at its own times: nodes that were \
                        out, and jobs that ran or waited at the beginning. --arrivals resampled keeps both.";
 
-pub(crate) fn whatif(args: &WhatifArgs) -> Outcome {
+pub(crate) fn whatif(args: &WhatifArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     let read = [args.source.path(), args.slurm.as_deref(), args.accounts.as_deref()];
     file::distinct(&read, &[("--report", args.report.as_deref()), ("--audit", args.log.audit.as_deref())])?;
-    let lists = args.alternatives().map_err(Failure::usage)?;
+    let lists = args.alternatives().map_err(CommandFailure::usage)?;
     check(&lists)?;
     let report = args.report.as_deref().map(ReportFile::open).transpose()?;
     let mut input = read_input(args, &lists)?;
     let stop = interrupt::stop_in_order();
     if let Some(time) = args.within {
-        interrupt::stop_after(time).map_err(|e| Failure::usage(format_args!("--within: {e}")))?;
+        interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
     }
     let Some((result, interrupted)) = answer(args, &mut input, &lists, stop)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
@@ -51,13 +51,13 @@ pub(crate) fn whatif(args: &WhatifArgs) -> Outcome {
     Ok(if interrupted { interrupt::code() } else { DONE })
 }
 
-fn check(lists: &[ChangeList]) -> Result<(), Failure> {
+fn check(lists: &[ChangeList]) -> Result<(), CommandFailure> {
     match lists.len() {
-        0 => Err(Failure::usage(
+        0 => Err(CommandFailure::usage(
             "nothing is to change; give e.g. --nodes +8, --limits x0.5 or --change 'nodes +8; load 1.2' (drystone whatif --help)",
         )),
         1..=MOST => Ok(()),
-        many => Err(Failure::usage(format_args!(
+        many => Err(CommandFailure::usage(format_args!(
             "{many} alternatives; no more than {MOST} are possible. Options of different kinds multiply: leave some values out"
         ))),
     }
@@ -65,19 +65,19 @@ fn check(lists: &[ChangeList]) -> Result<(), Failure> {
 
 /// The site or log. Where jobs are to arrive at other times, neither side has what happened at the
 /// recorded ones.
-fn read_input(args: &WhatifArgs, lists: &[ChangeList]) -> Result<Input, Failure> {
+fn read_input(args: &WhatifArgs, lists: &[ChangeList]) -> Result<WorkloadInput, CommandFailure> {
     let compresses = |change: &SiteChange| matches!(change, SiteChange::Load(factor, ArrivalChange::Compressed) if factor.as_f64() != 1.0);
     let moves = lists.iter().flat_map(|list| &list.0).any(compresses);
     if moves && args.real.warm_start.is_some() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--warm-start does not go with a load by compression: what ran and waited is recorded at the load of the log",
         ));
     }
     let log = crate::args::LogArgs { load: None, ..args.log.clone() };
     let given = (&log, &args.cut, &args.real);
     match moves {
-        true => Input::whole_plain(args.source.path(), given, args.seed),
-        false => Input::whole(args.source.path(), given, args.seed),
+        true => WorkloadInput::whole_plain(args.source.path(), given, args.seed),
+        false => WorkloadInput::whole(args.source.path(), given, args.seed),
     }
 }
 
@@ -85,10 +85,10 @@ fn read_input(args: &WhatifArgs, lists: &[ChangeList]) -> Result<Input, Failure>
 /// in memory.
 pub(crate) fn found(
     args: &WhatifArgs,
-    given: Option<&Input>,
+    given: Option<&WorkloadInput>,
     stop: &std::sync::atomic::AtomicBool,
-) -> Result<Option<impl Printable + use<>>, Failure> {
-    let lists = args.alternatives().map_err(Failure::usage)?;
+) -> Result<Option<impl Printable + use<>>, CommandFailure> {
+    let lists = args.alternatives().map_err(CommandFailure::usage)?;
     check(&lists)?;
     let mut input = match given {
         Some(input) => input.clone(),
@@ -102,30 +102,30 @@ pub(crate) fn found(
 /// even the site as it is was known by then.
 fn answer(
     args: &WhatifArgs,
-    input: &mut Input,
+    input: &mut WorkloadInput,
     lists: &[ChangeList],
     stop: &std::sync::atomic::AtomicBool,
-) -> Result<Option<(WhatIf, bool)>, Failure> {
-    let selection = input.site.as_ref().map_or(Selection::All, |site| site.selection);
+) -> Result<Option<(WhatIfResult, bool)>, CommandFailure> {
+    let selection = input.site.as_ref().map_or(JobSelection::All, |site| site.selection);
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     experiment.trim = selection.to_string();
     let outages = input.outages(&args.real, &mut experiment)?;
-    let baseline = Baseline::of(args, input, &outages)?;
+    let baseline = WhatIfBaseline::of(args, input, &outages)?;
     let clock = |text: &str| drystone_advise::moment(&input.workload.provenance, text);
-    let apply = |list: &ChangeList| apply(&baseline.premises, list, &clock, args.seed).map_err(Failure::because);
+    let apply = |list: &ChangeList| apply(&baseline.premises, list, &clock, args.seed).map_err(CommandFailure::because);
     let before = apply(&ChangeList::default())?;
     let after: Vec<Applied> = lists.iter().map(apply).collect::<Result<_, _>>()?;
-    let bench = Bench { args, baseline: &baseline, selection, stop };
+    let bench = WhatIfInputs { args, baseline: &baseline, selection, stop };
     let Some(found) = bench.simulate(&before, &after, lists)? else { return Ok(None) };
     let stopped = interrupt::stop_at_once();
-    let classes = classes::Classes::of(input, &baseline, &found.before);
+    let classes = classes::JobClasses::of(input, &baseline, &found.before);
     let mut alternatives = Vec::new();
     let mut not_done = Vec::new();
     for ((list, applied), ran) in lists.iter().zip(&after).zip(&found.after) {
         match ran {
             Some(ran) => {
                 let applied = ran.repaired.as_ref().unwrap_or(applied);
-                alternatives.push(Alternative::of(list, applied, (&found, ran), &classes, args.confidence));
+                alternatives.push(NodeAlternative::of(list, applied, (&found, ran), &classes, args.confidence));
             }
             None => not_done.push(list.to_string()),
         }
@@ -134,7 +134,7 @@ fn answer(
         message::warning(none);
     }
     let curve = result::curve(lists, (&baseline.premises, &after), &found, args.confidence);
-    let result = WhatIf {
+    let result = WhatIfResult {
         schema: "drystone/whatif/1",
         drystone: VERSION,
         workload: input.meta(),

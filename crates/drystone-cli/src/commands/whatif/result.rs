@@ -1,23 +1,23 @@
 //! Result, with all its inputs.
 
-use super::classes::Classes;
-use super::simulate::{Figures, Found, Ran};
+use super::classes::JobClasses;
+use super::simulate::{ScenarioFigures, ScenarioRun, SimulatedScenarios};
 use super::{document, rows};
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::Printable;
 use crate::output::document::Document;
-use crate::output::flat::Rows;
+use crate::output::flat::FlatRows;
 use drystone_advise::{
-    Applied, ChangeList, ClassChange, Left, Length, NodeAmount, PairedChange, PairedWait, PoolPremises, Premises,
-    SiteChange, paired,
+    Applied, ChangeList, ClassChange, LeftOutJobs, NodeAmount, PairedChange, PairedWait, PeriodLength, PoolPremises,
+    Premises, SiteChange, paired,
 };
 use drystone_report::{StillPage, whatif_pictures};
 use serde::Serialize;
 
 /// A site or log before and after.
 #[derive(Serialize)]
-pub(super) struct WhatIf {
+pub(super) struct WhatIfResult {
     pub(super) schema: &'static str,
     pub(super) drystone: &'static str,
     pub(super) workload: WorkloadMeta,
@@ -30,7 +30,7 @@ pub(super) struct WhatIf {
     pub(super) unit: &'static str,
     pub(super) confidence: f64,
     pub(super) seed: u64,
-    pub(super) period: Length,
+    pub(super) period: PeriodLength,
     pub(super) periods: usize,
     /// Difference of the mean wait between two phases of Slurm's clocks, in seconds.
     pub(super) clock_noise: Option<f64>,
@@ -43,27 +43,27 @@ pub(super) struct WhatIf {
     pub(super) example: bool,
     #[serde(skip)]
     pub(super) whole: bool,
-    pub(super) before: Figures,
-    pub(super) alternatives: Vec<Alternative>,
+    pub(super) before: ScenarioFigures,
+    pub(super) alternatives: Vec<NodeAlternative>,
     /// Curve over numbers of nodes, if alternatives differ in these alone.
-    pub(super) curve: Option<Curve>,
+    pub(super) curve: Option<NodeCurve>,
     /// Alternatives that were not simulated to their ends.
     pub(super) not_done: Vec<String>,
 }
 
 /// An alternative.
 #[derive(Serialize)]
-pub(super) struct Alternative {
+pub(super) struct NodeAlternative {
     /// The changes as a text.
     pub(super) change: String,
-    pub(super) after: Figures,
+    pub(super) after: ScenarioFigures,
     /// Waits of the jobs before and after.
     pub(super) wait: PairedChange,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: AlternativeVerdict,
     /// Classes of jobs, those with most node-hours of waiting gained or lost first.
     pub(super) classes: Vec<ClassChange>,
     /// Jobs that are left out.
-    pub(super) left_out: Left,
+    pub(super) left_out: LeftOutJobs,
     /// Those of them that can never run after the change.
     pub(super) refused: u64,
     /// Jobs that are split.
@@ -78,7 +78,7 @@ pub(super) struct Alternative {
 /// Verdicts on an alternative.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Verdict {
+pub(super) enum AlternativeVerdict {
     /// Jobs wait clearly less.
     Less,
     /// Jobs wait clearly more.
@@ -93,22 +93,22 @@ pub(super) enum Verdict {
 
 /// Alternatives in the order of their numbers of nodes.
 #[derive(Serialize)]
-pub(super) struct Curve {
-    pub(super) points: Vec<Point>,
+pub(super) struct NodeCurve {
+    pub(super) points: Vec<NodePoint>,
     /// From each point to the next, over the same jobs.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<NodeStep>,
     /// The first point that no larger one is clearly better than, by 1 % of the mean wait as it is;
     /// `None` if all of them help.
     pub(super) enough: Option<String>,
     /// From that point to the largest machine.
-    pub(super) beyond: Option<Step>,
+    pub(super) beyond: Option<NodeStep>,
     /// `enough` and `beyond` as a sentence.
     pub(super) sentence: String,
 }
 
 /// A point of a curve.
 #[derive(Serialize)]
-pub(super) struct Point {
+pub(super) struct NodePoint {
     pub(super) change: String,
     /// Nodes or processors more than before.
     pub(super) more: f64,
@@ -121,7 +121,7 @@ pub(super) struct Point {
 
 /// From one point to the next.
 #[derive(Serialize)]
-pub(super) struct Step {
+pub(super) struct NodeStep {
     pub(super) from: String,
     pub(super) to: String,
     /// Difference of the mean waits, in seconds.
@@ -132,26 +132,26 @@ pub(super) struct Step {
 /// A gain of less than this part of the mean wait before is no help.
 pub(super) const WORTH: f64 = 0.01;
 
-impl Alternative {
+impl NodeAlternative {
     pub(super) fn of(
         list: &ChangeList,
         applied: &Applied,
-        (found, ran): (&Found, &Ran),
-        classes: &Classes,
+        (found, ran): (&SimulatedScenarios, &ScenarioRun),
+        classes: &JobClasses,
         confidence: f64,
-    ) -> Alternative {
+    ) -> NodeAlternative {
         let pairs = classes.pairs(&found.before.ran, ran);
         let wait = classes.whole(&pairs, confidence);
         let same = pairs.iter().all(|(_, pair)| pair.before.total_cmp(&pair.after).is_eq());
         let verdict = match (same, wait.sign()) {
-            (true, _) => Verdict::Same,
-            (_, 0) => Verdict::Unclear,
-            _ if found.noise.is_some_and(|noise| wait.difference.abs() <= noise) => Verdict::WithinClocks,
+            (true, _) => AlternativeVerdict::Same,
+            (_, 0) => AlternativeVerdict::Unclear,
+            _ if found.noise.is_some_and(|noise| wait.difference.abs() <= noise) => AlternativeVerdict::WithinClocks,
             (_, sign) => {
                 if sign < 0 {
-                    Verdict::Less
+                    AlternativeVerdict::Less
                 } else {
-                    Verdict::More
+                    AlternativeVerdict::More
                 }
             }
         };
@@ -170,7 +170,7 @@ impl Alternative {
                     .to_string(),
             );
         }
-        Alternative {
+        NodeAlternative {
             change: list.to_string(),
             after: ran.figures(),
             classes: classes.changes(&pairs, confidence),
@@ -196,9 +196,9 @@ fn named(list: &ChangeList) -> String {
 pub(super) fn curve(
     lists: &[ChangeList],
     (base, after): (&Premises, &[Applied]),
-    found: &Found,
+    found: &SimulatedScenarios,
     confidence: f64,
-) -> Option<Curve> {
+) -> Option<NodeCurve> {
     let place = |list: &ChangeList| match list.0.as_slice() {
         [SiteChange::Nodes { of, .. }] => Some(format!("nodes {}", of.clone().unwrap_or_default())),
         [SiteChange::Procs(_)] => Some("procs".to_string()),
@@ -209,12 +209,12 @@ pub(super) fn curve(
         return None;
     }
     let none = ChangeList::default();
-    let mut points: Vec<(f64, &ChangeList, &Ran)> = vec![(0.0, &none, &found.before.ran)];
+    let mut points: Vec<(f64, &ChangeList, &ScenarioRun)> = vec![(0.0, &none, &found.before.ran)];
     for ((list, applied), ran) in lists.iter().zip(after).zip(&found.after) {
         points.push((more(applied, base, first == "procs"), list, ran.as_ref()?));
     }
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let compare = |one: &Ran, other: &Ran| {
+    let compare = |one: &ScenarioRun, other: &ScenarioRun| {
         let waits: Vec<PairedWait> = found
             .before
             .counted()
@@ -228,9 +228,9 @@ pub(super) fn curve(
         paired(waits.iter(), found.before.periods.count(), confidence)
     };
     let before = found.before.figures().wait_mean;
-    let told = |(more, list, ran): &(f64, &ChangeList, &Ran)| {
+    let told = |(more, list, ran): &(f64, &ChangeList, &ScenarioRun)| {
         let change = compare(&found.before.ran, ran);
-        Point {
+        NodePoint {
             change: named(list),
             more: *more,
             wait: change.after,
@@ -240,7 +240,7 @@ pub(super) fn curve(
     };
     let step = |from: usize, to: usize| {
         let change = compare(points[from].2, points[to].2);
-        Step {
+        NodeStep {
             from: named(points[from].1),
             to: named(points[to].1),
             difference: change.difference,
@@ -248,14 +248,15 @@ pub(super) fn curve(
         }
     };
     let last = points.len() - 1;
-    let steps: Vec<Step> = (0..last).map(|at| step(at, at + 1)).collect();
-    let helps = |step: &Step| step.interval.is_some_and(|(_, high)| high < 0.0) && -step.difference > WORTH * before;
+    let steps: Vec<NodeStep> = (0..last).map(|at| step(at, at + 1)).collect();
+    let helps =
+        |step: &NodeStep| step.interval.is_some_and(|(_, high)| high < 0.0) && -step.difference > WORTH * before;
     // Two steps can help together where neither is clear.
     let enough = (0..last).find(|&at| !(at + 1..=last).any(|to| helps(&step(at, to))));
     let beyond = enough.map(|at| step(at, last));
     let sentence = document::limit_of_help(beyond.as_ref(), WORTH * before, confidence);
     let enough = enough.map(|at| named(points[at].1));
-    Some(Curve { points: points.iter().map(told).collect(), steps, enough, beyond, sentence })
+    Some(NodeCurve { points: points.iter().map(told).collect(), steps, enough, beyond, sentence })
 }
 
 /// Returns the nodes, or processors, that a machine has more than before.
@@ -268,7 +269,7 @@ fn more(applied: &Applied, base: &Premises, in_procs: bool) -> f64 {
     pools.map(each).sum()
 }
 
-impl Printable for WhatIf {
+impl Printable for WhatIfResult {
     fn document(&self) -> Document {
         if self.whole { document::whole(self) } else { document::overview(self) }
     }
@@ -277,7 +278,7 @@ impl Printable for WhatIf {
         (!self.whole).then(|| document::overview(self))
     }
 
-    fn rows(&self) -> Rows {
+    fn rows(&self) -> FlatRows {
         rows::rows(self)
     }
 
@@ -285,8 +286,8 @@ impl Printable for WhatIf {
         None
     }
 
-    fn page(&self) -> Result<String, Failure> {
-        let mut data = serde_json::to_value(self).map_err(Failure::usage)?;
+    fn page(&self) -> Result<String, CommandFailure> {
+        let mut data = serde_json::to_value(self).map_err(CommandFailure::usage)?;
         let sentences = document::sentences(self);
         data["sentences"] = sentences.clone().into();
         let page = StillPage {

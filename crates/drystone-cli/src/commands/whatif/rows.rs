@@ -1,11 +1,11 @@
 //! The result as rows: for each alternative all jobs, then every class.
 
-use super::result::{Alternative, WhatIf};
-use crate::output::flat::{Row, Rows};
+use super::result::{NodeAlternative, WhatIfResult};
+use crate::output::flat::{FlatRow, FlatRows};
 use drystone_advise::PairedChange;
 
-pub(super) fn rows(result: &WhatIf) -> Rows {
-    let mut rows = Rows::default();
+pub(super) fn rows(result: &WhatIfResult) -> FlatRows {
+    let mut rows = FlatRows::default();
     for alternative in &result.alternatives {
         rows.push(row(result, alternative, ("all", "", 1.0), &alternative.wait));
         for class in &alternative.classes {
@@ -15,8 +15,13 @@ pub(super) fn rows(result: &WhatIf) -> Rows {
     rows
 }
 
-fn row(result: &WhatIf, of: &Alternative, (by, class, work): (&str, &str, f64), change: &PairedChange) -> Row {
-    let mut row = Row::default();
+fn row(
+    result: &WhatIfResult,
+    of: &NodeAlternative,
+    (by, class, work): (&str, &str, f64),
+    change: &PairedChange,
+) -> FlatRow {
+    let mut row = FlatRow::default();
     row.text("drystone", result.drystone);
     row.text("workload", &result.workload.name);
     row.text("workload_hash", &result.workload.hash);

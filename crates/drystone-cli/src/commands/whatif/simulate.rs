@@ -1,15 +1,15 @@
 //! Simulates before and after, several at a time.
 
-use super::baseline::{Baseline, quoted};
+use super::baseline::{WhatIfBaseline, quoted};
 use crate::args::WhatifArgs;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::parallel;
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use drystone::engine::{Observer, SimulationError};
-use drystone::experiment::{Division, Experiment, ExperimentError, Share};
-use drystone::metrics::{Config, JobRow, Selection};
+use drystone::experiment::{Experiment, ExperimentError, PoolDivision, PoolShare};
+use drystone::metrics::{JobRow, JobSelection, MetricsConfig};
 use drystone::model::{JobId, Machine, Outages, Span, Time, Workload};
-use drystone::policy::{PolicySpec, Why};
+use drystone::policy::{PolicySpec, StartReason};
 use drystone_advise::{Applied, ChangeList, Periods, PoolPremises};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,10 +21,10 @@ use tempfile::TempDir;
 const BOUND: f64 = 10.0;
 
 /// Shared inputs of every simulation.
-pub(crate) struct Bench<'a> {
+pub(crate) struct WhatIfInputs<'a> {
     pub(crate) args: &'a WhatifArgs,
-    pub(crate) baseline: &'a Baseline,
-    pub(crate) selection: Selection,
+    pub(crate) baseline: &'a WhatIfBaseline,
+    pub(crate) selection: JobSelection,
     pub(crate) stop: &'a AtomicBool,
 }
 
@@ -43,7 +43,7 @@ const NEVER: JobFate = JobFate { wait: f64::NAN, ran: 0.0, counted: false };
 
 /// Figures over all jobs that count.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-pub(super) struct Figures {
+pub(super) struct ScenarioFigures {
     /// Jobs that count.
     pub(super) jobs: u64,
     /// Mean wait in seconds.
@@ -59,7 +59,7 @@ pub(super) struct Figures {
 }
 
 /// Result of a simulation.
-pub(crate) struct Ran {
+pub(crate) struct ScenarioRun {
     /// By place among the jobs before.
     pub(crate) fates: Vec<JobFate>,
     /// Jobs that were added.
@@ -71,32 +71,32 @@ pub(crate) struct Ran {
 
 /// The site as it is, simulated.
 pub(crate) struct Before {
-    pub(crate) ran: Ran,
+    pub(crate) ran: ScenarioRun,
     pub(crate) workload: Workload,
     pub(crate) periods: Periods,
 }
 
 /// Everything that was simulated.
-pub(super) struct Found {
+pub(super) struct SimulatedScenarios {
     pub(super) before: Before,
-    pub(super) after: Vec<Option<Ran>>,
+    pub(super) after: Vec<Option<ScenarioRun>>,
     /// Difference of the mean wait between two phases of Slurm's clocks, in seconds.
     pub(super) noise: Option<f64>,
 }
 
-impl Ran {
+impl ScenarioRun {
     /// The jobs that count.
     fn counted(&self) -> impl Iterator<Item = &JobFate> + '_ {
         self.fates.iter().chain(&self.added).filter(|fate| fate.counted && fate.wait.is_finite())
     }
 
-    pub(super) fn figures(&self) -> Figures {
+    pub(super) fn figures(&self) -> ScenarioFigures {
         let mut waits: Vec<f64> = self.counted().map(|fate| fate.wait).collect();
         waits.sort_unstable_by(f64::total_cmp);
         let jobs = waits.len();
         let each = jobs.max(1) as f64;
         let slowdown = |fate: &JobFate| ((fate.wait + fate.ran) / fate.ran.max(BOUND)).max(1.0);
-        Figures {
+        ScenarioFigures {
             jobs: jobs as u64,
             wait_mean: waits.iter().sum::<f64>() / each,
             wait_p95: jobs.checked_sub(1).map_or(0.0, |last| waits[(jobs * 95).div_ceil(100).clamp(1, last + 1) - 1]),
@@ -108,7 +108,7 @@ impl Ran {
 }
 
 impl Before {
-    pub(super) fn figures(&self) -> Figures {
+    pub(super) fn figures(&self) -> ScenarioFigures {
         self.ran.figures()
     }
 
@@ -120,16 +120,16 @@ impl Before {
 }
 
 /// A policy on a workload, ready to be simulated.
-struct Ready<'a> {
+struct ReadyScenario<'a> {
     spec: PolicySpec,
     applied: &'a Applied,
     /// The changes; none for the site as it is.
     changes: &'a ChangeList,
     outages: Outages,
-    division: Option<Division>,
+    division: Option<PoolDivision>,
 }
 
-impl Bench<'_> {
+impl WhatIfInputs<'_> {
     /// Simulates the site as it is, in two clock phases where it has clocks, and every alternative.
     /// `None` where it was stopped before the first was done.
     pub(super) fn simulate(
@@ -137,7 +137,7 @@ impl Bench<'_> {
         before: &Applied,
         after: &[Applied],
         lists: &[ChangeList],
-    ) -> Result<Option<Found>, Failure> {
+    ) -> Result<Option<SimulatedScenarios>, CommandFailure> {
         let files = folder()?;
         let none = ChangeList::default();
         let mut ready = vec![self.ready((before, &none), &files, 0, 0)?];
@@ -150,12 +150,13 @@ impl Bench<'_> {
             ready.push(self.ready(changed, &files, at + 1, 0)?);
         }
         let jobs: usize = ready.iter().map(|ready| ready.applied.premises.workload.len()).sum();
-        let progress = Progress::new("simulating", "jobs", Some(jobs as u64));
+        let progress = WorkProgress::new("simulating", "jobs", Some(jobs as u64));
         progress.say(format!(", {} simulations", ready.len()));
         let threads = self.args.threads.map_or_else(crate::site::threads, usize::from);
-        let one = |_: usize, ready: &Ready<'_>| self.run(ready, &before.premises.workload, &progress);
-        let mut ran =
-            parallel::map(ready.iter().collect(), threads, one).into_iter().collect::<Result<Vec<_>, Failure>>()?;
+        let one = |_: usize, ready: &ReadyScenario<'_>| self.run(ready, &before.premises.workload, &progress);
+        let mut ran = parallel::map(ready.iter().collect(), threads, one)
+            .into_iter()
+            .collect::<Result<Vec<_>, CommandFailure>>()?;
         drop(progress);
         let after = ran.split_off(first);
         let other = if clocks { ran.pop().flatten() } else { None };
@@ -163,11 +164,11 @@ impl Bench<'_> {
         let noise = other.map(|other| (other.figures().wait_mean - first.figures().wait_mean).abs());
         let workload = before.premises.workload.clone();
         let periods = self.periods(&workload, &first);
-        Ok(Some(Found { before: Before { ran: first, workload, periods }, after, noise }))
+        Ok(Some(SimulatedScenarios { before: Before { ran: first, workload, periods }, after, noise }))
     }
 
     /// Weeks of the submits that count, or days.
-    fn periods(&self, workload: &Workload, ran: &Ran) -> Periods {
+    fn periods(&self, workload: &Workload, ran: &ScenarioRun) -> Periods {
         let counted =
             workload.jobs().iter().zip(&ran.fates).filter(|(_, fate)| fate.counted).map(|(job, _)| job.submit);
         let (first, last) = (counted.clone().min().unwrap_or_default(), counted.max().unwrap_or_default());
@@ -179,8 +180,8 @@ impl Bench<'_> {
         &self,
         changed: (&Applied, &ChangeList),
         before: &Workload,
-        progress: &Progress,
-    ) -> Result<Option<Ran>, Failure> {
+        progress: &WorkProgress,
+    ) -> Result<Option<ScenarioRun>, CommandFailure> {
         let files = folder()?;
         let ready = self.ready(changed, &files, 1, 0)?;
         self.run(&ready, before, progress)
@@ -193,12 +194,13 @@ impl Bench<'_> {
         files: &TempDir,
         number: usize,
         phase: u32,
-    ) -> Result<Ready<'a>, Failure> {
+    ) -> Result<ReadyScenario<'a>, CommandFailure> {
         let (premises, base) = (&applied.premises, &self.baseline.premises);
-        let write = |name: String, text: &str| -> Result<String, Failure> {
+        let write = |name: String, text: &str| -> Result<String, CommandFailure> {
             let path: PathBuf = files.path().join(name);
-            std::fs::write(&path, text)
-                .map_err(|error| Failure::usage(format_args!("{}: cannot be written: {error}", path.display())))?;
+            std::fs::write(&path, text).map_err(|error| {
+                CommandFailure::usage(format_args!("{}: cannot be written: {error}", path.display()))
+            })?;
             Ok(path.display().to_string())
         };
         let mut text = self.baseline.text.clone();
@@ -218,9 +220,9 @@ impl Bench<'_> {
             texts.push(self.pool_texts(pool, was, (number, at), &write)?);
         }
         let shares = premises.pools.iter().zip(texts);
-        let wrong = |error: String| Failure::usage(format_args!("after the changes: {error}"));
+        let wrong = |error: String| CommandFailure::usage(format_args!("after the changes: {error}"));
         if premises.pools.len() > 1 {
-            let share = |(pool, texts): (&PoolPremises, Vec<(String, String)>)| Share {
+            let share = |(pool, texts): (&PoolPremises, Vec<(String, String)>)| PoolShare {
                 name: pool.name.clone(),
                 procs: pool.procs,
                 scale: pool.scale,
@@ -228,8 +230,8 @@ impl Bench<'_> {
                 outages: pool.outages.clone(),
                 texts,
             };
-            let division = Division::new(shares.map(share).collect());
-            return Ok(Ready {
+            let division = PoolDivision::new(shares.map(share).collect());
+            return Ok(ReadyScenario {
                 spec: text.parse()?,
                 applied,
                 changes,
@@ -258,7 +260,7 @@ impl Bench<'_> {
         }
         let outages =
             Outages::new(Machine::new(pool.procs), pool.outages.clone()).map_err(|error| wrong(error.to_string()))?;
-        Ok(Ready { spec: text.parse()?, applied, changes, outages, division: None })
+        Ok(ReadyScenario { spec: text.parse()?, applied, changes, outages, division: None })
     }
 
     /// Returns the texts of the policy that differ in a pool.
@@ -267,8 +269,8 @@ impl Bench<'_> {
         pool: &PoolPremises,
         was: &PoolPremises,
         (number, at): (usize, usize),
-        write: &dyn Fn(String, &str) -> Result<String, Failure>,
-    ) -> Result<Vec<(String, String)>, Failure> {
+        write: &dyn Fn(String, &str) -> Result<String, CommandFailure>,
+    ) -> Result<Vec<(String, String)>, CommandFailure> {
         let (Some(path), Some(conf)) = (&self.baseline.conf, &pool.conf) else { return Ok(Vec::new()) };
         let own = self.baseline.pool_confs.get(at).cloned().flatten();
         let mut to = match (pool.conf == was.conf, own) {
@@ -293,7 +295,12 @@ impl Bench<'_> {
 
     /// Simulates a scenario. Jobs that could never run after the changes, not even alone on the
     /// empty machine, are left out and the rest is simulated again.
-    fn run(&self, ready: &Ready<'_>, before: &Workload, progress: &Progress) -> Result<Option<Ran>, Failure> {
+    fn run(
+        &self,
+        ready: &ReadyScenario<'_>,
+        before: &Workload,
+        progress: &WorkProgress,
+    ) -> Result<Option<ScenarioRun>, CommandFailure> {
         let mut repaired: Option<Applied> = None;
         loop {
             let applied = repaired.as_ref().unwrap_or(ready.applied);
@@ -308,11 +315,11 @@ impl Bench<'_> {
                 Err(error) if waits_for_ever(&error) && !ready.changes.0.is_empty() => {
                     let never = self.never(ready, applied, &started)?;
                     if never.is_empty() {
-                        return Err(Failure::experiment(&self.baseline.name, error));
+                        return Err(CommandFailure::experiment(&self.baseline.name, error));
                     }
-                    repaired = Some(applied.without(&never, ready.changes).map_err(Failure::because)?);
+                    repaired = Some(applied.without(&never, ready.changes).map_err(CommandFailure::because)?);
                 }
-                Err(error) => return Err(Failure::experiment(&self.baseline.name, error)),
+                Err(error) => return Err(CommandFailure::experiment(&self.baseline.name, error)),
             }
         }
     }
@@ -320,12 +327,13 @@ impl Bench<'_> {
     /// Simulates premises once; `None` where it was stopped.
     fn one(
         &self,
-        ready: &Ready<'_>,
+        ready: &ReadyScenario<'_>,
         applied: &Applied,
         started: &mut Started,
         tell: &(dyn Fn(u64) + Sync),
     ) -> Result<Option<Vec<JobRow>>, ExperimentError> {
-        let config = Config { selection: self.selection, keep_jobs: true, weeks: false, ..Config::light() };
+        let config =
+            MetricsConfig { selection: self.selection, keep_jobs: true, weeks: false, ..MetricsConfig::light() };
         let measured = Experiment::new(&ready.spec, &applied.premises.workload)
             .losing(Some(&ready.outages))
             .divided(ready.division.as_ref())
@@ -339,7 +347,12 @@ impl Bench<'_> {
 
     /// Finds the jobs that never start, each simulated alone on the empty machine. Equal jobs are
     /// tried once.
-    fn never(&self, ready: &Ready<'_>, applied: &Applied, started: &Started) -> Result<BTreeSet<JobId>, Failure> {
+    fn never(
+        &self,
+        ready: &ReadyScenario<'_>,
+        applied: &Applied,
+        started: &Started,
+    ) -> Result<BTreeSet<JobId>, CommandFailure> {
         let workload = &applied.premises.workload;
         let mut known = BTreeMap::new();
         let mut never = BTreeSet::new();
@@ -358,13 +371,13 @@ impl Bench<'_> {
                         vec![truth.clone()],
                         workload.provenance.clone(),
                     );
-                    let alone = alone.map_err(Failure::because)?;
+                    let alone = alone.map_err(CommandFailure::because)?;
                     let mut here = applied.clone();
                     here.premises.workload = alone;
                     let runs = match self.one(ready, &here, &mut Started(vec![false]), &|_| {}) {
                         Ok(_) => true,
                         Err(error) if waits_for_ever(&error) => false,
-                        Err(error) => return Err(Failure::experiment(&self.baseline.name, error)),
+                        Err(error) => return Err(CommandFailure::experiment(&self.baseline.name, error)),
                     };
                     known.insert(kind, runs);
                     runs
@@ -385,7 +398,7 @@ impl Observer for Started {
     const ENDS: bool = false;
     const NOTES: bool = false;
 
-    fn started(&mut self, _now: Time, id: JobId, _why: Why) {
+    fn started(&mut self, _now: Time, id: JobId, _why: StartReason) {
         if let Some(started) = self.0.get_mut(id.index()) {
             *started = true;
         }
@@ -401,10 +414,10 @@ fn waits_for_ever(error: &ExperimentError) -> bool {
 }
 
 /// A folder for changed configurations.
-fn folder() -> Result<TempDir, Failure> {
+fn folder() -> Result<TempDir, CommandFailure> {
     TempDir::with_prefix("drystone-whatif-").map_err(|error| {
         let place = std::env::temp_dir();
-        Failure::usage(format_args!("{}: no folder for changed configurations: {error}", place.display()))
+        CommandFailure::usage(format_args!("{}: no folder for changed configurations: {error}", place.display()))
     })
 }
 
@@ -423,7 +436,7 @@ fn put(text: &str, key: &str, was: Option<&str>, value: &str) -> String {
 
 /// Returns the fate of each job of the site as it is. Of one that was split the wait is what its
 /// response exceeds its run time by; it counts when all of its pieces have ended.
-fn fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> Ran {
+fn fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> ScenarioRun {
     let mut fates = vec![NEVER; before.len()];
     let mut pieces: Vec<u32> = vec![0; before.len()];
     applied.origin.iter().flatten().for_each(|&origin| pieces[origin as usize] += 1);
@@ -463,5 +476,5 @@ fn fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> Ran {
     let span = Span(last.saturating_sub(first)).as_f64();
     let procs = f64::from(applied.premises.workload.machine().procs);
     let utilisation = if span > 0.0 { busy / (span * procs) } else { 0.0 };
-    Ran { fates, added, utilisation, repaired: None }
+    ScenarioRun { fates, added, utilisation, repaired: None }
 }

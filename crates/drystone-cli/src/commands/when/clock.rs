@@ -1,24 +1,24 @@
 //! Times as people read them: rounded, in their zone.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 /// Hours and dates of a zone.
-pub(super) struct Clock {
+pub(super) struct ZoneClock {
     zone: TimeZone,
 }
 
-impl Clock {
-    pub(super) fn in_zone(name: Option<&str>) -> Result<Clock, Failure> {
+impl ZoneClock {
+    pub(super) fn in_zone(name: Option<&str>) -> Result<ZoneClock, CommandFailure> {
         let zone = match name {
             None => TimeZone::UTC,
             Some(name) => TimeZone::get(name).map_err(|_| {
-                Failure::usage(format_args!(
+                CommandFailure::usage(format_args!(
                     "--timezone: there is no zone `{name}`; expected a name such as Europe/Berlin"
                 ))
             })?,
         };
-        Ok(Clock { zone })
+        Ok(ZoneClock { zone })
     }
 
     fn at(&self, time: i64) -> Option<Zoned> {
@@ -44,7 +44,7 @@ fn step(ahead: i64) -> i64 {
     }
 }
 
-/// A span, rounded as [`Clock::day_and_hour`] rounds.
+/// A span, rounded as [`ZoneClock::day_and_hour`] rounds.
 pub(super) fn span(seconds: i64) -> String {
     let step = step(seconds);
     let minutes = (seconds.max(0) + step / 2).div_euclid(step) * step / 60;
@@ -74,11 +74,11 @@ mod tests {
             [100, 200, 3500, 5000, 10_000, 100_000, 200_000].map(span),
             ["under 5 min", "5 min", "1 h", "1 h 25 min", "2 h 45 min", "1 d 4 h", "2 d 8 h"]
         );
-        let clock = Clock::in_zone(Some("Europe/Berlin")).map_err(|e| e.text().to_string()).expect("known");
+        let clock = ZoneClock::in_zone(Some("Europe/Berlin")).map_err(|e| e.text().to_string()).expect("known");
         // 1,700,000,000 is Tuesday, 14 November 2023, 23:13:20 in Berlin.
         assert_eq!(clock.day_and_hour(1_700_000_000, 600), "Tue 23:25");
         assert_eq!(clock.day_and_hour(1_700_000_000, 8 * 86_400), "Wed 22 Nov 23:00");
-        assert!(Clock::in_zone(Some("Mars/Base")).is_err());
+        assert!(ZoneClock::in_zone(Some("Mars/Base")).is_err());
     }
 
     #[test]

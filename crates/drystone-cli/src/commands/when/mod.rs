@@ -6,16 +6,16 @@ mod state;
 mod told;
 
 use crate::args::{StoryFormat, WhenArgs};
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::{self, message, stdout};
-use clock::Clock;
+use clock::ZoneClock;
 use drystone::model::{Job, JobId, Span, Time};
-use drystone_when::{Answer, Forecaster, FutureError, Rehearsal, RunTimes};
-use scene::Scene;
+use drystone_when::{Forecaster, FutureError, Rehearsal, RunTimes, StartAnswer};
+use scene::WhenScene;
 use std::path::Path;
-use told::{Change, Row, Told};
+use told::{ChangeRow, WhenChange, WhenOutput};
 
-pub(crate) fn when(args: &WhenArgs) -> Outcome {
+pub(crate) fn when(args: &WhenArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     if args.ask {
         stdout::write(state::ASK.as_bytes())?;
@@ -30,29 +30,31 @@ pub(crate) fn when(args: &WhenArgs) -> Outcome {
 }
 
 /// The answers for people and for programs.
-pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), Failure> {
-    let Some(dir) = args.state.as_deref() else { return Err(Failure::usage("--state DIR says where the state is")) };
-    let clock = Clock::in_zone(args.timezone.as_deref())?;
+pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailure> {
+    let Some(dir) = args.state.as_deref() else {
+        return Err(CommandFailure::usage("--state DIR says where the state is"));
+    };
+    let clock = ZoneClock::in_zone(args.timezone.as_deref())?;
     let args = &with_the_site_s_file(args, dir)?;
-    let mut scene = Scene::read(dir, args)?;
+    let mut scene = WhenScene::read(dir, args)?;
     scene.remarks.iter().for_each(|remark| message::warning(remark));
     let told = answer(args, &mut scene)?;
     Ok((told.text(&clock), output::json(&told.json())?))
 }
 
 /// The options, with the folder's own `slurm.conf` where the policy is `slurm` and names no file.
-fn with_the_site_s_file(args: &WhenArgs, dir: &Path) -> Result<WhenArgs, Failure> {
+fn with_the_site_s_file(args: &WhenArgs, dir: &Path) -> Result<WhenArgs, CommandFailure> {
     let mut args = args.clone();
     let file = dir.join("slurm.conf");
     if args.policy.text() == "slurm" && file.is_file() {
         let text = format!("slurm(\"{}\")", file.display());
-        args.policy = text.parse().map_err(Failure::usage)?;
+        args.policy = text.parse().map_err(CommandFailure::usage)?;
     }
     Ok(args)
 }
 
-fn failure(args: &WhenArgs, error: &FutureError) -> Failure {
-    Failure::usage(format_args!("policy {}: {error}", args.policy))
+fn failure(args: &WhenArgs, error: &FutureError) -> CommandFailure {
+    CommandFailure::usage(format_args!("policy {}: {error}", args.policy))
 }
 
 /// Returns whether the policy has passes of its own clocks: thousands in each future of a long
@@ -74,7 +76,7 @@ fn questions(args: &WhenArgs) -> usize {
 }
 
 /// Rehearses, then answers for one job or for all.
-fn answer(args: &WhenArgs, scene: &mut Scene) -> Result<Told, Failure> {
+fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandFailure> {
     let fail = |error: FutureError| failure(args, &error);
     let mut forecaster = Forecaster::new(&args.policy, scene.settings(args)).map_err(fail)?;
     let rehearsal = scene.rehearse(&mut forecaster, questions(args)).map_err(fail)?;
@@ -99,7 +101,7 @@ fn answer(args: &WhenArgs, scene: &mut Scene) -> Result<Told, Failure> {
     let answers = forecaster.look(session, &open).map_err(fail)?;
     let plans = forecaster.point(session, &open, RunTimes::Limits).map_err(fail)?;
     let mut found = answers.into_iter().zip(plans);
-    let mut told = Told::new(args, scene, &adoption, &forecaster, rehearsal);
+    let mut told = WhenOutput::new(args, scene, &adoption, &forecaster, rehearsal);
     for (job, id) in ids {
         let answer = id.and_then(|id| Some((id, found.next()?)));
         let place = id.and_then(|id| waiting.iter().position(|&other| other == id)).map(|at| at + 1);
@@ -117,7 +119,7 @@ fn answer(args: &WhenArgs, scene: &mut Scene) -> Result<Told, Failure> {
 }
 
 /// Says how far answers can be relied on.
-fn warn_of(rehearsal: &Rehearsal, forecaster: &Forecaster, scene: &Scene) {
+fn warn_of(rehearsal: &Rehearsal, forecaster: &Forecaster, scene: &WhenScene) {
     if rehearsal.answers < 200 {
         message::warning(&format!(
             "only {} jobs that waited are known from {}: answers are hardly calibrated yet",
@@ -136,11 +138,11 @@ fn warn_of(rehearsal: &Rehearsal, forecaster: &Forecaster, scene: &Scene) {
 /// Finds changes that would move the start of a job, with the same futures.
 fn what_if(
     args: &WhenArgs,
-    scene: &Scene,
+    scene: &WhenScene,
     forecaster: &mut Forecaster,
     job: usize,
     before: &[Vec<Option<i64>>],
-) -> Result<Vec<Row>, FutureError> {
+) -> Result<Vec<ChangeRow>, FutureError> {
     let own = scene.observed[job].job.clone();
     let longest = forecaster.longest_of(own.user, 20);
     let mut rows = Vec::new();
@@ -153,7 +155,7 @@ fn what_if(
         let adoption = scene.adopt_with(args, job, &other)?;
         let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting().any(|other| other == id));
         let horizon = forecaster.settings().horizon.0;
-        let (times, answer): (Vec<Option<i64>>, Option<Answer>) = match waits {
+        let (times, answer): (Vec<Option<i64>>, Option<StartAnswer>) = match waits {
             Some(id) => {
                 let times = forecaster.times(&adoption.session, &[id], 0, true)?;
                 let answer = forecaster.look(&adoption.session, &[id])?.into_iter().next();
@@ -168,7 +170,7 @@ fn what_if(
             .map(|(before, after)| (before[0].unwrap_or(horizon) - after.unwrap_or(horizon)) as f64)
             .collect();
         let killed = (limit < own.estimate).then(|| forecaster.runs_beyond(&own, limit));
-        rows.push(Row::new(Change::Asks(procs, limit), &earlier, answer, killed));
+        rows.push(ChangeRow::new(WhenChange::Asks(procs, limit), &earlier, answer, killed));
     }
     Ok(rows)
 }
@@ -179,11 +181,11 @@ const LATER: [Span; 3] = [Span(2 * 3600), Span(6 * 3600), Span(24 * 3600)];
 /// Rows for a job that is submitted later.
 fn later(
     args: &WhenArgs,
-    scene: &Scene,
+    scene: &WhenScene,
     forecaster: &mut Forecaster,
     own: &Job,
     before: &[Vec<Option<i64>>],
-) -> Result<Vec<Row>, FutureError> {
+) -> Result<Vec<ChangeRow>, FutureError> {
     let without = scene.adopt_without_last(args)?;
     let horizon = forecaster.settings().horizon.0;
     let mut rows = Vec::new();
@@ -196,7 +198,7 @@ fn later(
         };
         let earlier: Vec<f64> = before.iter().zip(&times).map(gain).collect();
         let answer = forecaster.answer_of(without.session.next_id(), Time(scene.now), &times);
-        rows.push(Row::new(Change::Later(after), &earlier, Some(answer), None));
+        rows.push(ChangeRow::new(WhenChange::Later(after), &earlier, Some(answer), None));
     }
     Ok(rows)
 }

@@ -1,14 +1,14 @@
 //! The state of a cluster as a forecaster takes it: one pool of processors, jobs observed.
 
-use super::state::{self, Queued, State};
+use super::state::{self, ClusterState, QueueEntry};
 use crate::args::WhenArgs;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use crate::output::message;
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use drystone::model::{Job, Machine, ProcSet, Span, Time};
-use drystone::policy::Loss;
-use drystone_site::{Options, Site, Watch, import};
-use drystone_when::{Adoption, Forecaster, FutureError, Observed, Rehearsal, Settings, adopt};
+use drystone::policy::CapacityLoss;
+use drystone_site::{ImportObserver, ImportOptions, Site, import};
+use drystone_when::{Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, adopt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
@@ -24,15 +24,15 @@ const PATIENCE: Span = Span(60);
 /// Futures of a rehearsed answer under a policy with passes of its own clocks.
 pub(super) const FUTURES_OF_CLOCKS: u32 = 20;
 
-pub(super) struct Scene {
+pub(super) struct WhenScene {
     pub(super) now: i64,
     machine: Machine,
     /// Windows that are announced.
-    losses: Vec<Loss>,
+    losses: Vec<CapacityLoss>,
     /// Jobs of the past and of the queue.
     pub(super) observed: Vec<Observed>,
     /// Jobs of the queue: where they are among the observed.
-    queue: Vec<(Queued, Option<usize>)>,
+    queue: Vec<(QueueEntry, Option<usize>)>,
     /// The first of the observed that is in the queue.
     present: usize,
     users: BTreeMap<String, i32>,
@@ -40,11 +40,11 @@ pub(super) struct Scene {
     pub(super) remarks: Vec<String>,
 }
 
-impl Scene {
-    pub(super) fn read(dir: &Path, args: &WhenArgs) -> Result<Scene, Failure> {
+impl WhenScene {
+    pub(super) fn read(dir: &Path, args: &WhenArgs) -> Result<WhenScene, CommandFailure> {
         let state = state::read(dir)?;
         let site = state.accounting.as_deref().map(|path| accounting(path, args)).transpose()?;
-        let mut scene = Scene {
+        let mut scene = WhenScene {
             now: state.now,
             machine: Machine::new(1),
             losses: Vec::new(),
@@ -70,12 +70,12 @@ impl Scene {
     }
 
     /// Processors of nodes that are up, and those that jobs still hold on others.
-    fn build_machine(&mut self, state: &State, args: &WhenArgs, dir: &Path) -> Result<(), Failure> {
+    fn build_machine(&mut self, state: &ClusterState, args: &WhenArgs, dir: &Path) -> Result<(), CommandFailure> {
         let wanted = args.partition.as_deref();
         let known: BTreeSet<&str> = state.nodes.iter().flat_map(|node| &node.partitions).map(String::as_str).collect();
         if let Some(name) = wanted.filter(|name| !known.contains(name)) {
             let all: Vec<&str> = known.into_iter().collect();
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "--partition: no node in {} is in `{name}`; expected one of {}",
                 dir.join("nodes.txt").display(),
                 all.join(", ")
@@ -98,7 +98,7 @@ impl Scene {
             }
         }
         if procs == 0 {
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "{}: no node is up, so that no job can start",
                 dir.join("nodes.txt").display()
             )));
@@ -112,14 +112,14 @@ impl Scene {
                 }
             }
             if !on.is_empty() {
-                self.losses.push(Loss { on, from: Time(window.from), until: Time(window.until) });
+                self.losses.push(CapacityLoss { on, from: Time(window.from), until: Time(window.until) });
             }
         }
         Ok(())
     }
 
     /// Jobs of the accounting that are over.
-    fn take_past(&mut self, site: &Site, state: &State, args: &WhenArgs) {
+    fn take_past(&mut self, site: &Site, state: &ClusterState, args: &WhenArgs) {
         let here: BTreeSet<&str> = state.jobs.iter().map(|job| job.name.as_str()).collect();
         let wanted = args.partition.as_deref();
         for job in site.jobs() {
@@ -140,7 +140,7 @@ impl Scene {
         self.observed.sort_by_key(|one| one.job.submit);
     }
 
-    fn take_queue(&mut self, state: &State, args: &WhenArgs) {
+    fn take_queue(&mut self, state: &ClusterState, args: &WhenArgs) {
         let wanted = args.partition.as_deref();
         let mut without = 0;
         for queued in &state.jobs {
@@ -164,25 +164,31 @@ impl Scene {
         }
     }
 
-    pub(super) fn settings(&self, args: &WhenArgs) -> Settings {
+    pub(super) fn settings(&self, args: &WhenArgs) -> ForecasterSettings {
         let rehearsed = if super::has_clocks(args) { args.samples.min(FUTURES_OF_CLOCKS) } else { args.samples };
         // 5 January 1970 was a Monday.
         let monday = 4 * 86_400;
-        Settings { samples: args.samples, rehearsed, seed: args.seed, monday, ..Settings::default() }
+        ForecasterSettings {
+            samples: args.samples,
+            rehearsed,
+            seed: args.seed,
+            monday,
+            ..ForecasterSettings::default()
+        }
     }
 
     /// Learns from the past, and from the jobs of the queue as they came.
     pub(super) fn rehearse(&self, forecaster: &mut Forecaster, questions: usize) -> Result<Rehearsal, FutureError> {
         // The job that is not submitted yet comes on top later.
-        let progress = Progress::new("rehearsing", "answers", Some(questions as u64));
+        let progress = WorkProgress::new("rehearsing", "answers", Some(questions as u64));
         forecaster.rehearse(self.machine, &self.observed, Time(self.now), questions, PATIENCE, &|| progress.add(1))
     }
 
     /// The job that was asked about, if one was. One that is not submitted yet is added.
-    pub(super) fn asked(&mut self, args: &WhenArgs) -> Result<Option<usize>, Failure> {
+    pub(super) fn asked(&mut self, args: &WhenArgs) -> Result<Option<usize>, CommandFailure> {
         if let (Some(procs), Some(limit)) = (args.procs, args.limit) {
             if procs > self.machine.procs {
-                return Err(Failure::usage(format_args!(
+                return Err(CommandFailure::usage(format_args!(
                     "--procs: {procs} processors are more than the {} of the nodes that are up",
                     self.machine.procs
                 )));
@@ -200,18 +206,18 @@ impl Scene {
         }
         let Some(name) = &args.job else { return Ok(None) };
         let Some((queued, place)) = self.queue.iter().find(|(queued, _)| queued.name == *name) else {
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "--job: the queue has no job {name}{}; without --job every waiting job is listed",
                 args.partition.as_ref().map(|p| format!(" in partition {p}")).unwrap_or_default()
             )));
         };
         if let Some(kept) = &queued.kept {
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "--job: job {name} {kept}: no start can be foretold before that is over"
             )));
         }
         if queued.since.is_some() {
-            return Err(Failure::usage(format_args!("--job: job {name} runs already")));
+            return Err(CommandFailure::usage(format_args!("--job: job {name} runs already")));
         }
         Ok(*place)
     }
@@ -261,8 +267,8 @@ impl Scene {
 }
 
 /// Imports the accounting, whatever kind it is of.
-fn accounting(path: &Path, args: &WhenArgs) -> Result<Site, Failure> {
-    let options = Options { time_zone: args.timezone.clone(), ..Options::default() };
+fn accounting(path: &Path, args: &WhenArgs) -> Result<Site, CommandFailure> {
+    let options = ImportOptions { time_zone: args.timezone.clone(), ..ImportOptions::default() };
     let open = |path: &Path| -> std::io::Result<Box<dyn Read>> { Ok(Box::new(File::open(path)?)) };
-    Ok(import(&[path.to_path_buf()], &options, &open, Watch::default())?)
+    Ok(import(&[path.to_path_buf()], &options, &open, ImportObserver::default())?)
 }

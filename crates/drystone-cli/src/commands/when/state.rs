@@ -1,6 +1,6 @@
 //! The state of a Slurm cluster as its commands print it.
 
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,7 +25,7 @@ Reservation,Constraints,ReqNodes,NNodes,ReqCPUS,AllocCPUS,ReqMem,ReqTRES,AllocTR
 
 /// A job of the queue.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Queued {
+pub(super) struct QueueEntry {
     /// As people call it: `4711`, `4711_3`.
     pub(super) name: String,
     pub(super) user: String,
@@ -43,7 +43,7 @@ pub(super) struct Queued {
 
 /// A node.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Node {
+pub(super) struct StateNode {
     pub(super) name: String,
     pub(super) procs: u32,
     pub(super) busy: u32,
@@ -61,31 +61,31 @@ pub(super) struct WindowOut {
 
 /// All of it.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct State {
+pub(super) struct ClusterState {
     pub(super) now: i64,
-    pub(super) jobs: Vec<Queued>,
-    pub(super) nodes: Vec<Node>,
+    pub(super) jobs: Vec<QueueEntry>,
+    pub(super) nodes: Vec<StateNode>,
     pub(super) windows: Vec<WindowOut>,
     /// Accounting, if there is any.
     pub(super) accounting: Option<PathBuf>,
 }
 
-fn wrong(file: &Path, line: usize, what: &str) -> Failure {
-    Failure::usage(format_args!("{}:{line}: {what}; `drystone when --ask` prints the commands", file.display()))
+fn wrong(file: &Path, line: usize, what: &str) -> CommandFailure {
+    CommandFailure::usage(format_args!("{}:{line}: {what}; `drystone when --ask` prints the commands", file.display()))
 }
 
 /// Reads a folder.
-pub(super) fn read(dir: &Path) -> Result<State, Failure> {
-    let text = |name: &str| -> Result<Option<(PathBuf, String)>, Failure> {
+pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
+    let text = |name: &str| -> Result<Option<(PathBuf, String)>, CommandFailure> {
         let path = dir.join(name);
         match fs::read_to_string(&path) {
             Ok(text) => Ok(Some((path, text))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Failure::usage(format_args!("{}: cannot be read: {error}", path.display()))),
+            Err(error) => Err(CommandFailure::usage(format_args!("{}: cannot be read: {error}", path.display()))),
         }
     };
     if !dir.is_dir() {
-        return Err(Failure::usage(format_args!(
+        return Err(CommandFailure::usage(format_args!(
             "{}: is not a folder; `drystone when --ask` prints the commands that fill one",
             dir.display()
         )));
@@ -94,7 +94,7 @@ pub(super) fn read(dir: &Path) -> Result<State, Failure> {
         (Some((path, text)), _) => json(&path, &text)?,
         (None, Some((path, text))) => (table(&path, &text)?, None),
         (None, None) => {
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "{}: has neither squeue.json nor squeue.txt; `drystone when --ask` prints the commands that write them",
                 dir.display()
             )));
@@ -103,7 +103,7 @@ pub(super) fn read(dir: &Path) -> Result<State, Failure> {
     let nodes = match text("nodes.txt")? {
         Some((path, text)) => nodes(&path, &text)?,
         None => {
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "{}: has no nodes.txt, the output of `scontrol -o show nodes`",
                 dir.display()
             )));
@@ -115,7 +115,7 @@ pub(super) fn read(dir: &Path) -> Result<State, Failure> {
             .parse()
             .map_err(|_| wrong(&path, 1, &format!("`{}` is no time in seconds since 1970", text.trim())))?,
         None => updated.ok_or_else(|| {
-            Failure::usage(format_args!(
+            CommandFailure::usage(format_args!(
                 "{}: has no now.txt, the output of `date +%s`, and squeue.json has no time",
                 dir.display()
             ))
@@ -125,13 +125,14 @@ pub(super) fn read(dir: &Path) -> Result<State, Failure> {
         text("reservations.txt")?.map_or_else(|| Ok(Vec::new()), |(path, text)| reservations(&path, &text))?;
     let accounting = Some(dir.join("accounting")).filter(|path| path.is_dir());
     check(&jobs, now, dir)?;
-    Ok(State { now, jobs, nodes, windows, accounting })
+    Ok(ClusterState { now, jobs, nodes, windows, accounting })
 }
 
 /// States that cannot be.
-fn check(jobs: &[Queued], now: i64, dir: &Path) -> Result<(), Failure> {
-    let fail =
-        |job: &Queued, what: String| Err(Failure::usage(format_args!("{}: job {}: {what}", dir.display(), job.name)));
+fn check(jobs: &[QueueEntry], now: i64, dir: &Path) -> Result<(), CommandFailure> {
+    let fail = |job: &QueueEntry, what: String| {
+        Err(CommandFailure::usage(format_args!("{}: job {}: {what}", dir.display(), job.name)))
+    };
     let mut seen = BTreeSet::new();
     for job in jobs {
         if !seen.insert(job.name.as_str()) {
@@ -191,7 +192,7 @@ fn word(value: &Value) -> String {
 }
 
 /// Parses the output of `squeue --json`.
-fn json(path: &Path, text: &str) -> Result<(Vec<Queued>, Option<i64>), Failure> {
+fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), CommandFailure> {
     let whole: Value =
         serde_json::from_str(text).map_err(|error| wrong(path, error.line(), &format!("no JSON: {error}")))?;
     let Some(list) = whole.get("jobs").and_then(Value::as_array) else {
@@ -212,7 +213,7 @@ fn json(path: &Path, text: &str) -> Result<(Vec<Queued>, Option<i64>), Failure> 
         let since = if pending { None } else { Some(number(get("start_time")).ok_or_else(|| lacks("start_time"))?) };
         let priority = number(get("priority")).unwrap_or(0);
         let array = number(get("array_job_id")).filter(|&id| id > 0);
-        let one = Queued {
+        let one = QueueEntry {
             name: id.to_string(),
             user: word(get("user_name")),
             partition: word(get("partition")),
@@ -224,10 +225,12 @@ fn json(path: &Path, text: &str) -> Result<(Vec<Queued>, Option<i64>), Failure> 
             kept: pending.then(|| keeps(&word(get("state_reason")), priority)).flatten(),
         };
         match (array, number(get("array_task_id")), word(get("array_task_string"))) {
-            (Some(array), Some(task), _) => jobs.push(Queued { name: format!("{array}_{task}"), ..one }),
+            (Some(array), Some(task), _) => jobs.push(QueueEntry { name: format!("{array}_{task}"), ..one }),
             (Some(array), None, tasks) if !tasks.is_empty() => {
                 let tasks = self::tasks(&tasks).ok_or_else(|| lacks("array_task_string"))?;
-                jobs.extend(tasks.into_iter().map(|task| Queued { name: format!("{array}_{task}"), ..one.clone() }));
+                jobs.extend(
+                    tasks.into_iter().map(|task| QueueEntry { name: format!("{array}_{task}"), ..one.clone() }),
+                );
             }
             _ => jobs.push(one),
         }
@@ -253,7 +256,7 @@ fn tasks(text: &str) -> Option<Vec<u32>> {
 }
 
 /// Parses the output of `squeue -o` with the format of [`ASK`].
-fn table(path: &Path, text: &str) -> Result<Vec<Queued>, Failure> {
+fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
     let mut jobs = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let fields: Vec<&str> = line.split('|').collect();
@@ -274,7 +277,7 @@ fn table(path: &Path, text: &str) -> Result<Vec<Queued>, Failure> {
         };
         let priority =
             priority.parse().map_err(|_| wrong(path, number, &format!("priority `{priority}` is no number")))?;
-        let one = Queued {
+        let one = QueueEntry {
             name: name.to_string(),
             user: user.to_string(),
             partition: partition.to_string(),
@@ -288,7 +291,9 @@ fn table(path: &Path, text: &str) -> Result<Vec<Queued>, Failure> {
         match name.split_once("_[") {
             Some((array, list)) => {
                 let tasks = tasks(list).ok_or_else(|| wrong(path, number, &format!("tasks `{name}` are no ranges")))?;
-                jobs.extend(tasks.into_iter().map(|task| Queued { name: format!("{array}_{task}"), ..one.clone() }));
+                jobs.extend(
+                    tasks.into_iter().map(|task| QueueEntry { name: format!("{array}_{task}"), ..one.clone() }),
+                );
             }
             None => jobs.push(one),
         }
@@ -307,7 +312,7 @@ fn span(text: &str) -> Option<i64> {
 }
 
 /// Parses the output of `scontrol -o show nodes`.
-fn nodes(path: &Path, text: &str) -> Result<Vec<Node>, Failure> {
+fn nodes(path: &Path, text: &str) -> Result<Vec<StateNode>, CommandFailure> {
     let mut nodes = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let value = |key: &str| line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
@@ -321,7 +326,7 @@ fn nodes(path: &Path, text: &str) -> Result<Vec<Node>, Failure> {
         let up = matches!(base, "IDLE" | "MIXED" | "ALLOCATED" | "COMPLETING" | "PLANNED")
             && !words[1..].iter().any(|word| out.contains(word))
             && !words[0].ends_with('*');
-        nodes.push(Node {
+        nodes.push(StateNode {
             name: value("NodeName").ok_or_else(|| lacks("NodeName"))?.to_string(),
             procs: count("CPUTot").ok_or_else(|| lacks("CPUTot"))?,
             busy: count("CPUAlloc").unwrap_or(0),
@@ -336,7 +341,7 @@ fn nodes(path: &Path, text: &str) -> Result<Vec<Node>, Failure> {
 }
 
 /// Maintenance among what `scontrol -o show reservations` prints.
-fn reservations(path: &Path, text: &str) -> Result<Vec<WindowOut>, Failure> {
+fn reservations(path: &Path, text: &str) -> Result<Vec<WindowOut>, CommandFailure> {
     let mut windows = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| line.starts_with("ReservationName=")) {
         let value = |key: &str| line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));

@@ -1,15 +1,15 @@
 //! Forecasts in the forms for people and programs.
 
-use super::clock::{Clock, limit, span};
-use super::scene::Scene;
+use super::clock::{ZoneClock, limit, span};
+use super::scene::WhenScene;
 use crate::args::WhenArgs;
 use drystone::model::Span;
-use drystone_when::{Adoption, Answer, Forecaster, Rehearsal};
+use drystone_when::{Adoption, Forecaster, Rehearsal, StartAnswer};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The whole output.
-pub(super) struct Told {
+pub(super) struct WhenOutput {
     now: i64,
     policy: String,
     samples: u32,
@@ -20,14 +20,14 @@ pub(super) struct Told {
     rehearsal: Rehearsal,
     raw90: Option<f64>,
     single: bool,
-    jobs: Vec<One>,
-    pub(super) what_if: Vec<Row>,
+    jobs: Vec<JobAnswer>,
+    pub(super) what_if: Vec<ChangeRow>,
     /// The longest of the user's last jobs, and how many these are.
     pub(super) longest: Option<(Span, usize)>,
 }
 
 /// One job.
-struct One {
+struct JobAnswer {
     name: String,
     user: Option<String>,
     procs: u32,
@@ -37,37 +37,42 @@ struct One {
     /// The start that the policy plans, and the latest one that it promises.
     promise: Option<(i64, i64)>,
     /// `None` where it starts at the next pass.
-    answer: Option<Answer>,
+    answer: Option<StartAnswer>,
     plan: Option<i64>,
 }
 
 /// Effect of a change.
-pub(super) struct Row {
-    change: Change,
+pub(super) struct ChangeRow {
+    change: WhenChange,
     /// Mean gain over the futures, and its standard error, in seconds.
     gain: (f64, f64),
     /// Share of the futures in which it starts earlier.
     earlier: f64,
-    answer: Option<Answer>,
+    answer: Option<StartAnswer>,
     killed: Option<f64>,
 }
 
 /// One change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Change {
+pub(super) enum WhenChange {
     /// It asks for these processors and this limit.
     Asks(u32, Span),
     /// It is submitted later.
     Later(Span),
 }
 
-impl Row {
-    pub(super) fn new(change: Change, earlier: &[f64], answer: Option<Answer>, killed: Option<f64>) -> Row {
+impl ChangeRow {
+    pub(super) fn new(
+        change: WhenChange,
+        earlier: &[f64],
+        answer: Option<StartAnswer>,
+        killed: Option<f64>,
+    ) -> ChangeRow {
         let n = earlier.len().max(2) as f64;
         let mean = earlier.iter().sum::<f64>() / n;
         let variance = earlier.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let share = earlier.iter().filter(|&&gain| gain > 0.0).count() as f64 / n;
-        Row { change, gain: (mean, (variance / n).sqrt()), earlier: share, answer, killed }
+        ChangeRow { change, gain: (mean, (variance / n).sqrt()), earlier: share, answer, killed }
     }
 
     /// Returns whether it is more than noise.
@@ -80,18 +85,18 @@ impl Row {
 const LEVELS: [(&str, f64); 7] =
     [("p05", 0.05), ("p10", 0.1), ("p25", 0.25), ("p50", 0.5), ("p75", 0.75), ("p90", 0.9), ("p95", 0.95)];
 
-impl Told {
+impl WhenOutput {
     pub(super) fn new(
         args: &WhenArgs,
-        scene: &Scene,
+        scene: &WhenScene,
         adoption: &Adoption,
         forecaster: &Forecaster,
         rehearsal: Rehearsal,
-    ) -> Told {
+    ) -> WhenOutput {
         // As the cluster has them, before the pass that the policy would make now.
         let here = |runs: bool| adoption.jobs.iter().filter(move |&&job| scene.observed[job].start.is_some() == runs);
         let busy: u32 = here(true).map(|&job| scene.observed[job].job.procs).sum();
-        Told {
+        WhenOutput {
             now: scene.now,
             policy: args.policy.to_string(),
             samples: args.samples,
@@ -110,23 +115,23 @@ impl Told {
 
     pub(super) fn add(
         &mut self,
-        scene: &Scene,
+        scene: &WhenScene,
         job: usize,
         (place, promise): (Option<usize>, Option<(i64, i64)>),
-        answer: Option<(Answer, Option<i64>)>,
+        answer: Option<(StartAnswer, Option<i64>)>,
     ) {
         let (name, user) = scene.name(job);
         let own = &scene.observed[job].job;
         let (answer, plan) = answer.map_or((None, None), |(answer, plan)| (Some(answer), plan));
         let (procs, limit, waited) = (own.procs, own.estimate.0, scene.now - own.submit.0);
-        self.jobs.push(One { name, user, procs, limit, waited, place, promise, answer, plan });
+        self.jobs.push(JobAnswer { name, user, procs, limit, waited, place, promise, answer, plan });
     }
 
-    pub(super) fn text(&self, clock: &Clock) -> String {
+    pub(super) fn text(&self, clock: &ZoneClock) -> String {
         if self.single { self.one(clock) } else { self.all(clock) }
     }
 
-    fn one(&self, clock: &Clock) -> String {
+    fn one(&self, clock: &ZoneClock) -> String {
         let Some(one) = self.jobs.first() else { return String::new() };
         let at = |seconds: f64| clock.day_and_hour(self.now, seconds as i64);
         let place = one.place.map(|place| format!(", {} in the queue", ordinal(place))).unwrap_or_default();
@@ -198,12 +203,12 @@ impl Told {
         format!("  of the last {answers} such answers {share:.1} % lay within their 90 % ({fit})\n")
     }
 
-    fn changes(&self, clock: &Clock, one: &One, answer: &Answer) -> String {
+    fn changes(&self, clock: &ZoneClock, one: &JobAnswer, answer: &StartAnswer) -> String {
         if self.what_if.is_empty() {
             return String::new();
         }
         let mut text = format!("{:<30}{:<14}{}\n", "changes that would move it", "p50", "95 % by");
-        let line = |what: String, answer: Option<&Answer>| match answer {
+        let line = |what: String, answer: Option<&StartAnswer>| match answer {
             Some(answer) => format!(
                 "  {what:<28}{:<14}{}",
                 span(answer.quantile(0.5) as i64),
@@ -214,9 +219,9 @@ impl Told {
         let _ = writeln!(text, "{}", line("as submitted".into(), Some(answer)));
         for row in &self.what_if {
             let what = match row.change {
-                Change::Later(after) => format!("submitted {} later", span(after.0)),
-                Change::Asks(procs, other) if procs == one.procs => format!("limit {}", limit(other.0)),
-                Change::Asks(procs, _) => format!("{procs} procs"),
+                WhenChange::Later(after) => format!("submitted {} later", span(after.0)),
+                WhenChange::Asks(procs, other) if procs == one.procs => format!("limit {}", limit(other.0)),
+                WhenChange::Asks(procs, _) => format!("{procs} procs"),
             };
             if !row.counts() {
                 let _ = writeln!(text, "  {what:<28}no clear change");
@@ -235,7 +240,7 @@ impl Told {
         text
     }
 
-    fn all(&self, clock: &Clock) -> String {
+    fn all(&self, clock: &ZoneClock) -> String {
         let mut text = format!(
             "{} jobs wait, {} run, {} processors are free; {} jobs are held or wait for something else\n",
             self.waiting, self.running, self.free, self.kept
@@ -279,7 +284,7 @@ impl Told {
         }
     }
 
-    fn one_json(&self, one: &One) -> Value {
+    fn one_json(&self, one: &JobAnswer) -> Value {
         let start = one.answer.as_ref().map(|answer| self.levels(&|level| answer.quantile(level)));
         let raw = one.answer.as_ref().map(|answer| self.levels(&|level| answer.sample.quantile(level)));
         let (answers, inside) = (self.rehearsal.answers, self.rehearsal.inside);
@@ -289,9 +294,9 @@ impl Told {
             .iter()
             .map(|row| {
                 let change = match row.change {
-                    Change::Later(after) => json!({"submit_after": after.0}),
-                    Change::Asks(procs, limit) if procs == one.procs => json!({"limit": limit.0}),
-                    Change::Asks(procs, _) => json!({"procs": procs}),
+                    WhenChange::Later(after) => json!({"submit_after": after.0}),
+                    WhenChange::Asks(procs, limit) if procs == one.procs => json!({"limit": limit.0}),
+                    WhenChange::Asks(procs, _) => json!({"procs": procs}),
                 };
                 let at =
                     |level| row.answer.as_ref().map_or(self.now, |answer| self.now + answer.quantile(level) as i64);

@@ -1,34 +1,34 @@
 //! `drystone workload clean`: the jobs that a simulation would see, as a log.
 
 use crate::args::CleanArgs;
-use crate::exit::{DONE, Failure, Outcome};
-use crate::input::Input;
-use crate::output::format::Target;
-use crate::output::logs::{Log, Logs};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::input::WorkloadInput;
+use crate::output::format::OutputTarget;
+use crate::output::logs::{Logs, WrittenLog};
 use crate::output::{file, message};
 use drystone::log::clean::SizeField;
-use drystone::log::swf::Record;
+use drystone::log::swf::SwfRecord;
 use drystone::model::{Job, Truth};
 use std::path::Path;
 
-pub(super) fn clean(args: &CleanArgs) -> Outcome {
+pub(super) fn clean(args: &CleanArgs) -> CommandOutcome {
     let audit = args.cleaning.audit.as_deref();
     file::distinct(&[Some(&args.log)], &[("--audit", audit), ("--out", Some(&args.out))])?;
-    let target = Target::<Logs>::open(&args.out)?;
-    let input = Input::read(Some(&args.log), &args.cleaning, 0, true)?;
+    let target = OutputTarget::<Logs>::open(&args.out)?;
+    let input = WorkloadInput::read(Some(&args.log), &args.cleaning, 0, true)?;
     message::note(&input.audit.to_string());
     write(&input, args.cleaning.options().size, target)?;
     Ok(DONE)
 }
 
 /// Writes the jobs of a workload as a log that reads as the same workload, by its ending.
-pub(crate) fn write_jobs(input: &Input, path: &Path) -> Result<(), Failure> {
+pub(crate) fn write_jobs(input: &WorkloadInput, path: &Path) -> Result<(), CommandFailure> {
     // What is read back with the usual options must have the same sizes, whichever field they came
     // from.
-    write(input, SizeField::Larger, Target::<Logs>::open(path)?)
+    write(input, SizeField::Larger, OutputTarget::<Logs>::open(path)?)
 }
 
-fn write(input: &Input, size: SizeField, target: Target<Logs>) -> Result<(), Failure> {
+fn write(input: &WorkloadInput, size: SizeField, target: OutputTarget<Logs>) -> Result<(), CommandFailure> {
     let mut header = input.header.clone();
     header.set("MaxProcs", &input.workload.machine().procs.to_string());
     header.set("MaxJobs", &input.workload.len().to_string());
@@ -46,19 +46,19 @@ fn write(input: &Input, size: SizeField, target: Target<Logs>) -> Result<(), Fai
     }
     let jobs = input.workload.jobs().iter().zip(input.workload.truth());
     let originals = input.records.as_deref().unwrap_or(&[]);
-    let records: Vec<Record> = jobs.zip(originals).map(|((j, t), r)| cleaned(r, j, t, size)).collect();
-    target.write(&Log { header: &header, records: &records })?.publish()
+    let records: Vec<SwfRecord> = jobs.zip(originals).map(|((j, t), r)| cleaned(r, j, t, size)).collect();
+    target.write(&WrittenLog { header: &header, records: &records })?.publish()
 }
 
 /// The record with the values that the simulation uses. Read again with the same options it gives
 /// the same job.
-fn cleaned(record: &Record, job: &Job, truth: &Truth, size: SizeField) -> Record {
+fn cleaned(record: &SwfRecord, job: &Job, truth: &Truth, size: SizeField) -> SwfRecord {
     let procs = i64::from(job.procs);
     let allocated = match size {
         SizeField::Requested | SizeField::RequestedOnly => record.allocated,
         _ => procs,
     };
-    Record {
+    SwfRecord {
         submit: job.submit.0.into(),
         run: truth.run.0.into(),
         requested_time: job.estimate.0.into(),

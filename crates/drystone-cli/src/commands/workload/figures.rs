@@ -1,9 +1,9 @@
 //! Plots of a log: arrivals, run times and their tail, estimates, users.
 
-use drystone::log::describe::Description;
-use drystone::log::transient::{Moments, Transient};
+use drystone::log::describe::WorkloadDescription;
+use drystone::log::transient::{Transient, ValueMoments};
 use drystone::model::Workload;
-use drystone_report::{Figure, FigureAxis, FigureSeries, Marks, Reading};
+use drystone_report::{AxisReading, Figure, FigureAxis, FigureSeries, SeriesMarks};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const USERS: usize = 4;
 const MOST: usize = 2_000;
 
 /// Every plot that the log has something for.
-pub(super) fn figures(workload: &Workload, description: &Description, transient: &Transient) -> Vec<Figure> {
+pub(super) fn figures(workload: &Workload, description: &WorkloadDescription, transient: &Transient) -> Vec<Figure> {
     let mut figures = vec![arrivals(transient)];
     figures.extend(batches(transient));
     figures.push(tail(workload));
@@ -34,9 +34,9 @@ fn arrivals(transient: &Transient) -> Figure {
         id: "arrivals".to_string(),
         title: "Jobs submitted per week".to_string(),
         note: "Weeks from the first submit on.".to_string(),
-        marks: Marks::Bars,
+        marks: SeriesMarks::Bars,
         x: FigureAxis::categories("week", (1..=transient.weeks.len()).map(|week| week.to_string()).collect()),
-        y: FigureAxis::new("jobs", Reading::Number),
+        y: FigureAxis::new("jobs", AxisReading::Number),
         series: vec![series("jobs", weeks.map(|(week, &jobs)| (week as f64, Some(jobs as f64))).collect())],
     }
 }
@@ -44,8 +44,8 @@ fn arrivals(transient: &Transient) -> Figure {
 /// Mean, variation and share of the classes of run times, batch by batch.
 fn batches(transient: &Transient) -> Vec<Figure> {
     let thousands = |batch: usize| (batch + 1) as f64 * transient.batch as f64 / 1_000.0;
-    let x = || FigureAxis::new("thousands of submissions", Reading::Number);
-    let of = |value: &dyn Fn(&Moments) -> Option<f64>| {
+    let x = || FigureAxis::new("thousands of submissions", AxisReading::Number);
+    let of = |value: &dyn Fn(&ValueMoments) -> Option<f64>| {
         let overall = transient.batches.iter().enumerate().map(|(at, batch)| (thousands(at), value(&batch.all)));
         let mut all = vec![series("all", overall.collect())];
         for (class, name) in CLASSES.iter().enumerate() {
@@ -60,15 +60,15 @@ fn batches(transient: &Transient) -> Vec<Figure> {
         id: "batch-mean".to_string(),
         title: "Mean run time by batch of submissions".to_string(),
         note: note.clone(),
-        marks: Marks::Lines,
+        marks: SeriesMarks::Lines,
         x: x(),
-        y: FigureAxis::new("mean run time", Reading::Seconds).log(),
+        y: FigureAxis::new("mean run time", AxisReading::Seconds).log(),
         series: of(&|moments| moments.mean),
     };
     let variation = Figure {
         id: "batch-variation".to_string(),
         title: "Coefficient of variation of run times by batch of submissions".to_string(),
-        y: FigureAxis::new("C.V.", Reading::Number),
+        y: FigureAxis::new("C.V.", AxisReading::Number),
         series: of(&|moments| moments.variation),
         ..mean.clone()
     };
@@ -80,9 +80,9 @@ fn batches(transient: &Transient) -> Vec<Figure> {
         id: "batch-share".to_string(),
         title: "Share of each class of run times by batch of submissions".to_string(),
         note,
-        marks: Marks::Stack,
+        marks: SeriesMarks::Stack,
         x: FigureAxis::categories("batch", (1..=transient.batches.len()).map(|batch| batch.to_string()).collect()),
-        y: FigureAxis::new("share of jobs", Reading::Share),
+        y: FigureAxis::new("share of jobs", AxisReading::Share),
         series: shares.collect(),
     };
     vec![mean, variation, share]
@@ -110,15 +110,15 @@ fn tail(workload: &Workload) -> Figure {
         id: "tail".to_string(),
         title: "Share of jobs that run longer".to_string(),
         note: "On logarithmic axes: a straight line is a heavy tail.".to_string(),
-        marks: Marks::Lines,
-        x: FigureAxis::new("run time", Reading::Seconds).log(),
-        y: FigureAxis::new("share of jobs", Reading::Share).log(),
+        marks: SeriesMarks::Lines,
+        x: FigureAxis::new("run time", AxisReading::Seconds).log(),
+        y: FigureAxis::new("share of jobs", AxisReading::Share).log(),
         series: vec![series("run time", points)],
     }
 }
 
 /// Part of the estimate that jobs run, by status.
-fn estimates(description: &Description) -> Figure {
+fn estimates(description: &WorkloadDescription) -> Figure {
     let mut names: Vec<String> = (1..=10).map(|tenth| format!("≤{}%", tenth * 10)).collect();
     names.push(">100%".to_string());
     let of = |status: &drystone::log::describe::UsedByStatus| {
@@ -130,9 +130,9 @@ fn estimates(description: &Description) -> Figure {
         id: "estimates".to_string(),
         title: "Part of the estimate that jobs run, by status".to_string(),
         note: "Shares of the jobs of each status.".to_string(),
-        marks: Marks::Bars,
+        marks: SeriesMarks::Bars,
         x: FigureAxis::categories("run time ÷ estimate", names),
-        y: FigureAxis::new("share of jobs", Reading::Share),
+        y: FigureAxis::new("share of jobs", AxisReading::Share),
         series: description.estimates.by_status.iter().map(of).collect(),
     }
 }
@@ -157,9 +157,9 @@ fn users(workload: &Workload) -> Vec<Figure> {
             id: format!("user-{user}"),
             title: format!("Run times and estimates of user {user}"),
             note: format!("{} jobs, by submit.{thinned}", jobs.len()),
-            marks: Marks::Points,
-            x: FigureAxis::new("days since the first submit", Reading::Number),
-            y: FigureAxis::new("length", Reading::Seconds).log(),
+            marks: SeriesMarks::Points,
+            x: FigureAxis::new("days since the first submit", AxisReading::Number),
+            y: FigureAxis::new("length", AxisReading::Seconds).log(),
             series: vec![
                 series("estimate", of(&|at| workload.jobs()[at].estimate.as_f64())),
                 series("run time", of(&|at| workload.truth()[at].run.as_f64())),

@@ -3,16 +3,16 @@
 use super::figures::figures;
 use super::over_time;
 use crate::args::{InfoArgs, InfoFormat};
-use crate::exit::{DONE, Failure, Outcome};
-use crate::input::Input;
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::input::WorkloadInput;
 use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, DocumentTable};
 use crate::output::number::{NONE, count, duration, fixed_or, percent, plural};
 use crate::output::{self, file, plots, report, stdout};
-use drystone::log::describe::{Class, Description, UsedByStatus, describe};
+use drystone::log::describe::{HistogramClass, UsedByStatus, WorkloadDescription, describe};
 use drystone::log::transient::{Transient, transient};
 use drystone::metrics::Summary;
-use drystone::model::Status;
+use drystone::model::LogStatus;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -20,7 +20,7 @@ struct Info {
     schema: &'static str,
     drystone: &'static str,
     workload: WorkloadMeta,
-    description: Description,
+    description: WorkloadDescription,
     /// Number of records according to the header, if that is more than were read.
     #[serde(skip)]
     stated: Option<u64>,
@@ -29,10 +29,10 @@ struct Info {
     transient: Option<Transient>,
 }
 
-pub(super) fn info(args: &InfoArgs) -> Outcome {
+pub(super) fn info(args: &InfoArgs) -> CommandOutcome {
     let log = args.source.required("workload info")?;
     file::distinct(&[Some(log)], &[("--audit", args.cleaning.audit.as_deref())])?;
-    let input = Input::read(Some(log), &args.cleaning, 1, false)?;
+    let input = WorkloadInput::read(Some(log), &args.cleaning, 1, false)?;
     let description = describe(&input.workload);
     let over_time = (args.transient || args.plots.is_some()).then(|| transient(&input.workload, args.batch as usize));
     let info = Info {
@@ -47,7 +47,7 @@ pub(super) fn info(args: &InfoArgs) -> Outcome {
         transient: over_time.clone().filter(|_| args.transient),
     };
     if let (Some(directory), Some(over_time)) = (&args.plots, &over_time) {
-        let about = serde_json::to_value(&info.workload).map_err(Failure::usage)?;
+        let about = serde_json::to_value(&info.workload).map_err(CommandFailure::usage)?;
         plots::write_figures(directory, &figures(&input.workload, &info.description, over_time), &about)?;
     }
     match args.format {
@@ -170,13 +170,13 @@ impl Info {
 
 /// Returns the number of records according to the header, if that is more than there are. No reason
 /// to warn: cleaned logs of the archive, and others, keep the number of a version before.
-fn stated(input: &Input) -> Option<u64> {
+fn stated(input: &WorkloadInput) -> Option<u64> {
     let stated = input.header.max_records().or(input.header.max_jobs())?;
     u64::try_from(stated).ok().filter(|&stated| stated > input.audit.records)
 }
 
 /// Returns the summarised quantities, with decimals.
-fn parts(d: &Description) -> [(&'static str, &Summary, usize); 5] {
+fn parts(d: &WorkloadDescription) -> [(&'static str, &Summary, usize); 5] {
     [
         ("processors", &d.sizes.summary, 1),
         ("run time, s", &d.run_times.summary, 0),
@@ -186,7 +186,7 @@ fn parts(d: &Description) -> [(&'static str, &Summary, usize); 5] {
     ]
 }
 
-fn summaries(d: &Description) -> DocumentTable {
+fn summaries(d: &WorkloadDescription) -> DocumentTable {
     let mut table = DocumentTable::new(["", "mean", "median", "deviation", "p90", "p95", "p99", "max"]);
     for (name, summary, decimals) in parts(d) {
         let Summary { mean, median, deviation, p90, p95, p99, max, .. } = *summary;
@@ -203,7 +203,7 @@ fn bar(jobs: u64, most: u64) -> String {
     "█".repeat(length)
 }
 
-fn histogram(what: &str, classes: &[Class], show: &dyn Fn(i64) -> String) -> DocumentTable {
+fn histogram(what: &str, classes: &[HistogramClass], show: &dyn Fn(i64) -> String) -> DocumentTable {
     let mut table = DocumentTable::new([what, "jobs", "share", "work", ""]).texts(&[0, 4]);
     let most = classes.iter().map(|c| c.jobs).max().unwrap_or(0);
     for class in classes {
@@ -224,7 +224,7 @@ fn histogram(what: &str, classes: &[Class], show: &dyn Fn(i64) -> String) -> Doc
     table
 }
 
-fn modes(d: &Description) -> DocumentTable {
+fn modes(d: &WorkloadDescription) -> DocumentTable {
     let mut table = DocumentTable::new(["estimate", "seconds", "jobs", "share"]);
     for mode in &d.estimates.modes {
         table.row(vec![
@@ -237,7 +237,7 @@ fn modes(d: &Description) -> DocumentTable {
     table
 }
 
-fn used(d: &Description) -> DocumentTable {
+fn used(d: &WorkloadDescription) -> DocumentTable {
     let mut table = DocumentTable::new(["run time over estimate", "jobs", "share", ""]).texts(&[0, 3]);
     let e = &d.estimates;
     let most = e.used.iter().copied().chain([e.outlived]).max().unwrap_or(0);
@@ -251,14 +251,14 @@ fn used(d: &Description) -> DocumentTable {
 }
 
 /// Shares of the jobs of each status, down the parts of their estimates.
-fn used_by_status(d: &Description) -> DocumentTable {
+fn used_by_status(d: &WorkloadDescription) -> DocumentTable {
     let all = &d.estimates.by_status;
-    let name = |status: Status| match status {
-        Status::Completed => "completed",
-        Status::Failed => "failed",
-        Status::Cancelled => "cancelled",
-        Status::Partial => "partial",
-        Status::Unknown => "unknown",
+    let name = |status: LogStatus| match status {
+        LogStatus::Completed => "completed",
+        LogStatus::Failed => "failed",
+        LogStatus::Cancelled => "cancelled",
+        LogStatus::Partial => "partial",
+        LogStatus::Unknown => "unknown",
     };
     let mut table =
         DocumentTable::new(std::iter::once("run time over estimate").chain(all.iter().map(|one| name(one.status))));
@@ -301,7 +301,7 @@ fn add_weeks(document: &mut Document, weeks: &[u64]) {
     document.table(bars("week", (0..weeks.len()).step_by(together).map(name), &jobs));
 }
 
-fn users(d: &Description) -> DocumentTable {
+fn users(d: &WorkloadDescription) -> DocumentTable {
     let mut table = DocumentTable::new(["user", "jobs", "share", "work"]);
     for user in &d.top_users {
         let name = if user.user == -1 { "unknown".to_string() } else { user.user.to_string() };

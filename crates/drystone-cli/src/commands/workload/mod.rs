@@ -11,11 +11,11 @@ mod rewrite;
 pub(crate) use clean::write_jobs;
 
 use crate::args::{WorkloadArgs, WorkloadCommand};
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::output::message;
 
 /// Does what the command line says.
-pub(super) fn workload(args: WorkloadArgs) -> Outcome {
+pub(super) fn workload(args: WorkloadArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     match args.command {
         WorkloadCommand::Info(args) => info::info(&args),

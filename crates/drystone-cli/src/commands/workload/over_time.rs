@@ -2,7 +2,7 @@
 
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{count, fixed, fixed_or, percent};
-use drystone::log::transient::{Batch, Moments, Transient};
+use drystone::log::transient::{JobBatch, Transient, ValueMoments};
 
 const CLASSES: [&str; 4] = ["up to 100 s", "up to 1,000 s", "up to 10,000 s", "above 10,000 s"];
 
@@ -18,7 +18,7 @@ pub(super) fn add(document: &mut Document, transient: &Transient) {
 
 fn variability(transient: &Transient) -> DocumentTable {
     let mut table = DocumentTable::new(["", "jobs", "share", "mean", "median", "C.V."]);
-    let mut row = |name: String, m: &Moments, decimals: usize| {
+    let mut row = |name: String, m: &ValueMoments, decimals: usize| {
         let share = m.jobs as f64 / transient.run_times.jobs as f64;
         table.row(vec![
             name.into(),
@@ -48,7 +48,7 @@ fn batches(transient: &Transient) -> DocumentTable {
     table
 }
 
-fn row(number: usize, batch: &Batch, first: i64) -> Vec<TableValue> {
+fn row(number: usize, batch: &JobBatch, first: i64) -> Vec<TableValue> {
     let day = (batch.from.0 - first) as f64 / 86_400.0;
     let mut row: Vec<TableValue> = vec![
         (number + 1).to_string().into(),

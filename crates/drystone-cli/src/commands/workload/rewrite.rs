@@ -1,28 +1,28 @@
 //! `drystone workload scale|slice|convert`: logs rewritten record by record, none cleaned away.
 
 use crate::args::{ConvertArgs, RewriteArgs, ScaleArgs, SliceArgs};
-use crate::exit::{DONE, Failure, Outcome};
+use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::input;
 use crate::output::file;
-use crate::output::format::Target;
-use crate::output::logs::{Log, Logs};
+use crate::output::format::OutputTarget;
+use crate::output::logs::{Logs, WrittenLog};
 use crate::output::{message, number};
 use crate::site;
-use drystone::log::swf::{Header, Record};
+use drystone::log::swf::{SwfHeader, SwfRecord};
 use drystone::log::{self, Records, transform};
 use drystone::model::{Provenance, Time};
 
 /// A log as it stands.
 struct Raw {
-    header: Header,
-    records: Vec<Record>,
+    header: SwfHeader,
+    records: Vec<SwfRecord>,
     /// Destination.
-    target: Target<Logs>,
+    target: OutputTarget<Logs>,
 }
 
-fn read(args: &RewriteArgs) -> Result<Raw, Failure> {
+fn read(args: &RewriteArgs) -> Result<Raw, CommandFailure> {
     file::distinct(&[Some(&args.log)], &[("--out", Some(&args.out))])?;
-    let target = Target::<Logs>::open(&args.out)?;
+    let target = OutputTarget::<Logs>::open(&args.out)?;
     let source = input::open(&args.log)?;
     let Records { header, records, skipped } = log::records(source, args.lenient)?;
     if skipped > 0 {
@@ -34,24 +34,25 @@ fn read(args: &RewriteArgs) -> Result<Raw, Failure> {
 
 /// The records of each job: parts of an execution follow their whole, as cleaning has it, and go
 /// where it goes.
-fn jobs(records: &mut [Record]) -> Vec<&mut [Record]> {
-    let is_part = |before: &Record, record: &Record| matches!(record.status, 2..=4) && before.number == record.number;
+fn jobs(records: &mut [SwfRecord]) -> Vec<&mut [SwfRecord]> {
+    let is_part =
+        |before: &SwfRecord, record: &SwfRecord| matches!(record.status, 2..=4) && before.number == record.number;
     records.chunk_by_mut(is_part).collect()
 }
 
 /// Keeps only jobs whose first record this holds of.
-fn keep(records: &mut Vec<Record>, of: impl Fn(&Record) -> bool) {
+fn keep(records: &mut Vec<SwfRecord>, of: impl Fn(&SwfRecord) -> bool) {
     *records = jobs(records).into_iter().filter(|job| of(&job[0])).flat_map(|job| job.to_vec()).collect();
 }
 
 impl Raw {
-    fn write(mut self, note: Option<String>) -> Outcome {
+    fn write(mut self, note: Option<String>) -> CommandOutcome {
         if let Some(note) = note {
             self.header.set("MaxJobs", &jobs(&mut self.records).len().to_string());
             self.header.set("MaxRecords", &self.records.len().to_string());
             self.header.push("Note", &format!("drystone {}: {note}", crate::meta::VERSION));
         }
-        self.target.write(&Log { header: &self.header, records: &self.records })?.publish()?;
+        self.target.write(&WrittenLog { header: &self.header, records: &self.records })?.publish()?;
         Ok(DONE)
     }
 
@@ -66,7 +67,7 @@ impl Raw {
     }
 }
 
-pub(super) fn scale(args: &ScaleArgs) -> Outcome {
+pub(super) fn scale(args: &ScaleArgs) -> CommandOutcome {
     let mut raw = read(&args.rewrite)?;
     // Submits that become equal keep the order that they had.
     let mut all = jobs(&mut raw.records);
@@ -80,7 +81,7 @@ pub(super) fn scale(args: &ScaleArgs) -> Outcome {
     raw.write(Some(format!("submit times divided by {}", args.load)))
 }
 
-pub(super) fn slice(args: &SliceArgs) -> Outcome {
+pub(super) fn slice(args: &SliceArgs) -> CommandOutcome {
     let mut raw = read(&args.rewrite)?;
     let mut notes = Vec::new();
     if let Some(month) = &args.month {
@@ -101,7 +102,7 @@ pub(super) fn slice(args: &SliceArgs) -> Outcome {
         notes.push(format!("the first {first} records"));
     }
     let Some(first) = jobs(&mut raw.records).iter().map(|job| job[0].submit.round()).min() else {
-        return Err(Failure::usage(format_args!("no record is left: {}", notes.join(", "))));
+        return Err(CommandFailure::usage(format_args!("no record is left: {}", notes.join(", "))));
     };
     if args.shift {
         for record in &mut raw.records {
@@ -117,7 +118,7 @@ pub(super) fn slice(args: &SliceArgs) -> Outcome {
     raw.write(Some(format!("slice: {}", notes.join(", "))))
 }
 
-pub(super) fn convert(args: &ConvertArgs) -> Outcome {
+pub(super) fn convert(args: &ConvertArgs) -> CommandOutcome {
     let done = read(&args.rewrite)?.write(None)?;
     site::beside(&args.rewrite.log, &args.rewrite.out)?;
     Ok(done)

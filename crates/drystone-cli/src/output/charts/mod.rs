@@ -6,7 +6,7 @@ mod pdf;
 mod png;
 mod svg;
 
-use super::format::{Format, Kind};
+use super::format::{Format, WrittenKind};
 use drystone_report::{Colour, Gantt};
 
 /// The feature that this build lacks to draw files.
@@ -23,12 +23,12 @@ pub(crate) struct Chart<'a> {
 /// Charts of schedules.
 pub(crate) struct Charts;
 
-impl Kind for Charts {
+impl WrittenKind for Charts {
     type Of<'a> = Chart<'a>;
 
     const HOW: &'static str = "how to draw the chart";
 
     fn formats() -> &'static [&'static dyn Format<Charts>] {
-        &[&html::Html, &svg::Svg, &pdf::Pdf, &png::Png, &json::Json]
+        &[&html::HtmlChart, &svg::Svg, &pdf::Pdf, &png::Png, &json::JsonChart]
     }
 }

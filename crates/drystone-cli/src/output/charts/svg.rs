@@ -1,8 +1,8 @@
 //! Lines and text, for papers.
 
 use super::{Chart, Charts, MISSING};
-use crate::exit::Failure;
-use crate::output::file::Output;
+use crate::exit::CommandFailure;
+use crate::output::file::OutputFile;
 use crate::output::format::{Format, put};
 
 pub(super) struct Svg;
@@ -16,9 +16,9 @@ impl Format<Charts> for Svg {
         MISSING
     }
 
-    fn write(&self, chart: &Chart<'_>, out: &mut Output) -> Result<(), Failure> {
+    fn write(&self, chart: &Chart<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
         let (width, height) = chart.pixels;
-        let drawing = chart.gantt.draw(chart.colour, width, height).map_err(Failure::usage)?;
+        let drawing = chart.gantt.draw(chart.colour, width, height).map_err(CommandFailure::usage)?;
         put(out, drawing.file().as_bytes())
     }
 }

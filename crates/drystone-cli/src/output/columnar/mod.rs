@@ -8,7 +8,7 @@ pub(crate) const MISSING: Option<&str> = if cfg!(feature = "parquet") { None } e
 
 /// Getter of a column's values from a row.
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no file is written"))]
-pub(crate) enum Column<'a, R> {
+pub(crate) enum ColumnGetter<'a, R> {
     Long(&'a dyn Fn(&R) -> i64),
     MaybeLong(&'a dyn Fn(&R) -> Option<i64>),
     Double(&'a dyn Fn(&R) -> f64),
@@ -19,15 +19,15 @@ pub(crate) enum Column<'a, R> {
 
 /// A file to write.
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no file is written"))]
-pub(crate) struct File<'a, R> {
-    pub(crate) columns: &'a [(&'a str, Column<'a, R>)],
+pub(crate) struct ColumnarFile<'a, R> {
+    pub(crate) columns: &'a [(&'a str, ColumnGetter<'a, R>)],
     pub(crate) metadata: &'a [(&'a str, &'a str)],
 }
 
 #[cfg(not(feature = "parquet"))]
-impl<R> File<'_, R> {
+impl<R> ColumnarFile<'_, R> {
     /// Refuses to write the rows.
-    pub(crate) fn write(&self, out: &mut super::file::Output, _: &[R]) -> Result<(), crate::exit::Failure> {
+    pub(crate) fn write(&self, out: &mut super::file::OutputFile, _: &[R]) -> Result<(), crate::exit::CommandFailure> {
         Err(super::format::without(out.name(), "parquet"))
     }
 }

@@ -1,9 +1,9 @@
 //! Columns as Parquet.
 
-use super::{Column, File};
-use crate::exit::Failure;
-use crate::output::file::Output;
-use crate::progress::Progress;
+use super::{ColumnGetter, ColumnarFile};
+use crate::exit::CommandFailure;
+use crate::output::file::OutputFile;
+use crate::progress::WorkProgress;
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use ::parquet::errors::ParquetError;
@@ -17,15 +17,15 @@ use std::sync::Arc;
 /// Rows per group: few enough to hold a column of them in memory, many enough to compress well.
 const GROUP: usize = 1 << 18;
 
-impl<R> Column<'_, R> {
+impl<R> ColumnGetter<'_, R> {
     fn schema(&self, name: &str) -> Result<Type, ParquetError> {
         let (physical, repetition) = match self {
-            Column::Long(_) => (Physical::INT64, Repetition::REQUIRED),
-            Column::MaybeLong(_) => (Physical::INT64, Repetition::OPTIONAL),
-            Column::Double(_) => (Physical::DOUBLE, Repetition::REQUIRED),
-            Column::MaybeDouble(_) => (Physical::DOUBLE, Repetition::OPTIONAL),
-            Column::Bool(_) => (Physical::BOOLEAN, Repetition::REQUIRED),
-            Column::MaybeText(_) => (Physical::BYTE_ARRAY, Repetition::OPTIONAL),
+            ColumnGetter::Long(_) => (Physical::INT64, Repetition::REQUIRED),
+            ColumnGetter::MaybeLong(_) => (Physical::INT64, Repetition::OPTIONAL),
+            ColumnGetter::Double(_) => (Physical::DOUBLE, Repetition::REQUIRED),
+            ColumnGetter::MaybeDouble(_) => (Physical::DOUBLE, Repetition::OPTIONAL),
+            ColumnGetter::Bool(_) => (Physical::BOOLEAN, Repetition::REQUIRED),
+            ColumnGetter::MaybeText(_) => (Physical::BYTE_ARRAY, Repetition::OPTIONAL),
         };
         let logical = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
         Type::primitive_type_builder(name, physical).with_repetition(repetition).with_logical_type(logical).build()
@@ -37,14 +37,14 @@ impl<R> Column<'_, R> {
         rows: &[R],
     ) -> Result<(), ParquetError> {
         match self {
-            Column::Long(get) => put::<Int64Type, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
-            Column::Double(get) => put::<DoubleType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
-            Column::Bool(get) => put::<BoolType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
-            Column::MaybeLong(get) => maybe::<Int64Type, W>(group, rows.iter().map(get)),
-            Column::MaybeText(get) => {
+            ColumnGetter::Long(get) => put::<Int64Type, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
+            ColumnGetter::Double(get) => put::<DoubleType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
+            ColumnGetter::Bool(get) => put::<BoolType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
+            ColumnGetter::MaybeLong(get) => maybe::<Int64Type, W>(group, rows.iter().map(get)),
+            ColumnGetter::MaybeText(get) => {
                 maybe::<ByteArrayType, W>(group, rows.iter().map(|row| get(row).map(ByteArray::from)))
             }
-            Column::MaybeDouble(get) => maybe::<DoubleType, W>(group, rows.iter().map(get)),
+            ColumnGetter::MaybeDouble(get) => maybe::<DoubleType, W>(group, rows.iter().map(get)),
         }
     }
 }
@@ -69,14 +69,14 @@ fn maybe<T: DataType, W: Write + Send>(
     put::<T, W>(group, &values.flatten().collect::<Vec<_>>(), Some(&present))
 }
 
-impl<R> File<'_, R> {
+impl<R> ColumnarFile<'_, R> {
     /// Writes the rows.
-    pub(crate) fn write(&self, out: &mut Output, rows: &[R]) -> Result<(), Failure> {
-        self.groups(out, rows).map_err(|e| Failure::write(out.name(), &io_error(e)))
+    pub(crate) fn write(&self, out: &mut OutputFile, rows: &[R]) -> Result<(), CommandFailure> {
+        self.groups(out, rows).map_err(|e| CommandFailure::write(out.name(), &io_error(e)))
     }
 
-    fn groups(&self, out: &mut Output, rows: &[R]) -> Result<(), ParquetError> {
-        let progress = Progress::writing(rows.len(), out);
+    fn groups(&self, out: &mut OutputFile, rows: &[R]) -> Result<(), ParquetError> {
+        let progress = WorkProgress::writing(rows.len(), out);
         let fields = self.columns.iter().map(|(name, column)| Ok(Arc::new(column.schema(name)?)));
         let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
         let schema = Arc::new(Type::group_type_builder("schedule").with_fields(fields).build()?);

@@ -1,22 +1,22 @@
 //! A header and a row per configuration.
 
 use super::{Export, Exports, text};
-use crate::exit::Failure;
-use crate::output::file::Output;
-use crate::output::format::{Format, Traits};
+use crate::exit::CommandFailure;
+use crate::output::file::OutputFile;
+use crate::output::format::{Format, FormatTraits};
 
-pub(super) struct Csv;
+pub(super) struct CsvExport;
 
-impl Format<Exports> for Csv {
+impl Format<Exports> for CsvExport {
     fn endings(&self) -> &'static [&'static str] {
         &[".csv"]
     }
 
-    fn traits(&self) -> Traits {
-        Traits { for_stdout: true, ..Traits::default() }
+    fn traits(&self) -> FormatTraits {
+        FormatTraits { for_stdout: true, ..FormatTraits::default() }
     }
 
-    fn write(&self, export: &Export<'_>, out: &mut Output) -> Result<(), Failure> {
+    fn write(&self, export: &Export<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
         let mut write = || -> std::io::Result<()> {
             let mut csv = csv::Writer::from_writer(&mut *out);
             csv.write_record(&export.answer.columns).map_err(plain)?;
@@ -25,7 +25,7 @@ impl Format<Exports> for Csv {
             }
             csv.flush()
         };
-        write().map_err(|e| Failure::write(out.name(), &e))
+        write().map_err(|e| CommandFailure::write(out.name(), &e))
     }
 }
 

@@ -3,15 +3,15 @@
 mod csv;
 mod parquet;
 
-use super::format::{Format, Kind};
-use drystone_sweep::{Answer, Cell};
+use super::format::{Format, WrittenKind};
+use drystone_sweep::{QueryAnswer, QueryCell};
 use std::path::Path;
 
 /// Contents of a store.
 pub(crate) struct Export<'a> {
-    pub(crate) answer: &'a Answer,
+    pub(crate) answer: &'a QueryAnswer,
     /// The types of its columns, as SQLite names them.
-    pub(crate) types: &'a Answer,
+    pub(crate) types: &'a QueryAnswer,
     /// The store, for messages.
     pub(crate) store: &'a Path,
 }
@@ -19,22 +19,22 @@ pub(crate) struct Export<'a> {
 /// Results of sweeps.
 pub(crate) struct Exports;
 
-impl Kind for Exports {
+impl WrittenKind for Exports {
     type Of<'a> = Export<'a>;
 
     const HOW: &'static str = "how to write it";
 
     fn formats() -> &'static [&'static dyn Format<Exports>] {
-        &[&csv::Csv, &parquet::Parquet]
+        &[&csv::CsvExport, &parquet::ParquetExport]
     }
 }
 
 /// A cell as text; nothing is empty.
-pub(crate) fn text(cell: &Cell) -> String {
+pub(crate) fn text(cell: &QueryCell) -> String {
     match cell {
-        Cell::Null => String::new(),
-        Cell::Int(value) => value.to_string(),
-        Cell::Real(value) => value.to_string(),
-        Cell::Text(value) => value.clone(),
+        QueryCell::Null => String::new(),
+        QueryCell::Int(value) => value.to_string(),
+        QueryCell::Real(value) => value.to_string(),
+        QueryCell::Text(value) => value.clone(),
     }
 }

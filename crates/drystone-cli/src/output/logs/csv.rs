@@ -1,27 +1,27 @@
 //! Records as CSV: the eighteen fields, as the log writes them.
 
-use super::{Log, Logs};
-use crate::exit::Failure;
-use crate::output::file::Output;
-use crate::output::format::{Format, Traits};
-use crate::progress::Progress;
-use drystone::log::swf::Record;
+use super::{Logs, WrittenLog};
+use crate::exit::CommandFailure;
+use crate::output::file::OutputFile;
+use crate::output::format::{Format, FormatTraits};
+use crate::progress::WorkProgress;
+use drystone::log::swf::SwfRecord;
 use std::io::{self, Write};
 
-pub(super) struct Csv;
+pub(super) struct CsvLog;
 
-impl Format<Logs> for Csv {
+impl Format<Logs> for CsvLog {
     fn endings(&self) -> &'static [&'static str] {
         &[".csv"]
     }
 
-    fn traits(&self) -> Traits {
-        Traits { needs_meta_beside: true, ..Traits::default() }
+    fn traits(&self) -> FormatTraits {
+        FormatTraits { needs_meta_beside: true, ..FormatTraits::default() }
     }
 
-    fn write(&self, log: &Log<'_>, out: &mut Output) -> Result<(), Failure> {
-        let progress = Progress::writing(log.records.len(), out);
-        lines(out, progress.over(log.records)).map_err(|e| Failure::write(out.name(), &e))
+    fn write(&self, log: &WrittenLog<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
+        let progress = WorkProgress::writing(log.records.len(), out);
+        lines(out, progress.over(log.records)).map_err(|e| CommandFailure::write(out.name(), &e))
     }
 }
 
@@ -48,7 +48,7 @@ pub(crate) const COLUMNS: [&str; 18] = [
 ];
 
 /// Numbers only: nothing needs quotes.
-fn lines<'r>(out: &mut impl Write, records: impl IntoIterator<Item = &'r Record>) -> io::Result<()> {
+fn lines<'r>(out: &mut impl Write, records: impl IntoIterator<Item = &'r SwfRecord>) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
     for record in records {
         for (at, value) in record.values().iter().enumerate() {

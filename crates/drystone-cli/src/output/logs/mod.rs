@@ -8,26 +8,33 @@ mod swf;
 
 #[cfg(feature = "parquet")]
 pub(crate) use csv::COLUMNS as LOG_COLUMNS;
-pub(super) use swf::{Packing, Swf};
+pub(super) use swf::{LogPacking, Swf};
 
-use super::format::{Format, Kind};
-use drystone::log::swf::{Header, Record};
+use super::format::{Format, WrittenKind};
+use drystone::log::swf::{SwfHeader, SwfRecord};
 
 /// A log: its header and its records.
-pub(crate) struct Log<'a> {
-    pub(crate) header: &'a Header,
-    pub(crate) records: &'a [Record],
+pub(crate) struct WrittenLog<'a> {
+    pub(crate) header: &'a SwfHeader,
+    pub(crate) records: &'a [SwfRecord],
 }
 
 /// Logs.
 pub(crate) struct Logs;
 
-impl Kind for Logs {
-    type Of<'a> = Log<'a>;
+impl WrittenKind for Logs {
+    type Of<'a> = WrittenLog<'a>;
 
     const HOW: &'static str = "how to write it";
 
     fn formats() -> &'static [&'static dyn Format<Logs>] {
-        &[&Swf(Packing::None), &Swf(Packing::Gzip), &Swf(Packing::Zstd), &csv::Csv, &parquet::Parquet, &batsim::Batsim]
+        &[
+            &Swf(LogPacking::None),
+            &Swf(LogPacking::Gzip),
+            &Swf(LogPacking::Zstd),
+            &csv::CsvLog,
+            &parquet::ParquetLog,
+            &batsim::BatsimLog,
+        ]
     }
 }

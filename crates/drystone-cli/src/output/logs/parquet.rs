@@ -1,17 +1,17 @@
 //! The records of a log as Parquet.
 
 use super::csv::COLUMNS;
-use super::{Log, Logs};
-use crate::exit::Failure;
-use crate::output::columnar::{Column, File, MISSING};
-use crate::output::file::Output;
+use super::{Logs, WrittenLog};
+use crate::exit::CommandFailure;
+use crate::output::columnar::{ColumnGetter, ColumnarFile, MISSING};
+use crate::output::file::OutputFile;
 use crate::output::format::Format;
-use drystone::log::swf::Record;
+use drystone::log::swf::SwfRecord;
 
 /// The records of a log: whole numbers as such, fields that may have a fraction as doubles.
-pub(super) struct Parquet;
+pub(super) struct ParquetLog;
 
-impl Format<Logs> for Parquet {
+impl Format<Logs> for ParquetLog {
     fn endings(&self) -> &'static [&'static str] {
         &[".parquet"]
     }
@@ -20,16 +20,21 @@ impl Format<Logs> for Parquet {
         MISSING
     }
 
-    fn write(&self, log: &Log<'_>, out: &mut Output) -> Result<(), Failure> {
-        use drystone::log::swf::Field;
-        let whole = Field::ALL.map(|field| move |r: &Record| r.get(field).digits());
-        let fraction = Field::ALL.map(|field| move |r: &Record| r.get(field).as_f64());
-        let column = |at: usize| -> Column<'_, Record> {
-            if Field::ALL[at].is_decimal() { Column::Double(&fraction[at]) } else { Column::Long(&whole[at]) }
+    fn write(&self, log: &WrittenLog<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
+        use drystone::log::swf::RecordField;
+        let whole = RecordField::ALL.map(|field| move |r: &SwfRecord| r.get(field).digits());
+        let fraction = RecordField::ALL.map(|field| move |r: &SwfRecord| r.get(field).as_f64());
+        let column = |at: usize| -> ColumnGetter<'_, SwfRecord> {
+            if RecordField::ALL[at].is_decimal() {
+                ColumnGetter::Double(&fraction[at])
+            } else {
+                ColumnGetter::Long(&whole[at])
+            }
         };
-        let columns: Vec<(&str, Column<'_, Record>)> = (0..COLUMNS.len()).map(|at| (COLUMNS[at], column(at))).collect();
+        let columns: Vec<(&str, ColumnGetter<'_, SwfRecord>)> =
+            (0..COLUMNS.len()).map(|at| (COLUMNS[at], column(at))).collect();
         let fields: Vec<(String, String)> = log.header.fields().collect();
         let metadata: Vec<(&str, &str)> = fields.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        File { columns: &columns, metadata: &metadata }.write(out, log.records)
+        ColumnarFile { columns: &columns, metadata: &metadata }.write(out, log.records)
     }
 }

@@ -1,14 +1,14 @@
 //! A header and rows of figures.
 
 use super::{Printable, Reports};
-use crate::exit::Failure;
-use crate::output::file::Output;
+use crate::exit::CommandFailure;
+use crate::output::file::OutputFile;
 use crate::output::format::{Format, put};
 use crate::output::message;
 
-pub(super) struct Csv;
+pub(super) struct CsvReport;
 
-impl Format<Reports> for Csv {
+impl Format<Reports> for CsvReport {
     fn endings(&self) -> &'static [&'static str] {
         &[".csv"]
     }
@@ -17,7 +17,7 @@ impl Format<Reports> for Csv {
         Some(("csv", "A header and rows of figures: one per policy, predictor, cell or other subject"))
     }
 
-    fn write(&self, result: &(dyn Printable + '_), out: &mut Output) -> Result<(), Failure> {
+    fn write(&self, result: &(dyn Printable + '_), out: &mut OutputFile) -> Result<(), CommandFailure> {
         if let Some(left_out) = result.beyond_rows() {
             let others = "--format table, markdown or json have them";
             message::note(&format!("CSV has a row per policy and none for {left_out}: {others}"));

@@ -1,13 +1,13 @@
 //! One JSON object with everything.
 
 use super::{Printable, Reports};
-use crate::exit::Failure;
-use crate::output::file::Output;
+use crate::exit::CommandFailure;
+use crate::output::file::OutputFile;
 use crate::output::format::{Format, put};
 
-pub(super) struct Json;
+pub(super) struct JsonReport;
 
-impl Format<Reports> for Json {
+impl Format<Reports> for JsonReport {
     fn endings(&self) -> &'static [&'static str] {
         &[".json"]
     }
@@ -16,7 +16,7 @@ impl Format<Reports> for Json {
         Some(("json", "One object with everything"))
     }
 
-    fn write(&self, result: &(dyn Printable + '_), out: &mut Output) -> Result<(), Failure> {
+    fn write(&self, result: &(dyn Printable + '_), out: &mut OutputFile) -> Result<(), CommandFailure> {
         put(out, &result.json()?)
     }
 }

@@ -1,8 +1,8 @@
 //! Tables for documents.
 
 use super::{Printable, Reports};
-use crate::exit::Failure;
-use crate::output::file::Output;
+use crate::exit::CommandFailure;
+use crate::output::file::OutputFile;
 use crate::output::format::{Format, put};
 
 pub(super) struct Markdown;
@@ -16,7 +16,7 @@ impl Format<Reports> for Markdown {
         Some(("markdown", "Tables for documents"))
     }
 
-    fn write(&self, result: &(dyn Printable + '_), out: &mut Output) -> Result<(), Failure> {
+    fn write(&self, result: &(dyn Printable + '_), out: &mut OutputFile) -> Result<(), CommandFailure> {
         put(out, result.document().markdown().as_bytes())
     }
 }

@@ -8,11 +8,11 @@ mod markdown;
 mod table;
 
 use super::document::Document;
-use super::file::{Complete, Output};
-use super::flat::Rows;
-use super::format::{Format, Kind, Target, by_ending};
+use super::file::{Complete, OutputFile};
+use super::flat::FlatRows;
+use super::format::{Format, OutputTarget, WrittenKind, by_ending};
 use super::message;
-use crate::exit::Failure;
+use crate::exit::CommandFailure;
 use drystone_report::Results;
 use serde::Serialize;
 use std::path::Path;
@@ -20,14 +20,21 @@ use std::path::Path;
 /// Results of commands.
 pub(crate) struct Reports;
 
-impl Kind for Reports {
+impl WrittenKind for Reports {
     type Of<'a> = dyn Printable + 'a;
 
     const HOW: &'static str = "how to write the report";
 
     /// In the order in which help lists them.
     fn formats() -> &'static [&'static dyn Format<Reports>] {
-        &[&table::Table, &json::Json, &csv::Csv, &markdown::Markdown, &latex::Latex, &html::Html]
+        &[
+            &table::TableReport,
+            &json::JsonReport,
+            &csv::CsvReport,
+            &markdown::Markdown,
+            &latex::Latex,
+            &html::HtmlReport,
+        ]
     }
 }
 
@@ -43,7 +50,7 @@ pub(crate) trait Printable: ToJson {
     }
 
     /// As rows: names of columns, then values.
-    fn rows(&self) -> Rows;
+    fn rows(&self) -> FlatRows;
 
     /// Names the parts of the result that have no place in rows.
     fn beyond_rows(&self) -> Option<&'static str> {
@@ -51,12 +58,12 @@ pub(crate) trait Printable: ToJson {
     }
 
     /// As what pages and plots show, where there is such a page.
-    fn results(&self) -> Result<Results, Failure> {
-        Err(Failure::usage("there is no page of this result"))
+    fn results(&self) -> Result<Results, CommandFailure> {
+        Err(CommandFailure::usage("there is no page of this result"))
     }
 
     /// As a page with plots.
-    fn page(&self) -> Result<String, Failure> {
+    fn page(&self) -> Result<String, CommandFailure> {
         Ok(drystone_report::page(&self.results()?))
     }
 }
@@ -64,11 +71,11 @@ pub(crate) trait Printable: ToJson {
 /// Serialisation by serde, for types that are known only when the program runs.
 pub(crate) trait ToJson {
     /// Pretty JSON with a line end.
-    fn json(&self) -> Result<Vec<u8>, Failure>;
+    fn json(&self) -> Result<Vec<u8>, CommandFailure>;
 }
 
 impl<T: Serialize> ToJson for T {
-    fn json(&self) -> Result<Vec<u8>, Failure> {
+    fn json(&self) -> Result<Vec<u8>, CommandFailure> {
         super::json(self)
     }
 }
@@ -110,23 +117,23 @@ pub(crate) fn text(result: &dyn Printable) -> String {
 }
 
 /// Prints a result on the standard output.
-pub(crate) fn print(result: &dyn Printable, format: ReportFormat) -> Result<(), Failure> {
-    Target { format: format.0, out: Output::create(Path::new("-"))? }.write(result)?.publish()
+pub(crate) fn print(result: &dyn Printable, format: ReportFormat) -> Result<(), CommandFailure> {
+    OutputTarget { format: format.0, out: OutputFile::create(Path::new("-"))? }.write(result)?.publish()
 }
 
 /// A report to be written to a file, opened before the work begins.
-pub(crate) struct ReportFile(Target<Reports>);
+pub(crate) struct ReportFile(OutputTarget<Reports>);
 
 impl ReportFile {
     /// Opens a file to write as its ending says.
-    pub(crate) fn open(path: &Path) -> Result<ReportFile, Failure> {
-        Ok(ReportFile(Target::open(path)?))
+    pub(crate) fn open(path: &Path) -> Result<ReportFile, CommandFailure> {
+        Ok(ReportFile(OutputTarget::open(path)?))
     }
 
     /// Opens a file for results of which there is no page.
-    pub(crate) fn open_plain(path: &Path) -> Result<ReportFile, Failure> {
+    pub(crate) fn open_plain(path: &Path) -> Result<ReportFile, CommandFailure> {
         if by_ending::<Reports>(path)?.traits().has_plots {
-            return Err(Failure::usage(format_args!(
+            return Err(CommandFailure::usage(format_args!(
                 "{}: only `compare`, `run`, `advise` and `fidelity` make pages; expected .json, .csv, .md or .txt",
                 path.display()
             )));
@@ -150,7 +157,7 @@ impl ReportFile {
     }
 
     /// Writes the result; the file still needs its name.
-    pub(crate) fn write(self, result: &dyn Printable) -> Result<Complete, Failure> {
+    pub(crate) fn write(self, result: &dyn Printable) -> Result<Complete, CommandFailure> {
         self.0.write(result)
     }
 }

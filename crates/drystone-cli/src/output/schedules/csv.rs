@@ -1,30 +1,30 @@
 //! A schedule as CSV. The first four columns never change: others read them.
 
-use super::{Schedule, Schedules};
-use crate::exit::Failure;
-use crate::output::file::Output;
-use crate::output::format::{Format, Traits};
-use crate::progress::Progress;
+use super::{Schedules, WrittenSchedule};
+use crate::exit::CommandFailure;
+use crate::output::file::OutputFile;
+use crate::output::format::{Format, FormatTraits};
+use crate::progress::WorkProgress;
 use drystone::metrics::{JobRow, measures};
 use std::io::{self, Write};
 
 pub(super) const HEADER: &str = "job_id,submit,start,end,wait,run,procs,estimate,user,bounded_slowdown,suspensions,\
     suspended,overhead,first_reservation,first_prediction,corrections,accuracy,counted,ended,promised";
 
-pub(super) struct Csv;
+pub(super) struct CsvSchedule;
 
-impl Format<Schedules> for Csv {
+impl Format<Schedules> for CsvSchedule {
     fn endings(&self) -> &'static [&'static str] {
         &[".csv"]
     }
 
-    fn traits(&self) -> Traits {
-        Traits { needs_meta_beside: true, ..Traits::default() }
+    fn traits(&self) -> FormatTraits {
+        FormatTraits { needs_meta_beside: true, ..FormatTraits::default() }
     }
 
-    fn write(&self, schedule: &Schedule<'_>, out: &mut Output) -> Result<(), Failure> {
-        let progress = Progress::writing(schedule.rows.len(), out);
-        lines(out, progress.over(schedule.rows)).map_err(|e| Failure::write(out.name(), &e))
+    fn write(&self, schedule: &WrittenSchedule<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
+        let progress = WorkProgress::writing(schedule.rows.len(), out);
+        lines(out, progress.over(schedule.rows)).map_err(|e| CommandFailure::write(out.name(), &e))
     }
 }
 

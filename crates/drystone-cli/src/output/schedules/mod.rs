@@ -5,49 +5,56 @@ mod csv;
 mod parquet;
 mod swf;
 
-use super::file::{Complete, Output};
-use super::format::{Format, Kind, Target, by_ending};
-use super::logs::{Packing, Swf};
-use crate::exit::Failure;
-use crate::input::Input;
+use super::file::{Complete, OutputFile};
+use super::format::{Format, OutputTarget, WrittenKind, by_ending};
+use super::logs::{LogPacking, Swf};
+use crate::exit::CommandFailure;
+use crate::input::WorkloadInput;
 use crate::meta::Determined;
 use drystone::metrics::JobRow;
 use std::path::{Path, PathBuf};
 
 /// A schedule: a row per job in order of arrival.
-pub(crate) struct Schedule<'a> {
+pub(crate) struct WrittenSchedule<'a> {
     pub(crate) rows: &'a [JobRow],
     /// Scheduled input.
-    pub(crate) input: &'a Input,
+    pub(crate) input: &'a WorkloadInput,
     /// Inputs of the schedule.
     pub(crate) determined: &'a Determined<'a>,
 }
 
-impl Schedule<'_> {
+impl WrittenSchedule<'_> {
     /// Returns the inputs of the schedule, on one line.
-    fn determined(&self) -> Result<String, Failure> {
-        serde_json::to_string(self.determined).map_err(Failure::usage)
+    fn determined(&self) -> Result<String, CommandFailure> {
+        serde_json::to_string(self.determined).map_err(CommandFailure::usage)
     }
 }
 
 /// Schedules.
 pub(crate) struct Schedules;
 
-impl Kind for Schedules {
-    type Of<'a> = Schedule<'a>;
+impl WrittenKind for Schedules {
+    type Of<'a> = WrittenSchedule<'a>;
 
     const HOW: &'static str = "how to write it";
 
     fn formats() -> &'static [&'static dyn Format<Schedules>] {
-        &[&Swf(Packing::None), &Swf(Packing::Gzip), &Swf(Packing::Zstd), &batsim::Batsim, &csv::Csv, &parquet::Parquet]
+        &[
+            &Swf(LogPacking::None),
+            &Swf(LogPacking::Gzip),
+            &Swf(LogPacking::Zstd),
+            &batsim::BatsimSchedule,
+            &csv::CsvSchedule,
+            &parquet::ParquetSchedule,
+        ]
     }
 }
 
 /// A schedule to be written, opened before the work begins.
 pub(crate) struct ScheduleFile {
-    target: Target<Schedules>,
+    target: OutputTarget<Schedules>,
     /// File for the inputs of the schedule, where the schedule itself has no place for them.
-    beside: Option<Output>,
+    beside: Option<OutputFile>,
 }
 
 /// Returns the file for a schedule's inputs, if the schedule has no place for them itself.
@@ -58,9 +65,9 @@ pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
 
 impl ScheduleFile {
     /// Opens a file to write as its ending says.
-    pub(crate) fn open(path: &Path) -> Result<ScheduleFile, Failure> {
-        let target = Target::open(path)?;
-        Ok(ScheduleFile { target, beside: beside(path).as_deref().map(Output::create).transpose()? })
+    pub(crate) fn open(path: &Path) -> Result<ScheduleFile, CommandFailure> {
+        let target = OutputTarget::open(path)?;
+        Ok(ScheduleFile { target, beside: beside(path).as_deref().map(OutputFile::create).transpose()? })
     }
 
     /// Returns whether the original records are needed.
@@ -70,7 +77,7 @@ impl ScheduleFile {
 
     /// Writes a schedule. What determined it stands in the header of a log, in the metadata of
     /// Parquet, and beside CSV in `FILE.meta.json`. The files still need their names.
-    pub(crate) fn write(self, schedule: &Schedule<'_>) -> Result<Vec<Complete>, Failure> {
+    pub(crate) fn write(self, schedule: &WrittenSchedule<'_>) -> Result<Vec<Complete>, CommandFailure> {
         let written = self.target.write(schedule)?;
         let beside = self.beside.map(|beside| beside.write_whole(&super::json(schedule.determined)?)).transpose()?;
         Ok([written].into_iter().chain(beside).collect())

@@ -1,30 +1,30 @@
 //! A schedule as a log: the original records with the simulated waits, run times and sizes.
 
-use super::{Schedule, Schedules};
-use crate::exit::Failure;
-use crate::output::file::Output;
-use crate::output::format::{Format, Traits};
-use crate::output::logs::{Log, Logs, Swf};
-use drystone::log::swf::{Header, Record};
-use drystone::model::{How, Status};
+use super::{Schedules, WrittenSchedule};
+use crate::exit::CommandFailure;
+use crate::output::file::OutputFile;
+use crate::output::format::{Format, FormatTraits};
+use crate::output::logs::{Logs, Swf, WrittenLog};
+use drystone::log::swf::{SwfHeader, SwfRecord};
+use drystone::model::{How, LogStatus};
 
 impl Format<Schedules> for Swf {
     fn endings(&self) -> &'static [&'static str] {
         self.ending()
     }
 
-    fn traits(&self) -> Traits {
+    fn traits(&self) -> FormatTraits {
         self.does()
     }
 
-    fn write(&self, schedule: &Schedule<'_>, out: &mut Output) -> Result<(), Failure> {
+    fn write(&self, schedule: &WrittenSchedule<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
         let (header, records) = log(schedule)?;
-        Format::<Logs>::write(self, &Log { header: &header, records: &records }, out)
+        Format::<Logs>::write(self, &WrittenLog { header: &header, records: &records }, out)
     }
 }
 
-fn log(schedule: &Schedule<'_>) -> Result<(Header, Vec<Record>), Failure> {
-    let Schedule { rows, input, .. } = schedule;
+fn log(schedule: &WrittenSchedule<'_>) -> Result<(SwfHeader, Vec<SwfRecord>), CommandFailure> {
+    let WrittenSchedule { rows, input, .. } = schedule;
     let workload = &input.workload;
     let mut header = input.header.clone();
     header.set("MaxProcs", &workload.machine().procs.to_string());
@@ -39,10 +39,10 @@ fn log(schedule: &Schedule<'_>) -> Result<(Header, Vec<Record>), Failure> {
     let originals = input.records.as_deref().unwrap_or(&[]);
     let records = rows.iter().map(|row| {
         let (job, truth) = (workload.job(row.id), &workload.truth()[row.id.index()]);
-        let original = originals.get(row.id.index()).copied().unwrap_or_else(|| Record::of(job, truth));
+        let original = originals.get(row.id.index()).copied().unwrap_or_else(|| SwfRecord::of(job, truth));
         let mut record = original.scheduled(job, row.wait(), row.ran);
         if row.ended == How::MachineFailed {
-            record.status = Status::Failed.to_swf();
+            record.status = LogStatus::Failed.to_swf();
         }
         record
     });

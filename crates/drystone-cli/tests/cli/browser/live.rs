@@ -1,7 +1,7 @@
 //! The page of a live daemon, beside a real Slurm.
 
 use super::chromium::{DESKTOP, PHONE, Screen, chromium};
-use drystone_testbed::{Cluster, Options};
+use drystone_testbed::{ClusterOptions, PrivateSlurm};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
@@ -16,7 +16,7 @@ impl Drop for Daemon {
 }
 
 /// Begins a shadow; answers with the address of its page.
-fn shadow(cluster: &Cluster, folder: &std::path::Path, more: &[&str]) -> (Daemon, String) {
+fn shadow(cluster: &PrivateSlurm, folder: &std::path::Path, more: &[&str]) -> (Daemon, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_drystone"))
         .args(["live", "shadow", "--policy", "conservative", "--listen", "0"])
         .args(more)
@@ -53,8 +53,8 @@ fn ask(address: &str, request: &str) -> String {
 #[test]
 fn a_live_page_follows_the_cluster() {
     let Some(mut page) = chromium() else { return };
-    let options = Options { nodes: 1, cpus: 4, scheduler: "builtin".into(), ..Options::default() };
-    let Some(cluster) = Cluster::start(&options) else { return };
+    let options = ClusterOptions { nodes: 1, cpus: 4, scheduler: "builtin".into(), ..ClusterOptions::default() };
+    let Some(cluster) = PrivateSlurm::start(&options) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let (daemon, address) = shadow(&cluster, folder.path(), &[]);
     page.visit(&address, DESKTOP, true);
@@ -119,8 +119,9 @@ fn a_live_page_shows_each_set_of_nodes() {
     let Some(mut page) = chromium() else { return };
     let partition = |name: &str, nodes: &str| format!("PartitionName={name} Nodes={nodes} MaxTime=60 State=UP");
     let partitions = vec![partition("main", "n[1-2]") + " Default=YES", partition("side", "n[3-4]")];
-    let options = Options { nodes: 4, cpus: 4, scheduler: "builtin".into(), partitions, ..Options::default() };
-    let Some(cluster) = Cluster::start(&options) else { return };
+    let options =
+        ClusterOptions { nodes: 4, cpus: 4, scheduler: "builtin".into(), partitions, ..ClusterOptions::default() };
+    let Some(cluster) = PrivateSlurm::start(&options) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let (_daemon, address) = shadow(&cluster, folder.path(), &["--partition", "main", "--partition", "side"]);
     page.visit(&address, DESKTOP, true);

@@ -6,21 +6,21 @@
 
 use super::{SIMULATIONS, Working, catch, export, of_jobs, published, status, study, submission, until};
 use crate::common::{Folder, Ran, Tiny};
-use drystone_testbed::{Cluster, Options};
+use drystone_testbed::{ClusterOptions, PrivateSlurm};
 
 /// A cluster of this many nodes of one processor each, in which what is dead is soon found so.
-fn cluster(nodes: u32) -> Option<Cluster> {
+fn cluster(nodes: u32) -> Option<PrivateSlurm> {
     let lines = ["SlurmdTimeout=5", "MaxArraySize=33", "KillWait=20"].map(String::from).to_vec();
-    Cluster::start(&Options { nodes, cpus: 1, lines, ..Options::default() })
+    PrivateSlurm::start(&ClusterOptions { nodes, cpus: 1, lines, ..ClusterOptions::default() })
 }
 
 /// Runs the program where Slurm's commands find this cluster.
-fn on<'a>(cluster: &'a Cluster, folder: &'a Folder) -> impl Fn(&[&str]) -> Ran + 'a {
+fn on<'a>(cluster: &'a PrivateSlurm, folder: &'a Folder) -> impl Fn(&[&str]) -> Ran + 'a {
     |args| Ran::of(folder.command(args).env("SLURM_CONF", cluster.conf()).output().expect("runs"))
 }
 
 /// Waits until no task waits or runs.
-fn drained(cluster: &Cluster) {
+fn drained(cluster: &PrivateSlurm) {
     until("the queue is empty", || cluster.ask("squeue", &["-h"]).trim().is_empty());
 }
 

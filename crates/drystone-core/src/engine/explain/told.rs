@@ -1,21 +1,21 @@
 //! An explanation for machines: the same story, with the log's job numbers, as data.
 
-use super::{Chapter, Explanation, WhatIf};
+use super::{Chapter, Explanation, JobWhatIf};
 use crate::model::{Adopted, JobId, Procs, Span, Time};
-use crate::policy::{Moved, Why};
+use crate::policy::{Moved, StartReason};
 use serde::{Serialize, Serializer};
 
 /// A job and its story. Times and spans are seconds, as in the log.
 #[derive(Serialize)]
-struct Told {
-    job: Asked,
-    story: Vec<Event>,
-    what_if: Vec<Alternative>,
+struct ToldStory {
+    job: AskedJob,
+    story: Vec<ToldEvent>,
+    what_if: Vec<ToldAlternative>,
 }
 
 /// The job that was asked about.
 #[derive(Serialize)]
-struct Asked {
+struct AskedJob {
     number: i64,
     procs: Procs,
     estimate: Span,
@@ -24,17 +24,17 @@ struct Asked {
 }
 
 #[derive(Serialize)]
-struct Event {
+struct ToldEvent {
     at: Time,
     #[serde(flatten)]
-    what: What,
+    what: ToldKind,
     /// As people read it.
     text: String,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-enum What {
+enum ToldKind {
     Arrived {
         waiting: u32,
         running: u32,
@@ -94,29 +94,29 @@ enum What {
 }
 
 #[derive(Serialize)]
-struct Alternative {
+struct ToldAlternative {
     #[serde(flatten)]
-    change: Change,
+    change: ToldChange,
     start: Option<Time>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Change {
+enum ToldChange {
     Estimate(Span),
     Procs(Procs),
 }
 
 impl Explanation<'_> {
-    fn what(&self, chapter: &Chapter) -> What {
+    fn what(&self, chapter: &Chapter) -> ToldKind {
         let numbers = |ids: &[JobId]| ids.iter().map(|&id| self.number(id)).collect();
         // Without a bound there is no latest start.
         let bound = |latest: Time| (latest < Time::MAX).then_some(latest);
         match chapter {
             Chapter::Arrived { waiting, running, free } => {
-                What::Arrived { waiting: *waiting, running: *running, free: *free }
+                ToldKind::Arrived { waiting: *waiting, running: *running, free: *free }
             }
-            Chapter::Promised { start, latest, when } => What::Planned {
+            Chapter::Promised { start, latest, when } => ToldKind::Planned {
                 start: *start,
                 latest: bound(*latest),
                 arrived: numbers(&when.arrived),
@@ -130,16 +130,16 @@ impl Explanation<'_> {
                     Adopted::Running { since, .. } => ("running", Some(*since), None),
                     Adopted::Suspended { ran, .. } => ("suspended", None, Some(*ran)),
                 };
-                What::Adopted { state, since, ran }
+                ToldKind::Adopted { state, since, ran }
             }
-            Chapter::Held => What::Held,
-            Chapter::Released => What::Released,
-            Chapter::Requeued(ran) => What::Requeued { ran: *ran },
-            Chapter::Lost(ran) => What::Lost { ran: *ran },
+            Chapter::Held => ToldKind::Held,
+            Chapter::Released => ToldKind::Released,
+            Chapter::Requeued(ran) => ToldKind::Requeued { ran: *ran },
+            Chapter::Lost(ran) => ToldKind::Lost { ran: *ran },
             Chapter::Moved { moved: Moved { favour: Some(by), from, to, price, .. }, .. } if *by == self.id => {
-                What::Rearranged { from: *from, to: *to, price: *price }
+                ToldKind::Rearranged { from: *from, to: *to, price: *price }
             }
-            Chapter::Moved { moved: Moved { favour, from, to, price, .. }, latest } => What::Moved {
+            Chapter::Moved { moved: Moved { favour, from, to, price, .. }, latest } => ToldKind::Moved {
                 from: *from,
                 to: *to,
                 latest: latest.and_then(bound),
@@ -147,32 +147,32 @@ impl Explanation<'_> {
                 price: *price,
             },
             Chapter::Displaced(Moved { job, from, to, price, .. }) => {
-                What::Displaced { job: self.number(*job), from: *from, to: *to, price: *price }
+                ToldKind::Displaced { job: self.number(*job), from: *from, to: *to, price: *price }
             }
-            Chapter::Started(why) => What::Started { why: word(*why) },
-            Chapter::Suspended => What::Suspended,
-            Chapter::Resumed => What::Resumed,
-            Chapter::Repredicted(prediction) => What::Repredicted { prediction: *prediction },
-            Chapter::Cancelled => What::Withdrawn,
-            Chapter::Ended(ran) => What::Ended { ran: *ran },
+            Chapter::Started(why) => ToldKind::Started { why: word(*why) },
+            Chapter::Suspended => ToldKind::Suspended,
+            Chapter::Resumed => ToldKind::Resumed,
+            Chapter::Repredicted(prediction) => ToldKind::Repredicted { prediction: *prediction },
+            Chapter::Cancelled => ToldKind::Withdrawn,
+            Chapter::Ended(ran) => ToldKind::Ended { ran: *ran },
         }
     }
 }
 
-fn word(why: Why) -> &'static str {
+fn word(why: StartReason) -> &'static str {
     match why {
-        Why::Head => "head",
-        Why::Backfilled => "backfilled",
-        Why::Planned => "planned",
-        Why::Preempting => "preempting",
+        StartReason::Head => "head",
+        StartReason::Backfilled => "backfilled",
+        StartReason::Planned => "planned",
+        StartReason::Preempting => "preempting",
     }
 }
 
 impl Serialize for Explanation<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let job = self.workload.job(self.id);
-        let told = Told {
-            job: Asked {
+        let told = ToldStory {
+            job: AskedJob {
                 number: self.number(self.id),
                 procs: job.procs,
                 estimate: job.estimate,
@@ -183,19 +183,19 @@ impl Serialize for Explanation<'_> {
                 .story
                 .chapters
                 .iter()
-                .map(|(at, chapter)| Event {
+                .map(|(at, chapter)| ToldEvent {
                     at: *at,
                     what: self.what(chapter),
-                    text: self.tell(*at, chapter, &super::Seconds),
+                    text: self.tell(*at, chapter, &super::LogSeconds),
                 })
                 .collect(),
             what_if: self
                 .what_if
                 .iter()
-                .map(|&(change, start)| Alternative {
+                .map(|&(change, start)| ToldAlternative {
                     change: match change {
-                        WhatIf::Estimate(span) => Change::Estimate(span),
-                        WhatIf::Procs(procs) => Change::Procs(procs),
+                        JobWhatIf::Estimate(span) => ToldChange::Estimate(span),
+                        JobWhatIf::Procs(procs) => ToldChange::Procs(procs),
                     },
                     start,
                 })

@@ -1,13 +1,13 @@
 //! Announcements of outages to a scheduler, and their times.
 
-use crate::engine::source::{Stroke, Turn};
-use crate::model::{Hit, Outages, Time};
-use crate::policy::Loss;
+use crate::engine::source::{OutageTurn, Stroke};
+use crate::model::{OutageHit, Outages, Time};
+use crate::policy::CapacityLoss;
 use serde::{Deserialize, Serialize};
 
 /// Event of an outage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum At {
+enum OutageEvent {
     /// Its processors are back.
     End,
     /// They were expected to be, and are not.
@@ -22,15 +22,15 @@ enum At {
 #[derive(Clone, Debug)]
 pub(super) struct Timetable<'a> {
     outages: &'a Outages,
-    events: Vec<(Time, At, usize)>,
+    events: Vec<(Time, OutageEvent, usize)>,
     /// Losses that make up the last announced turn.
-    losses: Vec<Loss>,
+    losses: Vec<CapacityLoss>,
     strokes: Vec<Stroke>,
 }
 
 /// Progress of the outages.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct OutageState {
     next: usize,
     /// Outages that the scheduler knows of and that are not over, and whether each has begun.
     known: Vec<(usize, bool)>,
@@ -42,14 +42,14 @@ impl<'a> Timetable<'a> {
         for (at, outage) in outages.list().iter().enumerate() {
             let known = outage.known();
             if known < outage.begin {
-                events.push((known, At::Announced, at));
+                events.push((known, OutageEvent::Announced, at));
             }
-            events.push((outage.begin, At::Begin, at));
+            events.push((outage.begin, OutageEvent::Begin, at));
             if let Some(end) = outage.end {
-                events.push((end, At::End, at));
+                events.push((end, OutageEvent::End, at));
             }
             if let Some(expected) = outage.expected.filter(|&expected| expected < outage.until()) {
-                events.push((expected, At::Overdue, at));
+                events.push((expected, OutageEvent::Overdue, at));
             }
         }
         events.sort_unstable();
@@ -57,12 +57,12 @@ impl<'a> Timetable<'a> {
     }
 
     /// Returns the time of the next event.
-    pub(super) fn next(&self, s: &State) -> Option<Time> {
+    pub(super) fn next(&self, s: &OutageState) -> Option<Time> {
         self.events.get(s.next).map(|event| event.0)
     }
 
     /// Everything that happened before the first instant: no job was there to be hit.
-    pub(super) fn opening(&mut self, s: &mut State, first: Time) -> Turn<'_> {
+    pub(super) fn opening(&mut self, s: &mut OutageState, first: Time) -> OutageTurn<'_> {
         while self.next(s).is_some_and(|time| time < first) {
             self.take(s);
         }
@@ -71,12 +71,12 @@ impl<'a> Timetable<'a> {
     }
 
     /// Returns whether the next event is a return of processors.
-    pub(super) fn comes_back(&self, s: &State) -> bool {
-        self.events.get(s.next).is_some_and(|event| event.1 == At::End)
+    pub(super) fn comes_back(&self, s: &OutageState) -> bool {
+        self.events.get(s.next).is_some_and(|event| event.1 == OutageEvent::End)
     }
 
     /// Applies the events of now: first processors come back, then all the rest happens.
-    pub(super) fn turn(&mut self, s: &mut State, now: Time) -> Turn<'_> {
+    pub(super) fn turn(&mut self, s: &mut OutageState, now: Time) -> OutageTurn<'_> {
         let mut foreseen = true;
         self.strokes.clear();
         let back = self.comes_back(s);
@@ -87,22 +87,22 @@ impl<'a> Timetable<'a> {
     }
 
     /// The next thing happens. Returns whether it was known that it would.
-    fn take(&mut self, s: &mut State) -> bool {
+    fn take(&mut self, s: &mut OutageState) -> bool {
         let (_, what, at) = self.events[s.next];
         s.next += 1;
         let outage = &self.outages.list()[at];
         match what {
-            At::End => {
+            OutageEvent::End => {
                 s.known.retain(|known| known.0 != at);
                 // What comes back unexpectedly may bring back jobs that no plan could hold.
                 outage.expected == outage.end
             }
-            At::Overdue => false,
-            At::Announced => {
+            OutageEvent::Overdue => false,
+            OutageEvent::Announced => {
                 s.known.push((at, false));
                 false
             }
-            At::Begin => {
+            OutageEvent::Begin => {
                 let announced = outage.known() < outage.begin;
                 match s.known.iter_mut().find(|known| known.0 == at) {
                     Some(known) => known.1 = true,
@@ -112,21 +112,25 @@ impl<'a> Timetable<'a> {
                     on: self.outages.on(at).clone(),
                     hit: outage.hit,
                     foreseen: announced,
-                    for_good: outage.end.is_none() && outage.hit == Hit::Drain,
+                    for_good: outage.end.is_none() && outage.hit == OutageHit::Drain,
                 });
                 announced
             }
         }
     }
 
-    fn told(&mut self, s: &State, foreseen: bool, now: Time) -> Turn<'_> {
+    fn told(&mut self, s: &OutageState, foreseen: bool, now: Time) -> OutageTurn<'_> {
         // One that begins at this instant does so in a turn of its own.
         let known = s.known.iter().filter(|(at, begun)| *begun || self.outages.list()[*at].begin > now);
         let loss = |&(at, _): &(usize, bool)| {
             let outage = &self.outages.list()[at];
-            Loss { on: self.outages.on(at).clone(), from: outage.begin, until: outage.expected.unwrap_or(Time::MAX) }
+            CapacityLoss {
+                on: self.outages.on(at).clone(),
+                from: outage.begin,
+                until: outage.expected.unwrap_or(Time::MAX),
+            }
         };
         self.losses = known.map(loss).collect();
-        Turn { losses: &self.losses, strokes: &self.strokes, foreseen }
+        OutageTurn { losses: &self.losses, strokes: &self.strokes, foreseen }
     }
 }

@@ -3,7 +3,7 @@
 use super::Session;
 use crate::model::{Job, JobId, ProcSet, Procs};
 use crate::parts::predict::Propagation;
-use crate::policy::{Actions, Entry, Pass, Stopwatch, View};
+use crate::policy::{Actions, JobEntry, PassRule, Stopwatch, View};
 
 impl Session {
     /// Announces a listener to the policy's notes ([`Action::Note`](crate::policy::Action::Note)):
@@ -47,7 +47,7 @@ impl Session {
 
     /// Returns the number of passes that the policy wants at one instant.
     #[must_use]
-    pub fn pass(&self) -> Pass {
+    pub fn pass(&self) -> PassRule {
         self.scheduler.pass
     }
 
@@ -128,7 +128,7 @@ impl Session {
         &self.s.world.jobs[id].job
     }
 
-    pub(crate) fn entry(&self, id: JobId) -> &Entry {
+    pub(crate) fn entry(&self, id: JobId) -> &JobEntry {
         self.s.world.entry(id)
     }
 
@@ -138,7 +138,7 @@ impl Session {
     }
 
     /// A job that the table still holds.
-    pub(crate) fn known(&self, id: JobId) -> Option<&Entry> {
+    pub(crate) fn known(&self, id: JobId) -> Option<&JobEntry> {
         self.s.world.jobs.get(id).map(|known| &known.entry)
     }
 

@@ -2,16 +2,16 @@
 
 mod alike;
 
-use super::{NewsError, Session, State};
+use super::{NewsError, Session, SessionState};
 use crate::model::{JobId, ProcSet, Procs, Time};
-use crate::policy::{Action, Drain, Event, Loss, Outlook, Phase, Placement};
-use alike::Begun;
+use crate::policy::{Action, CapacityLoss, Drain, Outlook, Phase, Placement, PolicyEvent};
+use alike::BegunLoss;
 use serde::{Deserialize, Serialize};
 
 /// Announced losses, and the time of their next check.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Capacity {
-    losses: Vec<Loss>,
+pub(super) struct AnnouncedLosses {
+    losses: Vec<CapacityLoss>,
     /// As of when they were looked at last: the policy knows what had begun by then.
     seen: Time,
     /// Time at which the next announced window begins, or the next loss lasts longer than expected;
@@ -20,12 +20,12 @@ pub(super) struct Capacity {
     /// True if running jobs share processors, because another scheduler started them so.
     shared: bool,
     /// Begun losses, where losses are counted.
-    alike: Option<Vec<Begun>>,
+    alike: Option<Vec<BegunLoss>>,
 }
 
-impl Default for Capacity {
-    fn default() -> Capacity {
-        Capacity { losses: Vec::new(), seen: Time::MIN, due: Time::MAX, shared: false, alike: None }
+impl Default for AnnouncedLosses {
+    fn default() -> AnnouncedLosses {
+        AnnouncedLosses { losses: Vec::new(), seen: Time::MIN, due: Time::MAX, shared: false, alike: None }
     }
 }
 
@@ -43,7 +43,7 @@ impl Session {
     /// # Errors
     /// A policy that does not [hear](crate::policy::Policy::hears) of it; a processor beyond the
     /// machine; an end that does not come after its beginning. The session is then unchanged.
-    pub fn set_losses(&mut self, now: Time, losses: &[Loss]) -> Result<bool, NewsError> {
+    pub fn set_losses(&mut self, now: Time, losses: &[CapacityLoss]) -> Result<bool, NewsError> {
         self.check_hears()?;
         let machine = self.s.world.machine.procs;
         for loss in losses {
@@ -70,13 +70,13 @@ impl Session {
         (capacity.losses, capacity.seen) = (losses.to_vec(), now);
         self.s.refresh();
         debug_assert!(self.s.world.now == now);
-        self.observe(Event::Capacity);
+        self.observe(PolicyEvent::Capacity);
         Ok(true)
     }
 
     /// Returns the last announcement of processors that are out or will be.
     #[must_use]
-    pub fn losses(&self) -> &[Loss] {
+    pub fn losses(&self) -> &[CapacityLoss] {
         self.s.capacity.as_ref().map_or(&[], |capacity| &capacity.losses)
     }
 
@@ -129,7 +129,7 @@ impl Session {
             capacity.seen = now;
         }
         self.s.refresh();
-        self.observe(Event::Capacity);
+        self.observe(PolicyEvent::Capacity);
         true
     }
 
@@ -166,7 +166,7 @@ impl Session {
     }
 }
 
-impl State {
+impl SessionState {
     /// Gives a running job processors: those it is said to be on, if they suit it, also where
     /// another job is on them; else idle ones, and where there are too few any others.
     pub(super) fn take_place(&mut self, id: JobId, on: Option<&ProcSet>) {
@@ -217,7 +217,7 @@ impl State {
             outlook.shared.extend(running.iter().map(|&(&id, set)| (id, set.clone())));
         }
         // What is in two losses at once is back when both are over.
-        let mut losses: Vec<&Loss> = capacity.losses.iter().filter(|loss| !loss.on.is_empty()).collect();
+        let mut losses: Vec<&CapacityLoss> = capacity.losses.iter().filter(|loss| !loss.on.is_empty()).collect();
         losses.sort_by_key(|loss| (std::cmp::Reverse(loss.until), loss.from));
         for loss in losses {
             if loss.from > now {

@@ -1,17 +1,17 @@
 //! Execution of a policy's decisions in the table of jobs; impossible ones are refused.
 
-use super::{Session, Violation};
+use super::{PolicyViolation, Session};
 use crate::model::{JobId, Procs, Span, TIME_LIMIT, Time};
-use crate::parts::Running;
-use crate::policy::{Action, Entry, Known, Pass, Phase, Placement, Portion, Why};
+use crate::parts::RunningJob;
+use crate::policy::{Action, JobEntry, KnownEntry, PassRule, Phase, Placement, Portion, StartReason};
 
 impl Session {
     #[inline(always)]
-    pub(super) fn carry_out(&mut self, at: usize) -> Result<(), Violation> {
+    pub(super) fn carry_out(&mut self, at: usize) -> Result<(), PolicyViolation> {
         // Nearly every action is the start of a waiting job that fits; the rest is checked out of
         // line.
         if let Action::Start { job, why, on: Placement::Any } = self.actions.list()[at]
-            && let Some(Known { entry, .. }) = self.s.world.jobs.get_mut(job)
+            && let Some(KnownEntry { entry, .. }) = self.s.world.jobs.get_mut(job)
             && entry.phase == Phase::Waiting
             && i64::from(entry.procs) <= self.s.world.free
             && self.s.world.resources.is_none()
@@ -19,7 +19,7 @@ impl Session {
             entry.phase = Phase::Running;
             entry.segment = self.s.world.now;
             entry.first_start = self.s.world.now;
-            entry.as_head = why == Why::Head;
+            entry.as_head = why == StartReason::Head;
             let (procs, end) = (entry.procs, entry.predicted_end());
             self.s.waiting -= 1;
             self.s.waiting_procs -= u64::from(procs);
@@ -29,7 +29,7 @@ impl Session {
         self.carry_out_any(self.actions.list()[at])
     }
 
-    fn carry_out_any(&mut self, action: Action) -> Result<(), Violation> {
+    fn carry_out_any(&mut self, action: Action) -> Result<(), PolicyViolation> {
         match action {
             Action::Start { job, why, on } => self.start(job, why, on),
             Action::Suspend(job) => self.suspend(job),
@@ -71,25 +71,25 @@ impl Session {
     }
 
     /// Makes the violation for an impossible action.
-    fn refusal(&self, job: JobId, problem: String) -> Violation {
-        Violation { at: self.s.world.now, job: Some(job), problem }
+    fn refusal(&self, job: JobId, problem: String) -> PolicyViolation {
+        PolicyViolation { at: self.s.world.now, job: Some(job), problem }
     }
 
     /// A job in the table of jobs.
-    fn entry_of(&mut self, job: JobId) -> Result<&mut Entry, Violation> {
+    fn entry_of(&mut self, job: JobId) -> Result<&mut JobEntry, PolicyViolation> {
         let now = self.s.world.now;
         match self.s.world.jobs.get_mut(job) {
-            Some(Known { entry, .. }) => Ok(entry),
-            None => Err(Violation { at: now, job: Some(job), problem: "is not known".into() }),
+            Some(KnownEntry { entry, .. }) => Ok(entry),
+            None => Err(PolicyViolation { at: now, job: Some(job), problem: "is not known".into() }),
         }
     }
 
     /// Returns the entry of a job that must be in this phase for the action.
-    fn entry_in(&mut self, job: JobId, phase: Phase, deed: &str) -> Result<&mut Entry, Violation> {
+    fn entry_in(&mut self, job: JobId, phase: Phase, deed: &str) -> Result<&mut JobEntry, PolicyViolation> {
         let now = self.s.world.now;
         let entry = self.entry_of(job)?;
         if entry.phase != phase {
-            return Err(Violation {
+            return Err(PolicyViolation {
                 at: now,
                 job: Some(job),
                 problem: format!("cannot {deed}: it is {:?}", entry.phase),
@@ -98,9 +98,9 @@ impl Session {
         Ok(entry)
     }
 
-    fn start(&mut self, job: JobId, why: Why, on: Placement) -> Result<(), Violation> {
+    fn start(&mut self, job: JobId, why: StartReason, on: Placement) -> Result<(), PolicyViolation> {
         let (now, free) = (self.s.world.now, self.s.world.free);
-        let may_exceed = self.scheduler.pass == Pass::Pyss;
+        let may_exceed = self.scheduler.pass == PassRule::Pyss;
         let entry = self.entry_in(job, Phase::Waiting, "start")?;
         let procs = entry.procs;
         if i64::from(procs) > free && !may_exceed {
@@ -114,7 +114,7 @@ impl Session {
         entry.phase = Phase::Running;
         entry.segment = now;
         entry.first_start = now;
-        entry.as_head = why == Why::Head;
+        entry.as_head = why == StartReason::Head;
         let end = entry.predicted_end();
         self.s.waiting -= 1;
         self.s.waiting_procs -= u64::from(procs);
@@ -126,7 +126,7 @@ impl Session {
     }
 
     /// Returns how many processors the job takes; which, is not settled yet.
-    fn resume(&mut self, job: JobId) -> Result<Procs, Violation> {
+    fn resume(&mut self, job: JobId) -> Result<Procs, PolicyViolation> {
         let (now, free) = (self.s.world.now, self.s.world.free);
         let entry = self.entry_in(job, Phase::Suspended, "be resumed")?;
         let procs = entry.procs;
@@ -148,7 +148,7 @@ impl Session {
     }
 
     /// A job that was resumed takes the processors it had, where it had names of some.
-    fn take_back(&mut self, job: JobId) -> Result<(), Violation> {
+    fn take_back(&mut self, job: JobId) -> Result<(), PolicyViolation> {
         let Some(set) = self.s.world.named.get(&job) else { return Ok(()) };
         let lost = if !set.is_disjoint(&self.s.named_busy) {
             "taken"
@@ -161,7 +161,7 @@ impl Session {
         Err(self.refusal(job, format!("cannot be resumed: some of its processors {set} are {lost}")))
     }
 
-    fn suspend(&mut self, job: JobId) -> Result<(), Violation> {
+    fn suspend(&mut self, job: JobId) -> Result<(), PolicyViolation> {
         let now = self.s.world.now;
         let entry = self.entry_in(job, Phase::Running, "be suspended")?;
         let (procs, end) = (entry.procs, entry.predicted_end());
@@ -190,7 +190,7 @@ impl Session {
         Ok(())
     }
 
-    fn revise(&mut self, job: JobId, prediction: Span) -> Result<(), Violation> {
+    fn revise(&mut self, job: JobId, prediction: Span) -> Result<(), PolicyViolation> {
         let (now, corrects) = (self.s.world.now, self.corrects);
         let entry = self.entry_of(job)?;
         // Where it would be over, its correction would be due in the past, or again and again at
@@ -213,13 +213,13 @@ impl Session {
     #[inline]
     fn run(&mut self, id: JobId, procs: Procs, predicted_end: Time) {
         self.s.world.free -= i64::from(procs);
-        self.s.world.running.insert(Running { end: predicted_end, id, procs });
+        self.s.world.running.insert(RunningJob { end: predicted_end, id, procs });
         if self.corrects {
             self.expiry = self.expiry.min(predicted_end);
         }
     }
 
-    fn name(&mut self, job: JobId, procs: Procs, index: u32) -> Result<(), Violation> {
+    fn name(&mut self, job: JobId, procs: Procs, index: u32) -> Result<(), PolicyViolation> {
         let refuse = |problem: String| Err(self.refusal(job, problem));
         let Some(set) = self.actions.set(index) else {
             return refuse("starts on a set of processors that was not given".into());

@@ -1,6 +1,6 @@
 //! Passes: asking the policy, and carrying out what it answers.
 
-use super::{Session, Violation};
+use super::{PolicyViolation, Session};
 use crate::model::Time;
 use crate::policy::Actions;
 
@@ -16,7 +16,7 @@ impl Session {
     /// reservation to a job that does not wait, makes a prediction that is negative or beyond 2⁴⁰ s
     /// or one of a job that is done, or asks to be woken in the past. What the session holds
     /// afterwards is of no use.
-    pub fn decide(&mut self, now: Time) -> Result<&Actions, Violation> {
+    pub fn decide(&mut self, now: Time) -> Result<&Actions, PolicyViolation> {
         if self.wants_pass() {
             let now = self.come_to(now);
             self.decide_with(now, |_, _| {})?;
@@ -30,7 +30,11 @@ impl Session {
     /// As [`Session::decide`], and tells `then` of each action, by its place among
     /// [`Session::actions`], as soon as it is carried out in the table.
     #[inline]
-    pub(crate) fn decide_with(&mut self, now: Time, then: impl FnMut(&mut Session, usize)) -> Result<(), Violation> {
+    pub(crate) fn decide_with(
+        &mut self,
+        now: Time,
+        then: impl FnMut(&mut Session, usize),
+    ) -> Result<(), PolicyViolation> {
         self.s.world.now = now;
         self.woken = false;
         self.actions.clear();
@@ -45,14 +49,14 @@ impl Session {
             self.wake = self.scheduler.policy.next_wake().unwrap_or(Time::MAX);
             if self.wake <= now {
                 let problem = format!("asks to be woken at {}", self.wake);
-                return Err(Violation { at: now, job: None, problem });
+                return Err(PolicyViolation { at: now, job: None, problem });
             }
         }
         Ok(())
     }
 
     #[inline]
-    fn carry_out_all(&mut self, mut then: impl FnMut(&mut Session, usize)) -> Result<(), Violation> {
+    fn carry_out_all(&mut self, mut then: impl FnMut(&mut Session, usize)) -> Result<(), PolicyViolation> {
         for at in 0..self.actions.list().len() {
             self.carry_out(at)?;
             then(self, at);
@@ -69,7 +73,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::decide`].
-    pub fn act(&mut self, now: Time, actions: &Actions) -> Result<(), Violation> {
+    pub fn act(&mut self, now: Time, actions: &Actions) -> Result<(), PolicyViolation> {
         self.come_to(now);
         self.act_with(actions, |_, _| {})
     }
@@ -79,7 +83,7 @@ impl Session {
         &mut self,
         actions: &Actions,
         then: impl FnMut(&mut Session, usize),
-    ) -> Result<(), Violation> {
+    ) -> Result<(), PolicyViolation> {
         self.woken = false;
         self.actions.clone_from(actions);
         self.carry_out_all(then)
@@ -98,11 +102,11 @@ impl Session {
 
     /// The instant is over: whatever was started on processors that are given back later in it must
     /// have them by now.
-    pub(crate) fn settle(&self) -> Result<(), Violation> {
+    pub(crate) fn settle(&self) -> Result<(), PolicyViolation> {
         if self.s.world.free >= 0 {
             return self.settle_resources();
         }
         let problem = format!("{} processors more are in use than there are", -self.s.world.free);
-        Err(Violation { at: self.s.world.now, job: None, problem })
+        Err(PolicyViolation { at: self.s.world.now, job: None, problem })
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Session;
 use crate::model::{JobId, Span, Time};
-use crate::parts::Running;
-use crate::policy::{Event, Known};
+use crate::parts::RunningJob;
+use crate::policy::{KnownEntry, PolicyEvent};
 
 /// A prediction that was corrected.
 struct Corrected {
@@ -38,7 +38,7 @@ impl Session {
     }
 
     /// Running jobs whose predictions have expired by `now` and are to be corrected.
-    pub(crate) fn expired(&self, now: Time) -> impl Iterator<Item = Running> + '_ {
+    pub(crate) fn expired(&self, now: Time) -> impl Iterator<Item = RunningJob> + '_ {
         let jobs = self.corrects.then(|| self.s.world.running.iter().copied().take_while(move |job| job.end <= now));
         jobs.into_iter().flatten()
     }
@@ -87,7 +87,7 @@ impl Session {
 
     /// Corrects the prediction of any running job that has expired. Returns as
     /// [`Session::correct_first`].
-    pub(crate) fn correct(&mut self, job: Running, now: Time) -> bool {
+    pub(crate) fn correct(&mut self, job: RunningJob, now: Time) -> bool {
         self.s.world.now = now;
         let unmoved = self.scheduler.policy.unmoved_until(now);
         let corrected = self.corrected(job.id, now, unmoved, now);
@@ -168,7 +168,7 @@ impl Session {
     #[inline]
     fn corrected(&mut self, id: JobId, now: Time, unmoved: Time, last: Time) -> Corrected {
         let (s, forecast) = (&mut self.s, &self.scheduler.forecast);
-        let Known { entry, job } = &mut s.world.jobs[id];
+        let KnownEntry { entry, job } = &mut s.world.jobs[id];
         let limit = forecast.times_factor(job.estimate);
         let (old, mut at) = (entry.prediction, now);
         let mut new = forecast.correction.correct(&entry.expired(limit));
@@ -198,7 +198,7 @@ impl Session {
             return false;
         }
         self.s.world.now = now;
-        self.observe(Event::Repredicted { job, old: corrected.old });
+        self.observe(PolicyEvent::Repredicted { job, old: corrected.old });
         !self.scheduler.policy.has_taken_in(now)
     }
 }

@@ -1,20 +1,20 @@
 //! News that no action of the policy explains: what users, operators and the machine do with jobs.
 //!
 //! Every call here may come late or twice: a call that changes nothing returns `false`. The policy
-//! learns of it by a few events that give a job's present place ([`Event::Held`] and those behind
-//! it), so it handles only four cases: a job leaves its queue or joins it, a running job leaves it
-//! or joins it.
+//! learns of it by a few events that give a job's present place ([`PolicyEvent::Held`] and those
+//! behind it), so it handles only four cases: a job leaves its queue or joins it, a running job
+//! leaves it or joins it.
 
 use super::{ImpossibleJob, Session};
 use crate::model::{Adopted, How, Job, JobId, ProcSet, Procs, Span, Time};
-use crate::parts::Running;
+use crate::parts::RunningJob;
 use crate::parts::predict::Propagation;
-use crate::policy::{Event, Known, Phase, Portion};
+use crate::policy::{KnownEntry, Phase, PolicyEvent, Portion};
 use serde::{Deserialize, Serialize};
 
 /// History of a job beyond waiting and running.
 #[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
-pub(super) struct Beyond {
+pub(super) struct PastHistory {
     /// Time for which it was held back.
     pub(super) held: Span,
     /// Beginning of the hold.
@@ -98,7 +98,7 @@ impl Session {
         self.check_hears()?;
         let now = self.begin_news(now);
         let since = since.min(now);
-        let Some(Known { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
+        let Some(KnownEntry { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
         let ran = match entry.phase {
             Phase::Done => return Ok(false),
             Phase::Waiting => {
@@ -235,7 +235,7 @@ impl Session {
             return Err(ImpossibleJob(problem).into());
         }
         let now = self.begin_news(now);
-        let Some(Known { entry, job: old }) = self.s.world.jobs.get(id) else { return Ok(false) };
+        let Some(KnownEntry { entry, job: old }) = self.s.world.jobs.get(id) else { return Ok(false) };
         let (phase, foreign) = (entry.phase, self.s.foreign.contains(&id));
         if phase == Phase::Done || old == job {
             return Ok(false);
@@ -273,7 +273,7 @@ impl Session {
     pub fn interrupted(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
         let now = self.begin_news(now);
-        let Some(Known { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
+        let Some(KnownEntry { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
         if entry.phase != Phase::Running {
             return Ok(false);
         }
@@ -291,7 +291,7 @@ impl Session {
     pub fn continued(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
         let now = self.begin_news(now);
-        let Some(Known { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
+        let Some(KnownEntry { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
         if entry.phase != Phase::Suspended {
             return Ok(false);
         }
@@ -313,7 +313,7 @@ impl Session {
             return Err(NewsError::NeverResumed);
         }
         self.begin_news(now);
-        let Some(Known { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
+        let Some(KnownEntry { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
         if entry.phase != Phase::Running {
             return Ok(false);
         }
@@ -331,8 +331,8 @@ impl Session {
     }
 
     /// Returns the actions that the policy would take now; nothing changes. A decision that ends in
-    /// a [`Violation`](super::Violation) is returned as such, and changes nothing, either. It costs
-    /// a saved and a restored state.
+    /// a [`PolicyViolation`](super::PolicyViolation) is returned as such, and changes nothing,
+    /// either. It costs a saved and a restored state.
     ///
     /// # Errors
     /// As [`Session::decide`]; where the state cannot be saved.
@@ -370,7 +370,7 @@ impl Session {
         self.s.waiting_procs -= u64::from(entry.procs);
         self.s.held += 1;
         self.s.beyond.entry(id).or_default().since = Some(self.s.world.now);
-        self.observe(Event::Held(id));
+        self.observe(PolicyEvent::Held(id));
     }
 
     /// A held job is held no more.
@@ -391,7 +391,7 @@ impl Session {
         self.s.waiting += 1;
         self.s.waiting_procs += u64::from(entry.procs);
         self.s.held -= 1;
-        self.observe(Event::Released(id));
+        self.observe(PolicyEvent::Released(id));
     }
 
     /// A running or suspended job is nowhere, for now: held, but with its processors known if they
@@ -418,7 +418,7 @@ impl Session {
             self.leave_places(id);
         }
         if !foreign {
-            self.observe(Event::Stopped { job: id, predicted_end });
+            self.observe(PolicyEvent::Stopped { job: id, predicted_end });
         }
     }
 
@@ -452,7 +452,7 @@ impl Session {
         self.s.held -= 1;
         self.s.world.free -= i64::from(procs);
         self.take_resources(id, Portion::Whole);
-        self.s.world.running.insert(Running { end, id, procs });
+        self.s.world.running.insert(RunningJob { end, id, procs });
         self.note_expiry();
         if self.s.world.free < 0 && self.counts_losses() {
             // Some of its processors may be draining.
@@ -469,7 +469,7 @@ impl Session {
             self.s.take_place(id, on);
             self.s.refresh();
         }
-        self.observe(Event::Runs(id));
+        self.observe(PolicyEvent::Runs(id));
     }
 
     /// A held job is suspended, and the policy's to resume.
@@ -485,7 +485,7 @@ impl Session {
             machine.difference(&idle).lowest(missing).union(&idle)
         });
         self.s.world.named.insert(id, set);
-        self.observe(Event::Parked(id));
+        self.observe(PolicyEvent::Parked(id));
     }
 
     /// A held job is suspended; its suspender resumes it.
@@ -508,7 +508,7 @@ impl Session {
 
     /// A held job is another one.
     fn change(&mut self, id: JobId, new: &Job, had: Span) {
-        let Known { entry, job } = &mut self.s.world.jobs[id];
+        let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
         let old = std::mem::replace(job, new.clone());
         entry.procs = new.procs;
         self.scheduler.forecast.predictor.withdrawn(id, &old);
@@ -523,7 +523,7 @@ impl Session {
 
     /// Renews the prediction of a job that the policy does not hold: it runs no less than it has.
     fn predict_anew(&mut self, id: JobId, had: Span) {
-        let Known { entry, job } = &mut self.s.world.jobs[id];
+        let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
         let forecast = &mut self.scheduler.forecast;
         let foreseen = forecast.predictor.predict(id, job, None);
         entry.prediction = forecast.planned(foreseen).max(had);
@@ -549,5 +549,5 @@ pub enum ProposalError {
     State(#[from] crate::policy::SnapshotError),
     /// The policy asks for something impossible.
     #[error(transparent)]
-    Violation(#[from] super::Violation),
+    Violation(#[from] super::PolicyViolation),
 }

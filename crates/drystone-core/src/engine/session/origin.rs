@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A scheduler before its first event: policies and predictors have their choices in their state.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Origin {
+pub(super) struct SchedulerOrigin {
     /// Name and layout of the policy, and of the predictor.
     names: [(String, u32); 2],
     /// Their states, pass, factor, correction.
@@ -16,18 +16,18 @@ pub(super) struct Origin {
 
 impl Scheduler {
     /// Returns the identity.
-    pub(super) fn origin(&self) -> Result<Origin, SnapshotError> {
+    pub(super) fn origin(&self) -> Result<SchedulerOrigin, SnapshotError> {
         let Forecast { predictor, factor, correction } = &self.forecast;
         let choices = (self.policy.save()?, predictor.save()?, self.pass, factor, correction);
         let policy = (self.policy.name().to_string(), self.policy.layout());
         let predictor = (predictor.name().to_string(), predictor.layout());
-        Ok(Origin { names: [policy, predictor], choices: postcard::to_stdvec(&choices)? })
+        Ok(SchedulerOrigin { names: [policy, predictor], choices: postcard::to_stdvec(&choices)? })
     }
 }
 
-impl Origin {
+impl SchedulerOrigin {
     /// Checks that a state saved under `saved` may be loaded here.
-    pub(super) fn same_as(&self, saved: &Origin) -> Result<(), SnapshotError> {
+    pub(super) fn same_as(&self, saved: &SchedulerOrigin) -> Result<(), SnapshotError> {
         if self.names != saved.names {
             return Err(SnapshotError::OtherScheduler { saved: saved.told(), here: self.told() });
         }

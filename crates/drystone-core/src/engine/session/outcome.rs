@@ -3,7 +3,7 @@
 use super::Session;
 use crate::engine::Levels;
 use crate::engine::changes::Changes;
-use crate::model::{How, JobId, Outcome, Span, Time};
+use crate::model::{How, JobId, JobOutcome, Span, Time};
 use crate::parts::predict::accuracy;
 use crate::policy::Phase;
 
@@ -14,7 +14,7 @@ impl Session {
     ///
     /// Its accuracy is there if the session keeps it ([`Session::keep_accuracy`]). A job that was
     /// withdrawn before it started has no outcome of use.
-    pub fn outcome(&mut self, id: JobId) -> Option<Outcome> {
+    pub fn outcome(&mut self, id: JobId) -> Option<JobOutcome> {
         let ended = self.known(id).is_some_and(|entry| entry.phase == Phase::Done);
         ended.then(|| self.outcome_with(id, Span::ZERO))
     }
@@ -22,14 +22,14 @@ impl Session {
     /// Returns the outcome, where this much of the time on its processors was the price of
     /// suspensions.
     #[inline]
-    pub(crate) fn outcome_with(&mut self, id: JobId, overhead: Span) -> Outcome {
+    pub(crate) fn outcome_with(&mut self, id: JobId, overhead: Span) -> JobOutcome {
         let mut changes = std::mem::take(&mut self.changed);
         self.take_changes(id, &mut changes);
         let now = self.s.world.now;
         let (entry, job) = (self.entry(id), self.job(id));
         let beyond = if self.s.beyond.is_empty() { None } else { self.s.beyond.get(&id) }.copied().unwrap_or_default();
         let ran = entry.ran - overhead;
-        let outcome = Outcome {
+        let outcome = JobOutcome {
             start: entry.first_start,
             end: now,
             ran,

@@ -1,9 +1,9 @@
 //! Resources beyond processors: free counts of each. A world without them has none of this on its
 //! path but the question for them.
 
-use super::{Session, Violation};
+use super::{PolicyViolation, Session};
 use crate::model::{Job, JobId, ResourceTable};
-use crate::policy::{FreeResources, Pass, Portion};
+use crate::policy::{FreeResources, PassRule, Portion};
 use std::sync::Arc;
 
 impl Session {
@@ -35,14 +35,14 @@ impl Session {
     /// The instant is over: where starts may use what is given back later in it, it has been given
     /// back by now.
     #[inline]
-    pub(super) fn settle_resources(&self) -> Result<(), Violation> {
+    pub(super) fn settle_resources(&self) -> Result<(), PolicyViolation> {
         match &self.s.world.resources {
-            Some(resources) if self.scheduler.pass == Pass::Pyss => {
+            Some(resources) if self.scheduler.pass == PassRule::Pyss => {
                 let over = resources.table().resources().iter().zip(resources.levels()).find(|(_, level)| **level < 0);
                 over.map_or(Ok(()), |(resource, level)| {
                     let more = resource.unit.show(level.unsigned_abs());
                     let problem = format!("{more} of `{}` more are in use than there are", resource.name);
-                    Err(Violation { at: self.s.world.now, job: None, problem })
+                    Err(PolicyViolation { at: self.s.world.now, job: None, problem })
                 })
             }
             _ => Ok(()),

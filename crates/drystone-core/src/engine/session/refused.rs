@@ -5,7 +5,7 @@ use crate::model::{JobId, Time};
 /// A policy asked for something impossible: a bug of the policy, never of the input.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("at {at}, {}: {problem}", .job.map_or("the policy".to_string(), |job| format!("job {job}")))]
-pub struct Violation {
+pub struct PolicyViolation {
     /// Time of the call.
     pub at: Time,
     /// Job concerned, if any.

@@ -1,15 +1,15 @@
 //! The state of a session as bytes.
 
-use super::origin::Origin;
-use super::{Session, State};
+use super::origin::SchedulerOrigin;
+use super::{Session, SessionState};
 use crate::model::Time;
 use crate::snapshot::{self, Contents, SnapshotError};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
-struct Saved {
-    origin: Origin,
-    state: State,
+struct SavedSession {
+    origin: SchedulerOrigin,
+    state: SessionState,
     policy: Vec<u8>,
     predictor: Vec<u8>,
     /// Not read again: since its last decision the policy may have received an event that leads to
@@ -26,7 +26,7 @@ impl Session {
     /// # Errors
     /// A policy or predictor that cannot be saved, now or as it was before the first event.
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
-        let saved = Saved {
+        let saved = SavedSession {
             origin: self.origin.clone()?,
             state: self.s.clone(),
             policy: self.scheduler.policy.save()?,
@@ -45,7 +45,7 @@ impl Session {
     /// Bytes that are no such state, that were written in another layout, or that are the state of
     /// a session with another scheduler. The session is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        let saved: Saved = snapshot::read(Contents::Session, bytes)?;
+        let saved: SavedSession = snapshot::read(Contents::Session, bytes)?;
         // A policy's state has its choices in it: it would go on as the policy that it was saved
         // by.
         self.origin.clone()?.same_as(&saved.origin)?;

@@ -2,7 +2,7 @@
 
 use super::NewsError;
 use crate::parts::predict::Forecast;
-use crate::policy::{Pass, Policy};
+use crate::policy::{PassRule, Policy};
 
 /// A policy together with how it plans with run times and how often it is asked.
 pub struct Scheduler {
@@ -11,14 +11,14 @@ pub struct Scheduler {
     /// Predicts and corrects.
     pub forecast: Forecast,
     /// Number of passes at one instant.
-    pub pass: Pass,
+    pub pass: PassRule,
 }
 
 impl Scheduler {
     /// A policy that plans with the users' estimates and makes one pass at each instant.
     #[must_use]
     pub fn new(policy: Box<dyn Policy>) -> Scheduler {
-        Scheduler { policy, forecast: Forecast::default(), pass: Pass::Instant }
+        Scheduler { policy, forecast: Forecast::default(), pass: PassRule::Instant }
     }
 
     /// Checks that it can take news: the policy [hears](crate::policy::Policy::hears) of it, and
@@ -29,8 +29,8 @@ impl Scheduler {
     pub fn check_hears(&self) -> Result<(), NewsError> {
         match (self.policy.hears(), self.pass) {
             (false, _) => Err(NewsError::Unheard),
-            (true, Pass::Pyss) => Err(NewsError::Pyss),
-            (true, Pass::Instant | Pass::Event) => Ok(()),
+            (true, PassRule::Pyss) => Err(NewsError::Pyss),
+            (true, PassRule::Instant | PassRule::Event) => Ok(()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Errors that stop a simulation before its end.
 
 use super::THRASHING;
-use crate::engine::session::{NewsError, Violation};
+use crate::engine::session::{NewsError, PolicyViolation};
 use crate::model::{JobId, Time};
 
 /// Reason why a simulation stopped before its end.
@@ -10,7 +10,7 @@ use crate::model::{JobId, Time};
 pub enum SimulationError {
     /// The policy asked for something impossible.
     #[error("the policy broke its contract {0}")]
-    Violation(#[from] Violation),
+    Violation(#[from] PolicyViolation),
     /// The workload has resources beyond processors, and the policy counts processors only.
     #[error("{}", crate::engine::Unfit::Uncounted)]
     Uncounted,
@@ -38,7 +38,7 @@ pub enum SimulationError {
         submit: Time,
     },
     /// The source sent a job that cannot be, or broke its word: see
-    /// [`Source`](crate::engine::Source).
+    /// [`EventSource`](crate::engine::EventSource).
     #[error("arrival {index} of the source: {problem}")]
     Impossible {
         /// Its place in the order of arrival, from 0.

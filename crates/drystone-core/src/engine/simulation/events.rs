@@ -1,15 +1,15 @@
 //! Events of an instant: jobs end, predictions expire, jobs come and go.
 
 use super::{Simulation, SimulationError};
-use crate::engine::ends::End;
+use crate::engine::ends::QueuedEnd;
 use crate::engine::observer::Observer;
 use crate::engine::session::Session;
-use crate::engine::source::{Incoming, Source};
-use crate::model::{Ended, How, Job, JobId, Span, Time, Truth};
-use crate::parts::Running;
-use crate::policy::Pass;
+use crate::engine::source::{EventSource, Incoming};
+use crate::model::{EndedJob, How, Job, JobId, Span, Time, Truth};
+use crate::parts::RunningJob;
+use crate::policy::PassRule;
 
-impl<S: Source> Simulation<S> {
+impl<S: EventSource> Simulation<S> {
     #[inline]
     pub(super) fn whole_instant(
         &mut self,
@@ -73,12 +73,12 @@ impl<S: Source> Simulation<S> {
     }
 
     pub(super) fn one_pyss_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
-        if end == now && self.s.ends.peek().is_some_and(End::is_cut) {
+        if end == now && self.s.ends.peek().is_some_and(QueuedEnd::is_cut) {
             self.end_one(now, observer);
             return true;
         }
         // A job that ends at this very second is not corrected.
-        let outlives = |job: &Running| self.s.end_if_running(job.id, self.session.entry(job.id)) != now;
+        let outlives = |job: &RunningJob| self.s.end_if_running(job.id, self.session.entry(job.id)) != now;
         let expired = self.session.expired(now).find(outlives);
         if let Some(job) = expired {
             self.session.correct(job, now);
@@ -104,7 +104,7 @@ impl<S: Source> Simulation<S> {
         }
         let heard = self.session.expire_before(end.min(arrival).min(self.session.next_wake()));
         if let Some(now) = heard
-            && self.session.pass() == Pass::Instant
+            && self.session.pass() == PassRule::Instant
         {
             while self.session.next_expiry() <= now {
                 self.session.correct_first(now);
@@ -151,7 +151,7 @@ impl<S: Source> Simulation<S> {
         let truth = &self.s.truth[id];
         debug_assert_eq!(outcome.ran, truth.run, "run time received is the run time due");
         let place = self.source.place(id);
-        observer.ended(&Ended { id: place, job: self.session.job(id), truth, outcome: &outcome });
+        observer.ended(&EndedJob { id: place, job: self.session.job(id), truth, outcome: &outcome });
     }
 
     #[inline]

@@ -1,14 +1,14 @@
 //! A simulation that goes on from the present of a session: one possible future.
 
-use super::{Simulation, State};
-use crate::engine::ends::Ends;
+use super::{MachineState, Simulation};
+use crate::engine::ends::EndQueue;
 use crate::engine::session::Session;
-use crate::engine::source::Source;
-use crate::model::{JobId, Span, Status, Time, Truth};
-use crate::policy::{Pass, Phase, View};
+use crate::engine::source::EventSource;
+use crate::model::{JobId, LogStatus, Span, Time, Truth};
+use crate::policy::{PassRule, Phase, View};
 use std::collections::BTreeMap;
 
-impl<S: Source> Simulation<S> {
+impl<S: EventSource> Simulation<S> {
     /// Goes on from the present of a session, adopted or simulated: jobs that are here run as long
     /// in all as `run` says, those of the source come on top. A run time no longer than what a job
     /// has run already counts as one second more, so that nothing ends before the next second.
@@ -49,13 +49,13 @@ impl<S: Source> Simulation<S> {
                 Phase::Waiting | Phase::Held => run(id, view).max(Span::ZERO),
                 Phase::Running | Phase::Suspended => run(id, view).max(view.ran(id) + Span(1)),
             };
-            Truth { run, number: i64::from(id.0), status: Status::Unknown }
+            Truth { run, number: i64::from(id.0), status: LogStatus::Unknown }
         });
         let next_arrival = source.peek().unwrap_or(Time::MAX);
-        let starts = (session.pass() == Pass::Pyss).then_some(0);
-        let mut s = State {
+        let starts = (session.pass() == PassRule::Pyss).then_some(0);
+        let mut s = MachineState {
             truth,
-            ends: Ends::default(),
+            ends: EndQueue::default(),
             overhead: BTreeMap::new(),
             writing: Vec::new(),
             starts,
@@ -63,7 +63,7 @@ impl<S: Source> Simulation<S> {
             gone: false,
             next_arrival,
             now,
-            at: super::At::Rest,
+            at: super::SimulationPosition::Rest,
         };
         let mut running: Vec<(Time, JobId)> =
             view.running().iter().map(|job| (view.segment_start(job.id), job.id)).collect();

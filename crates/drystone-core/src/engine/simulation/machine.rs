@@ -1,23 +1,23 @@
 //! Knowledge of the simulated machine alone: ends of jobs, and the effects of actions there.
 
-use super::{SimulationError, State, THRASHING};
-use crate::engine::ends::End;
+use super::{MachineState, SimulationError, THRASHING};
+use crate::engine::ends::QueuedEnd;
 use crate::engine::observer::Observer;
 use crate::engine::platform::Transfer;
 use crate::engine::session::Session;
-use crate::engine::source::Source;
+use crate::engine::source::EventSource;
 use crate::model::{JobId, Span, Time};
-use crate::policy::{Action, Entry, Phase, Placement};
+use crate::policy::{Action, JobEntry, Phase, Placement};
 
 /// Effects of actions on the machine.
-pub(super) struct Deed<'a, S> {
+pub(super) struct MachineEffect<'a, S> {
     pub(super) source: &'a S,
-    pub(super) s: &'a mut State,
+    pub(super) s: &'a mut MachineState,
     pub(super) transfer: Option<&'a Transfer>,
     pub(super) thrashing: Option<SimulationError>,
 }
 
-impl<S: Source> Deed<'_, S> {
+impl<S: EventSource> MachineEffect<'_, S> {
     /// An action has been carried out in the session's table.
     #[inline(always)]
     pub(super) fn carried_out(&mut self, session: &mut Session, at: usize, observer: &mut impl Observer) {
@@ -77,7 +77,7 @@ impl<S: Source> Deed<'_, S> {
     }
 }
 
-impl State {
+impl MachineState {
     /// Returns the end of a running job if it continues to run.
     pub(super) fn end_of(&self, session: &Session, id: JobId) -> Option<Time> {
         let entry = session.known(id).filter(|e| e.phase == Phase::Running)?;
@@ -85,7 +85,7 @@ impl State {
     }
 
     #[inline]
-    pub(super) fn end_if_running(&self, id: JobId, entry: &Entry) -> Time {
+    pub(super) fn end_if_running(&self, id: JobId, entry: &JobEntry) -> Time {
         entry.segment + (self.due(id) - entry.ran)
     }
 
@@ -131,7 +131,7 @@ impl State {
         let Some(entry) = session.known(id).filter(|e| e.phase == Phase::Running) else { return };
         self.keep_received(id, entry.ran + (now - entry.segment));
         self.stale = true;
-        self.ends.push(End::new(now, 0, id));
+        self.ends.push(QueuedEnd::new(now, 0, id));
     }
 
     /// A job gets no more time on its processors than this.
@@ -152,6 +152,6 @@ impl State {
                 *starts
             }
         };
-        self.ends.push(End::new(end, rank, job));
+        self.ends.push(QueuedEnd::new(end, rank, job));
     }
 }

@@ -4,41 +4,43 @@
 use super::{Simulation, SimulationError};
 use crate::engine::observer::Observer;
 use crate::engine::session::{NewsError, Session};
-use crate::engine::source::{Incoming, Source, Stroke};
-use crate::model::{Adopted, Ended, Hit, How, Job, JobId, ProcSet, Procs, Span, Time, Truth};
-use crate::policy::{Loss, Phase};
+use crate::engine::source::{EventSource, Incoming, Stroke};
+use crate::model::{Adopted, EndedJob, How, Job, JobId, OutageHit, ProcSet, Procs, Span, Time, Truth};
+use crate::policy::{CapacityLoss, Phase};
 
 /// Event of a source, detached from it.
-pub(super) enum News {
+pub(super) enum SourceEvent {
     Withdraw(JobId),
     Adopt(Job, Truth, Adopted),
     SubmitHeld(Job, Truth),
     Hold(JobId),
     Release(JobId),
-    Capacity { losses: Vec<Loss>, strokes: Vec<Stroke>, foreseen: bool },
+    Capacity { losses: Vec<CapacityLoss>, strokes: Vec<Stroke>, foreseen: bool },
     Look,
     Nothing,
 }
 
-impl From<Incoming<'_>> for News {
-    fn from(incoming: Incoming<'_>) -> News {
+impl From<Incoming<'_>> for SourceEvent {
+    fn from(incoming: Incoming<'_>) -> SourceEvent {
         match incoming {
-            Incoming::Withdraw(id) => News::Withdraw(id),
-            Incoming::Adopt(job, truth, adopted) => News::Adopt(job.clone(), truth.clone(), adopted.clone()),
-            Incoming::SubmitHeld(job, truth) => News::SubmitHeld(job.clone(), truth.clone()),
-            Incoming::Hold(id) => News::Hold(id),
-            Incoming::Release(id) => News::Release(id),
-            Incoming::Capacity(turn) => {
-                News::Capacity { losses: turn.losses.to_vec(), strokes: turn.strokes.to_vec(), foreseen: turn.foreseen }
-            }
-            Incoming::Look => News::Look,
+            Incoming::Withdraw(id) => SourceEvent::Withdraw(id),
+            Incoming::Adopt(job, truth, adopted) => SourceEvent::Adopt(job.clone(), truth.clone(), adopted.clone()),
+            Incoming::SubmitHeld(job, truth) => SourceEvent::SubmitHeld(job.clone(), truth.clone()),
+            Incoming::Hold(id) => SourceEvent::Hold(id),
+            Incoming::Release(id) => SourceEvent::Release(id),
+            Incoming::Capacity(turn) => SourceEvent::Capacity {
+                losses: turn.losses.to_vec(),
+                strokes: turn.strokes.to_vec(),
+                foreseen: turn.foreseen,
+            },
+            Incoming::Look => SourceEvent::Look,
             // Arrivals and cancellations are taken in the loop.
-            Incoming::Submit(..) | Incoming::Cancel(_) | Incoming::Nothing => News::Nothing,
+            Incoming::Submit(..) | Incoming::Cancel(_) | Incoming::Nothing => SourceEvent::Nothing,
         }
     }
 }
 
-impl<S: Source> Simulation<S> {
+impl<S: EventSource> Simulation<S> {
     /// Before the first instant: what is here already.
     #[inline]
     pub(super) fn open(&mut self, observer: &mut impl Observer) -> Result<(), SimulationError> {
@@ -76,11 +78,11 @@ impl<S: Source> Simulation<S> {
 
     /// Takes what is no arrival. Returns whether a decision is due.
     #[cold]
-    pub(super) fn take_news(&mut self, now: Time, news: News, observer: &mut impl Observer) -> bool {
+    pub(super) fn take_news(&mut self, now: Time, news: SourceEvent, observer: &mut impl Observer) -> bool {
         let taken = match news {
-            News::Nothing => Ok(false),
-            News::Look => Ok(true),
-            News::Withdraw(id) => {
+            SourceEvent::Nothing => Ok(false),
+            SourceEvent::Look => Ok(true),
+            SourceEvent::Withdraw(id) => {
                 let phase = self.session.known(id).map(|entry| entry.phase);
                 let waits = matches!(phase, Some(Phase::Waiting | Phase::Held)) && self.session.cancel(now, id);
                 if waits {
@@ -88,19 +90,21 @@ impl<S: Source> Simulation<S> {
                 }
                 Ok(waits)
             }
-            News::Adopt(job, truth, adopted) => self.adopt(now, &job, truth, &adopted, observer),
-            News::SubmitHeld(job, truth) => self.submit_held(now, &job, truth, observer),
-            News::Hold(id) => self.session.hold(now, id).inspect(|&held| {
+            SourceEvent::Adopt(job, truth, adopted) => self.adopt(now, &job, truth, &adopted, observer),
+            SourceEvent::SubmitHeld(job, truth) => self.submit_held(now, &job, truth, observer),
+            SourceEvent::Hold(id) => self.session.hold(now, id).inspect(|&held| {
                 if held {
                     observer.held(now, self.source.place(id));
                 }
             }),
-            News::Release(id) => self.session.release(now, id).inspect(|&released| {
+            SourceEvent::Release(id) => self.session.release(now, id).inspect(|&released| {
                 if released {
                     observer.released(now, self.source.place(id));
                 }
             }),
-            News::Capacity { losses, strokes, foreseen } => self.strike(now, &losses, &strokes, foreseen, observer),
+            SourceEvent::Capacity { losses, strokes, foreseen } => {
+                self.strike(now, &losses, &strokes, foreseen, observer)
+            }
         };
         taken.unwrap_or_else(|error| {
             self.impossible = Some(error.into());
@@ -149,20 +153,20 @@ impl<S: Source> Simulation<S> {
     fn strike(
         &mut self,
         now: Time,
-        losses: &[Loss],
+        losses: &[CapacityLoss],
         strokes: &[Stroke],
         foreseen: bool,
         observer: &mut impl Observer,
     ) -> Result<bool, NewsError> {
         let changed = if self.session.counts_losses() {
-            let mut layout = Layout::of(&self.session);
+            let mut layout = LinearLayout::of(&self.session);
             let mut drains = Vec::new();
             for stroke in strokes {
                 match (stroke.hit, stroke.foreseen) {
-                    (Hit::Drain, true) => {
+                    (OutageHit::Drain, true) => {
                         drains.push((stroke.on.clone(), layout.drain_last(&self.session, stroke.on.len())));
                     }
-                    (Hit::Drain, false) => drains.push((stroke.on.clone(), layout.drain(&stroke.on))),
+                    (OutageHit::Drain, false) => drains.push((stroke.on.clone(), layout.drain(&stroke.on))),
                     (hit, foreseen) => {
                         let procs = stroke.on.len();
                         let hit_jobs =
@@ -176,8 +180,8 @@ impl<S: Source> Simulation<S> {
             self.session.set_counted_losses(now, losses, &drains)?
         } else {
             for stroke in strokes {
-                for id in self.session.on_processors(&stroke.on, stroke.hit != Hit::Drain, stroke.for_good) {
-                    let hit = if stroke.hit == Hit::Drain { Hit::Requeue } else { stroke.hit };
+                for id in self.session.on_processors(&stroke.on, stroke.hit != OutageHit::Drain, stroke.for_good) {
+                    let hit = if stroke.hit == OutageHit::Drain { OutageHit::Requeue } else { stroke.hit };
                     self.hit(now, id, hit, observer)?;
                 }
             }
@@ -189,11 +193,11 @@ impl<S: Source> Simulation<S> {
     }
 
     /// The machine fails under a job.
-    fn hit(&mut self, now: Time, id: JobId, hit: Hit, observer: &mut impl Observer) -> Result<(), NewsError> {
+    fn hit(&mut self, now: Time, id: JobId, hit: OutageHit, observer: &mut impl Observer) -> Result<(), NewsError> {
         self.s.stale = true;
         self.s.overhead.remove(&id);
         let place = self.source.place(id);
-        if hit == Hit::Requeue {
+        if hit == OutageHit::Requeue {
             let entry = self.session.entry(id);
             let ran = if entry.phase == Phase::Running { entry.ran + (now - entry.segment) } else { entry.ran };
             let procs = entry.procs;
@@ -208,7 +212,7 @@ impl<S: Source> Simulation<S> {
         let mut outcome = self.session.outcome_with(id, Span::ZERO);
         outcome.how = How::MachineFailed;
         let (job, truth) = (self.session.job(id), &self.s.truth[id]);
-        observer.lost(&Ended { id: place, job, truth, outcome: &outcome });
+        observer.lost(&EndedJob { id: place, job, truth, outcome: &outcome });
         self.s.gone |= id == self.session.oldest();
         self.tell_gone(now, id);
         Ok(())
@@ -229,15 +233,15 @@ impl<S: Source> Simulation<S> {
 /// Places of jobs on a machine whose processors have no names: one beside the other in the order of
 /// their numbers, and idle processors behind them. An outage takes neighbours, from a place that
 /// lies as far on as its own processors do.
-struct Layout {
+struct LinearLayout {
     jobs: Vec<(JobId, Procs)>,
     idle: Procs,
     machine: Procs,
 }
 
-impl Layout {
-    fn of(session: &Session) -> Layout {
-        Layout { jobs: session.undrained(), idle: session.free(), machine: session.view().machine().procs }
+impl LinearLayout {
+    fn of(session: &Session) -> LinearLayout {
+        LinearLayout { jobs: session.undrained(), idle: session.free(), machine: session.view().machine().procs }
     }
 
     /// Returns the jobs that an outage hits, with the number of processors taken of each; it takes

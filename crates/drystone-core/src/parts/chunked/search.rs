@@ -1,6 +1,6 @@
 //! Questions to a profile in chunks.
 
-use super::{Chunk, Chunked, Spot};
+use super::{Chunked, StepChunk, StepSpot};
 use crate::model::{Span, Time};
 
 /// Steps that are looked at together.
@@ -11,17 +11,17 @@ const NEAR: usize = 6;
 impl Chunked {
     /// The step that holds at `time`; the first one if that is before.
     #[inline]
-    pub(crate) fn find(&self, time: Time) -> Spot {
+    pub(crate) fn find(&self, time: Time) -> StepSpot {
         let chunk = self.heads.partition_point(|head| head.first <= time).saturating_sub(1);
-        Spot { chunk, step: self.chunks[chunk].step_at(time) }
+        StepSpot { chunk, step: self.chunks[chunk].step_at(time) }
     }
 
     /// The step that holds at `time`, which is not before `from` begins. O(steps between).
     #[inline]
-    pub(crate) fn walk(&self, from: Spot, time: Time) -> Spot {
+    pub(crate) fn walk(&self, from: StepSpot, time: Time) -> StepSpot {
         let mut at = from;
         while self.heads.get(at.chunk + 1).is_some_and(|next| next.first <= time) {
-            at = Spot { chunk: at.chunk + 1, step: 0 };
+            at = StepSpot { chunk: at.chunk + 1, step: 0 };
         }
         let chunk = &self.chunks[at.chunk];
         while at.step + 1 < chunk.len && chunk.time[at.step + 1] <= time {
@@ -32,25 +32,25 @@ impl Chunked {
 
     /// The step that holds at `time`, which is not before `from` begins and probably soon after.
     #[inline]
-    pub(super) fn near(&self, from: Spot, time: Time) -> Spot {
+    pub(super) fn near(&self, from: StepSpot, time: Time) -> StepSpot {
         let chunk = &self.chunks[from.chunk];
         let behind = &chunk.time[from.step + 1..chunk.len];
         match behind.iter().take(NEAR).position(|&begins| begins > time) {
-            Some(steps) => Spot { step: from.step + steps, ..from },
+            Some(steps) => StepSpot { step: from.step + steps, ..from },
             None => self.find(time),
         }
     }
 
     /// Free processors in a step.
     #[inline]
-    pub(crate) fn free_in(&self, at: Spot) -> i32 {
+    pub(crate) fn free_in(&self, at: StepSpot) -> i32 {
         self.chunks[at.chunk].free[at.step].wrapping_add(self.heads[at.chunk].free)
     }
 
     /// The least that is free during `[from, to)`; an empty time counts as an instant.
     pub(crate) fn least(&self, from: Time, to: Time) -> i32 {
-        let Spot { mut chunk, mut step } = self.find(from);
-        let mut least = self.free_in(Spot { chunk, step });
+        let StepSpot { mut chunk, mut step } = self.find(from);
+        let mut least = self.free_in(StepSpot { chunk, step });
         step += 1;
         while let Some(head) = self.heads.get(chunk) {
             if step == 0 && head.first >= to {
@@ -87,14 +87,14 @@ impl Chunked {
     }
 
     /// The first step behind `at` in which this many processors are free.
-    fn next_with(&self, procs: i32, at: Spot) -> Option<Spot> {
-        let Spot { mut chunk, mut step } = at;
+    fn next_with(&self, procs: i32, at: StepSpot) -> Option<StepSpot> {
+        let StepSpot { mut chunk, mut step } = at;
         step += 1;
         while let Some(head) = self.heads.get(chunk) {
             if head.most >= procs {
                 let steps = &self.chunks[chunk];
                 if let Some(k) = (step..steps.len).find(|&k| steps.free[k].wrapping_add(head.free) >= procs) {
-                    return Some(Spot { chunk, step: k });
+                    return Some(StepSpot { chunk, step: k });
                 }
             }
             (chunk, step) = (chunk + 1, 0);
@@ -104,8 +104,8 @@ impl Chunked {
 
     /// The first step behind `at` in which fewer are free, if it begins before `end`.
     #[inline]
-    fn next_without(&self, procs: i32, at: Spot, end: Time) -> Option<Spot> {
-        let Spot { mut chunk, mut step } = at;
+    fn next_without(&self, procs: i32, at: StepSpot, end: Time) -> Option<StepSpot> {
+        let StepSpot { mut chunk, mut step } = at;
         step += 1;
         while let Some(head) = self.heads.get(chunk) {
             if step == 0 && head.first >= end {
@@ -118,7 +118,7 @@ impl Chunked {
                         return None;
                     }
                     if steps.free[k].wrapping_add(head.free) < procs {
-                        return Some(Spot { chunk, step: k });
+                        return Some(StepSpot { chunk, step: k });
                     }
                 }
             }
@@ -129,8 +129,8 @@ impl Chunked {
 
     /// Returns the earliest time, not before `floor`, from which on `procs` processors are free
     /// until the end of the step `at`. This many are free in that step.
-    pub(crate) fn run_begins(&self, procs: i32, at: Spot, floor: Time) -> Time {
-        let Spot { mut chunk, mut step } = at;
+    pub(crate) fn run_begins(&self, procs: i32, at: StepSpot, floor: Time) -> Time {
+        let StepSpot { mut chunk, mut step } = at;
         loop {
             let (steps, all) = (&self.chunks[chunk], self.heads[chunk].free);
             while step > 0 && steps.time[step] > floor && steps.free[step - 1].wrapping_add(all) >= procs {
@@ -145,7 +145,7 @@ impl Chunked {
             let begins = self.heads[chunk].first;
             chunk -= 1;
             step = self.chunks[chunk].len - 1;
-            if self.free_in(Spot { chunk, step }) < procs {
+            if self.free_in(StepSpot { chunk, step }) < procs {
                 return begins;
             }
         }
@@ -161,7 +161,7 @@ impl Chunked {
                 return None;
             }
             if !(head.gain_from < procs && procs <= head.gain_to) {
-                at = Spot { chunk: at.chunk + 1, step: 0 };
+                at = StepSpot { chunk: at.chunk + 1, step: 0 };
                 continue;
             }
             let steps = &self.chunks[at.chunk];
@@ -171,15 +171,15 @@ impl Chunked {
                     let head = &mut self.heads[at.chunk];
                     head.sum_up(steps);
                 }
-                at = Spot { chunk: at.chunk + 1, step: 0 };
+                at = StepSpot { chunk: at.chunk + 1, step: 0 };
                 continue;
             };
-            let begins = self.run_begins(procs, Spot { step, ..at }, from);
+            let begins = self.run_begins(procs, StepSpot { step, ..at }, from);
             let end = begins.saturating_add(span);
             if end > until {
                 return None;
             }
-            match self.next_without(procs, Spot { step, ..at }, end) {
+            match self.next_without(procs, StepSpot { step, ..at }, end) {
                 None => return Some(begins),
                 Some(blocked) => at = blocked,
             }
@@ -190,7 +190,7 @@ impl Chunked {
     /// The least that was free and the most that is free where something is gained, over the steps
     /// up to `at`, roughly: a job that needs no more than the first or more than the second finds
     /// nothing new there.
-    pub(crate) fn gains(&self, from: usize, at: Spot) -> (i32, i32) {
+    pub(crate) fn gains(&self, from: usize, at: StepSpot) -> (i32, i32) {
         let heads = &self.heads[from.min(at.chunk)..=at.chunk];
         heads
             .iter()
@@ -198,7 +198,7 @@ impl Chunked {
     }
 }
 
-impl Chunk {
+impl StepChunk {
     /// The first step from `from` on with no fewer than `procs` free, if each has `more`, where
     /// fewer were.
     #[inline]
@@ -221,7 +221,7 @@ impl Chunk {
     }
 }
 
-impl Spot {
+impl StepSpot {
     /// The number of its chunk.
     pub(crate) fn chunk(self) -> usize {
         self.chunk

@@ -2,10 +2,10 @@
 
 use super::Formula;
 use super::arithmetic::place;
-use super::program::{Block, Inputs, LANES};
-use super::value::{Facts, Moment};
+use super::program::{Inputs, LANES, ValueBlock};
+use super::value::{Moment, WaitingFacts};
 use crate::model::{JobId, Procs};
-use crate::parts::{Fit, Waiting};
+use crate::parts::{BackfillFit, WaitingJob};
 use serde::{Deserialize, Serialize};
 
 /// The jobs of a queue that is rated again at each pass, in columns.
@@ -13,19 +13,19 @@ use serde::{Deserialize, Serialize};
 /// Insert, remove and a search cost O(n), a rating O(n · steps of the formula), each with a small
 /// constant: no job is sorted. Jobs with equal values are in the order of their arrival.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Board {
+pub struct QueueBoard {
     /// In no order. Their keys are the places of the last rating.
-    jobs: Vec<Waiting>,
+    jobs: Vec<WaitingJob>,
     submits: Vec<f64>,
     users: Vec<i32>,
     columns: Vec<Vec<f64>>,
     #[serde(skip)]
-    stack: Vec<Block>,
+    stack: Vec<ValueBlock>,
 }
 
-impl Board {
+impl QueueBoard {
     /// Adds a job.
-    pub fn insert(&mut self, formula: &Formula, job: Waiting, facts: &Facts) {
+    pub fn insert(&mut self, formula: &Formula, job: WaitingJob, facts: &WaitingFacts) {
         self.jobs.push(job);
         self.submits.push(facts.submit);
         self.users.push(facts.user);
@@ -34,12 +34,12 @@ impl Board {
     }
 
     /// Removes a job; `None` if it is not here.
-    pub fn remove(&mut self, id: JobId) -> Option<Waiting> {
+    pub fn remove(&mut self, id: JobId) -> Option<WaitingJob> {
         let at = self.jobs.iter().position(|job| job.id == id)?;
         Some(self.remove_at(at))
     }
 
-    fn remove_at(&mut self, at: usize) -> Waiting {
+    fn remove_at(&mut self, at: usize) -> WaitingJob {
         self.submits.swap_remove(at);
         self.users.swap_remove(at);
         self.columns.iter_mut().for_each(|column| _ = column.swap_remove(at));
@@ -64,7 +64,7 @@ impl Board {
         let mut from = 0;
         while from < self.jobs.len() {
             let count = (self.jobs.len() - from).min(LANES);
-            let Board { jobs, submits, users, columns, stack } = self;
+            let QueueBoard { jobs, submits, users, columns, stack } = self;
             let inputs = Inputs { moment: *moment, submits, users, columns, from, count };
             let values = formula.0.program.run(stack, &inputs);
             for (job, &value) in jobs[from..].iter_mut().zip(values) {
@@ -76,38 +76,38 @@ impl Board {
 
     /// The first job in the order of the last rating. O(n).
     #[must_use]
-    pub fn first(&self) -> Option<Waiting> {
+    pub fn first(&self) -> Option<WaitingJob> {
         self.jobs.iter().min_by_key(|job| job.place()).copied()
     }
 
     /// The first job that `fit` admits.
     #[must_use]
-    pub fn next_fit(&self, fit: Fit) -> Option<Waiting> {
+    pub fn next_fit(&self, fit: BackfillFit) -> Option<WaitingJob> {
         self.best(fit).map(|at| self.jobs[at])
     }
 
     /// Returns whether `fit` admits any job.
     #[must_use]
-    pub fn any_fits(&self, fit: Fit) -> bool {
+    pub fn any_fits(&self, fit: BackfillFit) -> bool {
         self.jobs.iter().any(|job| fit.admits(job.procs, job.prediction))
     }
 
-    fn best(&self, fit: Fit) -> Option<usize> {
+    fn best(&self, fit: BackfillFit) -> Option<usize> {
         let admitted = self.jobs.iter().enumerate().filter(|(_, job)| fit.admits(job.procs, job.prediction));
         admitted.min_by_key(|(_, job)| job.place()).map(|(at, _)| at)
     }
 
     /// Takes out the first job that `fit` admits.
-    pub fn take_fit(&mut self, fit: Fit) -> Option<Waiting> {
+    pub fn take_fit(&mut self, fit: BackfillFit) -> Option<WaitingJob> {
         let at = self.best(fit)?;
         Some(self.remove_at(at))
     }
 
     /// All jobs in the order of the last rating. O(n log n).
     #[must_use]
-    pub fn sorted(&self) -> Vec<Waiting> {
+    pub fn sorted(&self) -> Vec<WaitingJob> {
         let mut jobs = self.jobs.clone();
-        jobs.sort_unstable_by_key(Waiting::place);
+        jobs.sort_unstable_by_key(WaitingJob::place);
         jobs
     }
 

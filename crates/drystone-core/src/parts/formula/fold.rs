@@ -5,7 +5,7 @@ use super::expr::{Expr, Function, Operator, Variable};
 
 /// Dependencies of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Depends {
+pub(super) struct ValueDependencies {
     /// It differs from job to job.
     pub(super) job: bool,
     /// It changes as time passes.
@@ -14,27 +14,31 @@ pub(super) struct Depends {
     pub(super) state: bool,
 }
 
-impl Depends {
+impl ValueDependencies {
     /// Returns whether it may change while a job waits.
     pub(super) fn changes(self) -> bool {
         self.clock || self.state
     }
 
-    fn and(self, other: Depends) -> Depends {
-        Depends { job: self.job || other.job, clock: self.clock || other.clock, state: self.state || other.state }
+    fn and(self, other: ValueDependencies) -> ValueDependencies {
+        ValueDependencies {
+            job: self.job || other.job,
+            clock: self.clock || other.clock,
+            state: self.state || other.state,
+        }
     }
 }
 
 /// Returns the dependencies of a tree.
-pub(super) fn depends(expr: &Expr) -> Depends {
+pub(super) fn depends(expr: &Expr) -> ValueDependencies {
     use Variable::*;
     match expr {
-        Expr::Number(_) | Expr::Variable(Machine) => Depends::default(),
-        Expr::Variable(Waited | Expansion) => Depends { job: true, clock: true, state: false },
-        Expr::Variable(Load | Waiting) => Depends { job: false, clock: false, state: true },
-        Expr::Variable(_) => Depends { job: true, ..Depends::default() },
-        Expr::Usage(_) => Depends { job: true, clock: true, state: true },
-        other => other.parts().into_iter().map(depends).fold(Depends::default(), Depends::and),
+        Expr::Number(_) | Expr::Variable(Machine) => ValueDependencies::default(),
+        Expr::Variable(Waited | Expansion) => ValueDependencies { job: true, clock: true, state: false },
+        Expr::Variable(Load | Waiting) => ValueDependencies { job: false, clock: false, state: true },
+        Expr::Variable(_) => ValueDependencies { job: true, ..ValueDependencies::default() },
+        Expr::Usage(_) => ValueDependencies { job: true, clock: true, state: true },
+        other => other.parts().into_iter().map(depends).fold(ValueDependencies::default(), ValueDependencies::and),
     }
 }
 
@@ -104,30 +108,30 @@ fn constant_condition(condition: &Expr) -> Option<bool> {
 /// A formula as `fixed + slope·w`, where the fixed part belongs to the job alone: then all values
 /// change alike as time passes, and no job overtakes another. What is alike for all jobs is left
 /// out of `fixed`.
-pub(super) struct Line {
+pub(super) struct LinearFormula {
     pub(super) fixed: Expr,
     pub(super) slope: f64,
 }
 
 /// The formula as a line, if it is one.
-pub(super) fn line(expr: &Expr) -> Option<Line> {
+pub(super) fn line(expr: &Expr) -> Option<LinearFormula> {
     let on = depends(expr);
     if !on.job {
-        return Some(Line { fixed: Expr::Number(0.0), slope: 0.0 });
+        return Some(LinearFormula { fixed: Expr::Number(0.0), slope: 0.0 });
     }
     if !on.changes() {
-        return Some(Line { fixed: expr.clone(), slope: 0.0 });
+        return Some(LinearFormula { fixed: expr.clone(), slope: 0.0 });
     }
     match expr {
-        Expr::Variable(Variable::Waited) => Some(Line { fixed: Expr::Number(0.0), slope: 1.0 }),
+        Expr::Variable(Variable::Waited) => Some(LinearFormula { fixed: Expr::Number(0.0), slope: 1.0 }),
         Expr::Minus(a) => {
             let a = line(a)?;
-            Some(Line { fixed: fold(Expr::Minus(Box::new(a.fixed))), slope: -a.slope })
+            Some(LinearFormula { fixed: fold(Expr::Minus(Box::new(a.fixed))), slope: -a.slope })
         }
         Expr::Binary(operator @ (Operator::Add | Operator::Subtract), a, b) => {
             let (a, b) = (line(a)?, line(b)?);
             let sign = if *operator == Operator::Add { 1.0 } else { -1.0 };
-            Some(Line { fixed: joined(*operator, a.fixed, b.fixed), slope: a.slope + sign * b.slope })
+            Some(LinearFormula { fixed: joined(*operator, a.fixed, b.fixed), slope: a.slope + sign * b.slope })
         }
         Expr::Binary(operator @ (Operator::Multiply | Operator::Divide), a, b) => {
             let (inner, factor, first) = match (&**a, &**b) {
@@ -142,7 +146,7 @@ pub(super) fn line(expr: &Expr) -> Option<Line> {
             } else {
                 Expr::binary(*operator, factor_expr, fixed)
             };
-            Some(Line { fixed: fold(fixed), slope: combine(*operator, inner.slope, factor) })
+            Some(LinearFormula { fixed: fold(fixed), slope: combine(*operator, inner.slope, factor) })
         }
         _ => None,
     }

@@ -6,7 +6,7 @@
 //! beforehand. An analysis finds out whether places in the queue change with time ([`Motion`]): a
 //! fixed value is a key of the indexed queue; where all values change alike, as in `r*n - 60*w`,
 //! the order stays, and the formula counts as `r*n + 60*s`; only values that overtake each other
-//! are computed again at each pass, for all jobs at once ([`Board`]).
+//! are computed again at each pass, for all jobs at once ([`QueueBoard`]).
 
 mod arithmetic;
 mod board;
@@ -23,12 +23,12 @@ mod shares;
 mod tests;
 mod value;
 
-pub use board::Board;
+pub use board::QueueBoard;
 pub use error::FormulaError;
 pub use expr::{Expr, FUNCTIONS, Function, FunctionInfo, Operator, VARIABLES, Variable, VariableInfo};
-pub use named::{FACTORS, NAMED, Named, NamedVariant, VARIANTS};
-pub use shares::{Shares, Usage};
-pub use value::{Beyond, Facts, Moment};
+pub use named::{FACTORS, NAMED, NamedOrder, NamedVariant, VARIANTS};
+pub use shares::{RunUsage, Shares};
+pub use value::{BeyondProcessors, Moment, WaitingFacts};
 
 use program::Program;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -50,10 +50,10 @@ pub enum Motion {
 
 /// A formula that has been checked. Copies share it.
 #[derive(Clone, Debug)]
-pub struct Formula(Arc<Checked>);
+pub struct Formula(Arc<CheckedFormula>);
 
 #[derive(Clone, Debug)]
-struct Checked {
+struct CheckedFormula {
     /// As it is written: the canonical text, or the name of a named order.
     text: String,
     expr: Expr,
@@ -87,13 +87,13 @@ impl Formula {
         };
         let still = line.map_or_else(|| Expr::Number(0.0), still_key);
         let program = Program::new(&expr);
-        Formula(Arc::new(Checked { text: expr.to_string(), expr, motion, still, program, clairvoyant }))
+        Formula(Arc::new(CheckedFormula { text: expr.to_string(), expr, motion, still, program, clairvoyant }))
     }
 
     /// Sets the name.
     fn named(self, text: String) -> Formula {
         let checked = Arc::unwrap_or_clone(self.0);
-        Formula(Arc::new(Checked { text, ..checked }))
+        Formula(Arc::new(CheckedFormula { text, ..checked }))
     }
 
     /// The name of a named order, or the canonical text of a formula.
@@ -142,13 +142,13 @@ impl Formula {
     /// A job's place in a queue where nothing overtakes ([`Motion::Still`]): smallest first.
     #[inline]
     #[must_use]
-    pub fn key(&self, facts: &Facts) -> i64 {
+    pub fn key(&self, facts: &WaitingFacts) -> i64 {
         arithmetic::place(value::value(&self.0.still, facts, &Moment::default()))
     }
 
     /// A job's place at a moment, whatever the motion: smallest first.
     #[must_use]
-    pub fn place(&self, facts: &Facts, moment: &Moment<'_>) -> i64 {
+    pub fn place(&self, facts: &WaitingFacts, moment: &Moment<'_>) -> i64 {
         match self.0.motion {
             Motion::Still => self.key(facts),
             _ => arithmetic::place(self.value(facts, moment)),
@@ -157,14 +157,14 @@ impl Formula {
 
     /// The value for a job at a moment.
     #[must_use]
-    pub fn value(&self, facts: &Facts, moment: &Moment<'_>) -> f64 {
+    pub fn value(&self, facts: &WaitingFacts, moment: &Moment<'_>) -> f64 {
         value::value(&self.0.expr, facts, moment)
     }
 }
 
 /// Returns the key that orders jobs as `fixed + slope·w` does at any moment: with the submit time
 /// for the wait.
-fn still_key(line: fold::Line) -> Expr {
+fn still_key(line: fold::LinearFormula) -> Expr {
     if line.slope == 0.0 {
         return line.fixed;
     }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// A named order.
 #[derive(Clone, Copy, Debug)]
-pub struct Named {
+pub struct NamedOrder {
     /// Its name.
     pub name: &'static str,
     /// The formula; the smallest value comes first.
@@ -41,8 +41,8 @@ macro_rules! named {
     ($($name:literal $run:literal $formula:literal $source:ident $summary:literal)*) => {
         /// All named orders but `multifactor`, in the order in which they are documented. In the
         /// formulas `R` is the run time that the paper means, or that a variant chooses.
-        pub const NAMED: &[Named] = &[$(
-            Named { name: $name, formula: $formula, run: $run, summary: $summary, source: $source },
+        pub const NAMED: &[NamedOrder] = &[$(
+            NamedOrder { name: $name, formula: $formula, run: $run, summary: $summary, source: $source },
         )*];
     };
 }

@@ -44,7 +44,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, FormulaError> {
 }
 
 /// A part of the tree: where it begins, and whether it is a condition.
-struct Value {
+struct ParsedValue {
     expr: Expr,
     at: usize,
     condition: bool,
@@ -83,7 +83,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn number(&self, value: Value) -> Result<Value, FormulaError> {
+    fn number(&self, value: ParsedValue) -> Result<ParsedValue, FormulaError> {
         if value.condition {
             let problem = "a number is needed here, and this is a condition; write `if(condition,1,0)`";
             return self.fail(value.at, problem);
@@ -91,7 +91,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    fn condition(&self, value: Value) -> Result<Value, FormulaError> {
+    fn condition(&self, value: ParsedValue) -> Result<ParsedValue, FormulaError> {
         if !value.condition {
             let problem = "a condition is needed here, such as `w > 2h`, and this is a number";
             return self.fail(value.at, problem);
@@ -109,7 +109,7 @@ impl Parser<'_> {
     }
 
     /// Everything that binds at least so tightly.
-    fn expression(&mut self, least: u8) -> Result<Value, FormulaError> {
+    fn expression(&mut self, least: u8) -> Result<ParsedValue, FormulaError> {
         self.depth += 1;
         if self.depth > DEEPEST {
             let at = self.peek().at;
@@ -128,7 +128,13 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn binary(&self, operator: Operator, at: usize, left: Value, right: Value) -> Result<Value, FormulaError> {
+    fn binary(
+        &self,
+        operator: Operator,
+        at: usize,
+        left: ParsedValue,
+        right: ParsedValue,
+    ) -> Result<ParsedValue, FormulaError> {
         let condition = operator.makes_condition();
         let (left, right) = if operator.joins_conditions() {
             (self.condition(left)?, self.condition(right)?)
@@ -137,11 +143,11 @@ impl Parser<'_> {
         } else {
             (self.number(left)?, self.number(right)?)
         };
-        Ok(Value { at: left.at, condition, expr: Expr::binary(operator, left.expr, right.expr) })
+        Ok(ParsedValue { at: left.at, condition, expr: Expr::binary(operator, left.expr, right.expr) })
     }
 
     /// A sign or `not` and what it belongs to, or a value alone.
-    fn prefixed(&mut self) -> Result<Value, FormulaError> {
+    fn prefixed(&mut self) -> Result<ParsedValue, FormulaError> {
         let at = self.peek().at;
         match &self.peek().word {
             Word::Operator(Operator::Subtract) => {
@@ -153,7 +159,7 @@ impl Parser<'_> {
                     Expr::Number(number) => Expr::Number(-number),
                     other => Expr::Minus(Box::new(other)),
                 };
-                Ok(Value { expr, at, condition: false })
+                Ok(ParsedValue { expr, at, condition: false })
             }
             Word::Operator(Operator::Add) => {
                 self.advance();
@@ -165,16 +171,16 @@ impl Parser<'_> {
                 self.count(at)?;
                 let value = self.expression(NOT_BINDING)?;
                 let value = self.condition(value)?;
-                Ok(Value { expr: Expr::Not(Box::new(value.expr)), at, condition: true })
+                Ok(ParsedValue { expr: Expr::Not(Box::new(value.expr)), at, condition: true })
             }
             _ => self.primary(),
         }
     }
 
-    fn primary(&mut self) -> Result<Value, FormulaError> {
+    fn primary(&mut self) -> Result<ParsedValue, FormulaError> {
         let Token { at, word } = self.advance();
         self.count(at)?;
-        let plain = |expr| Ok(Value { expr, at, condition: false });
+        let plain = |expr| Ok(ParsedValue { expr, at, condition: false });
         match word {
             Word::Number(number) => plain(Expr::Number(number)),
             Word::Name(name) if name == "usage" => self.usage(at),
@@ -185,7 +191,7 @@ impl Parser<'_> {
             Word::Open => {
                 let value = self.expression(0)?;
                 self.close(at)?;
-                Ok(Value { at, ..value })
+                Ok(ParsedValue { at, ..value })
             }
             Word::Close => self.fail(at, "a value is missing before this bracket"),
             Word::Comma => self.fail(at, "a value is missing before this comma"),
@@ -238,19 +244,19 @@ impl Parser<'_> {
         Ok(at)
     }
 
-    fn usage(&mut self, at: usize) -> Result<Value, FormulaError> {
+    fn usage(&mut self, at: usize) -> Result<ParsedValue, FormulaError> {
         let opened = self.open("usage", "usage(7d)")?;
         let value = self.expression(0)?;
         self.close(opened)?;
         match value.expr {
             Expr::Number(seconds) if (1.0..=1e9).contains(&seconds) => {
-                Ok(Value { expr: Expr::Usage(seconds.round()), at, condition: false })
+                Ok(ParsedValue { expr: Expr::Usage(seconds.round()), at, condition: false })
             }
             _ => self.fail(value.at, "usage takes a length of time above 0, such as `usage(7d)` or `usage(12h)`"),
         }
     }
 
-    fn call(&mut self, function: Function, at: usize) -> Result<Value, FormulaError> {
+    fn call(&mut self, function: Function, at: usize) -> Result<ParsedValue, FormulaError> {
         let name = function.name();
         let info = FUNCTIONS.iter().find(|info| info.function == function);
         let example = info.and_then(|info| info.meaning.split(':').next()).unwrap_or(name);
@@ -276,6 +282,6 @@ impl Parser<'_> {
         if !fits {
             return self.fail(at, format!("`{name}` does not take {count} arguments; write `{example}`"));
         }
-        Ok(Value { expr: Expr::Call(function, arguments), at, condition: false })
+        Ok(ParsedValue { expr: Expr::Call(function, arguments), at, condition: false })
     }
 }

@@ -7,16 +7,16 @@
 use super::arithmetic::{combine, holds, max, min, of_one, power, truth};
 use super::expr::{Expr, Function, Operator, Variable};
 use super::fold::depends;
-use super::value::{Facts, Moment, value};
+use super::value::{Moment, WaitingFacts, value};
 
 /// Jobs in one block.
 pub(super) const LANES: usize = 64;
 
 /// The values of one part of the formula for a block of jobs.
-pub(super) type Block = [f64; LANES];
+pub(super) type ValueBlock = [f64; LANES];
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Step {
+enum ProgramStep {
     Number(f64),
     Column(usize),
     Waited,
@@ -37,7 +37,7 @@ enum Step {
 /// A compiled formula.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
-    steps: Vec<Step>,
+    steps: Vec<ProgramStep>,
     /// Expressions computed once per job.
     pub(super) columns: Vec<Expr>,
     /// The windows of `usage`.
@@ -67,7 +67,7 @@ impl Program {
     }
 
     /// The values of a job's columns.
-    pub(super) fn fixed<'a>(&'a self, facts: &'a Facts) -> impl Iterator<Item = f64> + 'a {
+    pub(super) fn fixed<'a>(&'a self, facts: &'a WaitingFacts) -> impl Iterator<Item = f64> + 'a {
         self.columns.iter().map(|expr| value(expr, facts, &Moment::default()))
     }
 
@@ -77,7 +77,7 @@ impl Program {
             self.columns.push(expr.clone());
             self.columns.len() - 1
         });
-        self.steps.push(Step::Column(at));
+        self.steps.push(ProgramStep::Column(at));
     }
 
     /// Appends the steps that leave the value of a tree in place `depth` of the stack, counted from
@@ -85,16 +85,16 @@ impl Program {
     fn compile(&mut self, expr: &Expr, depth: usize) {
         self.depth = self.depth.max(depth);
         if let Expr::Number(number) = expr {
-            return self.steps.push(Step::Number(*number));
+            return self.steps.push(ProgramStep::Number(*number));
         }
         if !depends(expr).changes() {
             return self.column(expr);
         }
         match expr {
             Expr::Number(_) => {}
-            Expr::Variable(Variable::Waited) => self.steps.push(Step::Waited),
-            Expr::Variable(Variable::Load) => self.steps.push(Step::Load),
-            Expr::Variable(Variable::Waiting) => self.steps.push(Step::Waiting),
+            Expr::Variable(Variable::Waited) => self.steps.push(ProgramStep::Waited),
+            Expr::Variable(Variable::Load) => self.steps.push(ProgramStep::Load),
+            Expr::Variable(Variable::Waiting) => self.steps.push(ProgramStep::Waiting),
             Expr::Variable(_) => self.expansion(depth),
             Expr::Usage(window) => {
                 let known = self.windows.iter().position(|w| w == window);
@@ -102,22 +102,22 @@ impl Program {
                     self.windows.push(*window);
                     self.windows.len() - 1
                 });
-                self.steps.push(Step::Usage(at));
+                self.steps.push(ProgramStep::Usage(at));
             }
-            Expr::Minus(a) => self.after(a, depth, Step::Minus),
-            Expr::Not(a) => self.after(a, depth, Step::Not),
+            Expr::Minus(a) => self.after(a, depth, ProgramStep::Minus),
+            Expr::Not(a) => self.after(a, depth, ProgramStep::Not),
             Expr::Binary(Operator::Power, a, b) if small(b).is_some() => {
-                self.after(a, depth, Step::Power(small(b).unwrap_or(1)));
+                self.after(a, depth, ProgramStep::Power(small(b).unwrap_or(1)));
             }
             Expr::Binary(operator, a, b) => {
                 self.compile(a, depth);
-                self.after(b, depth + 1, Step::Combine(*operator));
+                self.after(b, depth + 1, ProgramStep::Combine(*operator));
             }
             Expr::Call(function, parts) => self.call(*function, parts, depth),
         }
     }
 
-    fn after(&mut self, expr: &Expr, depth: usize, step: Step) {
+    fn after(&mut self, expr: &Expr, depth: usize, step: ProgramStep) {
         self.compile(expr, depth);
         self.steps.push(step);
     }
@@ -133,35 +133,37 @@ impl Program {
         self.compile(&parts[0], depth);
         match function {
             Function::Min | Function::Max => {
-                let step = if function == Function::Min { Step::Min } else { Step::Max };
+                let step = if function == Function::Min { ProgramStep::Min } else { ProgramStep::Max };
                 parts[1..].iter().for_each(|part| self.after(part, depth + 1, step));
             }
             Function::If => {
                 self.compile(&parts[1], depth + 1);
-                self.after(&parts[2], depth + 2, Step::If);
+                self.after(&parts[2], depth + 2, ProgramStep::If);
             }
-            function => self.steps.push(Step::Of(function)),
+            function => self.steps.push(ProgramStep::Of(function)),
         }
     }
 
     /// The values of a block of jobs, in the first block of the stack.
-    pub(super) fn run<'a>(&self, stack: &'a mut Vec<Block>, inputs: &Inputs<'_>) -> &'a [f64] {
+    pub(super) fn run<'a>(&self, stack: &'a mut Vec<ValueBlock>, inputs: &Inputs<'_>) -> &'a [f64] {
         stack.resize(self.depth.max(1), [0.0; LANES]);
         let count = inputs.count;
         let mut top = 0;
         for step in &self.steps {
             match step {
-                Step::Minus => stack[top - 1][..count].iter_mut().for_each(|a| *a = -*a),
-                Step::Not => stack[top - 1][..count].iter_mut().for_each(|a| *a = truth(!holds(*a))),
-                Step::Power(exponent) => {
+                ProgramStep::Minus => stack[top - 1][..count].iter_mut().for_each(|a| *a = -*a),
+                ProgramStep::Not => stack[top - 1][..count].iter_mut().for_each(|a| *a = truth(!holds(*a))),
+                ProgramStep::Power(exponent) => {
                     let exponent = f64::from(*exponent);
                     stack[top - 1][..count].iter_mut().for_each(|a| *a = power(*a, exponent));
                 }
-                Step::Of(function) => stack[top - 1][..count].iter_mut().for_each(|a| *a = of_one(*function, *a)),
-                Step::Combine(operator) => top = pair(stack, top, count, *operator),
-                Step::Min => top = zip(stack, top, count, min),
-                Step::Max => top = zip(stack, top, count, max),
-                Step::If => {
+                ProgramStep::Of(function) => {
+                    stack[top - 1][..count].iter_mut().for_each(|a| *a = of_one(*function, *a))
+                }
+                ProgramStep::Combine(operator) => top = pair(stack, top, count, *operator),
+                ProgramStep::Min => top = zip(stack, top, count, min),
+                ProgramStep::Max => top = zip(stack, top, count, max),
+                ProgramStep::If => {
                     let [condition, yes, no] = &mut stack[top - 3..top] else { unreachable!("three blocks") };
                     for ((a, b), c) in condition[..count].iter_mut().zip(&yes[..count]).zip(&no[..count]) {
                         *a = if holds(*a) { *b } else { *c };
@@ -178,14 +180,14 @@ impl Program {
     }
 
     /// Fills a block with what needs no other.
-    fn load(&self, step: Step, into: &mut [f64], inputs: &Inputs<'_>) {
+    fn load(&self, step: ProgramStep, into: &mut [f64], inputs: &Inputs<'_>) {
         let range = inputs.from..inputs.from + inputs.count;
         match step {
-            Step::Number(number) => into.fill(number),
-            Step::Column(at) => into.copy_from_slice(&inputs.columns[at][range]),
-            Step::Load => into.fill(inputs.moment.load),
-            Step::Waiting => into.fill(inputs.moment.waiting),
-            Step::Usage(at) => {
+            ProgramStep::Number(number) => into.fill(number),
+            ProgramStep::Column(at) => into.copy_from_slice(&inputs.columns[at][range]),
+            ProgramStep::Load => into.fill(inputs.moment.load),
+            ProgramStep::Waiting => into.fill(inputs.moment.waiting),
+            ProgramStep::Usage(at) => {
                 for (into, &user) in into.iter_mut().zip(&inputs.users[range]) {
                     *into = inputs.moment.share(user, self.windows[at]);
                 }
@@ -209,7 +211,7 @@ fn small(expr: &Expr) -> Option<u8> {
 
 /// Combines the two uppermost blocks; answers the height of the stack then.
 #[inline(always)]
-fn zip(stack: &mut [Block], top: usize, count: usize, with: impl Fn(f64, f64) -> f64) -> usize {
+fn zip(stack: &mut [ValueBlock], top: usize, count: usize, with: impl Fn(f64, f64) -> f64) -> usize {
     let (left, right) = stack[top - 2..top].split_at_mut(1);
     for (a, b) in left[0][..count].iter_mut().zip(&right[0][..count]) {
         *a = with(*a, *b);
@@ -218,7 +220,7 @@ fn zip(stack: &mut [Block], top: usize, count: usize, with: impl Fn(f64, f64) ->
 }
 
 /// Applies an operator, each with a loop of its own where that makes vector instructions.
-fn pair(stack: &mut [Block], top: usize, count: usize, operator: Operator) -> usize {
+fn pair(stack: &mut [ValueBlock], top: usize, count: usize, operator: Operator) -> usize {
     match operator {
         Operator::Add => zip(stack, top, count, |a, b| a + b),
         Operator::Subtract => zip(stack, top, count, |a, b| a - b),

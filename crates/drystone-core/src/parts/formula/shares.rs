@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 /// A run of a job: whose, on how many processors, since when.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub struct Usage {
+pub struct RunUsage {
     /// The user.
     pub user: i32,
     /// Processors.
@@ -25,7 +25,7 @@ pub struct Usage {
 /// ended within the window, [`Shares::tell`] O(running jobs + users).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Shares {
-    windows: Vec<Window>,
+    windows: Vec<ShareWindow>,
     #[serde(skip)]
     now: Vec<BTreeMap<i32, i64>>,
     #[serde(skip)]
@@ -34,7 +34,7 @@ pub struct Shares {
 
 /// One window: the runs that have ended and are not wholly before it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Window {
+struct ShareWindow {
     length: Span,
     /// Ended runs by their begins, as far as these are within the window.
     whole: BinaryHeap<Reverse<(Time, Time, i32, i64)>>,
@@ -48,18 +48,18 @@ impl Shares {
     /// For these windows in seconds; `None` where there are none.
     #[must_use]
     pub fn new(windows: &[f64]) -> Option<Shares> {
-        let window = |&length: &f64| Window {
+        let window = |&length: &f64| ShareWindow {
             length: Span(length as i64),
             whole: BinaryHeap::new(),
             cut: BinaryHeap::new(),
             areas: BTreeMap::new(),
         };
-        let windows: Vec<Window> = windows.iter().map(window).collect();
+        let windows: Vec<ShareWindow> = windows.iter().map(window).collect();
         (!windows.is_empty()).then(|| Shares { windows, now: Vec::new(), totals: Vec::new() })
     }
 
     /// A run has ended.
-    pub fn ended(&mut self, run: Usage, end: Time) {
+    pub fn ended(&mut self, run: RunUsage, end: Time) {
         let area = (end - run.from).0.saturating_mul(run.procs);
         for window in &mut self.windows {
             let whole = window.areas.entry(run.user).or_default();
@@ -69,8 +69,8 @@ impl Shares {
     }
 
     /// Makes `Shares::of` answer for the present, with these jobs running.
-    pub fn tell(&mut self, now: Time, running: impl Iterator<Item = Usage>) {
-        let running: Vec<Usage> = running.collect();
+    pub fn tell(&mut self, now: Time, running: impl Iterator<Item = RunUsage>) {
+        let running: Vec<RunUsage> = running.collect();
         self.now.clear();
         self.totals.clear();
         for window in &mut self.windows {
@@ -91,9 +91,9 @@ impl Shares {
     }
 }
 
-impl Window {
+impl ShareWindow {
     /// Processor-seconds per user within the window.
-    fn used(&mut self, now: Time, running: impl Iterator<Item = Usage>) -> BTreeMap<i32, i64> {
+    fn used(&mut self, now: Time, running: impl Iterator<Item = RunUsage>) -> BTreeMap<i32, i64> {
         let since = now - self.length;
         while let Some(&Reverse((from, end, user, procs))) = self.whole.peek().filter(|run| run.0.0 < since) {
             self.whole.pop();
@@ -139,12 +139,12 @@ mod tests {
                 for (run, told) in runs.iter().zip(&mut told) {
                     let &(user, procs, from, span) = run;
                     if !*told && from + span <= now {
-                        shares.ended(Usage { user, procs, from: Time(from) }, Time(from + span));
+                        shares.ended(RunUsage { user, procs, from: Time(from) }, Time(from + span));
                         *told = true;
                     }
                 }
                 let running = runs.iter().filter(|r| r.2 <= now && r.2 + r.3 > now);
-                shares.tell(Time(now), running.map(|&(user, procs, from, _)| Usage { user, procs, from: Time(from) }));
+                shares.tell(Time(now), running.map(|&(user, procs, from, _)| RunUsage { user, procs, from: Time(from) }));
                 let used = |user: i32| -> i64 {
                     let of = runs.iter().filter(|r| r.0 == user);
                     of.map(|r| r.1 * ((r.2 + r.3).min(now) - r.2.max(now - length)).max(0)).sum()

@@ -8,7 +8,7 @@ fn formula(text: &str) -> Formula {
 }
 
 /// A job of 4 processors, predicted to run 100 s, estimated at 200 s, submitted at 50 s.
-const JOB: Facts = Facts {
+const JOB: WaitingFacts = WaitingFacts {
     run: 100.0,
     estimate: 200.0,
     procs: 4.0,
@@ -20,7 +20,7 @@ const JOB: Facts = Facts {
     priority: 40.0,
     beyond: BEYOND,
 };
-const BEYOND: Beyond = Beyond { gpus: 2.0, memory: 8.0, share: 0.5 };
+const BEYOND: BeyondProcessors = BeyondProcessors { gpus: 2.0, memory: 8.0, share: 0.5 };
 
 fn at(now: f64) -> Moment<'static> {
     Moment { now, load: 0.5, waiting: 7.0, shares: None }
@@ -208,18 +208,20 @@ pub(crate) fn numbers() -> impl Strategy<Value = Expr> {
     })
 }
 
-fn facts() -> impl Strategy<Value = Facts> {
-    (0u32..5000, 0u32..5000, 1u32..64, 0u32..900, -1i32..3).prop_map(|(run, estimate, procs, submit, user)| Facts {
-        run: f64::from(run),
-        estimate: f64::from(estimate),
-        procs: f64::from(procs),
-        submit: f64::from(submit),
-        user,
-        group: user,
-        queue: user,
-        machine: 64.0,
-        priority: f64::from(user),
-        beyond: Beyond { gpus: f64::from(user.max(0)), memory: 1.5, share: 0.1 },
+fn facts() -> impl Strategy<Value = WaitingFacts> {
+    (0u32..5000, 0u32..5000, 1u32..64, 0u32..900, -1i32..3).prop_map(|(run, estimate, procs, submit, user)| {
+        WaitingFacts {
+            run: f64::from(run),
+            estimate: f64::from(estimate),
+            procs: f64::from(procs),
+            submit: f64::from(submit),
+            user,
+            group: user,
+            queue: user,
+            machine: 64.0,
+            priority: f64::from(user),
+            beyond: BeyondProcessors { gpus: f64::from(user.max(0)), memory: 1.5, share: 0.1 },
+        }
     })
 }
 
@@ -242,9 +244,9 @@ proptest! {
     ) {
         let formula = Formula::new(&expr).expect("right types");
         let moment = at(f64::from(now));
-        let mut board = Board::default();
+        let mut board = QueueBoard::default();
         for (id, facts) in jobs.iter().enumerate() {
-            let job = crate::parts::Waiting { id: crate::model::JobId(id as u32), ..Default::default() };
+            let job = crate::parts::WaitingJob { id: crate::model::JobId(id as u32), ..Default::default() };
             board.insert(&formula, job, facts);
         }
         board.rate(&formula, &moment);

@@ -6,7 +6,7 @@ use super::shares::Shares;
 
 /// Facts of a waiting job available to a formula: everything that does not change with time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Facts {
+pub struct WaitingFacts {
     /// Predicted run time in seconds.
     pub run: f64,
     /// The user's estimate in seconds.
@@ -26,12 +26,12 @@ pub struct Facts {
     /// Priority that a live site gives it; 0 where none is known.
     pub priority: f64,
     /// Demand beyond processors; 0 where nothing else is counted.
-    pub beyond: Beyond,
+    pub beyond: BeyondProcessors,
 }
 
 /// Demand of a job beyond processors, as available to a formula.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Beyond {
+pub struct BeyondProcessors {
     /// GPUs of any type.
     pub gpus: f64,
     /// Memory in gigabytes.
@@ -67,7 +67,7 @@ impl Moment<'_> {
 }
 
 /// The value for one job at one moment. Conditions are 1 where they hold, else 0.
-pub(super) fn value(expr: &Expr, facts: &Facts, moment: &Moment<'_>) -> f64 {
+pub(super) fn value(expr: &Expr, facts: &WaitingFacts, moment: &Moment<'_>) -> f64 {
     match expr {
         Expr::Number(number) => *number,
         Expr::Variable(variable) => of_variable(*variable, facts, moment),
@@ -93,7 +93,7 @@ pub(super) fn value(expr: &Expr, facts: &Facts, moment: &Moment<'_>) -> f64 {
     }
 }
 
-fn of_variable(variable: Variable, facts: &Facts, moment: &Moment<'_>) -> f64 {
+fn of_variable(variable: Variable, facts: &WaitingFacts, moment: &Moment<'_>) -> f64 {
     match variable {
         Variable::Run => facts.run,
         Variable::Estimate => facts.estimate,

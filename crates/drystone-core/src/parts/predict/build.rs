@@ -2,7 +2,7 @@
 
 use super::kinds::{FACTORS, PredictorKind, predictors, recent, shortest_recent};
 use super::{Correction, Forecast, Predictor};
-use crate::text::{Args, Call, Form, SpecError, Takes};
+use crate::text::{Args, NamedCall, SpecError, Takes, ValueForm};
 
 /// Values of `predict=`, for people.
 pub const VALUES: &str = "estimate|perfect|recent(SIZE,window=all|immediate|extended,full=yes|no,\
@@ -13,7 +13,7 @@ pub const VALUES: &str = "estimate|perfect|recent(SIZE,window=all|immediate|exte
     random(K,seed=1)|double(PREDICTOR)|times(K,PREDICTOR)";
 
 /// Values of a parameter that is a predictor.
-pub const PREDICTOR: Takes = Takes::Form(&Form {
+pub const PREDICTOR: Takes = Takes::Form(&ValueForm {
     name: "predictor",
     shape: VALUES,
     samples: &[
@@ -75,14 +75,14 @@ fn automatic(learns: bool) -> Correction {
 }
 
 /// A predictor by name with its parameters, before it is built.
-struct Named {
+struct NamedPredictor {
     kind: &'static PredictorKind,
     set: Vec<(String, String)>,
 }
 
-impl Named {
+impl NamedPredictor {
     /// Returns the predictor that a call names: a known one, with known parameters, each once.
-    fn of(call: &Call) -> Result<Named, String> {
+    fn of(call: &NamedCall) -> Result<NamedPredictor, String> {
         let Some(kind) = predictors().into_iter().find(|k| k.name == call.name && call.variant.is_none()) else {
             return Err(format!("`{call}` is no predictor; predict takes {VALUES}"));
         };
@@ -98,7 +98,7 @@ impl Named {
             }
             set.push((key.to_string(), value.clone()));
         }
-        Ok(Named { kind, set })
+        Ok(NamedPredictor { kind, set })
     }
 
     fn args(&self) -> Args<'_> {
@@ -120,9 +120,9 @@ impl Named {
 
 /// A predictor, the factor on its predictions, and whether it learns.
 fn predictor(text: &str) -> Result<(Box<dyn Predictor>, u32, bool), String> {
-    let call = Call::parse(text).map_err(|e| e.problem)?;
+    let call = NamedCall::parse(text).map_err(|e| e.problem)?;
     if !FACTORS.contains(&call.name.as_str()) {
-        let named = Named::of(&call)?;
+        let named = NamedPredictor::of(&call)?;
         let predictor = (named.kind.build)(&named.args()).map_err(|e| e.problem)?;
         return Ok((predictor, 1, named.kind.learns));
     }
@@ -147,14 +147,14 @@ fn predictor(text: &str) -> Result<(Box<dyn Predictor>, u32, bool), String> {
 /// A text that names no predictor.
 pub(crate) fn canonical(text: &str) -> Result<(String, bool), String> {
     let (_, factor, learns) = predictor(text)?;
-    let mut call = Call::parse(text).map_err(|e| e.problem)?;
+    let mut call = NamedCall::parse(text).map_err(|e| e.problem)?;
     while FACTORS.contains(&call.name.as_str()) {
         let inner = call.args.iter().rfind(|a| a.0.is_none()).map_or("", |a| a.1.as_str());
-        call = Call::parse(inner).map_err(|e| e.problem)?;
+        call = NamedCall::parse(inner).map_err(|e| e.problem)?;
     }
     let plain = match call.name.as_str() {
         "recent" => {
-            let options = recent(&Named::of(&call)?.args()).map_err(|e| e.problem)?;
+            let options = recent(&NamedPredictor::of(&call)?.args()).map_err(|e| e.problem)?;
             shortest_recent(&options.canonical())
         }
         _ => call.to_string(),
@@ -168,9 +168,9 @@ pub(crate) fn canonical(text: &str) -> Result<(String, bool), String> {
 /// # Errors
 /// A text that names no predictor.
 pub(crate) fn in_full(text: &str) -> Result<String, String> {
-    let call = Call::parse(text).map_err(|e| e.problem)?;
+    let call = NamedCall::parse(text).map_err(|e| e.problem)?;
     if !FACTORS.contains(&call.name.as_str()) {
-        return Ok(Named::of(&call)?.in_full());
+        return Ok(NamedPredictor::of(&call)?.in_full());
     }
     let args = call.args.iter().enumerate().map(|(at, (_, arg))| match at + 1 == call.args.len() {
         true => in_full(arg),

@@ -24,7 +24,7 @@ pub enum Like {
 pub(crate) const KINDS: usize = 256;
 
 /// Processors and executable of similar jobs; 0 and 0 where they do not matter.
-type Kind = (Procs, i32);
+type SimilarKey = (Procs, i32);
 
 /// Predicts the mean plus `k` standard deviations of the run times of a user's last `size` similar
 /// terminated jobs, in order of termination, rounded down, at most the estimate; the estimate until
@@ -40,7 +40,7 @@ pub struct Deviations {
     like: Like,
     size: usize,
     least: usize,
-    users: BTreeMap<i32, BTreeMap<Kind, Alike>>,
+    users: BTreeMap<i32, BTreeMap<SimilarKey, Alike>>,
     /// Terminations so far.
     clock: u64,
 }
@@ -60,7 +60,7 @@ impl Deviations {
         Deviations { k, like, size, least, users: BTreeMap::new(), clock: 0 }
     }
 
-    fn kind(&self, job: &Job) -> Kind {
+    fn kind(&self, job: &Job) -> SimilarKey {
         match self.like {
             Like::User => (0, 0),
             Like::Procs => (job.procs, 0),

@@ -1,12 +1,12 @@
 //! A window of terminated jobs whose summary is kept up to date as jobs come and go.
 
-use super::recent_options::{Metric, RecentOptions, Window};
+use super::recent_options::{RecentOptions, RecentWindow, WindowMetric};
 use crate::model::Span;
 use serde::{Deserialize, Serialize};
 
 /// A terminated job.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Past {
+pub(super) struct PastJob {
     /// Larger is more recent.
     pub(super) rank: u64,
     pub(super) estimate: Span,
@@ -15,36 +15,36 @@ pub(super) struct Past {
 
 /// Prediction of a window for jobs like the newest in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Foretold {
+pub(super) enum WindowPrediction {
     /// Too few jobs.
     Nothing,
     /// The metric of those that count.
     Run(Span),
 }
 
-/// A window of the most recent jobs. All of them count, or, where it is [`Window::Immediate`], as
-/// many of the last as have the estimate of the newest.
+/// A window of the most recent jobs. All of them count, or, where it is
+/// [`RecentWindow::Immediate`], as many of the last as have the estimate of the newest.
 ///
-/// Cost for a window of n jobs: [`History::remember`] amortised O(1) if jobs come in order of rank,
-/// for a median O(n), which moves numbers in a sorted array; [`History::foretell`] O(1), but O(n)
-/// where the job that was the minimum or maximum has been forgotten, and O(n log n) where a late
-/// comer has cut a run of similar jobs short.
+/// Cost for a window of n jobs: [`JobHistory::remember`] amortised O(1) if jobs come in order of
+/// rank, for a median O(n), which moves numbers in a sorted array; [`JobHistory::foretell`] O(1),
+/// but O(n) where the job that was the minimum or maximum has been forgotten, and O(n log n) where
+/// a late comer has cut a run of similar jobs short.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct History {
-    /// The newest last. The first ones are forgotten already: see [`History::window`].
-    past: Vec<Past>,
+pub(super) struct JobHistory {
+    /// The newest last. The first ones are forgotten already: see [`JobHistory::window`].
+    past: Vec<PastJob>,
     forgotten: usize,
     // What follows from the jobs is not saved with them.
     /// Cached prediction.
     #[serde(skip)]
-    foretells: Option<Foretold>,
+    foretells: Option<WindowPrediction>,
     #[serde(skip)]
-    tally: Tally,
+    tally: RunTimeTally,
 }
 
 /// The run times that count, summarised as a metric needs them.
 #[derive(Clone, Debug, Default)]
-struct Tally {
+struct RunTimeTally {
     /// True if the rest is valid; otherwise it is recomputed on demand.
     known: bool,
     /// Describes the number of jobs that count.
@@ -55,15 +55,15 @@ struct Tally {
     sorted: Vec<i64>,
 }
 
-impl History {
+impl JobHistory {
     #[inline]
-    pub(super) fn newest(&self) -> Option<&Past> {
+    pub(super) fn newest(&self) -> Option<&PastJob> {
         self.past.last()
     }
 
     /// The jobs in the window.
     #[inline]
-    fn window(&self) -> &[Past] {
+    fn window(&self) -> &[PastJob] {
         &self.past[self.forgotten.min(self.past.len())..]
     }
 
@@ -79,23 +79,23 @@ impl History {
 
     /// Returns the prediction.
     #[inline]
-    pub(super) fn foretell(&mut self, o: &RecentOptions) -> Foretold {
+    pub(super) fn foretell(&mut self, o: &RecentOptions) -> WindowPrediction {
         match self.foretells {
             Some(known) => known,
             None => self.consider(o),
         }
     }
 
-    fn consider(&mut self, o: &RecentOptions) -> Foretold {
+    fn consider(&mut self, o: &RecentOptions) -> WindowPrediction {
         if !self.tally.known {
             let from = self.forgotten.min(self.past.len());
             self.tally.count(&self.past[from..], o);
         }
         let jobs = self.tally.jobs;
         let foretold = if jobs == 0 || (o.full && jobs < o.size) {
-            Foretold::Nothing
+            WindowPrediction::Nothing
         } else {
-            Foretold::Run(self.tally.metric(o.metric))
+            WindowPrediction::Run(self.tally.metric(o.metric))
         };
         self.foretells = Some(foretold);
         foretold
@@ -103,7 +103,7 @@ impl History {
 
     /// Adds a job in order of rank and forgets the oldest beyond the size of the window.
     #[inline]
-    pub(super) fn remember(&mut self, job: Past, o: &RecentOptions) {
+    pub(super) fn remember(&mut self, job: PastJob, o: &RecentOptions) {
         // Most jobs end nearly in the order in which they are recent.
         let window = self.window();
         let later = window.iter().rposition(|p| p.rank < job.rank).map_or(window.len(), |at| window.len() - 1 - at);
@@ -117,7 +117,7 @@ impl History {
             self.forget_oldest(o.size);
         }
         let similar = match (o.window, self.newest()) {
-            (Window::Immediate, Some(newest)) => newest.estimate == job.estimate,
+            (RecentWindow::Immediate, Some(newest)) => newest.estimate == job.estimate,
             _ => true,
         };
         if later == 0 {
@@ -143,7 +143,7 @@ impl History {
     }
 }
 
-impl Tally {
+impl RunTimeTally {
     /// Nothing counts.
     #[inline]
     fn clear(&mut self) {
@@ -152,14 +152,14 @@ impl Tally {
     }
 
     /// Counts everything again.
-    fn count(&mut self, past: &[Past], o: &RecentOptions) {
+    fn count(&mut self, past: &[PastJob], o: &RecentOptions) {
         self.clear();
         let newest = past.last().map(|p| p.estimate);
-        let counts = |p: &&Past| o.window != Window::Immediate || Some(p.estimate) == newest;
+        let counts = |p: &&PastJob| o.window != RecentWindow::Immediate || Some(p.estimate) == newest;
         for job in past.iter().rev().take_while(counts) {
             self.jobs += 1;
             match o.metric {
-                Metric::Median => self.sorted.push(job.run.0),
+                WindowMetric::Median => self.sorted.push(job.run.0),
                 metric => self.value = together(metric, self.jobs, self.value, job.run.0),
             }
         }
@@ -168,12 +168,12 @@ impl Tally {
 
     /// One more counts.
     #[inline]
-    fn add(&mut self, run: Span, metric: Metric) {
+    fn add(&mut self, run: Span, metric: WindowMetric) {
         self.jobs += 1;
         if !self.known {
             return;
         }
-        if metric == Metric::Median {
+        if metric == WindowMetric::Median {
             let at = self.sorted.partition_point(|&other| other < run.0);
             self.sorted.insert(at, run.0);
         } else {
@@ -183,15 +183,15 @@ impl Tally {
 
     /// One of those that counted does no more.
     #[inline]
-    fn forget(&mut self, run: Span, metric: Metric) {
+    fn forget(&mut self, run: Span, metric: WindowMetric) {
         self.jobs -= 1;
         if !self.known {
             return;
         }
         match metric {
-            Metric::Average => self.value -= run.0,
-            Metric::Min | Metric::Max => self.known = run.0 != self.value,
-            Metric::Median => {
+            WindowMetric::Average => self.value -= run.0,
+            WindowMetric::Min | WindowMetric::Max => self.known = run.0 != self.value,
+            WindowMetric::Median => {
                 let at = self.sorted.partition_point(|&other| other < run.0);
                 self.sorted.remove(at);
             }
@@ -199,11 +199,11 @@ impl Tally {
     }
 
     /// The metric of those that count, at least one.
-    fn metric(&self, metric: Metric) -> Span {
+    fn metric(&self, metric: WindowMetric) -> Span {
         Span(match metric {
-            Metric::Average => self.value.div_euclid(self.jobs as i64),
-            Metric::Min | Metric::Max => self.value,
-            Metric::Median => {
+            WindowMetric::Average => self.value.div_euclid(self.jobs as i64),
+            WindowMetric::Min | WindowMetric::Max => self.value,
+            WindowMetric::Median => {
                 let middle = self.sorted.len() / 2;
                 if self.sorted.len() % 2 == 1 {
                     self.sorted[middle]
@@ -217,12 +217,12 @@ impl Tally {
 
 /// The value of this many jobs, from that of all but one and the run time of this one.
 #[inline]
-fn together(metric: Metric, jobs: usize, value: i64, run: i64) -> i64 {
+fn together(metric: WindowMetric, jobs: usize, value: i64, run: i64) -> i64 {
     match metric {
         _ if jobs == 1 => run,
-        Metric::Min => value.min(run),
-        Metric::Max => value.max(run),
-        Metric::Average | Metric::Median => value + run,
+        WindowMetric::Min => value.min(run),
+        WindowMetric::Max => value.max(run),
+        WindowMetric::Average | WindowMetric::Median => value + run,
     }
 }
 
@@ -233,23 +233,24 @@ mod tests {
 
     /// From all jobs there ever were: the last ones by rank, those of them that count, and their
     /// metric.
-    fn obvious(all: &[Past], o: &RecentOptions) -> Foretold {
+    fn obvious(all: &[PastJob], o: &RecentOptions) -> WindowPrediction {
         let mut window = all.to_vec();
         window.sort_by_key(|p| p.rank);
         let window = &window[window.len().saturating_sub(o.size)..];
-        let counts = |p: &&Past| o.window != Window::Immediate || Some(p.estimate) == window.last().map(|p| p.estimate);
+        let counts =
+            |p: &&PastJob| o.window != RecentWindow::Immediate || Some(p.estimate) == window.last().map(|p| p.estimate);
         let mut runs: Vec<i64> = window.iter().rev().take_while(counts).map(|p| p.run.0).collect();
         if runs.is_empty() || (o.full && runs.len() < o.size) {
-            return Foretold::Nothing;
+            return WindowPrediction::Nothing;
         }
         runs.sort_unstable();
         let (n, middle) = (runs.len(), runs.len() / 2);
-        Foretold::Run(Span(match o.metric {
-            Metric::Average => runs.iter().sum::<i64>() / n as i64,
-            Metric::Min => runs[0],
-            Metric::Max => runs[n - 1],
-            Metric::Median if n % 2 == 1 => runs[middle],
-            Metric::Median => (runs[middle - 1] + runs[middle]) / 2,
+        WindowPrediction::Run(Span(match o.metric {
+            WindowMetric::Average => runs.iter().sum::<i64>() / n as i64,
+            WindowMetric::Min => runs[0],
+            WindowMetric::Max => runs[n - 1],
+            WindowMetric::Median if n % 2 == 1 => runs[middle],
+            WindowMetric::Median => (runs[middle - 1] + runs[middle]) / 2,
         }))
     }
 
@@ -261,16 +262,16 @@ mod tests {
             size in 1usize..7,
             jobs in prop::collection::vec((0u64..12, 1i64..3, 0i64..9, 0u8..8), 0..80),
         ) {
-            for window in [Window::All, Window::Immediate] {
-                for metric in [Metric::Average, Metric::Median, Metric::Min, Metric::Max] {
+            for window in [RecentWindow::All, RecentWindow::Immediate] {
+                for metric in [WindowMetric::Average, WindowMetric::Median, WindowMetric::Min, WindowMetric::Max] {
                     for full in [false, true] {
                         let o = RecentOptions { size, window, metric, full, ..RecentOptions::default() };
-                        let (mut history, mut all) = (History::default(), Vec::new());
+                        let (mut history, mut all) = (JobHistory::default(), Vec::new());
                         for (i, &(late, estimate, run, then)) in jobs.iter().enumerate() {
                             // Half of them in order, the others later than up to six that came
                             // after them; never two of one rank.
                             let rank = 100 * (i as u64 + 6 - late.saturating_sub(5)) + i as u64;
-                            let job = Past { rank, estimate: Span(estimate), run: Span(run) };
+                            let job = PastJob { rank, estimate: Span(estimate), run: Span(run) };
                             history.remember(job, &o);
                             all.push(job);
                             if then > 1 {

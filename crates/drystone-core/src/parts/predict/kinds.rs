@@ -2,8 +2,9 @@
 //! others register.
 
 use super::{
-    Above, Branch, Deviations, Fallback, Learner, LearnerOptions, Like, Metric, Perfect, Predictor, Propagation,
-    Quantile, RandomFactor, Recency, Recent, RecentOptions, UserEstimate, Weight, Window,
+    AboveEstimate, Branch, Deviations, Fallback, JobWeight, Learner, LearnerOptions, Like, Perfect, Predictor,
+    Propagation, Quantile, RandomFactor, Recency, RecentOptions, RecentPredictor, RecentWindow, UserEstimate,
+    WindowMetric,
 };
 use crate::text::{Args, Param, RegisterError, SpecError, Takes};
 use std::fmt;
@@ -104,50 +105,41 @@ static PERFECT: PredictorKind =
         .source("the bound of every study of predictions")
         .without_history();
 
-static RECENT: PredictorKind =
-    PredictorKind::new("recent", "run times of the user's last jobs", &|args| Ok(Box::new(Recent::new(recent(args)?))))
-        .source("Tsafrir, Etsion & Feitelson 2007; `recency=termination,above=clip` after Gaussier et al. 2015")
-        .unnamed("size")
-        .params(&[
-            Param::new("size", "2", WINDOW_SIZE, "number of jobs in the window"),
-            Param::new(
-                "window",
-                "all",
-                &[Takes::Words(&["all", "immediate", "extended"])],
-                "jobs of the user that make the window",
-            ),
-            Param::new("full", "yes", &[Takes::NO_YES], "yes: the window must be full to predict from"),
-            Param::new(
-                "metric",
-                "average",
-                &[Takes::Words(&["average", "median", "min", "max"])],
-                "statistic of the window",
-            ),
-            Param::new(
-                "fallback",
-                "estimate",
-                &[Takes::Words(&["estimate", "relative"])],
-                "prediction without a window",
-            ),
-            Param::new(
-                "recency",
-                "submission",
-                &[Takes::Words(&["submission", "termination"])],
-                "order by which jobs are recent",
-            ),
-            Param::new(
-                "above",
-                "discard",
-                &[Takes::Words(&["discard", "clip", "keep"])],
-                "treatment of predictions above the estimate",
-            ),
-            Param::new(
-                "propagate",
-                "no",
-                &[Takes::Words(&["no", "waiting", "running"])],
-                "earlier predictions that new history changes",
-            ),
-        ]);
+static RECENT: PredictorKind = PredictorKind::new("recent", "run times of the user's last jobs", &|args| {
+    Ok(Box::new(RecentPredictor::new(recent(args)?)))
+})
+.source("Tsafrir, Etsion & Feitelson 2007; `recency=termination,above=clip` after Gaussier et al. 2015")
+.unnamed("size")
+.params(&[
+    Param::new("size", "2", WINDOW_SIZE, "number of jobs in the window"),
+    Param::new(
+        "window",
+        "all",
+        &[Takes::Words(&["all", "immediate", "extended"])],
+        "jobs of the user that make the window",
+    ),
+    Param::new("full", "yes", &[Takes::NO_YES], "yes: the window must be full to predict from"),
+    Param::new("metric", "average", &[Takes::Words(&["average", "median", "min", "max"])], "statistic of the window"),
+    Param::new("fallback", "estimate", &[Takes::Words(&["estimate", "relative"])], "prediction without a window"),
+    Param::new(
+        "recency",
+        "submission",
+        &[Takes::Words(&["submission", "termination"])],
+        "order by which jobs are recent",
+    ),
+    Param::new(
+        "above",
+        "discard",
+        &[Takes::Words(&["discard", "clip", "keep"])],
+        "treatment of predictions above the estimate",
+    ),
+    Param::new(
+        "propagate",
+        "no",
+        &[Takes::Words(&["no", "waiting", "running"])],
+        "earlier predictions that new history changes",
+    ),
+]);
 
 static QUANTILE: PredictorKind = PredictorKind::new(
     "quantile",
@@ -244,24 +236,29 @@ pub(super) fn recent(args: &Args<'_>) -> Result<RecentOptions, SpecError> {
     })
 }
 
-const WINDOWS: &[(&str, Window)] =
-    &[("all", Window::All), ("immediate", Window::Immediate), ("extended", Window::Extended)];
+const WINDOWS: &[(&str, RecentWindow)] =
+    &[("all", RecentWindow::All), ("immediate", RecentWindow::Immediate), ("extended", RecentWindow::Extended)];
 const LIKES: &[(&str, Like)] =
     &[("user", Like::User), ("procs", Like::Procs), ("executable", Like::Executable), ("both", Like::Both)];
-const METRICS: &[(&str, Metric)] =
-    &[("average", Metric::Average), ("median", Metric::Median), ("min", Metric::Min), ("max", Metric::Max)];
+const METRICS: &[(&str, WindowMetric)] = &[
+    ("average", WindowMetric::Average),
+    ("median", WindowMetric::Median),
+    ("min", WindowMetric::Min),
+    ("max", WindowMetric::Max),
+];
 const FALLBACKS: &[(&str, Fallback)] = &[("estimate", Fallback::Estimate), ("relative", Fallback::Relative)];
 const RECENCIES: &[(&str, Recency)] = &[("submission", Recency::Submission), ("termination", Recency::Termination)];
-const ABOVES: &[(&str, Above)] = &[("discard", Above::Discard), ("clip", Above::Clip), ("keep", Above::Keep)];
+const ABOVES: &[(&str, AboveEstimate)] =
+    &[("discard", AboveEstimate::Discard), ("clip", AboveEstimate::Clip), ("keep", AboveEstimate::Keep)];
 const PROPAGATIONS: &[(&str, Propagation)] =
     &[("no", Propagation::None), ("waiting", Propagation::Waiting), ("running", Propagation::Running)];
 const BRANCHES: &[(&str, Branch)] = &[("linear", Branch::Linear), ("squared", Branch::Squared)];
-const WEIGHTS: &[(&str, Weight)] = &[
-    ("even", Weight::Even),
-    ("area", Weight::Area),
-    ("small", Weight::Small),
-    ("long", Weight::Long),
-    ("wide", Weight::Wide),
+const WEIGHTS: &[(&str, JobWeight)] = &[
+    ("even", JobWeight::Even),
+    ("area", JobWeight::Area),
+    ("small", JobWeight::Small),
+    ("long", JobWeight::Long),
+    ("wide", JobWeight::Wide),
 ];
 
 /// Returns the shortest text that [`recent`] reads back, defaults left out.
@@ -335,7 +332,7 @@ static REGISTERED: RwLock<Vec<&'static PredictorKind>> = RwLock::new(Vec::new())
 /// static SHARE: PredictorKind =
 ///     PredictorKind::new("share", "a share of the estimate", &|args| Ok(Box::new(Share(args.get("of")?))))
 ///         .unnamed("of")
-///         .params(&[Param::new("of", "0.5", &[Takes::Above { above: 0.0, to: 1.0 }], "which share")]);
+///         .params(&[Param::new("of", "0.5", &[Takes::AboveEstimate { above: 0.0, to: 1.0 }], "which share")]);
 ///
 /// register_predictor(&SHARE)?;
 /// assert!("easy(predict=share(0.25))".parse::<PolicySpec>().is_ok());

@@ -23,7 +23,7 @@ pub enum Branch {
 /// Weight of jobs. With p processors and a run time of r seconds (at least 1); weights below 0
 /// count as 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Weight {
+pub enum JobWeight {
     /// All alike: 1.
     Even,
     /// Jobs of large area: 1 + ln(p·r).
@@ -46,7 +46,7 @@ pub struct LearnerOptions {
     /// Cost of a prediction that is too long in relation to one that is too short.
     pub bias: f64,
     /// Weight of jobs.
-    pub weight: Weight,
+    pub weight: JobWeight,
     /// Learning rate, in seconds: how far a first example moves what each feature contributes.
     pub rate: f64,
     /// Factor of the L2 regularisation.
@@ -60,7 +60,7 @@ impl Default for LearnerOptions {
             under: Branch::Linear,
             over: Branch::Squared,
             bias: 1.0,
-            weight: Weight::Area,
+            weight: JobWeight::Area,
             rate: 5_000.0,
             l2: 4e9,
         }
@@ -88,11 +88,11 @@ impl Default for LearnerOptions {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Learner {
     options: LearnerOptions,
-    users: BTreeMap<i32, User>,
+    users: BTreeMap<i32, LearnerUser>,
     /// Features of jobs that wait or run.
     here: BTreeMap<JobId, [f64; FEATURES]>,
     /// The model.
-    terms: Vec<Term>,
+    terms: Vec<LearnerTerm>,
     /// Jobs learned from.
     examples: f64,
     /// Sum of all squares of features, each relative to the largest seen.
@@ -101,7 +101,7 @@ pub struct Learner {
 
 /// One feature or product of two in the model.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Term {
+struct LearnerTerm {
     weight: f64,
     /// The largest value seen.
     scale: f64,
@@ -111,7 +111,7 @@ struct Term {
 
 /// Memory of a user.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct User {
+struct LearnerUser {
     /// The last run times, the most recent first.
     last: [Option<Span>; 3],
     jobs: f64,
@@ -136,7 +136,7 @@ impl Learner {
             options,
             users: BTreeMap::new(),
             here: BTreeMap::new(),
-            terms: vec![Term::default(); TERMS],
+            terms: vec![LearnerTerm::default(); TERMS],
             examples: 0.0,
             norm: 0.0,
         }
@@ -182,11 +182,11 @@ impl Learner {
         let ln = libm::log;
         let (p, r) = (procs.max(1.0), run.max(1.0));
         let weight = match self.options.weight {
-            Weight::Even => 1.0,
-            Weight::Area => 1.0 + ln(p * r),
-            Weight::Small => 11.0 - ln(p * r),
-            Weight::Long => 5.0 + ln(r / p),
-            Weight::Wide => 5.0 + ln(p / r),
+            JobWeight::Even => 1.0,
+            JobWeight::Area => 1.0 + ln(p * r),
+            JobWeight::Small => 11.0 - ln(p * r),
+            JobWeight::Long => 5.0 + ln(r / p),
+            JobWeight::Wide => 5.0 + ln(p / r),
         };
         weight.max(0.0)
     }
@@ -202,7 +202,7 @@ impl Learner {
     }
 }
 
-impl User {
+impl LearnerUser {
     fn features(&self, job: &Job) -> [f64; FEATURES] {
         let [a, b, c] = self.last.map(|run| run.unwrap_or(job.estimate).min(job.estimate).as_f64());
         let procs = f64::from(job.procs);
@@ -327,7 +327,7 @@ mod tests {
         // Jobs of minutes ask for a smaller rate than the study's, whose jobs run for hours.
         let symmetric = LearnerOptions {
             over: Branch::Linear,
-            weight: Weight::Even,
+            weight: JobWeight::Even,
             rate: 100.0,
             l2: 0.0,
             ..LearnerOptions::default()

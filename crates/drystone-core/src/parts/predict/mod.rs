@@ -18,11 +18,11 @@ pub use correction::{Correction, Expired};
 pub use deviations::{Deviations, Like};
 pub use estimate::{Perfect, UserEstimate};
 pub use kinds::{BuildPredictor, PredictorKind, predictors, register_predictor};
-pub use learner::{Branch, Learner, LearnerOptions, Weight};
+pub use learner::{Branch, JobWeight, Learner, LearnerOptions};
 pub use quantile::Quantile;
 pub use random::RandomFactor;
-pub use recent::Recent;
-pub use recent_options::{Above, Fallback, Metric, Recency, RecentOptions, Window};
+pub use recent::RecentPredictor;
+pub use recent_options::{AboveEstimate, Fallback, Recency, RecentOptions, RecentWindow, WindowMetric};
 
 use crate::model::{FURTHEST, Job, JobId, Span, TIME_LIMIT, Time};
 use crate::snapshot::Snapshot;

@@ -1,7 +1,7 @@
 //! Predictions from a user's recent jobs (Tsafrir, Etsion & Feitelson 2007, sections 3.1 and 7).
 
-use super::history::{Foretold, History, Past};
-use super::recent_options::{Above, Fallback, Recency, RecentOptions, Window};
+use super::history::{JobHistory, PastJob, WindowPrediction};
+use super::recent_options::{AboveEstimate, Fallback, Recency, RecentOptions, RecentWindow};
 use super::{Prediction, Predictor, Propagation};
 use crate::model::{Job, JobId, Span, Time};
 use crate::parts::by_user::ByUser;
@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 /// recent; for a median learning is O(size), and after an end out of that order or of an extreme
 /// the next prediction may be O(size log size).
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Recent {
+pub struct RecentPredictor {
     options: RecentOptions,
-    users: ByUser<User>,
+    users: ByUser<RecentUser>,
     /// Terminations so far.
     clock: u64,
 }
@@ -28,9 +28,9 @@ pub struct Recent {
 pub(crate) const KINDS: usize = 256;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct User {
+struct RecentUser {
     /// The window of all jobs; unused with an extended window.
-    recent: History,
+    recent: JobHistory,
     /// The different estimates of the user's jobs, in order; for extended windows only.
     estimates: Vec<Span>,
     /// The window of similar jobs for each of them.
@@ -48,18 +48,18 @@ struct User {
 struct Similar {
     /// Time of last use.
     used: u64,
-    history: History,
+    history: JobHistory,
 }
 
-impl Recent {
+impl RecentPredictor {
     /// A predictor without history.
     #[must_use]
-    pub fn new(options: RecentOptions) -> Recent {
-        Recent { options, users: ByUser::default(), clock: 0 }
+    pub fn new(options: RecentOptions) -> RecentPredictor {
+        RecentPredictor { options, users: ByUser::default(), clock: 0 }
     }
 }
 
-impl User {
+impl RecentUser {
     fn fallback(&self, fallback: Fallback, estimate: Span) -> Span {
         match fallback {
             Fallback::Relative if self.jobs > 0 => {
@@ -71,17 +71,17 @@ impl User {
 
     /// Returns the prediction of the user's history for a job of this estimate.
     #[inline]
-    fn foretell(&mut self, o: &RecentOptions, estimate: Span) -> Foretold {
+    fn foretell(&mut self, o: &RecentOptions, estimate: Span) -> WindowPrediction {
         match o.window {
-            Window::All => self.recent.foretell(o),
+            RecentWindow::All => self.recent.foretell(o),
             // The leading run of similar jobs is empty unless the newest is similar.
-            Window::Immediate if self.recent.newest().is_some_and(|p| p.estimate == estimate) => {
+            RecentWindow::Immediate if self.recent.newest().is_some_and(|p| p.estimate == estimate) => {
                 self.recent.foretell(o)
             }
-            Window::Immediate => Foretold::Nothing,
-            Window::Extended => match self.place_of(estimate) {
+            RecentWindow::Immediate => WindowPrediction::Nothing,
+            RecentWindow::Extended => match self.place_of(estimate) {
                 Ok(at) => self.similar[at].history.foretell(o),
-                Err(_) => Foretold::Nothing,
+                Err(_) => WindowPrediction::Nothing,
             },
         }
     }
@@ -109,7 +109,7 @@ impl User {
                     at -= usize::from(oldest < at);
                 }
                 self.estimates.insert(at, estimate);
-                self.similar.insert(at, Similar { used: 0, history: History::default() });
+                self.similar.insert(at, Similar { used: 0, history: JobHistory::default() });
                 at
             }
         };
@@ -117,7 +117,7 @@ impl User {
     }
 }
 
-impl Predictor for Recent {
+impl Predictor for RecentPredictor {
     fn name(&self) -> &str {
         "recent"
     }
@@ -126,10 +126,12 @@ impl Predictor for Recent {
         let o = &self.options;
         let Some(user) = self.users.get_mut(job.user) else { return Prediction::given(job.estimate) };
         match (user.foretell(o, job.estimate), o.above) {
-            (Foretold::Nothing, _) => Prediction::given(user.fallback(o.fallback, job.estimate)),
-            (Foretold::Run(run), Above::Discard) if run > job.estimate => Prediction::given(job.estimate),
-            (Foretold::Run(run), Above::Clip) => Prediction::learned(run.min(job.estimate)),
-            (Foretold::Run(run), Above::Discard | Above::Keep) => Prediction::learned(run),
+            (WindowPrediction::Nothing, _) => Prediction::given(user.fallback(o.fallback, job.estimate)),
+            (WindowPrediction::Run(run), AboveEstimate::Discard) if run > job.estimate => {
+                Prediction::given(job.estimate)
+            }
+            (WindowPrediction::Run(run), AboveEstimate::Clip) => Prediction::learned(run.min(job.estimate)),
+            (WindowPrediction::Run(run), AboveEstimate::Discard | AboveEstimate::Keep) => Prediction::learned(run),
         }
     }
 
@@ -140,9 +142,9 @@ impl Predictor for Recent {
             Recency::Submission => u64::from(id.0),
             Recency::Termination => self.clock,
         };
-        let past = Past { rank, estimate: job.estimate, run: ran };
+        let past = PastJob { rank, estimate: job.estimate, run: ran };
         let user = self.users.of(job.user);
-        if o.window == Window::Extended {
+        if o.window == RecentWindow::Extended {
             let similar = user.similar_to(job.estimate);
             similar.used = self.clock;
             similar.history.remember(past, o);
@@ -163,7 +165,7 @@ impl Predictor for Recent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parts::predict::Metric;
+    use crate::parts::predict::WindowMetric;
 
     fn job(user: i32, estimate: i64) -> Job {
         Job::new(Time::ZERO, 1, Span(estimate)).by(user)
@@ -172,7 +174,7 @@ mod tests {
     /// Jobs (id, estimate, run) of user 1 in order of termination, then the prediction for an
     /// estimate.
     fn after(options: RecentOptions, past: &[(u32, i64, i64)], estimate: i64) -> i64 {
-        let mut p = Recent::new(options);
+        let mut p = RecentPredictor::new(options);
         for &(id, estimate, run) in past {
             p.learn(JobId(id), &job(1, estimate), Span(run), Time::ZERO);
         }
@@ -200,15 +202,15 @@ mod tests {
     fn a_prediction_above_the_estimate_is_discarded_clipped_or_kept() {
         let past = [(1, 100, 80), (2, 100, 90)];
         assert_eq!(after(D(), &past, 50), 50);
-        assert_eq!(after(RecentOptions { above: Above::Clip, ..D() }, &past, 50), 50);
-        assert_eq!(after(RecentOptions { above: Above::Keep, ..D() }, &past, 50), 85);
+        assert_eq!(after(RecentOptions { above: AboveEstimate::Clip, ..D() }, &past, 50), 50);
+        assert_eq!(after(RecentOptions { above: AboveEstimate::Keep, ..D() }, &past, 50), 85);
     }
 
     #[test]
     fn similar_jobs_have_the_same_estimate() {
         let past = [(1, 60, 10), (2, 60, 20), (3, 90, 40)];
-        let immediate = RecentOptions { window: Window::Immediate, ..D() };
-        let extended = RecentOptions { window: Window::Extended, ..D() };
+        let immediate = RecentOptions { window: RecentWindow::Immediate, ..D() };
+        let extended = RecentOptions { window: RecentWindow::Extended, ..D() };
         assert_eq!(after(immediate, &past, 60), 60, "the last job is not similar");
         assert_eq!(after(extended, &past, 60), 15);
         assert_eq!(after(immediate, &past[..2], 60), 15);
@@ -221,7 +223,7 @@ mod tests {
         let past = [(1, 100, 10), (2, 100, 20), (3, 100, 31), (4, 100, 60)];
         let of = |metric| after(RecentOptions { size: 4, metric, ..D() }, &past, 100);
         assert_eq!(
-            [of(Metric::Average), of(Metric::Median), of(Metric::Min), of(Metric::Max)],
+            [of(WindowMetric::Average), of(WindowMetric::Median), of(WindowMetric::Min), of(WindowMetric::Max)],
             [121 / 4, 51 / 2, 10, 60]
         );
     }
@@ -237,10 +239,10 @@ mod tests {
     /// Every combination of the seven parameters of section 7, and what other studies add.
     fn all_options(size: usize) -> Vec<RecentOptions> {
         let mut all = Vec::new();
-        for window in [Window::All, Window::Immediate, Window::Extended] {
-            for metric in [Metric::Average, Metric::Median, Metric::Min, Metric::Max] {
+        for window in [RecentWindow::All, RecentWindow::Immediate, RecentWindow::Extended] {
+            for metric in [WindowMetric::Average, WindowMetric::Median, WindowMetric::Min, WindowMetric::Max] {
                 for (full, relative, termination) in (0..8).map(|i| (i & 1 > 0, i & 2 > 0, i & 4 > 0)) {
-                    for above in [Above::Discard, Above::Clip, Above::Keep] {
+                    for above in [AboveEstimate::Discard, AboveEstimate::Clip, AboveEstimate::Keep] {
                         let fallback = if relative { Fallback::Relative } else { Fallback::Estimate };
                         let recency = if termination { Recency::Termination } else { Recency::Submission };
                         all.push(RecentOptions { size, window, full, metric, fallback, recency, above, ..D() });
@@ -258,7 +260,7 @@ mod tests {
             past in proptest::collection::vec((0u32..40, 0i32..3, 1i64..5, 0i64..8), 0..40),
         ) {
             for options in all_options(size) {
-                let (mut one, mut other) = (Recent::new(options), Recent::new(options.canonical()));
+                let (mut one, mut other) = (RecentPredictor::new(options), RecentPredictor::new(options.canonical()));
                 for &(id, user, estimate, run) in &past {
                     let job = job(user, estimate);
                     let said = one.predict(JobId(id), &job, None);
@@ -276,11 +278,11 @@ mod tests {
         let past = [(1, 60, 10), (2, 90, 40), (3, 60, 21)];
         let changed = [
             RecentOptions { size: 3, ..D() },
-            RecentOptions { window: Window::Immediate, ..D() },
-            RecentOptions { window: Window::Extended, ..D() },
-            RecentOptions { metric: Metric::Min, ..D() },
-            RecentOptions { metric: Metric::Max, ..D() },
-            RecentOptions { size: 3, metric: Metric::Median, ..D() },
+            RecentOptions { window: RecentWindow::Immediate, ..D() },
+            RecentOptions { window: RecentWindow::Extended, ..D() },
+            RecentOptions { metric: WindowMetric::Min, ..D() },
+            RecentOptions { metric: WindowMetric::Max, ..D() },
+            RecentOptions { size: 3, metric: WindowMetric::Median, ..D() },
         ];
         for options in changed {
             let (mine, other) = (after(options, &past, 60), after(D(), &past, 60));
@@ -288,7 +290,7 @@ mod tests {
         }
         let relative = RecentOptions { size: 4, fallback: Fallback::Relative, ..D() };
         assert!(after(relative, &past, 60) < 60 && relative.canonical() == relative);
-        let extended = RecentOptions { size: 1, window: Window::Extended, fallback: Fallback::Relative, ..D() };
+        let extended = RecentOptions { size: 1, window: RecentWindow::Extended, fallback: Fallback::Relative, ..D() };
         assert!(after(extended, &past, 70) < 70 && extended.canonical() == extended);
         let partial = RecentOptions { size: 4, full: false, ..D() };
         assert!(after(partial, &past, 60) < 60 && partial.canonical() == partial);
@@ -296,12 +298,12 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_per_user() {
-        let mut p = Recent::new(RecentOptions { window: Window::Extended, ..D() });
+        let mut p = RecentPredictor::new(RecentOptions { window: RecentWindow::Extended, ..D() });
         for i in 0..10_000u32 {
             p.learn(JobId(i), &job(1, i64::from(i)), Span(1), Time::ZERO);
         }
         assert_eq!(p.users.of(1).similar.len(), KINDS);
-        let mut p = Recent::new(RecentOptions { size: 30, ..D() });
+        let mut p = RecentPredictor::new(RecentOptions { size: 30, ..D() });
         (0..10_000).for_each(|i| p.learn(JobId(i), &job(1, 5), Span(1), Time::ZERO));
         assert_eq!(p.users.of(1).recent.len(), 30);
     }

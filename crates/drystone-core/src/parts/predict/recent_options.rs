@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Choice of a user's terminated jobs that make up the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Window {
+pub enum RecentWindow {
     /// The most recent ones, whatever they are.
     #[default]
     All,
@@ -17,7 +17,7 @@ pub enum Window {
 
 /// Statistic of the run times in the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Metric {
+pub enum WindowMetric {
     /// Their average, rounded down.
     #[default]
     Average,
@@ -53,9 +53,9 @@ pub enum Recency {
 
 /// Treatment of a prediction above the user's estimate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Above {
+pub enum AboveEstimate {
     /// It is discarded for the estimate, and counts as no prediction. (The value is the same as
-    /// with [`Above::Clip`]; the rate of predictions differs.)
+    /// with [`AboveEstimate::Clip`]; the rate of predictions differs.)
     #[default]
     Discard,
     /// It is cut to the estimate.
@@ -64,23 +64,23 @@ pub enum Above {
     Keep,
 }
 
-/// The parameters of a [`Recent`](super::Recent) predictor.
+/// The parameters of a [`RecentPredictor`](super::RecentPredictor) predictor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RecentOptions {
     /// Number of jobs in the window, at least 1.
     pub size: usize,
     /// Choice of jobs.
-    pub window: Window,
+    pub window: RecentWindow,
     /// True if a window must be full to predict from; otherwise any job in it suffices.
     pub full: bool,
     /// Statistic of the run times.
-    pub metric: Metric,
+    pub metric: WindowMetric,
     /// Prediction otherwise.
     pub fallback: Fallback,
     /// Meaning of recent.
     pub recency: Recency,
     /// Treatment of predictions above the estimate.
-    pub above: Above,
+    pub above: AboveEstimate,
     /// Effect of new history on predictions already made.
     pub propagation: Propagation,
 }
@@ -89,12 +89,12 @@ impl Default for RecentOptions {
     fn default() -> Self {
         RecentOptions {
             size: 2,
-            window: Window::All,
+            window: RecentWindow::All,
             full: true,
-            metric: Metric::Average,
+            metric: WindowMetric::Average,
             fallback: Fallback::Estimate,
             recency: Recency::Submission,
-            above: Above::Discard,
+            above: AboveEstimate::Discard,
             propagation: Propagation::None,
         }
     }
@@ -114,13 +114,13 @@ impl RecentOptions {
     #[must_use]
     pub fn canonical(mut self) -> RecentOptions {
         if self.size == 1 {
-            self.metric = Metric::Average;
+            self.metric = WindowMetric::Average;
             self.full = true;
         }
-        if self.size == 2 && self.metric == Metric::Median {
-            self.metric = Metric::Average;
+        if self.size == 2 && self.metric == WindowMetric::Median {
+            self.metric = WindowMetric::Average;
         }
-        if self.window == Window::All && (self.size == 1 || !self.full) {
+        if self.window == RecentWindow::All && (self.size == 1 || !self.full) {
             self.fallback = Fallback::Estimate;
         }
         self

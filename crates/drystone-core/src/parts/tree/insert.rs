@@ -1,7 +1,7 @@
 //! Items that come: where there is room, and where nodes have to be split.
 
-use super::nodes::{Inner, Leaf};
-use super::{FANOUT, Item, LEAF, Packed, ROOMY, Tree, WAY};
+use super::nodes::{InnerNode, Leaf};
+use super::{FANOUT, LEAF, Packed, ROOMY, Tree, TreeItem, WAY};
 
 /// A node that had to be split: the new right neighbour and the lower bound of its keys.
 struct Split {
@@ -9,7 +9,7 @@ struct Split {
     node: u32,
 }
 
-impl<T: Item> Tree<T> {
+impl<T: TreeItem> Tree<T> {
     #[inline(never)]
     pub(super) fn insert_deep(&mut self, item: T) {
         if self.height == 0 {
@@ -20,7 +20,7 @@ impl<T: Item> Tree<T> {
         }
         if let Some(split) = self.insert_below(self.root, self.height, item) {
             let old = self.root;
-            let mut root = Inner::empty();
+            let mut root = InnerNode::empty();
             root.len = 2;
             root.child = [0; FANOUT];
             root.child[0] = old;
@@ -39,7 +39,7 @@ impl<T: Item> Tree<T> {
     /// Makes leaves of the array, with room in each.
     #[cold]
     fn grow(&mut self) {
-        let mut root = Inner::empty();
+        let mut root = InnerNode::empty();
         let flat = std::mem::take(&mut self.flat.len);
         for items in self.flat.items[..flat].chunks(ROOMY) {
             let leaf = Leaf::of(items);
@@ -97,7 +97,7 @@ impl<T: Item> Tree<T> {
         if self.inners[node as usize].len == FANOUT {
             // A full node that grows at its end leaves its left part full; otherwise it is halved.
             let keep = if at == FANOUT { FANOUT - 1 } else { FANOUT / 2 };
-            let mut new = Inner::empty();
+            let mut new = InnerNode::empty();
             let old = &mut self.inners[node as usize];
             new.len = FANOUT - keep;
             new.low[..new.len].copy_from_slice(&old.low[keep..]);
@@ -150,7 +150,7 @@ impl<T: Item> Tree<T> {
         (self.leaves.len() - 1) as u32
     }
 
-    fn new_inner(&mut self, inner: Inner<T>) -> u32 {
+    fn new_inner(&mut self, inner: InnerNode<T>) -> u32 {
         if let Some(at) = self.free_inners.pop() {
             self.inners[at as usize] = inner;
             return at;

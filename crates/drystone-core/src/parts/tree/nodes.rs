@@ -1,6 +1,6 @@
 //! The nodes of a tree: sorted arrays of items, and of children with what they say of their items.
 
-use super::{FANOUT, Item, Packed, Probe};
+use super::{FANOUT, Packed, Probe, TreeItem};
 
 /// A sorted array of up to `N` items.
 #[derive(Clone)]
@@ -10,7 +10,7 @@ pub(super) struct Leaf<T, const N: usize> {
 }
 
 #[derive(Clone)]
-pub(super) struct Inner<T: Item> {
+pub(super) struct InnerNode<T: TreeItem> {
     pub(super) len: usize,
     /// A lower bound of the keys in each child; the first is never read.
     pub(super) low: [Packed; FANOUT],
@@ -21,7 +21,7 @@ pub(super) struct Inner<T: Item> {
 /// Returns the number of these items, which are in order, that come before `key`. The comparisons
 /// cannot be foretold, and one of plain numbers takes no branch: ties come second.
 #[inline(always)]
-fn below<T: Item>(items: &[T], key: &Packed) -> usize {
+fn below<T: TreeItem>(items: &[T], key: &Packed) -> usize {
     let at = items.partition_point(|i| i.key().major() < key.major());
     match items.get(at) {
         Some(next) if next.key() < *key => at + items[at..].partition_point(|i| i.key() < *key),
@@ -37,7 +37,7 @@ const NEAR: usize = 16;
 /// Moves items before the gap at `at` up by one, as far as `key` comes before them. Returns where
 /// the gap is then.
 #[inline(always)]
-fn sink<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
+fn sink<T: TreeItem>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
     if at >= NEAR && *key < items[at - NEAR].key() {
         let to = below(&items[..at], key);
         items.copy_within(to..at, to + 1);
@@ -53,7 +53,7 @@ fn sink<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
 /// Moves items behind the gap at `at` down by one, as far as they come before `key`. Returns where
 /// the gap is then.
 #[inline(always)]
-fn rise<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
+fn rise<T: TreeItem>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
     if items.len() - at > NEAR && items[at + NEAR].key() < *key {
         let to = at + below(&items[at + 1..], key);
         items.copy_within(at + 1..to + 1, at);
@@ -66,7 +66,7 @@ fn rise<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
     at
 }
 
-impl<T: Item, const N: usize> Leaf<T, N> {
+impl<T: TreeItem, const N: usize> Leaf<T, N> {
     pub(super) fn empty() -> Self {
         Leaf { len: 0, items: [T::default(); N] }
     }
@@ -177,9 +177,9 @@ impl<T: Item, const N: usize> Leaf<T, N> {
     }
 }
 
-impl<T: Item> Inner<T> {
+impl<T: TreeItem> InnerNode<T> {
     pub(super) fn empty() -> Self {
-        Inner {
+        InnerNode {
             len: 0,
             low: [Packed::default(); FANOUT],
             child: [0; FANOUT],

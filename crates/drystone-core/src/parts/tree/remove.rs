@@ -1,10 +1,10 @@
 //! Items that leave: nodes that become small join their neighbours, and a small tree becomes one
 //! array again.
 
-use super::nodes::{Inner, Leaf};
-use super::{FANOUT, FLAT, Item, LEAF, Packed, Tree, Way};
+use super::nodes::{InnerNode, Leaf};
+use super::{FANOUT, FLAT, LEAF, Packed, Tree, TreeItem, TreePath};
 
-impl<T: Item> Tree<T> {
+impl<T: TreeItem> Tree<T> {
     /// Makes an array of the leaves again, if few items are left: as many must come, or leave,
     /// before the next such change.
     #[inline]
@@ -32,7 +32,7 @@ impl<T: Item> Tree<T> {
     }
 
     /// Removes what is at a place in a leaf, to which this way leads.
-    pub(super) fn remove_on(&mut self, way: &Way, leaf: u32, at: usize) -> Option<T> {
+    pub(super) fn remove_on(&mut self, way: &TreePath, leaf: u32, at: usize) -> Option<T> {
         let height = self.height as usize;
         let (parent, slot) = way[height - 1];
         let inner = &self.inners[parent as usize];
@@ -147,7 +147,13 @@ impl<T: Item> Tree<T> {
 }
 
 /// Adds what is below a node to an array that has room for it.
-fn gather<T: Item>(to: &mut Leaf<T, FLAT>, leaves: &[Leaf<T, LEAF>], inners: &[Inner<T>], node: u32, height: u32) {
+fn gather<T: TreeItem>(
+    to: &mut Leaf<T, FLAT>,
+    leaves: &[Leaf<T, LEAF>],
+    inners: &[InnerNode<T>],
+    node: u32,
+    height: u32,
+) {
     if height == 0 {
         return to.append(leaves[node as usize].items());
     }

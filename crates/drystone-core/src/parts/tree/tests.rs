@@ -15,7 +15,7 @@ fn place(key: u32) -> Packed {
     packed(i64::from(key / 8), JobId(key % 8))
 }
 
-impl Item for Entry {
+impl TreeItem for Entry {
     type Summary = Option<u32>;
     fn key(&self) -> Packed {
         place(self.key)

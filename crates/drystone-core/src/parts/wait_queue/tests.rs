@@ -35,22 +35,22 @@ fn classes_partition_the_sizes() {
 #[test]
 fn a_change_that_ends_an_order_hides_nobody() {
     let mut queue = WaitQueue::default();
-    let job = |id, run| Waiting { key: 0, prediction: Span(run), procs: 4, id: JobId(id), ..Waiting::default() };
+    let job = |id, run| WaitingJob { key: 0, prediction: Span(run), procs: 4, id: JobId(id), ..WaitingJob::default() };
     (0..2 * 64).for_each(|id| queue.insert(job(id, 0)));
     assert_eq!(queue.replace(job(0, 0).place(), job(0, 3000)), Some(job(0, 0)));
-    assert_eq!(queue.next_fit(None, Fit { free: 4, window: Span(10), extra: 0 }), Some(job(1, 0)));
+    assert_eq!(queue.next_fit(None, BackfillFit { free: 4, window: Span(10), extra: 0 }), Some(job(1, 0)));
 }
 
 /// A job that is left is found when the shortest have gone, be it as large and as long as can be.
 #[test]
 fn the_largest_and_the_longest_are_found() {
     let job =
-        |id, run| Waiting { key: i64::from(id), prediction: run, procs: Procs::MAX, id: JobId(id), submit: Time(0) };
+        |id, run| WaitingJob { key: i64::from(id), prediction: run, procs: Procs::MAX, id: JobId(id), submit: Time(0) };
     let runs: Vec<Span> = (0..300).map(|i| if i % 3 == 0 { Span::MAX } else { Span(i) }).collect();
     let mut queue = WaitQueue::default();
     (0..).zip(&runs).for_each(|(id, &run)| queue.insert(job(id, run)));
     for window in [Span(300), Span::MAX] {
-        let fit = Fit { free: Procs::MAX, window, extra: 0 };
+        let fit = BackfillFit { free: Procs::MAX, window, extra: 0 };
         for (id, &run) in (0..).zip(&runs).filter(|(_, run)| (**run == Span::MAX) == (window == Span::MAX)) {
             assert_eq!(queue.take_fit(None, fit), Some(job(id, run)));
         }
@@ -72,7 +72,7 @@ proptest! {
                 profile.reserve(Time(from), Time(from + span), procs);
             }
         }
-        let mut stairs = Stairs::default();
+        let mut stairs = FitStairs::default();
         stairs.beside(&profile, Time(now), free);
         for (procs, span) in jobs {
             let room = procs <= free && profile.least_free(Time(now), Span(span)) >= procs;
@@ -106,9 +106,9 @@ proptest! {
             _ => (0, if run < long { 0 } else { run }),
         };
         let mut queue = WaitQueue::default();
-        let mut list: Vec<Waiting> = jobs.iter().enumerate().map(|(i, &(key, procs, run, submit))| {
+        let mut list: Vec<WaitingJob> = jobs.iter().enumerate().map(|(i, &(key, procs, run, submit))| {
             let (key, run) = keyed(key, run, 4990);
-            Waiting { key, procs, prediction: Span(run), submit: Time(submit), id: JobId(i as u32) }
+            WaitingJob { key, procs, prediction: Span(run), submit: Time(submit), id: JobId(i as u32) }
         }).collect();
         list.iter().for_each(|&j| queue.insert(j));
         for g in gone {
@@ -121,17 +121,17 @@ proptest! {
             if !list.is_empty() {
                 let job = at.get(&list).to_owned();
                 let (key, run) = keyed(job.key, run, 2500);
-                let new = Waiting { key, prediction: Span(run), ..job };
+                let new = WaitingJob { key, prediction: Span(run), ..job };
                 list.retain(|j| j.id != job.id);
                 list.push(new);
                 prop_assert_eq!(queue.replace(job.place(), new), Some(job));
             }
         }
-        list.sort_by_key(Waiting::place);
+        list.sort_by_key(WaitingJob::place);
         prop_assert!(queue.iter().eq(list.iter()));
         for pair in fits.windows(2) {
             let steps = pair.iter().map(|&(free, window, ..)| (Span(window.max(0)), free)).collect();
-            let stairs = Stairs { free: pair[0].2, steps };
+            let stairs = FitStairs { free: pair[0].2, steps };
             let mut after = None;
             for job in list.iter().filter(|j| stairs.admits(j.procs, j.prediction)) {
                 prop_assert_eq!(queue.next_admitted(after, &stairs), Some(*job));
@@ -140,7 +140,7 @@ proptest! {
             prop_assert_eq!(queue.next_admitted(after, &stairs), None);
         }
         for (free, window, extra, huge) in fits {
-            let fit = Fit { free, window: if huge { Span::MAX } else { Span(window) }, extra };
+            let fit = BackfillFit { free, window: if huge { Span::MAX } else { Span(window) }, extra };
             let mut after = None;
             for job in list.iter().filter(|j| fit.admits(j.procs, j.prediction)) {
                 prop_assert_eq!(queue.next_fit(after, fit), Some(*job));
@@ -174,7 +174,7 @@ proptest! {
             prop_assert_eq!((taken, shade), (expected, by_hand));
             prop_assert!(rest.iter().eq(left.iter()));
             prop_assert!(room >= shade.free);
-            let with_room = Fit { free: room, ..shade };
+            let with_room = BackfillFit { free: room, ..shade };
             prop_assert!(!left.iter().any(|job| with_room.admits(job.procs, job.prediction)));
             for (now, fit) in [(Time(3000), Some(fit)), (Time(3001), None)] {
                 let best = list.iter().filter(|j| fit.is_none_or(|f| f.admits(j.procs, j.prediction)))

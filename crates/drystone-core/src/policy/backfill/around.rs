@@ -6,12 +6,12 @@
 //! go with them, the pass is a plan of the future: then all ends at the shadow time count
 //! (`extra=all`), and an overdue job ends now (`overdue=now`).
 
-use super::{Backfill, Choices, Guard, Overdue};
+use super::{Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{Extra, Place, Profile, Running, Stairs, Waiting};
+use crate::parts::{ExtraRule, FitStairs, Profile, QueuePlace, RunningJob, WaitingJob};
 use crate::policy::pool_plan::PoolPlan;
 use crate::policy::ranking;
-use crate::policy::{Actions, Outlook, View, Why};
+use crate::policy::{Actions, Outlook, StartReason, View};
 use serde::{Deserialize, Serialize};
 
 /// State of passes around windows.
@@ -25,7 +25,7 @@ pub(super) struct Around {
     #[serde(skip)]
     window: Option<Time>,
     /// The job that headed the queue when the last pass found nothing more to start.
-    head: Option<Place>,
+    head: Option<QueuePlace>,
 }
 
 impl Backfill {
@@ -73,10 +73,10 @@ impl Backfill {
     /// Returns whether each job that could start now would end before the first window, and the
     /// usual pass plans as one around windows does.
     fn all_end_before(&self, outlook: &Outlook, view: &View<'_>) -> bool {
-        let Choices { extra, overdue, backfill, .. } = &self.choices;
+        let BackfillChoices { extra, overdue, backfill, .. } = &self.choices;
         let window = outlook.windows().first();
         window.is_some_and(|window| view.now().saturating_add(self.around.longest_waiting) <= window.from)
-            && (*extra, *overdue) == (Extra::All, Overdue::Now)
+            && (*extra, *overdue) == (ExtraRule::All, OverdueRule::Now)
             && backfill.is_some()
             && outlook.drains.is_empty()
             && outlook.shared.is_empty()
@@ -86,7 +86,7 @@ impl Backfill {
 
     /// Returns whether a window lies in the way of the reservation of a job that heads the queue,
     /// or an overdue job does: then the usual pass does not do.
-    pub(super) fn is_in_the_way(&self, head: &Waiting, shadow: Time, now: Time) -> bool {
+    pub(super) fn is_in_the_way(&self, head: &WaitingJob, shadow: Time, now: Time) -> bool {
         let reaches = |from: Time| shadow <= now || shadow.saturating_add(head.prediction.max(Span(1))) > from;
         self.choices.reservations > 0 && self.around.window.is_some_and(reaches)
     }
@@ -120,7 +120,7 @@ impl Backfill {
             && self.starvation.is_none()
             // Where estimates guard, a job that had to use extra processors may count as ending in
             // time at the next pass.
-            && self.choices.guard == Guard::Prediction
+            && self.choices.guard == OvertakeGuard::Prediction
             && self.around.head.is_some_and(|head| self.fresh.iter().all(|job| job.procs > free && job.place() > head))
     }
 
@@ -157,10 +157,11 @@ impl Backfill {
     }
 
     /// The jobs that this pass has started, and processors that come back, in order of time.
-    pub(super) fn started_and_returns(&self, outlook: &Outlook, now: Time) -> Vec<Running> {
+    pub(super) fn started_and_returns(&self, outlook: &Outlook, now: Time) -> Vec<RunningJob> {
         let returns = outlook.returns().iter().filter(|back| back.0 < Time::MAX);
-        let returns = returns.map(|&(end, procs)| Running { end: end.max(now + Span(1)), id: JobId(u32::MAX), procs });
-        let mut all: Vec<Running> = self.started.iter().copied().chain(returns).collect();
+        let returns =
+            returns.map(|&(end, procs)| RunningJob { end: end.max(now + Span(1)), id: JobId(u32::MAX), procs });
+        let mut all: Vec<RunningJob> = self.started.iter().copied().chain(returns).collect();
         all.sort_unstable_by_key(|job| (job.end, job.id));
         all
     }
@@ -188,8 +189,8 @@ impl Backfill {
                 pools.start(asked, now, now.saturating_add(span));
                 free -= head.procs;
                 self.take_head(&head, view);
-                self.started.push(Running { end: now.saturating_add(span), id: head.id, procs: head.procs });
-                actions.start(head.id, Why::Head);
+                self.started.push(RunningJob { end: now.saturating_add(span), id: head.id, procs: head.procs });
+                actions.start(head.id, StartReason::Head);
                 continue;
             }
             let Some(start) = start else {
@@ -220,7 +221,7 @@ impl Backfill {
     }
 
     /// Takes the job out of the queues that is their head.
-    pub(super) fn take_head(&mut self, head: &Waiting, view: &View<'_>) {
+    pub(super) fn take_head(&mut self, head: &WaitingJob, view: &View<'_>) {
         match &mut self.line {
             Some(line) => line.leave(),
             None => self.leave_queue(head, view),
@@ -238,7 +239,7 @@ impl Backfill {
     ) {
         let (now, mut left) = (view.now(), free);
         let Some(order) = self.choices.backfill.clone() else { return };
-        let mut start = |policy: &mut Backfill, job: &Waiting, profile: &mut Profile, free: &mut Procs| {
+        let mut start = |policy: &mut Backfill, job: &WaitingJob, profile: &mut Profile, free: &mut Procs| {
             let longest = policy.longest(job, view).max(Span(1));
             let demand = view.job(job.id).demand;
             if job.procs <= *free && profile.fits(now, longest, job.procs) && pools.admits(demand, longest, now) {
@@ -246,7 +247,7 @@ impl Backfill {
                 pools.start(demand, now, now.saturating_add(longest));
                 *free -= job.procs;
                 policy.dequeue(job, view);
-                actions.start(job.id, Why::Backfilled);
+                actions.start(job.id, StartReason::Backfilled);
             }
         };
         if order.is_dynamic() {
@@ -254,7 +255,7 @@ impl Backfill {
             waiting.iter().filter(|job| job.id != head).for_each(|job| start(self, job, profile, &mut left));
             return;
         }
-        let (mut after, mut stairs) = (None, Stairs::default());
+        let (mut after, mut stairs) = (None, FitStairs::default());
         stairs.beside(profile, now, left);
         while let Some(job) = self.candidates.as_mut().unwrap_or(&mut self.queue).queue().next_admitted(after, &stairs)
         {

@@ -1,13 +1,13 @@
 //! Choices in which the members of the EASY family differ.
 
 use crate::model::Span;
-use crate::parts::{Extra, Order, Place, Waiting};
+use crate::parts::{ExtraRule, Order, QueuePlace, WaitingJob};
 use crate::policy::{View, ranking};
 use serde::{Deserialize, Serialize};
 
 /// Meaning for the shadow time of a running job that has outlived its prediction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Overdue {
+pub enum OverdueRule {
     /// It counts as ending now.
     #[default]
     Now,
@@ -15,8 +15,8 @@ pub enum Overdue {
     /// extra processors are left for backfilling (Tsafrir et al. 2007).
     Stale,
     /// Its processors count as free already (Gaussier et al. 2015). Only with
-    /// [`Pass::Pyss`](crate::policy::Pass::Pyss), where such a job is one that ends later in the
-    /// same second.
+    /// [`PassRule::Pyss`](crate::policy::PassRule::Pyss), where such a job is one that ends later
+    /// in the same second.
     Free,
 }
 
@@ -32,7 +32,7 @@ pub enum Arrive {
 
 /// Criterion for a job that would overtake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Guard {
+pub enum OvertakeGuard {
     /// By its predicted end.
     #[default]
     Prediction,
@@ -44,7 +44,7 @@ pub enum Guard {
 
 /// The choices of the EASY family.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Choices {
+pub struct BackfillChoices {
     /// Order of the queue; its first job gets a reservation.
     pub order: Order,
     /// Order in which the others are tried; `None` for no backfilling at all.
@@ -52,38 +52,38 @@ pub struct Choices {
     /// Number of jobs that get a reservation at each pass: 0 for greedy backfilling, 1 for EASY.
     pub reservations: u32,
     /// Count of the extra processors.
-    pub extra: Extra,
+    pub extra: ExtraRule,
     /// Meaning of an overdue job.
-    pub overdue: Overdue,
+    pub overdue: OverdueRule,
     /// Consequence of an arrival.
     pub arrive: Arrive,
     /// Criterion for a job that would overtake.
-    pub guard: Guard,
+    pub guard: OvertakeGuard,
     /// A job that has waited longer heads the queue; of several the first to arrive.
     pub starve: Option<Span>,
 }
 
-impl Default for Choices {
+impl Default for BackfillChoices {
     fn default() -> Self {
-        Choices {
+        BackfillChoices {
             order: Order::Fcfs,
             backfill: Some(Order::Fcfs),
             reservations: 1,
-            extra: Extra::default(),
-            overdue: Overdue::default(),
+            extra: ExtraRule::default(),
+            overdue: OverdueRule::default(),
             arrive: Arrive::default(),
-            guard: Guard::default(),
+            guard: OvertakeGuard::default(),
             starve: None,
         }
     }
 }
 
-impl Choices {
+impl BackfillChoices {
     /// Returns a job's place in the queue of reservations, given as either queue holds it.
     #[inline]
-    pub(super) fn place(&self, job: &Waiting, view: &View<'_>) -> Place {
+    pub(super) fn place(&self, job: &WaitingJob, view: &View<'_>) -> QueuePlace {
         let facts = || ranking::facts(job.id, job.prediction, view);
-        Place { key: self.order.key(job.procs, job.prediction, job.id, facts), id: job.id }
+        QueuePlace { key: self.order.key(job.procs, job.prediction, job.id, facts), id: job.id }
     }
 
     /// Returns whether the next pass would find the reservation as this one leaves it behind when
@@ -92,7 +92,7 @@ impl Choices {
     /// ends at the shadow time itself may have become that end; and where estimates guard, one that
     /// had to use extra processors may count as ending in time.
     #[inline]
-    pub(super) fn keeps_reservation(&self, job: &Waiting, window: Span) -> bool {
-        self.guard == Guard::Prediction && (self.extra == Extra::All || job.prediction != window)
+    pub(super) fn keeps_reservation(&self, job: &WaitingJob, window: Span) -> bool {
+        self.guard == OvertakeGuard::Prediction && (self.extra == ExtraRule::All || job.prediction != window)
     }
 }

@@ -1,10 +1,10 @@
 //! The family under its names: what they are called, and what their parameters mean.
 
 use super::plain::{Parting, PlainBackfill, RunTimeBasis};
-use super::{Arrive, Backfill, Choices, Guard, Overdue};
-use crate::parts::{Extra, Order, predict};
+use super::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
+use crate::parts::{ExtraRule, Order, predict};
 use crate::policy::ranking::{STARVE, order, starve};
-use crate::policy::{Args, Condition, Kind, Needs, Notice, Param, SpecError, Takes, Variant};
+use crate::policy::{Args, Notice, Param, ParamCondition, ParamNeeds, PolicyKind, SpecError, Takes, Variant};
 
 const ORDER: Param =
     Param::new("order", "fcfs", &[Order::TAKES], "the order of the queue: the first job gets a reservation");
@@ -12,7 +12,7 @@ const ORDER: Param =
 const BACKFILL: Param = Param::new("backfill", "fcfs", &[Order::TAKES], "the order in which the others are tried");
 
 /// Strictly in order: no job overtakes.
-pub(crate) static FCFS: Kind = Kind {
+pub(crate) static FCFS: PolicyKind = PolicyKind {
     name: "fcfs",
     summary: "strictly in the order of the queue: no job starts before one ahead of it",
     source: "the baseline of every study",
@@ -22,12 +22,12 @@ pub(crate) static FCFS: Kind = Kind {
     variants: &[],
     build: &|args| {
         let (order, starve) = (order(args, "order")?, starve(args)?);
-        Ok(Box::new(Backfill::new(Choices { order, starve, backfill: None, ..Choices::default() })))
+        Ok(Box::new(Backfill::new(BackfillChoices { order, starve, backfill: None, ..BackfillChoices::default() })))
     },
 };
 
 /// Every job that fits starts.
-pub(crate) static GREEDY: Kind = Kind {
+pub(crate) static GREEDY: PolicyKind = PolicyKind {
     name: "greedy",
     summary: "every job that fits starts; no reservation, so wide jobs may wait for ever",
     source: "backfilling without reservations, e.g. Feitelson et al. 2004",
@@ -38,17 +38,27 @@ pub(crate) static GREEDY: Kind = Kind {
     build: &|args| {
         let (order, starve) = (order(args, "order")?, starve(args)?);
         let backfill = Some(order.clone());
-        Ok(Box::new(Backfill::new(Choices { order, backfill, starve, reservations: 0, ..Choices::default() })))
+        Ok(Box::new(Backfill::new(BackfillChoices {
+            order,
+            backfill,
+            starve,
+            reservations: 0,
+            ..BackfillChoices::default()
+        })))
     },
 };
 
 /// If predicted ends are put off, nothing is overdue, unless `correct=none` says that nothing puts
 /// them off.
-const OVERDUE: &[(&str, Overdue)] =
-    &[("extended", Overdue::Now), ("now", Overdue::Now), ("stale", Overdue::Stale), ("free", Overdue::Free)];
+const OVERDUE: &[(&str, OverdueRule)] = &[
+    ("extended", OverdueRule::Now),
+    ("now", OverdueRule::Now),
+    ("stale", OverdueRule::Stale),
+    ("free", OverdueRule::Free),
+];
 
 /// The EASY family.
-pub(crate) static EASY: Kind = Kind {
+pub(crate) static EASY: PolicyKind = PolicyKind {
     name: "easy",
     summary: "the head of the queue has a reservation; others may overtake if they do not delay it",
     source: "Lifka 1995; the choices after Tsafrir, Etsion & Feitelson 2007",
@@ -116,9 +126,9 @@ pub(crate) static EASY: Kind = Kind {
         STARVE,
     ],
     needs: &[
-        Needs { params: &["extra", "arrive", "guard", "plan", "announce"], any: &[Condition::Not("reserve", "0")] },
-        Needs { params: &["guard", "plan", "announce"], any: &[Condition::Not("predict", "estimate")] },
-        Needs { params: &["guard", "announce"], any: &[Condition::Is("plan", "prediction")] },
+        ParamNeeds { params: &["extra", "arrive", "guard", "plan", "announce"], any: &[ParamCondition::Not("reserve", "0")] },
+        ParamNeeds { params: &["guard", "plan", "announce"], any: &[ParamCondition::Not("predict", "estimate")] },
+        ParamNeeds { params: &["guard", "announce"], any: &[ParamCondition::Is("plan", "prediction")] },
     ],
     unnamed: None,
     variants: &[
@@ -149,32 +159,32 @@ pub(crate) static EASY: Kind = Kind {
         },
     ],
     build: &|args| {
-        let choices = Choices {
+        let choices = BackfillChoices {
             order: order(args, "order")?,
             backfill: Some(order(args, "backfill")?),
             starve: starve(args)?,
             reservations: args.get("reserve")?,
-            extra: args.choose("extra", &[("all", Extra::All), ("first", Extra::First)])?,
+            extra: args.choose("extra", &[("all", ExtraRule::All), ("first", ExtraRule::First)])?,
             overdue: args.choose("overdue", OVERDUE)?,
             arrive: args.choose("arrive", &[("always", Arrive::Always), ("fits", Arrive::Fits)])?,
-            guard: args.choose("guard", &[("prediction", Guard::Prediction), ("estimate", Guard::Estimate)])?,
+            guard: args.choose("guard", &[("prediction", OvertakeGuard::Prediction), ("estimate", OvertakeGuard::Estimate)])?,
         };
-        if choices.overdue == Overdue::Free && args.text("pass") != "pyss" {
+        if choices.overdue == OverdueRule::Free && args.text("pass") != "pyss" {
             return Err(args.error("`overdue=free` would start jobs on taken processors; it needs `pass=pyss`".into()));
         }
-        if choices.overdue == Overdue::Free && args.text("correct") == "none" && predict::learns(args.text("predict")) {
+        if choices.overdue == OverdueRule::Free && args.text("correct") == "none" && predict::learns(args.text("predict")) {
             let problem = "`overdue=free` counts a job past its prediction as gone; predictions from history need a \
                            `correct` other than none for that";
             return Err(args.error(problem.into()));
         }
-        if choices.reservations > 1 && (choices.overdue != Overdue::Now || choices.extra != Extra::All) {
+        if choices.reservations > 1 && (choices.overdue != OverdueRule::Now || choices.extra != ExtraRule::All) {
             return Err(
                 args.error("several reservations (`reserve`) go with `extra=all` and `overdue=extended` or `now` only".into())
             );
         }
         let parting = parting(args)?;
         if parting != Parting::default() {
-            let plain = choices.arrive == Arrive::Always && choices.overdue != Overdue::Free;
+            let plain = choices.arrive == Arrive::Always && choices.overdue != OverdueRule::Free;
             if choices.reservations != 1 || !plain {
                 let problem = "`plan=estimate`, `announce=estimate` and `notice=late` take one reservation (`reserve=1`), and \
                                neither `arrive=fits` nor `overdue=free`";
@@ -183,7 +193,7 @@ pub(crate) static EASY: Kind = Kind {
             return Ok(Box::new(PlainBackfill::new(choices, parting)));
         }
         let changes = choices.backfill.as_ref().is_some_and(Order::is_dynamic);
-        if choices.guard == Guard::Estimate && (choices.reservations > 1 || changes) {
+        if choices.guard == OvertakeGuard::Estimate && (choices.reservations > 1 || changes) {
             let problem = "`guard=estimate` takes one reservation, and no `backfill=lxf` or other order that changes \
                            with time";
             return Err(args.error(problem.into()));

@@ -5,14 +5,14 @@
 //! announced, and when an early end is noticed. Each pass is made afresh from books of its own.
 
 use super::pooled::PooledFit;
-use super::{Choices, Guard, Overdue};
+use super::{BackfillChoices, OverdueRule, OvertakeGuard};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{Fit, Order, Place, Profile, Running, RunningSet, Shadow, WaitQueue, Waiting};
+use crate::parts::{BackfillFit, Order, Profile, QueuePlace, RunningJob, RunningSet, Shadow, WaitQueue, WaitingJob};
 use crate::policy::free_resources::{covers, deduct};
 use crate::policy::pool_plan::{PoolPlan, PooledNeed, pooled_shadow};
 use crate::policy::ranking::{self, Rater};
-use crate::policy::{Actions, Event, Notice, Phase, Policy, View, Why};
+use crate::policy::{Actions, Notice, Phase, Policy, PolicyEvent, StartReason, View};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,10 +60,10 @@ impl EndBook {
 
     fn insert(&mut self, id: JobId, procs: Procs, end: Time) {
         self.ends.insert(id, end);
-        self.set.insert(Running { end, id, procs });
+        self.set.insert(RunningJob { end, id, procs });
     }
 
-    fn remove(&mut self, id: JobId) -> Option<Running> {
+    fn remove(&mut self, id: JobId) -> Option<RunningJob> {
         let end = self.ends.remove(&id)?;
         self.set.remove(end, id)
     }
@@ -96,29 +96,29 @@ impl EndBook {
 
 /// Waiting jobs in one order: searchable where their places stay, else rated at each pass.
 #[derive(Serialize, Deserialize)]
-struct Lane {
+struct OrderLane {
     order: Order,
     /// A job that has waited longer comes first.
     starve: Option<Span>,
     placed: Option<WaitQueue>,
 }
 
-impl Lane {
-    fn new(order: Order, starve: Option<Span>) -> Lane {
+impl OrderLane {
+    fn new(order: Order, starve: Option<Span>) -> OrderLane {
         let placed = (!order.is_dynamic() && starve.is_none()).then(WaitQueue::default);
-        Lane { order, starve, placed }
+        OrderLane { order, starve, placed }
     }
 
-    fn place(&self, id: JobId, prediction: Span, view: &View<'_>) -> Place {
+    fn place(&self, id: JobId, prediction: Span, view: &View<'_>) -> QueuePlace {
         let procs = view.job(id).procs;
-        Place { key: self.order.key(procs, prediction, id, || ranking::facts(id, prediction, view)), id }
+        QueuePlace { key: self.order.key(procs, prediction, id, || ranking::facts(id, prediction, view)), id }
     }
 
     /// A job joins; searches find it by how long it would have to run at most.
     fn join(&mut self, id: JobId, longest: Span, view: &View<'_>) {
         let job = ranking::waiting(&self.order, id, view.prediction(id), view);
         if let Some(placed) = &mut self.placed {
-            placed.insert(Waiting { prediction: longest, ..job });
+            placed.insert(WaitingJob { prediction: longest, ..job });
         }
     }
 
@@ -154,14 +154,14 @@ impl Lane {
 /// processors are out or will be.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PlainBackfill {
-    choices: Choices,
+    choices: BackfillChoices,
     notice: Notice,
     plan: EndBook,
     /// Book of announced ends, where announcements follow other run times than the plan.
     announced_by: Option<EndBook>,
     waiting: BTreeSet<JobId>,
-    heads: Lane,
-    candidates: Lane,
+    heads: OrderLane,
+    candidates: OrderLane,
     shares: Option<Shares>,
     /// Ends that were not noticed yet.
     unnoticed: Vec<JobId>,
@@ -174,7 +174,7 @@ pub(super) struct PlainBackfill {
 }
 
 impl PlainBackfill {
-    pub(super) fn new(choices: Choices, parting: Parting) -> PlainBackfill {
+    pub(super) fn new(choices: BackfillChoices, parting: Parting) -> PlainBackfill {
         let backfill = choices.backfill.clone().unwrap_or(Order::Fcfs);
         let starve = choices.starve.filter(|_| choices.order != Order::Fcfs);
         let apart = parting.announce != parting.plan && parting.announce == RunTimeBasis::Estimate;
@@ -183,9 +183,9 @@ impl PlainBackfill {
             plan: EndBook::new(parting.plan),
             announced_by: apart.then(|| EndBook::new(parting.announce)),
             waiting: BTreeSet::new(),
-            heads: Lane::new(choices.order.clone(), starve),
+            heads: OrderLane::new(choices.order.clone(), starve),
             shares: ranking::shares_for([&choices.order, &backfill].into_iter()),
-            candidates: Lane::new(backfill, None),
+            candidates: OrderLane::new(backfill, None),
             choices,
             unnoticed: Vec::new(),
             looks: false,
@@ -199,8 +199,10 @@ impl PlainBackfill {
     fn longest(&self, id: JobId, view: &View<'_>) -> Span {
         let planned = self.plan.span(id, view);
         match self.choices.guard {
-            Guard::Estimate if self.plan.basis == RunTimeBasis::Prediction => planned.max(view.job(id).estimate),
-            Guard::Prediction | Guard::Estimate => planned,
+            OvertakeGuard::Estimate if self.plan.basis == RunTimeBasis::Prediction => {
+                planned.max(view.job(id).estimate)
+            }
+            OvertakeGuard::Prediction | OvertakeGuard::Estimate => planned,
         }
     }
 
@@ -227,7 +229,7 @@ impl PlainBackfill {
         self.books().for_each(|book| _ = book.remove(id));
     }
 
-    fn start(&mut self, id: JobId, why: Why, view: &View<'_>, actions: &mut Actions) {
+    fn start(&mut self, id: JobId, why: StartReason, view: &View<'_>, actions: &mut Actions) {
         let (now, procs) = (view.now(), view.job(id).procs);
         self.leave(id, view.prediction(id), view);
         self.books().for_each(|book| {
@@ -280,7 +282,7 @@ impl PlainBackfill {
             free -= procs;
             deduct(&mut left, totals(first));
             started += 1;
-            self.start(first, Why::Head, view, actions);
+            self.start(first, StartReason::Head, view, actions);
         };
         let need = PooledNeed { procs: i64::from(view.job(head).procs) - i64::from(free), totals: totals(head) };
         let mut extra_left = left.clone();
@@ -291,14 +293,14 @@ impl PlainBackfill {
             self.announce(head, shadow.time, actions);
         }
         let (window, extra) = shadow.map_or((Span::MAX, 0), |shadow| (shadow.time - now, shadow.extra));
-        let mut fit = PooledFit { table, fit: Fit { free, window, extra }, left, extra: extra_left };
+        let mut fit = PooledFit { table, fit: BackfillFit { free, window, extra }, left, extra: extra_left };
         match tried {
             Some(tried) => {
                 for id in tried {
                     let (procs, longest) = (view.job(id).procs, self.longest(id, view));
                     let waits = id != head && self.waiting.contains(&id);
                     if waits && fit.take(procs, longest, view.job(id).demand) {
-                        self.start(id, Why::Backfilled, view, actions);
+                        self.start(id, StartReason::Backfilled, view, actions);
                     }
                 }
             }
@@ -307,7 +309,7 @@ impl PlainBackfill {
                 while let Some(job) = self.candidates.placed.as_ref().and_then(|queue| queue.next_fit(after, fit.fit)) {
                     after = Some(job.place());
                     if job.id != head && fit.take(job.procs, job.prediction, view.job(job.id).demand) {
-                        self.start(job.id, Why::Backfilled, view, actions);
+                        self.start(job.id, StartReason::Backfilled, view, actions);
                     }
                 }
             }
@@ -317,7 +319,7 @@ impl PlainBackfill {
     /// The reservation of the job that blocks the queue, by the ends of a book. `left` is what is
     /// free of further resources, and becomes what is left over then.
     fn shadow(&self, book: &EndBook, need: &PooledNeed<'_>, left: &mut [i64], view: &View<'_>) -> Option<Shadow> {
-        let floor = if self.choices.overdue == Overdue::Now { view.now() } else { Time::MIN };
+        let floor = if self.choices.overdue == OverdueRule::Now { view.now() } else { Time::MIN };
         if view.resources().is_none() {
             return book.set.shadow(need.procs as Procs, self.choices.extra, floor);
         }
@@ -355,7 +357,7 @@ impl PlainBackfill {
                         apart.reserve(now, now.saturating_add(span), procs);
                     }
                     free -= procs;
-                    self.start(id, Why::Head, view, actions);
+                    self.start(id, StartReason::Head, view, actions);
                 }
                 Some(start) => {
                     profile.reserve(start, start.saturating_add(span), procs);
@@ -383,7 +385,7 @@ impl PlainBackfill {
                     profile.reserve(now, now.saturating_add(longest), procs);
                     pools.start(demand(id), now, now.saturating_add(longest));
                     free -= procs;
-                    self.start(id, Why::Backfilled, view, actions);
+                    self.start(id, StartReason::Backfilled, view, actions);
                 }
             }
         }
@@ -411,32 +413,32 @@ impl Policy for PlainBackfill {
         "backfill-plain"
     }
 
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            Event::Arrived(id) | Event::Released(id) => self.join(id, view),
-            Event::Ended { job, .. } | Event::Stopped { job, .. } => {
+            PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => self.join(id, view),
+            PolicyEvent::Ended { job, .. } | PolicyEvent::Stopped { job, .. } => {
                 if let Some(shares) = &mut self.shares {
                     ranking::account(shares, job, view);
                 }
                 self.looks |= self.plan.ends.get(&job).is_some_and(|&end| end <= view.now());
-                if self.notice == Notice::Late && matches!(event, Event::Ended { .. }) {
+                if self.notice == Notice::Late && matches!(event, PolicyEvent::Ended { .. }) {
                     self.unnoticed.push(job);
                 } else {
                     self.gone(job);
-                    self.looks |= matches!(event, Event::Stopped { .. });
+                    self.looks |= matches!(event, PolicyEvent::Stopped { .. });
                 }
             }
-            Event::Repredicted { job, old } => self.repredicted(job, old, view),
-            Event::Cancelled(id) | Event::Held(id) => {
+            PolicyEvent::Repredicted { job, old } => self.repredicted(job, old, view),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
                 self.leave(id, view.prediction(id), view);
                 self.looks = true;
             }
-            Event::Runs(id) => {
+            PolicyEvent::Runs(id) => {
                 self.books().for_each(|book| book.renew(id, view));
                 self.looks = true;
             }
-            Event::Woken | Event::Capacity => self.looks = true,
-            Event::Parked(_) => {}
+            PolicyEvent::Woken | PolicyEvent::Capacity => self.looks = true,
+            PolicyEvent::Parked(_) => {}
         }
     }
 
@@ -449,7 +451,7 @@ impl Policy for PlainBackfill {
             self.books().for_each(|book| book.renew_outlived(view));
             self.pass(view, actions);
         }
-        let later = |job: &&Running| job.end > view.now();
+        let later = |job: &&RunningJob| job.end > view.now();
         let watches = self.notice == Notice::Late && !self.waiting.is_empty();
         self.wake = if watches { self.plan.set.iter().find(later).map(|job| job.end) } else { None };
     }

@@ -6,17 +6,17 @@
 //! predicted to end by the shadow time passes; another one passes if it takes no more than the
 //! extra amount of anything.
 
-use super::{Backfill, Overdue};
+use super::{Backfill, OverdueRule};
 use crate::model::{DemandId, JobId, Procs, ResourceTable, Span, Time};
-use crate::parts::{Fit, Running, Waiting};
+use crate::parts::{BackfillFit, RunningJob, WaitingJob};
 use crate::policy::free_resources::{covers, deduct};
 use crate::policy::pool_plan::{PooledNeed, pooled_shadow};
-use crate::policy::{Actions, FreeResources, View, Why};
+use crate::policy::{Actions, FreeResources, StartReason, View};
 
 /// Condition for a start beside the reservation.
 pub(super) struct PooledFit<'a> {
     pub(super) table: Option<&'a ResourceTable>,
-    pub(super) fit: Fit,
+    pub(super) fit: BackfillFit,
     /// Free amounts of further resources now.
     pub(super) left: Vec<i64>,
     /// Amounts of them that the reservation leaves over.
@@ -53,7 +53,7 @@ impl Backfill {
         {
             // An idle machine: the job need not go through the queue.
             self.fresh.clear();
-            return actions.start(job.id, Why::Head);
+            return actions.start(job.id, StartReason::Head);
         }
         self.enqueue_fresh(view);
         self.rate(view);
@@ -65,8 +65,8 @@ impl Backfill {
                 break head;
             }
             self.take_head(&head, view);
-            actions.start(head.id, Why::Head);
-            self.started.push(Running { end: view.now() + head.prediction, id: head.id, procs: head.procs });
+            actions.start(head.id, StartReason::Head);
+            self.started.push(RunningJob { end: view.now() + head.prediction, id: head.id, procs: head.procs });
             free -= head.procs;
             deduct(&mut left, totals);
         };
@@ -82,18 +82,24 @@ impl Backfill {
             self.announce(head.id, shadow, actions);
         }
         let window = if shadow == Time::MAX { Span::MAX } else { shadow - view.now() };
-        let fit = Fit { free, window, extra: extra_procs };
+        let fit = BackfillFit { free, window, extra: extra_procs };
         self.backfill_pooled(head.id, PooledFit { table: Some(table), fit, left, extra }, view, actions);
     }
 
     /// Shadow time and extra processors of the job that blocks the queue, and the extra amounts of
     /// further resources; [`Time::MAX`] where it has no reservation.
-    fn pooled_reservation(&mut self, head: &Waiting, free: Procs, extra: &mut [i64], view: &View<'_>) -> (Time, Procs) {
+    fn pooled_reservation(
+        &mut self,
+        head: &WaitingJob,
+        free: Procs,
+        extra: &mut [i64],
+        view: &View<'_>,
+    ) -> (Time, Procs) {
         if self.choices.reservations == 0 {
             return (Time::MAX, 0);
         }
         let now = view.now();
-        let floor = if self.choices.overdue == Overdue::Now { now } else { Time::MIN };
+        let floor = if self.choices.overdue == OverdueRule::Now { now } else { Time::MIN };
         let more = match view.outlook().filter(|outlook| !outlook.is_settled()) {
             Some(outlook) => self.started_and_returns(outlook, now),
             None => {
@@ -116,7 +122,7 @@ impl Backfill {
             for job in self.candidates.as_ref().unwrap_or(&self.queue).sorted(self.backfill_order(), view) {
                 if job.id != head && fit.take(job.procs, job.prediction, view.job(job.id).demand) {
                     self.dequeue(&job, view);
-                    actions.start(job.id, Why::Backfilled);
+                    actions.start(job.id, StartReason::Backfilled);
                 }
             }
             return;
@@ -129,7 +135,7 @@ impl Backfill {
             let longest = self.longest(&job, view);
             if job.id != head && fit.take(job.procs, longest, view.job(job.id).demand) {
                 self.dequeue(&job, view);
-                actions.start(job.id, Why::Backfilled);
+                actions.start(job.id, StartReason::Backfilled);
             }
         }
     }
@@ -137,9 +143,9 @@ impl Backfill {
 
 /// Two sequences of running jobs, each in the order of their ends, as one.
 pub(super) fn in_order(
-    one: impl Iterator<Item = Running>,
-    other: impl Iterator<Item = Running>,
-) -> impl Iterator<Item = Running> {
+    one: impl Iterator<Item = RunningJob>,
+    other: impl Iterator<Item = RunningJob>,
+) -> impl Iterator<Item = RunningJob> {
     let (mut one, mut other) = (one.peekable(), other.peekable());
     std::iter::from_fn(move || match (one.peek(), other.peek()) {
         (Some(a), Some(b)) if (b.end, b.id) < (a.end, a.id) => other.next(),

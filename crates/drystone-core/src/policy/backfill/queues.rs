@@ -2,7 +2,7 @@
 
 use super::Backfill;
 
-use crate::parts::{Order, Waiting};
+use crate::parts::{Order, WaitingJob};
 use crate::policy::ranking::{self, moment};
 use crate::policy::{Phase, View};
 
@@ -22,13 +22,13 @@ impl Backfill {
     }
 
     #[inline]
-    pub(super) fn candidate(&self, job: &Waiting, view: &View<'_>) -> Waiting {
+    pub(super) fn candidate(&self, job: &WaitingJob, view: &View<'_>) -> WaitingJob {
         let facts = || ranking::facts(job.id, job.prediction, view);
         self.backfill_order().waiting(job.id, job.submit, job.procs, job.prediction, facts)
     }
 
     #[inline]
-    pub(super) fn enqueue(&mut self, job: Waiting, view: &View<'_>) {
+    pub(super) fn enqueue(&mut self, job: WaitingJob, view: &View<'_>) {
         if let Some(starvation) = &mut self.starvation {
             starvation.join(job.id);
         }
@@ -48,20 +48,20 @@ impl Backfill {
     /// Takes a job out of both queues, given as either holds it. In line it stays until it would be
     /// first.
     #[inline]
-    pub(super) fn dequeue(&mut self, job: &Waiting, view: &View<'_>) {
+    pub(super) fn dequeue(&mut self, job: &WaitingJob, view: &View<'_>) {
         self.leave_queue(job, view);
         self.leave_candidates(job, view);
     }
 
     #[inline]
-    pub(super) fn leave_queue(&mut self, job: &Waiting, view: &View<'_>) {
+    pub(super) fn leave_queue(&mut self, job: &WaitingJob, view: &View<'_>) {
         if self.line.is_none() {
             self.queue.remove(self.choices.place(job, view));
         }
     }
 
     #[inline]
-    pub(super) fn leave_candidates(&mut self, job: &Waiting, view: &View<'_>) {
+    pub(super) fn leave_candidates(&mut self, job: &WaitingJob, view: &View<'_>) {
         if self.candidates.is_some() {
             let place = self.candidate(job, view).place();
             if let Some(candidates) = &mut self.candidates {
@@ -86,7 +86,7 @@ impl Backfill {
     }
 
     #[inline]
-    pub(super) fn head(&mut self, view: &View<'_>) -> Option<Waiting> {
+    pub(super) fn head(&mut self, view: &View<'_>) -> Option<WaitingJob> {
         if let Some(line) = &mut self.line {
             let aside = &self.aside;
             let waits = |id| id >= view.oldest() && view.phase(id) == Phase::Waiting && !aside.contains(&id);
@@ -102,7 +102,7 @@ impl Backfill {
             }
         }
         let head = self.queue.first(&self.choices.order, view);
-        head.map(|head| Waiting { prediction: view.prediction(head.id), ..head })
+        head.map(|head| WaitingJob { prediction: view.prediction(head.id), ..head })
     }
 
     /// Returns whether the queues are empty.
@@ -141,7 +141,7 @@ impl Backfill {
                 let waiting = self.candidates.as_ref().unwrap_or(&self.queue).len() + fresh.len();
                 let moment = moment(waiting, self.shares.as_ref(), view);
                 let order = self.backfill_order();
-                let place = |job: &Waiting| {
+                let place = |job: &WaitingJob| {
                     let facts = ranking::facts(job.id, job.prediction, view);
                     (order.moving().map(|formula| formula.place(&facts, &moment)), job.id)
                 };

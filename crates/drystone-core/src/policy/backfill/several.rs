@@ -2,9 +2,9 @@
 
 use super::Backfill;
 use crate::model::Span;
-use crate::parts::{Profile, Stairs, Waiting};
+use crate::parts::{FitStairs, Profile, WaitingJob};
 use crate::policy::pool_plan::PoolPlan;
-use crate::policy::{Actions, View, Why};
+use crate::policy::{Actions, StartReason, View};
 
 impl Backfill {
     /// A pass with several reservations: a plan of the future, rebuilt each time.
@@ -19,8 +19,8 @@ impl Backfill {
         let mut pools = PoolPlan::beside(view, view.running().iter().map(|job| (job.end, job.id)));
         let Backfill { choices, queue, starvation, .. } = &mut *self;
         let mut planned = 0;
-        let mut starting: Vec<Waiting> = Vec::new();
-        let mut plan = |job: &Waiting| {
+        let mut starting: Vec<WaitingJob> = Vec::new();
+        let mut plan = |job: &WaitingJob| {
             let span = job.prediction.max(Span(1));
             let asked = view.job(job.id).demand;
             if let Some(start) = pools.earliest(&profile, asked, job.procs, span, now) {
@@ -28,7 +28,7 @@ impl Backfill {
                 if start == now && job.procs <= free && pools.are_left(asked) {
                     pools.start(asked, start, start.saturating_add(span));
                     free -= job.procs;
-                    let why = if planned == 0 { Why::Head } else { Why::Backfilled };
+                    let why = if planned == 0 { StartReason::Head } else { StartReason::Backfilled };
                     actions.start(job.id, why);
                     starting.push(*job);
                 } else {
@@ -64,12 +64,12 @@ impl Backfill {
                         pools.start(asked, now, now.saturating_add(span));
                         free -= job.procs;
                         self.dequeue(job, view);
-                        actions.start(job.id, Why::Backfilled);
+                        actions.start(job.id, StartReason::Backfilled);
                     }
                 }
             }
             Some(_) => {
-                let (mut after, mut stairs) = (None, Stairs::default());
+                let (mut after, mut stairs) = (None, FitStairs::default());
                 stairs.beside(&profile, now, free);
                 while let Some(job) =
                     self.candidates.as_mut().unwrap_or(&mut self.queue).queue().next_admitted(after, &stairs)
@@ -83,7 +83,7 @@ impl Backfill {
                     pools.start(asked, now, now.saturating_add(span));
                     free -= job.procs;
                     self.dequeue(&job, view);
-                    actions.start(job.id, Why::Backfilled);
+                    actions.start(job.id, StartReason::Backfilled);
                     stairs.beside(&profile, now, free);
                 }
             }

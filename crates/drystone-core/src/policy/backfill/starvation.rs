@@ -2,21 +2,21 @@
 //! Trystram 2017).
 
 use crate::model::{JobId, Span, Time};
-use crate::parts::{Line, Waiting};
+use crate::parts::{JobLine, WaitingJob};
 use crate::policy::{Phase, View};
 use serde::{Deserialize, Serialize};
 
 /// Jobs that have waited longer than a threshold go first, in the order of their arrival: they are
 /// the first of a line.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Starvation {
+pub(super) struct StarvationQueue {
     threshold: Span,
-    arrivals: Line,
+    arrivals: JobLine,
 }
 
-impl Starvation {
-    pub(super) fn new(threshold: Span) -> Starvation {
-        Starvation { threshold, arrivals: Line::default() }
+impl StarvationQueue {
+    pub(super) fn new(threshold: Span) -> StarvationQueue {
+        StarvationQueue { threshold, arrivals: JobLine::default() }
     }
 
     pub(super) fn join(&mut self, job: JobId) {
@@ -34,17 +34,17 @@ impl Starvation {
     }
 
     /// The job that goes first because it has waited too long.
-    pub(super) fn head(&mut self, waits: impl Fn(JobId) -> bool, view: &View<'_>) -> Option<Waiting> {
+    pub(super) fn head(&mut self, waits: impl Fn(JobId) -> bool, view: &View<'_>) -> Option<WaitingJob> {
         let id = self.oldest(waits, view)?;
         let job = view.job(id);
         let starves = view.now() > self.patience(job.submit);
         let prediction = view.prediction(id);
-        starves.then_some(Waiting { key: i64::MIN, prediction, submit: job.submit, id, procs: job.procs })
+        starves.then_some(WaitingJob { key: i64::MIN, prediction, submit: job.submit, id, procs: job.procs })
     }
 
     /// Moves the jobs that have waited too long to the front, in the order of their arrival.
-    pub(super) fn put_first(&self, jobs: &mut [Waiting], now: Time) {
-        let starves = |job: &Waiting| now > self.patience(job.submit);
+    pub(super) fn put_first(&self, jobs: &mut [WaitingJob], now: Time) {
+        let starves = |job: &WaitingJob| now > self.patience(job.submit);
         jobs.sort_by_key(|job| if starves(job) { (false, job.id) } else { (true, JobId::default()) });
     }
 

@@ -2,7 +2,7 @@
 
 use super::Backfill;
 use crate::model::{JobId, Span};
-use crate::parts::Running;
+use crate::parts::RunningJob;
 use crate::policy::{Phase, View, ranking};
 
 // One function each: the events of every job then need few registers.
@@ -30,7 +30,7 @@ impl Backfill {
             Phase::Running => {
                 self.ended |= view.outlook().is_some();
                 let end = view.predicted_end(id);
-                let before = Running { end: end - (new - old), id, procs: job.procs };
+                let before = RunningJob { end: end - (new - old), id, procs: job.procs };
                 self.blocked = self.blocked.and_then(|b| b.moved(&before, end, self.choices.extra));
             }
             Phase::Waiting if self.aside.contains(&id) => {}

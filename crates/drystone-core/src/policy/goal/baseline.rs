@@ -1,22 +1,22 @@
 //! Schedule of EASY with one reservation for the waiting jobs: the reference values of version C
 //! (section 3.2).
 
-use super::measures::{Measure, Rule};
-use super::objective::{Objective, Version};
+use super::measures::{GoalMeasure, GoalRule};
+use super::objective::{GoalObjective, Version};
 use super::settings::Branching;
-use super::task::{Candidate, Table, Task};
+use super::task::{GoalCandidate, GoalTask, RankTable};
 use crate::model::Procs;
 use crate::policy::Stopwatch;
 use crate::policy::free_resources::{covers, deduct};
-use crate::policy::room::Need;
+use crate::policy::room::JobNeed;
 
 /// The value of each measure if the waiting jobs were scheduled by FCFS-backfill or LXF-backfill,
 /// whichever favours it. Empty where the objective has no use for it; `None` where time was up
 /// before. O(n²·(n + r)) at worst for n waiting and r running jobs.
 pub(super) fn references(
-    task: &Task,
-    objective: &Objective,
-    table: &Table,
+    task: &GoalTask,
+    objective: &GoalObjective,
+    table: &RankTable,
     watch: Option<&dyn Stopwatch>,
 ) -> Option<Vec<i64>> {
     if objective.version != Version::C {
@@ -30,7 +30,7 @@ pub(super) fn references(
             *starts = Some(backfill(task, if lxf { Branching::Lxf } else { Branching::Fcfs }, watch)?);
         }
     }
-    let value = |(measure, rule): (&Measure, &Rule)| {
+    let value = |(measure, rule): (&GoalMeasure, &GoalRule)| {
         let starts = starts[usize::from(measure.favoured_by_lxf())].as_deref().unwrap_or_default();
         let start = |place: u32| starts.get(place as usize).copied().unwrap_or(0);
         let terms = table.rows.iter().zip(&table.places).map(|(row, &place)| rule.term(row, start(place)));
@@ -41,22 +41,22 @@ pub(super) fn references(
 
 /// Free processors and amounts.
 #[derive(Clone)]
-struct Left {
+struct FreeAmounts {
     procs: Procs,
     levels: Vec<i64>,
 }
 
-impl Left {
-    fn admits(&self, need: Need<'_>) -> bool {
+impl FreeAmounts {
+    fn admits(&self, need: JobNeed<'_>) -> bool {
         self.procs >= need.procs && covers(&self.levels, need.amounts)
     }
 
-    fn take(&mut self, need: Need<'_>) {
+    fn take(&mut self, need: JobNeed<'_>) {
         self.procs = self.procs.saturating_sub(need.procs);
         deduct(&mut self.levels, need.amounts);
     }
 
-    fn give(&mut self, need: Need<'_>) {
+    fn give(&mut self, need: JobNeed<'_>) {
         self.procs += need.procs;
         need.amounts.iter().for_each(|&(id, amount)| self.levels[id.index()] += amount as i64);
     }
@@ -65,12 +65,12 @@ impl Left {
 /// Returns the starts of the waiting jobs in seconds from now, under backfilling with one
 /// reservation for the first in the order, which is renewed at every event. No other job arrives
 /// and predictions hold. `None` where time was up before.
-pub(super) fn backfill<'a>(task: &'a Task, order: Branching, watch: Option<&dyn Stopwatch>) -> Option<Vec<i64>> {
+pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&dyn Stopwatch>) -> Option<Vec<i64>> {
     let mut starts = vec![0; task.waiting.len()];
     let mut queue: Vec<usize> = (0..task.waiting.len()).collect();
-    let mut free = Left { procs: task.free, levels: task.levels.clone() };
+    let mut free = FreeAmounts { procs: task.free, levels: task.levels.clone() };
     // By end, soonest first.
-    let mut running: Vec<(i64, Need<'a>)> = task.ends_and_returns();
+    let mut running: Vec<(i64, JobNeed<'a>)> = task.ends_and_returns();
     let mut now = 0;
     loop {
         if watch.is_some_and(|watch| watch.is_up()) {
@@ -86,13 +86,14 @@ pub(super) fn backfill<'a>(task: &'a Task, order: Branching, watch: Option<&dyn 
                 (wait_b * run_a).cmp(&(wait_a * run_b)).then(a.cmp(&b))
             });
         }
-        let mut start = |job: &Candidate, at: usize, free: &mut Left, running: &mut Vec<(i64, Need<'a>)>| {
-            let need = task.need(at);
-            free.take(need);
-            starts[at] = now;
-            let end = now.saturating_add(job.span.max(1));
-            running.insert(running.partition_point(|r| r.0 <= end), (end, need));
-        };
+        let mut start =
+            |job: &GoalCandidate, at: usize, free: &mut FreeAmounts, running: &mut Vec<(i64, JobNeed<'a>)>| {
+                let need = task.need(at);
+                free.take(need);
+                starts[at] = now;
+                let end = now.saturating_add(job.span.max(1));
+                running.insert(running.partition_point(|r| r.0 <= end), (end, need));
+            };
         let heads = queue.iter().take_while(|&&at| {
             let job = &task.waiting[at];
             let fits = free.admits(task.need(at));
@@ -146,14 +147,19 @@ mod tests {
     /// the shadow time, if there is one.
     #[test]
     fn one_reservation_by_hand() {
-        let job =
-            |submit, procs, span| Candidate { submit: Time(submit), procs, span, run: span, ..Candidate::default() };
-        let task = Task {
+        let job = |submit, procs, span| GoalCandidate {
+            submit: Time(submit),
+            procs,
+            span,
+            run: span,
+            ..GoalCandidate::default()
+        };
+        let task = GoalTask {
             now: Time(0),
             free: 2,
             running: vec![(Time(10), 2)],
             waiting: vec![job(-9, 3, 100), job(-8, 2, 11), job(-7, 1, 10), job(-6, 1, 50), job(-5, 1, 9)],
-            ..Task::default()
+            ..GoalTask::default()
         };
         // FCFS: the head waits until 10 and leaves 1 extra processor. Job 1 is too long; job 2 ends
         // in time; job 3 takes the extra processor; job 4 finds nothing free, gets 2's place at 10,

@@ -1,21 +1,21 @@
 //! A search among the first of many waiting jobs; the others follow the heuristic.
 
-use super::search::{Found, Search};
-use super::settings::Settings;
-use super::steps::Steps;
-use super::task::Task;
+use super::search::{FoundSchedule, GoalSearch};
+use super::settings::GoalSettings;
+use super::steps::FreeSteps;
+use super::task::GoalTask;
 use crate::policy::Stopwatch;
 
-impl Search {
+impl GoalSearch {
     /// Searches the first `most` waiting jobs in the order of branches, then puts the others in
     /// that order behind the best path, as long as one may start now.
     pub(super) fn run_within(
         &mut self,
         most: usize,
-        task: &Task,
-        settings: &Settings,
+        task: &GoalTask,
+        settings: &GoalSettings,
         watch: Option<&dyn Stopwatch>,
-    ) -> Found {
+    ) -> FoundSchedule {
         self.table.order(task, settings.branching);
         let ranked = self.table.places.clone();
         let (near, beyond) = ranked.split_at(most);
@@ -23,7 +23,7 @@ impl Search {
         let mut near: Vec<u32> = near.to_vec();
         near.sort_unstable();
         let here = |place: &u32| near.binary_search(place).ok().map(|at| at as u32);
-        let first = Task {
+        let first = GoalTask {
             waiting: near.iter().map(|&place| task.waiting[place as usize]).collect(),
             last: task.last.iter().filter_map(here).collect(),
             ranked: task.ranked.iter().filter_map(here).collect(),
@@ -48,15 +48,15 @@ impl Search {
         if path.len() == most {
             follow(task, &path, beyond, &mut starts);
         }
-        Found { path: path.into_iter().chain(beyond.iter().copied()).collect(), starts, ..found }
+        FoundSchedule { path: path.into_iter().chain(beyond.iter().copied()).collect(), starts, ..found }
     }
 }
 
 /// Starts of the jobs beyond the horizon, each at its earliest, behind those on the path: as many
 /// as may start now.
-fn follow(task: &Task, path: &[u32], beyond: &[u32], starts: &mut [i64]) {
+fn follow(task: &GoalTask, path: &[u32], beyond: &[u32], starts: &mut [i64]) {
     let narrowest = beyond.iter().map(|&place| task.waiting[place as usize].procs).min().unwrap_or(0);
-    let mut steps = Steps::default();
+    let mut steps = FreeSteps::default();
     task.fill(&mut steps);
     for &place in path {
         let job = &task.waiting[place as usize];
@@ -77,28 +77,28 @@ fn follow(task: &Task, path: &[u32], beyond: &[u32], starts: &mut [i64]) {
 mod tests {
     use super::*;
     use crate::model::Time;
-    use crate::policy::goal::{Branching, Candidate};
+    use crate::policy::goal::{Branching, GoalCandidate};
     use proptest::prelude::*;
 
-    fn tasks() -> impl Strategy<Value = Task> {
+    fn tasks() -> impl Strategy<Value = GoalTask> {
         let job = (0i64..500, 1u32..=8, 1i64..100);
         (prop::collection::vec((1i64..80, 1u32..4), 0..3), prop::collection::vec(job, 1..12)).prop_map(
             |(ends, jobs)| {
                 let mut running: Vec<(Time, u32)> = ends.into_iter().map(|(end, procs)| (Time(end), procs)).collect();
                 running.sort_unstable();
                 let held: u32 = running.iter().map(|run| run.1).sum();
-                let mut waiting: Vec<Candidate> = jobs
+                let mut waiting: Vec<GoalCandidate> = jobs
                     .into_iter()
-                    .map(|(age, procs, span)| Candidate {
+                    .map(|(age, procs, span)| GoalCandidate {
                         submit: Time(-age),
                         procs,
                         span,
                         run: span,
-                        ..Candidate::default()
+                        ..GoalCandidate::default()
                     })
                     .collect();
                 waiting.sort_by_key(|job| job.submit);
-                Task { free: 8 - held.min(8), running, waiting, ..Task::default() }
+                GoalTask { free: 8 - held.min(8), running, waiting, ..GoalTask::default() }
             },
         )
     }
@@ -110,16 +110,16 @@ mod tests {
         fn beyond_the_horizon_jobs_follow_the_heuristic(task in tasks(), most in 1u32..12, fcfs in any::<bool>()) {
             prop_assume!(task.waiting.iter().all(|job| job.procs <= task.procs()));
             let branching = if fcfs { Branching::Fcfs } else { Branching::Lxf };
-            let heuristic = Settings { nodes: Some(0), branching, ..Settings::default() };
-            let within = Settings { horizon: Some(most), ..heuristic.clone() };
-            let (all, some) = (Search::default().run(&task, &heuristic, None), Search::default().run(&task, &within, None));
+            let heuristic = GoalSettings { nodes: Some(0), branching, ..GoalSettings::default() };
+            let within = GoalSettings { horizon: Some(most), ..heuristic.clone() };
+            let (all, some) = (GoalSearch::default().run(&task, &heuristic, None), GoalSearch::default().run(&task, &within, None));
             prop_assert_eq!(&all.path, &some.path);
             for (place, (&start, &known)) in all.starts.iter().zip(&some.starts).enumerate() {
                 prop_assert!(start == known || known == i64::MAX && start > 0, "job {}: {} and {}", place, start, known);
             }
-            let searched = Settings { nodes: Some(200), branching, ..Settings::default() };
-            let far = Settings { horizon: Some(task.waiting.len() as u32), ..searched.clone() };
-            prop_assert_eq!(Search::default().run(&task, &searched, None), Search::default().run(&task, &far, None));
+            let searched = GoalSettings { nodes: Some(200), branching, ..GoalSettings::default() };
+            let far = GoalSettings { horizon: Some(task.waiting.len() as u32), ..searched.clone() };
+            prop_assert_eq!(GoalSearch::default().run(&task, &searched, None), GoalSearch::default().run(&task, &far, None));
         }
     }
 
@@ -128,12 +128,17 @@ mod tests {
     /// the first two leave.
     #[test]
     fn one_that_fits_starts_from_beyond() {
-        let job =
-            |submit, procs, span| Candidate { submit: Time(submit), procs, span, run: span, ..Candidate::default() };
+        let job = |submit, procs, span| GoalCandidate {
+            submit: Time(submit),
+            procs,
+            span,
+            run: span,
+            ..GoalCandidate::default()
+        };
         let waiting = vec![job(-9, 2, 50), job(-8, 2, 50), job(-7, 1, 10), job(-6, 1, 11)];
-        let task = Task { free: 1, running: vec![(Time(10), 1)], waiting, ..Task::default() };
-        let settings = Settings { horizon: Some(2), branching: Branching::Fcfs, ..Settings::default() };
-        let found = Search::default().run(&task, &settings, None);
+        let task = GoalTask { free: 1, running: vec![(Time(10), 1)], waiting, ..GoalTask::default() };
+        let settings = GoalSettings { horizon: Some(2), branching: Branching::Fcfs, ..GoalSettings::default() };
+        let found = GoalSearch::default().run(&task, &settings, None);
         assert_eq!(found.starts[2], 0);
         assert_eq!(found.starts[3], i64::MAX, "nothing is free any more");
     }

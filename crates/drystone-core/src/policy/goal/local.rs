@@ -7,11 +7,11 @@
 //! are tried again. The search ends where no neighbour is better, or at a limit.
 
 use super::objective::Judge;
-use super::task::Table;
-use super::walker::{Limits, Walker};
+use super::task::RankTable;
+use super::walker::{SearchLimits, Walker};
 
 /// Goes on from the best path as long as the limits allow.
-pub(super) fn search(table: &Table, walker: &mut Walker, judge: &mut Judge, limits: &Limits<'_>) {
+pub(super) fn search(table: &RankTable, walker: &mut Walker, judge: &mut Judge, limits: &SearchLimits<'_>) {
     walker.rewind(table);
     let mut path = walker.best.path.clone();
     let mut quiet = 0;
@@ -31,10 +31,10 @@ pub(super) fn search(table: &Table, walker: &mut Walker, judge: &mut Judge, limi
 /// Replaces the path by better neighbours whose earlier place is `first`, until none is. `None`
 /// where a limit ended it.
 fn better(
-    table: &Table,
+    table: &RankTable,
     walker: &mut Walker,
     judge: &mut Judge,
-    limits: &Limits<'_>,
+    limits: &SearchLimits<'_>,
     path: &mut [u32],
     first: usize,
 ) -> Option<bool> {

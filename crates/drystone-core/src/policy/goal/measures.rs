@@ -3,16 +3,16 @@
 //! of the paper; rule 6).
 
 use super::objective::MOST_MEASURES;
-use super::task::{Owner, Task};
+use super::task::{GoalOwner, GoalTask};
 use crate::model::{Procs, Span};
-use crate::policy::Call;
+use crate::policy::NamedCall;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// A measure of a tentative schedule, over the jobs that wait now; less is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Measure {
+pub enum GoalMeasure {
     /// `maxW`: the longest wait, in seconds.
     MaxWait,
     /// `Tw`: the total excessive wait, in seconds: of each job the wait beyond a threshold. `None`
@@ -36,15 +36,15 @@ pub enum Measure {
     /// now. A user that had nothing has 1024 (also for 0/0), one with the equal share half of it.
     Fair(Span),
     /// `special(queue=2)`: the average wait of the jobs of one user, group or queue.
-    Special(Select),
+    Special(SpecialJobs),
     /// `maxTw`: the largest excessive wait: of the job that waits longest the wait beyond a
-    /// threshold, which is that of [`Measure::Excess`] (section 6.2 of the paper).
+    /// threshold, which is that of [`GoalMeasure::Excess`] (section 6.2 of the paper).
     LargestExcess(Option<Span>),
 }
 
 /// Owner of the special jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Select {
+pub enum SpecialJobs {
     /// A user's.
     User(i32),
     /// A group's.
@@ -53,19 +53,19 @@ pub enum Select {
     Queue(i32),
 }
 
-impl Select {
+impl SpecialJobs {
     /// Returns whether a job with this owner is special.
     #[must_use]
-    pub fn holds(self, owner: &Owner) -> bool {
+    pub fn holds(self, owner: &GoalOwner) -> bool {
         match self {
-            Select::User(user) => owner.user == user,
-            Select::Group(group) => owner.group == group,
-            Select::Queue(queue) => owner.queue == queue,
+            SpecialJobs::User(user) => owner.user == user,
+            SpecialJobs::Group(group) => owner.group == group,
+            SpecialJobs::Queue(queue) => owner.queue == queue,
         }
     }
 }
 
-/// Unit of [`Measure::Slowdown`]: a slowdown of 1.
+/// Unit of [`GoalMeasure::Slowdown`]: a slowdown of 1.
 const ONE: i64 = 1 << 32;
 
 /// Bound of the bounded slowdown, in seconds.
@@ -73,7 +73,7 @@ const BOUND: i64 = 60;
 
 /// A job as the search sees it; times relative to the present.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Row {
+pub(super) struct SearchRow {
     /// Planned run time, at least 1 s.
     pub(super) span: i64,
     /// Wait so far.
@@ -86,17 +86,17 @@ pub(super) struct Row {
     pub(super) weights: [u16; MOST_MEASURES],
 }
 
-impl Row {
+impl SearchRow {
     /// Placed for `span`, with the slowdown of a job that runs for `run`.
-    pub(super) fn new(procs: Procs, span: i64, run: i64, age: i64) -> Row {
+    pub(super) fn new(procs: Procs, span: i64, run: i64, age: i64) -> SearchRow {
         let bounded = run.max(BOUND) as u128;
-        Row { span, age, pace: (((1 << 64) + bounded / 2) / bounded) as u64, procs, weights: [0; MOST_MEASURES] }
+        SearchRow { span, age, pace: (((1 << 64) + bounded / 2) / bounded) as u64, procs, weights: [0; MOST_MEASURES] }
     }
 }
 
 /// A measure at one decision: thresholds resolved, in a form that is cheap to add up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Rule {
+pub(super) enum GoalRule {
     /// Maximum of waits.
     MaxWait,
     /// Sum of waits beyond a threshold.
@@ -117,29 +117,29 @@ pub(super) enum Rule {
     LargestExcess(i64),
 }
 
-impl Rule {
+impl GoalRule {
     /// The term of a job that starts `start` seconds from now. Never negative, and never less for a
     /// later start.
     #[inline(always)]
-    pub(super) fn term(self, job: &Row, start: i64) -> i64 {
+    pub(super) fn term(self, job: &SearchRow, start: i64) -> i64 {
         let wait = job.age.saturating_add(start);
         match self {
-            Rule::MaxWait | Rule::Wait => wait,
-            Rule::Excess(threshold) | Rule::LargestExcess(threshold) => (wait - threshold).max(0),
-            Rule::Slowdown => slowdown(wait, job.pace),
-            Rule::Unused { procs, work, last } => {
+            GoalRule::MaxWait | GoalRule::Wait => wait,
+            GoalRule::Excess(threshold) | GoalRule::LargestExcess(threshold) => (wait - threshold).max(0),
+            GoalRule::Slowdown => slowdown(wait, job.pace),
+            GoalRule::Unused { procs, work, last } => {
                 start.saturating_add(job.span).max(last).saturating_mul(procs).saturating_sub(work).max(0)
             }
-            Rule::Late(threshold) => i64::from(wait > threshold),
-            Rule::Area => wait.saturating_mul(i64::from(job.procs)),
-            Rule::Weighted(at) => wait.saturating_mul(i64::from(job.weights[at])),
+            GoalRule::Late(threshold) => i64::from(wait > threshold),
+            GoalRule::Area => wait.saturating_mul(i64::from(job.procs)),
+            GoalRule::Weighted(at) => wait.saturating_mul(i64::from(job.weights[at])),
         }
     }
 
     /// Returns whether terms are added up; otherwise the largest counts.
     #[inline(always)]
     pub(super) fn adds(self) -> bool {
-        !matches!(self, Rule::MaxWait | Rule::Unused { .. } | Rule::LargestExcess(_))
+        !matches!(self, GoalRule::MaxWait | GoalRule::Unused { .. } | GoalRule::LargestExcess(_))
     }
 }
 
@@ -151,57 +151,57 @@ fn slowdown(wait: i64, pace: u64) -> i64 {
     i64::try_from(added).map_or(i64::MAX, |added| added.saturating_add(ONE))
 }
 
-impl Measure {
+impl GoalMeasure {
     /// Returns the largest difference between sums over this many jobs where the schedules are
     /// equally good: the rounding of each job in both.
     pub(super) fn rounding(self, jobs: usize) -> i64 {
-        if self == Measure::Slowdown { 2 * jobs as i64 } else { 0 }
+        if self == GoalMeasure::Slowdown { 2 * jobs as i64 } else { 0 }
     }
 
     /// The measure for the decision of a task; it is the `at`-th of its objective.
-    pub(super) fn rule(self, at: usize, task: &Task) -> Rule {
+    pub(super) fn rule(self, at: usize, task: &GoalTask) -> GoalRule {
         match self {
-            Measure::MaxWait => Rule::MaxWait,
-            Measure::Excess(threshold) => Rule::Excess(threshold.map_or_else(|| task.oldest_wait(), |t| t.0)),
-            Measure::LargestExcess(threshold) => {
-                Rule::LargestExcess(threshold.map_or_else(|| task.oldest_wait(), |t| t.0))
+            GoalMeasure::MaxWait => GoalRule::MaxWait,
+            GoalMeasure::Excess(threshold) => GoalRule::Excess(threshold.map_or_else(|| task.oldest_wait(), |t| t.0)),
+            GoalMeasure::LargestExcess(threshold) => {
+                GoalRule::LargestExcess(threshold.map_or_else(|| task.oldest_wait(), |t| t.0))
             }
-            Measure::Wait => Rule::Wait,
-            Measure::Slowdown => Rule::Slowdown,
-            Measure::Unused => {
+            GoalMeasure::Wait => GoalRule::Wait,
+            GoalMeasure::Slowdown => GoalRule::Slowdown,
+            GoalMeasure::Unused => {
                 let last = task.ends().map(|(end, _)| end).max().unwrap_or(0);
-                Rule::Unused { procs: i64::from(task.procs()), work: task.work(), last }
+                GoalRule::Unused { procs: i64::from(task.procs()), work: task.work(), last }
             }
-            Measure::Late(threshold) => Rule::Late(threshold.0),
-            Measure::Area => Rule::Area,
-            Measure::Fair(_) | Measure::Special(_) => Rule::Weighted(at),
+            GoalMeasure::Late(threshold) => GoalRule::Late(threshold.0),
+            GoalMeasure::Area => GoalRule::Area,
+            GoalMeasure::Fair(_) | GoalMeasure::Special(_) => GoalRule::Weighted(at),
         }
     }
 
     /// Returns whether LXF-backfill gives the reference value of version C, and not FCFS-backfill
     /// (section 3.2).
     pub(super) fn favoured_by_lxf(self) -> bool {
-        matches!(self, Measure::Slowdown | Measure::Wait | Measure::Fair(_) | Measure::Special(_))
+        matches!(self, GoalMeasure::Slowdown | GoalMeasure::Wait | GoalMeasure::Fair(_) | GoalMeasure::Special(_))
     }
 }
 
-impl fmt::Display for Measure {
+impl fmt::Display for GoalMeasure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Measure::MaxWait => f.write_str("maxW"),
-            Measure::Excess(None) => f.write_str("Tw"),
-            Measure::Excess(Some(threshold)) => write!(f, "Tw({}s)", threshold.0),
-            Measure::LargestExcess(None) => f.write_str("maxTw"),
-            Measure::LargestExcess(Some(threshold)) => write!(f, "maxTw({}s)", threshold.0),
-            Measure::Wait => f.write_str("avgW"),
-            Measure::Slowdown => f.write_str("avgX"),
-            Measure::Unused => f.write_str("unused"),
-            Measure::Late(threshold) => write!(f, "late({}s)", threshold.0),
-            Measure::Area => f.write_str("areaW"),
-            Measure::Fair(window) => write!(f, "fair({}s)", window.0),
-            Measure::Special(Select::User(user)) => write!(f, "special(user={user})"),
-            Measure::Special(Select::Group(group)) => write!(f, "special(group={group})"),
-            Measure::Special(Select::Queue(queue)) => write!(f, "special(queue={queue})"),
+            GoalMeasure::MaxWait => f.write_str("maxW"),
+            GoalMeasure::Excess(None) => f.write_str("Tw"),
+            GoalMeasure::Excess(Some(threshold)) => write!(f, "Tw({}s)", threshold.0),
+            GoalMeasure::LargestExcess(None) => f.write_str("maxTw"),
+            GoalMeasure::LargestExcess(Some(threshold)) => write!(f, "maxTw({}s)", threshold.0),
+            GoalMeasure::Wait => f.write_str("avgW"),
+            GoalMeasure::Slowdown => f.write_str("avgX"),
+            GoalMeasure::Unused => f.write_str("unused"),
+            GoalMeasure::Late(threshold) => write!(f, "late({}s)", threshold.0),
+            GoalMeasure::Area => f.write_str("areaW"),
+            GoalMeasure::Fair(window) => write!(f, "fair({}s)", window.0),
+            GoalMeasure::Special(SpecialJobs::User(user)) => write!(f, "special(user={user})"),
+            GoalMeasure::Special(SpecialJobs::Group(group)) => write!(f, "special(group={group})"),
+            GoalMeasure::Special(SpecialJobs::Queue(queue)) => write!(f, "special(queue={queue})"),
         }
     }
 }
@@ -210,24 +210,24 @@ impl fmt::Display for Measure {
 pub(super) const WORDS: &str =
     "maxW, Tw, Tw(50h), maxTw, avgW, avgX, areaW, unused, late(24h), fair(7d), special(user=1)";
 
-impl FromStr for Measure {
+impl FromStr for GoalMeasure {
     type Err = String;
 
     /// Reads a measure, in any case: `maxW`, `Tw`, `Tw(50h)`, `maxTw`, `maxTw(50h)`, `avgW`,
     /// `avgX`, `areaW`, `unused`, `late(24h)`, `fair(7d)`, `special(user=1)`,
     /// `special(group=1)`, `special(queue=1)`.
-    fn from_str(text: &str) -> Result<Measure, String> {
+    fn from_str(text: &str) -> Result<GoalMeasure, String> {
         let fail = || format!("`{}` is no measure; expected one of {WORDS}", text.trim());
-        let call = Call::parse(text).map_err(|_| fail())?;
+        let call = NamedCall::parse(text).map_err(|_| fail())?;
         if call.name == "special" && call.variant.is_none() {
             let [(Some(whose), number)] = call.args.as_slice() else { return Err(fail()) };
             let number = number.parse().ok().filter(|&n| n >= 0).ok_or_else(|| {
                 format!("`{number}` is no number of a user, group or queue; write e.g. special(user=1)")
             })?;
-            return Ok(Measure::Special(match whose.as_str() {
-                "user" => Select::User(number),
-                "group" => Select::Group(number),
-                "queue" => Select::Queue(number),
+            return Ok(GoalMeasure::Special(match whose.as_str() {
+                "user" => SpecialJobs::User(number),
+                "group" => SpecialJobs::Group(number),
+                "queue" => SpecialJobs::Queue(number),
                 _ => return Err(fail()),
             }));
         }
@@ -238,15 +238,15 @@ impl FromStr for Measure {
         };
         Ok(match (call.name.as_str(), span) {
             _ if call.variant.is_some() => return Err(fail()),
-            ("maxw", None) => Measure::MaxWait,
-            ("tw", threshold) => Measure::Excess(threshold),
-            ("maxtw", threshold) => Measure::LargestExcess(threshold),
-            ("avgw", None) => Measure::Wait,
-            ("avgx", None) => Measure::Slowdown,
-            ("areaw", None) => Measure::Area,
-            ("unused", None) => Measure::Unused,
-            ("late", Some(threshold)) => Measure::Late(threshold),
-            ("fair", Some(window)) if window > Span(0) => Measure::Fair(window),
+            ("maxw", None) => GoalMeasure::MaxWait,
+            ("tw", threshold) => GoalMeasure::Excess(threshold),
+            ("maxtw", threshold) => GoalMeasure::LargestExcess(threshold),
+            ("avgw", None) => GoalMeasure::Wait,
+            ("avgx", None) => GoalMeasure::Slowdown,
+            ("areaw", None) => GoalMeasure::Area,
+            ("unused", None) => GoalMeasure::Unused,
+            ("late", Some(threshold)) => GoalMeasure::Late(threshold),
+            ("fair", Some(window)) if window > Span(0) => GoalMeasure::Fair(window),
             _ => return Err(fail()),
         })
     }
@@ -305,7 +305,7 @@ mod tests {
             ("special(user=3)", "special(user=3)"),
             ("Special( Queue = 0 )", "special(queue=0)"),
         ] {
-            let measure: Measure = text.parse().expect(text);
+            let measure: GoalMeasure = text.parse().expect(text);
             assert_eq!(measure.to_string(), printed);
             assert_eq!(printed.parse(), Ok(measure));
         }
@@ -326,7 +326,7 @@ mod tests {
             ("special(day=3)", "no measure"),
             ("special(user=x)", "`x` is no number of a user"),
         ] {
-            let error = text.parse::<Measure>().expect_err(text);
+            let error = text.parse::<GoalMeasure>().expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
         }
     }
@@ -334,38 +334,38 @@ mod tests {
     /// A job of 4 processors and 600 s that has waited for 100 s and starts in 50 s.
     #[test]
     fn terms_by_hand() {
-        let job = Row::new(4, 600, 600, 100);
-        assert_eq!(Rule::MaxWait.term(&job, 50), 150);
-        assert_eq!(Rule::Wait.term(&job, 50), 150);
-        assert_eq!(Rule::Excess(120).term(&job, 50), 30);
-        assert_eq!(Rule::Excess(200).term(&job, 50), 0);
-        assert_eq!(Rule::Late(149).term(&job, 50), 1);
-        assert_eq!(Rule::Late(150).term(&job, 50), 0);
-        assert_eq!(Rule::Area.term(&job, 50), 600);
+        let job = SearchRow::new(4, 600, 600, 100);
+        assert_eq!(GoalRule::MaxWait.term(&job, 50), 150);
+        assert_eq!(GoalRule::Wait.term(&job, 50), 150);
+        assert_eq!(GoalRule::Excess(120).term(&job, 50), 30);
+        assert_eq!(GoalRule::Excess(200).term(&job, 50), 0);
+        assert_eq!(GoalRule::Late(149).term(&job, 50), 1);
+        assert_eq!(GoalRule::Late(150).term(&job, 50), 0);
+        assert_eq!(GoalRule::Area.term(&job, 50), 600);
         let mut heavy = job;
         heavy.weights[2] = 7;
-        assert_eq!([Rule::Weighted(1), Rule::Weighted(2)].map(|rule| rule.term(&heavy, 50)), [0, 1050]);
+        assert_eq!([GoalRule::Weighted(1), GoalRule::Weighted(2)].map(|rule| rule.term(&heavy, 50)), [0, 1050]);
         // 10 processors until 650 s from now, less the 4 × 600 s of work.
-        assert_eq!(Rule::Unused { procs: 10, work: 2400, last: 0 }.term(&job, 50), 4100);
+        assert_eq!(GoalRule::Unused { procs: 10, work: 2400, last: 0 }.term(&job, 50), 4100);
         // A running job that ends at 700 s is the last.
-        assert_eq!(Rule::Unused { procs: 10, work: 2400, last: 700 }.term(&job, 50), 4600);
+        assert_eq!(GoalRule::Unused { procs: 10, work: 2400, last: 700 }.term(&job, 50), 4600);
         // 1 + 150/600 = 1.25; a job of a second counts as one of a minute: 1 + 90/60 = 2.5.
-        let slowdown = |job: &Row, start| Rule::Slowdown.term(job, start) as f64 / ONE as f64;
+        let slowdown = |job: &SearchRow, start| GoalRule::Slowdown.term(job, start) as f64 / ONE as f64;
         assert!((slowdown(&job, 50) - 1.25).abs() < 1e-6);
         // Placed for 600 s and believed to run for 300 s: 1 + 150/300.
-        assert!((slowdown(&Row::new(4, 600, 300, 100), 50) - 1.5).abs() < 1e-6);
-        assert!((slowdown(&Row::new(1, 1, 1, 40), 50) - 2.5).abs() < 1e-6);
+        assert!((slowdown(&SearchRow::new(4, 600, 300, 100), 50) - 1.5).abs() < 1e-6);
+        assert!((slowdown(&SearchRow::new(1, 1, 1, 40), 50) - 2.5).abs() < 1e-6);
     }
 
     #[test]
     fn absurd_times_saturate() {
-        let job = Row::new(u32::MAX, i64::MAX / 4, 1, i64::MAX / 2);
+        let job = SearchRow::new(u32::MAX, i64::MAX / 4, 1, i64::MAX / 2);
         for rule in [
-            Rule::MaxWait,
-            Rule::Excess(0),
-            Rule::Slowdown,
-            Rule::Unused { procs: 1 << 31, work: 0, last: 0 },
-            Rule::Area,
+            GoalRule::MaxWait,
+            GoalRule::Excess(0),
+            GoalRule::Slowdown,
+            GoalRule::Unused { procs: 1 << 31, work: 0, last: 0 },
+            GoalRule::Area,
         ] {
             assert!(rule.term(&job, i64::MAX / 2) > 0, "{rule:?}");
         }

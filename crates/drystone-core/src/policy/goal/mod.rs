@@ -22,28 +22,28 @@ mod usage;
 mod walker;
 mod weights;
 
-pub use measures::{Measure, Select};
-pub use objective::{Differences, Model, Objective, Version};
-pub use search::{Found, Search};
-pub use settings::{Branching, Plan, Prune, Reuse, Settings, Traversal};
-pub use task::{Candidate, Owner, Task};
-pub use walker::Effort;
+pub use measures::{GoalMeasure, SpecialJobs};
+pub use objective::{Differences, GoalObjective, ObjectiveModel, Version};
+pub use search::{FoundSchedule, GoalSearch};
+pub use settings::{Branching, GoalSettings, PathReuse, PlanRunTime, Prune, Traversal};
+pub use task::{GoalCandidate, GoalOwner, GoalTask};
+pub use walker::TreeEffort;
 
-use super::planned::{Believed, Notice, OVERDUE, Planned};
+use super::planned::{Believed, Notice, OVERDUE, PlannedJob};
 use super::ranking::{self, Rater};
-use super::{Action, Actions, Event, Gauge, Kind, Param, Phase, Policy, Takes, Variant, View, Why};
+use super::{Action, Actions, Gauge, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
 use crate::model::{JobId, Span, Time};
 use crate::parts::Order;
 use crate::parts::formula::Shares;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::time::Duration;
-use usage::{Ran, Usage};
+use usage::{UsageRecord, WindowUsage};
 
 /// Goal-oriented scheduling.
 #[derive(Serialize, Deserialize)]
-pub struct Goal {
-    settings: Settings,
+pub struct GoalPolicy {
+    settings: GoalSettings,
     running: Believed,
     /// Waiting jobs in the order of their arrival.
     queue: Vec<JobId>,
@@ -52,23 +52,23 @@ pub struct Goal {
     /// The jobs of the last best path that did not start, in its order. Kept where it is reused.
     last: Vec<JobId>,
     /// Kept where the objective looks back.
-    usage: Usage,
+    usage: WindowUsage,
     /// Order of branches, where that is not the heuristic of the search.
     rater: Option<Rater>,
     /// Kept where its formula asks for it.
     shares: Option<Shares>,
     #[serde(skip)]
-    search: Search,
+    search: GoalSearch,
     #[serde(skip)]
-    task: Task,
+    task: GoalTask,
 }
 
-impl Goal {
+impl GoalPolicy {
     /// A policy with an empty queue.
     #[must_use]
-    pub fn new(settings: Settings) -> Goal {
+    pub fn new(settings: GoalSettings) -> GoalPolicy {
         let rater = settings.order.clone().map(Rater::new);
-        Goal {
+        GoalPolicy {
             shares: rater.as_ref().and_then(Rater::shares),
             rater,
             settings,
@@ -76,9 +76,9 @@ impl Goal {
             queue: Vec::new(),
             beyond: VecDeque::new(),
             last: Vec::new(),
-            usage: Usage::default(),
-            search: Search::default(),
-            task: Task::default(),
+            usage: WindowUsage::default(),
+            search: GoalSearch::default(),
+            task: GoalTask::default(),
         }
     }
 
@@ -104,9 +104,9 @@ impl Goal {
         task.waiting.clear();
         task.waiting.extend(self.queue.iter().map(|&id| {
             let job = view.job(id);
-            let owner = Owner { user: job.user, group: job.group, queue: job.queue };
+            let owner = GoalOwner { user: job.user, group: job.group, queue: job.queue };
             let (span, run) = (self.settings.plan.span(id, view).0, view.prediction(id).0);
-            Candidate { submit: job.submit, procs: job.procs, span, run, owner }
+            GoalCandidate { submit: job.submit, procs: job.procs, span, run, owner }
         }));
         if let Some(window) = self.settings.objective.window() {
             self.usage.by_user(&self.running, view, window, &mut task.usage);
@@ -123,18 +123,18 @@ impl Goal {
     }
 }
 
-impl Plan {
+impl PlanRunTime {
     /// Returns the time for which a job that has not started is placed; at least 1 s.
     fn span(self, id: JobId, view: &View<'_>) -> Span {
         let prediction = view.prediction(id).max(Span(1));
         match self {
-            Plan::Prediction => prediction,
-            Plan::Estimate => view.job(id).estimate.max(prediction),
+            PlanRunTime::Prediction => prediction,
+            PlanRunTime::Estimate => view.job(id).estimate.max(prediction),
         }
     }
 }
 
-impl Policy for Goal {
+impl Policy for GoalPolicy {
     fn name(&self) -> &str {
         "goal"
     }
@@ -143,36 +143,37 @@ impl Policy for Goal {
         self.settings.threads = threads.clamp(1, settings::MOST_THREADS);
     }
 
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            Event::Arrived(id) => self.beyond.push_back(id),
-            Event::Ended { job, predicted_end } => {
+            PolicyEvent::Arrived(id) => self.beyond.push_back(id),
+            PolicyEvent::Ended { job, predicted_end } => {
                 self.running.ended(job, predicted_end, view.now());
                 if let Some(shares) = &mut self.shares {
                     ranking::account(shares, job, view);
                 }
                 if let Some(window) = self.settings.objective.window() {
                     let (user, procs) = (view.job(job).user, i64::from(view.job(job).procs));
-                    self.usage.ended(Ran { user, procs, from: view.segment_start(job), to: view.now() }, window);
+                    self.usage
+                        .ended(UsageRecord { user, procs, from: view.segment_start(job), to: view.now() }, window);
                 }
             }
-            Event::Repredicted { job, old } if view.phase(job) == Phase::Running => match self.settings.plan {
-                Plan::Prediction => {
+            PolicyEvent::Repredicted { job, old } if view.phase(job) == Phase::Running => match self.settings.plan {
+                PlanRunTime::Prediction => {
                     self.running.repredicted(job, old, view);
                 }
-                Plan::Estimate => self.running.prolonged(job, old, view),
+                PlanRunTime::Estimate => self.running.prolonged(job, old, view),
             },
-            Event::Cancelled(id) | Event::Held(id) => {
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
                 self.queue.retain(|&waiting| waiting != id);
                 self.beyond.retain(|&waiting| waiting != id);
             }
-            Event::Released(id) if self.beyond.front().is_some_and(|&first| first < id) => {
+            PolicyEvent::Released(id) if self.beyond.front().is_some_and(|&first| first < id) => {
                 self.beyond.insert(self.beyond.partition_point(|&waiting| waiting < id), id);
             }
-            Event::Released(id) => self.queue.insert(self.queue.partition_point(|&waiting| waiting < id), id),
-            Event::Stopped { job, predicted_end } => self.running.stopped(job, predicted_end),
-            Event::Runs(id) => self.running.runs(id, view),
-            Event::Repredicted { .. } | Event::Woken | Event::Parked(_) | Event::Capacity => {}
+            PolicyEvent::Released(id) => self.queue.insert(self.queue.partition_point(|&waiting| waiting < id), id),
+            PolicyEvent::Stopped { job, predicted_end } => self.running.stopped(job, predicted_end),
+            PolicyEvent::Runs(id) => self.running.runs(id, view),
+            PolicyEvent::Repredicted { .. } | PolicyEvent::Woken | PolicyEvent::Parked(_) | PolicyEvent::Capacity => {}
         }
     }
 
@@ -205,7 +206,7 @@ impl Policy for Goal {
     }
 }
 
-impl Goal {
+impl GoalPolicy {
     /// Takes those out of the queue that no schedule can hold: too many processors are out, and it
     /// is not known for how long. Others come into sight in their place.
     fn set_aside(&mut self, view: &View<'_>) -> Vec<JobId> {
@@ -243,8 +244,8 @@ impl Goal {
         note(Gauge::Improvements, effort.improvements as i64);
         note(Gauge::Exhausted, exhausted);
         let mut starts = found.starts.iter();
-        let Goal { settings, queue, running, last, .. } = self;
-        if settings.reuse != Reuse::No {
+        let GoalPolicy { settings, queue, running, last, .. } = self;
+        if settings.reuse != PathReuse::No {
             let waits = found.path.iter().filter(|&&place| found.starts[place as usize] > 0);
             last.clear();
             last.extend(waits.map(|&place| queue[place as usize]));
@@ -252,9 +253,9 @@ impl Goal {
         queue.retain(|&id| {
             let now = starts.next() == Some(&0);
             if now {
-                actions.start(id, Why::Planned);
+                actions.start(id, StartReason::Planned);
                 let span = settings.plan.span(id, view);
-                running.start(&Planned { start: view.now(), span, ..Planned::new(id, view) }, view);
+                running.start(&PlannedJob { start: view.now(), span, ..PlannedJob::new(id, view) }, view);
             }
             !now
         });
@@ -262,12 +263,12 @@ impl Goal {
 }
 
 /// Goal-oriented scheduling.
-pub(crate) static GOAL: Kind = Kind {
+pub(crate) static GOAL: PolicyKind = PolicyKind {
     name: "goal",
     summary: "at every decision a search for the schedule that serves the objective best",
     source: "Chiang & Vasupongayya 2008",
     params: &[
-        Param::new("objective", "tradeoff(Tw:avgX)", &[Objective::TAKES], "objective to minimise, may stand alone as in `goal(lexical(Tw>avgX))`: relative changes added up, or the \
+        Param::new("objective", "tradeoff(Tw:avgX)", &[GoalObjective::TAKES], "objective to minimise, may stand alone as in `goal(lexical(Tw>avgX))`: relative changes added up, or the \
                       first measure that differs; longest wait, wait beyond that of the oldest job or beyond a threshold, \
                       average wait, slowdown and wait weighted by processors, unused processor-seconds, late starts, \
                       waits weighted by how little their users had recently, waits of a user, group or queue"),
@@ -311,6 +312,6 @@ pub(crate) static GOAL: Kind = Kind {
         // What becomes of predictions is the forecast's affair; a mistake in the word is found
         // here.
         args.get::<String>("overdue")?;
-        Ok(Box::new(Goal::new(Settings::build(args)?)))
+        Ok(Box::new(GoalPolicy::new(GoalSettings::build(args)?)))
     },
 };

@@ -6,15 +6,15 @@
 //! schedule that is not better proves that none of its completions is: that is what pruning rests
 //! on, with strict and with relaxed differences.
 
-use super::measures::{Measure, WORDS};
+use super::measures::{GoalMeasure, WORDS};
 use crate::model::Span;
-use crate::policy::{Call, Form, Takes};
+use crate::policy::{NamedCall, Takes, ValueForm};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Way in which measures are weighed against each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Model {
+pub enum ObjectiveModel {
     /// The first measure in which two schedules differ decides.
     Lexical,
     /// Relative improvements and degradations are added up: F is better than G if Σ (G_m − F_m) /
@@ -51,20 +51,20 @@ pub enum Differences {
 
 /// Objective that the search minimises.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Objective {
+pub struct GoalObjective {
     /// Way in which the measures are weighed.
-    pub model: Model,
+    pub model: ObjectiveModel,
     /// The measures; the first leads where the model is lexical.
-    pub measures: Vec<Measure>,
+    pub measures: Vec<GoalMeasure>,
     /// Reference of the trade-off.
     pub version: Version,
     /// Differences that count.
     pub differences: Differences,
 }
 
-impl Objective {
+impl GoalObjective {
     /// Values of a parameter that is an objective.
-    pub(super) const TAKES: Takes = Takes::Form(&Form {
+    pub(super) const TAKES: Takes = Takes::Form(&ValueForm {
         name: "objective",
         shape: "tradeoff(M:M...)|lexical(M>M...), M: maxW|Tw|Tw(50h)|maxTw|avgW|avgX|areaW|unused|late(24h)|\
                 fair(7d)|special(user=1)|special(group=1)|special(queue=1)",
@@ -77,27 +77,27 @@ impl Objective {
             "tradeoff(maxTw:avgX)",
             "lexical(maxTw(1h)>avgW)",
         ],
-        check: |text| Objective::parse(text).is_ok(),
+        check: |text| GoalObjective::parse(text).is_ok(),
     });
 }
 
-impl Default for Objective {
-    fn default() -> Objective {
-        Objective {
-            model: Model::Tradeoff,
-            measures: vec![Measure::Excess(None), Measure::Slowdown],
+impl Default for GoalObjective {
+    fn default() -> GoalObjective {
+        GoalObjective {
+            model: ObjectiveModel::Tradeoff,
+            measures: vec![GoalMeasure::Excess(None), GoalMeasure::Slowdown],
             version: Version::A,
             differences: Differences::Relaxed,
         }
     }
 }
 
-impl fmt::Display for Objective {
+impl fmt::Display for GoalObjective {
     /// Model and measures: `tradeoff(Tw:avgX)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, between) = match self.model {
-            Model::Lexical => ("lexical", ">"),
-            Model::Tradeoff => ("tradeoff", ":"),
+            ObjectiveModel::Lexical => ("lexical", ">"),
+            ObjectiveModel::Tradeoff => ("tradeoff", ":"),
         };
         let measures: Vec<_> = self.measures.iter().map(ToString::to_string).collect();
         write!(f, "{name}({})", measures.join(between))
@@ -107,30 +107,30 @@ impl fmt::Display for Objective {
 /// Most measures in one objective.
 pub(super) const MOST_MEASURES: usize = 8;
 
-impl Objective {
+impl GoalObjective {
     /// Reads model and measures: `tradeoff(Tw:avgX)`, `lexical(Tw>avgX)`, with any number of
     /// measures from 1 to 8.
     ///
     /// # Errors
     /// The mistake and its correction.
-    pub fn parse(text: &str) -> Result<Objective, String> {
+    pub fn parse(text: &str) -> Result<GoalObjective, String> {
         let fail = |problem: String| format!("{problem}; write e.g. tradeoff(Tw:avgX) or lexical(Tw>avgX)");
-        let call = Call::parse(text).map_err(|e| fail(e.problem))?;
+        let call = NamedCall::parse(text).map_err(|e| fail(e.problem))?;
         let (model, between) = match call.name.as_str() {
-            "lexical" => (Model::Lexical, '>'),
-            "tradeoff" => (Model::Tradeoff, ':'),
+            "lexical" => (ObjectiveModel::Lexical, '>'),
+            "tradeoff" => (ObjectiveModel::Tradeoff, ':'),
             other => return Err(fail(format!("`{other}` is no objective model"))),
         };
         let [(None, list)] = call.args.as_slice() else {
             return Err(fail(format!("{} takes one list of measures, separated by `{between}`", call.name)));
         };
-        let measures = list.split(between).map(str::parse).collect::<Result<Vec<Measure>, _>>().map_err(fail)?;
+        let measures = list.split(between).map(str::parse).collect::<Result<Vec<GoalMeasure>, _>>().map_err(fail)?;
         for (at, measure) in measures.iter().enumerate() {
             if measures[..at].contains(measure) {
                 return Err(fail(format!("`{measure}` is given twice")));
             }
         }
-        if measures.iter().filter(|m| matches!(m, Measure::Fair(_))).count() > 1 {
+        if measures.iter().filter(|m| matches!(m, GoalMeasure::Fair(_))).count() > 1 {
             return Err(fail("`fair` is given twice; an objective looks back over one window".into()));
         }
         if measures.len() > MOST_MEASURES {
@@ -139,13 +139,13 @@ impl Objective {
                 measures.len()
             )));
         }
-        Ok(Objective { model, measures, ..Objective::default() })
+        Ok(GoalObjective { model, measures, ..GoalObjective::default() })
     }
 
     /// Returns the time that `fair` looks back, where it is one of the measures.
     #[must_use]
     pub fn window(&self) -> Option<Span> {
-        self.measures.iter().find_map(|m| if let Measure::Fair(window) = m { Some(*window) } else { None })
+        self.measures.iter().find_map(|m| if let GoalMeasure::Fair(window) = m { Some(*window) } else { None })
     }
 
     /// Returns whether the best schedule does not depend on the order in which schedules are
@@ -155,7 +155,7 @@ impl Objective {
     pub fn is_unique(&self) -> bool {
         let single = self.measures.len() == 1;
         let unique = match (self.model, self.version) {
-            (Model::Lexical, _) | (_, Version::C) => true,
+            (ObjectiveModel::Lexical, _) | (_, Version::C) => true,
             (_, Version::B) => self.measures.len() <= 2,
             (_, Version::A) => single,
         };
@@ -167,7 +167,7 @@ impl Objective {
 /// The best schedule so far, ready for comparisons.
 #[derive(Clone, Debug)]
 pub(super) struct Judge {
-    model: Model,
+    model: ObjectiveModel,
     version: Version,
     /// Its values.
     pub(super) best: Vec<i64>,
@@ -184,9 +184,9 @@ pub(super) struct Judge {
 
 impl Judge {
     /// `oldest` is the longest current wait of `jobs` jobs; `references` those of version C.
-    pub(super) fn new(objective: &Objective, jobs: usize, oldest: i64, references: &[i64]) -> Judge {
-        let excess = |m: &Measure| matches!(m, Measure::Excess(_) | Measure::LargestExcess(_));
-        let fixed = |m: &Measure| if excess(m) { hundredth(oldest).max(1) } else { 0 };
+    pub(super) fn new(objective: &GoalObjective, jobs: usize, oldest: i64, references: &[i64]) -> Judge {
+        let excess = |m: &GoalMeasure| matches!(m, GoalMeasure::Excess(_) | GoalMeasure::LargestExcess(_));
+        let fixed = |m: &GoalMeasure| if excess(m) { hundredth(oldest).max(1) } else { 0 };
         Judge {
             model: objective.model,
             version: objective.version,
@@ -226,8 +226,8 @@ impl Judge {
             return improves;
         }
         match self.model {
-            Model::Lexical => self.leads(values),
-            Model::Tradeoff => self.trades(values),
+            ObjectiveModel::Lexical => self.leads(values),
+            ObjectiveModel::Tradeoff => self.trades(values),
         }
     }
 
@@ -281,7 +281,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn judge(text: &str, version: Version, differences: Differences, best: &[i64], references: &[i64]) -> Judge {
-        let objective = Objective { version, differences, ..Objective::parse(text).expect(text) };
+        let objective = GoalObjective { version, differences, ..GoalObjective::parse(text).expect(text) };
         let mut judge = Judge::new(&objective, 3, 1000, references);
         judge.set(best);
         judge
@@ -299,7 +299,7 @@ mod tests {
             "tradeoff(maxW:avgW:avgX:late(3600s))",
             "lexical(special(queue=2)>fair(604800s))",
         ] {
-            assert_eq!(Objective::parse(text).map(|o| o.to_string()).as_deref(), Ok(text));
+            assert_eq!(GoalObjective::parse(text).map(|o| o.to_string()).as_deref(), Ok(text));
         }
         for (text, part) in [
             ("tradeoff", "takes one list"),
@@ -311,7 +311,7 @@ mod tests {
             ("lexical(", "not closed"),
             ("lexical(late(1)>late(2)>late(3)>late(4)>late(5)>late(6)>late(7)>late(8)>late(9))", "9 measures"),
         ] {
-            let error = Objective::parse(text).expect_err(text);
+            let error = GoalObjective::parse(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
         }
     }
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn which_objectives_have_one_optimum() {
         let of = |text: &str, version, differences| {
-            Objective { version, differences, ..Objective::parse(text).expect(text) }.is_unique()
+            GoalObjective { version, differences, ..GoalObjective::parse(text).expect(text) }.is_unique()
         };
         assert!(of("lexical(maxW>avgW>avgX)", Version::A, Strict));
         assert!(of(TWO, Version::B, Strict) && of(TWO, Version::C, Strict));

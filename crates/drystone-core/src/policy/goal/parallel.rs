@@ -7,9 +7,9 @@
 //! nothing of it shows: paths, nodes and the schedule are those of one thread.
 
 use super::objective::Judge;
-use super::settings::{Settings, Traversal};
-use super::task::Table;
-use super::walker::{Best, Effort, Iteration, Limits, Walker};
+use super::settings::{GoalSettings, Traversal};
+use super::task::RankTable;
+use super::walker::{BestPath, Iteration, SearchLimits, TreeEffort, Walker};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -18,23 +18,23 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 const WORTH_THREADS: u64 = 8_000;
 
 /// A subtree that was searched ahead of its turn.
-struct Ahead {
-    effort: Effort,
+struct AheadSubtree {
+    effort: TreeEffort,
     /// True if no limit ended it.
     finished: bool,
     /// The best path, if it is in here.
-    better: Option<(Judge, Best)>,
+    better: Option<(Judge, BestPath)>,
 }
 
 /// One iteration. `false` where a limit ended it.
 pub(super) fn walk(
-    table: &Table,
+    table: &RankTable,
     walker: &mut Walker,
     helpers: &mut Vec<Walker>,
     judge: &mut Judge,
     iteration: Iteration,
-    limits: &Limits<'_>,
-    settings: &Settings,
+    limits: &SearchLimits<'_>,
+    settings: &GoalSettings,
 ) -> bool {
     let n = table.len();
     // In the first iteration a subtree is a single path with DDS, and shares nodes with the
@@ -79,17 +79,17 @@ pub(super) fn walk(
 /// Searches the subtrees below these children of the root, from the first on, until one holds a
 /// better path, or more nodes are placed than the limit leaves. The first one is always searched.
 fn look_ahead(
-    table: &Table,
+    table: &RankTable,
     walker: &Walker,
     helpers: &mut [Walker],
     judge: &Judge,
     iteration: Iteration,
-    limits: &Limits<'_>,
+    limits: &SearchLimits<'_>,
     children: std::ops::Range<usize>,
-) -> Vec<Option<Ahead>> {
+) -> Vec<Option<AheadSubtree>> {
     let left = limits.nodes.saturating_sub(walker.effort.nodes);
-    let limits = Limits { nodes: left, ..*limits };
-    let results: Vec<Mutex<Option<Ahead>>> = children.clone().map(|_| Mutex::new(None)).collect();
+    let limits = SearchLimits { nodes: left, ..*limits };
+    let results: Vec<Mutex<Option<AheadSubtree>>> = children.clone().map(|_| Mutex::new(None)).collect();
     let claimed = AtomicUsize::new(0);
     let enough = AtomicUsize::new(results.len());
     let placed = AtomicU64::new(0);
@@ -111,7 +111,7 @@ fn look_ahead(
                 enough.fetch_min(at + 1, Ordering::Relaxed);
             }
             if let Ok(mut result) = results[at].lock() {
-                *result = Some(Ahead { effort, finished, better });
+                *result = Some(AheadSubtree { effort, finished, better });
             }
         }
     };

@@ -2,17 +2,17 @@
 
 use super::baseline::references;
 use super::local;
-use super::objective::{Judge, Objective};
+use super::objective::{GoalObjective, Judge};
 use super::parallel;
-use super::settings::{Prune, Settings};
-use super::task::{Table, Task};
-use super::walker::{Best, Effort, Iteration, Limits, Walker};
+use super::settings::{GoalSettings, Prune};
+use super::task::{GoalTask, RankTable};
+use super::walker::{BestPath, Iteration, SearchLimits, TreeEffort, Walker};
 use crate::policy::Stopwatch;
 
 /// Searches permutations of waiting jobs. Keeps its memory from search to search, and nothing else.
 #[derive(Clone, Debug, Default)]
-pub struct Search {
-    pub(super) table: Table,
+pub struct GoalSearch {
+    pub(super) table: RankTable,
     walker: Walker,
     /// One per thread, where there are several.
     helpers: Vec<Walker>,
@@ -20,24 +20,24 @@ pub struct Search {
 
 /// Result of a search.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Found {
-    /// The best permutation: places in [`Task::waiting`].
+pub struct FoundSchedule {
+    /// The best permutation: places in [`GoalTask::waiting`].
     pub path: Vec<u32>,
-    /// Its starts in seconds from now, by place in [`Task::waiting`]; `i64::MAX` where time was up
-    /// before a job was placed, or where a job is beyond the horizon and does not start now.
+    /// Its starts in seconds from now, by place in [`GoalTask::waiting`]; `i64::MAX` where time was
+    /// up before a job was placed, or where a job is beyond the horizon and does not start now.
     pub starts: Vec<i64>,
     /// Its value in each measure, in the order of the objective: sums over the waiting jobs instead
     /// of averages, and slowdowns in units of 2⁻³²; jobs beyond the horizon do not count. Empty
     /// where time was up before the heuristic path was complete.
     pub values: Vec<i64>,
     /// Effort of the search.
-    pub effort: Effort,
+    pub effort: TreeEffort,
     /// True if every path was visited or proved to be no better than the best: then this is the
-    /// best schedule there is, where the objective has one ([`Objective::is_unique`]).
+    /// best schedule there is, where the objective has one ([`GoalObjective::is_unique`]).
     pub exhausted: bool,
 }
 
-impl Search {
+impl GoalSearch {
     /// The best schedule that can be found within the limits of the settings; `watch` is looked at
     /// where they set a time. The heuristic path is completed whatever the number of nodes is;
     /// where time is up before, a job that is not on it yet has no start. One job is always placed.
@@ -48,15 +48,20 @@ impl Search {
     /// # Panics
     /// If a waiting job is wider than the machine.
     #[must_use]
-    pub fn run(&mut self, task: &Task, settings: &Settings, watch: Option<&dyn Stopwatch>) -> Found {
+    pub fn run(&mut self, task: &GoalTask, settings: &GoalSettings, watch: Option<&dyn Stopwatch>) -> FoundSchedule {
         match settings.horizon {
             Some(most) if task.waiting.len() > most as usize => self.run_within(most as usize, task, settings, watch),
             _ => self.run_all(task, settings, watch),
         }
     }
 
-    pub(super) fn run_all(&mut self, task: &Task, settings: &Settings, watch: Option<&dyn Stopwatch>) -> Found {
-        let Search { table, walker, helpers } = self;
+    pub(super) fn run_all(
+        &mut self,
+        task: &GoalTask,
+        settings: &GoalSettings,
+        watch: Option<&dyn Stopwatch>,
+    ) -> FoundSchedule {
+        let GoalSearch { table, walker, helpers } = self;
         let machine = task.procs();
         assert!(task.waiting.iter().all(|job| job.procs <= machine), "a job is wider than the machine of {machine}");
         let watch = watch.filter(|_| settings.budget.is_some());
@@ -73,36 +78,36 @@ impl Search {
         judge.set(&values);
         let nodes = settings.nodes.unwrap_or(u64::MAX);
         let kept = (u128::from(nodes) * u128::from(settings.local.min(100)) / 100) as u64;
-        let limits = Limits { nodes: nodes - if settings.nodes.is_some() { kept } else { 0 }, watch };
+        let limits = SearchLimits { nodes: nodes - if settings.nodes.is_some() { kept } else { 0 }, watch };
         let exhausted =
             walker.seed(table, &mut judge, &limits) && explore(table, walker, helpers, &mut judge, settings, &limits);
         if !exhausted && limits.nodes < nodes {
-            local::search(table, walker, &mut judge, &Limits { nodes, watch });
+            local::search(table, walker, &mut judge, &SearchLimits { nodes, watch });
         }
         self.found(judge.best, exhausted)
     }
 
-    fn found(&self, values: Vec<i64>, exhausted: bool) -> Found {
-        let Best { path, starts: path_starts } = &self.walker.best;
+    fn found(&self, values: Vec<i64>, exhausted: bool) -> FoundSchedule {
+        let BestPath { path, starts: path_starts } = &self.walker.best;
         let mut starts = vec![i64::MAX; self.table.len()];
         let place = |&rank: &u32| self.table.places[rank as usize];
         for (rank, &start) in path.iter().zip(path_starts) {
             starts[place(rank) as usize] = start;
         }
-        Found { path: path.iter().map(place).collect(), starts, values, effort: self.walker.effort, exhausted }
+        FoundSchedule { path: path.iter().map(place).collect(), starts, values, effort: self.walker.effort, exhausted }
     }
 
     /// The references of version C: what backfilling with one reservation would achieve in each
     /// measure.
     #[must_use]
-    pub fn references(&mut self, task: &Task, objective: &Objective) -> Vec<i64> {
-        self.table.fill(task, &Settings { objective: objective.clone(), ..Settings::default() });
+    pub fn references(&mut self, task: &GoalTask, objective: &GoalObjective) -> Vec<i64> {
+        self.table.fill(task, &GoalSettings { objective: objective.clone(), ..GoalSettings::default() });
         references(task, objective, &self.table, None).unwrap_or_default()
     }
 
-    /// As [`Search::run`], and every path visited in order, as places in [`Task::waiting`].
+    /// As [`GoalSearch::run`], and every path visited in order, as places in [`GoalTask::waiting`].
     #[must_use]
-    pub fn trace(&mut self, task: &Task, settings: &Settings) -> (Found, Vec<Vec<u32>>) {
+    pub fn trace(&mut self, task: &GoalTask, settings: &GoalSettings) -> (FoundSchedule, Vec<Vec<u32>>) {
         self.walker.visited = Some(Vec::new());
         let found = self.run(task, settings, None);
         let visited = self.walker.visited.take().unwrap_or_default();
@@ -113,12 +118,12 @@ impl Search {
 
 /// All iterations after the heuristic path. `false` where a limit ended the search.
 fn explore(
-    table: &Table,
+    table: &RankTable,
     walker: &mut Walker,
     helpers: &mut Vec<Walker>,
     judge: &mut Judge,
-    settings: &Settings,
-    limits: &Limits<'_>,
+    settings: &GoalSettings,
+    limits: &SearchLimits<'_>,
 ) -> bool {
     for number in 1..table.len() {
         // What no schedule at all can beat is the best.

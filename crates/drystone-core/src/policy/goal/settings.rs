@@ -1,10 +1,10 @@
 //! The parameters of goal-oriented scheduling and how texts give them.
 
-use super::measures::Measure;
-use super::objective::{Differences, Model, Objective, Version};
+use super::measures::GoalMeasure;
+use super::objective::{Differences, GoalObjective, ObjectiveModel, Version};
 use crate::parts::Order;
 use crate::policy::ranking;
-use crate::policy::{Args, Form, SpecError, Takes};
+use crate::policy::{Args, SpecError, Takes, ValueForm};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ pub enum Prune {
 /// Use of the best path of the decision before, without the jobs that have started and with
 /// newcomers behind it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Reuse {
+pub enum PathReuse {
     /// Nothing.
     #[default]
     No,
@@ -61,7 +61,7 @@ pub enum Reuse {
 
 /// Run time for which jobs are placed. Slowdowns always count the prediction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Plan {
+pub enum PlanRunTime {
     /// The predicted one.
     #[default]
     Prediction,
@@ -71,9 +71,9 @@ pub enum Plan {
 
 /// All parameters.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct GoalSettings {
     /// Objective to minimise.
-    pub objective: Objective,
+    pub objective: GoalObjective,
     /// The order of paths.
     pub traversal: Traversal,
     /// The order of branches.
@@ -87,12 +87,12 @@ pub struct Settings {
     /// Criterion for giving up a subtree.
     pub prune: Prune,
     /// Use of the best path of the decision before.
-    pub reuse: Reuse,
+    pub reuse: PathReuse,
     /// Percent of the nodes that are kept for a local search from the best path of the tree.
     /// Without a limit of nodes there is none.
     pub local: u32,
     /// Run time for which jobs are placed.
-    pub plan: Plan,
+    pub plan: PlanRunTime,
     /// So many of the waiting jobs are searched, the first in the order of branches; the others
     /// follow in that order behind the best path. `None`: all.
     pub horizon: Option<u32>,
@@ -113,19 +113,19 @@ fn one() -> u32 {
     1
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            objective: Objective::default(),
+impl Default for GoalSettings {
+    fn default() -> GoalSettings {
+        GoalSettings {
+            objective: GoalObjective::default(),
             traversal: Traversal::Dds,
             branching: Branching::Lxf,
             order: None,
             nodes: Some(NODES),
             budget: None,
             prune: Prune::Earliest,
-            reuse: Reuse::No,
+            reuse: PathReuse::No,
             local: 0,
-            plan: Plan::Prediction,
+            plan: PlanRunTime::Prediction,
             horizon: None,
             depth: None,
             threads: 1,
@@ -142,8 +142,8 @@ const SEARCHES: &[(&str, Option<(Traversal, Branching)>)] = &[
     ("lds-fcfs", Some((Traversal::Lds, Branching::Fcfs))),
 ];
 
-impl Settings {
-    pub(super) fn build(args: &Args<'_>) -> Result<Settings, SpecError> {
+impl GoalSettings {
+    pub(super) fn build(args: &Args<'_>) -> Result<GoalSettings, SpecError> {
         let versions = [("a", Version::A), ("b", Version::B), ("c", Version::C)];
         let differences = [("relaxed", Differences::Relaxed), ("strict", Differences::Strict)];
         let prunes = [
@@ -152,14 +152,16 @@ impl Settings {
             ("earliest", Prune::Earliest),
             ("beside", Prune::Beside),
         ];
-        let reuses = [("no", Reuse::No), ("branch", Reuse::Branch), ("seed", Reuse::Seed)];
-        let objective = Objective::parse(args.text("objective")).map_err(|e| args.error(format!("objective: {e}")))?;
-        let objective = Objective {
+        let reuses = [("no", PathReuse::No), ("branch", PathReuse::Branch), ("seed", PathReuse::Seed)];
+        let objective =
+            GoalObjective::parse(args.text("objective")).map_err(|e| args.error(format!("objective: {e}")))?;
+        let objective = GoalObjective {
             version: args.choose("version", &versions)?,
             differences: args.choose("diff", &differences)?,
             ..objective
         };
-        let leads = objective.model == Model::Lexical && objective.measures.first() == Some(&Measure::MaxWait);
+        let leads =
+            objective.model == ObjectiveModel::Lexical && objective.measures.first() == Some(&GoalMeasure::MaxWait);
         // Section 5.2: the LXF heuristic is at odds with an objective that the longest wait leads.
         let auto = (Traversal::Dds, if leads { Branching::Fcfs } else { Branching::Lxf });
         let (traversal, branching) = args.choose("search", SEARCHES)?.unwrap_or(auto);
@@ -174,10 +176,11 @@ impl Settings {
             return Err(args.error("local is a share of the nodes: give their number, e.g. nodes=4000".into()));
         }
         let (prune, reuse) = (args.choose("prune", &prunes)?, args.choose("reuse", &reuses)?);
-        let plan = args.choose("plan", &[("prediction", Plan::Prediction), ("estimate", Plan::Estimate)])?;
+        let plan =
+            args.choose("plan", &[("prediction", PlanRunTime::Prediction), ("estimate", PlanRunTime::Estimate)])?;
         let order = if args.is("order", "auto") { None } else { Some(ranking::order(args, "order")?) };
         let horizon = args.unless("all", "horizon")?;
-        Ok(Settings {
+        Ok(GoalSettings {
             objective,
             traversal,
             branching,
@@ -204,7 +207,7 @@ fn budget(args: &Args<'_>) -> Result<Option<Duration>, SpecError> {
 }
 
 /// Values of a parameter that is a time for a decision.
-pub(super) const DURATION: Takes = Takes::Form(&Form {
+pub(super) const DURATION: Takes = Takes::Form(&ValueForm {
     name: "duration",
     shape: "50ms|2s",
     samples: &["50ms", "2s", "0.5s"],

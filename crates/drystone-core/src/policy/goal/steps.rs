@@ -6,13 +6,13 @@
 //! job of the queue fits any more are skipped.
 
 use crate::model::Procs;
-use crate::parts::Amounts;
+use crate::parts::ResourceAmounts;
 use crate::policy::free_resources::covers;
-use crate::policy::room::Need;
+use crate::policy::room::JobNeed;
 
 /// Free processors from now on; times relative to the present.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Steps {
+pub(super) struct FreeSteps {
     /// Beginning of each step; the last one never ends.
     time: Vec<i64>,
     free: Vec<Procs>,
@@ -26,7 +26,7 @@ pub(super) struct Steps {
 
 /// Position of a placed job: the data needed to take it back.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spot {
+pub(super) struct PlacedSpot {
     /// Its start, in seconds from now.
     pub(super) start: i64,
     /// Its first step and the one behind its last.
@@ -38,7 +38,7 @@ pub(super) struct Spot {
     split: bool,
 }
 
-impl Steps {
+impl FreeSteps {
     /// One step without an end, of processors alone.
     fn begin(&mut self, free: Procs) {
         self.time.clear();
@@ -55,7 +55,7 @@ impl Steps {
         &mut self,
         free: Procs,
         levels: &[i64],
-        changes: impl Iterator<Item = (i64, i64, &'a Amounts)>,
+        changes: impl Iterator<Item = (i64, i64, &'a ResourceAmounts)>,
     ) {
         self.begin(free);
         self.width = levels.len();
@@ -136,7 +136,7 @@ impl Steps {
 
     /// Becomes a copy of another; keeps its own memory.
     #[inline]
-    pub(super) fn copy_from(&mut self, other: &Steps) {
+    pub(super) fn copy_from(&mut self, other: &FreeSteps) {
         self.time.clone_from(&other.time);
         self.free.clone_from(&other.free);
         if other.width > 0 || self.width > 0 {
@@ -146,7 +146,7 @@ impl Steps {
     }
 
     #[inline(never)]
-    fn copy_levels(&mut self, other: &Steps) {
+    fn copy_levels(&mut self, other: &FreeSteps) {
         self.width = other.width;
         self.levels.clone_from(&other.levels);
     }
@@ -174,9 +174,9 @@ impl Steps {
         }
     }
 
-    /// As [`Steps::find`], over every resource. In the last step every job fits.
+    /// As [`FreeSteps::find`], over every resource. In the last step every job fits.
     #[inline(never)]
-    fn find_pooled(&self, need: Need<'_>, span: i64) -> (usize, usize) {
+    fn find_pooled(&self, need: JobNeed<'_>, span: i64) -> (usize, usize) {
         let steps = self.time.len();
         let fits = |step: usize| {
             let row = &self.levels[step * self.width..][..self.width];
@@ -201,7 +201,7 @@ impl Steps {
 
     /// Adds amounts to some steps, or takes them out.
     #[inline(never)]
-    fn change_levels(&mut self, from: usize, to: usize, amounts: &Amounts, sign: i64) {
+    fn change_levels(&mut self, from: usize, to: usize, amounts: &ResourceAmounts, sign: i64) {
         for step in from..to {
             for &(id, amount) in amounts {
                 self.levels[step * self.width + id.index()] += sign * amount as i64;
@@ -210,14 +210,14 @@ impl Steps {
     }
 
     /// The earliest start of a job that asks for no more than the machine has.
-    pub(super) fn earliest(&self, need: Need<'_>, span: i64) -> i64 {
+    pub(super) fn earliest(&self, need: JobNeed<'_>, span: i64) -> i64 {
         let found = if self.width == 0 { self.find(need.procs, span) } else { self.find_pooled(need, span) };
         self.time[found.0]
     }
 
     /// Places a job at its earliest start. O(steps), with further resources O(steps · resources).
     #[inline(always)]
-    pub(super) fn place(&mut self, need: Need<'_>, span: i64, narrowest: Procs) -> Spot {
+    pub(super) fn place(&mut self, need: JobNeed<'_>, span: i64, narrowest: Procs) -> PlacedSpot {
         if self.width == 0 {
             return self.place_procs(need.procs, span, narrowest);
         }
@@ -225,7 +225,7 @@ impl Steps {
     }
 
     #[inline(never)]
-    fn place_pooled(&mut self, need: Need<'_>, span: i64, narrowest: Procs) -> Spot {
+    fn place_pooled(&mut self, need: JobNeed<'_>, span: i64, narrowest: Procs) -> PlacedSpot {
         let (from, to) = self.find_pooled(need, span);
         let spot = self.occupy((from, to), need.procs, span, narrowest);
         if spot.split {
@@ -236,14 +236,14 @@ impl Steps {
     }
 
     #[inline]
-    fn place_procs(&mut self, procs: Procs, span: i64, narrowest: Procs) -> Spot {
+    fn place_procs(&mut self, procs: Procs, span: i64, narrowest: Procs) -> PlacedSpot {
         let found = self.find(procs, span);
         self.occupy(found, procs, span, narrowest)
     }
 
     /// Takes the processors of a job out of the steps that it touches.
     #[inline(always)]
-    fn occupy(&mut self, (from, to): (usize, usize), procs: Procs, span: i64, narrowest: Procs) -> Spot {
+    fn occupy(&mut self, (from, to): (usize, usize), procs: Procs, span: i64, narrowest: Procs) -> PlacedSpot {
         let start = self.time[from];
         let end = start.saturating_add(span);
         let split = self.time.get(to) != Some(&end);
@@ -256,7 +256,7 @@ impl Steps {
         }
         let front = self.front;
         self.skip(narrowest);
-        Spot { start, from: from as u32, to: to as u32, front: front as u32, split }
+        PlacedSpot { start, from: from as u32, to: to as u32, front: front as u32, split }
     }
 
     /// Repeats the levels of a step behind it.
@@ -269,7 +269,7 @@ impl Steps {
 
     /// Takes back the job that was placed last. O(steps).
     #[inline]
-    pub(super) fn take_back(&mut self, spot: &Spot, need: Need<'_>) {
+    pub(super) fn take_back(&mut self, spot: &PlacedSpot, need: JobNeed<'_>) {
         let (from, to) = (spot.from as usize, spot.to as usize);
         for free in &mut self.free[from..to] {
             *free += need.procs;
@@ -308,7 +308,7 @@ mod tests {
             let held: u32 = ends.iter().map(|e| e.1).sum();
             let free = 8 + 18 - held;
             let narrowest = jobs.iter().map(|j| j.0).min().expect("some");
-            let mut steps = Steps::default();
+            let mut steps = FreeSteps::default();
             steps.fill(free, ends.iter().copied());
             steps.skip(narrowest);
             let mut profile = Profile::new(Time::ZERO, free);
@@ -316,15 +316,15 @@ mod tests {
             let mut placed = Vec::new();
             for &(procs, span) in &jobs {
                 let start = profile.earliest(procs, Span(span), Time::ZERO).expect("fits");
-                prop_assert_eq!(steps.earliest(Need { procs, amounts: &[] }, span), start.0);
+                prop_assert_eq!(steps.earliest(JobNeed { procs, amounts: &[] }, span), start.0);
                 let before = steps.clone();
-                let spot = steps.place(Need { procs, amounts: &[] }, span, narrowest);
+                let spot = steps.place(JobNeed { procs, amounts: &[] }, span, narrowest);
                 prop_assert_eq!(spot.start, start.0);
                 profile.reserve(start, start + Span(span), procs);
                 placed.push((before, spot, procs));
             }
             for (before, spot, procs) in placed.iter().rev() {
-                steps.take_back(spot, Need { procs: *procs, amounts: &[] });
+                steps.take_back(spot, JobNeed { procs: *procs, amounts: &[] });
                 prop_assert_eq!(&steps.time, &before.time);
                 prop_assert_eq!(&steps.free, &before.free);
                 prop_assert_eq!(steps.front, before.front);

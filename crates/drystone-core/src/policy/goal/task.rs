@@ -1,18 +1,18 @@
 //! Subject of one search: the machine, the running jobs and the waiting ones, also in the form that
 //! the search uses.
 
-use super::measures::{Row, Rule};
-use super::settings::{Branching, Prune, Reuse, Settings};
-use super::steps::Steps;
+use super::measures::{GoalRule, SearchRow};
+use super::settings::{Branching, GoalSettings, PathReuse, Prune};
+use super::steps::FreeSteps;
 use super::weights;
 use crate::model::{Procs, ResourceId, Time, UNKNOWN};
-use crate::parts::Amounts;
-use crate::policy::room::Need;
+use crate::parts::ResourceAmounts;
+use crate::policy::room::JobNeed;
 use std::collections::BTreeMap;
 
 /// A waiting job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Candidate {
+pub struct GoalCandidate {
     /// Submit time; not after the present.
     pub submit: Time,
     /// Processors it needs; no more than the machine has.
@@ -23,12 +23,12 @@ pub struct Candidate {
     /// slowdowns.
     pub run: i64,
     /// Owner.
-    pub owner: Owner,
+    pub owner: GoalOwner,
 }
 
 /// Owner of a job, for measures of single users, groups and queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Owner {
+pub struct GoalOwner {
     /// User; [`UNKNOWN`] is one user like any other.
     pub user: i32,
     /// Group.
@@ -37,15 +37,15 @@ pub struct Owner {
     pub queue: i32,
 }
 
-impl Default for Owner {
-    fn default() -> Owner {
-        Owner { user: UNKNOWN, group: UNKNOWN, queue: UNKNOWN }
+impl Default for GoalOwner {
+    fn default() -> GoalOwner {
+        GoalOwner { user: UNKNOWN, group: UNKNOWN, queue: UNKNOWN }
     }
 }
 
 /// A moment at which a schedule is looked for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Task {
+pub struct GoalTask {
     /// The present.
     pub now: Time,
     /// Free processors now.
@@ -57,7 +57,7 @@ pub struct Task {
     /// below 0, fewer; in any order. No waiting job is wider than what is there in the end.
     pub changes: Vec<(Time, i64)>,
     /// The waiting jobs in the order of their arrival.
-    pub waiting: Vec<Candidate>,
+    pub waiting: Vec<GoalCandidate>,
     /// Free amounts of resources beyond processors, by resource; empty where the machine has none.
     pub levels: Vec<i64>,
     /// Amounts that each running job holds, in the order of `running`; empty where the machine has
@@ -70,14 +70,14 @@ pub struct Task {
     /// without any may be missing.
     pub usage: BTreeMap<i32, i64>,
     /// The best path of an earlier decision: places in `waiting` of those of its jobs that still
-    /// wait, each once. Used as [`Settings::reuse`] says.
+    /// wait, each once. Used as [`GoalSettings::reuse`] says.
     pub last: Vec<u32>,
-    /// Places in `waiting` in the order of branches, where [`Settings::order`] says another than
-    /// the heuristic's; else empty.
+    /// Places in `waiting` in the order of branches, where [`GoalSettings::order`] says another
+    /// than the heuristic's; else empty.
     pub ranked: Vec<u32>,
 }
 
-impl Task {
+impl GoalTask {
     /// Processors of the machine, as many as are there in the end.
     #[must_use]
     pub fn procs(&self) -> Procs {
@@ -99,24 +99,25 @@ impl Task {
     }
 
     /// Amounts that a running job holds.
-    fn held(&self, at: usize) -> &Amounts {
+    fn held(&self, at: usize) -> &ResourceAmounts {
         self.held.get(at).map_or(&[], Vec::as_slice)
     }
 
     /// Needs of a waiting job.
-    pub(super) fn need(&self, place: usize) -> Need<'_> {
+    pub(super) fn need(&self, place: usize) -> JobNeed<'_> {
         let amounts = self.asks.get(place).map_or(&[][..], Vec::as_slice);
-        Need { procs: self.waiting[place].procs, amounts }
+        JobNeed { procs: self.waiting[place].procs, amounts }
     }
 
     /// Ends of running jobs, in seconds from now, with what they give back, and processors that
     /// come back as if jobs ended on them, where none go before.
-    pub(super) fn ends_and_returns(&self) -> Vec<(i64, Need<'_>)> {
-        let give_back = |(at, (end, procs))| (end, Need { procs, amounts: self.held(at) });
-        let mut all: Vec<(i64, Need<'_>)> = self.ends().enumerate().map(give_back).collect();
+    pub(super) fn ends_and_returns(&self) -> Vec<(i64, JobNeed<'_>)> {
+        let give_back = |(at, (end, procs))| (end, JobNeed { procs, amounts: self.held(at) });
+        let mut all: Vec<(i64, JobNeed<'_>)> = self.ends().enumerate().map(give_back).collect();
         if self.changes.iter().all(|change| change.1 > 0) {
-            let returns =
-                |&(at, procs): &(Time, i64)| ((at - self.now).0.max(0), Need { procs: procs as Procs, amounts: &[] });
+            let returns = |&(at, procs): &(Time, i64)| {
+                ((at - self.now).0.max(0), JobNeed { procs: procs as Procs, amounts: &[] })
+            };
             all.extend(self.changes.iter().map(returns));
             all.sort_by_key(|end| end.0);
         }
@@ -124,12 +125,12 @@ impl Task {
     }
 
     /// Fills the steps of what the running jobs leave.
-    pub(super) fn fill(&self, steps: &mut Steps) {
+    pub(super) fn fill(&self, steps: &mut FreeSteps) {
         if !self.levels.is_empty() {
             let ends = self.ends().enumerate().map(|(at, (end, procs))| (end, i64::from(procs), self.held(at)));
-            let none: &Amounts = &[];
+            let none: &ResourceAmounts = &[];
             let others = self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs, none));
-            let mut all: Vec<(i64, i64, &Amounts)> = ends.chain(others).collect();
+            let mut all: Vec<(i64, i64, &ResourceAmounts)> = ends.chain(others).collect();
             all.sort_by_key(|change| change.0);
             steps.fill_pooled(self.free, &self.levels, all.into_iter());
         } else if self.changes.is_empty() {
@@ -146,7 +147,7 @@ impl Task {
         self.waiting.iter().map(|job| self.age(job)).max().unwrap_or(0)
     }
 
-    pub(super) fn age(&self, job: &Candidate) -> i64 {
+    pub(super) fn age(&self, job: &GoalCandidate) -> i64 {
         (self.now - job.submit).0.max(0)
     }
 
@@ -162,16 +163,16 @@ impl Task {
 /// A task in the order of the branching heuristic: rank 0 is the leftmost child of the root. Does
 /// not change while the search goes on, so that threads share it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
+pub(super) struct RankTable {
     /// The waiting jobs by rank.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<SearchRow>,
     /// Amounts of further resources that the waiting jobs ask for, by rank; empty where the machine
     /// has none.
     pub(super) needs: Vec<Vec<(ResourceId, u64)>>,
-    /// Per rank the place in [`Task::waiting`].
+    /// Per rank the place in [`GoalTask::waiting`].
     pub(super) places: Vec<u32>,
     /// The measures.
-    pub(super) rules: Vec<Rule>,
+    pub(super) rules: Vec<GoalRule>,
     /// Per rank and measure the least term that the job can have: what it adds to a lower bound
     /// before it is placed.
     pub(super) least: Vec<i64>,
@@ -180,17 +181,17 @@ pub(super) struct Table {
     /// A path to try after the heuristic path, by rank; may be empty.
     pub(super) seed: Vec<u32>,
     /// Free processors with the running jobs only.
-    pub(super) base: Steps,
+    pub(super) base: FreeSteps,
     /// The narrowest waiting job.
     pub(super) narrowest: Procs,
     /// Criterion for giving up a subtree.
     pub(super) prune: Prune,
 }
 
-impl Table {
+impl RankTable {
     /// For a search with these settings. O(n log n + n·r) for n waiting and r running jobs.
-    pub(super) fn fill(&mut self, task: &Task, settings: &Settings) {
-        let Settings { objective, branching, prune, reuse, .. } = settings;
+    pub(super) fn fill(&mut self, task: &GoalTask, settings: &GoalSettings) {
+        let GoalSettings { objective, branching, prune, reuse, .. } = settings;
         self.order(task, *branching);
         self.reuse(task, *reuse);
         self.rows.clear();
@@ -210,7 +211,7 @@ impl Table {
     }
 
     /// Ranks by the branching heuristic.
-    pub(super) fn order(&mut self, task: &Task, branching: Branching) {
+    pub(super) fn order(&mut self, task: &GoalTask, branching: Branching) {
         self.places.clear();
         if task.ranked.len() == task.waiting.len() {
             return self.places.extend(&task.ranked);
@@ -231,16 +232,16 @@ impl Table {
 
     /// An earlier best path as the order of branches, or as a path to try: its jobs first,
     /// newcomers behind them in the order of the heuristic.
-    fn reuse(&mut self, task: &Task, reuse: Reuse) {
+    fn reuse(&mut self, task: &GoalTask, reuse: PathReuse) {
         self.seed.clear();
-        if reuse == Reuse::No || task.last.is_empty() {
+        if reuse == PathReuse::No || task.last.is_empty() {
             return;
         }
         let mut old = vec![false; self.places.len()];
         task.last.iter().for_each(|&place| old[place as usize] = true);
         let newcomers = self.places.iter().copied().filter(|&place| !old[place as usize]);
         let path: Vec<u32> = task.last.iter().copied().chain(newcomers).collect();
-        if reuse == Reuse::Branch {
+        if reuse == PathReuse::Branch {
             self.places = path;
         } else if path != self.places {
             let mut ranks = vec![0; path.len()];
@@ -253,7 +254,7 @@ impl Table {
 
     /// A job cannot start earlier than it could if no other job waited.
     fn bound(&mut self) {
-        let Table { rows, needs, rules, least, root, base, prune, .. } = self;
+        let RankTable { rows, needs, rules, least, root, base, prune, .. } = self;
         let earliest = matches!(prune, Prune::Earliest | Prune::Beside);
         least.clear();
         root.clear();
@@ -271,7 +272,7 @@ impl Table {
 
     /// Needs of a waiting job, by rank.
     #[inline(always)]
-    pub(super) fn need(&self, rank: usize) -> Need<'_> {
+    pub(super) fn need(&self, rank: usize) -> JobNeed<'_> {
         need_of(&self.rows, &self.needs, rank)
     }
 
@@ -283,13 +284,13 @@ impl Table {
 
 /// Needs of a waiting job.
 #[inline(always)]
-fn need_of<'a>(rows: &[Row], needs: &'a [Vec<(ResourceId, u64)>], rank: usize) -> Need<'a> {
+fn need_of<'a>(rows: &[SearchRow], needs: &'a [Vec<(ResourceId, u64)>], rank: usize) -> JobNeed<'a> {
     let amounts = if needs.is_empty() { &[][..] } else { &needs[rank][..] };
-    Need { procs: rows[rank].procs, amounts }
+    JobNeed { procs: rows[rank].procs, amounts }
 }
 
 /// A waiting job as the search sees it, without its weights.
-fn row(task: &Task, place: usize) -> Row {
+fn row(task: &GoalTask, place: usize) -> SearchRow {
     let job = &task.waiting[place];
-    Row::new(job.procs, job.span.max(1), job.run, task.age(job))
+    SearchRow::new(job.procs, job.span.max(1), job.run, task.age(job))
 }

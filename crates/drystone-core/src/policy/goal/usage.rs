@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// A job that ran and has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Ran {
+pub(super) struct UsageRecord {
     pub(super) user: i32,
     pub(super) procs: i64,
     pub(super) from: Time,
@@ -17,13 +17,13 @@ pub(super) struct Ran {
 
 /// The jobs that ended within a window before the present, in the order of their ends.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Usage {
-    ended: VecDeque<Ran>,
+pub(super) struct WindowUsage {
+    ended: VecDeque<UsageRecord>,
 }
 
-impl Usage {
+impl WindowUsage {
     /// A job has ended.
-    pub(super) fn ended(&mut self, ran: Ran, window: Span) {
+    pub(super) fn ended(&mut self, ran: UsageRecord, window: Span) {
         while self.ended.front().is_some_and(|first| first.to <= ran.to - window) {
             self.ended.pop_front();
         }
@@ -35,7 +35,7 @@ impl Usage {
     pub(super) fn by_user(&self, running: &Believed, view: &View<'_>, window: Span, usage: &mut BTreeMap<i32, i64>) {
         usage.clear();
         let (now, since) = (view.now(), view.now() - window);
-        let running = running.iter().map(|job| Ran {
+        let running = running.iter().map(|job| UsageRecord {
             user: view.job(job.id).user,
             procs: i64::from(job.procs),
             from: view.segment_start(job.id),

@@ -9,8 +9,8 @@
 
 use super::objective::Judge;
 use super::settings::{Prune, Traversal};
-use super::steps::{Spot, Steps};
-use super::task::Table;
+use super::steps::{FreeSteps, PlacedSpot};
+use super::task::RankTable;
 use crate::policy::Stopwatch;
 
 /// One iteration of a traversal.
@@ -24,7 +24,7 @@ pub(super) struct Iteration {
 
 /// Limits that end a search before the tree is exhausted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits<'a> {
+pub(super) struct SearchLimits<'a> {
     /// Most nodes.
     pub(super) nodes: u64,
     /// Says when time is up.
@@ -33,7 +33,7 @@ pub(super) struct Limits<'a> {
 
 /// Effort of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Effort {
+pub struct TreeEffort {
     /// Nodes placed.
     pub nodes: u64,
     /// Paths followed to their end.
@@ -43,8 +43,8 @@ pub struct Effort {
     pub improvements: u64,
 }
 
-impl Effort {
-    pub(super) fn add(&mut self, other: &Effort) {
+impl TreeEffort {
+    pub(super) fn add(&mut self, other: &TreeEffort) {
         self.nodes += other.nodes;
         self.paths += other.paths;
         self.improvements += other.improvements;
@@ -53,7 +53,7 @@ impl Effort {
 
 /// A path to the end: jobs by rank and their starts in seconds from now.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Best {
+pub(super) struct BestPath {
     pub(super) path: Vec<u32>,
     pub(super) starts: Vec<i64>,
 }
@@ -62,12 +62,12 @@ pub(super) struct Best {
 #[derive(Clone, Copy, Debug, Default)]
 struct Frame {
     job: u32,
-    spot: Spot,
+    spot: PlacedSpot,
 }
 
 /// Result of visiting a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
+enum WalkStep {
     /// It is on the path.
     Placed,
     /// It is on the path, and nothing below it can be better than the best.
@@ -91,7 +91,7 @@ pub(super) struct Walker {
     /// Links by rank + 1; 0 is both ends.
     next: Vec<u32>,
     prev: Vec<u32>,
-    steps: Steps,
+    steps: FreeSteps,
     /// The path: `frames[d]` is the node at depth d, from 1; the first `placed` of them are in
     /// `steps`.
     frames: Vec<Frame>,
@@ -103,15 +103,15 @@ pub(super) struct Walker {
     /// A bound in the making, per measure.
     bound: Vec<i64>,
     /// The steps at some depths of the path, deepest last.
-    copies: Vec<Steps>,
+    copies: Vec<FreeSteps>,
     copied: Vec<usize>,
     /// Per depth: the child being visited, and the discrepancies left at the node above it.
     child: Vec<u32>,
     left: Vec<usize>,
     /// The best path so far.
-    pub(super) best: Best,
+    pub(super) best: BestPath,
     /// Effort since [`Walker::reset`].
-    pub(super) effort: Effort,
+    pub(super) effort: TreeEffort,
     /// Nodes at which the limits are looked at again.
     look_at: u64,
     /// Every path visited, by rank, where that is asked for.
@@ -120,7 +120,7 @@ pub(super) struct Walker {
 
 impl Walker {
     /// To the root of a tree.
-    pub(super) fn reset(&mut self, table: &Table) {
+    pub(super) fn reset(&mut self, table: &RankTable) {
         let n = table.len();
         self.next.clear();
         self.next.extend((1..=n as u32).chain([0]));
@@ -138,12 +138,12 @@ impl Walker {
         self.left.resize(n + 2, 0);
         (self.placed, self.linked) = (0, 0);
         self.copied.clear();
-        self.effort = Effort::default();
+        self.effort = TreeEffort::default();
         self.look_at = 0;
     }
 
     /// Back to the root, without forgetting what was done.
-    pub(super) fn rewind(&mut self, table: &Table) {
+    pub(super) fn rewind(&mut self, table: &RankTable) {
         self.relink(0);
         self.steps.copy_from(&table.base);
         self.placed = 0;
@@ -153,7 +153,7 @@ impl Walker {
 
     /// Iteration 0: the heuristic path, completed whatever the limit of nodes is. It is the best so
     /// far. `false` where time was up before its end.
-    pub(super) fn heuristic(&mut self, table: &Table, watch: Option<&dyn Stopwatch>) -> bool {
+    pub(super) fn heuristic(&mut self, table: &RankTable, watch: Option<&dyn Stopwatch>) -> bool {
         let interval = nodes_per_look(table) as usize;
         for job in 0..table.len() {
             // With one job placed at least, a job starts on an idle machine.
@@ -171,7 +171,7 @@ impl Walker {
 
     /// Right after the heuristic path: the path to try, if there is one. `false` where a limit
     /// ended it.
-    pub(super) fn seed(&mut self, table: &Table, judge: &mut Judge, limits: &Limits<'_>) -> bool {
+    pub(super) fn seed(&mut self, table: &RankTable, judge: &mut Judge, limits: &SearchLimits<'_>) -> bool {
         table.seed.is_empty() || self.follow(table, judge, &table.seed, limits).is_some()
     }
 
@@ -180,23 +180,23 @@ impl Walker {
     /// where a limit ended it.
     pub(super) fn follow(
         &mut self,
-        table: &Table,
+        table: &RankTable,
         judge: &mut Judge,
         path: &[u32],
-        limits: &Limits<'_>,
+        limits: &SearchLimits<'_>,
     ) -> Option<bool> {
         for (&job, depth) in path.iter().zip(1..) {
             match self.descend(table, judge, depth, job, false, limits) {
-                Step::Placed => {}
-                Step::Pruned => return Some(false),
-                Step::Stop => return None,
+                WalkStep::Placed => {}
+                WalkStep::Pruned => return Some(false),
+                WalkStep::Stop => return None,
             }
         }
         Some(self.arrive(table, judge))
     }
 
     /// The path is complete. Returns whether it is the best now.
-    fn arrive(&mut self, table: &Table, judge: &mut Judge) -> bool {
+    fn arrive(&mut self, table: &RankTable, judge: &mut Judge) -> bool {
         self.effort.paths += 1;
         let better = judge.prefers(self.leaf(table));
         if better {
@@ -212,11 +212,11 @@ impl Walker {
     /// `false` where a limit ended it.
     pub(super) fn walk(
         &mut self,
-        table: &Table,
+        table: &RankTable,
         judge: &mut Judge,
         iteration: Iteration,
         only: Option<u32>,
-        limits: &Limits<'_>,
+        limits: &SearchLimits<'_>,
     ) -> bool {
         let n = table.len();
         self.relink(0);
@@ -239,14 +239,14 @@ impl Walker {
                 Traversal::Dds => iteration.number - depth,
             };
             let step = self.descend(table, judge, depth, child, true, limits);
-            if step == Step::Placed && rest > 0 {
+            if step == WalkStep::Placed && rest > 0 {
                 depth += 1;
                 self.left[depth] = rest;
                 self.child[depth] = self.first(n, depth, iteration);
                 self.copy(depth - 1);
                 continue;
             }
-            if step == Step::Stop || (step == Step::Placed && !self.tail(table, judge, depth, limits)) {
+            if step == WalkStep::Stop || (step == WalkStep::Placed && !self.tail(table, judge, depth, limits)) {
                 return false;
             }
             self.child[depth] = self.sibling(depth, only);
@@ -284,13 +284,13 @@ impl Walker {
     }
 
     /// Follows the heuristic from below `depth` to the end. `false` where a limit ended it.
-    fn tail(&mut self, table: &Table, judge: &mut Judge, depth: usize, limits: &Limits<'_>) -> bool {
+    fn tail(&mut self, table: &RankTable, judge: &mut Judge, depth: usize, limits: &SearchLimits<'_>) -> bool {
         let mut link = self.next[0];
         for depth in depth + 1..=table.len() {
             match self.descend(table, judge, depth, link - 1, false, limits) {
-                Step::Placed => link = self.next[link as usize],
-                Step::Pruned => return true,
-                Step::Stop => return false,
+                WalkStep::Placed => link = self.next[link as usize],
+                WalkStep::Pruned => return true,
+                WalkStep::Stop => return false,
             }
         }
         self.arrive(table, judge);
@@ -301,16 +301,16 @@ impl Walker {
     #[inline(always)]
     fn descend(
         &mut self,
-        table: &Table,
+        table: &RankTable,
         judge: &Judge,
         depth: usize,
         job: u32,
         branching: bool,
-        limits: &Limits<'_>,
-    ) -> Step {
+        limits: &SearchLimits<'_>,
+    ) -> WalkStep {
         if !(self.placed >= depth && self.frames[depth].job == job) {
             if self.effort.nodes >= self.look_at && self.over(table, limits) {
-                return Step::Stop;
+                return WalkStep::Stop;
             }
             if self.placed >= depth {
                 self.take_back(table, depth - 1);
@@ -326,14 +326,14 @@ impl Walker {
         let beside = branching && table.prune == Prune::Beside && self.placed == depth;
         let hopeful = table.prune == Prune::Never
             || (judge.prefers(&self.values[depth * k..][..k]) && !(beside && self.is_hopeless(table, judge, depth)));
-        if hopeful { Step::Placed } else { Step::Pruned }
+        if hopeful { WalkStep::Placed } else { WalkStep::Pruned }
     }
 
     /// Returns whether nothing below a branching at this depth can be better, even if each of the
     /// jobs that are left started where it could if it were the next: it cannot start earlier in
     /// any schedule below. O(jobs left × steps).
     #[cold]
-    fn is_hopeless(&mut self, table: &Table, judge: &Judge, depth: usize) -> bool {
+    fn is_hopeless(&mut self, table: &RankTable, judge: &Judge, depth: usize) -> bool {
         let k = table.rules.len();
         let Walker { bound, values, next, steps, .. } = self;
         bound.clear();
@@ -354,7 +354,7 @@ impl Walker {
 
     /// Places a job behind the path and values the result.
     #[inline(always)]
-    fn place(&mut self, table: &Table, depth: usize, job: u32) {
+    fn place(&mut self, table: &RankTable, depth: usize, job: u32) {
         let row = &table.rows[job as usize];
         let spot = self.steps.place(table.need(job as usize), row.span, table.narrowest);
         self.frames[depth] = Frame { job, spot };
@@ -370,7 +370,7 @@ impl Walker {
     }
 
     /// Values of the complete path.
-    pub(super) fn leaf(&self, table: &Table) -> &[i64] {
+    pub(super) fn leaf(&self, table: &RankTable) -> &[i64] {
         let k = table.rules.len();
         &self.values[table.len() * k..][..k]
     }
@@ -393,7 +393,7 @@ impl Walker {
 
     /// Takes back all nodes below a depth.
     #[inline]
-    fn take_back(&mut self, table: &Table, depth: usize) {
+    fn take_back(&mut self, table: &RankTable, depth: usize) {
         while self.copied.last().is_some_and(|&copied| copied > depth) {
             self.copied.pop();
         }
@@ -425,7 +425,7 @@ impl Walker {
         }
         let at = self.copied.len();
         if self.copies.len() == at {
-            self.copies.push(Steps::default());
+            self.copies.push(FreeSteps::default());
         }
         self.copies[at].copy_from(&self.steps);
         self.copied.push(depth);
@@ -453,7 +453,7 @@ impl Walker {
 
     /// Returns whether the search is over before the next node; also sets the next check.
     #[cold]
-    fn over(&mut self, table: &Table, limits: &Limits<'_>) -> bool {
+    fn over(&mut self, table: &RankTable, limits: &SearchLimits<'_>) -> bool {
         let nodes = self.effort.nodes;
         if nodes >= limits.nodes {
             return true;
@@ -468,6 +468,6 @@ impl Walker {
 }
 
 /// Nodes between two looks at the stopwatch: any of them may have to search all steps.
-fn nodes_per_look(table: &Table) -> u64 {
+fn nodes_per_look(table: &RankTable) -> u64 {
     (STEPS_PER_LOOK / (table.base.len() + table.len())).max(1) as u64
 }

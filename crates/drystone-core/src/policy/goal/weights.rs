@@ -1,9 +1,9 @@
 //! Weight of each job's wait in the measures that weigh waits: fair share and special priority,
 //! which the authors left to future work.
 
-use super::measures::{Measure, Row};
-use super::objective::Objective;
-use super::task::Task;
+use super::measures::{GoalMeasure, SearchRow};
+use super::objective::GoalObjective;
+use super::task::GoalTask;
 use std::collections::BTreeMap;
 
 /// The weight of a user that had nothing.
@@ -11,16 +11,16 @@ const FULL: i128 = 1024;
 
 /// Fills the weights of the rows, `places` being those of their jobs. O(n log n) where there is
 /// something to weigh.
-pub(super) fn fill(task: &Task, objective: &Objective, places: &[u32], rows: &mut [Row]) {
+pub(super) fn fill(task: &GoalTask, objective: &GoalObjective, places: &[u32], rows: &mut [SearchRow]) {
     for (at, measure) in objective.measures.iter().enumerate() {
         let owner = |place: u32| task.waiting[place as usize].owner;
         match measure {
-            Measure::Special(select) => {
+            GoalMeasure::Special(select) => {
                 for (row, &place) in rows.iter_mut().zip(places) {
                     row.weights[at] = u16::from(select.holds(&owner(place)));
                 }
             }
-            Measure::Fair(_) => {
+            GoalMeasure::Fair(_) => {
                 let mut usage: BTreeMap<i32, i64> =
                     task.usage.iter().filter(|used| *used.1 > 0).map(|(&user, &used)| (user, used)).collect();
                 places.iter().for_each(|&place| {

@@ -1,6 +1,6 @@
 //! Into which queue a job goes.
 
-use super::settings::{Borders, QueueSettings};
+use super::settings::{QueueBorders, QueueSettings};
 use crate::model::{Procs, Span};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ const MOST: u32 = 8;
 
 /// The borders in force, and the history they are made from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Classes {
+pub(super) struct QueueClasses {
     runs: Vec<Span>,
     widths: Vec<Procs>,
     /// Number of queues asked for and arrivals looked back on, where borders follow history.
@@ -21,16 +21,16 @@ pub(super) struct Classes {
     since: usize,
 }
 
-impl Classes {
-    pub(super) fn new(settings: &QueueSettings) -> Classes {
+impl QueueClasses {
+    pub(super) fn new(settings: &QueueSettings) -> QueueClasses {
         let (runs, auto) = match &settings.borders {
-            Borders::Fixed(runs) => (runs.clone(), None),
+            QueueBorders::Fixed(runs) => (runs.clone(), None),
             // Until there is history: the paper's.
-            Borders::Auto { queues, history } => {
+            QueueBorders::Auto { queues, history } => {
                 (vec![Span(100), Span(1_000), Span(10_000)], Some((*queues, *history as usize)))
             }
         };
-        Classes { runs, widths: settings.widths.clone(), auto, history: VecDeque::new(), since: 0 }
+        QueueClasses { runs, widths: settings.widths.clone(), auto, history: VecDeque::new(), since: 0 }
     }
 
     /// Upper borders of run times, ascending.
@@ -144,13 +144,13 @@ fn variation(values: &[Span]) -> f64 {
 mod tests {
     use super::*;
 
-    fn classes(borders: Borders, widths: &[Procs]) -> Classes {
-        Classes::new(&QueueSettings { borders, widths: widths.to_vec(), ..QueueSettings::default() })
+    fn classes(borders: QueueBorders, widths: &[Procs]) -> QueueClasses {
+        QueueClasses::new(&QueueSettings { borders, widths: widths.to_vec(), ..QueueSettings::default() })
     }
 
     #[test]
     fn borders_belong_to_the_lower_class() {
-        let c = Classes::new(&QueueSettings::default());
+        let c = QueueClasses::new(&QueueSettings::default());
         let of = |run| c.of(Span(run), 1);
         assert_eq!([0, 1, 100, 101, 1_000, 1_001, 10_000, 10_001].map(of), [0, 0, 0, 1, 1, 2, 2, 3]);
         assert!(c.is_short(0) && !c.is_short(1) && c.is_long(3) && !c.is_long(2));
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn widths_split_every_class() {
-        let c = classes(Borders::Fixed(vec![Span(60)]), &[1, 8]);
+        let c = classes(QueueBorders::Fixed(vec![Span(60)]), &[1, 8]);
         assert_eq!(c.count(), 6);
         assert_eq!(
             [(60, 1), (60, 2), (60, 9), (61, 1), (61, 8), (61, 99)].map(|(r, p)| c.of(Span(r), p)),
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn history_moves_the_borders() {
-        let mut c = classes(Borders::Auto { queues: Some(4), history: 8 }, &[]);
+        let mut c = classes(QueueBorders::Auto { queues: Some(4), history: 8 }, &[]);
         let moved: Vec<bool> = (1..=8).map(|i| c.learn(Span(i * 10))).collect();
         assert_eq!(moved, [false, false, false, false, false, false, false, true]);
         // A border is the first run time of the next eighth: 30, 50, 70 and everything above.
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn as_few_queues_as_even_run_times_need() {
-        let mut c = classes(Borders::Auto { queues: None, history: 100 }, &[]);
+        let mut c = classes(QueueBorders::Auto { queues: None, history: 100 }, &[]);
         (0..100).for_each(|i| {
             c.learn(Span(100 + i));
         });

@@ -1,6 +1,6 @@
 //! The delay of the longest jobs follows the slowdown of the shortest.
 
-use super::settings::{Control, Delay};
+use super::settings::{ClassDelay, Control};
 use crate::model::Span;
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +9,8 @@ const NEWEST: f64 = 0.2;
 
 /// The delay in force and the batch that will change it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Controller {
-    settings: Delay,
+pub(super) struct DelayController {
+    settings: ClassDelay,
     /// D, in seconds.
     delay: f64,
     /// Completed jobs in the batch.
@@ -23,13 +23,13 @@ pub(super) struct Controller {
     last: Option<f64>,
 }
 
-impl Controller {
-    pub(super) fn new(settings: Delay) -> Controller {
+impl DelayController {
+    pub(super) fn new(settings: ClassDelay) -> DelayController {
         let delay = match settings.control {
             Control::Bounded { .. } => 0.0,
             _ => settings.first,
         };
-        Controller { settings, delay, completed: 0, short: 0, sum: 0.0, last: None }
+        DelayController { settings, delay, completed: 0, short: 0, sum: 0.0, last: None }
     }
 
     /// D, in whole seconds.
@@ -91,7 +91,7 @@ impl Controller {
 mod tests {
     use super::*;
 
-    fn feed(c: &mut Controller, batch: &[(bool, i64)]) -> i64 {
+    fn feed(c: &mut DelayController, batch: &[(bool, i64)]) -> i64 {
         batch.iter().for_each(|&(short, wait)| c.completed(short, Span(wait), Span(10)));
         c.seconds().0
     }
@@ -99,8 +99,8 @@ mod tests {
     /// By hand, batches of two jobs of 10 s, D1 = 1000.
     #[test]
     fn the_papers_rule_by_hand() {
-        let settings = Delay { batch: 2, ..Delay::paper(1_000.0) };
-        let mut c = Controller::new(settings);
+        let settings = ClassDelay { batch: 2, ..ClassDelay::paper(1_000.0) };
+        let mut c = DelayController::new(settings);
         // s = 1 + 10/10 = 2: the first change is s itself.
         assert_eq!(feed(&mut c, &[(true, 10), (false, 500)]), 3_000);
         // s = 2.5: 0.5 / 2.5 = 0.2 is no change.
@@ -111,25 +111,25 @@ mod tests {
         assert_eq!(feed(&mut c, &[(false, 0), (false, 0)]), 2_500);
         // s = 5: 3.75 / 5 = 0.75.
         assert_eq!(feed(&mut c, &[(true, 40), (true, 40)]), 3_250);
-        let mut c = Controller::new(Delay { control: Control::Fixed, ..settings });
+        let mut c = DelayController::new(ClassDelay { control: Control::Fixed, ..settings });
         assert_eq!(feed(&mut c, &[(true, 10), (false, 500)]), 1_000);
         let control = Control::Paper { tolerance: 0.25, first_change: false };
-        let mut c = Controller::new(Delay { control, ..settings });
+        let mut c = DelayController::new(ClassDelay { control, ..settings });
         assert_eq!(feed(&mut c, &[(true, 10), (false, 500)]), 1_000);
     }
 
     #[test]
     fn a_batch_without_short_jobs_counts_as_slowdown_one_at_first() {
-        let mut c = Controller::new(Delay { batch: 1, ..Delay::paper(100.0) });
+        let mut c = DelayController::new(ClassDelay { batch: 1, ..ClassDelay::paper(100.0) });
         assert_eq!(feed(&mut c, &[(false, 500)]), 200);
-        let mut c = Controller::new(Delay { batch: 1, short_only: true, ..Delay::paper(100.0) });
+        let mut c = DelayController::new(ClassDelay { batch: 1, short_only: true, ..ClassDelay::paper(100.0) });
         assert_eq!(feed(&mut c, &[(false, 500)]), 100);
     }
 
     #[test]
     fn the_bounded_controller_keeps_its_bounds() {
         let control = Control::Bounded { ceiling: 4.0, share: 0.25 };
-        let mut c = Controller::new(Delay { batch: 1, control, ..Delay::paper(1_000.0) });
+        let mut c = DelayController::new(ClassDelay { batch: 1, control, ..ClassDelay::paper(1_000.0) });
         assert_eq!(c.seconds(), Span(0));
         // Slowdown 4: log2 is 2.
         assert_eq!(feed(&mut c, &[(true, 30)]), 2_000);

@@ -1,17 +1,17 @@
 //! The policy by name: its parameters and their texts.
 
 use super::MultiQueue;
-use super::settings::{Borders, Control, Delay, Own, Promising, QueueSettings};
+use super::settings::{ClassDelay, Control, Own, Promising, QueueBorders, QueueSettings};
 use crate::model::Span;
 use crate::parts::Order;
 use crate::policy::ranking::{STARVE, order, starve};
-use crate::policy::{Args, Condition, Kind, Needs, Param, SpecError, Takes, Variant};
+use crate::policy::{Args, Param, ParamCondition, ParamNeeds, PolicyKind, SpecError, Takes, Variant};
 
 /// Seconds with a fraction.
 const SECONDS: Takes = Takes::Number { from: 0.0, to: 1e12 };
 
 /// Multiple queues that adapt themselves.
-pub(crate) static MULTIQUEUE: Kind = Kind {
+pub(crate) static MULTIQUEUE: PolicyKind = PolicyKind {
     name: "multiqueue",
     summary: "a queue per class of run times, the first of each promised a start; a job that delays no promise may start",
     source: "Lawson, Smirni & Puiu 2002; borders from history, widths and the bounded delay are Drystone's",
@@ -45,8 +45,8 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
         Param::new("wake", "yes", &[Takes::NO_YES], "yes: the end of a delay is an event of its own").expert(),
     ],
     needs: &[
-        Needs { params: &["queues", "history"], any: &[Condition::Is("bounds", "auto")] },
-        Needs {
+        ParamNeeds { params: &["queues", "history"], any: &[ParamCondition::Is("bounds", "auto")] },
+        ParamNeeds {
             params: &[
                 "adapt",
                 "batch",
@@ -59,14 +59,14 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
                 "read",
                 "wake",
             ],
-            any: &[Condition::Not("delay", "none")],
+            any: &[ParamCondition::Not("delay", "none")],
         },
-        Needs { params: &["order", "starve"], any: &[Condition::Is("own", "shared")] },
-        Needs { params: &["order", "starve"], any: &[Condition::Is("promise", "pivot")] },
-        Needs { params: &["starve"], any: &[Condition::Not("order", "fcfs")] },
-        Needs { params: &["batch", "count"], any: &[Condition::Not("adapt", "fixed")] },
-        Needs { params: &["tolerance", "first-change"], any: &[Condition::Is("adapt", "paper")] },
-        Needs { params: &["ceiling", "share"], any: &[Condition::Is("adapt", "bounded")] },
+        ParamNeeds { params: &["order", "starve"], any: &[ParamCondition::Is("own", "shared")] },
+        ParamNeeds { params: &["order", "starve"], any: &[ParamCondition::Is("promise", "pivot")] },
+        ParamNeeds { params: &["starve"], any: &[ParamCondition::Not("order", "fcfs")] },
+        ParamNeeds { params: &["batch", "count"], any: &[ParamCondition::Not("adapt", "fixed")] },
+        ParamNeeds { params: &["tolerance", "first-change"], any: &[ParamCondition::Is("adapt", "paper")] },
+        ParamNeeds { params: &["ceiling", "share"], any: &[ParamCondition::Is("adapt", "bounded")] },
     ],
     unnamed: None,
     variants: &[
@@ -95,13 +95,13 @@ fn settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {
     // Read whether they count or not: a mistake in a parameter is one, whatever the others say.
     let (queues, history) = (args.unless("auto", "queues")?, args.get("history")?);
     let borders = match args.text("bounds") {
-        "auto" => Borders::Auto { queues, history },
-        _ => Borders::Fixed(args.list("bounds")?.into_iter().map(Span).collect()),
+        "auto" => QueueBorders::Auto { queues, history },
+        _ => QueueBorders::Fixed(args.list("bounds")?.into_iter().map(Span).collect()),
     };
     let widths: Vec<u32> = args.list("widths")?;
     let queues = match &borders {
-        Borders::Fixed(list) => list.len() + 1,
-        Borders::Auto { .. } => 8,
+        QueueBorders::Fixed(list) => list.len() + 1,
+        QueueBorders::Auto { .. } => 8,
     };
     if queues * (widths.len() + 1) > 64 {
         return Err(args.error("more than 64 queues; leave out some of `bounds` or `widths`".into()));
@@ -120,14 +120,14 @@ fn settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {
     })
 }
 
-fn delay(args: &Args<'_>) -> Result<Option<Delay>, SpecError> {
+fn delay(args: &Args<'_>) -> Result<Option<ClassDelay>, SpecError> {
     let paper = Control::Paper {
         tolerance: args.get("tolerance")?,
         first_change: args.choose("first-change", &[("slowdown", true), ("zero", false)])?,
     };
     let bounded = Control::Bounded { ceiling: args.get("ceiling")?, share: args.get("share")? };
     let control = args.choose("adapt", &[("fixed", Control::Fixed), ("paper", paper), ("bounded", bounded)])?;
-    let delay = Delay {
+    let delay = ClassDelay {
         first: 0.0,
         control,
         batch: args.get("batch")?,
@@ -139,5 +139,5 @@ fn delay(args: &Args<'_>) -> Result<Option<Delay>, SpecError> {
     if delay.current && delay.hold {
         return Err(args.error("`read=now` and `hold=yes` exclude each other: a hold needs a known duration".into()));
     }
-    Ok(args.unless("none", "delay")?.map(|first| Delay { first, ..delay }))
+    Ok(args.unless("none", "delay")?.map(|first| ClassDelay { first, ..delay }))
 }

@@ -6,8 +6,8 @@
 //! promises as they stand, those not placed again yet included, so more may be promised than there
 //! is.
 
-use super::queues::Job;
-use super::{MultiQueue, Own, Promising, Why};
+use super::queues::QueuedJob;
+use super::{MultiQueue, Own, Promising, StartReason};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::policy::{Actions, View};
 use serde::{Deserialize, Serialize};
@@ -48,11 +48,11 @@ impl Literal {
 }
 
 /// Processors over future time that may be promised more often than there are.
-struct Plan {
+struct PromisePlan {
     steps: Vec<(Time, i64)>,
 }
 
-impl Plan {
+impl PromisePlan {
     /// This many more from then on, which is no earlier than the last step.
     fn append(&mut self, at: Time, procs: i64) {
         match self.steps.last_mut() {
@@ -103,18 +103,19 @@ impl MultiQueue {
             self.enqueue(job, class);
         }
         self.fresh = fresh;
-        let of_class = |(class, queue): (usize, &super::Queue)| queue.jobs().map(|j| (j, class)).collect::<Vec<_>>();
-        let mut waiting: Vec<(Job, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
+        let of_class =
+            |(class, queue): (usize, &super::ClassQueue)| queue.jobs().map(|j| (j, class)).collect::<Vec<_>>();
+        let mut waiting: Vec<(QueuedJob, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
         waiting.sort_unstable_by_key(|(job, _)| job.id);
         let mut settled = vec![false; self.queues.len()];
         // All promises and running jobs, as long as nothing has changed.
-        let mut plan: Option<Plan> = None;
+        let mut plan: Option<PromisePlan> = None;
         for (job, class) in waiting {
             if settled[class] {
                 let may = job.ready <= now && job.procs <= self.scratch.free;
                 if may && self.may_overtake(&job, class, &mut plan) {
                     self.queues[class].remove(job.id);
-                    self.start(&job, class, Why::Backfilled, view, actions);
+                    self.start(&job, class, StartReason::Backfilled, view, actions);
                     plan = None;
                 }
                 continue;
@@ -124,7 +125,7 @@ impl MultiQueue {
             if at <= now && job.procs <= self.scratch.free {
                 self.literal.forget(job.id);
                 self.queues[class].remove(job.id);
-                self.start(&job, class, Why::Head, view, actions);
+                self.start(&job, class, StartReason::Head, view, actions);
                 if let (Promising::Eager, Some(next)) = (self.settings.promise, self.queues[class].first()) {
                     self.place_pivot(&next, class, actions);
                 }
@@ -135,7 +136,7 @@ impl MultiQueue {
     }
 
     /// Places the pivot of a queue beside the promises that come before its own.
-    fn place_pivot(&mut self, job: &Job, class: usize, actions: &mut Actions) -> Time {
+    fn place_pivot(&mut self, job: &QueuedJob, class: usize, actions: &mut Actions) -> Time {
         let rank = self.literal.pivots.iter().position(|p| p.id == job.id);
         let arrival = self.settings.promise == Promising::Arrival;
         let before = |i: usize, other: &Pivot| match arrival {
@@ -160,9 +161,9 @@ impl MultiQueue {
     }
 
     /// Running jobs and some of the promises.
-    fn plan_with(&self, which: impl Fn(usize, &Pivot) -> bool) -> Plan {
+    fn plan_with(&self, which: impl Fn(usize, &Pivot) -> bool) -> PromisePlan {
         let now = self.scratch.now;
-        let mut plan = Plan { steps: vec![(now, i64::from(self.scratch.free))] };
+        let mut plan = PromisePlan { steps: vec![(now, i64::from(self.scratch.free))] };
         let ends = self.running.iter().map(|r| (r.end.max(now + Span(1)), i64::from(r.procs)));
         if self.scratch.changes.is_empty() {
             ends.for_each(|(at, procs)| plan.append(at, procs));
@@ -181,7 +182,7 @@ impl MultiQueue {
 
     /// Returns whether a job behind its queue's pivot may start now: rules 6a to 6c of figure 4, as
     /// far as they are in force.
-    fn may_overtake(&self, job: &Job, class: usize, plan: &mut Option<Plan>) -> bool {
+    fn may_overtake(&self, job: &QueuedJob, class: usize, plan: &mut Option<PromisePlan>) -> bool {
         // What is left alone of a partition may go with the processors that will be out.
         let some_go = self.scratch.changes.iter().any(|change| change.1 < 0);
         if some_go && !self.plan_with(|_, _| false).fits(self.scratch.now, job.span, job.procs) {
@@ -201,7 +202,7 @@ impl MultiQueue {
     /// Processors of a partition that the job may use for all its run without delaying that
     /// partition's pivot: idle ones if it ends by the pivot's time, else idle ones that are extra
     /// then.
-    fn spare(&self, job: &Job, class: usize) -> Procs {
+    fn spare(&self, job: &QueuedJob, class: usize) -> Procs {
         let Some(partitions) = &self.partitions else { return 0 };
         let (size, idle) = (partitions.size(class), partitions.idle(class));
         let now = self.scratch.now;

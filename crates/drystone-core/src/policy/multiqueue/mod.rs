@@ -20,20 +20,20 @@ mod queues;
 mod settings;
 
 pub(crate) use kind::MULTIQUEUE;
-pub use settings::{Borders, Control, Delay, Own, Promising, QueueSettings};
+pub use settings::{ClassDelay, Control, Own, Promising, QueueBorders, QueueSettings};
 
 use super::ranking::{self, Rater};
-use super::{Actions, Event, Gauge, Phase, Policy, View, Why};
-use crate::model::{JobId, Procs, Span, Time, Window};
+use super::{Actions, Gauge, Phase, Policy, PolicyEvent, StartReason, View};
+use crate::model::{JobId, JobWindow, Procs, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{Profile, Running, RunningSet, Stairs};
-use classes::Classes;
-use controller::Controller;
+use crate::parts::{FitStairs, Profile, RunningJob, RunningSet};
+use classes::QueueClasses;
+use controller::DelayController;
 use literal::Literal;
 use partitions::Partitions;
-use pools::Pools;
-use promises::Promises;
-use queues::{Job, Queue};
+use pools::PassPools;
+use promises::PromiseList;
+use queues::{ClassQueue, QueuedJob};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,26 +48,26 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Serialize, Deserialize)]
 pub struct MultiQueue {
     settings: QueueSettings,
-    classes: Classes,
-    queues: Vec<Queue>,
+    classes: QueueClasses,
+    queues: Vec<ClassQueue>,
     /// Jobs that arrived since the last pass, not in a queue yet.
-    fresh: Vec<Job>,
+    fresh: Vec<QueuedJob>,
     /// Jobs that no plan can hold: too many processors are out, for an unknown time. They are in no
     /// queue.
-    aside: Vec<Job>,
+    aside: Vec<QueuedJob>,
     /// Jobs that are not seen before their delay is over, by its end.
-    held: BTreeMap<(Time, JobId), Job>,
+    held: BTreeMap<(Time, JobId), QueuedJob>,
     /// Ends of delays, where these are events and known beforehand. Jobs that have gone since are
     /// in it still.
     due: BTreeSet<(Time, JobId)>,
     /// The queue of each job, by which it was taken in or started.
-    class_of: Window<u8>,
+    class_of: JobWindow<u8>,
     running: RunningSet,
-    promises: Promises,
+    promises: PromiseList,
     literal: Literal,
     /// Booked where they count: with [`Own::Shared`] only where an observer listens.
     partitions: Option<Partitions>,
-    controller: Option<Controller>,
+    controller: Option<DelayController>,
     /// Rater that puts jobs in order, where that is not their arrival.
     rater: Option<Rater>,
     /// Usage of users that it needs.
@@ -86,25 +86,25 @@ pub struct MultiQueue {
     #[serde(skip)]
     listened: bool,
     #[serde(skip)]
-    scratch: Scratch,
+    scratch: PassScratch,
 }
 
 /// Scratch memory of one pass.
 #[derive(Default)]
-struct Scratch {
+struct PassScratch {
     now: Time,
     /// Free processors.
     free: Procs,
-    stairs: Stairs,
+    stairs: FitStairs,
     /// Changes of free processors ahead that are no ends of jobs.
     changes: Vec<(Time, i64)>,
     profile: Option<Profile>,
     /// Further resources, where the machine has some.
-    pools: Option<Box<Pools>>,
+    pools: Option<Box<PassPools>>,
     /// True if `profile` shows the present state.
     planned: bool,
     /// Per queue: the next job that may start as far as is known.
-    candidates: Vec<pass::Candidate>,
+    candidates: Vec<pass::QueueCandidate>,
     /// Per queue: whether its pivot has been dealt with in this pass.
     settled: Vec<bool>,
 }
@@ -113,22 +113,22 @@ impl MultiQueue {
     /// A policy with these choices and empty queues.
     #[must_use]
     pub fn new(settings: QueueSettings) -> MultiQueue {
-        let classes = Classes::new(&settings);
+        let classes = QueueClasses::new(&settings);
         let rater = settings.ordered().then(|| settings.order.clone()).flatten();
         let rater = rater.map(|order| Rater::guarded(order, settings.starve));
         MultiQueue {
-            queues: (0..classes.most()).map(|_| Queue::default()).collect(),
+            queues: (0..classes.most()).map(|_| ClassQueue::default()).collect(),
             classes,
             fresh: Vec::new(),
             aside: Vec::new(),
             held: BTreeMap::new(),
             due: BTreeSet::new(),
-            class_of: Window::default(),
+            class_of: JobWindow::default(),
             running: RunningSet::default(),
-            promises: Promises::default(),
+            promises: PromiseList::default(),
             literal: Literal::default(),
             partitions: None,
-            controller: settings.delay.map(Controller::new),
+            controller: settings.delay.map(DelayController::new),
             shares: rater.as_ref().and_then(Rater::shares),
             rater,
             dirty: false,
@@ -137,7 +137,7 @@ impl MultiQueue {
             wake: None,
             told: Vec::new(),
             listened: false,
-            scratch: Scratch::default(),
+            scratch: PassScratch::default(),
             settings,
         }
     }
@@ -163,7 +163,7 @@ impl MultiQueue {
         let class = self.classes.of(span, job.procs);
         self.class_of.push(class as u8);
         let ready = self.ready(class, job.submit, span, now).max(now);
-        let job = Job { id, procs: job.procs, span, ready, submit: job.submit };
+        let job = QueuedJob { id, procs: job.procs, span, ready, submit: job.submit };
         if ready > now && self.settings.hold() {
             self.held.insert((ready, id), job);
         } else {
@@ -175,8 +175,8 @@ impl MultiQueue {
     /// stay.
     fn sort_anew(&mut self, view: &View<'_>) {
         let now = view.now();
-        let jobs: Vec<Job> = self.queues.iter().flat_map(Queue::jobs).collect();
-        self.queues.iter_mut().for_each(|q| *q = Queue::default());
+        let jobs: Vec<QueuedJob> = self.queues.iter().flat_map(ClassQueue::jobs).collect();
+        self.queues.iter_mut().for_each(|q| *q = ClassQueue::default());
         for job in jobs {
             let class = self.classes.of(job.span, job.procs);
             self.class_of[job.id] = class as u8;
@@ -209,7 +209,7 @@ impl MultiQueue {
     }
 
     /// Takes a waiting job out of wherever it is.
-    fn withdraw(&mut self, id: JobId) -> Option<Job> {
+    fn withdraw(&mut self, id: JobId) -> Option<QueuedJob> {
         if let Some(at) = self.fresh.iter().position(|j| j.id == id) {
             return Some(self.fresh.remove(at));
         }
@@ -230,7 +230,7 @@ impl MultiQueue {
             Phase::Running => {
                 let end = planned_end(id, new, view);
                 if let Some(running) = self.running.remove(planned_end(id, old, view), id) {
-                    self.running.insert(Running { end, ..running });
+                    self.running.insert(RunningJob { end, ..running });
                 }
             }
             Phase::Waiting => {
@@ -242,7 +242,7 @@ impl MultiQueue {
                 self.literal.forget(id);
                 // Its earliest start has been announced; only a job that was not delayed yet may be
                 // now.
-                self.fresh.push(Job { span, ..job });
+                self.fresh.push(QueuedJob { span, ..job });
             }
             Phase::Held | Phase::Suspended | Phase::Done => {}
         }
@@ -273,7 +273,7 @@ impl MultiQueue {
 
     /// A job comes to its queue.
     #[inline]
-    fn enqueue(&mut self, job: Job, class: usize) {
+    fn enqueue(&mut self, job: QueuedJob, class: usize) {
         let now = self.scratch.now;
         if job.ready > now && self.settings.delay.is_some_and(|d| d.wake && !d.current) {
             self.due.insert((job.ready, job.id));
@@ -289,7 +289,7 @@ impl MultiQueue {
         // Without events of its own, a delay that is over is found at the next event; there must be
         // one.
         let scan = delay.current && delay.wake || !delay.wake && self.running.is_empty();
-        let found = scan.then(|| self.queues.iter().filter_map(Queue::next_ready).min()).flatten();
+        let found = scan.then(|| self.queues.iter().filter_map(ClassQueue::next_ready).min()).flatten();
         // Where delays are cut short while jobs wait, or a pivot is deposed behind which another
         // was promised its start, a promised time may be no other event's. (While a job is overdue,
         // promises are put off from second to second.)
@@ -304,12 +304,12 @@ impl MultiQueue {
     }
 
     /// A start, wherever it was decided.
-    fn start(&mut self, job: &Job, class: usize, why: Why, view: &View<'_>, actions: &mut Actions) {
+    fn start(&mut self, job: &QueuedJob, class: usize, why: StartReason, view: &View<'_>, actions: &mut Actions) {
         let end = self.scratch.now.saturating_add(job.span);
         actions.start(job.id, why);
         self.scratch.free -= job.procs;
         self.take_pools(job.id, view);
-        self.running.insert(Running { end, id: job.id, procs: job.procs });
+        self.running.insert(RunningJob { end, id: job.id, procs: job.procs });
         if let Some(partitions) = &mut self.partitions {
             partitions.start(class, job.procs);
         }
@@ -333,7 +333,7 @@ impl MultiQueue {
         if let Some(controller) = &self.controller {
             tell(Gauge::Delay, controller.seconds().0);
         }
-        if matches!(self.settings.borders, Borders::Auto { .. }) {
+        if matches!(self.settings.borders, QueueBorders::Auto { .. }) {
             tell(Gauge::Queues, self.classes.count() as i64);
             for (i, border) in self.classes.borders().iter().enumerate() {
                 tell(Gauge::Border(i as u32 + 1), border.0);
@@ -354,22 +354,22 @@ impl Policy for MultiQueue {
     }
 
     #[inline]
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            Event::Arrived(id) => self.arrived(id, view),
-            Event::Ended { job, .. } => self.ended(job, view),
-            Event::Repredicted { job, old } => self.repredicted(job, old, view),
-            Event::Cancelled(id) | Event::Held(id) => {
+            PolicyEvent::Arrived(id) => self.arrived(id, view),
+            PolicyEvent::Ended { job, .. } => self.ended(job, view),
+            PolicyEvent::Repredicted { job, old } => self.repredicted(job, old, view),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
                 self.withdraw(id);
                 self.promises.drop(id);
                 self.literal.forget(id);
                 (self.dirty, self.stale) = (true, true);
             }
-            Event::Released(id) => self.released(id, view),
-            Event::Stopped { job, .. } => self.stopped(job, view),
-            Event::Runs(id) => self.runs(id, view),
-            Event::Capacity => self.capacity_changed(view),
-            Event::Woken | Event::Parked(_) => {}
+            PolicyEvent::Released(id) => self.released(id, view),
+            PolicyEvent::Stopped { job, .. } => self.stopped(job, view),
+            PolicyEvent::Runs(id) => self.runs(id, view),
+            PolicyEvent::Capacity => self.capacity_changed(view),
+            PolicyEvent::Woken | PolicyEvent::Parked(_) => {}
         }
     }
 

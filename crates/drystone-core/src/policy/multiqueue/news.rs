@@ -1,9 +1,9 @@
 //! Effects of users, operators and the machine on jobs and processors.
 
-use super::queues::Job;
-use super::{MultiQueue, Queue, planned_end};
+use super::queues::QueuedJob;
+use super::{ClassQueue, MultiQueue, planned_end};
 use crate::model::{JobId, Procs, Span};
-use crate::parts::Running;
+use crate::parts::RunningJob;
 use crate::policy::{Outlook, View};
 
 impl MultiQueue {
@@ -15,7 +15,7 @@ impl MultiQueue {
         let class = self.classes.of(span, job.procs);
         self.class_of[id] = class as u8;
         let ready = self.ready(class, job.submit, span, now).max(now);
-        let job = Job { id, procs: job.procs, span, ready, submit: job.submit };
+        let job = QueuedJob { id, procs: job.procs, span, ready, submit: job.submit };
         if ready > now && self.settings.hold() {
             self.held.insert((ready, id), job);
         } else {
@@ -38,7 +38,7 @@ impl MultiQueue {
     pub(super) fn runs(&mut self, id: JobId, view: &View<'_>) {
         let (class, procs) = (self.class(id), view.job(id).procs);
         let end = planned_end(id, view.prediction(id), view);
-        self.running.insert(Running { end, id, procs });
+        self.running.insert(RunningJob { end, id, procs });
         if let Some(partitions) = &mut self.partitions {
             partitions.start(class, procs);
         }
@@ -51,7 +51,7 @@ impl MultiQueue {
         self.fresh.append(&mut self.aside);
         let Some(outlook) = view.outlook() else { return };
         let most = outlook.left_of(view.machine().procs);
-        let waiting = self.queues.iter().flat_map(Queue::jobs);
+        let waiting = self.queues.iter().flat_map(ClassQueue::jobs);
         let wide: Vec<JobId> = waiting.filter(|job| job.procs > most).map(|job| job.id).collect();
         for id in wide {
             let job = self.withdraw(id);

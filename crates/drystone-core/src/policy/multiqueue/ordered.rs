@@ -1,7 +1,7 @@
 //! Queues in another order than that of arrival.
 
-use super::queues::Job;
-use super::{MultiQueue, Queue, Why};
+use super::queues::QueuedJob;
+use super::{ClassQueue, MultiQueue, StartReason};
 use crate::model::JobId;
 use crate::policy::{Actions, View};
 
@@ -34,9 +34,9 @@ impl MultiQueue {
     }
 
     /// Every waiting job with its queue, the first in the order first.
-    fn in_order(&mut self, view: &View<'_>) -> Vec<(Job, usize)> {
-        let of_class = |(class, queue): (usize, &Queue)| queue.jobs().map(|job| (job, class)).collect::<Vec<_>>();
-        let mut waiting: Vec<(Job, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
+    fn in_order(&mut self, view: &View<'_>) -> Vec<(QueuedJob, usize)> {
+        let of_class = |(class, queue): (usize, &ClassQueue)| queue.jobs().map(|job| (job, class)).collect::<Vec<_>>();
+        let mut waiting: Vec<(QueuedJob, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
         waiting.sort_unstable_by_key(|(job, _)| job.id);
         let ids: Vec<JobId> = waiting.iter().map(|(job, _)| job.id).collect();
         let ranked = self.rater.as_ref().map(|rater| rater.ranked(&ids, self.shares.as_mut(), view));
@@ -44,13 +44,20 @@ impl MultiQueue {
     }
 
     /// Starts a job whose promised time has come. Returns whether it started.
-    fn start_promised(&mut self, job: &Job, class: usize, due: bool, view: &View<'_>, actions: &mut Actions) -> bool {
+    fn start_promised(
+        &mut self,
+        job: &QueuedJob,
+        class: usize,
+        due: bool,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> bool {
         let starts = due && job.procs <= self.scratch.free && self.is_left(job.id, view);
         if starts {
             // It runs where its promise was: nothing changes for the others.
             self.promises.remove(job.id);
             self.queues[class].remove(job.id);
-            self.start(job, class, Why::Head, view, actions);
+            self.start(job, class, StartReason::Head, view, actions);
             self.climb();
         }
         starts
@@ -59,7 +66,7 @@ impl MultiQueue {
     /// Starts a job without a promise where it delays none. Returns whether it started.
     fn start_unpromised(
         &mut self,
-        job: &Job,
+        job: &QueuedJob,
         class: usize,
         behind_pivot: bool,
         view: &View<'_>,
@@ -68,7 +75,7 @@ impl MultiQueue {
         let starts = self.may_start(job, view);
         if starts {
             self.queues[class].remove(job.id);
-            let why = if behind_pivot { Why::Backfilled } else { Why::Head };
+            let why = if behind_pivot { StartReason::Backfilled } else { StartReason::Head };
             self.start_beside(job, class, why, view, actions);
         }
         starts

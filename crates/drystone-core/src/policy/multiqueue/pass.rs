@@ -1,8 +1,8 @@
 //! One pass over all queues (rule M4).
 
-use super::promises::Promise;
-use super::queues::{Job, place};
-use super::{MultiQueue, Promising, Why};
+use super::promises::PromisedStart;
+use super::queues::{QueuedJob, place};
+use super::{MultiQueue, Promising, StartReason};
 use crate::model::{JobId, Span, Time};
 use crate::parts::Profile;
 use crate::policy::outlook::merged;
@@ -10,14 +10,14 @@ use crate::policy::{Actions, View};
 
 /// The next job of a queue that may start beside the promises.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Candidate {
+pub(super) enum QueueCandidate {
     /// Not looked for yet.
     #[default]
     Unknown,
     /// There is none. What may start only becomes less during a pass, so there will be none.
     None,
     /// This one, unless what may start has become less since.
-    Job(Job),
+    Job(QueuedJob),
 }
 
 impl MultiQueue {
@@ -98,7 +98,13 @@ impl MultiQueue {
             let class = self.class(job.id);
             let pivot = self.queues[class].is_empty();
             if self.may_start(&job, view) {
-                self.start_beside(&job, class, if pivot { Why::Head } else { Why::Backfilled }, view, actions);
+                self.start_beside(
+                    &job,
+                    class,
+                    if pivot { StartReason::Head } else { StartReason::Backfilled },
+                    view,
+                    actions,
+                );
             } else {
                 self.enqueue(job, class);
                 if pivot {
@@ -126,7 +132,7 @@ impl MultiQueue {
             self.scratch.settled[promise.class] |= first.is_some_and(|f| f.id == promise.id);
         }
         self.scratch.candidates.clear();
-        self.scratch.candidates.resize(count, Candidate::Unknown);
+        self.scratch.candidates.resize(count, QueueCandidate::Unknown);
         let mut after: Option<JobId> = None;
         loop {
             let pivot = self.next_pivot(after, view);
@@ -140,7 +146,7 @@ impl MultiQueue {
                 (_, Some((class, job))) => {
                     after = Some(job.id);
                     self.queues[class].remove(job.id);
-                    self.start_beside(&job, class, Why::Backfilled, view, actions);
+                    self.start_beside(&job, class, StartReason::Backfilled, view, actions);
                 }
                 (Some(_), None) => return,
             }
@@ -148,8 +154,8 @@ impl MultiQueue {
     }
 
     /// The next job behind `after` that is the first of its queue, or whose promised time has come.
-    fn next_pivot(&mut self, after: Option<JobId>, view: &View<'_>) -> Option<(usize, Job)> {
-        let mut next: Option<(usize, Job)> = None;
+    fn next_pivot(&mut self, after: Option<JobId>, view: &View<'_>) -> Option<(usize, QueuedJob)> {
+        let mut next: Option<(usize, QueuedJob)> = None;
         for (class, queue) in self.queues.iter().enumerate() {
             if self.scratch.settled[class] {
                 continue;
@@ -175,19 +181,19 @@ impl MultiQueue {
     }
 
     /// The next job behind `after` that disturbs no promise and has none itself.
-    fn next_candidate(&mut self, after: Option<JobId>, view: &View<'_>) -> Option<(usize, Job)> {
+    fn next_candidate(&mut self, after: Option<JobId>, view: &View<'_>) -> Option<(usize, QueuedJob)> {
         if self.scratch.free == 0 {
             return None;
         }
         let mut candidates = std::mem::take(&mut self.scratch.candidates);
         let stairs = &self.scratch.stairs;
-        let mut next: Option<(usize, Job)> = None;
+        let mut next: Option<(usize, QueuedJob)> = None;
         for (class, candidate) in candidates.iter_mut().enumerate() {
             let mut from = after;
             match *candidate {
-                Candidate::None => continue,
-                Candidate::Unknown => {}
-                Candidate::Job(job) => {
+                QueueCandidate::None => continue,
+                QueueCandidate::Unknown => {}
+                QueueCandidate::Job(job) => {
                     if after.is_none_or(|a| job.id > a) {
                         from = Some(job.id);
                         if stairs.admits(job.procs, job.span) && self.disturbs_no_pool(job.id, job.span, view) {
@@ -212,25 +218,25 @@ impl MultiQueue {
                     found => break found,
                 }
             };
-            *candidate = found.map_or(Candidate::None, |w| Candidate::Job(Job::of(&w)));
+            *candidate = found.map_or(QueueCandidate::None, |w| QueueCandidate::Job(QueuedJob::of(&w)));
             if let Some(job) = found
                 && next.is_none_or(|(_, n)| job.id < n.id)
             {
-                next = Some((class, Job::of(&job)));
+                next = Some((class, QueuedJob::of(&job)));
             }
         }
         self.scratch.candidates = candidates;
         next
     }
 
-    fn visit_pivot(&mut self, job: &Job, class: usize, view: &View<'_>, actions: &mut Actions) {
+    fn visit_pivot(&mut self, job: &QueuedJob, class: usize, view: &View<'_>, actions: &mut Actions) {
         let now = self.scratch.now;
         match self.promises.of(job.id).map(|p| p.at) {
             Some(at) if at <= now && job.procs <= self.scratch.free && self.is_left(job.id, view) => {
                 // It runs where its promise was: nothing changes for the others.
                 self.promises.remove(job.id);
                 self.queues[class].remove(job.id);
-                self.start(job, class, Why::Head, view, actions);
+                self.start(job, class, StartReason::Head, view, actions);
                 self.climb();
                 self.hand_over(class, view, actions);
             }
@@ -239,7 +245,7 @@ impl MultiQueue {
                 self.depose(job.id, class, view);
                 if self.may_start(job, view) {
                     self.queues[class].remove(job.id);
-                    self.start_beside(job, class, Why::Head, view, actions);
+                    self.start_beside(job, class, StartReason::Head, view, actions);
                     self.hand_over(class, view, actions);
                 } else {
                     self.promise(job, class, view, actions);
@@ -277,14 +283,14 @@ impl MultiQueue {
             }
             // There is more room than before, also for those that this pass has already passed.
             self.deposed = true;
-            self.scratch.candidates.fill(Candidate::Unknown);
+            self.scratch.candidates.fill(QueueCandidate::Unknown);
             self.climb();
         }
     }
 
     /// Returns whether a job without a promise may start now beside the promises.
     #[inline]
-    pub(super) fn may_start(&self, job: &Job, view: &View<'_>) -> bool {
+    pub(super) fn may_start(&self, job: &QueuedJob, view: &View<'_>) -> bool {
         let now = self.scratch.now;
         job.ready <= now
             && self.scratch.stairs.admits(job.procs, job.span)
@@ -292,7 +298,14 @@ impl MultiQueue {
     }
 
     /// Starts a job that has no promise and disturbs none.
-    pub(super) fn start_beside(&mut self, job: &Job, class: usize, why: Why, view: &View<'_>, actions: &mut Actions) {
+    pub(super) fn start_beside(
+        &mut self,
+        job: &QueuedJob,
+        class: usize,
+        why: StartReason,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
         let (now, end) = (self.scratch.now, self.scratch.now.saturating_add(job.span));
         self.start(job, class, why, view, actions);
         self.promises.take(end, job.procs);
@@ -308,7 +321,7 @@ impl MultiQueue {
     }
 
     /// Promises a job its earliest start.
-    pub(super) fn promise(&mut self, job: &Job, class: usize, view: &View<'_>, actions: &mut Actions) {
+    pub(super) fn promise(&mut self, job: &QueuedJob, class: usize, view: &View<'_>, actions: &mut Actions) {
         let mut profile = self.plan();
         let ready = job.ready.max(self.scratch.now);
         let at = match &self.scratch.pools {
@@ -316,7 +329,8 @@ impl MultiQueue {
             Some(pools) => pools.earliest((job.id, job.procs, job.span), &profile, ready, view),
         };
         let at = at.unwrap_or(Time::MAX);
-        let promise = Promise { at, id: job.id, procs: job.procs, span: job.span, ready: job.ready, class, left: 0 };
+        let promise =
+            PromisedStart { at, id: job.id, procs: job.procs, span: job.span, ready: job.ready, class, left: 0 };
         if at < Time::MAX {
             profile.reserve(at, promise.end(), job.procs);
             if let Some(pools) = &mut self.scratch.pools {
@@ -349,6 +363,6 @@ impl MultiQueue {
     }
 }
 
-fn job_of(promise: &Promise) -> Job {
-    Job { id: promise.id, procs: promise.procs, span: promise.span, ready: promise.ready, submit: Time::MIN }
+fn job_of(promise: &PromisedStart) -> QueuedJob {
+    QueuedJob { id: promise.id, procs: promise.procs, span: promise.span, ready: promise.ready, submit: Time::MIN }
 }

@@ -1,6 +1,6 @@
 //! Resources beyond processors in one pass: what is left of them, and what promises leave.
 
-use super::{MultiQueue, Promises};
+use super::{MultiQueue, PromiseList};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{PoolProfile, Profile};
 use crate::policy::free_resources::{covers, deduct};
@@ -8,14 +8,14 @@ use crate::policy::{View, pool_plan};
 
 /// Free amounts of one pass, on a machine that has more than processors.
 #[derive(Default)]
-pub(super) struct Pools {
+pub(super) struct PassPools {
     /// Free amounts now, without those of jobs that started in this pass.
     left: Vec<i64>,
     /// Free amounts over time beside running jobs and promises.
     plan: PoolProfile,
 }
 
-impl Pools {
+impl PassPools {
     /// Takes a promise's amounts.
     pub(super) fn reserve(&mut self, id: JobId, from: Time, to: Time, view: &View<'_>) {
         if from < Time::MAX {
@@ -56,7 +56,7 @@ impl MultiQueue {
     }
 
     /// Takes the amounts of all promises.
-    pub(super) fn reserve_pools(promises: &Promises, pools: Option<&mut Pools>, view: &View<'_>) {
+    pub(super) fn reserve_pools(promises: &PromiseList, pools: Option<&mut PassPools>, view: &View<'_>) {
         if let Some(pools) = pools {
             promises.iter().for_each(|promise| pools.reserve(promise.id, promise.at, promise.end(), view));
         }

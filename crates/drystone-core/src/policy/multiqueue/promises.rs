@@ -1,14 +1,14 @@
 //! Promised starts, and what they leave to others.
 
-use super::pools::Pools;
+use super::pools::PassPools;
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{Profile, Stairs};
+use crate::parts::{FitStairs, Profile};
 use crate::policy::View;
 use serde::{Deserialize, Serialize};
 
 /// A promised start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Promise {
+pub(super) struct PromisedStart {
     /// Promised start.
     pub(super) at: Time,
     /// Job with the promise.
@@ -25,7 +25,7 @@ pub(super) struct Promise {
     pub(super) left: Procs,
 }
 
-impl Promise {
+impl PromisedStart {
     pub(super) fn end(&self) -> Time {
         self.at.saturating_add(self.span)
     }
@@ -35,20 +35,20 @@ impl Promise {
 /// future, whether a job that starts now disturbs any (free processors fall only where a promise
 /// begins).
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
-pub(super) struct Promises {
-    list: Vec<Promise>,
+pub(super) struct PromiseList {
+    list: Vec<PromisedStart>,
 }
 
-impl Promises {
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Promise> + '_ {
+impl PromiseList {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &PromisedStart> + '_ {
         self.list.iter()
     }
 
-    pub(super) fn first(&self) -> Option<&Promise> {
+    pub(super) fn first(&self) -> Option<&PromisedStart> {
         self.list.first()
     }
 
-    pub(super) fn of(&self, id: JobId) -> Option<&Promise> {
+    pub(super) fn of(&self, id: JobId) -> Option<&PromisedStart> {
         self.list.iter().find(|p| p.id == id)
     }
 
@@ -61,25 +61,25 @@ impl Promises {
     }
 
     /// Adds a promise that `profile` holds already.
-    pub(super) fn add(&mut self, promise: Promise, profile: &Profile) {
+    pub(super) fn add(&mut self, promise: PromisedStart, profile: &Profile) {
         for other in &mut self.list {
             if promise.at <= other.at && other.at < promise.end() {
                 other.left = other.left.saturating_sub(promise.procs);
             }
         }
         let at = self.list.partition_point(|p| (p.at, p.id) < (promise.at, promise.id));
-        self.list.insert(at, Promise { left: profile.free_at(promise.at), ..promise });
+        self.list.insert(at, PromisedStart { left: profile.free_at(promise.at), ..promise });
     }
 
     /// Takes out a promise that is kept now, or dropped. Where it is kept, the job runs in its
-    /// place and nothing changes for the others; where not, see [`Promises::drop`].
-    pub(super) fn remove(&mut self, id: JobId) -> Option<Promise> {
+    /// place and nothing changes for the others; where not, see [`PromiseList::drop`].
+    pub(super) fn remove(&mut self, id: JobId) -> Option<PromisedStart> {
         let at = self.list.iter().position(|p| p.id == id)?;
         Some(self.list.remove(at))
     }
 
     /// Takes out a promise that will not be kept: its processors are left over again.
-    pub(super) fn drop(&mut self, id: JobId) -> Option<Promise> {
+    pub(super) fn drop(&mut self, id: JobId) -> Option<PromisedStart> {
         let dropped = self.remove(id)?;
         for other in &mut self.list {
             if dropped.at <= other.at && other.at < dropped.end() {
@@ -97,7 +97,7 @@ impl Promises {
     }
 
     /// Changes queues where borders have moved.
-    pub(super) fn classify(&mut self, class: impl Fn(&Promise) -> usize) {
+    pub(super) fn classify(&mut self, class: impl Fn(&PromisedStart) -> usize) {
         self.list.iter_mut().for_each(|p| p.class = class(p));
     }
 
@@ -107,7 +107,7 @@ impl Promises {
         &mut self,
         now: Time,
         profile: &mut Profile,
-        (mut pools, view): (Option<&mut Pools>, &View<'_>),
+        (mut pools, view): (Option<&mut PassPools>, &View<'_>),
         mut moved: impl FnMut(JobId, Time),
     ) {
         for promise in &mut self.list {
@@ -142,7 +142,7 @@ impl Promises {
     }
 
     /// Computes the condition for a start now beside the promises.
-    pub(super) fn stairs(&self, now: Time, free: Procs, stairs: &mut Stairs) {
+    pub(super) fn stairs(&self, now: Time, free: Procs, stairs: &mut FitStairs) {
         stairs.free = free;
         stairs.steps.clear();
         stairs.steps.extend(self.list.iter().filter(|p| p.at < Time::MAX).map(|p| (p.at - now, p.left)));

@@ -1,13 +1,13 @@
 //! The waiting jobs of one queue, those whose delay is not over apart from the rest.
 
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{Place, WaitQueue, Waiting};
+use crate::parts::{QueuePlace, WaitQueue, WaitingJob};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A waiting job, and when it may start at the earliest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Job {
+pub(super) struct QueuedJob {
     pub(super) id: JobId,
     pub(super) procs: Procs,
     /// Planned run time, at least 1 s.
@@ -16,38 +16,44 @@ pub(super) struct Job {
     pub(super) submit: Time,
 }
 
-impl Job {
-    fn waiting(&self) -> Waiting {
-        Waiting { key: 0, prediction: self.span, submit: self.submit, id: self.id, procs: self.procs }
+impl QueuedJob {
+    fn waiting(&self) -> WaitingJob {
+        WaitingJob { key: 0, prediction: self.span, submit: self.submit, id: self.id, procs: self.procs }
     }
 
-    pub(super) fn of(waiting: &Waiting) -> Job {
-        Job { id: waiting.id, procs: waiting.procs, span: waiting.prediction, ready: Time::MIN, submit: waiting.submit }
+    pub(super) fn of(waiting: &WaitingJob) -> QueuedJob {
+        QueuedJob {
+            id: waiting.id,
+            procs: waiting.procs,
+            span: waiting.prediction,
+            ready: Time::MIN,
+            submit: waiting.submit,
+        }
     }
 }
 
 /// Returns a job's place in its queue: in order of arrival.
-pub(super) fn place(id: JobId) -> Place {
-    Place { key: 0, id }
+pub(super) fn place(id: JobId) -> QueuePlace {
+    QueuePlace { key: 0, id }
 }
 
 /// One queue.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub(super) struct Queue {
+pub(super) struct ClassQueue {
     /// Jobs that may start.
     pub(super) ready: WaitQueue,
     /// Jobs whose delay is not over.
-    delayed: BTreeMap<JobId, Job>,
+    delayed: BTreeMap<JobId, QueuedJob>,
 }
 
-impl Queue {
+impl ClassQueue {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.ready.is_empty() && self.delayed.is_empty()
     }
 
     #[inline]
-    pub(super) fn insert(&mut self, job: Job, now: Time) {
+    pub(super) fn insert(&mut self, job: QueuedJob, now: Time) {
         if job.ready > now {
             self.delayed.insert(job.id, job);
         } else {
@@ -55,15 +61,15 @@ impl Queue {
         }
     }
 
-    pub(super) fn remove(&mut self, id: JobId) -> Option<Job> {
-        let ready = self.ready.remove(place(id)).map(|w| Job::of(&w));
+    pub(super) fn remove(&mut self, id: JobId) -> Option<QueuedJob> {
+        let ready = self.ready.remove(place(id)).map(|w| QueuedJob::of(&w));
         if ready.is_some() || self.delayed.is_empty() { ready } else { self.delayed.remove(&id) }
     }
 
     /// The first to have arrived, delayed or not: the pivot.
     #[inline]
-    pub(super) fn first(&self) -> Option<Job> {
-        let ready = self.ready.first().map(|w| Job::of(&w));
+    pub(super) fn first(&self) -> Option<QueuedJob> {
+        let ready = self.ready.first().map(|w| QueuedJob::of(&w));
         let Some((_, delayed)) = self.delayed.first_key_value() else { return ready };
         Some(ready.filter(|r| r.id < delayed.id).unwrap_or(*delayed))
     }
@@ -96,12 +102,12 @@ impl Queue {
     }
 
     /// Resets the delays of all delayed jobs.
-    pub(super) fn set_ready(&mut self, ready: impl Fn(&Job) -> Time) {
+    pub(super) fn set_ready(&mut self, ready: impl Fn(&QueuedJob) -> Time) {
         self.delayed.values_mut().for_each(|j| j.ready = ready(j));
     }
 
     /// Every job in the queue, in no order.
-    pub(super) fn jobs(&self) -> impl Iterator<Item = Job> + '_ {
-        self.ready.iter().map(Job::of).chain(self.delayed.values().copied())
+    pub(super) fn jobs(&self) -> impl Iterator<Item = QueuedJob> + '_ {
+        self.ready.iter().map(QueuedJob::of).chain(self.delayed.values().copied())
     }
 }

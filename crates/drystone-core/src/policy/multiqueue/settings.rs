@@ -57,7 +57,7 @@ pub enum Control {
 
 /// The delay of jobs of the longest class.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Delay {
+pub struct ClassDelay {
     /// D1, in seconds: the first delay and the unit of its changes.
     pub first: f64,
     /// Way in which it changes.
@@ -74,11 +74,11 @@ pub struct Delay {
     pub wake: bool,
 }
 
-impl Delay {
+impl ClassDelay {
     /// The paper's adaptive delay.
     #[must_use]
-    pub fn paper(first: f64) -> Delay {
-        Delay {
+    pub fn paper(first: f64) -> ClassDelay {
+        ClassDelay {
             first,
             control: Control::Paper { tolerance: 0.25, first_change: true },
             batch: 100,
@@ -92,7 +92,7 @@ impl Delay {
 
 /// Sorting of jobs into queues by run time.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Borders {
+pub enum QueueBorders {
     /// These upper borders, inclusive; one queue more than borders.
     Fixed(Vec<Span>),
     /// Borders that give the queues equal shares of the jobs among the last `history` arrivals,
@@ -110,7 +110,7 @@ pub enum Borders {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct QueueSettings {
     /// Queues by predicted run time.
-    pub borders: Borders,
+    pub borders: QueueBorders,
     /// Upper borders of the width of jobs, inclusive: each class of run times has a queue per class
     /// of widths.
     pub widths: Vec<Procs>,
@@ -119,7 +119,7 @@ pub struct QueueSettings {
     /// The order of promises.
     pub promise: Promising,
     /// The delay of the longest jobs, if any.
-    pub delay: Option<Delay>,
+    pub delay: Option<ClassDelay>,
     /// The order of each queue; `None`: that of arrival. Counts with [`Own::Shared`] and
     /// [`Promising::Pivot`].
     pub order: Option<Order>,
@@ -130,7 +130,7 @@ pub struct QueueSettings {
 impl Default for QueueSettings {
     fn default() -> Self {
         QueueSettings {
-            borders: Borders::Fixed(vec![Span(100), Span(1_000), Span(10_000)]),
+            borders: QueueBorders::Fixed(vec![Span(100), Span(1_000), Span(10_000)]),
             widths: Vec::new(),
             own: Own::Shared,
             promise: Promising::Pivot,

@@ -1,8 +1,8 @@
 //! A plan's profile, kept in place where many jobs are planned.
 
-use super::{Planned, compress_in_place};
+use super::{PlannedJob, compress_in_place};
 use crate::model::Time;
-use crate::parts::{Chunked, Profile, Running};
+use crate::parts::{Chunked, Profile, RunningJob};
 use crate::policy::{Outlook, View};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub(in crate::policy) const DEEP: usize = 32;
 
 /// Processors that are given back, or, below 0, taken for longer, than a profile shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(in crate::policy) struct Edit {
+pub(in crate::policy) struct DeepEdit {
     from: Time,
     to: Time,
     procs: i32,
@@ -21,14 +21,14 @@ pub(in crate::policy) struct Edit {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::policy) struct Deep {
     profile: Chunked,
-    edits: Vec<Edit>,
+    edits: Vec<DeepEdit>,
 }
 
 impl Deep {
     /// Takes a compact plan over, where that is possible: no job is without a place, no window is
     /// announced and nothing is drained. The processors that are out, and their expected returns,
     /// stay as they are until all is planned again.
-    pub(in crate::policy) fn take_over<P: AsRef<Planned>>(
+    pub(in crate::policy) fn take_over<P: AsRef<PlannedJob>>(
         profile: &Profile,
         plan: &[P],
         view: &View<'_>,
@@ -46,24 +46,24 @@ impl Deep {
 
     /// A job was believed to run, or planned, until `job.end`; it is no more, or only until `end`;
     /// or until then, which is later.
-    pub(in crate::policy) fn ends_at(&mut self, job: Running, end: Time) {
+    pub(in crate::policy) fn ends_at(&mut self, job: RunningJob, end: Time) {
         let procs = job.procs as i32;
         let edit = if end < job.end {
-            Edit { from: end, to: job.end, procs }
+            DeepEdit { from: end, to: job.end, procs }
         } else {
-            Edit { from: job.end, to: end, procs: -procs }
+            DeepEdit { from: job.end, to: end, procs: -procs }
         };
         self.edits.push(edit);
     }
 
     /// A planned job leaves the plan.
-    pub(in crate::policy) fn leaves(&mut self, job: &Planned) {
-        self.edits.push(Edit { from: job.start, to: job.end(), procs: job.procs as i32 });
+    pub(in crate::policy) fn leaves(&mut self, job: &PlannedJob) {
+        self.edits.push(DeepEdit { from: job.start, to: job.end(), procs: job.procs as i32 });
     }
 
     /// Compresses the plan as of now, with what has changed. `false` if it is impossible now: some
     /// jobs must move back.
-    pub(in crate::policy) fn compress<P: Copy + AsRef<Planned> + AsMut<Planned>>(
+    pub(in crate::policy) fn compress<P: Copy + AsRef<PlannedJob> + AsMut<PlannedJob>>(
         &mut self,
         plan: &mut Vec<P>,
         now: Time,
@@ -91,12 +91,12 @@ impl Deep {
     }
 
     /// The earliest place of a job, which is no earlier than `bound`.
-    pub(in crate::policy) fn earliest(&self, job: &Planned, bound: Time) -> Time {
+    pub(in crate::policy) fn earliest(&self, job: &PlannedJob, bound: Time) -> Time {
         self.profile.earliest(job.procs as i32, job.span, bound).unwrap_or(Time::MAX)
     }
 
     /// Takes the place of a job.
-    pub(in crate::policy) fn reserve(&mut self, job: &Planned) {
+    pub(in crate::policy) fn reserve(&mut self, job: &PlannedJob) {
         self.profile.add(job.start, job.end(), -(job.procs as i32));
     }
 

@@ -1,7 +1,7 @@
 //! Length of a plan.
 
 use crate::model::{Span, Time};
-use crate::policy::{Args, Form, SpecError, Takes};
+use crate::policy::{Args, SpecError, Takes, ValueForm};
 use serde::{Deserialize, Serialize};
 
 /// Waiting jobs that are planned and promised a start; the others wait without a promise.
@@ -22,7 +22,7 @@ impl Horizon {
     pub(in crate::policy) const TAKES: &'static [Takes] = &[
         Takes::Words(&["all"]),
         Takes::COUNT,
-        Takes::Form(&Form {
+        Takes::Form(&ValueForm {
             name: "horizon",
             shape: "24h|90m",
             samples: &["24h", "90m", "1s"],

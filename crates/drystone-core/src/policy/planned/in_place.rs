@@ -15,14 +15,14 @@
 //!   beginning of that time.
 //! - Anywhere else there must be a t with G(t) < p ≤ F(t): else it would have been there before.
 //! - A job that needs no fewer processors for no less time than one before starts no earlier
-//!   ([`Stairs`]).
+//!   ([`StartStairs`]).
 //!
 //! A newcomer at its earliest place, time that passes, and a start as planned leave a compact plan
 //! compact.
 
-use super::{Planned, Stairs};
+use super::{PlannedJob, StartStairs};
 use crate::model::{Span, Time};
-use crate::parts::{Chunked, Spot};
+use crate::parts::{Chunked, StepSpot};
 
 /// Number of moves after which the gain is computed again.
 const LOOK_AGAIN: u32 = 8;
@@ -33,19 +33,19 @@ struct Sweep<'a> {
     now: Time,
     /// Position of the time just before the job's start, or of the end of the gain, if that is
     /// before.
-    at: Spot,
+    at: StepSpot,
     /// Jobs that need more than the first and no more than the second may find room that is gained,
     /// up to there.
     gains: (i32, i32),
     moves: u32,
-    bounds: Stairs,
+    bounds: StartStairs,
 }
 
 impl Sweep<'_> {
     fn new(profile: &mut Chunked, now: Time) -> Sweep<'_> {
         let at = profile.find(now);
         let gains = profile.gains(0, at);
-        Sweep { profile, now, at, gains, moves: 0, bounds: Stairs::default() }
+        Sweep { profile, now, at, gains, moves: 0, bounds: StartStairs::default() }
     }
 
     /// Returns whether no job can move that is planned behind one at `start`, which cannot: nothing
@@ -55,7 +55,7 @@ impl Sweep<'_> {
     }
 
     /// Returns the better place of a job that is planned later than now.
-    fn better(&mut self, job: &Planned) -> Option<Time> {
+    fn better(&mut self, job: &PlannedJob) -> Option<Time> {
         let procs = job.procs as i32;
         self.walk_to(job.start);
         // Just before its start …
@@ -85,7 +85,7 @@ impl Sweep<'_> {
     }
 
     /// Moves a job up.
-    fn move_up(&mut self, job: &Planned, start: Time) {
+    fn move_up(&mut self, job: &PlannedJob, start: Time) {
         self.profile.move_up(job.procs as i32, job.start, job.span, start);
         self.at = self.profile.find(job.start - Span(1));
         self.moves += 1;
@@ -103,7 +103,7 @@ impl Sweep<'_> {
 /// `aside` is memory.
 ///
 /// O(w) for w jobs, and for each that may move a look at the steps where room was gained.
-pub(in crate::policy) fn compress_in_place<P: Copy + AsRef<Planned> + AsMut<Planned>>(
+pub(in crate::policy) fn compress_in_place<P: Copy + AsRef<PlannedJob> + AsMut<PlannedJob>>(
     plan: &mut Vec<P>,
     profile: &mut Chunked,
     now: Time,
@@ -141,7 +141,7 @@ pub(in crate::policy) fn compress_in_place<P: Copy + AsRef<Planned> + AsMut<Plan
 }
 
 /// Puts jobs back into a plan that is in the order of its starts.
-fn merge<P: Copy + AsRef<Planned>>(plan: &mut Vec<P>, aside: &mut [P]) {
+fn merge<P: Copy + AsRef<PlannedJob>>(plan: &mut Vec<P>, aside: &mut [P]) {
     aside.sort_unstable_by_key(|job| job.as_ref().key());
     let mut left = plan.len();
     plan.extend_from_slice(aside);

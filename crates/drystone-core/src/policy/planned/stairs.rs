@@ -10,7 +10,7 @@ use crate::model::{Procs, Span, Time};
 /// time starts before s. One that says no more than another is forgotten: of n jobs of random sizes
 /// and spans about (ln n)² / 2 are kept.
 #[derive(Default)]
-pub(in crate::policy) struct Stairs {
+pub(in crate::policy) struct StartStairs {
     /// Processors and spans, the job learned last at the end.
     sizes: Vec<(u32, u32)>,
     starts: Vec<Time>,
@@ -24,7 +24,7 @@ fn short(span: Span, longest: u32) -> u32 {
     u32::try_from(span.0).unwrap_or(u32::MAX).min(longest)
 }
 
-impl Stairs {
+impl StartStairs {
     /// No job of this size and span starts earlier; `now` if nothing better is known.
     #[inline]
     pub(in crate::policy) fn of(&self, procs: Procs, span: Span, now: Time) -> Time {

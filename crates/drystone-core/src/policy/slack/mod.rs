@@ -17,18 +17,20 @@ mod tick;
 
 pub use price::{DelayedJob, Importance, Weights};
 pub use priorities::{Priorities, PriorityError, Quota};
-pub use settings::{AverageWait, Order, Removal, Settings, Tick};
+pub use settings::{AverageWait, Removal, ReturnOrder, SlackSettings, Tick};
 
-use super::planned::{Believed, Horizon, OVERDUE, Planned};
+use super::planned::{Believed, Horizon, OVERDUE, PlannedJob};
 use super::ranking::{self, Rater};
-use super::room::{Need, Room};
-use super::{Abilities, Action, Actions, Event, Kind, Moved, Param, Phase, Policy, Takes, Variant, View, Why};
+use super::room::{JobNeed, PlanRoom};
+use super::{
+    Abilities, Action, Actions, Moved, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View,
+};
 use crate::model::{JobId, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{self, Amounts, Running};
+use crate::parts::{self, ResourceAmounts, RunningJob};
 use average::{Averages, CLASSES};
-use price::{Waiting, first_slack, scheduler_priority};
-use search::{Choice, Newcomer, Search, Task};
+use price::{PromisedJob, first_slack, scheduler_priority};
+use search::{FitChoice, FitTask, Newcomer, SlackSearch};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -38,7 +40,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// and an early end O(w·s). Most candidates are given up long before their end.
 #[derive(Serialize, Deserialize)]
 pub struct Slack {
-    settings: Settings,
+    settings: SlackSettings,
     priorities: Priorities,
     averages: Averages,
     /// The last decision.
@@ -47,15 +49,15 @@ pub struct Slack {
     /// Free processors, and further resources, with running jobs and the whole plan taken away. Its
     /// steps are exactly the slots: the present, ends of running jobs, planned starts and planned
     /// ends.
-    room: Room,
+    room: PlanRoom,
     /// Waiting jobs by planned start, then arrival.
-    plan: Vec<Waiting>,
+    plan: Vec<PromisedJob>,
     /// Jobs that have arrived since the last decision.
     fresh: Vec<JobId>,
     /// Jobs that no plan can hold: too many processors are out, and it is not known for how long.
     /// Those that had a place keep what they were promised; the others are planned as if they
     /// arrived when processors come back.
-    unplanned: Vec<Waiting>,
+    unplanned: Vec<PromisedJob>,
     turned_away: Vec<JobId>,
     /// True if each waiting job is planned as early as the running jobs and those before it allow.
     compact: bool,
@@ -71,7 +73,7 @@ pub struct Slack {
     put_off: bool,
     /// Jobs that run beyond their declared end as long as no job needs their processors; the plan
     /// counts these as free.
-    guests: Vec<Running>,
+    guests: Vec<RunningJob>,
     /// Priorities of running jobs, kept only where they may be given more time.
     held: BTreeMap<JobId, f64>,
     /// Rater that orders displaced jobs, where a formula does.
@@ -79,15 +81,15 @@ pub struct Slack {
     /// Kept where the formula asks for it.
     shares: Option<Shares>,
     #[serde(skip)]
-    search: Search,
+    search: SlackSearch,
 }
 
 impl Slack {
     /// A policy with an empty plan.
     #[must_use]
-    pub fn new(settings: Settings, priorities: Priorities) -> Slack {
+    pub fn new(settings: SlackSettings, priorities: Priorities) -> Slack {
         let rater = match &settings.order {
-            Order::Formula(formula) => Some(Rater::new(parts::Order::Formula(formula.clone()))),
+            ReturnOrder::Formula(formula) => Some(Rater::new(parts::Order::Formula(formula.clone()))),
             _ => None,
         };
         Slack {
@@ -97,7 +99,7 @@ impl Slack {
             averages: Averages::new(settings.average_wait),
             now: Time::MIN,
             running: Believed::new(settings.notice),
-            room: Room::empty(),
+            room: PlanRoom::empty(),
             plan: Vec::new(),
             fresh: Vec::new(),
             unplanned: Vec::new(),
@@ -110,7 +112,7 @@ impl Slack {
             put_off: false,
             guests: Vec::new(),
             held: BTreeMap::new(),
-            search: Search::default(),
+            search: SlackSearch::default(),
             settings,
         }
     }
@@ -138,7 +140,7 @@ impl Slack {
     /// Rules 10 to 14.
     fn insert(&mut self, id: JobId, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
-        let mut planned = Planned::new(id, view);
+        let mut planned = PlannedJob::new(id, view);
         let need = planned.need(view);
         // No job moves.
         let Some(start) = self.room.earliest(need, planned.span, now) else {
@@ -148,7 +150,7 @@ impl Slack {
         let importance = self.priorities.admit(id, view.job(id), now);
         let new = Newcomer { need, span: planned.span, priority: importance.priority(0.5) };
         let price = self.settings.weights.of_waiting(need.procs, start - now);
-        let mut choice = Choice { start, price, compact: self.compact || self.plan.is_empty() };
+        let mut choice = FitChoice { start, price, compact: self.compact || self.plan.is_empty() };
         self.search.forget_moves();
         if !self.plan.is_empty() {
             choice = self.find(new, choice, false, view);
@@ -162,7 +164,7 @@ impl Slack {
         let priority = importance.priority(scheduler_priority(choice.start - now, average));
         let slack = first_slack(priority, self.settings.slack_factor, average);
         planned.start = choice.start;
-        let job = Waiting { planned, priority, slack, first_slack: slack };
+        let job = PromisedJob { planned, priority, slack, first_slack: slack };
         if choice.start > now {
             // A start at once needs no promise.
             actions.push(promise(&job));
@@ -178,11 +180,11 @@ impl Slack {
     }
 
     /// The cheapest way to fit a newcomer in.
-    fn find(&mut self, new: Newcomer<'_>, first: Choice, only_now: bool, view: &View<'_>) -> Choice {
+    fn find(&mut self, new: Newcomer<'_>, first: FitChoice, only_now: bool, view: &View<'_>) -> FitChoice {
         let now = view.now();
         self.search.base.fill(&self.running, &self.guests, view);
         let Slack { settings, room: full, plan, compact, search, rater, shares, .. } = self;
-        let amounts: Vec<&Amounts> = match full.is_pooled() {
+        let amounts: Vec<&ResourceAmounts> = match full.is_pooled() {
             true => plan.iter().map(|job| view.amounts(job.planned.id)).collect(),
             false => Vec::new(),
         };
@@ -191,7 +193,7 @@ impl Slack {
             rater.ranked(&jobs, shares.as_mut(), view)
         });
         let ranked = ranked.as_deref().unwrap_or_default();
-        let task = Task { settings, now, full, plan, amounts: &amounts, compact: *compact, new, only_now, ranked };
+        let task = FitTask { settings, now, full, plan, amounts: &amounts, compact: *compact, new, only_now, ranked };
         search.cheapest(&task, first)
     }
 
@@ -214,7 +216,7 @@ impl Slack {
     /// Rebuilds the room from running jobs and plan.
     fn rebuild(&mut self, view: &View<'_>) {
         self.room.fill(&self.running, &self.guests, view);
-        for Waiting { planned, .. } in &self.plan {
+        for PromisedJob { planned, .. } in &self.plan {
             self.room.reserve(planned.start, planned.end(), planned.need(view));
         }
     }
@@ -281,8 +283,8 @@ impl Slack {
                 // Rule 20.
                 self.compact = false;
                 self.rebuild(view);
-                let dummy = Newcomer { need: Need { procs: 0, amounts: &[] }, span: Span::ZERO, priority: 1.0 };
-                let nothing = Choice { start: view.now(), price: 0.0, compact: false };
+                let dummy = Newcomer { need: JobNeed { procs: 0, amounts: &[] }, span: Span::ZERO, priority: 1.0 };
+                let nothing = FitChoice { start: view.now(), price: 0.0, compact: false };
                 let choice = self.find(dummy, nothing, false, view);
                 self.compact = choice.compact;
                 if !self.search.moves().is_empty() {
@@ -302,7 +304,7 @@ impl Slack {
         }
         for job in self.plan.drain(..due) {
             let id = job.planned.id;
-            actions.start(id, Why::Planned);
+            actions.start(id, StartReason::Planned);
             self.running.start(&job.planned, view);
             if job.priority != f64::NEG_INFINITY {
                 self.averages.learn(now - view.job(id).submit, job.planned.span);
@@ -316,7 +318,7 @@ impl Slack {
 
 /// Returns the announcement to a waiting job: its planned start, and its latest start. The start is
 /// whole, so that a fraction of a second of slack is worth nothing.
-fn promise(job: &Waiting) -> Action {
+fn promise(job: &PromisedJob) -> Action {
     let start = job.planned.start;
     let latest = if job.slack.is_finite() { start.saturating_add(Span(job.slack.floor() as i64)) } else { Time::MAX };
     Action::Reserve { job: job.planned.id, start, latest }
@@ -331,22 +333,22 @@ impl Policy for Slack {
         2
     }
 
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            Event::Arrived(id) => self.fresh.push(id),
-            Event::Ended { job, predicted_end } => {
+            PolicyEvent::Arrived(id) => self.fresh.push(id),
+            PolicyEvent::Ended { job, predicted_end } => {
                 if let Some(shares) = &mut self.shares {
                     ranking::account(shares, job, view);
                 }
                 self.running.ended(job, predicted_end, view.now());
                 self.leaves_machine(job, view);
             }
-            Event::Stopped { job, predicted_end } => {
+            PolicyEvent::Stopped { job, predicted_end } => {
                 self.running.stopped(job, predicted_end);
                 self.leaves_machine(job, view);
                 self.stale = true;
             }
-            Event::Runs(id) => {
+            PolicyEvent::Runs(id) => {
                 let importance = self.priorities.admit(id, view.job(id), view.now());
                 if self.settings.tick == Tick::Extend {
                     self.held.insert(id, importance.priority(0.5));
@@ -354,12 +356,12 @@ impl Policy for Slack {
                 self.running.runs(id, view);
                 self.stale = true;
             }
-            Event::Released(id) => self.fresh.push(id),
-            Event::Capacity => self.capacity_changed(),
-            Event::Repredicted { job, old } if self.beyond_its_time(job, old, view) => {
+            PolicyEvent::Released(id) => self.fresh.push(id),
+            PolicyEvent::Capacity => self.capacity_changed(),
+            PolicyEvent::Repredicted { job, old } if self.beyond_its_time(job, old, view) => {
                 self.running.unmoved(job, old, view);
             }
-            Event::Repredicted { job, old } => {
+            PolicyEvent::Repredicted { job, old } => {
                 self.stale = true;
                 if view.phase(job) == Phase::Running {
                     self.running.repredicted(job, old, view);
@@ -369,9 +371,9 @@ impl Policy for Slack {
                     waiting.planned.span = view.prediction(job).max(Span(1));
                 }
             }
-            Event::Cancelled(id) | Event::Held(id) => self.leaves_queue(id, view),
-            Event::Parked(_) => {}
-            Event::Woken => self.running.woken(),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.leaves_queue(id, view),
+            PolicyEvent::Parked(_) => {}
+            PolicyEvent::Woken => self.running.woken(),
         }
     }
 
@@ -448,7 +450,7 @@ impl Policy for Slack {
 const WEIGHT: &[Takes] = &[Takes::Number { from: 0.0, to: 1.0 }];
 
 /// Slack-based backfilling.
-pub(crate) static SLACK: Kind = Kind {
+pub(crate) static SLACK: PolicyKind = PolicyKind {
     name: "slack",
     summary: "planned jobs may be moved back within a promised bound where that is cheaper; knows priorities and quotas",
     source: "Talby & Feitelson 1999, section 4",
@@ -534,7 +536,7 @@ pub(crate) static SLACK: Kind = Kind {
         // What becomes of predictions is the forecast's affair; a mistake in the word is found
         // here.
         args.get::<String>("overdue")?;
-        let settings = Settings::build(args)?;
+        let settings = SlackSettings::build(args)?;
         let priorities = Priorities::from_text(args.text("priorities")).map_err(|e| args.error(e.to_string()))?;
         Ok(Box::new(Slack::new(settings, priorities)))
     },

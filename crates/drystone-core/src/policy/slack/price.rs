@@ -5,7 +5,7 @@
 //! and a last bit can decide between two schedules.
 
 use crate::model::{JobId, Procs, Span, Time};
-use crate::policy::planned::Planned;
+use crate::policy::planned::PlannedJob;
 use serde::{Deserialize, Serialize};
 
 /// Weight of each consideration: exponents between 0 and 1 of the factors of a price.
@@ -67,17 +67,17 @@ impl DelayedJob {
     /// Returns the price of a delay in favour of a job of this priority; infinite beyond the slack.
     #[must_use]
     pub fn price(&self, by: Span, newcomer: f64, weights: &Weights) -> f64 {
-        let planned = Planned { start: Time::ZERO, id: JobId::default(), procs: self.procs, span: Span::ZERO };
+        let planned = PlannedJob { start: Time::ZERO, id: JobId::default(), procs: self.procs, span: Span::ZERO };
         let DelayedJob { slack, first_slack, priority, .. } = *self;
-        let stake = Waiting { planned, priority, slack, first_slack }.stake(newcomer, weights);
+        let stake = PromisedJob { planned, priority, slack, first_slack }.stake(newcomer, weights);
         if stake.bears(by) { stake.cost(by) } else { f64::INFINITY }
     }
 }
 
 /// A waiting job with what it was promised.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Waiting {
-    pub(super) planned: Planned,
+pub(super) struct PromisedJob {
+    pub(super) planned: PlannedJob,
     /// p: its priority; −∞ for a job that runs only where it delays no other job.
     pub(super) priority: f64,
     /// s: by how many seconds it may still be delayed.
@@ -86,19 +86,19 @@ pub(super) struct Waiting {
     pub(super) first_slack: f64,
 }
 
-impl AsRef<Planned> for Waiting {
-    fn as_ref(&self) -> &Planned {
+impl AsRef<PlannedJob> for PromisedJob {
+    fn as_ref(&self) -> &PlannedJob {
         &self.planned
     }
 }
 
-impl AsMut<Planned> for Waiting {
-    fn as_mut(&mut self) -> &mut Planned {
+impl AsMut<PlannedJob> for PromisedJob {
+    fn as_mut(&mut self) -> &mut PlannedJob {
         &mut self.planned
     }
 }
 
-impl Waiting {
+impl PromisedJob {
     /// The factors of its cost that are the same wherever it is moved in favour of a job of
     /// priority `newcomer`.
     pub(super) fn stake(&self, newcomer: f64, weights: &Weights) -> Stake {
@@ -198,12 +198,12 @@ pub(super) fn first_slack(p: f64, slack_factor: f64, average_wait: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn waiting(procs: Procs, slack: f64, first_slack: f64, priority: f64) -> Waiting {
-        let planned = Planned { start: Time(0), id: JobId(0), procs, span: Span(2) };
-        Waiting { planned, priority, slack, first_slack }
+    fn waiting(procs: Procs, slack: f64, first_slack: f64, priority: f64) -> PromisedJob {
+        let planned = PlannedJob { start: Time(0), id: JobId(0), procs, span: Span(2) };
+        PromisedJob { planned, priority, slack, first_slack }
     }
 
-    fn price(job: &Waiting, by: i64, newcomer: f64, weights: &Weights) -> f64 {
+    fn price(job: &PromisedJob, by: i64, newcomer: f64, weights: &Weights) -> f64 {
         let stake = job.stake(newcomer, weights);
         if stake.bears(Span(by)) { stake.cost(Span(by)) } else { f64::INFINITY }
     }

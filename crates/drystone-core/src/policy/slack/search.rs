@@ -14,18 +14,18 @@
 //! - A candidate is given up as soon as its price, with all that moving up could still gain,
 //!   exceeds the best.
 
-use super::price::{Stake, Waiting};
-use super::settings::{Order, Settings};
+use super::price::{PromisedJob, Stake};
+use super::settings::{ReturnOrder, SlackSettings};
 use crate::model::{Span, Time};
-use crate::parts::Amounts;
-use crate::policy::planned::{Bounds, Planned};
-use crate::policy::room::{Need, Room};
+use crate::parts::ResourceAmounts;
+use crate::policy::planned::{Bounds, PlannedJob};
+use crate::policy::room::{JobNeed, PlanRoom};
 use std::cmp::Reverse;
 
 /// Job to be fitted in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Newcomer<'a> {
-    pub(super) need: Need<'a>,
+    pub(super) need: JobNeed<'a>,
     pub(super) span: Span,
     /// The priority that others' costs refer to.
     pub(super) priority: f64,
@@ -33,16 +33,16 @@ pub(super) struct Newcomer<'a> {
 
 /// A plan into which a newcomer is to be fitted.
 #[derive(Clone, Copy)]
-pub(super) struct Task<'a> {
-    pub(super) settings: &'a Settings,
+pub(super) struct FitTask<'a> {
+    pub(super) settings: &'a SlackSettings,
     pub(super) now: Time,
     /// Free resources with running and waiting jobs taken away; its steps are the slots.
-    pub(super) full: &'a Room,
+    pub(super) full: &'a PlanRoom,
     /// In the order of planned starts, then arrival.
-    pub(super) plan: &'a [Waiting],
+    pub(super) plan: &'a [PromisedJob],
     /// Further amounts that the jobs of the plan need, where the machine has more than processors;
     /// else empty.
-    pub(super) amounts: &'a [&'a Amounts],
+    pub(super) amounts: &'a [&'a ResourceAmounts],
     /// True if each waiting job is planned as early as the running jobs and those before it allow.
     pub(super) compact: bool,
     pub(super) new: Newcomer<'a>,
@@ -52,12 +52,12 @@ pub(super) struct Task<'a> {
     pub(super) ranked: &'a [usize],
 }
 
-impl<'a> Task<'a> {
+impl<'a> FitTask<'a> {
     /// Needs of a job, which stands at this place of the plan.
     #[inline(always)]
-    fn need(&self, job: &Planned, at: usize) -> Need<'a> {
+    fn need(&self, job: &PlannedJob, at: usize) -> JobNeed<'a> {
         let amounts = if self.amounts.is_empty() { &[] } else { self.amounts[at] };
-        Need { procs: job.procs, amounts }
+        JobNeed { procs: job.procs, amounts }
     }
 
     /// Returns whether processors are all that counts: then no job starts before another of the
@@ -68,9 +68,9 @@ impl<'a> Task<'a> {
     }
 }
 
-/// A way to fit the newcomer in; the jobs to be moved are in [`Search::moves`].
+/// A way to fit the newcomer in; the jobs to be moved are in [`SlackSearch::moves`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Choice {
+pub(super) struct FitChoice {
     pub(super) start: Time,
     pub(super) price: f64,
     /// True if the plan is compact with it.
@@ -92,10 +92,10 @@ pub(super) struct Move {
 ///
 /// A search among w waiting jobs with s slots prices up to s candidates of up to w jobs, each put
 /// back at a cost of O(s).
-pub(super) struct Search {
+pub(super) struct SlackSearch {
     /// The running jobs; the search adds those planned before the slot.
-    pub(super) base: Room,
-    trial: Room,
+    pub(super) base: PlanRoom,
+    trial: PlanRoom,
     stakes: Vec<Stake>,
     /// No candidate puts a job before this, by its place in the plan: where it would start if only
     /// the running jobs were there, and those planned before some slot that was passed.
@@ -113,11 +113,11 @@ pub(super) struct Search {
     moves: Vec<Move>,
 }
 
-impl Default for Search {
-    fn default() -> Search {
-        Search {
-            base: Room::empty(),
-            trial: Room::empty(),
+impl Default for SlackSearch {
+    fn default() -> SlackSearch {
+        SlackSearch {
+            base: PlanRoom::empty(),
+            trial: PlanRoom::empty(),
             stakes: Vec::new(),
             floors: Vec::new(),
             floors_of: 0,
@@ -138,7 +138,7 @@ const REFRESH: usize = 8;
 
 /// A candidate being priced.
 #[derive(Clone, Copy)]
-struct Candidate {
+struct PricedCandidate {
     start: Time,
     /// The first displaced job.
     fixed: usize,
@@ -148,14 +148,14 @@ struct Candidate {
     scale: f64,
 }
 
-impl Candidate {
+impl PricedCandidate {
     /// Returns whether a sum that cannot get lower than this is beaten already.
     fn beaten(&self, bound: f64) -> bool {
         bound > self.best + self.scale
     }
 }
 
-impl Search {
+impl SlackSearch {
     /// The jobs that the last search found best to move, in the order in which they were put back.
     pub(super) fn moves(&self) -> &[Move] {
         &self.moves
@@ -167,15 +167,15 @@ impl Search {
     }
 
     /// The cheapest choice, `first` included; of equally cheap ones that which moves fewest jobs,
-    /// then the earliest. [`Search::base`] must hold the running jobs.
-    pub(super) fn cheapest(&mut self, task: &Task<'_>, first: Choice) -> Choice {
+    /// then the earliest. [`SlackSearch::base`] must hold the running jobs.
+    pub(super) fn cheapest(&mut self, task: &FitTask<'_>, first: FitChoice) -> FitChoice {
         self.moves.clear();
         let mut best = first;
         if !self.prepare(task) {
             return best;
         }
-        let Task { new, plan, .. } = *task;
-        let orderly = task.compact && task.settings.order == Order::Start;
+        let FitTask { new, plan, .. } = *task;
+        let orderly = task.compact && task.settings.order == ReturnOrder::Start;
         let mut fixed = 0;
         for (start, _) in task.full.steps() {
             while fixed < plan.len() && plan[fixed].planned.start < start {
@@ -192,7 +192,7 @@ impl Search {
             }
             let own = task.settings.weights.of_waiting(new.need.procs, start - task.now);
             let scale = MARGIN * (own.abs() + self.gains_from[fixed].abs() + best.price.abs());
-            let candidate = Candidate { start, fixed, own, best: best.price, scale };
+            let candidate = PricedCandidate { start, fixed, own, best: best.price, scale };
             if candidate.beaten(own + self.gains_from[fixed]) {
                 // Later slots cost more and have less to gain.
                 break;
@@ -210,8 +210,8 @@ impl Search {
 
     /// Computes what is the same for all candidates. `false` if no candidate can be better than
     /// moving no job.
-    fn prepare(&mut self, task: &Task<'_>) -> bool {
-        let Task { plan, settings, new, now, .. } = *task;
+    fn prepare(&mut self, task: &FitTask<'_>) -> bool {
+        let FitTask { plan, settings, new, now, .. } = *task;
         self.stakes.clear();
         self.stakes.extend(plan.iter().map(|job| job.stake(new.priority, &settings.weights)));
         if task.compact && !task.only_now && !self.stakes.iter().any(|s| s.bears(Span(1))) {
@@ -229,17 +229,17 @@ impl Search {
         let stakes = &self.stakes;
         let id = |at: usize| plan[at].planned.id;
         match &settings.order {
-            Order::Start | Order::Exhaustive(_) => {}
-            Order::Formula(_) => self.order.copy_from_slice(task.ranked),
-            Order::Arrival => self.order.sort_unstable_by_key(|&at| id(at)),
-            Order::Utilisation => {
+            ReturnOrder::Start | ReturnOrder::Exhaustive(_) => {}
+            ReturnOrder::Formula(_) => self.order.copy_from_slice(task.ranked),
+            ReturnOrder::Arrival => self.order.sort_unstable_by_key(|&at| id(at)),
+            ReturnOrder::Utilisation => {
                 let area = |at: usize| i128::from(plan[at].planned.span.0) * i128::from(plan[at].planned.procs);
                 self.order.sort_unstable_by_key(|&at| (Reverse(area(at)), id(at)));
             }
-            Order::Cost => self.order.sort_unstable_by(|&a, &b| {
+            ReturnOrder::Cost => self.order.sort_unstable_by(|&a, &b| {
                 stakes[b].of_a_second().total_cmp(&stakes[a].of_a_second()).then(id(a).cmp(&id(b)))
             }),
-            Order::Priority => self
+            ReturnOrder::Priority => self
                 .order
                 .sort_unstable_by(|&a, &b| plan[b].priority.total_cmp(&plan[a].priority).then(id(a).cmp(&id(b)))),
         }
@@ -249,11 +249,11 @@ impl Search {
     /// Looks for where each job could start at the earliest with the running jobs and the first
     /// `fixed` of the plan, and what it could gain by that. Both can only get less from slot to
     /// slot.
-    fn raise_floors(&mut self, task: &Task<'_>, fixed: usize) {
+    fn raise_floors(&mut self, task: &FitTask<'_>, fixed: usize) {
         self.floors_of = fixed;
         let mut bounds: Bounds = Bounds::default();
         for (at, job) in task.plan.iter().enumerate().skip(fixed) {
-            let Planned { start, procs, span, .. } = job.planned;
+            let PlannedJob { start, procs, span, .. } = job.planned;
             let bound = bounds.of(procs, span, self.floors[at]);
             let floor = self.base.earliest(task.need(&job.planned, at), span, bound).unwrap_or(start).min(start);
             if task.is_bounded() {
@@ -267,16 +267,16 @@ impl Search {
         }
     }
 
-    fn try_candidate(&mut self, task: &Task<'_>, candidate: Candidate, best: &mut Choice) {
+    fn try_candidate(&mut self, task: &FitTask<'_>, candidate: PricedCandidate, best: &mut FitChoice) {
         self.trial.copy_from(&self.base);
         let Newcomer { need, span, .. } = task.new;
         self.trial.reserve(candidate.start, candidate.start.saturating_add(span), need);
         self.trial_moves.clear();
         match &task.settings.order {
-            Order::Exhaustive(most) if task.plan.len() - candidate.fixed <= usize::from(*most) => {
+            ReturnOrder::Exhaustive(most) if task.plan.len() - candidate.fixed <= usize::from(*most) => {
                 self.permute(task, candidate, 0, candidate.own, best);
             }
-            Order::Start | Order::Exhaustive(_) if task.compact => {
+            ReturnOrder::Start | ReturnOrder::Exhaustive(_) if task.compact => {
                 if let Some(price) = self.put_back_in_plan_order(task, candidate) {
                     self.consider(task, candidate, price, best);
                 }
@@ -290,21 +290,21 @@ impl Search {
     }
 
     /// Rule 12.
-    fn consider(&mut self, task: &Task<'_>, candidate: Candidate, price: f64, best: &mut Choice) {
+    fn consider(&mut self, task: &FitTask<'_>, candidate: PricedCandidate, price: f64, best: &mut FitChoice) {
         let fewer = self.trial_moves.len() < self.moves.len();
         if price < best.price || (price == best.price && fewer) {
             let Newcomer { need, span, .. } = task.new;
             let earliest = need.procs == 0 || self.base.earliest(need, span, task.now) == Some(candidate.start);
             let compact = earliest && (task.compact || candidate.fixed == 0);
-            *best = Choice { start: candidate.start, price, compact };
+            *best = FitChoice { start: candidate.start, price, compact };
             self.moves.clone_from(&self.trial_moves);
         }
     }
 
     /// The price of putting the displaced jobs of a compact plan back in the order of their starts;
     /// `None` if a promise would be broken or the price is beaten already.
-    fn put_back_in_plan_order(&mut self, task: &Task<'_>, candidate: Candidate) -> Option<f64> {
-        let Task { plan, now, new, .. } = *task;
+    fn put_back_in_plan_order(&mut self, task: &FitTask<'_>, candidate: PricedCandidate) -> Option<f64> {
+        let FitTask { plan, now, new, .. } = *task;
         let (taken, until) = (candidate.start, candidate.start.saturating_add(new.span));
         let mut price = candidate.own;
         let mut left = self.gains_from[candidate.fixed];
@@ -312,7 +312,7 @@ impl Search {
         let mut room: Option<Time> = None;
         // Every job is put at the earliest place there is, with the jobs before it in theirs.
         let mut bounds: Bounds = Bounds::default();
-        for (at, Waiting { planned: job, .. }) in plan.iter().enumerate().skip(candidate.fixed) {
+        for (at, PromisedJob { planned: job, .. }) in plan.iter().enumerate().skip(candidate.fixed) {
             left -= self.gains[at];
             let bound = bounds.of(job.procs, job.span, self.floors[at]);
             let stays = room.is_none() && {
@@ -341,7 +341,7 @@ impl Search {
     }
 
     /// Puts jobs back in any other order, or for a plan that is not compact.
-    fn put_back_in_given_order(&mut self, task: &Task<'_>, candidate: Candidate) -> Option<f64> {
+    fn put_back_in_given_order(&mut self, task: &FitTask<'_>, candidate: PricedCandidate) -> Option<f64> {
         let mut price = candidate.own;
         let mut left = self.gains_from[candidate.fixed];
         let mut bounds: Bounds = Bounds::default();
@@ -351,7 +351,7 @@ impl Search {
                 continue;
             }
             left -= self.gains[at];
-            let Planned { procs, span, .. } = task.plan[at].planned;
+            let PlannedJob { procs, span, .. } = task.plan[at].planned;
             let bound = bounds.of(procs, span, self.floors[at]);
             let (old, start) = self.put_back(task, candidate, at, bound)?;
             if task.is_bounded() {
@@ -369,7 +369,7 @@ impl Search {
 
     /// Prices all orders of the displaced jobs, that of their starts first. `used` has a bit for
     /// each job put back.
-    fn permute(&mut self, task: &Task<'_>, candidate: Candidate, used: u32, price: f64, best: &mut Choice) {
+    fn permute(&mut self, task: &FitTask<'_>, candidate: PricedCandidate, used: u32, price: f64, best: &mut FitChoice) {
         let displaced = task.plan.len() - candidate.fixed;
         if used.count_ones() as usize == displaced {
             self.consider(task, candidate, price, best);
@@ -384,7 +384,7 @@ impl Search {
                 if let Some(sum) = sum {
                     let rest = (0..displaced).filter(|r| (used | 1 << k) & (1 << r) == 0);
                     let left: f64 = rest.map(|r| self.gains[candidate.fixed + r]).sum();
-                    let candidate = Candidate { best: best.price, ..candidate };
+                    let candidate = PricedCandidate { best: best.price, ..candidate };
                     if !candidate.beaten(sum + left) {
                         self.permute(task, candidate, used | 1 << k, sum, best);
                     }
@@ -397,7 +397,13 @@ impl Search {
 
     /// Puts one displaced job at its earliest place, which is not before `bound`: its old and its
     /// new start.
-    fn put_back(&mut self, task: &Task<'_>, candidate: Candidate, at: usize, bound: Time) -> Option<(Time, Time)> {
+    fn put_back(
+        &mut self,
+        task: &FitTask<'_>,
+        candidate: PricedCandidate,
+        at: usize,
+        bound: Time,
+    ) -> Option<(Time, Time)> {
         let job = &task.plan[at].planned;
         let from = if task.compact {
             // All room is left by displaced jobs, of which this is the first.
@@ -430,35 +436,35 @@ mod tests {
     use super::*;
     use crate::model::{JobId, Procs};
     use crate::parts::Profile;
-    use crate::policy::planned::{Planned, compress};
+    use crate::policy::planned::{PlannedJob, compress};
     use proptest::prelude::*;
 
     const PROCS: Procs = 6;
 
     /// A running job (processors, until), a plan compressed around it, and a newcomer.
     #[derive(Clone, Debug)]
-    struct Case {
+    struct CompressedCase {
         running: (Procs, i64),
-        plan: Vec<Waiting>,
+        plan: Vec<PromisedJob>,
         new: Newcomer<'static>,
     }
 
-    fn cases() -> impl Strategy<Value = Case> {
+    fn cases() -> impl Strategy<Value = CompressedCase> {
         let job = (1..=PROCS, 1i64..20, 0.01f64..1.0, 0i64..60);
         let newcomer = (1..=PROCS, 1i64..20, 0.1f64..1.0);
         ((1..=PROCS, 0i64..20), prop::collection::vec(job, 0..6), newcomer).prop_map(|(running, jobs, new)| {
-            let waiting = |(id, (procs, span, priority, slack)): (u32, (Procs, i64, f64, i64))| Waiting {
-                planned: Planned { start: Time(0), id: JobId(id), procs, span: Span(span) },
+            let waiting = |(id, (procs, span, priority, slack)): (u32, (Procs, i64, f64, i64))| PromisedJob {
+                planned: PlannedJob { start: Time(0), id: JobId(id), procs, span: Span(span) },
                 priority,
                 slack: slack as f64,
                 first_slack: 60.0,
             };
-            let mut plan: Vec<Waiting> = (0..).zip(jobs).map(waiting).collect();
+            let mut plan: Vec<PromisedJob> = (0..).zip(jobs).map(waiting).collect();
             compress(&mut plan, &mut machine(running), Time(0), |_, _| {});
-            Case {
+            CompressedCase {
                 running,
                 plan,
-                new: Newcomer { need: Need { procs: new.0, amounts: &[] }, span: Span(new.1), priority: new.2 },
+                new: Newcomer { need: JobNeed { procs: new.0, amounts: &[] }, span: Span(new.1), priority: new.2 },
             }
         })
     }
@@ -469,23 +475,23 @@ mod tests {
         profile
     }
 
-    impl Case {
+    impl CompressedCase {
         fn full(&self) -> Profile {
             let mut full = machine(self.running);
             self.plan.iter().for_each(|w| full.reserve(w.planned.start, w.planned.end(), w.planned.procs));
             full
         }
 
-        fn first(&self, settings: &Settings) -> Choice {
-            let Newcomer { need: Need { procs, .. }, span, .. } = self.new;
+        fn first(&self, settings: &SlackSettings) -> FitChoice {
+            let Newcomer { need: JobNeed { procs, .. }, span, .. } = self.new;
             let start = self.full().earliest(procs, span, Time(0)).expect("fits");
-            Choice { start, price: settings.weights.of_waiting(procs, start - Time(0)), compact: true }
+            FitChoice { start, price: settings.weights.of_waiting(procs, start - Time(0)), compact: true }
         }
 
-        fn search(&self, order: Order, compact: bool) -> (Choice, Vec<Move>) {
-            let settings = Settings { order, ..Settings::default() };
-            let (full, plan, new) = (Room::of(self.full()), self.plan.as_slice(), self.new);
-            let task = Task {
+        fn search(&self, order: ReturnOrder, compact: bool) -> (FitChoice, Vec<Move>) {
+            let settings = SlackSettings { order, ..SlackSettings::default() };
+            let (full, plan, new) = (PlanRoom::of(self.full()), self.plan.as_slice(), self.new);
+            let task = FitTask {
                 settings: &settings,
                 now: Time(0),
                 full: &full,
@@ -496,7 +502,7 @@ mod tests {
                 only_now: false,
                 ranked: &[],
             };
-            let mut search = Search { base: Room::of(machine(self.running)), ..Search::default() };
+            let mut search = SlackSearch { base: PlanRoom::of(machine(self.running)), ..SlackSearch::default() };
             let choice = search.cheapest(&task, self.first(&settings));
             (choice, search.moves().to_vec())
         }
@@ -504,10 +510,10 @@ mod tests {
         /// Price and number of moves of the best over all slots and all orders of the displaced
         /// jobs.
         fn cheapest_of_all_orders(&self) -> (f64, usize) {
-            let settings = Settings::default();
+            let settings = SlackSettings::default();
             let mut best = (self.first(&settings).price, 0);
             for (start, _) in self.full().steps() {
-                let (fixed, displaced): (Vec<&Waiting>, Vec<&Waiting>) =
+                let (fixed, displaced): (Vec<&PromisedJob>, Vec<&PromisedJob>) =
                     self.plan.iter().partition(|w| w.planned.start < start);
                 let mut base = machine(self.running);
                 fixed.iter().for_each(|w| base.reserve(w.planned.start, w.planned.end(), w.planned.procs));
@@ -519,7 +525,7 @@ mod tests {
                 for order in orders(&displaced) {
                     let (mut profile, mut price, mut moved) = (base.clone(), own, 0);
                     for job in order {
-                        let Planned { start: old, procs, span, .. } = job.planned;
+                        let PlannedJob { start: old, procs, span, .. } = job.planned;
                         let to = profile.earliest(procs, span, Time(0)).expect("fits");
                         profile.reserve(to, to + span, procs);
                         let stake = job.stake(self.new.priority, &settings.weights);
@@ -537,7 +543,7 @@ mod tests {
         }
     }
 
-    fn orders<'a>(jobs: &[&'a Waiting]) -> Vec<Vec<&'a Waiting>> {
+    fn orders<'a>(jobs: &[&'a PromisedJob]) -> Vec<Vec<&'a PromisedJob>> {
         if jobs.is_empty() {
             return vec![Vec::new()];
         }
@@ -559,7 +565,7 @@ mod tests {
         /// The savings that a compact plan allows change nothing, in any order.
         #[test]
         fn savings_change_nothing(case in cases()) {
-            for order in [Order::Start, Order::Arrival, Order::Utilisation, Order::Cost, Order::Priority, Order::Exhaustive(3)] {
+            for order in [ReturnOrder::Start, ReturnOrder::Arrival, ReturnOrder::Utilisation, ReturnOrder::Cost, ReturnOrder::Priority, ReturnOrder::Exhaustive(3)] {
                 let (quick, moves) = case.search(order.clone(), true);
                 let (careful, all_moves) = case.search(order.clone(), false);
                 prop_assert_eq!((quick.start, quick.price, moves), (careful.start, careful.price, all_moves), "{:?}", order);
@@ -569,7 +575,7 @@ mod tests {
         /// The yardstick is the cheapest of all orders, and no order is cheaper.
         #[test]
         fn exhaustive_is_the_cheapest_of_all_orders(case in cases()) {
-            let (best, moves) = case.search(Order::Exhaustive(8), true);
+            let (best, moves) = case.search(ReturnOrder::Exhaustive(8), true);
             // Another order of addition may round differently.
             let (price, moved) = case.cheapest_of_all_orders();
             let close = best.price == price || (best.price - price).abs() <= 1e-9 * (1.0 + price.abs());
@@ -577,7 +583,7 @@ mod tests {
             if best.price == price {
                 prop_assert_eq!(moves.len(), moved);
             }
-            for order in [Order::Start, Order::Arrival, Order::Utilisation, Order::Cost, Order::Priority] {
+            for order in [ReturnOrder::Start, ReturnOrder::Arrival, ReturnOrder::Utilisation, ReturnOrder::Cost, ReturnOrder::Priority] {
                 prop_assert!(case.search(order.clone(), true).0.price >= best.price - 1e-9 * (1.0 + best.price.abs()), "{order:?}");
             }
         }

@@ -6,12 +6,12 @@ use super::price::Weights;
 use crate::parts::{self, formula::Formula};
 use crate::policy::planned::{Horizon, Notice};
 use crate::policy::ranking;
-use crate::policy::{Args, Call, Form, SpecError, Takes};
+use crate::policy::{Args, NamedCall, SpecError, Takes, ValueForm};
 use serde::{Deserialize, Serialize};
 
 /// Order in which displaced jobs are put back (rule 16; section 4.6). Ties are broken by arrival.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Order {
+pub enum ReturnOrder {
     /// `ast`: by planned start.
     #[default]
     Start,
@@ -73,14 +73,14 @@ pub enum Tick {
 
 /// All parameters.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct SlackSettings {
     /// SF: how many average waits the slack of a job of no priority is. 0 makes it conservative
     /// backfilling.
     pub slack_factor: f64,
     /// AWT.
     pub average_wait: AverageWait,
     /// Order in which displaced jobs are put back.
-    pub order: Order,
+    pub order: ReturnOrder,
     /// α_u, α_t, α_p, α_f.
     pub weights: Weights,
     /// Notice of early ends.
@@ -93,12 +93,12 @@ pub struct Settings {
     pub tick: Tick,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for SlackSettings {
+    fn default() -> SlackSettings {
+        SlackSettings {
             slack_factor: 3.0,
             average_wait: AverageWait::Auto,
-            order: Order::Start,
+            order: ReturnOrder::Start,
             weights: Weights::default(),
             notice: Notice::Immediate,
             horizon: Horizon::All,
@@ -111,11 +111,11 @@ impl Default for Settings {
 /// Most displaced jobs of which all orders are priced: 8! = 40,320 per candidate.
 const MOST_EXHAUSTIVE: u8 = 8;
 
-impl Settings {
-    pub(super) fn build(args: &Args<'_>) -> Result<Settings, SpecError> {
+impl SlackSettings {
+    pub(super) fn build(args: &Args<'_>) -> Result<SlackSettings, SpecError> {
         let removals = [("compress", Removal::Compress), ("priced", Removal::Priced)];
         let ticks = [("run", Tick::Run), ("kill", Tick::Kill), ("overrun", Tick::Overrun), ("extend", Tick::Extend)];
-        Ok(Settings {
+        Ok(SlackSettings {
             slack_factor: args.get("sf")?,
             average_wait: match args.text("awt") {
                 "length" => AverageWait::ByLength,
@@ -146,38 +146,38 @@ fn by_length(text: &str) -> Option<[f64; CLASSES]> {
 }
 
 /// Values of the order of displaced jobs.
-pub(super) const ORDER: Takes = Takes::Form(&Form {
+pub(super) const ORDER: Takes = Takes::Form(&ValueForm {
     name: "displacement",
     shape: "ast|aat|du|dc|dp|exhaustive(N) with N from 1 to 8|a formula",
     samples: &["ast", "aat", "du", "dc", "dp", "exhaustive", "exhaustive(3)", "wfp3", "r*n-60*w"],
     check: |text| displaced(text).is_some(),
 });
 
-fn order(args: &Args<'_>) -> Result<Order, SpecError> {
-    if let Some(order) = displaced(args.text("order")).filter(|order| !matches!(order, Order::Formula(_))) {
+fn order(args: &Args<'_>) -> Result<ReturnOrder, SpecError> {
+    if let Some(order) = displaced(args.text("order")).filter(|order| !matches!(order, ReturnOrder::Formula(_))) {
         return Ok(order);
     }
     match ranking::order(args, "order")? {
-        parts::Order::Formula(formula) => Ok(Order::Formula(formula)),
+        parts::Order::Formula(formula) => Ok(ReturnOrder::Formula(formula)),
         _ => Err(args.wrong("order")),
     }
 }
 
-fn displaced(text: &str) -> Option<Order> {
+fn displaced(text: &str) -> Option<ReturnOrder> {
     let words = [
-        ("ast", Order::Start),
-        ("aat", Order::Arrival),
-        ("du", Order::Utilisation),
-        ("dc", Order::Cost),
-        ("dp", Order::Priority),
-        ("exhaustive", Order::Exhaustive(6)),
+        ("ast", ReturnOrder::Start),
+        ("aat", ReturnOrder::Arrival),
+        ("du", ReturnOrder::Utilisation),
+        ("dc", ReturnOrder::Cost),
+        ("dp", ReturnOrder::Priority),
+        ("exhaustive", ReturnOrder::Exhaustive(6)),
     ];
     if let Some((_, order)) = words.iter().find(|(word, _)| *word == text) {
         return Some(order.clone());
     }
-    let Some(call) = Call::parse(text).ok().filter(|call| call.name == "exhaustive") else {
-        return text.parse().ok().map(Order::Formula);
+    let Some(call) = NamedCall::parse(text).ok().filter(|call| call.name == "exhaustive") else {
+        return text.parse().ok().map(ReturnOrder::Formula);
     };
     let [(None, most)] = call.args.as_slice() else { return None };
-    most.parse().ok().filter(|most| (1..=MOST_EXHAUSTIVE).contains(most)).map(Order::Exhaustive)
+    most.parse().ok().filter(|most| (1..=MOST_EXHAUSTIVE).contains(most)).map(ReturnOrder::Exhaustive)
 }

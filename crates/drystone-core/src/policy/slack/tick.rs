@@ -5,13 +5,13 @@
 //! machine gets the order, and nothing else is decided before it reports the end of the job.
 
 use super::Slack;
-use super::search::{Choice, Newcomer};
+use super::search::{FitChoice, Newcomer};
 use super::settings::Tick;
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::Running;
+use crate::parts::RunningJob;
 use crate::policy::free_resources::deduct;
 use crate::policy::planned::grace;
-use crate::policy::room::Need;
+use crate::policy::room::JobNeed;
 use crate::policy::{Action, Actions, Phase, View};
 
 impl Slack {
@@ -62,10 +62,10 @@ impl Slack {
             let job = self.guests[at];
             let declared = declared(job.id, view);
             let span = Span((declared.0 + 9) / 10);
-            let need = Need { procs: job.procs, amounts: view.amounts(job.id) };
+            let need = JobNeed { procs: job.procs, amounts: view.amounts(job.id) };
             let priority = self.held.get(&job.id).copied().unwrap_or_default();
             let price = self.settings.weights.of_killing(job.procs, declared);
-            let killing = Choice { start: Time::MAX, price, compact: self.compact };
+            let killing = FitChoice { start: Time::MAX, price, compact: self.compact };
             let choice = self.find(Newcomer { need, span, priority }, killing, true, view);
             if choice.start == Time::MAX {
                 self.kill(job, actions);
@@ -104,7 +104,7 @@ impl Slack {
         leaving > 0
     }
 
-    fn kill(&mut self, job: Running, actions: &mut Actions) {
+    fn kill(&mut self, job: RunningJob, actions: &mut Actions) {
         self.dying.push(job.id);
         actions.push(Action::Kill(job.id));
     }

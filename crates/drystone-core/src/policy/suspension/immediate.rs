@@ -1,14 +1,14 @@
 //! IS: rule S12.
 
-use super::news::{Ahead, meets};
-use super::parts::Parts;
-use super::pool::Pool;
+use super::news::{AnnouncedWindows, meets};
+use super::parts::MachineParts;
+use super::pool::RangePool;
 use super::processors::Processors;
-use super::ratio::{Decimal, Ratio};
+use super::ratio::{DecimalRatio, Ratio};
 use super::settings::Service;
-use super::task::Task;
+use super::task::SuspensionTask;
 use crate::model::{JobId, ProcSet, Procs, Span, Time};
-use crate::policy::{Abilities, Action, Actions, Event, Policy, View, Why};
+use crate::policy::{Abilities, Action, Actions, Policy, PolicyEvent, StartReason, View};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -25,24 +25,24 @@ pub struct Immediate {
     machine: Procs,
     processors: Option<Processors>,
     /// Never started, by arrival.
-    fresh: Vec<Task>,
+    fresh: Vec<SuspensionTask>,
     /// Suspended jobs.
-    parked: Vec<Task>,
+    parked: Vec<SuspensionTask>,
     /// Known facts of each of them, kept beside them: every event looks through it.
-    asking: Vec<Asking>,
-    running: Vec<Task>,
+    asking: Vec<ExamineTime>,
+    running: Vec<SuspensionTask>,
     /// Their numbers, and where they are, in the same order: looked through for each suspended job.
     ids: Vec<JobId>,
-    places: Vec<Parts>,
+    places: Vec<MachineParts>,
     wake: Option<Time>,
     /// Announced windows.
     #[serde(skip)]
-    ahead: Ahead,
+    ahead: AnnouncedWindows,
 }
 
 /// Time at which a suspended job needs to be examined.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Asking {
+struct ExamineTime {
     /// It cannot suspend the one in its way before. [`TOUCHED`]: that one has gone since it was
     /// looked at.
     ready: Time,
@@ -56,7 +56,7 @@ const FAR: Span = Span(30 * Span::MINUTE.0);
 const TOUCHED: Time = Time::MIN;
 const NO_JOB: JobId = JobId(u32::MAX);
 
-impl Asking {
+impl ExamineTime {
     fn now(self, tick: bool, now: Time) -> bool {
         self.ready == TOUCHED || tick && self.ready <= now
     }
@@ -77,7 +77,7 @@ impl Immediate {
             ids: Vec::new(),
             places: Vec::new(),
             wake: None,
-            ahead: Ahead::default(),
+            ahead: AnnouncedWindows::default(),
         }
     }
 
@@ -117,11 +117,11 @@ impl Immediate {
 
     /// Another scheduler has put a job where it is.
     fn found(&mut self, id: JobId, runs: bool, view: &View<'_>) {
-        let task = Task::found(id, view);
+        let task = SuspensionTask::found(id, view);
         if runs {
             self.runs(task);
         } else {
-            self.asking.push(Asking { ready: TOUCHED, blocker: NO_JOB });
+            self.asking.push(ExamineTime { ready: TOUCHED, blocker: NO_JOB });
             self.parked.push(task);
         }
         self.look_anew(view);
@@ -146,13 +146,13 @@ impl Immediate {
         self.ids.iter().position(|&running| running == id)
     }
 
-    fn runs(&mut self, task: Task) {
+    fn runs(&mut self, task: SuspensionTask) {
         self.ids.push(task.id);
         self.places.push(task.parts);
         self.running.push(task);
     }
 
-    fn leaves(&mut self, at: usize) -> Task {
+    fn leaves(&mut self, at: usize) -> SuspensionTask {
         self.ids.swap_remove(at);
         self.places.swap_remove(at);
         self.running.swap_remove(at)
@@ -160,7 +160,7 @@ impl Immediate {
 
     /// The running jobs that are on the processors of another, by their places.
     #[inline]
-    fn on_processors_of<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = usize> + 'a {
+    fn on_processors_of<'a>(&'a self, task: &'a SuspensionTask) -> impl Iterator<Item = usize> + 'a {
         let near = self.places.iter().enumerate().filter(|(_, parts)| parts.meet(&task.parts));
         near.map(|(at, _)| at).filter(|&at| task.meets_indeed(&self.running[at]))
     }
@@ -184,7 +184,7 @@ impl Immediate {
     }
 
     /// A job has left its processors.
-    fn touch(&mut self, gone: &Task) {
+    fn touch(&mut self, gone: &SuspensionTask) {
         for (asking, task) in self.asking.iter_mut().zip(&self.parked) {
             if asking.blocker == gone.id || asking.blocker == NO_JOB && task.meets(gone) {
                 asking.ready = TOUCHED;
@@ -192,7 +192,7 @@ impl Immediate {
         }
     }
 
-    fn unpark(&mut self, at: usize) -> Task {
+    fn unpark(&mut self, at: usize) -> SuspensionTask {
         self.asking.swap_remove(at);
         self.parked.swap_remove(at)
     }
@@ -208,7 +208,7 @@ impl Immediate {
             }
         }
         self.touch(&task);
-        self.asking.push(Asking { ready: TOUCHED, blocker: NO_JOB });
+        self.asking.push(ExamineTime { ready: TOUCHED, blocker: NO_JOB });
         self.parked.push(task);
     }
 
@@ -238,8 +238,9 @@ impl Immediate {
         if processors.open().len() >= need {
             return Some(Vec::new());
         }
-        let had_its_slice = |t: &Task| t.executed(now) >= self.settings.slice && !self.is_lost_on(&t.set, barred);
-        let sum = |jobs: &mut dyn Iterator<Item = &Task>| jobs.map(|t| u64::from(t.procs)).sum::<u64>();
+        let had_its_slice =
+            |t: &SuspensionTask| t.executed(now) >= self.settings.slice && !self.is_lost_on(&t.set, barred);
+        let sum = |jobs: &mut dyn Iterator<Item = &SuspensionTask>| jobs.map(|t| u64::from(t.procs)).sum::<u64>();
         let available = u64::from(processors.free().len());
         if available + sum(&mut self.running.iter().filter(|t| had_its_slice(t))) < u64::from(need) {
             return None;
@@ -271,7 +272,7 @@ impl Immediate {
     ) -> bool {
         let (Some(mut victims), Some(processors)) = (victims, &self.processors) else { return false };
         let need = self.fresh[at].procs;
-        let mut pool = Pool::default();
+        let mut pool = RangePool::default();
         pool.copy_from(processors.open());
         pool.remove(barred);
         let set = if pool.len() >= need {
@@ -283,7 +284,7 @@ impl Immediate {
             if pool.len() >= need {
                 pool.lowest(need)
             } else {
-                let mut free = Pool::default();
+                let mut free = RangePool::default();
                 if let Some(processors) = &self.processors {
                     free.copy_from(processors.free());
                 }
@@ -293,9 +294,9 @@ impl Immediate {
         };
         let mut task = self.fresh.remove(at);
         let why = match (victims.is_empty(), first_in_line) {
-            (false, _) => Why::Preempting,
-            (true, true) => Why::Head,
-            (true, false) => Why::Backfilled,
+            (false, _) => StartReason::Preempting,
+            (true, true) => StartReason::Head,
+            (true, false) => StartReason::Backfilled,
         };
         actions.start_on(task.id, why, set.clone());
         if let Some(processors) = &mut self.processors {
@@ -312,7 +313,7 @@ impl Immediate {
         let tick = self.is_tick(now);
         // Jobs suspended by those that resume are not looked at again.
         let mut late: Vec<JobId> = Vec::new();
-        let mut last: Option<Place> = None;
+        let mut last: Option<LinePlace> = None;
         let mut line = self.line(tick, now, last, &late);
         while let Some(place) = line.pop() {
             // Few have moved since the line was made.
@@ -348,21 +349,22 @@ impl Immediate {
 
     /// The suspended jobs that have reason to ask whether they may resume, the next one at the end:
     /// those behind `last`, if any, and without `except`.
-    fn line(&self, tick: bool, now: Time, last: Option<Place>, except: &[JobId]) -> Vec<Place> {
+    fn line(&self, tick: bool, now: Time, last: Option<LinePlace>, except: &[JobId]) -> Vec<LinePlace> {
         let asking = self.asking.iter().enumerate().filter(|(_, asking)| asking.now(tick, now));
         let places = asking.map(|(at, _)| {
             let task = &self.parked[at];
-            Place { factor: waiting_factor(task, now), id: task.id, at }
+            LinePlace { factor: waiting_factor(task, now), id: task.id, at }
         });
-        let behind = |place: &Place| last.is_none_or(|last| place.behind(&last).is_gt()) && !except.contains(&place.id);
-        let mut line: Vec<Place> = places.filter(behind).collect();
+        let behind =
+            |place: &LinePlace| last.is_none_or(|last| place.behind(&last).is_gt()) && !except.contains(&place.id);
+        let mut line: Vec<LinePlace> = places.filter(behind).collect();
         line.sort_unstable_by(|a, b| b.behind(a));
         line
     }
 
     /// Returns whether a suspended job's processors are free or may be taken from the jobs that run
     /// on them.
-    fn may_go_on(&self, task: &Task, tick: bool, now: Time) -> bool {
+    fn may_go_on(&self, task: &SuspensionTask, tick: bool, now: Time) -> bool {
         let Some(processors) = &self.processors else { return false };
         if self.is_lost_on(&task.set, &self.ahead.barred(task, now)) {
             return false;
@@ -378,7 +380,7 @@ impl Immediate {
 
     /// Returns whether a running job may be suspended so that a suspended one resumes. Once it may,
     /// it may as long as it runs.
-    fn gives_way(&self, running: &Task, suspended: &Task, factor: Decimal, now: Time) -> bool {
+    fn gives_way(&self, running: &SuspensionTask, suspended: &SuspensionTask, factor: DecimalRatio, now: Time) -> bool {
         let (mine, other) = (waiting_factor(suspended, now), instantaneous(running, now));
         now - running.since >= self.settings.slice
             && running.executed(now) >= self.settings.slice
@@ -398,12 +400,12 @@ impl Immediate {
     /// Returns the job that is longest in the way of a suspended job, and the tick behind `now`
     /// before which that one does not give way. There may be more passes at a tick, so a job that
     /// gives way already is not the one that matters.
-    fn asking(&self, task: &Task, now: Time) -> Asking {
-        let mut asking = Asking { ready: self.first_tick(now), blocker: NO_JOB };
+    fn asking(&self, task: &SuspensionTask, now: Time) -> ExamineTime {
+        let mut asking = ExamineTime { ready: self.first_tick(now), blocker: NO_JOB };
         let tick = self.is_tick(now);
         let mut firm = false;
         for other in self.on_processors_of(task).map(|at| &self.running[at]) {
-            let Some(factor) = self.settings.resume else { return Asking { ready: Time::MAX, blocker: other.id } };
+            let Some(factor) = self.settings.resume else { return ExamineTime { ready: Time::MAX, blocker: other.id } };
             // No other job matters that gives way by then.
             let ready = if self.gives_way(other, task, factor, asking.ready) {
                 asking.ready
@@ -412,7 +414,7 @@ impl Immediate {
             };
             let stays = !tick || ready > asking.ready || !self.gives_way(other, task, factor, now);
             if ready > asking.ready || asking.blocker == NO_JOB || stays && !firm {
-                asking = Asking { ready, blocker: other.id };
+                asking = ExamineTime { ready, blocker: other.id };
                 firm = stays;
                 if asking.ready - now >= FAR {
                     // Whatever other job is there longer, this one need not be asked for before.
@@ -425,7 +427,7 @@ impl Immediate {
 
     /// A tick behind `first`, at which it does not, before which a running job does not give way to
     /// a suspended one.
-    fn gives_way_at(&self, blocker: &Task, task: &Task, factor: Decimal, first: Time) -> Time {
+    fn gives_way_at(&self, blocker: &SuspensionTask, task: &SuspensionTask, factor: DecimalRatio, first: Time) -> Time {
         let every = self.settings.every.0;
         let slice = blocker.since + self.settings.slice;
         if slice > first {
@@ -443,7 +445,7 @@ impl Immediate {
     /// Returns the time at which enough running jobs will have had their slice for a job that never
     /// ran; [`Time::MAX`] for never. `by_slice` is when each has had its slice, and how many
     /// processors all have by then that are free or have.
-    fn served(&self, task: &Task, by_slice: &[(Time, u64)], now: Time) -> Time {
+    fn served(&self, task: &SuspensionTask, by_slice: &[(Time, u64)], now: Time) -> Time {
         let free = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
         if free >= u64::from(task.procs) {
             return now;
@@ -456,7 +458,8 @@ impl Immediate {
         let first = self.first_tick(now);
         let mut best = self.asking.iter().map(|p| p.ready).min().unwrap_or(Time::MAX);
         if !self.fresh.is_empty() && best > first {
-            let slice = |t: &Task| (t.since + (self.settings.slice - t.ran).max(Span::ZERO), u64::from(t.procs));
+            let slice =
+                |t: &SuspensionTask| (t.since + (self.settings.slice - t.ran).max(Span::ZERO), u64::from(t.procs));
             let mut by_slice: Vec<_> = self.running.iter().map(slice).collect();
             by_slice.sort_unstable();
             let mut sum = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
@@ -474,27 +477,27 @@ impl Immediate {
 }
 
 /// (w + g) / g of a running job.
-fn instantaneous(task: &Task, now: Time) -> Ratio {
+fn instantaneous(task: &SuspensionTask, now: Time) -> Ratio {
     Ratio { over: (now - task.submit).0, under: task.executed(now).0 }
 }
 
 /// (w + g) / g of a suspended job.
-fn waiting_factor(task: &Task, now: Time) -> Ratio {
+fn waiting_factor(task: &SuspensionTask, now: Time) -> Ratio {
     Ratio { over: (now - task.submit).0, under: task.ran.0 }
 }
 
 /// A suspended job's place in line.
 #[derive(Clone, Copy)]
-struct Place {
+struct LinePlace {
     factor: Ratio,
     id: JobId,
     /// Position among the suspended jobs when the line was made.
     at: usize,
 }
 
-impl Place {
+impl LinePlace {
     /// Greater: behind the other.
-    fn behind(&self, other: &Place) -> Ordering {
+    fn behind(&self, other: &LinePlace) -> Ordering {
         other.factor.compare(self.factor).then(self.id.cmp(&other.id))
     }
 }
@@ -504,23 +507,23 @@ impl Policy for Immediate {
         "immediate-service"
     }
 
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            Event::Arrived(id) => {
+            PolicyEvent::Arrived(id) => {
                 self.machine = view.machine().procs;
                 self.processors.get_or_insert_with(|| Processors::new(self.machine));
-                self.fresh.push(Task::arriving(id, view));
+                self.fresh.push(SuspensionTask::arriving(id, view));
             }
-            Event::Ended { job, .. } => self.ended(job, view),
-            Event::Cancelled(id) | Event::Held(id) => self.cancelled(id),
-            Event::Released(id) => {
-                self.fresh.insert(self.fresh.partition_point(|other| other.id < id), Task::arriving(id, view))
+            PolicyEvent::Ended { job, .. } => self.ended(job, view),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.cancelled(id),
+            PolicyEvent::Released(id) => {
+                self.fresh.insert(self.fresh.partition_point(|other| other.id < id), SuspensionTask::arriving(id, view))
             }
-            Event::Stopped { job, .. } => self.stopped(job, view),
-            Event::Runs(id) => self.found(id, true, view),
-            Event::Parked(id) => self.found(id, false, view),
-            Event::Capacity => self.look_anew(view),
-            Event::Repredicted { .. } | Event::Woken => {}
+            PolicyEvent::Stopped { job, .. } => self.stopped(job, view),
+            PolicyEvent::Runs(id) => self.found(id, true, view),
+            PolicyEvent::Parked(id) => self.found(id, false, view),
+            PolicyEvent::Capacity => self.look_anew(view),
+            PolicyEvent::Repredicted { .. } | PolicyEvent::Woken => {}
         }
     }
 

@@ -1,10 +1,12 @@
 //! The policies by name: their parameters and texts.
 
-use super::ratio::Decimal;
-use super::settings::{Factor, Limit, LimitOf, LimitOn, Place, Selection, Service, Victims};
-use super::{Immediate, Selective};
+use super::ratio::DecimalRatio;
+use super::settings::{
+    FreshPlace, LimitOf, LimitOn, Service, SuspensionFactor, SuspensionLimit, SuspensionSettings, VictimRule,
+};
+use super::{Immediate, SelectivePolicy};
 use crate::model::Span;
-use crate::policy::{Args, Condition, Kind, Needs, Param, SpecError, Takes, Variant};
+use crate::policy::{Args, Param, ParamCondition, ParamNeeds, PolicyKind, SpecError, Takes, Variant};
 
 /// From a second to a century.
 const SECONDS: &[Takes] = &[Takes::Seconds { from: 1, to: 100 * 366 * Span::DAY.0 as u64 }];
@@ -12,18 +14,20 @@ const SECONDS: &[Takes] = &[Takes::Seconds { from: 1, to: 100 * 366 * Span::DAY.
 const SF: Param = Param::new(
     "sf",
     "2",
-    &[Decimal::FROM_ONE, Takes::Words(&["auto"])],
+    &[DecimalRatio::FROM_ONE, Takes::Words(&["auto"])],
     "suspension factor: a waiting job may suspend running ones whose expansion factor is at most 1/SF of its own; auto: \
      follows the number of suspensions",
 );
 const TARGET: Param =
-    Param::new("target", "0.2", &[Decimal::FROM_ZERO], "suspensions per completed job to aim at").expert();
-const NARROW: Needs = Needs { params: &["relief"], any: &[Condition::Not("width", "none")] };
-const AUTO: Needs = Needs { params: &["target"], any: &[Condition::Is("sf", "auto")] };
+    Param::new("target", "0.2", &[DecimalRatio::FROM_ZERO], "suspensions per completed job to aim at").expert();
+const NARROW: ParamNeeds = ParamNeeds { params: &["relief"], any: &[ParamCondition::Not("width", "none")] };
+const AUTO: ParamNeeds = ParamNeeds { params: &["target"], any: &[ParamCondition::Is("sf", "auto")] };
 // A job that may resume anywhere owns nothing while suspended; in one piece or not is another
 // question.
-const OWNERS: Needs =
-    Needs { params: &["place"], any: &[Condition::Is("migration", "no"), Condition::Is("place", "contiguous")] };
+const OWNERS: ParamNeeds = ParamNeeds {
+    params: &["place"],
+    any: &[ParamCondition::Is("migration", "no"), ParamCondition::Is("place", "contiguous")],
+};
 const EVERY: Param = Param::new("every", "60", SECONDS, "the preemption routine runs at multiples of this");
 const PLACE: Param = Param::new(
     "place",
@@ -53,7 +57,7 @@ const CAP: Param =
 const RELIEF: Param = Param::new(
     "relief",
     "none",
-    &[Takes::Words(&["none"]), Decimal::FROM_ONE],
+    &[Takes::Words(&["none"]), DecimalRatio::FROM_ONE],
     "from this expansion factor on the width of victims does not matter",
 );
 const MIGRATION: Param =
@@ -68,7 +72,7 @@ const SOURCE: &str = "Kettimuthu, Subramani, Srinivasan, Gopalsamy, Panda & Sada
                       migration are Drystone's";
 
 /// Selective suspension.
-pub(crate) static SS: Kind = Kind {
+pub(crate) static SS: PolicyKind = PolicyKind {
     name: "ss",
     summary: "selective suspension: a job that has waited long for its length takes the processors of jobs that have not",
     source: SOURCE,
@@ -76,11 +80,13 @@ pub(crate) static SS: Kind = Kind {
     needs: &[AUTO, NARROW, OWNERS],
     unnamed: None,
     variants: &[PAPER],
-    build: &|args| Ok(Box::new(Selective::new(selection(args, Limit::None, LimitOn::Victim, LimitOf::Slowdown)?))),
+    build: &|args| {
+        Ok(Box::new(SelectivePolicy::new(selection(args, SuspensionLimit::None, LimitOn::Victim, LimitOf::Slowdown)?)))
+    },
 };
 
 /// Tuned selective suspension.
-pub(crate) static TSS: Kind = Kind {
+pub(crate) static TSS: PolicyKind = PolicyKind {
     name: "tss",
     summary: "selective suspension that spares jobs whose own slowdown is above the usual one of their kind",
     source: SOURCE,
@@ -120,12 +126,12 @@ pub(crate) static TSS: Kind = Kind {
     build: &|args| {
         let on = args.choose("limits", &[("victim", LimitOn::Victim), ("preemptor", LimitOn::Preemptor)])?;
         let of = args.choose("of", &[("slowdown", LimitOf::Slowdown), ("turnaround", LimitOf::Turnaround)])?;
-        Ok(Box::new(Selective::new(selection(args, limit(args)?, on, of)?)))
+        Ok(Box::new(SelectivePolicy::new(selection(args, limit(args)?, on, of)?)))
     },
 };
 
 /// Immediate service.
-pub(crate) static IS: Kind = Kind {
+pub(crate) static IS: PolicyKind = PolicyKind {
     name: "is",
     summary: "immediate service: a job that arrives starts at once, in place of jobs that have had their time slice",
     source: "Chiang & Vernon 2001 as read by Kettimuthu et al. 2005; how suspended jobs resume is not in the papers",
@@ -135,7 +141,7 @@ pub(crate) static IS: Kind = Kind {
         Param::new(
             "resume",
             "2",
-            &[Decimal::FROM_ONE, Takes::Words(&["free"])],
+            &[DecimalRatio::FROM_ONE, Takes::Words(&["free"])],
             "a suspended job may suspend those whose instantaneous expansion factor is at most this many times less than its \
              own to resume; free: it waits until its processors are free",
         ),
@@ -150,11 +156,16 @@ pub(crate) static IS: Kind = Kind {
     },
 };
 
-fn selection(args: &Args<'_>, limit: Limit, limit_on: LimitOn, limit_of: LimitOf) -> Result<Selection, SpecError> {
+fn selection(
+    args: &Args<'_>,
+    limit: SuspensionLimit,
+    limit_on: LimitOn,
+    limit_of: LimitOf,
+) -> Result<SuspensionSettings, SpecError> {
     // Read whether it counts or not: a mistake in a parameter is one, whatever the others say.
     let target = args.get("target")?;
-    let factor = args.unless("auto", "sf")?.map_or(Factor::Auto { target }, Factor::Fixed);
-    let selection = Selection {
+    let factor = args.unless("auto", "sf")?.map_or(SuspensionFactor::Auto { target }, SuspensionFactor::Fixed);
+    let selection = SuspensionSettings {
         factor,
         limit,
         limit_on,
@@ -163,17 +174,19 @@ fn selection(args: &Args<'_>, limit: Limit, limit_on: LimitOn, limit_of: LimitOf
         place: args.choose(
             "place",
             &[
-                ("strict", Place::Strict),
-                ("priosf", Place::PrioritySf),
-                ("prio1", Place::Priority),
-                ("never", Place::Never),
-                ("avoid", Place::Avoid),
-                ("lowest", Place::Lowest),
-                ("contiguous", Place::Contiguous),
+                ("strict", FreshPlace::Strict),
+                ("priosf", FreshPlace::PrioritySf),
+                ("prio1", FreshPlace::Priority),
+                ("never", FreshPlace::Never),
+                ("avoid", FreshPlace::Avoid),
+                ("lowest", FreshPlace::Lowest),
+                ("contiguous", FreshPlace::Contiguous),
             ],
         )?,
-        victims: args
-            .choose("rule", &[("widest", Victims::Widest), ("skip", Victims::Skip), ("exit", Victims::Exit)])?,
+        victims: args.choose(
+            "rule",
+            &[("widest", VictimRule::Widest), ("skip", VictimRule::Skip), ("exit", VictimRule::Exit)],
+        )?,
         width: args.unless("none", "width")?,
         starts_at_ticks: args.choose("starts", &[("events", false), ("ticks", true)])?,
         cap: args.unless("none", "cap")?,
@@ -181,7 +194,7 @@ fn selection(args: &Args<'_>, limit: Limit, limit_on: LimitOn, limit_of: LimitOf
         migrate: args.yes("migration")?,
     };
     // Found by random workloads: they are resumed and suspended again at one instant for ever.
-    if selection.migrate && matches!(selection.place, Place::PrioritySf | Place::Priority) {
+    if selection.migrate && matches!(selection.place, FreshPlace::PrioritySf | FreshPlace::Priority) {
         let problem = "with `migration=yes` suspended jobs own no processors, so that `place=priosf` and `place=prio1`, which \
                        ask for the owner's priority, have no meaning; take another `place`";
         return Err(args.error(problem.into()));
@@ -189,13 +202,13 @@ fn selection(args: &Args<'_>, limit: Limit, limit_on: LimitOn, limit_of: LimitOf
     Ok(selection)
 }
 
-fn limit(args: &Args<'_>) -> Result<Limit, SpecError> {
+fn limit(args: &Args<'_>) -> Result<SuspensionLimit, SpecError> {
     let factor = args.get("limit")?;
     if args.is("means", "online") {
-        return Ok(Limit::Online { factor });
+        return Ok(SuspensionLimit::Online { factor });
     }
     let means = <[f64; 16]>::try_from(args.list("means")?).map_err(|_| args.wrong("means"))?;
-    Ok(Limit::Given { factor, means: Box::new(means) })
+    Ok(SuspensionLimit::Given { factor, means: Box::new(means) })
 }
 
 fn seconds(args: &Args<'_>, name: &str) -> Result<Span, SpecError> {

@@ -1,22 +1,22 @@
 //! Running means of slowdowns, or of turnarounds, by category: rule S9.
 
 use super::ratio::Ratio;
-use super::settings::{Limit, LimitOf, LimitOn};
-use super::task::Task;
+use super::settings::{LimitOf, LimitOn, SuspensionLimit};
+use super::task::SuspensionTask;
 use crate::model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// 4 classes of run time (up to 10 min, 1 h, 8 h, more) × 4 of processors (1, up to 8, up to 32,
 /// more).
-fn category(task: &Task) -> usize {
+fn category(task: &SuspensionTask) -> usize {
     let class = |value: i64, borders: [i64; 3]| borders.iter().filter(|&&border| value > border).count();
     4 * class(task.length, [600, 3_600, 28_800]) + class(i64::from(task.procs), [1, 8, 32])
 }
 
 /// The limits in force.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Limits {
-    limit: Limit,
+pub(super) struct ForceLimits {
+    limit: SuspensionLimit,
     on: LimitOn,
     of: LimitOf,
     /// Sum and number per category of what is limited.
@@ -25,13 +25,13 @@ pub(super) struct Limits {
     highest: [f64; 16],
 }
 
-impl Limits {
-    pub(super) fn new(limit: Limit, on: LimitOn, of: LimitOf) -> Limits {
+impl ForceLimits {
+    pub(super) fn new(limit: SuspensionLimit, on: LimitOn, of: LimitOf) -> ForceLimits {
         let highest = match &limit {
-            Limit::Given { factor, means } => means.map(|mean| factor * mean),
-            Limit::None | Limit::Online { .. } => [f64::INFINITY; 16],
+            SuspensionLimit::Given { factor, means } => means.map(|mean| factor * mean),
+            SuspensionLimit::None | SuspensionLimit::Online { .. } => [f64::INFINITY; 16],
         };
-        Limits { limit, on, of, known: [(0.0, 0.0); 16], highest }
+        ForceLimits { limit, on, of, known: [(0.0, 0.0); 16], highest }
     }
 
     /// The limited quantity of a job of this priority: (w + e) / e, or w + e.
@@ -45,26 +45,28 @@ impl Limits {
 
     /// Returns whether a running job has too high a priority to be suspended.
     #[inline]
-    pub(super) fn shelters(&self, task: &Task) -> bool {
-        self.limit != Limit::None
+    pub(super) fn shelters(&self, task: &SuspensionTask) -> bool {
+        self.limit != SuspensionLimit::None
             && self.on == LimitOn::Victim
             && self.limited(task.running_priority()) > self.highest[category(task)]
     }
 
     /// Returns whether a job of this priority has too high a one to suspend a running job.
     #[inline]
-    pub(super) fn forbids(&self, tau: Ratio, task: &Task) -> bool {
-        self.on == LimitOn::Preemptor && self.limit != Limit::None && self.limited(tau) > self.highest[category(task)]
+    pub(super) fn forbids(&self, tau: Ratio, task: &SuspensionTask) -> bool {
+        self.on == LimitOn::Preemptor
+            && self.limit != SuspensionLimit::None
+            && self.limited(tau) > self.highest[category(task)]
     }
 
     /// Returns whether no job is ever sheltered, whatever job asks.
     pub(super) fn is_none(&self) -> bool {
-        self.limit == Limit::None || self.on == LimitOn::Preemptor
+        self.limit == SuspensionLimit::None || self.on == LimitOn::Preemptor
     }
 
     /// A job has completed.
-    pub(super) fn learn(&mut self, task: &Task, now: Time) {
-        let Limit::Online { factor } = self.limit else { return };
+    pub(super) fn learn(&mut self, task: &SuspensionTask, now: Time) {
+        let SuspensionLimit::Online { factor } = self.limit else { return };
         let run = task.executed(now);
         let floor = run.max(Span(10)).as_f64();
         let at = category(task);

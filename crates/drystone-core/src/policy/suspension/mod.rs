@@ -3,7 +3,7 @@
 //!
 //! Processors have numbers here, because a suspended job resumes on the processors it had. It
 //! *owns* them meanwhile, and which free processors a fresh job may take is the choice that decides
-//! everything ([`Place`]). Rules S3 to S9 ([`Selective`]) and S12 ([`Immediate`]) of the
+//! everything ([`FreshPlace`]). Rules S3 to S9 ([`SelectivePolicy`]) and S12 ([`Immediate`]) of the
 //! specification.
 
 mod immediate;
@@ -21,6 +21,6 @@ mod tuner;
 
 pub use immediate::Immediate;
 pub(crate) use kind::{IS, SS, TSS};
-pub use ratio::Decimal;
-pub use selective::Selective;
-pub use settings::{Factor, Limit, Place, Selection, Service, Victims};
+pub use ratio::DecimalRatio;
+pub use selective::SelectivePolicy;
+pub use settings::{FreshPlace, Service, SuspensionFactor, SuspensionLimit, SuspensionSettings, VictimRule};

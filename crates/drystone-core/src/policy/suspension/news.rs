@@ -1,16 +1,16 @@
 //! Processors that go: what policies that name them must know.
 
-use super::task::Task;
+use super::task::SuspensionTask;
 use crate::model::{ProcSet, Procs, Time};
-use crate::policy::{Loss, View};
+use crate::policy::{CapacityLoss, View};
 
 /// The announced windows, as of the present decision.
 #[derive(Default)]
-pub(super) struct Ahead {
-    windows: Vec<Loss>,
+pub(super) struct AnnouncedWindows {
+    windows: Vec<CapacityLoss>,
 }
 
-impl Ahead {
+impl AnnouncedWindows {
     /// Looks at what is known now.
     #[inline]
     pub(super) fn look(&mut self, view: &View<'_>) {
@@ -22,7 +22,7 @@ impl Ahead {
 
     /// The processors that go before a job ends, if it resumes now.
     #[inline]
-    pub(super) fn barred(&self, task: &Task, now: Time) -> ProcSet {
+    pub(super) fn barred(&self, task: &SuspensionTask, now: Time) -> ProcSet {
         let end = now.saturating_add(task.left());
         match self.windows.iter().take_while(|window| window.from < end).count() {
             0 => ProcSet::new(),
@@ -35,7 +35,7 @@ impl Ahead {
     /// end, or not those that it must resume on (`pinned`). That stays so until a window begins or
     /// is forgotten, or the job's prediction changes.
     #[inline]
-    pub(super) fn rules_out(&self, task: &Task, pinned: bool, machine: Procs, now: Time) -> bool {
+    pub(super) fn rules_out(&self, task: &SuspensionTask, pinned: bool, machine: Procs, now: Time) -> bool {
         let end = now.saturating_add(task.left());
         let ahead = self.windows.iter().take_while(|window| window.from < end);
         if pinned {

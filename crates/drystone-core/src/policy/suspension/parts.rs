@@ -11,14 +11,14 @@ const PARTS: u64 = 64 * WORDS as u64;
 /// The 512ths of the machine in which a job has processors. On a machine of no more than 512 each
 /// is one processor.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub(super) struct Parts([u64; WORDS]);
+pub(super) struct MachineParts([u64; WORDS]);
 
-impl Parts {
+impl MachineParts {
     /// The parts of a machine of this many processors in which these are.
-    pub(super) fn of(set: &ProcSet, machine: Procs) -> Parts {
+    pub(super) fn of(set: &ProcSet, machine: Procs) -> MachineParts {
         let machine = u64::from(machine).max(PARTS);
         let part = |proc: Procs| (u64::from(proc) * PARTS / machine).min(PARTS - 1);
-        let mut parts = Parts::default();
+        let mut parts = MachineParts::default();
         for range in set.ranges() {
             let (first, last) = (part(range.start), part(range.end - 1));
             for word in first / 64..=last / 64 {
@@ -37,7 +37,7 @@ impl Parts {
 
     /// Returns whether both have a part in common.
     #[inline]
-    pub(super) fn meet(&self, other: &Parts) -> bool {
+    pub(super) fn meet(&self, other: &MachineParts) -> bool {
         self.0.iter().zip(&other.0).fold(0, |common, (a, b)| common | (a & b)) != 0
     }
 }
@@ -63,9 +63,9 @@ mod tests {
                 ProcSet::union_of(&ranges)
             };
             let (a, b) = (set(&a), set(&b));
-            let (meet, parts) = (!a.is_disjoint(&b), Parts::of(&a, machine).meet(&Parts::of(&b, machine)));
+            let (meet, parts) = (!a.is_disjoint(&b), MachineParts::of(&a, machine).meet(&MachineParts::of(&b, machine)));
             prop_assert!(parts || !meet);
-            prop_assert!(!Parts::are_exact(machine) || parts == meet);
+            prop_assert!(!MachineParts::are_exact(machine) || parts == meet);
         }
     }
 }

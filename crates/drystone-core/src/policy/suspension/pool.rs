@@ -10,20 +10,20 @@ use std::ops::Range;
 /// With k ranges, a change by one range costs O(log k) and a move of the later ranges, membership
 /// O(log k).
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub(super) struct Pool {
+pub(super) struct RangePool {
     /// Disjoint, ascending, never touching, never empty.
     ranges: Vec<Range<Procs>>,
     len: Procs,
 }
 
-impl Pool {
+impl RangePool {
     /// Number of processors in it. O(1).
     #[inline]
     pub(super) fn len(&self) -> Procs {
         self.len
     }
 
-    pub(super) fn copy_from(&mut self, other: &Pool) {
+    pub(super) fn copy_from(&mut self, other: &RangePool) {
         self.ranges.clone_from(&other.ranges);
         self.len = other.len;
     }
@@ -81,7 +81,7 @@ impl Pool {
     }
 
     /// Inserts what is in `set` but not in `except`.
-    pub(super) fn insert_except(&mut self, set: &ProcSet, except: &Pool) {
+    pub(super) fn insert_except(&mut self, set: &ProcSet, except: &RangePool) {
         for range in set.ranges() {
             let mut from = range.start;
             let first = except.ranges.partition_point(|r| r.end <= range.start);
@@ -98,7 +98,7 @@ impl Pool {
     }
 
     /// Leaves what is not in `other`. O(ranges of both).
-    pub(super) fn remove_all(&mut self, other: &Pool) {
+    pub(super) fn remove_all(&mut self, other: &RangePool) {
         let mut left = Vec::with_capacity(self.ranges.len() + other.ranges.len());
         let mut at = 0;
         for range in &self.ranges {
@@ -170,8 +170,8 @@ mod tests {
             n in 0u32..150,
         ) {
             let set = |s: &BTreeSet<u32>| s.iter().copied().collect::<ProcSet>();
-            let pool = |s: &BTreeSet<u32>| { let mut pool = Pool::default(); pool.insert(&set(s)); pool };
-            let all = |pool: &Pool| pool.lowest(pool.len());
+            let pool = |s: &BTreeSet<u32>| { let mut pool = RangePool::default(); pool.insert(&set(s)); pool };
+            let all = |pool: &RangePool| pool.lowest(pool.len());
             prop_assert_eq!(pool(&a).len() as usize, a.len());
             let mut both = pool(&a);
             both.insert(&set(&b));
@@ -186,7 +186,7 @@ mod tests {
             let mut same = pool(&a);
             same.remove_all(&pool(&b));
             prop_assert_eq!(&same, &less);
-            both = Pool::default();
+            both = RangePool::default();
             both.insert_except(&set(&a), &pool(&b));
             prop_assert_eq!(&both, &less);
             prop_assert_eq!(pool(&a).contains(&set(&b)), b.is_subset(&a));

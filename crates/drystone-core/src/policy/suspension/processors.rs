@@ -1,7 +1,7 @@
 //! Processors with identity: which are free, and which of them suspended jobs own.
 
 use super::news::meets;
-use super::pool::Pool;
+use super::pool::RangePool;
 use crate::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Processors {
     /// F: no job runs on them.
-    free: Pool,
+    free: RangePool,
     /// O: suspended jobs own them.
-    owned: Pool,
+    owned: RangePool,
     /// F \ O.
-    open: Pool,
+    open: RangePool,
     /// Those that are out: never free, though a job may still run on some of them.
     out: ProcSet,
     /// Processors shared by several running jobs, because another scheduler started them so.
@@ -23,9 +23,15 @@ pub(super) struct Processors {
 
 impl Processors {
     pub(super) fn new(procs: Procs) -> Processors {
-        let mut free = Pool::default();
+        let mut free = RangePool::default();
         free.insert(&ProcSet::range(0..procs));
-        Processors { open: free.clone(), owned: Pool::default(), free, out: ProcSet::new(), shared: ProcSet::new() }
+        Processors {
+            open: free.clone(),
+            owned: RangePool::default(),
+            free,
+            out: ProcSet::new(),
+            shared: ProcSet::new(),
+        }
     }
 
     /// Recomputes all of it on a machine of this size: from the processors of running jobs, those
@@ -99,12 +105,12 @@ impl Processors {
     }
 
     #[inline]
-    pub(super) fn free(&self) -> &Pool {
+    pub(super) fn free(&self) -> &RangePool {
         &self.free
     }
 
     #[inline]
-    pub(super) fn open(&self) -> &Pool {
+    pub(super) fn open(&self) -> &RangePool {
         &self.open
     }
 

@@ -1,6 +1,6 @@
 //! Expansion factors and suspension factors as exact fractions.
 
-use crate::policy::{Form, Takes};
+use crate::policy::{Takes, ValueForm};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -23,7 +23,7 @@ impl Ratio {
 
     /// Returns whether this is at least `factor` times the other.
     #[inline]
-    pub(super) fn is_at_least(self, factor: Decimal, other: Ratio) -> bool {
+    pub(super) fn is_at_least(self, factor: DecimalRatio, other: Ratio) -> bool {
         let wide = i128::from;
         wide(self.over) * wide(other.under) * wide(factor.scale)
             >= wide(factor.digits) * wide(other.over) * wide(self.under)
@@ -38,39 +38,39 @@ impl Ratio {
 /// A non-negative decimal number of at most 6 decimals, up to 1,000,000, kept exactly: small enough
 /// that no product of two times and one of these overflows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Decimal {
+pub struct DecimalRatio {
     /// The number is `digits / scale`.
     digits: i64,
     scale: i64,
 }
 
-impl Decimal {
+impl DecimalRatio {
     /// Values of a parameter that is one.
-    pub(super) const FROM_ZERO: Takes = Takes::Form(&Form {
+    pub(super) const FROM_ZERO: Takes = Takes::Form(&ValueForm {
         name: "decimal",
         shape: "a decimal number",
         samples: &["0", "0.2", "1", "1.5", "2", "10"],
-        check: |text| text.parse::<Decimal>().is_ok(),
+        check: |text| text.parse::<DecimalRatio>().is_ok(),
     });
 
     /// Values not below 1.
-    pub(super) const FROM_ONE: Takes = Takes::Form(&Form {
+    pub(super) const FROM_ONE: Takes = Takes::Form(&ValueForm {
         name: "decimal",
         shape: "a decimal number from 1",
         samples: &["1", "1.5", "2", "3", "10"],
-        check: |text| text.parse().is_ok_and(Decimal::is_at_least_one),
+        check: |text| text.parse().is_ok_and(DecimalRatio::is_at_least_one),
     });
 
     /// A whole number.
     #[must_use]
-    pub const fn whole(number: u32) -> Decimal {
-        Decimal { digits: number as i64, scale: 1 }
+    pub const fn whole(number: u32) -> DecimalRatio {
+        DecimalRatio { digits: number as i64, scale: 1 }
     }
 
     /// This many thousandths.
     #[must_use]
-    pub(super) const fn thousandths(number: i64) -> Decimal {
-        Decimal { digits: number, scale: 1_000 }
+    pub(super) const fn thousandths(number: i64) -> DecimalRatio {
+        DecimalRatio { digits: number, scale: 1_000 }
     }
 
     /// Returns whether it is at least 1.
@@ -99,10 +99,10 @@ impl Decimal {
     }
 }
 
-impl FromStr for Decimal {
+impl FromStr for DecimalRatio {
     type Err = ();
 
-    fn from_str(text: &str) -> Result<Decimal, ()> {
+    fn from_str(text: &str) -> Result<DecimalRatio, ()> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let digits = format!("{whole}{fraction}");
         if whole.is_empty() || fraction.len() > 6 || digits.len() > 13 || !digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -110,7 +110,7 @@ impl FromStr for Decimal {
         }
         let scale = 10i64.pow(fraction.len() as u32);
         let digits = digits.parse().map_err(|_| ())?;
-        if digits > 1_000_000 * scale { Err(()) } else { Ok(Decimal { digits, scale }) }
+        if digits > 1_000_000 * scale { Err(()) } else { Ok(DecimalRatio { digits, scale }) }
     }
 }
 
@@ -121,12 +121,12 @@ mod tests {
 
     #[test]
     fn decimals_are_exact() {
-        let half: Decimal = "1.50".parse().expect("a number");
+        let half: DecimalRatio = "1.50".parse().expect("a number");
         let (a, b) = (Ratio { over: 3, under: 2 }, Ratio { over: 1, under: 1 });
         assert!(a.is_at_least(half, b) && !Ratio { over: 149, under: 100 }.is_at_least(half, b));
-        assert!(half.is_at_least_one() && !"0.999999".parse::<Decimal>().expect("a number").is_at_least_one());
+        assert!(half.is_at_least_one() && !"0.999999".parse::<DecimalRatio>().expect("a number").is_at_least_one());
         for wrong in ["", ".5", "-1", "1e3", "1.0000001", "1000000.1", "x"] {
-            assert!(wrong.parse::<Decimal>().is_err(), "{wrong}");
+            assert!(wrong.parse::<DecimalRatio>().is_err(), "{wrong}");
         }
     }
 
@@ -136,7 +136,7 @@ mod tests {
         fn least_over_is_least(
             digits in 1i64..10_000_000, over in 1i64..1 << 41, under in 1i64..1 << 40, other in 1i64..1 << 40,
         ) {
-            let factor = Decimal { digits, scale: 1_000 };
+            let factor = DecimalRatio { digits, scale: 1_000 };
             let other = Ratio { over, under: other };
             let least = factor.least_over(other, under);
             if let Ok(least) = i64::try_from(least) {

@@ -3,16 +3,16 @@
 mod ticks;
 mod victims;
 
-use super::means::Limits;
-use super::news::{Ahead, meets};
-use super::pool::Pool;
+use super::means::ForceLimits;
+use super::news::{AnnouncedWindows, meets};
+use super::pool::RangePool;
 use super::processors::Processors;
-use super::ratio::Decimal;
-use super::settings::{Factor, Place, Selection};
-use super::task::{Task, believed};
+use super::ratio::DecimalRatio;
+use super::settings::{FreshPlace, SuspensionFactor, SuspensionSettings};
+use super::task::{SuspensionTask, believed};
 use super::tuner::Tuner;
 use crate::model::{JobId, ProcSet, Procs, Time};
-use crate::policy::{Abilities, Action, Actions, Event, Policy, View, Why};
+use crate::policy::{Abilities, Action, Actions, Policy, PolicyEvent, StartReason, View};
 use serde::{Deserialize, Serialize};
 
 /// Selective suspension: an idle job may suspend running ones if its expansion factor is SF times
@@ -23,45 +23,45 @@ use serde::{Deserialize, Serialize};
 /// O(q·(log q + r)). It runs only when an expansion factor may have crossed what it needs: a tick
 /// at which nothing can change is slept through.
 #[derive(Serialize, Deserialize)]
-pub struct Selective {
-    settings: Selection,
-    factor: Decimal,
+pub struct SelectivePolicy {
+    settings: SuspensionSettings,
+    factor: DecimalRatio,
     tuner: Option<Tuner>,
-    limits: Limits,
+    limits: ForceLimits,
     machine: Procs,
     processors: Option<Processors>,
     /// Waiting and suspended jobs. Those that arrived since the last pass are the last `newcomers`.
-    idle: Vec<Task>,
+    idle: Vec<SuspensionTask>,
     newcomers: usize,
     /// Ascending by priority, start of segment, arrival.
-    running: Vec<Task>,
+    running: Vec<SuspensionTask>,
     /// Jobs suspended in this pass; empty between passes.
-    stopped: Vec<Task>,
+    stopped: Vec<SuspensionTask>,
     /// True if more than arrivals happened since the last pass, so that any job may start.
     changed: bool,
     wake: Option<Time>,
     #[serde(skip)]
-    pool: Pool,
+    pool: RangePool,
     #[serde(skip)]
     victims: Vec<usize>,
     /// Announced windows.
     #[serde(skip)]
-    ahead: Ahead,
+    ahead: AnnouncedWindows,
     /// Processors that the job which is looked at must not be on: they go before it ends.
     #[serde(skip)]
     barred: ProcSet,
 }
 
-impl Selective {
+impl SelectivePolicy {
     /// A policy with these choices.
     #[must_use]
-    pub fn new(settings: Selection) -> Selective {
+    pub fn new(settings: SuspensionSettings) -> SelectivePolicy {
         let (factor, tuner) = match settings.factor {
-            Factor::Fixed(factor) => (factor, None),
-            Factor::Auto { target } => (Decimal::whole(2), Some(Tuner::new(target))),
+            SuspensionFactor::Fixed(factor) => (factor, None),
+            SuspensionFactor::Auto { target } => (DecimalRatio::whole(2), Some(Tuner::new(target))),
         };
-        Selective {
-            limits: Limits::new(settings.limit.clone(), settings.limit_on, settings.limit_of),
+        SelectivePolicy {
+            limits: ForceLimits::new(settings.limit.clone(), settings.limit_on, settings.limit_of),
             settings,
             factor,
             tuner,
@@ -73,22 +73,22 @@ impl Selective {
             stopped: Vec::new(),
             changed: false,
             wake: None,
-            pool: Pool::default(),
+            pool: RangePool::default(),
             victims: Vec::new(),
-            ahead: Ahead::default(),
+            ahead: AnnouncedWindows::default(),
             barred: ProcSet::new(),
         }
     }
 
     /// Returns whether a job must resume where it was.
     #[inline]
-    fn is_pinned(&self, task: &Task) -> bool {
+    fn is_pinned(&self, task: &SuspensionTask) -> bool {
         task.has_run() && !self.settings.migrate
     }
 
     /// Returns whether a running job is not to be suspended, whatever job asks.
     #[inline]
-    fn is_sheltered(&self, task: &Task) -> bool {
+    fn is_sheltered(&self, task: &SuspensionTask) -> bool {
         self.settings.cap.is_some_and(|cap| task.suspensions >= cap)
             || self.limits.shelters(task)
             || self.is_lost_on(&task.set)
@@ -110,7 +110,7 @@ impl Selective {
 
     /// Asks something about an idle job as if the processors were not there that go before its end.
     /// Where these are too many, the answer is that it cannot run.
-    fn barring<T: Default>(&mut self, at: usize, now: Time, ask: impl FnOnce(&mut Selective) -> T) -> T {
+    fn barring<T: Default>(&mut self, at: usize, now: Time, ask: impl FnOnce(&mut SelectivePolicy) -> T) -> T {
         if self.is_ruled_out(at, now) {
             return T::default();
         }
@@ -158,7 +158,7 @@ impl Selective {
 
     /// Another scheduler has put a job where it is.
     fn found(&mut self, id: JobId, runs: bool, view: &View<'_>) {
-        let task = Task::found(id, view);
+        let task = SuspensionTask::found(id, view);
         if runs {
             self.insert_running(task);
         } else {
@@ -195,12 +195,12 @@ impl Selective {
             task.length = length;
         } else if let Some(at) = self.running.iter().position(|t| t.id == id) {
             let task = self.running.remove(at);
-            self.insert_running(Task { length, ..task });
+            self.insert_running(SuspensionTask { length, ..task });
         }
         self.changed = true;
     }
 
-    fn insert_running(&mut self, task: Task) {
+    fn insert_running(&mut self, task: SuspensionTask) {
         let at = self.running.partition_point(|other| other.gives_way_before(&task).is_lt());
         self.running.insert(at, task);
     }
@@ -229,7 +229,7 @@ impl Selective {
         self.place(at, None, now)
     }
 
-    /// Returns whether [`Selective::plain_start`] finds a start.
+    /// Returns whether [`SelectivePolicy::plain_start`] finds a start.
     fn can_start(&mut self, at: usize, now: Time) -> bool {
         let (task, need) = (&self.idle[at], self.idle[at].procs);
         let Some(processors) = &self.processors else { return false };
@@ -246,10 +246,10 @@ impl Selective {
     fn available(&mut self, at: usize, preempting: bool, now: Time) -> Procs {
         let Some(processors) = &self.processors else { return 0 };
         match self.settings.place {
-            Place::Never if preempting => processors.free().len(),
-            Place::Strict | Place::Never => processors.open().len(),
-            Place::Avoid | Place::Lowest | Place::Contiguous => processors.free().len(),
-            Place::PrioritySf | Place::Priority => {
+            FreshPlace::Never if preempting => processors.free().len(),
+            FreshPlace::Strict | FreshPlace::Never => processors.open().len(),
+            FreshPlace::Avoid | FreshPlace::Lowest | FreshPlace::Contiguous => processors.free().len(),
+            FreshPlace::PrioritySf | FreshPlace::Priority => {
                 self.fill_pool(at, 0, now);
                 self.pool.len()
             }
@@ -261,8 +261,8 @@ impl Selective {
     fn fill_pool(&mut self, at: usize, victims: usize, now: Time) {
         let Some(processors) = &self.processors else { return };
         let factor = match self.settings.place {
-            Place::PrioritySf => self.factor,
-            Place::Priority => Decimal::whole(1),
+            FreshPlace::PrioritySf => self.factor,
+            FreshPlace::Priority => DecimalRatio::whole(1),
             _ => {
                 self.pool.copy_from(processors.open());
                 let own = self.stopped.len() - victims;
@@ -286,7 +286,7 @@ impl Selective {
     fn place(&mut self, at: usize, victims: Option<usize>, now: Time) -> Option<ProcSet> {
         let need = self.idle[at].procs;
         let place = match self.settings.place {
-            Place::Never if victims.is_none() => Place::Strict,
+            FreshPlace::Never if victims.is_none() => FreshPlace::Strict,
             place => place,
         };
         let victims = victims.unwrap_or(0);
@@ -295,11 +295,11 @@ impl Selective {
             return None;
         }
         match place {
-            Place::Strict if victims == 0 => {
+            FreshPlace::Strict if victims == 0 => {
                 return (processors.open().len() >= need).then(|| processors.open().lowest(need));
             }
-            Place::Lowest => return Some(processors.free().lowest(need)),
-            Place::Contiguous => {
+            FreshPlace::Lowest => return Some(processors.free().lowest(need)),
+            FreshPlace::Contiguous => {
                 return Some(processors.free().best_run(need).unwrap_or_else(|| processors.free().lowest(need)));
             }
             _ => self.fill_pool(at, victims, now),
@@ -307,7 +307,7 @@ impl Selective {
         if self.pool.len() >= need {
             return Some(self.pool.lowest(need));
         }
-        if !matches!(place, Place::Avoid | Place::Never) {
+        if !matches!(place, FreshPlace::Avoid | FreshPlace::Never) {
             return None;
         }
         let preferred = self.pool.lowest(need);
@@ -316,7 +316,7 @@ impl Selective {
         Some(preferred.union(&others.lowest(need - preferred.len())))
     }
 
-    fn start(&mut self, at: usize, set: ProcSet, why: Why, now: Time, actions: &mut Actions) {
+    fn start(&mut self, at: usize, set: ProcSet, why: StartReason, now: Time, actions: &mut Actions) {
         let mut task = self.idle.remove(at);
         let pinned = self.is_pinned(&task);
         if let Some(processors) = &mut self.processors {
@@ -377,7 +377,9 @@ impl Selective {
         let before = self.idle.len();
         while at < self.idle.len() {
             match self.start_beside(at, now) {
-                Some(set) => self.start(at, set, if at == 0 { Why::Head } else { Why::Backfilled }, now, actions),
+                Some(set) => {
+                    self.start(at, set, if at == 0 { StartReason::Head } else { StartReason::Backfilled }, now, actions)
+                }
                 None => at += 1,
             }
         }
@@ -385,7 +387,7 @@ impl Selective {
     }
 }
 
-impl Policy for Selective {
+impl Policy for SelectivePolicy {
     fn name(&self) -> &str {
         "selective-suspension"
     }
@@ -394,26 +396,26 @@ impl Policy for Selective {
         2
     }
 
-    fn observe(&mut self, event: Event, view: &View<'_>) {
+    fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            Event::Arrived(id) => {
+            PolicyEvent::Arrived(id) => {
                 self.machine = view.machine().procs;
                 self.processors.get_or_insert_with(|| Processors::new(self.machine));
-                self.idle.push(Task::arriving(id, view));
+                self.idle.push(SuspensionTask::arriving(id, view));
                 self.newcomers += 1;
             }
-            Event::Ended { job, .. } => self.ended(job, view),
-            Event::Repredicted { job, .. } => self.repredicted(job, view),
-            Event::Cancelled(id) | Event::Held(id) => self.cancelled(id),
-            Event::Released(id) => {
-                self.idle.push(Task::arriving(id, view));
+            PolicyEvent::Ended { job, .. } => self.ended(job, view),
+            PolicyEvent::Repredicted { job, .. } => self.repredicted(job, view),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.cancelled(id),
+            PolicyEvent::Released(id) => {
+                self.idle.push(SuspensionTask::arriving(id, view));
                 self.newcomers += 1;
             }
-            Event::Stopped { job, .. } => self.stopped(job, view),
-            Event::Runs(id) => self.found(id, true, view),
-            Event::Parked(id) => self.found(id, false, view),
-            Event::Capacity => self.look_anew(view),
-            Event::Woken => {}
+            PolicyEvent::Stopped { job, .. } => self.stopped(job, view),
+            PolicyEvent::Runs(id) => self.found(id, true, view),
+            PolicyEvent::Parked(id) => self.found(id, false, view),
+            PolicyEvent::Capacity => self.look_anew(view),
+            PolicyEvent::Woken => {}
         }
     }
 

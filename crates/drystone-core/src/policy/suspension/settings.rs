@@ -1,34 +1,34 @@
 //! The choices of selective suspension and immediate service.
 
-use super::ratio::Decimal;
+use super::ratio::DecimalRatio;
 use crate::model::Span;
 use serde::{Deserialize, Serialize};
 
 /// Factor by which a waiting job's expansion factor must exceed that of a running one to suspend
 /// it: SF.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Factor {
+pub enum SuspensionFactor {
     /// This, at least 1.
-    Fixed(Decimal),
+    Fixed(DecimalRatio),
     /// Ours: starts at 2 and follows the number of suspensions per completed job, which it holds
     /// near `target`.
     Auto {
         /// Suspensions per completed job to aim at.
-        target: Decimal,
+        target: DecimalRatio,
     },
 }
 
 /// Free processors that a fresh job may take. A suspended job owns the processors on which it must
 /// resume.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Place {
+pub enum FreshPlace {
     /// Only those that no suspended job owns, and those of its own victims.
     Strict,
     /// Also those whose owners' priority it exceeds SF times.
     PrioritySf,
     /// Also those whose owners' priority it reaches.
     Priority,
-    /// In plain starts as [`Place::Strict`]; where the preemption routine starts it, all.
+    /// In plain starts as [`FreshPlace::Strict`]; where the preemption routine starts it, all.
     Never,
     /// All, those without owner first, lowest numbers first.
     Avoid,
@@ -38,16 +38,16 @@ pub enum Place {
     Contiguous,
 }
 
-impl Place {
+impl FreshPlace {
     /// Returns whether the processors that a job may take change while nothing but time passes.
     pub(super) fn changes_with_time(self) -> bool {
-        matches!(self, Place::PrioritySf | Place::Priority)
+        matches!(self, FreshPlace::PrioritySf | FreshPlace::Priority)
     }
 }
 
 /// Victims that a fresh job takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Victims {
+pub enum VictimRule {
     /// Of all eligible ones the widest first (section 4.3, formulas).
     Widest,
     /// Eligible ones are collected in order of priority, lowest first, until they are enough; of
@@ -60,7 +60,7 @@ pub enum Victims {
 
 /// Above which priority a running job is not suspended any more (TSS), by its category.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Limit {
+pub enum SuspensionLimit {
     /// No limit: SS.
     None,
     /// `factor` times the mean bounded slowdown of the jobs of its category that have completed;
@@ -99,13 +99,13 @@ pub enum LimitOf {
     Turnaround,
 }
 
-/// The choices of [`Selective`](super::Selective).
+/// The choices of [`SelectivePolicy`](super::SelectivePolicy).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Selection {
+pub struct SuspensionSettings {
     /// SF.
-    pub factor: Factor,
+    pub factor: SuspensionFactor,
     /// Jobs that are not suspended.
-    pub limit: Limit,
+    pub limit: SuspensionLimit,
     /// Job whose priority it limits.
     pub limit_on: LimitOn,
     /// Quantity that it limits.
@@ -113,9 +113,9 @@ pub struct Selection {
     /// Period of the preemption routine, which runs at multiples of it.
     pub every: Span,
     /// Processors that fresh jobs may take.
-    pub place: Place,
+    pub place: FreshPlace,
     /// Victims that they take.
-    pub victims: Victims,
+    pub victims: VictimRule,
     /// A fresh job suspends only jobs at most this many times as wide as itself; `None`: any.
     pub width: Option<u32>,
     /// True if jobs start only when the preemption routine runs.
@@ -123,7 +123,7 @@ pub struct Selection {
     /// Ours: how often a job may be suspended.
     pub cap: Option<u32>,
     /// Ours: from this priority on the width of victims does not matter.
-    pub relief: Option<Decimal>,
+    pub relief: Option<DecimalRatio>,
     /// Ours: suspended jobs resume on any processors.
     pub migrate: bool,
 }
@@ -138,5 +138,5 @@ pub struct Service {
     pub every: Span,
     /// Factor by which a suspended job's instantaneous expansion factor must exceed those of the
     /// jobs that it suspends to resume; `None`: it never suspends any.
-    pub resume: Option<Decimal>,
+    pub resume: Option<DecimalRatio>,
 }

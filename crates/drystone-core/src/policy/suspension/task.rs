@@ -1,6 +1,6 @@
 //! A job as the suspending policies see it.
 
-use super::parts::Parts;
+use super::parts::MachineParts;
 use super::ratio::Ratio;
 use crate::model::{JobId, ProcSet, Procs, Span, TIME_LIMIT, Time};
 use crate::policy::{Phase, View};
@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 /// A job that waits, runs or is suspended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Task {
+pub(super) struct SuspensionTask {
     pub(super) id: JobId,
     pub(super) procs: Procs,
     pub(super) submit: Time,
@@ -24,15 +24,15 @@ pub(super) struct Task {
     /// Its processors; none before its first start.
     pub(super) set: ProcSet,
     /// Coarse position of its processors on the machine.
-    pub(super) parts: Parts,
+    pub(super) parts: MachineParts,
     /// True if that is exact.
     pub(super) exact: bool,
 }
 
-impl Task {
-    pub(super) fn arriving(id: JobId, view: &View<'_>) -> Task {
+impl SuspensionTask {
+    pub(super) fn arriving(id: JobId, view: &View<'_>) -> SuspensionTask {
         let job = view.job(id);
-        Task {
+        SuspensionTask {
             id,
             procs: job.procs,
             submit: job.submit,
@@ -41,14 +41,14 @@ impl Task {
             since: Time::ZERO,
             suspensions: 0,
             set: ProcSet::new(),
-            parts: Parts::default(),
+            parts: MachineParts::default(),
             exact: true,
         }
     }
 
     /// A job that runs or is suspended, as another scheduler left it.
-    pub(super) fn found(id: JobId, view: &View<'_>) -> Task {
-        let mut task = Task::arriving(id, view);
+    pub(super) fn found(id: JobId, view: &View<'_>) -> SuspensionTask {
+        let mut task = SuspensionTask::arriving(id, view);
         let set = view.processors(id).cloned().unwrap_or_default();
         let ran = view.ran(id);
         let runs = view.phase(id) == Phase::Running;
@@ -64,21 +64,21 @@ impl Task {
 
     /// It starts, or resumes.
     pub(super) fn run_on(&mut self, set: ProcSet, now: Time, machine: Procs) {
-        self.parts = Parts::of(&set, machine);
-        self.exact = Parts::are_exact(machine);
+        self.parts = MachineParts::of(&set, machine);
+        self.exact = MachineParts::are_exact(machine);
         (self.set, self.since) = (set, now);
     }
 
     /// Returns whether it shares processors with another.
     #[inline]
-    pub(super) fn meets(&self, other: &Task) -> bool {
+    pub(super) fn meets(&self, other: &SuspensionTask) -> bool {
         self.parts.meet(&other.parts) && self.meets_indeed(other)
     }
 
     /// Returns whether it shares processors with another in some of whose parts of the machine it
     /// is.
     #[inline]
-    pub(super) fn meets_indeed(&self, other: &Task) -> bool {
+    pub(super) fn meets_indeed(&self, other: &SuspensionTask) -> bool {
         self.exact || !self.set.is_disjoint(&other.set)
     }
 
@@ -113,13 +113,13 @@ impl Task {
     }
 
     /// Descending tau, ties by arrival: the order of waiting jobs.
-    pub(super) fn before(&self, other: &Task, now: Time) -> Ordering {
+    pub(super) fn before(&self, other: &SuspensionTask, now: Time) -> Ordering {
         other.idle_priority(now).compare(self.idle_priority(now)).then(self.id.cmp(&other.id))
     }
 
     /// Ascending tau, ties by the start of the segment, then by arrival: the order of possible
     /// victims.
-    pub(super) fn gives_way_before(&self, other: &Task) -> Ordering {
+    pub(super) fn gives_way_before(&self, other: &SuspensionTask) -> Ordering {
         let by_tau = self.running_priority().compare(other.running_priority());
         by_tau.then(self.since.cmp(&other.since)).then(self.id.cmp(&other.id))
     }

@@ -1,6 +1,6 @@
 //! SF chosen automatically: ours, beyond the paper.
 
-use super::ratio::Decimal;
+use super::ratio::DecimalRatio;
 use serde::{Deserialize, Serialize};
 
 /// Completed jobs between two changes.
@@ -21,7 +21,7 @@ pub(super) struct Tuner {
 }
 
 impl Tuner {
-    pub(super) fn new(target: Decimal) -> Tuner {
+    pub(super) fn new(target: DecimalRatio) -> Tuner {
         Tuner { target: target.as_f64(), factor: 2_000, completions: 0, suspensions: 0 }
     }
 
@@ -30,7 +30,7 @@ impl Tuner {
     }
 
     /// A job has completed; answers the new SF where it changes.
-    pub(super) fn completed(&mut self) -> Option<Decimal> {
+    pub(super) fn completed(&mut self) -> Option<DecimalRatio> {
         self.completions += 1;
         if self.completions < BATCH {
             return None;
@@ -39,6 +39,6 @@ impl Tuner {
         (self.completions, self.suspensions) = (0, 0);
         let factor = if rate > self.target { self.factor * 11 / 10 } else { self.factor * 10 / 11 };
         self.factor = factor.clamp(LEAST, MOST);
-        Some(Decimal::thousandths(self.factor))
+        Some(DecimalRatio::thousandths(self.factor))
     }
 }

@@ -2,7 +2,7 @@
 
 /// Faults, drawn from a seed.
 #[derive(Clone, Debug, Default)]
-pub struct Faults {
+pub struct SeededFaults {
     /// Of a thousand orders this many are not carried out, and it is not known.
     pub lost: u32,
     /// Of a thousand orders this many are carried out, and it is not known.
@@ -19,7 +19,7 @@ pub struct Faults {
     pub seed: u64,
 }
 
-impl Faults {
+impl SeededFaults {
     pub(super) fn is_silent(&self, now: i64) -> bool {
         self.silent.iter().any(|&(from, until)| (from..until).contains(&now))
     }

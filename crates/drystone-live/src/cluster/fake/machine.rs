@@ -1,6 +1,6 @@
 //! Behaviour of the made-up controller.
 
-use super::{Controller, Ending, FakeCluster, NodeState, Order, Reason, State};
+use super::{ClusterOrder, Ending, FakeCluster, FakeController, JobState, NodeState, PendingReason};
 use std::collections::BTreeSet;
 
 /// Interval at which the controller looks for jobs to start and saves its state, in milliseconds.
@@ -19,21 +19,21 @@ impl FakeCluster {
                 self.schedule();
             }
             if self.now - self.saved.0 >= SAVES {
-                self.saved = (self.now, Box::new(Controller { jobs: self.jobs.clone(), next: self.next }));
+                self.saved = (self.now, Box::new(FakeController { jobs: self.jobs.clone(), next: self.next }));
             }
         }
     }
 
     fn end_jobs(&mut self) {
         let now = self.now;
-        for job in self.jobs.values_mut().filter(|job| job.state == State::Running) {
+        for job in self.jobs.values_mut().filter(|job| job.state == JobState::Running) {
             let ran = job.ran + (now - job.since);
             let (due, limit) = (job.asked.run * 1_000, job.asked.limit * 1_000);
             if ran >= due.min(limit) {
                 job.ran = ran;
                 job.ended = now;
-                job.state = State::Ended(if due > limit { Ending::AtLimit } else { Ending::Completed });
-                job.reason = Reason::None;
+                job.state = JobState::Ended(if due > limit { Ending::AtLimit } else { Ending::Completed });
+                job.reason = PendingReason::None;
             }
         }
     }
@@ -43,7 +43,7 @@ impl FakeCluster {
         let mut waiting: Vec<u64> = self
             .jobs
             .iter()
-            .filter(|(_, job)| job.state == State::Pending && !job.held)
+            .filter(|(_, job)| job.state == JobState::Pending && !job.held)
             .map(|(&number, _)| number)
             .collect();
         waiting.sort_by_key(|number| self.jobs[number].released);
@@ -58,7 +58,7 @@ impl FakeCluster {
                 if let Some(job) = self.jobs.get_mut(&number) {
                     let pinned = job.nodes.clone().unwrap_or_default();
                     let out = pinned.iter().any(|&at| self.nodes[at].2 != NodeState::Up);
-                    job.reason = if out { Reason::NodesOut } else { Reason::Room };
+                    job.reason = if out { PendingReason::NodesOut } else { PendingReason::Room };
                 }
                 full.insert(partition);
                 continue;
@@ -67,8 +67,8 @@ impl FakeCluster {
             let key = self.key(number);
             self.record.starts.push((key, now));
             if let Some(job) = self.jobs.get_mut(&number) {
-                (job.state, job.on, job.since, job.started) = (State::Running, on, now, now);
-                job.reason = Reason::None;
+                (job.state, job.on, job.since, job.started) = (JobState::Running, on, now, now);
+                job.reason = PendingReason::None;
             }
         }
         self.note_use();
@@ -100,7 +100,7 @@ impl FakeCluster {
     }
 
     fn used_on(&self, at: usize) -> u32 {
-        let running = self.jobs.values().filter(|job| job.state == State::Running);
+        let running = self.jobs.values().filter(|job| job.state == JobState::Running);
         running.flat_map(|job| &job.on).filter(|(node, _)| *node == at).map(|&(_, procs)| procs).sum()
     }
 
@@ -110,8 +110,8 @@ impl FakeCluster {
     }
 
     pub(super) fn live_on(&self, at: usize) -> Vec<u64> {
-        let on = |job: &super::Job| job.on.iter().any(|&(node, _)| node == at);
-        let live = |job: &super::Job| matches!(job.state, State::Running | State::Suspended);
+        let on = |job: &super::FakeJob| job.on.iter().any(|&(node, _)| node == at);
+        let live = |job: &super::FakeJob| matches!(job.state, JobState::Running | JobState::Suspended);
         self.jobs.iter().filter(|(_, job)| live(job) && on(job)).map(|(&number, _)| number).collect()
     }
 
@@ -121,61 +121,61 @@ impl FakeCluster {
         let released = self.releases;
         if let Some(job) = self.jobs.get_mut(&number) {
             // As Slurm does, whose suspended jobs have no priority.
-            let orphaned = job.state == State::Suspended;
+            let orphaned = job.state == JobState::Suspended;
             job.held |= orphaned;
             job.submit = (now / 1_000).max(job.submit + 1);
             job.restarts += 1;
-            let reason = if orphaned { Reason::AdminHold } else { Reason::Turn };
-            (job.state, job.reason, job.released) = (State::Pending, reason, released);
+            let reason = if orphaned { PendingReason::AdminHold } else { PendingReason::Turn };
+            (job.state, job.reason, job.released) = (JobState::Pending, reason, released);
             (job.ran, job.since, job.started) = (0, 0, 0);
             job.on.clear();
         }
     }
 
     /// Carries out an order, from any source. Returns whether the controller takes it.
-    pub(super) fn carry_out(&mut self, order: &Order) -> bool {
+    pub(super) fn carry_out(&mut self, order: &ClusterOrder) -> bool {
         let key = order.key();
         let now = self.now;
         let nodes = |names: &[String]| {
             self.nodes.iter().enumerate().filter(|(_, n)| names.contains(&n.0)).map(|(at, _)| at).collect::<Vec<_>>()
         };
-        let pinned = if let Order::Pin { nodes: names, .. } = order { nodes(names) } else { Vec::new() };
+        let pinned = if let ClusterOrder::Pin { nodes: names, .. } = order { nodes(names) } else { Vec::new() };
         let Some(job) = self.jobs.get_mut(&key.id) else { return false };
         match (order, job.state) {
-            (_, State::Ended(_)) => return false,
-            (Order::Pin { .. }, State::Pending) => job.nodes = Some(pinned),
-            (Order::Unpin(_), _) => job.nodes = None,
-            (Order::Release(_), State::Pending) => {
+            (_, JobState::Ended(_)) => return false,
+            (ClusterOrder::Pin { .. }, JobState::Pending) => job.nodes = Some(pinned),
+            (ClusterOrder::Unpin(_), _) => job.nodes = None,
+            (ClusterOrder::Release(_), JobState::Pending) => {
                 self.releases += 1;
-                (job.held, job.reason, job.released) = (false, Reason::Turn, self.releases);
+                (job.held, job.reason, job.released) = (false, PendingReason::Turn, self.releases);
             }
-            (Order::Release(_), _) => job.held = false,
-            (Order::Hold(_), state) => {
+            (ClusterOrder::Release(_), _) => job.held = false,
+            (ClusterOrder::Hold(_), state) => {
                 job.held = true;
-                if state == State::Pending {
-                    job.reason = Reason::UserHold;
+                if state == JobState::Pending {
+                    job.reason = PendingReason::UserHold;
                 }
             }
-            (Order::Suspend(_), State::Running) => {
+            (ClusterOrder::Suspend(_), JobState::Running) => {
                 job.ran += now - job.since;
-                job.state = State::Suspended;
+                job.state = JobState::Suspended;
             }
-            (Order::Suspend(_), State::Suspended) => {}
-            (Order::Resume(_), State::Suspended) => {
-                (job.state, job.since) = (State::Running, now);
+            (ClusterOrder::Suspend(_), JobState::Suspended) => {}
+            (ClusterOrder::Resume(_), JobState::Suspended) => {
+                (job.state, job.since) = (JobState::Running, now);
                 self.note_use();
             }
-            (Order::Requeue(_), State::Running | State::Suspended) => {
+            (ClusterOrder::Requeue(_), JobState::Running | JobState::Suspended) => {
                 self.requeue(key.id);
                 if let Some(job) = self.jobs.get_mut(&key.id) {
-                    (job.held, job.reason) = (false, Reason::Turn);
+                    (job.held, job.reason) = (false, PendingReason::Turn);
                 }
             }
-            (Order::Cancel(_), state) => {
-                if state == State::Running {
+            (ClusterOrder::Cancel(_), state) => {
+                if state == JobState::Running {
                     job.ran += now - job.since;
                 }
-                (job.state, job.ended) = (State::Ended(Ending::Cancelled), now);
+                (job.state, job.ended) = (JobState::Ended(Ending::Cancelled), now);
             }
             _ => return false,
         }

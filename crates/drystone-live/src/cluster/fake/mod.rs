@@ -9,11 +9,11 @@
 mod faults;
 mod machine;
 
-pub use faults::Faults;
+pub use faults::SeededFaults;
 
 use super::{
-    Capabilities, Cluster, ClusterError, Depends, Ending, JobFact, Key, Mark, NodeFact, NodeState, Order, Outcome,
-    Place, Reason, Slot, Snapshot, State, Want,
+    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, Ending, HookMark, JobDependencies, JobFact,
+    JobKey, JobSlot, JobState, NodeFact, NodeShare, NodeState, OrderOutcome, PendingReason, Want,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// A job to be submitted.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Asked {
+pub struct FakeRequest {
     /// Its processors.
     pub procs: u32,
     /// Run time, in seconds.
@@ -38,24 +38,24 @@ pub struct Asked {
     pub partition: String,
 }
 
-impl Asked {
+impl FakeRequest {
     /// A job of one user.
     #[must_use]
-    pub fn new(procs: u32, run: i64, limit: i64) -> Asked {
+    pub fn new(procs: u32, run: i64, limit: i64) -> FakeRequest {
         let (user, partition) = ("anna".into(), "main".into());
-        Asked { procs, run, limit, user, user_hold: false, together: 1, partition }
+        FakeRequest { procs, run, limit, user, user_hold: false, together: 1, partition }
     }
 }
 
 /// A job as the made-up controller has it. Times are in milliseconds of its clock.
 #[derive(Clone, Debug)]
-pub(super) struct Job {
-    asked: Asked,
+pub(super) struct FakeJob {
+    asked: FakeRequest,
     submit: i64,
-    state: State,
-    reason: Reason,
+    state: JobState,
+    reason: PendingReason,
     held: bool,
-    mark: Mark,
+    mark: HookMark,
     restarts: u32,
     nodes: Option<Vec<usize>>,
     /// Processors on each node.
@@ -70,11 +70,11 @@ pub(super) struct Job {
 
 /// Record of events for tests.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Record {
+pub struct FakeRecord {
     /// Every start that there was.
-    pub starts: Vec<(Key, i64)>,
+    pub starts: Vec<(JobKey, i64)>,
     /// Every order that was carried out.
-    pub orders: Vec<Order>,
+    pub orders: Vec<ClusterOrder>,
     /// The most processors that were in use at once, on any node beyond its own.
     pub oversubscribed: u32,
 }
@@ -87,21 +87,21 @@ pub struct FakeCluster {
     nodes: Vec<(String, u32, NodeState)>,
     /// Nodes of partitions; any others have all of them.
     partitions: BTreeMap<String, Range<usize>>,
-    jobs: BTreeMap<u64, Job>,
+    jobs: BTreeMap<u64, FakeJob>,
     next: u64,
     releases: u64,
     /// True if the hook holds new jobs.
     hook: bool,
     /// Last saved state of the controller, and the time of saving.
-    saved: (i64, Box<Controller>),
-    faults: Faults,
-    record: Record,
+    saved: (i64, Box<FakeController>),
+    faults: SeededFaults,
+    record: FakeRecord,
 }
 
 /// State that is lost when the controller is killed.
 #[derive(Clone, Debug, Default)]
-struct Controller {
-    jobs: BTreeMap<u64, Job>,
+struct FakeController {
+    jobs: BTreeMap<u64, FakeJob>,
     next: u64,
 }
 
@@ -118,14 +118,14 @@ impl FakeCluster {
             releases: 0,
             hook: true,
             saved: (0, Box::default()),
-            faults: Faults::default(),
-            record: Record::default(),
+            faults: SeededFaults::default(),
+            record: FakeRecord::default(),
         }
     }
 
     /// With these faults.
     #[must_use]
-    pub fn with(mut self, faults: Faults) -> FakeCluster {
+    pub fn with(mut self, faults: SeededFaults) -> FakeCluster {
         self.faults = faults;
         self
     }
@@ -150,26 +150,26 @@ impl FakeCluster {
 
     /// Returns the record of events.
     #[must_use]
-    pub fn record(&self) -> &Record {
+    pub fn record(&self) -> &FakeRecord {
         &self.record
     }
 
     /// Submits a job. Returns its number.
-    pub fn submit(&mut self, asked: Asked) -> u64 {
+    pub fn submit(&mut self, asked: FakeRequest) -> u64 {
         let number = self.next;
         self.next += 1;
         let held = self.hook || asked.user_hold;
         let mark = match (self.hook, asked.user_hold) {
-            (true, true) => Mark::User,
-            (true, false) => Mark::Held,
-            (false, _) => Mark::None,
+            (true, true) => HookMark::User,
+            (true, false) => HookMark::Held,
+            (false, _) => HookMark::None,
         };
         self.releases += 1;
-        let job = Job {
+        let job = FakeJob {
             asked,
             submit: self.now / 1_000,
-            state: State::Pending,
-            reason: if held { Reason::UserHold } else { Reason::Turn },
+            state: JobState::Pending,
+            reason: if held { PendingReason::UserHold } else { PendingReason::Turn },
             held,
             mark,
             restarts: 0,
@@ -186,7 +186,7 @@ impl FakeCluster {
     }
 
     /// A user or an operator does something to a job.
-    pub fn by_hand(&mut self, order: &Order) -> bool {
+    pub fn by_hand(&mut self, order: &ClusterOrder) -> bool {
         self.carry_out(order)
     }
 
@@ -204,16 +204,20 @@ impl FakeCluster {
     /// Kills the controller: what it did since it last saved is forgotten. Jobs that have ended
     /// since come back, and so on.
     pub fn kill_controller(&mut self) {
-        let Controller { jobs, next } = (*self.saved.1).clone();
-        let running: BTreeMap<u64, Job> =
-            self.jobs.iter().filter(|(_, job)| job.state == State::Running).map(|(&n, job)| (n, job.clone())).collect();
+        let FakeController { jobs, next } = (*self.saved.1).clone();
+        let running: BTreeMap<u64, FakeJob> = self
+            .jobs
+            .iter()
+            .filter(|(_, job)| job.state == JobState::Running)
+            .map(|(&n, job)| (n, job.clone()))
+            .collect();
         self.jobs = jobs;
         self.next = next;
         for (number, job) in running {
             // Nodes tell of what runs on them: what the controller does not know to run there is
             // killed.
             if let Some(known) = self.jobs.get_mut(&number)
-                && known.state == State::Running
+                && known.state == JobState::Running
                 && known.submit == job.submit
             {
                 *known = job;
@@ -224,37 +228,37 @@ impl FakeCluster {
     /// Returns whether every job is over.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.jobs.values().all(|job| matches!(job.state, State::Ended(_)))
+        self.jobs.values().all(|job| matches!(job.state, JobState::Ended(_)))
     }
 
     /// Returns the state of a job.
     #[must_use]
-    pub fn state(&self, number: u64) -> Option<State> {
+    pub fn state(&self, number: u64) -> Option<JobState> {
         self.jobs.get(&number).map(|job| job.state)
     }
 
     /// Returns whether a job is held.
     #[must_use]
     pub fn is_held(&self, number: u64) -> bool {
-        self.jobs.get(&number).is_some_and(|job| job.held && job.state == State::Pending)
+        self.jobs.get(&number).is_some_and(|job| job.held && job.state == JobState::Pending)
     }
 
     /// The whole truth, whether the controller answers or not.
     #[must_use]
-    pub fn truth(&self) -> Snapshot {
-        Snapshot {
+    pub fn truth(&self) -> ClusterSnapshot {
+        ClusterSnapshot {
             time: self.now / 1_000,
             jobs: self.jobs.iter().map(|(&number, job)| self.fact(number, job)).collect(),
             nodes: (0..self.nodes.len()).map(|at| self.node(at)).collect(),
         }
     }
 
-    fn fact(&self, number: u64, job: &Job) -> JobFact {
-        let places = job.on.iter().map(|&(at, procs)| Place { node: self.nodes[at].0.clone(), procs: Some(procs) });
-        let over = matches!(job.state, State::Ended(_));
+    fn fact(&self, number: u64, job: &FakeJob) -> JobFact {
+        let places = job.on.iter().map(|&(at, procs)| NodeShare { node: self.nodes[at].0.clone(), procs: Some(procs) });
+        let over = matches!(job.state, JobState::Ended(_));
         JobFact {
             id: number,
-            slot: Slot::Single,
+            slot: JobSlot::Single,
             number,
             submit: job.submit,
             state: job.state,
@@ -265,12 +269,12 @@ impl FakeCluster {
             together: job.asked.together,
             memory: None,
             limit: Some(job.asked.limit),
-            ran: if job.state == State::Running { 0 } else { job.ran / 1_000 },
+            ran: if job.state == JobState::Running { 0 } else { job.ran / 1_000 },
             start: (job.started > 0).then_some(job.started / 1_000),
             end: over.then_some(job.ended / 1_000),
             places: places.collect(),
             leaving: false,
-            depends: Depends::No,
+            depends: JobDependencies::No,
             throttle: None,
             user: job.asked.user.clone(),
             group: "users".into(),
@@ -299,26 +303,26 @@ impl FakeCluster {
         }
     }
 
-    fn key(&self, number: u64) -> Key {
-        Key { id: number, task: None, submit: self.jobs.get(&number).map_or(0, |job| job.submit) }
+    fn key(&self, number: u64) -> JobKey {
+        JobKey { id: number, task: None, submit: self.jobs.get(&number).map_or(0, |job| job.submit) }
     }
 }
 
 impl Cluster for FakeCluster {
-    fn observe(&mut self, _want: &Want) -> Result<Snapshot, ClusterError> {
+    fn observe(&mut self, _want: &Want) -> Result<ClusterSnapshot, ClusterError> {
         if self.faults.is_silent(self.now) {
             return Err(ClusterError::Silent("no answer within 10 s".into()));
         }
         let jobs = self.truth().jobs;
         self.pass(self.faults.between);
-        Ok(Snapshot { jobs, ..self.truth() })
+        Ok(ClusterSnapshot { jobs, ..self.truth() })
     }
 
-    fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+    fn act(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
         let mut outcomes = Vec::new();
         for order in orders {
             if !may() || self.faults.is_silent(self.now) {
-                outcomes.push(Outcome::Unknown);
+                outcomes.push(OrderOutcome::Unknown);
                 continue;
             }
             let (happens, said) = self.faults.next();
@@ -327,9 +331,9 @@ impl Cluster for FakeCluster {
                 self.record.orders.push(order.clone());
             }
             outcomes.push(match (said, done) {
-                (false, _) => Outcome::Unknown,
-                (true, true) => Outcome::Done,
-                (true, false) => Outcome::Refused("refused".into()),
+                (false, _) => OrderOutcome::Unknown,
+                (true, true) => OrderOutcome::Done,
+                (true, false) => OrderOutcome::Refused("refused".into()),
             });
         }
         outcomes

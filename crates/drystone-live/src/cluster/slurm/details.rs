@@ -4,7 +4,7 @@
 use super::jobs::WHOLE;
 use super::run::Runner;
 use super::texts;
-use crate::cluster::{Ask, ClusterError, JobFact, Mark, Place, RecordId};
+use crate::cluster::{ClusterError, HookMark, JobFact, NodeShare, RecordId, UnmodelledRequest};
 use std::collections::BTreeMap;
 
 /// Beginnings of what the hook writes.
@@ -32,8 +32,8 @@ const FIELDS: [(&str, u32); 14] = [
 
 /// Facts that do not change while a record keeps its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Details {
-    mark: Mark,
+pub(super) struct RecordDetails {
+    mark: HookMark,
     restarts: u32,
     pinned: bool,
     together: u32,
@@ -44,14 +44,14 @@ pub(super) struct Details {
     node_devices: Vec<(String, u32)>,
 }
 
-impl Details {
+impl RecordDetails {
     /// Adds them to a record.
     pub(super) fn add_to(&self, fact: &mut JobFact) {
         (fact.mark, fact.restarts, fact.pinned) = (self.mark, self.restarts, self.pinned);
         fact.together = if fact.together == WHOLE { fact.procs.div_ceil(fact.nodes.max(1)) } else { self.together };
         fact.memory = self.memory;
         if self.devices {
-            fact.asks.insert(Ask::Devices);
+            fact.asks.insert(UnmodelledRequest::Devices);
         }
         let each =
             self.node_devices.iter().map(|(name, count)| (name.clone(), count.saturating_mul(fact.nodes.max(1))));
@@ -60,7 +60,7 @@ impl Details {
 }
 
 /// Details of every record, or of those of one number.
-pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, Details)>, ClusterError> {
+pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, RecordDetails)>, ClusterError> {
     let format: Vec<String> = FIELDS.iter().map(|(name, width)| format!("{name}:{width}{SEPARATOR}")).collect();
     let format = format.join(",");
     let number = only.map(|number| number.to_string());
@@ -74,7 +74,7 @@ pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, Det
     }
 }
 
-pub(super) fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
+pub(super) fn line(line: &str) -> Result<(RecordId, RecordDetails), ClusterError> {
     let garbled = || ClusterError::Garbled(format!("squeue -O: `{}`", line.escape_debug()));
     let fields: Vec<&str> = line.split(SEPARATOR).map(str::trim).collect();
     let [
@@ -103,11 +103,11 @@ pub(super) fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
     let number = |text: &str| text.parse::<u32>().unwrap_or(1).max(1);
     let record = RecordId { id: id.parse().map_err(|_| garbled())?, task, submit };
     let mark = match mark {
-        _ if mark.starts_with(HELD) => Mark::Held,
-        _ if mark.starts_with(USER) => Mark::User,
-        _ => Mark::None,
+        _ if mark.starts_with(HELD) => HookMark::Held,
+        _ if mark.starts_with(USER) => HookMark::User,
+        _ => HookMark::None,
     };
-    let details = Details {
+    let details = RecordDetails {
         mark,
         restarts: restarts.parse().map_err(|_| garbled())?,
         pinned: !texts::is_nothing(nodes),
@@ -130,7 +130,7 @@ pub(super) fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
 ///
 /// This listing holds what users wrote. What comes out of it is checked against the ordinary one
 /// ([`are_sound`]).
-pub(super) fn places(run: &Runner, only: &[u64]) -> Result<BTreeMap<u64, Vec<Place>>, ClusterError> {
+pub(super) fn places(run: &Runner, only: &[u64]) -> Result<BTreeMap<u64, Vec<NodeShare>>, ClusterError> {
     let mut found = BTreeMap::new();
     if only.is_empty() {
         read_places(&run.ask("scontrol", &["-o", "-d", "show", "job"])?, &mut found);
@@ -145,7 +145,7 @@ pub(super) fn places(run: &Runner, only: &[u64]) -> Result<BTreeMap<u64, Vec<Pla
     Ok(found)
 }
 
-fn read_places(said: &str, found: &mut BTreeMap<u64, Vec<Place>>) {
+fn read_places(said: &str, found: &mut BTreeMap<u64, Vec<NodeShare>>) {
     for line in said.lines() {
         let number = line.strip_prefix("JobId=").and_then(|rest| rest.split(' ').next()).and_then(|n| n.parse().ok());
         let Some(number) = number else { continue };
@@ -159,7 +159,7 @@ fn read_places(said: &str, found: &mut BTreeMap<u64, Vec<Place>>) {
             {
                 let procs = ranges.iter().map(|(from, to)| to - from + 1).sum();
                 let here = nodes.take().unwrap_or_default();
-                places.extend(here.into_iter().map(|node| Place { node, procs: Some(procs) }));
+                places.extend(here.into_iter().map(|node| NodeShare { node, procs: Some(procs) }));
             }
         }
         found.insert(number, places);
@@ -167,7 +167,7 @@ fn read_places(said: &str, found: &mut BTreeMap<u64, Vec<Place>>) {
 }
 
 /// Returns whether places are consistent with a job: its nodes, and its number of processors.
-pub(super) fn are_sound(places: &[Place], fact: &JobFact) -> bool {
+pub(super) fn are_sound(places: &[NodeShare], fact: &JobFact) -> bool {
     let mut nodes: Vec<&str> = places.iter().map(|place| place.node.as_str()).collect();
     let mut own: Vec<&str> = fact.places.iter().map(|place| place.node.as_str()).collect();
     nodes.sort_unstable();
@@ -185,7 +185,7 @@ mod tests {
         let said = "2    \x1f2,4%2  \x1f1795571603   \x1fdrystone:held     \x1f1 \x1f \x1f2  \x1f1 \x1fN/A \x1fN/A \x1fN/A \x1fcpu=2,mem=3G,node=1 \x1fgres:gpu:2 \x1f2 \x1f";
         let (record, details) = line(said).expect("sound");
         assert_eq!(record, RecordId { id: 2, task: None, submit: 1_795_571_603 });
-        assert_eq!((details.mark, details.restarts, details.together, details.pinned), (Mark::Held, 1, 2, false));
+        assert_eq!((details.mark, details.restarts, details.together, details.pinned), (HookMark::Held, 1, 2, false));
         assert_eq!((details.memory, details.devices), (Some(3_072), false));
         let mut fact = super::super::jobs::sample();
         details.add_to(&mut fact);

@@ -1,7 +1,7 @@
 //! The hook in slurmctld, and what it writes.
 
 use crate::cluster::JobName;
-use crate::tracker::Told;
+use crate::tracker::HookMessage;
 use std::path::{Path, PathBuf};
 
 /// The hook, with a line of settings to be filled in.
@@ -129,12 +129,12 @@ fn quoted(text: &str) -> String {
 /// Parses a line of the wake file, if it says more than "look". A user cannot write to the file; an
 /// unknown line only wakes the daemon.
 #[must_use]
-pub fn told(line: &str) -> Option<Told> {
+pub fn told(line: &str) -> Option<HookMessage> {
     let (verb, number) = line.split_once(' ')?;
     let name = JobName::parse(number.trim())?;
     match verb {
-        "hold" => Some(Told::Hold(name)),
-        "release" => Some(Told::Release(name)),
+        "hold" => Some(HookMessage::Hold(name)),
+        "release" => Some(HookMessage::Release(name)),
         _ => None,
     }
 }
@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn lines_of_the_hook() {
-        assert_eq!(told("hold 21"), Some(Told::Hold(JobName { id: 21, task: None })));
-        assert_eq!(told("release 7_3"), Some(Told::Release(JobName { id: 7, task: Some(3) })));
+        assert_eq!(told("hold 21"), Some(HookMessage::Hold(JobName { id: 21, task: None })));
+        assert_eq!(told("release 7_3"), Some(HookMessage::Release(JobName { id: 7, task: Some(3) })));
         for other in ["submit", "change 7", "7 COMPLETED", "hold x", "hold -1", "hold 2_", "hold _3", ""] {
             assert_eq!(told(other), None, "{other}");
         }

@@ -2,7 +2,9 @@
 
 use super::run::Runner;
 use super::texts;
-use crate::cluster::{Ask, ClusterError, Ending, JobFact, Mark, Place, Reason, Slot, State};
+use crate::cluster::{
+    ClusterError, Ending, HookMark, JobFact, JobSlot, JobState, NodeShare, PendingReason, UnmodelledRequest,
+};
 use std::collections::BTreeSet;
 
 /// Between fields: no value has it.
@@ -67,8 +69,8 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
     let (slot, throttle) = slot(tasks).ok_or_else(|| garbled("no set of tasks"))?;
     let (state, leaving, held_state) = self::state(state).ok_or_else(|| garbled("an unknown state"))?;
     let reason = match self::reason(reason) {
-        Reason::RequeuedHeld => Reason::RequeuedHeld,
-        _ if held_state => Reason::LaunchFailed,
+        PendingReason::RequeuedHeld => PendingReason::RequeuedHeld,
+        _ if held_state => PendingReason::LaunchFailed,
         other => other,
     };
     let held = priority == "0" || held_state;
@@ -79,20 +81,20 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
             asks.insert(ask);
         }
     };
-    note(features, Ask::Features);
-    note(devices, Ask::Devices);
-    note(licences, Ask::Licences);
-    note(reservation, Ask::Reservation);
+    note(features, UnmodelledRequest::Features);
+    note(devices, UnmodelledRequest::Devices);
+    note(licences, UnmodelledRequest::Licences);
+    note(reservation, UnmodelledRequest::Reservation);
     if name.contains('+') {
-        asks.insert(Ask::Heterogeneous);
+        asks.insert(UnmodelledRequest::Heterogeneous);
     }
     if partition.contains(',') {
-        asks.insert(Ask::SeveralPartitions);
+        asks.insert(UnmodelledRequest::SeveralPartitions);
     }
-    let pending = state == State::Pending;
+    let pending = state == JobState::Pending;
     // What Slurm expects of a job that waits for room changes from look to look; a begin time does
     // not.
-    let begins = !pending || held || reason == Reason::Begin;
+    let begins = !pending || held || reason == PendingReason::Begin;
     let places = drystone_slurm::conf::expand_hostlist(on).map_err(|e| garbled(&e))?;
     let alone = places.len() == 1;
     Ok(JobFact {
@@ -108,10 +110,10 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         together: if shares == "NO" && pending { WHOLE } else { 1 },
         memory: None,
         limit: texts::span(limit),
-        ran: if state == State::Running { 0 } else { texts::span(ran).unwrap_or(0) },
+        ran: if state == JobState::Running { 0 } else { texts::span(ran).unwrap_or(0) },
         start: begins.then(|| texts::time(start)).flatten(),
-        end: matches!(state, State::Ended(_)).then(|| texts::time(end)).flatten(),
-        places: places.into_iter().map(|node| Place { node, procs: alone.then_some(procs) }).collect(),
+        end: matches!(state, JobState::Ended(_)).then(|| texts::time(end)).flatten(),
+        places: places.into_iter().map(|node| NodeShare { node, procs: alone.then_some(procs) }).collect(),
         leaving,
         depends: texts::depends(depends),
         throttle,
@@ -123,7 +125,7 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         partition: partition.into(),
         class: if texts::is_nothing(class) { String::new() } else { class.into() },
         asks,
-        mark: Mark::None,
+        mark: HookMark::None,
         restarts: 0,
         pinned: false,
     })
@@ -132,15 +134,15 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
 /// A job that wants nodes for itself: how large these are is known later.
 pub(super) const WHOLE: u32 = u32::MAX;
 
-fn slot(text: &str) -> Option<(Slot, Option<u32>)> {
+fn slot(text: &str) -> Option<(JobSlot, Option<u32>)> {
     if text == "N/A" || text.is_empty() {
-        return Some((Slot::Single, None));
+        return Some((JobSlot::Single, None));
     }
     if let Ok(task) = text.parse() {
-        return Some((Slot::Task(task), None));
+        return Some((JobSlot::Task(task), None));
     }
     let (ranges, throttle) = texts::tasks(text)?;
-    Some((Slot::Folded(ranges), throttle))
+    Some((JobSlot::Folded(ranges), throttle))
 }
 
 /// Numbers that may be short: `1.5K`.
@@ -157,14 +159,14 @@ fn count(text: &str) -> Option<u32> {
 }
 
 /// The state, whether it is only being cleaned up, and whether Slurm itself holds it.
-fn state(text: &str) -> Option<(State, bool, bool)> {
-    let ended = |ending| Some((State::Ended(ending), false, false));
+fn state(text: &str) -> Option<(JobState, bool, bool)> {
+    let ended = |ending| Some((JobState::Ended(ending), false, false));
     match text {
-        "PD" | "RQ" | "RD" | "RF" => Some((State::Pending, false, false)),
-        "RH" | "SE" => Some((State::Pending, false, true)),
-        "R" | "CF" | "RS" | "SI" | "ST" => Some((State::Running, false, false)),
-        "CG" | "SO" => Some((State::Running, true, false)),
-        "S" => Some((State::Suspended, false, false)),
+        "PD" | "RQ" | "RD" | "RF" => Some((JobState::Pending, false, false)),
+        "RH" | "SE" => Some((JobState::Pending, false, true)),
+        "R" | "CF" | "RS" | "SI" | "ST" => Some((JobState::Running, false, false)),
+        "CG" | "SO" => Some((JobState::Running, true, false)),
+        "S" => Some((JobState::Suspended, false, false)),
         "CD" => ended(Ending::Completed),
         "F" => ended(Ending::Failed),
         "TO" => ended(Ending::AtLimit),
@@ -177,28 +179,30 @@ fn state(text: &str) -> Option<(State, bool, bool)> {
 }
 
 /// Reads a reason. Newer releases write sentences with underscores for blanks.
-fn reason(text: &str) -> Reason {
+fn reason(text: &str) -> PendingReason {
     let text = text.replace('_', " ");
     match text.as_str() {
-        "None" | "(null)" | "" => Reason::None,
-        "JobHeldUser" => Reason::UserHold,
-        "JobHeldAdmin" | "MaxRequeue" => Reason::AdminHold,
-        "Dependency" | "DependencyNeverSatisfied" => Reason::Dependency,
-        "BeginTime" => Reason::Begin,
-        "JobArrayTaskLimit" => Reason::Throttle,
-        "Resources" => Reason::Room,
-        "Priority" => Reason::Turn,
+        "None" | "(null)" | "" => PendingReason::None,
+        "JobHeldUser" => PendingReason::UserHold,
+        "JobHeldAdmin" | "MaxRequeue" => PendingReason::AdminHold,
+        "Dependency" | "DependencyNeverSatisfied" => PendingReason::Dependency,
+        "BeginTime" => PendingReason::Begin,
+        "JobArrayTaskLimit" => PendingReason::Throttle,
+        "Resources" => PendingReason::Room,
+        "Priority" => PendingReason::Turn,
         "PartitionDown" | "PartitionInactive" | "PartitionTimeLimit" | "PartitionNodeLimit" | "PartitionConfig"
-        | "InvalidAccount" | "InvalidQOS" | "QOSNotAllowed" | "AccountNotAllowed" => Reason::PartitionClosed,
-        "BadConstraints" | "ReservationDeleted" | "Reservation" | "DeadLine" => Reason::Unsatisfiable,
-        "job requeued in held state" => Reason::RequeuedHeld,
-        _ if text.ends_with("requeued held") => Reason::LaunchFailed,
+        | "InvalidAccount" | "InvalidQOS" | "QOSNotAllowed" | "AccountNotAllowed" => PendingReason::PartitionClosed,
+        "BadConstraints" | "ReservationDeleted" | "Reservation" | "DeadLine" => PendingReason::Unsatisfiable,
+        "job requeued in held state" => PendingReason::RequeuedHeld,
+        _ if text.ends_with("requeued held") => PendingReason::LaunchFailed,
         _ if text.starts_with("QOS") || text.starts_with("Assoc") || text.starts_with("MaxMemPerLimit") => {
-            Reason::Limit
+            PendingReason::Limit
         }
-        "NodeDown" => Reason::NodesOut,
-        _ if text.starts_with("ReqNodeNotAvail") || text.starts_with("Nodes required for job are") => Reason::NodesOut,
-        _ => Reason::Other,
+        "NodeDown" => PendingReason::NodesOut,
+        _ if text.starts_with("ReqNodeNotAvail") || text.starts_with("Nodes required for job are") => {
+            PendingReason::NodesOut
+        }
+        _ => PendingReason::Other,
     }
 }
 
@@ -211,7 +215,7 @@ pub(super) fn sample() -> JobFact {
 #[cfg(test)]
 pub(in crate::cluster::slurm) mod tests {
     use super::*;
-    use crate::cluster::{After, Condition, Depends};
+    use crate::cluster::{DependencyCondition, JobDependencies, StartCondition};
 
     pub(in crate::cluster::slurm) fn record(fields: &[&str]) -> String {
         format!("{}\n", fields.join("\x1f"))
@@ -250,8 +254,8 @@ pub(in crate::cluster::slurm) mod tests {
     fn a_held_job_shows_its_begin_time_and_what_it_waits_for() {
         let facts = parse(&record(&HELD)).expect("sound");
         let fact = &facts[0];
-        assert_eq!((fact.state, fact.reason, fact.held), (State::Pending, Reason::UserHold, true));
-        assert_eq!(fact.depends, Depends::On(vec![Condition::new(1, None, After::Success)]));
+        assert_eq!((fact.state, fact.reason, fact.held), (JobState::Pending, PendingReason::UserHold, true));
+        assert_eq!(fact.depends, JobDependencies::On(vec![StartCondition::new(1, None, DependencyCondition::Success)]));
         assert_eq!((fact.start, fact.limit, fact.procs, fact.end), (Some(1_795_575_246), Some(300), 4, None));
         assert_eq!((fact.class.as_str(), fact.asks.len()), ("normal", 0));
     }
@@ -270,7 +274,13 @@ pub(in crate::cluster::slurm) mod tests {
         let mut asks = HELD;
         (asks[3], asks[17], asks[20], asks[21], asks[22]) = ("21+1", "main,long", "big&fast", "gres:gpu:2", "matlab:1");
         let fact = &parse(&record(&asks)).expect("sound")[0];
-        let expected = [Ask::Licences, Ask::Devices, Ask::Features, Ask::Heterogeneous, Ask::SeveralPartitions];
+        let expected = [
+            UnmodelledRequest::Licences,
+            UnmodelledRequest::Devices,
+            UnmodelledRequest::Features,
+            UnmodelledRequest::Heterogeneous,
+            UnmodelledRequest::SeveralPartitions,
+        ];
         assert_eq!(fact.asks, expected.into_iter().collect());
     }
 
@@ -279,9 +289,9 @@ pub(in crate::cluster::slurm) mod tests {
         let mut runs = HELD;
         (runs[4], runs[5], runs[9], runs[13], runs[14]) = ("R", "None", "0:07", "4294901759", "n[1-2]");
         let fact = &parse(&record(&runs)).expect("sound")[0];
-        assert_eq!((fact.state, fact.ran, fact.places.len(), fact.places[0].procs), (State::Running, 0, 2, None));
+        assert_eq!((fact.state, fact.ran, fact.places.len(), fact.places[0].procs), (JobState::Running, 0, 2, None));
         runs[14] = "n7";
-        assert_eq!(parse(&record(&runs)).expect("sound")[0].places[0], Place { node: "n7".into(), procs: Some(4) });
+        assert_eq!(parse(&record(&runs)).expect("sound")[0].places[0], NodeShare { node: "n7".into(), procs: Some(4) });
         runs[4] = "CG";
         assert!(parse(&record(&runs)).expect("sound")[0].leaving);
     }
@@ -301,15 +311,15 @@ pub(in crate::cluster::slurm) mod tests {
     #[test]
     fn reasons_are_read_as_release_22_05_prints_them() {
         for (text, expected) in [
-            ("launch failed requeued held", Reason::LaunchFailed),
-            ("ReqNodeNotAvail, UnavailableNodes:n3", Reason::NodesOut),
+            ("launch failed requeued held", PendingReason::LaunchFailed),
+            ("ReqNodeNotAvail, UnavailableNodes:n3", PendingReason::NodesOut),
             (
                 "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions",
-                Reason::NodesOut,
+                PendingReason::NodesOut,
             ),
-            ("QOSMaxJobsPerUserLimit", Reason::Limit),
-            ("AssocGrpCpuLimit", Reason::Limit),
-            ("Licenses", Reason::Other),
+            ("QOSMaxJobsPerUserLimit", PendingReason::Limit),
+            ("AssocGrpCpuLimit", PendingReason::Limit),
+            ("Licenses", PendingReason::Other),
         ] {
             assert_eq!(reason(text), expected, "{text}");
         }

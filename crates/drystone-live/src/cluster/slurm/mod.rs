@@ -16,12 +16,13 @@ mod run;
 mod site;
 mod texts;
 
-pub use site::{Rights, Site};
+pub use site::{Rights, SlurmSite};
 
 use super::{
-    Capabilities, Cluster, ClusterError, JobFact, Key, NodeSet, Order, Outcome, RecordId, Snapshot, State, Want,
+    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, DrivenSet, JobFact, JobKey, JobState,
+    OrderOutcome, RecordId, Want,
 };
-use details::Details;
+use details::RecordDetails;
 use run::Runner;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -46,20 +47,20 @@ struct Grain {
 pub struct SlurmCli {
     run: Runner,
     partitions: Vec<String>,
-    details: BTreeMap<RecordId, Details>,
+    details: BTreeMap<RecordId, RecordDetails>,
     /// Processors of multi-node jobs by node, by record and start.
-    places: BTreeMap<(RecordId, i64), Vec<super::Place>>,
+    places: BTreeMap<(RecordId, i64), Vec<super::NodeShare>>,
     /// Lead of the controller's clock over ours, in seconds.
     ahead: i64,
     looks: u32,
     /// The driven partitions by their nodes, and how processors come there.
-    sets: Vec<(NodeSet, Grain)>,
+    sets: Vec<(DrivenSet, Grain)>,
     /// True if memory is counted.
     memory: bool,
     /// True if the policy reads the site's priorities.
     ranks: bool,
     /// These priorities, where the site has any.
-    priorities: Option<priority::Priorities>,
+    priorities: Option<priority::PriorityReader>,
     /// The clock of this machine, in seconds since 1970.
     clock: fn() -> i64,
 }
@@ -87,16 +88,16 @@ impl SlurmCli {
     ///
     /// # Errors
     /// Slurm does not answer, or is not there.
-    pub fn site(&mut self) -> Result<Site, ClusterError> {
-        let site = Site::read(&self.run)?;
+    pub fn site(&mut self) -> Result<SlurmSite, ClusterError> {
+        let site = SlurmSite::read(&self.run)?;
         if self.partitions.is_empty() {
             self.partitions = site.default_partition.iter().cloned().collect();
         }
         let grain =
-            |set: &NodeSet| Grain { unit: site.unit(&set.partitions), whole: site.whole_nodes(&set.partitions) };
+            |set: &DrivenSet| Grain { unit: site.unit(&set.partitions), whole: site.whole_nodes(&set.partitions) };
         self.sets = site.sets(&self.partitions).into_iter().map(|set| (set.clone(), grain(&set))).collect();
         self.memory = site.counts_memory();
-        self.priorities = if self.ranks { priority::Priorities::of(&site) } else { None };
+        self.priorities = if self.ranks { priority::PriorityReader::of(&site) } else { None };
         Ok(site)
     }
 
@@ -117,12 +118,12 @@ impl SlurmCli {
 
     /// The driven partitions by their nodes, once [`SlurmCli::site`] was asked.
     #[must_use]
-    pub fn sets(&self) -> Vec<NodeSet> {
+    pub fn sets(&self) -> Vec<DrivenSet> {
         self.sets.iter().map(|(set, _)| set.clone()).collect()
     }
 
     /// Looks at the nodes of all partitions, whichever are driven.
-    pub fn look_at_all(&mut self, site: &Site) {
+    pub fn look_at_all(&mut self, site: &SlurmSite) {
         self.partitions = site.partitions.iter().map(|partition| partition.name.clone()).collect();
     }
 
@@ -154,7 +155,7 @@ impl SlurmCli {
 
     /// Adds what the ordinary listing does not show of records that are new.
     fn complete(&mut self, facts: &mut [JobFact]) -> Result<(), ClusterError> {
-        let known = |details: &BTreeMap<RecordId, Details>, fact: &JobFact| {
+        let known = |details: &BTreeMap<RecordId, RecordDetails>, fact: &JobFact| {
             let own = fact.record();
             details.contains_key(&own) || details.contains_key(&RecordId { task: None, ..own })
         };
@@ -190,7 +191,7 @@ impl SlurmCli {
         let wanted: BTreeSet<RecordId> =
             want.places.iter().map(|key| RecordId { id: key.id, task: key.task, submit: key.submit }).collect();
         let running =
-            |fact: &&JobFact| matches!(fact.state, State::Running | State::Suspended) && fact.places.len() > 1;
+            |fact: &&JobFact| matches!(fact.state, JobState::Running | JobState::Suspended) && fact.places.len() > 1;
         let name = |fact: &JobFact| (fact.record(), fact.start.unwrap_or(0));
         let missing: Vec<&JobFact> = facts
             .iter()
@@ -219,14 +220,14 @@ impl SlurmCli {
 }
 
 impl Cluster for SlurmCli {
-    fn observe(&mut self, want: &Want) -> Result<Snapshot, ClusterError> {
+    fn observe(&mut self, want: &Want) -> Result<ClusterSnapshot, ClusterError> {
         if self.looks.is_multiple_of(CLOCK_EVERY) {
             self.ahead = self.clock_ahead()?;
         }
         self.looks = self.looks.wrapping_add(1);
         let time = (self.clock)() + self.ahead;
         let mut jobs = jobs::read(&self.run)?;
-        jobs.iter_mut().filter(|fact| fact.state == State::Pending).for_each(|fact| self.round_up(fact));
+        jobs.iter_mut().filter(|fact| fact.state == JobState::Pending).for_each(|fact| self.round_up(fact));
         self.complete(&mut jobs)?;
         self.place(want, &mut jobs)?;
         let mut nodes = nodes::read(&self.run, &self.partitions)?;
@@ -237,14 +238,14 @@ impl Cluster for SlurmCli {
         if let Some(priorities) = &mut self.priorities {
             priorities.add_to(&self.run, &mut jobs, time)?;
         }
-        Ok(Snapshot { time, jobs, nodes })
+        Ok(ClusterSnapshot { time, jobs, nodes })
     }
 
-    fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+    fn act(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
         orders::act(&self.run, orders, may)
     }
 
-    fn remark(&mut self, starts: &[(Key, String)], may: &mut dyn FnMut() -> bool) {
+    fn remark(&mut self, starts: &[(JobKey, String)], may: &mut dyn FnMut() -> bool) {
         orders::remark(&self.run, starts, may);
     }
 

@@ -10,7 +10,7 @@
 //! fixed time instead of from the present: it stays the same as long as the order does.
 
 use super::run::Runner;
-use super::site::Site;
+use super::site::SlurmSite;
 use crate::cluster::{ClusterError, JobFact};
 use drystone_slurm::conf::SlurmConf;
 use drystone_slurm::site::Multifactor;
@@ -22,7 +22,7 @@ const EVERY: i64 = 60;
 
 /// Reads priorities.
 #[derive(Clone, Debug)]
-pub(super) struct Priorities {
+pub(super) struct PriorityReader {
     rules: Multifactor,
     /// Factor of each partition.
     partitions: BTreeMap<String, f64>,
@@ -36,9 +36,9 @@ pub(super) struct Priorities {
     read: Option<i64>,
 }
 
-impl Priorities {
+impl PriorityReader {
     /// Priorities of a site; `None` where its queue is first come, first served.
-    pub(super) fn of(site: &Site) -> Option<Priorities> {
+    pub(super) fn of(site: &SlurmSite) -> Option<PriorityReader> {
         let mut text = String::from("ClusterName=site\n");
         for (name, value) in site.settings() {
             let wanted =
@@ -53,7 +53,7 @@ impl Priorities {
         let rules = Multifactor::from_conf(&conf)?;
         let factors =
             site.partitions.iter().map(|partition| (partition.name.clone(), f64::from(partition.factor))).collect();
-        Some(Priorities {
+        Some(PriorityReader {
             rules,
             partitions: factors,
             classes: BTreeMap::new(),
@@ -73,7 +73,7 @@ impl Priorities {
             self.classes = classes(&run.ask("sacctmgr", &["-n", "-P", "show", "qos", "format=Name,Priority"])?);
             self.read = Some(now);
         }
-        for fact in facts.iter_mut().filter(|fact| fact.state == crate::cluster::State::Pending) {
+        for fact in facts.iter_mut().filter(|fact| fact.state == crate::cluster::JobState::Pending) {
             fact.priority = self.value(fact, now);
         }
         Ok(())
@@ -148,14 +148,14 @@ fn classes(said: &str) -> BTreeMap<String, f64> {
 mod tests {
     use super::*;
 
-    fn priorities(conf: &str) -> Priorities {
+    fn priorities(conf: &str) -> PriorityReader {
         let text = format!(
             "ClusterName=c\nPriorityType=priority/multifactor\nAccountingStorageType=accounting_storage/slurmdbd\n{conf}\n\
              NodeName=n CPUs=1\nPartitionName=p Nodes=n\n"
         );
         let rules = Multifactor::from_conf(&SlurmConf::parse(&text, "c").expect("sound")).expect("multifactor");
         let map = |pairs: &[(&str, f64)]| pairs.iter().map(|(name, value)| ((*name).to_string(), *value)).collect();
-        Priorities {
+        PriorityReader {
             rules,
             partitions: map(&[("main", 1.0), ("fast", 10.0)]),
             classes: map(&[("normal", 0.0), ("high", 20.0)]),

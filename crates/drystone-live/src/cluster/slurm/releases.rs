@@ -6,7 +6,7 @@
 //! underscores for blanks in newer releases.
 
 use super::{details, jobs, nodes};
-use crate::cluster::{Ask, Depends, JobFact, NodeState, Reason, State};
+use crate::cluster::{JobDependencies, JobFact, JobState, NodeState, PendingReason, UnmodelledRequest};
 
 /// Differences of a release.
 struct Release {
@@ -125,7 +125,7 @@ fn demands_are_read_as_each_release_prints_them() {
         assert!(plain.asks.is_empty() && plain.devices.is_empty(), "{name}: `-c 4` is no device: {:?}", plain.asks);
         assert_eq!((plain.together, plain.memory), (4, Some(4_096)), "{name}");
         let node = job(release, "PD", "JobHeldUser", "N/A", release.cpus_per_task, release.per_node);
-        assert!(node.asks.contains(&Ask::Devices), "{name}");
+        assert!(node.asks.contains(&UnmodelledRequest::Devices), "{name}");
         assert_eq!(devices(&node), ["gpu=4", "gpu:a100=4"], "{name}: two on each of two nodes");
         let whole = job(release, "PD", "JobHeldUser", release.per_job, release.cpus_per_task, "N/A");
         assert_eq!(devices(&whole), ["gpu=3"], "{name}");
@@ -138,11 +138,14 @@ fn demands_are_read_as_each_release_prints_them() {
 fn reasons_are_read_as_each_release_prints_them() {
     for release in &RELEASES {
         let plain = |state: &str, reason: &str| job(release, state, reason, "N/A", release.cpus_per_task, "N/A");
-        assert_eq!(plain("PD", release.launch).reason, Reason::LaunchFailed, "{}", release.name);
-        assert_eq!(plain("PD", release.nodes).reason, Reason::NodesOut, "{}", release.name);
-        assert_eq!(plain("PD", "QOSMaxJobsPerUserLimit").reason, Reason::Limit, "{}", release.name);
+        assert_eq!(plain("PD", release.launch).reason, PendingReason::LaunchFailed, "{}", release.name);
+        assert_eq!(plain("PD", release.nodes).reason, PendingReason::NodesOut, "{}", release.name);
+        assert_eq!(plain("PD", "QOSMaxJobsPerUserLimit").reason, PendingReason::Limit, "{}", release.name);
         let free = plain("PD", "JobHeldUser");
-        assert_eq!((free.state, free.reason, free.depends), (State::Pending, Reason::UserHold, Depends::No));
+        assert_eq!(
+            (free.state, free.reason, free.depends),
+            (JobState::Pending, PendingReason::UserHold, JobDependencies::No)
+        );
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Runner {
 
 /// Output of a command.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct CommandText {
     pub(super) status: ExitStatus,
     pub(super) out: String,
     pub(super) err: String,
@@ -64,7 +64,12 @@ impl Runner {
     }
 
     /// Runs a command to its end.
-    pub(super) fn run<S: AsRef<OsStr>>(&self, program: &str, args: &[S], input: Option<&str>) -> Result<Said, Mute> {
+    pub(super) fn run<S: AsRef<OsStr>>(
+        &self,
+        program: &str,
+        args: &[S],
+        input: Option<&str>,
+    ) -> Result<CommandText, Mute> {
         let mut command = self.command(program);
         command.args(args);
         if input.is_some() {
@@ -83,7 +88,7 @@ impl Runner {
             return Err(Mute::TimedOut);
         };
         let status = child.wait().map_err(|e| Mute::Missing(format!("{program}: {e}")))?;
-        Ok(Said { status, out, err })
+        Ok(CommandText { status, out, err })
     }
 
     /// The standard output of a command that has to succeed.

@@ -1,7 +1,7 @@
 //! Remarks on a site's configuration, with each line that must change before driving.
 
 use super::run::Runner;
-use crate::cluster::{ClusterError, NodeSet, Remark};
+use crate::cluster::{ClusterError, DrivenSet, SiteRemark};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ const TESTED: [&str; 1] = ["22.05"];
 
 /// A partition.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Partition {
+pub struct SlurmPartition {
     /// Its name.
     pub name: String,
     /// Its nodes, as Slurm writes them.
@@ -36,12 +36,12 @@ pub enum Rights {
 
 /// A site.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub struct SlurmSite {
     settings: BTreeMap<String, String>,
     /// Slurm's release, as `22.05.8`.
     pub release: String,
     /// Its partitions.
-    pub partitions: Vec<Partition>,
+    pub partitions: Vec<SlurmPartition>,
     /// The one that jobs go to which name none.
     pub default_partition: Option<String>,
     /// Threads per core and processors of nodes, by name.
@@ -52,15 +52,15 @@ pub struct Site {
     host: String,
 }
 
-impl Site {
-    pub(super) fn read(run: &Runner) -> Result<Site, ClusterError> {
+impl SlurmSite {
+    pub(super) fn read(run: &Runner) -> Result<SlurmSite, ClusterError> {
         let settings: BTreeMap<String, String> = run
             .ask("scontrol", &["show", "config"])?
             .lines()
             .filter_map(|line| line.split_once('='))
             .map(|(name, value)| (name.trim().to_string(), value.trim().to_string()))
             .collect();
-        let mut site = Site {
+        let mut site = SlurmSite {
             release: settings.get("SLURM_VERSION").cloned().unwrap_or_default(),
             settings,
             partitions: Vec::new(),
@@ -99,7 +99,7 @@ impl Site {
         }
         let factor = field("PriorityJobFactor").parse().unwrap_or(1);
         let (nodes, sharing, preempted) = (field("Nodes"), field("OverSubscribe"), field("PreemptMode"));
-        self.partitions.push(Partition { name, nodes, sharing, factor, preempted });
+        self.partitions.push(SlurmPartition { name, nodes, sharing, factor, preempted });
     }
 
     fn find_rights(&self, run: &Runner) -> Rights {
@@ -127,7 +127,7 @@ impl Site {
 
     /// Returns the change that is needed so that the hook can write its file, if any.
     #[must_use]
-    pub fn about_wake_file(&self, wake: &Path) -> Option<Remark> {
+    pub fn about_wake_file(&self, wake: &Path) -> Option<SiteRemark> {
         use std::os::unix::fs::MetadataExt;
         let (me, hook) = (nix::unistd::geteuid(), self.slurm_user()?);
         let theirs = std::fs::metadata(wake).is_ok_and(|found| found.uid() == hook);
@@ -218,7 +218,7 @@ impl Site {
     /// Processors of a node, where jobs get whole nodes.
     pub(super) fn whole_nodes(&self, partitions: &[String]) -> Option<u32> {
         let linear = self.get("SelectType").contains("linear");
-        let of = |partition: &&Partition| partitions.contains(&partition.name);
+        let of = |partition: &&SlurmPartition| partitions.contains(&partition.name);
         let exclusive = self.partitions.iter().filter(of).any(|partition| partition.sharing == "EXCLUSIVE");
         if !linear && !exclusive {
             return None;
@@ -227,7 +227,7 @@ impl Site {
     }
 
     fn nodes_of(&self, partitions: &[String]) -> BTreeSet<String> {
-        let of = |partition: &&Partition| partitions.contains(&partition.name);
+        let of = |partition: &&SlurmPartition| partitions.contains(&partition.name);
         let lists = self.partitions.iter().filter(of).map(|partition| partition.nodes.as_str());
         lists.filter_map(|list| drystone_slurm::conf::expand_hostlist(list).ok()).flatten().collect()
     }
@@ -235,14 +235,14 @@ impl Site {
     /// Returns these partitions by their nodes. These are disjoint unless two partitions have some
     /// nodes in common and others not, which is refused.
     #[must_use]
-    pub fn sets(&self, partitions: &[String]) -> Vec<NodeSet> {
-        let mut sets: Vec<NodeSet> = Vec::new();
+    pub fn sets(&self, partitions: &[String]) -> Vec<DrivenSet> {
+        let mut sets: Vec<DrivenSet> = Vec::new();
         for name in partitions {
             let nodes = self.nodes_of(std::slice::from_ref(name));
             match sets.iter_mut().find(|set| set.nodes == nodes) {
                 Some(set) if set.partitions.contains(name) => {}
                 Some(set) => set.partitions.push(name.clone()),
-                None => sets.push(NodeSet { partitions: vec![name.clone()], nodes }),
+                None => sets.push(DrivenSet { partitions: vec![name.clone()], nodes }),
             }
         }
         sets
@@ -250,10 +250,11 @@ impl Site {
 
     /// Returns remarks on shadow mode, and obstacles even to that.
     #[must_use]
-    pub fn for_shadow(&self, partitions: &[String]) -> Vec<Remark> {
+    pub fn for_shadow(&self, partitions: &[String]) -> Vec<SiteRemark> {
         let mut remarks = self.about_partitions(partitions);
         // It touches nothing: what is not known only makes it less like the cluster.
-        remarks.extend(self.about_release(partitions).into_iter().map(|remark| Remark { forbids: false, ..remark }));
+        remarks
+            .extend(self.about_release(partitions).into_iter().map(|remark| SiteRemark { forbids: false, ..remark }));
         for (what, sees) in [("jobs", "jobs of other users"), ("nodes", "nodes")] {
             if self.rights == Rights::User && self.hides(what) {
                 remarks.push(forbids(
@@ -276,7 +277,7 @@ impl Site {
         heartbeat: &Path,
         suspends: bool,
         ranks: bool,
-    ) -> Vec<Remark> {
+    ) -> Vec<SiteRemark> {
         let mut remarks = self.about_partitions(partitions);
         remarks.extend(self.about_release(partitions));
         remarks.extend(self.about_rights());
@@ -301,7 +302,7 @@ impl Site {
         remarks
     }
 
-    fn about_partitions(&self, partitions: &[String]) -> Vec<Remark> {
+    fn about_partitions(&self, partitions: &[String]) -> Vec<SiteRemark> {
         let mut remarks = Vec::new();
         if partitions.is_empty() {
             remarks.push(forbids("no partition is the default one", "name those to drive: --partition NAME"));
@@ -331,7 +332,7 @@ impl Site {
         remarks
     }
 
-    fn about_release(&self, partitions: &[String]) -> Vec<Remark> {
+    fn about_release(&self, partitions: &[String]) -> Vec<SiteRemark> {
         let mut remarks = Vec::new();
         for partition in self.partitions.iter().filter(|partition| partitions.contains(&partition.name)) {
             let (name, sharing) = (&partition.name, &partition.sharing);
@@ -356,7 +357,7 @@ impl Site {
         remarks
     }
 
-    fn about_rights(&self) -> Option<Remark> {
+    fn about_rights(&self) -> Option<SiteRemark> {
         if self.rights == Rights::Unknown {
             return Some(forbids(
                 "slurmdbd does not answer (sacctmgr fails), so that it is not known whether this user is an operator",
@@ -374,7 +375,7 @@ impl Site {
         })
     }
 
-    fn about_hook(&self, hook: Option<&str>, heartbeat: &Path) -> Vec<Remark> {
+    fn about_hook(&self, hook: Option<&str>, heartbeat: &Path) -> Vec<SiteRemark> {
         let mut remarks = Vec::new();
         let plugins = self.get("JobSubmitPlugins");
         if !plugins.split(',').any(|plugin| plugin == "lua" || plugin == "job_submit/lua") {
@@ -433,7 +434,7 @@ impl Site {
         remarks
     }
 
-    fn about_scheduling(&self, ranks: bool) -> Vec<Remark> {
+    fn about_scheduling(&self, ranks: bool) -> Vec<SiteRemark> {
         let mut remarks = Vec::new();
         let mut must = |name: &str, good: &[&str], line: &str, why: &str| {
             let value = self.get(name);
@@ -486,7 +487,7 @@ impl Site {
 
     /// Preemption is Slurm's own affair where it reaches no job of a driven partition and a driven
     /// job sets none off.
-    fn about_preemption(&self, partitions: &[String]) -> Option<Remark> {
+    fn about_preemption(&self, partitions: &[String]) -> Option<SiteRemark> {
         let mode = self.get("PreemptMode");
         if mode.eq_ignore_ascii_case("OFF") {
             return None;
@@ -511,7 +512,7 @@ impl Site {
     }
 
     /// Priorities for `order=site`: where they come from, and what of them is not counted.
-    fn about_priorities(&self) -> Option<Remark> {
+    fn about_priorities(&self) -> Option<SiteRemark> {
         if !self.get("PriorityType").eq_ignore_ascii_case("priority/multifactor") {
             return Some(forbids(
                 format!("PriorityType={}: there are no priorities for order=site to read", self.get("PriorityType")),
@@ -532,16 +533,16 @@ impl Site {
     }
 }
 
-fn forbids(found: impl Into<String>, change: impl Into<String>) -> Remark {
-    Remark { forbids: true, found: found.into(), change: change.into() }
+fn forbids(found: impl Into<String>, change: impl Into<String>) -> SiteRemark {
+    SiteRemark { forbids: true, found: found.into(), change: change.into() }
 }
 
-fn advises(found: impl Into<String>, change: impl Into<String>) -> Remark {
-    Remark { forbids: false, found: found.into(), change: change.into() }
+fn advises(found: impl Into<String>, change: impl Into<String>) -> SiteRemark {
+    SiteRemark { forbids: false, found: found.into(), change: change.into() }
 }
 
 /// `drive` refuses it unless forced.
-fn untested(found: String) -> Remark {
+fn untested(found: String) -> SiteRemark {
     forbids(found, "--force drives it all the same")
 }
 
@@ -549,7 +550,7 @@ fn untested(found: String) -> Remark {
 mod tests {
     use super::*;
 
-    fn site(changes: &[(&str, &str)]) -> Site {
+    fn site(changes: &[(&str, &str)]) -> SlurmSite {
         let mut settings: BTreeMap<String, String> = [
             ("SLURM_VERSION", "22.05.8"),
             ("JobSubmitPlugins", "lua"),
@@ -569,14 +570,14 @@ mod tests {
         .map(|(name, value)| (name.to_string(), value.to_string()))
         .collect();
         settings.extend(changes.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())));
-        let partition = |name: &str, nodes: &str| Partition {
+        let partition = |name: &str, nodes: &str| SlurmPartition {
             name: name.into(),
             nodes: nodes.into(),
             sharing: "NO".into(),
             factor: 1,
             preempted: "OFF".into(),
         };
-        Site {
+        SlurmSite {
             release: settings["SLURM_VERSION"].clone(),
             settings,
             partitions: vec![partition("main", "n[1-2]"), partition("long", "n[1-2]"), partition("gpu", "g1")],
@@ -597,7 +598,7 @@ mod tests {
         })
     }
 
-    fn refused(site: &Site, partitions: &[&str], hook: Option<&str>, suspends: bool) -> Vec<String> {
+    fn refused(site: &SlurmSite, partitions: &[&str], hook: Option<&str>, suspends: bool) -> Vec<String> {
         let partitions: Vec<String> = partitions.iter().map(ToString::to_string).collect();
         let all = site.for_drive(&partitions, hook, Path::new("/run/drystone/heartbeat"), suspends, false);
         all.into_iter().filter(|remark| remark.forbids).map(|remark| remark.to_string()).collect()
@@ -615,7 +616,7 @@ mod tests {
     fn partitions_with_the_same_nodes_are_one_set() {
         let names = |partitions: &[&str]| {
             let partitions: Vec<String> = partitions.iter().map(ToString::to_string).collect();
-            site(&[]).sets(&partitions).iter().map(NodeSet::name).collect::<Vec<_>>()
+            site(&[]).sets(&partitions).iter().map(DrivenSet::name).collect::<Vec<_>>()
         };
         assert_eq!(names(&["main", "gpu", "long", "main"]), ["main,long", "gpu"]);
         assert_eq!(names(&["gpu"]), ["gpu"]);

@@ -1,6 +1,6 @@
 //! Slurm's notation of numbers, times and sets.
 
-use crate::cluster::{After, Condition, Depends};
+use crate::cluster::{DependencyCondition, JobDependencies, StartCondition};
 
 /// Lengths of time: `5:00`, `1:00:00`, `1-00:00:00`; `None` for those that are none (`UNLIMITED`,
 /// `INVALID`, `N/A`).
@@ -89,10 +89,10 @@ pub(super) fn memory(text: &str) -> Option<u64> {
 }
 
 /// Ranges from, to, and how many at a time.
-type Tasks = (Vec<(u32, u32)>, Option<u32>);
+type TaskRanges = (Vec<(u32, u32)>, Option<u32>);
 
 /// Tasks of an array, `1-4,7,9-15:2%3`: ranges from, to, and the throttle.
-pub(super) fn tasks(text: &str) -> Option<Tasks> {
+pub(super) fn tasks(text: &str) -> Option<TaskRanges> {
     let (set, throttle) = match text.split_once('%') {
         Some((set, throttle)) => (set, Some(throttle.parse().ok()?)),
         None => (text, None),
@@ -118,21 +118,21 @@ pub(super) fn tasks(text: &str) -> Option<Tasks> {
 
 /// Dependencies: `afterok:1(unfulfilled),afterany:5_*(unfulfilled)`. What is not fulfilled is
 /// listed; of conditions separated by `?` any one is enough. What is not known is left to Slurm.
-pub(super) fn depends(text: &str) -> Depends {
+pub(super) fn depends(text: &str) -> JobDependencies {
     if is_nothing(text) {
-        return Depends::No;
+        return JobDependencies::No;
     }
     let any = text.contains('?');
-    let all: Option<Vec<Condition>> = text.split(if any { '?' } else { ',' }).map(condition).collect();
+    let all: Option<Vec<StartCondition>> = text.split(if any { '?' } else { ',' }).map(condition).collect();
     match all {
-        Some(all) if any => Depends::Any(all),
-        Some(all) => Depends::On(all),
-        None => Depends::Else,
+        Some(all) if any => JobDependencies::Any(all),
+        Some(all) => JobDependencies::On(all),
+        None => JobDependencies::Else,
     }
 }
 
 /// One of them: `afterok:1`, `after:5_3+10`, `singleton`, with its state behind it.
-fn condition(clause: &str) -> Option<Condition> {
+fn condition(clause: &str) -> Option<StartCondition> {
     let (clause, state) = match clause.split_once('(') {
         Some((clause, state)) => (clause, state.strip_suffix(')')?),
         None => (clause, "unfulfilled"),
@@ -143,16 +143,16 @@ fn condition(clause: &str) -> Option<Condition> {
         _ => return None,
     };
     if clause == "singleton" {
-        return (!never).then_some(Condition::new(0, None, After::Alone));
+        return (!never).then_some(StartCondition::new(0, None, DependencyCondition::Alone));
     }
     let (kind, job) = clause.split_once(':')?;
     let after = match kind {
-        _ if never => After::Never,
-        "after" => After::Start,
-        "afterany" => After::End,
-        "afterok" => After::Success,
-        "afternotok" => After::Failure,
-        "aftercorr" => After::SameTask,
+        _ if never => DependencyCondition::Never,
+        "after" => DependencyCondition::Start,
+        "afterany" => DependencyCondition::End,
+        "afterok" => DependencyCondition::Success,
+        "afternotok" => DependencyCondition::Failure,
+        "aftercorr" => DependencyCondition::SameTask,
         _ => return None,
     };
     // `after:1+5` is five minutes after the start.
@@ -165,11 +165,11 @@ fn condition(clause: &str) -> Option<Condition> {
         Some((id, task)) => (id, Some(task.parse().ok()?)),
         None => (job, None),
     };
-    Some(Condition { id: id.parse().ok()?, task, after, delay: i64::from(minutes) * 60 })
+    Some(StartCondition { id: id.parse().ok()?, task, after, delay: i64::from(minutes) * 60 })
 }
 
 /// Names of jobs, tasks that follow each other put together: `21_[3-5],22`.
-pub(super) fn names(keys: &[crate::cluster::Key]) -> String {
+pub(super) fn names(keys: &[crate::cluster::JobKey]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut at = 0;
     while at < keys.len() {
@@ -193,7 +193,7 @@ pub(super) fn names(keys: &[crate::cluster::Key]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::Key;
+    use crate::cluster::JobKey;
 
     #[test]
     fn lengths_of_time() {
@@ -260,27 +260,37 @@ mod tests {
 
     #[test]
     fn dependencies() {
-        assert_eq!(depends("(null)"), Depends::No);
-        let one = Condition::new;
-        let all = vec![one(1, None, After::Success), one(5, None, After::End), one(7, Some(3), After::Start)];
+        assert_eq!(depends("(null)"), JobDependencies::No);
+        let one = StartCondition::new;
+        let all = vec![
+            one(1, None, DependencyCondition::Success),
+            one(5, None, DependencyCondition::End),
+            one(7, Some(3), DependencyCondition::Start),
+        ];
         assert_eq!(
             depends("afterok:1(unfulfilled),afterany:5_*(unfulfilled),after:7_3(unfulfilled)"),
-            Depends::On(all)
+            JobDependencies::On(all)
         );
-        let any = vec![one(1, None, After::Success), one(2, None, After::Never)];
-        assert_eq!(depends("afterok:1(unfulfilled)?afterok:2(failed)"), Depends::Any(any));
-        let later = Condition { delay: 300, ..one(1, None, After::Start) };
-        assert_eq!(depends("after:1+5(unfulfilled)"), Depends::On(vec![later]));
-        assert_eq!(depends("singleton(unfulfilled)"), Depends::On(vec![one(0, None, After::Alone)]));
-        assert_eq!(depends("aftercorr:3_*(unfulfilled)"), Depends::On(vec![one(3, None, After::SameTask)]));
+        let any = vec![one(1, None, DependencyCondition::Success), one(2, None, DependencyCondition::Never)];
+        assert_eq!(depends("afterok:1(unfulfilled)?afterok:2(failed)"), JobDependencies::Any(any));
+        let later = StartCondition { delay: 300, ..one(1, None, DependencyCondition::Start) };
+        assert_eq!(depends("after:1+5(unfulfilled)"), JobDependencies::On(vec![later]));
+        assert_eq!(
+            depends("singleton(unfulfilled)"),
+            JobDependencies::On(vec![one(0, None, DependencyCondition::Alone)])
+        );
+        assert_eq!(
+            depends("aftercorr:3_*(unfulfilled)"),
+            JobDependencies::On(vec![one(3, None, DependencyCondition::SameTask)])
+        );
         for other in ["expand:1", "afterok:x", "afterburstbuffer:1(unfulfilled)", "afterok:1(strange)", "after:1+x"] {
-            assert_eq!(depends(other), Depends::Else, "{other}");
+            assert_eq!(depends(other), JobDependencies::Else, "{other}");
         }
     }
 
     #[test]
     fn names_put_tasks_together() {
-        let key = |id, task| Key { id, task, submit: 0 };
+        let key = |id, task| JobKey { id, task, submit: 0 };
         let keys = [key(7, None), key(8, Some(1)), key(8, Some(2)), key(8, Some(3)), key(8, Some(5)), key(9, Some(6))];
         assert_eq!(names(&keys), "7,8_[1-3],8_5,9_6");
     }

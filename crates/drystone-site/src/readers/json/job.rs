@@ -2,10 +2,11 @@
 
 use super::loose::{Loose, Number};
 use crate::error::SiteError;
-use crate::rows::{Draft, Intake, Place};
-use crate::rules::Rule;
+use crate::rows::{FilePlace, RowDraft, RowIntake};
+use crate::rules::ImportRule;
 use crate::text::{
-    Amount, Asking, Flags, JobId, Limit, MemoryRequest, Part, State, UNKNOWN, When, asks, minutes_of, state_word, tasks,
+    Amount, AskColumns, Flags, IdPart, JobLabel, MemoryRequest, RecordLimit, RecordState, UNKNOWN, When, asks,
+    minutes_of, state_word, tasks,
 };
 
 /// The parts of a job that are read.
@@ -41,9 +42,9 @@ pub(super) fn counts(key: &str) -> bool {
 }
 
 /// A job's parts by name.
-struct Parts<'a>(&'a [(String, Loose)]);
+struct JobParts<'a>(&'a [(String, Loose)]);
 
-impl<'a> Parts<'a> {
+impl<'a> JobParts<'a> {
     fn get(&self, key: &str) -> Option<&'a Loose> {
         self.0.iter().find(|(k, _)| k == key).map(|(_, v)| v)
     }
@@ -74,19 +75,19 @@ fn small(value: Option<&Loose>) -> Option<u32> {
 }
 
 /// Takes one job.
-pub(super) fn job(job: &[(String, Loose)], place: Place, intake: &mut Intake) -> Result<(), SiteError> {
-    let parts = Parts(job);
+pub(super) fn job(job: &[(String, Loose)], place: FilePlace, intake: &mut RowIntake) -> Result<(), SiteError> {
+    let parts = JobParts(job);
     let Some(raw) = known(parts.get("job_id")).filter(|&id| id > 0) else {
-        let rule = if job.is_empty() { Rule::Shape } else { Rule::JobId };
+        let rule = if job.is_empty() { ImportRule::Shape } else { ImportRule::JobId };
         intake.bad(rule, place, what(&parts).as_bytes(), 0);
         return Ok(());
     };
     let Some(id) = id(&parts, raw) else {
-        intake.bad(Rule::JobId, place, what(&parts).as_bytes(), 0);
+        intake.bad(ImportRule::JobId, place, what(&parts).as_bytes(), 0);
         return Ok(());
     };
     let record = what(&parts);
-    let mut draft = Draft::new(place, record.as_bytes());
+    let mut draft = RowDraft::new(place, record.as_bytes());
     (draft.id, draft.raw) = (Some(id), Some(raw));
     times(&mut draft, &parts);
     let canceller = canceller(&parts);
@@ -103,23 +104,23 @@ pub(super) fn job(job: &[(String, Loose)], place: Place, intake: &mut Intake) ->
     let signal = exit.and_then(|e| e.get("signal")).and_then(|s| s.get("id").or_else(|| s.get("signal_id")));
     draft.exit = code(exit.and_then(|e| e.get("return_code"))).map(|c| (c, code(signal).unwrap_or(0)));
     if matches!(memory(&parts), MemoryRequest::PerCpu(_, true)) {
-        intake.count(Rule::MemoryFlag, place, record.as_bytes(), draft.core_seconds());
+        intake.count(ImportRule::MemoryFlag, place, record.as_bytes(), draft.core_seconds());
     }
     intake.push(&draft)
 }
 
 /// A few words for examples.
-fn what(parts: &Parts<'_>) -> String {
+fn what(parts: &JobParts<'_>) -> String {
     let id = known(parts.get("job_id")).map_or("?".to_string(), |id| id.to_string());
     format!("job_id {id} of {} in {}", parts.text("user"), parts.text("partition"))
 }
 
 /// The name; `None` where the array's tasks cannot be read.
-fn id(parts: &Parts<'_>, raw: u64) -> Option<JobId> {
+fn id(parts: &JobParts<'_>, raw: u64) -> Option<JobLabel> {
     let array = known(parts.within("array", "job_id")).filter(|&id| id > 0);
     if let Some(array) = array {
         if let Some(task) = small(parts.within("array", "task_id")) {
-            return Some(JobId { number: array, part: Part::Task(task) });
+            return Some(JobLabel { number: array, part: IdPart::Task(task) });
         }
         let set = parts.within("array", "task").and_then(Loose::text).unwrap_or_default();
         let set = set.trim_start_matches('[').trim_end_matches(']');
@@ -127,17 +128,17 @@ fn id(parts: &Parts<'_>, raw: u64) -> Option<JobId> {
             let mut set = tasks(set.as_bytes())?;
             let running = parts.within("array", "limits").and_then(|l| l.get("max")).and_then(|m| m.get("running"));
             set.throttle = set.throttle.or(small(running.and_then(|r| r.get("tasks"))).filter(|&n| n > 0));
-            return Some(JobId { number: array, part: Part::Tasks(set) });
+            return Some(JobLabel { number: array, part: IdPart::Tasks(set) });
         }
     }
     let het = known(parts.within("het", "job_id")).filter(|&id| id > 0);
     match (het, small(parts.within("het", "job_offset"))) {
-        (Some(of), Some(offset)) => Some(JobId { number: of, part: Part::Component(offset) }),
-        _ => Some(JobId { number: raw, part: Part::Whole }),
+        (Some(of), Some(offset)) => Some(JobLabel { number: of, part: IdPart::Component(offset) }),
+        _ => Some(JobLabel { number: raw, part: IdPart::Whole }),
     }
 }
 
-fn times(draft: &mut Draft<'_>, parts: &Parts<'_>) {
+fn times(draft: &mut RowDraft<'_>, parts: &JobParts<'_>) {
     let time = |key: &str| parts.within("time", key);
     let when = |key: &str| match known(time(key)) {
         Some(0) | None => When::Unknown,
@@ -150,13 +151,13 @@ fn times(draft: &mut Draft<'_>, parts: &Parts<'_>) {
     draft.elapsed = small(time("elapsed"));
     draft.suspended = small(time("suspended"));
     draft.limit = match number(time("limit")) {
-        Number::Of(0) | Number::Missing => Limit::Unknown,
-        Number::Infinite => Limit::Unlimited,
+        Number::Of(0) | Number::Missing => RecordLimit::Unknown,
+        Number::Infinite => RecordLimit::Unlimited,
         Number::Of(minutes) => minutes_of(minutes),
     };
 }
 
-fn texts<'a>(draft: &mut Draft<'a>, parts: &Parts<'a>) {
+fn texts<'a>(draft: &mut RowDraft<'a>, parts: &JobParts<'a>) {
     let association = |key: &str| parts.within("association", key).and_then(Loose::text).unwrap_or_default();
     let or = |text: &'a str, other: &'a str| if text.is_empty() { other.as_bytes() } else { text.as_bytes() };
     draft.cluster = or(parts.text("cluster"), association("cluster"));
@@ -171,7 +172,7 @@ fn texts<'a>(draft: &mut Draft<'a>, parts: &Parts<'a>) {
     draft.reason = parts.within("state", "reason").and_then(Loose::text).unwrap_or_default().as_bytes();
 }
 
-fn canceller(parts: &Parts<'_>) -> String {
+fn canceller(parts: &JobParts<'_>) -> String {
     match parts.get("kill_request_user") {
         Some(Loose::Text(name)) => name.clone(),
         other => known(other).map_or(String::new(), |uid| uid.to_string()),
@@ -179,7 +180,7 @@ fn canceller(parts: &Parts<'_>) -> String {
 }
 
 /// One state, or a base with flags behind it; the flags of how it started.
-fn states<'a>(draft: &mut Draft<'a>, parts: &Parts<'a>) {
+fn states<'a>(draft: &mut RowDraft<'a>, parts: &JobParts<'a>) {
     let state = parts.get("state");
     let current = state.and_then(|s| s.get("current")).or(state);
     let words: Vec<&str> = match current {
@@ -187,19 +188,24 @@ fn states<'a>(draft: &mut Draft<'a>, parts: &Parts<'a>) {
         Some(list) => list.list().iter().filter_map(Loose::text).collect(),
         None => Vec::new(),
     };
-    let states: Vec<State> = words.iter().map(|w| state_word(w.as_bytes())).collect();
-    draft.state = states.iter().copied().find(|&s| s != State::Other).unwrap_or_default();
+    let states: Vec<RecordState> = words.iter().map(|w| state_word(w.as_bytes())).collect();
+    draft.state = states.iter().copied().find(|&s| s != RecordState::Other).unwrap_or_default();
     // Flags behind the base: what ended for good as far as the base says, and will be run again.
     let goes_on = matches!(
         draft.state,
-        State::Pending | State::Running | State::NodeFail | State::BootFail | State::Preempted | State::Suspended
+        RecordState::Pending
+            | RecordState::Running
+            | RecordState::NodeFail
+            | RecordState::BootFail
+            | RecordState::Preempted
+            | RecordState::Suspended
     );
-    if states.contains(&State::Revoked) {
-        draft.state = State::Revoked;
-    } else if states.contains(&State::Requeued) && !goes_on {
-        draft.state = State::Requeued;
+    if states.contains(&RecordState::Revoked) {
+        draft.state = RecordState::Revoked;
+    } else if states.contains(&RecordState::Requeued) && !goes_on {
+        draft.state = RecordState::Requeued;
     }
-    if draft.state == State::Other {
+    if draft.state == RecordState::Other {
         draft.word = words.first().unwrap_or(&"").as_bytes();
     }
     draft.flags = match parts.get("flags") {
@@ -226,7 +232,7 @@ fn nodes(value: Option<&Loose>) -> String {
     }
 }
 
-fn amounts(draft: &mut Draft<'_>, parts: &Parts<'_>) {
+fn amounts(draft: &mut RowDraft<'_>, parts: &JobParts<'_>) {
     let listed = |key: &str| parts.within("tres", key).map_or(Amount::UNKNOWN, tres);
     let required = Amount {
         cpus: small(parts.within("required", "CPUs")).filter(|&n| n > 0).unwrap_or(UNKNOWN),
@@ -234,7 +240,7 @@ fn amounts(draft: &mut Draft<'_>, parts: &Parts<'_>) {
     };
     draft.asked = listed("requested").or(required);
     let named = |key: &str| parts.within("tres", key).map_or_else(String::new, beyond);
-    draft.asks = asks(Asking {
+    draft.asks = asks(AskColumns {
         tres: named("requested").as_bytes(),
         held: named("allocated").as_bytes(),
         gres: b"",
@@ -260,7 +266,7 @@ fn beyond(list: &Loose) -> String {
 }
 
 /// Returns the memory in `required`, in megabytes.
-fn memory(parts: &Parts<'_>) -> MemoryRequest {
+fn memory(parts: &JobParts<'_>) -> MemoryRequest {
     const PER_CPU: u64 = 1 << 63;
     let required = |key: &str| known(parts.within("required", key)).filter(|&n| n > 0);
     let kb = |megabytes: u64| megabytes.saturating_mul(1024);

@@ -70,13 +70,13 @@ impl Loose {
 
 impl<'de> Deserialize<'de> for Loose {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Loose, D::Error> {
-        deserializer.deserialize_any(Any)
+        deserializer.deserialize_any(LooseValue)
     }
 }
 
-struct Any;
+struct LooseValue;
 
-impl<'de> Visitor<'de> for Any {
+impl<'de> Visitor<'de> for LooseValue {
     type Value = Loose;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,18 +4,18 @@ mod job;
 mod loose;
 
 use self::loose::Loose;
-use super::Reading;
+use super::FileReading;
 use crate::error::SiteError;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::io::{BufReader, Read};
 
 /// Reads a whole file, one job at a time.
-pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), SiteError> {
+pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 18, input));
     let mut sink = Sink { reading, number: 0, failure: None, any: false };
     loop {
-        let read = Document(&mut sink).deserialize(&mut json);
+        let read = JsonDocument(&mut sink).deserialize(&mut json);
         if let Some(failure) = sink.failure.take() {
             return Err(failure);
         }
@@ -42,7 +42,7 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
 
 /// Destination of jobs.
 struct Sink<'a, 'b> {
-    reading: &'a mut Reading<'b>,
+    reading: &'a mut FileReading<'b>,
     /// Jobs so far: JSON has records, not lines.
     number: u32,
     failure: Option<SiteError>,
@@ -72,9 +72,9 @@ impl Sink<'_, '_> {
 }
 
 /// The whole: a map with a list of jobs, or such a list.
-struct Document<'s, 'a, 'b>(&'s mut Sink<'a, 'b>);
+struct JsonDocument<'s, 'a, 'b>(&'s mut Sink<'a, 'b>);
 
-impl<'de> DeserializeSeed<'de> for Document<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for JsonDocument<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -82,7 +82,7 @@ impl<'de> DeserializeSeed<'de> for Document<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Document<'_, '_, '_> {
+impl<'de> Visitor<'de> for JsonDocument<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,7 +92,7 @@ impl<'de> Visitor<'de> for Document<'_, '_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "jobs" => map.next_value_seed(Jobs(&mut *self.0))?,
+                "jobs" => map.next_value_seed(JsonJobs(&mut *self.0))?,
                 "meta" => {
                     let meta: Loose = map.next_value()?;
                     let slurm = meta.get("Slurm").or_else(|| meta.get("slurm"));
@@ -107,14 +107,14 @@ impl<'de> Visitor<'de> for Document<'_, '_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
-        Jobs(self.0).visit_seq(seq)
+        JsonJobs(self.0).visit_seq(seq)
     }
 }
 
 /// The list of jobs.
-struct Jobs<'s, 'a, 'b>(&'s mut Sink<'a, 'b>);
+struct JsonJobs<'s, 'a, 'b>(&'s mut Sink<'a, 'b>);
 
-impl<'de> DeserializeSeed<'de> for Jobs<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for JsonJobs<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -122,7 +122,7 @@ impl<'de> DeserializeSeed<'de> for Jobs<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Jobs<'_, '_, '_> {
+impl<'de> Visitor<'de> for JsonJobs<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

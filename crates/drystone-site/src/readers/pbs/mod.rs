@@ -4,25 +4,27 @@
 mod pairs;
 mod resources;
 
-use self::pairs::Pairs;
+use self::pairs::RecordPairs;
 use self::resources::{exec_nodes, size};
-use super::Reading;
-use super::lines::Lines;
+use super::FileReading;
+use super::lines::InputLines;
 use crate::clock::days;
 use crate::error::SiteError;
-use crate::rows::{Draft, Intake, Place};
-use crate::rules::Rule;
-use crate::text::{Amount, JobId, Limit, Part, State, UNKNOWN, When, digits, is_missing, leading, span};
+use crate::rows::{FilePlace, RowDraft, RowIntake};
+use crate::rules::ImportRule;
+use crate::text::{
+    Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, digits, is_missing, leading, span,
+};
 use std::collections::BTreeMap;
 use std::io::Read;
 
 /// A job's number with its task; jobs without one have none.
-type Key = (u64, Option<u32>);
+type PbsKey = (u64, Option<u32>);
 
 /// Jobs whose records have begun and that have not ended.
 #[derive(Default)]
-pub(crate) struct Open {
-    jobs: BTreeMap<Key, Known>,
+pub(crate) struct OpenRecords {
+    jobs: BTreeMap<PbsKey, KnownFacts>,
     /// Local time less UTC, from the last record that knows both.
     offset: Option<i64>,
     /// The latest time of any record, UTC.
@@ -30,12 +32,12 @@ pub(crate) struct Open {
     /// Jobs that are deleted, aborted or changed, without any other record.
     pub(crate) unheard: u64,
     /// Reservations: number, beginning, end, nodes.
-    pub(crate) reservations: BTreeMap<String, Reservation>,
+    pub(crate) reservations: BTreeMap<String, PbsReservation>,
 }
 
 /// A reservation of nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Reservation {
+pub(crate) struct PbsReservation {
     pub(crate) start: i64,
     pub(crate) end: i64,
     pub(crate) nodes: String,
@@ -43,8 +45,8 @@ pub(crate) struct Reservation {
 
 /// Known facts of a job that has not ended.
 #[derive(Clone, Debug, Default)]
-struct Known {
-    place: Place,
+struct KnownFacts {
+    place: FilePlace,
     record: Vec<u8>,
     user: Vec<u8>,
     group: Vec<u8>,
@@ -72,8 +74,8 @@ struct Known {
 }
 
 /// Reads a whole file.
-pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), SiteError> {
-    let mut lines = Lines::new(input);
+pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+    let mut lines = InputLines::new(input);
     let mut last = 0;
     loop {
         let line = match lines.next() {
@@ -88,8 +90,8 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
         if text.is_empty() {
             continue;
         }
-        let Some(record) = Record::split(text) else {
-            let rule = if line.whole { Rule::Shape } else { Rule::Cut };
+        let Some(record) = PbsRecord::split(text) else {
+            let rule = if line.whole { ImportRule::Shape } else { ImportRule::Cut };
             reading.intake.bad(rule, place, text, 0);
             if line.whole {
                 continue;
@@ -101,7 +103,7 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
 }
 
 /// A record's parts.
-struct Record<'a> {
+struct PbsRecord<'a> {
     /// Local time, in seconds as if it were UTC.
     time: i64,
     kind: u8,
@@ -109,9 +111,9 @@ struct Record<'a> {
     rest: &'a [u8],
 }
 
-impl Record<'_> {
+impl PbsRecord<'_> {
     /// `MM/DD/YYYY HH:MM:SS;T;id;…`.
-    fn split(line: &[u8]) -> Option<Record<'_>> {
+    fn split(line: &[u8]) -> Option<PbsRecord<'_>> {
         let (time, rest) = line.split_at_checked(19)?;
         let [b';', kind, b';', rest @ ..] = rest else { return None };
         let number = |from: usize, to: usize| digits(&time[from..to]).map(|n| n as i64);
@@ -127,13 +129,13 @@ impl Record<'_> {
         let end = memchr::memchr(b';', rest);
         let (id, rest) = end.map_or((rest, &b""[..]), |at| (&rest[..at], &rest[at + 1..]));
         let seconds = hour * 3_600 + minute * 60 + second;
-        Some(Record { time: days(year, month, day) * 86_400 + seconds, kind: *kind, id, rest })
+        Some(PbsRecord { time: days(year, month, day) * 86_400 + seconds, kind: *kind, id, rest })
     }
 }
 
 /// Meaning of an id.
-enum Named {
-    Job(Key),
+enum PbsIdKind {
+    Job(PbsKey),
     /// A whole array.
     Parent,
     Reservation,
@@ -142,44 +144,50 @@ enum Named {
 
 /// `123.server`, `123[7].server`, `123[].server`, Torque's `123-7.server`; `R123.server` and
 /// `S123.server` are reservations.
-fn named(id: &[u8]) -> Named {
+fn named(id: &[u8]) -> PbsIdKind {
     if matches!(id.first(), Some(b'R' | b'S' | b'M')) {
-        return Named::Reservation;
+        return PbsIdKind::Reservation;
     }
-    let Some((number, rest)) = leading(id) else { return Named::Unreadable };
+    let Some((number, rest)) = leading(id) else { return PbsIdKind::Unreadable };
     let task = |text: &[u8], close: &[u8]| {
         let (task, behind) = leading(text)?;
         behind.starts_with(close).then(|| u32::try_from(task).ok()).flatten()
     };
     match rest {
-        [] | [b'.', ..] => Named::Job((number, None)),
-        [b'[', b']', ..] => Named::Parent,
-        [b'[', inner @ ..] => task(inner, b"]").map_or(Named::Unreadable, |t| Named::Job((number, Some(t)))),
-        [b'-', inner @ ..] => task(inner, b"").map_or(Named::Unreadable, |t| Named::Job((number, Some(t)))),
-        _ => Named::Unreadable,
+        [] | [b'.', ..] => PbsIdKind::Job((number, None)),
+        [b'[', b']', ..] => PbsIdKind::Parent,
+        [b'[', inner @ ..] => task(inner, b"]").map_or(PbsIdKind::Unreadable, |t| PbsIdKind::Job((number, Some(t)))),
+        [b'-', inner @ ..] => task(inner, b"").map_or(PbsIdKind::Unreadable, |t| PbsIdKind::Job((number, Some(t)))),
+        _ => PbsIdKind::Unreadable,
     }
 }
 
-fn take(record: &Record<'_>, line: &[u8], place: Place, open: &mut Open, intake: &mut Intake) -> Result<(), SiteError> {
-    let pairs = Pairs::split(record.rest);
+fn take(
+    record: &PbsRecord<'_>,
+    line: &[u8],
+    place: FilePlace,
+    open: &mut OpenRecords,
+    intake: &mut RowIntake,
+) -> Result<(), SiteError> {
+    let pairs = RecordPairs::split(record.rest);
     open.learn_offset(record, &pairs);
     let now = open.utc(record.time, intake);
     let key = match named(record.id) {
-        Named::Job(key) => key,
-        Named::Parent => {
-            intake.count(Rule::Parent, place, line, 0);
+        PbsIdKind::Job(key) => key,
+        PbsIdKind::Parent => {
+            intake.count(ImportRule::Parent, place, line, 0);
             return Ok(());
         }
-        Named::Reservation => {
+        PbsIdKind::Reservation => {
             open.reserve(record, &pairs);
-            intake.count(Rule::Record, place, line, 0);
+            intake.count(ImportRule::Record, place, line, 0);
             return Ok(());
         }
-        Named::Unreadable => {
+        PbsIdKind::Unreadable => {
             // Records about the server or licences have no job.
-            let rule = if matches!(record.kind, b'E' | b'S' | b'Q') { Rule::JobId } else { Rule::Record };
+            let rule = if matches!(record.kind, b'E' | b'S' | b'Q') { ImportRule::JobId } else { ImportRule::Record };
             match rule {
-                Rule::JobId => intake.bad(rule, place, line, 0),
+                ImportRule::JobId => intake.bad(rule, place, line, 0),
                 _ => intake.count(rule, place, line, 0),
             }
             return Ok(());
@@ -213,13 +221,13 @@ fn take(record: &Record<'_>, line: &[u8], place: Place, open: &mut Open, intake:
                 job.requestor = by.split(|&b| b == b'@').next().unwrap_or_default().to_vec();
             }
         }
-        _ => intake.count(Rule::Record, place, line, 0),
+        _ => intake.count(ImportRule::Record, place, line, 0),
     }
     Ok(())
 }
 
-impl Open {
-    fn job(&mut self, key: Key, place: Place, line: &[u8]) -> &mut Known {
+impl OpenRecords {
+    fn job(&mut self, key: PbsKey, place: FilePlace, line: &[u8]) -> &mut KnownFacts {
         let job = self.jobs.entry(key).or_default();
         job.place = place;
         job.record = line[..line.len().min(200)].to_vec();
@@ -228,7 +236,7 @@ impl Open {
 
     /// Records are written at the event: where one says both, its own local time and the event's
     /// moment tell the distance from UTC.
-    fn learn_offset(&mut self, record: &Record<'_>, pairs: &Pairs<'_>) {
+    fn learn_offset(&mut self, record: &PbsRecord<'_>, pairs: &RecordPairs<'_>) {
         let key = match record.kind {
             b'E' => "end",
             b'S' => "start",
@@ -244,7 +252,7 @@ impl Open {
         self.latest = self.latest.max(moment);
     }
 
-    fn utc(&self, civil: i64, intake: &Intake) -> Option<i64> {
+    fn utc(&self, civil: i64, intake: &RowIntake) -> Option<i64> {
         let zoned = intake.zone().map(|zone| match zone.local(civil) {
             crate::clock::Local::Once(at) | crate::clock::Local::Twice(at, _) | crate::clock::Local::Skipped(at) => at,
         });
@@ -252,7 +260,7 @@ impl Open {
         self.offset.map(|offset| civil - offset).or(zoned)
     }
 
-    fn reserve(&mut self, record: &Record<'_>, pairs: &Pairs<'_>) {
+    fn reserve(&mut self, record: &PbsRecord<'_>, pairs: &RecordPairs<'_>) {
         let id = String::from_utf8_lossy(record.id).into_owned();
         let reservation = self.reservations.entry(id).or_default();
         if let (Some(start), Some(end)) = (pairs.moment("start"), pairs.moment("end")) {
@@ -271,38 +279,38 @@ impl Open {
     }
 
     /// An attempt is over, for good or to be made again.
-    fn ended(&mut self, key: Key, again: bool, now: Option<i64>, intake: &mut Intake) -> Result<(), SiteError> {
+    fn ended(&mut self, key: PbsKey, again: bool, now: Option<i64>, intake: &mut RowIntake) -> Result<(), SiteError> {
         let Some(mut job) = self.jobs.remove(&key) else { return Ok(()) };
         if job.end == 0 {
             job.end = now.unwrap_or(0);
         }
-        let state = if again { State::Requeued } else { job.outcome() };
+        let state = if again { RecordState::Requeued } else { job.outcome() };
         job.tell(key, state, intake);
         intake.push(&job.draft(key, state))?;
         if again {
             // It waits again, eligible from now on.
             let eligible = job.end;
-            let waiting = Known { start: 0, end: 0, exit: None, held: None, nodes: Vec::new(), eligible, ..job };
+            let waiting = KnownFacts { start: 0, end: 0, exit: None, held: None, nodes: Vec::new(), eligible, ..job };
             self.jobs.insert(key, waiting);
         }
         Ok(())
     }
 
     /// Gives what never ended to the intake: jobs that wait, run, or were deleted before they ran.
-    pub(crate) fn flush(&mut self, intake: &mut Intake) -> Result<(), SiteError> {
+    pub(crate) fn flush(&mut self, intake: &mut RowIntake) -> Result<(), SiteError> {
         for (key, mut job) in std::mem::take(&mut self.jobs) {
             let state = match (job.start > 0, job.gone) {
-                (true, None) => State::Running,
-                (false, None) => State::Pending,
+                (true, None) => RecordState::Running,
+                (false, None) => RecordState::Pending,
                 (_, Some(gone)) => {
                     job.end = gone;
-                    if job.deleted { State::Cancelled } else { State::Failed }
+                    if job.deleted { RecordState::Cancelled } else { RecordState::Failed }
                 }
             };
             if job.created == 0 && job.queued == 0 && job.start == 0 {
                 // A deletion of a job of which nothing else is known.
                 self.unheard += 1;
-                intake.count(Rule::NoTimes, job.place, &job.record, 0);
+                intake.count(ImportRule::NoTimes, job.place, &job.record, 0);
                 continue;
             }
             job.tell(key, state, intake);
@@ -314,9 +322,9 @@ impl Open {
     }
 }
 
-impl Known {
+impl KnownFacts {
     /// Takes what a record says.
-    fn update(&mut self, pairs: &Pairs<'_>) {
+    fn update(&mut self, pairs: &RecordPairs<'_>) {
         for (key, field) in [
             ("user", &mut self.user),
             ("group", &mut self.group),
@@ -365,35 +373,35 @@ impl Known {
     }
 
     /// Returns the way in which it ended, by its exit status.
-    fn outcome(&self) -> State {
+    fn outcome(&self) -> RecordState {
         let over = self.limit.is_some_and(|limit| self.start > 0 && self.end - self.start >= i64::from(limit));
         match self.exit {
-            Some(0) => State::Completed,
+            Some(0) => RecordState::Completed,
             // JOB_EXEC_KILL_WALLTIME of PBS.
-            Some(-29) => State::Timeout,
+            Some(-29) => RecordState::Timeout,
             // SIGTERM and SIGKILL: at the limit, or deleted.
-            Some(271 | 265 | 143 | 137) if over => State::Timeout,
-            Some(271 | 265) => State::Cancelled,
-            _ if self.gone.is_some() => State::Cancelled,
-            Some(_) => State::Failed,
-            None => State::Completed,
+            Some(271 | 265 | 143 | 137) if over => RecordState::Timeout,
+            Some(271 | 265) => RecordState::Cancelled,
+            _ if self.gone.is_some() => RecordState::Cancelled,
+            Some(_) => RecordState::Failed,
+            None => RecordState::Completed,
         }
     }
 
     /// Counts a limit that cannot be read.
-    fn tell(&self, key: Key, state: State, intake: &mut Intake) {
+    fn tell(&self, key: PbsKey, state: RecordState, intake: &mut RowIntake) {
         if self.odd && self.limit.is_none() {
             let seconds = self.draft(key, state).core_seconds();
-            intake.count(Rule::Field, self.place, &self.record, seconds);
+            intake.count(ImportRule::Field, self.place, &self.record, seconds);
         }
     }
 
-    fn draft(&self, key: Key, state: State) -> Draft<'_> {
-        let mut draft = Draft::new(self.place, &self.record);
+    fn draft(&self, key: PbsKey, state: RecordState) -> RowDraft<'_> {
+        let mut draft = RowDraft::new(self.place, &self.record);
         let when = |moment: i64| if moment > 0 { When::Epoch(moment) } else { When::Unknown };
         draft.id = Some(match key.1 {
-            Some(task) => JobId { number: key.0, part: Part::Task(task) },
-            None => JobId { number: key.0, part: Part::Whole },
+            Some(task) => JobLabel { number: key.0, part: IdPart::Task(task) },
+            None => JobLabel { number: key.0, part: IdPart::Whole },
         });
         draft.raw = key.1.is_none().then_some(key.0);
         draft.state = state;
@@ -407,7 +415,7 @@ impl Known {
         if self.start > 0 && self.end >= self.start {
             draft.elapsed = u32::try_from(self.end - self.start).ok();
         }
-        draft.limit = self.limit.map_or(Limit::Unknown, Limit::Seconds);
+        draft.limit = self.limit.map_or(RecordLimit::Unknown, RecordLimit::Seconds);
         draft.asked = self.asked.unwrap_or(Amount::UNKNOWN);
         draft.held = if self.start > 0 { self.held.or(self.asked).unwrap_or(Amount::UNKNOWN) } else { Amount::UNKNOWN };
         if self.start > 0 {
@@ -458,28 +466,28 @@ mod tests {
     #[test]
     fn ids_name_jobs_tasks_arrays_and_reservations() {
         let job = |id: &str| match named(id.as_bytes()) {
-            Named::Job(key) => Some(key),
+            PbsIdKind::Job(key) => Some(key),
             _ => None,
         };
         assert_eq!(job("4413086.casper-pbs"), Some((4_413_086, None)));
         assert_eq!(job("6"), Some((6, None)));
         assert_eq!(job("123[7].srv"), Some((123, Some(7))));
         assert_eq!(job("123-7.srv"), Some((123, Some(7))));
-        assert!(matches!(named(b"123[].srv"), Named::Parent));
-        assert!(matches!(named(b"S3011784.casper-pbs"), Named::Reservation));
-        assert!(matches!(named(b"license"), Named::Unreadable));
-        assert!(matches!(named(b"123[x].srv"), Named::Unreadable));
+        assert!(matches!(named(b"123[].srv"), PbsIdKind::Parent));
+        assert!(matches!(named(b"S3011784.casper-pbs"), PbsIdKind::Reservation));
+        assert!(matches!(named(b"license"), PbsIdKind::Unreadable));
+        assert!(matches!(named(b"123[x].srv"), PbsIdKind::Unreadable));
     }
 
     #[test]
     fn records_have_a_date_a_letter_and_an_id() {
-        let record = Record::split(b"04/16/2025 10:19:48;E;7.srv;user=a").expect("a record");
+        let record = PbsRecord::split(b"04/16/2025 10:19:48;E;7.srv;user=a").expect("a record");
         assert_eq!(
             (record.time, record.kind, record.id, record.rest),
             (1_744_798_788, b'E', &b"7.srv"[..], &b"user=a"[..])
         );
-        assert!(Record::split(b"04/16/2025 10:19:48;E").is_none());
-        assert!(Record::split(b"13/16/2025 10:19:48;E;7;").is_none());
-        assert!(Record::split(b"short").is_none());
+        assert!(PbsRecord::split(b"04/16/2025 10:19:48;E").is_none());
+        assert!(PbsRecord::split(b"13/16/2025 10:19:48;E;7;").is_none());
+        assert!(PbsRecord::split(b"short").is_none());
     }
 }

@@ -3,11 +3,11 @@
 use crate::text::digits;
 
 /// The pairs of a record.
-pub(super) struct Pairs<'a>(Vec<(&'a [u8], &'a [u8])>);
+pub(super) struct RecordPairs<'a>(Vec<(&'a [u8], &'a [u8])>);
 
-impl<'a> Pairs<'a> {
+impl<'a> RecordPairs<'a> {
     /// Splits at blanks outside quotes and parentheses.
-    pub(super) fn split(text: &'a [u8]) -> Pairs<'a> {
+    pub(super) fn split(text: &'a [u8]) -> RecordPairs<'a> {
         let mut pairs = Vec::new();
         let mut at = 0;
         while at < text.len() {
@@ -23,7 +23,7 @@ impl<'a> Pairs<'a> {
             }
             at = end.max(at + 1);
         }
-        Pairs(pairs)
+        RecordPairs(pairs)
     }
 
     /// The value of a key; of several the last.
@@ -61,13 +61,14 @@ mod tests {
 
     #[test]
     fn blanks_within_quotes_and_parentheses_part_nothing() {
-        let pairs =
-            Pairs::split(b"user=a group=\"RConsole Users\" account=\"X\" exec_vnode=(n1:ncpus=2 x)+(n2:ncpus=1) end=5");
+        let pairs = RecordPairs::split(
+            b"user=a group=\"RConsole Users\" account=\"X\" exec_vnode=(n1:ncpus=2 x)+(n2:ncpus=1) end=5",
+        );
         assert_eq!(pairs.get("group"), Some(&b"RConsole Users"[..]));
         assert_eq!(pairs.get("account"), Some(&b"X"[..]));
         assert_eq!(pairs.get("exec_vnode"), Some(&b"(n1:ncpus=2 x)+(n2:ncpus=1)"[..]));
         assert_eq!(pairs.moment("end"), Some(5));
-        assert_eq!(Pairs::split(b"a=\"open b=2 c=3").get("c"), Some(&b"3"[..]));
-        assert_eq!(Pairs::split(b"etime=0").moment("etime"), None);
+        assert_eq!(RecordPairs::split(b"a=\"open b=2 c=3").get("c"), Some(&b"3"[..]));
+        assert_eq!(RecordPairs::split(b"etime=0").moment("etime"), None);
     }
 }

@@ -1,11 +1,11 @@
 //! Demand and allocation of a PBS job, in the many ways in which records give them.
 
-use super::pairs::Pairs;
+use super::pairs::RecordPairs;
 use crate::text::{Amount, UNKNOWN, digits, leading};
 use std::collections::BTreeSet;
 
 /// Returns the demand and the allocation, each where the record gives it.
-pub(super) fn size(pairs: &Pairs<'_>) -> (Option<Amount>, Option<Amount>) {
+pub(super) fn size(pairs: &RecordPairs<'_>) -> (Option<Amount>, Option<Amount>) {
     let list = |name: &str| pairs.get(&format!("Resource_List.{name}"));
     let count = |value: Option<&[u8]>| value.and_then(digits).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
     let mut asked = Amount::UNKNOWN;
@@ -36,7 +36,7 @@ pub(super) fn size(pairs: &Pairs<'_>) -> (Option<Amount>, Option<Amount>) {
     (Some(asked).filter(any), held.filter(any))
 }
 
-fn held(pairs: &Pairs<'_>, asked: &Amount) -> Option<Amount> {
+fn held(pairs: &RecordPairs<'_>, asked: &Amount) -> Option<Amount> {
     let slots = pairs.get("total_execution_slots").and_then(digits).and_then(|n| u32::try_from(n).ok());
     let vnodes = pairs.get("exec_vnode").map(|text| chunks(text, 0));
     let hosts = pairs.get("exec_host").map(hosts);
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> (u32, u32, u32) {
-        let held = size(&Pairs::split(text.as_bytes())).1.expect("held");
+        let held = size(&RecordPairs::split(text.as_bytes())).1.expect("held");
         (held.cpus, held.nodes, held.gpus)
     }
 
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn requests_are_summed_over_their_chunks() {
-        let asked = |text: &str| size(&Pairs::split(text.as_bytes())).0.expect("asked");
+        let asked = |text: &str| size(&RecordPairs::split(text.as_bytes())).0.expect("asked");
         let torque = asked("Resource_List.nodes=4:ppn=8:gpus=1+1:ppn=2 Resource_List.ncpus=1");
         assert_eq!((torque.cpus, torque.nodes, torque.gpus), (34, 5, 4));
         let pbs = asked("Resource_List.select=2:ncpus=36:mem=4gb Resource_List.ncpus=72");

@@ -7,14 +7,14 @@ macro_rules! columns {
         /// A column that an import reads.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(usize)]
-        pub(crate) enum Column { $($column,)* }
+        pub(crate) enum SacctColumn { $($column,)* }
 
         /// Number of columns.
-        pub(crate) const COLUMNS: usize = [$(Column::$column,)*].len();
+        pub(crate) const COLUMNS: usize = [$(SacctColumn::$column,)*].len();
 
         /// The column of a name in small letters, without blanks, hyphens and underscores.
-        fn named(name: &str) -> Option<Column> {
-            match name { $($($name)|+ => Some(Column::$column),)* _ => None }
+        fn named(name: &str) -> Option<SacctColumn> {
+            match name { $($($name)|+ => Some(SacctColumn::$column),)* _ => None }
         }
     };
 }
@@ -172,7 +172,7 @@ const UNUSED_ELSEWHERE: &[&str] =
 
 /// Change of a value before it is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Change {
+pub(crate) enum ValueChange {
     /// Nothing.
     Keep,
     /// It is divided and rounded up.
@@ -187,17 +187,17 @@ pub(crate) enum Change {
 
 /// Parses a name of `--columns`: `AllocCPUS`, `AllocCPUS/1000`, `ElapsedRaw*60`,
 /// `Start+1672531200`.
-pub(crate) fn said(name: &str) -> (Option<Column>, Change) {
+pub(crate) fn said(name: &str) -> (Option<SacctColumn>, ValueChange) {
     let number = |text: &str| text.parse::<u32>().ok().filter(|&n| n > 0);
     let sign = name.find(['/', '+', '*']);
     let (name, change) = match sign.map(|at| (&name[..at], &name[at..=at], number(&name[at + 1..]))) {
-        Some((base, "/", Some(by))) => (base, Change::Over(by)),
-        Some((base, "*", Some(by))) => (base, Change::Times(by)),
-        Some((base, _, Some(by))) => (base, Change::Plus(by)),
-        _ => (name, Change::Keep),
+        Some((base, "/", Some(by))) => (base, ValueChange::Over(by)),
+        Some((base, "*", Some(by))) => (base, ValueChange::Times(by)),
+        Some((base, _, Some(by))) => (base, ValueChange::Plus(by)),
+        _ => (name, ValueChange::Keep),
     };
     match column(name) {
-        Some(Column::JobKey) => (Some(Column::JobId), Change::Key),
+        Some(SacctColumn::JobKey) => (Some(SacctColumn::JobId), ValueChange::Key),
         column => (column, change),
     }
 }
@@ -258,7 +258,7 @@ fn plain(name: &str) -> String {
 }
 
 /// The column of a name.
-pub(crate) fn column(name: &str) -> Option<Column> {
+pub(crate) fn column(name: &str) -> Option<SacctColumn> {
     named(&plain(name))
 }
 
@@ -299,8 +299,8 @@ mod tests {
 
     #[test]
     fn names_have_any_case() {
-        assert_eq!(column("JOBIDRAW"), Some(Column::JobIdRaw));
-        assert_eq!(column("submit_time"), Some(Column::Submit));
+        assert_eq!(column("JOBIDRAW"), Some(SacctColumn::JobIdRaw));
+        assert_eq!(column("submit_time"), Some(SacctColumn::Submit));
         assert_eq!(column("MaxRSS"), None);
         assert!(is_column("MaxRSS") && is_column("job_name") && !is_column("4711"));
         assert!(is_free("SubmitLine") && !is_free("NodeList"));
@@ -308,11 +308,11 @@ mod tests {
 
     #[test]
     fn values_may_be_changed_on_the_way() {
-        assert_eq!(said("AllocCPUS/100"), (Some(Column::AllocCpus), Change::Over(100)));
-        assert_eq!(said("Start+60"), (Some(Column::Start), Change::Plus(60)));
-        assert_eq!(said("ElapsedRaw*60"), (Some(Column::ElapsedRaw), Change::Times(60)));
-        assert_eq!(said("JobKey"), (Some(Column::JobId), Change::Key));
-        assert_eq!(said("Colour/7"), (None, Change::Over(7)));
+        assert_eq!(said("AllocCPUS/100"), (Some(SacctColumn::AllocCpus), ValueChange::Over(100)));
+        assert_eq!(said("Start+60"), (Some(SacctColumn::Start), ValueChange::Plus(60)));
+        assert_eq!(said("ElapsedRaw*60"), (Some(SacctColumn::ElapsedRaw), ValueChange::Times(60)));
+        assert_eq!(said("JobKey"), (Some(SacctColumn::JobId), ValueChange::Key));
+        assert_eq!(said("Colour/7"), (None, ValueChange::Over(7)));
         for preset in super::super::presets::PRESETS {
             for (_, ours) in preset.columns {
                 assert!(*ours == "-" || said(ours).0.is_some(), "{ours}");

@@ -1,18 +1,18 @@
 //! The header line: which columns, parted by what.
 
-use super::columns::{Change, Column, guess as name_here, is_column, is_free, layout, said};
+use super::columns::{SacctColumn, ValueChange, guess as name_here, is_column, is_free, layout, said};
 use super::presets::preset;
 use super::realign::holds;
 use crate::error::SiteError;
 
 /// Layout of rows.
 #[derive(Clone, Debug)]
-pub(crate) struct Header {
+pub(crate) struct RowHeader {
     /// Meaning of each column, where an import reads it.
-    pub(crate) columns: Vec<Option<Column>>,
+    pub(crate) columns: Vec<Option<SacctColumn>>,
     /// Names of columns that are not read.
     pub(crate) ignored: Vec<String>,
-    /// Column delimiter.
+    /// SacctColumn delimiter.
     pub(crate) delimiter: Vec<u8>,
     /// True if values may be quoted, as in files of values separated by commas.
     pub(crate) quoted: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Header {
     /// True if a delimiter follows the last column.
     pub(crate) trailing: bool,
     /// Change of each column's values.
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<ValueChange>,
     /// True if any is changed.
     pub(crate) changed: bool,
 }
@@ -32,14 +32,14 @@ pub(crate) struct Header {
 #[derive(Debug)]
 pub(crate) enum FirstLine {
     /// It names columns.
-    Header(Header),
+    Header(RowHeader),
     /// It names columns, padded with blanks.
     Padded,
     /// It is none.
     Row,
 }
 
-impl Header {
+impl RowHeader {
     /// Examines a first line. `delimiter` is given where the line does not reveal it.
     pub(crate) fn of_line(line: &[u8], delimiter: Option<&str>) -> FirstLine {
         let Ok(text) = std::str::from_utf8(line) else { return FirstLine::Row };
@@ -69,12 +69,12 @@ impl Header {
         if !named || known < 2.min(names.len()) {
             return FirstLine::Row;
         }
-        FirstLine::Header(Header { trailing, ..Header::new(&names, delimiter.into_bytes()) })
+        FirstLine::Header(RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) })
     }
 
     /// By a layout's name or a list of columns, which count whether the first line names them
     /// or not; and whether it does.
-    pub(crate) fn told(columns: &str, first: &[u8], delimiter: Option<&str>) -> Result<(Header, bool), SiteError> {
+    pub(crate) fn told(columns: &str, first: &[u8], delimiter: Option<&str>) -> Result<(RowHeader, bool), SiteError> {
         let names = layout(columns)?;
         let text = String::from_utf8_lossy(first).into_owned();
         let delimiter = match delimiter {
@@ -97,7 +97,7 @@ impl Header {
             if fields.iter().filter(|name| ours(name).is_some()).count() > 2 {
                 let names: Vec<String> =
                     fields.iter().map(|name| ours(name).map_or("-", |(_, ours)| *ours).to_string()).collect();
-                return Ok((Header { trailing, ..Header::new(&names, delimiter.into_bytes()) }, true));
+                return Ok((RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) }, true));
             }
         }
         if fields.len() < names.len() {
@@ -110,18 +110,20 @@ impl Header {
                 text.chars().take(120).collect::<String>()
             )));
         }
-        let header = Header { trailing, ..Header::new(&names, delimiter.into_bytes()) };
-        let form = crate::text::Form::default();
+        let header = RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) };
+        let form = crate::text::TimeForm::default();
         // Values of these columns have a form; names in their place have not.
         let typed = fields.iter().zip(header.columns.iter().zip(&header.changes));
         let typed = typed.filter_map(|(text, (column, change))| Some((text.as_bytes(), (*column)?, *change)));
         let formed: Vec<bool> = typed
-            .filter(|(text, column, change)| *change != Change::Key && has_form(*column) && !text.is_empty())
+            .filter(|(text, column, change)| *change != ValueChange::Key && has_form(*column) && !text.is_empty())
             .map(|(text, column, _)| holds(column, text, &form))
             .collect();
         // Where a job's number stands there is a row, however odd.
         let numbered = fields.iter().zip(header.columns.iter().zip(&header.changes)).any(|(text, (column, change))| {
-            *column == Some(Column::JobId) && *change == Change::Keep && holds(Column::JobId, text.as_bytes(), &form)
+            *column == Some(SacctColumn::JobId)
+                && *change == ValueChange::Keep
+                && holds(SacctColumn::JobId, text.as_bytes(), &form)
         });
         let names_stand_there =
             !numbered && !formed.is_empty() && formed.iter().filter(|fits| !**fits).count() * 2 > formed.len();
@@ -131,11 +133,11 @@ impl Header {
     /// Columns that are not read and look as if they said what no other column says: a line of
     /// `--columns` that reads them. `None` where nothing is missing.
     pub(crate) fn unread(&self, names: &[String]) -> Option<(Vec<String>, String)> {
-        use Column::{
+        use SacctColumn::{
             AllocCpus, AllocGpus, AllocGres, AllocNodes, AllocTres, Elapsed, ElapsedRaw, Eligible, End, LimitSeconds,
             ReqCpus, ReqGpus, ReqGres, ReqNodes, ReqTres, Start, Submit, TimeLimit, TimeLimitRaw,
         };
-        let covers: [(&[&str], &[Column]); 6] = [
+        let covers: [(&[&str], &[SacctColumn]); 6] = [
             (&["ReqGPUS", "AllocGPUS"], &[ReqGpus, AllocGpus, ReqTres, AllocTres, ReqGres, AllocGres]),
             (
                 &["ReqCPUS", "AllocCPUS", "ReqNodes", "NNodes"],
@@ -171,17 +173,21 @@ impl Header {
         Some((lost, line.join(",")))
     }
 
-    fn new(names: &[String], delimiter: Vec<u8>) -> Header {
-        let (columns, changes): (Vec<Option<Column>>, Vec<Change>) = names.iter().map(|name| said(name)).unzip();
+    fn new(names: &[String], delimiter: Vec<u8>) -> RowHeader {
+        let (columns, changes): (Vec<Option<SacctColumn>>, Vec<ValueChange>) =
+            names.iter().map(|name| said(name)).unzip();
         let ignored = names.iter().zip(&columns).filter(|(_, c)| c.is_none()).map(|(n, _)| n.clone()).collect();
         let quoted = matches!(delimiter.as_slice(), b"," | b";");
         let free = names.last().is_some_and(|name| is_free(name));
         let flexible = names.iter().zip(&columns).map(|(name, column)| {
-            let lists = matches!(column, Some(Column::NodeList | Column::Nodes | Column::ReqTres | Column::AllocTres));
-            is_free(name) || *column == Some(Column::Constraints) || (lists && quoted)
+            let lists = matches!(
+                column,
+                Some(SacctColumn::NodeList | SacctColumn::Nodes | SacctColumn::ReqTres | SacctColumn::AllocTres)
+            );
+            is_free(name) || *column == Some(SacctColumn::Constraints) || (lists && quoted)
         });
         let flexible = flexible.collect();
-        Header {
+        RowHeader {
             columns,
             ignored,
             delimiter,
@@ -189,14 +195,14 @@ impl Header {
             free,
             flexible,
             trailing: false,
-            changed: changes.iter().any(|change| *change != Change::Keep),
+            changed: changes.iter().any(|change| *change != ValueChange::Keep),
             changes,
         }
     }
 
     /// Of so many columns, none of them read.
-    pub(crate) fn empty(columns: usize) -> Header {
-        Header::new(&vec!["-".to_string(); columns], Vec::new())
+    pub(crate) fn empty(columns: usize) -> RowHeader {
+        RowHeader::new(&vec!["-".to_string(); columns], Vec::new())
     }
 
     /// Returns whether it has the column of this name.
@@ -205,14 +211,14 @@ impl Header {
     }
 
     /// Returns whether it has one of these columns.
-    pub(crate) fn has(&self, wanted: &[Column]) -> bool {
+    pub(crate) fn has(&self, wanted: &[SacctColumn]) -> bool {
         self.columns.iter().flatten().any(|column| wanted.contains(column))
     }
 }
 
 /// Returns whether the values of a column have a form that names have not.
-fn has_form(column: Column) -> bool {
-    use Column::{AllocCpus, AllocNodes, ElapsedRaw, Eligible, End, JobId, JobIdRaw, ReqCpus, Start, Submit};
+fn has_form(column: SacctColumn) -> bool {
+    use SacctColumn::{AllocCpus, AllocNodes, ElapsedRaw, Eligible, End, JobId, JobIdRaw, ReqCpus, Start, Submit};
     matches!(column, JobId | JobIdRaw | Submit | Eligible | Start | End | ElapsedRaw | ReqCpus | AllocCpus | AllocNodes)
 }
 
@@ -266,7 +272,7 @@ mod tests {
     use super::*;
 
     fn header(line: &str) -> Option<(Vec<u8>, usize, bool)> {
-        match Header::of_line(line.as_bytes(), None) {
+        match RowHeader::of_line(line.as_bytes(), None) {
             FirstLine::Header(header) => Some((header.delimiter, header.columns.len(), header.free)),
             _ => None,
         }
@@ -285,10 +291,10 @@ mod tests {
     #[test]
     fn rows_and_padded_headers_are_told_apart() {
         let line = "       JobID    JobName  Partition    Account  AllocCPUS      State ExitCode ";
-        assert!(matches!(Header::of_line(line.as_bytes(), None), FirstLine::Padded));
-        assert!(matches!(Header::of_line(b"JobID           State      ExitCode", None), FirstLine::Padded));
-        assert!(matches!(Header::of_line(b"163485|163485|phillips|focaccia", None), FirstLine::Row));
-        assert!(matches!(Header::of_line(b"1 0 10 3600 64 -1", None), FirstLine::Row));
+        assert!(matches!(RowHeader::of_line(line.as_bytes(), None), FirstLine::Padded));
+        assert!(matches!(RowHeader::of_line(b"JobID           State      ExitCode", None), FirstLine::Padded));
+        assert!(matches!(RowHeader::of_line(b"163485|163485|phillips|focaccia", None), FirstLine::Row));
+        assert!(matches!(RowHeader::of_line(b"1 0 10 3600 64 -1", None), FirstLine::Row));
         // Blanks and colons within names part nothing.
         assert_eq!(header("Unnamed: 0,JobID,User,Submit"), Some((b",".to_vec(), 4, false)));
         assert_eq!(header("Job ID,User,Start Time,End Time"), Some((b",".to_vec(), 4, false)));
@@ -297,11 +303,11 @@ mod tests {
     #[test]
     fn layouts_find_their_delimiter() {
         let row = format!("1|{}|a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,0,1,2|x", "v|".repeat(23));
-        let (header, named) = Header::told("xdmod", row.as_bytes(), None).expect("a layout");
+        let (header, named) = RowHeader::told("xdmod", row.as_bytes(), None).expect("a layout");
         assert!(!named);
         assert_eq!((header.delimiter.as_slice(), header.columns.len(), header.free), (&b"|"[..], 26, true));
         // Brackets of an array in the first column part nothing.
-        let (header, _) = Header::told("xdmod", row.replacen('1', "7_[1-3]", 1).as_bytes(), None).expect("a layout");
+        let (header, _) = RowHeader::told("xdmod", row.replacen('1', "7_[1-3]", 1).as_bytes(), None).expect("a layout");
         assert_eq!(header.delimiter, b"|");
     }
 }

@@ -12,26 +12,26 @@ mod unfold;
 
 pub(crate) use columns::guess;
 pub(crate) use columns::is_column;
-pub(crate) use header::{FirstLine, Header};
+pub(crate) use header::{FirstLine, RowHeader};
 pub(crate) use presets::preset_names;
 pub(crate) use suggest::{known_table, suggest};
 
-use self::columns::{COLUMNS, Change, Column};
+use self::columns::{COLUMNS, SacctColumn, ValueChange};
 use self::decode::{Caches, decode};
 use self::realign::{Realigned, realign};
-use self::split::{Cut, Splitter, Values};
+use self::split::{ColumnValues, Cut, Splitter};
 use self::unfold::Unfolded;
-use super::Reading;
-use super::lines::{Blocks, Line};
+use super::FileReading;
+use super::lines::{Blocks, InputLine};
 use crate::error::SiteError;
-use crate::rows::{Intake, Place, Trouble};
-use crate::rules::Rule;
+use crate::rows::{FilePlace, RowIntake, RowTrouble};
+use crate::rules::ImportRule;
 use crate::text::{Id, is_message};
 use std::io::Read;
 
 /// Layout of text without a header, or with an odd delimiter.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Layout {
+pub(crate) struct TextLayout {
     /// A layout's name or a list of columns.
     pub(crate) columns: Option<String>,
     pub(crate) delimiter: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Layout {
 const BLOCK: usize = 1 << 22;
 
 /// Reads a whole text.
-pub(crate) fn read(input: impl Read, job: &mut Reading<'_>, layout: &Layout) -> Result<(), SiteError> {
+pub(crate) fn read(input: impl Read, job: &mut FileReading<'_>, layout: &TextLayout) -> Result<(), SiteError> {
     let size = if job.effort.block == 0 { BLOCK } else { job.effort.block };
     let mut blocks = Blocks::new(Unfolded::new(input, layout), size);
     let Some((mut reader, mut buffer)) = beginning(&mut blocks, job, layout)? else { return Ok(()) };
@@ -64,9 +64,9 @@ pub(crate) fn read(input: impl Read, job: &mut Reading<'_>, layout: &Layout) -> 
 /// and memory for them; `None` where there is no line.
 fn beginning<R: Read>(
     blocks: &mut Blocks<R>,
-    job: &mut Reading<'_>,
-    layout: &Layout,
-) -> Result<Option<(Reader, Vec<u8>)>, SiteError> {
+    job: &mut FileReading<'_>,
+    layout: &TextLayout,
+) -> Result<Option<(SacctReader, Vec<u8>)>, SiteError> {
     let mut buffer = Vec::new();
     loop {
         let block = match blocks.next(buffer) {
@@ -76,11 +76,11 @@ fn beginning<R: Read>(
         };
         let mut lines = block.lines().filter(|line| !line.bytes.is_empty()).peekable();
         while let Some(line) = lines.next_if(|line| is_message(line.bytes)) {
-            job.intake.count(Rule::Message, job.place(line.number), line.bytes, 0);
+            job.intake.count(ImportRule::Message, job.place(line.number), line.bytes, 0);
         }
         if let Some(first) = lines.peek() {
             let (splitter, is_header) = begin(first.bytes, layout, job)?;
-            let mut reader = Reader::new(job.file, splitter);
+            let mut reader = SacctReader::new(job.file, splitter);
             if is_header {
                 reader.header = first.bytes.to_vec();
                 lines.next();
@@ -97,11 +97,11 @@ fn beginning<R: Read>(
 }
 
 /// The layout from the first line, and whether that is a header.
-fn begin(line: &[u8], layout: &Layout, job: &mut Reading<'_>) -> Result<(Splitter, bool), SiteError> {
+fn begin(line: &[u8], layout: &TextLayout, job: &mut FileReading<'_>) -> Result<(Splitter, bool), SiteError> {
     let place = || format!("{}:1", job.name);
     let delimiter = layout.delimiter.as_deref();
-    let (header, is_header) = match (Header::of_line(line, delimiter), &layout.columns) {
-        (FirstLine::Header(_) | FirstLine::Row, Some(columns)) => Header::told(columns, line, delimiter)?,
+    let (header, is_header) = match (RowHeader::of_line(line, delimiter), &layout.columns) {
+        (FirstLine::Header(_) | FirstLine::Row, Some(columns)) => RowHeader::told(columns, line, delimiter)?,
         (FirstLine::Header(header), None) => (header, true),
         (FirstLine::Padded, _) => {
             let text = String::from_utf8_lossy(line).trim().to_string();
@@ -114,9 +114,9 @@ fn begin(line: &[u8], layout: &Layout, job: &mut Reading<'_>) -> Result<(Splitte
     {
         return Err(unread(&header::names_of(line), &lost, columns, job.name));
     }
-    let needs: [(&[Column], &'static str, &'static str); 2] = [
-        (&[Column::JobId, Column::JobIdRaw], "the job of a row", "JobIDRaw,JobID"),
-        (&[Column::Submit, Column::Start], "the submissions and starts of jobs", "Submit,Eligible,Start,End"),
+    let needs: [(&[SacctColumn], &'static str, &'static str); 2] = [
+        (&[SacctColumn::JobId, SacctColumn::JobIdRaw], "the job of a row", "JobIDRaw,JobID"),
+        (&[SacctColumn::Submit, SacctColumn::Start], "the submissions and starts of jobs", "Submit,Eligible,Start,End"),
     ];
     for (wanted, what, columns) in needs {
         if !header.has(wanted) {
@@ -136,7 +136,7 @@ fn unread(names: &[String], lost: &[String], columns: String, file: &str) -> Sit
 /// Returns the error for a first line that names no columns of sacct, with the `--columns` that
 /// would continue.
 fn nameless(line: &[u8], file: &str, place: String) -> SiteError {
-    let (names, empty) = (header::names_of(line), Header::empty(header::names_of(line).len()));
+    let (names, empty) = (header::names_of(line), RowHeader::empty(header::names_of(line).len()));
     if let Some(table) = known_table(&names, &[]) {
         return SiteError::NamelessColumns {
             place,
@@ -159,41 +159,41 @@ fn nameless(line: &[u8], file: &str, place: String) -> SiteError {
 }
 
 /// Reads rows.
-struct Reader {
+struct SacctReader {
     file: u16,
     splitter: Splitter,
-    layout: Header,
+    layout: RowHeader,
     /// The first line, where it names columns: it may come again.
     header: Vec<u8>,
     /// Line of the last row that was whole.
     behind: Option<u32>,
     caches: Caches,
-    changed: Changed,
+    changed: ChangedValues,
 }
 
 /// Values that were changed before they are read, by their columns.
 #[derive(Default)]
-struct Changed {
-    texts: Vec<(Column, Vec<u8>)>,
+struct ChangedValues {
+    texts: Vec<(SacctColumn, Vec<u8>)>,
 }
 
-impl Changed {
+impl ChangedValues {
     /// Makes the changes of the layout. A value that cannot be changed stays as it is, and is
     /// reported as such.
-    fn make(&mut self, layout: &Header, values: &Values<'_>) {
+    fn make(&mut self, layout: &RowHeader, values: &ColumnValues<'_>) {
         self.texts.clear();
         for (column, change) in layout.columns.iter().zip(&layout.changes) {
-            let Some(column) = column.filter(|_| *change != Change::Keep) else { continue };
+            let Some(column) = column.filter(|_| *change != ValueChange::Keep) else { continue };
             let value = values[column as usize];
             if crate::text::is_missing(value) {
                 continue;
             }
             let number = crate::text::decimal(value);
             let text = match (change, number) {
-                (Change::Key, _) => crate::rows::key_of(value).to_string(),
-                (Change::Over(by), Some(number)) => (number / f64::from(*by)).ceil().to_string(),
-                (Change::Times(by), Some(number)) => (number * f64::from(*by)).round().to_string(),
-                (Change::Plus(by), Some(number)) => (number + f64::from(*by)).floor().to_string(),
+                (ValueChange::Key, _) => crate::rows::key_of(value).to_string(),
+                (ValueChange::Over(by), Some(number)) => (number / f64::from(*by)).ceil().to_string(),
+                (ValueChange::Times(by), Some(number)) => (number * f64::from(*by)).round().to_string(),
+                (ValueChange::Plus(by), Some(number)) => (number + f64::from(*by)).floor().to_string(),
                 _ => continue,
             };
             self.texts.push((column, text.into_bytes()));
@@ -203,51 +203,51 @@ impl Changed {
 
 /// Returns whether a row's numbers are fractions, `11.0`, as data frames write columns with gaps:
 /// no step is called so where a count, a limit or a time is written in the same way.
-fn in_fractions(values: &Values<'_>) -> bool {
-    use Column::{AllocCpus, AllocNodes, ElapsedRaw, End, ReqCpus, Start, Submit, TimeLimitRaw, Uid};
-    let fraction = |column: Column| {
+fn in_fractions(values: &ColumnValues<'_>) -> bool {
+    use SacctColumn::{AllocCpus, AllocNodes, ElapsedRaw, End, ReqCpus, Start, Submit, TimeLimitRaw, Uid};
+    let fraction = |column: SacctColumn| {
         let value = values[column as usize];
         value.strip_suffix(b".0").is_some_and(|number| crate::text::digits(number).is_some())
     };
     [Submit, Start, End, ElapsedRaw, TimeLimitRaw, AllocCpus, ReqCpus, AllocNodes, Uid].into_iter().any(fraction)
 }
 
-impl Reader {
-    fn new(file: u16, splitter: Splitter) -> Reader {
+impl SacctReader {
+    fn new(file: u16, splitter: Splitter) -> SacctReader {
         let layout = splitter.header().clone();
-        Reader {
+        SacctReader {
             file,
             splitter,
             layout,
             header: Vec::new(),
             behind: None,
             caches: Caches::default(),
-            changed: Changed::default(),
+            changed: ChangedValues::default(),
         }
     }
 
     /// Another that reads rows as this one does.
-    fn another(&self) -> Reader {
-        Reader {
+    fn another(&self) -> SacctReader {
+        SacctReader {
             header: self.header.clone(),
             behind: self.behind,
-            ..Reader::new(self.file, Splitter::new(self.splitter.header().clone()))
+            ..SacctReader::new(self.file, Splitter::new(self.splitter.header().clone()))
         }
     }
 
     /// Takes rows. Returns the last of them, where it is cut off.
     fn take<'a>(
         &mut self,
-        lines: impl Iterator<Item = Line<'a>>,
-        intake: &mut Intake,
-    ) -> Result<Option<Place>, SiteError> {
+        lines: impl Iterator<Item = InputLine<'a>>,
+        intake: &mut RowIntake,
+    ) -> Result<Option<FilePlace>, SiteError> {
         let mut cut = None;
         for line in lines.filter(|line| !line.bytes.is_empty()) {
-            let place = Place { file: self.file, line: line.number };
+            let place = FilePlace { file: self.file, line: line.number };
             if line.bytes == self.header.as_slice() {
-                intake.count(Rule::Header, place, line.bytes, 0);
+                intake.count(ImportRule::Header, place, line.bytes, 0);
             } else if is_message(line.bytes) {
-                intake.count(Rule::Message, place, line.bytes, 0);
+                intake.count(ImportRule::Message, place, line.bytes, 0);
             } else if !self.row(&line, place, intake)? {
                 cut = Some(place);
             }
@@ -257,42 +257,42 @@ impl Reader {
 
     /// Takes a row; `false` where it is cut off.
     #[inline]
-    fn row(&mut self, line: &Line<'_>, place: Place, intake: &mut Intake) -> Result<bool, SiteError> {
+    fn row(&mut self, line: &InputLine<'_>, place: FilePlace, intake: &mut RowIntake) -> Result<bool, SiteError> {
         if memchr::memchr(0, line.bytes).is_some() {
-            intake.bad(Rule::Zeros, place, line.bytes, 0);
+            intake.bad(ImportRule::Zeros, place, line.bytes, 0);
             return Ok(true);
         }
-        let mut values: Values<'_> = [b""; COLUMNS];
+        let mut values: ColumnValues<'_> = [b""; COLUMNS];
         let free = self.splitter.header().free;
         match self.splitter.split(line.bytes, &mut values) {
             Cut::Right => {}
-            Cut::Joined => intake.count(Rule::Joined, place, line.bytes, 0),
+            Cut::Joined => intake.count(ImportRule::Joined, place, line.bytes, 0),
             // The rest of a name or comment with a line end in it.
             Cut::Wrong(count) if free && self.behind.is_some() && !begins_a_row(line.bytes, count) => {
-                intake.count(Rule::Continued, place, line.bytes, 0);
+                intake.count(ImportRule::Continued, place, line.bytes, 0);
                 return Ok(true);
             }
             Cut::Wrong(count) if line.whole && count > self.layout.columns.len() => {
                 let found = realign(&self.layout, line.bytes, &intake.form, &mut values);
                 match found {
-                    Realigned::Found { last: true } => intake.count(Rule::Joined, place, line.bytes, 0),
-                    Realigned::Found { last: false } => intake.count(Rule::Realigned, place, line.bytes, 0),
+                    Realigned::Found { last: true } => intake.count(ImportRule::Joined, place, line.bytes, 0),
+                    Realigned::Found { last: false } => intake.count(ImportRule::Realigned, place, line.bytes, 0),
                     Realigned::Nothing => {
-                        intake.bad(Rule::Columns, place, line.bytes, 0);
+                        intake.bad(ImportRule::Columns, place, line.bytes, 0);
                         return Ok(true);
                     }
                 }
             }
             Cut::Wrong(_) => {
-                let rule = if line.whole { Rule::Columns } else { Rule::Cut };
+                let rule = if line.whole { ImportRule::Columns } else { ImportRule::Cut };
                 intake.bad(rule, place, line.bytes, 0);
                 return Ok(line.whole);
             }
         }
         self.behind = Some(line.number);
-        let numbers = [values[Column::JobId as usize], values[Column::JobIdRaw as usize]];
+        let numbers = [values[SacctColumn::JobId as usize], values[SacctColumn::JobIdRaw as usize]];
         if numbers.iter().any(|number| number.ends_with(b".0")) && in_fractions(&values) {
-            for column in [Column::JobId, Column::JobIdRaw] {
+            for column in [SacctColumn::JobId, SacctColumn::JobIdRaw] {
                 let value = values[column as usize];
                 values[column as usize] = value.strip_suffix(b".0").unwrap_or(value);
             }
@@ -309,17 +309,17 @@ impl Reader {
 }
 
 /// Rows of a table that is no text, as if they were lines.
-pub(crate) struct Rows(Reader);
+pub(crate) struct TableRows(SacctReader);
 
-impl Rows {
+impl TableRows {
     /// By the names of the columns, parted like the rows.
-    pub(crate) fn begin(names: &str, layout: &Layout, job: &mut Reading<'_>) -> Result<Rows, SiteError> {
+    pub(crate) fn begin(names: &str, layout: &TextLayout, job: &mut FileReading<'_>) -> Result<TableRows, SiteError> {
         let (splitter, _) = begin(names.as_bytes(), layout, job)?;
-        Ok(Rows(Reader::new(job.file, splitter)))
+        Ok(TableRows(SacctReader::new(job.file, splitter)))
     }
 
     /// Takes a row.
-    pub(crate) fn take(&mut self, line: &Line<'_>, job: &mut Reading<'_>) -> Result<(), SiteError> {
+    pub(crate) fn take(&mut self, line: &InputLine<'_>, job: &mut FileReading<'_>) -> Result<(), SiteError> {
         let place = job.place(line.number);
         self.0.row(line, place, job.intake).map(|_| ())
     }
@@ -335,12 +335,12 @@ fn begins_a_row(line: &[u8], count: usize) -> bool {
 #[inline]
 fn row(
     line: &[u8],
-    place: Place,
-    values: &Values<'_>,
-    intake: &mut Intake,
+    place: FilePlace,
+    values: &ColumnValues<'_>,
+    intake: &mut RowIntake,
     caches: &mut Caches,
 ) -> Result<(), SiteError> {
-    let (name, raw) = (values[Column::JobId as usize], values[Column::JobIdRaw as usize]);
+    let (name, raw) = (values[SacctColumn::JobId as usize], values[SacctColumn::JobIdRaw as usize]);
     let id = Id::read(if name.is_empty() { raw } else { name });
     match id {
         Some(Id::Step(of)) => {
@@ -353,9 +353,9 @@ fn row(
         }
         None => {
             if name.ends_with(b"+") || raw.ends_with(b"+") {
-                intake.trouble(Trouble::Padded, place, if name.is_empty() { raw } else { name });
+                intake.trouble(RowTrouble::Padded, place, if name.is_empty() { raw } else { name });
             }
-            intake.bad(Rule::JobId, place, line, 0);
+            intake.bad(ImportRule::JobId, place, line, 0);
             Ok(())
         }
     }

@@ -1,11 +1,11 @@
 //! A text read by several threads: each takes a block of whole lines, and what they bring is put
 //! together in the order of the blocks, so that nothing depends on how many there are.
 
-use super::Reader;
+use super::SacctReader;
 use crate::error::SiteError;
-use crate::readers::Reading;
-use crate::readers::lines::{Block, Blocks};
-use crate::rows::{Intake, Place, Recipe};
+use crate::readers::FileReading;
+use crate::readers::lines::{Blocks, LineBlock};
+use crate::rows::{FilePlace, IntakeRecipe, RowIntake};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,27 +14,27 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Contents of a block.
-struct Part {
-    intake: Intake,
+struct BlockPart {
+    intake: RowIntake,
     /// The last row, where it is cut off.
-    cut: Option<Place>,
+    cut: Option<FilePlace>,
     /// Line of the last row that was whole.
     behind: Option<u32>,
-    block: Block,
+    block: LineBlock,
 }
 
 /// A block by its number, and what its rows go into.
-type Work = (usize, Block, Intake);
+type Work = (usize, LineBlock, RowIntake);
 
 /// By the number of the block; a panic is passed on.
-type Brought = (usize, thread::Result<Result<Part, SiteError>>);
+type Brought = (usize, thread::Result<Result<BlockPart, SiteError>>);
 
 /// Reads the blocks that are left, as `reader` does.
 pub(super) fn read<R: Read>(
     blocks: &mut Blocks<R>,
     buffer: Vec<u8>,
-    reader: &Reader,
-    job: &mut Reading<'_>,
+    reader: &SacctReader,
+    job: &mut FileReading<'_>,
 ) -> Result<(), SiteError> {
     // Most files have one block only, which is read: no thread for nothing.
     let first = match blocks.next(buffer) {
@@ -54,7 +54,7 @@ pub(super) fn read<R: Read>(
             scope.spawn(move || worker(&mut reader, work, &brings));
         }
         let order =
-            Order { brought, next: 0, early: BTreeMap::new(), behind: reader.behind, recipe, spare: Vec::new() };
+            BlockOrder { brought, next: 0, early: BTreeMap::new(), behind: reader.behind, recipe, spare: Vec::new() };
         // Without work, which ends with this call, the workers end.
         drive(first, blocks, threads, to_workers, order, job)
     })
@@ -62,12 +62,12 @@ pub(super) fn read<R: Read>(
 
 /// Hands blocks out, and takes what they bring in their order.
 fn drive<R: Read>(
-    first: Block,
+    first: LineBlock,
     blocks: &mut Blocks<R>,
     threads: usize,
     to_workers: Sender<Work>,
-    mut order: Order,
-    job: &mut Reading<'_>,
+    mut order: BlockOrder,
+    job: &mut FileReading<'_>,
 ) -> Result<(), SiteError> {
     let mut sent = 0;
     let mut broken = None;
@@ -103,13 +103,13 @@ fn drive<R: Read>(
 }
 
 /// Reads blocks until there are no more.
-fn worker(reader: &mut Reader, work: &Mutex<Receiver<Work>>, brings: &Sender<Brought>) {
+fn worker(reader: &mut SacctReader, work: &Mutex<Receiver<Work>>, brings: &Sender<Brought>) {
     loop {
         let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((number, block, mut intake)) = next else { return };
         let part = catch_unwind(AssertUnwindSafe(|| {
             let cut = reader.take(block.lines(), &mut intake)?;
-            Ok(Part { intake, cut, behind: reader.behind, block })
+            Ok(BlockPart { intake, cut, behind: reader.behind, block })
         }));
         if brings.send((number, part)).is_err() {
             return;
@@ -118,21 +118,21 @@ fn worker(reader: &mut Reader, work: &Mutex<Receiver<Work>>, brings: &Sender<Bro
 }
 
 /// Contents of blocks, in their order.
-struct Order {
+struct BlockOrder {
     brought: Receiver<Brought>,
     /// The block whose turn it is.
     next: usize,
     /// Contents that came before their turn.
-    early: BTreeMap<usize, thread::Result<Result<Part, SiteError>>>,
+    early: BTreeMap<usize, thread::Result<Result<BlockPart, SiteError>>>,
     behind: Option<u32>,
-    recipe: Recipe,
+    recipe: IntakeRecipe,
     /// Memory for other blocks and their rows.
-    spare: Vec<(Vec<u8>, Intake)>,
+    spare: Vec<(Vec<u8>, RowIntake)>,
 }
 
-impl Order {
+impl BlockOrder {
     /// Takes what the next block brought.
-    fn absorb(&mut self, job: &mut Reading<'_>) -> Result<(), SiteError> {
+    fn absorb(&mut self, job: &mut FileReading<'_>) -> Result<(), SiteError> {
         let part = loop {
             if let Some(part) = self.early.remove(&self.next) {
                 break part;

@@ -2,15 +2,15 @@
 
 /// A table: its names, and its columns as they are called there and here. `/N` divides a count and
 /// rounds it up, `+N` adds seconds to a time that counts from the beginning of the table.
-pub(super) struct Preset {
+pub(super) struct TablePreset {
     pub(super) names: &'static [&'static str],
     pub(super) columns: &'static [(&'static str, &'static str)],
 }
 
 /// Every table.
-pub(super) const PRESETS: &[Preset] = &[
+pub(super) const PRESETS: &[TablePreset] = &[
     // Marconi100 at CINECA: the whole table of jobs, and PM100, the part of it with power.
-    Preset {
+    TablePreset {
         names: &["m100", "pm100"],
         columns: &[
             ("job_id", "JobID"),
@@ -43,7 +43,7 @@ pub(super) const PRESETS: &[Preset] = &[
         ],
     },
     // Eagle at NREL, OEDI 5860.
-    Preset {
+    TablePreset {
         names: &["eagle", "nrel-eagle"],
         columns: &[
             ("job_id", "JobID"),
@@ -67,7 +67,7 @@ pub(super) const PRESETS: &[Preset] = &[
         ],
     },
     // Fugaku at RIKEN: F-DATA.
-    Preset {
+    TablePreset {
         names: &["fugaku", "f-data", "fdata"],
         columns: &[
             ("jid", "JobID"),
@@ -89,7 +89,7 @@ pub(super) const PRESETS: &[Preset] = &[
     },
     // Alibaba's trace of GPUs of 2020, its table of tasks: no submissions, no limits. It has no
     // first line of names, and counts its seconds from an unknown day, taken as 2020-07-01.
-    Preset {
+    TablePreset {
         names: &["alibaba-gpu-2020"],
         columns: &[
             ("job_name", "JobKey"),
@@ -106,7 +106,7 @@ pub(super) const PRESETS: &[Preset] = &[
     },
     // Alibaba's trace of GPUs of 2023: pods. Its seconds count from an unknown day, taken as
     // 2023-01-01.
-    Preset {
+    TablePreset {
         names: &["alibaba-gpu", "alibaba-gpu-2023"],
         columns: &[
             ("name", "JobKey"),
@@ -125,7 +125,7 @@ pub(super) const PRESETS: &[Preset] = &[
 ];
 
 /// The table of a name.
-pub(super) fn preset(name: &str) -> Option<&'static Preset> {
+pub(super) fn preset(name: &str) -> Option<&'static TablePreset> {
     PRESETS.iter().find(|preset| preset.names.iter().any(|known| known.eq_ignore_ascii_case(name)))
 }
 

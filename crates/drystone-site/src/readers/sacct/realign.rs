@@ -1,10 +1,12 @@
 //! Rows with more delimiters than the header has: which column of text holds the surplus, the other
 //! columns tell.
 
-use super::columns::{COLUMNS, Column};
-use super::header::Header;
-use super::split::Values;
-use crate::text::{Form, Id, State, decimal, is_missing, limit_minutes, limit_span, memory_request, span, state, tres};
+use super::columns::{COLUMNS, SacctColumn};
+use super::header::RowHeader;
+use super::split::ColumnValues;
+use crate::text::{
+    Id, RecordState, TimeForm, decimal, is_missing, limit_minutes, limit_span, memory_request, span, state, tres,
+};
 
 /// Places that a search looks at before it gives a row up.
 const MOST: u32 = 20_000;
@@ -22,7 +24,12 @@ pub(super) enum Realigned {
 
 /// Puts the columns of a row with too many delimiters into `values`, where there is one way to do
 /// so.
-pub(super) fn realign<'a>(header: &Header, line: &'a [u8], form: &Form, values: &mut Values<'a>) -> Realigned {
+pub(super) fn realign<'a>(
+    header: &RowHeader,
+    line: &'a [u8],
+    form: &TimeForm,
+    values: &mut ColumnValues<'a>,
+) -> Realigned {
     if !header.flexible.contains(&true) || (header.quoted && line.contains(&b'"')) {
         return Realigned::Nothing;
     }
@@ -40,10 +47,10 @@ pub(super) fn realign<'a>(header: &Header, line: &'a [u8], form: &Form, values: 
     if header.trailing && bare {
         fields.pop();
     }
-    let mut found = Search::new(header, line, &fields, form).run();
+    let mut found = SurplusSearch::new(header, line, &fields, form).run();
     if found.is_none() && bare && !header.trailing {
         fields.pop();
-        found = Search::new(header, line, &fields, form).run();
+        found = SurplusSearch::new(header, line, &fields, form).run();
     }
     let Some(starts) = found else { return Realigned::Nothing };
     *values = [b""; COLUMNS];
@@ -58,11 +65,11 @@ pub(super) fn realign<'a>(header: &Header, line: &'a [u8], form: &Form, values: 
 }
 
 /// Goes through all ways to give the surplus to columns of text.
-struct Search<'a> {
-    header: &'a Header,
+struct SurplusSearch<'a> {
+    header: &'a RowHeader,
     line: &'a [u8],
     fields: &'a [(usize, usize)],
-    form: &'a Form,
+    form: &'a TimeForm,
     /// The first field of each column, on the way.
     starts: Vec<usize>,
     /// The first way that was found.
@@ -72,9 +79,14 @@ struct Search<'a> {
     steps: u32,
 }
 
-impl<'a> Search<'a> {
-    fn new(header: &'a Header, line: &'a [u8], fields: &'a [(usize, usize)], form: &'a Form) -> Search<'a> {
-        Search { header, line, fields, form, starts: Vec::new(), found: None, several: false, steps: 0 }
+impl<'a> SurplusSearch<'a> {
+    fn new(
+        header: &'a RowHeader,
+        line: &'a [u8],
+        fields: &'a [(usize, usize)],
+        form: &'a TimeForm,
+    ) -> SurplusSearch<'a> {
+        SurplusSearch { header, line, fields, form, starts: Vec::new(), found: None, several: false, steps: 0 }
     }
 
     /// The one way, if there is one.
@@ -101,7 +113,7 @@ impl<'a> Search<'a> {
         }
         let most = if self.header.flexible[at] { surplus } else { 0 };
         // Alternatives of features are usual, delimiters in a name are not.
-        let features = self.header.columns[at] == Some(Column::Constraints);
+        let features = self.header.columns[at] == Some(SacctColumn::Constraints);
         for nth in 0..=most {
             let more = if features { most - nth } else { nth };
             if self.fits(at, field, more) {
@@ -127,15 +139,17 @@ impl<'a> Search<'a> {
     fn fits(&self, at: usize, field: usize, more: usize) -> bool {
         let text = &self.line[self.fields[field].0..self.fields[field + more].1];
         let Some(column) = self.header.columns[at] else { return true };
-        if column == Column::Constraints && more > 0 {
+        if column == SacctColumn::Constraints && more > 0 {
             let feature = |b: &u8| b.is_ascii_alphanumeric() || b"_.-+&|,*()[]@/: ".contains(b);
             let parts = &self.fields[field..=field + more];
             return text.iter().all(feature) && parts.iter().all(|(from, to)| from < to);
         }
         match column {
             // Commas separate nodes and resources, and also columns.
-            Column::NodeList | Column::Nodes if more > 0 => balanced(text) && !text.contains(&b'='),
-            Column::ReqTres | Column::AllocTres if more > 0 => text.split(|&b| b == b',').all(|e| e.contains(&b'=')),
+            SacctColumn::NodeList | SacctColumn::Nodes if more > 0 => balanced(text) && !text.contains(&b'='),
+            SacctColumn::ReqTres | SacctColumn::AllocTres if more > 0 => {
+                text.split(|&b| b == b',').all(|e| e.contains(&b'='))
+            }
             _ => holds(column, text, self.form),
         }
     }
@@ -147,8 +161,8 @@ fn balanced(text: &[u8]) -> bool {
 }
 
 /// Returns whether a text may stand in a column.
-pub(super) fn holds(column: Column, text: &[u8], form: &Form) -> bool {
-    if matches!(column, Column::JobId) {
+pub(super) fn holds(column: SacctColumn, text: &[u8], form: &TimeForm) -> bool {
+    if matches!(column, SacctColumn::JobId) {
         return Id::read(text).is_some();
     }
     if is_missing(text) {
@@ -156,19 +170,25 @@ pub(super) fn holds(column: Column, text: &[u8], form: &Form) -> bool {
     }
     let number = || decimal(text).is_some();
     match column {
-        Column::JobIdRaw => Id::read(text).is_some(),
-        Column::Submit | Column::Eligible | Column::Start | Column::End => form.read(text).is_ok(),
-        Column::Elapsed | Column::ElapsedRaw | Column::Suspended => span(text).is_some() || number(),
-        Column::TimeLimit | Column::TimeLimitRaw => limit_minutes(text).or_else(|| limit_span(text)).is_some(),
-        Column::LimitSeconds | Column::Uid | Column::Gid | Column::AllocNodes | Column::Priority => number(),
-        Column::ReqCpus | Column::AllocCpus | Column::ReqGpus | Column::AllocGpus => number(),
-        Column::ReqNodes => crate::text::leading(text).is_some(),
-        Column::State => is_state(text),
-        Column::ExitCode => text.iter().all(|b| b.is_ascii_digit() || *b == b':'),
-        Column::ReqMem => memory_request(text).is_some(),
-        Column::ReqTres | Column::AllocTres => tres(text).is_some(),
-        Column::NodeList | Column::Nodes => !text.contains(&b'='),
-        Column::User | Column::Account | Column::Partition | Column::Qos => !text.contains(&b' '),
+        SacctColumn::JobIdRaw => Id::read(text).is_some(),
+        SacctColumn::Submit | SacctColumn::Eligible | SacctColumn::Start | SacctColumn::End => form.read(text).is_ok(),
+        SacctColumn::Elapsed | SacctColumn::ElapsedRaw | SacctColumn::Suspended => span(text).is_some() || number(),
+        SacctColumn::TimeLimit | SacctColumn::TimeLimitRaw => {
+            limit_minutes(text).or_else(|| limit_span(text)).is_some()
+        }
+        SacctColumn::LimitSeconds
+        | SacctColumn::Uid
+        | SacctColumn::Gid
+        | SacctColumn::AllocNodes
+        | SacctColumn::Priority => number(),
+        SacctColumn::ReqCpus | SacctColumn::AllocCpus | SacctColumn::ReqGpus | SacctColumn::AllocGpus => number(),
+        SacctColumn::ReqNodes => crate::text::leading(text).is_some(),
+        SacctColumn::State => is_state(text),
+        SacctColumn::ExitCode => text.iter().all(|b| b.is_ascii_digit() || *b == b':'),
+        SacctColumn::ReqMem => memory_request(text).is_some(),
+        SacctColumn::ReqTres | SacctColumn::AllocTres => tres(text).is_some(),
+        SacctColumn::NodeList | SacctColumn::Nodes => !text.contains(&b'='),
+        SacctColumn::User | SacctColumn::Account | SacctColumn::Partition | SacctColumn::Qos => !text.contains(&b' '),
         _ => true,
     }
 }
@@ -176,7 +196,7 @@ pub(super) fn holds(column: Column, text: &[u8], form: &Form) -> bool {
 /// A state that is known, or what looks like one.
 fn is_state(text: &[u8]) -> bool {
     let word = text.split(|b| *b == b' ').next().unwrap_or_default();
-    state(text).0 != State::Other || (word.len() > 3 && word.iter().all(|b| b.is_ascii_uppercase() || *b == b'_'))
+    state(text).0 != RecordState::Other || (word.len() > 3 && word.iter().all(|b| b.is_ascii_uppercase() || *b == b'_'))
 }
 
 #[cfg(test)]
@@ -185,16 +205,16 @@ mod tests {
     use super::*;
 
     fn aligned(header: &str, line: &str) -> Option<[String; 3]> {
-        let FirstLine::Header(header) = Header::of_line(header.as_bytes(), None) else { panic!("a header") };
-        let mut values: Values<'_> = [b""; COLUMNS];
-        let found = realign(&header, line.as_bytes(), &Form::default(), &mut values);
-        let text = |column: Column| String::from_utf8_lossy(values[column as usize]).into_owned();
-        (found != Realigned::Nothing).then(|| [Column::Constraints, Column::End, Column::User].map(text))
+        let FirstLine::Header(header) = RowHeader::of_line(header.as_bytes(), None) else { panic!("a header") };
+        let mut values: ColumnValues<'_> = [b""; COLUMNS];
+        let found = realign(&header, line.as_bytes(), &TimeForm::default(), &mut values);
+        let text = |column: SacctColumn| String::from_utf8_lossy(values[column as usize]).into_owned();
+        (found != Realigned::Nothing).then(|| [SacctColumn::Constraints, SacctColumn::End, SacctColumn::User].map(text))
     }
 
     #[test]
     fn typed_columns_tell_where_a_text_ends() {
-        let header = "JobID|User|Constraints|Elapsed|End|State";
+        let header = "JobID|User|Constraints|Elapsed|End|RecordState";
         let row = |c: &str| format!("7|ada|{c}|00:10:00|1700000000|COMPLETED");
         for constraints in ["a|b", "a|b|c", "[x|y]", "(p|q)&r", "n1*2|n2"] {
             let expected = [constraints, "1700000000", "ada"].map(String::from);

@@ -1,11 +1,11 @@
 //! A row's columns.
 
 use super::columns::COLUMNS;
-use super::header::Header;
+use super::header::RowHeader;
 use memchr::memmem;
 
 /// The values of the columns that are read.
-pub(crate) type Values<'a> = [&'a [u8]; COLUMNS];
+pub(crate) type ColumnValues<'a> = [&'a [u8]; COLUMNS];
 
 /// Division of a row into columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +20,7 @@ pub(crate) enum Cut {
 
 /// Splits rows.
 pub(crate) struct Splitter {
-    header: Header,
+    header: RowHeader,
     finder: Option<memmem::Finder<'static>>,
     /// True if a column before the last may contain delimiters.
     inner: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Splitter {
 }
 
 impl Splitter {
-    pub(crate) fn new(header: Header) -> Splitter {
+    pub(crate) fn new(header: RowHeader) -> Splitter {
         let finder = (header.delimiter.len() > 1).then(|| memmem::Finder::new(&header.delimiter).into_owned());
         let inner = header
             .flexible
@@ -38,13 +38,13 @@ impl Splitter {
         Splitter { header, finder, inner, unquoted: Vec::new() }
     }
 
-    pub(crate) fn header(&self) -> &Header {
+    pub(crate) fn header(&self) -> &RowHeader {
         &self.header
     }
 
     /// Puts the columns of a row into `values`.
     #[inline]
-    pub(crate) fn split<'a>(&'a mut self, line: &'a [u8], values: &mut Values<'a>) -> Cut {
+    pub(crate) fn split<'a>(&'a mut self, line: &'a [u8], values: &mut ColumnValues<'a>) -> Cut {
         self.unquoted.clear();
         if self.header.quoted && memchr::memchr(b'"', line).is_some() {
             return self.split_quoted(line, values);
@@ -82,7 +82,7 @@ impl Splitter {
     }
 
     /// Values in quotes, doubled where they stand for themselves (RFC 4180).
-    fn split_quoted<'a>(&'a mut self, line: &'a [u8], values: &mut Values<'a>) -> Cut {
+    fn split_quoted<'a>(&'a mut self, line: &'a [u8], values: &mut ColumnValues<'a>) -> Cut {
         let delimiter = self.header.delimiter[0];
         let mut spans: Vec<(usize, usize)> = Vec::new();
         let mut at = 0;
@@ -171,17 +171,17 @@ fn undouble(text: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::Column;
+    use super::super::columns::SacctColumn;
     use super::super::header::FirstLine;
     use super::*;
 
     fn split(header: &str, line: &str) -> (Cut, String, String) {
-        let FirstLine::Header(header) = Header::of_line(header.as_bytes(), None) else { panic!("a header") };
+        let FirstLine::Header(header) = RowHeader::of_line(header.as_bytes(), None) else { panic!("a header") };
         let mut splitter = Splitter::new(header);
-        let mut values: Values<'_> = [b""; COLUMNS];
+        let mut values: ColumnValues<'_> = [b""; COLUMNS];
         let cut = splitter.split(line.as_bytes(), &mut values);
-        let text = |column: Column| String::from_utf8_lossy(values[column as usize]).into_owned();
-        (cut, text(Column::User), text(Column::End))
+        let text = |column: SacctColumn| String::from_utf8_lossy(values[column as usize]).into_owned();
+        (cut, text(SacctColumn::User), text(SacctColumn::End))
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Candidates for the columns of a table without names, by the values of its first row.
 
-use super::columns::Column;
+use super::columns::SacctColumn;
 use super::presets::PRESETS;
 use super::realign::holds;
-use crate::text::{Form, Id, State, When, decimal, is_missing, span, state, whole};
+use crate::text::{Id, RecordState, TimeForm, When, decimal, is_missing, span, state, whole};
 
 /// Delimiters that are tried.
 const DELIMITERS: [&str; 6] = ["|", "\t", ";", ",", "\u{1f}", "^"];
@@ -54,19 +54,19 @@ pub(crate) fn suggest(line: &[u8]) -> Option<Suggestion> {
 
 /// The public table that has as many columns, if their values fit its own.
 fn table(fields: &[&str]) -> Option<&'static str> {
-    let form = Form::default();
+    let form = TimeForm::default();
     let fits = |(field, (_, ours)): (&&str, &(&str, &str))| {
         let (column, change) = super::columns::said(ours);
         let number = || is_missing(field.as_bytes()) || decimal(field.as_bytes()).is_some();
         column.is_none_or(|column| match (column, change) {
             // A table may have words of its own for states.
-            (Column::State, _) | (_, super::Change::Key) => true,
-            (Column::Instances, _) => number(),
-            (column, super::Change::Keep) => holds(column, field.as_bytes(), &form),
+            (SacctColumn::State, _) | (_, super::ValueChange::Key) => true,
+            (SacctColumn::Instances, _) => number(),
+            (column, super::ValueChange::Keep) => holds(column, field.as_bytes(), &form),
             _ => number(),
         })
     };
-    let of = |preset: &&super::presets::Preset| {
+    let of = |preset: &&super::presets::TablePreset| {
         preset.columns.len() == fields.len() && fields.iter().zip(preset.columns).all(fits)
     };
     PRESETS.iter().find(of).and_then(|preset| preset.names.first().copied())
@@ -111,7 +111,7 @@ fn names(fields: &[&str]) -> Option<Vec<Option<&'static str>>> {
     let length = |field: &str| field.contains(':').then(|| span(field.as_bytes())).flatten();
     give("Elapsed", &|field| ran.is_some_and(|ran| length(field).is_some_and(|length| i64::from(length) == ran)));
     give("Timelimit", &|field| length(field).is_some());
-    give("State", &|field| field.len() > 3 && state(field.as_bytes()).0 != State::Other);
+    give("State", &|field| field.len() > 3 && state(field.as_bytes()).0 != RecordState::Other);
     give("AllocTRES", &|field| field.starts_with("cpu=") || field.contains(",cpu="));
     give("NodeList", &|field| field.ends_with(']') && field.starts_with(|c: char| c.is_ascii_alphabetic()));
     Some(names)
@@ -120,7 +120,7 @@ fn names(fields: &[&str]) -> Option<Vec<Option<&'static str>>> {
 /// A moment of these days: not any number that could be one.
 fn moment(field: &str) -> Option<i64> {
     let bytes = field.as_bytes();
-    match Form::default().read(bytes).ok()? {
+    match TimeForm::default().read(bytes).ok()? {
         When::Civil(civil) => Some(civil),
         When::Epoch(moment) => {
             let dated = bytes.iter().any(|b| matches!(b, b'-' | b':'));
@@ -135,11 +135,11 @@ fn moment(field: &str) -> Option<i64> {
 pub(crate) fn known_table(names: &[String], lost: &[String]) -> Option<&'static str> {
     let has = |theirs: &str| names.iter().any(|name| name.trim_matches('"').eq_ignore_ascii_case(theirs));
     // Names that any table could have prove nothing.
-    let own = |preset: &super::presets::Preset| {
+    let own = |preset: &super::presets::TablePreset| {
         preset.columns.iter().filter(|(theirs, _)| has(theirs) && !super::is_column(theirs)).count()
     };
-    let count = |preset: &super::presets::Preset| preset.columns.iter().filter(|(theirs, _)| has(theirs)).count();
-    let fits = |preset: &&super::presets::Preset| {
+    let count = |preset: &super::presets::TablePreset| preset.columns.iter().filter(|(theirs, _)| has(theirs)).count();
+    let fits = |preset: &&super::presets::TablePreset| {
         let count = count(preset);
         let knows = |name: &String| preset.columns.iter().any(|(theirs, _)| theirs.eq_ignore_ascii_case(name));
         own(preset) > 2 && (count * 2 > preset.columns.len() || count * 2 > names.len()) && lost.iter().all(knows)
@@ -151,16 +151,16 @@ pub(crate) fn known_table(names: &[String], lost: &[String]) -> Option<&'static 
 /// Returns whether a suggestion lacks a column that an import needs: without processors or nodes
 /// there is no job.
 pub(crate) fn lacks_size(columns: &str) -> bool {
-    let sized = |column: Column| {
+    let sized = |column: SacctColumn| {
         matches!(
             column,
-            Column::AllocCpus
-                | Column::ReqCpus
-                | Column::AllocNodes
-                | Column::ReqNodes
-                | Column::AllocTres
-                | Column::ReqTres
-                | Column::NodeList
+            SacctColumn::AllocCpus
+                | SacctColumn::ReqCpus
+                | SacctColumn::AllocNodes
+                | SacctColumn::ReqNodes
+                | SacctColumn::AllocTres
+                | SacctColumn::ReqTres
+                | SacctColumn::NodeList
         )
     };
     columns.contains(',') && !columns.split(',').any(|name| super::columns::said(name).0.is_some_and(sized))
@@ -180,18 +180,18 @@ mod tests {
             columns(
                 "1001|ada|p|2025-03-01T00:00:00|2025-03-01T00:10:00|2025-03-01T01:10:00|COMPLETED|4|02:00:00|n[1-2]"
             ),
-            Some("JobID,-,-,Submit,Start,End,State,-,Timelimit,NodeList".to_string())
+            Some("JobID,-,-,Submit,Start,End,RecordState,-,Timelimit,NodeList".to_string())
         );
         // In any order, with the run time beside the moments.
         assert_eq!(
             columns("1740791400,1740787200,1740787800,4,77,3600,FAILED"),
-            Some("End,Submit,Start,JobID,-,ElapsedRaw,State".to_string())
+            Some("End,Submit,Start,JobID,-,ElapsedRaw,RecordState".to_string())
         );
         // Of many moments the first is the submission, the last two are start and end.
         let fdata = "1001,u1,j1,48,48,1,2021-03-05 08:00:00+09:00,2021-03-05 08:00:30+09:00,2021-03-05 08:01:00+09:00,,0,3600,\
                      2021-03-05 08:01:10+09:00,2021-03-05 08:31:10+09:00,1,127,28000,1800,completed,compute-bound";
         let found = suggest(fdata.as_bytes()).expect("a table of jobs");
-        assert_eq!(found.columns, "JobID,-,-,-,-,-,Submit,-,-,-,-,-,Start,End,-,-,-,ElapsedRaw,State,-");
+        assert_eq!(found.columns, "JobID,-,-,-,-,-,Submit,-,-,-,-,-,Start,End,-,-,-,ElapsedRaw,RecordState,-");
         assert!(found.unnamed.starts_with("2 `u1`, 3 `j1`, 4 `48`"), "{}", found.unnamed);
         assert!(lacks_size(&found.columns) && !lacks_size("JobID,AllocCPUS") && !lacks_size("fugaku"));
         for line in ["a,b,c,d,e", "1,2,3,4,5,6,7", "2025-03-01T00:00:00,1,2,3,4"] {
@@ -207,7 +207,7 @@ mod tests {
         let names = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
         assert_eq!(known_table(&names("jid,usr,cnumr,nnumr,adt,sdt,edt,elpl,nnuma,exit state"), &[]), Some("fugaku"));
         assert_eq!(known_table(&names("name,cpu_milli,num_gpu,creation_time,deletion_time"), &[]), Some("alibaba-gpu"));
-        assert_eq!(known_table(&names("JobID,User,Submit,Start,End,State"), &[]), None);
+        assert_eq!(known_table(&names("JobID,User,Submit,Start,End,RecordState"), &[]), None);
         let other = names("job_id,user,submit_time,start_time,elapsed_minutes,cores,state");
         assert_eq!(known_table(&other, &["cores".to_string()]), None);
     }

@@ -1,8 +1,8 @@
 //! Line ends within quoted values, as spreadsheets and data frames write names with them: they
 //! become blanks, so that a row is a line.
 
-use super::Layout;
-use super::header::{FirstLine, Header};
+use super::TextLayout;
+use super::header::{FirstLine, RowHeader};
 use std::io::{self, Read};
 
 /// Bytes asked for at once.
@@ -16,7 +16,7 @@ pub(super) struct Unfolded<R> {
     input: R,
     /// Delimiter of columns, once known; `None` within where values are not quoted.
     delimiter: Option<Option<u8>>,
-    layout: Layout,
+    layout: TextLayout,
     chunk: Vec<u8>,
     /// Bytes read and not yet looked at.
     raw: Vec<u8>,
@@ -31,7 +31,7 @@ pub(super) struct Unfolded<R> {
 }
 
 impl<R: Read> Unfolded<R> {
-    pub(super) fn new(input: R, layout: &Layout) -> Unfolded<R> {
+    pub(super) fn new(input: R, layout: &TextLayout) -> Unfolded<R> {
         Unfolded {
             input,
             delimiter: None,
@@ -69,9 +69,9 @@ impl<R: Read> Unfolded<R> {
         let first = lines.by_ref().take(whole).find(|line| !line.is_empty() && !crate::text::is_message(line));
         let Some(first) = first else { return self.over.then_some(None) };
         let given = self.layout.delimiter.as_deref();
-        let header = match (Header::of_line(first, given), &self.layout.columns) {
+        let header = match (RowHeader::of_line(first, given), &self.layout.columns) {
             (FirstLine::Header(_) | FirstLine::Row, Some(columns)) => {
-                Header::told(columns, first, given).ok().map(|h| h.0)
+                RowHeader::told(columns, first, given).ok().map(|h| h.0)
             }
             (FirstLine::Header(header), None) => Some(header),
             _ => None,
@@ -200,7 +200,7 @@ mod tests {
     fn unfolded(text: &str) -> String {
         let read = |step: usize| {
             let mut out = String::new();
-            Unfolded::new(Slow(text.as_bytes(), step), &Layout::default()).read_to_string(&mut out).expect("reads");
+            Unfolded::new(Slow(text.as_bytes(), step), &TextLayout::default()).read_to_string(&mut out).expect("reads");
             out
         };
         let whole = read(usize::MAX);

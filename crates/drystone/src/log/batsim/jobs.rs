@@ -1,11 +1,11 @@
 //! `jobs.csv`: what became of each job.
 
 use super::read::seconds;
-use super::{Log, wrong};
+use super::{BatsimSource, wrong};
 use crate::log::LogError;
-use crate::log::swf::{Decimal, Header, Record};
+use crate::log::swf::{SwfDecimal, SwfHeader, SwfRecord};
 use crate::metrics::JobRow;
-use crate::model::{How, ProcSet, Procs, Status, Time, Truth};
+use crate::model::{How, LogStatus, ProcSet, Procs, Time, Truth};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -15,17 +15,17 @@ const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_num
     consumed_energy,metadata";
 
 /// Processors on which a job ran; `None` where there was no room, since it was suspended meanwhile.
-pub type Placed = Option<ProcSet>;
+pub type PlacedJob = Option<ProcSet>;
 
 /// Processors for every job of a schedule whose policy only counted: the lowest free ones, in the
 /// order of starts. O(n log n) for few free ranges at a time.
 #[must_use]
-pub fn place(rows: &[JobRow], machine: Procs) -> Vec<Placed> {
+pub fn place(rows: &[JobRow], machine: Procs) -> Vec<PlacedJob> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|&at| (rows[at].start, rows[at].id));
     let mut ends: std::collections::BinaryHeap<std::cmp::Reverse<(Time, usize)>> = std::collections::BinaryHeap::new();
     let mut free: ProcSet = ProcSet::range(0..machine);
-    let mut placed: Vec<Placed> = vec![None; rows.len()];
+    let mut placed: Vec<PlacedJob> = vec![None; rows.len()];
     for at in order {
         let row = &rows[at];
         while let Some(std::cmp::Reverse((end, done))) = ends.peek().copied() {
@@ -57,7 +57,7 @@ pub fn write_jobs(
     workload: &str,
     rows: &[JobRow],
     truth: &[Truth],
-    placed: &[Placed],
+    placed: &[PlacedJob],
 ) -> io::Result<()> {
     let name: String =
         workload.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
@@ -67,7 +67,7 @@ pub fn write_jobs(
     for at in order {
         let row = &rows[at];
         let failed = row.ended == How::MachineFailed
-            || truth.get(row.id.index()).is_some_and(|truth| truth.status == Status::Failed);
+            || truth.get(row.id.index()).is_some_and(|truth| truth.status == LogStatus::Failed);
         let state = if failed { "COMPLETED_FAILED" } else { "COMPLETED_SUCCESSFULLY" };
         let JobRow { number, submit, start, end, ran, procs, estimate, .. } = row;
         let (wait, response) = (row.wait(), row.response());
@@ -87,8 +87,8 @@ pub fn write_jobs(
 }
 
 /// Reads it as a log: with the waits that it records.
-pub(super) fn read(input: &mut impl BufRead, name: &Arc<str>) -> Result<Log, LogError> {
-    let mut lines = Lines { input, number: 0 };
+pub(super) fn read(input: &mut impl BufRead, name: &Arc<str>) -> Result<BatsimSource, LogError> {
+    let mut lines = JobLines { input, number: 0 };
     let head = lines.next(name)?.unwrap_or_default();
     let columns: BTreeMap<&str, usize> = head.split(',').map(str::trim).zip(0..).collect();
     let column = |wanted: &[&str]| -> Result<usize, LogError> {
@@ -109,7 +109,7 @@ pub(super) fn read(input: &mut impl BufRead, name: &Arc<str>) -> Result<Log, Log
         optional("success"),
         optional("allocated_resources").or(optional("allocated_processors")),
     );
-    let mut records: Vec<Record> = Vec::new();
+    let mut records: Vec<SwfRecord> = Vec::new();
     let mut last = -1;
     while let Some(text) = lines.next(name)? {
         if text.is_empty() {
@@ -122,7 +122,7 @@ pub(super) fn read(input: &mut impl BufRead, name: &Arc<str>) -> Result<Log, Log
             let value = cell.parse().ok().filter(|value: &f64| value.is_finite());
             value.ok_or_else(|| wrong(name, line, format!("`{what}` is `{cell}`; expected a number")))
         };
-        let time = |value: f64, what: &str| -> Result<Decimal, LogError> {
+        let time = |value: f64, what: &str| -> Result<SwfDecimal, LogError> {
             seconds(value).ok_or_else(|| wrong(name, line, format!("`{what}` is {value}, outside the range of times")))
         };
         let submit = number(at[0], "submission_time")?;
@@ -133,7 +133,7 @@ pub(super) fn read(input: &mut impl BufRead, name: &Arc<str>) -> Result<Log, Log
         // A job that was refused or never started has no times.
         let run = number(at[2], "execution_time").unwrap_or(-1.0);
         let start = number(at[3], "starting_time").unwrap_or(-1.0);
-        let wait = if start < 0.0 { Decimal::UNKNOWN } else { time(start - submit, "starting_time")? };
+        let wait = if start < 0.0 { SwfDecimal::UNKNOWN } else { time(start - submit, "starting_time")? };
         let requested_time = match walltime {
             Some(at) => number(at, "requested_time").ok().filter(|time| *time > 0.0),
             None => None,
@@ -141,25 +141,25 @@ pub(super) fn read(input: &mut impl BufRead, name: &Arc<str>) -> Result<Log, Log
         if let Some(cell) = allocated.and_then(|at| cells.get(at)) {
             last = last.max(highest(cell));
         }
-        records.push(Record {
+        records.push(SwfRecord {
             number: cells[0].rsplit('!').next().and_then(|id| id.parse().ok()).unwrap_or(records.len() as i64 + 1),
             submit: time(submit, "submission_time")?,
             wait,
-            run: if run < 0.0 { Decimal::UNKNOWN } else { time(run, "execution_time")? },
+            run: if run < 0.0 { SwfDecimal::UNKNOWN } else { time(run, "execution_time")? },
             allocated: procs as i64,
             requested: procs as i64,
-            requested_time: requested_time.and_then(seconds).unwrap_or(Decimal::UNKNOWN),
+            requested_time: requested_time.and_then(seconds).unwrap_or(SwfDecimal::UNKNOWN),
             status: success
                 .and_then(|at| cells.get(at))
                 .map_or(-1, |cell| i64::from(matches!(&**cell, "1" | "True" | "true"))),
             line,
-            ..Record::default()
+            ..SwfRecord::default()
         });
     }
     if records.is_empty() {
         return Err(LogError::Empty { file: name.clone(), lines: lines.number });
     }
-    let mut header = Header::new();
+    let mut header = SwfHeader::new();
     header.push("Version", "2.2");
     header.push("Conversion", "from jobs.csv of Batsim");
     if last >= 0 {
@@ -167,7 +167,7 @@ pub(super) fn read(input: &mut impl BufRead, name: &Arc<str>) -> Result<Log, Log
         header.push("MaxProcs", &(last + 1).to_string());
     }
     records.sort_by_key(|record| record.submit.round());
-    Ok(Log { header, records })
+    Ok(BatsimSource { header, records })
 }
 
 /// The highest resource of an interval set such as `1-2 5 10-50`.
@@ -190,12 +190,12 @@ fn cells(line: &str) -> Vec<String> {
     all
 }
 
-struct Lines<'a, R> {
+struct JobLines<'a, R> {
     input: &'a mut R,
     number: u64,
 }
 
-impl<R: BufRead> Lines<'_, R> {
+impl<R: BufRead> JobLines<'_, R> {
     fn next(&mut self, name: &Arc<str>) -> Result<Option<String>, LogError> {
         let mut text = String::new();
         let failed = |source| LogError::Read { file: name.clone(), line: self.number, source };

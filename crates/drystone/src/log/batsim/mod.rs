@@ -13,19 +13,19 @@ mod profiles;
 mod read;
 mod write;
 
-pub use jobs::{Placed, place, write_jobs};
+pub use jobs::{PlacedJob, place, write_jobs};
 pub use write::write_workload;
 
 use super::LogError;
 use super::source::peek;
-use super::swf::{Header, Record};
+use super::swf::{SwfHeader, SwfRecord};
 use std::io;
 use std::sync::Arc;
 
 /// A log of Batsim as header and records.
-pub(super) struct Log {
-    pub(super) header: Header,
-    pub(super) records: Vec<Record>,
+pub(super) struct BatsimSource {
+    pub(super) header: SwfHeader,
+    pub(super) records: Vec<SwfRecord>,
 }
 
 /// Format at the beginning of a source.
@@ -45,22 +45,22 @@ pub(super) fn is_jobs(line: &[u8]) -> bool {
 }
 
 /// A log of Batsim, or the source as it was.
-pub(super) enum Read {
-    Log(Log),
+pub(super) enum ReadLog {
+    Log(BatsimSource),
     Else(Box<dyn io::Read>),
 }
 
 /// Reads a log of Batsim, where the source begins as one.
-pub(super) fn read(bytes: Box<dyn io::Read>, name: &Arc<str>) -> Result<Read, LogError> {
+pub(super) fn read(bytes: Box<dyn io::Read>, name: &Arc<str>) -> Result<ReadLog, LogError> {
     let (start, bytes) = peek(bytes);
     match begins(&start) {
-        Begins::Else => Ok(Read::Else(bytes)),
-        Begins::Jobs => jobs::read(&mut io::BufReader::new(bytes), name).map(Read::Log),
+        Begins::Else => Ok(ReadLog::Else(bytes)),
+        Begins::Jobs => jobs::read(&mut io::BufReader::new(bytes), name).map(ReadLog::Log),
         Begins::Json => {
             let (mut text, mut bytes) = (Vec::new(), bytes);
             let failed = |source| LogError::Read { file: name.clone(), line: 0, source };
             io::Read::read_to_end(&mut bytes, &mut text).map_err(failed)?;
-            read::workload(&text, name).map(Read::Log)
+            read::workload(&text, name).map(ReadLog::Log)
         }
     }
 }

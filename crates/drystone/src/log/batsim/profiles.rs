@@ -8,7 +8,7 @@ const DEEPEST: usize = 32;
 
 /// Result of a profile.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Ran {
+pub(super) struct ProfileRun {
     /// Seconds.
     pub(super) seconds: f64,
     /// True if it returns 0.
@@ -18,7 +18,7 @@ pub(super) struct Ran {
 /// The profiles of a workload, worked out once each.
 pub(super) struct Profiles<'a> {
     all: &'a Map<String, Value>,
-    known: BTreeMap<String, Ran>,
+    known: BTreeMap<String, ProfileRun>,
 }
 
 impl<'a> Profiles<'a> {
@@ -27,11 +27,11 @@ impl<'a> Profiles<'a> {
     }
 
     /// Returns the run time of a profile, or the reason why it is unknown.
-    pub(super) fn of(&mut self, name: &str) -> Result<Ran, String> {
+    pub(super) fn of(&mut self, name: &str) -> Result<ProfileRun, String> {
         self.within(name, 0)
     }
 
-    fn within(&mut self, name: &str, depth: usize) -> Result<Ran, String> {
+    fn within(&mut self, name: &str, depth: usize) -> Result<ProfileRun, String> {
         if let Some(known) = self.known.get(name) {
             return Ok(*known);
         }
@@ -50,7 +50,7 @@ impl<'a> Profiles<'a> {
                 let seconds = seconds.ok_or_else(|| {
                     format!("profile `{name}` has no `delay` of seconds from 0 on, but {}", told(profile.get("delay")))
                 })?;
-                Ran { seconds, succeeds: returned == 0 }
+                ProfileRun { seconds, succeeds: returned == 0 }
             }
             "composed" | "sequence" | "SequentialCompositionProfile" => {
                 self.sequence(name, profile, returned, depth)?
@@ -67,7 +67,7 @@ impl<'a> Profiles<'a> {
         Ok(ran)
     }
 
-    fn sequence(&mut self, name: &str, profile: &Value, returned: i64, depth: usize) -> Result<Ran, String> {
+    fn sequence(&mut self, name: &str, profile: &Value, returned: i64, depth: usize) -> Result<ProfileRun, String> {
         let parts = profile.get("seq").and_then(Value::as_array);
         let parts = parts.ok_or_else(|| format!("profile `{name}` is a sequence without `seq`"))?;
         let repeat = match profile.get("repeat").or_else(|| profile.get("nb")) {
@@ -77,7 +77,7 @@ impl<'a> Profiles<'a> {
                 times.ok_or_else(|| format!("profile `{name}` is repeated {} times", told(profile.get("repeat"))))?
             }
         };
-        let mut all = Ran { seconds: 0.0, succeeds: returned == 0 };
+        let mut all = ProfileRun { seconds: 0.0, succeeds: returned == 0 };
         for part in parts {
             let Some(part) = part.as_str() else {
                 return Err(format!("profile `{name}`: {part} in its `seq` is no name of a profile"));

@@ -1,9 +1,9 @@
 //! Reads a workload.
 
-use super::profiles::{Profiles, Ran, told};
-use super::{Log, wrong};
+use super::profiles::{ProfileRun, Profiles, told};
+use super::{BatsimSource, wrong};
 use crate::log::LogError;
-use crate::log::swf::{Decimal, Header, Record};
+use crate::log::swf::{SwfDecimal, SwfHeader, SwfRecord};
 use crate::model::TIME_LIMIT;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const DECIMALS: u8 = 6;
 
 /// A number of seconds, as logs have it.
-pub(super) fn seconds(value: f64) -> Option<Decimal> {
+pub(super) fn seconds(value: f64) -> Option<SwfDecimal> {
     if !value.is_finite() || value.abs() > TIME_LIMIT as f64 {
         return None;
     }
@@ -24,11 +24,11 @@ pub(super) fn seconds(value: f64) -> Option<Decimal> {
     let text = text.trim_end_matches('0');
     let (whole, fraction) = text.split_once('.')?;
     let digits: i64 = format!("{whole}{fraction}").parse().ok()?;
-    Decimal::new(digits, fraction.len() as u8)
+    SwfDecimal::new(digits, fraction.len() as u8)
 }
 
 /// A workload's JSON as records.
-pub(super) fn workload(text: &[u8], name: &Arc<str>) -> Result<Log, LogError> {
+pub(super) fn workload(text: &[u8], name: &Arc<str>) -> Result<BatsimSource, LogError> {
     let whole: Value = serde_json::from_slice(text)
         .map_err(|e| wrong(name, e.line() as u64, format!("no JSON ({e}); expected a workload of Batsim")))?;
     let part = |key: &str| whole.get(key);
@@ -37,7 +37,7 @@ pub(super) fn workload(text: &[u8], name: &Arc<str>) -> Result<Log, LogError> {
     let empty = Map::new();
     let profiles = part("profiles").and_then(Value::as_object).unwrap_or(&empty);
     let mut profiles = Profiles::new(profiles);
-    let mut header = Header::new();
+    let mut header = SwfHeader::new();
     header.push("Version", "2.2");
     header.push("Conversion", "from a workload of Batsim");
     if let Some(procs) = part("nb_res") {
@@ -60,8 +60,8 @@ pub(super) fn workload(text: &[u8], name: &Arc<str>) -> Result<Log, LogError> {
         }
         records.push(record);
     }
-    records.sort_by_key(|record: &Record| record.submit.round());
-    Ok(Log { header, records })
+    records.sort_by_key(|record: &SwfRecord| record.submit.round());
+    Ok(BatsimSource { header, records })
 }
 
 /// Returns the name of a job for messages.
@@ -72,7 +72,7 @@ fn who(job: &Value, at: usize) -> String {
     }
 }
 
-fn record(job: &Value, profiles: &mut Profiles<'_>) -> Result<Record, String> {
+fn record(job: &Value, profiles: &mut Profiles<'_>) -> Result<SwfRecord, String> {
     let number = |key: &str| job.get(key).and_then(Value::as_f64);
     let submit = number("subtime").and_then(seconds);
     let submit = submit.ok_or_else(|| format!("`subtime` is {}; expected seconds", told(job.get("subtime"))))?;
@@ -83,15 +83,15 @@ fn record(job: &Value, profiles: &mut Profiles<'_>) -> Result<Record, String> {
         Some(Value::Number(name)) => name.to_string(),
         other => return Err(format!("`profile` is {}; expected the name of one", told(other))),
     };
-    let Ran { seconds: run, succeeds } = profiles.of(&profile)?;
+    let ProfileRun { seconds: run, succeeds } = profiles.of(&profile)?;
     let run = seconds(run).ok_or_else(|| format!("profile `{profile}` runs for {run} s, which is too long"))?;
     let walltime = match job.get("walltime") {
-        None | Some(Value::Null) => Decimal::UNKNOWN,
+        None | Some(Value::Null) => SwfDecimal::UNKNOWN,
         Some(value) => {
             let given = value.as_f64();
             // Older workloads say -1 for none.
             match given.filter(|time| *time < 0.0) {
-                Some(_) => Decimal::UNKNOWN,
+                Some(_) => SwfDecimal::UNKNOWN,
                 None => given.and_then(seconds).ok_or_else(|| format!("`walltime` is `{value}`; expected seconds"))?,
             }
         }
@@ -103,7 +103,7 @@ fn record(job: &Value, profiles: &mut Profiles<'_>) -> Result<Record, String> {
         Some(Value::String(text)) => text.rsplit('!').next().and_then(|text| text.parse().ok()),
         _ => None,
     };
-    Ok(Record {
+    Ok(SwfRecord {
         number: id.filter(|id| *id >= 0).unwrap_or(-1),
         submit,
         run,
@@ -116,6 +116,6 @@ fn record(job: &Value, profiles: &mut Profiles<'_>) -> Result<Record, String> {
         executable: attribute("executable"),
         queue: attribute("queue"),
         partition: attribute("partition"),
-        ..Record::default()
+        ..SwfRecord::default()
     })
 }

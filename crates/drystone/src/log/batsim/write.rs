@@ -1,6 +1,6 @@
 //! Writes a workload.
 
-use crate::log::swf::{Decimal, Record};
+use crate::log::swf::{SwfDecimal, SwfRecord};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ pub fn write_workload<'r>(
     out: &mut impl Write,
     procs: u32,
     description: &str,
-    records: impl Iterator<Item = &'r Record>,
+    records: impl Iterator<Item = &'r SwfRecord>,
 ) -> io::Result<()> {
     let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
     writeln!(out, "{{")?;
@@ -23,7 +23,7 @@ pub fn write_workload<'r>(
     let mut profiles: BTreeMap<(i64, String), bool> = BTreeMap::new();
     let mut first = true;
     for record in records {
-        let Record { number, submit, run, requested_time, status, .. } = *record;
+        let SwfRecord { number, submit, run, requested_time, status, .. } = *record;
         let size = if record.requested > 0 { record.requested } else { record.allocated };
         if size <= 0 || run.as_f64() < 0.0 {
             let lacks = if size <= 0 { "no number of processors" } else { "no run time" };
@@ -64,6 +64,6 @@ pub fn write_workload<'r>(
 }
 
 /// The name of the profile of this run time.
-fn profile(run: Decimal, fails: bool) -> String {
+fn profile(run: SwfDecimal, fails: bool) -> String {
     format!("delay-{run}{}", if fails { "-fails" } else { "" })
 }

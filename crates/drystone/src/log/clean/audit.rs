@@ -1,6 +1,6 @@
 //! The account of a cleaning: which rule touched how many records, and which.
 
-use crate::log::swf::{Decimal, Field, Malformed};
+use crate::log::swf::{Malformed, RecordField, SwfDecimal};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::io::{self, Write};
 /// Effect of a rule on a record.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Effect {
+pub enum CleaningEffect {
     /// The record does not become a job.
     Dropped,
     /// A value was changed: clipped, rounded, moved.
@@ -19,13 +19,13 @@ pub enum Effect {
     Noted,
 }
 
-impl fmt::Display for Effect {
+impl fmt::Display for CleaningEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Effect::Dropped => "dropped",
-            Effect::Changed => "changed",
-            Effect::Guessed => "guessed",
-            Effect::Noted => "noted",
+            CleaningEffect::Dropped => "dropped",
+            CleaningEffect::Changed => "changed",
+            CleaningEffect::Guessed => "guessed",
+            CleaningEffect::Noted => "noted",
         })
     }
 }
@@ -35,28 +35,28 @@ macro_rules! rules {
         /// A rule of cleaning.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
-        pub enum Rule { $(#[doc = $meaning] $rule,)+ }
+        pub enum CleaningRule { $(#[doc = $meaning] $rule,)+ }
 
-        impl Rule {
+        impl CleaningRule {
             /// Every rule, in the order in which they apply.
-            pub const ALL: &'static [Rule] = &[$(Rule::$rule,)+];
+            pub const ALL: &'static [CleaningRule] = &[$(CleaningRule::$rule,)+];
 
             /// Its name.
             #[must_use]
             pub fn name(self) -> &'static str {
-                match self { $(Rule::$rule => $name,)+ }
+                match self { $(CleaningRule::$rule => $name,)+ }
             }
 
             /// Returns the effect of the rule.
             #[must_use]
-            pub fn effect(self) -> Effect {
-                match self { $(Rule::$rule => Effect::$effect,)+ }
+            pub fn effect(self) -> CleaningEffect {
+                match self { $(CleaningRule::$rule => CleaningEffect::$effect,)+ }
             }
 
             /// Returns the meaning of the rule, in words.
             #[must_use]
             pub fn meaning(self) -> &'static str {
-                match self { $(Rule::$rule => $meaning,)+ }
+                match self { $(CleaningRule::$rule => $meaning,)+ }
             }
         }
     };
@@ -88,7 +88,7 @@ rules! {
     NotTaken = "not-taken", Dropped, "The job comes after the requested number of first jobs.";
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for CleaningRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -96,17 +96,17 @@ impl fmt::Display for Rule {
 
 /// One record that a rule touched.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Entry {
+pub struct AuditEntry {
     /// The rule.
-    pub rule: Rule,
+    pub rule: CleaningRule,
     /// The record's line.
     pub line: u64,
     /// The log's number of the job.
     pub number: i64,
     /// The field that mattered.
-    pub field: Field,
+    pub field: RecordField,
     /// Original value.
-    pub before: Decimal,
+    pub before: SwfDecimal,
     /// New value; `None` where the record was dropped or nothing was changed.
     pub after: Option<i64>,
 }
@@ -118,14 +118,14 @@ pub struct Audit {
     pub records: u64,
     /// Jobs made of them.
     pub jobs: u64,
-    /// Number of records that each rule touched, in the order of [`Rule::ALL`].
+    /// Number of records that each rule touched, in the order of [`CleaningRule::ALL`].
     counts: Vec<u64>,
     /// Work of the records that were dropped as too wide, in processor-seconds.
     #[serde(default)]
     pub too_wide_work: u64,
     /// Each record touched, where the options asked for it, in the order of the log; sorting and
     /// taking come last.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<AuditEntry>,
     /// The malformed lines, where reading was lenient: the first 100,000 of them.
     pub malformed: Vec<Malformed>,
     /// Data in the log's lines beyond the fields of its format, for people.
@@ -136,24 +136,24 @@ pub struct Audit {
 impl Audit {
     /// Returns the number of records that `rule` touched.
     #[must_use]
-    pub fn count(&self, rule: Rule) -> u64 {
+    pub fn count(&self, rule: CleaningRule) -> u64 {
         self.counts.get(rule as usize).copied().unwrap_or(0)
     }
 
     /// The rules that touched any record, and how many, in the order in which they apply.
-    pub fn counts(&self) -> impl Iterator<Item = (Rule, u64)> + '_ {
-        Rule::ALL.iter().map(|rule| (*rule, self.count(*rule))).filter(|(_, count)| *count > 0)
+    pub fn counts(&self) -> impl Iterator<Item = (CleaningRule, u64)> + '_ {
+        CleaningRule::ALL.iter().map(|rule| (*rule, self.count(*rule))).filter(|(_, count)| *count > 0)
     }
 
     /// Returns the number of records dropped by any rule.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        self.counts().filter(|(rule, _)| rule.effect() == Effect::Dropped).map(|(_, count)| count).sum()
+        self.counts().filter(|(rule, _)| rule.effect() == CleaningEffect::Dropped).map(|(_, count)| count).sum()
     }
 
-    pub(super) fn add(&mut self, rule: Rule, count: u64) {
+    pub(super) fn add(&mut self, rule: CleaningRule, count: u64) {
         if self.counts.is_empty() {
-            self.counts = vec![0; Rule::ALL.len()];
+            self.counts = vec![0; CleaningRule::ALL.len()];
         }
         self.counts[rule as usize] += count;
     }
@@ -165,12 +165,12 @@ impl Audit {
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "rule,effect,line,job,field,before,after,note")?;
         for Malformed { line, column, expected, found } in &self.malformed {
-            let rule = Rule::MalformedLine;
+            let rule = CleaningRule::MalformedLine;
             let note = format!("column {column}: expected {expected}, found {found}").replace('"', "\"\"");
             writeln!(out, "{rule},{},{line},,,,,\"{note}\"", rule.effect())?;
         }
         for entry in &self.entries {
-            let Entry { rule, line, number, field, before, after } = entry;
+            let AuditEntry { rule, line, number, field, before, after } = entry;
             let after = after.map_or(String::new(), |a| a.to_string());
             writeln!(out, "{rule},{},{line},{number},{},{before},{after},", rule.effect(), field.number(),)?;
         }

@@ -1,32 +1,32 @@
 //! Turns records into jobs, rule by rule.
 
-use super::audit::{Audit, Entry, Rule};
-use super::options::{Duplicates, Keep, MissingEstimate, NegativeRun, Options, Overrun, SizeField, TooWide};
-use super::parts::{Part, Parts};
+use super::audit::{Audit, AuditEntry, CleaningRule};
+use super::options::{CleaningOptions, Duplicates, Keep, MissingEstimate, NegativeRun, Overrun, SizeField, TooWide};
+use super::parts::{RecordPart, RecordParts};
 use super::usual::UsualRuns;
 use crate::generate;
 use crate::log::LogError;
-use crate::log::swf::{Decimal, Field, Header, Malformed, Record};
+use crate::log::swf::{Malformed, RecordField, SwfDecimal, SwfHeader, SwfRecord};
 use crate::log::transform;
-use crate::model::{Job, Machine, Procs, Provenance, Span, Status, TIME_LIMIT, Time, Truth, UNKNOWN, Workload};
+use crate::model::{Job, LogStatus, Machine, Procs, Provenance, Span, TIME_LIMIT, Time, Truth, UNKNOWN, Workload};
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Turns records into jobs as the options say, and keeps account.
 ///
-/// Rules apply to a record in the order of [`Rule::ALL`]; the first that drops it is the one that
-/// counts it.
+/// Rules apply to a record in the order of [`CleaningRule::ALL`]; the first that drops it is the
+/// one that counts it.
 pub struct Cleaner {
-    options: Options,
+    options: CleaningOptions,
     machine: Machine,
     name: Arc<str>,
     provenance: Provenance,
     jobs: Vec<Job>,
     truth: Vec<Truth>,
     lines: Vec<u64>,
-    records: Vec<Record>,
+    records: Vec<SwfRecord>,
     audit: Audit,
-    parts: Parts,
+    parts: RecordParts,
     /// Number of records to which rules were applied.
     turn: u64,
     /// The largest number of a job so far.
@@ -35,7 +35,7 @@ pub struct Cleaner {
     numbers: HashSet<i64>,
     latest_submit: i64,
     /// The rule that touched a record last, and at which turn.
-    touched: Option<(Rule, u64)>,
+    touched: Option<(CleaningRule, u64)>,
     /// Jobs that get an estimate by a model of all of them.
     modelled: Vec<usize>,
     /// Run times of users so far.
@@ -48,7 +48,12 @@ impl Cleaner {
     ///
     /// # Errors
     /// The size of the machine is unknown or impossible.
-    pub fn new(header: &Header, options: Options, name: impl Into<Arc<str>>, title: &str) -> Result<Cleaner, LogError> {
+    pub fn new(
+        header: &SwfHeader,
+        options: CleaningOptions,
+        name: impl Into<Arc<str>>,
+        title: &str,
+    ) -> Result<Cleaner, LogError> {
         let name = name.into();
         let procs = machine_size(header, &options, &name)?;
         let provenance = Provenance {
@@ -68,7 +73,7 @@ impl Cleaner {
             lines: Vec::new(),
             records: Vec::new(),
             audit: Audit::default(),
-            parts: Parts::default(),
+            parts: RecordParts::default(),
             turn: 0,
             touched: None,
             modelled: Vec::new(),
@@ -83,17 +88,17 @@ impl Cleaner {
     ///
     /// # Errors
     /// The record breaks a rule that the options made an error.
-    pub fn push(&mut self, record: &Record) -> Result<(), LogError> {
+    pub fn push(&mut self, record: &SwfRecord) -> Result<(), LogError> {
         self.audit.records += 1;
         self.turn += 1;
         match self.parts.take(record) {
-            Part::OfWhole => self.drop(Rule::PartialExecution, record, Field::Status),
-            Part::Further => self.drop(Rule::JoinedExecution, record, Field::Status),
-            Part::First => {
+            RecordPart::OfWhole => self.drop(CleaningRule::PartialExecution, record, RecordField::Status),
+            RecordPart::Further => self.drop(CleaningRule::JoinedExecution, record, RecordField::Status),
+            RecordPart::First => {
                 self.complete()?;
                 self.parts.begin(record);
             }
-            Part::Whole => {
+            RecordPart::Whole => {
                 self.complete()?;
                 self.job(record)?;
             }
@@ -107,7 +112,7 @@ impl Cleaner {
     }
 
     /// Makes a job of a record, unless a rule drops it.
-    fn job(&mut self, record: &Record) -> Result<(), LogError> {
+    fn job(&mut self, record: &SwfRecord) -> Result<(), LogError> {
         self.turn += 1;
         let Some(run) = self.run(record) else {
             return Ok(());
@@ -123,31 +128,31 @@ impl Cleaner {
             return Ok(());
         }
         let submit = record.submit.round();
-        for field in [Field::Submit, Field::Run, Field::RequestedTime] {
+        for field in [RecordField::Submit, RecordField::Run, RecordField::RequestedTime] {
             let value = record.get(field);
             if !value.is_whole() {
-                self.change(Rule::RoundedTime, record, field, value.round());
+                self.change(CleaningRule::RoundedTime, record, field, value.round());
             }
         }
         if submit < 0 {
-            self.touch(Rule::KeptNegativeSubmit, record, Field::Submit, None);
+            self.touch(CleaningRule::KeptNegativeSubmit, record, RecordField::Submit, None);
         }
         if submit < self.latest_submit {
-            self.change(Rule::OutOfOrder, record, Field::Submit, submit);
+            self.change(CleaningRule::OutOfOrder, record, RecordField::Submit, submit);
         }
         self.latest_submit = self.latest_submit.max(submit);
         if self.options.missing_estimate == MissingEstimate::UserMean {
             self.usual.learn(record.user, submit.saturating_add(record.wait.round().max(0)).saturating_add(run), run);
         }
         let mut job = Job::new(Time(submit), procs, Span(estimate));
-        job.user = self.attribute(record, Field::User);
-        job.group = self.attribute(record, Field::Group);
-        job.executable = self.attribute(record, Field::Executable);
-        job.queue = self.attribute(record, Field::Queue);
-        job.partition = self.attribute(record, Field::Partition);
+        job.user = self.attribute(record, RecordField::User);
+        job.group = self.attribute(record, RecordField::Group);
+        job.executable = self.attribute(record, RecordField::Executable);
+        job.queue = self.attribute(record, RecordField::Queue);
+        job.partition = self.attribute(record, RecordField::Partition);
         job.memory_kb = memory(record);
         self.jobs.push(job);
-        self.truth.push(Truth { run: Span(run), number: record.number, status: Status::from_swf(record.status) });
+        self.truth.push(Truth { run: Span(run), number: record.number, status: LogStatus::from_swf(record.status) });
         if self.options.list {
             self.lines.push(record.line);
         }
@@ -161,7 +166,7 @@ impl Cleaner {
     pub fn malformed(&mut self, count: u64, kept: &[Malformed]) {
         if count > 0 {
             self.audit.records += count;
-            self.audit.add(Rule::MalformedLine, count);
+            self.audit.add(CleaningRule::MalformedLine, count);
             self.audit.malformed.extend_from_slice(kept);
         }
     }
@@ -178,7 +183,7 @@ impl Cleaner {
     /// # Errors
     /// No record became a job, or the jobs form no workload; or the last record breaks a rule that
     /// the options made an error.
-    pub fn finish(mut self) -> Result<(Workload, Audit, Option<Vec<Record>>), LogError> {
+    pub fn finish(mut self) -> Result<(Workload, Audit, Option<Vec<SwfRecord>>), LogError> {
         self.complete()?;
         let runs: Vec<u32> =
             self.modelled.iter().map(|&at| u32::try_from(self.truth[at].run.0).unwrap_or(u32::MAX)).collect();
@@ -200,7 +205,7 @@ impl Cleaner {
                 dropped: dropped.join(", "),
             });
         }
-        let Options { load, shift, records, .. } = self.options;
+        let CleaningOptions { load, shift, records, .. } = self.options;
         if let Some(load) = load {
             for job in &mut self.jobs {
                 job.submit = load.divide(job.submit);
@@ -216,24 +221,24 @@ impl Cleaner {
     }
 
     /// The run time in whole seconds; `None` where the record is dropped for its times.
-    fn run(&mut self, record: &Record) -> Option<i64> {
+    fn run(&mut self, record: &SwfRecord) -> Option<i64> {
         if record.submit.round() < 0 && self.options.negative_submit == Keep::Drop {
-            self.drop(Rule::NegativeSubmit, record, Field::Submit);
+            self.drop(CleaningRule::NegativeSubmit, record, RecordField::Submit);
             return None;
         }
         match record.run.round() {
             ..0 => match self.options.negative_run {
                 NegativeRun::Drop => {
-                    self.drop(Rule::NegativeRun, record, Field::Run);
+                    self.drop(CleaningRule::NegativeRun, record, RecordField::Run);
                     None
                 }
                 NegativeRun::Zero => {
-                    self.change(Rule::NegativeRunZeroed, record, Field::Run, 0);
+                    self.change(CleaningRule::NegativeRunZeroed, record, RecordField::Run, 0);
                     Some(0)
                 }
             },
             0 if self.options.zero_run == Keep::Drop => {
-                self.drop(Rule::ZeroRun, record, Field::Run);
+                self.drop(CleaningRule::ZeroRun, record, RecordField::Run);
                 None
             }
             run => Some(run),
@@ -241,25 +246,27 @@ impl Cleaner {
     }
 
     /// The size; `None` where the record is dropped for it.
-    fn procs(&mut self, record: &Record) -> Result<Option<Procs>, LogError> {
-        let Record { allocated, requested, .. } = *record;
+    fn procs(&mut self, record: &SwfRecord) -> Result<Option<Procs>, LogError> {
+        let SwfRecord { allocated, requested, .. } = *record;
         let (first, second) = match self.options.size {
-            SizeField::Requested | SizeField::RequestedOnly => (Field::Requested, Field::Allocated),
-            SizeField::Allocated | SizeField::AllocatedOnly => (Field::Allocated, Field::Requested),
-            SizeField::Larger if allocated > requested => (Field::Allocated, Field::Requested),
-            SizeField::Larger => (Field::Requested, Field::Allocated),
-            SizeField::Smaller if allocated < requested && allocated > 0 => (Field::Allocated, Field::Requested),
-            SizeField::Smaller => (Field::Requested, Field::Allocated),
+            SizeField::Requested | SizeField::RequestedOnly => (RecordField::Requested, RecordField::Allocated),
+            SizeField::Allocated | SizeField::AllocatedOnly => (RecordField::Allocated, RecordField::Requested),
+            SizeField::Larger if allocated > requested => (RecordField::Allocated, RecordField::Requested),
+            SizeField::Larger => (RecordField::Requested, RecordField::Allocated),
+            SizeField::Smaller if allocated < requested && allocated > 0 => {
+                (RecordField::Allocated, RecordField::Requested)
+            }
+            SizeField::Smaller => (RecordField::Requested, RecordField::Allocated),
         };
         let alone = matches!(self.options.size, SizeField::RequestedOnly | SizeField::AllocatedOnly);
         let mut size = record.get(first).digits();
         if size <= 0 {
             size = record.get(second).digits();
             if alone || size <= 0 {
-                self.drop(Rule::NoProcessors, record, first);
+                self.drop(CleaningRule::NoProcessors, record, first);
                 return Ok(None);
             }
-            self.touch(Rule::OtherSizeField, record, first, Some(size));
+            self.touch(CleaningRule::OtherSizeField, record, first, Some(size));
         }
         let machine = i64::from(self.machine.procs);
         let widest = match self.options.too_wide {
@@ -276,8 +283,8 @@ impl Cleaner {
                     machine: self.machine.procs,
                 });
             }
-            let field = if widest == allocated { Field::Allocated } else { Field::Requested };
-            self.drop(Rule::TooWide, record, field);
+            let field = if widest == allocated { RecordField::Allocated } else { RecordField::Requested };
+            self.drop(CleaningRule::TooWide, record, field);
             let run = record.run.round().max(0).unsigned_abs();
             let work = run.saturating_mul(widest.unsigned_abs());
             self.audit.too_wide_work = self.audit.too_wide_work.saturating_add(work);
@@ -289,7 +296,7 @@ impl Cleaner {
 
     /// The estimate and the run time that the overrun rule makes of it; `None` where the record is
     /// dropped.
-    fn estimate(&mut self, record: &Record, run: i64) -> Option<(i64, i64)> {
+    fn estimate(&mut self, record: &SwfRecord, run: i64) -> Option<(i64, i64)> {
         let mut estimate = record.requested_time.round();
         if estimate <= 0 || self.options.replace_estimates {
             estimate = match self.options.missing_estimate {
@@ -310,30 +317,30 @@ impl Cleaner {
                     run.max(1)
                 }
                 MissingEstimate::Drop => {
-                    self.drop(Rule::NoEstimate, record, Field::RequestedTime);
+                    self.drop(CleaningRule::NoEstimate, record, RecordField::RequestedTime);
                     return None;
                 }
             };
-            self.touch(Rule::GuessedEstimate, record, Field::RequestedTime, Some(estimate));
+            self.touch(CleaningRule::GuessedEstimate, record, RecordField::RequestedTime, Some(estimate));
         }
         match self.options.overrun {
             Overrun::Exact => {
                 if estimate != run {
-                    self.change(Rule::ExactEstimate, record, Field::RequestedTime, run);
+                    self.change(CleaningRule::ExactEstimate, record, RecordField::RequestedTime, run);
                 }
                 Some((run, run))
             }
             _ if run <= estimate => Some((estimate, run)),
             Overrun::RunOn => {
-                self.touch(Rule::RunsOn, record, Field::Run, None);
+                self.touch(CleaningRule::RunsOn, record, RecordField::Run, None);
                 Some((estimate, run))
             }
             Overrun::Kill => {
-                self.change(Rule::Killed, record, Field::Run, estimate);
+                self.change(CleaningRule::Killed, record, RecordField::Run, estimate);
                 Some((estimate, estimate))
             }
             Overrun::Raise => {
-                self.change(Rule::RaisedEstimate, record, Field::RequestedTime, run);
+                self.change(CleaningRule::RaisedEstimate, record, RecordField::RequestedTime, run);
                 Some((run, run))
             }
         }
@@ -341,7 +348,7 @@ impl Cleaner {
 
     /// Returns whether the record's number is new, so that the record may become a job. Unknown
     /// numbers (−1) are not compared.
-    fn is_new(&mut self, record: &Record) -> Result<bool, LogError> {
+    fn is_new(&mut self, record: &SwfRecord) -> Result<bool, LogError> {
         let number = record.number;
         if number > self.largest_number {
             // Numbers in ascending order, as in nearly all logs, cost nothing.
@@ -359,20 +366,20 @@ impl Cleaner {
         }
         match self.options.duplicates {
             Duplicates::Keep => {
-                self.touch(Rule::RepeatedNumber, record, Field::Number, None);
+                self.touch(CleaningRule::RepeatedNumber, record, RecordField::Number, None);
                 Ok(true)
             }
             Duplicates::Drop => {
-                self.drop(Rule::DroppedNumber, record, Field::Number);
+                self.drop(CleaningRule::DroppedNumber, record, RecordField::Number);
                 Ok(false)
             }
             Duplicates::Error => Err(LogError::Duplicate { file: self.name.clone(), line: record.line, number }),
         }
     }
 
-    fn attribute(&mut self, record: &Record, field: Field) -> i32 {
+    fn attribute(&mut self, record: &SwfRecord, field: RecordField) -> i32 {
         i32::try_from(record.get(field).digits()).unwrap_or_else(|_| {
-            self.change(Rule::IdOutOfRange, record, field, i64::from(UNKNOWN));
+            self.change(CleaningRule::IdOutOfRange, record, field, i64::from(UNKNOWN));
             UNKNOWN
         })
     }
@@ -401,15 +408,15 @@ impl Cleaner {
         if rest == 0 {
             return;
         }
-        self.audit.add(Rule::NotTaken, rest as u64);
+        self.audit.add(CleaningRule::NotTaken, rest as u64);
         if self.options.list {
             for index in kept..self.jobs.len() {
-                self.audit.entries.push(Entry {
-                    rule: Rule::NotTaken,
+                self.audit.entries.push(AuditEntry {
+                    rule: CleaningRule::NotTaken,
                     line: self.lines[index],
                     number: self.truth[index].number,
-                    field: Field::Submit,
-                    before: Decimal::from(self.jobs[index].submit.0),
+                    field: RecordField::Submit,
+                    before: SwfDecimal::from(self.jobs[index].submit.0),
                     after: None,
                 });
             }
@@ -419,22 +426,22 @@ impl Cleaner {
         self.records.truncate(kept);
     }
 
-    fn drop(&mut self, rule: Rule, record: &Record, field: Field) {
+    fn drop(&mut self, rule: CleaningRule, record: &SwfRecord, field: RecordField) {
         self.touch(rule, record, field, None);
     }
 
-    fn change(&mut self, rule: Rule, record: &Record, field: Field, after: i64) {
+    fn change(&mut self, rule: CleaningRule, record: &SwfRecord, field: RecordField, after: i64) {
         self.touch(rule, record, field, Some(after));
     }
 
-    fn touch(&mut self, rule: Rule, record: &Record, field: Field, after: Option<i64>) {
+    fn touch(&mut self, rule: CleaningRule, record: &SwfRecord, field: RecordField, after: Option<i64>) {
         // Several fields of one record are one record.
         if self.touched != Some((rule, self.turn)) {
             self.touched = Some((rule, self.turn));
             self.audit.add(rule, 1);
         }
         if self.options.list {
-            self.audit.entries.push(Entry {
+            self.audit.entries.push(AuditEntry {
                 rule,
                 line: record.line,
                 number: record.number,
@@ -447,7 +454,7 @@ impl Cleaner {
 }
 
 /// The size that the options, the study or the header give the machine, in this order.
-fn machine_size(header: &Header, options: &Options, name: &Arc<str>) -> Result<Procs, LogError> {
+fn machine_size(header: &SwfHeader, options: &CleaningOptions, name: &Arc<str>) -> Result<Procs, LogError> {
     let study = options.study.and_then(|study| study.procs(header));
     let given = options.procs.or(study).map(i64::from);
     // Headers say −1 or 0 where the size is unknown.
@@ -465,10 +472,10 @@ fn machine_size(header: &Header, options: &Options, name: &Arc<str>) -> Result<P
 }
 
 /// Requested memory, else used memory, in kilobytes per processor.
-fn memory(record: &Record) -> i64 {
+fn memory(record: &SwfRecord) -> i64 {
     [record.requested_memory, record.used_memory]
         .into_iter()
-        .map(Decimal::round)
+        .map(SwfDecimal::round)
         .find(|kb| *kb > 0)
         .unwrap_or(i64::from(UNKNOWN))
 }

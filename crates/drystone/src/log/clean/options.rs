@@ -1,7 +1,7 @@
 //! Choices in the conversion of a log's records to jobs, each with its name.
 
-use super::study::Study;
-use crate::log::transform::Factor;
+use super::study::CleaningStudy;
+use crate::log::transform::LoadFactor;
 use crate::model::{Procs, Setting, Span};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -252,14 +252,14 @@ impl From<MissingEstimate> for String {
     }
 }
 
-/// Conversion of a log's records to jobs. [`Options::default`] is Drystone's own way;
-/// [`Study::options`] are those of papers.
+/// Conversion of a log's records to jobs. [`CleaningOptions::default`] is Drystone's own way;
+/// [`CleaningStudy::options`] are those of papers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Options {
+pub struct CleaningOptions {
     /// The study whose choices the others were set to before any was changed. It still gives the
     /// machine's size for the logs where the study used another than the header's.
-    pub study: Option<Study>,
+    pub study: Option<CleaningStudy>,
     /// Size of the machine; else the study's, else the header's `MaxProcs`, else its `MaxNodes`.
     pub procs: Option<Procs>,
     /// Field that gives a job's size.
@@ -283,7 +283,7 @@ pub struct Options {
     /// Only the first this many jobs, in order of arrival.
     pub take: Option<usize>,
     /// Submit times are divided by this.
-    pub load: Option<Factor>,
+    pub load: Option<LoadFactor>,
     /// True if times are shifted so that the first submit is 0.
     pub shift: bool,
     /// True if malformed lines are skipped and counted; otherwise they are errors.
@@ -294,7 +294,7 @@ pub struct Options {
     pub records: bool,
 }
 
-impl Options {
+impl CleaningOptions {
     /// The choices as settings, for people and for provenance. `procs` is the size of machine that
     /// was settled on.
     #[must_use]

@@ -6,11 +6,11 @@
 //! must not count beside it. Where it is missing, the parts are all that there is of the job: they
 //! are joined. A part has status 2 where another follows, else 3 (completed) or 4 (failed).
 
-use crate::log::swf::{Decimal, Record};
+use crate::log::swf::{SwfDecimal, SwfRecord};
 
 /// Role of a record in the job that it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Part {
+pub(super) enum RecordPart {
     /// A job by itself.
     Whole,
     /// A part of a job whose whole is a record before.
@@ -23,41 +23,41 @@ pub(super) enum Part {
 
 /// The parts of the job that is read at present.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct RecordParts {
     /// Number of the last record.
     last: Option<i64>,
     /// Sum of the parts so far of a job without a whole.
-    joined: Option<Record>,
+    joined: Option<SwfRecord>,
 }
 
-impl Parts {
+impl RecordParts {
     /// Returns the role of this record. A part is joined to those before it.
-    pub(super) fn take(&mut self, record: &Record) -> Part {
+    pub(super) fn take(&mut self, record: &SwfRecord) -> RecordPart {
         let again = self.last.replace(record.number) == Some(record.number);
         if !matches!(record.status, 2..=4) {
-            return Part::Whole;
+            return RecordPart::Whole;
         }
         match &mut self.joined {
             Some(job) if again && job.number == record.number => {
-                let known = |time: Decimal| time.round().max(0);
+                let known = |time: SwfDecimal| time.round().max(0);
                 if record.run.round() >= 0 {
-                    job.run = Decimal::from(known(job.run).saturating_add(known(record.run)));
+                    job.run = SwfDecimal::from(known(job.run).saturating_add(known(record.run)));
                 }
                 job.status = whole(record.status);
-                Part::Further
+                RecordPart::Further
             }
-            _ if again => Part::OfWhole,
-            _ => Part::First,
+            _ if again => RecordPart::OfWhole,
+            _ => RecordPart::First,
         }
     }
 
     /// Keeps the first part of a job.
-    pub(super) fn begin(&mut self, record: &Record) {
-        self.joined = Some(Record { status: whole(record.status), ..*record });
+    pub(super) fn begin(&mut self, record: &SwfRecord) {
+        self.joined = Some(SwfRecord { status: whole(record.status), ..*record });
     }
 
     /// The job that is complete as soon as a record of another comes.
-    pub(super) fn complete(&mut self) -> Option<Record> {
+    pub(super) fn complete(&mut self) -> Option<SwfRecord> {
         self.joined.take()
     }
 }

@@ -1,7 +1,7 @@
 //! The ways in which published studies cleaned their logs.
 
-use super::options::{Keep, MissingEstimate, NegativeRun, OptionError, Options, Overrun, SizeField, TooWide};
-use crate::log::swf::Header;
+use super::options::{CleaningOptions, Keep, MissingEstimate, NegativeRun, OptionError, Overrun, SizeField, TooWide};
+use crate::log::swf::SwfHeader;
 use crate::model::Procs;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// variant: `easy@tsafrir2007`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Study {
+pub enum CleaningStudy {
     /// Tsafrir, Etsion, Feitelson: "Backfilling Using System-Generated Predictions" (TPDS 2007).
     Tsafrir2007,
     /// Gaussier, Glesser, Reis, Trystram: "Improving Backfilling by Using Machine Learning to
@@ -32,27 +32,27 @@ pub enum Study {
     Chiang2008,
 }
 
-impl Study {
+impl CleaningStudy {
     /// Every study, in the order of the documentation.
-    pub const ALL: &'static [Study] = &[
-        Study::Tsafrir2007,
-        Study::Gaussier2015,
-        Study::Kettimuthu2005,
-        Study::Lawson2002,
-        Study::Talby1999,
-        Study::Chiang2008,
+    pub const ALL: &'static [CleaningStudy] = &[
+        CleaningStudy::Tsafrir2007,
+        CleaningStudy::Gaussier2015,
+        CleaningStudy::Kettimuthu2005,
+        CleaningStudy::Lawson2002,
+        CleaningStudy::Talby1999,
+        CleaningStudy::Chiang2008,
     ];
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Study::Tsafrir2007 => "tsafrir2007",
-            Study::Gaussier2015 => "gaussier2015",
-            Study::Kettimuthu2005 => "kettimuthu2005",
-            Study::Lawson2002 => "lawson2002",
-            Study::Talby1999 => "talby1999",
-            Study::Chiang2008 => "chiang2008",
+            CleaningStudy::Tsafrir2007 => "tsafrir2007",
+            CleaningStudy::Gaussier2015 => "gaussier2015",
+            CleaningStudy::Kettimuthu2005 => "kettimuthu2005",
+            CleaningStudy::Lawson2002 => "lawson2002",
+            CleaningStudy::Talby1999 => "talby1999",
+            CleaningStudy::Chiang2008 => "chiang2008",
         }
     }
 
@@ -62,11 +62,11 @@ impl Study {
     /// jobs in most tables (`take`) and also user estimates (`overrun` `raise`); Talby and
     /// Feitelson, and Chiang and Vasupongayya, simulated months apart.
     #[must_use]
-    pub fn options(self) -> Options {
-        let base = Options { study: Some(self), ..Options::default() };
+    pub fn options(self) -> CleaningOptions {
+        let base = CleaningOptions { study: Some(self), ..CleaningOptions::default() };
         match self {
-            Study::Tsafrir2007 => Options { size: SizeField::AllocatedOnly, ..base },
-            Study::Gaussier2015 => Options {
+            CleaningStudy::Tsafrir2007 => CleaningOptions { size: SizeField::AllocatedOnly, ..base },
+            CleaningStudy::Gaussier2015 => CleaningOptions {
                 zero_run: Keep::Drop,
                 missing_estimate: MissingEstimate::Drop,
                 negative_submit: Keep::Drop,
@@ -74,30 +74,30 @@ impl Study {
                 overrun: Overrun::Kill,
                 ..base
             },
-            Study::Kettimuthu2005 | Study::Lawson2002 => {
-                Options { zero_run: Keep::Drop, overrun: Overrun::Exact, ..base }
+            CleaningStudy::Kettimuthu2005 | CleaningStudy::Lawson2002 => {
+                CleaningOptions { zero_run: Keep::Drop, overrun: Overrun::Exact, ..base }
             }
-            Study::Talby1999 => Options {
+            CleaningStudy::Talby1999 => CleaningOptions {
                 size: SizeField::Allocated,
                 negative_run: NegativeRun::Zero,
                 missing_estimate: MissingEstimate::RunMin1,
                 overrun: Overrun::Kill,
                 ..base
             },
-            Study::Chiang2008 => Options { overrun: Overrun::Exact, ..base },
+            CleaningStudy::Chiang2008 => CleaningOptions { overrun: Overrun::Exact, ..base },
         }
     }
 
     /// The machine it simulated, for logs where that is not what the header says. The log is
     /// recognised by its header.
     #[must_use]
-    pub fn procs(self, header: &Header) -> Option<Procs> {
-        match (self, Site::of(header)?) {
-            (Study::Tsafrir2007 | Study::Lawson2002, Site::Ctc) => Some(512),
-            (Study::Gaussier2015, Site::Ctc) => Some(338),
-            (Study::Kettimuthu2005, Site::Ctc) => Some(430),
-            (Study::Talby1999, Site::Kth) => Some(128),
-            (Study::Lawson2002, Site::Paragon) => Some(416),
+    pub fn procs(self, header: &SwfHeader) -> Option<Procs> {
+        match (self, StudySite::of(header)?) {
+            (CleaningStudy::Tsafrir2007 | CleaningStudy::Lawson2002, StudySite::Ctc) => Some(512),
+            (CleaningStudy::Gaussier2015, StudySite::Ctc) => Some(338),
+            (CleaningStudy::Kettimuthu2005, StudySite::Ctc) => Some(430),
+            (CleaningStudy::Talby1999, StudySite::Kth) => Some(128),
+            (CleaningStudy::Lawson2002, StudySite::Paragon) => Some(416),
             _ => None,
         }
     }
@@ -106,40 +106,42 @@ impl Study {
     #[must_use]
     pub fn trim(self) -> Trim {
         match self {
-            Study::Tsafrir2007 => Trim::Tsafrir,
-            Study::Gaussier2015 | Study::Kettimuthu2005 | Study::Lawson2002 | Study::Talby1999 | Study::Chiang2008 => {
-                Trim::Nothing
-            }
+            CleaningStudy::Tsafrir2007 => Trim::Tsafrir,
+            CleaningStudy::Gaussier2015
+            | CleaningStudy::Kettimuthu2005
+            | CleaningStudy::Lawson2002
+            | CleaningStudy::Talby1999
+            | CleaningStudy::Chiang2008 => Trim::Nothing,
         }
     }
 }
 
-impl fmt::Display for Study {
+impl fmt::Display for CleaningStudy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Study {
+impl FromStr for CleaningStudy {
     type Err = OptionError;
-    fn from_str(text: &str) -> Result<Study, OptionError> {
-        Study::ALL.iter().copied().find(|s| s.name() == text).ok_or_else(|| OptionError {
+    fn from_str(text: &str) -> Result<CleaningStudy, OptionError> {
+        CleaningStudy::ALL.iter().copied().find(|s| s.name() == text).ok_or_else(|| OptionError {
             option: "as",
             given: text.to_string(),
-            expected: Study::ALL.iter().map(|s| s.name()).collect::<Vec<_>>().join(", "),
+            expected: CleaningStudy::ALL.iter().map(|s| s.name()).collect::<Vec<_>>().join(", "),
         })
     }
 }
 
-impl TryFrom<String> for Study {
+impl TryFrom<String> for CleaningStudy {
     type Error = OptionError;
-    fn try_from(text: String) -> Result<Study, OptionError> {
+    fn try_from(text: String) -> Result<CleaningStudy, OptionError> {
         text.parse()
     }
 }
 
-impl From<Study> for String {
-    fn from(study: Study) -> String {
+impl From<CleaningStudy> for String {
+    fn from(study: CleaningStudy) -> String {
         study.name().to_string()
     }
 }
@@ -156,22 +158,22 @@ pub enum Trim {
 }
 
 /// A machine whose log the studies used, as far as one of them differs from its header.
-enum Site {
+enum StudySite {
     Ctc,
     Kth,
     Paragon,
 }
 
-impl Site {
-    fn of(header: &Header) -> Option<Site> {
+impl StudySite {
+    fn of(header: &SwfHeader) -> Option<StudySite> {
         let installation = header.installation()?;
         let computer = header.computer()?;
         if installation.contains("Cornell Theory Center") && computer.contains("SP2") {
-            Some(Site::Ctc)
+            Some(StudySite::Ctc)
         } else if installation.contains("(KTH)") && computer.contains("SP2") {
-            Some(Site::Kth)
+            Some(StudySite::Kth)
         } else if installation.contains("SDSC") && computer.contains("Paragon") {
-            Some(Site::Paragon)
+            Some(StudySite::Paragon)
         } else {
             None
         }

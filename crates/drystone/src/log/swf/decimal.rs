@@ -14,19 +14,19 @@ const POWERS: [i64; MAX_DECIMALS as usize + 1] =
 /// Two numbers are equal when they are written alike: `1.0` and `1.00` differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
 #[serde(try_from = "(i64, u8)", into = "(i64, u8)")]
-pub struct Decimal {
+pub struct SwfDecimal {
     digits: i64,
     decimals: u8,
 }
 
-impl Decimal {
+impl SwfDecimal {
     /// −1, which logs write for "unknown".
-    pub const UNKNOWN: Decimal = Decimal { digits: -1, decimals: 0 };
+    pub const UNKNOWN: SwfDecimal = SwfDecimal { digits: -1, decimals: 0 };
 
     /// `digits / 10^decimals`; `None` with more than [`MAX_DECIMALS`] decimals.
     #[must_use]
-    pub fn new(digits: i64, decimals: u8) -> Option<Decimal> {
-        (decimals <= MAX_DECIMALS).then_some(Decimal { digits, decimals })
+    pub fn new(digits: i64, decimals: u8) -> Option<SwfDecimal> {
+        (decimals <= MAX_DECIMALS).then_some(SwfDecimal { digits, decimals })
     }
 
     /// All digits, without the point.
@@ -70,26 +70,26 @@ impl Decimal {
     }
 }
 
-impl TryFrom<(i64, u8)> for Decimal {
+impl TryFrom<(i64, u8)> for SwfDecimal {
     type Error = String;
-    fn try_from((digits, decimals): (i64, u8)) -> Result<Decimal, String> {
-        Decimal::new(digits, decimals).ok_or_else(|| format!("{decimals} decimals are more than {MAX_DECIMALS}"))
+    fn try_from((digits, decimals): (i64, u8)) -> Result<SwfDecimal, String> {
+        SwfDecimal::new(digits, decimals).ok_or_else(|| format!("{decimals} decimals are more than {MAX_DECIMALS}"))
     }
 }
 
-impl From<Decimal> for (i64, u8) {
-    fn from(decimal: Decimal) -> (i64, u8) {
+impl From<SwfDecimal> for (i64, u8) {
+    fn from(decimal: SwfDecimal) -> (i64, u8) {
         (decimal.digits, decimal.decimals)
     }
 }
 
-impl From<i64> for Decimal {
-    fn from(whole: i64) -> Decimal {
-        Decimal { digits: whole, decimals: 0 }
+impl From<i64> for SwfDecimal {
+    fn from(whole: i64) -> SwfDecimal {
+        SwfDecimal { digits: whole, decimals: 0 }
     }
 }
 
-impl fmt::Display for Decimal {
+impl fmt::Display for SwfDecimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.decimals == 0 {
             return self.digits.fmt(f);
@@ -105,8 +105,8 @@ impl fmt::Display for Decimal {
 mod tests {
     use super::*;
 
-    fn decimal(digits: i64, decimals: u8) -> Decimal {
-        Decimal::new(digits, decimals).expect("few decimals")
+    fn decimal(digits: i64, decimals: u8) -> SwfDecimal {
+        SwfDecimal::new(digits, decimals).expect("few decimals")
     }
 
     #[test]
@@ -132,6 +132,6 @@ mod tests {
         assert_eq!(decimal(7, 3).to_string(), "0.007");
         assert_eq!(format!("{:>7}", decimal(-5, 1)), "   -0.5");
         assert_eq!(decimal(i64::MIN, 0).to_string(), i64::MIN.to_string());
-        assert!(Decimal::new(1, MAX_DECIMALS + 1).is_none());
+        assert!(SwfDecimal::new(1, MAX_DECIMALS + 1).is_none());
     }
 }

@@ -46,7 +46,7 @@ const OFFSET: RangeInclusive<i64> = -86_400..=86_400;
 
 /// One comment line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Comment {
+pub struct HeaderComment {
     /// The line verbatim, from its semicolon (and any blanks before it) on, without its line end.
     pub text: Vec<u8>,
     /// Number of records before it: 0 in the header.
@@ -73,20 +73,20 @@ pub enum Preemption {
 /// Comment lines indented under a field continue its value. A field that is missing or unreadable
 /// is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Header {
-    comments: Vec<Comment>,
+pub struct SwfHeader {
+    comments: Vec<HeaderComment>,
 }
 
-impl Header {
+impl SwfHeader {
     /// A header without comments.
     #[must_use]
-    pub fn new() -> Header {
-        Header::default()
+    pub fn new() -> SwfHeader {
+        SwfHeader::default()
     }
 
     /// All comments, verbatim and in order, those between records included.
     #[must_use]
-    pub fn comments(&self) -> &[Comment] {
+    pub fn comments(&self) -> &[HeaderComment] {
         &self.comments
     }
 
@@ -145,11 +145,11 @@ impl Header {
 
     fn insert(&mut self, text: String) {
         let place = self.comments.partition_point(|c| c.after == 0);
-        self.comments.insert(place, Comment { text: text.into_bytes(), after: 0 });
+        self.comments.insert(place, HeaderComment { text: text.into_bytes(), after: 0 });
     }
 
     pub(super) fn push_line(&mut self, text: Vec<u8>, after: u64) {
-        self.comments.push(Comment { text, after });
+        self.comments.push(HeaderComment { text, after });
     }
 
     /// Every field: key and value, continuation lines joined with line ends. Also keys that the
@@ -312,14 +312,14 @@ impl Header {
     }
 
     /// `UnixStartTime`: the log's time 0 in seconds since 1970 UTC. `None` also for -1, which is
-    /// "unknown" in every field, and for what is [`Header::absurd`].
+    /// "unknown" in every field, and for what is [`SwfHeader::absurd`].
     #[must_use]
     pub fn unix_start(&self) -> Option<i64> {
         self.number("UnixStartTime").filter(|start| START.contains(start))
     }
 
     /// `TimeZone`: seconds to add to UTC for local standard time. Obsolete in the standard, but
-    /// what old logs have. `None` also for -1 and for what is [`Header::absurd`].
+    /// what old logs have. `None` also for -1 and for what is [`SwfHeader::absurd`].
     #[must_use]
     pub fn utc_offset(&self) -> Option<i64> {
         self.number("TimeZone").filter(|offset| *offset != UNKNOWN && OFFSET.contains(offset))

@@ -8,9 +8,9 @@ mod reader;
 mod record;
 mod writer;
 
-pub use decimal::{Decimal, MAX_DECIMALS};
-pub use header::{Comment, Header, Preemption};
+pub use decimal::{MAX_DECIMALS, SwfDecimal};
+pub use header::{HeaderComment, Preemption, SwfHeader};
 pub use parse::Malformed;
-pub use reader::Reader;
-pub use record::{FIELDS, Field, Record};
-pub use writer::Writer;
+pub use reader::SwfReader;
+pub use record::{FIELDS, RecordField, SwfRecord};
+pub use writer::SwfWriter;

@@ -1,8 +1,8 @@
 //! From the bytes of one line to a record, carefully: any blanks, any length, and a good word on
 //! what is wrong.
 
-use super::decimal::{Decimal, MAX_DECIMALS};
-use super::record::{FIELDS, Field, Record};
+use super::decimal::{MAX_DECIMALS, SwfDecimal};
+use super::record::{FIELDS, RecordField, SwfRecord};
 use crate::model::TIME_LIMIT;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -34,13 +34,13 @@ impl fmt::Display for Malformed {
 ///
 /// # Errors
 /// The first thing wrong with it.
-pub(super) fn careful(text: &[u8], line: u64, names: &mut Names) -> Result<(Record, Beyond), Malformed> {
+pub(super) fn careful(text: &[u8], line: u64, names: &mut SwfNames) -> Result<(SwfRecord, LineRest), Malformed> {
     let wrong =
         |column: usize, expected: String, found: String| Malformed { line, column: column as u64 + 1, expected, found };
-    let mut values = [Decimal::UNKNOWN; FIELDS];
-    let mut beyond = Beyond::default();
+    let mut values = [SwfDecimal::UNKNOWN; FIELDS];
+    let mut beyond = LineRest::default();
     let mut at = 0;
-    for field in Field::ALL {
+    for field in RecordField::ALL {
         at = skip_blanks(text, at);
         let end = at + text[at..].iter().take_while(|b| !is_blank(**b)).count();
         let word = &text[at..end];
@@ -48,7 +48,7 @@ pub(super) fn careful(text: &[u8], line: u64, names: &mut Names) -> Result<(Reco
             return Err(wrong(at, format!("{FIELDS} fields"), format!("the end of the line after {}", field.index())));
         }
         // A word there is as good as nothing: no policy and no measure needs the field.
-        if matches!(number(word, field), Err(Problem::NotANumber)) && may_be_a_word(field, word) {
+        if matches!(number(word, field), Err(LineProblem::NotANumber)) && may_be_a_word(field, word) {
             beyond.words += 1;
             at = end;
             continue;
@@ -63,12 +63,12 @@ pub(super) fn careful(text: &[u8], line: u64, names: &mut Names) -> Result<(Reco
             wrong(
                 at,
                 match problem {
-                    Problem::NotANumber if field.is_decimal() => {
+                    LineProblem::NotANumber if field.is_decimal() => {
                         format!("a number for {field}{}", form(word, "`10.5`"))
                     }
-                    Problem::NotANumber => format!("a whole number for {field}{}", form(word, "`100`")),
-                    Problem::TooLong => format!("a number of at most 64 bits for {field}"),
-                    Problem::TooFar => format!("a time within ±{TIME_LIMIT} s for {field}"),
+                    LineProblem::NotANumber => format!("a whole number for {field}{}", form(word, "`100`")),
+                    LineProblem::TooLong => format!("a number of at most 64 bits for {field}"),
+                    LineProblem::TooFar => format!("a time within ±{TIME_LIMIT} s for {field}"),
                 },
                 shown(word),
             )
@@ -77,12 +77,12 @@ pub(super) fn careful(text: &[u8], line: u64, names: &mut Names) -> Result<(Reco
         at = end;
     }
     beyond.fields = text[at..].split(|b| is_blank(*b)).filter(|word| !word.is_empty()).count() as u64;
-    Ok((Record::from_values(&values, line), beyond))
+    Ok((SwfRecord::from_values(&values, line), beyond))
 }
 
 /// Data of a line beyond a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Beyond {
+pub(super) struct LineRest {
     /// Fields behind the eighteenth.
     pub(super) fields: u64,
     /// Words where numbers go, in fields that can be without.
@@ -93,7 +93,7 @@ pub(super) struct Beyond {
 
 /// Names that stand where the format has numbers, each with the number that it got.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Names {
+pub(super) struct SwfNames {
     /// Of each field.
     known: [HashMap<Vec<u8>, i64>; FIELDS],
 }
@@ -101,30 +101,37 @@ pub(super) struct Names {
 /// The number of the first name of a field: above the numbers that logs use.
 const FIRST_NAME: i64 = 1_000_000_001;
 
-impl Names {
+impl SwfNames {
     /// Returns the number of a name: by first appearance in its field.
-    fn number(&mut self, field: Field, word: &[u8]) -> Decimal {
+    fn number(&mut self, field: RecordField, word: &[u8]) -> SwfDecimal {
         let known = &mut self.known[field.index()];
         let next = FIRST_NAME + known.len() as i64;
         let number = *known.entry(word.to_vec()).or_insert(next);
-        Decimal::new(number, 0).unwrap_or(Decimal::UNKNOWN)
+        SwfDecimal::new(number, 0).unwrap_or(SwfDecimal::UNKNOWN)
     }
 }
 
 /// Returns whether a word is a name in a field that tells users, groups, executables, queues or
 /// partitions apart.
-fn names_something(field: Field, word: &[u8]) -> bool {
-    let tells_apart = matches!(field, Field::User | Field::Group | Field::Executable | Field::Queue | Field::Partition);
+fn names_something(field: RecordField, word: &[u8]) -> bool {
+    let tells_apart = matches!(
+        field,
+        RecordField::User | RecordField::Group | RecordField::Executable | RecordField::Queue | RecordField::Partition
+    );
     let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'@' | b'/' | b'+');
     tells_apart && word.first().is_some_and(u8::is_ascii_alphabetic) && word.iter().all(plain)
 }
 
 /// Returns whether a word may stand in a field instead of a number: averages of use, memory, the
 /// job before and the time after it. Numbers in another form are mistakes all the same.
-fn may_be_a_word(field: Field, word: &[u8]) -> bool {
+fn may_be_a_word(field: RecordField, word: &[u8]) -> bool {
     let optional = matches!(
         field,
-        Field::CpuTime | Field::UsedMemory | Field::RequestedMemory | Field::Preceding | Field::ThinkTime
+        RecordField::CpuTime
+            | RecordField::UsedMemory
+            | RecordField::RequestedMemory
+            | RecordField::Preceding
+            | RecordField::ThinkTime
     );
     let letters = word.first().is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'{' | b'[' | b'('));
     optional && letters && !word.contains(&0) && word.is_ascii()
@@ -145,14 +152,14 @@ pub(super) fn names(text: &[u8]) -> Option<Vec<String>> {
     named.then(|| words.into_iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect())
 }
 
-pub(super) enum Problem {
+pub(super) enum LineProblem {
     NotANumber,
     TooLong,
     TooFar,
 }
 
 /// Reads `-?[0-9]+(\.[0-9]+)?`, the fraction only where the field may have one.
-pub(super) fn number(word: &[u8], field: Field) -> Result<Decimal, Problem> {
+pub(super) fn number(word: &[u8], field: RecordField) -> Result<SwfDecimal, LineProblem> {
     let (negative, unsigned) = match word {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, word),
@@ -163,14 +170,14 @@ pub(super) fn number(word: &[u8], field: Field) -> Result<Decimal, Problem> {
     };
     let all_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
     if !all_digits(whole) || fraction.is_some_and(|f| !all_digits(f)) {
-        return Err(Problem::NotANumber);
+        return Err(LineProblem::NotANumber);
     }
     // Downwards, because −2⁶³ has no positive counterpart.
     let push = |value: i64, digit: &u8| value.checked_mul(10)?.checked_sub(i64::from(*digit - b'0'));
     let signed = |value: i64| {
         if negative { Some(value) } else { value.checked_neg() }
     };
-    let mut value = whole.iter().try_fold(0, push).ok_or(Problem::TooLong)?;
+    let mut value = whole.iter().try_fold(0, push).ok_or(LineProblem::TooLong)?;
     let mut places = 0;
     // A fraction is kept as far as it fits; what is cut off is below 10⁻⁹ or below the float's own
     // precision.
@@ -181,10 +188,10 @@ pub(super) fn number(word: &[u8], field: Field) -> Result<Decimal, Problem> {
         }
         places += 1;
     }
-    let value = signed(value).ok_or(Problem::TooLong)?;
-    let decimal = Decimal::new(value, places).ok_or(Problem::TooLong)?;
+    let value = signed(value).ok_or(LineProblem::TooLong)?;
+    let decimal = SwfDecimal::new(value, places).ok_or(LineProblem::TooLong)?;
     if field.is_time() && decimal.round().unsigned_abs() > TIME_LIMIT.unsigned_abs() {
-        return Err(Problem::TooFar);
+        return Err(LineProblem::TooFar);
     }
     Ok(decimal)
 }
@@ -193,7 +200,7 @@ pub(super) fn number(word: &[u8], field: Field) -> Result<Decimal, Problem> {
 fn form(word: &[u8], example: &str) -> String {
     let number_elsewhere = std::str::from_utf8(word).is_ok_and(|word| word.parse().is_ok_and(f64::is_finite));
     // A fraction where whole numbers go is of the right form.
-    if number_elsewhere && matches!(number(word, Field::Submit), Err(Problem::NotANumber)) {
+    if number_elsewhere && matches!(number(word, RecordField::Submit), Err(LineProblem::NotANumber)) {
         format!(" in plain digits, such as {example} or `-1`")
     } else {
         String::new()

@@ -6,9 +6,9 @@
 //! classified eight bytes at a time and converted eight digits at once was measured to be slower:
 //! numbers in logs are too short.
 
-use super::decimal::{Decimal, MAX_DECIMALS};
+use super::decimal::{MAX_DECIMALS, SwfDecimal};
 use super::parse::is_blank;
-use super::record::{FIELDS, Field, Record};
+use super::record::{FIELDS, RecordField, SwfRecord};
 
 /// Numbers of this many digits are below every limit there is, on times (2⁴⁰) as on 64 bits; longer
 /// ones are read carefully.
@@ -20,10 +20,10 @@ const DIGITS: usize = 12;
 /// Gives up (`None`) on comments, blank lines, long numbers, wrong fields, and lines whose end is
 /// not in `bytes`.
 #[inline]
-pub(super) fn record(bytes: &[u8], line: u64) -> Option<(Record, usize)> {
-    let mut values = [Decimal::UNKNOWN; FIELDS];
+pub(super) fn record(bytes: &[u8], line: u64) -> Option<(SwfRecord, usize)> {
+    let mut values = [SwfDecimal::UNKNOWN; FIELDS];
     let mut at = 0;
-    for (value, field) in values.iter_mut().zip(Field::ALL) {
+    for (value, field) in values.iter_mut().zip(RecordField::ALL) {
         while is_blank(*bytes.get(at)?) {
             at += 1;
         }
@@ -50,7 +50,7 @@ pub(super) fn record(bytes: &[u8], line: u64) -> Option<(Record, usize)> {
         if length > DIGITS {
             return None;
         }
-        *value = Decimal::new(if negative { -digits } else { digits }, decimals as u8)?;
+        *value = SwfDecimal::new(if negative { -digits } else { digits }, decimals as u8)?;
         // The line's end is found out below, and that it comes too soon by the next field without
         // digits.
         if *bytes.get(at)? > b' ' {
@@ -60,7 +60,7 @@ pub(super) fn record(bytes: &[u8], line: u64) -> Option<(Record, usize)> {
     while is_blank(*bytes.get(at)?) {
         at += 1;
     }
-    (*bytes.get(at)? == b'\n').then(|| (Record::from_values(&values, line), at + 1))
+    (*bytes.get(at)? == b'\n').then(|| (SwfRecord::from_values(&values, line), at + 1))
 }
 
 /// Appends the digits from `at` on to `digits`, wrapping, and says where they end.

@@ -1,9 +1,9 @@
 //! Reads a log record by record.
 
-use super::header::Header;
+use super::header::SwfHeader;
 use super::parse::{self, Malformed};
 use super::quick;
-use super::record::{FIELDS, Record};
+use super::record::{FIELDS, SwfRecord};
 #[cfg(feature = "gzip")]
 use crate::log::source::Trailing;
 use crate::log::{Foreign, LogError};
@@ -21,19 +21,19 @@ const MALFORMED_KEPT: usize = 100_000;
 ///
 /// One byte loop, no allocation per field or record. Lines end with LF or CR LF, the last one may
 /// end with the file; fields are separated by spaces or tabs; blank lines are skipped; comments are
-/// kept wherever they stand, see [`Header`].
+/// kept wherever they stand, see [`SwfHeader`].
 ///
 /// ```
-/// use drystone::log::swf::Reader;
+/// use drystone::log::swf::SwfReader;
 /// let log = "; MaxProcs: 128\n1 0 10 3600 64 -1 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1\n";
-/// let mut reader = Reader::new(log.as_bytes(), "small.swf")?;
+/// let mut reader = SwfReader::new(log.as_bytes(), "small.swf")?;
 /// assert_eq!(reader.header().max_procs(), Some(128));
 /// let record = reader.read()?.expect("one record");
 /// assert_eq!((record.requested, record.run.round()), (64, 3600));
 /// assert_eq!(reader.read()?, None);
 /// # Ok::<(), drystone::log::LogError>(())
 /// ```
-pub struct Reader<R> {
+pub struct SwfReader<R> {
     input: R,
     name: Arc<str>,
     buffer: Vec<u8>,
@@ -48,7 +48,7 @@ pub struct Reader<R> {
     line: u64,
     /// Records read.
     records: u64,
-    header: Header,
+    header: SwfHeader,
     lenient: bool,
     careful: bool,
     malformed: Vec<Malformed>,
@@ -59,7 +59,7 @@ pub struct Reader<R> {
     /// that can be without a number.
     beyond: (u64, u64, u64),
     /// Numbers of the names that stand where the format has numbers, and lines with such names.
-    known: parse::Names,
+    known: parse::SwfNames,
     named: u64,
 }
 
@@ -68,14 +68,14 @@ fn have(records: u64) -> String {
     if records == 1 { "1 record has".to_string() } else { format!("{records} records have") }
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> SwfReader<R> {
     /// Starts to read: takes in the header, up to the first line that is not a comment. `name`
     /// stands in messages.
     ///
     /// # Errors
     /// Reading failed, or the first line is too long to be text.
-    pub fn new(input: R, name: impl Into<Arc<str>>) -> Result<Reader<R>, LogError> {
-        let mut reader = Reader {
+    pub fn new(input: R, name: impl Into<Arc<str>>) -> Result<SwfReader<R>, LogError> {
+        let mut reader = SwfReader {
             input,
             name: name.into(),
             // One byte more for the line end that the last line may lack.
@@ -86,14 +86,14 @@ impl<R: Read> Reader<R> {
             ended: false,
             line: 0,
             records: 0,
-            header: Header::new(),
+            header: SwfHeader::new(),
             lenient: false,
             careful: false,
             malformed: Vec::new(),
             malformed_count: 0,
             names: Vec::new(),
             beyond: (0, 0, 0),
-            known: parse::Names::default(),
+            known: parse::SwfNames::default(),
             named: 0,
         };
         while (reader.start < reader.whole || reader.refill()?) && reader.take_comment() {}
@@ -102,7 +102,7 @@ impl<R: Read> Reader<R> {
 
     /// Skips and counts malformed lines instead of failing.
     #[must_use]
-    pub fn lenient(mut self, lenient: bool) -> Reader<R> {
+    pub fn lenient(mut self, lenient: bool) -> SwfReader<R> {
         self.lenient = lenient;
         self
     }
@@ -110,15 +110,15 @@ impl<R: Read> Reader<R> {
     /// Reads every line by the careful way that otherwise is left to unusual lines. The result is
     /// the same; this is for comparisons.
     #[must_use]
-    pub fn careful(mut self, careful: bool) -> Reader<R> {
+    pub fn careful(mut self, careful: bool) -> SwfReader<R> {
         self.careful = careful;
         self
     }
 
-    /// The comments read so far: before the first [`Reader::read`] the whole header, later also
+    /// The comments read so far: before the first [`SwfReader::read`] the whole header, later also
     /// comments further down.
     #[must_use]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &SwfHeader {
         &self.header
     }
 
@@ -176,7 +176,7 @@ impl<R: Read> Reader<R> {
 
     /// Gives up the reader for its header and what is known of malformed lines.
     #[must_use]
-    pub fn into_header(self) -> (Header, Vec<Malformed>) {
+    pub fn into_header(self) -> (SwfHeader, Vec<Malformed>) {
         (self.header, self.malformed)
     }
 
@@ -186,7 +186,7 @@ impl<R: Read> Reader<R> {
     /// Reading failed, or the line is malformed (unless lenient). After an error of a line, reading
     /// continues with the next.
     #[inline]
-    pub fn read(&mut self) -> Result<Option<Record>, LogError> {
+    pub fn read(&mut self) -> Result<Option<SwfRecord>, LogError> {
         loop {
             if self.start == self.whole && !self.refill()? {
                 return Ok(None);
@@ -207,7 +207,7 @@ impl<R: Read> Reader<R> {
 
     /// Reads a line by the careful way; `None` where it holds no record.
     #[cold]
-    fn unusual(&mut self) -> Result<Option<Record>, LogError> {
+    fn unusual(&mut self) -> Result<Option<SwfRecord>, LogError> {
         if self.take_comment() {
             return Ok(None);
         }
@@ -338,8 +338,8 @@ impl<R: Read> Reader<R> {
     }
 }
 
-impl<R: Read> Iterator for Reader<R> {
-    type Item = Result<Record, LogError>;
+impl<R: Read> Iterator for SwfReader<R> {
+    type Item = Result<SwfRecord, LogError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.read().transpose()

@@ -1,6 +1,6 @@
 //! One record of a log: the eighteen fields of the Standard Workload Format.
 
-use super::decimal::Decimal;
+use super::decimal::SwfDecimal;
 use crate::model::{Job, Span, Truth};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,30 +11,30 @@ pub const FIELDS: usize = 18;
 /// One line of a log, exactly as it stands there. −1 means "unknown" in every field.
 ///
 /// Times are in seconds, memory in kilobytes per processor. Fields that real logs write with a
-/// fraction are [`Decimal`]s. Meaning of the fields: Chapin et al., "Benchmarks and Standards for
-/// the Evaluation of Parallel Job Schedulers" (1999), and the standard's version 2.2.
+/// fraction are [`SwfDecimal`]s. Meaning of the fields: Chapin et al., "Benchmarks and Standards
+/// for the Evaluation of Parallel Job Schedulers" (1999), and the standard's version 2.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Record {
+pub struct SwfRecord {
     /// Field 1: the log's number of the job.
     pub number: i64,
     /// Field 2: submit, in seconds after the log's start.
-    pub submit: Decimal,
+    pub submit: SwfDecimal,
     /// Field 3: wait between submit and start.
-    pub wait: Decimal,
+    pub wait: SwfDecimal,
     /// Field 4: run time, wall clock.
-    pub run: Decimal,
+    pub run: SwfDecimal,
     /// Field 5: processors allocated.
     pub allocated: i64,
     /// Field 6: average CPU time used per processor.
-    pub cpu_time: Decimal,
+    pub cpu_time: SwfDecimal,
     /// Field 7: average memory used per processor.
-    pub used_memory: Decimal,
+    pub used_memory: SwfDecimal,
     /// Field 8: processors requested.
     pub requested: i64,
     /// Field 9: time requested, the user's estimate.
-    pub requested_time: Decimal,
+    pub requested_time: SwfDecimal,
     /// Field 10: memory requested per processor.
-    pub requested_memory: Decimal,
+    pub requested_memory: SwfDecimal,
     /// Field 11: how it ended: 0 failed, 1 completed, 2 to 4 partial executions, 5 cancelled.
     pub status: i64,
     /// Field 12: user.
@@ -50,25 +50,25 @@ pub struct Record {
     /// Field 17: number of a job that had to end first.
     pub preceding: i64,
     /// Field 18: time between that job's end and this one's submit.
-    pub think_time: Decimal,
+    pub think_time: SwfDecimal,
     /// Line in the log, from 1; 0 for a record that comes from no log.
     pub line: u64,
 }
 
-impl Default for Record {
+impl Default for SwfRecord {
     /// A record of which nothing is known.
-    fn default() -> Record {
-        Record {
+    fn default() -> SwfRecord {
+        SwfRecord {
             number: -1,
-            submit: Decimal::UNKNOWN,
-            wait: Decimal::UNKNOWN,
-            run: Decimal::UNKNOWN,
+            submit: SwfDecimal::UNKNOWN,
+            wait: SwfDecimal::UNKNOWN,
+            run: SwfDecimal::UNKNOWN,
             allocated: -1,
-            cpu_time: Decimal::UNKNOWN,
-            used_memory: Decimal::UNKNOWN,
+            cpu_time: SwfDecimal::UNKNOWN,
+            used_memory: SwfDecimal::UNKNOWN,
             requested: -1,
-            requested_time: Decimal::UNKNOWN,
-            requested_memory: Decimal::UNKNOWN,
+            requested_time: SwfDecimal::UNKNOWN,
+            requested_memory: SwfDecimal::UNKNOWN,
             status: -1,
             user: -1,
             group: -1,
@@ -76,18 +76,18 @@ impl Default for Record {
             queue: -1,
             partition: -1,
             preceding: -1,
-            think_time: Decimal::UNKNOWN,
+            think_time: SwfDecimal::UNKNOWN,
             line: 0,
         }
     }
 }
 
-impl Record {
+impl SwfRecord {
     /// The record of a job that comes from no log, e.g. from a generator. `wait` is unknown until
     /// it is scheduled.
     #[must_use]
-    pub fn of(job: &Job, truth: &Truth) -> Record {
-        Record {
+    pub fn of(job: &Job, truth: &Truth) -> SwfRecord {
+        SwfRecord {
             number: truth.number,
             submit: job.submit.0.into(),
             run: truth.run.0.into(),
@@ -101,7 +101,7 @@ impl Record {
             executable: job.executable.into(),
             queue: job.queue.into(),
             partition: job.partition.into(),
-            ..Record::default()
+            ..SwfRecord::default()
         }
     }
 
@@ -109,8 +109,8 @@ impl Record {
     /// simulated ones; all that the simulation does not know stays as the log has it. Submit, wait
     /// and run time together are its end: a job counts as waiting while it is suspended.
     #[must_use]
-    pub fn scheduled(&self, job: &Job, wait: Span, run: Span) -> Record {
-        Record {
+    pub fn scheduled(&self, job: &Job, wait: Span, run: Span) -> SwfRecord {
+        SwfRecord {
             submit: job.submit.0.into(),
             wait: wait.0.into(),
             run: run.0.into(),
@@ -121,7 +121,7 @@ impl Record {
 
     /// The value of one field.
     #[must_use]
-    pub fn get(&self, field: Field) -> Decimal {
+    pub fn get(&self, field: RecordField) -> SwfDecimal {
         self.values()[field.index()]
     }
 
@@ -129,7 +129,7 @@ impl Record {
     /// theirs.
     #[must_use]
     #[inline]
-    pub fn from_values(values: &[Decimal; FIELDS], line: u64) -> Record {
+    pub fn from_values(values: &[SwfDecimal; FIELDS], line: u64) -> SwfRecord {
         let [
             number,
             submit,
@@ -150,7 +150,7 @@ impl Record {
             preceding,
             think_time,
         ] = *values;
-        Record {
+        SwfRecord {
             number: number.digits(),
             submit,
             wait,
@@ -175,7 +175,7 @@ impl Record {
 
     /// All fields in order.
     #[must_use]
-    pub fn values(&self) -> [Decimal; FIELDS] {
+    pub fn values(&self) -> [SwfDecimal; FIELDS] {
         [
             self.number.into(),
             self.submit,
@@ -203,7 +203,7 @@ impl Record {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)] // The names are those of `Record`, which says what each means.
-pub enum Field {
+pub enum RecordField {
     Number,
     Submit,
     Wait,
@@ -224,27 +224,27 @@ pub enum Field {
     ThinkTime,
 }
 
-impl Field {
+impl RecordField {
     /// All fields in order.
-    pub const ALL: [Field; FIELDS] = [
-        Field::Number,
-        Field::Submit,
-        Field::Wait,
-        Field::Run,
-        Field::Allocated,
-        Field::CpuTime,
-        Field::UsedMemory,
-        Field::Requested,
-        Field::RequestedTime,
-        Field::RequestedMemory,
-        Field::Status,
-        Field::User,
-        Field::Group,
-        Field::Executable,
-        Field::Queue,
-        Field::Partition,
-        Field::Preceding,
-        Field::ThinkTime,
+    pub const ALL: [RecordField; FIELDS] = [
+        RecordField::Number,
+        RecordField::Submit,
+        RecordField::Wait,
+        RecordField::Run,
+        RecordField::Allocated,
+        RecordField::CpuTime,
+        RecordField::UsedMemory,
+        RecordField::Requested,
+        RecordField::RequestedTime,
+        RecordField::RequestedMemory,
+        RecordField::Status,
+        RecordField::User,
+        RecordField::Group,
+        RecordField::Executable,
+        RecordField::Queue,
+        RecordField::Partition,
+        RecordField::Preceding,
+        RecordField::ThinkTime,
     ];
 
     /// Its position in a record, from 0.
@@ -288,7 +288,7 @@ impl Field {
     /// Returns whether it may have a fraction.
     #[must_use]
     pub fn is_decimal(self) -> bool {
-        self.is_time() || matches!(self, Field::UsedMemory | Field::RequestedMemory)
+        self.is_time() || matches!(self, RecordField::UsedMemory | RecordField::RequestedMemory)
     }
 
     /// Returns whether it is a time in seconds.
@@ -296,12 +296,17 @@ impl Field {
     pub fn is_time(self) -> bool {
         matches!(
             self,
-            Field::Submit | Field::Wait | Field::Run | Field::CpuTime | Field::RequestedTime | Field::ThinkTime
+            RecordField::Submit
+                | RecordField::Wait
+                | RecordField::Run
+                | RecordField::CpuTime
+                | RecordField::RequestedTime
+                | RecordField::ThinkTime
         )
     }
 }
 
-impl fmt::Display for Field {
+impl fmt::Display for RecordField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "field {} ({})", self.number(), self.name())
     }

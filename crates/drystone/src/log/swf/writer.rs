@@ -1,8 +1,8 @@
 //! Writes a log record by record.
 
-use super::decimal::Decimal;
-use super::header::Header;
-use super::record::{FIELDS, Record};
+use super::decimal::SwfDecimal;
+use super::header::SwfHeader;
+use super::record::{FIELDS, SwfRecord};
 use std::io::{self, Write};
 
 /// Column widths as the Parallel Workloads Archive writes them; wider numbers push their
@@ -12,14 +12,14 @@ const WIDTHS: [usize; FIELDS] = [5, 8, 6, 6, 4, 6, 5, 4, 6, 5, 2, 3, 3, 3, 2, 2,
 /// A streaming writer of Standard Workload Format, in the archive's columns. Give it a buffered
 /// output.
 ///
-/// Comments keep their places: call [`Writer::comments`] before each record with the header as far
-/// as it is known.
+/// Comments keep their places: call [`SwfWriter::comments`] before each record with the header as
+/// far as it is known.
 ///
 /// ```
-/// use drystone::log::swf::{Reader, Writer};
+/// use drystone::log::swf::{Reader, SwfWriter};
 /// let log = "; Version: 2.2\n1 0 10 3600 64 -1 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1\n; the end\n";
 /// let mut reader = Reader::new(log.as_bytes(), "small.swf")?;
-/// let mut writer = Writer::new(Vec::new());
+/// let mut writer = SwfWriter::new(Vec::new());
 /// while let Some(record) = reader.read()? {
 ///     writer.comments(reader.header())?;
 ///     writer.record(&record)?;
@@ -30,7 +30,7 @@ const WIDTHS: [usize; FIELDS] = [5, 8, 6, 6, 4, 6, 5, 4, 6, 5, 2, 3, 3, 3, 2, 2,
 /// assert!(text.ends_with("; the end\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Writer<W> {
+pub struct SwfWriter<W> {
     out: W,
     /// Comments written so far.
     comments: usize,
@@ -38,17 +38,17 @@ pub struct Writer<W> {
     line: Vec<u8>,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> SwfWriter<W> {
     /// Starts to write.
-    pub fn new(out: W) -> Writer<W> {
-        Writer { out, comments: 0, line: Vec::with_capacity(128) }
+    pub fn new(out: W) -> SwfWriter<W> {
+        SwfWriter { out, comments: 0, line: Vec::with_capacity(128) }
     }
 
     /// Writes the comments of `header` that have not been written yet, verbatim.
     ///
     /// # Errors
     /// Writing failed.
-    pub fn comments(&mut self, header: &Header) -> io::Result<()> {
+    pub fn comments(&mut self, header: &SwfHeader) -> io::Result<()> {
         for comment in header.comments().iter().skip(self.comments) {
             self.out.write_all(&comment.text)?;
             self.out.write_all(b"\n")?;
@@ -61,7 +61,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// Writing failed.
-    pub fn record(&mut self, record: &Record) -> io::Result<()> {
+    pub fn record(&mut self, record: &SwfRecord) -> io::Result<()> {
         self.line.clear();
         for (value, width) in record.values().into_iter().zip(WIDTHS) {
             push(&mut self.line, value, width);
@@ -76,7 +76,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// Writing failed.
-    pub fn log<'r>(&mut self, header: &Header, records: impl IntoIterator<Item = &'r Record>) -> io::Result<()> {
+    pub fn log<'r>(&mut self, header: &SwfHeader, records: impl IntoIterator<Item = &'r SwfRecord>) -> io::Result<()> {
         for (written, record) in (0u64..).zip(records) {
             while let Some(comment) = header.comments().get(self.comments)
                 && comment.after <= written
@@ -104,9 +104,9 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Appends a number, right-aligned in `width` columns: as [`Decimal`]'s `Display` does, only
+/// Appends a number, right-aligned in `width` columns: as [`SwfDecimal`]'s `Display` does, only
 /// faster.
-fn push(line: &mut Vec<u8>, value: Decimal, width: usize) {
+fn push(line: &mut Vec<u8>, value: SwfDecimal, width: usize) {
     // Twenty digits of 64 bits, a point, a sign, and a zero before the point.
     let mut text = [b' '; 24];
     let mut at = text.len();
@@ -142,7 +142,7 @@ mod tests {
         for digits in [0, 7, -7, 10, 99, -100, 1_234_567, i64::MAX, i64::MIN] {
             for decimals in 0..=9 {
                 for width in [0, 2, 5, 8] {
-                    let value = Decimal::new(digits, decimals).expect("few decimals");
+                    let value = SwfDecimal::new(digits, decimals).expect("few decimals");
                     let mut line = Vec::new();
                     push(&mut line, value, width);
                     let line = String::from_utf8(line).expect("text");

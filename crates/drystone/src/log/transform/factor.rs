@@ -9,21 +9,21 @@ use std::str::FromStr;
 /// A load factor: a positive decimal number, kept exactly. 1.1 is 10 % more load.
 ///
 /// ```
-/// use drystone::log::transform::Factor;
+/// use drystone::log::transform::LoadFactor;
 /// use drystone::model::Time;
-/// let factor: Factor = "1.1".parse()?;
+/// let factor: LoadFactor = "1.1".parse()?;
 /// assert_eq!(factor.divide(Time(11)), Time(10)); // 11/1.1 is exactly 10, though not in binary fractions
 /// # Ok::<(), drystone::log::clean::OptionError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Factor {
+pub struct LoadFactor {
     /// The factor is `digits / 10^decimals`.
     digits: u64,
     decimals: u32,
 }
 
-impl Factor {
+impl LoadFactor {
     /// `⌊time / factor⌋`, exactly.
     ///
     /// Kettimuthu et al. (2005) scale load so: submit times shrink, run times stay.
@@ -41,10 +41,10 @@ impl Factor {
     }
 }
 
-impl FromStr for Factor {
+impl FromStr for LoadFactor {
     type Err = OptionError;
 
-    fn from_str(text: &str) -> Result<Factor, OptionError> {
+    fn from_str(text: &str) -> Result<LoadFactor, OptionError> {
         let wrong = || OptionError {
             option: "load",
             given: text.to_string(),
@@ -57,13 +57,13 @@ impl FromStr for Factor {
             return Err(wrong());
         }
         match digits.parse() {
-            Ok(digits) if digits > 0 => Ok(Factor { digits, decimals: fraction.len() as u32 }),
+            Ok(digits) if digits > 0 => Ok(LoadFactor { digits, decimals: fraction.len() as u32 }),
             _ => Err(wrong()),
         }
     }
 }
 
-impl fmt::Display for Factor {
+impl fmt::Display for LoadFactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let power = 10u64.pow(self.decimals);
         let (whole, fraction) = (self.digits / power, self.digits % power);
@@ -75,15 +75,15 @@ impl fmt::Display for Factor {
     }
 }
 
-impl TryFrom<String> for Factor {
+impl TryFrom<String> for LoadFactor {
     type Error = OptionError;
-    fn try_from(text: String) -> Result<Factor, OptionError> {
+    fn try_from(text: String) -> Result<LoadFactor, OptionError> {
         text.parse()
     }
 }
 
-impl From<Factor> for String {
-    fn from(factor: Factor) -> String {
+impl From<LoadFactor> for String {
+    fn from(factor: LoadFactor) -> String {
         factor.to_string()
     }
 }
@@ -95,10 +95,10 @@ mod tests {
     #[test]
     fn is_exact_and_prints_back() {
         for (text, printed) in [("1.1", "1.1"), ("2", "2"), ("0.50", "0.5"), ("10.050", "10.05"), ("03", "3")] {
-            let factor: Factor = text.parse().expect(text);
+            let factor: LoadFactor = text.parse().expect(text);
             assert_eq!(factor.to_string(), printed);
         }
-        let f: Factor = "1.2".parse().expect("1.2");
+        let f: LoadFactor = "1.2".parse().expect("1.2");
         assert_eq!(f.divide(Time(599_850)), Time(499_875));
         assert_eq!(f.divide(Time(7)), Time(5));
         assert_eq!(f.divide(Time(-1)), Time(-1), "rounds down, not towards zero");
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn refuses_what_is_no_factor() {
         for text in ["", ".", ".5", "0", "0.0", "-1", "+1", "1e3", "1.0000000001", "nan", "1.2.3", " 1"] {
-            assert!(text.parse::<Factor>().is_err(), "{text}");
+            assert!(text.parse::<LoadFactor>().is_err(), "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@ mod slice;
 mod talby;
 mod window;
 
-pub use factor::Factor;
+pub use factor::LoadFactor;
 pub use overrun::{Overrunning, overrunning};
 pub use slice::{calendar, months, piece, submitted};
 pub use talby::talby1999_months;
@@ -19,7 +19,7 @@ use crate::model::{Setting, Span, Time, Workload, WorkloadError};
 ///
 /// # Errors
 /// A factor so small that times grow beyond ±2⁴⁰ s.
-pub fn scale_load(workload: Workload, factor: Factor) -> Result<Workload, WorkloadError> {
+pub fn scale_load(workload: Workload, factor: LoadFactor) -> Result<Workload, WorkloadError> {
     let mut scaled = at_times(workload, |time| factor.divide(time))?;
     scaled.provenance.settings.push(Setting { name: "load".to_string(), value: factor.to_string() });
     Ok(scaled)

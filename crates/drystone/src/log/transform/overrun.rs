@@ -51,12 +51,12 @@ fn had(circumstances: Option<&Circumstances>, at: usize) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, Machine, Provenance, Span, Status, Time, Truth};
+    use crate::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth};
 
     #[test]
     fn only_jobs_that_outlive_their_estimates_change() {
         let job = |estimate| Job::new(Time(0), 1, Span(estimate));
-        let truth = |run| Truth { run: Span(run), number: 1, status: Status::Completed };
+        let truth = |run| Truth { run: Span(run), number: 1, status: LogStatus::Completed };
         let workload = Workload::new(
             Machine::new(1),
             [10, 10, 10].map(job).to_vec(),

@@ -70,12 +70,13 @@ pub fn piece(workload: &Workload, places: Range<usize>, setting: Setting) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, Machine, Span, Status, Truth};
+    use crate::model::{Job, LogStatus, Machine, Span, Truth};
 
     /// Jobs at these submits. Time zero is 1996-09-23 14:00:31 in Stockholm, as in the KTH log.
     fn workload(submits: &[i64]) -> Workload {
         let jobs = submits.iter().map(|&s| Job::new(Time(s), 1, Span(1))).collect();
-        let truth = (1..).take(submits.len()).map(|number| Truth { run: Span(1), number, status: Status::Completed });
+        let truth =
+            (1..).take(submits.len()).map(|number| Truth { run: Span(1), number, status: LogStatus::Completed });
         let provenance = Provenance {
             unix_start: Some(843_480_031),
             time_zone: Some("Europe/Stockholm".to_string()),

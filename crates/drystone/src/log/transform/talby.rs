@@ -1,8 +1,8 @@
 //! The job set of Talby & Feitelson (1999).
 
 use crate::log::LogError;
-use crate::log::clean::{Cleaner, Study};
-use crate::log::swf::{Header, Record};
+use crate::log::clean::{Cleaner, CleaningStudy};
+use crate::log::swf::{SwfHeader, SwfRecord};
 use crate::model::{Provenance, Time, Workload};
 use jiff::{Timestamp, tz::TimeZone};
 use std::collections::BTreeMap;
@@ -15,11 +15,15 @@ use std::collections::btree_map::Entry;
 /// it, by local time. Their time stamps were those of a clock on the wall, taken for seconds of an
 /// even flow: a job that runs while the clocks are set back seems an hour shorter. So every start
 /// and end is moved by what local time has gained on UTC since the log's start; the submit keeps
-/// its distance to the start. Cleaning is that of [`Study::Talby1999`].
+/// its distance to the start. Cleaning is that of [`CleaningStudy::Talby1999`].
 ///
 /// # Errors
 /// The header gives no calendar, or no machine.
-pub fn talby1999_months(header: &Header, records: &[Record], name: &str) -> Result<Vec<(String, Workload)>, LogError> {
+pub fn talby1999_months(
+    header: &SwfHeader,
+    records: &[SwfRecord],
+    name: &str,
+) -> Result<Vec<(String, Workload)>, LogError> {
     let missing = |missing: &str| LogError::NoCalendar { name: name.to_string(), missing: missing.to_string() };
     let start = header.unix_start().ok_or_else(|| missing("UnixStartTime"))?;
     let zone_name = header.time_zone();
@@ -52,12 +56,12 @@ pub fn talby1999_months(header: &Header, records: &[Record], name: &str) -> Resu
         }
         let start_seen = start + ahead(start)? - at_start;
         let end_seen = end + ahead(end)? - at_start;
-        let seen = Record { submit: (start_seen - wait).into(), run: (end_seen - start_seen).into(), ..*record };
+        let seen = SwfRecord { submit: (start_seen - wait).into(), run: (end_seen - start_seen).into(), ..*record };
         let cleaner = match months.entry(month) {
             Entry::Occupied(cleaner) => cleaner.into_mut(),
             Entry::Vacant(place) => {
                 let title = format!("{name} {}", calendar.month_name(month));
-                place.insert(Cleaner::new(header, Study::Talby1999.options(), name, &title)?)
+                place.insert(Cleaner::new(header, CleaningStudy::Talby1999.options(), name, &title)?)
             }
         };
         cleaner.push(&seen)?;

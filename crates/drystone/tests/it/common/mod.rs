@@ -1,9 +1,9 @@
 //! Shared parts of several tests: finding logs and independent schedules, simulating, comparing.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
-use drystone::engine::{Observer, Replay, Schedule, Segments, Simulation};
-use drystone::log::clean::{Options, Study};
-use drystone::model::{Ended, Job, Machine, Outcome, Procs, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::engine::{Observer, Schedule, Segments, Simulation, WorkloadReplay};
+use drystone::log::clean::{CleaningOptions, CleaningStudy};
+use drystone::model::{EndedJob, Job, JobOutcome, LogStatus, Machine, Procs, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
 use std::io::Read;
 use std::path::PathBuf;
@@ -28,8 +28,8 @@ pub fn shared(path: &str) -> Option<PathBuf> {
 }
 
 /// A log of the archive as a study cleans it.
-pub fn log(name: &str, study: Study, procs: Option<Procs>) -> Option<Workload> {
-    let options = Options { procs, ..study.options() };
+pub fn log(name: &str, study: CleaningStudy, procs: Option<Procs>) -> Option<Workload> {
+    let options = CleaningOptions { procs, ..study.options() };
     let file = shared(&format!("traces/{name}.swf.gz"))?;
     Some(drystone::log::load(file, &options).expect("a good log").workload)
 }
@@ -58,10 +58,10 @@ fn golden_columns<const N: usize>(name: &str) -> Option<Vec<[i64; N]>> {
 
 /// Outcomes in order of arrival.
 #[derive(Default)]
-pub struct Outcomes(pub Vec<Option<Outcome>>);
+pub struct Outcomes(pub Vec<Option<JobOutcome>>);
 
 impl Observer for Outcomes {
-    fn ended(&mut self, ended: &Ended<'_>) {
+    fn ended(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.index();
         self.0.resize(self.0.len().max(at + 1), None);
         self.0[at] = Some(ended.outcome.clone());
@@ -74,7 +74,7 @@ pub fn spec(text: &str) -> PolicySpec {
 
 pub fn simulate(workload: &Workload, policy: &str) -> Schedule {
     let mut schedule = Schedule::default();
-    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(workload));
+    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut schedule).unwrap_or_else(|e| panic!("{policy}: {e}"));
     schedule
 }
@@ -104,8 +104,11 @@ pub fn assert_rows(workload: &Workload, policy: &str, name: &str, rows: &[[i64; 
 
 /// A workload from (submit, processors, estimate, run).
 pub fn workload(procs: Procs, jobs: &[(i64, Procs, i64, i64)]) -> Workload {
-    let truth =
-        jobs.iter().enumerate().map(|(i, j)| Truth { run: Span(j.3), number: i as i64 + 1, status: Status::Completed });
+    let truth = jobs.iter().enumerate().map(|(i, j)| Truth {
+        run: Span(j.3),
+        number: i as i64 + 1,
+        status: LogStatus::Completed,
+    });
     let list = jobs.iter().map(|&(submit, procs, estimate, _)| Job::new(Time(submit), procs, Span(estimate)));
     Workload::new(Machine::new(procs), list.collect(), truth.collect(), Provenance::default()).expect("sound")
 }
@@ -130,7 +133,7 @@ pub fn starts(workload: &Workload, policy: &str) -> Vec<i64> {
 /// Per job its parts: start, end, processors, as far as they have names.
 pub fn parts(workload: &Workload, policy: &str) -> Vec<Vec<(i64, i64, String)>> {
     let mut segments = Segments::default();
-    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), Replay::new(workload));
+    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut segments).unwrap_or_else(|e| panic!("{policy}: {e}"));
     let mut parts = vec![Vec::new(); workload.len()];
     for s in &segments.list {

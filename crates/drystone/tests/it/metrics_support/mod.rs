@@ -1,8 +1,8 @@
 //! Jobs and reports made by hand.
 #![allow(dead_code)] // Every test binary uses its own part of this.
 
-use drystone::metrics::{Collector, Config, Report, Scope};
-use drystone::model::{Ended, Job, JobId, Machine, Outcome, Procs, Provenance, Span, Status, Time, Truth};
+use drystone::metrics::{Collector, MetricsConfig, Report, Scope};
+use drystone::model::{EndedJob, Job, JobId, JobOutcome, LogStatus, Machine, Procs, Provenance, Span, Time, Truth};
 
 /// A job together with what became of it.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub(crate) struct Done {
     pub(crate) id: u32,
     pub(crate) job: Job,
     pub(crate) truth: Truth,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: JobOutcome,
 }
 
 impl Done {
@@ -19,13 +19,13 @@ impl Done {
         Done {
             id,
             job: Job::new(Time(submit), procs, Span(run)),
-            truth: Truth { run: Span(run), number: i64::from(id) + 1, status: Status::Completed },
-            outcome: Outcome {
+            truth: Truth { run: Span(run), number: i64::from(id) + 1, status: LogStatus::Completed },
+            outcome: JobOutcome {
                 start: Time(start),
                 end: Time(start + run),
                 ran: Span(run),
                 first_prediction: Span(run),
-                ..Outcome::default()
+                ..JobOutcome::default()
             },
         }
     }
@@ -52,8 +52,8 @@ impl Done {
         self
     }
 
-    pub(crate) fn ended(&self) -> Ended<'_> {
-        Ended { id: JobId(self.id), job: &self.job, truth: &self.truth, outcome: &self.outcome }
+    pub(crate) fn ended(&self) -> EndedJob<'_> {
+        EndedJob { id: JobId(self.id), job: &self.job, truth: &self.truth, outcome: &self.outcome }
     }
 }
 
@@ -64,13 +64,13 @@ pub(crate) fn submits(jobs: &[Done]) -> (Time, Time) {
 }
 
 /// A collector for these jobs.
-pub(crate) fn collector(procs: Procs, jobs: &[Done], config: Config) -> Collector {
+pub(crate) fn collector(procs: Procs, jobs: &[Done], config: MetricsConfig) -> Collector {
     let scope = Scope::new(Machine::new(procs), jobs.len() as u64, submits(jobs), &Provenance::default());
     Collector::new(scope, config)
 }
 
 /// The report on jobs that ended in the order given.
-pub(crate) fn report(procs: Procs, jobs: &[Done], config: Config) -> Report {
+pub(crate) fn report(procs: Procs, jobs: &[Done], config: MetricsConfig) -> Report {
     let mut collector = collector(procs, jobs, config);
     for job in jobs {
         collector.ended(&job.ended());

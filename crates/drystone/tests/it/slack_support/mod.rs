@@ -4,11 +4,11 @@
 //! missing.
 #![allow(dead_code, unreachable_pub, reason = "every test file uses its own part")]
 
-use drystone::engine::{Observer, Replay, Schedule, Simulation};
-use drystone::log::clean::{Options, Overrun, Study};
+use drystone::engine::{Observer, Schedule, Simulation, WorkloadReplay};
+use drystone::log::clean::{CleaningOptions, CleaningStudy, Overrun};
 use drystone::log::{self, source};
 use drystone::metrics::Calendar;
-use drystone::model::{Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::model::{Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -36,7 +36,7 @@ pub fn text(path: &str) -> Option<String> {
 /// A log on a machine of this many processors as the study took it (rules 1 and 2).
 pub fn log_of(name: &str, procs: Option<u32>, overrun: Overrun) -> Option<Workload> {
     let path = shared(&format!("traces/{name}.swf.gz"))?;
-    let options = Options { procs, overrun, ..Study::Talby1999.options() };
+    let options = CleaningOptions { procs, overrun, ..CleaningStudy::Talby1999.options() };
     Some(log::load(path, &options).expect("a good log").workload)
 }
 
@@ -70,7 +70,7 @@ pub fn paper_months(overrun: Overrun) -> Option<Vec<(String, Workload)>> {
         let job = Job::new(Time(number(2)), number(3) as u32, Span(number(4)));
         let limit = if overrun == Overrun::Kill { job.estimate } else { Span::MAX };
         let run = Span(number(5)).max(Span::ZERO).min(limit);
-        rows.push((f[1].to_owned(), job, Truth { run, number: number(0), status: Status::Unknown }));
+        rows.push((f[1].to_owned(), job, Truth { run, number: number(0), status: LogStatus::Unknown }));
     }
     let machine = Machine::new(128);
     let months = rows.chunk_by(|a, b| a.0 == b.0);
@@ -99,7 +99,7 @@ pub fn run_with(
     if let Some(priorities) = priorities {
         scheduler.policy.prioritise(priorities).expect("a policy with priorities");
     }
-    let source = Replay::with_cancellations(workload, cancelled);
+    let source = WorkloadReplay::with_cancellations(workload, cancelled);
     let mut simulation = Simulation::new(workload.machine(), scheduler, source);
     simulation.run(observer).unwrap_or_else(|error| panic!("{policy}: {error}"));
 }

@@ -1,9 +1,10 @@
 //! Random inputs: workloads, and predictors with the product's names for them.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
-use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use drystone_reference::predict::{
-    Above, Forecast, Growth, Learned, Matters, Metric, Predictor, Propagation, Recent, Window,
+    Matters, NaiveAbove, NaiveForecast, NaiveGrowth, NaiveLearned, NaiveLearnerPredictor, NaiveMetric,
+    NaivePropagation, NaiveRecent, NaiveWindow,
 };
 use proptest::prelude::*;
 
@@ -22,7 +23,7 @@ pub(crate) fn workloads(overruns: bool, shortest: i64) -> impl Strategy<Value = 
             let estimate = estimate.max(shortest);
             let run = if overruns { run } else { run.min(estimate) };
             list.push(Job::new(Time(now), procs, Span(estimate)).by(user));
-            truth.push(Truth { run: Span(run.max(shortest)), number: i as i64 + 1, status: Status::Unknown });
+            truth.push(Truth { run: Span(run.max(shortest)), number: i as i64 + 1, status: LogStatus::Unknown });
         }
         Workload::new(Machine::new(16), list, truth, Provenance::default()).expect("sound")
     })
@@ -40,14 +41,20 @@ pub(crate) fn with_few_estimates(w: Workload) -> Workload {
 }
 
 /// Every parameter of section 7.
-pub(crate) fn recent() -> impl Strategy<Value = Recent> {
-    let window = prop::sample::select(vec![Window::All, Window::Immediate, Window::Extended]);
-    let metric = prop::sample::select(vec![Metric::Average, Metric::Median, Metric::Minimum, Metric::Maximum]);
-    let above = prop::sample::select(vec![Above::Discard, Above::Clip, Above::Keep]);
-    let propagation = prop::sample::select(vec![Propagation::No, Propagation::Waiting, Propagation::Running]);
+pub(crate) fn recent() -> impl Strategy<Value = NaiveRecent> {
+    let window = prop::sample::select(vec![NaiveWindow::All, NaiveWindow::Immediate, NaiveWindow::Extended]);
+    let metric = prop::sample::select(vec![
+        NaiveMetric::Average,
+        NaiveMetric::Median,
+        NaiveMetric::Minimum,
+        NaiveMetric::Maximum,
+    ]);
+    let above = prop::sample::select(vec![NaiveAbove::Discard, NaiveAbove::Clip, NaiveAbove::Keep]);
+    let propagation =
+        prop::sample::select(vec![NaivePropagation::No, NaivePropagation::Waiting, NaivePropagation::Running]);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     (prop_oneof![1usize..=4, 1usize..=30], window, metric, above, propagation, flags).prop_map(
-        |(size, window, metric, above, propagation, (full, relative, by_termination))| Recent {
+        |(size, window, metric, above, propagation, (full, relative, by_termination))| NaiveRecent {
             size,
             window,
             full,
@@ -61,27 +68,27 @@ pub(crate) fn recent() -> impl Strategy<Value = Recent> {
 }
 
 /// Returns the predictor in the product's syntax.
-pub(crate) fn words(r: &Recent) -> String {
+pub(crate) fn words(r: &NaiveRecent) -> String {
     let window = match r.window {
-        Window::All => "all",
-        Window::Immediate => "immediate",
-        Window::Extended => "extended",
+        NaiveWindow::All => "all",
+        NaiveWindow::Immediate => "immediate",
+        NaiveWindow::Extended => "extended",
     };
     let metric = match r.metric {
-        Metric::Average => "average",
-        Metric::Median => "median",
-        Metric::Minimum => "min",
-        Metric::Maximum => "max",
+        NaiveMetric::Average => "average",
+        NaiveMetric::Median => "median",
+        NaiveMetric::Minimum => "min",
+        NaiveMetric::Maximum => "max",
     };
     let above = match r.above {
-        Above::Discard => "discard",
-        Above::Clip => "clip",
-        Above::Keep => "keep",
+        NaiveAbove::Discard => "discard",
+        NaiveAbove::Clip => "clip",
+        NaiveAbove::Keep => "keep",
     };
     let propagate = match r.propagation {
-        Propagation::No => "no",
-        Propagation::Waiting => "waiting",
-        Propagation::Running => "running",
+        NaivePropagation::No => "no",
+        NaivePropagation::Waiting => "waiting",
+        NaivePropagation::Running => "running",
     };
     format!(
         "recent({},window={window},full={},metric={metric},fallback={},recency={},above={above},propagate={propagate})",
@@ -93,7 +100,7 @@ pub(crate) fn words(r: &Recent) -> String {
 }
 
 /// A loss of the learned model, and the same in words.
-pub(crate) fn learned() -> impl Strategy<Value = (String, Learned)> {
+pub(crate) fn learned() -> impl Strategy<Value = (String, NaiveLearned)> {
     let matters = prop::sample::select(vec![
         ("even", Matters::Even),
         ("area", Matters::Area),
@@ -109,32 +116,35 @@ pub(crate) fn learned() -> impl Strategy<Value = (String, Learned)> {
             let number = |text: &str| text.parse().expect("a number");
             let words = format!("learn(under={under},over={over},bias={bias},weight={name},rate={rate},l2={l2})");
             let (bias, rate, l2) = (number(bias), number(rate), number(l2));
-            (words, Learned { under_squared, over_squared, bias, matters, rate, l2 })
+            (words, NaiveLearned { under_squared, over_squared, bias, matters, rate, l2 })
         },
     )
 }
 
 /// A predictor with a factor and a correction, and what the product calls them: values of `predict`
 /// and `correct`.
-pub(crate) fn forecasts() -> impl Strategy<Value = (String, &'static str, Forecast)> {
+pub(crate) fn forecasts() -> impl Strategy<Value = (String, &'static str, NaiveForecast)> {
     let quantile = |percent, size, least| {
-        (format!("quantile(0.{percent},size={size},least={least})"), Predictor::Quantile { percent, size, least })
+        (
+            format!("quantile(0.{percent},size={size},least={least})"),
+            NaiveLearnerPredictor::Quantile { percent, size, least },
+        )
     };
     let predictors = prop_oneof![
-        1 => Just(("estimate".to_string(), Predictor::Estimate)),
-        1 => Just(("perfect".to_string(), Predictor::Actual)),
-        1 => Just(("recent(2)".to_string(), Predictor::Recent(Recent::default()))),
-        5 => recent().prop_map(|r| (words(&r), Predictor::Recent(r))),
+        1 => Just(("estimate".to_string(), NaiveLearnerPredictor::Estimate)),
+        1 => Just(("perfect".to_string(), NaiveLearnerPredictor::Actual)),
+        1 => Just(("recent(2)".to_string(), NaiveLearnerPredictor::Recent(NaiveRecent::default()))),
+        5 => recent().prop_map(|r| (words(&r), NaiveLearnerPredictor::Recent(r))),
         1 => prop::sample::select(vec![quantile(25, 20, 2), quantile(50, 4, 1), quantile(75, 7, 3)]),
-        1 => learned().prop_map(|(words, learned)| (words, Predictor::Learned(learned))),
+        1 => learned().prop_map(|(words, learned)| (words, NaiveLearnerPredictor::Learned(learned))),
     ];
     let corrections = prop::sample::select(vec![
         ("none", None),
-        ("estimate", Some(Growth::AtOnce)),
-        ("gradual", Some(Growth::Gradual)),
-        ("exponential", Some(Growth::Exponential)),
-        ("steps", Some(Growth::Steps)),
-        ("doubling", Some(Growth::Doubling)),
+        ("estimate", Some(NaiveGrowth::AtOnce)),
+        ("gradual", Some(NaiveGrowth::Gradual)),
+        ("exponential", Some(NaiveGrowth::Exponential)),
+        ("steps", Some(NaiveGrowth::Steps)),
+        ("doubling", Some(NaiveGrowth::Doubling)),
     ]);
     let factors = prop_oneof![3 => Just(1i64), 1 => Just(2i64), 1 => Just(3i64)];
     (predictors, corrections, factors).prop_map(|((words, predictor), (correct, correction), factor)| {
@@ -143,6 +153,6 @@ pub(crate) fn forecasts() -> impl Strategy<Value = (String, &'static str, Foreca
             2 => format!("double({words})"),
             _ => format!("times({factor},{words})"),
         };
-        (words, correct, Forecast { predictor, factor, correction })
+        (words, correct, NaiveForecast { predictor, factor, correction })
     })
 }

@@ -4,22 +4,22 @@
 //! there are too few, running jobs keep theirs until they end, and give back this many fewer. A
 //! plan that leaves enough processors free by then is never let down by where jobs happen to be.
 
-use super::super::{Session, State};
-use super::{Capacity, NewsError};
+use super::super::{Session, SessionState};
+use super::{AnnouncedLosses, NewsError};
 use crate::model::{JobId, ProcSet, Procs, Time};
-use crate::parts::Running;
-use crate::policy::{Drain, Event, Loss, Outlook};
+use crate::parts::RunningJob;
+use crate::policy::{CapacityLoss, Drain, Outlook, PolicyEvent};
 use serde::{Deserialize, Serialize};
 
 /// A loss that has begun.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Begun {
-    loss: Loss,
+pub(super) struct BegunLoss {
+    loss: CapacityLoss,
     /// Running jobs that hold some of its processors, and how many.
     drains: Vec<(JobId, Procs)>,
 }
 
-impl Begun {
+impl BegunLoss {
     fn idle(&self) -> Procs {
         self.loss.on.len() - self.drains.iter().map(|drain| drain.1).sum::<Procs>()
     }
@@ -43,7 +43,7 @@ impl Session {
     pub(crate) fn set_counted_losses(
         &mut self,
         now: Time,
-        losses: &[Loss],
+        losses: &[CapacityLoss],
         drains: &[(ProcSet, Vec<(JobId, Procs)>)],
     ) -> Result<bool, NewsError> {
         self.check_hears()?;
@@ -55,7 +55,7 @@ impl Session {
         }
         (capacity.losses, capacity.seen) = (losses.to_vec(), now);
         self.s.count(drains);
-        self.observe(Event::Capacity);
+        self.observe(PolicyEvent::Capacity);
         Ok(true)
     }
 
@@ -68,8 +68,8 @@ impl Session {
     }
 }
 
-impl State {
-    fn begun(&self) -> &[Begun] {
+impl SessionState {
+    fn begun(&self) -> &[BegunLoss] {
         self.capacity.as_ref().and_then(|capacity| capacity.alike.as_deref()).unwrap_or(&[])
     }
 
@@ -84,12 +84,12 @@ impl State {
         let Some(mut capacity) = self.capacity.take() else { return };
         let before = capacity.alike.take().unwrap_or_default();
         let now = capacity.seen;
-        let mut begun: Vec<Begun> = Vec::new();
+        let mut begun: Vec<BegunLoss> = Vec::new();
         for loss in capacity.losses.iter().filter(|loss| !loss.on.is_empty() && loss.from <= now) {
             let known = before.iter().find(|b| b.loss.from == loss.from && b.loss.on == loss.on);
             let told = || drains.iter().find(|told| told.0 == loss.on).map(|told| told.1.clone());
             let drains = known.map_or_else(|| told().unwrap_or_default(), |known| known.drains.clone());
-            begun.push(Begun { loss: loss.clone(), drains });
+            begun.push(BegunLoss { loss: loss.clone(), drains });
         }
         for loss in &mut begun {
             loss.drains.retain(|drain| {
@@ -114,9 +114,9 @@ impl State {
 
     /// Drains running jobs, those that are predicted to end first, where more processors are to go
     /// than are idle.
-    fn drain_what_lacks(&self, begun: &mut [Begun]) {
+    fn drain_what_lacks(&self, begun: &mut [BegunLoss]) {
         let mut unused = self.unused();
-        let mut running: Vec<Running> = Vec::new();
+        let mut running: Vec<RunningJob> = Vec::new();
         let mut at = 0;
         for i in 0..begun.len() {
             let mut lacking = i64::from(begun[i].idle()) - unused.max(0);
@@ -142,10 +142,10 @@ impl State {
     }
 }
 
-fn outlook(capacity: &mut Capacity, begun: &[Begun], now: Time) -> Outlook {
+fn outlook(capacity: &mut AnnouncedLosses, begun: &[BegunLoss], now: Time) -> Outlook {
     let mut outlook = Outlook::default();
     capacity.due = Time::MAX;
-    for Begun { loss, drains } in begun {
+    for BegunLoss { loss, drains } in begun {
         // No plan knows when a loss will be over that has lasted longer than was expected.
         let until = if loss.until <= now { Time::MAX } else { loss.until };
         if until < Time::MAX {

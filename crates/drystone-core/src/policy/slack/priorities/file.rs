@@ -1,13 +1,13 @@
 //! Priorities from a TOML file.
 
 use super::rules::{Every, Grade};
-use super::{Owner, Priorities, PriorityError, Quota};
+use super::{Priorities, PriorityError, Quota, RuleOwner};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    default: Option<Given>,
+struct PriorityFile {
+    default: Option<GivenPriority>,
     #[serde(default)]
     user: Vec<Owned>,
     #[serde(default)]
@@ -22,7 +22,7 @@ struct File {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Given {
+struct GivenPriority {
     up: Option<f64>,
     pp: Option<f64>,
 }
@@ -105,12 +105,15 @@ impl Priorities {
     /// quota, two rules that say different things of the same user, group, queue or job. (Whether
     /// those exist, [`Priorities::for_workload`] says.)
     pub fn from_toml(text: &str) -> Result<Priorities, PriorityError> {
-        let file: File = toml::from_str(text).map_err(|e| PriorityError(e.to_string().trim_end().to_string()))?;
+        let file: PriorityFile =
+            toml::from_str(text).map_err(|e| PriorityError(e.to_string().trim_end().to_string()))?;
         let mut priorities = Priorities::default();
-        if let Some(Given { up, pp }) = file.default {
+        if let Some(GivenPriority { up, pp }) = file.default {
             priorities.set_default(Grade { up, pp })?;
         }
-        for (owner, rules) in [(Owner::User, &file.user), (Owner::Group, &file.group), (Owner::Queue, &file.queue)] {
+        for (owner, rules) in
+            [(RuleOwner::User, &file.user), (RuleOwner::Group, &file.group), (RuleOwner::Queue, &file.queue)]
+        {
             for Owned { id, up, pp, quota } in rules {
                 for &id in id.as_slice() {
                     priorities.add_owner(owner, id, Grade { up: *up, pp: *pp }, *quota)?;
@@ -133,7 +136,7 @@ impl Priorities {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
+    use crate::model::{Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
     use crate::policy::slack::Importance;
 
     fn job(user: i32, group: i32, queue: i32) -> Job {
@@ -142,7 +145,7 @@ mod tests {
 
     fn workload() -> Workload {
         let jobs = vec![job(12, 3, 1), job(13, 3, 2), job(14, 4, 2)];
-        let truth = [4710, 4711, 4712].map(|number| Truth { run: Span(1), number, status: Status::Completed });
+        let truth = [4710, 4711, 4712].map(|number| Truth { run: Span(1), number, status: LogStatus::Completed });
         Workload::new(Machine::new(4), jobs, truth.into(), Provenance::default()).expect("good jobs")
     }
 

@@ -33,30 +33,30 @@ impl PriorityError {
 
 /// Owner of the jobs of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub(super) enum Owner {
+pub(super) enum RuleOwner {
     User,
     Group,
     Queue,
 }
 
-impl Owner {
-    const ALL: [Owner; 3] = [Owner::User, Owner::Group, Owner::Queue];
+impl RuleOwner {
+    const ALL: [RuleOwner; 3] = [RuleOwner::User, RuleOwner::Group, RuleOwner::Queue];
 
     fn of(self, job: &Job) -> i32 {
         match self {
-            Owner::User => job.user,
-            Owner::Group => job.group,
-            Owner::Queue => job.queue,
+            RuleOwner::User => job.user,
+            RuleOwner::Group => job.group,
+            RuleOwner::Queue => job.queue,
         }
     }
 }
 
-impl fmt::Display for Owner {
+impl fmt::Display for RuleOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Owner::User => "user",
-            Owner::Group => "group",
-            Owner::Queue => "queue",
+            RuleOwner::User => "user",
+            RuleOwner::Group => "group",
+            RuleOwner::Queue => "queue",
         })
     }
 }
@@ -69,12 +69,12 @@ impl fmt::Display for Owner {
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Priorities {
     default: Grade,
-    owners: BTreeMap<(Owner, i32), Grade>,
+    owners: BTreeMap<(RuleOwner, i32), Grade>,
     every: Vec<Every>,
     /// By the log's number; [`Priorities::placed`] turns them into places in the order of arrival.
     numbers: BTreeMap<i64, Grade>,
     jobs: BTreeMap<JobId, Grade>,
-    accounts: BTreeMap<(Owner, i32), Account>,
+    accounts: BTreeMap<(RuleOwner, i32), Account>,
 }
 
 impl Priorities {
@@ -101,7 +101,7 @@ impl Priorities {
     /// # Errors
     /// As for [`Priorities::for_workload`].
     pub fn check(&self, workload: &Workload) -> Result<(), PriorityError> {
-        for owner in Owner::ALL {
+        for owner in RuleOwner::ALL {
             let known: BTreeSet<i32> = workload.jobs().iter().map(|job| owner.of(job)).collect();
             let named = self.owners.keys().chain(self.accounts.keys()).filter(|(kind, _)| *kind == owner);
             for (_, id) in named {
@@ -146,7 +146,7 @@ impl Priorities {
     #[must_use]
     pub fn importance(&self, id: JobId, job: &Job) -> Importance {
         let every = self.every.iter().filter(|e| e.covers(id)).map(|e| &e.grade);
-        let owners = Owner::ALL.iter().filter_map(|&o| self.owners.get(&(o, o.of(job))));
+        let owners = RuleOwner::ALL.iter().filter_map(|&o| self.owners.get(&(o, o.of(job))));
         let mut grade = Grade::default();
         for rule in self.jobs.get(&id).into_iter().chain(every).chain(owners).chain([&self.default]) {
             grade.up = grade.up.or(rule.up);
@@ -159,7 +159,7 @@ impl Priorities {
     /// priority is −∞.
     pub(super) fn admit(&mut self, id: JobId, job: &Job, now: Time) -> Importance {
         let mut importance = self.importance(id, job);
-        for owner in Owner::ALL {
+        for owner in RuleOwner::ALL {
             if let Some(account) = self.accounts.get_mut(&(owner, owner.of(job)))
                 && !account.admit(job, now)
             {
@@ -174,7 +174,7 @@ impl Priorities {
         if self.accounts.is_empty() {
             return;
         }
-        for owner in Owner::ALL {
+        for owner in RuleOwner::ALL {
             if let Some(account) = self.accounts.get_mut(&(owner, owner.of(job))) {
                 account.left(job, ran, now);
             }

@@ -1,7 +1,7 @@
 //! Rules: which priority whose jobs have, and when two of them contradict each other.
 
 use super::quota::Account;
-use super::{Owner, Priorities, PriorityError, Quota};
+use super::{Priorities, PriorityError, Quota, RuleOwner};
 use crate::model::JobId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -89,7 +89,7 @@ impl Priorities {
 
     pub(super) fn add_owner(
         &mut self,
-        owner: Owner,
+        owner: RuleOwner,
         id: i64,
         grade: Grade,
         quota: Option<Quota>,

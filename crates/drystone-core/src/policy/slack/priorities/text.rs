@@ -1,14 +1,14 @@
 //! Priorities in a few words, for scripts: `every(5,first=1)`.
 
 use super::rules::{Every, Grade};
-use super::{Owner, Priorities, PriorityError};
-use crate::policy::{Call, Form, Takes};
+use super::{Priorities, PriorityError, RuleOwner};
+use crate::policy::{NamedCall, Takes, ValueForm};
 
 /// Values of the parameter `priorities`, for people.
 const VALUES: &str = "equal|all(up=U,pp=P)|every(N,first=K,up=U,pp=P)|user(ID,...,up=U,pp=P)|group(...)|queue(...)";
 
 /// Values of a parameter that sets priorities.
-pub(in crate::policy::slack) const TAKES: Takes = Takes::Form(&Form {
+pub(in crate::policy::slack) const TAKES: Takes = Takes::Form(&ValueForm {
     name: "priorities",
     shape: VALUES,
     samples: &["equal", "all(up=1,pp=0.5)", "every(5,first=1)", "user(1,2,pp=1)"],
@@ -25,7 +25,7 @@ impl Priorities {
     /// Anything else; a priority outside [0, 1].
     pub fn from_text(text: &str) -> Result<Priorities, PriorityError> {
         let wrong = |what: &str| PriorityError(format!("{what} in `{text}`; priorities takes {VALUES}"));
-        let call = Call::parse(text).map_err(|e| wrong(&e.problem))?;
+        let call = NamedCall::parse(text).map_err(|e| wrong(&e.problem))?;
         let mut grade = Grade { up: Some(1.0), pp: Some(1.0) };
         let mut first = None;
         let mut ids = Vec::new();
@@ -52,9 +52,9 @@ impl Priorities {
                 priorities.add_every(Every { nth, first: first.unwrap_or(nth), grade })?;
                 return Ok(priorities);
             }
-            "user" => Owner::User,
-            "group" => Owner::Group,
-            "queue" => Owner::Queue,
+            "user" => RuleOwner::User,
+            "group" => RuleOwner::Group,
+            "queue" => RuleOwner::Queue,
             _ => return Err(wrong("nothing that is known")),
         };
         if ids.is_empty() {

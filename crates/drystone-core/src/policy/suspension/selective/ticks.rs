@@ -1,12 +1,12 @@
 //! Rule S9: ticks at which nothing can change are slept through.
 
-use super::Selective;
+use super::SelectivePolicy;
 use crate::model::Time;
 use crate::policy::suspension::ratio::Ratio;
-use crate::policy::suspension::settings::{Place, Victims};
-use crate::policy::suspension::task::Task;
+use crate::policy::suspension::settings::{FreshPlace, VictimRule};
+use crate::policy::suspension::task::SuspensionTask;
 
-impl Selective {
+impl SelectivePolicy {
     /// The next tick at which something can change if nothing else happens; only the idle jobs from
     /// `from` on are asked.
     pub(super) fn next_tick_for(&mut self, from: usize, now: Time, known: Option<Time>) -> Option<Time> {
@@ -34,12 +34,12 @@ impl Selective {
         if self.can_start(at, now) {
             return now;
         }
-        let when = |task: &Task, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
+        let when = |task: &SuspensionTask, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
         let task = &self.idle[at];
         // Free processors of suspended jobs may come to be its own as time passes, or are at the
         // next tick, whatever runs.
         if !self.is_pinned(task)
-            && (self.settings.place.changes_with_time() || self.settings.place == Place::Never)
+            && (self.settings.place.changes_with_time() || self.settings.place == FreshPlace::Never)
             && self.processors.as_ref().is_some_and(|p| p.free().len() >= task.procs)
         {
             return now;
@@ -63,7 +63,7 @@ impl Selective {
             return highest.map_or(now, |tau| when(task, tau));
         }
         let available = match self.settings.place {
-            Place::Strict => self.processors.as_ref().map_or(0, |p| p.open().len()),
+            FreshPlace::Strict => self.processors.as_ref().map_or(0, |p| p.open().len()),
             _ => self.processors.as_ref().map_or(0, |p| p.free().len()),
         };
         // These are too few: a job that has enough without victims was answered above.
@@ -71,7 +71,7 @@ impl Selective {
             let (widest, mut sum) = (self.widest(task, relieved), u64::from(available));
             for other in &self.running {
                 if other.procs > widest || self.is_sheltered(other) {
-                    if self.settings.victims == Victims::Exit {
+                    if self.settings.victims == VictimRule::Exit {
                         break;
                     }
                     continue;

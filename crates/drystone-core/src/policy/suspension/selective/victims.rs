@@ -1,16 +1,16 @@
 //! Rule S8: idle jobs that suspend running ones.
 
-use super::Selective;
+use super::SelectivePolicy;
 use crate::model::{Procs, Time};
 use crate::policy::suspension::ratio::Ratio;
-use crate::policy::suspension::settings::Victims;
-use crate::policy::suspension::task::Task;
-use crate::policy::{Actions, Why};
+use crate::policy::suspension::settings::VictimRule;
+use crate::policy::suspension::task::SuspensionTask;
+use crate::policy::{Actions, StartReason};
 
-impl Selective {
+impl SelectivePolicy {
     /// Returns the largest width of a victim.
     #[inline]
-    pub(super) fn widest(&self, task: &Task, relieved: bool) -> Procs {
+    pub(super) fn widest(&self, task: &SuspensionTask, relieved: bool) -> Procs {
         let width = self.settings.width.filter(|_| !relieved);
         width.map_or(Procs::MAX, |times| task.procs.saturating_mul(times))
     }
@@ -21,7 +21,7 @@ impl Selective {
         let mut at = 0;
         while at < self.idle.len() {
             if let Some(set) = self.start_beside(at, now) {
-                self.start(at, set, if at == 0 { Why::Head } else { Why::Backfilled }, now, actions);
+                self.start(at, set, if at == 0 { StartReason::Head } else { StartReason::Backfilled }, now, actions);
                 continue;
             }
             let found = self.barring(at, now, |this| match this.is_pinned(&this.idle[at]) {
@@ -42,7 +42,7 @@ impl Selective {
             };
             self.victims = victims;
             match set {
-                Some(set) => self.start(at, set, Why::Preempting, now, actions),
+                Some(set) => self.start(at, set, StartReason::Preempting, now, actions),
                 None => at += 1,
             }
         }
@@ -82,7 +82,7 @@ impl Selective {
         let widest = self.widest(task, self.is_relieved(tau));
         let mut sum = u64::from(available);
         for (j, other) in self.running.iter().enumerate() {
-            if self.settings.victims != Victims::Widest && sum >= need
+            if self.settings.victims != VictimRule::Widest && sum >= need
                 || !tau.is_at_least(self.factor, other.running_priority())
             {
                 break;
@@ -91,7 +91,7 @@ impl Selective {
                 continue;
             }
             if other.procs > widest || self.is_sheltered(other) || self.limits.forbids(tau, other) {
-                if self.settings.victims == Victims::Exit {
+                if self.settings.victims == VictimRule::Exit {
                     break;
                 }
                 continue;
