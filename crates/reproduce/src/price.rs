@@ -15,8 +15,8 @@ pub struct PricedDelay {
     pub procs: Procs,
     /// Seconds that it waits.
     pub delay: u32,
-    /// Promise to it; nothing where it is the newcomer.
-    pub promised: Option<PricedPromise>,
+    /// Its promise; none where it is the newcomer.
+    pub promised: Option<Promised>,
 }
 
 /// Promise to a planned job, and its importance beside that of the newcomer.

@@ -188,8 +188,8 @@ fn shares_of_classes_add_up() {
     assert!(json["studies"][0]["tables"][0]["rows"][0]["settings"]["trim"] == "tsafrir");
 }
 
-/// A value of windows is the mean of theirs, one of resampled logs the same at every run; a table
-/// of prices needs no log.
+/// A value of windows is the mean of theirs, and one of resampled logs is the same at every run; a
+/// table of prices needs no log.
 #[test]
 fn windows_and_weeks_are_averaged_and_prices_need_no_log() {
     let folder = Folder::new();

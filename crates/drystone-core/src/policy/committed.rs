@@ -6,8 +6,8 @@
 //! only if they end before that time: not at it, and not beside the head.
 //!
 //! The simulators of such environments go from event to event: arrivals of an instant before its
-//! ends, each by itself, and one look at the queue after each. So does this policy; only while jobs
-//! overtake does that differ from one pass an instant.
+//! ends, each by itself, and one look at the queue after each. So does this policy; it differs from
+//! one pass an instant only where jobs overtake.
 
 use super::ranking::{self, account, bring_up_to_date, moment, shares_for};
 use super::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};

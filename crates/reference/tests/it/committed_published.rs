@@ -1,5 +1,5 @@
 //! The simulator of RLScheduler by definition: its averages on Lublin-1, to the last digits, and
-//! what becomes of two of its orders with waits up to the present.
+//! those of two of its orders with waits up to the present.
 
 use crate::common::{swf, text};
 use drystone_reference::JobIn;
