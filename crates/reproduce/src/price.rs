@@ -16,7 +16,7 @@ pub struct PricedDelay {
     /// Seconds that it waits.
     pub delay: u32,
     /// Its promise; none where it is the newcomer.
-    pub promised: Option<Promised>,
+    pub promised: Option<PricedPromise>,
 }
 
 /// Promise to a planned job, and its importance beside that of the newcomer.
