@@ -1,7 +1,7 @@
 //! Starts of the waiting jobs as distributions, for people. Nothing decides by them: they are no
 //! part of the core, and a daemon without them gives the same orders.
 
-use crate::daemon::processor_time;
+use crate::daemon::{Clock, MachineClock, processor_time};
 use drystone::engine::Session;
 use drystone::model::{JobId, Time};
 use drystone::policy::PolicySpec;
@@ -17,7 +17,8 @@ const ROWS: usize = 300;
 const SHARE: u32 = 50;
 /// Age after which answers are renewed, even if nothing has happened.
 const RENEW: Duration = Duration::from_secs(60);
-/// Processor time that one round of answers may take: heart and looks wait for it.
+/// Processor time that one round of answers may take, and half of its time on a busy machine: heart
+/// and looks wait for it. An answer comes from fewer futures then.
 const LONGEST: Duration = Duration::from_secs(2);
 /// Number of waiting jobs with which a first round is tried.
 const FIRST: u32 = 5_000;
@@ -25,6 +26,11 @@ const FIRST: u32 = 5_000;
 const LEAST: u32 = 1_000;
 /// No second try before this, where answers failed.
 const RETRY: Duration = Duration::from_secs(300);
+
+/// Reason why starts are not foretold.
+fn too_many(waiting: u32) -> String {
+    format!("{waiting} jobs wait: foretelling their starts would hold the daemon for too long")
+}
 
 /// Start of a waiting job, in the session's time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,33 +89,46 @@ impl Foretell {
         }
         let waiting = session.waiting();
         self.starts.clear();
-        if self.expected(waiting).is_none_or(|cost| cost > LONGEST / self.sets.max(1)) {
-            self.problem =
-                Some(format!("{waiting} jobs wait: foretelling their starts would hold the daemon for too long"));
+        if self.expected(waiting).is_none_or(|cost| cost > 2 * LONGEST / self.sets.max(1)) {
+            self.problem = Some(too_many(waiting));
             (self.stale, self.at, self.next) = (false, steady, steady + RENEW);
             return processor_time().saturating_sub(before);
         }
         let Some(follower) = &mut self.follower else { return Duration::ZERO };
         let jobs: Vec<JobId> = session.view().waiting().take(ROWS).collect();
-        let answers = if jobs.is_empty() { Ok(Vec::new()) } else { follower.answer(session, &jobs) };
-        self.problem = answers.as_ref().err().map(ToString::to_string);
-        for answer in answers.into_iter().flatten() {
+        let (clock, longest) = (MachineClock::default(), LONGEST / self.sets.max(1));
+        let begun = clock.steady();
+        let stop =
+            || processor_time().saturating_sub(before) > longest || clock.steady().saturating_sub(begun) > longest * 2;
+        let answers = if jobs.is_empty() { Ok(Some(Vec::new())) } else { follower.answer_until(session, &jobs, &stop) };
+        let too_few = matches!(answers, Ok(None));
+        self.problem = match &answers {
+            Ok(Some(_)) => None,
+            Ok(None) => Some(too_many(waiting)),
+            Err(error) => Some(error.to_string()),
+        };
+        for answer in answers.ok().flatten().into_iter().flatten() {
             let at = |level: f64| Time(answer.asked.0.saturating_add(answer.quantile(level) as i64));
             let late = (answer.sample.beyond() <= 0.1).then(|| at(0.9));
             self.starts.insert(answer.job, ForetoldStart { early: at(0.05), likely: at(0.5), late });
         }
         let cost = processor_time().saturating_sub(before);
         (self.stale, self.at) = (false, steady);
-        self.last = Some((cost, waiting));
+        // Where not even a few futures were done, it is not tried again soon.
+        let least = if too_few { longest * 4 } else { Duration::ZERO };
+        self.last = Some((cost.max(least), waiting));
         self.next = steady + if self.problem.is_some() { RETRY } else { cost * SHARE * self.sets.max(1) };
         cost
     }
 
     /// Expected cost of a round with so many waiting jobs, by the last round; a few are always
-    /// tried.
+    /// tried. The cost of a future that plans every job grows with the square of their number.
     fn expected(&self, waiting: u32) -> Option<Duration> {
         match self.last {
-            Some((cost, before)) => Some(cost.mul_f64(f64::from(waiting) / f64::from(before.max(LEAST)))),
+            Some((cost, before)) => {
+                let ratio = f64::from(waiting) / f64::from(before.max(LEAST));
+                Some(cost.mul_f64(ratio * ratio.max(1.0)))
+            }
             None if waiting <= FIRST => Some(Duration::ZERO),
             None => None,
         }

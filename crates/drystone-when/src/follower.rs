@@ -98,14 +98,28 @@ impl Follower {
     ///
     /// # Errors
     /// As [`Forecaster::ask`].
-    pub fn answer(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<StartAnswer>, FutureError> {
-        let answers = self.forecaster.look(session, jobs)?;
+    pub fn answer(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<Answer>, FutureError> {
+        Ok(self.answer_until(session, jobs, &|| false)?.unwrap_or_default())
+    }
+
+    /// As [`Follower::answer`], from fewer futures once `stop` says so; `None` where they are too
+    /// few.
+    ///
+    /// # Errors
+    /// As [`Forecaster::ask`].
+    pub fn answer_until(
+        &mut self,
+        session: &Session,
+        jobs: &[JobId],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Vec<Answer>>, FutureError> {
+        let Some(answers) = self.forecaster.look_until(session, jobs, stop)? else { return Ok(None) };
         for answer in &answers {
             if let Some(known) = self.known.get_mut(&answer.job).filter(|known| !known.asked) {
                 known.asked = true;
                 self.forecaster.note_answer(answer.job, known.job.user, answer.asked, &answer.sample);
             }
         }
-        Ok(answers)
+        Ok(Some(answers))
     }
 }

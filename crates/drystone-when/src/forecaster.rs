@@ -122,12 +122,25 @@ pub(crate) struct Wanted<'a> {
     pub(crate) later: Option<(Time, PastArrival)>,
     /// Called after each future of a policy that is simulated itself, by any thread.
     pub(crate) progress: &'a (dyn Fn() + Sync),
+    /// Called after each future, by any thread: true if the others are left out.
+    pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
 }
+
+/// Futures of an answer whose sampling is stopped, at least: with fewer its quantiles are noise.
+const FEWEST: usize = 20;
 
 impl Wanted<'_> {
     /// So many futures with arrivals, and run times that are drawn.
     pub(crate) fn drawn(question: u64, samples: u32) -> Self {
-        Wanted { question, arrivals: true, assume: Assume::Drawn, samples, later: None, progress: &|| {} }
+        Wanted {
+            question,
+            arrivals: true,
+            assume: Assume::Drawn,
+            samples,
+            later: None,
+            progress: &|| {},
+            stop: &|| false,
+        }
     }
 }
 
@@ -305,6 +318,30 @@ impl Forecaster {
         Ok(samples.into_iter().zip(jobs).map(answer).collect())
     }
 
+    /// As [`Forecaster::look`]; once `stop` says so after a future, the others are left out. `None`
+    /// where fewer than twenty of them, and not all, were sampled.
+    ///
+    /// # Errors
+    /// As [`Forecaster::ask`].
+    pub fn look_until(
+        &mut self,
+        session: &Session,
+        jobs: &[JobId],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Vec<Answer>>, FutureError> {
+        let samples = self.settings.samples;
+        let times = self.simulate(session, jobs, &Wanted { stop, ..Wanted::drawn(0, samples) })?;
+        if times.len() < FEWEST.min(samples as usize) {
+            return Ok(None);
+        }
+        let now = session.view().now();
+        let answer = |(at, &job): (usize, &JobId)| {
+            let starts: Vec<Option<i64>> = times.iter().map(|starts| starts[at]).collect();
+            self.answer_of(job, now, &starts)
+        };
+        Ok(Some(jobs.iter().enumerate().map(answer).collect()))
+    }
+
     /// The sample of futures alone: for each of these jobs, which wait.
     ///
     /// # Errors
@@ -463,7 +500,14 @@ impl Forecaster {
                     self.machine.run(&present, rules, &mut fates, draws, ahead, &places, until.0, &mut starts);
                     starts.clone()
                 };
-                (0..samples).map(&mut one).collect()
+                let mut found = Vec::with_capacity(samples as usize);
+                for sample in 0..samples {
+                    found.push(one(sample));
+                    if (wanted.stop)() {
+                        break;
+                    }
+                }
+                found
             }
             None => {
                 let (fresh, spare) = (&*self.fresh, self.spare.take());
@@ -479,6 +523,9 @@ impl Forecaster {
                         copies.run(&mut fates, draws, ahead(draws), &targets, until, &mut starts)?;
                         found.push(starts.clone());
                         (wanted.progress)();
+                        if (wanted.stop)() {
+                            break;
+                        }
                     }
                     Ok::<_, FutureError>((found, copies.into_session()))
                 };

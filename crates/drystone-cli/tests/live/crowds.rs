@@ -53,8 +53,12 @@ fn judge(site: &Site, what: &str, used: Duration, passed: Duration, (oldest, slo
     );
     // Long looks name the controller's part.
     let log = site.log();
-    let long: Vec<&str> = log.lines().filter(|line| line.contains("a look took long")).collect();
-    println!("{} looks without an answer, {} long ones: {long:#?}", told["health"]["counters"]["failures"], long.len());
+    let long: Vec<&str> = log.lines().filter(|line| line.contains("took long")).collect();
+    println!(
+        "{} looks without an answer, {} long times: {long:#?}",
+        told["health"]["counters"]["failures"],
+        long.len()
+    );
     assert!(oldest <= OLDEST, "the heart beats: {oldest} s");
     assert!(slowest < GIVES_UP, "submissions never wait for us: {slowest} s");
     assert!(told["health"]["core_share"].as_f64() <= Some(0.05), "{}", told["health"]);

@@ -76,6 +76,11 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             self.due = self.due.min(now + self.budget.period().min(soon));
         }
         self.publish(now);
+        let told = self.clock.steady().saturating_sub(now);
+        if told >= LONG {
+            tracing::warn!(seconds = told.as_secs_f64(), "telling people took long");
+        }
+        self.beat_between(now + told);
         if matches!(end, Ok(None)) {
             (0..self.desks.len()).for_each(|at| self.remark(at, now));
         }

@@ -101,8 +101,7 @@ fn a_job_that_starts_during_a_look_takes_its_room_once() {
     let mut daemon = site.begin();
     let mut jobs = Vec::new();
     for _ in 0..10 {
-        // The first is released at the first look and starts during the second, which sees the
-        // other.
+        // The first is released at the first look and starts during the second, which sees both.
         jobs.push(site.submit(1, 20, 60));
         site.work(&mut daemon, 1);
         jobs.push(site.submit(7, 20, 60));

@@ -3,8 +3,9 @@
 use drystone::generate::{Params, WorkloadLength, generate};
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
-use drystone_core::policy::{Action, CapacityLoss, PolicySpec, names};
-use drystone_when::{AnswerMethod, Follower, Forecaster, ForecasterSettings, ForeseeOptions, FutureError, foresee};
+use drystone_core::policy::{Action, Loss, PolicySpec, names};
+use drystone_when::{Follower, Forecaster, FutureError, Method, Options, Settings, foresee};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 fn session(policy: &str, procs: u32, jobs: &[(u32, i64)]) -> (Session, Forecaster) {
     let spec: PolicySpec = policy.parse().expect(policy);
@@ -34,6 +35,23 @@ fn without_history_a_job_waits_for_a_uniform_time() {
         // The mean of 100 uniform numbers up to 10,000 has a standard error of 289.
         assert!((4000..6000).contains(&mean), "{mean}");
         assert!(sample.values()[0] >= 1 && sample.values()[99] <= 10_000);
+    }
+}
+
+/// A question that takes too long is answered from the futures that are done, if they are enough.
+#[test]
+fn a_question_that_is_stopped_is_answered_from_fewer_futures() {
+    for (session, mut forecaster) in both("easy", 4, &[(4, 10_000), (4, 60)]) {
+        let done = AtomicU32::new(0);
+        let mut ask = |most: u32| {
+            done.store(0, Ordering::Relaxed);
+            let stop = || done.fetch_add(1, Ordering::Relaxed) + 1 >= most;
+            let answers = forecaster.look_until(&session, &[JobId(1)], &stop).expect("sound");
+            answers.map(|mut answers| answers.swap_remove(0).sample.values().len())
+        };
+        assert_eq!(ask(1), None, "one future says nothing");
+        assert!(ask(40).is_some_and(|futures| (40..50).contains(&futures)), "as many as were done, by each thread");
+        assert_eq!(ask(1_000), Some(100));
     }
 }
 
