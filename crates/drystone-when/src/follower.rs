@@ -98,7 +98,7 @@ impl Follower {
     ///
     /// # Errors
     /// As [`Forecaster::ask`].
-    pub fn answer(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<Answer>, FutureError> {
+    pub fn answer(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<StartAnswer>, FutureError> {
         Ok(self.answer_until(session, jobs, &|| false)?.unwrap_or_default())
     }
 
@@ -112,7 +112,7 @@ impl Follower {
         session: &Session,
         jobs: &[JobId],
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Vec<Answer>>, FutureError> {
+    ) -> Result<Option<Vec<StartAnswer>>, FutureError> {
         let Some(answers) = self.forecaster.look_until(session, jobs, stop)? else { return Ok(None) };
         for answer in &answers {
             if let Some(known) = self.known.get_mut(&answer.job).filter(|known| !known.asked) {

@@ -328,7 +328,7 @@ impl Forecaster {
         session: &Session,
         jobs: &[JobId],
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Vec<Answer>>, FutureError> {
+    ) -> Result<Option<Vec<StartAnswer>>, FutureError> {
         let samples = self.settings.samples;
         let times = self.simulate(session, jobs, &Wanted { stop, ..Wanted::drawn(0, samples) })?;
         if times.len() < FEWEST.min(samples as usize) {

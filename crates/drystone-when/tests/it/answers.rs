@@ -3,8 +3,8 @@
 use drystone::generate::{Params, WorkloadLength, generate};
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
-use drystone_core::policy::{Action, Loss, PolicySpec, names};
-use drystone_when::{Follower, Forecaster, FutureError, Method, Options, Settings, foresee};
+use drystone_core::policy::{Action, CapacityLoss, PolicySpec, names};
+use drystone_when::{AnswerMethod, Follower, Forecaster, ForecasterSettings, ForeseeOptions, FutureError, foresee};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 fn session(policy: &str, procs: u32, jobs: &[(u32, i64)]) -> (Session, Forecaster) {
