@@ -248,6 +248,8 @@ def read(
     shift: bool = False,
     lenient: bool = False,
     resources: str | None = None,
+    on_nodes: str | None = None,
+    placement: str | None = None,
     month: str | None = None,
     slice: tuple[int | None, int | None] | None = None,
     outages: PathLike | None = None,
@@ -266,7 +268,7 @@ def read(
     seconds of the log; with ``warm_start`` (``True`` is 7 days) simulations begin so long after the first submit, with the jobs
     that ran and waited then. ``outages`` and ``circumstances`` are tables (``docs/real-machines.md``); with ``feedback`` jobs arrive
     when the job before them in the log has ended and its user has thought. ``resources`` counts more than processors, such as
-    ``"mem=2TB"`` (``docs/resources.md``). Of a site, ``pool`` names one of its pools, and ``plain``
+    ``"mem=2TB"`` (``docs/resources.md``), and ``on_nodes`` places jobs on the nodes of a table, as ``placement`` says. Of a site, ``pool`` names one of its pools, and ``plain``
     takes the jobs alone.
 
     Examples:
@@ -297,6 +299,8 @@ def read(
             "shift": shift,
             "lenient": lenient,
             "resources": resources,
+            "on_nodes": on_nodes,
+            "placement": placement,
             "month": month,
             "slice": None if slice is None else "..".join("" if end is None else str(end) for end in slice),
         }

@@ -133,7 +133,7 @@ impl WorkloadInput {
             let log::LoadedLog { workload, audit, header, records } = log::load_from(source, title, &options)?;
             let input = WorkloadInput { workload, audit, header, records, site: None, counted: None };
             input.say_what_is_odd(log);
-            input.with_resources(&log.resources)
+            input.furnished(log)
         };
         let (log, cut) = args.protocol();
         overheard(|| WorkloadInput::arranged(read, None, (&log, &cut, &args.real)))

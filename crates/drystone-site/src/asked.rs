@@ -6,9 +6,10 @@ use crate::jobs::{JobMarks, SiteJobFate};
 use crate::rows::Symbol;
 use crate::site::{JobSymbols, Site, SiteJob};
 use drystone::model::{
-    Demand, DemandId, DeviceDemand, DevicePer, NodeMemory, NodeShape, Resource, ResourceError, ResourceId,
-    ResourceTable, ResourceTableBuilder, ResourceUnit,
+    Demand, DemandId, DeviceDemand, DevicePer, Job, NodeFill, NodeMemory, NodeShape, Resource, ResourceError,
+    ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit, Span, Time,
 };
+use drystone::parts::NodeFloor;
 use drystone_slurm::model::IdleNodes;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -27,6 +28,7 @@ enum Misfit {
     Nodes,
     Wide,
     All,
+    Unplaced,
 }
 
 impl Misfit {
@@ -54,7 +56,7 @@ impl Misfit {
             }
             Misfit::Devices => shape.devices.clear(),
             Misfit::Nodes => shape.nodes = (0, 0),
-            Misfit::Licence | Misfit::Wide | Misfit::All => {}
+            Misfit::Licence | Misfit::Wide | Misfit::All | Misfit::Unplaced => {}
         }
     }
 
@@ -72,6 +74,7 @@ impl Misfit {
                 "the partition is smaller: another partition of the same nodes takes them, by their processors alone"
             }
             Misfit::All => "they fit nowhere in the partition: only their processors count",
+            Misfit::Unplaced => "policies that place jobs in equal parts find no nodes for them: their parts are anywhere",
         }
     }
 }
@@ -168,6 +171,11 @@ impl Site {
             return Ok(AskedDemands { demands: vec![DemandId::NONE; places.len()], ..AskedDemands::default() });
         }
         maker.resources(pools.len() > 1)?;
+        // Several pools are several machines.
+        let floor = match (self.fill, pools) {
+            (Some(fill), [pool]) => maker.nodes(*pool, fill),
+            _ => None,
+        };
         let mut known: HashMap<DemandKey, EqualDemand> = HashMap::new();
         let mut demands = Vec::with_capacity(places.len());
         for &place in places {
@@ -176,7 +184,10 @@ impl Site {
                 Entry::Occupied(entry) => entry.into_mut(),
                 Entry::Vacant(entry) => {
                     let job = self.job(at);
-                    let (demand, misfits) = maker.demand(&job)?;
+                    let (mut demand, mut misfits) = maker.demand(&job)?;
+                    if let Some(floor) = &floor {
+                        demand = maker.placeable(&job, demand, floor, &mut misfits)?;
+                    }
                     let example = if misfits.is_empty() { String::new() } else { job.display() };
                     entry.insert(EqualDemand { demand, misfits, jobs: 0, example, first: demands.len() })
                 }
@@ -186,7 +197,7 @@ impl Site {
         }
         maker.count(known.into_values());
         let told = maker.told();
-        let some = demands.iter().any(|&demand| demand != DemandId::NONE);
+        let some = floor.is_some() || demands.iter().any(|&demand| demand != DemandId::NONE);
         Ok(AskedDemands { table: some.then(|| maker.builder.finish()), demands, told })
     }
 }
@@ -243,9 +254,6 @@ impl Maker<'_> {
     /// Names what the machine has.
     fn resources(&mut self, several: bool) -> Result<(), ResourceError> {
         for (&pool, fleet) in &self.fleets {
-            let plain = |name: &str| -> String {
-                name.chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '-' }).collect()
-            };
             let prefix = match several {
                 true => format!("{}.{}/", pool + 1, plain(&self.site.manifest.pools[usize::from(pool)].name)),
                 false => String::new(),
@@ -285,6 +293,38 @@ impl Maker<'_> {
             self.idle.insert(pool, IdleNodes::new(&fleet.machine));
         }
         Ok(())
+    }
+
+    /// Names the nodes of a pool, those that are alike together, and says how jobs are placed.
+    fn nodes(&mut self, pool: u16, fill: NodeFill) -> Option<NodeFloor> {
+        let classes = self.fleets.get(&pool)?.classes();
+        classes.into_iter().for_each(|class| self.builder.class(class));
+        self.builder.fill(fill);
+        NodeFloor::of(self.builder.table())
+    }
+
+    /// Returns a demand that fits on the nodes of policies that place jobs: the job's own, else
+    /// that of its processors alone.
+    fn placeable(
+        &mut self,
+        job: &SiteJob<'_>,
+        demand: DemandId,
+        floor: &NodeFloor,
+        misfits: &mut Vec<UnmetDemand>,
+    ) -> Result<DemandId, ResourceError> {
+        let fits = |demand: DemandId, table: &ResourceTable| {
+            let mut bare = Job::new(Time(0), job.units, Span(1));
+            bare.demand = demand;
+            floor.problem(&bare, table).is_none()
+        };
+        if job.units == 0 || fits(demand, self.builder.table()) {
+            return Ok(demand);
+        }
+        let totals = self.builder.table().totals(demand).to_vec();
+        let alone = self.builder.intern(Demand::of(totals))?;
+        let asked = format!("{} processors and what goes with them on nodes", job.units);
+        misfits.push((Misfit::Unplaced, job.partition.to_string(), asked));
+        Ok(if fits(alone, self.builder.table()) { alone } else { DemandId::NONE })
     }
 
     /// The demand of a job, with what of it does not fit the machine.
@@ -432,6 +472,11 @@ fn roomy(fleet: &Fleet, idle: &IdleNodes, part: u16, procs: u32) -> u16 {
     [part, fleet.machine.default_part].into_iter().chain(all).find(fits).unwrap_or(part)
 }
 
+/// Returns a name without what separates names.
+pub(crate) fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '-' }).collect()
+}
+
 /// Names the part of a demand that does not fit.
 fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
     let memory = |kb: u64| ResourceUnit::Kilobytes.show(kb);
@@ -457,7 +502,7 @@ fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
         },
         Misfit::Uneven | Misfit::Nodes => format!("{procs} processors on {} nodes", shape.nodes.0),
         Misfit::Wide => format!("{procs} processors"),
-        Misfit::All => "their recorded demands".to_string(),
+        Misfit::All | Misfit::Unplaced => "their recorded demands".to_string(),
     }
 }
 

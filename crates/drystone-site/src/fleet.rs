@@ -7,7 +7,7 @@
 use crate::capacity::{Cause, NodeLoss};
 use crate::format;
 use crate::site::{Site, SiteJob};
-use drystone::model::{NodeShape, Outage, OutageHit, ProcSet, Time, Which};
+use drystone::model::{OutageHit, NodeClass, NodeShape, Outage, ProcSet, Time, Which};
 use drystone_slurm::conf::{SlurmConf, expand_hostlist};
 use drystone_slurm::model::{Alloc, IdleNodes, ModelMachine, NodeSet, Pending};
 use std::collections::{BTreeMap, HashMap};
@@ -58,6 +58,35 @@ impl Fleet {
     /// Processors of a partition.
     pub(crate) fn procs_of(&self, part: u16) -> u64 {
         self.machine.parts[usize::from(part)].nodes.iter().map(|node| u64::from(self.machine.cpus[node])).sum()
+    }
+
+    /// The nodes by class: those that follow each other and are alike. A partition that is not the
+    /// whole machine is a feature of its nodes, as `partition:NAME`.
+    pub(crate) fn classes(&self) -> Vec<NodeClass> {
+        let mut classes: Vec<NodeClass> = Vec::new();
+        let resources = &self.machine.resources;
+        let parts: Vec<(String, &NodeSet)> = (self.machine.parts.iter().zip(0..))
+            .filter(|&(_, at)| self.procs_of(at) < u64::from(self.procs()))
+            .map(|(part, _)| (format!("partition:{}", crate::asked::plain(&part.name)), &part.nodes))
+            .collect();
+        for (node, name) in self.names.iter().enumerate() {
+            let own = resources.features.iter().filter(|(_, set)| set.contains(node)).map(|(name, _)| name.clone());
+            let within = parts.iter().filter(|(_, set)| set.contains(node)).map(|(name, _)| name.clone());
+            let devices = resources.kinds.iter().zip(&resources.gres).filter(|(_, gres)| gres[node] > 0);
+            let class = NodeClass {
+                nodes: Vec::new(),
+                cores: self.machine.cpus[node],
+                memory_kb: resources.memory.get(node).map_or(0, |mb| mb.saturating_mul(1024)),
+                devices: devices.map(|(kind, gres)| (kind.name.clone(), kind.kind.clone(), gres[node])).collect(),
+                features: own.chain(within).collect(),
+                weight: resources.weights.get(node).copied().map_or(0, u64::from),
+            };
+            match classes.last_mut() {
+                Some(last) if NodeClass { nodes: Vec::new(), ..last.clone() } == class => last.nodes.push(name.clone()),
+                _ => classes.push(NodeClass { nodes: vec![name.clone()], ..class }),
+            }
+        }
+        classes
     }
 
     /// A job as Slurm sees it.

@@ -8,6 +8,7 @@ use crate::machine::PoolUnit;
 use crate::rows::{AccountingRow, AccountingTable, Interner, NONE, RowPart, Symbol};
 use crate::rules::{Count, Example, ImportRule, RuleEffect, RuleTally};
 use crate::text::{Amount, Flags, RecordState, UNKNOWN};
+use drystone::model::NodeFill;
 use drystone::policy::{PolicySpec, SpecError};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -394,6 +395,8 @@ pub struct Site {
     pub(crate) folder: Option<std::path::PathBuf>,
     /// True if processors of nodes are counted, and what jobs ask for beside these.
     pub(crate) on_nodes: bool,
+    /// Choice of nodes where jobs are placed on them, not only counted.
+    pub(crate) fill: Option<NodeFill>,
 }
 
 /// Numbers of the texts of a job: within one site, texts with the same number are equal.
@@ -465,6 +468,13 @@ impl Site {
             SiteJobs::Imported(imported) => imported.symbols(at),
             SiteJobs::Loaded(loaded) => loaded.symbols(at),
         }
+    }
+
+    /// Places jobs on the nodes of a pool, for policies that have no nodes of their own; the site
+    /// is to be taken as its nodes. Returns whether it is.
+    pub fn place_jobs(&mut self, fill: NodeFill) -> bool {
+        self.fill = self.on_nodes.then_some(fill);
+        self.on_nodes
     }
 
     /// Takes the site as its nodes where a `slurm.conf` describes them: from now on its unit is the

@@ -3,12 +3,10 @@
 use crate::case::PolicyCase;
 use crate::resources;
 use crate::subject::{Guarantee, Subject};
-use crate::watch::{FullObserver, WatchedFate};
-use drystone::engine::{Scheduler, Simulation, Unfit, WorkloadReplay};
-use drystone::model::{Time, Workload};
-use drystone::policy::{
-    Actions, PassRule, Policy, PolicyEvent, PolicySpec, Requirement, Snapshot, SnapshotError, View,
-};
+use crate::watch::{WatchedFate, FullObserver};
+use drystone::engine::{WorkloadReplay, Scheduler, Simulation, Unfit};
+use drystone::model::{NodeFill, Time, Workload};
+use drystone::policy::{Actions, PolicyEvent, PassRule, Policy, PolicySpec, Requirement, Snapshot, SnapshotError, View};
 use drystone_reference::{JobIn, checker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -41,7 +39,38 @@ fn check_all(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
     resumed(subject, case, &workload, &whole)?;
     told_at_once(subject, case, &workload, &whole)?;
     foresight(subject, case, &whole)?;
-    counts_resources(subject, case, &whole)
+    counts_resources(subject, case, &whole)?;
+    places_on_nodes(subject, case, &whole)
+}
+
+/// On one node as large as the machine the starts are the same; on several the schedule is sound,
+/// and saves and restores.
+fn places_on_nodes(subject: &Subject, case: &PolicyCase, whole: &FullObserver) -> Result<(), String> {
+    let policy = (subject.make)().policy;
+    // A model of nodes of its own takes those of the workload in its own way.
+    if policy.needs().name || policy.name() == "slurm" {
+        return Ok(());
+    }
+    let one = resources::one_node(case, NodeFill::Pack);
+    if !policy.places_on_nodes() {
+        return match (subject.make)().fits(&one) {
+            Err(Unfit::Unplaced) => Ok(()),
+            _ => Err("places no jobs on nodes, and is not refused".to_string()),
+        };
+    }
+    let times = |seen: &FullObserver| seen.segments.iter().map(|s| (s.job, s.start, s.end)).collect::<Vec<_>>();
+    if times(&simulate((subject.make)(), case, &one)?) != times(whole) {
+        return Err("on one node as large as the machine the schedule is another".to_string());
+    }
+    for fill in [NodeFill::Pack, NodeFill::Spread] {
+        let told = |error: String| format!("on nodes ({}): {error}", fill.name());
+        let Some(workload) = resources::placed(case, fill) else { continue };
+        let seen = simulate((subject.make)(), case, &workload).map_err(told)?;
+        invariants(subject, case, &seen).map_err(told)?;
+        resumed(subject, case, &workload, &seen).map_err(told)?;
+        told_at_once(subject, case, &workload, &seen).map_err(told)?;
+    }
+    Ok(())
 }
 
 /// With resources that bind no job the schedule is the same, call by call; with scarce ones it is
@@ -285,6 +314,9 @@ impl Policy for Impatient {
     }
     fn counts_resources(&self) -> bool {
         self.0.counts_resources()
+    }
+    fn places_on_nodes(&self) -> bool {
+        self.0.places_on_nodes()
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::case::{PolicyCase, Random};
 use drystone::model::{
-    Demand, Job, Machine, Procs, Provenance, Resource, ResourceId, ResourceTableBuilder, ResourceUnit, Truth, Workload,
+    Demand, Job, Machine, NodeClass, NodeFill, NodeMemory, NodeShape, Procs, Provenance, Resource, ResourceId,
+    ResourceTableBuilder, ResourceUnit, Truth, Workload, WorkloadError,
 };
 
 /// A case whose jobs compete for resources.
@@ -26,6 +27,47 @@ pub(crate) fn harmless(case: &PolicyCase) -> Workload {
     ];
     let asks = |_: usize, procs: Procs| vec![0, 1, u64::from(procs) * 1_000];
     with(case, &resources, asks)
+}
+
+/// The case on nodes of four cores and one with what is left, with memory for each core; `None`
+/// where some job does not fit. A job of an odd number asks for one node, as long as that has so
+/// many cores; the others are anywhere.
+pub(crate) fn placed(case: &PolicyCase, fill: NodeFill) -> Option<Workload> {
+    let whole = NodeClass { cores: 4, memory_kb: 12, ..NodeClass::default() };
+    let nodes = |cores: u32, names: Vec<String>| NodeClass { nodes: names, cores, ..whole.clone() };
+    let classes = [
+        nodes(4, (0..case.procs / 4).map(|node| format!("n{node}")).collect()),
+        nodes(case.procs % 4, vec!["rest".to_string()]),
+    ];
+    let shape = |at: usize, procs: Procs| {
+        let one = at % 2 == 1 && procs <= 4 && case.procs >= 4;
+        let memory = if one { NodeMemory::PerNode(at as u64 % 13) } else { NodeMemory::PerCore(at as u64 % 4) };
+        NodeShape { nodes: if one { (1, 1) } else { (0, 0) }, memory, ..NodeShape::default() }
+    };
+    on_nodes(case, classes.into_iter().filter(|class| class.cores > 0 && !class.nodes.is_empty()), fill, shape).ok()
+}
+
+/// The case on one node as large as the machine.
+pub(crate) fn one_node(case: &PolicyCase, fill: NodeFill) -> Workload {
+    let node = NodeClass { nodes: vec!["all".to_string()], cores: case.procs, ..NodeClass::default() };
+    on_nodes(case, [node], fill, |_, _| NodeShape::default()).expect("every job fits on the machine")
+}
+
+fn on_nodes(
+    case: &PolicyCase,
+    classes: impl IntoIterator<Item = NodeClass>,
+    fill: NodeFill,
+    shape: impl Fn(usize, Procs) -> NodeShape,
+) -> Result<Workload, WorkloadError> {
+    let mut table = ResourceTableBuilder::new();
+    classes.into_iter().for_each(|class| table.class(class));
+    table.fill(fill);
+    let (machine, mut jobs, truth, provenance) = case.workload().into_parts();
+    for (at, job) in jobs.iter_mut().enumerate() {
+        let shape = Some(shape(at, job.procs)).filter(|shape| *shape != NodeShape::default());
+        job.demand = table.intern(Demand { shape, ..Demand::default() }).expect("no resources");
+    }
+    Workload::with_resources(machine, Some(table.finish()), jobs, truth, provenance)
 }
 
 /// The case with few of each resource, and jobs that ask for some of them.

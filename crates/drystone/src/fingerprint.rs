@@ -76,6 +76,9 @@ fn hash_resources(workload: &Workload, table: &ResourceTable, hasher: &mut blake
     if !table.classes().is_empty() {
         hasher.update(format!("{:?}", table.classes()).as_bytes());
     }
+    if let Some(fill) = table.fill() {
+        hasher.update(fill.name().as_bytes());
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::exit::CODES;
 use crate::output::ReportFormat;
 use clap::Args;
-use drystone::model::Span;
+use drystone::model::{NodeFill, Span};
 use drystone::policy::PolicySpec;
 use drystone_site::fidelity::FidelityRequirement;
 use std::path::PathBuf;
@@ -30,6 +30,12 @@ pub(crate) struct FidelityArgs {
     /// slurm.conf, else easy].
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) policy: Option<PolicySpec>,
+
+    /// Place jobs on the nodes of the site's slurm.conf, for policies of the papers: as few as
+    /// possible (pack), piece by piece (spread), or nodes to itself (whole). Without it they count
+    /// amounts in all.
+    #[arg(long, value_name = "RULE", value_parser = super::values::words(NodeFill::ALL, NodeFill::name))]
+    pub(crate) placement: Option<NodeFill>,
 
     /// Another recording of the same workload, imported: how far the site is from itself;
     /// repeatable.

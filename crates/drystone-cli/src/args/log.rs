@@ -8,7 +8,7 @@ use drystone::log::clean::{
 };
 use drystone::log::resources::ResourceSpec;
 use drystone::log::transform::{self, LoadFactor};
-use drystone::model::{Procs, Workload};
+use drystone::model::{NodeFill, Procs, Workload};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -95,6 +95,16 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "SPEC,...", value_delimiter = ',', value_parser = ResourceSpec::from_str)]
     pub(crate) resources: Vec<ResourceSpec>,
 
+    /// Nodes on which jobs are placed, for policies of the papers: a table FILE.csv of classes with
+    /// the columns nodes, cores, mem and devices, such as gpu; site (a site's slurm.conf); none.
+    #[arg(long, value_name = "FILE.csv|site|none", value_parser = NodeSource::from_str)]
+    pub(crate) on_nodes: Option<NodeSource>,
+
+    /// Choice of nodes for a job: as few as possible (pack), piece by piece (spread), or nodes to
+    /// itself (whole) [default: pack].
+    #[arg(long, value_name = "RULE", requires = "on_nodes", value_parser = words(NodeFill::ALL, NodeFill::name))]
+    pub(crate) placement: Option<NodeFill>,
+
     /// Skip and count malformed lines instead of failing.
     #[arg(long)]
     pub(crate) lenient: bool,
@@ -102,6 +112,30 @@ pub(crate) struct LogArgs {
     /// List every record that cleaning dropped or changed in this CSV file.
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
+}
+
+/// Source of nodes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum NodeSource {
+    /// A table of classes.
+    File(PathBuf),
+    /// The `slurm.conf` of a site.
+    Site,
+    /// None: amounts in all are counted.
+    None,
+}
+
+impl FromStr for NodeSource {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<NodeSource, String> {
+        match text.trim() {
+            "site" => Ok(NodeSource::Site),
+            "none" => Ok(NodeSource::None),
+            text if text.ends_with(".csv") => Ok(NodeSource::File(PathBuf::from(text))),
+            _ => Err(format!("`{text}` names no nodes; expected a table FILE.csv, site or none")),
+        }
+    }
 }
 
 /// An offered load, as a fraction or in percent.

@@ -67,7 +67,7 @@ pub(crate) use live::{
     JournalExportArgs, JournalListArgs, LiveArgs, LiveCommand, LiveReportArgs, LiveStatusArgs, LogForm, OnStop,
     PlaygroundArgs, ShadowArgs,
 };
-pub(crate) use log::LogArgs;
+pub(crate) use log::{LogArgs, NodeSource};
 pub(crate) use policies::PoliciesArgs;
 pub(crate) use predict::PredictArgs;
 pub(crate) use real::RealArgs;

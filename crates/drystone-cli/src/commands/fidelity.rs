@@ -54,6 +54,14 @@ pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Foun
     InputKind::refuse(&args.site, &[InputKind::Site])?;
     let (mut site, pool) = site::open(&args.site)?;
     site.take_nodes();
+    if let Some(fill) = args.placement
+        && !site.place_jobs(fill)
+    {
+        return Err(CommandFailure::usage(format_args!(
+            "--placement: {} has no slurm.conf that says its nodes; import it with one",
+            args.site.display()
+        )));
+    }
     // Plain `slurm` is the site's own, as elsewhere.
     let policy = match &args.policy {
         Some(given) if given.text() != "slurm" => given.clone(),

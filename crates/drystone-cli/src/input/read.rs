@@ -63,7 +63,7 @@ impl WorkloadInput {
         if path.is_some() {
             input.say_what_is_odd(args);
         }
-        input.with_resources(&args.resources)
+        input.furnished(args)
     }
 
     /// Reads the input of `run` and `compare`.

@@ -1,13 +1,38 @@
-//! Resources beyond processors, as `--resources` says.
+//! Resources beyond processors, as `--resources` says, and nodes, as `--on-nodes` does.
 
 use super::WorkloadInput;
+use crate::args::{LogArgs, NodeSource};
 use crate::exit::CommandFailure;
 use crate::output::{message, number};
 use crate::real::read;
+use drystone::log::nodes::{place_on, read_nodes};
 use drystone::log::resources::{ResourceSpec, give, read_table};
 use std::path::Path;
 
 impl WorkloadInput {
+    /// Adds the resources and nodes that are asked for.
+    pub(crate) fn furnished(self, args: &LogArgs) -> Result<WorkloadInput, CommandFailure> {
+        self.with_resources(&args.resources)?.on_nodes(args)
+    }
+
+    /// Places the jobs on the nodes of a table.
+    pub(crate) fn on_nodes(mut self, args: &LogArgs) -> Result<WorkloadInput, CommandFailure> {
+        match &args.on_nodes {
+            None | Some(NodeSource::None) => Ok(self),
+            Some(NodeSource::Site) => {
+                Err(CommandFailure::usage("--on-nodes site: these jobs are none of a site; name a table of nodes: --on-nodes FILE.csv"))
+            }
+            Some(NodeSource::File(file)) => {
+                let (name, text) = read(file)?;
+                let table = read_nodes(&name, &text).map_err(CommandFailure::usage)?;
+                let fill = args.placement.unwrap_or_default();
+                let placed = place_on(self.workload, &table.classes, fill, &name);
+                self.workload = placed.map_err(|error| CommandFailure::usage(format_args!("--on-nodes {name}: {error}")))?;
+                Ok(self)
+            }
+        }
+    }
+
     /// Adds these resources to the jobs. Says what is odd about them.
     pub(crate) fn with_resources(mut self, specs: &[ResourceSpec]) -> Result<WorkloadInput, CommandFailure> {
         if specs.is_empty() {
@@ -33,6 +58,9 @@ impl WorkloadInput {
                 number::count(notes.without_memory as u64),
                 number::count(jobs)
             ));
+        }
+        if !notes.empty.is_empty() {
+            message::warning(&format!("--resources: no job is of {}: it limits nothing", notes.empty.join(", ")));
         }
         if let Some(first) = notes.unknown.first() {
             message::warning(&format!(

@@ -2,7 +2,7 @@
 //! them.
 
 use super::{WorkloadInput, recorded};
-use crate::args::{CutArgs, LogArgs, RealArgs};
+use crate::args::{CutArgs, LogArgs, NodeSource, RealArgs};
 use crate::exit::CommandFailure;
 use crate::output::file::OutputFile;
 use crate::output::message;
@@ -52,6 +52,7 @@ pub(super) fn input(
         None if take.all => (0..site.manifest.pools.len()).filter_map(|at| u16::try_from(at).ok()).collect(),
         None => vec![largest(&site, path)],
     };
+    place_jobs(&mut site, path, log, &pools)?;
     let (folder, _) = folder(path).unwrap_or_default();
     let scene = SiteScene::new(&site, &pools);
     let pools: Vec<u16> = scene.pools().collect();
@@ -71,6 +72,9 @@ pub(super) fn input(
     if log.resources != [ResourceSpec::Site] {
         input = input.with_resources(&log.resources)?;
     }
+    if log.on_nodes != Some(NodeSource::Site) {
+        input = input.on_nodes(log)?;
+    }
     if let Some(file) = &real.circumstances {
         message::note(&format!("{} replaces the site's own", file.display()));
     }
@@ -83,6 +87,38 @@ pub(super) fn input(
         site.places = places(records);
     }
     Ok(Some(input))
+}
+
+/// Places jobs on the nodes of the site, where that is asked for.
+fn place_jobs(site: &mut Site, path: &Path, log: &LogArgs, pools: &[u16]) -> Result<(), CommandFailure> {
+    let file = match &log.on_nodes {
+        None | Some(NodeSource::None) => return Ok(()),
+        Some(NodeSource::Site) => None,
+        Some(NodeSource::File(file)) => Some(file.display()),
+    };
+    let name = path.display();
+    if pools.len() > 1 {
+        return Err(CommandFailure::usage(format_args!(
+            "--on-nodes places the jobs of one machine, and {name} has several pools; SITE#POOL names one"
+        )));
+    }
+    if let Some(file) = file {
+        return match site.is_on_nodes() {
+            true => Err(CommandFailure::usage(format_args!(
+                "--on-nodes {file}: {name} has a slurm.conf that says its nodes; --on-nodes site places jobs on them"
+            ))),
+            false => Ok(()),
+        };
+    }
+    if !log.resources.is_empty() {
+        return Err(CommandFailure::usage("--resources does not go with --on-nodes site: jobs ask for what the site says"));
+    }
+    match site.place_jobs(log.placement.unwrap_or_default()) {
+        true => Ok(()),
+        false => Err(CommandFailure::usage(format_args!(
+            "--on-nodes site: {name} has no slurm.conf that says its nodes; import it with one, or name a table: --on-nodes FILE.csv"
+        ))),
+    }
 }
 
 /// Refuses options that do not go with a site.

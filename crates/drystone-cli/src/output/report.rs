@@ -234,7 +234,7 @@ pub(crate) fn facts(
         ));
     }
     if let Some(f) = &report.fairness {
-        facts.push(("fairness", fairness_text(f)));
+        facts.push(("fairness", fairness_text(f, !report.resources.is_empty())));
     }
     let told = facts.len();
     if let Some(timing) = timing {
@@ -261,7 +261,7 @@ fn used(resource: &ResourceUse) -> String {
 }
 
 /// Metrics that [`facts`] puts into words, or leaves to CSV and JSON.
-const TOLD: [Metric; 38] = [
+const TOLD: [Metric; 39] = [
     Metric::ExcessJobs,
     Metric::ExcessTotal,
     Metric::ExcessMean,
@@ -292,6 +292,7 @@ const TOLD: [Metric; 38] = [
     Metric::DelayDeviation,
     Metric::Fairness,
     Metric::JobFairness,
+    Metric::DominantFairness,
     Metric::EligibleWait,
     Metric::EligibleWaitP90,
     Metric::CapacityUp,
@@ -320,12 +321,15 @@ fn killed(kills: &Kills) -> String {
     format!("{}; {} processor-hours of work thrown away", causes.join(", "), fixed(kills.work / 3_600.0, 1))
 }
 
-fn fairness_text(fairness: &Fairness) -> String {
+fn fairness_text(fairness: &Fairness, resourced: bool) -> String {
     let mut text = format!(
         "Jain's index {} over jobs, {} over users' means",
         fixed_or(fairness.jobs, 3),
         fixed_or(fairness.users, 3)
     );
+    if let Some(dominant) = fairness.dominant.filter(|_| resourced) {
+        let _ = write!(text, ", {} over users' dominant shares", fixed(dominant, 3));
+    }
     if let (Some(user), Some(slowdown)) = (fairness.worst_user, fairness.worst_user_slowdown) {
         let _ = write!(text, "; worst off: user {user}, bounded slowdown {}", fixed(slowdown, 1));
     }

@@ -4,7 +4,7 @@ use crate::common::Folder;
 use std::path::{Path, PathBuf};
 
 /// The pages whose commands run from the first to the last in one folder.
-const TUTORIALS: [&str; 5] = ["administrator", "accounting", "changes", "researcher", "author"];
+const TUTORIALS: [&str; 6] = ["administrator", "accounting", "changes", "gpus", "researcher", "author"];
 
 /// Commands that need what a test has not, with what that is.
 const NOT_HERE: [(&str, &str); 11] = [
@@ -113,7 +113,8 @@ fn every_command_of_a_tutorial_runs() {
         // The output of the block before this one, if its last command was run.
         let mut printed: Option<String> = None;
         for (language, lines) in blocks(&text) {
-            if let Some(file) = lines.first().and_then(|l| l.strip_prefix("# ")).filter(|_| language == "toml") {
+            let is_file = ["toml", "awk", "ini"].contains(&language);
+            if let Some(file) = lines.first().and_then(|l| l.strip_prefix("# ")).filter(|_| is_file) {
                 folder.write(file, lines.join("\n"));
             }
             if let Some(output) = printed.take().filter(|_| language == "text" && recorded) {
@@ -164,6 +165,7 @@ fn fixtures() -> Folder {
     folder.write("study.toml", study);
     folder.write("demands.csv", "job,gpu,mem,license:solver\ntotal,8,1TB,2\n1,2,64GB,\n4,,500MB,1\n");
     let job = |number: i64, memory: i64| format!("{number} 0 -1 9 1 -1 -1 1 9 {memory} 1 1 -1 -1 1 1 -1 -1\n");
+    folder.write("nodes.csv", "nodes,cores,mem,gpu:a100\n1,2,6GB,\n1,2,6GB,1\n");
     folder.write("memory.swf", format!("; MaxProcs: 4\n{}{}", job(1, 1 << 20), job(2, -1)));
     folder
 }

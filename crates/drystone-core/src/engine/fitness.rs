@@ -15,6 +15,12 @@ pub enum Unfit {
          conservative, slack, goal or multiqueue, or leave the resources out (`--resources none`)"
     )]
     Uncounted,
+    /// Jobs are placed on nodes, and the policy places none.
+    #[error(
+        "the workload's jobs are placed on nodes, and this policy counts amounts in all only; take fcfs, greedy, easy with one \
+         reservation or none and any order, conservative, or slurm, or leave the nodes out (`--on-nodes none`)"
+    )]
+    Unplaced,
     /// Jobs outlive what the policy takes for certain.
     #[error(
         "it counts a job as gone when its prediction is over, but {outliving} of {jobs} jobs outlive theirs, first job \
@@ -46,6 +52,9 @@ impl Scheduler {
     pub fn fits(&self, workload: &Workload) -> Result<(), Unfit> {
         if workload.resources().is_some_and(|table| table.counts()) && !self.policy.counts_resources() {
             return Err(Unfit::Uncounted);
+        }
+        if workload.resources().is_some_and(|table| table.fill().is_some()) && !self.policy.places_on_nodes() {
+            return Err(Unfit::Unplaced);
         }
         let forecast = &self.forecast;
         match self.policy.requires() {

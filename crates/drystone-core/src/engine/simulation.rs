@@ -129,6 +129,8 @@ impl<S: EventSource> Simulation<S> {
             if table.counts() && !session.counts_resources() {
                 // The first step finds itself in the past, and says why.
                 (impossible, now) = (Some(SimulationError::Uncounted), Time::MAX);
+            } else if table.fill().is_some() && !session.places_on_nodes() {
+                (impossible, now) = (Some(SimulationError::Unplaced), Time::MAX);
             }
             session.set_resources(table);
         }

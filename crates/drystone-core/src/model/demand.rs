@@ -212,6 +212,37 @@ pub struct NodeClass {
     pub weight: u64,
 }
 
+/// Choice of nodes for a job.
+///
+/// A job is in pieces, and each piece is on one node. Nodes of a lower weight come first, and of
+/// those that are alike in all else the one of the lower number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
+pub enum NodeFill {
+    /// As few nodes as possible: the node with the fewest free cores of those that hold all that is
+    /// left of the job; where none does, the one that holds most of it.
+    #[default]
+    Pack,
+    /// Piece by piece, one on each node in turn, those with the most free cores first.
+    Spread,
+    /// Whole nodes: a job has its nodes to itself, chosen as by `Pack`.
+    Whole,
+}
+
+impl NodeFill {
+    /// All of them.
+    pub const ALL: &'static [NodeFill] = &[NodeFill::Pack, NodeFill::Spread, NodeFill::Whole];
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            NodeFill::Pack => "pack",
+            NodeFill::Spread => "spread",
+            NodeFill::Whole => "whole",
+        }
+    }
+}
+
 /// A resource or a demand that cannot be.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -243,6 +274,8 @@ pub enum ResourceError {
 pub struct ResourceTable {
     resources: Vec<Resource>,
     classes: Vec<NodeClass>,
+    /// Choice of nodes where policies place jobs on them.
+    fill: Option<NodeFill>,
     /// The first one is empty.
     demands: Vec<Demand>,
 }
@@ -284,6 +317,13 @@ impl ResourceTable {
     #[must_use]
     pub fn classes(&self) -> &[NodeClass] {
         &self.classes
+    }
+
+    /// Returns how jobs are placed on the nodes; `None` where only amounts in all are counted.
+    #[inline]
+    #[must_use]
+    pub fn fill(&self) -> Option<NodeFill> {
+        self.fill
     }
 
     /// Every demand, by its number.
@@ -374,6 +414,11 @@ impl ResourceTableBuilder {
     /// Adds nodes that are alike.
     pub fn class(&mut self, class: NodeClass) {
         self.table.classes.push(class);
+    }
+
+    /// Places jobs on the nodes of the classes. Without it only amounts in all are counted.
+    pub fn fill(&mut self, fill: NodeFill) {
+        self.table.fill = Some(fill);
     }
 
     /// The number of a demand, which is a new one where no equal one is known. Amounts of one

@@ -18,7 +18,7 @@ pub use circumstances::{
     Adopted, CircumstanceError, Circumstances, DependencyEffect, DependsOn, How, Throttle, Withdrawal,
 };
 pub use demand::{
-    AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeMemory, NodeShape, Resource, ResourceError,
+    AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource, ResourceError,
     ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
 };
 pub use job::{Job, JobId, LogStatus, Procs, Truth, UNKNOWN};

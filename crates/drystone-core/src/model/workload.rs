@@ -1,8 +1,10 @@
 //! A workload: jobs in order of arrival, the truth about each, the machine, and where all of it
 //! came from.
 
-use super::{CircumstanceError, Circumstances, Job, JobId, Procs, ResourceTable, Time, Truth};
+use super::{CircumstanceError, Circumstances, DemandId, Job, JobId, Procs, ResourceTable, Time, Truth};
+use crate::parts::NodeFloor;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The machine: `procs` identical processors.
@@ -86,6 +88,14 @@ pub enum WorkloadError {
         /// Description of the mistake.
         problem: String,
     },
+    /// The nodes have other processors than the machine.
+    #[error("the nodes have {nodes} processors in all, and the machine has {procs}; describe all of its nodes, and no others")]
+    OtherNodes {
+        /// Processors of the machine.
+        procs: Procs,
+        /// Processors of the nodes.
+        nodes: Procs,
+    },
     /// Circumstances that these jobs cannot have.
     #[error(transparent)]
     Circumstances(#[from] CircumstanceError),
@@ -151,6 +161,9 @@ impl Workload {
             if let Some(problem) = job.problem(machine).or_else(|| truth.problem()).or_else(|| beyond(job)) {
                 return Err(WorkloadError::BadJob { number: truth.number, problem });
             }
+        }
+        if let Some(table) = &resources {
+            check_nodes(machine, table, &jobs, &truth)?;
         }
         let (jobs, truth) = in_arrival_order(jobs, truth);
         Ok(Workload { machine, jobs, truth, resources, circumstances: None, provenance })
@@ -242,6 +255,28 @@ impl Workload {
     pub fn into_parts(self) -> (Machine, Vec<Job>, Vec<Truth>, Provenance) {
         (self.machine, self.jobs, self.truth, self.provenance)
     }
+}
+
+/// Checks that the nodes are the machine, and that each job fits on them when no other runs.
+fn check_nodes(
+    machine: Machine,
+    table: &ResourceTable,
+    jobs: &[Job],
+    truth: &[Truth],
+) -> Result<(), WorkloadError> {
+    let Some(floor) = NodeFloor::of(table) else { return Ok(()) };
+    if floor.procs() != machine.procs {
+        return Err(WorkloadError::OtherNodes { procs: machine.procs, nodes: floor.procs() });
+    }
+    let mut known: BTreeSet<(DemandId, Procs)> = BTreeSet::new();
+    for (job, truth) in jobs.iter().zip(truth) {
+        if known.insert((job.demand, job.procs))
+            && let Some(problem) = floor.problem(job, table)
+        {
+            return Err(WorkloadError::BadJob { number: truth.number, problem });
+        }
+    }
+    Ok(())
 }
 
 fn in_arrival_order(jobs: Vec<Job>, truth: Vec<Truth>) -> (Vec<Job>, Vec<Truth>) {

@@ -4,6 +4,7 @@ pub(crate) mod by_user;
 mod chunked;
 pub mod formula;
 mod line;
+mod nodes;
 mod order;
 mod pool_profile;
 pub mod predict;
@@ -14,6 +15,8 @@ mod wait_queue;
 
 pub(crate) use chunked::{Chunked, StepSpot};
 pub use line::JobLine;
+pub use nodes::{NodeFloor, NodeLevels, JobNodeNeed, NodeProfile, NodeSeat};
+pub(crate) use nodes::NodeRoom;
 pub use order::Order;
 pub use pool_profile::{PoolProfile, ResourceAmounts};
 pub use profile::{Profile, ProfileMark};

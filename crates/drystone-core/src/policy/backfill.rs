@@ -10,6 +10,7 @@ mod around;
 mod blocked;
 mod choices;
 mod kinds;
+mod placed;
 mod plain;
 mod pooled;
 mod queues;
@@ -452,6 +453,11 @@ impl Policy for Backfill {
             }
         }
         let changed = std::mem::take(&mut self.ended);
+        if let Some(resources) = view.resources()
+            && let Some(nodes) = resources.nodes()
+        {
+            return self.placed_pass(resources, nodes, view, actions);
+        }
         if let Some(outlook) = view.outlook()
             && self.decide_around(outlook, changed, view, actions)
         {
@@ -504,6 +510,10 @@ impl Policy for Backfill {
     fn counts_resources(&self) -> bool {
         // What overdue jobs hold of them is not free.
         self.choices.overdue != OverdueRule::Free
+    }
+
+    fn places_on_nodes(&self) -> bool {
+        self.choices.overdue != OverdueRule::Free && self.choices.reservations <= 1
     }
 
     fn requires(&self) -> Requirement {

@@ -18,7 +18,8 @@
 //! plan may be impossible. Then starts can move back as well, and a promise may be broken.
 
 use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob, compress};
-use super::{Actions, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View, pool_plan};
+use super::node_plan::{NodePlan, NodesNow};
+use super::{Actions, PolicyEvent, FreeNodes, PolicyKind, Param, Phase, Policy, Takes, Variant, View, StartReason, pool_plan};
 use crate::model::{JobId, Span, Time};
 use crate::parts::{PoolProfile, Profile, RunningJob};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ pub struct Conservative {
     profile: Profile,
     /// Profile of further resources, where the machine has some.
     pools: Option<Box<PoolProfile>>,
+    /// Plan of nodes, where jobs are placed on such; it takes the place of both profiles.
+    placed: Option<Box<NodePlan>>,
     /// Structure for many planned jobs.
     deep: Option<Deep>,
     /// From this many planned jobs on the plan is deep. How it works, not what it is: no part of
@@ -69,6 +72,7 @@ impl Conservative {
         Conservative {
             profile: Profile::new(Time::MIN, 0),
             pools: None,
+            placed: None,
             deep: None,
             deep_from: jobs,
             running: Believed::new(notice),
@@ -108,6 +112,9 @@ impl Conservative {
                 return;
             }
         } else if !self.stale {
+            if let Some(placed) = &mut self.placed {
+                placed.advance(now);
+            }
             if let Some(pools) = &mut self.pools {
                 pools.advance(now);
             }
@@ -115,6 +122,10 @@ impl Conservative {
         }
         self.deep = None;
         self.stale = false;
+        if let Some(nodes) = nodes_of(view) {
+            let placed = self.placed.get_or_insert_default();
+            return placed.compress(&mut self.plan, &self.running, nodes, view, |job| announce(job, actions));
+        }
         self.running.fill(&mut self.profile, view, view.free());
         if view.resources().is_some() {
             return self.compress_pooled(view, actions);
@@ -185,6 +196,9 @@ impl Conservative {
         actions: &mut Actions,
     ) -> Option<Time> {
         let mut job = PlannedJob::new(id, view);
+        if let Some(nodes) = nodes_of(view) {
+            return self.place_one(job, latest, nodes, view, actions);
+        }
         let bound = if self.pools.is_some() { view.now() } else { bounds.of(job.procs, job.span, view.now()) };
         if bound > latest {
             return None;
@@ -229,9 +243,46 @@ impl Conservative {
         Some(job.start)
     }
 
+    /// Plans a job on nodes at its earliest place, if that is no later than `latest`.
+    fn place_one(
+        &mut self,
+        mut job: PlannedJob,
+        latest: Time,
+        nodes: &FreeNodes,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> Option<Time> {
+        let placed = self.placed.get_or_insert_default();
+        let found = placed.earliest(job.id, job.span, nodes, view);
+        job.start = found.as_ref().map_or(Time::MAX, |found| found.0);
+        if job.start > latest {
+            return None;
+        }
+        if let Some((_, need, seat)) = found {
+            placed.reserve(&job, (need, seat), nodes, view);
+        }
+        if job.start > view.now() {
+            announce(&job, actions);
+        }
+        let place = self.plan.partition_point(|p| p.key() < job.key());
+        self.plan.insert(place, job);
+        Some(job.start)
+    }
+
+    /// Starts jobs on the nodes that they are planned on.
+    fn start_placed(&mut self, due: usize, nodes: &FreeNodes, view: &View<'_>, actions: &mut Actions) {
+        let (Some(resources), Some(placed)) = (view.resources(), &mut self.placed) else { return };
+        let mut now = NodesNow::new(nodes, resources.table(), view);
+        for job in self.plan.drain(..due) {
+            let Some((need, seat)) = placed.leaves(job.id) else { continue };
+            now.start(job.id, StartReason::Planned, need, seat, actions);
+            self.running.start(&job, view);
+        }
+    }
+
     /// Keeps the plan in the way that suits its depth.
     fn change_over(&mut self, view: &View<'_>) {
-        if self.deep.is_none() && self.pools.is_none() && self.plan.len() >= self.deep_from && self.running.fit(view) {
+        if self.deep.is_none() && self.pools.is_none() && self.placed.is_none() && self.plan.len() >= self.deep_from && self.running.fit(view) {
             self.deep = Deep::take_over(&self.profile, &self.plan, view);
         } else if self.plan.len() < self.deep_from / 2
             && let Some(deep) = self.deep.take()
@@ -247,6 +298,9 @@ impl Conservative {
     fn leaves(&mut self, id: JobId) {
         self.fresh.retain(|&fresh| fresh != id);
         self.beyond.retain(|&beyond| beyond != id);
+        if let Some(placed) = &mut self.placed {
+            placed.leaves(id);
+        }
         match (&mut self.deep, self.plan.iter().position(|p| p.id == id)) {
             (Some(deep), Some(at)) => deep.leaves(&self.plan.remove(at)),
             // It had no place yet.
@@ -316,6 +370,9 @@ impl Policy for Conservative {
         self.insert(view, actions);
         self.change_over(view);
         let due = self.plan.partition_point(|p| p.start <= now);
+        if let Some(nodes) = nodes_of(view).filter(|_| due > 0) {
+            return self.start_placed(due, nodes, view, actions);
+        }
         for job in self.plan.drain(..due) {
             actions.start(job.id, StartReason::Planned);
             self.running.start(&job, view);
@@ -335,6 +392,16 @@ impl Policy for Conservative {
     fn counts_resources(&self) -> bool {
         true
     }
+
+    fn places_on_nodes(&self) -> bool {
+        true
+    }
+}
+
+/// Returns the nodes, where jobs are placed on such.
+#[inline]
+fn nodes_of<'a>(view: &View<'a>) -> Option<&'a FreeNodes> {
+    view.resources()?.nodes()
 }
 
 fn deep() -> usize {

@@ -470,6 +470,14 @@ pub trait Policy: Snapshot + Send + Sync {
         false
     }
 
+    /// Returns whether it places jobs on nodes where the machine has such
+    /// ([`FreeResources::nodes`](super::FreeResources::nodes)): each start names processors of
+    /// nodes that have what the job asks for. A policy that does not is refused where a workload
+    /// has nodes ([`crate::engine::Scheduler::fits`]).
+    fn places_on_nodes(&self) -> bool {
+        false
+    }
+
     /// Returns the policy's assumption about the jobs.
     fn requires(&self) -> Requirement {
         Requirement::Nothing

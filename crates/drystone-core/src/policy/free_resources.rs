@@ -1,5 +1,6 @@
 //! Free resources of a machine beyond processors, as policies see them.
 
+use super::FreeNodes;
 use crate::model::{DemandId, Resource, ResourceId, ResourceTable};
 use crate::parts::formula::BeyondProcessors;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -7,13 +8,15 @@ use std::sync::Arc;
 
 /// The machine's further resources, and how much of each no job holds.
 ///
-/// Amounts are sums over the machine: where on it they are is not seen.
+/// Amounts are sums over the machine; where jobs are placed on nodes, [`FreeResources::nodes`] has
+/// them node by node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FreeResources {
     #[serde(serialize_with = "write_table", deserialize_with = "read_table")]
     table: Arc<ResourceTable>,
     /// By resource. Below 0 where jobs hold more than there is: another scheduler has started them.
     levels: Vec<i64>,
+    nodes: Option<Box<FreeNodes>>,
 }
 
 fn write_table<S: Serializer>(table: &Arc<ResourceTable>, to: S) -> Result<S::Ok, S::Error> {
@@ -39,7 +42,26 @@ impl FreeResources {
     /// All of these resources are free.
     pub(crate) fn new(table: Arc<ResourceTable>) -> FreeResources {
         let levels = table.resources().iter().map(|resource| resource.total as i64).collect();
-        FreeResources { table, levels }
+        FreeResources { table, levels, nodes: None }
+    }
+
+    /// Places jobs on nodes, where the table says so.
+    pub(crate) fn on_nodes(mut self) -> FreeResources {
+        self.nodes = FreeNodes::new(&self.table).map(Box::new);
+        self
+    }
+
+    /// Returns the nodes; `None` where only amounts in all are counted.
+    #[inline]
+    #[must_use]
+    pub fn nodes(&self) -> Option<&FreeNodes> {
+        self.nodes.as_deref()
+    }
+
+    /// The nodes with the table, to be changed.
+    #[inline]
+    pub(crate) fn nodes_mut(&mut self) -> Option<(&mut FreeNodes, &ResourceTable)> {
+        self.nodes.as_deref_mut().map(|nodes| (nodes, &*self.table))
     }
 
     /// Takes a table of the same resources with the same demands and more behind them. Returns
@@ -125,7 +147,7 @@ impl FreeResources {
 
     /// A job takes this portion of what it asks for (`sign` −1), or gives it back (+1).
     pub(crate) fn change(&mut self, demand: DemandId, portion: Portion, sign: i64) {
-        let FreeResources { table, levels } = self;
+        let FreeResources { table, levels, .. } = self;
         for &(id, amount) in table.totals(demand) {
             let stays = table.resource(id).is_some_and(|resource| resource.stays);
             let counts = match portion {

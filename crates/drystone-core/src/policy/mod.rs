@@ -4,11 +4,13 @@ mod backfill;
 mod committed;
 mod conservative;
 mod contract;
+mod free_nodes;
 mod free_resources;
 pub mod goal;
 mod kind;
 mod kinds;
 mod multiqueue;
+mod node_plan;
 mod outlook;
 mod outside;
 mod planned;
@@ -27,9 +29,8 @@ pub use crate::text::{
 };
 pub use backfill::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 pub use conservative::Conservative;
-pub use contract::{
-    Abilities, Action, Actions, Gauge, Moved, PassRule, Placement, Policy, PolicyEvent, Requirement, StartReason,
-};
+pub use contract::{Abilities, Action, Actions, PolicyEvent, Gauge, Moved, PassRule, Placement, Policy, Requirement, StartReason};
+pub use free_nodes::FreeNodes;
 pub use free_resources::FreeResources;
 pub(crate) use free_resources::Portion;
 pub use goal::GoalPolicy;

@@ -294,6 +294,10 @@ impl Policy for SlurmPolicy {
         true
     }
 
+    fn places_on_nodes(&self) -> bool {
+        true
+    }
+
     fn expect_news(&mut self) {
         self.places = true;
     }

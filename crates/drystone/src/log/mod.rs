@@ -18,6 +18,7 @@ pub mod describe;
 mod error;
 mod foreign;
 mod load;
+pub mod nodes;
 pub mod outages;
 pub mod recorded;
 mod records;

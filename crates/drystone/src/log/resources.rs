@@ -66,7 +66,9 @@ impl FromStr for ResourceSpec {
         match name.split_once(':') {
             Some(("partition", place)) => Ok(ResourceSpec::Partition(number(place)?, procs()?)),
             Some(("queue", place)) => Ok(ResourceSpec::Queue(number(place)?, procs()?)),
-            _ => Err(format!("a log says nothing of `{name}`; {SHAPES} that has a column `{name}`")),
+            _ => Err(format!(
+                "a log says nothing of `{name}`; name it in a table that has a column `{name}`, or: {SHAPES}"
+            )),
         }
     }
 }
@@ -95,14 +97,17 @@ impl fmt::Display for ResourceSpec {
 pub fn kilobytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let end = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = (&text[..end], text[end..].trim_start());
+    let (number, unit) = (&text[..end], text[end..].trim());
     let expected = "expected a number with kB, MB, GB or TB (or KiB, MiB, GiB, TiB, which mean the same), such as 32GB";
     let step: f64 = match unit.to_ascii_lowercase().as_str() {
         "kb" | "kib" | "k" => 1.0,
         "mb" | "mib" | "m" => 1024.0,
         "gb" | "gib" | "g" => 1024.0 * 1024.0,
         "tb" | "tib" | "t" => 1024.0 * 1024.0 * 1024.0,
-        "" => return Err(format!("`{text}` has no unit; {expected}")),
+        "" if !number.is_empty() => return Err(format!("`{text}` has no unit; {expected}")),
+        word if number.is_empty() || !word.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            return Err(format!("`{text}` is no size of memory; {expected}"));
+        }
         _ => return Err(format!("`{unit}` in `{text}` is no unit of memory; {expected}")),
     };
     let size: f64 = number.parse().map_err(|_| format!("`{text}` is no size of memory; {expected}"))?;
@@ -189,6 +194,8 @@ pub struct DemandTable {
 /// none.
 pub fn read_table(file: &str, text: &str) -> Result<DemandTable, ResourcesError> {
     let wrong = |line: usize, problem: String| ResourcesError::Table { file: file.to_string(), line, problem };
+    // Spreadsheets put a mark before the first line.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
     let mut lines = lines.by_ref().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let head = "expected a head such as `job,gpu,mem`, then `total,8,1TB`, then a line for each job";
@@ -261,6 +268,8 @@ pub struct ResourceNotes {
     pub without_memory: usize,
     /// Numbers in tables that no job has.
     pub unknown: Vec<i64>,
+    /// Partitions and queues that no job is of.
+    pub empty: Vec<String>,
 }
 
 /// Gives the jobs of a workload what these specifications say, in place of the resources that it
@@ -360,8 +369,13 @@ impl<'a> DemandDraft<'a> {
 
     fn pool(&mut self, name: &str, procs: u64, is_in: impl Fn(&Job) -> bool) -> Result<(), ResourcesError> {
         let id = self.builder.resource(Resource::new(name, ResourceUnit::Count, procs))?;
+        let mut any = false;
         for (job, demand) in self.jobs.iter().zip(&mut self.demands).filter(|(job, _)| is_in(job)) {
             demand.push((id, u64::from(job.procs)));
+            any = true;
+        }
+        if !any {
+            self.notes.empty.push(name.to_string());
         }
         Ok(())
     }
@@ -445,12 +459,14 @@ mod tests {
     fn partitions_are_pools_of_processors() {
         let (given, _) = give(workload(), &specs("mem=1TB,partition:1=6"), &[]).expect("fits");
         assert_eq!(amounts(&given), [vec![(0, 2 << 20), (1, 2)], vec![], vec![(0, 2048), (1, 4)]]);
+        let (_, notes) = give(workload(), &specs("partition:1=6,queue:9=2"), &[]).expect("fits");
+        assert_eq!(notes.empty, ["queue:9"]);
     }
 
     #[test]
     fn tables_name_any_resource() {
         let table =
-            read_table("t.csv", "job,gpu,disk\n# in all\ntotal,4,2TB\n11,1,1.5GB\n13,,0\n99,2,\n").expect("sound");
+            read_table("t.csv", "\u{feff}job,gpu,disk\r\n# in all\ntotal,4,2TB\n11,1,1.5GB\n13,,0\n99,2,\n").expect("sound");
         let (given, notes) = give(workload(), &specs("t.csv"), &[table]).expect("fits");
         assert_eq!(amounts(&given), [vec![(0, 1), (1, 3 << 19)], vec![], vec![]]);
         assert_eq!(notes.unknown, [99]);
@@ -476,7 +492,9 @@ mod tests {
             ("32QB", "`QB` in `32QB`"),
             ("GB", "is no size"),
             ("1.2.3GB", "is no size"),
-            ("9e9TB", "`e9TB`"),
+            ("9e9TB", "is no size"),
+            ("-3GB", "is no size"),
+            ("", "is no size"),
         ] {
             assert!(kilobytes(text).is_err_and(|error| error.contains(told)), "{text}: {:?}", kilobytes(text));
         }

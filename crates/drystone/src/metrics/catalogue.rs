@@ -278,6 +278,9 @@ catalogue! {
         /// Jain's index of the bounded slowdowns of jobs.
         JobFairness "job_fairness", None, "fairness to jobs", Ratio, More, &[MetricNeeds::Fairness],
             |found| found.report.fairness.as_ref()?.jobs;
+        /// Jain's index of what users received of the dominant shares that they asked for.
+        DominantFairness "dominant_fairness", None, "fairness of dominant shares", Ratio, More, &[MetricNeeds::Fairness],
+            |found| found.report.fairness.as_ref()?.dominant;
         /// Mean wait without the time in which jobs were held back.
         EligibleWait "eligible_wait_mean", Some("eligible_wait_mean"), "mean wait since eligible", Seconds, Less,
             &[MetricNeeds::Disruptions], |found| found.report.disruptions.as_ref()?.eligible_wait.mean;

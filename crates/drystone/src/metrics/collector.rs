@@ -221,7 +221,7 @@ impl Collector {
             disruptions: config.disruptions.then(|| DisruptionMeter::new(config.percentiles)),
             promises: config.predictability.then(|| PromiseCollector::new(config.percentiles)),
             excessive: config.excessive.iter().copied().map(ExcessWaits::new).collect(),
-            users: config.fairness.then(Users::default),
+            users: config.fairness.then(|| Users::new(scope.machine, scope.resources.clone())),
             schemes: config.categories.iter().map(|&scheme| (scheme, Groups::default())).collect(),
             priorities: scope.priorities,
             weeks: config.weeks.then(Weeks::default),
@@ -313,7 +313,8 @@ impl Collector {
             promises.take(ended);
         }
         if let Some(users) = &mut self.users {
-            users.take(ended.job.user, values[Measure::BoundedSlowdown as usize]);
+            let slowdown = values[Measure::BoundedSlowdown as usize];
+            users.take(ended.job, slowdown, ended.wait(), ended.outcome.ran);
         }
         for (scheme, groups) in &mut self.schemes {
             let key = scheme.graded(ended, &self.calendar, self.priorities.as_deref());

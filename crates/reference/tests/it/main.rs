@@ -13,6 +13,7 @@ mod generated;
 mod multiqueue_drystone;
 mod multiqueue_golden;
 mod outages_drystone;
+mod placed_drystone;
 mod planned_drystone;
 mod resources_drystone;
 mod suspension_drystone;

@@ -41,17 +41,22 @@ pub(super) fn able(args: &CompareArgs, specs: Vec<PolicySpec>, workload: &Worklo
     if !args.policy.is_empty() {
         return specs;
     }
-    let counts = |spec: &PolicySpec| spec.scheduler().policy.counts_resources();
+    let placed = workload.resources().is_some_and(|table| table.fill().is_some());
+    let counts = |spec: &PolicySpec| {
+        let policy = spec.scheduler().policy;
+        policy.counts_resources() && (!placed || policy.places_on_nodes())
+    };
     if workload.resources().is_none_or(|table| !table.counts()) {
         return specs;
     }
     let (able, others): (Vec<PolicySpec>, Vec<PolicySpec>) = specs.into_iter().partition(counts);
     if !others.is_empty() {
         let names: Vec<&str> = others.iter().map(PolicySpec::text).collect();
-        message::note(&format!(
-            "left out, since they count processors only, and jobs here ask for memory, devices or nodes as well: {}",
-            names.join(", ")
-        ));
+        let why = match placed {
+            true => "they place no jobs on nodes, and jobs here are placed on such",
+            false => "they count processors only, and jobs here ask for memory, devices or nodes as well",
+        };
+        message::note(&format!("left out, since {why}: {}", names.join(", ")));
     }
     able
 }

@@ -147,6 +147,11 @@ impl Session {
         self.scheduler.policy.counts_resources()
     }
 
+    /// Returns whether the policy places jobs on nodes.
+    pub(crate) fn places_on_nodes(&self) -> bool {
+        self.scheduler.policy.places_on_nodes()
+    }
+
     /// Returns whether the policy makes reservations, as it says or as far as it has shown.
     #[inline]
     pub(crate) fn reserves(&self) -> bool {

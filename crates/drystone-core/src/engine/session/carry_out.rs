@@ -120,6 +120,9 @@ impl Session {
         self.s.waiting_procs -= u64::from(procs);
         self.run(job, procs, end);
         match on {
+            Placement::Any if self.is_on_nodes() => {
+                Err(self.refusal(job, "starts, but the policy does not say on which nodes".into()))
+            }
             Placement::Any => Ok(()),
             Placement::Set(index) => self.name(job, procs, index),
         }
@@ -238,6 +241,12 @@ impl Session {
         }
         self.s.named_busy = self.s.named_busy.union(set);
         self.s.world.named.insert(job, set.clone());
+        if self.is_on_nodes() {
+            let set = set.clone();
+            if let Some(problem) = self.take_nodes(job, &set, false) {
+                return Err(self.refusal(job, problem));
+            }
+        }
         Ok(())
     }
 }

@@ -435,7 +435,7 @@ impl Session {
     fn runs(&mut self, id: JobId, since: Time, ran: Span, on: Option<&ProcSet>) {
         // Every job has processors of its own where another scheduler starts jobs, or a policy
         // names processors.
-        if on.is_some() || self.scheduler.policy.needs().name {
+        if on.is_some() || self.scheduler.policy.needs().name || self.is_on_nodes() {
             self.name_all();
         }
         self.note_held(id);
@@ -468,6 +468,9 @@ impl Session {
             self.s.refresh();
             self.s.take_place(id, on);
             self.s.refresh();
+            if let Some(set) = self.s.world.named.get(&id).filter(|_| self.is_on_nodes()).cloned() {
+                self.take_nodes(id, &set, true);
+            }
         }
         self.observe(PolicyEvent::Runs(id));
     }

@@ -1,8 +1,8 @@
 //! Resources beyond processors: free counts of each. A world without them has none of this on its
 //! path but the question for them.
 
-use super::{PolicyViolation, Session};
-use crate::model::{Job, JobId, ResourceTable};
+use super::{Session, PolicyViolation};
+use crate::model::{Job, JobId, ProcSet, ResourceTable};
 use crate::policy::{FreeResources, PassRule, Portion};
 use std::sync::Arc;
 
@@ -13,7 +13,12 @@ impl Session {
     /// long as it runs; suspended, it keeps what stays
     /// ([`Resource::stays`](crate::model::Resource)).
     pub fn set_resources(&mut self, table: Arc<ResourceTable>) {
-        self.s.world.resources = Some(Box::new(FreeResources::new(table)));
+        let mut resources = FreeResources::new(table);
+        // A policy that has a model of nodes of its own places jobs by itself.
+        if self.scheduler.policy.places_on_nodes() && !self.scheduler.policy.needs().name {
+            resources = resources.on_nodes();
+        }
+        self.s.world.resources = Some(Box::new(resources));
     }
 
     /// Gives a machine that counts resources a table with further demands: its resources stay those
@@ -28,7 +33,8 @@ impl Session {
     pub(crate) fn problem_of(&self, job: &Job) -> Option<String> {
         job.problem(self.s.world.machine).or_else(|| match &self.s.world.resources {
             None => job.unserved(),
-            Some(resources) => resources.table().problem(job.demand),
+            Some(resources) => (resources.table().problem(job.demand))
+                .or_else(|| resources.nodes()?.floor().problem(job, resources.table())),
         })
     }
 
@@ -70,7 +76,27 @@ impl Session {
         let demand = self.s.world.jobs[id].job.demand;
         if let Some(resources) = &mut self.s.world.resources {
             resources.change(demand, portion, sign);
+            if sign > 0
+                && portion != Portion::Staying
+                && let Some((nodes, _)) = resources.nodes_mut()
+            {
+                nodes.leave(id);
+            }
         }
+    }
+
+    /// Returns whether jobs are placed on nodes.
+    #[inline]
+    pub(super) fn is_on_nodes(&self) -> bool {
+        self.s.world.resources.as_ref().is_some_and(|resources| resources.nodes().is_some())
+    }
+
+    /// A job takes these processors and what it asks for beside them on their nodes; `anyway` where
+    /// it runs there already. Returns the reason why it cannot.
+    pub(super) fn take_nodes(&mut self, id: JobId, set: &ProcSet, anyway: bool) -> Option<String> {
+        let job = &self.s.world.jobs[id].job;
+        let (nodes, table) = self.s.world.resources.as_mut()?.nodes_mut()?;
+        nodes.take(job, id, set, table, anyway)
     }
 
     /// Returns the reason why a job cannot take a portion of its demand.

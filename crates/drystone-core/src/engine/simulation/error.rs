@@ -14,6 +14,9 @@ pub enum SimulationError {
     /// The workload has resources beyond processors, and the policy counts processors only.
     #[error("{}", crate::engine::Unfit::Uncounted)]
     Uncounted,
+    /// Jobs are placed on nodes, and the policy places none.
+    #[error("{}", crate::engine::Unfit::Unplaced)]
+    Unplaced,
     /// Nothing will ever happen again, but jobs are left.
     #[error("the policy leaves {waiting} waiting and {suspended} suspended jobs for ever; the first is {first}")]
     Starved {

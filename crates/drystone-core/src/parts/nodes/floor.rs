@@ -1,0 +1,249 @@
+//! The nodes of a machine as they are when no job runs, and the choice among them.
+
+use super::{NodeLevels, JobNodeNeed, NodeSeat};
+use crate::model::{Job, NodeClass, NodeFill, ProcSet, Procs, ResourceTable};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+
+/// The nodes of a machine: their processors, and how much of what each has.
+///
+/// Processors are numbered node after node, in the order of the classes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NodeFloor {
+    pub(super) fill: NodeFill,
+    /// The first processor of each node, and one behind the last.
+    first: Vec<Procs>,
+    /// The class of each node.
+    pub(super) class_of: Vec<u16>,
+    /// The classes, without the names of their nodes.
+    pub(super) classes: Vec<NodeClass>,
+    /// Names of the nodes.
+    pub(super) names: Vec<String>,
+    /// True if memory is given out; it is the first column behind cores.
+    pub(super) memory: bool,
+    /// Devices by name and type, one column each; an empty type is for all of the name.
+    pub(super) devices: Vec<(String, String)>,
+    /// The node when no job runs, by class: amounts by column.
+    pub(super) empty: Vec<Vec<i64>>,
+}
+
+impl NodeFloor {
+    /// The nodes of a table; `None` where jobs are not placed on them.
+    #[must_use]
+    pub fn of(table: &ResourceTable) -> Option<NodeFloor> {
+        let fill = table.fill()?;
+        let mut classes: Vec<NodeClass> = table.classes().to_vec();
+        let memory = classes.iter().any(|class| class.memory_kb > 0);
+        let mut devices: Vec<(String, String)> = Vec::new();
+        for (name, kind, _) in classes.iter().flat_map(|class| &class.devices) {
+            for column in [(name.clone(), String::new()), (name.clone(), kind.clone())] {
+                if !devices.contains(&column) {
+                    devices.push(column);
+                }
+            }
+        }
+        devices.sort_unstable();
+        let row = |class: &NodeClass| {
+            let mut row = vec![i64::from(class.cores)];
+            if memory {
+                row.push(class.memory_kb as i64);
+            }
+            for (name, kind) in &devices {
+                let own = |device: &&(String, String, u32)| {
+                    device.0 == *name && (kind.is_empty() || device.1 == *kind)
+                };
+                row.push(class.devices.iter().filter(own).map(|device| i64::from(device.2)).sum());
+            }
+            row
+        };
+        let empty = classes.iter().map(row).collect();
+        let (mut first, mut class_of, mut names) = (vec![0], Vec::new(), Vec::new());
+        for (class, at) in classes.iter_mut().zip(0..) {
+            for name in std::mem::take(&mut class.nodes) {
+                first.push(first[first.len() - 1] + class.cores);
+                class_of.push(at);
+                names.push(name);
+            }
+        }
+        Some(NodeFloor { fill, first, class_of, classes, names, memory, devices, empty })
+    }
+
+    /// Number of nodes.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.class_of.len()
+    }
+
+    /// Returns whether there is no node.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.class_of.is_empty()
+    }
+
+    /// Processors in all.
+    #[must_use]
+    pub fn procs(&self) -> Procs {
+        self.first[self.len()]
+    }
+
+    /// The processors of a node.
+    #[inline]
+    #[must_use]
+    pub fn processors(&self, node: usize) -> std::ops::Range<Procs> {
+        self.first[node]..self.first[node + 1]
+    }
+
+    /// The node of a processor.
+    #[must_use]
+    pub fn node_of(&self, processor: Procs) -> usize {
+        self.first.partition_point(|&first| first <= processor) - 1
+    }
+
+    /// Amounts of a node when no job runs: cores, memory where it is given out, devices.
+    #[inline]
+    #[must_use]
+    pub fn empty_row(&self, node: usize) -> &[i64] {
+        &self.empty[usize::from(self.class_of[node])]
+    }
+
+    /// Amounts counted for each node.
+    #[inline]
+    #[must_use]
+    pub fn width(&self) -> usize {
+        1 + usize::from(self.memory) + self.devices.len()
+    }
+
+    /// Returns the reason why a job can never run here; `None` if it can.
+    #[must_use]
+    pub fn problem(&self, job: &Job, table: &ResourceTable) -> Option<String> {
+        let need = match JobNodeNeed::of(job, table, self) {
+            Ok(need) => need,
+            Err(problem) => return Some(problem),
+        };
+        match self.place(&need, &NodeLevels::empty(self)) {
+            Some(_) => None,
+            None => Some(need.beyond(self)),
+        }
+    }
+
+    /// The nodes for a job where this much is free; `None` where it does not fit. O(n log n) for n
+    /// nodes on which a piece fits.
+    #[must_use]
+    pub fn place(&self, need: &JobNodeNeed, free: &NodeLevels) -> Option<NodeSeat> {
+        if free.procs() < need.procs() {
+            return None;
+        }
+        let mut offers: Vec<NodeOffer> = Vec::new();
+        let (mut held, wanted) = (0_u64, u64::from(need.pieces));
+        for node in 0..self.len() {
+            let room = need.room(self, free, node).min(need.pieces);
+            if room > 0 {
+                held += u64::from(room);
+                let weight = self.classes[usize::from(self.class_of[node])].weight;
+                offers.push(NodeOffer { node: node as u32, weight, room, cores: free.cores(node) });
+            }
+        }
+        if held < wanted {
+            return None;
+        }
+        let taken = match self.fill {
+            NodeFill::Pack | NodeFill::Whole => packed(offers, need.pieces),
+            NodeFill::Spread => spread(offers, need.pieces),
+        };
+        let mut seat = NodeSeat { on: Vec::with_capacity(taken.len()) };
+        let mut at = 0;
+        for (node, pieces) in taken {
+            seat.on.push((node, need.cores_from(at, pieces)));
+            at += pieces;
+        }
+        seat.on.sort_unstable();
+        Some(seat)
+    }
+
+    /// The nodes of these processors, with how many of them are on each.
+    #[must_use]
+    pub fn seat(&self, set: &ProcSet) -> NodeSeat {
+        let mut seat = NodeSeat::default();
+        for range in set.ranges() {
+            let mut from = range.start;
+            while from < range.end.min(self.procs()) {
+                let node = self.node_of(from);
+                let until = range.end.min(self.first[node + 1]);
+                match seat.on.last_mut() {
+                    Some((last, cores)) if *last as usize == node => *cores += until - from,
+                    _ => seat.on.push((node as u32, until - from)),
+                }
+                from = until;
+            }
+        }
+        seat
+    }
+}
+
+/// A node with the room that it has for a job.
+#[derive(Clone, Copy)]
+struct NodeOffer {
+    node: u32,
+    weight: u64,
+    /// Pieces.
+    room: u32,
+    /// Free cores.
+    cores: i64,
+}
+
+/// As few nodes as possible, in the order in which they are chosen.
+fn packed(mut offers: Vec<NodeOffer>, pieces: u32) -> Vec<(u32, u32)> {
+    let mut taken = Vec::new();
+    let mut left = pieces;
+    let tightest = |offers: &[NodeOffer], left: u32| {
+        let enough = offers.iter().filter(|offer| offer.room >= left);
+        enough.min_by_key(|offer| (offer.weight, offer.cores, offer.node)).map(|offer| offer.node)
+    };
+    if let Some(node) = tightest(&offers, left) {
+        return vec![(node, left)];
+    }
+    offers.sort_unstable_by_key(|offer| (offer.weight, Reverse(offer.room), offer.cores, offer.node));
+    // The most that any node from a place on holds: where weights differ, a later one may hold
+    // more.
+    let mut most: Vec<u32> = offers.iter().map(|offer| offer.room).collect();
+    (1..most.len()).rev().for_each(|at| most[at - 1] = most[at - 1].max(most[at]));
+    for at in 0..offers.len() {
+        if most[at] >= left
+            && let Some(node) = tightest(&offers[at..], left)
+        {
+            taken.push((node, left));
+            break;
+        }
+        taken.push((offers[at].node, offers[at].room));
+        left -= offers[at].room;
+    }
+    taken
+}
+
+/// Piece by piece, in the order in which nodes are chosen.
+fn spread(mut offers: Vec<NodeOffer>, pieces: u32) -> Vec<(u32, u32)> {
+    offers.sort_unstable_by_key(|offer| (offer.weight, Reverse(offer.cores), offer.node));
+    // Rounds that every node with room has a piece in, and the rest of one more.
+    let dealt = |rounds: u32| offers.iter().map(|offer| u64::from(offer.room.min(rounds))).sum::<u64>();
+    let (mut rounds, mut above) = (0, pieces);
+    while rounds < above {
+        let middle = rounds + (above - rounds).div_ceil(2);
+        if dealt(middle) <= u64::from(pieces) {
+            rounds = middle;
+        } else {
+            above = middle - 1;
+        }
+    }
+    let mut left = u64::from(pieces) - dealt(rounds);
+    let mut taken = Vec::with_capacity(offers.len().min(pieces as usize));
+    for offer in &offers {
+        let more = u32::from(left > 0 && offer.room > rounds);
+        left -= u64::from(more);
+        let count = offer.room.min(rounds) + more;
+        if count > 0 {
+            taken.push((offer.node, count));
+        }
+    }
+    taken
+}

@@ -1,0 +1,150 @@
+//! Free amounts of every node at one time.
+
+use super::{NodeFloor, JobNodeNeed};
+use crate::model::{ProcSet, Procs};
+use serde::{Deserialize, Serialize};
+
+/// Free amounts of every node: cores, memory where it is given out, devices. Below 0 where another
+/// scheduler has started more than there is.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct NodeLevels {
+    width: usize,
+    /// Node after node.
+    rows: Vec<i64>,
+    /// Free cores in all, of nodes that have some.
+    free: i64,
+}
+
+/// Nodes of a job, ascending, with its cores on each.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct NodeSeat {
+    /// Node and cores.
+    pub on: Vec<(u32, u32)>,
+}
+
+impl NodeLevels {
+    /// The machine without jobs.
+    #[must_use]
+    pub fn empty(floor: &NodeFloor) -> NodeLevels {
+        let rows = (0..floor.len()).flat_map(|node| floor.empty_row(node).iter().copied()).collect();
+        NodeLevels { width: floor.width(), rows, free: i64::from(floor.procs()) }
+    }
+
+    /// Becomes a copy of another, in its own memory.
+    pub fn copy_from(&mut self, other: &NodeLevels) {
+        (self.width, self.free) = (other.width, other.free);
+        self.rows.clone_from(&other.rows);
+    }
+
+    /// Free amounts of a node.
+    #[inline]
+    #[must_use]
+    pub fn row(&self, node: usize) -> &[i64] {
+        &self.rows[node * self.width..(node + 1) * self.width]
+    }
+
+    /// Free cores of a node.
+    #[inline]
+    #[must_use]
+    pub fn cores(&self, node: usize) -> i64 {
+        self.rows[node * self.width]
+    }
+
+    /// A core is out that no job has.
+    pub(crate) fn lose_core(&mut self, node: usize) {
+        let cores = &mut self.rows[node * self.width];
+        self.free -= i64::from(*cores > 0);
+        *cores -= 1;
+    }
+
+    /// Free cores in all, of nodes that have some.
+    #[must_use]
+    pub fn procs(&self) -> Procs {
+        self.free as Procs
+    }
+
+    /// Becomes the lesser amounts of two.
+    pub fn lesser_of(one: &NodeLevels, other: &NodeLevels) -> NodeLevels {
+        let rows = one.rows.iter().zip(&other.rows).map(|(a, b)| *a.min(b)).collect();
+        let mut least = NodeLevels { width: one.width, rows, free: 0 };
+        least.sum_up();
+        least
+    }
+
+    /// A job takes its seat (`sign` −1), or leaves it (+1).
+    #[inline]
+    pub fn change(&mut self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, sign: i64) {
+        for &(node, cores) in &seat.on {
+            let node = node as usize;
+            let row = &mut self.rows[node * self.width..(node + 1) * self.width];
+            let before = row[0].max(0);
+            need.each_amount(floor.empty_row(node), cores, |column, amount| row[column] += sign * amount);
+            self.free += row[0].max(0) - before;
+        }
+    }
+
+    /// Adds up the free cores.
+    fn sum_up(&mut self) {
+        self.free = self.rows.iter().step_by(self.width.max(1)).map(|&cores| cores.max(0)).sum();
+    }
+
+    /// Returns whether a seat is free, and is one of the job.
+    #[must_use]
+    pub fn admits(&self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor) -> bool {
+        let mut taken = vec![0; self.width];
+        need.is_of(&seat.on)
+            && seat.on.iter().all(|&(node, cores)| {
+                let node = node as usize;
+                taken.fill(0);
+                need.each_amount(floor.empty_row(node), cores, |column, amount| taken[column] += amount);
+                need.may_be_on(node, floor) && self.row(node).iter().zip(&taken).all(|(free, taken)| free >= taken)
+            })
+    }
+
+    /// Takes over the lesser amounts of another.
+    pub fn lower_to(&mut self, other: &NodeLevels) {
+        self.rows.iter_mut().zip(&other.rows).for_each(|(own, other)| *own = (*own).min(*other));
+        self.sum_up();
+    }
+
+    /// Becomes the lesser amounts of two on the nodes of a seat.
+    pub fn lower_on(&mut self, seat: &NodeSeat, one: &NodeLevels, other: &NodeLevels) {
+        for &(node, _) in &seat.on {
+            let at = node as usize * self.width..(node as usize + 1) * self.width;
+            let both = one.rows[at.clone()].iter().zip(&other.rows[at.clone()]).map(|(a, b)| *a.min(b));
+            let row = &mut self.rows[at];
+            let before = row[0].max(0);
+            row.iter_mut().zip(both).for_each(|(own, least)| *own = least);
+            self.free += row[0].max(0) - before;
+        }
+    }
+}
+
+impl NodeSeat {
+    /// Its processors, the lowest free ones of each node; takes them out of `free`, the free
+    /// processors in words of 64.
+    #[must_use]
+    pub fn name(&self, floor: &NodeFloor, free: &mut [u64]) -> ProcSet {
+        let mut ranges: Vec<std::ops::Range<Procs>> = Vec::with_capacity(self.on.len());
+        for &(node, cores) in &self.on {
+            let own = floor.processors(node as usize);
+            let mut left = cores;
+            for at in own {
+                if left == 0 {
+                    break;
+                }
+                let (word, bit) = (at as usize / 64, 1_u64 << (at % 64));
+                if free[word] & bit == 0 {
+                    continue;
+                }
+                free[word] &= !bit;
+                left -= 1;
+                match ranges.last_mut() {
+                    Some(last) if last.end == at => last.end = at + 1,
+                    _ => ranges.push(at..at + 1),
+                }
+            }
+        }
+        ProcSet::ascending(ranges)
+    }
+}

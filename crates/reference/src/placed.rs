@@ -1,0 +1,351 @@
+//! EASY and conservative backfilling where jobs are placed on nodes, by definition.
+//!
+//! A node has amounts of several things, the first of which is cores. A job is a list of pieces,
+//! the largest first; each piece is on one node, and takes its amounts there. What is free on a
+//! node at a time is summed up from scratch each time it is asked for.
+//!
+//! - A node has room for as many pieces as it could hold of the largest; for one at most where the
+//!   pieces are to be apart. A job that is alone has room only on nodes that nothing is taken of,
+//!   and takes all of them.
+//! - `Pack` chooses, again and again, among nodes not chosen yet: of those with room for all that
+//!   is left of the job the one with the fewest free cores; if there is none, the one with the most
+//!   room, of several the one with the fewest free cores. Of equals the first.
+//! - `Spread` deals pieces in rounds, one to each node that still has room, the nodes with the most
+//!   free cores at the beginning first.
+//! - EASY: jobs start from the head of the queue while they can be placed. The first that cannot
+//!   has the shadow time: the first predicted end with which it could be placed on what is free
+//!   then. It is placed there. Another job starts if it can be placed now and ends by the shadow
+//!   time, or if it can be placed on the lesser of what is free now and what the reservation leaves
+//!   over then; in that case it takes that from the reservation's remainder.
+//! - Conservative backfilling: a job is planned at the first time at which it can be placed on what
+//!   is free for as long as it is predicted to run. When a job ends early, all waiting jobs are
+//!   planned again in the order of their planned starts; if one would start later than it was
+//!   planned to, each is planned again by itself, in the same order, beside all others where they
+//!   are.
+
+use crate::JobOut;
+
+/// A job with its pieces.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlacedJob {
+    /// Arrival, in seconds.
+    pub submit: i64,
+    /// Predicted run time, in seconds, at least 1.
+    pub estimate: i64,
+    /// Run time, in seconds, at least 1.
+    pub run: i64,
+    /// Amounts of each piece, the largest first.
+    pub pieces: Vec<Vec<i64>>,
+    /// True if no two pieces are on one node.
+    pub apart: bool,
+    /// True if no other job is on its nodes.
+    pub alone: bool,
+}
+
+/// A choice of nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlacedFill {
+    /// Few nodes, tightly.
+    Pack,
+    /// Piece by piece.
+    Spread,
+}
+
+/// A policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlacedRule {
+    /// EASY with these choices.
+    Easy {
+        /// Shortest prediction first, else first come first served: queue and backfilling.
+        shortest: (bool, bool),
+        /// True if other jobs start than the head of the queue.
+        backfills: bool,
+        /// True if the head has a reservation.
+        reserves: bool,
+    },
+    /// Conservative backfilling. No job may outlive its prediction.
+    Conservative,
+}
+
+/// Amounts by node.
+pub type Floor = Vec<Vec<i64>>;
+
+/// Amounts that a job takes on its nodes.
+pub type PlacedSeat = Vec<(usize, Vec<i64>)>;
+
+/// A schedule: starts and ends, and what each job took on which nodes.
+pub type PlacedSchedule = (Vec<JobOut>, Vec<PlacedSeat>);
+
+/// Returns the nodes for a job where so much is free; `None` where it does not fit.
+#[must_use]
+pub fn place(job: &PlacedJob, floor: &Floor, free: &Floor, fill: PlacedFill) -> Option<PlacedSeat> {
+    let largest = &job.pieces[0];
+    let room = |node: usize| -> usize {
+        if job.alone && free[node] != floor[node] {
+            return 0;
+        }
+        let most = if job.apart { 1 } else { job.pieces.len() };
+        let holds = |n: i64| free[node].iter().zip(largest).all(|(free, ask)| *free >= n * ask);
+        (1..=most).rev().find(|&n| holds(n as i64)).unwrap_or(0)
+    };
+    let rooms: Vec<usize> = (0..floor.len()).map(room).collect();
+    if rooms.iter().sum::<usize>() < job.pieces.len() {
+        return None;
+    }
+    let mut counts: Vec<(usize, usize)> = Vec::new();
+    match fill {
+        PlacedFill::Pack => {
+            let mut unused: Vec<usize> = (0..floor.len()).filter(|&node| rooms[node] > 0).collect();
+            let mut left = job.pieces.len();
+            while left > 0 {
+                let all = unused.iter().copied().filter(|&node| rooms[node] >= left);
+                let tightest = all.min_by_key(|&node| (free[node][0], node));
+                let roomiest = || {
+                    let most = unused.iter().map(|&node| rooms[node]).max().expect("there is enough room");
+                    let these = unused.iter().copied().filter(|&node| rooms[node] == most);
+                    these.min_by_key(|&node| (free[node][0], node)).expect("there is enough room")
+                };
+                let node = tightest.unwrap_or_else(roomiest);
+                counts.push((node, left.min(rooms[node])));
+                left -= left.min(rooms[node]);
+                unused.retain(|&other| other != node);
+            }
+        }
+        PlacedFill::Spread => {
+            let mut order: Vec<usize> = (0..floor.len()).collect();
+            order.sort_by_key(|&node| (-free[node][0], node));
+            counts = order.into_iter().map(|node| (node, 0)).collect();
+            for round in 0..job.pieces.len() {
+                let mut dealt: usize = counts.iter().map(|count| count.1).sum();
+                for (node, count) in &mut counts {
+                    if dealt < job.pieces.len() && round < rooms[*node] {
+                        *count += 1;
+                        dealt += 1;
+                    }
+                }
+            }
+        }
+    }
+    let mut pieces = job.pieces.iter();
+    let mut seat = Vec::new();
+    for (node, count) in counts.into_iter().filter(|count| count.1 > 0) {
+        let mut amounts = vec![0; floor[node].len()];
+        for piece in pieces.by_ref().take(count) {
+            amounts.iter_mut().zip(piece).for_each(|(sum, ask)| *sum += ask);
+        }
+        seat.push((node, if job.alone { floor[node].clone() } else { amounts }));
+    }
+    seat.sort();
+    Some(seat)
+}
+
+/// A time during which a seat is taken.
+#[derive(Clone)]
+struct NaivePlacedTaken {
+    from: i64,
+    to: i64,
+    seat: PlacedSeat,
+}
+
+/// Returns what is free on each node at a time.
+fn free_at(floor: &Floor, taken: &[NaivePlacedTaken], at: i64) -> Floor {
+    let mut free = floor.clone();
+    for taken in taken.iter().filter(|taken| taken.from <= at && at < taken.to) {
+        for (node, amounts) in &taken.seat {
+            free[*node].iter_mut().zip(amounts).for_each(|(free, ask)| *free -= ask);
+        }
+    }
+    free
+}
+
+fn lesser(one: &Floor, other: &Floor) -> Floor {
+    let row = |(one, other): (&Vec<i64>, &Vec<i64>)| one.iter().zip(other).map(|(a, b)| *a.min(b)).collect();
+    one.iter().zip(other).map(row).collect()
+}
+
+struct NaivePlacedWorld<'a> {
+    jobs: &'a [PlacedJob],
+    floor: &'a Floor,
+    fill: PlacedFill,
+    now: i64,
+    waiting: Vec<usize>,
+    running: Vec<usize>,
+    /// Places of waiting jobs in the plan.
+    plan: Vec<Option<NaivePlacedTaken>>,
+    out: Vec<JobOut>,
+    seats: Vec<PlacedSeat>,
+}
+
+/// Runs a policy over jobs in order of arrival, each of which fits on the nodes without others.
+#[must_use]
+pub fn run(rule: PlacedRule, jobs: &[PlacedJob], floor: &Floor, fill: PlacedFill) -> PlacedSchedule {
+    let mut world = NaivePlacedWorld {
+        jobs,
+        floor,
+        fill,
+        now: i64::MIN,
+        waiting: Vec::new(),
+        running: Vec::new(),
+        plan: vec![None; jobs.len()],
+        out: vec![JobOut { start: -1, end: -1 }; jobs.len()],
+        seats: vec![Vec::new(); jobs.len()],
+    };
+    let mut arrived = 0;
+    loop {
+        let ends = world.running.iter().map(|&j| world.out[j].end);
+        let starts = world.waiting.iter().filter_map(|&j| world.plan[j].as_ref()).map(|taken| taken.from);
+        let arrival = jobs.get(arrived).map(|job| job.submit);
+        let Some(next) = ends.chain(starts.filter(|&start| start > world.now)).chain(arrival).min() else {
+            assert!(world.waiting.is_empty(), "jobs wait for ever");
+            return (world.out, world.seats);
+        };
+        world.now = next;
+        let ended: Vec<usize> = world.running.iter().copied().filter(|&j| world.out[j].end == next).collect();
+        let early = ended.iter().any(|&j| world.predicted_end(j) > next);
+        world.running.retain(|j| !ended.contains(j));
+        let first = arrived;
+        while jobs.get(arrived).is_some_and(|job| job.submit == next) {
+            world.waiting.push(arrived);
+            arrived += 1;
+        }
+        match rule {
+            PlacedRule::Conservative => world.conservative(early, first..arrived),
+            PlacedRule::Easy { shortest, backfills, reserves } => world.easy(shortest, backfills, reserves),
+        }
+    }
+}
+
+impl NaivePlacedWorld<'_> {
+    fn predicted_end(&self, j: usize) -> i64 {
+        self.out[j].start + self.jobs[j].estimate
+    }
+
+    /// Seats of running jobs until their predicted ends; those that are past are over now.
+    fn taken(&self) -> Vec<NaivePlacedTaken> {
+        let of = |&j: &usize| NaivePlacedTaken {
+            from: i64::MIN,
+            to: self.predicted_end(j).max(self.now),
+            seat: self.seats[j].clone(),
+        };
+        self.running.iter().map(of).collect()
+    }
+
+    /// Amounts that no running job has now, predicted or not.
+    fn free(&self) -> Floor {
+        let taken: Vec<NaivePlacedTaken> = self.taken().into_iter().map(|taken| NaivePlacedTaken { to: i64::MAX, ..taken }).collect();
+        free_at(self.floor, &taken, self.now)
+    }
+
+    fn try_on(&self, j: usize, free: &Floor) -> Option<PlacedSeat> {
+        place(&self.jobs[j], self.floor, free, self.fill)
+    }
+
+    fn start(&mut self, j: usize, seat: PlacedSeat) {
+        self.waiting.retain(|&w| w != j);
+        self.running.push(j);
+        self.out[j] = JobOut { start: self.now, end: self.now + self.jobs[j].run };
+        self.seats[j] = seat;
+    }
+
+    fn sorted(&self, shortest: bool) -> Vec<usize> {
+        let mut list = self.waiting.clone();
+        list.sort_by_key(|&j| (if shortest { self.jobs[j].estimate } else { 0 }, j));
+        list
+    }
+
+    fn easy(&mut self, shortest: (bool, bool), backfills: bool, reserves: bool) {
+        for j in self.sorted(shortest.0) {
+            let Some(seat) = self.try_on(j, &self.free()) else { break };
+            self.start(j, seat);
+        }
+        let Some(&head) = self.sorted(shortest.0).first() else { return };
+        if !backfills {
+            return;
+        }
+        let mut reserved = None;
+        if reserves {
+            let taken = self.taken();
+            let mut ends: Vec<i64> = taken.iter().map(|taken| taken.to).collect();
+            ends.sort_unstable();
+            let found = ends.into_iter().find_map(|end| {
+                let mut free = free_at(self.floor, &taken, end);
+                let seat = self.try_on(head, &free)?;
+                for (node, amounts) in seat {
+                    free[node].iter_mut().zip(amounts).for_each(|(free, ask)| *free -= ask);
+                }
+                Some((end, free))
+            });
+            reserved = Some(found.expect("a job that fits the machine fits when all others have ended"));
+        }
+        for j in self.sorted(shortest.1) {
+            if j == head {
+                continue;
+            }
+            let free = self.free();
+            match &mut reserved {
+                Some((shadow, over)) if self.now + self.jobs[j].estimate > *shadow => {
+                    let Some(seat) = place(&self.jobs[j], self.floor, &lesser(&free, over), self.fill) else { continue };
+                    for (node, amounts) in &seat {
+                        over[*node].iter_mut().zip(amounts).for_each(|(free, ask)| *free -= ask);
+                    }
+                    self.start(j, seat);
+                }
+                _ => {
+                    if let Some(seat) = self.try_on(j, &free) {
+                        self.start(j, seat);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first place of a job beside what is taken.
+    fn earliest(&self, j: usize, taken: &[NaivePlacedTaken]) -> NaivePlacedTaken {
+        let mut times: Vec<i64> = taken.iter().map(|t| t.to).filter(|&to| to > self.now).collect();
+        times.push(self.now);
+        times.sort_unstable();
+        let span = self.jobs[j].estimate;
+        let found = times.into_iter().find_map(|from| {
+            let begins = taken.iter().map(|t| t.from).filter(|&begin| from < begin && begin < from + span);
+            let least = begins.fold(free_at(self.floor, taken, from), |least, at| {
+                lesser(&least, &free_at(self.floor, taken, at))
+            });
+            Some(NaivePlacedTaken { from, to: from + span, seat: self.try_on(j, &least)? })
+        });
+        found.expect("it fits on empty nodes")
+    }
+
+    fn conservative(&mut self, early: bool, fresh: std::ops::Range<usize>) {
+        if early {
+            let mut list: Vec<usize> = self.waiting.iter().copied().filter(|j| !fresh.contains(j)).collect();
+            let start = |plan: &[Option<NaivePlacedTaken>], j: usize| plan[j].as_ref().expect("it is planned").from;
+            list.sort_by_key(|&j| (start(&self.plan, j), j));
+            let mut taken = self.taken();
+            let mut new = self.plan.clone();
+            for &j in &list {
+                let place = self.earliest(j, &taken);
+                taken.push(place.clone());
+                new[j] = Some(place);
+            }
+            if list.iter().any(|&j| start(&new, j) > start(&self.plan, j)) {
+                new = self.plan.clone();
+                for &j in &list {
+                    let others = list.iter().filter(|&&other| other != j).filter_map(|&other| new[other].clone());
+                    let beside: Vec<NaivePlacedTaken> = self.taken().into_iter().chain(others).collect();
+                    new[j] = Some(self.earliest(j, &beside));
+                }
+            }
+            self.plan = new;
+        }
+        for j in fresh {
+            let planned = self.waiting.iter().filter_map(|&other| self.plan[other].clone());
+            let beside: Vec<NaivePlacedTaken> = self.taken().into_iter().chain(planned).collect();
+            self.plan[j] = Some(self.earliest(j, &beside));
+        }
+        let due = |j: &usize| self.plan[*j].as_ref().is_some_and(|taken| taken.from == self.now);
+        for j in self.waiting.clone().into_iter().filter(due).collect::<Vec<_>>() {
+            let seat = self.plan[j].take().expect("it is planned").seat;
+            self.start(j, seat);
+        }
+    }
+}
