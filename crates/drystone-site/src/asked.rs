@@ -74,7 +74,9 @@ impl Misfit {
                 "the partition is smaller: another partition of the same nodes takes them, by their processors alone"
             }
             Misfit::All => "they fit nowhere in the partition: only their processors count",
-            Misfit::Unplaced => "policies that place jobs in equal parts find no nodes for them: their parts are anywhere",
+            Misfit::Unplaced => {
+                "policies that place jobs in equal parts find no nodes for them: their parts are anywhere"
+            }
         }
     }
 }

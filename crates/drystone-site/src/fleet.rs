@@ -7,7 +7,7 @@
 use crate::capacity::{Cause, NodeLoss};
 use crate::format;
 use crate::site::{Site, SiteJob};
-use drystone::model::{OutageHit, NodeClass, NodeShape, Outage, ProcSet, Time, Which};
+use drystone::model::{NodeClass, NodeShape, Outage, OutageHit, ProcSet, Time, Which};
 use drystone_slurm::conf::{SlurmConf, expand_hostlist};
 use drystone_slurm::model::{Alloc, IdleNodes, ModelMachine, NodeSet, Pending};
 use std::collections::{BTreeMap, HashMap};

@@ -3,10 +3,12 @@
 use crate::case::PolicyCase;
 use crate::resources;
 use crate::subject::{Guarantee, Subject};
-use crate::watch::{WatchedFate, FullObserver};
-use drystone::engine::{WorkloadReplay, Scheduler, Simulation, Unfit};
+use crate::watch::{FullObserver, WatchedFate};
+use drystone::engine::{Scheduler, Simulation, Unfit, WorkloadReplay};
 use drystone::model::{NodeFill, Time, Workload};
-use drystone::policy::{Actions, PolicyEvent, PassRule, Policy, PolicySpec, Requirement, Snapshot, SnapshotError, View};
+use drystone::policy::{
+    Actions, PassRule, Policy, PolicyEvent, PolicySpec, Requirement, Snapshot, SnapshotError, View,
+};
 use drystone_reference::{JobIn, checker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

@@ -232,7 +232,8 @@ impl NaivePlacedWorld<'_> {
 
     /// Amounts that no running job has now, predicted or not.
     fn free(&self) -> Floor {
-        let taken: Vec<NaivePlacedTaken> = self.taken().into_iter().map(|taken| NaivePlacedTaken { to: i64::MAX, ..taken }).collect();
+        let taken: Vec<NaivePlacedTaken> =
+            self.taken().into_iter().map(|taken| NaivePlacedTaken { to: i64::MAX, ..taken }).collect();
         free_at(self.floor, &taken, self.now)
     }
 
@@ -284,7 +285,9 @@ impl NaivePlacedWorld<'_> {
             let free = self.free();
             match &mut reserved {
                 Some((shadow, over)) if self.now + self.jobs[j].estimate > *shadow => {
-                    let Some(seat) = place(&self.jobs[j], self.floor, &lesser(&free, over), self.fill) else { continue };
+                    let Some(seat) = place(&self.jobs[j], self.floor, &lesser(&free, over), self.fill) else {
+                        continue;
+                    };
                     for (node, amounts) in &seat {
                         over[*node].iter_mut().zip(amounts).for_each(|(free, ask)| *free -= ask);
                     }
@@ -307,9 +310,8 @@ impl NaivePlacedWorld<'_> {
         let span = self.jobs[j].estimate;
         let found = times.into_iter().find_map(|from| {
             let begins = taken.iter().map(|t| t.from).filter(|&begin| from < begin && begin < from + span);
-            let least = begins.fold(free_at(self.floor, taken, from), |least, at| {
-                lesser(&least, &free_at(self.floor, taken, at))
-            });
+            let least = begins
+                .fold(free_at(self.floor, taken, from), |least, at| lesser(&least, &free_at(self.floor, taken, at)));
             Some(NaivePlacedTaken { from, to: from + span, seat: self.try_on(j, &least)? })
         });
         found.expect("it fits on empty nodes")

@@ -19,15 +19,16 @@ impl WorkloadInput {
     pub(crate) fn on_nodes(mut self, args: &LogArgs) -> Result<WorkloadInput, CommandFailure> {
         match &args.on_nodes {
             None | Some(NodeSource::None) => Ok(self),
-            Some(NodeSource::Site) => {
-                Err(CommandFailure::usage("--on-nodes site: these jobs are none of a site; name a table of nodes: --on-nodes FILE.csv"))
-            }
+            Some(NodeSource::Site) => Err(CommandFailure::usage(
+                "--on-nodes site: these jobs are none of a site; name a table of nodes: --on-nodes FILE.csv",
+            )),
             Some(NodeSource::File(file)) => {
                 let (name, text) = read(file)?;
                 let table = read_nodes(&name, &text).map_err(CommandFailure::usage)?;
                 let fill = args.placement.unwrap_or_default();
                 let placed = place_on(self.workload, &table.classes, fill, &name);
-                self.workload = placed.map_err(|error| CommandFailure::usage(format_args!("--on-nodes {name}: {error}")))?;
+                self.workload =
+                    placed.map_err(|error| CommandFailure::usage(format_args!("--on-nodes {name}: {error}")))?;
                 Ok(self)
             }
         }

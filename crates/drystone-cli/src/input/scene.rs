@@ -111,7 +111,9 @@ fn place_jobs(site: &mut Site, path: &Path, log: &LogArgs, pools: &[u16]) -> Res
         };
     }
     if !log.resources.is_empty() {
-        return Err(CommandFailure::usage("--resources does not go with --on-nodes site: jobs ask for what the site says"));
+        return Err(CommandFailure::usage(
+            "--resources does not go with --on-nodes site: jobs ask for what the site says",
+        ));
     }
     match site.place_jobs(log.placement.unwrap_or_default()) {
         true => Ok(()),

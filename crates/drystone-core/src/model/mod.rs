@@ -18,8 +18,8 @@ pub use circumstances::{
     Adopted, CircumstanceError, Circumstances, DependencyEffect, DependsOn, How, Throttle, Withdrawal,
 };
 pub use demand::{
-    AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource, ResourceError,
-    ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
+    AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource,
+    ResourceError, ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
 };
 pub use job::{Job, JobId, LogStatus, Procs, Truth, UNKNOWN};
 pub use outage::{Outage, OutageError, OutageField, OutageHit, Outages, Which};

@@ -89,7 +89,9 @@ pub enum WorkloadError {
         problem: String,
     },
     /// The nodes have other processors than the machine.
-    #[error("the nodes have {nodes} processors in all, and the machine has {procs}; describe all of its nodes, and no others")]
+    #[error(
+        "the nodes have {nodes} processors in all, and the machine has {procs}; describe all of its nodes, and no others"
+    )]
     OtherNodes {
         /// Processors of the machine.
         procs: Procs,
@@ -258,12 +260,7 @@ impl Workload {
 }
 
 /// Checks that the nodes are the machine, and that each job fits on them when no other runs.
-fn check_nodes(
-    machine: Machine,
-    table: &ResourceTable,
-    jobs: &[Job],
-    truth: &[Truth],
-) -> Result<(), WorkloadError> {
+fn check_nodes(machine: Machine, table: &ResourceTable, jobs: &[Job], truth: &[Truth]) -> Result<(), WorkloadError> {
     let Some(floor) = NodeFloor::of(table) else { return Ok(()) };
     if floor.procs() != machine.procs {
         return Err(WorkloadError::OtherNodes { procs: machine.procs, nodes: floor.procs() });

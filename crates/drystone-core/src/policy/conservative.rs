@@ -17,9 +17,11 @@
 //! A changed prediction, or a running job that outlives its planned end, has the same effect: that
 //! plan may be impossible. Then starts can move back as well, and a promise may be broken.
 
-use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob, compress};
 use super::node_plan::{NodePlan, NodesNow};
-use super::{Actions, PolicyEvent, FreeNodes, PolicyKind, Param, Phase, Policy, Takes, Variant, View, StartReason, pool_plan};
+use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob, compress};
+use super::{
+    Actions, FreeNodes, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View, pool_plan,
+};
 use crate::model::{JobId, Span, Time};
 use crate::parts::{PoolProfile, Profile, RunningJob};
 use serde::{Deserialize, Serialize};
@@ -282,7 +284,12 @@ impl Conservative {
 
     /// Keeps the plan in the way that suits its depth.
     fn change_over(&mut self, view: &View<'_>) {
-        if self.deep.is_none() && self.pools.is_none() && self.placed.is_none() && self.plan.len() >= self.deep_from && self.running.fit(view) {
+        if self.deep.is_none()
+            && self.pools.is_none()
+            && self.placed.is_none()
+            && self.plan.len() >= self.deep_from
+            && self.running.fit(view)
+        {
             self.deep = Deep::take_over(&self.profile, &self.plan, view);
         } else if self.plan.len() < self.deep_from / 2
             && let Some(deep) = self.deep.take()

@@ -1,7 +1,7 @@
 //! Nodes of a machine as policies see them.
 
 use crate::model::{Job, JobId, ProcSet, ResourceTable};
-use crate::parts::{NodeFloor, NodeLevels, JobNodeNeed, NodeSeat};
+use crate::parts::{JobNodeNeed, NodeFloor, NodeLevels, NodeSeat};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

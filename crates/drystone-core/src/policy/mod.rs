@@ -29,7 +29,9 @@ pub use crate::text::{
 };
 pub use backfill::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 pub use conservative::Conservative;
-pub use contract::{Abilities, Action, Actions, PolicyEvent, Gauge, Moved, PassRule, Placement, Policy, Requirement, StartReason};
+pub use contract::{
+    Abilities, Action, Actions, Gauge, Moved, PassRule, Placement, Policy, PolicyEvent, Requirement, StartReason,
+};
 pub use free_nodes::FreeNodes;
 pub use free_resources::FreeResources;
 pub(crate) use free_resources::Portion;

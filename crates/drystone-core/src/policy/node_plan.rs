@@ -1,9 +1,9 @@
 //! Nodes in the plans of policies: what is left now, and what will be.
 
 use super::planned::{Believed, PlannedJob};
-use super::{Actions, FreeNodes, View, StartReason, pool_plan};
+use super::{Actions, FreeNodes, StartReason, View, pool_plan};
 use crate::model::{JobId, ResourceTable, Span, Time};
-use crate::parts::{NodeLevels, JobNodeNeed, NodeProfile, NodeSeat, PoolProfile};
+use crate::parts::{JobNodeNeed, NodeLevels, NodeProfile, NodeSeat, PoolProfile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,7 +35,14 @@ impl<'a> NodesNow<'a> {
     }
 
     /// Starts a job on its nodes.
-    pub(super) fn start(&mut self, id: JobId, why: StartReason, need: JobNodeNeed, seat: NodeSeat, actions: &mut Actions) {
+    pub(super) fn start(
+        &mut self,
+        id: JobId,
+        why: StartReason,
+        need: JobNodeNeed,
+        seat: NodeSeat,
+        actions: &mut Actions,
+    ) {
         let floor = self.nodes.floor();
         actions.start_on(id, why, seat.name(floor, &mut self.idle));
         self.left.change(&need, &seat, floor, -1);
@@ -121,7 +128,15 @@ impl NodePlan {
         self.seats.insert(job.id, (need, seat));
     }
 
-    fn change(&mut self, job: &PlannedJob, need: &JobNodeNeed, seat: &NodeSeat, sign: i64, nodes: &FreeNodes, view: &View<'_>) {
+    fn change(
+        &mut self,
+        job: &PlannedJob,
+        need: &JobNodeNeed,
+        seat: &NodeSeat,
+        sign: i64,
+        nodes: &FreeNodes,
+        view: &View<'_>,
+    ) {
         let totals = view.amounts(job.id);
         self.nodes.change(need, seat, (job.start, job.end()), nodes.floor(), sign);
         if sign < 0 {

@@ -209,6 +209,6 @@ pub fn open(folder: &Path) -> Result<Site, SiteError> {
         accounts,
         folder: Some(folder.to_path_buf()),
         on_nodes: false,
-fill: None,
+        fill: None,
     })
 }

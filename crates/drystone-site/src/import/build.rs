@@ -67,7 +67,7 @@ pub(super) fn build(
         node_losses,
         folder: None,
         on_nodes: false,
-fill: None,
+        fill: None,
     };
     contradictions(&mut site);
     Ok(site)

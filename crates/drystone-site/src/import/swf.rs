@@ -91,7 +91,7 @@ impl ImportedLog {
             node_losses: Vec::new(),
             folder: None,
             on_nodes: false,
-fill: None,
+            fill: None,
         })
     }
 

@@ -17,7 +17,8 @@ pub struct NodeTable {
 }
 
 /// The shape of such a table.
-const HEAD: &str = "expected a head such as `nodes,cores,mem,gpu`, then a line for each class of nodes, such as `96,64,256GB,4`";
+const HEAD: &str =
+    "expected a head such as `nodes,cores,mem,gpu`, then a line for each class of nodes, such as `96,64,256GB,4`";
 
 /// Reads a table of nodes. The first line names the columns: `nodes`, how many nodes of the class
 /// there are, `cores` of each, and if wanted `mem` of each with a unit, `weight` (nodes of a lower
@@ -110,7 +111,9 @@ fn set(class: &mut NodeClass, number: usize, column: &str, cell: &str) -> Result
 #[non_exhaustive]
 pub enum NodesError {
     /// A resource of which jobs and nodes say different totals.
-    #[error("the jobs' resources have {said} of `{name}` in all, and the nodes have {has}; leave it to the nodes, or correct one of them")]
+    #[error(
+        "the jobs' resources have {said} of `{name}` in all, and the nodes have {has}; leave it to the nodes, or correct one of them"
+    )]
     OtherTotal {
         /// Name of the resource.
         name: String,
@@ -213,9 +216,11 @@ fn shape(demand: &Demand, procs: u32, table: &ResourceTable) -> Option<NodeShape
             continue;
         }
         let (name, kind) = resource.name.split_once(':').unwrap_or((&resource.name, ""));
-        let device = table.classes().iter().flat_map(|class| &class.devices).any(|own| {
-            own.0 == name && (kind.is_empty() || own.1 == kind)
-        });
+        let device = table
+            .classes()
+            .iter()
+            .flat_map(|class| &class.devices)
+            .any(|own| own.0 == name && (kind.is_empty() || own.1 == kind));
         // What is counted by type is not counted once more.
         if device && !(kind.is_empty() && typed.contains(&name)) {
             let count = u32::try_from(amount).unwrap_or(u32::MAX);
@@ -256,7 +261,7 @@ pub fn take_off(workload: Workload) -> Result<Workload, NodesError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, Machine, Provenance, Span, LogStatus, Time, Truth};
+    use crate::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth};
 
     fn workload(jobs: &[(u32, i64)]) -> Workload {
         let job = |&(procs, memory_kb): &(u32, i64)| {
@@ -264,12 +269,14 @@ mod tests {
             job.memory_kb = memory_kb;
             job
         };
-        let truth = (0..jobs.len()).map(|at| Truth { run: Span(5), number: at as i64 + 1, status: LogStatus::Completed });
+        let truth =
+            (0..jobs.len()).map(|at| Truth { run: Span(5), number: at as i64 + 1, status: LogStatus::Completed });
         let (list, truth) = (jobs.iter().map(job).collect(), truth.collect());
         Workload::new(Machine::new(24), list, truth, Provenance::default()).expect("possible")
     }
 
-    const TABLE: &str = "\u{feff}nodes,cores,mem,gpu:a100,features,weight\n# two classes\n2,4,8GB,,,\n1,16,64GB,2,fast big,5\n";
+    const TABLE: &str =
+        "\u{feff}nodes,cores,mem,gpu:a100,features,weight\n# two classes\n2,4,8GB,,,\n1,16,64GB,2,fast big,5\n";
 
     #[test]
     fn classes_are_read() {
@@ -286,7 +293,8 @@ mod tests {
     #[test]
     fn memory_of_the_log_is_placed() {
         let table = read_nodes("n.csv", TABLE).expect("sound");
-        let placed = place_on(workload(&[(4, 1 << 20), (1, -1)]), &table.classes, NodeFill::Spread, "n.csv").expect("fits");
+        let placed =
+            place_on(workload(&[(4, 1 << 20), (1, -1)]), &table.classes, NodeFill::Spread, "n.csv").expect("fits");
         let resources = placed.resources().expect("there");
         assert_eq!(resources.fill(), Some(NodeFill::Spread));
         let shape = resources.shape(placed.jobs()[0].demand).expect("memory");
@@ -302,7 +310,10 @@ mod tests {
         let table = read_nodes("n.csv", TABLE).expect("sound");
         let error = place_on(workload(&[(1, 65 << 20)]), &table.classes, NodeFill::Pack, "n").expect_err("too much");
         let text = error.to_string();
-        assert!(text.contains("job 1: asks for 1 core, 65 GB on one node; 2-1, the largest, has 16 cores, 64 GB"), "{text}");
+        assert!(
+            text.contains("job 1: asks for 1 core, 65 GB on one node; 2-1, the largest, has 16 cores, 64 GB"),
+            "{text}"
+        );
         let small = read_nodes("n.csv", "nodes,cores\n2,4\n").expect("sound");
         let error = place_on(workload(&[(1, -1)]), &small.classes, NodeFill::Pack, "n").expect_err("8 are not 24");
         assert!(error.to_string().contains("the nodes have 8 processors in all, and the machine has 24"), "{error}");

@@ -465,8 +465,8 @@ mod tests {
 
     #[test]
     fn tables_name_any_resource() {
-        let table =
-            read_table("t.csv", "\u{feff}job,gpu,disk\r\n# in all\ntotal,4,2TB\n11,1,1.5GB\n13,,0\n99,2,\n").expect("sound");
+        let table = read_table("t.csv", "\u{feff}job,gpu,disk\r\n# in all\ntotal,4,2TB\n11,1,1.5GB\n13,,0\n99,2,\n")
+            .expect("sound");
         let (given, notes) = give(workload(), &specs("t.csv"), &[table]).expect("fits");
         assert_eq!(amounts(&given), [vec![(0, 1), (1, 3 << 19)], vec![], vec![]]);
         assert_eq!(notes.unknown, [99]);

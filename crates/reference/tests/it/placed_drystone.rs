@@ -1,9 +1,9 @@
 //! Jobs on nodes: the product against the naive definitions, start by start and node by node.
 
-use drystone::engine::{WorkloadReplay, Segments, Simulation};
+use drystone::engine::{Segments, Simulation, WorkloadReplay};
 use drystone::model::{
-    Demand, DeviceDemand, DevicePer, Job, Machine, NodeClass, NodeFill, NodeMemory, NodeShape, Provenance, Resource,
-    ResourceTableBuilder, ResourceUnit, Span, LogStatus, Time, Truth, Workload, WorkloadError,
+    Demand, DeviceDemand, DevicePer, Job, LogStatus, Machine, NodeClass, NodeFill, NodeMemory, NodeShape, Provenance,
+    Resource, ResourceTableBuilder, ResourceUnit, Span, Time, Truth, Workload, WorkloadError,
 };
 use drystone::policy::PolicySpec;
 use drystone_reference::JobOut;
@@ -67,7 +67,8 @@ fn asks() -> impl Strategy<Value = PlacedAsks> {
     let small = (1u32..=3, 0u64..=2).prop_map(|(procs, memory)| anywhere(procs, memory));
     let on_nodes = (1u32..=3, 0u32..6, 0u64..=6, any::<bool>())
         .prop_map(|(nodes, more, memory, alone)| shares(nodes, nodes + more, memory, 0, alone));
-    let with_gpus = (1u32..=8, 0u64..=8, 1u32..=2).prop_map(|(procs, memory, gpus)| shares(1, procs, memory, gpus, false));
+    let with_gpus =
+        (1u32..=8, 0u64..=8, 1u32..=2).prop_map(|(procs, memory, gpus)| shares(1, procs, memory, gpus, false));
     let gpus = (1u32..=2, 1u32..=4, 0u64..=2).prop_map(|(gpus, cores, memory)| by_gpu(gpus, cores, memory));
     prop_oneof![2 => plain, 3 => small, 3 => on_nodes, 2 => with_gpus, 2 => gpus]
 }
@@ -113,10 +114,8 @@ fn workload(rows: &[Row], floor: &Floor, fill: Option<NodeFill>) -> Result<Workl
     for (at, (submit, estimate, run, asks)) in rows.iter().enumerate() {
         let mut job = Job::new(Time(*submit), asks.procs, Span(*estimate));
         let total = |at: usize| asks.pieces.iter().map(|piece| piece[at] as u64).sum::<u64>();
-        let totals = Demand::of([
-            (drystone::model::ResourceId(0), total(1) * GB),
-            (drystone::model::ResourceId(1), total(2)),
-        ]);
+        let totals =
+            Demand::of([(drystone::model::ResourceId(0), total(1) * GB), (drystone::model::ResourceId(1), total(2))]);
         job.demand = table.intern(Demand { shape: Some(asks.shape.clone()), ..totals }).expect("known resources");
         jobs.push(job);
         truth.push(Truth { run: Span(*run), number: at as i64 + 1, status: LogStatus::Completed });
@@ -323,7 +322,9 @@ fn fragments_are_seen() {
         let workload = workload(&rows, &floor, fill).expect("possible");
         let spec: PolicySpec = policy_of(policy);
         let mut schedule = drystone::engine::Schedule::default();
-        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload)).run(&mut schedule).expect("sound");
+        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload))
+            .run(&mut schedule)
+            .expect("sound");
         schedule.spans.iter().map(|span| span.expect("every job ends").0.0).collect()
     };
     // Packed, job 1 finds 2 cores left on node 0: too few, so it is on node 1 with one core over.

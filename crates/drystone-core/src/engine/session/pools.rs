@@ -1,7 +1,7 @@
 //! Resources beyond processors: free counts of each. A world without them has none of this on its
 //! path but the question for them.
 
-use super::{Session, PolicyViolation};
+use super::{PolicyViolation, Session};
 use crate::model::{Job, JobId, ProcSet, ResourceTable};
 use crate::policy::{FreeResources, PassRule, Portion};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The nodes of a machine as they are when no job runs, and the choice among them.
 
-use super::{NodeLevels, JobNodeNeed, NodeSeat};
+use super::{JobNodeNeed, NodeLevels, NodeSeat};
 use crate::model::{Job, NodeClass, NodeFill, ProcSet, Procs, ResourceTable};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -49,9 +49,7 @@ impl NodeFloor {
                 row.push(class.memory_kb as i64);
             }
             for (name, kind) in &devices {
-                let own = |device: &&(String, String, u32)| {
-                    device.0 == *name && (kind.is_empty() || device.1 == *kind)
-                };
+                let own = |device: &&(String, String, u32)| device.0 == *name && (kind.is_empty() || device.1 == *kind);
                 row.push(class.devices.iter().filter(own).map(|device| i64::from(device.2)).sum());
             }
             row

@@ -1,6 +1,6 @@
 //! Free amounts of every node at one time.
 
-use super::{NodeFloor, JobNodeNeed};
+use super::{JobNodeNeed, NodeFloor};
 use crate::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,7 @@
 //! Demand of a job for nodes.
 
 use super::{NodeFloor, NodeLevels};
-use crate::model::{
-    DevicePer, Job, NodeFill, NodeMemory, NodeShape, Procs, Resource, ResourceTable, ResourceUnit,
-};
+use crate::model::{DevicePer, Job, NodeFill, NodeMemory, NodeShape, Procs, Resource, ResourceTable, ResourceUnit};
 use serde::{Deserialize, Serialize};
 
 /// Demand of a job for nodes: pieces, each of which is on one node.
@@ -89,7 +87,8 @@ impl JobNodeNeed {
         self.each.clear();
         let mut devices = 0;
         for (column, count, per) in columns(shape, floor)? {
-            let share = if per == DevicePer::Node { count } else { in_all(shape, count, per).div_ceil(u64::from(nodes)) };
+            let share =
+                if per == DevicePer::Node { count } else { in_all(shape, count, per).div_ceil(u64::from(nodes)) };
             devices += share;
             self.each.push((column, share as i64));
         }
@@ -239,7 +238,8 @@ impl JobNodeNeed {
         let empty = NodeLevels::empty(floor);
         let suited: Vec<usize> = (0..floor.len()).filter(|&node| self.may_be_on(node, floor)).collect();
         if suited.is_empty() {
-            return "asks for nodes that the machine does not have: no node has its features, or is in its partition".into();
+            return "asks for nodes that the machine does not have: no node has its features, or is in its partition"
+                .into();
         }
         let held: u64 = suited.iter().map(|&node| u64::from(self.room(floor, &empty, node))).sum();
         if held > 0 {
@@ -350,8 +350,6 @@ fn named(shape: &NodeShape, floor: &NodeFloor) -> Option<Vec<bool>> {
     if shape.only.is_empty() && shape.excluded.is_empty() {
         return None;
     }
-    let may = |name: &String| {
-        (shape.only.is_empty() || shape.only.contains(name)) && !shape.excluded.contains(name)
-    };
+    let may = |name: &String| (shape.only.is_empty() || shape.only.contains(name)) && !shape.excluded.contains(name);
     Some(floor.names.iter().map(may).collect())
 }

@@ -1,6 +1,6 @@
 //! Free amounts of every node over time.
 
-use super::{NodeFloor, NodeLevels, JobNodeNeed, NodeSeat};
+use super::{JobNodeNeed, NodeFloor, NodeLevels, NodeSeat};
 use crate::model::{Span, Time};
 use serde::{Deserialize, Serialize};
 

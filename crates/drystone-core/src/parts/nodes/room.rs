@@ -1,6 +1,6 @@
 //! Room for a job, kept up while running jobs leave their nodes.
 
-use super::{NodeFloor, NodeLevels, JobNodeNeed, NodeSeat};
+use super::{JobNodeNeed, NodeFloor, NodeLevels, NodeSeat};
 
 /// Room for one job by node, kept up as seats become free.
 pub(crate) struct NodeRoom<'a> {

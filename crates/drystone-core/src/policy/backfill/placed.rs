@@ -8,10 +8,10 @@
 
 use super::{Backfill, OverdueRule};
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{ExtraRule, BackfillFit, NodeLevels, JobNodeNeed, NodeRoom, RunningJob, WaitingJob};
+use crate::parts::{BackfillFit, ExtraRule, JobNodeNeed, NodeLevels, NodeRoom, RunningJob, WaitingJob};
 use crate::policy::free_resources::{covers, deduct};
 use crate::policy::node_plan::NodesNow;
-use crate::policy::{Actions, FreeNodes, FreeResources, View, StartReason};
+use crate::policy::{Actions, FreeNodes, FreeResources, StartReason, View};
 
 /// Reservation of the job that blocks the queue.
 struct NodeReservation {
@@ -68,7 +68,13 @@ impl Backfill {
     }
 
     /// The reservation of the job that blocks the queue.
-    fn placed_reservation(&mut self, head: &WaitingJob, need: &JobNodeNeed, left: &PassLeft<'_>, view: &View<'_>) -> NodeReservation {
+    fn placed_reservation(
+        &mut self,
+        head: &WaitingJob,
+        need: &JobNodeNeed,
+        left: &PassLeft<'_>,
+        view: &View<'_>,
+    ) -> NodeReservation {
         let (nodes, floor) = (left.now.left.clone(), left.now.nodes.floor());
         let mut reserved = NodeReservation { shadow: Time::MAX, extra: left.pools.clone(), nodes };
         let Some(resources) = view.resources().filter(|_| self.choices.reservations > 0) else { return reserved };
@@ -80,7 +86,8 @@ impl Backfill {
         let mut ends = super::pooled::in_order(running, self.started.iter().copied()).peekable();
         let mut room = NodeRoom::new(need, floor, &reserved.nodes);
         while let Some(job) = ends.next() {
-            if reserved.shadow < Time::MAX && (self.choices.extra == ExtraRule::First || job.end.max(overdue) > reserved.shadow)
+            if reserved.shadow < Time::MAX
+                && (self.choices.extra == ExtraRule::First || job.end.max(overdue) > reserved.shadow)
             {
                 break;
             }
