@@ -27,7 +27,7 @@ use crate::JobOut;
 
 /// A job with its pieces.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PlacedJob {
+pub struct NaivePlacedJob {
     /// Arrival, in seconds.
     pub submit: i64,
     /// Predicted run time, in seconds, at least 1.
@@ -68,7 +68,7 @@ pub enum PlacedRule {
 }
 
 /// Amounts by node.
-pub type Floor = Vec<Vec<i64>>;
+pub type NaiveFloor = Vec<Vec<i64>>;
 
 /// Amounts that a job takes on its nodes.
 pub type PlacedSeat = Vec<(usize, Vec<i64>)>;
@@ -78,7 +78,7 @@ pub type PlacedSchedule = (Vec<JobOut>, Vec<PlacedSeat>);
 
 /// Returns the nodes for a job where so much is free; `None` where it does not fit.
 #[must_use]
-pub fn place(job: &PlacedJob, floor: &Floor, free: &Floor, fill: PlacedFill) -> Option<PlacedSeat> {
+pub fn place(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fill: PlacedFill) -> Option<PlacedSeat> {
     let largest = &job.pieces[0];
     let room = |node: usize| -> usize {
         if job.alone && free[node] != floor[node] {
@@ -148,7 +148,7 @@ struct NaivePlacedTaken {
 }
 
 /// Returns what is free on each node at a time.
-fn free_at(floor: &Floor, taken: &[NaivePlacedTaken], at: i64) -> Floor {
+fn free_at(floor: &NaiveFloor, taken: &[NaivePlacedTaken], at: i64) -> NaiveFloor {
     let mut free = floor.clone();
     for taken in taken.iter().filter(|taken| taken.from <= at && at < taken.to) {
         for (node, amounts) in &taken.seat {
@@ -158,14 +158,14 @@ fn free_at(floor: &Floor, taken: &[NaivePlacedTaken], at: i64) -> Floor {
     free
 }
 
-fn lesser(one: &Floor, other: &Floor) -> Floor {
+fn lesser(one: &NaiveFloor, other: &NaiveFloor) -> NaiveFloor {
     let row = |(one, other): (&Vec<i64>, &Vec<i64>)| one.iter().zip(other).map(|(a, b)| *a.min(b)).collect();
     one.iter().zip(other).map(row).collect()
 }
 
 struct NaivePlacedWorld<'a> {
-    jobs: &'a [PlacedJob],
-    floor: &'a Floor,
+    jobs: &'a [NaivePlacedJob],
+    floor: &'a NaiveFloor,
     fill: PlacedFill,
     now: i64,
     waiting: Vec<usize>,
@@ -178,7 +178,7 @@ struct NaivePlacedWorld<'a> {
 
 /// Runs a policy over jobs in order of arrival, each of which fits on the nodes without others.
 #[must_use]
-pub fn run(rule: PlacedRule, jobs: &[PlacedJob], floor: &Floor, fill: PlacedFill) -> PlacedSchedule {
+pub fn run(rule: PlacedRule, jobs: &[NaivePlacedJob], floor: &NaiveFloor, fill: PlacedFill) -> PlacedSchedule {
     let mut world = NaivePlacedWorld {
         jobs,
         floor,
@@ -231,13 +231,13 @@ impl NaivePlacedWorld<'_> {
     }
 
     /// Amounts that no running job has now, predicted or not.
-    fn free(&self) -> Floor {
+    fn free(&self) -> NaiveFloor {
         let taken: Vec<NaivePlacedTaken> =
             self.taken().into_iter().map(|taken| NaivePlacedTaken { to: i64::MAX, ..taken }).collect();
         free_at(self.floor, &taken, self.now)
     }
 
-    fn try_on(&self, j: usize, free: &Floor) -> Option<PlacedSeat> {
+    fn try_on(&self, j: usize, free: &NaiveFloor) -> Option<PlacedSeat> {
         place(&self.jobs[j], self.floor, free, self.fill)
     }
 

@@ -8,7 +8,7 @@ use drystone::model::{
 use drystone::policy::PolicySpec;
 use drystone_reference::JobOut;
 use drystone_reference::nodes::{NaiveNode, NaiveShare, Stay, overfull};
-use drystone_reference::placed::{self, Floor, PlacedFill, PlacedJob, PlacedRule, PlacedSeat};
+use drystone_reference::placed::{self, NaiveFloor, PlacedFill, NaivePlacedJob, PlacedRule, PlacedSeat};
 use proptest::prelude::*;
 
 /// Demand of a job as it says it, and its pieces by definition.
@@ -22,7 +22,7 @@ struct PlacedAsks {
 }
 
 /// Cores, gigabytes, GPUs of each node: three classes.
-fn floor() -> Floor {
+fn floor() -> NaiveFloor {
     vec![vec![4, 8, 0], vec![4, 8, 0], vec![8, 16, 2], vec![2, 4, 0]]
 }
 
@@ -90,12 +90,12 @@ fn rows(overruns: bool) -> impl Strategy<Value = Vec<Row>> {
     })
 }
 
-fn by_definition((submit, estimate, run, asks): &Row) -> PlacedJob {
+fn by_definition((submit, estimate, run, asks): &Row) -> NaivePlacedJob {
     let PlacedAsks { pieces, apart, alone, .. } = asks.clone();
-    PlacedJob { submit: *submit, estimate: *estimate, run: *run, pieces, apart, alone }
+    NaivePlacedJob { submit: *submit, estimate: *estimate, run: *run, pieces, apart, alone }
 }
 
-fn workload(rows: &[Row], floor: &Floor, fill: Option<NodeFill>) -> Result<Workload, WorkloadError> {
+fn workload(rows: &[Row], floor: &NaiveFloor, fill: Option<NodeFill>) -> Result<Workload, WorkloadError> {
     let mut table = ResourceTableBuilder::new();
     let sum = |at: usize| floor.iter().map(|node| node[at] as u64).sum::<u64>();
     table.resource(Resource::new("mem", ResourceUnit::Kilobytes, sum(1) * GB)).expect("new");
@@ -125,7 +125,7 @@ fn workload(rows: &[Row], floor: &Floor, fill: Option<NodeFill>) -> Result<Workl
 }
 
 /// The schedule, with the cores of each job by node.
-fn simulate(workload: &Workload, policy: &str, floor: &Floor) -> (Vec<JobOut>, Vec<Vec<(usize, i64)>>) {
+fn simulate(workload: &Workload, policy: &str, floor: &NaiveFloor) -> (Vec<JobOut>, Vec<Vec<(usize, i64)>>) {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut segments = Segments::default();
     Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
@@ -150,7 +150,7 @@ fn simulate(workload: &Workload, policy: &str, floor: &Floor) -> (Vec<JobOut>, V
 }
 
 /// Checks every node's every resource at every instant.
-fn assert_no_node_is_overfull(rows: &[Row], out: &[JobOut], cores: &[Vec<(usize, i64)>], floor: &Floor) {
+fn assert_no_node_is_overfull(rows: &[Row], out: &[JobOut], cores: &[Vec<(usize, i64)>], floor: &NaiveFloor) {
     let node = |node: &Vec<i64>| NaiveNode {
         cpus: node[0] as u32,
         memory: Some(node[1] as u64),
@@ -181,7 +181,7 @@ fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], fill: PlacedFill) {
     let workload = workload(rows, &floor, Some(by)).expect("every job fits on the nodes");
     let (ours, cores) = simulate(&workload, policy, &floor);
     assert_no_node_is_overfull(rows, &ours, &cores, &floor);
-    let jobs: Vec<PlacedJob> = rows.iter().map(by_definition).collect();
+    let jobs: Vec<NaivePlacedJob> = rows.iter().map(by_definition).collect();
     let (theirs, seats) = placed::run(rule, &jobs, &floor, fill);
     let named = |at: usize| -> Vec<(usize, i64)> {
         let pieces = |seat: &PlacedSeat| seat.iter().map(|(node, amounts)| (*node, amounts[0])).collect();

@@ -1,7 +1,7 @@
 //! Nodes: what each has, what is free on it now and later, and where a job goes.
 //!
-//! A job is in equal pieces or in one share for each of its nodes ([`JobNodeNeed`]). Where it goes is
-//! a function of what is free and of what it asks for ([`NodeFloor::place`]), so that a plan and
+//! A job is in equal pieces or in one share for each of its nodes ([`JobNodeNeed`]). Where it goes
+//! is a function of what is free and of what it asks for ([`NodeFloor::place`]), so that a plan and
 //! the machine agree.
 
 mod floor;
