@@ -8,7 +8,7 @@ use drystone::model::{
 use drystone::policy::PolicySpec;
 use drystone_reference::JobOut;
 use drystone_reference::nodes::{NaiveNode, NaiveShare, Stay, overfull};
-use drystone_reference::placed::{self, NaiveFloor, PlacedFill, NaivePlacedJob, PlacedRule, PlacedSeat};
+use drystone_reference::placed::{self, NaiveFloor, NaivePlacedJob, PlacedFill, PlacedRule, PlacedSeat};
 use proptest::prelude::*;
 
 /// Demand of a job as it says it, and its pieces by definition.
