@@ -1,5 +1,6 @@
 //! Scores of start-time answers on a log:
-//! `scores LOG POLICY [STUDY] [EVERY] [PROCESSORS] [METHODS]`.
+//! `scores LOG POLICY [STUDY] [EVERY] [PROCESSORS|-] [METHODS|-] [BELIEVED]`. The forecaster believes
+//! in the last policy, if one is given, while the log runs under the first.
 
 use drystone::log::clean::CleaningOptions as Cleaning;
 use drystone::log::load;
@@ -20,13 +21,13 @@ fn main() -> ExitCode {
 fn scores() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [log, policy, rest @ ..] = &args[..] else {
-        return Err("scores LOG POLICY [STUDY] [EVERY] [PROCESSORS] [METHODS]".into());
+        return Err("scores LOG POLICY [STUDY] [EVERY] [PROCESSORS|-] [METHODS|-] [BELIEVED]".into());
     };
     let mut cleaning = match rest.first().filter(|study| *study != "-") {
         Some(study) => drystone::log::clean::CleaningStudy::options(study.parse()?),
         None => Cleaning::default(),
     };
-    if let Some(procs) = rest.get(2) {
+    if let Some(procs) = rest.get(2).filter(|procs| *procs != "-") {
         cleaning.procs = Some(procs.parse()?);
     }
     let workload = load(log, &cleaning)?.workload;
@@ -34,11 +35,14 @@ fn scores() -> Result<(), Box<dyn std::error::Error>> {
     let settings = ForecasterSettings { monday: monday(&workload), ..ForecasterSettings::default() };
     let every = rest.get(1).map_or(Ok(1), |every| every.parse())?;
     let mut options = ForeseeOptions { settings, every, ..ForeseeOptions::default() };
-    if let Some(names) = rest.get(3) {
+    if let Some(names) = rest.get(3).filter(|names| *names != "-") {
         options.methods.retain(|method| names.split(',').any(|name| name == method.name()));
     }
     let fresh = spec.clone();
-    let Some(found) = foresee(&workload, &spec, move || fresh.scheduler(), &options, &|_| {})? else { return Ok(()) };
+    let believed: PolicySpec = rest.get(4).map_or(Ok(spec), |believed| believed.parse())?;
+    let Some(found) = foresee(&workload, &believed, move || fresh.scheduler(), &options, &|_| {})? else {
+        return Ok(());
+    };
     println!("{} jobs, {} asked, {} unsettled, wait {:.0?} min", found.jobs, found.asked, found.unsettled, found.wait);
     for score in &found.methods {
         let all = &score.all;

@@ -1,18 +1,20 @@
 //! Calibration on line: past answers, held against what came of them, correct the next one.
 
 use crate::draws::{DrawPurpose, Draws};
+use crate::pool::{self, EXPERT_NAMES, EXPERTS, ExpertAnswers, PoolWeights};
 use crate::sample::StartSample;
 use crate::settings::ForecasterSettings;
 use crate::survival::{SeenValue, SurvivalCurve};
 use drystone_core::model::{JobId, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Record of past answers: levels at which starts fell, in the order of the questions.
 ///
 /// A job that still waits, and one that was withdrawn, say that the level is at least what they
 /// have reached: without them answers would be optimistic just when load rises. Answers to a burst
-/// of jobs of one user are right or wrong together: many of them count as a few.
+/// of jobs of one user are right or wrong together: many of them count as two.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct AnswerCalibration {
     answers: VecDeque<Answered>,
@@ -28,12 +30,23 @@ struct Answered {
     /// Number of the burst of jobs of one user that it belongs to.
     burst: u64,
     fate: AnswerFate,
+    record: ExpertRecord,
+}
+
+/// Answers of all forecasters of the pool, and what they were worth.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum ExpertRecord {
+    Waits(ExpertAnswers),
+    /// The losses, and the level of the start in the futures alone.
+    Known([f32; EXPERTS], f64),
+    /// It will never be known.
+    Lost,
 }
 
 /// A burst goes on until no answer was given to its user for so long.
 const BURST: Span = Span(60);
 /// A burst counts as at most so many answers.
-const MOST_OF_BURST: f64 = 20.0;
+const MOST_OF_BURST: f64 = 2.0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum AnswerFate {
@@ -44,7 +57,8 @@ enum AnswerFate {
 /// A correction as of one instant.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LevelCorrection {
-    curve: SurvivalCurve,
+    curve: Arc<SurvivalCurve>,
+    weights: PoolWeights,
     /// Past answers that it comes from.
     pub answers: usize,
     /// Number of these that are not known yet, or never will be.
@@ -52,12 +66,20 @@ pub struct LevelCorrection {
 }
 
 impl AnswerCalibration {
-    /// An answer was given at `now` for a job of this user.
-    pub fn asked(&mut self, job: JobId, user: i32, now: Time, sample: &StartSample, settings: &ForecasterSettings) {
+    /// An answer was given at `now` for a job of this user: the mixture, made of what all said.
+    pub(crate) fn asked(
+        &mut self,
+        (job, user): (JobId, i32),
+        now: Time,
+        (mixed, said): (&StartSample, ExpertAnswers),
+        settings: &ForecasterSettings,
+    ) {
         self.asked += 1;
-        let before = self.answers.iter().rev().find(|answer| answer.user == user);
+        // Jobs of nobody known are not of one user.
+        let before = self.answers.iter().rev().find(|answer| answer.user == user && user >= 0);
         let burst = before.filter(|answer| now - answer.at <= BURST).map_or(self.asked, |answer| answer.burst);
-        self.answers.push_back(Answered { job, at: now, user, burst, fate: AnswerFate::Waits(sample.clone()) });
+        let (fate, record) = (AnswerFate::Waits(mixed.clone()), ExpertRecord::Waits(said));
+        self.answers.push_back(Answered { job, at: now, user, burst, fate, record });
         while self.answers.len() > settings.window {
             self.answers.pop_front();
         }
@@ -72,8 +94,12 @@ impl AnswerCalibration {
         for answer in self.answers.iter_mut().filter(|answer| answer.job == job) {
             if let AnswerFate::Waits(sample) = &answer.fate {
                 let tie = draws.uniform(DrawPurpose::Tie, u64::from(job.0) ^ (answer.at.0 as u64) << 32);
-                let value = sample.level((now - answer.at).0 as f64, tie);
+                let took = (now - answer.at).0 as f64;
+                let value = sample.level(took, tie);
                 answer.fate = AnswerFate::Known(SeenValue { value, known: true });
+                if let ExpertRecord::Waits(said) = &answer.record {
+                    answer.record = ExpertRecord::Known(said.losses(took), said.level(took, tie));
+                }
             }
         }
     }
@@ -84,6 +110,7 @@ impl AnswerCalibration {
             if let AnswerFate::Waits(sample) = &answer.fate {
                 let value = sample.level((now - answer.at).0 as f64, 0.5);
                 answer.fate = AnswerFate::Known(SeenValue { value, known: false });
+                answer.record = ExpertRecord::Lost;
             }
         }
     }
@@ -95,30 +122,38 @@ impl AnswerCalibration {
         for answer in &self.answers {
             *bursts.entry(answer.burst).or_default() += 1.0;
         }
+        let weight = |answer: &Answered| bursts.get(&answer.burst).map_or(1.0, |size| (MOST_OF_BURST / size).min(1.0));
+        let level = |answer: &Answered| match &answer.fate {
+            AnswerFate::Known(seen) => *seen,
+            AnswerFate::Waits(sample) => {
+                SeenValue { value: sample.level((now - answer.at).0 as f64, 0.5), known: false }
+            }
+        };
         let mut seen: Vec<(SeenValue, f64)> = Vec::with_capacity(self.answers.len() + settings.pseudo);
-        for answer in &self.answers {
-            let weight = bursts.get(&answer.burst).map_or(1.0, |size| (MOST_OF_BURST / size).min(1.0));
-            let one = match &answer.fate {
-                AnswerFate::Known(seen) => *seen,
-                AnswerFate::Waits(sample) => {
-                    SeenValue { value: sample.level((now - answer.at).0 as f64, 0.5), known: false }
-                }
-            };
-            seen.push((one, weight));
-        }
+        seen.extend(self.answers.iter().map(|answer| (level(answer), weight(answer))));
         let censored = seen.iter().filter(|seen| !seen.0.known).count();
         let pseudo = settings.pseudo as f64;
         seen.extend((0..settings.pseudo).map(|k| (SeenValue { value: (k as f64 + 0.5) / pseudo, known: true }, 1.0)));
-        LevelCorrection { curve: SurvivalCurve::weighted(&mut seen), answers: self.answers.len(), censored }
+        let losses = self.answers.iter().filter_map(|answer| match answer.record {
+            ExpertRecord::Known(losses, _) => Some((losses, weight(answer))),
+            _ => None,
+        });
+        let weights = pool::weights(losses);
+        LevelCorrection {
+            curve: Arc::new(SurvivalCurve::weighted(&mut seen)),
+            weights,
+            answers: self.answers.len(),
+            censored,
+        }
     }
 
     /// Returns the share of the known starts that fell into the central interval of this
-    /// probability, as the answers were before any correction.
+    /// probability in the futures alone, before anything was mixed or corrected.
     #[must_use]
     pub fn raw_coverage(&self, central: f64) -> Option<f64> {
         let (low, high) = ((1.0 - central) / 2.0, (1.0 + central) / 2.0);
-        let known = self.answers.iter().filter_map(|answer| match &answer.fate {
-            AnswerFate::Known(seen) if seen.known => Some(seen.value),
+        let known = self.answers.iter().filter_map(|answer| match answer.record {
+            ExpertRecord::Known(_, level) => Some(level),
             _ => None,
         });
         let (mut all, mut inside) = (0u32, 0u32);
@@ -137,6 +172,15 @@ impl AnswerCalibration {
 }
 
 impl LevelCorrection {
+    /// The forecasters whose answers are mixed, each with its weight.
+    pub fn pool(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        EXPERT_NAMES.into_iter().zip(self.weights)
+    }
+
+    pub(crate) fn weights(&self) -> &PoolWeights {
+        &self.weights
+    }
+
     /// The time at a level, corrected.
     #[must_use]
     pub fn quantile(&self, sample: &StartSample, level: f64) -> f64 {
@@ -147,6 +191,16 @@ impl LevelCorrection {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn asked(calibration: &mut AnswerCalibration, job: u32, user: i32, at: i64, sample: &StartSample) {
+        let said = ExpertAnswers::of(sample, [None; EXPERTS - 1]);
+        calibration.asked(
+            (JobId(job), user),
+            Time(at),
+            (sample, said),
+            &ForecasterSettings { pseudo: 0, ..ForecasterSettings::default() },
+        );
+    }
 
     #[test]
     fn without_a_past_answers_stay_as_they_are() {
@@ -167,7 +221,7 @@ mod tests {
         // Every start fell at 0.5 or above.
         for i in 0..100u32 {
             let at = Time(i64::from(i) * 100_000);
-            calibration.asked(JobId(i), i as i32, at, &sample, &settings);
+            asked(&mut calibration, i, i as i32, at.0, &sample);
             calibration.started(JobId(i), Time(at.0 + 5000 + i64::from(i) * 50), &settings);
         }
         let correction = calibration.correction(Time(10_000_000), &settings);
@@ -178,7 +232,7 @@ mod tests {
     }
 
     /// 500 jobs of one user, all asked about at once and all far later than said, are one surprise
-    /// and not 500: they weigh as twenty do.
+    /// and not 500: they weigh as two do.
     #[test]
     fn a_burst_is_one_surprise() {
         let settings = ForecasterSettings::default();
@@ -186,23 +240,33 @@ mod tests {
         let late = |jobs: u32, users: u32| {
             let mut calibration = AnswerCalibration::default();
             for i in 0..jobs {
-                calibration.asked(JobId(i), (i % users) as i32, Time(0), &sample, &settings);
+                asked(&mut calibration, i, (i % users) as i32, 0, &sample);
                 calibration.started(JobId(i), Time(9_850), &settings);
             }
             calibration.correction(Time(10_000), &settings).quantile(&sample, 0.5)
         };
-        assert!((late(500, 1) - late(20, 1)).abs() < 1.0, "{} {}", late(500, 1), late(20, 1));
+        assert!((late(500, 1) - late(2, 1)).abs() < 1.0, "{} {}", late(500, 1), late(2, 1));
         assert!(late(500, 500) > late(500, 1) && late(500, 1) > 5_000.0);
+        // Users that are not known are not one.
+        let unknown = |jobs: u32| {
+            let mut calibration = AnswerCalibration::default();
+            for i in 0..jobs {
+                asked(&mut calibration, i, -1, 0, &sample);
+                calibration.started(JobId(i), Time(9_850), &settings);
+            }
+            calibration.correction(Time(10_000), &settings).quantile(&sample, 0.5)
+        };
+        assert!((unknown(500) - late(500, 500)).abs() < 1.0);
     }
 
     #[test]
     fn a_start_at_the_instant_of_the_question_is_no_answer() {
         let (settings, sample) = (ForecasterSettings::default(), StartSample::new([Some(5)], 100));
         let mut calibration = AnswerCalibration::default();
-        calibration.asked(JobId(1), 1, Time(7), &sample, &settings);
+        asked(&mut calibration, 1, 1, 7, &sample);
         calibration.started(JobId(1), Time(7), &settings);
         assert_eq!(calibration.correction(Time(9), &settings).answers, 0);
-        calibration.asked(JobId(2), 1, Time(7), &sample, &settings);
+        asked(&mut calibration, 2, 1, 7, &sample);
         calibration.withdrawn(JobId(2), Time(8));
         let correction = calibration.correction(Time(9), &settings);
         assert_eq!((correction.answers, correction.censored), (1, 1));

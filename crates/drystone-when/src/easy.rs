@@ -89,6 +89,8 @@ pub(crate) struct EasyMachine {
     /// Waiting jobs in the order of arrival.
     queue: Vec<u32>,
     procs: Vec<Procs>,
+    /// Their limits, those of 68 years and more as that.
+    limits: Vec<i32>,
     facts: Vec<EasyFacts>,
     /// No waiting job needs fewer processors.
     least: Procs,
@@ -136,6 +138,11 @@ fn put_off(beyond: i64) -> u32 {
         times += 1;
     }
     times
+}
+
+/// A limit in fewer bits.
+fn short(limit: i64) -> i32 {
+    i32::try_from(limit).unwrap_or(if limit < 0 { i32::MIN } else { i32::MAX })
 }
 
 impl EasyMachine {
@@ -208,6 +215,8 @@ impl EasyMachine {
         self.queue.clone_from(&present.queue);
         self.procs.clear();
         self.procs.extend(present.queue.iter().map(|&job| present.facts[job as usize].procs));
+        self.limits.clear();
+        self.limits.extend(present.queue.iter().map(|&job| short(present.facts[job as usize].limit)));
         self.least = self.procs.iter().copied().min().unwrap_or(Procs::MAX);
         let mut ends = std::mem::take(&mut self.ends).into_vec();
         ends.clear();
@@ -254,12 +263,14 @@ impl EasyMachine {
         self.facts.push(EasyFacts { procs, limit, end: 0, late: 0, run: Some(run) });
         self.queue.push(job);
         self.procs.push(procs);
+        self.limits.push(short(limit));
         self.least = self.least.min(procs);
         arrivals.advance();
     }
 
     fn start(&mut self, at: usize) {
         let (job, procs) = (self.queue.remove(at), self.procs.remove(at));
+        self.limits.remove(at);
         let facts = &mut self.facts[job as usize];
         let end = self.now + facts.limit;
         facts.end = end;
@@ -280,38 +291,40 @@ impl EasyMachine {
             return;
         }
         let (shadow, mut extra) = self.reservation(rules);
-        let window = if shadow == i64::MAX { i64::MAX } else { shadow - self.now };
-        let mut from = 1;
-        while let Some(at) = self.next_that_fits(from) {
+        let window = short(if shadow == i64::MAX { shadow } else { shadow - self.now });
+        let (mut from, mut any_fits) = (1, false);
+        while let Some(at) = self.next_that_may(from, window, extra, &mut any_fits) {
             let procs = self.procs[at];
             from = at;
-            if self.facts[self.queue[at] as usize].limit > window {
-                if procs > extra {
-                    from += 1;
-                    continue;
-                }
-                extra -= procs;
-            }
+            extra -= if self.limits[at] > window { procs } else { 0 };
             self.start(at);
             if self.free == 0 {
                 return;
             }
         }
-        if from == 1 {
+        if !any_fits {
             // The head does not fit, and none behind it.
             self.least = self.free + 1;
         }
     }
 
-    /// The first waiting job from a place on that needs no more processors than are free. Deep
-    /// queues are looked through in pieces.
-    fn next_that_fits(&self, from: usize) -> Option<usize> {
+    /// The first waiting job from a place on that needs no more processors than are free, and ends
+    /// within the window or needs no more than are extra. Deep queues are looked through in pieces.
+    /// `any_fits` is set where one needs no more than are free.
+    fn next_that_may(&self, from: usize, window: i32, extra: Procs, any_fits: &mut bool) -> Option<usize> {
         const PIECE: usize = 16;
         let free = self.free;
+        let may = |procs: Procs, limit: i32| (procs <= free) & ((limit <= window) | (procs <= extra));
         let mut at = from;
-        for piece in self.procs.get(from..)?.chunks(PIECE) {
-            if piece.iter().fold(false, |any, &procs| any | (procs <= free)) {
-                return piece.iter().position(|&procs| procs <= free).map(|place| at + place);
+        let pieces = self.procs.get(from..)?.chunks(PIECE).zip(self.limits.get(from..)?.chunks(PIECE));
+        for (procs, limits) in pieces {
+            let each = || procs.iter().zip(limits);
+            let (found, fits) = each().fold((false, false), |(found, fits), (&procs, &limit)| {
+                (found | may(procs, limit), fits | (procs <= free))
+            });
+            *any_fits |= fits;
+            if found {
+                return each().position(|(&procs, &limit)| may(procs, limit)).map(|place| at + place);
             }
             at += PIECE;
         }

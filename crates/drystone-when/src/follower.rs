@@ -7,6 +7,9 @@ use drystone_core::model::{Job, JobId, Span, Time};
 use drystone_core::policy::Phase;
 use std::collections::BTreeMap;
 
+/// Waiting jobs of which a plan is made, at most: it takes time with the square of them.
+const MOST_PLANNED: u32 = 1_000;
+
 /// A job at the last look.
 #[derive(Clone, Debug)]
 struct FollowedJob {
@@ -114,10 +117,20 @@ impl Follower {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Vec<StartAnswer>>, FutureError> {
         let Some(answers) = self.forecaster.look_until(session, jobs, stop)? else { return Ok(None) };
-        for answer in &answers {
-            if let Some(known) = self.known.get_mut(&answer.job).filter(|known| !known.asked) {
-                known.asked = true;
-                self.forecaster.note_answer(answer.job, known.job.user, answer.asked, &answer.sample);
+        let fresh = |answer: &&StartAnswer| self.known.get(&answer.job).is_some_and(|known| !known.asked);
+        let fresh: Vec<&StartAnswer> = answers.iter().filter(fresh).collect();
+        if !fresh.is_empty() {
+            let ids: Vec<JobId> = fresh.iter().map(|answer| answer.job).collect();
+            // Points are simulated only where there is time for them.
+            let statistics = match stop() || session.waiting() > MOST_PLANNED {
+                true => self.forecaster.bare_statistics(session, &ids),
+                false => self.forecaster.statistics(session, &ids)?,
+            };
+            for (answer, statistics) in fresh.into_iter().zip(&statistics) {
+                if let Some(known) = self.known.get_mut(&answer.job) {
+                    known.asked = true;
+                    self.forecaster.note_answer((answer.job, known.job.user), answer, statistics);
+                }
             }
         }
         Ok(Some(answers))

@@ -5,12 +5,15 @@ use crate::days::{DayPlan, Days, FutureArrivals, PastArrival};
 use crate::draws::Draws;
 use crate::easy::{EasyMachine, EasyRules, Present};
 use crate::general::{FutureError, Origin, SessionCopies};
+use crate::past::Questions;
+use crate::pool::{self, PastStatistics};
 use crate::runs::{RunTime, Runs, Tables};
 use crate::sample::StartSample;
 use crate::settings::ForecasterSettings;
 use crate::world::{Assume, DrawnFates, PresentJobs, kin};
 use drystone_core::engine::{Scheduler, Session};
 use drystone_core::model::{Job, JobId, Span, Time};
+use drystone_core::parts::Profile;
 use drystone_core::policy::PolicySpec;
 use drystone_core::snapshot::{Snapshot, SnapshotError};
 use serde::{Deserialize, Serialize};
@@ -50,6 +53,7 @@ pub struct Forecaster {
     threads: usize,
     /// Room that is used again.
     tables: Tables,
+    profile: Profile,
     machine: EasyMachine,
     spare: Option<Session>,
 }
@@ -65,6 +69,7 @@ struct ForecasterMemory {
     /// Starts of jobs that run, by name.
     begun: BTreeMap<u64, Time>,
     calibration: AnswerCalibration,
+    questions: Questions,
     /// Jobs that are known from elsewhere.
     offset: u64,
 }
@@ -87,6 +92,8 @@ pub struct StartAnswer {
     pub asked: Time,
     /// The sample of futures.
     pub sample: StartSample,
+    /// The same, mixed with forecasts from the past alone where these have done well.
+    pub mixed: StartSample,
     /// Correction from past answers.
     pub correction: LevelCorrection,
 }
@@ -95,7 +102,7 @@ impl StartAnswer {
     /// The time that the job starts within, with this probability.
     #[must_use]
     pub fn quantile(&self, level: f64) -> f64 {
-        self.correction.quantile(&self.sample, level)
+        self.correction.quantile(&self.mixed, level)
     }
 
     /// The probability that the job starts within so many seconds.
@@ -174,6 +181,7 @@ impl Forecaster {
             memory: ForecasterMemory::default(),
             threads: 1,
             tables: Tables::default(),
+            profile: Profile::new(Time::ZERO, 0),
             machine: EasyMachine::default(),
             spare: None,
         })
@@ -223,12 +231,43 @@ impl Forecaster {
         self.memory.days.withdrawn(name);
     }
 
-    pub(crate) fn note_answer(&mut self, job: JobId, user: i32, now: Time, sample: &StartSample) {
-        self.memory.calibration.asked(job, user, now, sample, &self.settings);
+    /// An answer was given for a job of this user, under this name in the record.
+    pub(crate) fn note_answer(&mut self, (job, user): (JobId, i32), answer: &StartAnswer, statistics: &PastStatistics) {
+        let ForecasterMemory { calibration, questions, .. } = &mut self.memory;
+        let said = statistics.said(&answer.sample);
+        calibration.asked((job, user), answer.asked, (&answer.mixed, said), &self.settings);
+        questions.asked(job, answer.asked, statistics.features, [statistics.plan, statistics.last]);
     }
 
-    pub(crate) fn calibration_mut(&mut self) -> &mut AnswerCalibration {
-        &mut self.memory.calibration
+    /// What the past alone says of these jobs, which wait.
+    pub(crate) fn statistics(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<PastStatistics>, FutureError> {
+        let now = session.view().now();
+        let plans = pool::plans(session, jobs, &mut self.profile);
+        let last = self.point(session, jobs, RunTimes::LastTwo)?;
+        let features = pool::features(session, jobs);
+        let questions = &self.memory.questions;
+        let of = |((features, plan), last)| PastStatistics::of(questions, features, [plan, last], now);
+        Ok(features.into_iter().zip(plans).zip(last).map(of).collect())
+    }
+
+    /// The same without points, which take a simulation.
+    pub(crate) fn bare_statistics(&self, session: &Session, jobs: &[JobId]) -> Vec<PastStatistics> {
+        let now = session.view().now();
+        let of = |features| PastStatistics::of(&self.memory.questions, features, [None; 2], now);
+        pool::features(session, jobs).into_iter().map(of).collect()
+    }
+
+    /// The answer from a sample and from what the past alone says.
+    fn answer(
+        (job, asked): (JobId, Time),
+        sample: StartSample,
+        statistics: Option<&PastStatistics>,
+        correction: LevelCorrection,
+    ) -> StartAnswer {
+        let others = statistics.filter(|_| pool::counts_others(correction.weights()));
+        let mixed =
+            others.map_or_else(|| sample.clone(), |others| others.said(&sample).mixed(&sample, correction.weights()));
+        StartAnswer { job, asked, sample, mixed, correction }
     }
 
     /// Names of the session's jobs begin behind those of the past.
@@ -254,6 +293,7 @@ impl Forecaster {
         }
         self.memory.begun.insert(self.name(id), now);
         self.memory.calibration.started(id, now, &self.settings);
+        self.memory.questions.settled(id, now, true);
     }
 
     /// A job has ended after it ran so long.
@@ -265,7 +305,13 @@ impl Forecaster {
     /// A waiting job was withdrawn.
     pub fn withdrawn(&mut self, id: JobId, now: Time) {
         self.memory.days.withdrawn(self.name(id));
+        self.note_no_start(id, now);
+    }
+
+    /// An answer's job was withdrawn.
+    pub(crate) fn note_no_start(&mut self, id: JobId, now: Time) {
         self.memory.calibration.withdrawn(id, now);
+        self.memory.questions.settled(id, now, false);
     }
 
     /// All that it has learned, in a compact binary form: equal states give equal bytes.
@@ -296,12 +342,46 @@ impl Forecaster {
     /// # Errors
     /// A job that does not wait; a policy that cannot be simulated forward.
     pub fn ask(&mut self, session: &Session, job: JobId) -> Result<StartAnswer, FutureError> {
-        let now = session.view().now();
+        Ok(self.ask_beside(session, job)?.0)
+    }
+
+    /// The same, with what the past alone says.
+    pub(crate) fn ask_beside(
+        &mut self,
+        session: &Session,
+        job: JobId,
+    ) -> Result<(StartAnswer, PastStatistics), FutureError> {
         let sample = self.futures(session, &[job], u64::from(job.0), true)?.swap_remove(0);
+        let answer = self.answer_beside(session, job, sample)?;
+        self.note_answer((job, session.view().job(job).user), &answer.0, &answer.1);
+        Ok(answer)
+    }
+
+    /// The answer from a sample of futures, with what the past alone says.
+    pub(crate) fn answer_beside(
+        &mut self,
+        session: &Session,
+        job: JobId,
+        sample: StartSample,
+    ) -> Result<(StartAnswer, PastStatistics), FutureError> {
+        let now = session.view().now();
+        let statistics = self.statistics(session, &[job])?.swap_remove(0);
         let correction = self.memory.calibration.correction(now, &self.settings);
-        let user = session.view().job(job).user;
-        self.memory.calibration.asked(job, user, now, &sample, &self.settings);
-        Ok(StartAnswer { job, asked: now, sample, correction })
+        Ok((Forecaster::answer((job, now), sample, Some(&statistics), correction), statistics))
+    }
+
+    /// The answer for a job that the policy would have started by now.
+    pub(crate) fn answer_at_once(
+        &mut self,
+        session: &Session,
+        job: JobId,
+        sample: StartSample,
+    ) -> (StartAnswer, PastStatistics) {
+        let now = session.view().now();
+        let features = pool::features(session, &[job])[0];
+        let statistics = PastStatistics::of(&self.memory.questions, features, [Some(1); 2], now);
+        let correction = self.memory.calibration.correction(now, &self.settings);
+        (Forecaster::answer((job, now), sample, Some(&statistics), correction), statistics)
     }
 
     /// Returns the answers for all of these jobs, from the same futures, and learns nothing from
@@ -311,11 +391,31 @@ impl Forecaster {
     /// # Errors
     /// As [`Forecaster::ask`].
     pub fn look(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<StartAnswer>, FutureError> {
+        let times = self.times(session, jobs, 0, true)?;
+        self.answers_of(session, jobs, &times)
+    }
+
+    /// Returns the answers that these start times make, one list for each future, for jobs that
+    /// wait in this session.
+    ///
+    /// # Errors
+    /// As [`Forecaster::ask`].
+    pub fn answers_of(
+        &mut self,
+        session: &Session,
+        jobs: &[JobId],
+        times: &[Vec<Option<i64>>],
+    ) -> Result<Vec<StartAnswer>, FutureError> {
         let now = session.view().now();
-        let samples = self.futures(session, jobs, 0, true)?;
         let correction = self.memory.calibration.correction(now, &self.settings);
-        let answer = |(sample, &job)| StartAnswer { job, asked: now, sample, correction: correction.clone() };
-        Ok(samples.into_iter().zip(jobs).map(answer).collect())
+        let others = pool::counts_others(correction.weights()) && !self.memory.questions.is_empty();
+        let statistics = if others { self.statistics(session, jobs)? } else { Vec::new() };
+        let horizon = self.settings.horizon.0;
+        let answer = |(at, &job): (usize, &JobId)| {
+            let sample = StartSample::new(times.iter().map(|starts| starts[at]), horizon);
+            Forecaster::answer((job, now), sample, statistics.get(at), correction.clone())
+        };
+        Ok(jobs.iter().enumerate().map(answer).collect())
     }
 
     /// As [`Forecaster::look`]; once `stop` says so after a future, the others are left out. `None`
@@ -334,12 +434,7 @@ impl Forecaster {
         if times.len() < FEWEST.min(samples as usize) {
             return Ok(None);
         }
-        let now = session.view().now();
-        let answer = |(at, &job): (usize, &JobId)| {
-            let starts: Vec<Option<i64>> = times.iter().map(|starts| starts[at]).collect();
-            self.answer_of(job, now, &starts)
-        };
-        Ok(Some(jobs.iter().enumerate().map(answer).collect()))
+        Ok(Some(self.answers_of(session, jobs, &times)?))
     }
 
     /// The sample of futures alone: for each of these jobs, which wait.
@@ -412,11 +507,12 @@ impl Forecaster {
         Ok(found.into_iter().map(|starts| starts.first().copied().flatten()).collect())
     }
 
-    /// The answer that these start times make, corrected by past answers.
+    /// The answer that these start times make for a job that is not in the session: the futures
+    /// alone, corrected by past answers.
     #[must_use]
     pub fn answer_of(&self, job: JobId, now: Time, times: &[Option<i64>]) -> StartAnswer {
         let sample = StartSample::new(times.iter().copied(), self.settings.horizon.0);
-        StartAnswer { job, asked: now, sample, correction: self.memory.calibration.correction(now, &self.settings) }
+        Forecaster::answer((job, now), sample, None, self.memory.calibration.correction(now, &self.settings))
     }
 
     /// The one future in which every job runs as long as its limit, or as the average of its user's

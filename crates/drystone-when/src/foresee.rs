@@ -4,15 +4,14 @@
 use crate::forecaster::{Forecaster, RunTimes};
 use crate::general::FutureError;
 use crate::method::AnswerMethod;
-use crate::past::{FEATURES, Questions, SimilarWaits};
+use crate::past::SimilarWaits;
 use crate::regression::{Clues, Regression};
 use crate::score::{ForecastScore, ForecastSkill, LEVELS, ScoreMark, at_level, level, skill};
 use crate::settings::ForecasterSettings;
 use drystone_core::engine::{
     EventSource, Happenings, Observer, Scheduler, Session, Simulation, SimulationError, WorkloadReplay,
 };
-use drystone_core::model::{EndedJob, How, Job, JobId, Outages, Procs, Span, Time, Workload};
-use drystone_core::parts::Profile;
+use drystone_core::model::{EndedJob, How, Job, JobId, Outages, Span, Time, Workload};
 use drystone_core::policy::{Phase, PolicySpec, StartReason};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,6 +30,8 @@ pub struct ForeseeOptions<'a> {
     pub training: f64,
     /// Capacity that the machine lacks over time.
     pub outages: Option<&'a Outages>,
+    /// Threads for the futures of policies that are simulated themselves.
+    pub threads: usize,
     /// Stops soon after this is set.
     pub stop: Option<&'a AtomicBool>,
 }
@@ -50,7 +51,7 @@ const MOST_QUESTIONS: usize = 30_000;
 impl Default for ForeseeOptions<'_> {
     fn default() -> Self {
         let (settings, methods) = (ForecasterSettings::default(), AnswerMethod::ALL.to_vec());
-        ForeseeOptions { settings, methods, every: 1, training: 0.2, outages: None, stop: None }
+        ForeseeOptions { settings, methods, every: 1, training: 0.2, outages: None, threads: 1, stop: None }
     }
 }
 
@@ -230,7 +231,7 @@ pub fn foresee(
     options: &ForeseeOptions<'_>,
     progress: &dyn Fn(u64),
 ) -> Result<Option<Foreseen>, ForeseeError> {
-    let forecaster = Forecaster::with(policy, options.settings.clone(), scheduler.clone())?;
+    let forecaster = Forecaster::with(policy, options.settings.clone(), scheduler.clone())?.on_threads(options.threads);
     let real = options.outages.is_some_and(|outages| !outages.is_empty()) || workload.circumstances().is_some();
     let mut examiner = Examiner::new(workload, forecaster, options, progress);
     let scheduler = scheduler();
@@ -251,10 +252,8 @@ struct Examiner<'a> {
     options: &'a ForeseeOptions<'a>,
     progress: &'a dyn Fn(u64),
     forecaster: Forecaster,
-    questions: Questions,
     waits: SimilarWaits,
     regression: Regression,
-    profile: Profile,
     asked: Vec<AskedQuestion>,
     places: BTreeMap<JobId, usize>,
     waited: u64,
@@ -274,10 +273,8 @@ impl<'a> Examiner<'a> {
             options,
             progress,
             forecaster,
-            questions: Questions::default(),
             waits: SimilarWaits::default(),
             regression: Regression::new(options.settings.seed),
-            profile: Profile::new(Time::ZERO, 0),
             asked: Vec::new(),
             places: BTreeMap::new(),
             waited: 0,
@@ -332,7 +329,6 @@ impl<'a> Examiner<'a> {
             }
             StepEvent::Started(id) => {
                 self.forecaster.started(id, now);
-                self.questions.settled(id, now, true);
                 self.settle(id, now);
             }
             StepEvent::Ended(id, ran, whole) => {
@@ -342,7 +338,6 @@ impl<'a> Examiner<'a> {
             }
             StepEvent::Withdrawn(id) => {
                 self.forecaster.withdrawn(id, now);
-                self.questions.settled(id, now, false);
             }
         }
     }
@@ -371,52 +366,40 @@ impl<'a> Examiner<'a> {
 
     fn ask(&mut self, session: &Session, id: JobId) -> Result<(), ForeseeError> {
         let now = session.view().now();
-        let answer = self.forecaster.ask(session, id)?;
+        let (answer, beside) = self.forecaster.ask_beside(session, id)?;
         self.beyond += answer.sample.beyond();
         let quantiles = |of: &dyn Fn(f64) -> f64| -> Vec<f64> { (0..LEVELS).map(|k| of(level(k))).collect() };
         let calibrated = quantiles(&|level| answer.quantile(level));
         let regression = self.wants(&[AnswerMethod::Regression]);
-        let plan = if regression || self.wants(&[AnswerMethod::Plan, AnswerMethod::PlanErrors]) {
-            self.plan(session, id)
+        let limits = if self.wants(&[AnswerMethod::Limits, AnswerMethod::Regression]) {
+            self.forecaster.point(session, &[id], RunTimes::Limits)?[0]
         } else {
             None
         };
-        let mut point_if = |wanted: bool, as_if| -> Result<Option<i64>, FutureError> {
-            if wanted { Ok(self.forecaster.point(session, &[id], as_if)?[0]) } else { Ok(None) }
-        };
-        let wants = |method| self.options.methods.contains(&method);
-        let limits = point_if(regression || wants(AnswerMethod::Limits), RunTimes::Limits)?;
-        let last_wanted = regression || wants(AnswerMethod::LastTwo) || wants(AnswerMethod::LastTwoErrors);
-        let last = point_if(last_wanted, RunTimes::LastTwo)?;
-        let closed = if regression || wants(AnswerMethod::Closed) {
+        let closed = if self.wants(&[AnswerMethod::Closed, AnswerMethod::Regression]) {
             Some(self.forecaster.futures(session, &[id], u64::from(id.0), false)?.swap_remove(0))
         } else {
             None
         };
-        let features = features(session, id);
-        let near = if regression || wants(AnswerMethod::Neighbours) {
-            self.questions.neighbours(&features, now)
-        } else {
-            None
-        };
         let clues = regression.then(|| {
-            let near = near.as_ref().map(|quantiles| at_level(quantiles, 0.5));
+            let near = beside.near.as_ref().map(|quantiles| at_level(quantiles, 0.5));
             let expected = self.forecaster.queued_work(session, id);
-            let points = [plan, limits, last].map(|point| point.map(|point| point as f64));
+            let points = [beside.plan, limits, beside.last].map(|point| point.map(|point| point as f64));
             let closed = closed.as_ref().map(|sample| sample.quantile(0.5));
-            Box::new(Clues::of(&answer.sample, [points[0], points[1], points[2], closed, near], &features, expected))
+            let points = [points[0], points[1], points[2], closed, near];
+            Box::new(Clues::of(&answer.sample, points, &beside.features, expected))
         });
         let mut answers = Vec::with_capacity(self.options.methods.len());
         for &method in &self.options.methods {
             let point = |point: Option<i64>| point.map(|point| vec![point as f64; LEVELS]);
             answers.push(match method {
-                AnswerMethod::Plan => point(plan),
+                AnswerMethod::Plan => point(beside.plan),
                 AnswerMethod::Limits => point(limits),
-                AnswerMethod::LastTwo => point(last),
-                AnswerMethod::PlanErrors => plan.and_then(|point| self.questions.conformal(0, point, now)),
-                AnswerMethod::LastTwoErrors => last.and_then(|point| self.questions.conformal(1, point, now)),
+                AnswerMethod::LastTwo => point(beside.last),
+                AnswerMethod::PlanErrors => beside.plan_errors.clone(),
+                AnswerMethod::LastTwoErrors => beside.last_errors.clone(),
                 AnswerMethod::Waits => self.waits.answer(self.job(id)),
-                AnswerMethod::Neighbours => near.clone(),
+                AnswerMethod::Neighbours => beside.near.clone(),
                 AnswerMethod::Closed => closed.as_ref().map(|sample| quantiles(&|level| sample.quantile(level))),
                 AnswerMethod::Raw => Some(quantiles(&|level| answer.sample.quantile(level))),
                 AnswerMethod::Regression => clues.as_ref().map(|clues| self.regression.answer(clues)),
@@ -431,7 +414,6 @@ impl<'a> Examiner<'a> {
             median if median < 7200.0 => QuestionState::Hours,
             _ => QuestionState::Later,
         };
-        self.questions.asked(id, now, features, [plan, last]);
         self.places.insert(id, self.asked.len());
         self.asked.push(AskedQuestion {
             at: now,
@@ -439,35 +421,10 @@ impl<'a> Examiner<'a> {
             answers,
             clues,
             outcome: None,
-            plan,
+            plan: beside.plan,
             started_before_plan: false,
         });
         Ok(())
-    }
-
-    /// The start in a plan that gives each job, in the order of arrival, the first place that is
-    /// free for all of its limit.
-    fn plan(&mut self, session: &Session, id: JobId) -> Option<i64> {
-        let view = session.view();
-        let now = view.now();
-        let mut ends: Vec<(Time, Procs)> = view
-            .running()
-            .iter()
-            .map(|run| {
-                let end = view.segment_start(run.id) + view.job(run.id).estimate;
-                (end.max(now + Span(1)), run.procs)
-            })
-            .collect();
-        ends.sort_unstable();
-        self.profile.reset_to_running(now, session.free(), ends.into_iter());
-        for waiting in view.waiting() {
-            let job = view.job(waiting);
-            let start = self.profile.place(job.procs, job.estimate.max(Span(1)), now);
-            if waiting == id {
-                return start.map(|start| (start - now).0);
-            }
-        }
-        None
     }
 
     fn finish(self) -> Foreseen {
@@ -529,23 +486,4 @@ impl<'a> Examiner<'a> {
             before_plan: (planned > 0).then(|| early as f64 / planned as f64),
         }
     }
-}
-
-/// Numbers that tell states apart.
-fn features(session: &Session, id: JobId) -> [f64; FEATURES] {
-    let view = session.view();
-    let (mut work, mut before) = (0.0, 0.0);
-    for waiting in view.waiting().take_while(|&waiting| waiting < id) {
-        let job = view.job(waiting);
-        work += f64::from(job.procs) * job.estimate.as_f64();
-        before += 1.0;
-    }
-    let (machine, job) = (f64::from(view.machine().procs), view.job(id));
-    [
-        libm::log1p(work / machine / 60.0),
-        libm::log1p(before),
-        f64::from(session.free()) / machine,
-        libm::log(f64::from(job.procs)),
-        libm::log(job.estimate.as_f64().max(1.0)),
-    ]
 }

@@ -11,6 +11,7 @@
 //! | `runs`, `days`, `draws` | run times given what has run; days of the past replayed; random numbers by name |
 //! | `world`, `easy`, `general` | the present; futures of plain policies without a session, and of any policy |
 //! | `sample`, `survival`, `calibration` | a sample as a distribution; Kaplan-Meier; correction by past answers |
+//! | `pool` | the futures mixed with forecasts from the past alone, by how well each has done |
 //! | `forecaster`, `rehearsal`, `follower` | answers; a site's state and its past; learning by looking at a session |
 //! | `foresee`, `method`, `past`, `regression`, `score` | answers on a log; ways to answer; statistics and a regression beside them; scores |
 
@@ -24,6 +25,7 @@ mod foresee;
 mod general;
 mod method;
 mod past;
+mod pool;
 mod regression;
 mod rehearsal;
 mod runs;

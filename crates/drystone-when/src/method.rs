@@ -28,7 +28,8 @@ pub enum AnswerMethod {
     /// [`AnswerMethod::Raw`] with each quantile moved by a regression on all other answers and on
     /// the state.
     Regression,
-    /// Futures with arrivals, calibrated: the answer.
+    /// Futures with arrivals, mixed with what the past alone says where that has done well, and
+    /// calibrated: the answer.
     Calibrated,
 }
 
@@ -80,7 +81,9 @@ impl AnswerMethod {
             AnswerMethod::Closed => "sampled futures without arrivals, not calibrated",
             AnswerMethod::Raw => "sampled futures with arrivals, not calibrated",
             AnswerMethod::Regression => "raw, its quantiles moved by a regression on all other answers and the state",
-            AnswerMethod::Calibrated => "sampled futures with arrivals, calibrated by past answers",
+            AnswerMethod::Calibrated => {
+                "raw, mixed with plan-errors, last-two-errors and neighbours where these have done well, calibrated by past answers"
+            }
         }
     }
 

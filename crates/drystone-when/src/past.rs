@@ -4,6 +4,7 @@
 use crate::score::{LEVELS, level};
 use crate::survival::{SeenValue, SurvivalCurve};
 use drystone_core::model::{Job, JobId, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
 /// Numbers of a state: queued work ahead, position, free share, size, limit.
@@ -12,7 +13,7 @@ pub(crate) const FEATURES: usize = 5;
 /// Points answered by plans.
 pub(crate) const POINTS: usize = 2;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct PastQuestion {
     job: JobId,
     at: Time,
@@ -22,7 +23,7 @@ struct PastQuestion {
     fate: PastFate,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum PastFate {
     Waits,
     Started(i64),
@@ -30,7 +31,7 @@ enum PastFate {
 }
 
 /// Questions of the past with what came of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Questions {
     list: VecDeque<PastQuestion>,
 }
@@ -42,6 +43,10 @@ const NEAREST_STATES: usize = 60;
 const FEWEST: usize = 20;
 
 impl Questions {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     pub(crate) fn asked(&mut self, job: JobId, at: Time, features: [f64; FEATURES], points: [Option<i64>; POINTS]) {
         let points = points.map(|point| point.map_or(f64::NAN, |point| ln(point as f64)));
         self.list.push_back(PastQuestion { job, at, features, points, fate: PastFate::Waits });
@@ -51,11 +56,12 @@ impl Questions {
     }
 
     pub(crate) fn settled(&mut self, job: JobId, now: Time, started: bool) {
-        let from = self.list.partition_point(|question| question.job < job);
-        let Some(question) = self.list.get_mut(from).filter(|question| question.job == job) else { return };
+        let open = |question: &PastQuestion| question.job == job && matches!(question.fate, PastFate::Waits);
+        let Some(place) = self.list.iter().rposition(open) else { return };
+        let question = &mut self.list[place];
         let took = (now - question.at).0;
         if started && took == 0 {
-            self.list.remove(from);
+            self.list.remove(place);
             return;
         }
         question.fate = if started { PastFate::Started(took) } else { PastFate::Withdrawn(took) };

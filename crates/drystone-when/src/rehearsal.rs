@@ -1,8 +1,9 @@
 //! A state as a site sees it, and the past as its accounting tells it: answers are rehearsed on
 //! what really happened, so that they are calibrated by real starts before the first is given.
 
-use crate::forecaster::{Forecaster, Wanted};
+use crate::forecaster::{StartAnswer, Forecaster, Wanted};
 use crate::general::FutureError;
+use crate::pool::PastStatistics;
 use crate::sample::StartSample;
 use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
 use drystone_core::model::{Job, JobId, Machine, Span, Time};
@@ -198,12 +199,12 @@ impl Forecaster {
                         skip -= 1;
                         continue;
                     }
-                    let (sample, promised) = self.sample_then(machine, jobs, &here, at, time)?;
+                    let then = self.answer_then(machine, jobs, &here, at, time)?;
                     progress();
-                    let correction = self.calibration().correction(time, self.settings());
-                    let bounds = [0.05, 0.25, 0.75, 0.95].map(|level| correction.quantile(&sample, level));
+                    let (answer, statistics, promised) = then;
+                    let bounds = [0.05, 0.25, 0.75, 0.95].map(|level| answer.quantile(level));
                     open.push(RehearsedAnswer { job: at, asked: time, bounds, promised });
-                    self.note_answer(id, one.job.user, time, &sample);
+                    self.note_answer((id, one.job.user), &answer, &statistics);
                 }
                 RehearsalEvent::Start => {
                     self.started(id, time);
@@ -224,7 +225,7 @@ impl Forecaster {
                         Some(start) => self.note_end(at as u64, &one.job, time - start),
                         None => {
                             self.note_withdrawal(at as u64);
-                            self.calibration_mut().withdrawn(id, time);
+                            self.note_no_start(id, time);
                         }
                     }
                 }
@@ -235,25 +236,31 @@ impl Forecaster {
     }
 
     /// Returns the answer that would have been given for a job then.
-    fn sample_then(
+    fn answer_then(
         &mut self,
         machine: Machine,
         jobs: &[Observed],
         here: &[usize],
         job: usize,
         time: Time,
-    ) -> Result<(StartSample, Option<Time>), FutureError> {
+    ) -> Result<(StartAnswer, PastStatistics, Option<Time>), FutureError> {
         let adoption = adopt_these(self.fresh(), machine, jobs, here.to_vec(), &[], time)?;
-        let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting().any(|other| other == id));
-        match waits {
+        let session = &adoption.session;
+        let id = adoption.id(job);
+        match id.filter(|&id| session.view().waiting().any(|other| other == id)) {
             Some(id) => {
                 let wanted = Wanted::drawn(job as u64, self.settings().rehearsed);
-                let times = self.simulate(&adoption.session, &[id], &wanted)?;
+                let times = self.simulate(session, &[id], &wanted)?;
                 let sample = StartSample::new(times.iter().map(|starts| starts[0]), self.settings().horizon.0);
-                Ok((sample, adoption.promise(id).map(|promise| promise.1)))
+                let (answer, statistics) = self.answer_beside(session, id, sample)?;
+                Ok((answer, statistics, adoption.promise(id).map(|promise| promise.1)))
             }
             // The policy would start it at once.
-            None => Ok((StartSample::new([Some(1)], self.settings().horizon.0), None)),
+            None => {
+                let sample = StartSample::new([Some(1)], self.settings().horizon.0);
+                let (answer, statistics) = self.answer_at_once(session, id.unwrap_or_default(), sample);
+                Ok((answer, statistics, None))
+            }
         }
     }
 }

@@ -29,6 +29,13 @@ impl StartSample {
         StartSample { values, beyond }
     }
 
+    /// Another distribution with as many futures without a start.
+    pub(crate) fn with_values(&self, values: impl Iterator<Item = i64>) -> StartSample {
+        let mut values: Vec<i64> = values.map(|value| value.max(1)).collect();
+        values.sort_unstable();
+        StartSample { values, beyond: self.beyond }
+    }
+
     /// The times, ascending.
     #[must_use]
     pub fn values(&self) -> &[i64] {

@@ -35,6 +35,8 @@ pub struct ScoreMark {
     pub pinball: [f32; 4],
     /// Number of quantiles below the start.
     pub below: u8,
+    /// Number of quantiles equal to it: where all futures agree, the start lies within ties.
+    pub equal: u8,
     /// True for each central interval, of 50 and 90 %, that contains it.
     pub inside: [bool; 2],
     /// True if it started by the 95 % quantile.
@@ -62,6 +64,7 @@ impl ScoreMark {
             crps += loss(quantile, level(k), took);
             log_crps += loss(log(quantile), level(k), log_took);
             mark.below += u8::from(quantile < took);
+            mark.equal += u8::from(quantile == took);
         }
         (mark.crps, mark.log_crps) = ((2.0 * crps / n / 60.0) as f32, (2.0 * log_crps / n) as f32);
         for (to, wanted) in mark.pinball.iter_mut().zip(PINBALL) {
@@ -132,27 +135,41 @@ impl ForecastScore {
         score.by_95 = mean(&|mark| f64::from(u8::from(mark.by_95)));
         score.error = [mean(&|mark| mark.error.into()), median(marks.iter().map(|mark| mark.error).collect())];
         score.later = mean(&|mark| f64::from(u8::from(mark.later)));
-        let mut below = [0u64; LEVELS + 1];
-        marks.iter().for_each(|mark| below[usize::from(mark.below)] += 1);
-        let mut by = 0;
-        for (k, count) in below.iter().enumerate().take(LEVELS) {
-            by += count;
-            score.calibration_error += (by as f64 / n - level(k)).abs() / LEVELS as f64;
-        }
-        // With so many of the quantiles below it, a start lies between (below − ½) % and (below +
-        // ½) %.
-        for (count, at) in below.iter().zip(0..) {
-            let (from, to) = (f64::from(at) - 0.5, f64::from(at) + 0.5);
-            let share = *count as f64 / n;
-            let whole = to.min(100.0) - from.max(0.0);
+        score.calibration_error = calibration_error(marks);
+        for mark in marks {
+            // With so many of the quantiles below it, a start lies between (below − ½) % and (below +
+            // ½) %; with some equal to it, anywhere among these.
+            let (below, equal) = (f64::from(mark.below), f64::from(mark.equal));
+            let (from, to) = if mark.equal > 0 { (below, below + equal) } else { (below - 0.5, below + 0.5) };
+            let (from, to) = (from.max(0.0), to.min(100.0));
             for bin in 0..10u8 {
                 let (low, high) = (f64::from(bin) * 10.0, f64::from(bin) * 10.0 + 10.0);
                 let part = (to.min(high) - from.max(low)).max(0.0);
-                score.pit[usize::from(bin)] += share * part / whole;
+                score.pit[usize::from(bin)] += part / (to - from) / n;
             }
         }
         score
     }
+}
+
+/// The mean difference between the share of the starts by each quantile and its level. Within equal
+/// quantiles a start counts by share: where all futures agree and are right, no level is missed
+/// (the non-randomised probability integral transform; Czado, Gneiting & Held 2009).
+fn calibration_error(marks: &[ScoreMark]) -> f64 {
+    let (mut whole, mut parts) = ([0u64; LEVELS + 1], [0.0; LEVELS]);
+    for mark in marks {
+        let (below, equal) = (usize::from(mark.below), usize::from(mark.equal));
+        whole[below + equal] += 1;
+        for (at, part) in parts[below..below + equal].iter_mut().enumerate() {
+            *part += (at as f64 + 0.5) / equal as f64;
+        }
+    }
+    let (mut by, mut error) = (0, 0.0);
+    for (k, part) in parts.iter().enumerate() {
+        by += whole[k];
+        error += ((by as f64 + part) / marks.len() as f64 - level(k)).abs() / LEVELS as f64;
+    }
+    error
 }
 
 fn median(mut values: Vec<f32>) -> f64 {
@@ -241,6 +258,19 @@ mod tests {
         assert!(score.calibration_error < 1e-3, "{}", score.calibration_error);
         assert!(score.pit.iter().all(|share| (share - 0.1).abs() < 2e-3), "{:?}", score.pit);
         assert!((score.coverage[0] - 0.5).abs() < 2e-3 && (score.coverage[1] - 0.9).abs() < 2e-3);
+    }
+
+    /// All futures agree, and are right: an answer without any doubt, and without any error.
+    #[test]
+    fn starts_within_ties_count_by_share() {
+        let marks = vec![ScoreMark::of(&[600.0; LEVELS], 600.0); 50];
+        assert_eq!((marks[0].below, marks[0].equal), (0, 100));
+        let score = ForecastScore::of(&marks, 0);
+        assert!(score.calibration_error < 1e-9 && score.coverage == [1.0; 2], "{score:?}");
+        assert!(score.pit.iter().all(|share| (share - 0.1).abs() < 1e-9), "{:?}", score.pit);
+        // All too early: half of the levels are missed on average.
+        let late = vec![ScoreMark::of(&[600.0; LEVELS], 700.0); 50];
+        assert!((ForecastScore::of(&late, 0).calibration_error - 0.5).abs() < 1e-9);
     }
 
     #[test]

@@ -58,9 +58,10 @@ pub(crate) struct WhenArgs {
     #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::policy)]
     pub(crate) policy: PolicySpec,
 
-    /// Futures that are simulated.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=10_000))]
-    pub(crate) samples: u32,
+    /// Futures that are simulated [default: 100; under slurm fewer where more than 200 jobs are
+    /// asked about, 20 at least].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub(crate) samples: Option<u32>,
 
     /// Past answers that are rehearsed; 0 for answers without calibration [default: 1,000, and 40
     /// of 20 futures under slurm, whose passes take long to simulate].

@@ -29,7 +29,7 @@ fn every_waiting_job_is_answered() {
     let folder = Folder::new();
     state(&folder);
     let text = folder.run(&["when", "--state", "now"]).ok();
-    assert!(text.starts_with("2 jobs wait, 1 run, 0 processors are free; 2 jobs are held"), "{text}");
+    assert!(text.starts_with("2 jobs waiting, 1 running, 0 processors free; 2 held"), "{text}");
     let json: Value =
         serde_json::from_str(&folder.run(&["when", "--state", "now", "--format", "json"]).ok()).expect("JSON");
     let jobs = json["jobs"].as_array().expect("a list");
@@ -44,6 +44,55 @@ fn every_waiting_job_is_answered() {
     assert_eq!(jobs[1]["plan"].as_i64(), Some(1_700_009_000));
     // The same again, to the byte.
     assert_eq!(text, folder.run(&["when", "--state", "now"]).ok());
+}
+
+/// A job that is wider than the machine is told so, not "at the next pass"; a node that is out and
+/// holds no job is no processor.
+#[test]
+fn a_job_that_is_too_wide_cannot_start() {
+    let folder = Folder::new();
+    state(&folder);
+    let path = folder.path("now/squeue.txt");
+    let queue = std::fs::read_to_string(&path).expect("read");
+    std::fs::write(&path, queue.replace("(Resources)|8|", "(Resources)|12|")).expect("written");
+    let text = folder.run(&["when", "--state", "now"]).ok();
+    assert!(text.contains("cannot start: 8 processors are up"), "{text}");
+    let text = folder.run(&["when", "--state", "now", "--job", "12"]).ok();
+    assert!(text.contains("cannot start: the nodes that are up have 8 processors"), "{text}");
+    let json = folder.run(&["when", "--state", "now", "--job", "12", "--format", "json"]).json();
+    assert_eq!((json["cannot_start"].as_bool(), json["at_next_pass"].as_bool()), (Some(true), Some(false)));
+    folder.write("now/squeue.txt", "13|PENDING|(Priority)|4|30:00|1699998200|N/A|700|ann|main\n");
+    let nodes = folder.read("now/nodes.txt").replace("State=ALLOCATED", "State=DOWN*");
+    folder.write("now/nodes.txt", nodes);
+    let told = folder.run(&["when", "--state", "now"]).fails(2);
+    assert!(told.contains("no node is up"), "{told}");
+}
+
+/// Nothing is wider than eighty columns, whatever the names; a row that has no room goes on below.
+#[test]
+fn answers_have_eighty_columns_in_a_pipe() {
+    let folder = Folder::new();
+    state(&folder);
+    let narrow = |args: &[&str]| {
+        let text = folder.run(args).ok();
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{args:?}: {} columns:\n{line}", line.chars().count());
+        }
+        text
+    };
+    let text = narrow(&["when", "--state", "now"]);
+    let row = text.lines().find(|line| line.starts_with("12 ")).expect("a row");
+    assert!(row.contains("bob") && row.ends_with("Tue 22:45"), "the plan of 1,700,001,800 stands last:\n{text}");
+    narrow(&["when", "--state", "now", "--job", "12"]);
+    narrow(&["when", "--state", "now", "--procs", "8", "--limit", "2d", "--user", "ann"]);
+    let path = folder.path("now/squeue.txt");
+    let queue = std::fs::read_to_string(&path).expect("read");
+    let long = queue.replace("|bob|", "|a_user_with_a_name_of_forty_characters_here|").replace("12|P", "1234567_1234|P");
+    std::fs::write(path, long).expect("written");
+    let text = narrow(&["when", "--state", "now"]);
+    let at = text.lines().position(|line| line.contains("forty")).expect("a row");
+    assert!(text.lines().nth(at + 1).is_some_and(|times| times.ends_with("Tue 22:45")), "{text}");
+    narrow(&["when", "--state", "now", "--job", "1234567_1234"]);
 }
 
 #[test]

@@ -267,3 +267,28 @@ fn a_follower_learns_what_happened_between_looks() {
     // One answer has come true, one never will.
     assert_eq!((answer.correction.answers, answer.correction.censored), (2, 1));
 }
+
+/// The log ran under a policy that the forecaster does not know of: futures are far off, and what
+/// the past alone says takes their place. Where the policy is known, they keep it.
+#[test]
+fn where_the_policy_is_another_the_past_takes_over() {
+    let params = Params { length: WorkloadLength::Jobs(3_000), load: Some(0.9), seed: 5, ..Params::new(128, 1) };
+    let workload = generate(&params).expect("sound");
+    let easy: PolicySpec = "easy".parse().expect("valid");
+    let scored = |believed: &str| {
+        let believed: PolicySpec = believed.parse().expect("valid");
+        let (options, easy) = (ForeseeOptions { every: 2, ..ForeseeOptions::default() }, easy.clone());
+        let found = foresee(&workload, &believed, move || easy.scheduler(), &options, &|_| {});
+        let found = found.expect("sound").expect("not cancelled");
+        let crps = |wanted: AnswerMethod| {
+            let score = found.methods.iter().find(|score| score.method == wanted);
+            score.expect("scored").all.crps
+        };
+        let best = found.best_baseline.expect("some");
+        (crps(AnswerMethod::Calibrated), crps(AnswerMethod::Raw), crps(best))
+    };
+    let (ours, raw, best) = scored("fcfs");
+    assert!(ours < 0.8 * raw && ours < 1.1 * best, "{ours} {raw} {best}");
+    let (ours, raw, best) = scored("easy");
+    assert!(ours < 1.1 * raw && ours < best, "{ours} {raw} {best}");
+}

@@ -27,11 +27,19 @@ impl ZoneClock {
 
     /// `Tue 14:20`, seen from `now`; with the date beyond six days.
     pub(super) fn day_and_hour(&self, now: i64, ahead: i64) -> String {
+        self.written(now, ahead, "%a %d %b %H:%M")
+    }
+
+    /// The same in ten columns: beyond six days the date only.
+    pub(super) fn day_or_hour(&self, now: i64, ahead: i64) -> String {
+        self.written(now, ahead, "%a %d %b")
+    }
+
+    fn written(&self, now: i64, ahead: i64, far: &str) -> String {
         let step = step(ahead);
         let time = (now + ahead + step / 2).div_euclid(step) * step;
-        let Some(at) = self.at(time) else { return "beyond all dates".to_string() };
-        let form = if ahead > 6 * 86_400 { "%a %d %b %H:%M" } else { "%a %H:%M" };
-        at.strftime(form).to_string()
+        let Some(at) = self.at(time) else { return "no date".to_string() };
+        at.strftime(if ahead > 6 * 86_400 { far } else { "%a %H:%M" }).to_string()
     }
 }
 
@@ -78,6 +86,7 @@ mod tests {
         // 1,700,000,000 is Tuesday, 14 November 2023, 23:13:20 in Berlin.
         assert_eq!(clock.day_and_hour(1_700_000_000, 600), "Tue 23:25");
         assert_eq!(clock.day_and_hour(1_700_000_000, 8 * 86_400), "Wed 22 Nov 23:00");
+        assert_eq!(clock.day_or_hour(1_700_000_000, 8 * 86_400), "Wed 22 Nov");
         assert!(ZoneClock::in_zone(Some("Mars/Base")).is_err());
     }
 

@@ -7,8 +7,11 @@ mod told;
 
 use crate::args::{StoryFormat, WhenArgs};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::output::number::plural;
 use crate::output::{self, message, stdout};
+use crate::progress::WorkProgress;
 use clock::ZoneClock;
+use drystone::engine::Session;
 use drystone::model::{Job, JobId, Span, Time};
 use drystone_when::{Forecaster, FutureError, Rehearsal, RunTimes, StartAnswer};
 use scene::WhenScene;
@@ -23,7 +26,7 @@ pub(crate) fn when(args: &WhenArgs) -> CommandOutcome {
     }
     let (text, json) = answers(args)?;
     match args.format {
-        StoryFormat::Text => stdout::write(text.as_bytes())?,
+        StoryFormat::Text => output::print_story(&text)?,
         StoryFormat::Json => stdout::write(&json)?,
     }
     Ok(DONE)
@@ -78,27 +81,31 @@ fn questions(args: &WhenArgs) -> usize {
 /// Rehearses, then answers for one job or for all.
 fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandFailure> {
     let fail = |error: FutureError| failure(args, &error);
-    let mut forecaster = Forecaster::new(&args.policy, scene.settings(args)).map_err(fail)?;
+    let forecaster = Forecaster::new(&args.policy, scene.settings(args)).map_err(fail)?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut forecaster = forecaster.on_threads(threads);
     let rehearsal = scene.rehearse(&mut forecaster, questions(args)).map_err(fail)?;
     warn_of(&rehearsal, &forecaster, scene);
     let asked = scene.asked(args)?;
     let adoption = scene.adopt(args).map_err(fail)?;
     if adoption.left_out > 0 {
-        message::warning(&format!(
-            "{} jobs hold or want more processors than the nodes have, and are left out",
-            adoption.left_out
-        ));
+        let jobs = plural(adoption.left_out as u64, "job");
+        message::warning(&format!("left out for more processors than the nodes that are up have: {jobs}"));
     }
     let session = &adoption.session;
     let waiting: Vec<JobId> = session.view().waiting().collect();
     let jobs: Vec<usize> = match asked {
         Some(job) => vec![job],
-        None => adoption.jobs.iter().copied().filter(|&job| scene.observed[job].start.is_none()).collect(),
+        None => {
+            let waits = |job: &usize| scene.observed[*job].start.is_none();
+            adoption.jobs.iter().copied().filter(waits).chain(scene.too_wide()).collect()
+        }
     };
     let ids: Vec<(usize, Option<JobId>)> =
         jobs.iter().map(|&job| (job, adoption.id(job).filter(|id| waiting.contains(id)))).collect();
     let open: Vec<JobId> = ids.iter().filter_map(|(_, id)| *id).collect();
-    let answers = forecaster.look(session, &open).map_err(fail)?;
+    let times = simulated(&mut forecaster, session, &open).map_err(fail)?;
+    let answers = forecaster.answers_of(session, &open, &times).map_err(fail)?;
     let plans = forecaster.point(session, &open, RunTimes::Limits).map_err(fail)?;
     let mut found = answers.into_iter().zip(plans);
     let mut told = WhenOutput::new(args, scene, &adoption, &forecaster, rehearsal);
@@ -108,24 +115,34 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandF
         let promise = id.and_then(|id| adoption.promise(id)).map(|(start, latest)| (start.0, latest.0));
         told.add(scene, job, (place, promise), answer.map(|(_, answer)| answer));
     }
-    if let (Some(job), false) = (asked, args.no_what_if)
-        && let Some(id) = adoption.id(job).filter(|id| waiting.contains(id))
-    {
-        let before = forecaster.times(session, &[id], 0, true).map_err(fail)?;
+    if let (Some(job), false, [_]) = (asked, args.no_what_if, &open[..]) {
         told.longest = forecaster.longest_of(scene.observed[job].job.user, 20);
-        told.what_if = what_if(args, scene, &mut forecaster, job, &before).map_err(fail)?;
+        told.what_if = what_if(args, scene, &mut forecaster, job, &times).map_err(fail)?;
     }
     Ok(told)
+}
+
+/// The futures of the present: starts of these jobs in each.
+fn simulated(
+    forecaster: &mut Forecaster,
+    session: &Session,
+    jobs: &[JobId],
+) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
+    let progress = WorkProgress::new("simulating", "futures", Some(u64::from(forecaster.settings().samples)));
+    forecaster.times_watched(session, jobs, 0, true, &|| progress.add(1))
 }
 
 /// Says how far answers can be relied on.
 fn warn_of(rehearsal: &Rehearsal, forecaster: &Forecaster, scene: &WhenScene) {
     if rehearsal.answers < 200 {
-        message::warning(&format!(
-            "only {} jobs that waited are known from {}: answers are hardly calibrated yet",
-            rehearsal.answers,
-            if scene.has_accounting { "the accounting" } else { "no accounting, which the folder lacks" }
-        ));
+        let why = match (scene.has_accounting, rehearsal.answers) {
+            (false, _) => "the folder has no accounting".to_string(),
+            (true, 0) => "the accounting has no job that waited and was asked about".to_string(),
+            (true, answers) => {
+                format!("the record holds no more than {} to a job that waited", plural(answers, "answer"))
+            }
+        };
+        message::warning(&format!("{why}: answers are hardly calibrated yet"));
     } else if let Some(raw) = forecaster.calibration().raw_coverage(0.9).filter(|&raw| raw < 0.75) {
         message::warning(&format!(
             "before calibration only {:.0} % of the starts lay within 90 % intervals: the cluster does not schedule as the policy \
@@ -158,7 +175,7 @@ fn what_if(
         let (times, answer): (Vec<Option<i64>>, Option<StartAnswer>) = match waits {
             Some(id) => {
                 let times = forecaster.times(&adoption.session, &[id], 0, true)?;
-                let answer = forecaster.look(&adoption.session, &[id])?.into_iter().next();
+                let answer = forecaster.answers_of(&adoption.session, &[id], &times)?.into_iter().next();
                 (times.into_iter().map(|starts| starts[0]).collect(), answer)
             }
             // It would start at once.

@@ -22,7 +22,11 @@ const NO_LIMIT: i64 = 365 * 86_400;
 const PATIENCE: Span = Span(60);
 
 /// Futures of a rehearsed answer under a policy with passes of its own clocks.
-pub(super) const FUTURES_OF_CLOCKS: u32 = 20;
+const FUTURES_OF_CLOCKS: u32 = 20;
+/// Starts that are simulated under such a policy, in all futures together.
+const STARTS_OF_CLOCKS: usize = 20_000;
+/// Futures unless another number is asked for.
+const FUTURES: u32 = 100;
 
 pub(super) struct WhenScene {
     pub(super) now: i64,
@@ -87,11 +91,16 @@ impl WhenScene {
                 known.len()
             ));
         }
+        // Nodes that are out hold no more than the running jobs do.
+        let here = |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
+        let running = state.jobs.iter().filter(|job| job.since.is_some()).filter(here);
+        let mut held = running.fold(0u32, |sum, job| sum.saturating_add(job.procs));
         let (mut procs, mut ranges) = (0u32, BTreeMap::new());
         for node in
             state.nodes.iter().filter(|node| wanted.is_none_or(|name| node.partitions.iter().any(|p| p == name)))
         {
-            let usable = if node.up { node.procs } else { node.busy.min(node.procs) };
+            let usable = if node.up { node.procs } else { node.busy.min(node.procs).min(held) };
+            held -= if node.up { 0 } else { usable };
             if usable > 0 {
                 ranges.insert(node.name.as_str(), procs..procs + usable);
                 procs += usable;
@@ -164,17 +173,24 @@ impl WhenScene {
         }
     }
 
+    /// Number of futures: those in which hundreds of jobs have to start take long under a policy with
+    /// passes of its own clocks.
+    pub(super) fn samples(&self, args: &WhenArgs) -> u32 {
+        let all = args.job.is_none() && args.procs.is_none();
+        let waiting = self.observed[self.present..].iter().filter(|one| one.start.is_none()).count().max(1);
+        let of_budget = u32::try_from(STARTS_OF_CLOCKS / waiting).unwrap_or(u32::MAX);
+        args.samples.unwrap_or(match super::has_clocks(args) && all {
+            true => of_budget.clamp(FUTURES_OF_CLOCKS, FUTURES),
+            false => FUTURES,
+        })
+    }
+
     pub(super) fn settings(&self, args: &WhenArgs) -> ForecasterSettings {
-        let rehearsed = if super::has_clocks(args) { args.samples.min(FUTURES_OF_CLOCKS) } else { args.samples };
+        let samples = self.samples(args);
+        let rehearsed = if super::has_clocks(args) { samples.min(FUTURES_OF_CLOCKS) } else { samples };
         // 5 January 1970 was a Monday.
         let monday = 4 * 86_400;
-        ForecasterSettings {
-            samples: args.samples,
-            rehearsed,
-            seed: args.seed,
-            monday,
-            ..ForecasterSettings::default()
-        }
+        ForecasterSettings { samples, rehearsed, seed: args.seed, monday, ..ForecasterSettings::default() }
     }
 
     /// Learns from the past, and from the jobs of the queue as they came.
@@ -238,6 +254,16 @@ impl WhenScene {
     pub(super) fn adopt_without_last(&self, args: &WhenArgs) -> Result<Adoption, FutureError> {
         let last = self.observed.len().saturating_sub(1).max(self.present);
         self.adopted(args, &self.observed[self.present..last])
+    }
+
+    /// Jobs of the queue that wait and are wider than the machine.
+    pub(super) fn too_wide(&self) -> impl Iterator<Item = usize> {
+        let wide = |one: &Observed| one.start.is_none() && one.job.procs > self.machine.procs;
+        (self.present..self.observed.len()).filter(move |&at| wide(&self.observed[at]))
+    }
+
+    pub(super) fn procs(&self) -> u32 {
+        self.machine.procs
     }
 
     /// Returns whether a job is not submitted yet.

@@ -3,6 +3,7 @@
 use super::clock::{ZoneClock, limit, span};
 use super::scene::WhenScene;
 use crate::args::WhenArgs;
+use crate::output::number::plural;
 use drystone::model::Span;
 use drystone_when::{Adoption, Forecaster, Rehearsal, StartAnswer};
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ pub(super) struct WhenOutput {
     now: i64,
     policy: String,
     samples: u32,
+    machine: u32,
     free: u32,
     running: u32,
     waiting: u32,
@@ -36,8 +38,10 @@ struct JobAnswer {
     place: Option<usize>,
     /// The start that the policy plans, and the latest one that it promises.
     promise: Option<(i64, i64)>,
-    /// `None` where it starts at the next pass.
+    /// `None` where it starts at the next pass, or never.
     answer: Option<StartAnswer>,
+    /// True if the machine is too small.
+    too_wide: bool,
     plan: Option<i64>,
 }
 
@@ -81,6 +85,11 @@ impl ChangeRow {
     }
 }
 
+/// Width of lines, of a time in the table of all jobs, and how many times a row has.
+const COLUMNS: usize = 80;
+const TIME: usize = 10;
+const TIMES: usize = 4;
+
 /// Levels of what programs read.
 const LEVELS: [(&str, f64); 7] =
     [("p05", 0.05), ("p10", 0.1), ("p25", 0.25), ("p50", 0.5), ("p75", 0.75), ("p90", 0.9), ("p95", 0.95)];
@@ -99,10 +108,11 @@ impl WhenOutput {
         WhenOutput {
             now: scene.now,
             policy: args.policy.to_string(),
-            samples: args.samples,
+            samples: forecaster.settings().samples,
+            machine: scene.procs(),
             free: adoption.session.view().machine().procs.saturating_sub(busy),
             running: here(true).count() as u32,
-            waiting: here(false).count() as u32,
+            waiting: (here(false).count() + scene.too_wide().count()) as u32,
             kept: scene.kept(),
             rehearsal,
             raw90: forecaster.calibration().raw_coverage(0.9),
@@ -124,7 +134,8 @@ impl WhenOutput {
         let own = &scene.observed[job].job;
         let (answer, plan) = answer.map_or((None, None), |(answer, plan)| (Some(answer), plan));
         let (procs, limit, waited) = (own.procs, own.estimate.0, scene.now - own.submit.0);
-        self.jobs.push(JobAnswer { name, user, procs, limit, waited, place, promise, answer, plan });
+        let too_wide = procs > self.machine;
+        self.jobs.push(JobAnswer { name, user, procs, limit, waited, place, promise, answer, too_wide, plan });
     }
 
     pub(super) fn text(&self, clock: &ZoneClock) -> String {
@@ -139,7 +150,10 @@ impl WhenOutput {
         let name = if one.user.is_some() { format!("job {}", one.name) } else { one.name.clone() };
         let mut text = format!("{name} ({} procs, limit {}){place}{waited}\n", one.procs, limit(one.limit));
         let Some(answer) = &one.answer else {
-            text += "  starts at the next scheduling pass, as far as processors and the policy go\n";
+            text += &match one.too_wide {
+                true => format!("  cannot start: the nodes that are up have {} processors\n", self.machine),
+                false => "  starts at the next scheduling pass, as far as processors and the policy go\n".to_string(),
+            };
             return text;
         };
         let of = |level| answer.quantile(level);
@@ -179,7 +193,6 @@ impl WhenOutput {
         text
     }
 
-    /// Describes the record of past forecasts.
     /// Share of such promises that would have been kept.
     fn kept_promises(&self) -> String {
         let Rehearsal { promised, kept, .. } = self.rehearsal;
@@ -189,6 +202,7 @@ impl WhenOutput {
         format!("; of the last {promised} such promises {:.1} % were kept", 100.0 * kept as f64 / promised as f64)
     }
 
+    /// Describes the record of past forecasts, and what answers are mixed of.
     fn fit(&self) -> String {
         let Rehearsal { answers, inside, .. } = self.rehearsal;
         if answers < 20 {
@@ -197,10 +211,22 @@ impl WhenOutput {
         let share = 100.0 * inside[1] as f64 / answers as f64;
         let fit = match self.raw90 {
             _ if answers < 200 => "few answers",
-            Some(raw) if raw < 0.75 => "model of the policy: poor",
+            Some(raw) if raw < 0.75 => "fit: poor",
             _ => "fit: good",
         };
-        format!("  of the last {answers} such answers {share:.1} % lay within their 90 % ({fit})\n")
+        let mut text = format!("  of the last {answers} such answers {share:.1} % lay within their 90 % ({fit})\n");
+        let pool: Vec<(&str, f64)> = self.pool().filter(|part| part.1 >= 0.05).collect();
+        if pool.len() > 1 && answers >= 200 {
+            let parts: Vec<String> =
+                pool.iter().map(|(name, weight)| format!("{name} {:.0} %", 100.0 * weight)).collect();
+            let _ = writeln!(text, "  by their past scores, answers are mixed of {}", parts.join(", "));
+        }
+        text
+    }
+
+    /// Forecasters whose answers are mixed, each with its weight.
+    fn pool(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        self.jobs.iter().find_map(|one| one.answer.as_ref()).into_iter().flat_map(|answer| answer.correction.pool())
     }
 
     fn changes(&self, clock: &ZoneClock, one: &JobAnswer, answer: &StartAnswer) -> String {
@@ -216,6 +242,7 @@ impl WhenOutput {
             ),
             None => format!("  {what:<28}{:<14}at once", "at once"),
         };
+        let own = line(String::new(), Some(answer));
         let _ = writeln!(text, "{}", line("as submitted".into(), Some(answer)));
         for row in &self.what_if {
             let what = match row.change {
@@ -223,7 +250,8 @@ impl WhenOutput {
                 WhenChange::Asks(procs, other) if procs == one.procs => format!("limit {}", limit(other.0)),
                 WhenChange::Asks(procs, _) => format!("{procs} procs"),
             };
-            if !row.counts() {
+            // What reads the same is no change to the reader.
+            if !row.counts() || line(String::new(), row.answer.as_ref()) == own {
                 let _ = writeln!(text, "  {what:<28}no clear change");
                 continue;
             }
@@ -242,36 +270,59 @@ impl WhenOutput {
 
     fn all(&self, clock: &ZoneClock) -> String {
         let mut text = format!(
-            "{} jobs wait, {} run, {} processors are free; {} jobs are held or wait for something else\n",
-            self.waiting, self.running, self.free, self.kept
+            "{} waiting, {} running, {} processors free; {} held back or not yet eligible\n",
+            plural(u64::from(self.waiting), "job"),
+            self.running,
+            self.free,
+            self.kept
         );
         if self.jobs.is_empty() {
             text += "No job waits for processors.\n";
             return text;
         }
-        let _ = writeln!(
-            text,
-            "{:<14}{:<14}{:>7}  {:<12}{:<18}{:<18}{:<18}plan with limits",
-            "job", "user", "procs", "limit", "not before (5 %)", "likely (50 %)", "by (90 %)"
-        );
-        for one in &self.jobs {
-            let user = one.user.as_deref().unwrap_or("");
-            let _ = write!(text, "{:<14}{user:<14}{:>7}  {:<12}", one.name, one.procs, limit(one.limit));
+        text += &self.table(clock);
+        text += "Started by then with 5 %, 50 % and 90 %; last, the plan with time limits.\n";
+        self.fit().lines().for_each(|line| text += &format!("{}\n", line.trim_start()));
+        text
+    }
+
+    /// One line for each job, or two where names are long: eighty columns at most.
+    fn table(&self, clock: &ZoneClock) -> String {
+        let own = |one: &JobAnswer| {
+            let user = one.user.clone().unwrap_or_default();
+            [one.name.clone(), user, one.procs.to_string(), limit(one.limit)]
+        };
+        let rows: Vec<[String; 4]> = self.jobs.iter().map(own).collect();
+        let header = ["job", "user", "procs", "limit"].map(str::to_string);
+        let width = |at: usize| rows.iter().chain([&header]).map(|row| row[at].chars().count()).max().unwrap_or(0);
+        let widths = [0, 1, 2, 3].map(width);
+        let used = widths.iter().map(|width| width + 2).sum::<usize>();
+        let split = used + TIMES * (TIME + 2) - 2 > COLUMNS;
+        let between = if split { format!("\n{:<8}", "") } else { String::new() };
+        let mut text = String::new();
+        let mut line = |[job, user, procs, limit]: &[String; 4], times: &str| {
+            let [a, b, c, d] = widths;
+            let own = format!("{job:<a$}  {user:<b$}  {procs:>c$}  {limit:<d$}  ");
+            let own = if split { own.trim_end().to_string() + &between } else { own };
+            let _ = writeln!(text, "{}", format!("{own}{times}").trim_end());
+        };
+        let times = |of: [String; TIMES]| of.map(|time| format!("{time:<width$}", width = TIME + 2)).concat();
+        line(&header, &times(["not before", "likely", "by (90 %)", "limits say"].map(str::to_string)));
+        for (one, row) in self.jobs.iter().zip(&rows) {
             let Some(answer) = &one.answer else {
-                text += "at the next pass\n";
+                let never = format!("cannot start: {} processors are up", self.machine);
+                line(row, if one.too_wide { &never } else { "at the next pass" });
                 continue;
             };
+            let far = || "> 14 days".to_string();
             let beyond = answer.sample.beyond();
-            for level in [0.05, 0.5, 0.9] {
-                let late = 1.0 - level <= beyond;
-                let at =
-                    if late { "> 14 days".into() } else { clock.day_and_hour(self.now, answer.quantile(level) as i64) };
-                let _ = write!(text, "{at:<18}");
-            }
-            let plan = one.plan.map_or("none in 14 days".to_string(), |plan| clock.day_and_hour(self.now, plan));
-            let _ = writeln!(text, "{plan}");
+            let at = |level: f64| match 1.0 - level <= beyond {
+                true => far(),
+                false => clock.day_or_hour(self.now, answer.quantile(level) as i64),
+            };
+            let plan = one.plan.map_or_else(far, |plan| clock.day_or_hour(self.now, plan));
+            line(row, &times([at(0.05), at(0.5), at(0.9), plan]));
         }
-        text += self.fit().trim_start();
         text
     }
 
@@ -312,7 +363,8 @@ impl WhenOutput {
             "state": {"position": one.place, "free": self.free, "running": self.running, "waiting": self.waiting},
             "start": start,
             "not_within_horizon": one.answer.as_ref().map(|answer| answer.sample.beyond()),
-            "at_next_pass": one.answer.is_none(),
+            "at_next_pass": one.answer.is_none() && !one.too_wide,
+            "cannot_start": one.too_wide,
             "plan": one.plan.map(|plan| self.now + plan),
             "promise": one.promise.map(|(start, latest)| json!({"start": start, "latest": latest})),
             "promises": {"made": self.rehearsal.promised, "kept": self.rehearsal.kept},
@@ -325,6 +377,7 @@ impl WhenOutput {
                 "cover50": share(inside[0]),
                 "cover90": share(inside[1]),
                 "raw_cover90": self.raw90,
+                "pool": self.pool().map(|(name, weight)| (name.to_string(), json!(weight))).collect::<serde_json::Map<_, _>>(),
                 "raw": raw,
             },
             "what_if": what_if,

@@ -1,0 +1,265 @@
+//! Forecasts from the past alone beside the futures, and their mixture: each counts by how well it
+//! has done.
+
+use crate::past::{FEATURES, POINTS, Questions};
+use crate::sample::StartSample;
+use crate::score::{LEVELS, level};
+use drystone_core::engine::Session;
+use drystone_core::model::{Job, JobId, Procs, Span, Time};
+use drystone_core::parts::Profile;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Forecasters whose answers are mixed: the futures first.
+pub(crate) const EXPERTS: usize = 4;
+/// Their names.
+pub(crate) const EXPERT_NAMES: [&str; EXPERTS] = ["futures", "plan-errors", "last-two-errors", "neighbours"];
+/// Weights without any past.
+const PRIOR: [f64; EXPERTS] = [0.85, 0.05, 0.05, 0.05];
+/// Speed of learning: a forecaster whose mean CRPS is above the best one's by a share of s has
+/// exp(−0.02 s) of its weight left after each answer.
+const SPEED: f64 = 0.02;
+/// Differences of a few seconds are none, in minutes.
+const FINEST: f64 = 0.1;
+/// Less weight than this is none.
+const LEAST: f64 = 0.01;
+
+/// Weights of the forecasters, 1 in all.
+pub(crate) type PoolWeights = [f64; EXPERTS];
+
+/// The answers of all forecasters to one question, as quantiles.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ExpertAnswers {
+    quantiles: [Option<Vec<f32>>; EXPERTS],
+}
+
+impl ExpertAnswers {
+    pub(crate) fn of(sample: &StartSample, others: [Option<&Vec<f64>>; EXPERTS - 1]) -> ExpertAnswers {
+        let [a, b, c] = others.map(|one| one.map(|list| list.iter().map(|&value| value as f32).collect()));
+        ExpertAnswers { quantiles: [Some((0..LEVELS).map(|k| sample.quantile(level(k)) as f32).collect()), a, b, c] }
+    }
+
+    /// CRPS of each, in minutes, once the start took so many seconds. One that had no answer has
+    /// the loss of the futures.
+    pub(crate) fn losses(&self, took: f64) -> [f32; EXPERTS] {
+        let crps = |quantiles: &Vec<f32>| {
+            let loss = |(k, &quantile): (usize, &f32)| {
+                let late = took - f64::from(quantile);
+                if late >= 0.0 { level(k) * late } else { (level(k) - 1.0) * late }
+            };
+            (quantiles.iter().enumerate().map(loss).sum::<f64>() * 2.0 / LEVELS as f64 / 60.0) as f32
+        };
+        let own = self.quantiles[0].as_ref().map_or(0.0, crps);
+        self.quantiles.each_ref().map(|quantiles| quantiles.as_ref().map_or(own, crps))
+    }
+
+    /// The level of a start in the futures alone; within ties at the place that `tie` gives.
+    pub(crate) fn level(&self, took: f64, tie: f64) -> f64 {
+        let Some(quantiles) = &self.quantiles[0] else { return tie };
+        let below = quantiles.partition_point(|&quantile| f64::from(quantile) < took) as f64;
+        let upto = quantiles.partition_point(|&quantile| f64::from(quantile) <= took) as f64;
+        (below + (upto - below) * tie) / quantiles.len().max(1) as f64
+    }
+
+    /// The mixture; the futures' own sample where nothing else counts.
+    pub(crate) fn mixed(&self, sample: &StartSample, weights: &PoolWeights) -> StartSample {
+        let mut own = *weights;
+        for (weight, quantiles) in own.iter_mut().zip(&self.quantiles) {
+            if quantiles.is_none() || *weight < LEAST {
+                *weight = 0.0;
+            }
+        }
+        let all: f64 = own.iter().sum();
+        if sample.values().is_empty() || all <= own[0] {
+            return sample.clone();
+        }
+        let futures = sample.values().iter().map(|&value| (value as f64, own[0] / sample.values().len() as f64));
+        let mut points: Vec<(f64, f64)> = futures.collect();
+        for (quantiles, weight) in self.quantiles.iter().zip(own).skip(1) {
+            let each = quantiles.iter().flatten().map(|&value| (f64::from(value), weight / LEVELS as f64));
+            points.extend(each.filter(|point| point.1 > 0.0));
+        }
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // Each point stands for the middle of its weight.
+        let mut sum = 0.0;
+        for point in &mut points {
+            let weight = point.1 / all;
+            point.1 = sum + weight / 2.0;
+            sum += weight;
+        }
+        sample.with_values((1..=LEVELS).map(|i| {
+            let wanted = i as f64 / (LEVELS + 1) as f64;
+            let after = points.partition_point(|point| point.1 < wanted).min(points.len() - 1);
+            let (to, from) = (points[after], points[after.saturating_sub(1)]);
+            let way = if to.1 > from.1 { ((wanted - from.1) / (to.1 - from.1)).clamp(0.0, 1.0) } else { 1.0 };
+            (from.0 + (to.0 - from.0) * way).round() as i64
+        }))
+    }
+}
+
+/// Weights from past losses of all forecasters, each answer with its own weight: the exponentially
+/// weighted average forecaster (Vovk 1990), by losses relative to the least.
+pub(crate) fn weights(losses: impl Iterator<Item = ([f32; EXPERTS], f64)>) -> PoolWeights {
+    let (mut sums, mut answers) = ([0.0; EXPERTS], 0.0);
+    for (losses, weight) in losses {
+        answers += weight;
+        sums.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += weight * f64::from(loss));
+    }
+    let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
+    let worse = |sum: f64| if answers > 0.0 { (sum - least) / (least + FINEST * answers) } else { 0.0 };
+    let mut weights = PRIOR;
+    weights.iter_mut().zip(sums).for_each(|(weight, sum)| *weight *= libm::exp(-SPEED * answers * worse(sum)));
+    let all: f64 = weights.iter().sum();
+    weights.map(|weight| weight / all)
+}
+
+/// Returns whether anything but the futures counts.
+pub(crate) fn counts_others(weights: &PoolWeights) -> bool {
+    weights[1..].iter().any(|&weight| weight >= LEAST)
+}
+
+/// Statistics of one question: points and distributions from the past alone.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct PastStatistics {
+    pub(crate) features: [f64; FEATURES],
+    /// The start in a plan of limits.
+    pub(crate) plan: Option<i64>,
+    /// The start if jobs ran as long as their users' last two.
+    pub(crate) last: Option<i64>,
+    pub(crate) plan_errors: Option<Vec<f64>>,
+    pub(crate) last_errors: Option<Vec<f64>>,
+    pub(crate) near: Option<Vec<f64>>,
+}
+
+impl PastStatistics {
+    pub(crate) fn of(
+        questions: &Questions,
+        features: [f64; FEATURES],
+        points: [Option<i64>; POINTS],
+        now: Time,
+    ) -> PastStatistics {
+        let errors = |which: usize| points[which].and_then(|point| questions.conformal(which, point, now));
+        PastStatistics {
+            features,
+            plan: points[0],
+            last: points[1],
+            plan_errors: errors(0),
+            last_errors: errors(1),
+            near: questions.neighbours(&features, now),
+        }
+    }
+
+    pub(crate) fn said(&self, sample: &StartSample) -> ExpertAnswers {
+        ExpertAnswers::of(sample, [self.plan_errors.as_ref(), self.last_errors.as_ref(), self.near.as_ref()])
+    }
+}
+
+/// The starts of these jobs in a plan that gives each waiting job, in the order of the queue, the
+/// first place that is free for all of its limit.
+pub(crate) fn plans(session: &Session, jobs: &[JobId], profile: &mut Profile) -> Vec<Option<i64>> {
+    let view = session.view();
+    let now = view.now();
+    let mut ends: Vec<(Time, Procs)> = view
+        .running()
+        .iter()
+        .map(|run| {
+            let end = view.segment_start(run.id) + view.job(run.id).estimate;
+            (end.max(now + Span(1)), run.procs)
+        })
+        .collect();
+    ends.sort_unstable();
+    profile.reset_to_running(now, session.free(), ends.into_iter());
+    let mut open: BTreeMap<JobId, Option<i64>> = jobs.iter().map(|&job| (job, None)).collect();
+    let mut left = open.len();
+    for waiting in view.waiting() {
+        if left == 0 {
+            break;
+        }
+        let job = view.job(waiting);
+        let start = profile.place(job.procs, job.estimate.max(Span(1)), now);
+        if let Some(found) = open.get_mut(&waiting) {
+            *found = start.map(|start| (start - now).0);
+            left -= 1;
+        }
+    }
+    jobs.iter().map(|job| open.get(job).copied().flatten()).collect()
+}
+
+/// Numbers that tell the states of these jobs apart: queued work ahead, position, free share, size,
+/// limit.
+pub(crate) fn features(session: &Session, jobs: &[JobId]) -> Vec<[f64; FEATURES]> {
+    let view = session.view();
+    let machine = f64::from(view.machine().procs);
+    let free = f64::from(session.free()) / machine;
+    let own = |job: JobId| {
+        let known = view.knows(job).then(|| view.job(job));
+        let log = |of: &dyn Fn(&Job) -> f64| known.map_or(0.0, |job| libm::log(of(job).max(1.0)));
+        [0.0, 0.0, free, log(&|job| f64::from(job.procs)), log(&|job| job.estimate.as_f64())]
+    };
+    let mut found: BTreeMap<JobId, [f64; FEATURES]> = jobs.iter().map(|&job| (job, own(job))).collect();
+    let (mut work, mut before) = (0.0, 0.0);
+    for waiting in view.waiting() {
+        let job = view.job(waiting);
+        if let Some(found) = found.get_mut(&waiting) {
+            (found[0], found[1]) = (libm::log1p(work / machine / 60.0), libm::log1p(before));
+        }
+        work += f64::from(job.procs) * job.estimate.as_f64();
+        before += 1.0;
+    }
+    jobs.iter().map(|job| found.get(job).copied().unwrap_or_default()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around(middle: i64) -> StartSample {
+        StartSample::new((1..=100).map(|i| Some(middle * (50 + i) / 100)), i64::MAX)
+    }
+
+    fn list(middle: f64) -> Vec<f64> {
+        (0..LEVELS).map(|k| middle * (0.5 + level(k))).collect()
+    }
+
+    #[test]
+    fn without_a_past_the_futures_count_for_most() {
+        let weights = weights(std::iter::empty());
+        assert!((weights[0] - 0.85).abs() < 1e-12 && (weights[3] - 0.05).abs() < 1e-12, "{weights:?}");
+    }
+
+    /// By hand: 100 answers with losses of 10 and 20.1: worse by the least and 0.1 min, so
+    /// that exp(−0.02 · 100) of the prior weight is left.
+    #[test]
+    fn weights_fall_with_what_a_forecaster_has_lost() {
+        let weights = weights((0..100).map(|_| ([10.0, 20.1, 10.0, 1e6], 1.0)));
+        assert!((weights[1] / weights[2] - (-2.0f64).exp()).abs() < 1e-6, "{weights:?}");
+        assert!((weights[0] / weights[2] - 17.0).abs() < 1e-9 && weights[3] < 1e-9, "{weights:?}");
+        // Where the futures are far off, another takes over.
+        let weights = super::weights((0..200).map(|_| ([50.0, 20.0, 50.0, 50.0], 1.0)));
+        assert!(weights[1] > 0.9, "{weights:?}");
+    }
+
+    #[test]
+    fn a_mixture_lies_between_and_has_the_share_of_each() {
+        let sample = around(1_000);
+        let far = list(100_000.0);
+        let said = ExpertAnswers::of(&sample, [Some(&far), None, None]);
+        // Nothing else counts: the very sample.
+        assert_eq!(said.mixed(&sample, &[0.995, 0.005, 0.0, 0.0]), sample);
+        // What has no answer has no weight.
+        assert_eq!(said.mixed(&sample, &[0.5, 0.0, 0.0, 0.5]), sample);
+        let mixed = said.mixed(&sample, &[0.75, 0.25, 0.0, 0.0]);
+        let near = mixed.values().iter().filter(|&&value| value <= 1_500).count();
+        assert!((74..=76).contains(&near), "{near}");
+        assert!(mixed.values().is_sorted() && mixed.values().last() > Some(&140_000));
+    }
+
+    #[test]
+    fn losses_are_crps_in_minutes() {
+        let sample = StartSample::new([Some(600); 100], i64::MAX);
+        let said = ExpertAnswers::of(&sample, [Some(&vec![0.0; LEVELS]), None, None]);
+        let losses = said.losses(1_200.0);
+        assert!((losses[1] - 20.0).abs() < 1e-3 && losses[2] == losses[0], "{losses:?}");
+        assert!((losses[0] - 10.0).abs() < 0.2, "{losses:?}");
+    }
+}
