@@ -1,7 +1,7 @@
 //! A state as a site sees it, and the past as its accounting tells it: answers are rehearsed on
 //! what really happened, so that they are calibrated by real starts before the first is given.
 
-use crate::forecaster::{StartAnswer, Forecaster, Wanted};
+use crate::forecaster::{Forecaster, StartAnswer, Wanted};
 use crate::general::FutureError;
 use crate::pool::PastStatistics;
 use crate::sample::StartSample;

@@ -87,7 +87,8 @@ fn answers_have_eighty_columns_in_a_pipe() {
     narrow(&["when", "--state", "now", "--procs", "8", "--limit", "2d", "--user", "ann"]);
     let path = folder.path("now/squeue.txt");
     let queue = std::fs::read_to_string(&path).expect("read");
-    let long = queue.replace("|bob|", "|a_user_with_a_name_of_forty_characters_here|").replace("12|P", "1234567_1234|P");
+    let long =
+        queue.replace("|bob|", "|a_user_with_a_name_of_forty_characters_here|").replace("12|P", "1234567_1234|P");
     std::fs::write(path, long).expect("written");
     let text = narrow(&["when", "--state", "now"]);
     let at = text.lines().position(|line| line.contains("forty")).expect("a row");
