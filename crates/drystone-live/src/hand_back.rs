@@ -117,7 +117,7 @@ fn standing(home: &Home) -> LedgerStanding {
     for file in [home.wake().with_extension("old"), home.wake()] {
         let text = std::fs::read(file).unwrap_or_default();
         for line in String::from_utf8_lossy(&text).lines() {
-            match crate::cluster::slurm::hook::told(line) {
+            match HookMessage::parse(line) {
                 Some(HookMessage::Hold(name)) => drop(standing.users.insert(name, true)),
                 Some(HookMessage::Release(name)) => drop(standing.users.insert(name, false)),
                 None => {}

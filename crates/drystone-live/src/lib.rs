@@ -14,7 +14,6 @@ pub mod core;
 pub mod daemon;
 pub mod foretell;
 pub mod hand_back;
-pub mod install;
 pub mod journal;
 pub mod report;
 pub mod state;

@@ -15,7 +15,7 @@ function weekLine(data, view, [key, title, label, name]) {
     id: 'week-' + key, title, height: 240, note: 'Means by the hour of the week, in ' + data.time_zone + '.',
     option: frame(view, {
       describes: title, series,
-      grid: {left: 12, right: 26, top: 20, bottom: 34, containLabel: true},
+      grid: {left: 12, right: 26, top: 34, bottom: 34, containLabel: true},
       xAxis: axis(view, {type: 'value', min: 0, max: 7, interval: 1, axisLabel: {formatter: v => WEEK_DAYS[v] || ''}}),
       yAxis: upAxis(view, {type: 'value', name, min: 0, axisLabel: {formatter: label}})
     })

@@ -125,19 +125,18 @@ fn figure(title: &str, bars: &[Bar<'_>], note: &str) -> Picture {
                 y + ROW / 2.0
             );
         }
-        let sign = if bar.value > 0.0 {
-            "+"
-        } else if bar.value < 0.0 {
-            "−"
-        } else {
-            ""
+        let length = duration(bar.value.abs());
+        let sign = match bar.value {
+            _ if length == duration(0.0) => "",
+            value if value > 0.0 => "+",
+            _ => "−",
         };
         let _ = write!(
             svg,
             "<text x=\"{:.1}\" y=\"{:.1}\">{sign}{}</text>",
             WIDTH - RIGHT + 8.0,
             y + ROW * 0.65,
-            escape(&duration(bar.value.abs()))
+            escape(&length)
         );
     }
     let _ = write!(

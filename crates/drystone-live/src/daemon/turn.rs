@@ -90,7 +90,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Looks, and does what follows.
     fn look(&mut self) -> Result<Option<DaemonEnd>, LiveError> {
         let lines = self.wake.read().map_err(LiveError::io(self.config.home.wake().display()))?;
-        let told: Vec<HookMessage> = lines.iter().filter_map(|line| crate::cluster::slurm::hook::told(line)).collect();
+        let told: Vec<HookMessage> = lines.iter().filter_map(|line| HookMessage::parse(line)).collect();
         self.note_users(&told)?;
         let places = self.desks.iter().flat_map(|desk| desk.core.tracker().wants().places);
         let seen = match self.cluster.observe(&Want { places: places.collect() }) {

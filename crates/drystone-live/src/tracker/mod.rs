@@ -9,6 +9,7 @@ mod eligible;
 mod flight;
 mod kept;
 mod layout;
+mod message;
 mod mirror;
 mod names;
 mod news;
@@ -18,6 +19,7 @@ mod settle;
 mod tracked;
 
 pub use layout::NodeLayout;
+pub use message::HookMessage;
 pub use mirror::{Delta, Mirror};
 pub use names::NumberedNames;
 pub use news::{Stamp, TrackerNews};
@@ -74,15 +76,6 @@ impl TrackerSettings {
         let (names, suspends, counts) = (needs.name, needs.suspend, policy.counts_resources());
         TrackerSettings { mode, partitions, adopt_old, names, suspends, counts }
     }
-}
-
-/// Message of the hook in the controller about a job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum HookMessage {
-    /// A user holds a job, which may be held by us already.
-    Hold(JobName),
-    /// A user takes that back.
-    Release(JobName),
 }
 
 /// Result of a look.

@@ -8,12 +8,14 @@ impl DocumentTable {
     /// As HTML, in a frame that scrolls by itself where the page is narrow. Columns of text stand
     /// on the left, others on the right.
     pub(crate) fn html(&self, caption: &str, out: &mut String) {
+        out.push_str("<div class=\"frame\" role=\"region\" tabindex=\"0\"");
         let caption = escape(caption);
-        let _ = write!(
-            out,
-            "<div class=\"frame\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\"><table><caption><span>{caption}\
-             </span></caption><thead><tr>"
-        );
+        let _ = match caption.as_str() {
+            "" => write!(out, " aria-label=\"table\"><table><thead><tr>"),
+            caption => {
+                write!(out, " aria-label=\"{caption}\"><table><caption><span>{caption}</span></caption><thead><tr>")
+            }
+        };
         for (at, name) in self.columns.iter().enumerate() {
             let class = if self.text_columns.contains(&at) { " class=\"words\"" } else { "" };
             let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escape(name));
@@ -44,17 +46,17 @@ impl DocumentTable {
 }
 
 impl Document {
-    /// As HTML for a section of a page. A table has the heading before it as its caption.
+    /// As HTML for a section of a page. A table has the heading right before it as its caption.
     #[must_use]
     pub fn html(&self) -> String {
         let mut out = String::new();
-        let mut heading = "";
+        let mut caption = "";
         for (at, block) in self.blocks.iter().enumerate() {
             match block {
                 DocumentBlock::Heading(text) => {
-                    heading = text;
-                    // A table right below says it as its caption.
-                    if !matches!(self.blocks.get(at + 1), Some(DocumentBlock::Table(_))) {
+                    if matches!(self.blocks.get(at + 1), Some(DocumentBlock::Table(_))) {
+                        caption = text;
+                    } else {
                         let _ = writeln!(out, "<h3>{}</h3>", escape(text));
                     }
                 }
@@ -70,7 +72,7 @@ impl Document {
                     }
                     out.push_str("</dl>\n");
                 }
-                DocumentBlock::Table(table) => table.html(heading, &mut out),
+                DocumentBlock::Table(table) => table.html(std::mem::take(&mut caption), &mut out),
             }
         }
         out

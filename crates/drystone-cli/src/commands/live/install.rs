@@ -5,7 +5,7 @@ use crate::args::{InstallArgs, InstallPiece};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::{file, message, stdout};
 use drystone_live::cluster::slurm::hook::{merged, sites_own};
-use drystone_live::install::{DASHBOARD, Installation, MOTD};
+use drystone_live::cluster::slurm::install::{DASHBOARD, Installation, MOTD};
 use drystone_live::tracker::DaemonMode;
 use nix::unistd::{Uid, User};
 use std::os::unix::fs::PermissionsExt;

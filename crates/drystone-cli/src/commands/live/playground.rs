@@ -5,7 +5,7 @@ use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::output::message;
 use drystone::generate::{self, Params, WorkloadLength};
-use drystone_live::install::Installation;
+use drystone_live::cluster::slurm::install::Installation;
 use drystone_live::state::Home;
 use drystone_live::tracker::DaemonMode;
 use drystone_testbed::{ClusterOptions, PrivateSlurm};

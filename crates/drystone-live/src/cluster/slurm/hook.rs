@@ -1,7 +1,5 @@
 //! The hook in slurmctld, and what it writes.
 
-use crate::cluster::JobName;
-use crate::tracker::HookMessage;
 use std::path::{Path, PathBuf};
 
 /// The hook, with a line of settings to be filled in.
@@ -126,19 +124,6 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// Parses a line of the wake file, if it says more than "look". A user cannot write to the file; an
-/// unknown line only wakes the daemon.
-#[must_use]
-pub fn told(line: &str) -> Option<HookMessage> {
-    let (verb, number) = line.split_once(' ')?;
-    let name = JobName::parse(number.trim())?;
-    match verb {
-        "hold" => Some(HookMessage::Hold(name)),
-        "release" => Some(HookMessage::Release(name)),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,14 +169,5 @@ mod tests {
         assert_eq!(kept.trim_end(), own);
         assert_eq!(merged(&hook, &kept), once, "merging again changes nothing");
         assert_eq!(heartbeat_of(&once).as_deref(), Some(Path::new("/h")));
-    }
-
-    #[test]
-    fn lines_of_the_hook() {
-        assert_eq!(told("hold 21"), Some(HookMessage::Hold(JobName { id: 21, task: None })));
-        assert_eq!(told("release 7_3"), Some(HookMessage::Release(JobName { id: 7, task: Some(3) })));
-        for other in ["submit", "change 7", "7 COMPLETED", "hold x", "hold -1", "hold 2_", "hold _3", ""] {
-            assert_eq!(told(other), None, "{other}");
-        }
     }
 }

@@ -6,6 +6,7 @@
 
 mod details;
 pub mod hook;
+pub mod install;
 mod jobs;
 mod nodes;
 mod orders;

@@ -1,16 +1,16 @@
 //! Files of an installation beside the program: the hook, the script of ends, units of systemd, a
 //! dashboard.
 
-use crate::cluster::slurm::hook::{HookSettings, SILENCE, job_submit, wake};
+use super::hook::{HookSettings, SILENCE, job_submit, wake};
 use crate::state::Home;
 use crate::tracker::DaemonMode;
 use std::path::Path;
 
-const SERVICE: &str = include_str!("../assets/drystone-live.service");
-const BACK: &str = include_str!("../assets/drystone-live-hand-back.service");
-const TIMER: &str = include_str!("../assets/drystone-live-hand-back.timer");
+const SERVICE: &str = include_str!("../../../assets/drystone-live.service");
+const BACK: &str = include_str!("../../../assets/drystone-live-hand-back.service");
+const TIMER: &str = include_str!("../../../assets/drystone-live-hand-back.timer");
 /// A dashboard for Grafana, made of the metrics of `/metrics`.
-pub const DASHBOARD: &str = include_str!("../assets/grafana.json");
+pub const DASHBOARD: &str = include_str!("../../../assets/grafana.json");
 
 /// Lines for the message of the day.
 pub const MOTD: &str = "\
@@ -215,7 +215,7 @@ mod tests {
             .flat_map(|panel| panel["targets"].as_array().expect("targets"))
             .map(|target| target["expr"].as_str().expect("an expression"))
             .collect();
-        let names = include_str!("board/metrics.rs");
+        let names = include_str!("../../board/metrics.rs");
         for expression in asked {
             for name in expression.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
                 let Some(name) = name.strip_prefix("drystone_live_") else { continue };

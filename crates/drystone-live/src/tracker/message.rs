@@ -1,0 +1,42 @@
+//! Messages of the hook in the controller: lines of the wake file.
+
+use crate::cluster::JobName;
+use serde::{Deserialize, Serialize};
+
+/// Message of the hook in the controller about a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum HookMessage {
+    /// A user holds a job, which may be held by us already.
+    Hold(JobName),
+    /// A user takes that back.
+    Release(JobName),
+}
+
+impl HookMessage {
+    /// Parses a line of the wake file, if it says more than "look". A user cannot write to the
+    /// file; an unknown line only wakes the daemon.
+    #[must_use]
+    pub fn parse(line: &str) -> Option<HookMessage> {
+        let (verb, number) = line.split_once(' ')?;
+        let name = JobName::parse(number.trim())?;
+        match verb {
+            "hold" => Some(HookMessage::Hold(name)),
+            "release" => Some(HookMessage::Release(name)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_hook() {
+        assert_eq!(HookMessage::parse("hold 21"), Some(HookMessage::Hold(JobName { id: 21, task: None })));
+        assert_eq!(HookMessage::parse("release 7_3"), Some(HookMessage::Release(JobName { id: 7, task: Some(3) })));
+        for other in ["submit", "change 7", "7 COMPLETED", "hold x", "hold -1", "hold 2_", "hold _3", ""] {
+            assert_eq!(HookMessage::parse(other), None, "{other}");
+        }
+    }
+}
