@@ -239,7 +239,7 @@ impl Forecaster {
         questions.asked(job, answer.asked, statistics.features, [statistics.plan, statistics.last]);
     }
 
-    /// What the past alone says of these jobs, which wait.
+    /// Statistics of the past for these jobs, which wait.
     pub(crate) fn statistics(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<PastStatistics>, FutureError> {
         let now = session.view().now();
         let plans = pool::plans(session, jobs, &mut self.profile);

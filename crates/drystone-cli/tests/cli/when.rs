@@ -46,7 +46,7 @@ fn every_waiting_job_is_answered() {
     assert_eq!(text, folder.run(&["when", "--state", "now"]).ok());
 }
 
-/// A job that is wider than the machine is told so, not "at the next pass"; a node that is out and
+/// A job that is wider than the machine cannot start, and the answer says so; a node that is out and
 /// holds no job is no processor.
 #[test]
 fn a_job_that_is_too_wide_cannot_start() {
