@@ -337,7 +337,8 @@ pub struct JobFact {
     pub mark: HookMark,
     /// Number of requeues.
     pub restarts: u32,
-    /// True if it was bound to certain nodes when it was first seen, by its user or by us.
+    /// True if it was bound to certain nodes, or excluded some, when it was first seen, by its user
+    /// or by us.
     pub pinned: bool,
 }
 

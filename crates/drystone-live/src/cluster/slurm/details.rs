@@ -47,7 +47,8 @@ pub(super) struct RecordDetails {
 impl RecordDetails {
     /// Adds them to a record.
     pub(super) fn add_to(&self, fact: &mut JobFact) {
-        (fact.mark, fact.restarts, fact.pinned) = (self.mark, self.restarts, self.pinned);
+        (fact.mark, fact.restarts) = (self.mark, self.restarts);
+        fact.pinned |= self.pinned;
         fact.together = if fact.together == WHOLE { fact.procs.div_ceil(fact.nodes.max(1)) } else { self.together };
         fact.memory = self.memory;
         if self.devices {
@@ -203,7 +204,7 @@ mod tests {
             "{}\n",
             [
                 "9", "9", "N/A", "9", "R", "None", "8", "3", "5:00", "0:07", "1", "2", "3", "9", "n[1-3]", "eve",
-                "users", "main", "(null)", "(null)", "(null)", "N/A", "(null)", "(null)", "OK", "phys"
+                "users", "main", "(null)", "(null)", "(null)", "N/A", "(null)", "(null)", "OK", "phys", ""
             ]
             .join("\x1f")
         ))

@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 /// Between fields: no value has it.
 const SEPARATOR: char = '\x1f';
 /// Fields requested, by place. Names and comments are left out, because they may contain anything.
-const FORMAT: [&str; 26] = [
+const FORMAT: [&str; 27] = [
     "%A", "%F", "%K", "%i", "%t", "%r", "%C", "%D", "%l", "%M", "%V", "%S", "%e", "%Q", "%N", "%u", "%g", "%P", "%q",
-    "%E", "%f", "%b", "%W", "%v", "%h", "%a",
+    "%E", "%f", "%b", "%W", "%v", "%h", "%a", "%x",
 ];
 
 /// Reads all of them. `--array-unique`: without it the waiting tasks of an array are one line,
@@ -62,6 +62,7 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         reservation,
         shares,
         account,
+        excluded,
     ] = fields[..]
     else {
         return Err(garbled(&format!("{} fields instead of {}", fields.len(), FORMAT.len())));
@@ -127,7 +128,7 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         asks,
         mark: HookMark::None,
         restarts: 0,
-        pinned: false,
+        pinned: !texts::is_nothing(excluded),
     })
 }
 
@@ -221,7 +222,7 @@ pub(in crate::cluster::slurm) mod tests {
         format!("{}\n", fields.join("\x1f"))
     }
 
-    pub(in crate::cluster::slurm) const HELD: [&str; 26] = [
+    pub(in crate::cluster::slurm) const HELD: [&str; 27] = [
         "7",
         "7",
         "N/A",
@@ -248,6 +249,7 @@ pub(in crate::cluster::slurm) mod tests {
         "(null)",
         "OK",
         "phys",
+        "",
     ];
 
     #[test]
@@ -258,6 +260,14 @@ pub(in crate::cluster::slurm) mod tests {
         assert_eq!(fact.depends, JobDependencies::On(vec![StartCondition::new(1, None, DependencyCondition::Success)]));
         assert_eq!((fact.start, fact.limit, fact.procs, fact.end), (Some(1_795_575_246), Some(300), 4, None));
         assert_eq!((fact.class.as_str(), fact.asks.len()), ("normal", 0));
+    }
+
+    #[test]
+    fn a_job_that_excludes_nodes_is_bound_to_others() {
+        assert!(!parse(&record(&HELD)).expect("sound")[0].pinned);
+        let mut excludes = HELD;
+        excludes[26] = "n[3-4]";
+        assert!(parse(&record(&excludes)).expect("sound")[0].pinned);
     }
 
     #[test]
