@@ -1,7 +1,10 @@
 //! `drystone when` and `drystone foresee`.
 
-use crate::common::Folder;
+use crate::common::{Folder, shared};
 use serde_json::Value;
+use std::fmt::Write;
+use std::io::Read;
+use std::path::Path;
 
 /// A machine of two nodes of four processors; one job holds all of it, three wait, one of them
 /// held.
@@ -235,4 +238,85 @@ fn a_policy_that_promises_says_until_when() {
     assert_eq!(json["promise"]["latest"].as_i64(), Some(1_700_009_000), "{json}");
     let text = folder.run(&args).ok();
     assert!(text.contains("conservative promises Wed 00:45 at the latest"), "{text}");
+}
+
+/// Writes the state of the KTH log at the arrival of this job, with the real starts of the 60 days
+/// before, as a cluster of 100 nodes of one processor would print it.
+fn state_of_log(folder: &Folder, log: &Path, arrival: i64) {
+    let mut text = String::new();
+    let file = std::fs::File::open(log).expect("opened");
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("read");
+    let start = text.lines().find_map(|line| line.strip_prefix("; UnixStartTime:")).expect("a header");
+    let zero: i64 = start.trim().parse().expect("a number");
+    let fields = |line: &str| line.split_whitespace().map(|f| f.parse::<f64>().expect("a number") as i64).collect();
+    let jobs: Vec<Vec<i64>> = text.lines().filter(|line| !line.starts_with(';')).map(fields).collect();
+    let now = zero + jobs.iter().find(|job| job[0] == arrival).expect("the job")[1];
+    let (mut queue, mut past, mut busy) = (String::new(), String::new(), 0);
+    for job in &jobs {
+        let (number, submit, limit, user) = (job[0], zero + job[1], job[8], job[11]);
+        let procs = if job[4] > 0 { job[4] } else { job[7] };
+        let (start, run) = (submit + job[2], job[3].max(0));
+        let end = start + run;
+        if submit > now || end <= now - 60 * 86_400 {
+            continue;
+        }
+        if end <= now {
+            let limit = (limit / 60).max(1);
+            let _ = writeln!(
+                past,
+                "{number}|{user}|main|{submit}|{start}|{end}|{run}|{limit}|{procs}|{procs}|COMPLETED"
+            );
+            continue;
+        }
+        let (days, hours, minutes) = (limit / 86_400, limit / 3600 % 24, limit / 60 % 60);
+        let limit = format!("{days}-{hours:02}:{minutes:02}:{:02}", limit % 60);
+        let runs = start <= now && !(submit == now && start == now);
+        busy += if runs { procs } else { 0 };
+        let (state, why) = if runs { ("RUNNING", "None") } else { ("PENDING", "(Resources)") };
+        let since = if runs { start.to_string() } else { "N/A".to_string() };
+        let priority = 100_000 - number;
+        let _ = writeln!(queue, "{number}|{state}|{why}|{procs}|{limit}|{submit}|{since}|{priority}|{user}|main");
+    }
+    let node = |i| {
+        let (busy, state) = if i < busy { (1, "ALLOCATED") } else { (0, "IDLE") };
+        format!("NodeName=n{i:03} CPUAlloc={busy} CPUTot=1 State={state} Partitions=main\n")
+    };
+    std::fs::create_dir_all(folder.path("now/accounting")).expect("made");
+    folder.write("now/now.txt", format!("{now}\n"));
+    folder.write("now/squeue.txt", queue);
+    folder.write("now/nodes.txt", (0..100).map(node).collect::<String>());
+    let header = "JobIDRaw|User|Partition|Submit|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS|State\n";
+    folder.write("now/accounting/jobs.psv", format!("{header}{past}"));
+}
+
+/// What the page on start times shows is what the program prints.
+#[test]
+fn the_page_shows_what_is_printed() {
+    const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
+    let Some(log) = shared(&format!("traces/{LOG}")) else { return };
+    let page = include_str!("../../../../docs/start-times.md");
+    let folder = Folder::new();
+    std::fs::copy(&log, folder.path(LOG)).expect("copied");
+    state_of_log(&folder, &log, 14222);
+    let mut shown = 0;
+    for block in page.split("```console\n").skip(1) {
+        let block = block.split("```").next().unwrap_or_default();
+        let (command, output) = block.split_once('\n').expect("a command and its output");
+        let args: Vec<&str> = command.trim_start_matches("$ drystone ").split(' ').collect();
+        let printed = folder.run(&[&args[..], &["--quiet"]].concat()).ok();
+        if args == ["when", "--ask"] {
+            continue;
+        }
+        // The page leaves out whole paragraphs, and nothing within one.
+        let lines = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+        let whole = lines(&printed);
+        for paragraph in lines(output).split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
+            assert!(
+                whole.contains(paragraph.trim_matches('\n')),
+                "`{command}` prints\n{printed}\nand the page shows\n{paragraph}"
+            );
+        }
+        shown += 1;
+    }
+    assert!(shown >= 3, "{shown}");
 }
