@@ -93,6 +93,8 @@ impl Tracker {
                 room.give_back(&self.need(fact, false), &self.layout.counts(&fact.places, fact.procs));
             }
         }
+        // A job that ended between the looks at jobs and at nodes would give its room back twice.
+        room = room.least(&self.empty_room());
         for key in &self.flying {
             let (Some(t), Some(fact)) = (self.jobs.get(key), self.mirror.fact(*key)) else { continue };
             if t.flies(Flying::Launching) && self.would_end(fact) > time {
