@@ -216,6 +216,16 @@ fn answers(site: &Site) {
     });
 }
 
+/// Brings nodes back that Slurm drained because a killed slurmctld started a job a second time, as
+/// an administrator would: the other site has lost none.
+fn mend(site: &Site) {
+    let said = site.cluster.ask("sinfo", &["-h", "-R", "-o", "%N %E"]);
+    for line in said.lines().filter(|line| line.ends_with("Duplicate jobid")) {
+        let name = format!("NodeName={}", line.split(' ').next().unwrap_or_default());
+        site.tell("scontrol", &["update", &name, "State=RESUME"]);
+    }
+}
+
 /// Something goes wrong on the driven site. A node is drained on both.
 fn fault(kind: u64, ours: &mut Site, theirs: &Site, daemon: &mut super::site::Running) {
     match kind {
@@ -280,6 +290,7 @@ fn soak() {
         let new = submit(&mut dice, [&ours, &theirs], &jobs, &mut held);
         jobs.extend(new);
         release([&ours, &theirs], &jobs, &mut held);
+        mend(&ours);
         oldest = oldest.max(ours.silence().unwrap_or(0));
         if begun.elapsed() >= next_fault {
             let from = drystone_live::daemon::wall();
