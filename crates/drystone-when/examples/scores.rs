@@ -1,6 +1,6 @@
 //! Scores of start-time answers on a log:
-//! `scores LOG POLICY [STUDY] [EVERY] [PROCESSORS|-] [METHODS|-] [BELIEVED]`. The forecaster believes
-//! in the last policy, if one is given, while the log runs under the first.
+//! `scores LOG POLICY [STUDY] [EVERY] [PROCESSORS|-] [METHODS|-] [BELIEVED]`. The forecaster
+//! believes in the last policy, if one is given, while the log runs under the first.
 
 use drystone::log::clean::CleaningOptions as Cleaning;
 use drystone::log::load;

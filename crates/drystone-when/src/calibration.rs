@@ -75,7 +75,7 @@ impl AnswerCalibration {
         settings: &ForecasterSettings,
     ) {
         self.asked += 1;
-        // Jobs of nobody known are not of one user.
+        // Jobs without a user are not of one user.
         let before = self.answers.iter().rev().find(|answer| answer.user == user && user >= 0);
         let burst = before.filter(|answer| now - answer.at <= BURST).map_or(self.asked, |answer| answer.burst);
         let (fate, record) = (AnswerFate::Waits(mixed.clone()), ExpertRecord::Waits(said));

@@ -92,7 +92,7 @@ pub struct StartAnswer {
     pub asked: Time,
     /// The sample of futures.
     pub sample: StartSample,
-    /// The same, mixed with forecasts from the past alone where these have done well.
+    /// That sample, mixed with forecasts from the past alone where these have done well.
     pub mixed: StartSample,
     /// Correction from past answers.
     pub correction: LevelCorrection,
@@ -250,7 +250,7 @@ impl Forecaster {
         Ok(features.into_iter().zip(plans).zip(last).map(of).collect())
     }
 
-    /// The same without points, which take a simulation.
+    /// Statistics of the past without points, which take a simulation.
     pub(crate) fn bare_statistics(&self, session: &Session, jobs: &[JobId]) -> Vec<PastStatistics> {
         let now = session.view().now();
         let of = |features| PastStatistics::of(&self.memory.questions, features, [None; 2], now);
@@ -345,7 +345,7 @@ impl Forecaster {
         Ok(self.ask_beside(session, job)?.0)
     }
 
-    /// The same, with what the past alone says.
+    /// As [`Forecaster::ask`], with forecasts from the past alone.
     pub(crate) fn ask_beside(
         &mut self,
         session: &Session,

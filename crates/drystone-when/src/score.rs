@@ -137,8 +137,8 @@ impl ForecastScore {
         score.later = mean(&|mark| f64::from(u8::from(mark.later)));
         score.calibration_error = calibration_error(marks);
         for mark in marks {
-            // With so many of the quantiles below it, a start lies between (below − ½) % and (below +
-            // ½) %; with some equal to it, anywhere among these.
+            // With so many of the quantiles below it, a start lies between (below − ½) % and
+            // (below + ½) %; with some equal to it, anywhere among these.
             let (below, equal) = (f64::from(mark.below), f64::from(mark.equal));
             let (from, to) = if mark.equal > 0 { (below, below + equal) } else { (below - 0.5, below + 0.5) };
             let (from, to) = (from.max(0.0), to.min(100.0));

@@ -77,7 +77,7 @@ fn a_setting_that_hurts_is_found() {
     assert_eq!(live, "recommended", "EASY also holds the machine for it");
     let page = folder.read("advice.html");
     assert!(
-        page.contains(text) && page.contains("<svg") && page.contains("# instead of slurm.conf:4"),
+        page.contains(text) && page.contains("<svg") && page.contains("in place of slurm.conf:4"),
         "{}",
         page.len()
     );

@@ -49,8 +49,8 @@ fn every_waiting_job_is_answered() {
     assert_eq!(text, folder.run(&["when", "--state", "now"]).ok());
 }
 
-/// A job that is wider than the machine cannot start, and the answer says so; a node that is out and
-/// holds no job is no processor.
+/// A job that is wider than the machine cannot start, and the answer says so; a node that is out
+/// and holds no job is no processor.
 #[test]
 fn a_job_that_is_too_wide_cannot_start() {
     let folder = Folder::new();
@@ -262,10 +262,8 @@ fn state_of_log(folder: &Folder, log: &Path, arrival: i64) {
         }
         if end <= now {
             let limit = (limit / 60).max(1);
-            let _ = writeln!(
-                past,
-                "{number}|{user}|main|{submit}|{start}|{end}|{run}|{limit}|{procs}|{procs}|COMPLETED"
-            );
+            let _ =
+                writeln!(past, "{number}|{user}|main|{submit}|{start}|{end}|{run}|{limit}|{procs}|{procs}|COMPLETED");
             continue;
         }
         let (days, hours, minutes) = (limit / 86_400, limit / 3600 % 24, limit / 60 % 60);
@@ -289,7 +287,7 @@ fn state_of_log(folder: &Folder, log: &Path, arrival: i64) {
     folder.write("now/accounting/jobs.psv", format!("{header}{past}"));
 }
 
-/// What the page on start times shows is what the program prints.
+/// Output on the page on start times is that of the program.
 #[test]
 fn the_page_shows_what_is_printed() {
     const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";

@@ -134,7 +134,7 @@ pub(super) fn limit_from(word: &str) -> Option<LimitFrom> {
     LimitFrom::ALL.iter().copied().find(|from| from.name() == word)
 }
 
-/// JobMarks by their words.
+/// Marks by their words.
 pub(super) fn marks(words: &str) -> JobMarks {
     JobMarks::of_words(words)
 }

@@ -178,7 +178,7 @@ fn not_expected(name: &str, kind: &FileKind, option: &str) -> SiteError {
         ),
         _ => (
             "the output of sacctmgr -P show event and show reservation",
-            "at the site: sacctmgr -P show event Start=… End=… format=Cluster,ClusterNodes,NodeName,Start,End,RecordState,Reason,TRES > events.psv",
+            "at the site: sacctmgr -P show event Start=… End=… format=Cluster,ClusterNodes,NodeName,Start,End,State,Reason,TRES > events.psv",
         ),
     };
     let looks = format!("this is {}, and {option} takes {wants}", kind.name());

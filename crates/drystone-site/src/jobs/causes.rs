@@ -46,7 +46,7 @@ pub(crate) fn causes(table: &AccountingTable) -> Vec<bool> {
     reasons.into_iter().map(|reason| is_cause(&table.names.text(reason))).collect()
 }
 
-/// JobMarks jobs whose last reason is one of these.
+/// Marks jobs whose last reason is one of these.
 pub(crate) fn mark_causes(
     jobs: &mut [FoundJob],
     table: &AccountingTable,

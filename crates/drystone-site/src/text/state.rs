@@ -1,10 +1,10 @@
-//! RecordState of a job, or the way in which it ended.
+//! State of a job, or the way in which it ended.
 
 use serde::{Deserialize, Serialize};
 
 macro_rules! states {
     ($($(#[$doc:meta])* $variant:ident = $word:literal, $code:literal;)*) => {
-        /// RecordState of a job, or the way in which it ended, in Slurm's words.
+        /// State of a job, or the way in which it ended, in Slurm's words.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
         #[repr(u8)]
         pub enum RecordState {

@@ -36,6 +36,10 @@ pub(super) fn does(policy: &PolicyMeta) -> String {
         "easy" => {
             "A job at the head of the queue has a reservation; other jobs may start before it if they do not delay it."
         }
+        "committed" => {
+            "The job that the order puts first heads the queue until it starts, whatever arrives; other jobs may start before it \
+             if they end before it could start."
+        }
         "conservative" => "Every job is promised a start when it arrives, and no later job may delay it.",
         "slack" => "Every job is promised a latest start; within that bound its place may be given to others.",
         "multiqueue" => {

@@ -30,7 +30,7 @@ impl ZoneClock {
         self.written(now, ahead, "%a %d %b %H:%M")
     }
 
-    /// The same in ten columns: beyond six days the date only.
+    /// Day and hour in ten columns: beyond six days the date only.
     pub(super) fn day_or_hour(&self, now: i64, ahead: i64) -> String {
         self.written(now, ahead, "%a %d %b")
     }

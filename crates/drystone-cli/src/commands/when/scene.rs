@@ -173,8 +173,8 @@ impl WhenScene {
         }
     }
 
-    /// Number of futures: those in which hundreds of jobs have to start take long under a policy with
-    /// passes of its own clocks.
+    /// Number of futures: those in which hundreds of jobs have to start take long under a policy
+    /// with passes of its own clocks.
     pub(super) fn samples(&self, args: &WhenArgs) -> u32 {
         let all = args.job.is_none() && args.procs.is_none();
         let waiting = self.observed[self.present..].iter().filter(|one| one.start.is_none()).count().max(1);

@@ -12,7 +12,7 @@ pub(crate) struct RowHeader {
     pub(crate) columns: Vec<Option<SacctColumn>>,
     /// Names of columns that are not read.
     pub(crate) ignored: Vec<String>,
-    /// SacctColumn delimiter.
+    /// Column delimiter.
     pub(crate) delimiter: Vec<u8>,
     /// True if values may be quoted, as in files of values separated by commas.
     pub(crate) quoted: bool,

@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn typed_columns_tell_where_a_text_ends() {
-        let header = "JobID|User|Constraints|Elapsed|End|RecordState";
+        let header = "JobID|User|Constraints|Elapsed|End|State";
         let row = |c: &str| format!("7|ada|{c}|00:10:00|1700000000|COMPLETED");
         for constraints in ["a|b", "a|b|c", "[x|y]", "(p|q)&r", "n1*2|n2"] {
             let expected = [constraints, "1700000000", "ada"].map(String::from);

@@ -180,18 +180,18 @@ mod tests {
             columns(
                 "1001|ada|p|2025-03-01T00:00:00|2025-03-01T00:10:00|2025-03-01T01:10:00|COMPLETED|4|02:00:00|n[1-2]"
             ),
-            Some("JobID,-,-,Submit,Start,End,RecordState,-,Timelimit,NodeList".to_string())
+            Some("JobID,-,-,Submit,Start,End,State,-,Timelimit,NodeList".to_string())
         );
         // In any order, with the run time beside the moments.
         assert_eq!(
             columns("1740791400,1740787200,1740787800,4,77,3600,FAILED"),
-            Some("End,Submit,Start,JobID,-,ElapsedRaw,RecordState".to_string())
+            Some("End,Submit,Start,JobID,-,ElapsedRaw,State".to_string())
         );
         // Of many moments the first is the submission, the last two are start and end.
         let fdata = "1001,u1,j1,48,48,1,2021-03-05 08:00:00+09:00,2021-03-05 08:00:30+09:00,2021-03-05 08:01:00+09:00,,0,3600,\
                      2021-03-05 08:01:10+09:00,2021-03-05 08:31:10+09:00,1,127,28000,1800,completed,compute-bound";
         let found = suggest(fdata.as_bytes()).expect("a table of jobs");
-        assert_eq!(found.columns, "JobID,-,-,-,-,-,Submit,-,-,-,-,-,Start,End,-,-,-,ElapsedRaw,RecordState,-");
+        assert_eq!(found.columns, "JobID,-,-,-,-,-,Submit,-,-,-,-,-,Start,End,-,-,-,ElapsedRaw,State,-");
         assert!(found.unnamed.starts_with("2 `u1`, 3 `j1`, 4 `48`"), "{}", found.unnamed);
         assert!(lacks_size(&found.columns) && !lacks_size("JobID,AllocCPUS") && !lacks_size("fugaku"));
         for line in ["a,b,c,d,e", "1,2,3,4,5,6,7", "2025-03-01T00:00:00,1,2,3,4"] {
@@ -207,7 +207,7 @@ mod tests {
         let names = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
         assert_eq!(known_table(&names("jid,usr,cnumr,nnumr,adt,sdt,edt,elpl,nnuma,exit state"), &[]), Some("fugaku"));
         assert_eq!(known_table(&names("name,cpu_milli,num_gpu,creation_time,deletion_time"), &[]), Some("alibaba-gpu"));
-        assert_eq!(known_table(&names("JobID,User,Submit,Start,End,RecordState"), &[]), None);
+        assert_eq!(known_table(&names("JobID,User,Submit,Start,End,State"), &[]), None);
         let other = names("job_id,user,submit_time,start_time,elapsed_minutes,cores,state");
         assert_eq!(known_table(&other, &["cores".to_string()]), None);
     }
