@@ -4,11 +4,11 @@
 //! compared, swept, explained and listed as the built-in ones are:
 //!
 //! ```no_run
-//! use drystone::policy::{Backfill, Choices, Kind, register};
+//! use drystone::policy::{Backfill, BackfillChoices, PolicyKind, register};
 //! use std::process::ExitCode;
 //!
-//! static MINE: Kind =
-//!     Kind::new("mine", "one line for people", &|_| Ok(Box::new(Backfill::new(Choices::default()))));
+//! static MINE: PolicyKind =
+//!     PolicyKind::new("mine", "one line for people", &|_| Ok(Box::new(Backfill::new(BackfillChoices::default()))));
 //!
 //! fn main() -> ExitCode {
 //!     register(&MINE).expect("a new name");

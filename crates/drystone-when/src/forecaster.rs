@@ -26,12 +26,12 @@ use std::collections::BTreeMap;
 ///
 /// ```
 /// use drystone_core::engine::Session;
-/// use drystone_core::model::{Job, EasyMachine, Span, Time};
+/// use drystone_core::model::{Job, Machine, Span, Time};
 /// use drystone_core::policy::PolicySpec;
 /// use drystone_when::{Forecaster, ForecasterSettings};
 ///
 /// let policy: PolicySpec = "easy".parse()?;
-/// let mut session = Session::new(EasyMachine::new(4), policy.scheduler());
+/// let mut session = Session::new(Machine::new(4), policy.scheduler());
 /// let mut forecaster = Forecaster::new(&policy, ForecasterSettings::default())?;
 /// for (procs, estimate) in [(3, 3600), (4, 600)] {
 ///     let job = Job::new(Time(0), procs, Span(estimate)).by(7);

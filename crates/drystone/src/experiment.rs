@@ -27,11 +27,11 @@ use std::time::{Duration, Instant};
 ///
 /// ```
 /// use drystone::experiment::Experiment;
-/// use drystone::generate::{Length, Params, generate};
+/// use drystone::generate::{WorkloadLength, Params, generate};
 /// use drystone::metrics::{Measure, Metric};
 /// use drystone::policy::PolicySpec;
 ///
-/// let workload = generate(&Params { length: Length::Jobs(200), ..Params::new(64, 1) })?;
+/// let workload = generate(&Params { length: WorkloadLength::Jobs(200), ..Params::new(64, 1) })?;
 /// let policy: PolicySpec = "easy".parse()?;
 /// let measured = Experiment::new(&policy, &workload).run(&mut ())?.expect("nothing stops it");
 /// assert_eq!(measured.report.trimmed.kept, 200);

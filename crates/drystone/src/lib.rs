@@ -20,7 +20,7 @@
 //! use drystone::generate::{Params, generate};
 //! use drystone::policy::PolicySpec;
 //!
-//! // 500 jobs for 128 processors. A log: `drystone::log::load("LOG.swf.gz", &Options::default())?.workload`.
+//! // 500 jobs for 128 processors. A log: `drystone::log::load("LOG.swf.gz", &IntervalOptions::default())?.workload`.
 //! let workload = generate(&Params { load: Some(0.85), seed: 1, ..Params::new(128, 500) })?;
 //! let policy: PolicySpec = "easy(backfill=sjf)".parse()?;
 //!
@@ -43,7 +43,7 @@
 //! ```
 //! # use drystone::experiment::Experiment;
 //! # use drystone::generate::{Params, generate};
-//! use drystone::metrics::{Metric, Options, Report, compare};
+//! use drystone::metrics::{Metric, IntervalOptions, Report, compare};
 //! # use drystone::policy::PolicySpec;
 //!
 //! # let workload = generate(&Params { load: Some(0.85), seed: 1, ..Params::new(128, 500) })?;
@@ -53,7 +53,7 @@
 //! };
 //! let (easy, fcfs) = (measured("easy")?, measured("fcfs")?);
 //! let metrics: Vec<Metric> = Metric::all().collect();
-//! let comparison = compare(&[("easy", &easy), ("fcfs", &fcfs)], "easy", &metrics, Options::default())?;
+//! let comparison = compare(&[("easy", &easy), ("fcfs", &fcfs)], "easy", &metrics, IntervalOptions::default())?;
 //! for change in &comparison.policies[0].changes {
 //!     println!("{:?}: {:?} instead of {:?}, {:?}", change.metric, change.value, change.baseline, change.verdict);
 //! }
@@ -69,7 +69,7 @@
 //!
 //! ```
 //! use drystone::model::JobId;
-//! use drystone::policy::{Actions, Event, Kind, Param, Policy, PolicySpec, Takes, View, Why, register};
+//! use drystone::policy::{Actions, PolicyEvent, PolicyKind, Param, Policy, PolicySpec, Takes, View, StartReason, register};
 //! use serde::{Deserialize, Serialize};
 //!
 //! /// Of the first few waiting jobs, every one that fits starts.
@@ -83,10 +83,10 @@
 //!     fn name(&self) -> &str {
 //!         "my-greedy"
 //!     }
-//!     fn observe(&mut self, event: Event, _view: &View<'_>) {
+//!     fn observe(&mut self, event: PolicyEvent, _view: &View<'_>) {
 //!         match event {
-//!             Event::Arrived(id) => self.queue.push(id),
-//!             Event::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
+//!             PolicyEvent::Arrived(id) => self.queue.push(id),
+//!             PolicyEvent::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
 //!             _ => {}
 //!         }
 //!     }
@@ -94,7 +94,7 @@
 //!         let mut free = view.free();
 //!         let start: Vec<JobId> = self.queue.iter().take(self.depth).copied().collect();
 //!         for id in start.into_iter().filter(|&id| fits(view.job(id).procs, &mut free)) {
-//!             actions.start(id, Why::Backfilled);
+//!             actions.start(id, StartReason::Backfilled);
 //!             self.queue.retain(|&waiting| waiting != id);
 //!         }
 //!     }
@@ -106,7 +106,7 @@
 //!     fits
 //! }
 //!
-//! static MY_GREEDY: Kind = Kind::new("my-greedy", "of the first jobs, every one that fits starts", &|args| {
+//! static MY_GREEDY: PolicyKind = PolicyKind::new("my-greedy", "of the first jobs, every one that fits starts", &|args| {
 //!     Ok(Box::new(Greedy { depth: args.get("depth")?, queue: Vec::new() }))
 //! })
 //! .params(&[Param::new("depth", "50", &[Takes::COUNT], "number of waiting jobs considered")]);

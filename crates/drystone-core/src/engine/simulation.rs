@@ -31,20 +31,20 @@ use std::collections::BTreeMap;
 /// [`PolicyViolation`](super::PolicyViolation).
 ///
 /// ```
-/// use drystone_core::engine::{Replay, Schedule, Simulation};
-/// use drystone_core::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+/// use drystone_core::engine::{WorkloadReplay, Schedule, Simulation};
+/// use drystone_core::model::{Job, Machine, Provenance, Span, LogStatus, Time, Truth, Workload};
 /// use drystone_core::policy::PolicySpec;
 ///
 /// // Submit, processors, estimate, run time: two jobs that fill the machine, and a small one that fits in between.
 /// let (mut jobs, mut truth) = (Vec::new(), Vec::new());
 /// for (number, (submit, procs, estimate, run)) in [(0, 3, 100, 100), (1, 4, 100, 80), (2, 1, 50, 40)].into_iter().enumerate() {
 ///     jobs.push(Job::new(Time(submit), procs, Span(estimate)));
-///     truth.push(Truth { run: Span(run), number: number as i64 + 1, status: Status::Completed });
+///     truth.push(Truth { run: Span(run), number: number as i64 + 1, status: LogStatus::Completed });
 /// }
 /// let workload = Workload::new(Machine::new(4), jobs, truth, Provenance::default())?;
 /// let policy: PolicySpec = "easy".parse()?;
 /// let mut schedule = Schedule::default();
-/// Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut schedule)?;
+/// Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut schedule)?;
 /// // Start and end of each.
 /// assert_eq!(schedule.spans, [(0, 100), (100, 180), (2, 42)].map(|(start, end)| Some((Time(start), Time(end)))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -242,16 +242,16 @@ impl<S: EventSource> Simulation<S> {
     /// it, call [`Simulation::step`].
     ///
     /// ```
-    /// use drystone_core::engine::{Replay, Scheduler, Schedule, Simulation};
-    /// use drystone_core::model::{Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
-    /// use drystone_core::policy::{Actions, Outside, Why};
+    /// use drystone_core::engine::{WorkloadReplay, Scheduler, Schedule, Simulation};
+    /// use drystone_core::model::{Job, JobId, Machine, Provenance, Span, LogStatus, Time, Truth, Workload};
+    /// use drystone_core::policy::{Actions, Outside, StartReason};
     ///
     /// // Two jobs that both need the whole machine, the second a shorter one.
     /// let jobs = vec![Job::new(Time(0), 4, Span(100)), Job::new(Time(0), 4, Span(10))];
-    /// let truth = [100, 10].iter().zip(1..).map(|(&run, number)| Truth { run: Span(run), number, status: Status::Completed });
+    /// let truth = [100, 10].iter().zip(1..).map(|(&run, number)| Truth { run: Span(run), number, status: LogStatus::Completed });
     /// let workload = Workload::new(Machine::new(4), jobs, truth.collect(), Provenance::default())?;
     /// let scheduler = Scheduler::new(Box::new(Outside));
-    /// let mut simulation = Simulation::new(workload.machine(), scheduler, Replay::new(&workload));
+    /// let mut simulation = Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(&workload));
     /// let mut schedule = Schedule::default();
     /// while simulation.next_pass(&mut schedule)? {
     ///     // The shortest job that fits starts.
@@ -259,7 +259,7 @@ impl<S: EventSource> Simulation<S> {
     ///     let fits = view.waiting().filter(|&id| view.job(id).procs <= view.free());
     ///     let Some(shortest) = fits.min_by_key(|&id| view.prediction(id)) else { continue };
     ///     let mut actions = Actions::default();
-    ///     actions.start(shortest, Why::Backfilled);
+    ///     actions.start(shortest, StartReason::Backfilled);
     ///     simulation.apply(&actions, &mut schedule)?;
     /// }
     /// assert_eq!(schedule.spans, [(10, 110), (0, 10)].map(|(start, end)| Some((Time(start), Time(end)))));

@@ -64,7 +64,7 @@ struct Instant {
 }
 
 impl CommittedQueue {
-    /// WaitingJob jobs in an order, as of now.
+    /// Waiting jobs in an order, as of now.
     fn sorted(&mut self, order: &Order, view: &View<'_>) -> Vec<WaitingJob> {
         let mut jobs: Vec<WaitingJob> = match (&self.zero, order) {
             (_, Order::Formula(formula)) => {

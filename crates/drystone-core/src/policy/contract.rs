@@ -341,7 +341,7 @@ pub struct Abilities {
 ///
 /// ```
 /// use drystone_core::model::JobId;
-/// use drystone_core::policy::{Actions, PolicyEvent, Kind, Policy, PolicySpec, View, StartReason, register};
+/// use drystone_core::policy::{Actions, PolicyEvent, PolicyKind, Policy, PolicySpec, View, StartReason, register};
 /// use serde::{Deserialize, Serialize};
 /// use std::collections::VecDeque;
 ///
@@ -387,7 +387,7 @@ pub struct Abilities {
 ///     }
 /// }
 ///
-/// static MY_FCFS: Kind = Kind::new("my-fcfs", "strictly in the order of arrival", &|_args| Ok(Box::<Fcfs>::default()));
+/// static MY_FCFS: PolicyKind = PolicyKind::new("my-fcfs", "strictly in the order of arrival", &|_args| Ok(Box::<Fcfs>::default()));
 ///
 /// register(&MY_FCFS)?;
 /// let spec: PolicySpec = "my-fcfs(pass=event)".parse()?;

@@ -63,10 +63,10 @@ static REGISTERED: RwLock<Vec<&'static PolicyKind>> = RwLock::new(Vec::new());
 /// the first text is read, usually at the beginning of `main`.
 ///
 /// ```
-/// use drystone_core::policy::{Backfill, Choices, PolicyKind, Param, PolicySpec, RegisterError, Takes, register};
+/// use drystone_core::policy::{Backfill, BackfillChoices, PolicyKind, Param, PolicySpec, RegisterError, Takes, register};
 ///
 /// static MINE: PolicyKind = PolicyKind::new("mine", "backfilling with a few reservations", &|args| {
-///     Ok(Box::new(Backfill::new(Choices { reservations: args.get("held")?, ..Choices::default() })))
+///     Ok(Box::new(Backfill::new(BackfillChoices { reservations: args.get("held")?, ..BackfillChoices::default() })))
 /// })
 /// .params(&[Param::new("held", "3", &[Takes::Whole { from: 1, to: 100 }], "number of jobs with a reservation")]);
 ///

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// of unknown wait counts as started at its submit.
 ///
 /// ```
-/// use drystone::log::{clean::Options, load_from, recorded, source, transform};
+/// use drystone::log::{clean::CleaningOptions, load_from, recorded, source, transform};
 /// use drystone::model::{JobId, Time};
 ///
 /// // Job 1 runs from 10 to 110, job 2 waits from 20 to 110; job 3 comes later.
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// # let log = log.replace(" 200\n", " 200 -1 1 1 1 1 1 1 -1 -1\n").replace(" 60\n", " 60 -1 1 1 1 1 1 1 -1 -1\n")
 /// #     .replace(" 9\n", " 9 -1 1 1 1 1 1 1 -1 -1\n");
 /// # let source = source::decompress(Box::new(std::io::Cursor::new(log.into_bytes())), "log.swf".into())?;
-/// let loaded = load_from(source, "log", &Options { records: true, ..Options::default() })?;
+/// let loaded = load_from(source, "log", &CleaningOptions { records: true, ..CleaningOptions::default() })?;
 /// let records = loaded.records.expect("asked for");
 /// let here = recorded::RecordedState::of(&loaded.workload, &records);
 /// let window = transform::window(&loaded.workload, Time(60), |job| here.at(job, Time(60)))?;

@@ -18,7 +18,7 @@ impl<S: EventSource> Simulation<S> {
     /// counted.
     ///
     /// ```
-    /// use drystone_core::engine::{Replay, Schedule, Session, Simulation};
+    /// use drystone_core::engine::{WorkloadReplay, Schedule, Session, Simulation};
     /// use drystone_core::model::{Job, Machine, Provenance, Span, Time, Workload};
     /// use drystone_core::policy::PolicySpec;
     ///
@@ -32,7 +32,7 @@ impl<S: EventSource> Simulation<S> {
     /// let none = Workload::new(Machine::new(4), Vec::new(), Vec::new(), Provenance::default())?;
     /// let mut schedule = Schedule::default();
     /// let half = |id, view: drystone_core::policy::View<'_>| Span(view.job(id).estimate.0 / 2);
-    /// Simulation::future(session, Replay::new(&none), half).run(&mut schedule)?;
+    /// Simulation::future(session, WorkloadReplay::new(&none), half).run(&mut schedule)?;
     /// assert_eq!(schedule.spans, [Some((Time(0), Time(50))), Some((Time(50), Time(100)))]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -332,7 +332,7 @@ static REGISTERED: RwLock<Vec<&'static PredictorKind>> = RwLock::new(Vec::new())
 /// static SHARE: PredictorKind =
 ///     PredictorKind::new("share", "a share of the estimate", &|args| Ok(Box::new(Share(args.get("of")?))))
 ///         .unnamed("of")
-///         .params(&[Param::new("of", "0.5", &[Takes::AboveEstimate { above: 0.0, to: 1.0 }], "which share")]);
+///         .params(&[Param::new("of", "0.5", &[Takes::Above { above: 0.0, to: 1.0 }], "which share")]);
 ///
 /// register_predictor(&SHARE)?;
 /// assert!("easy(predict=share(0.25))".parse::<PolicySpec>().is_ok());

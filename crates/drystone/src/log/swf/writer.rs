@@ -16,9 +16,9 @@ const WIDTHS: [usize; FIELDS] = [5, 8, 6, 6, 4, 6, 5, 4, 6, 5, 2, 3, 3, 3, 2, 2,
 /// far as it is known.
 ///
 /// ```
-/// use drystone::log::swf::{Reader, SwfWriter};
+/// use drystone::log::swf::{SwfReader, SwfWriter};
 /// let log = "; Version: 2.2\n1 0 10 3600 64 -1 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1\n; the end\n";
-/// let mut reader = Reader::new(log.as_bytes(), "small.swf")?;
+/// let mut reader = SwfReader::new(log.as_bytes(), "small.swf")?;
 /// let mut writer = SwfWriter::new(Vec::new());
 /// while let Some(record) = reader.read()? {
 ///     writer.comments(reader.header())?;
