@@ -83,9 +83,9 @@ impl StillPage<'_> {
             out.push_str("<section id=\"plots\"><h2>Plots</h2>");
             for picture in &self.pictures {
                 let (heading, note) = (escape(&picture.title), prose(&picture.note));
-                let _ = write!(
+                let _ = writeln!(
                     out,
-                    "<figure><h3>{heading}</h3>{}<figcaption><p>{note}</p></figcaption></figure>\n",
+                    "<figure><h3>{heading}</h3>{}<figcaption><p>{note}</p></figcaption></figure>",
                     picture.svg
                 );
             }

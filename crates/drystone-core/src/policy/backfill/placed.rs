@@ -83,9 +83,9 @@ impl Backfill {
         let overdue = if self.choices.overdue == OverdueRule::Now { view.now() } else { Time::MIN };
         self.started.sort_unstable_by_key(|job| (job.end, job.id));
         let running = view.running().iter().copied();
-        let mut ends = super::pooled::in_order(running, self.started.iter().copied()).peekable();
+        let ends = super::pooled::in_order(running, self.started.iter().copied());
         let mut room = NodeRoom::new(need, floor, &reserved.nodes);
-        while let Some(job) = ends.next() {
+        for job in ends {
             if reserved.shadow < Time::MAX
                 && (self.choices.extra == ExtraRule::First || job.end.max(overdue) > reserved.shadow)
             {
