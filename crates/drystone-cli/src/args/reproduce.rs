@@ -11,6 +11,7 @@ Examples:
   drystone reproduce gaussier-2015 --logs ~/logs --format json
   drystone reproduce --logs ~/logs --report reproduction.md --report reproduction.csv
   drystone reproduce my-study.toml --logs ~/logs
+  drystone reproduce talby-1999 --table 4.4
   drystone reproduce slurm --logs recordings/
   drystone reproduce coverage --logs ~/logs --report papers.md
   drystone reproduce --list
@@ -39,8 +40,8 @@ pub(crate) struct ReproduceArgs {
     /// Studies, by name or as files of their own; all that come with the program, if none is given.
     pub(crate) studies: Vec<String>,
 
-    /// Folder of the logs; repeatable.
-    #[arg(long, value_name = "DIR", required_unless_present = "list")]
+    /// Folder of the logs; repeatable. Worked examples need none.
+    #[arg(long, value_name = "DIR")]
     pub(crate) logs: Vec<PathBuf>,
 
     /// Only this table of the studies; repeatable.

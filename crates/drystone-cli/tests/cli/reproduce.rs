@@ -146,6 +146,15 @@ fn studies_that_are_none_are_refused_with_their_place() {
     assert!(err.contains("there is no study `tsafrir`; expected one of tsafrir-2007"), "{err}");
     let err = folder.run(&["reproduce", "tsafrir-2007", "--table", "77", "--logs", "."]).fails(2);
     assert!(err.contains("there is no table `77`"), "{err}");
+    for args in [
+        &["reproduce"][..],
+        &["reproduce", "talby-1999", "--table", "1"],
+        &["reproduce", "slurm"],
+        &["reproduce", "coverage"],
+    ] {
+        let err = folder.run(args).fails(2);
+        assert!(err.contains("the folder of the logs is missing (--logs DIR)"), "{err}");
+    }
     let err = folder.run(&["reproduce", "--logs", "nowhere"]).fails(2);
     assert!(err.contains("nowhere: is no directory"), "{err}");
 }
@@ -210,7 +219,7 @@ fn windows_and_weeks_are_averaged_and_prices_need_no_log() {
     let err = folder.run(&ARGS).fails(2);
     assert!(err.contains("2000 jobs, too few for a window of 500 from job 1600"), "{err}");
     // Talby & Feitelson 1999, section 4.4.
-    let out = folder.run(&["reproduce", "talby-1999", "--table", "4.4", "--logs", "."]).ok();
+    let out = folder.run(&["reproduce", "talby-1999", "--table", "4.4"]).ok();
     assert!(out.contains("18 cells judged: 18 met to the printed digit"), "{out}");
 }
 

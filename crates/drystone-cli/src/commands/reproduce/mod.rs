@@ -16,7 +16,8 @@ use crate::output::number::plural;
 use crate::output::{self, Printable, ReportFile, file, message};
 use crate::progress::WorkProgress;
 use drystone_reproduce::{
-    CellVerdict, Library, LogState, PaperStudy, PublishedValue, Reproduced, StudyCell, TableResult, builtin, reproduce,
+    CellVerdict, Library, LogState, PaperStudy, PublishedValue, Reproduced, StudyCell, StudyTable, TableResult,
+    builtin, reproduce,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -93,9 +94,30 @@ impl CellCounts {
     }
 }
 
+/// Failure where logs are needed and no folder is named.
+fn no_folder() -> CommandFailure {
+    CommandFailure::usage("the folder of the logs is missing (--logs DIR); --list names the logs")
+}
+
+/// Folders of logs are there where a row is about a log, or recordings are named.
+fn check_folders(args: &ReproduceArgs, studies: &[PaperStudy], named: bool) -> Result<(), CommandFailure> {
+    let asked = |table: &&StudyTable| args.table.is_empty() || args.table.contains(&table.id);
+    let mut rows = studies.iter().flat_map(|study| &study.tables).filter(asked).flat_map(|table| &table.rows);
+    if args.logs.is_empty() && (named || rows.any(|row| row.price.is_none())) {
+        return Err(no_folder());
+    }
+    match args.logs.iter().find(|directory| !directory.is_dir()) {
+        Some(directory) => Err(CommandFailure::usage(format_args!("--logs {}: is no directory", directory.display()))),
+        None => Ok(()),
+    }
+}
+
 pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     if args.studies.first().is_some_and(|name| name == covered::NAME) {
+        if args.logs.is_empty() && !args.list {
+            return Err(no_folder());
+        }
         return covered::coverage(args);
     }
     let (studies, certifies) = studies(&args.studies)?;
@@ -104,17 +126,14 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> CommandOutcome {
         output::print_document(&list(&studies, certifies))?;
         return Ok(DONE);
     }
-    for directory in &args.logs {
-        if !directory.is_dir() {
-            return Err(CommandFailure::usage(format_args!("--logs {}: is no directory", directory.display())));
-        }
-    }
+    let named = args.studies.iter().any(|name| name == certified::NAME);
+    check_folders(args, &studies, named)?;
     let written: Vec<_> = args.report.iter().map(|path| ("--report", Some(path.as_path()))).collect();
     file::distinct(&[], &written)?;
     let reports = args.report.iter().map(|path| ReportFile::open_plain(path)).collect::<Result<Vec<_>, _>>()?;
     // Where it was not asked for by name, it is part of all only where recordings are.
     let recordings = if certifies { certified::find(&args.logs) } else { None };
-    if recordings.is_none() && args.studies.iter().any(|name| name == certified::NAME) {
+    if recordings.is_none() && named {
         let dirs = args.logs.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(", ");
         let expected = "expected NAME.conf, NAME.repK.csv and NAME.repK.events.gz";
         return Err(CommandFailure::usage(format_args!("{dirs}: no recordings of a real Slurm; {expected}")));

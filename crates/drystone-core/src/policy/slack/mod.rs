@@ -477,7 +477,7 @@ pub(crate) static SLACK: PolicyKind = PolicyKind {
                 Takes::Numbers { count: CLASSES },
             ],
             "average wait of the system in seconds; auto: the mean of the waits so far, of about the last 1,000 jobs; length: \
-             so for each class of run times by itself: up to 10 min, 1 h, 8 h, more; four numbers: that of each class",
+             so for each class of run times by itself: up to 10 min, 1 h, 8 h, more; four numbers above 0: that of each class",
         ),
         Param::new("au", "1", WEIGHT, "weight of processors in prices").expert(),
         Param::new("at", "1", WEIGHT, "weight of delays in prices").expert(),

@@ -120,7 +120,9 @@ impl SlackSettings {
             average_wait: match args.text("awt") {
                 "length" => AverageWait::ByLength,
                 text if text.contains('/') => AverageWait::GivenByLength(by_length(text).ok_or_else(|| {
-                    args.error("awt: an average wait is above 0 s, in each class of run times".to_string())
+                    let problem =
+                        "awt: four averages in seconds, each above 0, are separated by `/`, such as 600/1200/3600/7200";
+                    args.error(format!("{problem}; found `{text}`"))
                 })?),
                 _ => args.unless("auto", "awt")?.map_or(AverageWait::Auto, AverageWait::Given),
             },
@@ -180,4 +182,18 @@ fn displaced(text: &str) -> Option<ReturnOrder> {
     };
     let [(None, most)] = call.args.as_slice() else { return None };
     most.parse().ok().filter(|most| (1..=MOST_EXHAUSTIVE).contains(most)).map(ReturnOrder::Exhaustive)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::PolicySpec;
+
+    #[test]
+    fn averages_of_classes_are_four_above_zero() {
+        assert!("slack(awt=600/1200.5/3600/7200)".parse::<PolicySpec>().is_ok());
+        for text in ["600/1200", "0/1/1/1", "1h/2h/3h/4h", "1/2/3/4/5", "-1/2/3/4", "1//3/4"] {
+            let error = format!("slack(awt={text})").parse::<PolicySpec>().expect_err(text).to_string();
+            assert!(error.contains("four averages in seconds") && error.contains(text), "{error}");
+        }
+    }
 }
