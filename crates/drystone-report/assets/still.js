@@ -30,15 +30,12 @@ function drawReport(json, width) {
   return JSON.stringify(reportPlots(results, view).map(plot => titled(still(plot, width), width, plot.height, view.look)));
 }
 
-function drawFidelity(json, width) {
-  const view = {look: LOOKS.light, narrow: false, still: true, font: STILL_FONT};
-  return JSON.stringify(fidelityPlots(JSON.parse(json), view).map(plot => still(plot, width)));
+// The pictures of a page without scripts.
+function drawStill(plots) {
+  return (json, width) => JSON.stringify(plots(JSON.parse(json), {look: LOOKS.light, narrow: false, still: true, font: STILL_FONT}).map(plot => still(plot, width)));
 }
 
-function drawWaits(json, width) {
-  const view = {look: LOOKS.light, narrow: false, still: true, font: STILL_FONT};
-  return JSON.stringify(waitsPlots(JSON.parse(json), view).map(plot => still(plot, width)));
-}
+var drawFidelity = drawStill(fidelityPlots), drawWaits = drawStill(waitsPlots), drawAdvice = drawStill(advicePlots), drawWhatif = drawStill(whatifPlots);
 
 function drawFigures(json, width) {
   const view = {look: LOOKS.light, narrow: false, still: true, font: STILL_FONT};

@@ -24,7 +24,12 @@ const FIDELITY: &str = include_str!("../assets/fidelity.js");
 /// Script that draws the plots of recorded waits.
 #[cfg(feature = "charts")]
 const WAITS: &str = include_str!("../assets/waits.js");
-
+/// Script that draws the plots of advice.
+#[cfg(feature = "charts")]
+const ADVICE: &str = include_str!("../assets/advice.js");
+/// Script that draws the plots of changed sites.
+#[cfg(feature = "charts")]
+const WHATIF: &str = include_str!("../assets/whatif.js");
 /// Script that draws plots of any data.
 #[cfg(feature = "charts")]
 const FIGURES: &str = include_str!("../assets/figures.js");

@@ -4,20 +4,19 @@
 //! [`page`](page()) shows them and holds them. The plots are written once, in JavaScript for Apache
 //! ECharts (`assets/plots.js`), and drawn by a browser in a page or by [`charts`] into files.
 
-mod advice;
 mod assets;
 mod budget;
 pub mod charts;
 mod details;
 mod disrupted;
 pub mod document;
-mod fidelity;
 mod figure;
 mod gantt;
 pub mod html;
 pub mod meta;
 pub mod number;
 mod page;
+mod pictures;
 mod results;
 mod settings;
 mod sheet;
@@ -27,21 +26,16 @@ mod summary;
 mod table;
 mod tables;
 mod timeline;
-mod waits;
-mod whatif;
 
-pub use advice::advice_pictures;
 pub use details::{
     Bars, DetailCell, MOST_USERS, Material, PlotDetails, Quantiles, QuantitySteps, SearchDetails, Watcher, Weekly,
 };
-pub use fidelity::draw_fidelity;
 pub use figure::{AxisReading, Figure, FigureAxis, FigureSeries, SeriesMarks, draw_figures};
 pub use gantt::{Colour, GANTT, Gantt, PromiseMark};
 pub use page::page;
+pub use pictures::PictureSubject;
 pub use results::{COMPARE, LoadPoint, PLOTS, PolicyResult, PoolResult, RUN, Results, ResultsError, Timing};
 pub use spark::{highest, sparkline};
-pub use still::{PICTURE_WIDTH, Picture, StillPage};
+pub use still::{Picture, StillPage};
 pub use summary::{ComparisonSummary, Does};
 pub use timeline::{MOST_BINS, Timeline, TimelineMeter};
-pub use waits::draw_waits;
-pub use whatif::whatif_pictures;

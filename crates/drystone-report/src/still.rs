@@ -15,9 +15,6 @@ const STYLE: &str = "figure svg{width:100%;min-width:40rem;height:auto;backgroun
     @media(max-width:40rem){dl.facts{grid-template-columns:1fr}dl.facts dd{margin-left:1rem}}\
     @media screen and (prefers-color-scheme:dark){figure svg{filter:invert(.92) hue-rotate(180deg)}}";
 
-/// Width of the pictures of such a page, in pixels.
-pub const PICTURE_WIDTH: u32 = 900;
-
 /// A picture with its title and note.
 #[derive(Clone, Debug)]
 pub struct Picture {

@@ -13,7 +13,7 @@ use crate::output::flat::FlatRows;
 use crate::output::{self, Printable, ReportFile, message};
 use crate::progress::WorkProgress;
 use crate::site;
-use drystone_report::{PICTURE_WIDTH, StillPage, draw_fidelity};
+use drystone_report::{PictureSubject, StillPage};
 use drystone_site::fidelity::{Fidelity, FidelitySettings, ReplayError, fidelity as measure};
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
@@ -126,11 +126,7 @@ impl Printable for FoundFidelity {
             title: &format!("{} replayed under {}", self.fidelity.site, self.fidelity.policy),
             subject: "",
             verdict: &self.fidelity.verdict,
-            pictures: draw_fidelity(&data, PICTURE_WIDTH)
-                .map_err(CommandFailure::usage)?
-                .into_iter()
-                .map(Into::into)
-                .collect(),
+            pictures: PictureSubject::Fidelity.draw(&data).map_err(CommandFailure::usage)?,
             details: &self.document(),
             data: &data,
         };

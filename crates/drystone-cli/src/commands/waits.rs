@@ -9,7 +9,7 @@ use crate::output::document::Document;
 use crate::output::flat::FlatRows;
 use crate::output::{self, Printable, ReportFile, message};
 use crate::site;
-use drystone_report::{PICTURE_WIDTH, StillPage, draw_waits};
+use drystone_report::{PictureSubject, StillPage};
 use drystone_site::waits::{SiteWaits, WaitsOptions, waits as recorded};
 use serde::Serialize;
 
@@ -86,11 +86,7 @@ impl Printable for ShownWaits {
             title: &format!("Recorded waits of {}", self.waits.site),
             subject: "",
             verdict: &[],
-            pictures: draw_waits(&data, PICTURE_WIDTH)
-                .map_err(CommandFailure::usage)?
-                .into_iter()
-                .map(Into::into)
-                .collect(),
+            pictures: PictureSubject::Waits.draw(&data).map_err(CommandFailure::usage)?,
             details: &document::document(&self.waits, self.top.max(PAGE_GROUPS)),
             data: &data,
         };

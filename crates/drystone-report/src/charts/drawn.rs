@@ -1,6 +1,6 @@
 //! Drawing with the JavaScript of the pages, and images of what was drawn.
 
-use super::{DrawError, Drawing, FIDELITY, FIGURES, SCRIPT, WAITS};
+use super::{ADVICE, DrawError, Drawing, FIDELITY, FIGURES, SCRIPT, WAITS, WHATIF};
 use crate::assets;
 use resvg::{tiny_skia, usvg};
 use rquickjs::{CatchResultExt, Context, Function, Runtime};
@@ -26,7 +26,7 @@ pub(crate) fn run(function: &'static str, data: String, width: u32) -> Result<Ve
             ctx.eval::<(), _>("var setTimeout = function () { return 0; }, clearTimeout = function () {};")
                 .catch(&ctx)
                 .map_err(failed)?;
-            for script in [assets::ECHARTS, SCRIPT, assets::GANTT_JS, FIDELITY, WAITS, FIGURES, STILL] {
+            for script in [assets::ECHARTS, SCRIPT, assets::GANTT_JS, FIDELITY, WAITS, ADVICE, WHATIF, FIGURES, STILL] {
                 ctx.eval::<(), _>(script).catch(&ctx).map_err(failed)?;
             }
             let draw: Function<'_> = ctx.globals().get(function).catch(&ctx).map_err(failed)?;

@@ -57,7 +57,7 @@ impl Document {
                     if matches!(self.blocks.get(at + 1), Some(DocumentBlock::Table(_))) {
                         caption = text;
                     } else {
-                        let _ = writeln!(out, "<h3>{}</h3>", escape(text));
+                        let _ = writeln!(out, "<h3>{}</h3>", prose(text));
                     }
                 }
                 DocumentBlock::Text(text) => {

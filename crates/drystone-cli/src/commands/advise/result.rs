@@ -6,7 +6,7 @@ use crate::exit::CommandFailure;
 use crate::output::Printable;
 use crate::output::document::Document;
 use crate::output::flat::FlatRows;
-use drystone_report::{StillPage, advice_pictures};
+use drystone_report::{PictureSubject, StillPage};
 
 impl Printable for Advised {
     fn document(&self) -> Document {
@@ -29,7 +29,7 @@ impl Printable for Advised {
             title: &format!("Advice for {}", self.workload.name),
             subject: &format!("goal {}", self.goal),
             verdict: &sentences,
-            pictures: advice_pictures(&data),
+            pictures: PictureSubject::Advice.draw(&data).map_err(CommandFailure::usage)?,
             details: &document::document(self, usize::MAX),
             data: &data,
         };

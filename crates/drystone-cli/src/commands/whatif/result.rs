@@ -12,7 +12,7 @@ use drystone_advise::{
     Applied, ChangeList, ClassChange, LeftOutJobs, NodeAmount, PairedChange, PairedWait, PeriodLength, PoolPremises,
     Premises, SiteChange, paired,
 };
-use drystone_report::{StillPage, whatif_pictures};
+use drystone_report::{PictureSubject, StillPage};
 use serde::Serialize;
 
 /// A site or log before and after.
@@ -294,7 +294,7 @@ impl Printable for WhatIfResult {
             title: &format!("What-if: {}", self.workload.name),
             subject: &self.policy,
             verdict: &sentences,
-            pictures: whatif_pictures(&data),
+            pictures: PictureSubject::WhatIf.draw(&data).map_err(CommandFailure::usage)?,
             details: &document::whole(self),
             data: &data,
         };
