@@ -1,6 +1,7 @@
 //! A schedule as a Gantt chart: processors up, time across.
 
 use crate::charts::{DrawError, Drawing, run};
+use crate::document::{DocumentTable, TableValue};
 use crate::html::escape;
 use crate::number::{duration, plural};
 use crate::page::shell;
@@ -252,23 +253,18 @@ impl Gantt {
 
 impl PromiseMark {
     fn table(&self) -> String {
-        use crate::table::{HtmlCell, HtmlTable};
-        let mut table = HtmlTable::new(
-            "mark",
-            format!("Reservations of job {}", self.number),
-            ["announced at", "planned start", "in"],
-        );
+        let mut table = DocumentTable::new(["announced at", "planned start", "in"]).id("mark");
         for (at, start) in &self.reserved {
             let away = (*start - *at).as_f64();
             table.row(vec![
-                HtmlCell::name(&at.to_string()),
-                HtmlCell::number(Some(start.0 as f64), |_| start.to_string()),
-                HtmlCell::number(Some(away), duration),
+                at.to_string().into(),
+                TableValue::number(Some(start.0 as f64), |_| start.to_string()),
+                TableValue::number(Some(away), duration),
             ]);
         }
         let mut out = String::new();
         if !table.is_empty() {
-            table.html(&mut out);
+            table.html(&format!("Reservations of job {}", self.number), &mut out);
         }
         out
     }

@@ -1,13 +1,13 @@
 //! One HTML file with everything in it: verdict, plots, tables, settings, data.
 
+use crate::document::{DocumentTable, TableValue, Tone};
 use crate::html::{embed, escape, prose};
-use crate::number::{count, duration, percent, plural};
+use crate::number::{NONE, bound, count, duration, percent, plural};
 use crate::results::Results;
-use crate::table::{HtmlCell, HtmlTable};
-use crate::tables::{interval, judged, shown};
+use crate::tables::shown;
 use crate::{assets, budget, charts, settings, sheet, tables};
 use base64::Engine;
-use drystone::metrics::{Measure, Metric};
+use drystone::metrics::{Measure, Metric, MetricChange, MetricVerdict};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -117,19 +117,16 @@ fn verdict(results: &Results, out: &mut String) {
     }
     let winners = winners(results);
     if !winners.is_empty() {
-        winners.html(out);
+        winners.html("Best policy by each measure, of those that a site can choose", out);
     }
     out.push_str("</section>\n");
 }
 
 /// The policy with the lowest value of each measure, with its interval.
-fn winners(results: &Results) -> HtmlTable {
+fn winners(results: &Results) -> DocumentTable {
     let comparison = &results.comparison;
-    let mut table = HtmlTable::new(
-        "winners",
-        "Best policy by each measure, of those that a site can choose",
-        ["measure", "best policy", "its value", "baseline's value", "change", "interval", "conclusion"],
-    );
+    let heads = ["measure", "best policy", "its value", "baseline's value", "change", "interval", "conclusion"];
+    let mut table = DocumentTable::new(heads).texts(&[0, 1, 5, 6]).id("winners");
     let metrics = [
         Metric::Mean(Measure::Wait),
         Metric::Mean(Measure::Response),
@@ -144,25 +141,25 @@ fn winners(results: &Results) -> HtmlTable {
         let Some((name, change, value)) = found.min_by(|a, b| a.2.total_cmp(&b.2)) else { continue };
         let show = shown(metric);
         let base = change.baseline;
-        let mut row = vec![HtmlCell::name(&metric.name())];
+        let mut row = vec![metric.name().into()];
         if base.is_some_and(|base| base <= value) {
             row.extend([
-                HtmlCell::name(&comparison.baseline),
-                HtmlCell::number(base, show),
-                HtmlCell::number(base, show),
-                HtmlCell::words("–"),
-                HtmlCell::words("–"),
-                HtmlCell::words("the baseline is the best"),
+                comparison.baseline.as_str().into(),
+                TableValue::number(base, show),
+                TableValue::number(base, show),
+                NONE.into(),
+                NONE.into(),
+                "the baseline is the best".into(),
             ]);
         } else {
             let (words, tone) = judged(change);
             row.extend([
-                HtmlCell::name(name),
-                HtmlCell::number(Some(value), show),
-                HtmlCell::number(base, show),
-                HtmlCell::number(change.relative, crate::number::change),
-                HtmlCell::words(change.interval.map_or_else(|| "none".to_string(), interval)),
-                HtmlCell::words(words).said(tone),
+                name.into(),
+                TableValue::number(Some(value), show),
+                TableValue::number(base, show),
+                TableValue::number(change.relative, crate::number::change),
+                change.interval.map_or_else(|| "none".to_string(), interval).into(),
+                TableValue::toned(words, tone),
             ]);
         }
         table.row(row);
@@ -199,4 +196,22 @@ fn plots(results: &Results, left_out: &[usize], out: &mut String) {
          </button><button type=\"button\" data-pick=\"none\">Baseline only</button></div></fieldset>\n<div id=\"figures\">\
          </div></section>\n",
     );
+}
+
+fn interval((low, high): (f64, f64)) -> String {
+    format!("{} to {}%", bound(low), bound(high))
+}
+
+/// The conclusion of a change, and its tone.
+fn judged(change: &MetricChange) -> (&'static str, Tone) {
+    match change.verdict {
+        MetricVerdict::Better => ("clearly better", Tone::Good),
+        MetricVerdict::Worse => ("clearly worse", Tone::Bad),
+        MetricVerdict::Same => ("the same", Tone::Faint),
+        MetricVerdict::Unclear => ("unclear: may be noise", Tone::Faint),
+        MetricVerdict::InsideReplayError => ("no larger than the replay's error", Tone::Faint),
+        MetricVerdict::NotAMean => ("one job's value: no interval", Tone::Faint),
+        MetricVerdict::TooFewWeeks => ("too short a log to tell from noise", Tone::Faint),
+        MetricVerdict::NoRatio => ("not comparable", Tone::Faint),
+    }
 }

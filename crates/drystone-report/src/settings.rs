@@ -1,29 +1,29 @@
 //! The last section of a page: what determined the results, and the data.
 
+use crate::document::DocumentTable;
 use crate::number::exact_percent;
 use crate::results::Results;
-use crate::table::{HtmlCell, HtmlTable};
 use serde_json::{Value, json};
 
 /// Everything that determined the results, and the data themselves.
 pub(crate) fn settings(results: &Results, out: &mut String) {
     out.push_str("<section id=\"settings\"><h2>Settings and data</h2>\n");
-    let mut facts = HtmlTable::new("facts", "Inputs of these results", ["setting", "value"]);
-    facts.row(vec![HtmlCell::name("drystone"), HtmlCell::words(results.drystone.clone())]);
+    let mut facts = DocumentTable::new(["setting", "value"]).texts(&[0, 1]).id("facts");
+    facts.row(vec!["drystone".into(), results.drystone.clone().into()]);
     // Settings are listed by name.
     flatten(&mut facts, "workload", &json!(results.workload));
     flatten(&mut facts, "", &json!(results.experiment));
     let options = results.comparison.options;
-    facts.row(vec![HtmlCell::name("intervals: confidence"), HtmlCell::words(exact_percent(options.confidence))]);
-    facts.html(out);
-    let mut policies = HtmlTable::new("parameters", "Every parameter in force", ["policy", "parameters"]);
+    facts.row(vec!["intervals: confidence".into(), exact_percent(options.confidence).into()]);
+    facts.html("Inputs of these results", out);
+    let mut policies = DocumentTable::new(["policy", "parameters"]).texts(&[0, 1]).id("parameters");
     for result in &results.policies {
         let mut parameters = result.policy.parameters.clone();
         parameters.0.sort();
         let text = parameters.text();
-        policies.row(vec![HtmlCell::name(&result.policy.text), HtmlCell::words(text)]);
+        policies.row(vec![result.policy.text.as_str().into(), text.into()]);
     }
-    policies.html(out);
+    policies.html("Every parameter in force", out);
     out.push_str(
         "<p>Everything on this page is in one JSON object in its source, the element <code>#data</code>; it is what \
          <code>--format json</code> prints. <button type=\"button\" id=\"save\" hidden>Save the data as JSON</button></p>\n\
@@ -41,7 +41,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// A row per leaf of nested settings.
-fn flatten(table: &mut HtmlTable, at: &str, value: &Value) {
+fn flatten(table: &mut DocumentTable, at: &str, value: &Value) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
@@ -50,6 +50,6 @@ fn flatten(table: &mut HtmlTable, at: &str, value: &Value) {
             }
         }
         Value::Null => {}
-        leaf => table.row(vec![HtmlCell::name(at), HtmlCell::words(plain(leaf))]),
+        leaf => table.row(vec![at.into(), plain(leaf).into()]),
     }
 }

@@ -1,10 +1,10 @@
 //! The first section of a page: what the comparison comes to, on one sheet; and the glossary.
 
 use crate::details::DetailCell as Class;
+use crate::document::{DocumentTable, TableValue};
 use crate::html::{escape, prose};
 use crate::number::{change, count, duration, fixed, percent};
 use crate::results::{PolicyResult, Results};
-use crate::table::{HtmlCell, HtmlTable};
 use std::fmt::Write;
 
 /// Least share of the jobs that a class must have to be named.
@@ -55,7 +55,7 @@ pub(crate) fn sheet(results: &Results, out: &mut String) {
     let chosen = summary.recommended.as_deref().and_then(find);
     let base = find(&results.baseline);
     if let (Some(chosen), Some(base)) = (chosen, base) {
-        side_by_side(chosen, base).html(out);
+        side_by_side(chosen, base).html("The recommended policy beside the baseline", out);
     }
     out.push_str("<dl class=\"sheet\">");
     let does = |name: &str| summary.does.iter().find(|d| d.policy == name).map(|d| d.sentence.clone());
@@ -110,12 +110,9 @@ fn entry(out: &mut String, term: &str, sentences: &[String]) {
 /// A line of the table: its name, the baseline's value, the chosen policy's, and how to write them.
 type SheetRow<'a> = (&'a str, Option<f64>, Option<f64>, &'a dyn Fn(f64) -> String);
 
-fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> HtmlTable {
-    let mut table = HtmlTable::new(
-        "sheet",
-        "The recommended policy beside the baseline",
-        ["", base.policy.text.as_str(), chosen.policy.text.as_str(), "change"],
-    );
+fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> DocumentTable {
+    let mut table =
+        DocumentTable::new(["", base.policy.text.as_str(), chosen.policy.text.as_str(), "change"]).id("sheet");
     let (old, new) = (&base.report, &chosen.report);
     let time = |v: f64| duration(v);
     let ratio = |v: f64| fixed(v, 2);
@@ -130,10 +127,10 @@ fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> HtmlTable {
     for (name, old, new, show) in rows {
         let relative = old.zip(new).filter(|(old, _)| *old > 0.0).map(|(old, new)| new / old - 1.0);
         table.row(vec![
-            HtmlCell::name(name),
-            HtmlCell::number(old, show),
-            HtmlCell::number(new, show),
-            HtmlCell::number(relative, change),
+            name.into(),
+            TableValue::number(old, show),
+            TableValue::number(new, show),
+            TableValue::number(relative, change),
         ]);
     }
     table

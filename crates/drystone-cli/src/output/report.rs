@@ -1,7 +1,7 @@
 //! A report as tables, facts and columns: what `run` and `compare` print alike.
 
 use super::columns::{self, OVERVIEW};
-use super::document::{Document, DocumentTable, TableValue};
+use super::document::{Document, DocumentTable};
 use super::flat::FlatRow;
 use super::message;
 use super::number::{NONE, TimeUnit, count, duration, fixed, fixed_or, in_unit, minutes, percent, plural, speed};
@@ -478,38 +478,6 @@ pub(crate) fn categories(categorised: &Categorised) -> DocumentTable {
         let mut row = vec![category.name.clone(), count(category.measures.get(Measure::Wait).count)];
         row.extend(OVERVIEW.iter().map(|column| (column.show)(column.metric.of_measures(&category.measures))));
         table.row(row.into_iter().map(Into::into).collect());
-    }
-    table
-}
-
-/// A table of pools that are simulated side by side, under each of these policies.
-pub(crate) fn pools(of: &[(Option<String>, &[PoolResult])]) -> DocumentTable {
-    let named = of.iter().any(|(name, _)| name.is_some());
-    let heads = [
-        "pool",
-        "processors",
-        "jobs",
-        "mean wait, min",
-        "p95 wait, min",
-        "mean bounded slowdown",
-        "period utilisation",
-    ];
-    let mut table = DocumentTable::new(named.then_some("policy").into_iter().chain(heads));
-    for (name, pools) in of {
-        for pool in *pools {
-            let wait = &pool.report.measures.wait;
-            let mut row: Vec<TableValue> = name.iter().map(|name| name.clone().into()).collect();
-            row.extend([
-                pool.name.clone().into(),
-                count(u64::from(pool.procs)).into(),
-                count(pool.report.trimmed.kept).into(),
-                minutes(wait.mean).into(),
-                minutes(wait.p95).into(),
-                fixed_or(pool.report.measures.bounded_slowdown.mean, 2).into(),
-                percent(Metric::Utilisation.of(&pool.report), 1).into(),
-            ]);
-            table.row(row);
-        }
     }
     table
 }

@@ -8,17 +8,17 @@ impl DocumentTable {
     /// As HTML, in a frame that scrolls by itself where the page is narrow. Columns of text stand
     /// on the left, others on the right.
     pub(crate) fn html(&self, caption: &str, out: &mut String) {
-        out.push_str("<div class=\"frame\" role=\"region\" tabindex=\"0\"");
         let caption = escape(caption);
-        let _ = match caption.as_str() {
-            "" => write!(out, " aria-label=\"table\"><table><thead><tr>"),
-            caption => {
-                write!(out, " aria-label=\"{caption}\"><table><caption><span>{caption}</span></caption><thead><tr>")
-            }
-        };
+        let label = if caption.is_empty() { "table" } else { caption.as_str() };
+        let id = if self.id.is_empty() { String::new() } else { format!(" id=\"{}\"", self.id) };
+        let _ = write!(out, "<div class=\"frame\" role=\"region\" tabindex=\"0\" aria-label=\"{label}\"><table{id}>");
+        if !caption.is_empty() {
+            let _ = write!(out, "<caption><span>{caption}</span></caption>");
+        }
+        out.push_str("<thead><tr>");
         for (at, name) in self.columns.iter().enumerate() {
             let class = if self.text_columns.contains(&at) { " class=\"words\"" } else { "" };
-            let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escape(name));
+            let _ = write!(out, "<th scope=\"col\"{class}><span class=\"name\">{}</span></th>", escape(name));
         }
         out.push_str("</tr></thead><tbody>");
         for row in &self.rows {
@@ -26,10 +26,9 @@ impl DocumentTable {
             for (at, value) in row.iter().enumerate() {
                 let text = escape(&value.text);
                 if at == 0 {
-                    let _ = write!(out, "<th scope=\"row\">{text}</th>");
+                    let _ = write!(out, "<th scope=\"row\"><span class=\"name\">{text}</span></th>");
                     continue;
                 }
-                let kind = if self.text_columns.contains(&at) { "words" } else { "number" };
                 let tone = match value.tone {
                     Tone::Plain => "",
                     Tone::Good => " good",
@@ -37,7 +36,11 @@ impl DocumentTable {
                     Tone::Faint => " faint",
                     Tone::Strong => " best",
                 };
-                let _ = write!(out, "<td class=\"{kind}{tone}\">{text}</td>");
+                let _ = match (value.number, self.text_columns.contains(&at)) {
+                    (Some(number), _) => write!(out, "<td class=\"number{tone}\" data-v=\"{number}\">{text}</td>"),
+                    (None, true) => write!(out, "<td class=\"words{tone}\"><span class=\"name\">{text}</span></td>"),
+                    (None, false) => write!(out, "<td class=\"number{tone}\">{text}</td>"),
+                };
             }
             out.push_str("</tr>");
         }

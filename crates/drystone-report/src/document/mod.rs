@@ -8,6 +8,7 @@ mod markdown;
 mod text;
 mod visible;
 
+use crate::number::{NONE, count};
 pub use layout::story;
 pub use visible::visible;
 
@@ -27,23 +28,42 @@ pub enum Tone {
     Strong,
 }
 
-/// A value in a table.
+/// A value in a table: its text, and for programs that read a page the number that it shows.
 #[derive(Clone, Debug)]
 pub struct TableValue {
     text: String,
+    number: Option<f64>,
     tone: Tone,
 }
 
 impl TableValue {
     /// A value with a meaning.
     pub fn toned(text: impl Into<String>, tone: Tone) -> TableValue {
-        TableValue { text: text.into(), tone }
+        TableValue { text: text.into(), number: None, tone }
+    }
+
+    /// A number as `show` writes it, or a dash.
+    pub fn number(number: Option<f64>, show: impl Fn(f64) -> String) -> TableValue {
+        let number = number.filter(|value| value.is_finite());
+        TableValue { text: number.map_or_else(|| NONE.to_string(), show), number, tone: Tone::Plain }
+    }
+
+    /// A count.
+    #[must_use]
+    pub fn count(value: u64) -> TableValue {
+        TableValue { text: count(value), number: Some(value as f64), tone: Tone::Plain }
+    }
+
+    /// The value with another meaning.
+    #[must_use]
+    pub fn with_tone(self, tone: Tone) -> TableValue {
+        TableValue { tone, ..self }
     }
 }
 
 impl<T: Into<String>> From<T> for TableValue {
     fn from(text: T) -> TableValue {
-        TableValue { text: text.into(), tone: Tone::Plain }
+        TableValue::toned(text, Tone::Plain)
     }
 }
 
@@ -53,6 +73,7 @@ pub struct DocumentTable {
     columns: Vec<String>,
     text_columns: Vec<usize>,
     beside: Vec<usize>,
+    id: &'static str,
     rows: Vec<Vec<TableValue>>,
 }
 
@@ -77,6 +98,19 @@ impl DocumentTable {
     pub fn beside(mut self, columns: &[usize]) -> DocumentTable {
         self.beside = columns.to_vec();
         self
+    }
+
+    /// Sets the name by which a page finds the table.
+    #[must_use]
+    pub fn id(mut self, id: &'static str) -> DocumentTable {
+        self.id = id;
+        self
+    }
+
+    /// True without rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// Adds a row, a value for each column from the first one on.

@@ -5,13 +5,11 @@ use super::result::{CompareResult, FigureSection};
 use crate::commands::headroom::result::remark;
 use crate::output::columns::{self, OVERVIEW, TextColumn};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
-use crate::output::number::{NONE, bound, change, count, duration, exact_percent, fixed_or, minutes, percent, speed};
+use crate::output::number::{NONE, exact_percent, percent, speed};
 use crate::output::{excess, report};
-use drystone::metrics::{
-    Comparison, LEAST_WEEKS, Measure, Metric, MetricChange, MetricVerdict, PromisesKept, Report, ResourceUse,
-};
+use drystone::metrics::{Comparison, LEAST_WEEKS, Metric, Report, ResourceUse};
 use drystone_headroom::DelayMeasure;
-use drystone_report::PolicyResult;
+use drystone_report::{PolicyResult, changes_table, disruptions_table, loads_table, pools_table, promises_table};
 
 /// Note on two adjacent columns, which may be of different jobs.
 const RESERVATION_ERROR: &str = "Promised: jobs with a start announced beforehand. Reservation error: |start - first reservation| over all \
@@ -56,10 +54,10 @@ pub(super) fn document(result: &CompareResult) -> Document {
             format!("{confidence} intervals from {weeks} weeks; \"unclear\": may be noise")
         };
         document.heading(format!("Change against {} ({intervals})", result.baseline));
-        document.table(against_baseline(result));
+        document.table(changes_table(&result.results, &result.comparison));
     }
     document.heading("Promises and predictions");
-    document.table(promises(result));
+    document.table(promises_table(&result.results));
     let predicted = |r: &PolicyResult| r.report.predictability.as_ref().is_some_and(|p| p.difference.mean.is_some());
     if result.results.iter().any(predicted) {
         document.text(RESERVATION_ERROR);
@@ -94,17 +92,17 @@ pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
     let named = result.whole || result.replay.is_none();
     if named && result.results.iter().any(|r| r.report.disruptions.is_some()) {
         document.heading("Outages and holds");
-        document.table(disruptions(result));
+        document.table(disruptions_table(&result.results));
     }
     let pools: Vec<_> = result.results.iter().map(|r| (Some(r.name()), r.pools.as_slice())).collect();
     if pools.iter().any(|(_, pools)| !pools.is_empty()) {
         document.heading("By pool");
-        document.table(report::pools(&pools));
+        document.table(pools_table(&pools));
     }
     classes::categories(result, document);
     if !result.loads.is_empty() {
         document.heading("At other loads");
-        document.table(other_loads(result));
+        document.table(loads_table(&result.loads));
         classes::at_loads(result, document);
     }
     if let Some(bracket) = result.headroom.as_ref().filter(|_| !result.whole) {
@@ -183,130 +181,4 @@ fn figure(shown: &[&PolicyResult], one: &PolicyResult, column: &TextColumn) -> T
     let values = shown.iter().filter_map(|r| column.metric.of(&r.report));
     let is_best = column.best && value == Some(values.fold(f64::INFINITY, f64::min));
     TableValue::toned((column.show)(value), if is_best { Tone::Strong } else { Tone::Plain })
-}
-
-fn against_baseline(result: &CompareResult) -> DocumentTable {
-    let mut table =
-        DocumentTable::new(["policy", "mean wait", "mean response", "mean bounded slowdown", "longest wait"])
-            .texts(&[0, 1, 2, 3]);
-    for one in &result.results {
-        let name = &one.policy.text;
-        let Some(changes) = result.changes(name) else { continue };
-        let cell =
-            |metric: Metric| changes.iter().find(|c| c.metric == metric).map_or_else(|| NONE.into(), change_value);
-        table.row(vec![
-            one.name().into(),
-            cell(Metric::Mean(Measure::Wait)),
-            cell(Metric::Mean(Measure::Response)),
-            cell(Metric::Mean(Measure::BoundedSlowdown)),
-            cell(Metric::Max(Measure::Wait)),
-        ]);
-    }
-    table
-}
-
-/// A change with its interval and what they say.
-fn change_value(c: &MetricChange) -> TableValue {
-    let Some(relative) = c.relative else { return TableValue::toned(NONE, Tone::Faint) };
-    let text = change(relative);
-    let Some((low, high)) = c.interval else { return text.into() };
-    if c.verdict == MetricVerdict::Same {
-        return TableValue::toned("same", Tone::Faint);
-    }
-    let (word, tone) = match c.verdict {
-        MetricVerdict::Better => ("better", Tone::Good),
-        MetricVerdict::Worse => ("worse", Tone::Bad),
-        MetricVerdict::InsideReplayError => ("inside replay error", Tone::Faint),
-        _ => ("unclear", Tone::Faint),
-    };
-    TableValue::toned(format!("{text} ({} to {}) {word}", bound(low), bound(high)), tone)
-}
-
-fn promises(result: &CompareResult) -> DocumentTable {
-    // Trimming leaves no promise out.
-    let trimmed = result.results.iter().any(|r| r.report.trimmed.kept < r.report.trimmed.seen);
-    let mut table = DocumentTable::new([
-        "policy",
-        if trimmed { "promised, of all jobs" } else { "promised" },
-        "broken",
-        "worst delay",
-        "reservation error, min",
-        "median",
-        "prediction accuracy",
-        "corrections per job",
-        "suspensions",
-    ])
-    .beside(&[5]);
-    for one in &result.results {
-        let PromisesKept { promised, broken, worst, .. } = one.promises;
-        let p = one.report.predictability.as_ref();
-        let broken_tone = if broken > 0 { Tone::Bad } else { Tone::Plain };
-        table.row(vec![
-            one.name().into(),
-            count(promised).into(),
-            TableValue::toned(if promised == 0 { NONE.to_string() } else { count(broken) }, broken_tone),
-            worst.map_or_else(|| NONE.to_string(), |w| duration(w.delay().as_f64())).into(),
-            minutes(p.and_then(|p| p.difference.mean)).into(),
-            minutes(p.and_then(|p| p.difference.median)).into(),
-            percent(p.and_then(|p| p.accuracy.mean), 1).into(),
-            fixed_or(p.and_then(|p| p.corrections.mean), 2).into(),
-            count(one.report.suspensions.total).into(),
-        ]);
-    }
-    table
-}
-
-/// Tabulates the effects of the machine on jobs, and the waits that no policy chose.
-fn disruptions(result: &CompareResult) -> DocumentTable {
-    let mut table = DocumentTable::new([
-        "policy",
-        "capacity up",
-        "jobs hit",
-        "requeued",
-        "lost",
-        "processor-hours lost",
-        "promises excused",
-        "held back",
-        "wait since eligible, min",
-    ]);
-    for one in &result.results {
-        let Some(d) = &one.report.disruptions else { continue };
-        table.row(vec![
-            one.name().into(),
-            percent(d.capacity_up, 2).into(),
-            count(d.hits).into(),
-            count(d.requeued).into(),
-            count(d.lost).into(),
-            fixed_or(Some(d.work_lost / 3_600.0), 1).into(),
-            count(one.promises.excused).into(),
-            count(d.held).into(),
-            minutes(d.eligible_wait.mean).into(),
-        ]);
-    }
-    table
-}
-
-/// Every policy at every other load.
-fn other_loads(result: &CompareResult) -> DocumentTable {
-    let mut table = DocumentTable::new([
-        "factor",
-        "offered load",
-        "policy",
-        "mean wait, min",
-        "mean response, min",
-        "mean bounded slowdown",
-        "period utilisation",
-    ]);
-    for point in &result.loads {
-        table.row(vec![
-            point.factor.to_string().into(),
-            percent(point.load, 1).into(),
-            point.policy.clone().into(),
-            minutes(point.wait).into(),
-            minutes(point.response).into(),
-            fixed_or(point.bounded_slowdown, 2).into(),
-            percent(point.utilisation, 1).into(),
-        ]);
-    }
-    table
 }

@@ -7,7 +7,7 @@ use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::report;
 use crate::output::{Printable, excess};
 use drystone::metrics::{PromisesKept, Report, SearchEffort, Stalls};
-use drystone_report::{PlotDetails, PolicyResult, PoolResult, Results, Timing};
+use drystone_report::{PlotDetails, PolicyResult, PoolResult, Results, Timing, pools_table};
 use serde::Serialize;
 
 /// The result of a run.
@@ -57,7 +57,7 @@ impl Printable for RunResult {
         }
         if !self.pools.is_empty() {
             document.heading("By pool");
-            document.table(report::pools(&[(None, &self.pools)]));
+            document.table(pools_table(&[(None, &self.pools)]));
         }
         self.categories(&mut document);
         document

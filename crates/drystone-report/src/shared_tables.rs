@@ -1,0 +1,181 @@
+//! Tables of comparisons that terminals, files and pages show alike.
+
+use crate::document::{DocumentTable, TableValue, Tone};
+use crate::number::{NONE, bound, change, count, duration, fixed, minutes, percent};
+use crate::results::{LoadPoint, PolicyResult, PoolResult};
+use drystone::metrics::{Comparison, Measure, Metric, MetricChange, MetricVerdict, PromisesKept};
+
+/// Changes of the main metrics against the baseline, with intervals and verdicts.
+#[must_use]
+pub fn changes_table(policies: &[PolicyResult], comparison: &Comparison) -> DocumentTable {
+    let mut table =
+        DocumentTable::new(["policy", "mean wait", "mean response", "mean bounded slowdown", "longest wait"])
+            .texts(&[0, 1, 2, 3])
+            .id("changes");
+    for one in policies {
+        let Some(found) = comparison.policies.iter().find(|found| found.name == one.policy.text) else { continue };
+        let cell = |metric: Metric| {
+            found.changes.iter().find(|c| c.metric == metric).map_or_else(|| NONE.into(), change_value)
+        };
+        table.row(vec![
+            one.name().into(),
+            cell(Metric::Mean(Measure::Wait)),
+            cell(Metric::Mean(Measure::Response)),
+            cell(Metric::Mean(Measure::BoundedSlowdown)),
+            cell(Metric::Max(Measure::Wait)),
+        ]);
+    }
+    table
+}
+
+/// A change with its interval and its verdict.
+fn change_value(c: &MetricChange) -> TableValue {
+    let Some(relative) = c.relative else { return TableValue::toned(NONE, Tone::Faint) };
+    let Some((low, high)) = c.interval else { return TableValue::number(Some(relative), change) };
+    if c.verdict == MetricVerdict::Same {
+        return TableValue::toned("same", Tone::Faint);
+    }
+    let (word, tone) = match c.verdict {
+        MetricVerdict::Better => ("better", Tone::Good),
+        MetricVerdict::Worse => ("worse", Tone::Bad),
+        MetricVerdict::InsideReplayError => ("inside replay error", Tone::Faint),
+        _ => ("unclear", Tone::Faint),
+    };
+    let text = |value: f64| format!("{} ({} to {}) {word}", change(value), bound(low), bound(high));
+    TableValue::number(Some(relative), text).with_tone(tone)
+}
+
+/// Announced starts, predictions and suspensions.
+#[must_use]
+pub fn promises_table(policies: &[PolicyResult]) -> DocumentTable {
+    // Trimming leaves no promise out.
+    let trimmed = policies.iter().any(|one| one.report.trimmed.kept < one.report.trimmed.seen);
+    let mut table = DocumentTable::new([
+        "policy",
+        if trimmed { "promised, of all jobs" } else { "promised" },
+        "broken",
+        "worst delay",
+        "reservation error, min",
+        "median",
+        "prediction accuracy",
+        "corrections per job",
+        "suspensions",
+    ])
+    .beside(&[5])
+    .id("promises");
+    for one in policies {
+        let PromisesKept { promised, broken, worst, .. } = one.promises;
+        let p = one.report.predictability.as_ref();
+        let broken_tone = if broken > 0 { Tone::Bad } else { Tone::Plain };
+        table.row(vec![
+            one.name().into(),
+            TableValue::count(promised),
+            TableValue::number((promised > 0).then_some(broken as f64), |_| count(broken)).with_tone(broken_tone),
+            TableValue::number(worst.map(|w| w.delay().as_f64()), duration),
+            TableValue::number(p.and_then(|p| p.difference.mean), in_minutes),
+            TableValue::number(p.and_then(|p| p.difference.median), in_minutes),
+            TableValue::number(p.and_then(|p| p.accuracy.mean), |v| percent(Some(v), 1)),
+            TableValue::number(p.and_then(|p| p.corrections.mean), |v| fixed(v, 2)),
+            TableValue::count(one.report.suspensions.total),
+        ]);
+    }
+    table
+}
+
+/// Effects of the machine on jobs, and the waits that no policy chose; a row for each policy under
+/// which a machine lost processors or jobs were held back.
+#[must_use]
+pub fn disruptions_table(policies: &[PolicyResult]) -> DocumentTable {
+    let mut table = DocumentTable::new([
+        "policy",
+        "capacity up",
+        "jobs hit",
+        "requeued",
+        "lost",
+        "processor-hours lost",
+        "promises excused",
+        "held back",
+        "wait since eligible, min",
+    ])
+    .id("disruptions");
+    for one in policies {
+        let Some(d) = &one.report.disruptions else { continue };
+        table.row(vec![
+            one.name().into(),
+            TableValue::number(d.capacity_up, |v| percent(Some(v), 2)),
+            TableValue::count(d.hits),
+            TableValue::count(d.requeued),
+            TableValue::count(d.lost),
+            TableValue::number(Some(d.work_lost / 3_600.0), |v| fixed(v, 1)),
+            TableValue::count(one.promises.excused),
+            TableValue::count(d.held),
+            TableValue::number(d.eligible_wait.mean, in_minutes),
+        ]);
+    }
+    table
+}
+
+/// Every policy at every other load.
+#[must_use]
+pub fn loads_table(points: &[LoadPoint]) -> DocumentTable {
+    let mut table = DocumentTable::new([
+        "factor",
+        "offered load",
+        "policy",
+        "mean wait, min",
+        "mean response, min",
+        "mean bounded slowdown",
+        "period utilisation",
+    ])
+    .texts(&[0, 2])
+    .id("loads");
+    for point in points {
+        table.row(vec![
+            point.factor.to_string().into(),
+            TableValue::number(point.load, |v| percent(Some(v), 1)),
+            point.policy.clone().into(),
+            TableValue::number(point.wait, in_minutes),
+            TableValue::number(point.response, in_minutes),
+            TableValue::number(point.bounded_slowdown, |v| fixed(v, 2)),
+            TableValue::number(point.utilisation, |v| percent(Some(v), 1)),
+        ]);
+    }
+    table
+}
+
+/// A table of pools that are simulated side by side, under each of these policies.
+#[must_use]
+pub fn pools_table(of: &[(Option<String>, &[PoolResult])]) -> DocumentTable {
+    let named = of.iter().any(|(name, _)| name.is_some());
+    let heads = [
+        "pool",
+        "processors",
+        "jobs",
+        "mean wait, min",
+        "p95 wait, min",
+        "mean bounded slowdown",
+        "period utilisation",
+    ];
+    let mut table = DocumentTable::new(named.then_some("policy").into_iter().chain(heads));
+    for (name, pools) in of {
+        for pool in *pools {
+            let wait = &pool.report.measures.wait;
+            let mut row: Vec<TableValue> = name.iter().map(|name| name.clone().into()).collect();
+            row.extend([
+                pool.name.clone().into(),
+                TableValue::count(u64::from(pool.procs)),
+                TableValue::count(pool.report.trimmed.kept),
+                TableValue::number(wait.mean, in_minutes),
+                TableValue::number(wait.p95, in_minutes),
+                TableValue::number(pool.report.measures.bounded_slowdown.mean, |v| fixed(v, 2)),
+                TableValue::number(Metric::Utilisation.of(&pool.report), |v| percent(Some(v), 1)),
+            ]);
+            table.row(row);
+        }
+    }
+    table
+}
+
+fn in_minutes(seconds: f64) -> String {
+    minutes(Some(seconds))
+}
