@@ -10,7 +10,7 @@ use drystone::engine::{Adopted, NewsError, PolicyViolation, ProposalError, Sessi
 use drystone::model::{JobId, Machine, ProcSet, Span, Time};
 use drystone::policy::{Action, Actions, PassRule, Placement, PolicySpec, SnapshotError};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds of decisions at one look: a policy that only counts may choose jobs that no node has room
 /// for, and chooses others then.
@@ -54,8 +54,8 @@ pub enum CoreInput {
     },
     /// Holds of users from before.
     RememberedUsers {
-        /// Jobs that their users held.
-        holds: BTreeSet<JobName>,
+        /// Their last words: true for a hold, false where it was taken back.
+        words: BTreeMap<JobName, bool>,
         /// True if everything has been given back since.
         given_back: bool,
         /// The cluster's time before the daemon first beat. The hook held for this daemon what it
@@ -302,8 +302,8 @@ impl Core {
                 }
                 Ok(CoreOutput::default())
             }
-            CoreInput::RememberedUsers { holds, given_back, since } => {
-                self.tracker.remember_users(holds.clone(), given_back.then_some(*since));
+            CoreInput::RememberedUsers { words, given_back, since } => {
+                self.tracker.remember_users(words.clone(), given_back.then_some(*since));
                 Ok(CoreOutput::default())
             }
             CoreInput::Remembered { taken, stopped, pinned } => {

@@ -118,8 +118,8 @@ fn standing(home: &Home) -> LedgerStanding {
         let text = std::fs::read(file).unwrap_or_default();
         for line in String::from_utf8_lossy(&text).lines() {
             match HookMessage::parse(line) {
-                Some(HookMessage::Hold(name)) => drop(standing.users.insert(name, true)),
-                Some(HookMessage::Release(name)) => drop(standing.users.insert(name, false)),
+                Some(HookMessage::Hold(name)) => standing.note_word(name, true),
+                Some(HookMessage::Release(name)) => standing.note_word(name, false),
                 None => {}
             }
         }
@@ -278,9 +278,9 @@ impl<C: Cluster> HandBack<'_, C> {
         let slipped = fact.reason == PendingReason::AdminHold
             && fact.mark == HookMark::Held
             && fact.keys().iter().any(|key| key.task.is_some() && self.standing.held.contains(key));
-        fact.state == JobState::Pending
-            && fact.held
-            && (fact.reason == PendingReason::UserHold && ours || orphaned || slipped)
+        // A controller that was killed may have lost the reason of our hold.
+        let has_our_reason = matches!(fact.reason, PendingReason::UserHold | PendingReason::Room | PendingReason::Turn);
+        fact.state == JobState::Pending && fact.held && (has_our_reason && ours || orphaned || slipped)
     }
 
     /// Returns whether its user holds it.

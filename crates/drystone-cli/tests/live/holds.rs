@@ -4,6 +4,7 @@
 use super::site::{Site, Tests, until};
 use super::users::{as_user, as_user_submits};
 use drystone_live::state::Beat;
+use drystone_testbed::ClusterOptions;
 use std::process::Output;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ pub(crate) fn tests() -> Tests {
         ("a_hold_of_one_task", one_task),
         ("a_users_hold_outlives_hand_back_and_restart", outlives),
         ("requeued_and_held_by_its_owner", requeued_and_held),
+        ("a_launch_that_failed_waits_for_its_owner", launch_failed),
         ("hand_back_finds_the_heartbeat_of_the_hook", finds_the_heartbeat),
         ("two_states_and_one_run_folder", two_states),
         ("hand_back_leaves_arrays_whole", arrays_stay_whole),
@@ -81,6 +83,37 @@ fn requeued_and_held() {
     well(&as_user(&site, "scontrol", &["release", &job.to_string()]).expect("root"));
     // Slurm lets what was requeued begin two minutes later.
     until("no hold keeps it back", || site.published().to_string().contains("may begin later only"));
+    site.tell("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
+    site.drain(Duration::from_secs(60));
+    assert_eq!(site.state(job), "CD");
+}
+
+/// Slurm holds a job whose launch failed. Users see why, and its owner may release it, as without a
+/// daemon.
+fn launch_failed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (bad, prolog) = (folder.path().join("bad"), folder.path().join("prolog.sh"));
+    std::fs::write(&prolog, format!("#!/bin/sh\n[ ! -e {} ]\n", bad.display())).expect("written");
+    let made = std::process::Command::new("chmod").arg("755").args([folder.path(), &prolog]).status();
+    assert!(made.expect("chmod runs").success());
+    let lines = vec![format!("Prolog={}", prolog.display())];
+    let Some(site) = Site::with(ClusterOptions { nodes: 1, cpus: 2, lines, ..ClusterOptions::default() }, "easy")
+    else {
+        return;
+    };
+    let _daemon = site.drive();
+    std::fs::write(&bad, "").expect("written");
+    let Some(job) = as_user_submits(&site, &["-n", "2", "-t", "5"], 3) else { return };
+    let reason = || site.cluster.ask("squeue", &["-h", "-o", "%r", "-j", &job.to_string()]).trim().to_string();
+    until("its launch fails", || reason() == "launch failed requeued held");
+    std::fs::remove_file(&bad).expect("removed");
+    site.tell("scontrol", &["update", "NodeName=n1", "State=RESUME"]);
+    until("the reason is published", || site.published().to_string().contains("could not be launched"));
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(reason(), "launch failed requeued held", "no release yet");
+    well(&as_user(&site, "scontrol", &["release", &job.to_string()]).expect("root"));
+    // Slurm lets what was requeued begin two minutes later.
+    until("its owner's release counts", || site.published().to_string().contains("may begin later only"));
     site.tell("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
     site.drain(Duration::from_secs(60));
     assert_eq!(site.state(job), "CD");

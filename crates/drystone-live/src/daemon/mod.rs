@@ -258,13 +258,12 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let held: BTreeSet<JobKey> = standing.held.iter().filter(unknown).copied().collect();
         let stopped: BTreeSet<JobKey> = standing.suspended.iter().filter(unknown).copied().collect();
         let pinned: BTreeSet<JobKey> = standing.pinned.iter().filter(unknown).copied().collect();
-        let users = standing.users.iter().filter(|&(_, &holds)| holds).map(|(&name, _)| name);
-        let (users, given_back) = (users.collect::<BTreeSet<_>>(), standing.given_back);
+        let (words, given_back) = (standing.users.clone(), standing.given_back);
         if !held.is_empty() || !stopped.is_empty() || !pinned.is_empty() {
             self.feed(at, &CoreInput::Remembered { taken: held, stopped, pinned })?;
         }
-        if !users.is_empty() || given_back {
-            self.feed(at, &CoreInput::RememberedUsers { holds: users, given_back, since: seen.time })?;
+        if !words.is_empty() || given_back {
+            self.feed(at, &CoreInput::RememberedUsers { words, given_back, since: seen.time })?;
         }
         Ok(())
     }

@@ -75,8 +75,8 @@ impl LedgerStanding {
             LedgerLine::Held(key) => drop(self.held.insert(key)),
             LedgerLine::Suspended(key) => drop(self.suspended.insert(key)),
             LedgerLine::Pinned(key) => drop(self.pinned.insert(key)),
-            LedgerLine::UserHold(name) => drop(self.users.insert(name, true)),
-            LedgerLine::UserRelease(name) => drop(self.users.insert(name, false)),
+            LedgerLine::UserHold(name) => self.note_word(name, true),
+            LedgerLine::UserRelease(name) => self.note_word(name, false),
             LedgerLine::GivenBack => {
                 self.held.clear();
                 self.suspended.clear();
@@ -84,6 +84,14 @@ impl LedgerStanding {
                 self.given_back = true;
             }
         }
+    }
+
+    /// Notes the last word on a hold. What is said of an array is said of all its tasks.
+    pub(crate) fn note_word(&mut self, name: JobName, holds: bool) {
+        if name.task.is_none() {
+            self.users.retain(|other, _| other.id != name.id);
+        }
+        self.users.insert(name, holds);
     }
 
     fn lines(&self) -> String {

@@ -46,7 +46,7 @@ impl Tracker {
         let driving = self.settings.mode == DaemonMode::Drive;
         match fact.reason {
             PendingReason::AdminHold if !tracked.orphaned && !tracked.slipped => return Some(HoldReason::Admin),
-            PendingReason::LaunchFailed => return Some(HoldReason::LaunchFailed),
+            PendingReason::LaunchFailed if !tracked.freed => return Some(HoldReason::LaunchFailed),
             PendingReason::RequeuedHeld if !tracked.freed => return Some(HoldReason::User),
             PendingReason::UserHold if !driving => return Some(HoldReason::User),
             PendingReason::UserHold if !Tracker::is_ours(tracked, fact) => tracked.user_hold = true,

@@ -64,11 +64,11 @@ impl Tracker {
             JobState::Suspended | JobState::Ended(_) => false,
             JobState::Pending if fact.held => {
                 // The order was not carried out, an operator or user holds the job, or slurmctld
-                // was killed and has forgotten the release. A job that was never seen released is
-                // released again; the hook reports the holds of users as well.
-                let sure = t.flight.is_some_and(|flight| flight.seen && !flight.doubtful);
-                if sure && fact.reason == PendingReason::UserHold {
-                    t.user_hold = true;
+                // was killed and has forgotten the release, and perhaps the start. The hook reports
+                // users' holds, and an administrator's has a reason of its own: what is left was
+                // forgotten.
+                if t.flight.is_some_and(|flight| flight.seen) && fact.reason == PendingReason::UserHold {
+                    self.wait_for_nodes(t);
                 }
                 self.comes_back(t, turn);
                 false

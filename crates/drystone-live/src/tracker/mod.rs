@@ -151,8 +151,11 @@ pub struct Tracker {
     stopped: BTreeSet<JobKey>,
     /// Jobs that we bound to nodes, from the same.
     bound: BTreeSet<JobKey>,
-    /// Jobs that their users held, from the same.
-    user_holds: BTreeSet<JobName>,
+    /// Last words of users and operators on holds, by job, array or task: true for a hold, false
+    /// where it was taken back.
+    user_words: BTreeMap<JobName, bool>,
+    /// Last words in an earlier daemon's ledger, to be applied at the next look.
+    ledger_words: BTreeMap<JobName, bool>,
     /// The cluster's time when this daemon began, if everything was given back before.
     given_back: Option<i64>,
     users: NumberedNames,
@@ -202,7 +205,8 @@ impl Tracker {
             taken: BTreeSet::new(),
             stopped: BTreeSet::new(),
             bound: BTreeSet::new(),
-            user_holds: BTreeSet::new(),
+            user_words: BTreeMap::new(),
+            ledger_words: BTreeMap::new(),
             given_back: None,
             users: NumberedNames::default(),
             groups: NumberedNames::default(),
@@ -224,11 +228,11 @@ impl Tracker {
         (self.taken, self.stopped, self.bound) = (taken, stopped, pinned);
     }
 
-    /// Holds of users that an earlier daemon noted, and, if everything was given back since, the
-    /// cluster's time when this daemon began: what was held before is held by its user. Call it
-    /// before the first look.
-    pub fn remember_users(&mut self, holds: BTreeSet<JobName>, given_back: Option<i64>) {
-        (self.user_holds, self.given_back) = (holds, given_back);
+    /// Remembers what an earlier daemon noted of users' holds, true for a hold and false where it
+    /// was taken back, and, if everything was given back since, the cluster's time when this daemon
+    /// began: what was held before is held by its user. Call it before the first look.
+    pub fn remember_users(&mut self, words: BTreeMap<JobName, bool>, given_back: Option<i64>) {
+        (self.ledger_words, self.given_back) = (words, given_back);
     }
 
     /// The daemon has been away: it is not known whether what was ordered last was carried out, and
@@ -482,12 +486,16 @@ impl Tracker {
                 HookMessage::Release(name) => (name, false),
             };
             let about: Vec<JobKey> = self.mirror.named(name).collect();
+            if !about.is_empty() {
+                self.note_word(name, holds);
+            }
             for key in about {
                 let fact = self.mirror.fact(key).cloned();
                 let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
                 tracked.user_hold = holds;
                 // Its owner lets a job go that was requeued and held: it waits for the policy.
-                tracked.freed = !holds && fact.is_some_and(|fact| fact.reason == PendingReason::RequeuedHeld);
+                let requeued = [PendingReason::RequeuedHeld, PendingReason::LaunchFailed];
+                tracked.freed = !holds && fact.is_some_and(|fact| requeued.contains(&fact.reason));
                 self.jobs.insert(key, tracked);
                 keys.push(key);
             }
@@ -495,12 +503,39 @@ impl Tracker {
         keys
     }
 
+    /// Notes the last word on the hold of a job, an array or a task. What is said of an array is
+    /// said of all its tasks.
+    fn note_word(&mut self, name: JobName, holds: bool) {
+        if name.task.is_none() {
+            self.forget_words(name.id);
+        }
+        self.user_words.insert(name, holds);
+    }
+
+    fn forget_words(&mut self, id: u64) {
+        let range = JobName { id, task: None }..=JobName { id, task: Some(u32::MAX) };
+        let names: Vec<JobName> = self.user_words.range(range).map(|(&name, _)| name).collect();
+        for name in names {
+            self.user_words.remove(&name);
+        }
+    }
+
+    /// Returns the last word on the hold of a job, where there is one.
+    fn word_on(&self, key: JobKey) -> Option<bool> {
+        let of = |task| self.user_words.get(&JobName { id: key.id, task }).copied();
+        of(key.task).or_else(|| of(None))
+    }
+
     /// Applies what is known of users' holds from before to the jobs of the first look. Returns
     /// these jobs.
     fn recall_users(&mut self) -> Vec<JobKey> {
-        let (holds, given_back) = (std::mem::take(&mut self.user_holds), std::mem::take(&mut self.given_back));
-        if holds.is_empty() && given_back.is_none() {
+        let (words, given_back) = (std::mem::take(&mut self.ledger_words), std::mem::take(&mut self.given_back));
+        if words.is_empty() && given_back.is_none() {
             return Vec::new();
+        }
+        // What the journal knows is newer: an operator's release is not in the ledger.
+        for (name, holds) in words {
+            self.user_words.entry(name).or_insert(holds);
         }
         let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::JobState::Pending && fact.held);
         // The hook holds again from the first heartbeat on, and jobs may come before the first
@@ -509,10 +544,7 @@ impl Tracker {
         let held: Vec<JobKey> = pending
             .filter(|fact| fact.reason == PendingReason::UserHold)
             .flat_map(|fact| fact.keys().into_iter().map(move |key| (fact, key)))
-            .filter(|(fact, key)| {
-                let names = [JobName { id: key.id, task: key.task }, JobName { id: key.id, task: None }];
-                old(fact) || names.iter().any(|name| holds.contains(name))
-            })
+            .filter(|(fact, key)| old(fact) || self.word_on(*key) == Some(true))
             .map(|(_, key)| key)
             .collect();
         for &key in &held {
@@ -524,8 +556,9 @@ impl Tracker {
         held
     }
 
-    /// A job that has a new submit time and more restarts is the old one, requeued: it keeps its
-    /// place. Returns the old keys.
+    /// A job that has a new submit time and more restarts is the old one, requeued, and one with an
+    /// earlier submit time is what a killed controller remembers of it: it keeps its place. Returns
+    /// the old keys.
     fn take_requeues(&mut self, keys: &BTreeSet<JobKey>) -> BTreeSet<JobKey> {
         let mut moved = BTreeSet::new();
         for &key in keys {
@@ -536,12 +569,14 @@ impl Tracker {
             }
             let restarts = fact.restarts;
             let Some(mut tracked) = self.jobs.remove(&old) else { continue };
-            if restarts <= tracked.restarts || tracked.place == TrackedPlace::Done {
+            // An earlier submit time: a controller that was killed has forgotten the requeue.
+            let is_same = restarts > tracked.restarts || key.submit < old.submit;
+            if !is_same || tracked.place == TrackedPlace::Done {
                 self.jobs.insert(old, tracked);
                 continue;
             }
             tracked.key = key;
-            tracked.restarts = restarts;
+            (tracked.restarts, tracked.freed) = (restarts, false);
             if tracked.flies(Flying::Launching) || tracked.flies(Flying::Stopping) || tracked.flies(Flying::Resuming) {
                 tracked.flight = None;
             }
@@ -680,7 +715,7 @@ impl Tracker {
         tracked.pinned = self.bound.remove(&key);
         if let Some(fact) = fact {
             tracked.restarts = fact.restarts;
-            tracked.user_hold = fact.mark == HookMark::User;
+            tracked.user_hold = self.word_on(key).unwrap_or(fact.mark == HookMark::User);
             tracked.user_nodes = fact.pinned && !tracked.pinned;
         }
         self.alive.insert((key.id, key.task), key);
@@ -708,6 +743,9 @@ impl Tracker {
             self.vain.remove(&key);
             if let Some(id) = tracked.id {
                 self.ids.remove(&id);
+            }
+            if self.mirror.of_array(key.id).next().is_none() {
+                self.forget_words(key.id);
             }
             return;
         }

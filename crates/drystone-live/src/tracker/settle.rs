@@ -1,7 +1,7 @@
 //! Step from the session's state of a job to the cluster's.
 
-use super::{DaemonMode, Flight, Flying, HoldReason, LookResult, Tracked, TrackedPlace, Tracker, TrackerNews};
-use crate::cluster::{ClusterOrder, Ending, JobFact, JobState, PendingReason};
+use super::{DaemonMode, Flight, Flying, HoldReason, LookResult, Retry, Tracked, TrackedPlace, Tracker, TrackerNews};
+use crate::cluster::{ClusterOrder, Ending, HookMark, JobFact, JobName, JobState, PendingReason};
 use crate::journal::ExportedJob;
 use drystone::engine::How;
 use drystone::model::{Job, Span, Time};
@@ -12,6 +12,10 @@ const UNLIMITED: i64 = 365 * 86_400;
 /// A hold that turns into an administrator's so long after a task of the array was seen waiting is
 /// the cluster's doing, in milliseconds.
 const SLIP: u64 = 15_000;
+
+/// Time in which nodes tell a controller that was killed of the jobs that it has forgotten to have
+/// started, and these are ended, in seconds.
+const FORGOTTEN: i64 = 15;
 
 /// State in which the cluster has a job.
 enum ClusterTarget {
@@ -95,7 +99,7 @@ impl Tracker {
             t.foreign = true;
         }
         if self.is_foreign(t, fact) {
-            let ours = fact.held && Tracker::is_ours(t, fact) && fact.mark != crate::cluster::HookMark::User;
+            let ours = fact.held && Tracker::is_ours(t, fact) && fact.mark != HookMark::User;
             if driving && ours && !t.user_hold {
                 self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn);
             }
@@ -104,6 +108,9 @@ impl Tracker {
         if !fact.held {
             // An authorised user has released it.
             t.user_hold = false;
+            if self.word_on(t.key).unwrap_or(fact.mark == HookMark::User) {
+                self.note_word(JobName { id: t.key.id, task: t.key.task }, false);
+            }
         }
         if driving && !fact.held {
             let known = matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held);
@@ -125,19 +132,22 @@ impl Tracker {
         self.why_not(t, fact, throttled).map_or(ClusterTarget::Waiting, ClusterTarget::Held)
     }
 
-    /// Returns whether our hold of a task has just turned into one that looks like an
-    /// administrator's. Holding it again makes it ours where the daemon is not the task's owner,
-    /// and notes it in the ledger.
+    /// Returns whether our hold has just turned into one that looks like an administrator's, as it
+    /// does for tasks of arrays, or is about to: a controller that was killed restores the hold of
+    /// a task with the reason of a released one, and calls it an administrator's later. Holding it
+    /// again makes it ours where the daemon is not the task's owner, and notes it in the ledger.
     fn slips(&self, t: &mut Tracked, fact: &JobFact) -> bool {
-        if fact.reason != PendingReason::AdminHold || t.key.task.is_none() || !Tracker::is_ours(t, fact) {
+        let is_bare = matches!(fact.reason, PendingReason::Room | PendingReason::Turn);
+        let is_admins = fact.reason == PendingReason::AdminHold && t.key.task.is_some();
+        if !(is_bare || is_admins) || !Tracker::is_ours(t, fact) {
             t.slipped &= fact.reason == PendingReason::AdminHold;
             return false;
         }
         let tried = self.array_tries.get(&t.key.id);
-        let lately = tried.is_some_and(|&at| self.stamp.steady.saturating_sub(at) <= SLIP);
+        let slips = is_bare || tried.is_some_and(|&at| self.stamp.steady.saturating_sub(at) <= SLIP);
         let before = t.slipped;
-        t.slipped |= lately;
-        lately && !before
+        t.slipped |= slips;
+        slips && !before
     }
 
     /// Orders something and remembers that it is on its way.
@@ -215,6 +225,8 @@ impl Tracker {
 
     fn settle_pending(&mut self, t: &mut Tracked, fact: &JobFact, why: Option<HoldReason>, turn: &mut LookResult) {
         let key = t.key;
+        let is_forgotten = t.place == TrackedPlace::Running && t.story.started.is_some() && fact.restarts == t.restarts;
+        let why = if is_forgotten && why.is_none() { self.wait_for_nodes(t) } else { why };
         let held = why.is_some();
         match t.place {
             TrackedPlace::Absent | TrackedPlace::Done => {
@@ -241,6 +253,19 @@ impl Tracker {
             }
         }
         (t.place, t.why) = (if held { TrackedPlace::Held } else { TrackedPlace::Waiting }, why);
+    }
+
+    /// A controller that was killed has forgotten a start: the job may run still. It is not
+    /// released before its node has told of it and it was ended there, or Slurm takes the node out
+    /// of service.
+    pub(super) fn wait_for_nodes(&mut self, t: &mut Tracked) -> Option<HoldReason> {
+        if self.settings.mode == DaemonMode::Shadow {
+            return None;
+        }
+        let until = Time(self.stamp.now + FORGOTTEN);
+        t.retry = Some(Retry::At(until));
+        self.timers.insert((until, t.key));
+        Some(HoldReason::Retry)
     }
 
     pub(super) fn settle_running(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) {
@@ -270,7 +295,7 @@ impl Tracker {
         if self.named {
             turn.tell(t.id, TrackerNews::Placed(key));
         }
-        (t.place, t.why, t.stopped, t.retry) = (TrackedPlace::Running, None, false, None);
+        (t.place, t.why, t.stopped, t.retry, t.freed) = (TrackedPlace::Running, None, false, None, false);
         t.story.started = Some(since);
     }
 

@@ -30,7 +30,7 @@ pub enum HoldReason {
     User,
     /// An administrator keeps it back.
     Admin,
-    /// It could not be launched; an administrator has to release it.
+    /// It could not be launched; its owner or an operator has to release it.
     LaunchFailed,
     /// It waits for another job.
     Dependency,
@@ -63,7 +63,9 @@ impl HoldReason {
         match self {
             HoldReason::User => "held by its user",
             HoldReason::Admin => "held by an administrator",
-            HoldReason::LaunchFailed => "could not be launched, held until an administrator releases it",
+            HoldReason::LaunchFailed => {
+                "could not be launched: the cluster holds it until its owner or an operator releases it"
+            }
             HoldReason::Dependency => "waits for another job",
             HoldReason::Begin => "may begin later only",
             HoldReason::Throttle => "enough tasks of its array run",
@@ -188,10 +190,10 @@ pub struct Tracked {
     /// True if the cluster itself holds it, as if an administrator did: it was requeued while it
     /// was suspended.
     pub orphaned: bool,
-    /// True if its owner released it after it was requeued and held.
+    /// True if its owner released it after it was requeued and held, or after a launch that failed.
     pub freed: bool,
     /// True if the cluster shows our hold as an administrator's, as it does for waiting tasks once
-    /// another task of their array was released and found no room.
+    /// another task of their array was released and found no room, or without its reason.
     pub slipped: bool,
     /// True if it could not start where there was room in several pieces: it needs one.
     pub narrow: bool,

@@ -311,6 +311,33 @@ fn hand_back_leaves_users_holds() {
     assert_eq!(site.hand_back(&HandBackOptions::default()).released, 0, "twice");
 }
 
+/// A job that was submitted with a hold and released by its owner is the policy's, also for a
+/// daemon that knows the ledger alone.
+#[test]
+fn an_owners_release_outlives_the_state_of_a_daemon() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    site.submit(8, 30, 60);
+    let asked = FakeRequest { user_hold: true, ..FakeRequest::new(8, 5, 10) };
+    let (own, kept) = {
+        let mut cluster = site.cluster.borrow_mut();
+        (cluster.submit(asked.clone()), cluster.submit(asked))
+    };
+    site.work(&mut daemon, 3);
+    std::fs::write(site.home().wake(), format!("submit\nrelease {own}\n")).expect("written");
+    site.work(&mut daemon, 3);
+    drop(daemon);
+    site.policy = "conservative";
+    // What was read of it is not read again.
+    std::fs::write(site.home().wake(), "").expect("written");
+    let mut daemon = site.begin();
+    for _ in 0..200 {
+        assert_eq!(site.work(&mut daemon, 1), None);
+    }
+    assert_eq!(site.cluster.borrow().state(own), Some(JobState::Ended(drystone_live::cluster::Ending::Completed)));
+    assert!(site.cluster.borrow().is_held(kept), "no release came");
+}
+
 /// Suspended jobs resume before waiting ones take their place.
 /// The hook holds from the first heartbeat on: a job that comes before the first look of a daemon
 /// that drives again is no user's hold.

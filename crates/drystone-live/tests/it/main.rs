@@ -2,6 +2,7 @@
 
 mod chaos;
 mod daemon;
+mod forgets;
 mod room;
 mod sets;
 mod world;

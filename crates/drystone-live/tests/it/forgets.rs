@@ -1,0 +1,133 @@
+//! A controller that is killed forgets its last seconds: releases, starts, requeues.
+
+use crate::world::World;
+use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
+use drystone_live::cluster::{
+    ClusterOrder, ClusterSnapshot, Ending, JobKey, JobName, JobSlot, JobState, OrderOutcome, PendingReason,
+};
+use drystone_live::core::{Core, CoreInput};
+use drystone_live::tracker::{DaemonMode, HookMessage, Stamp};
+
+/// One node of four processors, on which no job starts in these milliseconds from the beginning.
+fn world(idle: Vec<(i64, i64)>) -> World {
+    let cluster = FakeCluster::new(1, 4);
+    let begun = cluster.now();
+    let idle = idle.into_iter().map(|(from, until)| (begun + from, begun + until)).collect();
+    World::new(cluster.with(SeededFaults { idle, ..SeededFaults::default() }), "easy", DaemonMode::Drive)
+}
+
+fn run_until_done(world: &mut World) {
+    for _ in 0..400 {
+        world.turn(500);
+        if world.cluster.is_done() {
+            return;
+        }
+    }
+    panic!("jobs wait for ever: {:?}", world.cluster.truth().jobs);
+}
+
+fn starts(world: &World, job: u64) -> Vec<i64> {
+    let starts = &world.cluster.record().starts;
+    starts.iter().filter(|(key, _)| key.id == job).map(|(_, at)| *at).collect()
+}
+
+/// A release that was seen and is forgotten looks like a hold by its user, of which no hook told:
+/// the job is released again.
+#[test]
+fn a_release_that_is_forgotten_is_no_hold_of_the_user() {
+    let mut world = world(vec![(0, 7_000)]);
+    let job = world.cluster.submit(FakeRequest::new(4, 5, 10));
+    // The controller saves its state every five seconds.
+    world.cluster.pass(5_100);
+    world.turn(100);
+    world.turn(300);
+    assert!(!world.cluster.is_held(job), "it was released, and that was seen");
+    world.cluster.kill_controller();
+    assert!(world.cluster.is_held(job), "it is forgotten");
+    run_until_done(&mut world);
+    assert_eq!(world.cluster.state(job), Some(JobState::Ended(Ending::Completed)));
+}
+
+/// A start that is forgotten is not repeated at once: the job may run still where it was.
+#[test]
+fn a_start_that_is_forgotten_is_repeated_later() {
+    let mut world = world(Vec::new());
+    let job = world.cluster.submit(FakeRequest::new(4, 60, 90));
+    let other = world.cluster.submit(FakeRequest::new(4, 5, 10));
+    world.cluster.pass(5_100);
+    world.turn(100);
+    world.turn(700);
+    assert_eq!(starts(&world, job).len(), 1);
+    world.turn(500);
+    world.cluster.kill_controller();
+    let killed = world.cluster.now();
+    assert!(world.cluster.is_held(job));
+    run_until_done(&mut world);
+    assert!(starts(&world, job)[1] - killed >= 15_000, "{:?} {killed}", starts(&world, job));
+    assert!(starts(&world, other)[0] < starts(&world, job)[1], "others go on");
+    assert_eq!(world.cluster.state(job), Some(JobState::Ended(Ending::Completed)));
+}
+
+/// Its owner takes back the hold with which a job was submitted. A requeue that the controller
+/// forgets brings the job back under its earlier name, and the hold stays taken back.
+#[test]
+fn a_requeue_that_is_forgotten_brings_no_hold_back() {
+    let mut world = world(Vec::new());
+    let asked = FakeRequest { user_hold: true, ..FakeRequest::new(4, 60, 90) };
+    let job = world.cluster.submit(asked);
+    world.turn(500);
+    world.cluster.pass(4_600);
+    world.told.push(HookMessage::Release(JobName { id: job, task: None }));
+    world.turn(100);
+    world.turn(700);
+    assert_eq!(world.cluster.state(job), Some(JobState::Running));
+    let submit = world.cluster.truth().jobs[0].submit;
+    world.cluster.by_hand(&ClusterOrder::Requeue(JobKey { id: job, task: None, submit }));
+    world.turn(300);
+    assert_ne!(world.cluster.truth().jobs[0].submit, submit, "requeued");
+    world.cluster.kill_controller();
+    assert_eq!(world.cluster.truth().jobs[0].submit, submit, "forgotten");
+    run_until_done(&mut world);
+    assert_eq!(world.cluster.state(job), Some(JobState::Ended(Ending::Completed)));
+}
+
+/// Takes in a look, and says that the orders were carried out. Returns these.
+fn look(core: &mut Core, seconds: i64, seen: &ClusterSnapshot) -> Vec<ClusterOrder> {
+    let now = seen.time + seconds;
+    let seen = ClusterSnapshot { time: now, ..seen.clone() };
+    let stamp = Stamp { now, steady: seconds.unsigned_abs() * 1_000 };
+    let delta = core.tracker().mirror().diff(&seen);
+    let orders = core.take(&CoreInput::Facts { stamp, delta, told: Vec::new() }).expect("sound").orders;
+    core.take(&CoreInput::Outcomes(vec![OrderOutcome::Done; orders.len()])).expect("sound");
+    orders
+}
+
+/// Slurm 22.05 restores a held task with the reason of a released one, and calls it held by an
+/// administrator when it next considers it, however late that is.
+#[test]
+fn a_hold_without_its_reason_is_no_administrators() {
+    let mut world = world(Vec::new());
+    world.cluster.submit(FakeRequest::new(4, 600, 900));
+    let mut seen = world.cluster.truth();
+    let mut other = seen.jobs[0].clone();
+    (seen.jobs[0].slot, other.slot, other.number) = (JobSlot::Task(1), JobSlot::Task(2), 2);
+    seen.jobs.push(other);
+    let core = &mut world.core;
+    let key = |task| JobKey { id: seen.jobs[0].id, task: Some(task), submit: seen.jobs[0].submit };
+    let (first, second) = (key(1), key(2));
+    assert_eq!(look(core, 0, &seen), [ClusterOrder::Release(first)]);
+    let node = seen.nodes[0].name.clone();
+    let share = drystone_live::cluster::NodeShare { node, procs: Some(4) };
+    (seen.jobs[0].state, seen.jobs[0].held, seen.jobs[0].start) = (JobState::Running, false, Some(seen.time));
+    (seen.jobs[0].places, seen.nodes[0].busy) = (vec![share], 4);
+    assert_eq!(look(core, 1, &seen), []);
+    seen.jobs[1].reason = PendingReason::Room;
+    assert_eq!(look(core, 40, &seen), [ClusterOrder::Hold(second)], "held again, with its reason");
+    seen.jobs[1].reason = PendingReason::AdminHold;
+    for seconds in [41, 80] {
+        assert_eq!(look(core, seconds, &seen), []);
+    }
+    (seen.jobs[0].state, seen.jobs[0].end) = (JobState::Ended(Ending::Completed), Some(seen.time + 100));
+    seen.nodes[0].busy = 0;
+    assert_eq!(look(core, 100, &seen), [ClusterOrder::Release(second)]);
+}
