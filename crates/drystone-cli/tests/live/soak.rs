@@ -14,18 +14,37 @@ use std::os::unix::process::CommandExt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Only where it is asked for: it takes `DRYSTONE_LIVE_SOAK` minutes, or two hours with
-/// `DRYSTONE_LIVE_FULL`.
+/// Only where it is asked for: with `DRYSTONE_LIVE_FULL` two hours, or as `DRYSTONE_LIVE_SOAK`
+/// says.
 pub(crate) fn tests() -> Tests {
-    if minutes().is_none() {
+    if Plan::given().is_none() {
         return Vec::new();
     }
     vec![("soak", soak)]
 }
 
-fn minutes() -> Option<u64> {
-    let given = std::env::var("DRYSTONE_LIVE_SOAK").ok().and_then(|text| text.parse().ok());
-    given.or_else(|| full().then_some(120))
+/// Length and faults of a soak.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    minutes: u64,
+    /// Seconds from one fault to the next.
+    fault: u64,
+    seed: u64,
+    /// The only kind of fault; all of them otherwise.
+    kind: Option<u64>,
+}
+
+impl Plan {
+    /// `DRYSTONE_LIVE_SOAK` is minutes, seconds between faults, a seed and the only kind of fault,
+    /// as `12:40:3:2`; the last ones may be left out.
+    fn given() -> Option<Plan> {
+        let long = full().then_some(Plan { minutes: 120, fault: FAULT, seed: SEED, kind: None });
+        let Ok(text) = std::env::var("DRYSTONE_LIVE_SOAK") else { return long };
+        let parts: Vec<u64> = text.split(':').map(str::parse).collect::<Result<_, _>>().ok()?;
+        let part = |at: usize| parts.get(at).copied();
+        let (fault, seed) = (part(1).unwrap_or(FAULT), part(2).unwrap_or(SEED));
+        Some(Plan { minutes: part(0)?, fault, seed, kind: part(3) })
+    }
 }
 
 /// Users that every Linux has, with their numbers.
@@ -43,12 +62,15 @@ const EVERY: u64 = 3_000;
 /// Run times in seconds. The mean job has 3.8 processors for 17.5 s, its launch included, so that
 /// the offered load is about 0.85 of the 32 processors: queues come and go.
 const SECONDS: [u64; 6] = [4, 8, 12, 16, 24, 32];
-/// Seconds from one fault to the next.
+/// Seconds from one fault to the next, and a seed, where none are given.
 const FAULT: u64 = 170;
+const SEED: u64 = 7;
 /// Seconds after a fault in which no job can be expected to start.
 const SHADOW: i64 = 45;
 /// Seconds that a job may wait longer than under Slurm's own scheduler while it could run.
 const LATE: i64 = 30;
+/// Seconds after which an owner releases a job again that is still held.
+const AGAIN: i64 = 30;
 /// A machine whose sleeps of a tenth of a second end so late, in milliseconds, is short of time.
 const SLOW: u128 = 500;
 
@@ -216,18 +238,33 @@ fn answers(site: &Site) {
     });
 }
 
-/// Brings nodes back that Slurm drained because a killed slurmctld started a job a second time, as
-/// an administrator would: the other site has lost none.
-fn mend(site: &Site) {
-    let said = site.cluster.ask("sinfo", &["-h", "-R", "-o", "%N %E"]);
-    for line in said.lines().filter(|line| line.ends_with("Duplicate jobid")) {
-        let name = format!("NodeName={}", line.split(' ').next().unwrap_or_default());
-        site.tell("scontrol", &["update", &name, "State=RESUME"]);
+/// Does on both sites what people do when a killed slurmctld has started a job a second time. Slurm
+/// drains the node and holds the job; an administrator resumes the one, the owner releases the
+/// other. Returns the jobs released, by name.
+fn mend(sites: [&Site; 2], jobs: &[Planned], released: &mut [BTreeMap<String, i64>; 2]) {
+    for (at, site) in sites.into_iter().enumerate() {
+        let said = site.cluster.ask("sinfo", &["-h", "-R", "-o", "%N %E"]);
+        for line in said.lines().filter(|line| line.ends_with("Duplicate jobid")) {
+            let name = format!("NodeName={}", line.split(' ').next().unwrap_or_default());
+            site.tell("scontrol", &["update", &name, "State=RESUME"]);
+        }
+        let said = site.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "PD", "-o", "%i %r"]);
+        for line in said.lines().filter(|line| line.ends_with("launch failed requeued held")) {
+            let name = line.split(' ').next().unwrap_or_default();
+            let Some(job) = jobs.iter().find(|job| job.name(at) == name) else { continue };
+            let now = drystone_live::daemon::wall();
+            if released[at].get(name).is_none_or(|&before| now - before > AGAIN) {
+                println!("site {at}: job {name} is released by its owner: {line}");
+                as_one(site, job.user, "scontrol", &["release", name]);
+                released[at].insert(name.to_string(), now);
+            }
+        }
     }
 }
 
-/// Something goes wrong on the driven site. A node is drained on both.
-fn fault(kind: u64, ours: &mut Site, theirs: &Site, daemon: &mut super::site::Running) {
+/// Something goes wrong: with Slurm or a node on both sites, with the daemon on the driven one.
+fn fault(kind: u64, sites: [&mut Site; 2], daemon: &mut super::site::Running) {
+    let [ours, theirs] = sites;
     match kind {
         0 | 1 => {
             daemon.kill();
@@ -237,22 +274,24 @@ fn fault(kind: u64, ours: &mut Site, theirs: &Site, daemon: &mut super::site::Ru
         2 => {
             // What slurmctld has not saved is forgotten: nothing is submitted in its last seconds.
             std::thread::sleep(Duration::from_secs(12));
-            ours.cluster.kill_controller();
-            ours.cluster.start_controller();
-            answers(ours);
+            let mut both = [ours, theirs];
+            both.iter_mut().for_each(|site| site.cluster.kill_controller());
+            both.iter_mut().for_each(|site| site.cluster.start_controller());
+            both.iter().for_each(|site| answers(site));
         }
         3 => {
-            ours.cluster.pause_controller(true);
+            let both = [&*ours, &*theirs];
+            both.iter().for_each(|site| site.cluster.pause_controller(true));
             std::thread::sleep(Duration::from_secs(15));
-            ours.cluster.pause_controller(false);
-            answers(ours);
+            both.iter().for_each(|site| site.cluster.pause_controller(false));
+            both.iter().for_each(|site| answers(site));
         }
         _ => {
-            for site in [&*ours, theirs] {
+            for site in [&*ours, &*theirs] {
                 site.tell("scontrol", &["update", "NodeName=n2", "State=DRAIN", "Reason=soak"]);
             }
             std::thread::sleep(Duration::from_secs(20));
-            for site in [&*ours, theirs] {
+            for site in [&*ours, &*theirs] {
                 site.tell("scontrol", &["update", "NodeName=n2", "State=RESUME"]);
             }
         }
@@ -278,25 +317,28 @@ fn lateness() -> Arc<Mutex<BTreeMap<i64, u128>>> {
 }
 
 fn soak() {
-    let minutes = minutes().unwrap_or(0);
-    let (Some(mut ours), Some(theirs)) = (start("easy", "builtin"), start("easy", "backfill")) else { return };
+    let Some(plan) = Plan::given() else { return };
+    let (Some(mut ours), Some(mut theirs)) = (start("easy", "builtin"), start("easy", "backfill")) else { return };
     let mut daemon = ours.drive();
     let late = lateness();
-    let (mut dice, mut jobs, mut held, mut faults) = (Dice(7), Vec::new(), Vec::new(), Vec::new());
+    let (mut dice, mut jobs, mut held, mut faults) = (Dice(plan.seed), Vec::new(), Vec::new(), Vec::new());
+    let mut released = [BTreeMap::new(), BTreeMap::new()];
     let begun = Instant::now();
-    let mut next_fault = Duration::from_secs(FAULT);
+    let mut next_fault = Duration::from_secs(plan.fault);
     let mut oldest = 0;
-    while begun.elapsed() < Duration::from_secs(minutes * 60) {
+    while begun.elapsed() < Duration::from_secs(plan.minutes * 60) {
         let new = submit(&mut dice, [&ours, &theirs], &jobs, &mut held);
         jobs.extend(new);
         release([&ours, &theirs], &jobs, &mut held);
-        mend(&ours);
+        mend([&ours, &theirs], &jobs, &mut released);
         oldest = oldest.max(ours.silence().unwrap_or(0));
         if begun.elapsed() >= next_fault {
-            let from = drystone_live::daemon::wall();
-            fault(dice.roll(5), &mut ours, &theirs, &mut daemon);
+            let (from, drawn) = (drystone_live::daemon::wall(), dice.roll(5));
+            let kind = plan.kind.unwrap_or(drawn);
+            fault(kind, [&mut ours, &mut theirs], &mut daemon);
+            println!("{} s: fault {kind}, {} jobs so far", begun.elapsed().as_secs(), jobs.len());
             faults.push((from, drystone_live::daemon::wall() + SHADOW));
-            next_fault = begun.elapsed() + Duration::from_secs(FAULT);
+            next_fault = begun.elapsed() + Duration::from_secs(plan.fault);
         }
         std::thread::sleep(Duration::from_millis(EVERY / 2 + dice.roll(EVERY)));
     }
@@ -309,17 +351,21 @@ fn soak() {
             site.tell("scancel", &[&number.to_string()]);
         }
     }
-    for site in [&ours, &theirs] {
-        site.drain(Duration::from_secs(900));
+    let since = Instant::now();
+    while [&ours, &theirs].iter().any(|site| !left(site).is_empty()) {
+        mend([&ours, &theirs], &jobs, &mut released);
+        assert!(since.elapsed() < Duration::from_secs(900), "jobs are left; {}", lost([&ours, &theirs], &jobs));
+        std::thread::sleep(Duration::from_secs(1));
     }
     ours.settled();
     let counters = ours.published()["health"]["counters"].clone();
     drop(daemon);
     let records = [times(&ours), times(&theirs)];
     println!(
-        "{} jobs, {} faults in {minutes} min; oldest heartbeat seen {oldest} s; {counters}",
+        "{} jobs, {} faults in {} min; oldest heartbeat seen {oldest} s; {counters}",
         jobs.len(),
-        faults.len()
+        faults.len(),
+        plan.minutes
     );
     let late = late.lock().unwrap_or_else(PoisonError::into_inner).clone();
     println!(
@@ -327,8 +373,49 @@ fn soak() {
         late.len(),
         late.values().max().unwrap_or(&0)
     );
-    judge(&ours, &jobs, &records, &faults, &late);
+    let again = [0, 1].map(|at| begun_again([&ours, &theirs][at], &released[at]));
+    println!("jobs that Slurm started again: {} here, {} there", again[0].len(), again[1].len());
+    judge(&ours, &jobs, &records, &again, &faults, &late);
     ours.replays();
+}
+
+/// Jobs that are not over.
+fn left(site: &Site) -> Vec<String> {
+    let said = site.cluster.ask("squeue", &["-h", "-a", "-r", "-o", "%i %t %r %Q"]);
+    said.lines().map(str::to_string).collect()
+}
+
+/// Jobs that are left on both sites, and what the daemon says of them.
+fn lost(sites: [&Site; 2], jobs: &[Planned]) -> String {
+    let of = |at: usize| {
+        let line = |line: String| {
+            let name = line.split(' ').next().unwrap_or_default();
+            let job = jobs.iter().find(|job| job.name(at) == name);
+            format!("{line}: {job:?}\n")
+        };
+        left(sites[at]).into_iter().map(line).collect::<String>()
+    };
+    let told = sites[0].published()["waiting"].clone();
+    format!("here:\n{}there:\n{}published: {told}\nlog: {}", of(0), of(1), sites[0].log_tail())
+}
+
+/// Jobs that Slurm requeued, by name, each with the time from which its last start was possible: a
+/// requeued job may begin two minutes later, and one that it holds waits for its owner.
+fn begun_again(site: &Site, released: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
+    let mut command = site.cluster.command("squeue");
+    let format = "JobArrayID:20,RestartCnt:8,EligibleTime:24";
+    command.env("SLURM_TIME_FORMAT", "%s").args(["-h", "-a", "-r", "-t", "all", "-O", format]);
+    let output = command.output().expect("squeue runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut again = released.clone();
+    for line in said.lines() {
+        let [name, restarts, eligible] = line.split_whitespace().collect::<Vec<_>>()[..] else { continue };
+        if restarts != "0" {
+            let from = again.entry(name.to_string()).or_default();
+            *from = (*from).max(eligible.parse().unwrap_or(0));
+        }
+    }
+    again
 }
 
 /// A job with its times on the driven site.
@@ -394,11 +481,19 @@ fn plans(site: &Site) -> Plans {
 
 /// Checks that a job that waits longer than under Slurm's own scheduler had no room, or that it was
 /// reserved.
-fn judge(site: &Site, jobs: &[Planned], records: &[Times; 2], faults: &[(i64, i64)], slow: &BTreeMap<i64, u128>) {
+fn judge(
+    site: &Site,
+    jobs: &[Planned],
+    records: &[Times; 2],
+    again: &[BTreeMap<String, i64>; 2],
+    faults: &[(i64, i64)],
+    slow: &BTreeMap<i64, u128>,
+) {
     let on = nodes(site);
     let ready = |job: &Planned, at: usize| {
         let after = job.after.as_ref().map(|after| ended(&records[at], &after[at]));
-        job.ready.max(after.unwrap_or(0))
+        let again = again[at].get(&job.name(at)).copied();
+        job.ready.max(after.unwrap_or(0)).max(again.unwrap_or(0))
     };
     let mut rows = Vec::new();
     let mut missing = Vec::new();
