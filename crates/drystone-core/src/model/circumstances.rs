@@ -1,7 +1,7 @@
 //! Knowledge of a workload's jobs beyond each by itself: jobs that are here already, that may not
 //! start yet, that wait for others, and the ways in which they ended.
 
-use super::{JobId, ProcSet, Span, TIME_LIMIT, Time, Workload};
+use super::{Job, JobId, Machine, ProcSet, Span, TIME_LIMIT, Time, Truth};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,11 +163,12 @@ impl Circumstances {
         self.after.values().any(|after| after.then == DependencyEffect::Arrives)
     }
 
-    /// Checks it against a workload, as [`Workload::with`] does.
+    /// Checks it against the jobs of a workload, as
+    /// [`Workload::with`](super::Workload::with) does.
     ///
     /// # Errors
     /// As there.
-    pub fn check(&self, workload: &Workload) -> Result<(), CircumstanceError> {
+    pub fn check(&self, machine: Machine, jobs: &[Job], truth: &[Truth]) -> Result<(), CircumstanceError> {
         let named =
             self.here.keys().chain(self.eligible.keys()).chain(self.after.keys()).chain(self.ends.keys()).copied();
         let others = self.after.values().flat_map(|after| after.jobs.iter().copied());
@@ -175,26 +176,28 @@ impl Circumstances {
         let withdrawn = self.withdrawn.iter().map(|withdrawal| withdrawal.job);
         let uncounted = self.uncounted.iter().copied();
         for job in named.chain(others).chain(throttled).chain(withdrawn).chain(uncounted) {
-            if job.index() >= workload.len() {
-                let problem = format!("is none of the {} jobs", workload.len());
+            if job.index() >= jobs.len() {
+                let problem = format!("is none of the {} jobs", jobs.len());
                 return Err(CircumstanceError { job, number: i64::from(job.0) + 1, problem });
             }
         }
         let wrong = |job: JobId, problem: String| {
-            let number = workload.truth()[job.index()].number;
+            let number = truth[job.index()].number;
             Err(CircumstanceError { job, number, problem })
         };
-        if let Some((job, problem)) = self.wrong_time(workload).or_else(|| self.wrong_throttle()) {
+        if let Some((job, problem)) = self.wrong_time(jobs).or_else(|| self.wrong_throttle()) {
             return wrong(job, problem);
         }
         let mut busy = ProcSet::new();
         for (&job, adopted) in &self.here {
-            if let Some(problem) = self.wrong_here(workload, job, adopted, &mut busy) {
+            if let Some(problem) =
+                self.wrong_here(machine, (&jobs[job.index()], truth[job.index()].run), adopted, &mut busy)
+            {
                 return wrong(job, problem);
             }
         }
         if let Some(circle) = self.circle() {
-            let number = |job: JobId| workload.truth()[job.index()].number.to_string();
+            let number = |job: JobId| truth[job.index()].number.to_string();
             let numbers: Vec<String> = circle.iter().map(|&job| number(job)).collect();
             let problem = format!("waits for itself: {} depend on each other in a circle", numbers.join(", "));
             return wrong(circle[0], problem);
@@ -202,9 +205,9 @@ impl Circumstances {
         Ok(())
     }
 
-    fn wrong_time(&self, workload: &Workload) -> Option<(JobId, String)> {
+    fn wrong_time(&self, jobs: &[Job]) -> Option<(JobId, String)> {
         let far = |time: Time| time.0.unsigned_abs() > TIME_LIMIT.unsigned_abs();
-        let submit = |job: JobId| workload.job(job).submit;
+        let submit = |job: JobId| jobs[job.index()].submit;
         for (&job, &time) in &self.eligible {
             if far(time) || time < submit(job) {
                 return Some((job, format!("may start from {time} on, but is submitted at {}", submit(job))));
@@ -247,8 +250,13 @@ impl Circumstances {
         None
     }
 
-    fn wrong_here(&self, workload: &Workload, job: JobId, adopted: &Adopted, busy: &mut ProcSet) -> Option<String> {
-        let (facts, run) = (workload.job(job), workload.truth()[job.index()].run);
+    fn wrong_here(
+        &self,
+        machine: Machine,
+        (facts, run): (&Job, Span),
+        adopted: &Adopted,
+        busy: &mut ProcSet,
+    ) -> Option<String> {
         let Some(begin) = self.begin else {
             return Some("is here at the first instant, but nothing says when that is".into());
         };
@@ -271,7 +279,7 @@ impl Circumstances {
                     return Some(format!("is suspended after {ran} of the {run} that it runs"));
                 }
                 // Others may run where it was.
-                return on.as_ref().and_then(|set| wrong_set(set, facts.procs, workload.machine().procs));
+                return on.as_ref().and_then(|set| wrong_set(set, facts.procs, machine.procs));
             }
         };
         let set = set?;
@@ -279,7 +287,7 @@ impl Circumstances {
             return Some(format!("runs on processors {}, on which another runs", set.intersection(busy)));
         }
         *busy = busy.union(set);
-        wrong_set(set, facts.procs, workload.machine().procs)
+        wrong_set(set, facts.procs, machine.procs)
     }
 
     /// Jobs that wait for each other in a circle.

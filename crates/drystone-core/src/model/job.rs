@@ -1,12 +1,8 @@
 //! Facts of a job that a scheduler may know, and, separately, those that only the machine knows.
 
-use super::workload::TIME_LIMIT;
-use super::{DemandId, Machine, Span, Time};
+use super::{DemandId, Machine, Procs, Span, TIME_LIMIT, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// A number of processors.
-pub type Procs = u32;
 
 /// The value of an attribute that a log leaves unset.
 pub const UNKNOWN: i32 = -1;

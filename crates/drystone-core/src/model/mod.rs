@@ -7,6 +7,7 @@
 mod circumstances;
 mod demand;
 mod job;
+mod machine;
 mod outage;
 mod outcome;
 mod procset;
@@ -21,11 +22,12 @@ pub use demand::{
     AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource,
     ResourceError, ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
 };
-pub use job::{Job, JobId, LogStatus, Procs, Truth, UNKNOWN};
+pub use job::{Job, JobId, LogStatus, Truth, UNKNOWN};
+pub use machine::{Machine, Procs};
 pub use outage::{Outage, OutageError, OutageField, OutageHit, Outages, Which};
 pub use outcome::{EndedJob, JobOutcome};
 pub use procset::{ProcSet, ProcSetError};
-pub use time::{Span, Time};
+pub(crate) use time::FURTHEST;
+pub use time::{Span, TIME_LIMIT, Time};
 pub(crate) use window::JobWindow;
-pub(crate) use workload::FURTHEST;
-pub use workload::{Machine, Provenance, Setting, TIME_LIMIT, Workload, WorkloadError};
+pub use workload::{Provenance, Setting, Workload, WorkloadError};

@@ -139,3 +139,11 @@ impl fmt::Display for Span {
         self.0.fmt(f)
     }
 }
+
+/// Times and spans beyond this many seconds (about 34,000 years) are refused, so that no sum in the
+/// simulator can overflow.
+pub const TIME_LIMIT: i64 = 1 << 40;
+
+/// Bound on the distance from 0 of any time in a session, and of any prediction at any multiple of
+/// a run time: they can be added.
+pub(crate) const FURTHEST: i64 = 1 << 61;

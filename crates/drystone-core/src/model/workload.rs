@@ -1,27 +1,11 @@
 //! A workload: jobs in order of arrival, the truth about each, the machine, and where all of it
 //! came from.
 
-use super::{CircumstanceError, Circumstances, DemandId, Job, JobId, Procs, ResourceTable, Time, Truth};
+use super::{CircumstanceError, Circumstances, DemandId, Job, JobId, Machine, Procs, ResourceTable, Time, Truth};
 use crate::parts::NodeFloor;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// The machine: `procs` identical processors.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Machine {
-    /// Number of processors, at least 1.
-    pub procs: Procs,
-}
-
-impl Machine {
-    /// A machine of this many identical processors.
-    #[must_use]
-    pub const fn new(procs: Procs) -> Machine {
-        Machine { procs }
-    }
-}
 
 /// A named setting that helped to determine a workload or a result, as text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -103,14 +87,6 @@ pub enum WorkloadError {
     Circumstances(#[from] CircumstanceError),
 }
 
-/// Times and spans beyond this many seconds (about 34,000 years) are refused, so that no sum in the
-/// simulator can overflow.
-pub const TIME_LIMIT: i64 = 1 << 40;
-
-/// Bound on the distance from 0 of any time in a session, and of any prediction at any multiple of
-/// a run time: they can be added.
-pub(crate) const FURTHEST: i64 = 1 << 61;
-
 impl Workload {
     /// Puts jobs in order of arrival (stably by submit) and checks them against the machine.
     ///
@@ -180,7 +156,7 @@ impl Workload {
     ///
     /// Cost: O(c log c) for c circumstances.
     pub fn with(mut self, circumstances: Circumstances) -> Result<Workload, WorkloadError> {
-        circumstances.check(&self)?;
+        circumstances.check(self.machine, &self.jobs, &self.truth)?;
         self.circumstances = (!circumstances.is_empty()).then(|| Box::new(circumstances));
         Ok(self)
     }

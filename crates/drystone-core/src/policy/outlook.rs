@@ -1,8 +1,6 @@
 //! Known processors that are out, or will be: the one source of future capacity for plans.
 
-use super::View;
 use crate::model::{JobId, ProcSet, Procs, Span, Time};
-use crate::parts::Profile;
 use serde::{Deserialize, Serialize};
 
 /// Processors that are out for some time: a node that has failed or is drained, a maintenance
@@ -120,7 +118,7 @@ impl Outlook {
 
     /// Returns and windows as changes of free processors, in ascending order of time. What is
     /// expected in this very second is not back yet.
-    fn changes_ahead(&self, now: Time) -> impl Iterator<Item = (Time, i64)> + '_ {
+    pub(super) fn changes_ahead(&self, now: Time) -> impl Iterator<Item = (Time, i64)> + '_ {
         self.ahead.iter().map(move |&(at, procs)| (at.max(if procs < 0 { now } else { now + Span(1) }), procs))
     }
 
@@ -143,8 +141,7 @@ impl Outlook {
 
     /// Every change of free processors ahead, in ascending order of time: from when, and how many
     /// more or, below 0, fewer. `ends` says when a running job is believed to end.
-    pub(crate) fn changes(&self, view: &View<'_>, ends: impl Fn(JobId) -> Time, all: &mut Vec<(Time, i64)>) {
-        let now = view.now();
+    pub(crate) fn changes(&self, now: Time, ends: impl Fn(JobId) -> Time, all: &mut Vec<(Time, i64)>) {
         all.clear();
         all.extend(self.changes_ahead(now));
         if !self.hangs_on_jobs() {
@@ -183,39 +180,4 @@ pub(crate) fn merged(
         (None, _) => other.next(),
         _ => one.next(),
     })
-}
-
-impl View<'_> {
-    /// Makes the profile that of the machine without its waiting jobs: `free` processors now, more
-    /// as each of `ends`, in ascending order of time, gives its processors back, and what is known
-    /// of processors that go and come back. O(number of ends and of what goes and comes back), and
-    /// O(n log n) while running jobs are drained.
-    pub fn fill(&self, profile: &mut Profile, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
-        self.fill_believing(profile, free, ends, |id| self.predicted_end(id));
-    }
-
-    /// Fills a profile for a policy that believes other ends than the predicted ones: `end` is that
-    /// of one job.
-    pub fn fill_believing(
-        &self,
-        profile: &mut Profile,
-        free: Procs,
-        ends: impl Iterator<Item = (Time, Procs)>,
-        end: impl Fn(JobId) -> Time,
-    ) {
-        match self.outlook() {
-            None => profile.reset_to_running(self.now(), free, ends),
-            Some(outlook) if outlook.is_settled() => profile.reset_to_running(self.now(), free, ends),
-            Some(outlook) => {
-                let ends = ends.map(|(end, procs)| (end, i64::from(procs)));
-                if !outlook.hangs_on_jobs() {
-                    let ahead = outlook.changes_ahead(self.now());
-                    return profile.reset_to_changes(self.now(), free, merged(ahead, ends));
-                }
-                let mut changes = Vec::new();
-                outlook.changes(self, end, &mut changes);
-                profile.reset_to_changes(self.now(), free, merged(changes.into_iter(), ends));
-            }
-        }
-    }
 }

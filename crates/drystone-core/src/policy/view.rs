@@ -1,9 +1,10 @@
 //! View of a policy: the jobs announced to it, and the machine.
 
-use super::{FreeResources, Outlook};
+use super::FreeResources;
+use super::outlook::{Outlook, merged};
 use crate::model::{Job, JobId, JobWindow, Machine, ProcSet, Procs, ResourceId, Span, Time};
-use crate::parts::RunningSet;
 use crate::parts::predict::Expired;
+use crate::parts::{Profile, RunningSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -337,5 +338,40 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn oldest(&self) -> JobId {
         self.world.oldest
+    }
+}
+
+impl View<'_> {
+    /// Makes the profile that of the machine without its waiting jobs: `free` processors now, more
+    /// as each of `ends`, in ascending order of time, gives its processors back, and what is known
+    /// of processors that go and come back. O(number of ends and of what goes and comes back), and
+    /// O(n log n) while running jobs are drained.
+    pub fn fill(&self, profile: &mut Profile, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
+        self.fill_believing(profile, free, ends, |id| self.predicted_end(id));
+    }
+
+    /// Fills a profile for a policy that believes other ends than the predicted ones: `end` is that
+    /// of one job.
+    pub fn fill_believing(
+        &self,
+        profile: &mut Profile,
+        free: Procs,
+        ends: impl Iterator<Item = (Time, Procs)>,
+        end: impl Fn(JobId) -> Time,
+    ) {
+        match self.outlook() {
+            None => profile.reset_to_running(self.now(), free, ends),
+            Some(outlook) if outlook.is_settled() => profile.reset_to_running(self.now(), free, ends),
+            Some(outlook) => {
+                let ends = ends.map(|(end, procs)| (end, i64::from(procs)));
+                if !outlook.hangs_on_jobs() {
+                    let ahead = outlook.changes_ahead(self.now());
+                    return profile.reset_to_changes(self.now(), free, merged(ahead, ends));
+                }
+                let mut changes = Vec::new();
+                outlook.changes(self.now(), end, &mut changes);
+                profile.reset_to_changes(self.now(), free, merged(changes.into_iter(), ends));
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 mod args;
 mod grammar;
+mod needs;
 mod param;
 mod register;
 mod takes;
@@ -10,8 +11,9 @@ mod takes;
 pub use args::Args;
 pub(crate) use grammar::is_name;
 pub use grammar::{NamedCall, SpecError, nearest};
-pub(crate) use param::plain;
-pub use param::{Param, ParamCondition, ParamLevel, ParamNeeds};
+pub(crate) use needs::plain;
+pub use needs::{ParamCondition, ParamNeeds};
+pub use param::{Param, ParamLevel};
 pub use register::RegisterError;
 pub(crate) use register::name_problem;
 pub use takes::{Takes, ValueForm};

@@ -7,6 +7,7 @@
 mod floor;
 mod levels;
 mod need;
+mod placing;
 mod profile;
 mod room;
 

@@ -1,6 +1,6 @@
 //! Demand of a job for nodes.
 
-use super::{NodeFloor, NodeLevels};
+use super::NodeFloor;
 use crate::model::{DevicePer, Job, NodeFill, NodeMemory, NodeShape, Procs, Resource, ResourceTable, ResourceUnit};
 use serde::{Deserialize, Serialize};
 
@@ -160,11 +160,11 @@ impl JobNodeNeed {
         self.suits.as_ref().is_none_or(|suits| suits[class])
     }
 
-    /// Returns the number of pieces that a node has room for.
+    /// Returns the number of pieces that a node has room for where this much of it is free, by
+    /// column.
     #[inline]
     #[must_use]
-    pub fn room(&self, floor: &NodeFloor, free: &NodeLevels, node: usize) -> u32 {
-        let row = free.row(node);
+    pub fn room(&self, floor: &NodeFloor, row: &[i64], node: usize) -> u32 {
         if row[0] < i64::from(self.cores) {
             return 0;
         }
@@ -235,13 +235,12 @@ impl JobNodeNeed {
 
     /// Says why the job does not fit on the machine without jobs.
     pub(super) fn beyond(&self, floor: &NodeFloor) -> String {
-        let empty = NodeLevels::empty(floor);
         let suited: Vec<usize> = (0..floor.len()).filter(|&node| self.may_be_on(node, floor)).collect();
         if suited.is_empty() {
             return "asks for nodes that the machine does not have: no node has its features, or is in its partition"
                 .into();
         }
-        let held: u64 = suited.iter().map(|&node| u64::from(self.room(floor, &empty, node))).sum();
+        let held: u64 = suited.iter().map(|&node| u64::from(self.room(floor, floor.empty_row(node), node))).sum();
         if held > 0 {
             let (room, places) = if self.per_node == 1 { ("nodes", "such nodes") } else { ("pieces", "of them") };
             return format!(
@@ -250,9 +249,9 @@ impl JobNodeNeed {
                 self.piece(floor)
             );
         }
-        let best = suited.iter().max_by_key(|&&node| (empty.row(node)[0], empty.row(node).get(1).copied()));
+        let best = suited.iter().max_by_key(|&&node| (floor.empty_row(node)[0], floor.empty_row(node).get(1).copied()));
         let node = best.map_or(0, |&node| node);
-        let has = amounts(floor, |column| empty.row(node)[column]);
+        let has = amounts(floor, |column| floor.empty_row(node)[column]);
         format!("asks for {} on one node; {}, the largest, has {has}", self.piece(floor), floor.names[node])
     }
 

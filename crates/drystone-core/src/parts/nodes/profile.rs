@@ -132,7 +132,7 @@ impl NodeProfile {
 fn fits(need: &JobNodeNeed, floor: &NodeFloor, free: &NodeLevels) -> bool {
     let (mut held, wanted) = (0, u64::from(need.pieces));
     for node in 0..floor.len() {
-        held += u64::from(need.room(floor, free, node));
+        held += u64::from(need.room(floor, free.row(node), node));
         if held >= wanted {
             return true;
         }

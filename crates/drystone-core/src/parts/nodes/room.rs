@@ -13,7 +13,8 @@ pub(crate) struct NodeRoom<'a> {
 impl<'a> NodeRoom<'a> {
     /// Room where so much is free.
     pub(crate) fn new(need: &'a JobNodeNeed, floor: &NodeFloor, free: &NodeLevels) -> NodeRoom<'a> {
-        let of: Vec<u32> = (0..floor.len()).map(|node| need.room(floor, free, node).min(need.pieces)).collect();
+        let of: Vec<u32> =
+            (0..floor.len()).map(|node| need.room(floor, free.row(node), node).min(need.pieces)).collect();
         let held = of.iter().map(|&room| u64::from(room)).sum();
         NodeRoom { need, of, held }
     }
@@ -22,7 +23,7 @@ impl<'a> NodeRoom<'a> {
     pub(crate) fn freed(&mut self, seat: &NodeSeat, floor: &NodeFloor, free: &NodeLevels) {
         for &(node, _) in &seat.on {
             let own = &mut self.of[node as usize];
-            let room = self.need.room(floor, free, node as usize).min(self.need.pieces);
+            let room = self.need.room(floor, free.row(node as usize), node as usize).min(self.need.pieces);
             self.held = self.held + u64::from(room) - u64::from(*own);
             *own = room;
         }

@@ -1,10 +1,12 @@
 //! Schedule of EASY with one reservation for the waiting jobs: the reference values of version C
 //! (section 3.2).
 
-use super::measures::{GoalMeasure, GoalRule};
+use super::measures::GoalMeasure;
 use super::objective::{GoalObjective, Version};
+use super::rules::GoalRule;
 use super::settings::Branching;
-use super::task::{GoalCandidate, GoalTask, RankTable};
+use super::table::RankTable;
+use super::task::{GoalCandidate, GoalTask};
 use crate::model::Procs;
 use crate::policy::Stopwatch;
 use crate::policy::free_resources::{covers, deduct};

@@ -7,7 +7,7 @@
 //! are tried again. The search ends where no neighbour is better, or at a limit.
 
 use super::objective::Judge;
-use super::task::RankTable;
+use super::table::RankTable;
 use super::walker::{SearchLimits, Walker};
 
 /// Goes on from the best path as long as the limits allow.

@@ -14,9 +14,11 @@ mod local;
 mod measures;
 mod objective;
 mod parallel;
+mod rules;
 mod search;
 mod settings;
 mod steps;
+mod table;
 mod task;
 mod usage;
 mod walker;
@@ -99,7 +101,7 @@ impl GoalPolicy {
         let running = &self.running;
         let believed = |id| running.end_of(id, view);
         if let Some(outlook) = view.outlook() {
-            outlook.changes(view, believed, &mut task.changes);
+            outlook.changes(view.now(), believed, &mut task.changes);
         }
         task.waiting.clear();
         task.waiting.extend(self.queue.iter().map(|&id| {

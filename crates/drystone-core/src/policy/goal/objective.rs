@@ -6,7 +6,7 @@
 //! schedule that is not better proves that none of its completions is: that is what pruning rests
 //! on, with strict and with relaxed differences.
 
-use super::measures::{GoalMeasure, WORDS};
+use super::measures::{GoalMeasure, MOST_MEASURES, WORDS};
 use crate::model::Span;
 use crate::policy::{NamedCall, Takes, ValueForm};
 use serde::{Deserialize, Serialize};
@@ -103,9 +103,6 @@ impl fmt::Display for GoalObjective {
         write!(f, "{name}({})", measures.join(between))
     }
 }
-
-/// Most measures in one objective.
-pub(super) const MOST_MEASURES: usize = 8;
 
 impl GoalObjective {
     /// Reads model and measures: `tradeoff(Tw:avgX)`, `lexical(Tw>avgX)`, with any number of

@@ -8,7 +8,7 @@
 
 use super::objective::Judge;
 use super::settings::{GoalSettings, Traversal};
-use super::task::RankTable;
+use super::table::RankTable;
 use super::walker::{BestPath, Iteration, SearchLimits, TreeEffort, Walker};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

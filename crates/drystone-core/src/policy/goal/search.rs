@@ -5,7 +5,8 @@ use super::local;
 use super::objective::{GoalObjective, Judge};
 use super::parallel;
 use super::settings::{GoalSettings, Prune};
-use super::task::{GoalTask, RankTable};
+use super::table::RankTable;
+use super::task::GoalTask;
 use super::walker::{BestPath, Iteration, SearchLimits, TreeEffort, Walker};
 use crate::policy::Stopwatch;
 

@@ -1,10 +1,7 @@
 //! Subject of one search: the machine, the running jobs and the waiting ones, also in the form that
 //! the search uses.
 
-use super::measures::{GoalRule, SearchRow};
-use super::settings::{Branching, GoalSettings, PathReuse, Prune};
 use super::steps::FreeSteps;
-use super::weights;
 use crate::model::{Procs, ResourceId, Time, UNKNOWN};
 use crate::parts::ResourceAmounts;
 use crate::policy::room::JobNeed;
@@ -70,9 +67,9 @@ pub struct GoalTask {
     /// without any may be missing.
     pub usage: BTreeMap<i32, i64>,
     /// The best path of an earlier decision: places in `waiting` of those of its jobs that still
-    /// wait, each once. Used as [`GoalSettings::reuse`] says.
+    /// wait, each once. Used as [`GoalSettings::reuse`](super::GoalSettings::reuse) says.
     pub last: Vec<u32>,
-    /// Places in `waiting` in the order of branches, where [`GoalSettings::order`] says another
+    /// Places in `waiting` in the order of branches, where [`GoalSettings::order`](super::GoalSettings::order) says another
     /// than the heuristic's; else empty.
     pub ranked: Vec<u32>,
 }
@@ -158,139 +155,4 @@ impl GoalTask {
         let waiting = self.waiting.iter().map(|job| area(job.span.max(1), job.procs));
         running.chain(waiting).fold(0, i64::saturating_add)
     }
-}
-
-/// A task in the order of the branching heuristic: rank 0 is the leftmost child of the root. Does
-/// not change while the search goes on, so that threads share it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RankTable {
-    /// The waiting jobs by rank.
-    pub(super) rows: Vec<SearchRow>,
-    /// Amounts of further resources that the waiting jobs ask for, by rank; empty where the machine
-    /// has none.
-    pub(super) needs: Vec<Vec<(ResourceId, u64)>>,
-    /// Per rank the place in [`GoalTask::waiting`].
-    pub(super) places: Vec<u32>,
-    /// The measures.
-    pub(super) rules: Vec<GoalRule>,
-    /// Per rank and measure the least term that the job can have: what it adds to a lower bound
-    /// before it is placed.
-    pub(super) least: Vec<i64>,
-    /// Value of the empty schedule per measure: a lower bound of every schedule.
-    pub(super) root: Vec<i64>,
-    /// A path to try after the heuristic path, by rank; may be empty.
-    pub(super) seed: Vec<u32>,
-    /// Free processors with the running jobs only.
-    pub(super) base: FreeSteps,
-    /// The narrowest waiting job.
-    pub(super) narrowest: Procs,
-    /// Criterion for giving up a subtree.
-    pub(super) prune: Prune,
-}
-
-impl RankTable {
-    /// For a search with these settings. O(n log n + n·r) for n waiting and r running jobs.
-    pub(super) fn fill(&mut self, task: &GoalTask, settings: &GoalSettings) {
-        let GoalSettings { objective, branching, prune, reuse, .. } = settings;
-        self.order(task, *branching);
-        self.reuse(task, *reuse);
-        self.rows.clear();
-        self.rows.extend(self.places.iter().map(|&place| row(task, place as usize)));
-        weights::fill(task, objective, &self.places, &mut self.rows);
-        self.narrowest = self.rows.iter().map(|job| job.procs).min().unwrap_or(0);
-        self.needs.clear();
-        if !task.levels.is_empty() {
-            self.needs.extend(self.places.iter().map(|&place| task.need(place as usize).amounts.to_vec()));
-        }
-        task.fill(&mut self.base);
-        self.base.skip(self.narrowest);
-        self.rules.clear();
-        self.rules.extend(objective.measures.iter().enumerate().map(|(at, m)| m.rule(at, task)));
-        self.prune = *prune;
-        self.bound();
-    }
-
-    /// Ranks by the branching heuristic.
-    pub(super) fn order(&mut self, task: &GoalTask, branching: Branching) {
-        self.places.clear();
-        if task.ranked.len() == task.waiting.len() {
-            return self.places.extend(&task.ranked);
-        }
-        self.places.extend(0..task.waiting.len() as u32);
-        if branching == Branching::Lxf {
-            // (wait + run) / run compares as wait / run; ties by arrival.
-            let key = |place: u32| {
-                let job = &task.waiting[place as usize];
-                (i128::from(task.age(job)), i128::from(job.run.max(1)))
-            };
-            self.places.sort_by(|&a, &b| {
-                let ((wait_a, run_a), (wait_b, run_b)) = (key(a), key(b));
-                (wait_b * run_a).cmp(&(wait_a * run_b))
-            });
-        }
-    }
-
-    /// An earlier best path as the order of branches, or as a path to try: its jobs first,
-    /// newcomers behind them in the order of the heuristic.
-    fn reuse(&mut self, task: &GoalTask, reuse: PathReuse) {
-        self.seed.clear();
-        if reuse == PathReuse::No || task.last.is_empty() {
-            return;
-        }
-        let mut old = vec![false; self.places.len()];
-        task.last.iter().for_each(|&place| old[place as usize] = true);
-        let newcomers = self.places.iter().copied().filter(|&place| !old[place as usize]);
-        let path: Vec<u32> = task.last.iter().copied().chain(newcomers).collect();
-        if reuse == PathReuse::Branch {
-            self.places = path;
-        } else if path != self.places {
-            let mut ranks = vec![0; path.len()];
-            for (rank, &place) in (0..).zip(&self.places) {
-                ranks[place as usize] = rank;
-            }
-            self.seed.extend(path.iter().map(|&place| ranks[place as usize]));
-        }
-    }
-
-    /// A job cannot start earlier than it could if no other job waited.
-    fn bound(&mut self) {
-        let RankTable { rows, needs, rules, least, root, base, prune, .. } = self;
-        let earliest = matches!(prune, Prune::Earliest | Prune::Beside);
-        least.clear();
-        root.clear();
-        root.resize(rules.len(), 0);
-        for (rank, job) in rows.iter().enumerate() {
-            let need = need_of(rows, needs, rank);
-            let start = if earliest { base.earliest(need, job.span) } else { 0 };
-            for (rule, root) in rules.iter().zip(root.iter_mut()) {
-                let term = if earliest { rule.term(job, start) } else { 0 };
-                *root = if rule.adds() { root.saturating_add(term) } else { term.max(*root) };
-                least.push(term);
-            }
-        }
-    }
-
-    /// Needs of a waiting job, by rank.
-    #[inline(always)]
-    pub(super) fn need(&self, rank: usize) -> JobNeed<'_> {
-        need_of(&self.rows, &self.needs, rank)
-    }
-
-    /// Number of waiting jobs.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-}
-
-/// Needs of a waiting job.
-#[inline(always)]
-fn need_of<'a>(rows: &[SearchRow], needs: &'a [Vec<(ResourceId, u64)>], rank: usize) -> JobNeed<'a> {
-    let amounts = if needs.is_empty() { &[][..] } else { &needs[rank][..] };
-    JobNeed { procs: rows[rank].procs, amounts }
-}
-
-/// A waiting job as the search sees it, without its weights.
-fn row(task: &GoalTask, place: usize) -> SearchRow {
-    let job = &task.waiting[place];
-    SearchRow::new(job.procs, job.span.max(1), job.run, task.age(job))
 }

@@ -10,7 +10,7 @@
 use super::objective::Judge;
 use super::settings::{Prune, Traversal};
 use super::steps::{FreeSteps, PlacedSpot};
-use super::task::RankTable;
+use super::table::RankTable;
 use crate::policy::Stopwatch;
 
 /// One iteration of a traversal.

@@ -1,8 +1,9 @@
 //! Weight of each job's wait in the measures that weigh waits: fair share and special priority,
 //! which the authors left to future work.
 
-use super::measures::{GoalMeasure, SearchRow};
+use super::measures::GoalMeasure;
 use super::objective::GoalObjective;
+use super::rules::SearchRow;
 use super::task::GoalTask;
 use std::collections::BTreeMap;
 

@@ -64,7 +64,7 @@ impl MultiQueue {
 
     /// Before a pass while processors are out or announced to be.
     pub(super) fn look_ahead(&mut self, outlook: &Outlook, view: &View<'_>) {
-        outlook.changes(view, |id| view.predicted_end(id), &mut self.scratch.changes);
+        outlook.changes(view.now(), |id| view.predicted_end(id), &mut self.scratch.changes);
         self.set_aside_fresh(outlook.left_of(view.machine().procs));
         // An overdue job on processors that go with it puts off what was promised behind it from
         // second to second.

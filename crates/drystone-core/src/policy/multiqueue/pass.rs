@@ -46,7 +46,7 @@ impl MultiQueue {
         };
         let overdue = self.running.first().is_some_and(|r| r.end <= now);
         if !(self.stale || first.at < now || overdue && first.at <= now) {
-            Self::reserve_pools(&self.promises, self.scratch.pools.as_deref_mut(), view);
+            self.promises.reserve_pools(self.scratch.pools.as_deref_mut(), view);
             return;
         }
         let mut profile = self.profile_of_running();

@@ -1,6 +1,6 @@
 //! Resources beyond processors in one pass: what is left of them, and what promises leave.
 
-use super::{MultiQueue, PromiseList};
+use super::MultiQueue;
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{PoolProfile, Profile};
 use crate::policy::free_resources::{covers, deduct};
@@ -53,13 +53,6 @@ impl MultiQueue {
         pools.left.extend_from_slice(resources.levels());
         let ends = self.running.iter().map(|job| (job.end.max(now + Span(1)), job.id));
         pool_plan::fill(&mut pools.plan, view, ends);
-    }
-
-    /// Takes the amounts of all promises.
-    pub(super) fn reserve_pools(promises: &PromiseList, pools: Option<&mut PassPools>, view: &View<'_>) {
-        if let Some(pools) = pools {
-            promises.iter().for_each(|promise| pools.reserve(promise.id, promise.at, promise.end(), view));
-        }
     }
 
     /// Returns whether enough of every further resource is left now.

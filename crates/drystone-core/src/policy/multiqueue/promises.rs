@@ -40,6 +40,13 @@ pub(super) struct PromiseList {
 }
 
 impl PromiseList {
+    /// Takes the amounts of all promises.
+    pub(super) fn reserve_pools(&self, pools: Option<&mut PassPools>, view: &View<'_>) {
+        if let Some(pools) = pools {
+            self.list.iter().for_each(|promise| pools.reserve(promise.id, promise.at, promise.end(), view));
+        }
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &PromisedStart> + '_ {
         self.list.iter()
     }

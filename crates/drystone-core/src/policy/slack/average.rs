@@ -1,6 +1,6 @@
 //! The average wait of the system, given or estimated.
 
-use super::settings::AverageWait;
+use super::settings::{AverageWait, BORDERS, CLASSES};
 use crate::model::Span;
 use serde::{Deserialize, Serialize};
 
@@ -44,12 +44,6 @@ impl Average {
         }
     }
 }
-
-/// Borders of the classes of planned run times, inclusive, in seconds.
-const BORDERS: [i64; 3] = [600, 3_600, 28_800];
-
-/// Number of classes.
-pub(super) const CLASSES: usize = BORDERS.len() + 1;
 
 /// AWT of every class of planned run times: one for all, or one each.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -28,10 +28,11 @@ use super::{
 use crate::model::{JobId, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{self, ResourceAmounts, RunningJob};
-use average::{Averages, CLASSES};
+use average::Averages;
 use price::{PromisedJob, first_slack, scheduler_priority};
 use search::{FitChoice, FitTask, Newcomer, SlackSearch};
 use serde::{Deserialize, Serialize};
+use settings::CLASSES;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Slack-based backfilling.

@@ -1,7 +1,6 @@
 //! The parameters of slack-based backfilling (Talby & Feitelson 1999, section 4.8) and how texts
 //! give them.
 
-use super::average::CLASSES;
 use super::price::Weights;
 use crate::parts::{self, formula::Formula};
 use crate::policy::planned::{Horizon, Notice};
@@ -183,6 +182,12 @@ fn displaced(text: &str) -> Option<ReturnOrder> {
     let [(None, most)] = call.args.as_slice() else { return None };
     most.parse().ok().filter(|most| (1..=MOST_EXHAUSTIVE).contains(most)).map(ReturnOrder::Exhaustive)
 }
+
+/// Borders of the classes of planned run times, inclusive, in seconds.
+pub(super) const BORDERS: [i64; 3] = [600, 3_600, 28_800];
+
+/// Number of classes.
+pub(super) const CLASSES: usize = BORDERS.len() + 1;
 
 #[cfg(test)]
 mod tests {
