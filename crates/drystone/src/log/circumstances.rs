@@ -117,7 +117,7 @@ pub fn read(input: impl Read, file: &str, workload: &Workload) -> Result<FoundCi
         found.circumstances.throttles.push(throttle);
     }
     found.circumstances.withdrawn.sort_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
-    match found.circumstances.check(workload) {
+    match found.circumstances.check(workload.machine(), workload.jobs(), workload.truth()) {
         Ok(()) => Ok(found),
         Err(error) => {
             let line = reading.lines.get(&error.job).copied().unwrap_or(0);

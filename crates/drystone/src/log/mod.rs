@@ -20,6 +20,7 @@ mod foreign;
 mod load;
 pub mod nodes;
 pub mod outages;
+mod peek;
 pub mod recorded;
 mod records;
 pub mod resources;

@@ -115,7 +115,7 @@ impl Dependencies {
             found.after.insert(job, DependsOn { jobs: vec![before], think, then: DependencyEffect::Arrives });
         }
         let circumstances = Circumstances { after: found.after.clone(), ..Circumstances::default() };
-        match circumstances.check(workload) {
+        match circumstances.check(workload.machine(), workload.jobs(), workload.truth()) {
             Ok(()) => Ok(found),
             Err(source) => {
                 let line = records.get(source.job.index()).map_or(0, |record| record.line);

@@ -1,5 +1,6 @@
 //! Source of a log: a file or the standard input, compressed or not.
 
+use super::peek::peek;
 use super::{LogError, batsim};
 use std::fs::File;
 use std::io::{self, Read};
@@ -115,39 +116,6 @@ fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, LogFil
         _ => whole,
     };
     Ok((start, LogFile { bytes, name }))
-}
-
-/// Bytes that are examined before the first read.
-const PEEKED: usize = 4096;
-
-/// The first bytes of a source, and all of it. A problem met on the way is met again where the
-/// reading comes to it.
-pub(super) fn peek(mut bytes: Box<dyn Read>) -> (Vec<u8>, Box<dyn Read>) {
-    let mut start = Vec::new();
-    let mut failed = None;
-    while start.len() < PEEKED && failed.is_none() {
-        let mut more = [0; PEEKED];
-        match bytes.read(&mut more[start.len()..]) {
-            Ok(0) => break,
-            Ok(read) => start.extend_from_slice(&more[start.len()..start.len() + read]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => failed = Some(error),
-        }
-    }
-    let again = io::Cursor::new(start.clone());
-    match failed {
-        None => (start, Box::new(again.chain(bytes))),
-        Some(error) => (start, Box::new(again.chain(Fails(Some(error))))),
-    }
-}
-
-/// A source that fails.
-struct Fails(Option<io::Error>);
-
-impl Read for Fails {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        self.0.take().map_or(Ok(0), Err)
-    }
 }
 
 #[cfg(feature = "gzip")]

@@ -1,6 +1,5 @@
 //! Classes of jobs whose borders a user chooses.
 
-use super::category::class;
 use crate::model::{Procs, Span};
 use std::fmt;
 
@@ -144,6 +143,11 @@ fn length(seconds: i64) -> String {
     let unit = units.into_iter().find(|(unit, _)| seconds % unit == 0);
     let (unit, name) = unit.unwrap_or((1, "s"));
     format!("{} {name}", seconds / unit)
+}
+
+/// The first class whose border is not below the value.
+pub(super) fn class<T: PartialOrd>(value: T, borders: &[T]) -> i64 {
+    borders.iter().take_while(|&b| value > *b).count() as i64
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! Tables, CSV, comparisons, pages, sweeps and reproduced studies take their numbers from here.
 
 use super::collector::MetricsConfig;
-use super::measures::{Measure, UnknownWord};
+use super::measures::{Measure, MetricUnit, UnknownWord};
 use super::promises::PromisesKept;
 use super::report::Report;
 use super::selection::JobSelection;
@@ -12,19 +12,6 @@ use super::summary::Summary;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-
-/// Unit of a number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MetricUnit {
-    /// Seconds.
-    Seconds,
-    /// A share of 1, which people read as per cent.
-    Share,
-    /// A number without a unit.
-    Ratio,
-    /// Count.
-    Count,
-}
 
 /// Direction of better values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! Schemes that sort jobs into categories.
 
-use super::borders::ClassBorders;
+use super::borders::{ClassBorders, class};
 use super::calendar::Calendar;
 use super::measures::UnknownWord;
 use crate::model::{EndedJob, Procs, Span, UNKNOWN};
@@ -53,11 +53,6 @@ const RUN_LAWSON: [i64; 3] = [100, 1_000, 10_000];
 /// Borders of [`Scheme::Chiang`], inclusive.
 const RUN_CHIANG: [i64; 4] = [600, 3_600, 14_400, 28_800];
 const PROCS_CHIANG: [Procs; 4] = [1, 8, 32, 64];
-
-/// The first class whose border is not below the value.
-pub(super) fn class<T: PartialOrd>(value: T, borders: &[T]) -> i64 {
-    borders.iter().take_while(|&b| value > *b).count() as i64
-}
 
 /// Lawson's class of a run time, 0 to 3.
 pub(super) fn lawson_class(run: Span) -> usize {

@@ -2,16 +2,17 @@
 
 use super::calendar::Calendar;
 use super::category::Scheme;
+use super::classes::{self, JobClass};
 use super::disruptions::DisruptionMeter;
 use super::excess::ExcessWaits;
 use super::fairness::Users;
 use super::keyed::Keyed;
 use super::machine::{MachineMeter, QueueMeter};
 use super::measures::{self, MEASURES, Measure, Measures};
-use super::payers::{self, JobClass};
 use super::predictability::PromiseCollector;
-use super::report::{Categorised, Category, JobRow, Kills, MeasuredWeek, Report, Suspensions, WorstCase};
+use super::report::{Categorised, Category, Kills, MeasuredWeek, Report, Suspensions, WorstCase};
 use super::resources::ResourceMeter;
+use super::row::JobRow;
 use super::selection::{JobSelection, Selector};
 use super::summary::Distribution;
 use crate::engine::{Levels, Observer};
@@ -301,7 +302,7 @@ impl Collector {
             weeks.take(self.calendar.week(ended.job.submit), &values);
         }
         if let Some(classes) = &mut self.classes {
-            let key = payers::SCHEME.key(ended, &self.calendar);
+            let key = classes::SCHEME.key(ended, &self.calendar);
             let work = ended.outcome.ran.as_f64() * f64::from(ended.job.procs);
             let class = classes.at(key, || JobClass { key, ..JobClass::default() });
             class.take(self.calendar.week(ended.job.submit), ended.wait().as_f64(), work);

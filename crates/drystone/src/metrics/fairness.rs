@@ -1,7 +1,7 @@
 //! Fairness of a policy to jobs and users.
 
 use super::keyed::Keyed;
-use super::report::JobRow;
+use super::row::JobRow;
 use super::summary::Summary;
 use crate::model::{Job, Machine, ResourceId, ResourceTable, Span};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,5 @@
 //! A log-linear histogram: percentiles of any number of values in bounded memory.
 
-use super::summary::nearest_rank;
-
 /// Leading bits of the mantissa that tell buckets of one octave apart.
 const BITS: u32 = 8;
 /// Values below 2^LOWEST share one bucket, which stands for 0.
@@ -110,4 +108,10 @@ fn leading(value: f64) -> u64 {
 /// 2^exponent for the exponents of normal numbers.
 fn exp2(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+/// Place (from 0) of the p-th percentile among `count` sorted values by nearest rank. `count` must
+/// be positive.
+pub(super) fn nearest_rank(percent: u64, count: u64) -> u64 {
+    (u128::from(percent) * u128::from(count)).div_ceil(100).max(1) as u64 - 1
 }

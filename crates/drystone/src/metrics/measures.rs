@@ -3,7 +3,6 @@
 //! Throughout, `wait` is the time between submit and end in which the job was not running (for jobs
 //! never suspended: start − submit) and `run` the run time received. All formulas are in seconds.
 
-use super::catalogue::MetricUnit;
 use super::summary::Summary;
 use crate::model::{EndedJob, Span};
 use serde::{Deserialize, Serialize};
@@ -231,4 +230,17 @@ impl Measure {
 #[inline]
 pub(super) fn all(ended: &EndedJob<'_>) -> [f64; MEASURES] {
     Measure::ALL.map(|measure| one(measure, ended.wait(), ended.outcome.ran))
+}
+
+/// Unit of a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MetricUnit {
+    /// Seconds.
+    Seconds,
+    /// A share of 1, which people read as per cent.
+    Share,
+    /// A number without a unit.
+    Ratio,
+    /// Count.
+    Count,
 }

@@ -1,53 +1,10 @@
 //! Classes of jobs that pay for a change: whose wait becomes clearly longer.
 
-use super::category::Scheme;
+use super::classes::JobClass;
 use super::interval::{PeriodSum, Sureness, change_interval};
 use super::report::Report;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Results of a class of jobs, by run time and processors ([`Scheme::Chiang`]).
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct JobClass {
-    /// Its key: class of run time × 5 + class of processors.
-    pub key: i64,
-    /// Jobs.
-    pub jobs: u64,
-    /// Processor-seconds that they received.
-    pub work: f64,
-    /// The longest wait, in seconds.
-    pub longest: f64,
-    /// Sums of waits per week of submits.
-    #[serde(skip)]
-    pub(super) weeks: BTreeMap<i64, PeriodSum>,
-}
-
-impl JobClass {
-    pub(super) fn take(&mut self, week: i64, wait: f64, work: f64) {
-        self.jobs += 1;
-        self.work += work;
-        self.longest = self.longest.max(wait);
-        let sum = self.weeks.entry(week).or_default();
-        sum.sum += wait;
-        sum.count += 1.0;
-    }
-
-    fn add(&mut self, other: &JobClass) {
-        self.jobs += other.jobs;
-        self.work += other.work;
-        self.longest = self.longest.max(other.longest);
-        for (week, sum) in &other.weeks {
-            let all = self.weeks.entry(*week).or_default();
-            all.sum += sum.sum;
-            all.count += sum.count;
-        }
-    }
-
-    fn mean(&self) -> f64 {
-        let sums = self.weeks.values().fold((0.0, 0.0), |all, sum| (all.0 + sum.sum, all.1 + sum.count));
-        sums.0 / sums.1.max(1.0)
-    }
-}
+use std::collections::BTreeSet;
 
 /// A class that pays.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -125,6 +82,3 @@ fn is_longer(old: &JobClass, new: &JobClass, confidence: f64) -> bool {
     };
     matches!(change_interval(&sums(old), &sums(new), confidence), Sureness::Interval(low, _) if low > 0.0)
 }
-
-/// The scheme of the classes.
-pub(super) const SCHEME: Scheme = Scheme::Chiang;

@@ -2,7 +2,7 @@
 
 use super::category::lawson_class;
 use super::measures::{bounded_slowdown, slowdown, slowdown_ratio};
-use super::report::JobRow;
+use super::row::JobRow;
 use serde::{Deserialize, Serialize};
 
 /// Submissions per point of the paper's figure 6.

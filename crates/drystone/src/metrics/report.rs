@@ -1,16 +1,17 @@
 //! Results of a collector, ready to print or to write to a file.
 
 use super::category::Scheme;
+use super::classes::JobClass;
 use super::disruptions::Disruptions;
 use super::excess::ExcessiveWait;
 use super::fairness::Fairness;
 use super::machine::{MachineUse, QueueUse};
 use super::measures::{Defined, MEASURES, Measure, Measures};
-use super::payers::JobClass;
 use super::predictability::Predictability;
 use super::resources::ResourceUse;
+use super::row::JobRow;
 use super::selection::{JobSelection, Trimmed};
-use crate::model::{EndedJob, How, JobId, Procs, Span, Time};
+use crate::model::{EndedJob, How, JobId};
 use serde::{Deserialize, Serialize};
 
 /// Everything measured in one simulation. Job metrics are over the jobs that the selection keeps;
@@ -190,109 +191,5 @@ impl MeasuredWeek {
             Defined::WhereItRan => self.slowdown_jobs,
         };
         (self.sums[measure as usize], jobs)
-    }
-}
-
-/// Outcome of one job, in a row.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct JobRow {
-    /// Position in the order of arrival.
-    pub id: JobId,
-    /// The log's number of the job (SWF field 1).
-    pub number: i64,
-    /// Arrival.
-    pub submit: Time,
-    /// First start.
-    pub start: Time,
-    /// End of the last run segment.
-    pub end: Time,
-    /// Run time received.
-    pub ran: Span,
-    /// Requested time.
-    pub estimate: Span,
-    /// Processors.
-    pub procs: Procs,
-    /// User, or −1.
-    pub user: i32,
-    /// Number of suspensions.
-    pub suspensions: u32,
-    /// Time spent suspended.
-    pub suspended: Span,
-    /// Cost of the suspensions on its processors.
-    pub overhead: Span,
-    /// Start first reserved for it.
-    pub first_reservation: Option<Time>,
-    /// Latest start that was first promised to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub promised: Option<Time>,
-    /// Prediction of its run time at arrival.
-    pub first_prediction: Span,
-    /// Number of corrections of its prediction.
-    pub corrections: u32,
-    /// Accuracy of its predictions over its life.
-    pub accuracy: Option<f64>,
-    /// True if the selection counts it.
-    pub counted: bool,
-    /// Number of requeues; its start is that of the last attempt.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub requeues: u32,
-    /// Time for which it was held back.
-    #[serde(default, skip_serializing_if = "is_nothing")]
-    pub held: Span,
-    /// Way in which it ended. One that was lost with its processors is in [`Report::lost`].
-    #[serde(default, skip_serializing_if = "is_completed")]
-    pub ended: How,
-}
-
-fn is_completed(how: &How) -> bool {
-    *how == How::Completed
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
-fn is_nothing(span: &Span) -> bool {
-    *span == Span::ZERO
-}
-
-impl JobRow {
-    pub(super) fn new(ended: &EndedJob<'_>, counted: bool) -> JobRow {
-        let EndedJob { id, job, truth, outcome } = *ended;
-        JobRow {
-            id,
-            number: truth.number,
-            submit: job.submit,
-            start: outcome.start,
-            end: outcome.end,
-            ran: outcome.ran,
-            estimate: job.estimate,
-            procs: job.procs,
-            user: job.user,
-            suspensions: outcome.suspensions,
-            suspended: outcome.suspended(),
-            overhead: outcome.overhead,
-            first_reservation: outcome.first_reservation,
-            promised: None,
-            first_prediction: outcome.first_prediction,
-            corrections: outcome.corrections,
-            accuracy: outcome.accuracy,
-            counted,
-            requeues: outcome.requeues,
-            held: outcome.held,
-            ended: outcome.how,
-        }
-    }
-
-    /// Time not running between submit and end.
-    #[must_use]
-    pub fn wait(&self) -> Span {
-        self.response() - self.ran
-    }
-
-    /// End − submit.
-    #[must_use]
-    pub fn response(&self) -> Span {
-        self.end - self.submit
     }
 }

@@ -1,6 +1,6 @@
 //! Summaries of streams of values: mean, deviation, percentiles, extremes.
 
-use super::histogram::Histogram;
+use super::histogram::{Histogram, nearest_rank};
 use serde::{Deserialize, Serialize};
 
 /// Number of values that a [`Distribution`] keeps before it folds them into a histogram.
@@ -211,12 +211,6 @@ impl Distribution {
 #[inline]
 fn defined(value: f64) -> bool {
     (0.0..f64::INFINITY).contains(&value)
-}
-
-/// Place (from 0) of the p-th percentile among `count` sorted values by nearest rank. `count` must
-/// be positive.
-pub(super) fn nearest_rank(percent: u64, count: u64) -> u64 {
-    (u128::from(percent) * u128::from(count)).div_ceil(100).max(1) as u64 - 1
 }
 
 /// Median and 90th, 95th, 98th, 99th percentile; reorders the values. `None` without values.

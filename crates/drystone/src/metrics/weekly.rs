@@ -2,7 +2,7 @@
 
 use super::category::lawson_class;
 use super::measures::slowdown;
-use super::report::JobRow;
+use super::row::JobRow;
 use crate::model::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -17,7 +17,7 @@ pub use jobs::{PlacedJob, place, write_jobs};
 pub use write::write_workload;
 
 use super::LogError;
-use super::source::peek;
+use super::peek::peek;
 use super::swf::{SwfHeader, SwfRecord};
 use std::io;
 use std::sync::Arc;

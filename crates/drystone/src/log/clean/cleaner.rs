@@ -1,7 +1,8 @@
 //! Turns records into jobs, rule by rule.
 
 use super::audit::{Audit, AuditEntry, CleaningRule};
-use super::options::{CleaningOptions, Duplicates, Keep, MissingEstimate, NegativeRun, Overrun, SizeField, TooWide};
+use super::choices::{Duplicates, Keep, MissingEstimate, NegativeRun, Overrun, SizeField, TooWide};
+use super::options::CleaningOptions;
 use super::parts::{RecordPart, RecordParts};
 use super::usual::UsualRuns;
 use crate::generate;

@@ -6,15 +6,16 @@
 //! studies are sets of options ([`CleaningStudy`]).
 
 mod audit;
+mod choices;
 mod cleaner;
 mod options;
 mod parts;
+mod presets;
 mod study;
 mod usual;
 
 pub use audit::{Audit, AuditEntry, CleaningEffect, CleaningRule};
+pub use choices::{Duplicates, Keep, MissingEstimate, NegativeRun, OptionError, Overrun, SizeField, TooWide};
 pub use cleaner::Cleaner;
-pub use options::{
-    CleaningOptions, Duplicates, Keep, MissingEstimate, NegativeRun, OptionError, Overrun, SizeField, TooWide,
-};
+pub use options::CleaningOptions;
 pub use study::{CleaningStudy, Trim};

@@ -1,6 +1,6 @@
-//! The ways in which published studies cleaned their logs.
+//! Published studies: their names, machines and averages.
 
-use super::options::{CleaningOptions, Keep, MissingEstimate, NegativeRun, OptionError, Overrun, SizeField, TooWide};
+use super::choices::OptionError;
 use crate::log::swf::SwfHeader;
 use crate::model::Procs;
 use serde::{Deserialize, Serialize};
@@ -53,38 +53,6 @@ impl CleaningStudy {
             CleaningStudy::Lawson2002 => "lawson2002",
             CleaningStudy::Talby1999 => "talby1999",
             CleaningStudy::Chiang2008 => "chiang2008",
-        }
-    }
-
-    /// Returns the conversion of the study.
-    ///
-    /// Not set, because no study used it throughout: Kettimuthu et al. simulated the first 5,000
-    /// jobs in most tables (`take`) and also user estimates (`overrun` `raise`); Talby and
-    /// Feitelson, and Chiang and Vasupongayya, simulated months apart.
-    #[must_use]
-    pub fn options(self) -> CleaningOptions {
-        let base = CleaningOptions { study: Some(self), ..CleaningOptions::default() };
-        match self {
-            CleaningStudy::Tsafrir2007 => CleaningOptions { size: SizeField::AllocatedOnly, ..base },
-            CleaningStudy::Gaussier2015 => CleaningOptions {
-                zero_run: Keep::Drop,
-                missing_estimate: MissingEstimate::Drop,
-                negative_submit: Keep::Drop,
-                too_wide: TooWide::DropEither,
-                overrun: Overrun::Kill,
-                ..base
-            },
-            CleaningStudy::Kettimuthu2005 | CleaningStudy::Lawson2002 => {
-                CleaningOptions { zero_run: Keep::Drop, overrun: Overrun::Exact, ..base }
-            }
-            CleaningStudy::Talby1999 => CleaningOptions {
-                size: SizeField::Allocated,
-                negative_run: NegativeRun::Zero,
-                missing_estimate: MissingEstimate::RunMin1,
-                overrun: Overrun::Kill,
-                ..base
-            },
-            CleaningStudy::Chiang2008 => CleaningOptions { overrun: Overrun::Exact, ..base },
         }
     }
 
