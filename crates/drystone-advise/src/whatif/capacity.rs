@@ -5,7 +5,7 @@ use super::conf_text::{ConfText, processors_of};
 use super::places::{Renumbering, retotalled, size_of};
 use super::premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
 use super::qos as table;
-use super::state::{Applied, JobDraft, LeftOutJobs, node_hours};
+use super::state::{Applied, JobDraft, LeftOutJobs, needs_slurm, node_hours};
 use drystone::model::{DeviceDemand, DevicePer, JobId, NodeShape, Outage, ProcSet, Span, Time, Which};
 use drystone_slurm::accounts::{Accounts, Tres};
 use drystone_slurm::conf::SlurmConf;
@@ -252,19 +252,6 @@ pub(super) fn procs(applied: &mut Applied, change: &SiteChange, amount: NodeAmou
     let mut drafts = applied.drafts();
     leave_running(applied, &mut drafts, &gone);
     applied.rebuild(change, drafts)
-}
-
-/// The error of a change that only Slurm's own scheduler knows.
-pub(super) fn needs_slurm(applied: &Applied, change: &SiteChange, what: &str) -> Result<(), ApplyError> {
-    match applied.premises.is_slurm && applied.premises.pools.iter().all(|pool| pool.conf.is_some()) {
-        true => Ok(()),
-        false => Err(ApplyError::new(
-            change,
-            format!(
-                "this policy knows no {what}; Slurm's own scheduler does: leave --policy out on a site with a slurm.conf, or give --slurm FILE"
-            ),
-        )),
-    }
 }
 
 /// Adds a partition of a higher tier on the same nodes, and moves jobs with short limits there.

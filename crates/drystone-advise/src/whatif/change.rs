@@ -1,7 +1,7 @@
 //! Changes of a site as values, and as texts.
 
 use super::scan::{Scan, SiteChangeError, quoted};
-use super::settings;
+use super::setting_text;
 use drystone::log::transform::LoadFactor;
 use drystone::model::Span;
 use drystone::text::nearest;
@@ -304,7 +304,7 @@ fn read(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
         "border" => border(scan)?,
         "short-queue" => SiteChange::ShortQueue(span(scan, |_| false)?),
         "qos" => qos(scan)?,
-        "set" => SiteChange::Set(settings::read(scan)?),
+        "set" => SiteChange::Set(setting_text::read(scan)?),
         "maintenance" => SiteChange::Maintenance(closure(scan, false)?),
         "reservation" => SiteChange::Reservation(closure(scan, true)?),
         "remove" => remove(scan)?,

@@ -4,16 +4,11 @@ use super::change::{MemoryAmount, SiteChange};
 use super::conf_text::ConfText;
 use super::places::retotalled;
 use super::premises::ApplyError;
-use super::state::Applied;
+use super::setting_text::{DEFAULT_MEMORY, MOST_MEMORY};
+use super::state::{Applied, needs_slurm};
 use drystone::model::{Demand, NodeMemory, NodeShape, ResourceTableBuilder};
 use drystone_slurm::conf::{ConfPartition, SlurmConf};
 use drystone_slurm::model::ModelMachine;
-
-/// Megabytes for each processor of a job that asks for no memory.
-pub(super) const DEFAULT: &str = "DefMemPerCPU";
-
-/// The most megabytes for each processor; a job that asks for more gets more processors.
-pub(super) const MOST: &str = "MaxMemPerCPU";
 
 /// The error of a configuration under which memory holds no job back.
 fn counted(change: &SiteChange, conf: &SlurmConf) -> Result<(), ApplyError> {
@@ -34,7 +29,7 @@ pub(super) fn nodes(
     of: Option<&str>,
     amount: MemoryAmount,
 ) -> Result<(), ApplyError> {
-    super::capacity::needs_slurm(applied, change, "memory of nodes")?;
+    needs_slurm(applied, change, "memory of nodes")?;
     let places: Vec<(usize, Option<&str>)> = match of {
         None => (0..applied.premises.pools.len()).map(|at| (at, None)).collect(),
         Some(name) => match applied.premises.place(change, name)? {
@@ -75,7 +70,7 @@ fn limit(conf: &SlurmConf, part: &ConfPartition, key: &str) -> Option<u64> {
 /// Returns whether a job's memory is what it gets without asking.
 fn is_default(shape: &NodeShape, procs: u64, conf: &SlurmConf, part: &ConfPartition) -> bool {
     let nodes = u64::from(shape.nodes.0.max(1));
-    let each = match (limit(conf, part, DEFAULT), limit(conf, part, "DefMemPerNode")) {
+    let each = match (limit(conf, part, DEFAULT_MEMORY), limit(conf, part, "DefMemPerNode")) {
         (Some(mb), _) => mb.saturating_mul(1_024).saturating_mul(procs),
         (None, Some(mb)) => mb.saturating_mul(1_024).saturating_mul(nodes),
         (None, None) => return matches!(shape.memory, NodeMemory::Whole | NodeMemory::None),
@@ -146,11 +141,14 @@ pub(super) fn per_processor(
         };
         let scale = pool.scale.max(1);
         let procs = u64::from(job.procs.div_ceil(scale));
-        if limit(before, &own, DEFAULT) != limit(after, &own, DEFAULT) && is_default(&shape, procs, before, &own) {
-            shape.memory = limit(after, &own, DEFAULT).map_or(NodeMemory::Whole, |mb| NodeMemory::PerCore(mb * 1_024));
+        if limit(before, &own, DEFAULT_MEMORY) != limit(after, &own, DEFAULT_MEMORY)
+            && is_default(&shape, procs, before, &own)
+        {
+            shape.memory =
+                limit(after, &own, DEFAULT_MEMORY).map_or(NodeMemory::Whole, |mb| NodeMemory::PerCore(mb * 1_024));
             defaults += 1;
         }
-        let wanted = limit(after, &own, MOST).map_or(procs, |most| bounded(&mut shape, procs, most));
+        let wanted = limit(after, &own, MOST_MEMORY).map_or(procs, |most| bounded(&mut shape, procs, most));
         if wanted > procs {
             wider += 1;
             more += wanted - procs;

@@ -5,6 +5,7 @@
 //! premises after a scenario of those before it. Whatever depends on a true run time happens here,
 //! to the workload, as in the cleaning of logs: no policy sees more than before.
 
+mod apply;
 mod candidates;
 mod capacity;
 mod change;
@@ -17,9 +18,11 @@ mod places;
 mod premises;
 mod qos;
 mod scan;
+mod setting_text;
 mod settings;
 mod state;
 
+pub use apply::apply;
 pub use candidates::limit_candidates;
 pub use change::{
     ArrivalChange, Border, Bordered, ChangeList, Closure, LeftOut, LimitRule, Longer, MemoryAmount, NodeAmount,
@@ -29,4 +32,4 @@ pub use moment::moment;
 pub use paired::{ClassChange, PairedChange, PairedWait, paired};
 pub use premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
 pub use scan::SiteChangeError;
-pub use state::{Applied, LeftOutJobs, apply};
+pub use state::{Applied, LeftOutJobs};

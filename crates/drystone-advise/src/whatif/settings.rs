@@ -1,117 +1,18 @@
-//! Settings of `slurm.conf` as a change: read, and made to the text of a configuration.
+//! Settings of `slurm.conf` as a change, made to the text of a configuration.
 
 use super::change::SiteChange;
 use super::conf_text::ConfText;
 use super::memory;
 use super::premises::ApplyError;
-use super::scan::{Scan, SiteChangeError};
-use super::state::Applied;
+use super::setting_text::{DEFAULT_MEMORY, MOST_MEMORY};
+use super::state::{Applied, needs_slurm};
 use crate::conf::merged;
-use drystone::text::nearest;
-use drystone_slurm::conf::{KNOBS, Knob};
-
-/// Settings with a line of their own that the model of Slurm heeds, and the shape of their values.
-const LINES: [(&str, ValueShape); 15] = [
-    ("PriorityType", ValueShape::Priority),
-    ("PriorityWeightAge", ValueShape::Whole),
-    ("PriorityWeightFairshare", ValueShape::Whole),
-    ("PriorityWeightJobSize", ValueShape::Whole),
-    ("PriorityWeightPartition", ValueShape::Whole),
-    ("PriorityWeightQOS", ValueShape::Whole),
-    ("PriorityWeightAssoc", ValueShape::Whole),
-    ("PriorityDecayHalfLife", ValueShape::Length),
-    ("PriorityMaxAge", ValueShape::Length),
-    ("PriorityCalcPeriod", ValueShape::Length),
-    ("PriorityFavorSmall", ValueShape::YesNo),
-    ("SchedulerType", ValueShape::Scheduler),
-    ("AccountingStorageEnforce", ValueShape::Any),
-    (memory::DEFAULT, ValueShape::Whole),
-    (memory::MOST, ValueShape::Whole),
-];
-
-/// Shapes of values.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ValueShape {
-    Whole,
-    YesNo,
-    Length,
-    Priority,
-    Scheduler,
-    Any,
-}
-
-impl ValueShape {
-    /// The value as `slurm.conf` has it; in words what is expected, where it has not.
-    fn value(self, text: &str) -> Result<String, &'static str> {
-        let lower = text.to_ascii_lowercase();
-        let one_of = |all: [&str; 2]| all.contains(&lower.as_str()).then(|| lower.clone());
-        let found = match self {
-            ValueShape::Whole => text.parse::<u32>().ok().map(|number| number.to_string()),
-            ValueShape::YesNo => one_of(["yes", "no"]).map(|word| word.to_uppercase()),
-            ValueShape::Length => {
-                text.chars().all(|c| c.is_ascii_digit() || ":-".contains(c)).then(|| text.to_string())
-            }
-            ValueShape::Priority => one_of(["priority/basic", "priority/multifactor"]),
-            ValueShape::Scheduler => one_of(["sched/backfill", "sched/builtin"]),
-            ValueShape::Any => Some(text.to_string()),
-        };
-        found.filter(|value| !value.is_empty()).ok_or(match self {
-            ValueShape::Whole => "expected a whole number",
-            ValueShape::YesNo => "expected YES or NO",
-            ValueShape::Length => "expected a time as slurm.conf has it, such as 7-0 or 12:00:00",
-            ValueShape::Priority => "expected priority/basic or priority/multifactor",
-            ValueShape::Scheduler => "expected sched/backfill or sched/builtin",
-            ValueShape::Any => "expected a value",
-        })
-    }
-}
-
-/// Reads settings: those with a line of their own, and words of `SchedulerParameters`.
-pub(super) fn read(scan: &mut Scan<'_>) -> Result<Vec<(String, String)>, SiteChangeError> {
-    let mut all: Vec<(String, String)> = Vec::new();
-    while !scan.is_done() {
-        let (from, key) = scan.word(|c| c == '=');
-        let line = LINES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&key));
-        let knob = Knob::named(&key);
-        let name = match (line, knob) {
-            (Some((name, _)), _) => *name,
-            (None, Some(knob)) => knob.name,
-            (None, None) => {
-                let known = LINES.iter().map(|(name, _)| *name).chain(KNOBS.iter().map(|knob| knob.name));
-                let near = nearest(&key, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                let problem = format!(
-                    "expected a setting that Slurm's scheduler heeds, such as PriorityWeightAge or bf_window{near}"
-                );
-                return Err(scan.error(from, problem));
-            }
-        };
-        let flag = knob.is_some_and(Knob::is_flag);
-        let value = if scan.take('=') {
-            let (from, value) = scan.word(|_| false);
-            let read = match (line, flag) {
-                (Some((_, shape)), _) => shape.value(&value),
-                (None, true) => ValueShape::YesNo.value(&value).map(|word| word.to_lowercase()),
-                (None, false) => value.parse::<i64>().map(|n| n.to_string()).map_err(|_| "expected a whole number"),
-            };
-            read.map_err(|problem| scan.error(from, problem))?
-        } else if flag {
-            "yes".to_string()
-        } else {
-            return Err(scan.error(scan.at(), format!("expected `=` behind `{name}`")));
-        };
-        all.retain(|(known, _)| known != name);
-        all.push((name.to_string(), value));
-    }
-    match all.is_empty() {
-        true => Err(scan.error(scan.at(), "expected settings such as PriorityWeightAge=1000 or bf_window=2880")),
-        false => Ok(all),
-    }
-}
+use drystone_slurm::conf::Knob;
 
 /// Puts settings into the configuration of every pool.
 pub(super) fn set(applied: &mut Applied, change: &SiteChange, all: &[(String, String)]) -> Result<(), ApplyError> {
-    super::capacity::needs_slurm(applied, change, "settings of slurm.conf")?;
-    let asks_memory = all.iter().any(|(key, _)| [memory::DEFAULT, memory::MOST].contains(&key.as_str()));
+    needs_slurm(applied, change, "settings of slurm.conf")?;
+    let asks_memory = all.iter().any(|(key, _)| [DEFAULT_MEMORY, MOST_MEMORY].contains(&key.as_str()));
     let was: Vec<_> = applied.premises.pools.iter().map(|pool| pool.conf.clone()).collect();
     for pool in &mut applied.premises.pools {
         let Some(conf) = &pool.conf else { continue };

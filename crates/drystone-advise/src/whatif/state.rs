@@ -1,11 +1,11 @@
 //! Premises after a scenario.
 
-use super::change::{ChangeList, Longer, SiteChange};
+use super::change::{ChangeList, SiteChange};
+use super::places;
 use super::premises::{ApplyError, Premises};
-use super::{capacity, jobs, memory, places, settings};
 use drystone::model::{
-    Adopted, Circumstances, DemandId, DependencyEffect, DependsOn, Job, JobId, Machine, ResourceTable, Span, Time,
-    Truth, Workload,
+    Adopted, Circumstances, DemandId, DependencyEffect, DependsOn, Job, JobId, Machine, ResourceTable, Span, Truth,
+    Workload,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -57,70 +57,7 @@ pub(super) struct JobDraft {
     pub(super) follows: bool,
 }
 
-/// Makes the premises after a scenario. `clock` turns a local time into a time of the workload;
-/// `seed` is for what is drawn.
-///
-/// # Errors
-/// A change that cannot be made: a name that is none, nodes that are not there, a policy that knows
-/// nothing of it.
-pub fn apply(
-    premises: &Premises,
-    scenario: &ChangeList,
-    clock: &dyn Fn(&str) -> Result<Time, String>,
-    seed: u64,
-) -> Result<Applied, ApplyError> {
-    let mut applied = Applied {
-        origin: (0..premises.workload.len() as u32).map(Some).collect(),
-        premises: premises.clone(),
-        feeds_back: false,
-        split: 0,
-        added: 0,
-        left: LeftOutJobs::default(),
-        refused: 0,
-        notes: Vec::new(),
-        table: premises.workload.resources().cloned(),
-        known: None,
-    };
-    for change in &scenario.0 {
-        applied.make(change, clock, seed)?;
-    }
-    if !scenario.0.is_empty() {
-        let settings = &mut applied.premises.workload.provenance.settings;
-        settings.push(drystone::model::Setting { name: "what-if".to_string(), value: scenario.to_string() });
-    }
-    Ok(applied)
-}
-
 impl Applied {
-    fn make(
-        &mut self,
-        change: &SiteChange,
-        clock: &dyn Fn(&str) -> Result<Time, String>,
-        seed: u64,
-    ) -> Result<(), ApplyError> {
-        match change {
-            SiteChange::Nodes { of, amount } => capacity::nodes(self, change, of.as_deref(), *amount),
-            SiteChange::Procs(amount) => capacity::procs(self, change, *amount),
-            SiteChange::Memory { of, amount } => memory::nodes(self, change, of.as_deref(), *amount),
-            SiteChange::LimitMax { of, most, longer: Longer::Refused } => {
-                jobs::refuse(self, change, of.as_deref(), *most)
-            }
-            SiteChange::LimitMax { of, most, longer: Longer::Split(overhead) } => {
-                jobs::split(self, change, of.as_deref(), *most, *overhead)
-            }
-            SiteChange::Limits(rule) => jobs::limits(self, change, *rule),
-            SiteChange::Load(factor, arrivals) => jobs::load(self, change, *factor, *arrivals, seed),
-            SiteChange::Border(border) => jobs::border(self, change, border),
-            SiteChange::ShortQueue(most) => capacity::short_queue(self, change, *most),
-            SiteChange::Qos { name, limits } => capacity::qos(self, change, name, limits),
-            SiteChange::Set(all) => settings::set(self, change, all),
-            SiteChange::Maintenance(closure) => capacity::closure(self, change, closure, clock),
-            SiteChange::Reservation(closure) => capacity::closure(self, change, closure, clock),
-            SiteChange::Remove(people) => jobs::remove(self, change, people),
-            SiteChange::Sharing { whole } => capacity::sharing(self, change, *whole),
-        }
-    }
-
     pub(super) fn note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
@@ -312,4 +249,17 @@ fn refused(left: &LeftOutJobs, first: &[String]) -> String {
 /// Nodes times hours of a run.
 pub(super) fn node_hours(premises: &Premises, job: &Job, run: Span) -> f64 {
     premises.nodes_of(job) * run.as_f64() / 3_600.0
+}
+
+/// The error of a change that only Slurm's own scheduler knows.
+pub(super) fn needs_slurm(applied: &Applied, change: &SiteChange, what: &str) -> Result<(), ApplyError> {
+    match applied.premises.is_slurm && applied.premises.pools.iter().all(|pool| pool.conf.is_some()) {
+        true => Ok(()),
+        false => Err(ApplyError::new(
+            change,
+            format!(
+                "this policy knows no {what}; Slurm's own scheduler does: leave --policy out on a site with a slurm.conf, or give --slurm FILE"
+            ),
+        )),
+    }
 }

@@ -1,7 +1,7 @@
 //! `drystone advise --check`: a `slurm.conf` against the jobs that were recorded, in seconds.
 
+use super::inputs::AdviseInputs;
 use super::limits::Changer;
-use super::simulate::AdviseInputs;
 use crate::args::AdviseArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::input::{self, WorkloadInput};

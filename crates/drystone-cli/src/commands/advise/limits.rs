@@ -1,7 +1,7 @@
 //! Limits of partitions and QOS as candidates, and the classes of jobs that pay for a
 //! recommendation: simulated as `whatif` simulates changes.
 
-use super::simulate::AdviseInputs;
+use super::inputs::AdviseInputs;
 use crate::args::{AdviseArgs, Command, WhatifArgs};
 use crate::commands::whatif::baseline::WhatIfBaseline;
 use crate::commands::whatif::classes::JobClasses;

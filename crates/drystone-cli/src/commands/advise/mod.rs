@@ -4,6 +4,7 @@
 mod advised;
 mod check;
 mod document;
+mod inputs;
 mod limits;
 mod overview;
 mod result;
@@ -11,8 +12,9 @@ mod rows;
 mod simulate;
 
 use self::advised::{Advised, PayingClasses, SiteBaseline};
+use self::inputs::AdviseInputs;
 use self::limits::Changer;
-use self::simulate::{AdviseInputs, CliBench};
+use self::simulate::CliBench;
 use crate::args::{AdviseArgs, Only};
 use crate::commands::compare::candidates::takes_long;
 use crate::commands::compare::replay::JobReplay;

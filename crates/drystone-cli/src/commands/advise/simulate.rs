@@ -1,5 +1,6 @@
 //! Simulates candidates, several at a time.
 
+use super::inputs::AdviseInputs;
 use super::limits::Changer;
 use crate::commands::compare::simulate::waiting;
 use crate::exit::CommandFailure;
@@ -13,17 +14,6 @@ use drystone::model::Outages;
 use drystone::policy::PolicySpec;
 use drystone_advise::{CandidateSimulator, ChangeList, GoalFigure, PeriodFigures, PeriodObserver, Periods, Thresholds};
 use std::sync::atomic::AtomicBool;
-
-/// Shared inputs of every simulation.
-#[derive(Clone, Copy)]
-pub(super) struct AdviseInputs<'a> {
-    pub(super) outages: &'a Outages,
-    pub(super) selection: JobSelection,
-    pub(super) periods: &'a Periods,
-    pub(super) figures: &'a [GoalFigure],
-    pub(super) feedback: bool,
-    pub(super) stop: &'a AtomicBool,
-}
 
 /// Facts of the unchanged site, found before anything is tried.
 pub(super) struct First {

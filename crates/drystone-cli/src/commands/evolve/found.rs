@@ -1,36 +1,11 @@
 //! Results of a search, for people and machines.
 
-use crate::meta::WorkloadMeta;
+use super::evolved::{Evolved, heading};
 use crate::output::Printable;
 use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{change, count, fixed, hours, minutes};
-use drystone_evolve::{OnLog, PolicyVerdict, ScoredCandidate};
-use serde::Serialize;
-
-/// Everything that came of a search, and what determined it.
-#[derive(Serialize)]
-pub(super) struct Evolved {
-    pub(super) schema: &'static str,
-    pub(super) drystone: &'static str,
-    pub(super) workload: WorkloadMeta,
-    pub(super) objective: String,
-    pub(super) guard: Option<String>,
-    /// The guard in numbers, on the weeks that candidates were chosen by.
-    pub(super) bound: Option<f64>,
-    pub(super) policy: String,
-    pub(super) seed: u64,
-    pub(super) parts_of_weeks: u32,
-    pub(super) generations: u64,
-    pub(super) evaluations: u64,
-    pub(super) random_evaluations: u64,
-    pub(super) front: Vec<ScoredCandidate>,
-    pub(super) random_front: Vec<ScoredCandidate>,
-    pub(super) logs: Vec<OnLog>,
-    /// Printed with everything.
-    #[serde(skip)]
-    pub(super) whole: bool,
-}
+use drystone_evolve::{OnLog, PolicyVerdict};
 
 impl Printable for Evolved {
     fn document(&self) -> Document {
@@ -116,15 +91,6 @@ impl Evolved {
         row.number("unseen_wait_mean", Some(verdict.unseen_wait));
         row.number("unseen_wait_max", Some(verdict.unseen_longest_wait));
         row
-    }
-}
-
-pub(super) fn heading(log: &OnLog) -> String {
-    let weeks = |n: usize| if n == 1 { "1 week".to_string() } else { format!("{n} weeks") };
-    let unseen = weeks(log.unseen_weeks);
-    match log.seen_weeks {
-        0 => format!("{}: {unseen} that the search has not seen", log.log),
-        seen => format!("{}: {} that it was chosen by, {unseen} that it was not", log.log, weeks(seen)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `drystone evolve`: a search for orders of waiting jobs, and what they are worth where they were
 //! not chosen.
 
+mod evolved;
 mod found;
 mod overview;
 mod regression;
@@ -18,7 +19,7 @@ use drystone_evolve::{
     ChoiceGround, EvolveSearch, EvolveSettings, JudgedPolicy, LogWeeks, OnLog, ScoredCandidate, SearchError, Stopped,
     judge,
 };
-use found::Evolved;
+use evolved::Evolved;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! The default output of a search: what was found, its gain where it was not chosen, and how to
 //! use it.
 
-use super::found::{Evolved, heading};
+use super::evolved::{Evolved, heading};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{change, fixed, hours, minutes};
 use drystone_evolve::{OnLog, PolicyVerdict};

@@ -1,7 +1,6 @@
 //! Scores as a page with plots: one file, nothing loaded, drawn here as SVG.
 
-use super::scores::Scores;
-use crate::output::Printable;
+use crate::output::document::Document;
 use crate::output::number::fixed;
 use drystone_when::{AnswerMethod, MethodScore};
 use std::fmt::Write;
@@ -12,18 +11,17 @@ pre{overflow-x:auto;background:#f6f8fa;padding:1rem;font-size:12.5px;line-height
 .line{stroke:#999;stroke-dasharray:4 3}.plots{display:flex;flex-wrap:wrap;gap:1rem}\
 @media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}svg text{fill:#b8c0c8}pre{background:#161b22}}";
 
-/// The page.
-pub(super) fn page(scores: &Scores) -> String {
-    let title = escape(&scores.title());
+/// The page: what was asked, the verdict, plots of the scores of each method, and all figures.
+pub(super) fn page(question: &str, verdict: &[String], methods: &[MethodScore], figures: &Document) -> String {
+    let title = escape(question);
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width,initial-scale=1\"><title>Start times foreseen: {title}</title><style>{STYLE}</style>\n\
          <h1>Start times foreseen: {title}</h1>\n"
     );
-    for line in scores.verdict() {
-        let _ = writeln!(html, "<p>{}</p>", escape(line.as_str()));
+    for line in verdict {
+        let _ = writeln!(html, "<p>{}</p>", escape(line));
     }
-    let methods = &scores.found.methods;
     html += "<h2>CRPS in minutes, less is better</h2>\n";
     html += &bars(methods);
     html += "<h2>Position of starts within the forecasts</h2>\n<p>Share of the starts between the quantiles at 0, \
@@ -34,7 +32,7 @@ pub(super) fn page(scores: &Scores) -> String {
         html += &histogram(score);
     }
     html += "</div>\n<h2>All figures</h2>\n<pre>";
-    html += &escape(&scores.document().plain());
+    html += &escape(&figures.plain());
     html += "</pre>\n</html>\n";
     html
 }

@@ -270,7 +270,7 @@ impl Printable for Scores {
     }
 
     fn page(&self) -> Result<String, CommandFailure> {
-        Ok(page::page(self))
+        Ok(page::page(&self.title(), self.verdict(), &self.found.methods, &self.document()))
     }
 
     fn rows(&self) -> FlatRows {

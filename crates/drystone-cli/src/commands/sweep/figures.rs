@@ -1,6 +1,6 @@
 //! Plots of a ranking, as figures 9 to 11 of Tsafrir, Etsion & Feitelson 2007 have them.
 
-use super::rank::ShownRanking;
+use super::shown::ShownRanking;
 use drystone_report::{AxisReading, Figure, FigureAxis, FigureSeries, SeriesMarks};
 use drystone_sweep::analysis::{RankDistribution, ValueDegradation};
 

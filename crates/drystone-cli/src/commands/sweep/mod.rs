@@ -7,6 +7,7 @@ mod gather;
 mod headroom;
 mod pareto;
 mod rank;
+mod shown;
 mod status;
 mod submit;
 mod task;

@@ -1,6 +1,7 @@
 //! `drystone sweep pareto`: the configurations that no other beats in every metric.
 
-use super::rank::{AnalysisOrigin, level, tell_left_out, whole};
+use super::rank::{tell_left_out, whole};
+use super::shown::{AnalysisOrigin, level};
 use crate::args::ParetoArgs;
 use crate::exit::{CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable, TableValue};

@@ -1,6 +1,7 @@
 //! The result for people.
 
-use super::result::{AlternativeVerdict, NodeAlternative, NodeStep, WORTH, WhatIfResult};
+use super::curve::{WORTH, in_words};
+use super::result::{AlternativeVerdict, NodeAlternative, WhatIfResult};
 use super::simulate::ScenarioFigures;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{TimeColumn, TimeUnit, count, duration, exact_percent, fixed, percent, plural};
@@ -344,7 +345,7 @@ pub(super) fn sentences(result: &WhatIfResult) -> Vec<String> {
             "`{}`: mean wait {}, {}: {verdict}.{hours}{who}",
             one.change,
             duration(one.after.wait_mean),
-            in_words(&one.wait.clone().into(), result.confidence),
+            in_words((one.wait.difference, one.wait.interval), result.confidence),
         ));
         all.extend(one.warnings.iter().cloned());
     }
@@ -352,50 +353,6 @@ pub(super) fn sentences(result: &WhatIfResult) -> Vec<String> {
     all.extend(result.alternatives.iter().map(|one| chance(result, one)).max_by_key(String::len));
     all.extend(notes(result));
     all
-}
-
-/// A sentence on where more nodes stop to help. `beyond` leads from the first machine that no
-/// larger one is clearly better than to the largest; a difference below `worth` is no help.
-pub(super) fn limit_of_help(beyond: Option<&NodeStep>, worth: f64, confidence: f64) -> String {
-    let Some(step) = beyond else { return "Every step to more still helps.".to_string() };
-    let told = || in_words(&(step.difference, step.interval).into(), confidence);
-    match (step.from.as_str(), -step.difference > worth) {
-        ("as it is", false) => "More of them do not shorten the mean wait.".to_string(),
-        ("as it is", true) => {
-            let why = if step.interval.is_some() { "too wide" } else { "and the log is too short" };
-            format!("No number of them clearly shortens the mean wait: at `{}` {}, {why} to tell.", step.to, told())
-        }
-        (from, false) => format!("More stop helping at `{from}`: beyond it the mean wait is no shorter."),
-        (from, true) => format!("Beyond `{from}` the mean wait is not clearly shorter: at `{}` {}.", step.to, told()),
-    }
-}
-
-/// A difference in seconds with its interval.
-pub(super) struct DifferenceText(f64, Option<(f64, f64)>);
-
-impl From<(f64, Option<(f64, f64)>)> for DifferenceText {
-    fn from((difference, interval): (f64, Option<(f64, f64)>)) -> DifferenceText {
-        DifferenceText(difference, interval)
-    }
-}
-
-impl From<PairedChange> for DifferenceText {
-    fn from(change: PairedChange) -> DifferenceText {
-        DifferenceText(change.difference, change.interval)
-    }
-}
-
-/// A difference with its unit and its interval.
-fn in_words(told: &DifferenceText, confidence: f64) -> String {
-    let ends = told.1.map_or([0.0; 2], |(low, high)| [low, high]);
-    let column = TimeColumn::in_unit(TimeUnit::of(told.0.abs()), &[told.0, ends[0], ends[1]]);
-    let text = format!("{} {}", column.signed(told.0), column.unit.name());
-    match told.1 {
-        Some((low, high)) => {
-            format!("{text} ({} interval {} to {})", exact_percent(confidence), column.signed(low), column.signed(high))
-        }
-        None => text,
-    }
 }
 
 /// Returns whether a difference is one that would matter, and is not clear.

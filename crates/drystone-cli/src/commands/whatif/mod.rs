@@ -2,8 +2,10 @@
 
 pub(crate) mod baseline;
 pub(crate) mod classes;
+mod curve;
 mod document;
 mod facts;
+mod printed;
 mod result;
 mod rows;
 pub(crate) mod simulate;
@@ -133,7 +135,7 @@ fn answer(
     if let Some(none) = found.before.counted().next().is_none().then_some("no job counts") {
         message::warning(none);
     }
-    let curve = result::curve(lists, (&baseline.premises, &after), &found, args.confidence);
+    let curve = curve::curve(lists, (&baseline.premises, &after), &found, args.confidence);
     let result = WhatIfResult {
         schema: "drystone/whatif/1",
         drystone: VERSION,

@@ -1,18 +1,13 @@
 //! Result, with all its inputs.
 
 use super::classes::JobClasses;
+use super::curve::{NodeCurve, WORTH};
 use super::simulate::{ScenarioFigures, ScenarioRun, SimulatedScenarios};
-use super::{document, rows};
-use crate::exit::CommandFailure;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
-use crate::output::Printable;
-use crate::output::document::Document;
-use crate::output::flat::FlatRows;
 use drystone_advise::{
     Applied, ChangeList, ClassChange, LeftOutJobs, NodeAmount, PairedChange, PairedWait, PeriodLength, PoolPremises,
     Premises, SiteChange, paired,
 };
-use drystone_report::{PictureSubject, StillPage};
 use serde::Serialize;
 
 /// A site or log before and after.
@@ -91,47 +86,6 @@ pub(super) enum AlternativeVerdict {
     WithinClocks,
 }
 
-/// Alternatives in the order of their numbers of nodes.
-#[derive(Serialize)]
-pub(super) struct NodeCurve {
-    pub(super) points: Vec<NodePoint>,
-    /// From each point to the next, over the same jobs.
-    pub(super) steps: Vec<NodeStep>,
-    /// The first point that no larger one is clearly better than, by 1 % of the mean wait as it is;
-    /// `None` if all of them help.
-    pub(super) enough: Option<String>,
-    /// From that point to the largest machine.
-    pub(super) beyond: Option<NodeStep>,
-    /// `enough` and `beyond` as a sentence.
-    pub(super) sentence: String,
-}
-
-/// A point of a curve.
-#[derive(Serialize)]
-pub(super) struct NodePoint {
-    pub(super) change: String,
-    /// Nodes or processors more than before.
-    pub(super) more: f64,
-    /// Mean wait in seconds, over the same jobs.
-    pub(super) wait: f64,
-    /// Interval of the difference against before, in seconds.
-    pub(super) interval: Option<(f64, f64)>,
-    pub(super) difference: f64,
-}
-
-/// From one point to the next.
-#[derive(Serialize)]
-pub(super) struct NodeStep {
-    pub(super) from: String,
-    pub(super) to: String,
-    /// Difference of the mean waits, in seconds.
-    pub(super) difference: f64,
-    pub(super) interval: Option<(f64, f64)>,
-}
-
-/// A gain of less than this part of the mean wait before is no help.
-pub(super) const WORTH: f64 = 0.01;
-
 impl NodeAlternative {
     pub(super) fn of(
         list: &ChangeList,
@@ -183,121 +137,5 @@ impl NodeAlternative {
             notes: applied.notes.clone(),
             warnings,
         }
-    }
-}
-
-/// The changes as a text.
-fn named(list: &ChangeList) -> String {
-    if list.0.is_empty() { "as it is".to_string() } else { list.to_string() }
-}
-
-/// Returns the curve if alternatives are numbers of nodes of one place, and nothing else: in their
-/// order.
-pub(super) fn curve(
-    lists: &[ChangeList],
-    (base, after): (&Premises, &[Applied]),
-    found: &SimulatedScenarios,
-    confidence: f64,
-) -> Option<NodeCurve> {
-    let place = |list: &ChangeList| match list.0.as_slice() {
-        [SiteChange::Nodes { of, .. }] => Some(format!("nodes {}", of.clone().unwrap_or_default())),
-        [SiteChange::Procs(_)] => Some("procs".to_string()),
-        _ => None,
-    };
-    let first = place(lists.first()?)?;
-    if lists.len() < 2 || lists.iter().any(|list| place(list).as_ref() != Some(&first)) {
-        return None;
-    }
-    let none = ChangeList::default();
-    let mut points: Vec<(f64, &ChangeList, &ScenarioRun)> = vec![(0.0, &none, &found.before.ran)];
-    for ((list, applied), ran) in lists.iter().zip(after).zip(&found.after) {
-        points.push((more(applied, base, first == "procs"), list, ran.as_ref()?));
-    }
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let compare = |one: &ScenarioRun, other: &ScenarioRun| {
-        let waits: Vec<PairedWait> = found
-            .before
-            .counted()
-            .filter_map(|place| {
-                let job = &found.before.workload.jobs()[place];
-                let (was, is) = (one.fates[place].wait, other.fates[place].wait);
-                let period = found.before.periods.place(job.submit)? as u32;
-                (was.is_finite() && is.is_finite()).then_some(PairedWait { period, before: was, after: is, nodes: 1.0 })
-            })
-            .collect();
-        paired(waits.iter(), found.before.periods.count(), confidence)
-    };
-    let before = found.before.figures().wait_mean;
-    let told = |(more, list, ran): &(f64, &ChangeList, &ScenarioRun)| {
-        let change = compare(&found.before.ran, ran);
-        NodePoint {
-            change: named(list),
-            more: *more,
-            wait: change.after,
-            interval: change.interval,
-            difference: change.difference,
-        }
-    };
-    let step = |from: usize, to: usize| {
-        let change = compare(points[from].2, points[to].2);
-        NodeStep {
-            from: named(points[from].1),
-            to: named(points[to].1),
-            difference: change.difference,
-            interval: change.interval,
-        }
-    };
-    let last = points.len() - 1;
-    let steps: Vec<NodeStep> = (0..last).map(|at| step(at, at + 1)).collect();
-    let helps =
-        |step: &NodeStep| step.interval.is_some_and(|(_, high)| high < 0.0) && -step.difference > WORTH * before;
-    // Two steps can help together where neither is clear.
-    let enough = (0..last).find(|&at| !(at + 1..=last).any(|to| helps(&step(at, to))));
-    let beyond = enough.map(|at| step(at, last));
-    let sentence = document::limit_of_help(beyond.as_ref(), WORTH * before, confidence);
-    let enough = enough.map(|at| named(points[at].1));
-    Some(NodeCurve { points: points.iter().map(told).collect(), steps, enough, beyond, sentence })
-}
-
-/// Returns the nodes, or processors, that a machine has more than before.
-fn more(applied: &Applied, base: &Premises, in_procs: bool) -> f64 {
-    let pools = base.pools.iter().zip(&applied.premises.pools);
-    let each = |(was, is): (&PoolPremises, &PoolPremises)| {
-        let more = f64::from(is.procs) - f64::from(was.procs);
-        if in_procs { more * f64::from(was.scale.max(1)) } else { more / was.per_node.max(1.0) }
-    };
-    pools.map(each).sum()
-}
-
-impl Printable for WhatIfResult {
-    fn document(&self) -> Document {
-        if self.whole { document::whole(self) } else { document::overview(self) }
-    }
-
-    fn overview(&self) -> Option<Document> {
-        (!self.whole).then(|| document::overview(self))
-    }
-
-    fn rows(&self) -> FlatRows {
-        rows::rows(self)
-    }
-
-    fn beyond_rows(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn page(&self) -> Result<String, CommandFailure> {
-        let mut data = serde_json::to_value(self).map_err(CommandFailure::usage)?;
-        let sentences = document::sentences(self);
-        data["sentences"] = sentences.clone().into();
-        let page = StillPage {
-            title: &format!("What-if: {}", self.workload.name),
-            subject: &self.policy,
-            verdict: &sentences,
-            pictures: PictureSubject::WhatIf.draw(&data).map_err(CommandFailure::usage)?,
-            details: &document::whole(self),
-            data: &data,
-        };
-        Ok(page.html())
     }
 }

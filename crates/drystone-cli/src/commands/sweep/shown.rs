@@ -1,0 +1,389 @@
+//! A ranking as people and programs read it.
+
+use crate::exit::CommandFailure;
+use crate::output::Printable;
+use crate::output::document::{Document, DocumentTable, TableValue};
+use crate::output::flat::{FlatRow, FlatRows};
+use crate::output::number::{change, count, fixed_or, percent, plural};
+use drystone_sweep::Store;
+use drystone_sweep::analysis::{
+    CandidateTable, PairedTest, PairedTests, RankDistribution, RankedCandidate, Ranking, SetQuality, StudyCandidate,
+    ValueDegradation, clairvoyant,
+};
+use serde::Serialize;
+
+/// Origin of an analysis: the store holds all inputs of its results.
+pub(super) struct AnalysisOrigin {
+    pub(super) study: String,
+    /// The version that simulated.
+    pub(super) drystone: String,
+}
+
+impl AnalysisOrigin {
+    pub(super) fn of(store: &Store) -> Result<AnalysisOrigin, CommandFailure> {
+        let status = store.status()?;
+        Ok(AnalysisOrigin { study: status.study, drystone: status.drystone })
+    }
+
+    /// Its place in CSV: behind everything else.
+    pub(super) fn close(&self, row: &mut FlatRow) {
+        row.text("study", &self.study);
+        row.text("drystone", &self.drystone);
+    }
+}
+
+/// Said of policies that are bounds for others.
+const KNOWS: &str = "(knows run times)";
+
+/// A ranking with all that is said of it.
+pub(super) struct ShownRanking {
+    pub(super) origin: AnalysisOrigin,
+    pub(super) top: usize,
+    pub(super) table: CandidateTable,
+    pub(super) ranking: Ranking,
+    pub(super) paired: PairedTests,
+    /// Set if `--against` names the baseline.
+    pub(super) chosen: bool,
+    pub(super) distributions: Vec<RankDistribution>,
+    pub(super) against: Vec<ValueDegradation>,
+    pub(super) subspaces: Vec<Within>,
+}
+
+/// The configurations of a subspace.
+pub(super) struct Within {
+    /// Its conditions.
+    pub(super) text: String,
+    /// Their quality; `None` where there are none.
+    pub(super) spread: Option<SetQuality>,
+    /// The distributions of values over their ranks among themselves (figure 11 of the paper).
+    pub(super) distributions: Vec<RankDistribution>,
+}
+
+/// The value of a parameter; nothing where a policy has no such parameter.
+pub(super) fn level(candidate: &StudyCandidate, at: usize) -> String {
+    candidate.point[at].as_ref().map_or(String::new(), ToString::to_string)
+}
+
+impl ShownRanking {
+    fn candidate(&self, ranked: &RankedCandidate) -> &StudyCandidate {
+        &self.table.candidates[ranked.candidate]
+    }
+
+    /// Returns whether rows differ in parameters alone.
+    fn one_policy(&self) -> bool {
+        let mut names = self.table.candidates.iter().map(|c| c.name.as_str());
+        let first = names.next();
+        !self.table.parameters.is_empty() && names.all(|name| Some(name) == first)
+    }
+
+    fn top(&self) -> DocumentTable {
+        let last = self.ranking.ranked.last().filter(|last| last.rank > self.top);
+        let shown: Vec<&RankedCandidate> = self.ranking.ranked.iter().take(self.top).chain(last).collect();
+        let mut columns = vec!["rank".to_string(), "degradation".to_string()];
+        let by_policy = !self.one_policy();
+        let named = by_policy && self.table.candidates.iter().any(StudyCandidate::is_named);
+        let bounds = shown.iter().any(|ranked| self.candidate(ranked).clairvoyant());
+        if named {
+            columns.push("name".to_string());
+        }
+        if by_policy {
+            columns.push("policy".to_string());
+        }
+        columns.extend(self.table.parameters.iter().cloned());
+        let texts: Vec<usize> = (2..columns.len()).collect();
+        let tested = self.paired.tested() > 0;
+        if tested {
+            let of = if self.chosen { "baseline" } else { "first" };
+            columns.extend([format!("against the {of}"), "p (Holm)".to_string()]);
+        }
+        if bounds {
+            columns.push(String::new());
+        }
+        let mut grid = DocumentTable::new(columns).texts(&texts);
+        for ranked in shown {
+            let candidate = self.candidate(ranked);
+            let mut row: Vec<TableValue> =
+                vec![count(ranked.rank as u64).into(), format!("{:.2}%", ranked.average).into()];
+            if named {
+                row.push(candidate.name.clone().into());
+            }
+            if by_policy {
+                row.push(candidate.policy.clone().into());
+            }
+            row.extend((0..self.table.parameters.len()).map(|at| TableValue::from(level(candidate, at))));
+            if tested {
+                row.extend(tested_cells(self.paired.tests[ranked.candidate].as_ref()));
+            }
+            if bounds {
+                row.push(if candidate.clairvoyant() { KNOWS } else { "" }.into());
+            }
+            grid.row(row);
+        }
+        grid
+    }
+
+    /// Number of configurations that differ from the one that they are tested against.
+    fn told_apart(&self) -> String {
+        let (tested, apart) = (self.paired.tested(), self.paired.told_apart());
+        let base = &self.table.candidates[self.paired.against];
+        let unused: Vec<String> = self.paired.unused.iter().map(ToString::to_string).collect();
+        if tested == 0 {
+            let why = match unused.len() == self.table.metrics.len() {
+                true => "no metric here is a mean over jobs",
+                false => "there are fewer than four weeks of jobs that wait, or no other configuration",
+            };
+            return format!("No configuration is tested against another: {why}.");
+        }
+        let left_out = match unused.as_slice() {
+            [] => String::new(),
+            names => format!(" {} take no part: they are no means over jobs.", names.join(", ")),
+        };
+        format!(
+            "Of {} tested against {} ({}), {} differ from it at {}, corrected for their number (Holm).{left_out}",
+            plural(tested as u64, "configuration"),
+            base.policy,
+            if self.chosen { "as asked" } else { "the first" },
+            count(apart as u64),
+            percent(Some(self.paired.confidence), 0)
+        )
+    }
+
+    fn subspaces(&self) -> DocumentTable {
+        let mut grid = DocumentTable::new([
+            "subspace",
+            "configurations",
+            "min",
+            "max",
+            "average",
+            "deviation",
+            "best rank",
+            "worst rank",
+        ]);
+        let whole = ("all", &self.ranking.whole());
+        let all = self.subspaces.iter().map(|within| (within.text.as_str(), &within.spread));
+        for (name, spread) in all.chain([whole]) {
+            let of = |get: &dyn Fn(&SetQuality) -> String| spread.as_ref().map_or("-".to_string(), get);
+            grid.row(vec![
+                name.to_string().into(),
+                of(&|s| count(s.count as u64)).into(),
+                of(&|s| format!("{:.1}%", s.min)).into(),
+                of(&|s| format!("{:.1}%", s.max)).into(),
+                of(&|s| format!("{:.1}%", s.mean)).into(),
+                of(&|s| format!("{:.1}%", s.deviation)).into(),
+                of(&|s| count(s.best_rank as u64)).into(),
+                of(&|s| count(s.worst_rank as u64)).into(),
+            ]);
+        }
+        grid
+    }
+
+    /// Every second twentieth would say as much, but the first is what matters: 5 %, 10 %, then
+    /// tenths.
+    fn distribution(distribution: &RankDistribution) -> DocumentTable {
+        const EDGES: [usize; 13] = [0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19, 20];
+        let shown = distribution.grouped().merged(&EDGES);
+        let columns = EDGES.windows(2).map(|edge| format!("{}-{}%", edge[0] * 5, edge[1] * 5));
+        let mut grid = DocumentTable::new([shown.parameter].into_iter().chain(columns));
+        for share in shown.shares {
+            let cells = share.bins.into_iter().map(|share| TableValue::from(percent(share, 0)));
+            grid.row([TableValue::from(share.value)].into_iter().chain(cells).collect());
+        }
+        grid
+    }
+}
+
+/// The change of a configuration with its interval, and its corrected p value.
+fn tested_cells(test: Option<&PairedTest>) -> [TableValue; 2] {
+    let Some(test) = test else { return ["-".into(), "-".into()] };
+    let interval = match test.interval {
+        Some((low, high)) => format!(" ({} to {})", change(low), change(high)),
+        None => " (too short to tell)".to_string(),
+    };
+    let p = if test.p_holm < 0.001 { "<0.001".to_string() } else { format!("{:.3}", test.p_holm) };
+    [format!("{}{interval}", change(test.change)).into(), p.into()]
+}
+
+impl Serialize for ShownRanking {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let ranked: Vec<RankedJson<'_>> = self
+            .ranking
+            .ranked
+            .iter()
+            .map(|ranked| {
+                let candidate = self.candidate(ranked);
+                let parameters = self.table.parameters.iter().enumerate();
+                RankedJson {
+                    rank: ranked.rank,
+                    degradation: ranked.average,
+                    name: &candidate.name,
+                    policy: &candidate.policy,
+                    policies: &candidate.policies,
+                    clairvoyant: candidate.clairvoyant(),
+                    parameters: parameters.map(|(at, p)| (p.clone(), level(candidate, at).into())).collect(),
+                    degradations: &ranked.degradations,
+                    test: self.paired.tests[ranked.candidate],
+                }
+            })
+            .collect();
+        let subspaces = self.subspaces.iter().map(|within| SubspaceJson {
+            subspace: &within.text,
+            spread: within.spread,
+            distributions: &within.distributions,
+        });
+        let subspaces: Vec<SubspaceJson<'_>> = subspaces.collect();
+        let base = &self.table.candidates[self.paired.against];
+        let tests = TestsJson {
+            against: (base.number, &base.policy),
+            confidence: self.paired.confidence,
+            correction: "holm",
+            tested: self.paired.tested(),
+            told_apart: self.paired.told_apart(),
+            unused: self.paired.unused.iter().map(ToString::to_string).collect(),
+        };
+        let mut out = serializer.serialize_struct("ranking", 12)?;
+        out.serialize_field("schema", "drystone/sweep-rank/1")?;
+        out.serialize_field("study", &self.origin.study)?;
+        out.serialize_field("drystone", &self.origin.drystone)?;
+        out.serialize_field("configurations", &self.table.candidates.len())?;
+        out.serialize_field("incomplete", &self.table.incomplete)?;
+        out.serialize_field("test_cases", &self.ranking.tests)?;
+        out.serialize_field("whole", &self.ranking.whole())?;
+        out.serialize_field("subspaces", &subspaces)?;
+        out.serialize_field("distributions", &self.distributions)?;
+        out.serialize_field("against", &self.against)?;
+        out.serialize_field("tests", &tests)?;
+        out.serialize_field("ranked", &ranked)?;
+        out.end()
+    }
+}
+
+impl Printable for ShownRanking {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(format!(
+            "{}: {} configurations by average degradation from the best of {} test cases",
+            self.origin.study,
+            count(self.table.candidates.len() as u64),
+            self.table.tests()
+        ));
+        document.table(self.top());
+        document.text(self.told_apart());
+        document.heading("Subspaces");
+        document.table(self.subspaces());
+        document.heading("The best of each test case");
+        let mut tests = DocumentTable::new(["workload", "metric", "best", "of the first", "policy"]).texts(&[0, 1, 4]);
+        for (at, test) in self.ranking.tests.iter().enumerate() {
+            let first = self.ranking.ranked.first().map(|first| format!("+{:.1}%", first.degradations[at]));
+            tests.row(vec![
+                test.workload.clone().into(),
+                test.metric.clone().into(),
+                fixed_or(Some(test.best), 2).into(),
+                first.unwrap_or_default().into(),
+                if clairvoyant(&test.policy) { format!("{} {KNOWS}", test.policy) } else { test.policy.clone() }.into(),
+            ]);
+        }
+        document.table(tests);
+        for distribution in &self.distributions {
+            document.heading(format!("Ranks by value of {}", distribution.parameter));
+            document.table(ShownRanking::distribution(distribution));
+        }
+        for within in &self.subspaces {
+            for distribution in &within.distributions {
+                document.heading(format!("Ranks within {} by value of {}", within.text, distribution.parameter));
+                document.table(ShownRanking::distribution(distribution));
+            }
+        }
+        for against in &self.against {
+            document.heading(format!("Average degradation against {}", against.parameter));
+            let mut grid = DocumentTable::new([
+                against.parameter.as_str(),
+                "configurations",
+                "average",
+                "deviation",
+                "min",
+                "max",
+            ]);
+            for (value, spread) in &against.values {
+                grid.row(vec![
+                    value.clone().into(),
+                    count(spread.count as u64).into(),
+                    format!("{:.1}%", spread.mean).into(),
+                    format!("{:.1}%", spread.deviation).into(),
+                    format!("{:.1}%", spread.min).into(),
+                    format!("{:.1}%", spread.max).into(),
+                ]);
+            }
+            document.table(grid);
+        }
+        document
+    }
+
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
+        for ranked in &self.ranking.ranked {
+            let candidate = self.candidate(ranked);
+            let mut row = FlatRow::default();
+            row.text("rank", ranked.rank);
+            row.number("degradation", Some(ranked.average));
+            row.text("name", &candidate.name);
+            row.text("policy", &candidate.policy);
+            row.text("clairvoyant", candidate.clairvoyant());
+            for (at, parameter) in self.table.parameters.iter().enumerate() {
+                row.text(parameter.clone(), level(candidate, at));
+            }
+            for (test, value) in self.ranking.tests.iter().zip(&ranked.degradations) {
+                row.number(format!("{} {}", test.workload, test.metric), Some(*value));
+            }
+            let test = self.paired.tests[ranked.candidate];
+            row.number("test_change", test.map(|test| test.change));
+            row.number("test_low", test.and_then(|test| Some(test.interval?.0)));
+            row.number("test_high", test.and_then(|test| Some(test.interval?.1)));
+            row.number("test_p", test.map(|test| test.p));
+            row.number("test_p_holm", test.map(|test| test.p_holm));
+            self.origin.close(&mut row);
+            rows.push(row);
+        }
+        rows
+    }
+}
+
+#[derive(Serialize)]
+struct RankedJson<'a> {
+    rank: usize,
+    degradation: f64,
+    /// Of its entry in the study.
+    name: &'a str,
+    policy: &'a str,
+    /// On each workload, where they differ.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    policies: &'a [String],
+    /// True if it knows true run times.
+    clairvoyant: bool,
+    parameters: serde_json::Map<String, serde_json::Value>,
+    degradations: &'a [f64],
+    /// Against the configuration named in `tests`.
+    test: Option<PairedTest>,
+}
+
+/// Terms of the tests.
+#[derive(Serialize)]
+struct TestsJson<'a> {
+    /// The number in the study and the policy of the configuration that the others are held
+    /// against.
+    against: (usize, &'a str),
+    confidence: f64,
+    correction: &'static str,
+    tested: usize,
+    told_apart: usize,
+    /// Metrics that are no means over jobs, and take no part.
+    unused: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SubspaceJson<'a> {
+    subspace: &'a str,
+    spread: Option<SetQuality>,
+    /// Within it, ranks counted from 1 again.
+    distributions: &'a [RankDistribution],
+}

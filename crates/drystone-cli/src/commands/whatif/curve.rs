@@ -1,0 +1,159 @@
+//! The wait against the number of nodes, and where more of them stop to help.
+
+use super::simulate::{ScenarioRun, SimulatedScenarios};
+use crate::output::number::{TimeColumn, TimeUnit, exact_percent};
+use drystone_advise::{Applied, ChangeList, PairedWait, PoolPremises, Premises, SiteChange, paired};
+use serde::Serialize;
+
+/// Alternatives in the order of their numbers of nodes.
+#[derive(Serialize)]
+pub(super) struct NodeCurve {
+    pub(super) points: Vec<NodePoint>,
+    /// From each point to the next, over the same jobs.
+    pub(super) steps: Vec<NodeStep>,
+    /// The first point that no larger one is clearly better than, by 1 % of the mean wait as it is;
+    /// `None` if all of them help.
+    pub(super) enough: Option<String>,
+    /// From that point to the largest machine.
+    pub(super) beyond: Option<NodeStep>,
+    /// `enough` and `beyond` as a sentence.
+    pub(super) sentence: String,
+}
+
+/// A point of a curve.
+#[derive(Serialize)]
+pub(super) struct NodePoint {
+    pub(super) change: String,
+    /// Nodes or processors more than before.
+    pub(super) more: f64,
+    /// Mean wait in seconds, over the same jobs.
+    pub(super) wait: f64,
+    /// Interval of the difference against before, in seconds.
+    pub(super) interval: Option<(f64, f64)>,
+    pub(super) difference: f64,
+}
+
+/// From one point to the next.
+#[derive(Serialize)]
+pub(super) struct NodeStep {
+    pub(super) from: String,
+    pub(super) to: String,
+    /// Difference of the mean waits, in seconds.
+    pub(super) difference: f64,
+    pub(super) interval: Option<(f64, f64)>,
+}
+
+/// A gain of less than this part of the mean wait before is no help.
+pub(super) const WORTH: f64 = 0.01;
+
+/// The changes as a text.
+fn named(list: &ChangeList) -> String {
+    if list.0.is_empty() { "as it is".to_string() } else { list.to_string() }
+}
+
+/// Returns the curve if alternatives are numbers of nodes of one place, and nothing else: in their
+/// order.
+pub(super) fn curve(
+    lists: &[ChangeList],
+    (base, after): (&Premises, &[Applied]),
+    found: &SimulatedScenarios,
+    confidence: f64,
+) -> Option<NodeCurve> {
+    let place = |list: &ChangeList| match list.0.as_slice() {
+        [SiteChange::Nodes { of, .. }] => Some(format!("nodes {}", of.clone().unwrap_or_default())),
+        [SiteChange::Procs(_)] => Some("procs".to_string()),
+        _ => None,
+    };
+    let first = place(lists.first()?)?;
+    if lists.len() < 2 || lists.iter().any(|list| place(list).as_ref() != Some(&first)) {
+        return None;
+    }
+    let none = ChangeList::default();
+    let mut points: Vec<(f64, &ChangeList, &ScenarioRun)> = vec![(0.0, &none, &found.before.ran)];
+    for ((list, applied), ran) in lists.iter().zip(after).zip(&found.after) {
+        points.push((more(applied, base, first == "procs"), list, ran.as_ref()?));
+    }
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let compare = |one: &ScenarioRun, other: &ScenarioRun| {
+        let waits: Vec<PairedWait> = found
+            .before
+            .counted()
+            .filter_map(|place| {
+                let job = &found.before.workload.jobs()[place];
+                let (was, is) = (one.fates[place].wait, other.fates[place].wait);
+                let period = found.before.periods.place(job.submit)? as u32;
+                (was.is_finite() && is.is_finite()).then_some(PairedWait { period, before: was, after: is, nodes: 1.0 })
+            })
+            .collect();
+        paired(waits.iter(), found.before.periods.count(), confidence)
+    };
+    let before = found.before.figures().wait_mean;
+    let told = |(more, list, ran): &(f64, &ChangeList, &ScenarioRun)| {
+        let change = compare(&found.before.ran, ran);
+        NodePoint {
+            change: named(list),
+            more: *more,
+            wait: change.after,
+            interval: change.interval,
+            difference: change.difference,
+        }
+    };
+    let step = |from: usize, to: usize| {
+        let change = compare(points[from].2, points[to].2);
+        NodeStep {
+            from: named(points[from].1),
+            to: named(points[to].1),
+            difference: change.difference,
+            interval: change.interval,
+        }
+    };
+    let last = points.len() - 1;
+    let steps: Vec<NodeStep> = (0..last).map(|at| step(at, at + 1)).collect();
+    let helps =
+        |step: &NodeStep| step.interval.is_some_and(|(_, high)| high < 0.0) && -step.difference > WORTH * before;
+    // Two steps can help together where neither is clear.
+    let enough = (0..last).find(|&at| !(at + 1..=last).any(|to| helps(&step(at, to))));
+    let beyond = enough.map(|at| step(at, last));
+    let sentence = limit_of_help(beyond.as_ref(), WORTH * before, confidence);
+    let enough = enough.map(|at| named(points[at].1));
+    Some(NodeCurve { points: points.iter().map(told).collect(), steps, enough, beyond, sentence })
+}
+
+/// Returns the nodes, or processors, that a machine has more than before.
+fn more(applied: &Applied, base: &Premises, in_procs: bool) -> f64 {
+    let pools = base.pools.iter().zip(&applied.premises.pools);
+    let each = |(was, is): (&PoolPremises, &PoolPremises)| {
+        let more = f64::from(is.procs) - f64::from(was.procs);
+        if in_procs { more * f64::from(was.scale.max(1)) } else { more / was.per_node.max(1.0) }
+    };
+    pools.map(each).sum()
+}
+
+/// A sentence on where more nodes stop to help. `beyond` leads from the first machine that no
+/// larger one is clearly better than to the largest; a difference below `worth` is no help.
+fn limit_of_help(beyond: Option<&NodeStep>, worth: f64, confidence: f64) -> String {
+    let Some(step) = beyond else { return "Every step to more still helps.".to_string() };
+    let told = || in_words((step.difference, step.interval), confidence);
+    match (step.from.as_str(), -step.difference > worth) {
+        ("as it is", false) => "More of them do not shorten the mean wait.".to_string(),
+        ("as it is", true) => {
+            let why = if step.interval.is_some() { "too wide" } else { "and the log is too short" };
+            format!("No number of them clearly shortens the mean wait: at `{}` {}, {why} to tell.", step.to, told())
+        }
+        (from, false) => format!("More stop helping at `{from}`: beyond it the mean wait is no shorter."),
+        (from, true) => format!("Beyond `{from}` the mean wait is not clearly shorter: at `{}` {}.", step.to, told()),
+    }
+}
+
+/// A difference in seconds with its unit and its interval.
+pub(super) fn in_words((difference, interval): (f64, Option<(f64, f64)>), confidence: f64) -> String {
+    let ends = interval.map_or([0.0; 2], |(low, high)| [low, high]);
+    let column = TimeColumn::in_unit(TimeUnit::of(difference.abs()), &[difference, ends[0], ends[1]]);
+    let text = format!("{} {}", column.signed(difference), column.unit.name());
+    match interval {
+        Some((low, high)) => {
+            format!("{text} ({} interval {} to {})", exact_percent(confidence), column.signed(low), column.signed(high))
+        }
+        None => text,
+    }
+}
