@@ -1,10 +1,11 @@
 //! Demands of the jobs of a site beyond processors, as the one description that every policy
 //! knows.
 
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, plain};
 use crate::jobs::{JobMarks, SiteJobFate};
 use crate::rows::Symbol;
-use crate::site::{JobSymbols, Site, SiteJob};
+use crate::site::Site;
+use crate::site_job::{JobSymbols, SiteJob};
 use drystone::model::{
     Demand, DemandId, DeviceDemand, DevicePer, Job, NodeFill, NodeMemory, NodeShape, Resource, ResourceError,
     ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit, Span, Time,
@@ -472,11 +473,6 @@ fn roomy(fleet: &Fleet, idle: &IdleNodes, part: u16, procs: u32) -> u16 {
     };
     let all = 0..u16::try_from(parts.len()).unwrap_or(u16::MAX);
     [part, fleet.machine.default_part].into_iter().chain(all).find(fits).unwrap_or(part)
-}
-
-/// Returns a name without what separates names.
-pub(crate) fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '-' }).collect()
 }
 
 /// Names the part of a demand that does not fit.

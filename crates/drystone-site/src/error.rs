@@ -1,5 +1,6 @@
 //! Errors that end an import, each with its correction.
 
+use drystone::model::{OutageError, ResourceError, WorkloadError};
 use std::io;
 
 /// The commands that give everything an import can use, Slurm's.
@@ -116,7 +117,7 @@ pub enum SiteError {
         "{file}: the columns {names} are not known, and no other says what they seem to; say what each is, with the order of the columns \
          and a hyphen for one to skip: --columns '{columns}'. TimelimitSeconds is a limit in seconds, TimelimitRaw one in minutes. Tables \
          by name: --columns {}",
-        crate::readers::preset_names()
+        crate::readers::sacct::presets::preset_names()
     )]
     UnreadColumns {
         /// The file.
@@ -129,7 +130,7 @@ pub enum SiteError {
     /// Column names that are none.
     #[error(
         "--columns: `{name}` is no column; expected names such as JobIDRaw,Submit,Start,End,… or a layout by name: {}",
-        crate::readers::preset_names()
+        crate::readers::sacct::presets::preset_names()
     )]
     BadColumn {
         /// The name.
@@ -295,4 +296,22 @@ fn split(place: &str) -> (Option<&str>, Option<u64>) {
         Some((shorter, line)) => (Some(&place[..shorter]), Some(line)),
         None => (Some(&place[..end]), Some(last)),
     }
+}
+
+/// Reason why a pool is no workload.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PoolError {
+    /// Its jobs form none.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// Its missing capacity is impossible.
+    #[error("capacity.csv: {0}")]
+    Outages(#[from] OutageError),
+    /// A demand of its jobs that cannot be counted.
+    #[error(transparent)]
+    Resources(#[from] ResourceError),
+    /// A table beside it cannot be written.
+    #[error("{0}")]
+    Table(String),
 }

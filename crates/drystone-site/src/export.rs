@@ -1,12 +1,14 @@
 //! A site's pool as a log in Standard Workload Format, and what that cannot hold.
 
 use crate::clock;
+use crate::error::PoolError;
 use crate::jobs::SiteJobFate;
 use crate::machine::PoolUnit;
+use crate::manifest::Manifest;
 use crate::rows::Symbol;
-use crate::site::{JobSymbols, Manifest, Site, SiteJob};
+use crate::site::Site;
+use crate::site_job::{JobSymbols, SiteJob};
 use crate::text::RecordState;
-use crate::workload::PoolError;
 use drystone::log::swf::{SwfDecimal, SwfHeader, SwfRecord, SwfWriter};
 use drystone::log::{circumstances, outages};
 use drystone::model::Workload;
@@ -47,7 +49,7 @@ impl Numbering {
         let partitions = vec![BTreeMap::new(); pools.len()];
         let mut numbering = Numbering { accounted, partitions, ..Numbering::default() };
         for (at, pool) in pools.iter().enumerate() {
-            let mine = |p: &&crate::site::PartitionSummary| p.pool.as_deref() == Some(pool.name.as_str());
+            let mine = |p: &&crate::manifest::PartitionSummary| p.pool.as_deref() == Some(pool.name.as_str());
             for partition in site.manifest.partitions.iter().filter(mine) {
                 number(&mut numbering.partitions[at], &partition.name);
             }
@@ -378,7 +380,7 @@ fn status(job: &SiteJob<'_>) -> i64 {
     }
 }
 
-fn of_comments(comments: &[crate::site::LogComment]) -> SwfHeader {
+fn of_comments(comments: &[crate::manifest::LogComment]) -> SwfHeader {
     let mut log = Vec::new();
     for comment in comments.iter().filter(|comment| comment.after == 0) {
         log.extend(comment.line.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')));

@@ -6,7 +6,9 @@
 
 use crate::capacity::{Cause, NodeLoss};
 use crate::format;
-use crate::site::{Site, SiteJob};
+use crate::machine::PoolUnit;
+use crate::site::Site;
+use crate::site_job::SiteJob;
 use drystone::model::{NodeClass, NodeShape, Outage, OutageHit, ProcSet, Time, Which};
 use drystone_slurm::conf::{SlurmConf, expand_hostlist};
 use drystone_slurm::model::{Alloc, IdleNodes, ModelMachine, NodeSet, Pending};
@@ -67,7 +69,7 @@ impl Fleet {
         let resources = &self.machine.resources;
         let parts: Vec<(String, &NodeSet)> = (self.machine.parts.iter().zip(0..))
             .filter(|&(_, at)| self.procs_of(at) < u64::from(self.procs()))
-            .map(|(part, _)| (format!("partition:{}", crate::asked::plain(&part.name)), &part.nodes))
+            .map(|(part, _)| (format!("partition:{}", plain(&part.name)), &part.nodes))
             .collect();
         for (node, name) in self.names.iter().enumerate() {
             let own = resources.features.iter().filter(|(_, set)| set.contains(node)).map(|(name, _)| name.clone());
@@ -241,5 +243,34 @@ fn outage(loss: &NodeLoss, set: ProcSet, end: Time, time: &impl Fn(i64) -> Time)
             let announced = loss.announced.map(|at| time(at).min(begin));
             Outage { announced, expected: end, hit: OutageHit::Drain, ..Outage::drain(which, begin, end) }
         }
+    }
+}
+
+/// Returns a name without what separates names.
+pub(crate) fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '-' }).collect()
+}
+
+impl Site {
+    /// Takes the site as its nodes where a `slurm.conf` describes them: from now on its unit is the
+    /// processor, a job's size is its processors, and what it asks for beside them is its demand.
+    /// Returns whether it does. A job wider than its pool has all of it.
+    pub fn take_nodes(&mut self) -> bool {
+        if self.on_nodes || self.manifest.swf.is_some() || self.slurm_conf.is_none() {
+            return self.on_nodes;
+        }
+        let pools = 0..u16::try_from(self.manifest.pools.len()).unwrap_or(u16::MAX);
+        let procs: Vec<Option<u32>> = pools.map(|pool| Some(Fleet::of(self, pool)?.procs())).collect();
+        if procs.is_empty() || procs.iter().any(Option::is_none) {
+            return false;
+        }
+        for (number, (pool, procs)) in (0..).zip(self.manifest.pools.iter_mut().zip(procs.into_iter().flatten())) {
+            let scale = if pool.unit == PoolUnit::Cpu { 1.0 } else { pool.cpus_per_unit };
+            let mine = self.losses.iter_mut().filter(|loss| loss.pool == number);
+            mine.for_each(|loss| loss.units = (f64::from(loss.units) * scale).round() as u32);
+            (pool.unit, pool.units, pool.cpus_per_unit, pool.dominant) = (PoolUnit::Cpu, procs, 1.0, false);
+        }
+        self.on_nodes = true;
+        true
     }
 }

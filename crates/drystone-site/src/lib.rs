@@ -5,6 +5,7 @@ mod asked;
 pub mod capacity;
 pub mod clock;
 mod detect;
+mod edge;
 mod error;
 mod export;
 pub mod fidelity;
@@ -13,12 +14,15 @@ mod format;
 mod import;
 mod jobs;
 mod machine;
+mod manifest;
+mod options;
 mod readers;
 mod resources;
 mod rows;
 mod rules;
 mod scene;
 mod site;
+mod site_job;
 mod sweep;
 mod text;
 pub mod waits;
@@ -26,23 +30,23 @@ mod watch;
 mod workload;
 
 pub use anonymise::{AnonymousKey, Hide};
-pub use error::{ASK, SiteError};
+pub use error::{ASK, PoolError, SiteError};
 pub use export::{BesideTables, ExportPurpose, Numbering};
 pub use format::{is_site, open, report, write};
-pub use import::{
-    Arrive, Counting, FileOpener, Het, ImportEffort, ImportOptions, MeasuredWindow, Preempted, Size, Throttle, Wide,
-    Withdraw, import,
-};
+pub use import::{FileOpener, import};
+pub use options::{Arrive, Counting, Het, ImportEffort, ImportOptions, Preempted, Size, Throttle, Wide, Withdraw};
 pub use jobs::{JobMarks, LimitFrom, SiteJobFate};
 pub use machine::PoolUnit;
+pub use manifest::{
+    FileRead, LogComment, Manifest, MeasuredWindow, NodeSummary, PartitionSummary, PoolSummary, RuleCount, SCHEMA,
+    SiteSetting,
+};
 pub use readers::Carrier;
 pub use resources::{Resourced, SiteResourceError};
 pub use rules::{Count, Example, ImportRule, RuleEffect, RuleTally};
 pub use scene::{SceneStage, SiteScene};
-pub use site::{
-    FileRead, LogComment, Manifest, NO_WAITS, NodeSummary, PartitionSummary, PoolSummary, RuleCount, SCHEMA, Site,
-    SiteJob, SiteSetting,
-};
+pub use site::{NO_WAITS, Site};
+pub use site_job::SiteJob;
 pub use text::{Flags, RecordState};
 pub use watch::ImportObserver;
-pub use workload::{PoolError, PoolWorkload};
+pub use workload::PoolWorkload;

@@ -9,7 +9,7 @@
 
 use crate::machine::PoolUnit;
 use crate::scene::SiteScene;
-use crate::site::SiteJob;
+use crate::site_job::SiteJob;
 use drystone::model::{
     Demand, Resource, ResourceError, ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit, Setting, Workload,
     WorkloadError,

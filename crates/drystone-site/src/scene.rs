@@ -1,10 +1,11 @@
 //! Pools of a site as one workload that is cleaned like a log, and what is known of its jobs beyond
 //! that.
 
+use crate::error::PoolError;
 use crate::export::{ExportPurpose, Numbering};
 use crate::machine::PoolUnit;
 use crate::site::Site;
-use crate::workload::{PoolError, number};
+use crate::workload::number;
 use drystone::experiment::{PoolDivision, PoolShare};
 use drystone::log::swf::{SwfHeader, SwfRecord};
 use drystone::metrics::JobSelection;

@@ -1,7 +1,7 @@
 //! Walks over many jobs: in parts side by side, and over their starts and ends in the order of
 //! time.
 
-use crate::import::ImportEffort;
+use crate::options::ImportEffort;
 use crate::jobs::FoundJob;
 use std::ops::Range;
 

@@ -2,17 +2,18 @@
 //! and missing capacity.
 
 use crate::capacity::{Cause, NodeLoss, PoolLoss};
+use crate::error::PoolError;
 use crate::export::{ExportPurpose, Numbering};
 use crate::fleet::Fleet;
 use crate::jobs::{JobMarks, SiteJobFate};
 use crate::machine::PoolUnit;
-use crate::site::{Site, SiteJob};
+use crate::site::Site;
+use crate::site_job::SiteJob;
 use crate::text::RecordState;
 use drystone::log::swf::SwfRecord;
 use drystone::model::{
     Adopted, Circumstances, DemandId, How, Job, JobId, LogStatus, Machine, NodeShape, Outage, OutageError, OutageHit,
-    Outages, ProcSet, Provenance, ResourceError, ResourceTable, Setting, Span, Time, Truth, Which, Withdrawal,
-    Workload, WorkloadError,
+    Outages, ProcSet, Provenance, ResourceTable, Setting, Span, Time, Truth, Which, Withdrawal, Workload,
 };
 
 /// A pool as a workload.
@@ -40,24 +41,6 @@ impl PoolWorkload {
         jobs.iter_mut().for_each(|job| job.demand = DemandId::NONE);
         Ok(Workload::new(machine, jobs, truth, provenance)?.with(known)?)
     }
-}
-
-/// Reason why a pool is no workload.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PoolError {
-    /// Its jobs form none.
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
-    /// Its missing capacity is impossible.
-    #[error("capacity.csv: {0}")]
-    Outages(#[from] OutageError),
-    /// A demand of its jobs that cannot be counted.
-    #[error(transparent)]
-    Resources(#[from] ResourceError),
-    /// A table beside it cannot be written.
-    #[error("{0}")]
-    Table(String),
 }
 
 impl Site {

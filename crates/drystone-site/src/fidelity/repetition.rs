@@ -4,7 +4,8 @@ use super::case::PoolCase;
 use super::errors::{Errors, Starts, WaitPairs};
 use super::hours::Hours;
 use super::result::Repetition;
-use crate::site::{Site, SiteJob};
+use crate::site::Site;
+use crate::site_job::SiteJob;
 use std::collections::BTreeMap;
 
 /// Returns the identity of a job in both: numbers as the scheduler gives them.

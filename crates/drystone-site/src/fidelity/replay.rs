@@ -24,7 +24,7 @@ pub enum ReplayError {
     Site(#[from] SiteError),
     /// The pool is no workload.
     #[error(transparent)]
-    Pool(#[from] crate::workload::PoolError),
+    Pool(#[from] crate::error::PoolError),
     /// The policy.
     #[error("policy {policy}: {source}")]
     Experiment {

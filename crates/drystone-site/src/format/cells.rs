@@ -3,7 +3,8 @@
 use super::columns::Text;
 use crate::jobs::{LimitFrom, SiteJobFate};
 use crate::rows::{Symbol, Symbols};
-use crate::site::{Imported, Site, SiteJob, SiteJobs};
+use crate::site::{Imported, Site, SiteJobs};
+use crate::site_job::SiteJob;
 use crate::text::RecordState;
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! The columns of `jobs.parquet`.
 
 use crate::jobs::{JobMarks, LimitFrom, SiteJobFate};
-use crate::site::SiteJob;
+use crate::site_job::SiteJob;
 use crate::text::Flags;
 
 /// Type of a column.

@@ -4,9 +4,11 @@ use super::loaded::LoadedJobs;
 use super::{parquet, report, slurm, tables};
 use crate::error::SiteError;
 use crate::export::Numbering;
-use crate::site::{Manifest, SCHEMA, Site, SiteJobs};
+use crate::manifest::{Manifest, SCHEMA};
+use crate::site::{Site, SiteJobs};
 use crate::watch::threads;
 use ::parquet::errors::ParquetError;
+use drystone::policy::{PolicySpec, SpecError};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -132,7 +134,7 @@ fn io_error(error: ParquetError) -> io::Error {
 
 /// Returns the texts of a policy for a pool where they differ from those for the whole site: the
 /// site's own `slurm.conf` is the pool's own, and `names.csv` its names.
-pub(crate) fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
+fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
     let Ok(here) = folder.canonicalize() else { return Vec::new() };
     let words = policy.split(|c: char| c.is_whitespace() || "(),=:".contains(c));
     let own = words.filter_map(|word| {
@@ -143,6 +145,27 @@ pub(crate) fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, Stri
         (parent.canonicalize().ok()? == here && file.is_file()).then(|| (word.to_string(), file.display().to_string()))
     });
     own.collect()
+}
+
+impl Site {
+    /// Texts in the text of a policy that are others for one pool: `slurm.conf` in the folder of
+    /// the site becomes that of the pool.
+    #[must_use]
+    pub fn texts(&self, pool: u16, policy: &PolicySpec) -> Vec<(String, String)> {
+        self.folder.as_deref().map(|folder| texts(folder, pool, policy.text())).unwrap_or_default()
+    }
+
+    /// A policy as one pool has it.
+    ///
+    /// # Errors
+    /// The pool's own files are none that the policy takes.
+    pub fn policy(&self, pool: u16, policy: &PolicySpec) -> Result<PolicySpec, SpecError> {
+        let texts = self.texts(pool, policy);
+        if texts.is_empty() {
+            return Ok(policy.clone());
+        }
+        texts.iter().fold(policy.text().to_string(), |text, (from, to)| text.replace(from.as_str(), to)).parse()
+    }
 }
 
 /// Reads a site's folder.

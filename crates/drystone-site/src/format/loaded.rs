@@ -1,11 +1,11 @@
 //! Jobs of a site that was read from its folder, in little memory.
 
 use super::columns::{COLUMNS, flags, kind, limit_from, marks, place};
-use super::parquet::GroupCells;
 use crate::jobs::{JobMarks, LimitFrom, NOTHING, SiteJobFate};
 use crate::rows::{Symbol, Symbols};
-use crate::site::{JobSymbols, SiteJob};
+use crate::site_job::{JobSymbols, SiteJob};
 use crate::text::{Flags, UNKNOWN};
+use ::parquet::data_type::ByteArray;
 use std::borrow::Cow;
 
 /// The jobs.
@@ -258,4 +258,10 @@ impl LoadedJobs {
             swf: none,
         }
     }
+}
+
+/// A column of one group as it is read: `None` where a job has nothing.
+pub(super) enum GroupCells {
+    Numbers(Vec<Option<i64>>),
+    Texts(Vec<Option<ByteArray>>),
 }

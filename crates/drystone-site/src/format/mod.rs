@@ -26,7 +26,6 @@ mod report;
 mod slurm;
 mod tables;
 
-pub(crate) use folder::texts;
 pub use folder::{is_site, open, write};
 pub(crate) use loaded::LoadedJobs;
 pub use report::report;

@@ -3,10 +3,10 @@
 use super::cells::{GroupTexts, NO_TEXT, SiteCells};
 use super::columns::{COLUMNS, Holds, SiteColumn, Text, each_number};
 use super::encode::{self, EncodedColumn};
+use super::loaded::GroupCells;
 use crate::site::Site;
 use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
 use ::parquet::column::reader::ColumnReader;
-use ::parquet::data_type::ByteArray;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
@@ -182,12 +182,6 @@ fn texts_of(
         &rows,
         codes.iter().map(|&code| code != NO_TEXT),
     )
-}
-
-/// A column of one group as it is read: `None` where a job has nothing.
-pub(super) enum GroupCells {
-    Numbers(Vec<Option<i64>>),
-    Texts(Vec<Option<ByteArray>>),
 }
 
 /// Reads the table group by group. Columns that are missing are empty; columns that are more are

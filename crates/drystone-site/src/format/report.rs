@@ -2,7 +2,7 @@
 
 use crate::clock;
 use crate::machine::PoolUnit;
-use crate::site::{Manifest, PoolSummary};
+use crate::manifest::{Manifest, PoolSummary};
 use std::fmt::Write;
 
 /// The account of an import as text.

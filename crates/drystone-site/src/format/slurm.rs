@@ -1,6 +1,7 @@
 //! `slurm.conf` of each pool: its nodes and partitions alone.
 
-use crate::site::{NodeSummary, Site};
+use crate::manifest::NodeSummary;
+use crate::site::Site;
 use drystone_slurm::conf::{ConfNode, SlurmConf, compress_hostlist, expand_hostlist};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! `nodes.csv` and `capacity.csv`.
 
 use crate::capacity::{Cause, NodeLoss, PoolLoss};
-use crate::site::{Manifest, NodeSummary};
+use crate::manifest::{Manifest, NodeSummary};
 use std::fmt::Write;
 
 const NODES: &str = "name,pool,cpus,memory_kb,gpus,described,gres";
@@ -144,7 +144,7 @@ fn rows<T>(text: &str, header: &str, mut read: impl FnMut(&[String]) -> Result<T
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::PoolSummary;
+    use crate::manifest::PoolSummary;
 
     #[test]
     fn tables_come_back() {

@@ -1,5 +1,6 @@
 //! From rows to a site.
 
+use super::beside::BesideData;
 use super::lost::losses;
 use super::machine::{DividedMachine, by_symbol, place};
 use super::packing::packing;
@@ -7,21 +8,22 @@ use super::runaways::runaways;
 use super::strangers::strangers;
 use super::summary::{nodes, order_pools, out, partitions, summary, work};
 use super::warnings::warnings;
-use super::window::MeasuredWindow;
-use super::{
-    Arrive, BesideData, Het, ImportOptions, JobChoices, Preempted, Size, Throttle, Wide, Withdraw, nothing_left,
-};
+use super::nothing_left;
+use crate::options::{Arrive, Het, ImportOptions, JobChoices, Preempted, Size, Throttle, Wide, Withdraw};
 use crate::capacity::PoolLoss;
 use crate::clock::Zone;
+use crate::edge::edge;
 use crate::error::SiteError;
 use crate::jobs::{self, FoundJob, FoundJobs, JobMarks, SiteJobFate, count};
 use crate::machine::{PoolUnit, Projection, ProjectionInputs, SiteMachine, project};
+use crate::manifest::MeasuredWindow;
+use crate::manifest::{FileRead, Manifest, PoolSummary, SCHEMA, SiteSetting};
 use crate::readers::{Carrier, ReaderMemory};
 use crate::rows::{AccountingTable, Interner, RowIntake};
 use crate::rules::{ImportRule, RuleTally};
-use crate::site::{FileRead, Imported, Manifest, PoolSummary, SCHEMA, Site, SiteJobs, SiteSetting};
+use crate::site::{Imported, Site, SiteJobs};
 use crate::sweep::{Crew, by_moment};
-use crate::text::{Amount, TimeForm, When};
+use crate::text::Amount;
 use crate::watch::ImportObserver;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -265,21 +267,6 @@ impl<'a> Making<'a> {
 /// The parts of an intake.
 fn intake_parts(intake: &mut RowIntake) -> RowIntake {
     std::mem::replace(intake, RowIntake::new(crate::rows::ReadSettings::default()))
-}
-
-/// The edge of a window: seconds since 1970, or a date or time of the site.
-pub(crate) fn edge(text: &str, option: &str, zone: Option<&Zone>) -> Result<i64, SiteError> {
-    let day = format!("{text}T00:00:00");
-    let text = if text.len() == 10 && text.matches('-').count() == 2 { day.as_str() } else { text };
-    match (TimeForm::default().read(text.as_bytes()), zone) {
-        (Ok(When::Epoch(moment)), _) => Ok(moment),
-        (Ok(When::Civil(civil)), zone) => Ok(match zone.cloned().unwrap_or_else(Zone::utc).local(civil) {
-            crate::clock::Local::Once(at) | crate::clock::Local::Twice(at, _) | crate::clock::Local::Skipped(at) => at,
-        }),
-        _ => Err(SiteError::Option(format!(
-            "{option} {text}: expected a date such as 2026-01-31, a time such as 2026-01-31T12:00:00, or seconds since 1970"
-        ))),
-    }
 }
 
 fn drop_withdrawn(jobs: &mut Vec<FoundJob>, table: &AccountingTable, tally: &mut RuleTally) {

@@ -1,14 +1,14 @@
 //! Capacity that pools lacked over time: by events, by reservations, and by jobs within
 //! reservations.
 
-use super::BesideData;
+use super::beside::BesideData;
 use super::machine::DividedMachine;
-use super::window::MeasuredWindow;
 use crate::capacity::{
     Cause, Closures, NodeLoss, PoolLoss, SiteReservation, TimelineInputs as CapacityScene, nodes_out, timeline,
 };
 use crate::jobs::{FoundJob, JobMarks};
 use crate::machine::Projection;
+use crate::manifest::MeasuredWindow;
 use crate::rows::AccountingTable;
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
 //! The whole way: files to rows, rows to jobs, jobs on a machine, all of it counted.
 
+mod beside;
 mod build;
 mod files;
 mod lost;
 mod machine;
-mod options;
 mod packing;
 mod runaways;
 mod strangers;
@@ -13,18 +13,16 @@ mod swf;
 mod warnings;
 mod window;
 
-pub(crate) use build::edge;
 pub use files::FileOpener;
-pub(crate) use options::JobChoices;
-pub use options::{Arrive, Counting, Het, ImportEffort, ImportOptions, Preempted, Size, Throttle, Wide, Withdraw};
-pub use window::MeasuredWindow;
 
+use self::beside::BesideData;
 use self::files::{AccountsFile, Sorted};
-use crate::capacity::{self, NodeEvent, SiteReservation};
+use crate::capacity;
 use crate::clock::Zone;
 use crate::detect::FileKind;
 use crate::error::SiteError;
-use crate::machine::{self as machines, Combined, SiteMachine};
+use crate::machine::{self as machines, Combined};
+use crate::options::ImportOptions;
 use crate::readers::{Carrier, FileReading, ReaderMemory, TextLayout};
 use crate::rows::{ReadSettings, RowIntake};
 use crate::rules::{ImportRule, RuleEffect};
@@ -34,26 +32,6 @@ use crate::watch::ImportObserver;
 use drystone_slurm::accounts::Accounts;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-/// Data read besides the jobs.
-#[derive(Default)]
-pub(crate) struct BesideData {
-    pub(crate) machine: SiteMachine,
-    /// True if the machine is described.
-    pub(crate) described: bool,
-    /// The files that describe it.
-    pub(crate) described_by: Vec<PathBuf>,
-    pub(crate) events: Vec<NodeEvent>,
-    pub(crate) reservations: Vec<SiteReservation>,
-    /// Rows of events and reservations that could not be used.
-    pub(crate) unused: u64,
-    /// Warnings for people.
-    pub(crate) warnings: Vec<String>,
-    /// `slurm.conf`, as one file.
-    pub(crate) slurm_conf: Option<String>,
-    /// Associations and QOS, as they were given.
-    pub(crate) accounts: Option<String>,
-}
 
 /// Imports the accounting in these files, and in the folders among them.
 ///

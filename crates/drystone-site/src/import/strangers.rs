@@ -1,7 +1,8 @@
 //! Accounts and qualities of service of jobs that the associations lack.
 
 use crate::rows::Symbol;
-use crate::site::{JobSymbols, Site};
+use crate::site::Site;
+use crate::site_job::JobSymbols;
 use drystone_slurm::accounts::Accounts;
 use std::collections::BTreeMap;
 

@@ -1,13 +1,13 @@
 //! Summary of a site's pools, partitions and nodes.
 
 use super::machine::DividedMachine;
-use super::window::MeasuredWindow;
 use crate::capacity::{NodeLoss, PoolLoss};
 use crate::error::SiteError;
 use crate::jobs::{FoundJob, SiteJobFate};
 use crate::machine::{Projection, SiteMachine};
+use crate::manifest::MeasuredWindow;
+use crate::manifest::{Manifest, NodeSummary, PartitionSummary, PoolSummary};
 use crate::rows::AccountingTable;
-use crate::site::{Manifest, NodeSummary, PartitionSummary, PoolSummary};
 use crate::sweep::Crew;
 
 /// Jobs of each pool, and core-seconds of those that ran and ended.

@@ -1,15 +1,17 @@
 //! A log in Standard Workload Format as a site: every record as it stands.
 
 use super::files::{self, FileOpener, Sorted};
-use super::window::MeasuredWindow;
-use super::{ImportOptions, nothing_left};
+use super::nothing_left;
+use crate::options::ImportOptions;
 use crate::error::SiteError;
 use crate::jobs::{FoundJob, JobMarks, LimitFrom, NOTHING, SiteJobFate};
 use crate::machine::PoolUnit;
+use crate::manifest::MeasuredWindow;
+use crate::manifest::{FileRead, LogComment, Manifest, PoolSummary, SCHEMA, SiteSetting};
 use crate::readers::Carrier;
 use crate::rows::{AccountingRow, AccountingTable, Interner, RowNote, RowShape, Where, Who};
 use crate::rules::RuleTally;
-use crate::site::{FileRead, Imported, LogComment, Manifest, PoolSummary, SCHEMA, Site, SiteJobs, SiteSetting};
+use crate::site::{Imported, Site, SiteJobs};
 use crate::text::{Amount, RecordLimit, RecordState, UNKNOWN};
 use drystone::log::swf::{SwfHeader, SwfReader, SwfRecord};
 

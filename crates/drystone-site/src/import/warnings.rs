@@ -1,12 +1,12 @@
 //! Warnings about an import, beyond the rules that applied.
 
-use super::BesideData;
-use super::window::MeasuredWindow;
+use super::beside::BesideData;
 use crate::jobs::FoundJob;
+use crate::manifest::Manifest;
+use crate::manifest::MeasuredWindow;
 use crate::readers::ReaderMemory;
 use crate::rows::AccountingTable;
 use crate::rules::ImportRule;
-use crate::site::Manifest;
 
 /// Everything that is to be said.
 pub(super) fn warnings(

@@ -3,37 +3,8 @@
 use crate::clock;
 use crate::error::SiteError;
 use crate::jobs::{FoundJob, SiteJobFate};
+use crate::manifest::MeasuredWindow;
 use crate::sweep::Crew;
-use serde::{Deserialize, Serialize};
-
-/// Part that is simulated, and the part of it that can be measured. Times are seconds since 1970.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct MeasuredWindow {
-    /// Its beginning: jobs that run then are there already, jobs that wait are in the queue.
-    pub from: i64,
-    /// Its end.
-    pub until: i64,
-    /// Evidence for both.
-    pub evidence: String,
-    /// Jobs were chosen by their ends: those that ran or waited at the end are missing.
-    pub ended_only: bool,
-    /// Jobs that run at the beginning.
-    pub running_at_start: u64,
-    /// Jobs that wait at the beginning.
-    pub queued_at_start: u64,
-    /// Jobs that run at the end.
-    pub running_at_end: u64,
-    /// Jobs that wait at the end.
-    pub queued_at_end: u64,
-    /// Run time that 99 of 100 jobs do not exceed, in seconds.
-    pub long_run: i64,
-    /// Beginning and end of measurements, by arrival.
-    pub measure_from: i64,
-    /// The end of that.
-    pub measure_until: i64,
-    /// Bias at the edges, in words.
-    pub bias: Vec<String>,
-}
 
 const DAY: i64 = 86_400;
 /// Measures begin so long after the window, if it is long enough.

@@ -3,7 +3,7 @@
 
 use super::classify::{self, SettledTimes};
 use super::{FoundJob, JobMarks, NOTHING, SiteJobFate, count, example};
-use crate::import::JobChoices;
+use crate::options::JobChoices;
 use crate::rows::{AccountingRow, AccountingTable, Interner, NONE, RowPart};
 use crate::rules::{ImportRule, RuleTally};
 use crate::sweep::Crew;

@@ -7,7 +7,7 @@
 
 use super::pools::NodePool;
 use super::{NodeSets, PoolUnit, SiteMachine, SiteNode};
-use crate::import::Counting;
+use crate::options::Counting;
 use crate::jobs::{self, FoundJob, JobMarks};
 use crate::rows::{AccountingTable, Interner, Symbol};
 use crate::rules::{ImportRule, RuleTally};

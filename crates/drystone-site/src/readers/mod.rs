@@ -9,10 +9,10 @@ mod parquet_table;
 pub(crate) mod pbs;
 pub(crate) mod sacct;
 
-pub(crate) use sacct::{TextLayout, preset_names};
+pub(crate) use sacct::TextLayout;
 
 use crate::error::SiteError;
-use crate::import::ImportEffort;
+use crate::options::ImportEffort;
 use crate::rows::{FilePlace, RowIntake};
 use crate::watch::ImportObserver;
 use std::collections::BTreeSet;

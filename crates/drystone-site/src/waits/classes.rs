@@ -2,7 +2,7 @@
 
 use super::{WaitDivision, WaitFigures, WaitGroup, WaitedJob};
 use crate::clock::Zone;
-use crate::site::SiteJob;
+use crate::site_job::SiteJob;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -11,7 +11,8 @@ pub use week::HoursOfWeek;
 
 use crate::clock::{self, Zone};
 use crate::jobs::{JobMarks, SiteJobFate};
-use crate::site::{Site, SiteJob};
+use crate::site::Site;
+use crate::site_job::SiteJob;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

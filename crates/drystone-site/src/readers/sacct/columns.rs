@@ -1,6 +1,9 @@
 //! The columns of sacct's text by name.
 
 use crate::error::SiteError;
+use crate::text::{
+    Id, RecordState, TimeForm, decimal, is_missing, limit_minutes, limit_span, memory_request, span, state, tres,
+};
 
 macro_rules! columns {
     ($($column:ident = $($name:literal)|+;)*) => {
@@ -291,6 +294,45 @@ pub(crate) fn layout(given: &str) -> Result<Vec<String>, SiteError> {
         Some(name) => Err(SiteError::BadColumn { name: name.clone() }),
         None => Ok(names),
     }
+}
+
+/// Returns whether a text may stand in a column.
+pub(super) fn holds(column: SacctColumn, text: &[u8], form: &TimeForm) -> bool {
+    if matches!(column, SacctColumn::JobId) {
+        return Id::read(text).is_some();
+    }
+    if is_missing(text) {
+        return true;
+    }
+    let number = || decimal(text).is_some();
+    match column {
+        SacctColumn::JobIdRaw => Id::read(text).is_some(),
+        SacctColumn::Submit | SacctColumn::Eligible | SacctColumn::Start | SacctColumn::End => form.read(text).is_ok(),
+        SacctColumn::Elapsed | SacctColumn::ElapsedRaw | SacctColumn::Suspended => span(text).is_some() || number(),
+        SacctColumn::TimeLimit | SacctColumn::TimeLimitRaw => {
+            limit_minutes(text).or_else(|| limit_span(text)).is_some()
+        }
+        SacctColumn::LimitSeconds
+        | SacctColumn::Uid
+        | SacctColumn::Gid
+        | SacctColumn::AllocNodes
+        | SacctColumn::Priority => number(),
+        SacctColumn::ReqCpus | SacctColumn::AllocCpus | SacctColumn::ReqGpus | SacctColumn::AllocGpus => number(),
+        SacctColumn::ReqNodes => crate::text::leading(text).is_some(),
+        SacctColumn::State => is_state(text),
+        SacctColumn::ExitCode => text.iter().all(|b| b.is_ascii_digit() || *b == b':'),
+        SacctColumn::ReqMem => memory_request(text).is_some(),
+        SacctColumn::ReqTres | SacctColumn::AllocTres => tres(text).is_some(),
+        SacctColumn::NodeList | SacctColumn::Nodes => !text.contains(&b'='),
+        SacctColumn::User | SacctColumn::Account | SacctColumn::Partition | SacctColumn::Qos => !text.contains(&b' '),
+        _ => true,
+    }
+}
+
+/// A state that is known, or what looks like one.
+fn is_state(text: &[u8]) -> bool {
+    let word = text.split(|b| *b == b' ').next().unwrap_or_default();
+    state(text).0 != RecordState::Other || (word.len() > 3 && word.iter().all(|b| b.is_ascii_uppercase() || *b == b'_'))
 }
 
 #[cfg(test)]

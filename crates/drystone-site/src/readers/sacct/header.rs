@@ -1,8 +1,8 @@
 //! The header line: which columns, parted by what.
 
-use super::columns::{SacctColumn, ValueChange, guess as name_here, is_column, is_free, layout, said};
+use super::columns::{SacctColumn, ValueChange, guess as name_here, holds, is_column, is_free, layout, said};
 use super::presets::preset;
-use super::realign::holds;
+
 use crate::error::SiteError;
 
 /// Layout of rows.

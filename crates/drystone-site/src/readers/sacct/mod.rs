@@ -4,7 +4,7 @@ mod columns;
 mod decode;
 mod header;
 mod parts;
-mod presets;
+pub(crate) mod presets;
 mod realign;
 mod split;
 mod suggest;
@@ -13,7 +13,6 @@ mod unfold;
 pub(crate) use columns::guess;
 pub(crate) use columns::is_column;
 pub(crate) use header::{FirstLine, RowHeader};
-pub(crate) use presets::preset_names;
 pub(crate) use suggest::{known_table, suggest};
 
 use self::columns::{COLUMNS, SacctColumn, ValueChange};

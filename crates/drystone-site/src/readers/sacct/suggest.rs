@@ -1,8 +1,7 @@
 //! Candidates for the columns of a table without names, by the values of its first row.
 
-use super::columns::SacctColumn;
+use super::columns::{SacctColumn, holds};
 use super::presets::PRESETS;
-use super::realign::holds;
 use crate::text::{Id, RecordState, TimeForm, When, decimal, is_missing, span, state, whole};
 
 /// Delimiters that are tried.
