@@ -1,6 +1,7 @@
 //! Demands of recorded jobs, from their command lines.
 
-use super::golden::{Golden, GoldenJob};
+use super::golden::Golden;
+use super::recorded::GoldenJob;
 use crate::conf::{ConfPartition, SlurmConf};
 use crate::model::{GpuDemand, JobDemand, MemoryDemand, ModelMachine, Resources, gres, licences};
 

@@ -1,8 +1,9 @@
 //! Free runs: the model simulates a whole recording by itself, over several phases of the clocks.
 //! Slurm does not reproduce itself job by job, so distributions are compared.
 
-use super::golden::{Golden, Happening};
+use super::golden::Golden;
 use super::pending::Makes;
+use super::recorded::Happening;
 use crate::model::Pending;
 use crate::site::{JobPriorities, ModelSite, Multifactor, SchedulerRules, replay};
 

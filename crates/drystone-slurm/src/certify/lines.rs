@@ -1,6 +1,6 @@
 //! The lines of a recording.
 
-use super::golden::{GoldenJob, GoldenShare, Happening, LineJob};
+use super::recorded::{GoldenJob, GoldenShare, Happening, LineJob};
 use crate::conf::{PreemptMode, expand_hostlist};
 use std::collections::BTreeMap;
 

@@ -4,8 +4,9 @@
 use super::agreement::{Agreement, Difference};
 use super::deeds::Deeds;
 use super::eligible::{Eligibility, EndWay};
-use super::golden::{Golden, GoldenShare, Happening, LineJob};
+use super::golden::Golden;
 use super::pending::Makes;
+use super::recorded::{GoldenShare, Happening, LineJob};
 use crate::conf::PreemptMode;
 use crate::model::{
     BackfillPass, JobVerdict, ModelCluster, ModelMachine, NodeSet, PassInputs, Pending, WillRunScratch, backfill_pass,

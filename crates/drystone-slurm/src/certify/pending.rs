@@ -1,6 +1,7 @@
 //! Recorded jobs as the schedulers see them.
 
-use super::golden::{Golden, GoldenShare};
+use super::golden::Golden;
+use super::recorded::GoldenShare;
 use crate::conf::{PreemptMode, Sharing};
 use crate::model::{
     AdvanceReservation, Alloc, AllocMore, ModelCluster, ModelMachine, NONE, NodeSet, Pending, Resources, gres, licences,

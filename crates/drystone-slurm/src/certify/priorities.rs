@@ -1,7 +1,8 @@
 //! Priorities held to those that Slurm calculated, given the real starts and ends.
 
-use super::golden::{Golden, Happening, LineJob};
+use super::golden::Golden;
 use super::pending::Makes;
+use super::recorded::{Happening, LineJob};
 use crate::model::Pending;
 use crate::site::{Charged, JobPriorities, Multifactor};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! The backfill scheduler: plans the queue in order, starts what fits now without touching a plan
 //! made before it.
 
+use super::access::Access;
 use super::preempting::Victim;
-use super::reservation::Access;
 use super::table::{Licences, PlanTable};
 use super::will_run::{Reach, WillRunScratch, will_run};
 use super::{Alloc, ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, VerdictObserver};

@@ -1,7 +1,7 @@
 //! The main scheduler: strict order, with a stop for each partition.
 
+use super::access::Access;
 use super::preempting::Victim;
-use super::reservation::Access;
 use super::{ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, VerdictObserver};
 use crate::conf::SchedParams;
 

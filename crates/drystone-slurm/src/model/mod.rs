@@ -3,11 +3,13 @@
 //! Rules after Slurm 22.05 as it was read and as it runs; what holds them to a real one is in the
 //! page on the model.
 
+mod access;
 mod backfill;
 mod cluster;
 mod configured;
 mod fit;
 mod furnished;
+mod idle;
 mod ledger;
 mod machine;
 mod main_pass;
@@ -21,16 +23,17 @@ mod shaped;
 mod stored_bytes;
 mod table;
 mod verdict;
+mod victims;
 mod will_run;
 
 pub use backfill::{BackfillPass, JobVerdict, PassInputs, backfill_pass};
 pub use cluster::ModelCluster;
 pub use furnished::{gres, licences};
+pub use idle::IdleNodes;
 pub use ledger::UseLedger;
 pub use machine::{Alloc, ModelMachine, ModelPartition, NONE, Pending, RunningModelJob};
 pub use main_pass::{MainDeeds, main_pass};
 pub use node_set::NodeSet;
-pub use place::IdleNodes;
 pub use preempting::{Preempting, QosPreempt, Victim};
 pub use reservation::AdvanceReservation;
 pub use resources::{AllocMore, GpuDemand, GresKind, JobDemand, Kinds, KnownDemand, MemoryDemand, Resources};

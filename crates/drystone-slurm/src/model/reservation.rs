@@ -1,6 +1,6 @@
 //! Advance reservations: what they keep from jobs, and what their own jobs may use.
 
-use super::{ModelCluster, NONE, NodeSet, Pending};
+use super::{NONE, NodeSet};
 use serde::{Deserialize, Serialize};
 
 /// An advance reservation.
@@ -51,96 +51,7 @@ impl AdvanceReservation {
         self.end < NO_END
     }
 
-    fn meets(&self, start: i64, end: i64) -> bool {
+    pub(super) fn meets(&self, start: i64, end: i64) -> bool {
         self.begin < end && self.end > start
-    }
-}
-
-/// Nodes that reservations leave to a job that starts at a given time.
-pub(super) enum Access {
-    /// All nodes of its partition.
-    Free,
-    /// These nodes; and whether a reservation has nodes of its partition.
-    Nodes(NodeSet, bool),
-    /// None up to this time.
-    Until(i64),
-    /// Its own reservation is over, or its job cannot use it.
-    Never,
-}
-
-impl ModelCluster {
-    /// Returns the nodes that reservations leave to a job that would run from `start` for `limit`
-    /// seconds.
-    pub(super) fn access(&self, job: &Pending, start: i64, limit: i64) -> Access {
-        if job.reservation == NONE && self.reservations.is_empty() {
-            return Access::Free;
-        }
-        let end = start.saturating_add(limit);
-        let part = &self.machine.parts[usize::from(job.part)].nodes;
-        if job.reservation != NONE {
-            return self.own_access(job, start, end);
-        }
-        // Most jobs end before any begins: there is nothing to be worked out.
-        let mut left: Option<NodeSet> = None;
-        for other in self.reservations.iter().filter(|other| other.meets(start, end)) {
-            if other.nodes.is_empty() {
-                continue;
-            }
-            if other.all
-                || other.part == u32::from(job.part)
-                || (other.maint && !part.is_empty() && part.is_subset(&other.nodes))
-            {
-                return Access::Until(other.end);
-            }
-            if other.nodes.meets(part) {
-                left.get_or_insert_with(|| part.clone()).subtract(&other.nodes);
-            }
-        }
-        left.map_or(Access::Free, |left| Access::Nodes(left, true))
-    }
-
-    fn own_access(&self, job: &Pending, start: i64, end: i64) -> Access {
-        let Some(own) = self.reservations.get(job.reservation as usize) else { return Access::Never };
-        if start < own.begin {
-            return Access::Until(own.begin);
-        }
-        if start >= own.end {
-            return Access::Never;
-        }
-        let (mut left, mut overlap) = (own.nodes.clone(), false);
-        for other in self.reservations.iter().filter(|other| other.name != own.name && other.meets(start, end)) {
-            if own.maint || (own.overlap && !other.maint) || !other.nodes.meets(&left) {
-                continue;
-            }
-            overlap = true;
-            left.subtract(&other.nodes);
-        }
-        Access::Nodes(left, overlap)
-    }
-
-    /// The first end of any reservation at or after `start`, on the grid of plans, and a second.
-    pub(super) fn first_reservation_end(&self, start: i64, resolution: i64) -> Option<i64> {
-        let first = self.reservations.iter().map(|own| own.end).filter(|&end| end >= start).min()?;
-        Some((first + resolution - 1).div_euclid(resolution) * resolution + 1)
-    }
-
-    /// Returns the time up to which reservations leave jobs of this limit the same as at `now`, and
-    /// plans that reach this far ahead.
-    pub(super) fn access_holds_until(&self, now: i64, limit: i64, window: i64) -> i64 {
-        let turns = self
-            .reservations
-            .iter()
-            .flat_map(|own| [own.begin.saturating_sub(limit), own.begin, own.end, own.end.saturating_sub(window)]);
-        turns.filter(|&turn| turn > now).min().unwrap_or(i64::MAX)
-    }
-
-    /// Licences of one kind that reservations hold from a job which would run now.
-    pub(super) fn held_licences(&self, licence: u16, job: &Pending, now: i64) -> u32 {
-        let end = now.saturating_add(job.limit);
-        let others = (0..).zip(&self.reservations).filter(|&(at, own)| at != job.reservation && own.meets(now, end));
-        let of = |own: &AdvanceReservation| {
-            own.licences.iter().filter(|&&(kind, _)| kind == licence).map(|&(_, count)| count).sum::<u32>()
-        };
-        others.map(|(_, own)| of(own)).sum()
     }
 }

@@ -1,0 +1,126 @@
+//! Choice of the jobs that make room for another.
+
+use super::{Alloc, ModelCluster, NodeSet, Pending, Preempting, RunningModelJob, Victim};
+use crate::conf::{PreemptMode, PreemptType};
+
+impl Preempting {
+    fn grace_of(&self, machine: &super::ModelMachine, victim: &Pending) -> i64 {
+        match self.by {
+            PreemptType::None => 0,
+            PreemptType::Partition => machine.parts[usize::from(victim.part)].grace,
+            PreemptType::Qos => self.qos.get(victim.qos as usize).map_or(0, |qos| qos.grace),
+        }
+    }
+
+    fn may_replace(&self, machine: &super::ModelMachine, job: &Pending, victim: &RunningModelJob) -> bool {
+        let allowed = match self.by {
+            PreemptType::None => false,
+            PreemptType::Partition => {
+                let (of, by) = (&machine.parts[usize::from(victim.job.part)], &machine.parts[usize::from(job.part)]);
+                of.tier < by.tier && of.preempt_mode != Some(PreemptMode::Off)
+            }
+            PreemptType::Qos => self.qos_over(job.qos, victim.job.qos),
+        };
+        allowed && victim.alloc.nodes.meets(&machine.parts[usize::from(job.part)].nodes)
+    }
+
+    /// The priority by which victims are ordered: the lower, the earlier.
+    fn order_of(&self, machine: &super::ModelMachine, victim: &RunningModelJob) -> u64 {
+        let class = match self.by {
+            PreemptType::Qos => self.qos.get(victim.job.qos as usize).map_or(0, |qos| qos.priority.min(0xffff)),
+            _ => machine.parts[usize::from(victim.job.part)].tier,
+        };
+        (u64::from(class) << 16) + (victim.alloc.nodes.count() as u64).min(0xffff)
+    }
+
+    /// Places of the running jobs that the job may replace, those first that are replaced first.
+    pub(super) fn candidates(&self, cluster: &ModelCluster, job: &Pending, now: i64) -> Vec<u32> {
+        if !self.is_on() {
+            return Vec::new();
+        }
+        let machine = &cluster.machine;
+        let mut found: Vec<(u64, i64, u64, u32)> = Vec::new();
+        for &(_, rank, slot) in cluster.order() {
+            let Some(running) = cluster.at(slot) else { continue };
+            let ripe = running.start + self.exempt <= now;
+            if ripe
+                && self.may_replace(machine, job, running)
+                && self.mode_of(machine, &running.job) != PreemptMode::Off
+            {
+                found.push((self.order_of(machine, running), running.start, rank, slot));
+            }
+        }
+        // Slurm sorts a list that is in the order of submission, and equal ones stay in it.
+        found.sort_by_key(|&(_, _, rank, _)| rank);
+        if self.youngest_first {
+            found.sort_by_key(|&(_, start, ..)| std::cmp::Reverse(start));
+        } else {
+            found.sort_by_key(|&(order, ..)| order);
+        }
+        found.into_iter().map(|(.., slot)| slot).collect()
+    }
+
+    /// The jobs that have to go so that `job` fits on the allowed nodes, and where it then fits.
+    pub(super) fn victims(
+        &self,
+        cluster: &ModelCluster,
+        job: &Pending,
+        allowed: &NodeSet,
+        now: i64,
+    ) -> Option<(Vec<Victim>, Alloc)> {
+        let machine = &cluster.machine;
+        let removable = |slot: &u32| {
+            let mode = cluster.at(*slot).map(|running| self.mode_of(machine, &running.job));
+            matches!(mode, Some(PreemptMode::Requeue | PreemptMode::Cancel))
+        };
+        let mut list: Vec<u32> = self.candidates(cluster, job, now).into_iter().filter(removable).collect();
+        let count = list.len() as u32;
+        let mut passes = 0;
+        loop {
+            let mut idle = cluster.idle.clone();
+            let mut placed = None;
+            for (at, &slot) in list.iter().enumerate() {
+                let running = cluster.at(slot)?;
+                idle.give(&running.alloc, machine);
+                if let Some(alloc) = idle.place(job, allowed, machine) {
+                    placed = Some((at, alloc));
+                    break;
+                }
+            }
+            let (last, alloc) = placed?;
+            passes += 1;
+            if passes > self.reorder + 1 || count <= passes {
+                let chosen = list[..=last].iter().filter_map(|&slot| cluster.at(slot));
+                let chosen = chosen.filter(|running| running.alloc.nodes.meets(&alloc.nodes));
+                let victim = |running: &RunningModelJob| Victim {
+                    id: running.id,
+                    mode: self.mode_of(machine, &running.job),
+                    grace: self.grace_of(machine, &running.job),
+                };
+                return Some((chosen.map(victim).collect(), alloc));
+            }
+            self.reorder(cluster, &mut list, last, &alloc);
+        }
+    }
+
+    /// Those that give up most of what the job would use come first, the last one before all.
+    fn reorder(&self, cluster: &ModelCluster, list: &mut Vec<u32>, last: usize, alloc: &Alloc) {
+        if self.strict_order {
+            let slot = list.remove(last);
+            list.insert(0, slot);
+            return;
+        }
+        let useful = |(at, &slot): (usize, &u32)| {
+            let nodes = cluster.at(slot).map_or(0, |running| running.alloc.nodes.common(&alloc.nodes));
+            let weight = match at.cmp(&last) {
+                std::cmp::Ordering::Less => nodes as u64,
+                std::cmp::Ordering::Equal => 99_999,
+                std::cmp::Ordering::Greater => 0,
+            };
+            (weight, slot)
+        };
+        let mut weighed: Vec<(u64, u32)> = list.iter().enumerate().map(useful).collect();
+        weighed.sort_by_key(|&(weight, _)| std::cmp::Reverse(weight));
+        *list = weighed.into_iter().map(|(_, slot)| slot).collect();
+    }
+}
