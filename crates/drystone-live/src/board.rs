@@ -5,7 +5,10 @@ mod metrics;
 
 pub use document::{FinishedRow, ForetoldRow, Health, LiveDocument, MachineSummary, RunningRow, SetState, WaitingRow};
 
-use crate::daemon::{Budget, DaemonConfig, LiveDesk, Stats};
+use crate::daemon::budget::Budget;
+use crate::daemon::config::DaemonConfig;
+use crate::daemon::desk::LiveDesk;
+use crate::daemon::stats::Stats;
 use drystone::model::Time;
 use std::sync::Arc;
 use tokio::sync::watch;

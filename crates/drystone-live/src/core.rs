@@ -2,9 +2,9 @@
 //! what went in gives the same orders again, bit for bit.
 
 use crate::cluster::{ClusterOrder, JobKey, JobName, OrderOutcome};
-use crate::journal::ExportedJob;
 use crate::tracker::{
-    DaemonMode, Delta, HookMessage, LookResult, NodeLayout, Stamp, Tracker, TrackerNews, TrackerSettings, how,
+    DaemonMode, Delta, ExportedJob, HookMessage, LookResult, NodeLayout, Stamp, Tracker, TrackerNews, TrackerSettings,
+    how,
 };
 use drystone::engine::{Adopted, NewsError, PolicyViolation, ProposalError, Session};
 use drystone::model::{JobId, Machine, ProcSet, Span, Time};

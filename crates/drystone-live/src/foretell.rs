@@ -1,7 +1,7 @@
 //! Starts of the waiting jobs as distributions, for people. Nothing decides by them: they are no
 //! part of the core, and a daemon without them gives the same orders.
 
-use crate::daemon::{DaemonClock, MachineClock, processor_time};
+use crate::clock::{DaemonClock, MachineClock, processor_time};
 use drystone::engine::Session;
 use drystone::model::{JobId, Time};
 use drystone::policy::PolicySpec;

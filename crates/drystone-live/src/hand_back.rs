@@ -1,10 +1,11 @@
 //! Giving everything back: without the daemon, at any time, also twice.
 
+use crate::clock::wall;
 use crate::cluster::{
     Cluster, ClusterError, ClusterOrder, ClusterSnapshot, HookMark, JobFact, JobKey, JobName, JobState, OrderOutcome,
     PendingReason, Want,
 };
-use crate::daemon::{LiveError, wall};
+use crate::error::LiveError;
 use crate::state::{ActionLedger, Beat, Heartbeat, Home, LedgerStanding};
 use crate::tracker::{HookMessage, NodeLayout};
 use serde::Serialize;

@@ -9,9 +9,11 @@
 
 pub mod audit;
 pub mod board;
+pub mod clock;
 pub mod cluster;
 pub mod core;
 pub mod daemon;
+mod error;
 pub mod foretell;
 pub mod hand_back;
 pub mod journal;
@@ -19,3 +21,5 @@ pub mod report;
 pub mod state;
 pub mod tracker;
 pub mod web;
+
+pub use error::LiveError;

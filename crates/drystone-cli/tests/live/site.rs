@@ -191,7 +191,7 @@ impl Site {
     /// Returns the age of the heartbeat, in seconds.
     pub(crate) fn silence(&self) -> Option<i64> {
         if let Beat::At { second, .. } = Beat::read(&self.home().heartbeat()) {
-            return Some(drystone_live::daemon::wall() - second);
+            return Some(drystone_live::clock::wall() - second);
         }
         None
     }

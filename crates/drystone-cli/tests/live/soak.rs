@@ -168,7 +168,7 @@ fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(
         number: [0, 0],
         task: None,
         after: None,
-        ready: drystone_live::daemon::wall(),
+        ready: drystone_live::clock::wall(),
         never: false,
     };
     let mut more: Vec<String> = Vec::new();
@@ -218,7 +218,7 @@ fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(
 
 /// Lets jobs go whose time has come, as their owners.
 fn release(sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(i64, usize)>) {
-    let now = drystone_live::daemon::wall();
+    let now = drystone_live::clock::wall();
     held.retain(|&(time, at)| {
         if time > now {
             return true;
@@ -252,7 +252,7 @@ fn mend(sites: [&Site; 2], jobs: &[Planned], released: &mut [BTreeMap<String, i6
         for line in said.lines().filter(|line| line.ends_with("launch failed requeued held")) {
             let name = line.split(' ').next().unwrap_or_default();
             let Some(job) = jobs.iter().find(|job| job.name(at) == name) else { continue };
-            let now = drystone_live::daemon::wall();
+            let now = drystone_live::clock::wall();
             if released[at].get(name).is_none_or(|&before| now - before > AGAIN) {
                 println!("site {at}: job {name} is released by its owner: {line}");
                 as_one(site, job.user, "scontrol", &["release", name]);
@@ -309,7 +309,7 @@ fn lateness() -> Arc<Mutex<BTreeMap<i64, u128>>> {
             std::thread::sleep(nap);
             let late = begun.elapsed().saturating_sub(nap).as_millis();
             if late > SLOW {
-                noted.lock().unwrap_or_else(PoisonError::into_inner).insert(drystone_live::daemon::wall(), late);
+                noted.lock().unwrap_or_else(PoisonError::into_inner).insert(drystone_live::clock::wall(), late);
             }
         }
     });
@@ -333,11 +333,11 @@ fn soak() {
         mend([&ours, &theirs], &jobs, &mut released);
         oldest = oldest.max(ours.silence().unwrap_or(0));
         if begun.elapsed() >= next_fault {
-            let (from, drawn) = (drystone_live::daemon::wall(), dice.roll(5));
+            let (from, drawn) = (drystone_live::clock::wall(), dice.roll(5));
             let kind = plan.kind.unwrap_or(drawn);
             fault(kind, [&mut ours, &mut theirs], &mut daemon);
             println!("{} s: fault {kind}, {} jobs so far", begun.elapsed().as_secs(), jobs.len());
-            faults.push((from, drystone_live::daemon::wall() + SHADOW));
+            faults.push((from, drystone_live::clock::wall() + SHADOW));
             next_fault = begun.elapsed() + Duration::from_secs(plan.fault);
         }
         std::thread::sleep(Duration::from_millis(EVERY / 2 + dice.roll(EVERY)));

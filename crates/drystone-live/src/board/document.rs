@@ -2,7 +2,9 @@
 
 use super::BoardSource;
 use crate::cluster::{Ending, JobState, NodeState};
-use crate::daemon::{Budget, LiveDesk, PersonNote, Stats};
+use crate::daemon::budget::Budget;
+use crate::daemon::desk::LiveDesk;
+use crate::daemon::stats::{PersonNote, Stats};
 use crate::tracker::{AnnouncedStart, DaemonMode, Tracked, TrackedPlace};
 use drystone::model::{JobId, Time};
 use serde::Serialize;

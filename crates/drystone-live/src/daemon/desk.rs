@@ -1,10 +1,11 @@
 //! Parts of a daemon that each set of nodes has for itself: session, journal, saved state,
 //! forecasts, alarms. The connection, the heartbeat, the wake file and the ledger are there once.
 
+use super::config::DaemonConfig;
 use super::resume::{ResumeHistory, resume};
-use super::{DaemonConfig, LiveError, remarks};
 use crate::cluster::{ClusterSnapshot, DrivenSet, JobKey, seen_by};
 use crate::core::{Core, CoreInput};
+use crate::error::LiveError;
 use crate::foretell::Foretell;
 use crate::journal::{Begin, SegmentWriter};
 use crate::state::Home;
@@ -22,7 +23,7 @@ pub struct LiveDesk {
     pub(super) core: Core,
     pub(super) journal: SegmentWriter,
     pub(super) foretell: Foretell,
-    pub(super) remarks: remarks::Remarks,
+    pub(super) remarks: Remarks,
     /// The session's time when the daemon began, and its own then.
     pub(super) base: (i64, Duration),
     /// Time in which the cluster answered before that, in milliseconds.
@@ -83,7 +84,7 @@ impl LiveDesk {
         let desk = LiveDesk {
             journal: SegmentWriter::begin(&home.journal(), begin)?,
             foretell: Foretell::new(&config.policy, now - wall).among(config.sets.len()),
-            remarks: remarks::Remarks::default(),
+            remarks: Remarks::default(),
             base: (now, steady),
             steady: core.tracker().steady(),
             saved: (steady, 0),
@@ -139,4 +140,12 @@ impl LiveDesk {
     pub fn differences(&self) -> u64 {
         self.differences
     }
+}
+
+/// Comments that were written.
+#[derive(Default)]
+pub(super) struct Remarks {
+    pub(super) next: Duration,
+    /// The start that a comment tells, and the time of writing.
+    pub(super) told: BTreeMap<JobKey, (i64, Duration)>,
 }

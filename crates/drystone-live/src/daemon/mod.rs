@@ -1,31 +1,30 @@
 //! The shell: clocks, commands, journal, lock. Everything that decides is in [`crate::core`].
 
-mod budget;
-mod clock;
-mod desk;
+pub(crate) mod budget;
+pub(crate) mod config;
+pub(crate) mod desk;
 mod faults;
 mod remarks;
 mod resume;
-mod stats;
+pub(crate) mod stats;
 mod turn;
 
 pub use budget::Budget;
-pub use clock::{DaemonClock, MachineClock, wall};
+pub use config::DaemonConfig;
 pub use desk::LiveDesk;
 pub use faults::{POINTS, PointFaults};
 pub use resume::{ResumeHistory, resume};
 pub use stats::{PersonNote, Stats};
 
 use crate::board::PublishedBoard;
-use crate::cluster::{Cluster, ClusterError, ClusterSnapshot, DrivenSet, JobKey};
-use crate::core::{Core, CoreError, CoreInput, Unsuitable};
+use crate::clock::{DaemonClock, processor_time};
+use crate::cluster::{Cluster, ClusterSnapshot, JobKey};
+use crate::core::{Core, CoreInput};
+use crate::error::LiveError;
 use crate::hand_back::{HandBackOptions, HandBackSummary, hand_back};
-use crate::journal::JournalError;
-use crate::state::{ActionLedger, Heartbeat, Home, Lock, LockError, Wake};
+use crate::state::{ActionLedger, Heartbeat, Lock, Wake};
 use crate::tracker::{DaemonMode, HookMessage, Stamp};
-use drystone::policy::PolicySpec;
 use std::collections::BTreeSet;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,63 +38,6 @@ const AFTER_WAKE: Duration = Duration::from_millis(50);
 const BEAT: Duration = Duration::from_secs(3);
 /// Backoff while the cluster does not answer.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
-
-/// Configuration of a daemon.
-#[derive(Clone, Debug)]
-pub struct DaemonConfig {
-    /// Paths of its files.
-    pub home: Home,
-    /// Mode of the daemon.
-    pub mode: DaemonMode,
-    /// Policy that decides.
-    pub policy: PolicySpec,
-    /// Partitions that are driven, by the nodes that they have.
-    pub sets: Vec<DrivenSet>,
-    /// True if pending jobs without a hold are taken over.
-    pub adopt_old: bool,
-    /// The cluster's name.
-    pub cluster: String,
-    /// This daemon's name of itself: no other ever had it.
-    pub instance: String,
-    /// True if planned starts are written into jobs' comments.
-    pub comments: bool,
-    /// The user that writes the wake file.
-    pub waker: Option<u32>,
-}
-
-/// Reason why a daemon cannot start or continue.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LiveError {
-    /// The cluster cannot be looked at.
-    #[error(transparent)]
-    Cluster(#[from] ClusterError),
-    /// The policy cannot work here.
-    #[error(transparent)]
-    Unsuitable(#[from] Unsuitable),
-    /// Another daemon works here.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// The journal cannot be read or written.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// A file cannot be read or written.
-    #[error("{0}: {1}")]
-    Io(String, io::Error),
-    /// The core has failed.
-    #[error(transparent)]
-    Core(#[from] CoreError),
-    /// Orders are not carried out.
-    #[error("{0}")]
-    Doubt(String),
-}
-
-impl LiveError {
-    pub(crate) fn io(what: impl ToString) -> impl FnOnce(io::Error) -> LiveError {
-        let what = what.to_string();
-        |error| LiveError::Io(what, error)
-    }
-}
 
 /// Way in which a daemon has ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -362,14 +304,4 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let clock = &mut self.clock;
         hand_back(&mut self.cluster, &self.config.home, options, &mut |time| clock.sleep(time))
     }
-}
-
-/// Processor time that this process has taken, its children left out.
-pub(crate) fn processor_time() -> Duration {
-    use nix::sys::resource::{UsageWho, getrusage};
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Duration::ZERO };
-    let whole = |time: nix::sys::time::TimeVal| {
-        Duration::from_secs(time.tv_sec().unsigned_abs()) + Duration::from_micros(time.tv_usec().unsigned_abs())
-    };
-    whole(usage.user_time()) + whole(usage.system_time())
 }

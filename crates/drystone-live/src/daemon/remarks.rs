@@ -1,10 +1,10 @@
 //! Planned starts in jobs' comments, for people who look with Slurm's own commands. Nothing reads
 //! them here, and nothing decides by them.
 
-use super::{Daemon, DaemonClock};
+use super::Daemon;
+use crate::clock::DaemonClock;
 use crate::cluster::{Cluster, HookMark, JobKey};
 use crate::tracker::{DaemonMode, Tracked, TrackedPlace};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Pause between two rounds, and comments of a round at most: each is a change of a job.
@@ -13,14 +13,6 @@ const ROUND: usize = 20;
 /// A comment is renewed no sooner, and for no smaller change, in seconds.
 const OLD: Duration = Duration::from_secs(600);
 const CHANGE: i64 = 600;
-
-/// Comments that were written.
-#[derive(Default)]
-pub(super) struct Remarks {
-    next: Duration,
-    /// The start that a comment tells, and the time of writing.
-    told: BTreeMap<JobKey, (i64, Duration)>,
-}
 
 impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Writes planned starts into comments, a few at a time. Tasks of arrays have none: a comment

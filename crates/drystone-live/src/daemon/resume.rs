@@ -1,10 +1,10 @@
 //! Continuation where the last daemon stopped, or a new start with what its journal teaches.
 
-use super::LiveError;
 use crate::core::{Core, CoreError, CoreInput};
+use crate::error::LiveError;
 use crate::journal::{self, Begin, JournalError, JournalRecord};
 use crate::state::Home;
-use crate::tracker::{NodeLayout, Stamp, TrackerSettings};
+use crate::tracker::{ExportedJob, NodeLayout, Stamp, TrackerSettings};
 use drystone::policy::PolicySpec;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -173,7 +173,7 @@ fn goes_on(core: Core, wake: u64, wall: i64) -> Result<ResumeHistory, CoreError>
 }
 
 /// The last jobs of journals, in the order of their ends, and how many there are.
-fn past(journals: &[(Option<String>, PathBuf)]) -> Result<(Vec<journal::ExportedJob>, usize), JournalError> {
+fn past(journals: &[(Option<String>, PathBuf)]) -> Result<(Vec<ExportedJob>, usize), JournalError> {
     let mut jobs = Vec::new();
     for (_, folder) in journals {
         if !journal::segments(folder)?.is_empty() {

@@ -1,8 +1,10 @@
 //! One turn: look, journal, decide, journal, order, journal.
 
-use super::{BACKOFF, BEAT, Daemon, DaemonClock, DaemonEnd, LiveError};
+use super::{BACKOFF, BEAT, Daemon, DaemonEnd};
+use crate::clock::{DaemonClock, processor_time};
 use crate::cluster::{Cluster, ClusterError, ClusterOrder, ClusterSnapshot, OrderOutcome, Want, seen_by};
 use crate::core::{CoreError, CoreInput, CoreOutput};
+use crate::error::LiveError;
 use crate::hand_back::HandBackOptions;
 use crate::journal::{Begin, JournalError, JournalRecord, SegmentWriter};
 use crate::state::{LedgerLine, write_whole};
@@ -68,7 +70,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             let answer = self.heard.map_or(took, |heard| heard.saturating_sub(begun));
             tracing::warn!(seconds = took.as_secs_f64(), answer = answer.as_secs_f64(), "a look took long");
         }
-        let own = super::processor_time();
+        let own = processor_time();
         let spent = self.cluster.cost() + own.saturating_sub(std::mem::replace(&mut self.charged, own));
         self.budget.spend(now, spent);
         if !self.stats.silent {

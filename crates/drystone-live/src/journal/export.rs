@@ -4,39 +4,10 @@ use super::read::whole;
 use super::{JournalError, JournalRecord};
 use crate::cluster::{Ending, JobFact, JobKey, JobState};
 use crate::core::CoreInput;
-use crate::tracker::{Mirror, NodeLayout, NumberedNames};
+use crate::tracker::{ExportedJob, Mirror, NodeLayout, NumberedNames};
 use drystone::model::{Job, LogStatus, Machine, Provenance, Setting, Span, Time, Truth, Workload};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-
-/// A job that is over, as the cluster told of it. Times are seconds since 1970 by the cluster's
-/// clock.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ExportedJob {
-    /// Identity of the job.
-    pub key: JobKey,
-    /// First submit time; a requeue does not count.
-    pub submit: i64,
-    /// Last start time; `None` where it was withdrawn before.
-    pub start: Option<i64>,
-    /// End time.
-    pub end: i64,
-    /// Run time, suspensions left out.
-    pub ran: i64,
-    /// Its processors on the driven nodes.
-    pub procs: u32,
-    /// Its time limit.
-    pub limit: Option<i64>,
-    /// Owner.
-    pub user: String,
-    /// Group of the user.
-    pub group: String,
-    /// Its class of service, or its partition.
-    pub queue: String,
-    /// Way in which it ended.
-    pub ending: Ending,
-}
 
 /// All that is known of a journal's jobs.
 struct Gathering {

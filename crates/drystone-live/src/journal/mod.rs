@@ -12,7 +12,7 @@ mod replay;
 mod shadow;
 mod write;
 
-pub use export::{ExportedJob, past, workload};
+pub use export::{past, workload};
 pub(crate) use read::entries_from;
 pub use read::{DiskSegment, entries, segments, whole};
 pub(crate) use replay::core_of;

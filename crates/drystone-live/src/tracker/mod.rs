@@ -6,6 +6,7 @@ mod actions;
 mod blocked;
 mod demands;
 mod eligible;
+mod exported;
 mod flight;
 mod kept;
 mod layout;
@@ -18,6 +19,7 @@ mod room;
 mod settle;
 mod tracked;
 
+pub use exported::ExportedJob;
 pub use layout::NodeLayout;
 pub use message::HookMessage;
 pub use mirror::{Delta, Mirror};

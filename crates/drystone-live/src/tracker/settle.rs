@@ -1,8 +1,9 @@
 //! Step from the session's state of a job to the cluster's.
 
-use super::{DaemonMode, Flight, Flying, HoldReason, LookResult, Retry, Tracked, TrackedPlace, Tracker, TrackerNews};
+use super::{
+    DaemonMode, ExportedJob, Flight, Flying, HoldReason, LookResult, Retry, Tracked, TrackedPlace, Tracker, TrackerNews,
+};
 use crate::cluster::{ClusterOrder, Ending, HookMark, JobFact, JobName, JobState, PendingReason};
-use crate::journal::ExportedJob;
 use drystone::engine::How;
 use drystone::model::{Job, Span, Time};
 

@@ -1,12 +1,14 @@
 //! The daemon with its files, on a made-up cluster with a clock of its own.
 
+use drystone_live::LiveError;
 use drystone_live::board::PublishedBoard;
+use drystone_live::clock::DaemonClock;
 use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
 use drystone_live::cluster::{
     Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, DrivenSet, HookMark, JobKey, JobState,
     NodeState, OrderOutcome, Want,
 };
-use drystone_live::daemon::{Daemon, DaemonClock, DaemonConfig, DaemonEnd, LiveError, PointFaults};
+use drystone_live::daemon::{Daemon, DaemonConfig, DaemonEnd, PointFaults};
 use drystone_live::hand_back::{HandBackOptions, HandBackSummary, hand_back};
 use drystone_live::journal::{self, JournalRecord};
 use drystone_live::state::{Beat, Home};

@@ -12,8 +12,9 @@ mod status;
 
 use crate::args::{ClusterArgs, HomeArgs, LiveCommand};
 use crate::exit::{CommandFailure, CommandOutcome};
+use drystone_live::LiveError;
+use drystone_live::clock::wall;
 use drystone_live::cluster::slurm::SlurmCli;
-use drystone_live::daemon::{LiveError, wall};
 use drystone_live::journal::JournalError;
 use drystone_live::state::Home;
 use std::path::PathBuf;

@@ -6,7 +6,7 @@ use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::{self, Printable};
-use drystone_live::daemon::wall;
+use drystone_live::clock::wall;
 use drystone_live::state::{Beat, Home, Lock};
 use serde::Serialize;
 use serde_json::Value;
