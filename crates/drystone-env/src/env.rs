@@ -2,8 +2,9 @@
 
 use crate::desk::{AgentDesk, DeskAnswer};
 use crate::episode::{EpisodeStream, EpisodeWorkload};
+use crate::error::EnvError;
 use crate::features::Scale;
-use crate::options::{EnvError, EnvOptions, Reward};
+use crate::options::{EnvOptions, Reward};
 use drystone::engine::{Observer, Scheduler, Simulation};
 use drystone::metrics::Measure;
 use drystone::model::{JobId, Span, Time};
@@ -247,7 +248,8 @@ impl Env {
                 continue;
             }
             let run = self.scale.sees_runs().then(|| self.stream.truth(id.0).run);
-            self.desk.queue.add(id, view.job(id), view.prediction(id), run, &self.scale);
+            let (job, prediction) = (view.job(id), view.prediction(id));
+            self.desk.queue.add(id, job, prediction, self.scale.fixed(job, prediction, run));
         }
         self.begun = true;
         // The agent decides from the first job of the episode on.

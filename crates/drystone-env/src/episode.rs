@@ -1,6 +1,7 @@
 //! Part of a log that an episode covers, and the state of the machine at its beginning.
 
-use crate::options::{EnvError, EnvOptions};
+use crate::error::EnvError;
+use crate::options::EnvOptions;
 use drystone::engine::{EventSource, Incoming, Schedule, Simulation, WorkloadReplay};
 use drystone::model::{Job, ResourceTable, Time, Truth, Workload};
 use rand::RngExt;

@@ -1,18 +1,12 @@
 //! Observation of an agent: a row of numbers per job, and some numbers of the machine. All are from
 //! 0 to 1.
 
-use crate::options::EnvError;
-use crate::queue::QueueColumns;
+use crate::error::EnvError;
+use crate::queue::{Fixed, MOST, QueueColumns};
 use drystone::model::{Job, Procs, Span, Time, Workload};
 use drystone::parts::RunningSet;
 use std::fmt;
 use std::str::FromStr;
-
-/// Most features of a row.
-pub(crate) const MOST: usize = 16;
-
-/// The part of a row that stays the same while a job waits.
-pub(crate) type Fixed = [f32; MOST];
 
 /// Numbers of the machine: free processors; jobs that wait; jobs that run; processors that are free
 /// now or predicted to be within 10 minutes, an hour, 4 hours and a day. All as shares.

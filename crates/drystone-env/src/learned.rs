@@ -1,8 +1,9 @@
 //! An agent as a policy: what it learned, on whole logs, compared with all others.
 
 use crate::desk::{AgentDesk, DeskAnswer};
+use crate::error::EnvError;
 use crate::features::{MACHINE, ObservationShape, Scale};
-use crate::options::{Act, EnvError, EnvOptions};
+use crate::options::{Act, EnvOptions};
 use drystone::model::{Time, Workload};
 use drystone::policy::{Actions, Policy, PolicyEvent, Snapshot, SnapshotError, View};
 use std::sync::Arc;
@@ -70,11 +71,14 @@ impl Policy for LearnedPolicy {
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
             PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => {
-                self.desk.queue.add(id, view.job(id), view.prediction(id), None, &self.scale);
+                let (job, prediction) = (view.job(id), view.prediction(id));
+                self.desk.queue.add(id, job, prediction, self.scale.fixed(job, prediction, None));
             }
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) | PolicyEvent::Runs(id) => self.desk.remove(id),
             PolicyEvent::Repredicted { job, .. } => {
-                self.desk.queue.repredict(job, view.job(job), view.prediction(job), &self.scale);
+                let prediction = view.prediction(job);
+                let row = self.scale.fixed(view.job(job), prediction, None);
+                self.desk.queue.repredict(job, prediction, row);
                 self.desk.look_again();
             }
             _ => {}

@@ -32,6 +32,7 @@
 mod desk;
 mod env;
 mod episode;
+mod error;
 mod features;
 mod learned;
 mod options;
@@ -39,7 +40,8 @@ mod queue;
 mod vec;
 
 pub use env::EpisodeResult;
+pub use error::EnvError;
 pub use features::{FeaturePreset, MACHINE, Observation, ObservationShape, RowFeature};
 pub use learned::{Agent, LearnedPolicy};
-pub use options::{Act, Autoreset, EnvError, EnvOptions, Fill, Reward, Rows};
+pub use options::{Act, Autoreset, EnvOptions, Fill, Reward, Rows};
 pub use vec::{Buffers, EnvArrays, VecEnv};

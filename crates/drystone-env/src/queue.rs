@@ -1,6 +1,5 @@
 //! The waiting jobs in the order of their arrival, as columns, with what observations have of each.
 
-use crate::features::{Fixed, Scale};
 use drystone::model::{Job, JobId, Procs, Span};
 
 /// Columns in the order of arrival.
@@ -42,8 +41,8 @@ impl QueueColumns {
         &self.rows[self.slot[at] as usize]
     }
 
-    /// A job arrives, or comes back. `run` is its run time where that is to be seen.
-    pub(crate) fn add(&mut self, id: JobId, job: &Job, prediction: Span, run: Option<Span>, scale: &Scale) {
+    /// A job arrives, or comes back, with the fixed part of its row.
+    pub(crate) fn add(&mut self, id: JobId, job: &Job, prediction: Span, fixed: Fixed) {
         let at = match self.id.last() {
             Some(&last) if last >= id.0 => match self.id.binary_search(&id.0) {
                 Ok(_) => return,
@@ -51,7 +50,6 @@ impl QueueColumns {
             },
             _ => self.id.len(),
         };
-        let fixed = scale.fixed(job, prediction, run);
         let slot = match self.unused.pop() {
             Some(slot) => {
                 self.rows[slot as usize] = fixed;
@@ -69,11 +67,11 @@ impl QueueColumns {
         self.slot.insert(at, slot);
     }
 
-    /// A job has another prediction.
-    pub(crate) fn repredict(&mut self, id: JobId, job: &Job, prediction: Span, scale: &Scale) {
+    /// A job has another prediction, and with it another row.
+    pub(crate) fn repredict(&mut self, id: JobId, prediction: Span, fixed: Fixed) {
         if let Some(at) = self.place(id) {
             self.prediction[at] = prediction.0;
-            self.rows[self.slot[at] as usize] = scale.fixed(job, prediction, None);
+            self.rows[self.slot[at] as usize] = fixed;
         }
     }
 
@@ -92,3 +90,9 @@ impl QueueColumns {
         JobId(self.id.remove(at))
     }
 }
+
+/// Most features of a row.
+pub(crate) const MOST: usize = 16;
+
+/// The part of a row that stays the same while a job waits.
+pub(crate) type Fixed = [f32; MOST];

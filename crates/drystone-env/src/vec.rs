@@ -2,8 +2,9 @@
 
 use crate::env::{Env, EpisodeResult, ObservationBuffers, Stepped};
 use crate::episode::EpisodeWorkload;
+use crate::error::EnvError;
 use crate::features::{MACHINE, Scale};
-use crate::options::{Autoreset, EnvError, EnvOptions};
+use crate::options::{Autoreset, EnvOptions};
 use drystone::model::Workload;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};

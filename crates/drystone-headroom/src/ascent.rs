@@ -1,6 +1,6 @@
 //! Ascent: prices that prove more and more.
 
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, Relaxation};
 use crate::evaluate::{CellUsage, PARTS, PriceSums, areas};
 use crate::first;
 use crate::grid::Prices;
@@ -8,17 +8,6 @@ use crate::instance::Instance;
 use crate::measure::HeadroomTask;
 use crate::preemptive;
 use crate::schedule::TaskSchedule;
-
-/// Freedom of jobs in the floor.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Relaxation {
-    /// It runs once, without a break. Schedules that suspend jobs may beat this floor.
-    #[default]
-    Windows,
-    /// It may take any seconds, at any rate up to its width: the floor also holds where jobs are
-    /// suspended.
-    Seconds,
-}
 
 /// Settings of the search for prices.
 #[derive(Clone, PartialEq, Eq, Debug)]

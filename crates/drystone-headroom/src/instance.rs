@@ -2,7 +2,6 @@
 
 use crate::capacity::CapacitySteps;
 use crate::measure::HeadroomTask;
-use crate::schedule::TaskSchedule;
 use std::fmt;
 
 /// Times and run times beyond this many seconds are refused, so that no sum can overflow.
@@ -68,16 +67,6 @@ impl Instance {
     #[must_use]
     pub fn capacity(&self) -> &CapacitySteps {
         &self.capacity
-    }
-
-    /// Returns the cost of a schedule: the sum over all tasks of weight × delay.
-    ///
-    /// # Panics
-    /// A schedule of another number of tasks.
-    #[must_use]
-    pub fn cost(&self, schedule: &TaskSchedule) -> f64 {
-        assert_eq!(schedule.starts.len(), self.tasks.len());
-        self.tasks.iter().zip(&schedule.starts).map(|(task, &start)| task.cost(start)).sum()
     }
 
     /// The first release; 0 without tasks.

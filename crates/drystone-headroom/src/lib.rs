@@ -35,10 +35,10 @@ mod preemptive;
 mod schedule;
 mod search;
 
-pub use ascent::{Ascended, Ascent, AscentStep, Relaxation, ascend};
+pub use ascent::{Ascended, Ascent, AscentStep, ascend};
 pub use capacity::CapacitySteps;
 pub use case::{HeadroomCase, Refused, replay};
-pub use certificate::{Certificate, float_value};
+pub use certificate::{Certificate, Relaxation, float_value};
 pub use grid::Prices;
 pub use instance::{Impossible, Instance};
 pub use measure::{DelayMeasure, DelayWeight, HeadroomTask};

@@ -4,7 +4,6 @@
 //! work takes the place of its start, which is half its run time earlier. For every threshold the
 //! bound below is valid; bisection looks for the best.
 
-use crate::certificate::Certificate;
 use crate::evaluate::{CellUsage, PARTS};
 use crate::grid::Prices;
 use crate::measure::HeadroomTask;
@@ -124,57 +123,4 @@ pub(crate) fn seconds(
         walk(task, weight, prices, best.1, |cell, seconds| usage.add_parts(cell, (parts * seconds) as i64));
     }
     best
-}
-
-/// The bound for a task in units of 2^−q, by whole numbers: `weight` is in these units.
-///
-/// Everything counts twice the run time, so that no fraction is left: the cost of a second at `t`
-/// is w (t − r) + n p λ there, and where the threshold is met within a cell the part is rounded
-/// up. `prices` are those of the certificate as floats, and only suggest a threshold.
-pub(crate) fn whole(task: &HeadroomTask, weight: i128, certificate: &Certificate, prices: &Prices) -> i128 {
-    // 0 is a bound as well, where numbers are beyond all machines.
-    checked(task, weight, certificate, prices).unwrap_or(0).max(0)
-}
-
-fn checked(task: &HeadroomTask, weight: i128, certificate: &Certificate, prices: &Prices) -> Option<i128> {
-    let run = i128::from(task.run);
-    if run == 0 {
-        return Some(0);
-    }
-    let scale = f64::from(certificate.q).exp2();
-    let (_, theta) = seconds(task, weight as f64 / scale, prices, 0.0, None);
-    let theta = (theta * task.run as f64 * scale) as i128;
-    let procs = i128::from(task.procs);
-    let mut saved: i128 = 0;
-    let mut cell = usize::try_from((task.release - certificate.begin) / certificate.delta).unwrap_or(usize::MAX);
-    let mut now: i128 = 0;
-    while theta > weight.checked_mul(now)? {
-        let price = certificate.prices.get(cell).map(|&price| i128::from(price));
-        let paid = procs.checked_mul(run)?.checked_mul(price.unwrap_or(0))?;
-        let above = theta.checked_sub(weight.checked_mul(now)?)?.checked_sub(paid)?;
-        let end = i128::from(certificate.begin + certificate.delta * (cell as i64 + 1) - task.release);
-        let met = match price {
-            Some(_) => above < weight.checked_mul(end - now)?,
-            None => true,
-        };
-        if above > 0 && met {
-            // above² / weight, rounded up.
-            saved = saved.checked_add(match above.checked_mul(above) {
-                Some(square) => square / weight + 1,
-                None => (above / weight + 1).checked_mul(above)?,
-            })?;
-        } else if above > 0 {
-            let length = end - now;
-            let whole = above.checked_mul(2 * length)?;
-            saved = saved.checked_add(whole.checked_sub(weight.checked_mul(length)?.checked_mul(length)?)?)?;
-        }
-        if price.is_none() {
-            break;
-        }
-        (now, cell) = (end, cell + 1);
-    }
-    let gained = theta.checked_mul(2 * run)?.checked_sub(saved)?;
-    let half = weight.checked_mul(run)?.checked_mul(run)?;
-    let grace = weight.checked_mul(2 * run)?.checked_mul(i128::from(task.grace))?;
-    Some(gained.checked_sub(half)?.checked_sub(grace)?.div_euclid(2 * run))
 }

@@ -46,6 +46,18 @@ impl fmt::Display for Infeasible {
 
 impl std::error::Error for Infeasible {}
 
+impl Instance {
+    /// Returns the cost of a schedule: the sum over all tasks of weight × delay.
+    ///
+    /// # Panics
+    /// A schedule of another number of tasks.
+    #[must_use]
+    pub fn cost(&self, schedule: &TaskSchedule) -> f64 {
+        assert_eq!(schedule.starts.len(), self.tasks.len());
+        self.tasks.iter().zip(&schedule.starts).map(|(task, &start)| task.cost(start)).sum()
+    }
+}
+
 impl TaskSchedule {
     /// Checks that the tasks can run at these starts, by one sweep over all starts, ends and
     /// changes of the machine.

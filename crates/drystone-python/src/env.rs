@@ -1,8 +1,8 @@
 //! Environments for learning, on arrays of numpy.
 
-use crate::callback::HeldObject;
 use crate::error;
 use crate::log::PyLog;
+use crate::objects::HeldObject;
 use drystone::metrics::Measure;
 use drystone::model::Workload;
 use drystone::policy::{Policy, PolicySpec};
@@ -322,7 +322,7 @@ impl PyAgent {
         Python::attach(|py| {
             let live = match &mut self.live {
                 Some(live) => live,
-                empty => empty.insert(crate::callback::fresh(py, &self.held)?),
+                empty => empty.insert(crate::objects::fresh(py, &self.held)?),
             };
             let arrays = (
                 PyArray1::from_slice(py, seen.jobs),

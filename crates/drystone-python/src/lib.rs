@@ -7,6 +7,7 @@ mod env;
 mod error;
 mod given;
 mod log;
+mod objects;
 mod policy;
 mod predictor;
 mod registry;
@@ -31,7 +32,7 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 
 /// Around threads that simulate, where objects of Python may be called.
 fn around(work: &mut (dyn FnMut() + Send)) {
-    if callback::any() { work::known_to_python(work) } else { work() }
+    if objects::any() { work::known_to_python(work) } else { work() }
 }
 
 /// The extension module.
@@ -72,7 +73,7 @@ fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::PyJudgement>()?;
     module.add_class::<run::Plot>()?;
     module.add_class::<said::PySaid>()?;
-    module.add_class::<callback::ObjectSlot>()?;
+    module.add_class::<objects::ObjectSlot>()?;
     module.add_class::<view::PyView>()?;
     module.add_class::<view::WaitingJobs>()?;
     module.add_class::<view::RunningJobs>()?;

@@ -1,9 +1,9 @@
 //! A policy written in Python, on the same contract as all others.
 
-use crate::callback::{HeldObject, fresh, pickled, unpickled};
+use crate::objects::{HeldObject, fresh, pickled, unpickled};
 use crate::view::{JobEvent, PyActions, PyView, ViewCall};
 use crate::waiting::PyWaiting;
-use drystone::model::{JobId, Time};
+use drystone::model::Time;
 use drystone::policy::{Abilities, Action, Actions, Policy, PolicyEvent, Snapshot, SnapshotError, View};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -184,12 +184,4 @@ impl Snapshot for PyPolicy {
         self.wake = wake.map(Time);
         Ok(())
     }
-}
-
-/// A job by its number, from Python.
-pub(crate) fn job_id(job: &Bound<'_, PyAny>) -> PyResult<JobId> {
-    job.extract::<u32>().map(JobId).map_err(|_| {
-        let told = job.repr().map_or_else(|_| "this".to_string(), |text| text.to_string());
-        PyTypeError::new_err(format!("{told} is no job; expected the id of a job, such as view.waiting.id[0]"))
-    })
 }

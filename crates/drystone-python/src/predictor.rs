@@ -1,6 +1,6 @@
 //! A predictor written in Python. It learns a run time when the job has ended, never before.
 
-use crate::callback::{HeldObject, fresh, pickled, unpickled};
+use crate::objects::{HeldObject, fresh, pickled, unpickled};
 use crate::view::PyJob;
 use drystone::model::{Job, JobId, Span, TIME_LIMIT, Time};
 use drystone::parts::predict::{Prediction, Predictor};

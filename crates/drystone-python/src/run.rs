@@ -3,7 +3,7 @@
 use crate::log::PyLog;
 use crate::table::{PyColumn, PythonTable};
 use crate::work::{interruptible, with_objects};
-use crate::{callback::ObjectSlot, error};
+use crate::{error, objects::ObjectSlot};
 use drystone::metrics::{JobRow, Measure, Metric, MetricSource};
 use drystone_cli::library::{
     LibraryComparison, LibraryRun, WithNotes, WorkloadInput, explain as story, gantt as chart,

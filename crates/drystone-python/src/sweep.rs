@@ -1,7 +1,7 @@
 //! Sweeps and their stores.
 
-use crate::callback::ObjectSlot;
 use crate::error;
+use crate::objects::ObjectSlot;
 use crate::table::{PyColumn, PythonTable};
 use crate::work::{Halt, watched};
 use drystone_sweep::analysis::{CandidateTable as Candidates, CaseSelection, Ranking};

@@ -2,7 +2,6 @@
 //! call, and raise afterwards.
 
 use crate::error;
-use crate::policy::job_id;
 use crate::waiting::PyWaiting;
 use drystone::model::{Job, JobId, Span, Time};
 use drystone::parts::{ExtraRule, RunningJob};
@@ -574,4 +573,12 @@ impl PyActions {
         let prediction = Span(seconds(prediction, "prediction")?);
         self.push(Action::Repredict { job: job_id(job)?, prediction })
     }
+}
+
+/// A job by its number, from Python.
+pub(crate) fn job_id(job: &Bound<'_, PyAny>) -> PyResult<JobId> {
+    job.extract::<u32>().map(JobId).map_err(|_| {
+        let told = job.repr().map_or_else(|_| "this".to_string(), |text| text.to_string());
+        PyTypeError::new_err(format!("{told} is no job; expected the id of a job, such as view.waiting.id[0]"))
+    })
 }

@@ -1,7 +1,7 @@
 //! Work that leaves the interpreter alone and heeds Ctrl-C.
 
-use crate::callback::ObjectSlot;
 use crate::error;
+use crate::objects::ObjectSlot;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

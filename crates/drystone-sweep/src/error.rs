@@ -188,3 +188,7 @@ impl SweepError {
         matches!(self, SweepError::Simulation { .. })
     }
 }
+
+/// The simulation was cancelled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cancelled;

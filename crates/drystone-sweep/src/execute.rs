@@ -1,8 +1,8 @@
 //! Executors of simulations: threads of this process, or other processes ([`crate::Processes`]).
 
 use crate::SweepPlan;
-use crate::error::SweepError;
-use crate::simulate::{Cancelled, SimulationValues, simulate};
+use crate::error::{Cancelled, SweepError};
+use crate::simulate::{SimulationValues, simulate};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 

@@ -1,8 +1,7 @@
 //! Inputs of simulations besides jobs and a policy: costs of suspension, and priorities.
 
-use crate::error::SweepError;
+use crate::error::{Cancelled, SweepError};
 use crate::hash::short;
-use crate::simulate::Cancelled;
 use crate::study::{FileEntry, SweepStudy};
 use drystone::engine::Platform;
 use drystone::experiment::scheduler;

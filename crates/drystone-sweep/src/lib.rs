@@ -50,12 +50,12 @@ pub use case::SweepCase;
 pub use chunk::SweepChunk;
 pub use design::DesignLevel;
 pub use drystone::fingerprint::fingerprint;
-pub use error::SweepError;
+pub use error::{Cancelled, SweepError};
 pub use execute::{Executor, PlanOutcome, Threads};
 pub use given::{ExcessThreshold, GivenFiles};
 pub use plan::{Configuration, PlannedSimulation, SweepPlan};
 pub use processes::{Processes, take_up};
-pub use simulate::{Cancelled, SimulationValues, WeekSums, simulate};
+pub use simulate::{SimulationValues, WeekSums, simulate};
 pub use store::{
     BracketRow, Merged, QueryAnswer, QueryCell, Store, StoreGrowth, StoreRow, SweepStatus, gather, merge, query,
 };

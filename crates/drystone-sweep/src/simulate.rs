@@ -1,7 +1,7 @@
 //! One simulation, measured by what a study asks for and no more.
 
 use crate::case::SweepCase;
-use crate::error::SweepError;
+use crate::error::{Cancelled, SweepError};
 use crate::plan::SweepPlan;
 use drystone::experiment::{Experiment, ExperimentError};
 use drystone::metrics::interval::PeriodSum;
@@ -43,10 +43,6 @@ impl SimulationValues {
         self.error.as_ref().is_some_and(|error| error.starts_with(OVER_LIMIT))
     }
 }
-
-/// The simulation was cancelled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cancelled;
 
 /// Carries out the simulation at a place of a plan.
 ///

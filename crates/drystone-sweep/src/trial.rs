@@ -1,7 +1,8 @@
 //! The duration of one simulation, without waiting for its end where that is far.
 
 use crate::SweepPlan;
-use crate::simulate::{Cancelled, simulate_telling};
+use crate::error::Cancelled;
+use crate::simulate::simulate_telling;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};

@@ -1,7 +1,8 @@
 //! Threads with a watch: a simulation that takes long is reported, and may have a limit.
 
+use crate::error::Cancelled;
 use crate::execute::{Executor, PlanOutcome, Threads, in_order, largest_first};
-use crate::simulate::{Cancelled, SimulationValues, simulate};
+use crate::simulate::{SimulationValues, simulate};
 use crate::{SweepError, SweepPlan};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};

@@ -179,15 +179,6 @@ impl PolicyCase {
         Workload::new(Machine::new(self.procs), jobs, truth, Provenance::default()).expect("a sound case")
     }
 
-    /// A hostile one with a world: see [`CaseWorld`].
-    #[must_use]
-    pub fn random_real(random: &mut Random, limits: CaseLimits) -> PolicyCase {
-        let limits = CaseLimits { jobs: limits.jobs.min(40), ..limits };
-        let mut case = PolicyCase { cancel: Vec::new(), ..PolicyCase::random(random, limits) };
-        case.world = CaseWorld::random(random, &case);
-        case
-    }
-
     /// Its jobs in its world; `None` where they are impossible together.
     #[must_use]
     pub fn real_workload(&self) -> Option<Workload> {

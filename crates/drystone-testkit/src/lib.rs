@@ -26,6 +26,7 @@
 mod case;
 mod change;
 mod check;
+mod hostile;
 mod parameters;
 mod real;
 mod resources;

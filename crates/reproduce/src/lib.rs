@@ -7,6 +7,7 @@
 
 mod cell;
 pub mod coverage;
+mod error;
 mod features;
 mod logs;
 mod measure;
@@ -16,9 +17,10 @@ mod run;
 mod study;
 
 pub use cell::{CellVerdict, PublishedValue, StudyCell};
+pub use error::ReproduceError;
 pub use features::{Paper, PaperFeature, features};
 pub use logs::{Library, LogState};
 pub use measure::MeasureOfClass;
 pub use price::{PricedDelay, PricedPromise};
-pub use run::{ReproduceError, Reproduced, StudyRow, TableResult, reproduce};
+pub use run::{Reproduced, StudyRow, TableResult, reproduce};
 pub use study::{LogRef, PaperStudy, Resampling, RowSpec, StudyColumn, StudyError, StudyTable, builtin};

@@ -2,7 +2,7 @@
 //! weeks.
 
 use crate::coverage;
-use crate::run::ReproduceError;
+use crate::error::ReproduceError;
 use crate::study::Resampling;
 use drystone::log::clean::{CleaningOptions, CleaningStudy};
 use drystone::log::source;

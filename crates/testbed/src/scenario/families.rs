@@ -2,8 +2,8 @@
 
 use super::draw::ScenarioDraw;
 use super::preempting;
+use super::setup::{FAST, USERS, lines, on};
 use super::{Scenario, SleepingJob};
-use crate::ClusterOptions;
 
 /// Constructor of a scenario of a family.
 type Make = fn(&mut ScenarioDraw) -> Scenario;
@@ -43,27 +43,7 @@ pub const FAMILIES: &[(&str, Make)] = &[
     ("preempt-qos", preempting::qos),
     ("preempt-grace", preempting::grace),
 ];
-
-pub(super) const USERS: [&str; 6] = ["daemon", "bin", "sys", "games", "man", "lp"];
 const SIZES: [u32; 13] = [1, 1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 11, 16];
-/// A fast backfill on a fine grid.
-pub(super) const FAST: &str = "bf_interval=2,bf_resolution=1";
-
-pub(super) fn on(nodes: u32, cpus: u32, parameters: &str, jobs: Vec<SleepingJob>) -> Scenario {
-    let options = ClusterOptions {
-        nodes,
-        cpus,
-        memory: 1000,
-        scheduler: "backfill".to_string(),
-        parameters: parameters.to_string(),
-        ..ClusterOptions::default()
-    };
-    Scenario { name: String::new(), options, jobs, patience: 600 }
-}
-
-pub(super) fn lines(lines: &[&str]) -> Vec<String> {
-    lines.iter().map(ToString::to_string).collect()
-}
 
 /// Any parameters that the recordings of others cover, in new combinations.
 fn plain(draw: &mut ScenarioDraw) -> Scenario {

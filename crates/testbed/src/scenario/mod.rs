@@ -11,6 +11,7 @@ mod log;
 mod play;
 mod preempting;
 mod recording;
+mod setup;
 
 pub use families::FAMILIES;
 pub use recording::Recording;

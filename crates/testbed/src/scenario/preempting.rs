@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use super::draw::ScenarioDraw;
-use super::families::{FAST, USERS, lines, on};
+use super::setup::{FAST, USERS, lines, on};
 
 /// Jobs of a high tier take the place of those of a low one.
 fn by_partition(draw: &mut ScenarioDraw, mode: &str, low: &str) -> Scenario {
