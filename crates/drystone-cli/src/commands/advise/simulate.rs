@@ -9,11 +9,9 @@ use crate::output::message;
 use crate::parallel;
 use crate::progress::WorkProgress;
 use drystone::experiment::Experiment;
-use drystone::metrics::{JobRow, JobSelection, MetricsConfig};
-use drystone::model::Outages;
+use drystone::metrics::{JobRow, MetricsConfig};
 use drystone::policy::PolicySpec;
-use drystone_advise::{CandidateSimulator, ChangeList, GoalFigure, PeriodFigures, PeriodObserver, Periods, Thresholds};
-use std::sync::atomic::AtomicBool;
+use drystone_advise::{CandidateSimulator, ChangeList, PeriodFigures, PeriodObserver, Thresholds};
 
 /// Facts of the unchanged site, found before anything is tried.
 pub(super) struct First {

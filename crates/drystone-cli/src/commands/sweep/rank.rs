@@ -5,16 +5,10 @@ use super::figures;
 use super::shown::{AnalysisOrigin, ShownRanking, Within};
 use crate::args::RankArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
-use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::{change, count, fixed_or, percent, plural};
-use crate::output::{self, Printable, message, plots};
+use crate::output::number::plural;
+use crate::output::{self, message, plots};
 use drystone_sweep::Store;
-use drystone_sweep::analysis::{
-    CandidateTable, CaseSelection, PairedTest, PairedTests, RankDistribution, RankedCandidate, Ranking, SetQuality,
-    StudyCandidate, Subspace, ValueDegradation, clairvoyant,
-};
-use serde::Serialize;
+use drystone_sweep::analysis::{CandidateTable, CaseSelection, PairedTests, Ranking, StudyCandidate, Subspace};
 use std::path::Path;
 
 pub(super) fn rank(args: &RankArgs) -> CommandOutcome {

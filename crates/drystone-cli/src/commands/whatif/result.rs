@@ -5,8 +5,7 @@ use super::curve::{NodeCurve, WORTH};
 use super::simulate::{ScenarioFigures, ScenarioRun, SimulatedScenarios};
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use drystone_advise::{
-    Applied, ChangeList, ClassChange, LeftOutJobs, NodeAmount, PairedChange, PairedWait, PeriodLength, PoolPremises,
-    Premises, SiteChange, paired,
+    Applied, ChangeList, ClassChange, LeftOutJobs, NodeAmount, PairedChange, PeriodLength, SiteChange,
 };
 use serde::Serialize;
 
@@ -46,7 +45,6 @@ pub(super) struct WhatIfResult {
     pub(super) not_done: Vec<String>,
 }
 
-/// An alternative.
 #[derive(Serialize)]
 pub(super) struct NodeAlternative {
     /// The changes as a text.
@@ -57,7 +55,6 @@ pub(super) struct NodeAlternative {
     pub(super) verdict: AlternativeVerdict,
     /// Classes of jobs, those with most node-hours of waiting gained or lost first.
     pub(super) classes: Vec<ClassChange>,
-    /// Jobs that are left out.
     pub(super) left_out: LeftOutJobs,
     /// Those of them that can never run after the change.
     pub(super) refused: u64,
@@ -70,7 +67,6 @@ pub(super) struct NodeAlternative {
     pub(super) warnings: Vec<String>,
 }
 
-/// Verdicts on an alternative.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum AlternativeVerdict {
