@@ -2,9 +2,9 @@
 //! change is that of the means over all logs of a row.
 //!
 //! ```text
-//! cargo run --release -p drystone-reproduce --example coverage                 # the rows that constants were chosen on
-//! cargo run --release -p drystone-reproduce --example coverage -- --held-out   # other arrivals, machines, loads, seeds
-//! cargo run --release -p drystone-reproduce --example coverage -- --weeks 30 LOG.swf.gz …   # weeks of real logs, drawn
+//! cargo run --release -p drystone-generators --features all -- coverage                 # the rows that constants were chosen on
+//! cargo run --release -p drystone-generators --features all -- coverage --held-out   # other arrivals, machines, loads, seeds
+//! cargo run --release -p drystone-generators --features all -- coverage --weeks 30 LOG.swf.gz …   # weeks of real logs, drawn
 //! … -- --logs 20                                                               # 20 logs in each row
 //! ```
 
@@ -16,8 +16,8 @@ const CONFIDENCE: f64 = 0.95;
 /// Logs that are made of the weeks of a real one.
 const RESAMPLED: usize = 120;
 
-fn main() -> ExitCode {
-    let Some(rows) = rows(std::env::args().skip(1)) else {
+pub(crate) fn main(args: Vec<String>) -> ExitCode {
+    let Some(rows) = rows(args.into_iter()) else {
         eprintln!("usage: coverage [--logs N] [--held-out] [--weeks N LOG.swf.gz …]");
         return ExitCode::from(2);
     };

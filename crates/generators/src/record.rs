@@ -4,8 +4,7 @@
 use drystone_testbed::scenario::{FAMILIES, Scenario};
 use std::path::Path;
 
-fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+pub(crate) fn main(args: Vec<String>) {
     let [dir, family, seed, rest @ ..] = args.as_slice() else {
         eprintln!("usage: record DIR FAMILY SEED [REPETITION]; families:");
         FAMILIES.iter().for_each(|(name, _)| eprintln!("  {name}"));

@@ -8,7 +8,7 @@ use drystone::policy::PolicySpec;
 use drystone_when::{ForecasterSettings, ForeseeOptions, foresee};
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
+pub(crate) fn main(args: Vec<String>) -> ExitCode {
     match scores() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -19,7 +19,6 @@ fn main() -> ExitCode {
 }
 
 fn scores() -> Result<(), Box<dyn std::error::Error>> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
     let [log, policy, rest @ ..] = &args[..] else {
         return Err("scores LOG POLICY [STUDY] [EVERY] [PROCESSORS|-] [METHODS|-] [BELIEVED]".into());
     };

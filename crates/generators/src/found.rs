@@ -14,7 +14,7 @@ use std::time::Duration;
 const BEGINNINGS: [&str; 3] =
     ["sjf-perfect", "easy(order=saf,backfill=saf,predict=perfect)", "easy(order=lxf,backfill=lxf,predict=perfect)"];
 
-fn main() -> ExitCode {
+pub(crate) fn main(args: Vec<String>) -> ExitCode {
     match found() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -25,7 +25,6 @@ fn main() -> ExitCode {
 }
 
 fn found() -> Result<(), Box<dyn std::error::Error>> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
     let [log, seconds, rest @ ..] = &args[..] else {
         return Err("found LOG SECONDS [PROCS] [MEASURE] [HEAT] [MOST]".into());
     };

@@ -1,5 +1,5 @@
 //! Measures the steps a second of environments under a random agent: `cargo run --release -p
-//! drystone-env --example throughput -- ENVS THREADS SECONDS [PROCS] [JOBS] [LOAD]`.
+//! drystone-generators --features all -- throughput ENVS THREADS SECONDS [PROCS] [JOBS] [LOAD]`.
 
 use drystone::generate::{Params, generate};
 use drystone_env::{EnvOptions, VecEnv};
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[expect(clippy::disallowed_methods, reason = "it measures time")]
-fn main() -> Result<(), Box<dyn Error>> {
-    let given: Vec<String> = std::env::args().skip(1).collect();
+pub(crate) fn main(args: Vec<String>) -> Result<(), Box<dyn Error>> {
+    let given = args;
     let number = |at: usize, default: f64| given.get(at).map_or(Ok(default), |text| text.parse::<f64>());
     let (envs, threads, seconds) = (number(0, 1024.0)? as usize, number(1, 2.0)? as usize, number(2, 5.0)?);
     let (procs, jobs, load) = (number(3, 256.0)? as u32, number(4, 10_000.0)? as u32, number(5, 1.0)?);

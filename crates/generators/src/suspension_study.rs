@@ -1,7 +1,7 @@
 //! Preemption against none on a log: the figures of `docs/suspension.md`.
 //!
 //! ```text
-//! cargo run --release -p drystone-reproduce --example suspension_study -- LOG.swf.gz PROCS [--first N] [--estimates] \
+//! cargo run --release -p drystone-generators --features all -- suspension_study LOG.swf.gz PROCS [--first N] [--estimates] \
 //!     [--platform FILE.toml] [--loads 1.0,1.1,...] [--tables] [--seconds] POLICY...
 //! ```
 //!
@@ -95,8 +95,8 @@ fn print_table(name: &str, cells: &[Cell; 16]) {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut args = std::env::args().skip(1);
+pub(crate) fn main(args: Vec<String>) -> Result<(), Box<dyn Error>> {
+    let mut args = args.into_iter();
     let log = args.next().ok_or("a log is missing")?;
     let procs = args.next().ok_or("the number of processors is missing")?.parse()?;
     let mut options = CleaningOptions { procs: Some(procs), ..CleaningStudy::Kettimuthu2005.options() };

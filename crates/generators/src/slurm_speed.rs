@@ -8,9 +8,9 @@ use std::error::Error;
 use std::time::Instant;
 
 #[expect(clippy::disallowed_methods, reason = "it measures speed")]
-fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main(args: Vec<String>) -> Result<(), Box<dyn Error>> {
     register()?;
-    let mut args = std::env::args().skip(1);
+    let mut args = args.into_iter();
     let log = args.next().ok_or("speed LOG [POLICY]")?;
     let spec: PolicySpec = args.next().as_deref().unwrap_or("slurm").parse()?;
     let workload = drystone::log::load(log, &CleaningOptions::default())?.workload;

@@ -7,8 +7,8 @@ use drystone_core::policy::PolicySpec;
 use drystone_when::{Forecaster, ForecasterSettings};
 use std::time::Instant;
 
-fn main() {
-    let only = std::env::args().nth(1);
+pub(crate) fn main(args: Vec<String>) {
+    let only = args.into_iter().next();
     let all = [
         ("easy", 100, true),
         ("easy", 100, false),

@@ -1,7 +1,7 @@
 //! Multiple queues against one on a log: the figures of `docs/multiqueue.md`.
 //!
 //! ```text
-//! cargo run --release -p drystone-reproduce --example multiqueue_study -- LOG.swf.gz PROCS [--estimates] [--trace PREFIX] POLICY...
+//! cargo run --release -p drystone-generators --features all -- multiqueue_study LOG.swf.gz PROCS [--estimates] [--trace PREFIX] POLICY...
 //! ```
 //!
 //! The log is read as the paper reads it (`--estimates`: with the users' estimates). For each
@@ -65,8 +65,8 @@ fn slowdown(rows: &[JobRow], class: Option<usize>) -> f64 {
     rows.iter().filter(of).map(|r| 1.0 + r.wait().as_f64() / r.ran.as_f64()).sum::<f64>() / n as f64
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut args = std::env::args().skip(1);
+pub(crate) fn main(args: Vec<String>) -> Result<(), Box<dyn Error>> {
+    let mut args = args.into_iter();
     let log = args.next().ok_or("a log is missing")?;
     let procs = args.next().ok_or("the number of processors is missing")?.parse()?;
     let mut study = CleaningStudy::Lawson2002.options();

@@ -2,7 +2,7 @@
 //! parameters, in numbers.
 //!
 //! ```text
-//! cargo run --release -p drystone-slurm --example claims -- LOG.swf.gz...
+//! cargo run --release -p drystone-generators --features all -- claims LOG.swf.gz...
 //! ```
 //!
 //! Each setting is simulated with three phases of Slurm's clocks. Only a change beyond the spread
@@ -120,9 +120,9 @@ fn all(policies: &[String], workload: &Workload) -> Result<Vec<Waits>, String> {
     done.into_iter().map(|waits| waits.unwrap_or_else(|| Err("not simulated".to_string()))).collect()
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main(args: Vec<String>) -> Result<(), Box<dyn Error>> {
     register()?;
-    let logs: Vec<String> = std::env::args().skip(1).collect();
+    let logs = args;
     let mut workloads = Vec::new();
     for log in &logs {
         workloads.push((title(Path::new(log)), load(log, &CleaningOptions::default())?.workload));

@@ -1,8 +1,8 @@
 //! Makes the tables of `docs/slack.md`, in Markdown, from logs of the Parallel Workloads Archive:
 //!
 //! ```text
-//! cargo run --release -p drystone-reproduce --example slack_study -- tables KTH-SP2-1996-2.swf.gz
-//! cargo run --release -p drystone-reproduce --example slack_study -- tick KTH-SP2-1996-2.1-cln.swf.gz CTC-SP2-1996-3.1-cln.swf.gz ...
+//! cargo run --release -p drystone-generators --features all -- slack_study tables KTH-SP2-1996-2.swf.gz
+//! cargo run --release -p drystone-generators --features all -- slack_study tick KTH-SP2-1996-2.1-cln.swf.gz CTC-SP2-1996-3.1-cln.swf.gz ...
 //! ```
 
 use drystone::engine::{Observer, Simulation, WorkloadReplay};
@@ -16,8 +16,7 @@ use std::process::ExitCode;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+pub(crate) fn main(args: Vec<String>) -> ExitCode {
     let done = match args.split_first() {
         Some((what, [log])) if what == "tables" => tables(Path::new(log)),
         Some((what, logs)) if what == "tick" && !logs.is_empty() => tick(logs),

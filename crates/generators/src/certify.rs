@@ -4,8 +4,7 @@
 use drystone_slurm::certify::{Golden, free_run, pass_by_pass, priorities};
 use std::path::Path;
 
-fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+pub(crate) fn main(args: Vec<String>) {
     let dir = Path::new(args.first().map_or("../shared/golden/slurm", String::as_str));
     let chosen = &args[1..];
     for name in Golden::names(dir).expect("a folder of recordings") {
