@@ -157,82 +157,60 @@ impl Observer for () {
     const NOTES: bool = false;
 }
 
+/// Every event, each made into a method by a macro.
+macro_rules! events {
+    ($method:ident) => {
+        $method!(arrived(now: Time, id: JobId));
+        $method!(started(now: Time, id: JobId, why: StartReason));
+        $method!(placed(now: Time, id: JobId, on: &ProcSet));
+        $method!(suspended(now: Time, id: JobId));
+        $method!(resumed(now: Time, id: JobId));
+        $method!(reserved(now: Time, id: JobId, start: Time, latest: Time));
+        $method!(moved(now: Time, moved: &Moved));
+        $method!(repredicted(now: Time, id: JobId, prediction: Span));
+        $method!(cancelled(now: Time, id: JobId));
+        $method!(ended(ended: &EndedJob<'_>));
+        $method!(noted(now: Time, gauge: Gauge, value: i64));
+        $method!(adopted(now: Time, id: JobId, adopted: &Adopted));
+        $method!(held(now: Time, id: JobId));
+        $method!(released(now: Time, id: JobId));
+        $method!(requeued(now: Time, id: JobId, procs: Procs, ran: Span));
+        $method!(lost(ended: &EndedJob<'_>));
+        $method!(capacity(now: Time, foreseen: bool));
+        $method!(settled(now: Time, levels: Levels));
+    };
+}
+
+macro_rules! to_both {
+    ($event:ident($($fact:ident: $type:ty),*)) => {
+        fn $event(&mut self, $($fact: $type),*) {
+            self.0.$event($($fact),*);
+            self.1.$event($($fact),*);
+        }
+    };
+}
+
+macro_rules! to_referenced {
+    ($event:ident($($fact:ident: $type:ty),*)) => {
+        fn $event(&mut self, $($fact: $type),*) {
+            (**self).$event($($fact),*);
+        }
+    };
+}
+
+macro_rules! to_any {
+    ($event:ident($($fact:ident: $type:ty),*)) => {
+        fn $event(&mut self, $($fact: $type),*) {
+            self.iter_mut().for_each(|observer| observer.$event($($fact),*));
+        }
+    };
+}
+
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const ENDS: bool = A::ENDS || B::ENDS;
     const NOTES: bool = A::NOTES || B::NOTES;
 
-    fn arrived(&mut self, now: Time, id: JobId) {
-        self.0.arrived(now, id);
-        self.1.arrived(now, id);
-    }
-    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
-        self.0.started(now, id, why);
-        self.1.started(now, id, why);
-    }
-    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
-        self.0.placed(now, id, on);
-        self.1.placed(now, id, on);
-    }
-    fn suspended(&mut self, now: Time, id: JobId) {
-        self.0.suspended(now, id);
-        self.1.suspended(now, id);
-    }
-    fn resumed(&mut self, now: Time, id: JobId) {
-        self.0.resumed(now, id);
-        self.1.resumed(now, id);
-    }
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
-        self.0.reserved(now, id, start, latest);
-        self.1.reserved(now, id, start, latest);
-    }
-    fn moved(&mut self, now: Time, moved: &Moved) {
-        self.0.moved(now, moved);
-        self.1.moved(now, moved);
-    }
-    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
-        self.0.repredicted(now, id, prediction);
-        self.1.repredicted(now, id, prediction);
-    }
-    fn cancelled(&mut self, now: Time, id: JobId) {
-        self.0.cancelled(now, id);
-        self.1.cancelled(now, id);
-    }
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        self.0.ended(ended);
-        self.1.ended(ended);
-    }
-    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
-        self.0.noted(now, gauge, value);
-        self.1.noted(now, gauge, value);
-    }
-    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
-        self.0.adopted(now, id, adopted);
-        self.1.adopted(now, id, adopted);
-    }
-    fn held(&mut self, now: Time, id: JobId) {
-        self.0.held(now, id);
-        self.1.held(now, id);
-    }
-    fn released(&mut self, now: Time, id: JobId) {
-        self.0.released(now, id);
-        self.1.released(now, id);
-    }
-    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
-        self.0.requeued(now, id, procs, ran);
-        self.1.requeued(now, id, procs, ran);
-    }
-    fn lost(&mut self, ended: &EndedJob<'_>) {
-        self.0.lost(ended);
-        self.1.lost(ended);
-    }
-    fn capacity(&mut self, now: Time, foreseen: bool) {
-        self.0.capacity(now, foreseen);
-        self.1.capacity(now, foreseen);
-    }
-    fn settled(&mut self, now: Time, levels: Levels) {
-        self.0.settled(now, levels);
-        self.1.settled(now, levels);
-    }
+    events!(to_both);
 }
 
 /// Forwards to the referenced observer.
@@ -240,60 +218,7 @@ impl<O: Observer> Observer for &mut O {
     const ENDS: bool = O::ENDS;
     const NOTES: bool = O::NOTES;
 
-    fn arrived(&mut self, now: Time, id: JobId) {
-        (**self).arrived(now, id);
-    }
-    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
-        (**self).started(now, id, why);
-    }
-    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
-        (**self).placed(now, id, on);
-    }
-    fn suspended(&mut self, now: Time, id: JobId) {
-        (**self).suspended(now, id);
-    }
-    fn resumed(&mut self, now: Time, id: JobId) {
-        (**self).resumed(now, id);
-    }
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
-        (**self).reserved(now, id, start, latest);
-    }
-    fn moved(&mut self, now: Time, moved: &Moved) {
-        (**self).moved(now, moved);
-    }
-    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
-        (**self).repredicted(now, id, prediction);
-    }
-    fn cancelled(&mut self, now: Time, id: JobId) {
-        (**self).cancelled(now, id);
-    }
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        (**self).ended(ended);
-    }
-    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
-        (**self).noted(now, gauge, value);
-    }
-    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
-        (**self).adopted(now, id, adopted);
-    }
-    fn held(&mut self, now: Time, id: JobId) {
-        (**self).held(now, id);
-    }
-    fn released(&mut self, now: Time, id: JobId) {
-        (**self).released(now, id);
-    }
-    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
-        (**self).requeued(now, id, procs, ran);
-    }
-    fn lost(&mut self, ended: &EndedJob<'_>) {
-        (**self).lost(ended);
-    }
-    fn capacity(&mut self, now: Time, foreseen: bool) {
-        (**self).capacity(now, foreseen);
-    }
-    fn settled(&mut self, now: Time, levels: Levels) {
-        (**self).settled(now, levels);
-    }
+    events!(to_referenced);
 }
 
 /// Forwards to the observer, if there is one.
@@ -301,60 +226,7 @@ impl<O: Observer> Observer for Option<O> {
     const ENDS: bool = O::ENDS;
     const NOTES: bool = O::NOTES;
 
-    fn arrived(&mut self, now: Time, id: JobId) {
-        self.iter_mut().for_each(|o| o.arrived(now, id));
-    }
-    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
-        self.iter_mut().for_each(|o| o.started(now, id, why));
-    }
-    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
-        self.iter_mut().for_each(|o| o.placed(now, id, on));
-    }
-    fn suspended(&mut self, now: Time, id: JobId) {
-        self.iter_mut().for_each(|o| o.suspended(now, id));
-    }
-    fn resumed(&mut self, now: Time, id: JobId) {
-        self.iter_mut().for_each(|o| o.resumed(now, id));
-    }
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
-        self.iter_mut().for_each(|o| o.reserved(now, id, start, latest));
-    }
-    fn moved(&mut self, now: Time, moved: &Moved) {
-        self.iter_mut().for_each(|o| o.moved(now, moved));
-    }
-    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
-        self.iter_mut().for_each(|o| o.repredicted(now, id, prediction));
-    }
-    fn cancelled(&mut self, now: Time, id: JobId) {
-        self.iter_mut().for_each(|o| o.cancelled(now, id));
-    }
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        self.iter_mut().for_each(|o| o.ended(ended));
-    }
-    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
-        self.iter_mut().for_each(|o| o.noted(now, gauge, value));
-    }
-    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
-        self.iter_mut().for_each(|o| o.adopted(now, id, adopted));
-    }
-    fn held(&mut self, now: Time, id: JobId) {
-        self.iter_mut().for_each(|o| o.held(now, id));
-    }
-    fn released(&mut self, now: Time, id: JobId) {
-        self.iter_mut().for_each(|o| o.released(now, id));
-    }
-    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
-        self.iter_mut().for_each(|o| o.requeued(now, id, procs, ran));
-    }
-    fn lost(&mut self, ended: &EndedJob<'_>) {
-        self.iter_mut().for_each(|o| o.lost(ended));
-    }
-    fn capacity(&mut self, now: Time, foreseen: bool) {
-        self.iter_mut().for_each(|o| o.capacity(now, foreseen));
-    }
-    fn settled(&mut self, now: Time, levels: Levels) {
-        self.iter_mut().for_each(|o| o.settled(now, levels));
-    }
+    events!(to_any);
 }
 
 /// The schedule itself: start and end of every job, in order of arrival.
