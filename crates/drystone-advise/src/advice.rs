@@ -21,7 +21,6 @@ const SURE: f64 = 0.75;
 pub struct Advice {
     /// Clock phases in which candidates were simulated.
     pub phases: u32,
-    /// Simulations made.
     pub simulations: usize,
     /// Periods that were chosen on and judged on.
     pub periods: usize,
@@ -64,7 +63,6 @@ pub struct AdvisedWay {
 
 impl AdvisedWay {
     /// Returns whether it is recommended.
-    #[must_use]
     pub fn is_recommended(&self) -> bool {
         self.reason == AdviceReason::Recommended
     }
@@ -124,9 +122,7 @@ pub struct HalfJudgement {
 pub struct Figured {
     /// Its name in goals and guards.
     pub figure: String,
-    /// In words.
     pub name: String,
-    /// Unit.
     #[serde(skip)]
     pub unit: Option<MetricUnit>,
     /// Now.
@@ -142,7 +138,6 @@ pub struct Figured {
 /// Something that was tried.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Tried {
-    /// Name for people.
     pub name: String,
     /// The policy that was simulated, in its first phase.
     pub policy: String,

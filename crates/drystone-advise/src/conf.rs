@@ -17,7 +17,6 @@ pub struct ConfEdit {
 
 /// The lines to change, in the order of the changes; everything about `SchedulerParameters` is one
 /// line, which keeps what it has.
-#[must_use]
 pub fn edits(conf: Option<&SlurmConf>, changes: &[&KnobChange]) -> Vec<ConfEdit> {
     let mut words: Vec<(&'static str, &str)> = Vec::new();
     let mut lines: Vec<(&'static str, String)> = Vec::new();
@@ -44,7 +43,6 @@ pub fn edits(conf: Option<&SlurmConf>, changes: &[&KnobChange]) -> Vec<ConfEdit>
 /// Sentences on settings that do not go together after some changes and did before: a
 /// recommendation that the remarks on a configuration contradict. `longest` is the longest limit of
 /// the log's jobs, in minutes.
-#[must_use]
 pub(crate) fn contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[&KnobChange]) -> Vec<String> {
     let mut sched = conf.map_or_else(SchedParams::default, |conf| conf.sched.clone());
     let mut window = None;

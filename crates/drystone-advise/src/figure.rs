@@ -41,11 +41,8 @@ pub enum GoalFigure {
 /// Properties that jobs of a class have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClassOf {
-    /// The partition.
     Partition,
-    /// The account.
     Account,
-    /// The user.
     User,
     /// The QOS, which a log has in the number of the queue.
     Qos,
@@ -55,7 +52,6 @@ impl ClassOf {
     const ALL: [ClassOf; 4] = [ClassOf::Partition, ClassOf::Account, ClassOf::User, ClassOf::Qos];
 
     /// Returns the word that names it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             ClassOf::Partition => "partition",
@@ -92,7 +88,6 @@ const BOUND: f64 = 60.0;
 
 impl GoalFigure {
     /// Returns the unit of its values.
-    #[must_use]
     pub fn unit(&self) -> MetricUnit {
         match self {
             GoalFigure::Goal(GoalMeasure::Slowdown) => MetricUnit::Ratio,
@@ -103,7 +98,6 @@ impl GoalFigure {
     }
 
     /// Returns whether the largest value counts, not the mean.
-    #[must_use]
     pub fn is_maximum(&self) -> bool {
         match self {
             GoalFigure::Goal(measure) => matches!(measure, GoalMeasure::MaxWait | GoalMeasure::LargestExcess(_)),
@@ -113,14 +107,12 @@ impl GoalFigure {
     }
 
     /// Returns whether it is about waits beyond a threshold that is not given.
-    #[must_use]
     pub fn needs_threshold(&self) -> bool {
         matches!(self, GoalFigure::Goal(GoalMeasure::Excess(None) | GoalMeasure::LargestExcess(None)))
     }
 
     /// Smaller differences count as none: no user notices them, however large they are beside what
     /// there is.
-    #[must_use]
     pub fn negligible(&self) -> f64 {
         match self.unit() {
             MetricUnit::Seconds => 30.0,
@@ -129,8 +121,6 @@ impl GoalFigure {
         }
     }
 
-    /// In words.
-    #[must_use]
     pub fn name(&self) -> String {
         match self {
             GoalFigure::Goal(GoalMeasure::MaxWait) => "longest wait".to_string(),

@@ -22,8 +22,6 @@ const RELAXED: f64 = 0.01;
 const MOST: usize = 8;
 
 impl AdviceGoal {
-    /// Returns the figures of the goal.
-    #[must_use]
     pub fn figures(&self) -> &[GoalFigure] {
         &self.figures
     }
@@ -32,7 +30,6 @@ impl AdviceGoal {
     /// trade-off is the mean of the relative changes of its figures; a lexical goal is the first
     /// change of at least 1 %, and 0 without one. What no user notices, less than a second or a
     /// hundredth of a slowdown, is no change.
-    #[must_use]
     pub fn change(&self, baseline: &[f64], values: &[f64]) -> f64 {
         let both = self.figures.iter().zip(baseline.iter().zip(values));
         let mut changes = both.map(|(figure, (&old, &new))| match (new - old).abs() < figure.negligible() {
@@ -47,7 +44,6 @@ impl AdviceGoal {
     }
 
     /// The policy that searches for this goal at every decision, where there is one.
-    #[must_use]
     pub fn policy(&self) -> Option<String> {
         let searched = self.figures.iter().all(|figure| matches!(figure, GoalFigure::Goal(_)));
         (searched
@@ -117,7 +113,6 @@ impl FromStr for AdviceGoal {
     }
 }
 
-/// A bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Bound {
     /// At most so much more than the baseline: 0.2 is a fifth.
@@ -131,20 +126,17 @@ pub enum Bound {
 pub struct GoalGuard {
     /// Bounded figure.
     pub figure: GoalFigure,
-    /// Bound.
     pub bound: Bound,
 }
 
 impl GoalGuard {
     /// Returns whether it is kept.
-    #[must_use]
     pub fn keeps(&self, baseline: f64, value: f64) -> bool {
         // A last digit is no breach.
         value <= self.most(baseline) * (1.0 + 1e-12)
     }
 
     /// The largest value that keeps it.
-    #[must_use]
     pub fn most(&self, baseline: f64) -> f64 {
         match self.bound {
             Bound::Relative(more) => baseline * (1.0 + more),

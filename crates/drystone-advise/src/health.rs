@@ -9,15 +9,12 @@ use std::collections::BTreeSet;
 /// A job as it was recorded. Times are seconds.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RecordedJob {
-    /// Submit time.
     pub submit: i64,
     /// Time at which it started or left the queue.
     pub start: i64,
     /// End; the start where it never ran.
     pub end: i64,
-    /// Its limit.
     pub limit: i64,
-    /// Its processors.
     pub procs: u32,
     /// The last reason for which it waited, in Slurm's words.
     pub reason: String,
@@ -26,7 +23,6 @@ pub struct RecordedJob {
 /// A configuration beside what a site recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct HealthCase<'a> {
-    /// The configuration.
     pub conf: &'a SlurmConf,
     /// The jobs, in any order.
     pub jobs: &'a [RecordedJob],
@@ -43,11 +39,8 @@ pub struct HealthCase<'a> {
 /// A number behind a remark.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Evidence {
-    /// Its name.
     pub name: &'static str,
-    /// Its value.
     pub value: f64,
-    /// Its unit.
     pub unit: &'static str,
 }
 
@@ -79,7 +72,6 @@ fn evidence(name: &'static str, value: f64, unit: &'static str) -> Evidence {
 /// Looks at every setting. Each finding has its numbers; a setting that is fine is said to be.
 ///
 /// Cost: O(n log n) for n jobs.
-#[must_use]
 pub fn health(case: &HealthCase<'_>) -> Vec<HealthRemark> {
     let over_time = OverTime::of(case);
     let mut all = Vec::new();

@@ -4,7 +4,6 @@ use crate::goal::AdviceGoal;
 use crate::sdiag::PassCost;
 use drystone_slurm::conf::{KNOBS, Knob, PriorityType, SchedParams, SlurmConf};
 
-/// A site as it is.
 #[derive(Clone, Debug)]
 pub struct SiteKnobs {
     /// Its `slurm.conf` with the path that policy texts name; without one, Slurm's defaults.
@@ -21,7 +20,6 @@ pub struct SiteKnobs {
 
 impl SiteKnobs {
     /// The policy text of this site after some changes, in a phase of its clocks.
-    #[must_use]
     pub fn policy(&self, changes: &[&KnobChange], phase: u32) -> String {
         let mut words: Vec<String> = self.conf.iter().map(|(path, _)| quoted(path)).collect();
         let own = self.more.iter().map(|(key, value)| (key.as_str(), value.as_str()));
@@ -40,7 +38,6 @@ impl SiteKnobs {
     /// Returns whether the duration of passes can matter if at most this many jobs wait: a pass
     /// over all of them takes more than a tenth of `bf_interval`, or long enough to let go of the
     /// locks. Where it cannot, simulating it costs time and changes nothing to speak of.
-    #[must_use]
     pub fn passes_matter(&self, most_waiting: u64) -> bool {
         let params = self.params();
         let micros = most_waiting.saturating_mul(self.cost.micros.into());
@@ -79,7 +76,6 @@ impl KnobChange {
     }
 
     /// Returns the name for people: `bf_window=2880`.
-    #[must_use]
     pub fn name(&self) -> String {
         if let [.., ("priorityweightjobsize", weight), ("priorityfavorsmall", small)] = &self.set[..] {
             return format!(
@@ -95,7 +91,6 @@ impl KnobChange {
 /// A policy that `drystone live` can run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LivePolicy {
-    /// Its text.
     pub policy: String,
 }
 
@@ -104,7 +99,6 @@ const DAY: i64 = 1_440;
 
 /// The single changes to try, and the policies to run live. They depend on the configuration and on
 /// the longest limit, never on what simulations say.
-#[must_use]
 pub fn options(site: &SiteKnobs, goal: &AdviceGoal) -> (Vec<KnobChange>, Vec<LivePolicy>) {
     let mut changes = Vec::new();
     if site.backfills() {

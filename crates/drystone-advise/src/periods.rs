@@ -10,7 +10,6 @@ pub const LEAST: usize = 4;
 /// empty machine.
 const EDGES: usize = 8;
 
-/// Length of a period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PeriodLength {
@@ -28,8 +27,6 @@ impl PeriodLength {
         }
     }
 
-    /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             PeriodLength::Week => "week",
@@ -53,7 +50,6 @@ impl Periods {
     /// fewer than four weeks. `cold`: the simulation begins with an empty machine and ends with an
     /// emptying one, so that the first and the last period are unlike the others and are left out
     /// where enough are left.
-    #[must_use]
     pub fn of((first, last): (Time, Time), cold: bool) -> Periods {
         let count = |length: PeriodLength| ((last - first).0.max(0) / length.span().0) as usize + 1;
         let length = if count(PeriodLength::Week) >= LEAST { PeriodLength::Week } else { PeriodLength::Day };
@@ -63,7 +59,6 @@ impl Periods {
     }
 
     /// The period of a submit; `None` where it does not count.
-    #[must_use]
     pub fn place(&self, submit: Time) -> Option<usize> {
         if submit > self.last {
             return None;
@@ -73,19 +68,15 @@ impl Periods {
     }
 
     /// Returns the number of periods.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.counted.len()
     }
 
-    /// Returns the length of each period.
-    #[must_use]
     pub fn length(&self) -> PeriodLength {
         self.length
     }
 
     /// Returns whether the first and the last were left out.
-    #[must_use]
     pub fn leaves_out_edges(&self) -> bool {
         self.counted.start > 0
     }

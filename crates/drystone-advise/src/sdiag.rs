@@ -18,12 +18,10 @@ pub struct PassCost {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SdiagError {
-    /// It has no statistics of backfill.
     #[error(
         "no `{0}` of the backfill scheduler in it; expected what `sdiag` or `sdiag --json` prints, with the part `Backfilling stats`"
     )]
     NotSdiag(&'static str),
-    /// A line has no number.
     #[error("line {line}: `{text}` has no whole number behind `{name}:`; give the output of `sdiag` as it is")]
     NoNumber {
         /// Number of the line.
@@ -33,7 +31,6 @@ pub enum SdiagError {
         /// Name of the figure.
         name: &'static str,
     },
-    /// No job was tested since the statistics began.
     #[error(
         "backfill has tested no job since these statistics began, so nothing is known of its speed; run `sdiag` when jobs have waited \
          for some hours"
@@ -46,13 +43,11 @@ const USUAL: u32 = 600;
 
 impl PassCost {
     /// Makes a cost of this many microseconds, given by the user.
-    #[must_use]
     pub fn given(micros: u32) -> PassCost {
         PassCost { micros: micros.max(1), source: "as given".to_string(), measured_here: true }
     }
 
     /// Returns the cost assumed for an unknown site.
-    #[must_use]
     pub fn usual() -> PassCost {
         PassCost { micros: USUAL, source: "not measured at the site".to_string(), measured_here: false }
     }

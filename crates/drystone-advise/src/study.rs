@@ -15,7 +15,6 @@ pub(crate) struct FigureSum {
     pub(crate) sum: f64,
     /// Of weights: the number of jobs, for most figures.
     pub(crate) weight: f64,
-    /// The largest value.
     pub(crate) max: f64,
 }
 
@@ -34,7 +33,6 @@ pub struct PeriodFigures {
     figures: usize,
     /// By period, then by figure.
     cells: Vec<FigureSum>,
-    /// Jobs of each period.
     pub(crate) jobs: Vec<u64>,
 }
 
@@ -44,7 +42,6 @@ impl PeriodFigures {
     }
 
     /// Sums of jobs that are given one by one: values by period, then by figure, each of weight 1.
-    #[must_use]
     pub fn of_values(periods: &[Vec<Vec<f64>>]) -> PeriodFigures {
         let figures = periods.first().map_or(0, Vec::len);
         let mut sums = PeriodFigures::empty(periods.len(), figures);
@@ -58,7 +55,6 @@ impl PeriodFigures {
     }
 
     /// Sums of jobs with their waits and the times that they ran, period by period.
-    #[must_use]
     pub fn of_jobs<'a>(
         figures: &[GoalFigure],
         thresholds: Thresholds,
@@ -104,7 +100,6 @@ impl PeriodFigures {
 
 /// Simulator of candidates.
 pub trait CandidateSimulator {
-    /// Its error.
     type Error;
 
     /// Simulates these policies over the whole period; `None` for those that were cancelled. A
@@ -134,7 +129,6 @@ pub enum AdviceCandidate {
 
 /// Question, candidates and results.
 pub struct AdviceStudy<'a> {
-    /// The site as it is.
     pub site: &'a SiteKnobs,
     /// Goal to improve.
     pub goal: &'a AdviceGoal,
@@ -157,7 +151,6 @@ pub struct AdviceStudy<'a> {
 
 impl<'a> AdviceStudy<'a> {
     /// A study of these options, of which nothing is known yet.
-    #[must_use]
     pub fn new(
         site: &'a SiteKnobs,
         (goal, guards): (&'a AdviceGoal, &'a [GoalGuard]),
@@ -187,13 +180,10 @@ impl<'a> AdviceStudy<'a> {
     }
 
     /// The site as it is.
-    #[must_use]
     pub fn baseline() -> AdviceCandidate {
         AdviceCandidate::Slurm(Vec::new())
     }
 
-    /// Returns the name for people.
-    #[must_use]
     pub fn name(&self, candidate: &AdviceCandidate) -> String {
         match candidate {
             AdviceCandidate::Slurm(changes) if changes.is_empty() => "as it is".to_string(),
@@ -207,7 +197,6 @@ impl<'a> AdviceStudy<'a> {
     }
 
     /// The policy that is simulated for it in a phase.
-    #[must_use]
     pub fn policy(&self, candidate: &AdviceCandidate, phase: u32) -> String {
         match candidate {
             AdviceCandidate::Slurm(changes) => {
@@ -250,7 +239,6 @@ impl<'a> AdviceStudy<'a> {
     }
 
     /// Returns the results of a candidate, phase by phase.
-    #[must_use]
     pub fn sums(&self, candidate: &AdviceCandidate) -> Vec<&PeriodFigures> {
         let phases = if matches!(candidate, AdviceCandidate::Live(_)) { 1 } else { self.phases };
         (0..phases).filter_map(|phase| self.known.get(&self.policy(candidate, phase))).collect()
@@ -263,22 +251,18 @@ impl<'a> AdviceStudy<'a> {
 
     /// The periods in which jobs were submitted that count; none as long as the site as it is was
     /// not simulated.
-    #[must_use]
     pub fn filled(&self) -> Vec<usize> {
         let sums = self.sums(&AdviceStudy::baseline());
         let jobs = sums.first().map(|sums| sums.jobs.as_slice()).unwrap_or_default();
         (0..jobs.len()).filter(|&period| jobs[period] > 0).collect()
     }
 
-    /// Simulations done.
-    #[must_use]
     pub fn simulations(&self) -> usize {
         self.known.len()
     }
 
     /// The figures of a candidate over these periods, means over the phases that are known; `None`
     /// where none is.
-    #[must_use]
     pub fn values(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<Vec<f64>> {
         mean_values(&self.sums(candidate), &self.figures, periods)
     }
@@ -286,14 +270,12 @@ impl<'a> AdviceStudy<'a> {
     /// Returns the change of a candidate against the present state, and true if it keeps the
     /// guards. Both are taken in the phases that are known of the candidate: a setting that changes
     /// nothing then makes no difference.
-    #[must_use]
     pub fn judge(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<(f64, bool)> {
         let (old, new) = self.before_and_after(candidate, periods)?;
         Some((self.goal.change(&old, &new), self.keeps(&old, &new)))
     }
 
     /// The figures of the site as it is, and those of a candidate.
-    #[must_use]
     pub fn before_and_after(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<(Vec<f64>, Vec<f64>)> {
         let (old, new) = (self.sums(&AdviceStudy::baseline()), self.sums(candidate));
         let known = if matches!(candidate, AdviceCandidate::Live(_)) { old.len() } else { new.len().min(old.len()) };
@@ -302,7 +284,6 @@ impl<'a> AdviceStudy<'a> {
     }
 
     /// Returns whether every guard is kept.
-    #[must_use]
     pub fn keeps(&self, old: &[f64], new: &[f64]) -> bool {
         let from = self.goal.figures().len();
         self.guards.iter().zip(old[from..].iter().zip(&new[from..])).all(|(guard, (&old, &new))| guard.keeps(old, new))
@@ -310,7 +291,6 @@ impl<'a> AdviceStudy<'a> {
 
     /// Returns the spread of the present state over the phases of its clocks: the largest change of
     /// the goal of one phase against the mean of all.
-    #[must_use]
     pub fn spread(&self, periods: &[usize]) -> f64 {
         let sums = self.sums(&AdviceStudy::baseline());
         let Some(mean) = mean_values(&sums, &self.figures, periods) else { return 0.0 };

@@ -22,7 +22,6 @@ pub struct PeriodObserver<'a> {
 impl<'a> PeriodObserver<'a> {
     /// Sums up these figures. Of a `selection` the rules that go by submit or status count; the
     /// periods are those of the jobs that do.
-    #[must_use]
     pub fn new(
         figures: &'a [GoalFigure],
         thresholds: Thresholds,
@@ -34,13 +33,10 @@ impl<'a> PeriodObserver<'a> {
     }
 
     /// Without these jobs, of which it is not known how long they ran.
-    #[must_use]
     pub fn without(self, uncounted: Option<&'a BTreeSet<JobId>>) -> PeriodObserver<'a> {
         PeriodObserver { uncounted, ..self }
     }
 
-    /// Returns the sums.
-    #[must_use]
     pub fn into_sums(self) -> PeriodFigures {
         self.sums
     }

@@ -48,7 +48,6 @@ pub enum CommandFailure {
         code: u8,
         /// Message.
         text: String,
-        /// The error.
         error: Box<dyn std::error::Error + Send + Sync>,
     },
 }
@@ -65,7 +64,6 @@ impl CommandFailure {
     }
 
     /// Returns the message.
-    #[must_use]
     pub fn text(&self) -> &str {
         match self {
             CommandFailure::PipeClosed => "the output is closed",
@@ -74,7 +72,6 @@ impl CommandFailure {
     }
 
     /// The error behind it, where there is one of this type.
-    #[must_use]
     pub fn error<E: std::error::Error + 'static>(&self) -> Option<&E> {
         match self {
             CommandFailure::Because { error, .. } => error.downcast_ref(),
@@ -110,7 +107,6 @@ impl CommandFailure {
     }
 
     /// Returns the exit code.
-    #[must_use]
     pub fn code(&self) -> u8 {
         match self {
             CommandFailure::PipeClosed => DONE,

@@ -39,7 +39,6 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// Runs the command with the arguments of this process, and answers its exit code.
-#[must_use]
 pub fn main() -> ExitCode {
     ExitCode::from(run_with(std::env::args_os().collect()))
 }

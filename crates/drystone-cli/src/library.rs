@@ -37,7 +37,6 @@ use std::sync::atomic::AtomicBool;
 pub struct WithNotes<T> {
     /// The result.
     pub what: T,
-    /// Messages for people.
     pub messages: Vec<String>,
 }
 
@@ -63,7 +62,6 @@ pub(crate) fn of_words(words: &[&str]) -> Result<Command, CommandFailure> {
     parsed(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
 }
 
-/// A command with options.
 fn command(name: &str, fixed: &[&str], options: &[String]) -> Result<Command, CommandFailure> {
     let mut words = vec![name.to_string()];
     words.extend(fixed.iter().map(ToString::to_string));
@@ -140,7 +138,6 @@ impl WorkloadInput {
     }
 
     /// A workload that was made by a program.
-    #[must_use]
     pub fn of(workload: Workload) -> WorkloadInput {
         let mut header = crate::input::synthetic_header(&workload);
         header.set("MaxJobs", &workload.len().to_string());
@@ -152,33 +149,27 @@ impl WorkloadInput {
         WorkloadInput { workload, audit, header, records: Some(records), site: None, counted: None }
     }
 
-    /// The jobs.
-    #[must_use]
     pub fn workload(&self) -> &Workload {
         &self.workload
     }
 
     /// The account of the cleaning.
-    #[must_use]
     pub fn audit(&self) -> &Audit {
         &self.audit
     }
 
     /// The log's header.
-    #[must_use]
     pub fn header(&self) -> &SwfHeader {
         &self.header
     }
 
     /// The original records, in the order of the jobs, where they were kept.
-    #[must_use]
     pub fn records(&self) -> Option<&[SwfRecord]> {
         self.records.as_deref()
     }
 
     /// Some of the jobs at the times that they have, with what is known of them; `records` are
     /// theirs.
-    #[must_use]
     pub fn some(&self, workload: Workload, records: Option<Vec<SwfRecord>>) -> WorkloadInput {
         let mut site = self.site.clone();
         if let (Some(site), Some(records)) = (&mut site, &records) {
@@ -204,7 +195,6 @@ impl WorkloadInput {
 
     /// Names the data beyond the jobs, where the jobs alone are not the whole workload: several
     /// pools, lost capacity, circumstances.
-    #[must_use]
     pub fn beyond_jobs(&self) -> Option<&'static str> {
         let lacks = self.site.as_ref().is_some_and(|site| site.lacks());
         match (self.division(), self.workload.circumstances()) {
@@ -252,7 +242,6 @@ impl LibraryRun {
     }
 
     /// A row per job, in the order of arrival.
-    #[must_use]
     pub fn rows(&self) -> &[JobRow] {
         self.0.rows.as_deref().unwrap_or_default()
     }
@@ -267,7 +256,6 @@ impl LibraryRun {
     }
 
     /// As the command prints it.
-    #[must_use]
     pub fn text(&self) -> String {
         crate::output::reports::text(&self.0.result)
     }
@@ -323,7 +311,6 @@ impl LibraryComparison {
     }
 
     /// As the command prints it.
-    #[must_use]
     pub fn text(&self) -> String {
         self.0.text()
     }
@@ -370,7 +357,6 @@ pub fn register_policies() -> Result<(), CommandFailure> {
 
 /// Runs the command with these arguments as [`main`](crate::main) does, and answers its exit code.
 /// The first argument is the program that runs it again, where a sweep works in several processes.
-#[must_use]
 pub fn main_with(args: Vec<OsString>) -> u8 {
     if let Some(program) = args.first() {
         // Said twice, it is the same program.

@@ -144,7 +144,6 @@ pub(crate) fn places(records: &[SwfRecord]) -> Vec<u32> {
 }
 
 impl SiteInput {
-    /// Returns the folder of the site.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

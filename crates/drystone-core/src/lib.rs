@@ -5,6 +5,8 @@
 //! `drystone`, which re-exports all of this beside logs, generators and metrics; depend on this
 //! crate where those must not come along.
 
+#![warn(missing_docs)]
+
 pub mod engine;
 pub mod model;
 pub mod parts;

@@ -9,7 +9,6 @@ pub struct RandomDraw(ChaCha8Rng);
 
 impl RandomDraw {
     /// The stream of this number.
-    #[must_use]
     pub fn new(seed: u64, stream: u64) -> RandomDraw {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(stream);

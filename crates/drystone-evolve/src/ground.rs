@@ -30,7 +30,6 @@ const WARM_UP: Span = Span(2 * 86_400);
 
 impl LogWeeks {
     /// The part of a submit time, counted from 0; parts of even numbers are to choose by.
-    #[must_use]
     pub fn part(&self, origin: Time, submit: Time) -> i64 {
         (submit - origin).0.div_euclid(i64::from(self.weeks) * Span::WEEK.0)
     }
@@ -42,7 +41,6 @@ impl LogWeeks {
 
     /// The parts on which candidates are simulated: of those of even numbers that have jobs, so
     /// many, spread evenly.
-    #[must_use]
     pub fn chosen(&self, workload: &Workload) -> Vec<i64> {
         let Some((origin, last)) = workload.submits() else { return Vec::new() };
         let has_jobs = |part: i64| {
@@ -59,7 +57,6 @@ impl LogWeeks {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GroundError {
-    /// Too short.
     #[error(
         "the log spans {weeks} weeks; to choose on some and judge on others takes two parts of {part} weeks at least"
     )]
@@ -69,14 +66,8 @@ pub enum GroundError {
         /// Weeks of a part.
         part: u32,
     },
-    /// A simulation failed.
     #[error("policy {policy}: {problem}")]
-    Simulation {
-        /// Text of the policy.
-        policy: String,
-        /// Error message.
-        problem: String,
-    },
+    Simulation { policy: String, problem: String },
 }
 
 impl GroundError {
@@ -90,7 +81,6 @@ pub struct ChoiceGround {
     /// Each with the begin of what counts.
     pieces: Vec<(Workload, Time)>,
     objective: MeasureObjective,
-    /// Bounded objective and its bound.
     bound: Option<(MeasureObjective, f64)>,
     template: Template,
 }
@@ -135,13 +125,11 @@ impl ChoiceGround {
     }
 
     /// Number of jobs that one candidate is simulated on.
-    #[must_use]
     pub fn jobs(&self) -> usize {
         self.pieces.iter().map(|piece| piece.0.len()).sum()
     }
 
     /// The bound in numbers.
-    #[must_use]
     pub fn bound(&self) -> Option<f64> {
         self.bound.map(|bound| bound.1)
     }

@@ -9,7 +9,6 @@ use std::str::FromStr;
 /// The mean or the maximum of a measure over the jobs that count; less is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MeasureObjective {
-    /// Measure concerned.
     pub measure: Measure,
     /// True for the maximum, false for the mean.
     pub maximum: bool,
@@ -84,11 +83,9 @@ impl FromStr for ObjectiveGuard {
 /// Jobs summed up: enough for every objective on one measure.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct MeasureTally {
-    /// Sum.
     pub sum: f64,
     /// Jobs.
     pub count: u64,
-    /// The largest.
     pub max: f64,
 }
 
@@ -110,7 +107,6 @@ impl MeasureTally {
     }
 
     /// The mean, or the maximum; 0 without jobs.
-    #[must_use]
     pub fn value(&self, maximum: bool) -> f64 {
         match self.count {
             0 => 0.0,

@@ -14,14 +14,12 @@ pub struct CandidateScore {
 
 impl CandidateScore {
     /// Those that keep the bound first, then by quality.
-    #[must_use]
     pub fn compare(&self, other: &CandidateScore) -> Ordering {
         self.excess.total_cmp(&other.excess).then(self.quality.total_cmp(&other.quality))
     }
 
     /// Returns whether two scores differ by no more than rounding; the smaller formula is then
     /// preferred.
-    #[must_use]
     pub fn is_near(&self, other: &CandidateScore) -> bool {
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b.abs();
         near(self.quality, other.quality) && near(self.excess, other.excess)
@@ -40,7 +38,6 @@ pub struct ScoredCandidate {
 }
 
 /// The candidates that no other is both as small and better than, smallest first.
-#[must_use]
 pub fn front(mut all: Vec<ScoredCandidate>) -> Vec<ScoredCandidate> {
     all.sort_by(|a, b| a.size.cmp(&b.size).then(a.score.compare(&b.score)).then(a.formula.cmp(&b.formula)));
     let mut front: Vec<ScoredCandidate> = Vec::new();

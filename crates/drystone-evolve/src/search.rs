@@ -46,7 +46,6 @@ pub struct EvolveState {
     /// Identity of the search: log, objective, bound, policy, settings. A state of another search
     /// is refused.
     pub of: String,
-    /// Generations done.
     pub generation: u64,
     /// Candidates simulated, those at random not among them.
     pub evaluations: u64,
@@ -64,16 +63,12 @@ pub struct EvolveState {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// A simulation failed.
     #[error(transparent)]
     Ground(#[from] GroundError),
-    /// The saved state is no state, or of another search.
     #[error("the saved search is {0}; remove it, or search on with the log and the options that it was begun with")]
     Foreign(String),
-    /// An order to begin with is none.
     #[error("start with `{order}`: {problem}")]
     Start {
-        /// The order.
         order: String,
         /// Description of the mistake.
         problem: String,
@@ -92,7 +87,6 @@ pub struct EvolveSearch<'a> {
 
 impl<'a> EvolveSearch<'a> {
     /// A search from the beginning.
-    #[must_use]
     pub fn new(ground: &'a ChoiceGround, settings: EvolveSettings, threads: usize, of: String) -> EvolveSearch<'a> {
         let state = EvolveState {
             of,
@@ -123,13 +117,11 @@ impl<'a> EvolveSearch<'a> {
     }
 
     /// Returns the state of the search.
-    #[must_use]
     pub fn state(&self) -> &EvolveState {
         &self.state
     }
 
     /// Returns the state as text to be saved.
-    #[must_use]
     pub fn saved(&self) -> String {
         serde_json::to_string(&self.state).unwrap_or_default()
     }

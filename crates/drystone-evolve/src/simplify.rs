@@ -3,14 +3,12 @@
 use drystone::parts::formula::{Expr, Function, Operator};
 
 /// A number with this many significant digits.
-#[must_use]
 pub fn rounded(number: f64, digits: usize) -> f64 {
     format!("{number:.*e}", digits.saturating_sub(1)).parse().unwrap_or(number)
 }
 
 /// Returns the formula without redundant parts: sums with 0, products with 1, double signs, roots
 /// of squares. Values may differ in the last bits, so a simplified formula must be scored again.
-#[must_use]
 pub fn simplify(expr: &Expr) -> Expr {
     let mut expr = expr.clone();
     for part in expr.parts_mut() {
@@ -55,7 +53,6 @@ fn binary(operator: Operator, a: Expr, b: Expr) -> Expr {
 }
 
 /// The formula with all its numbers rounded to this many significant digits.
-#[must_use]
 pub(crate) fn with_rounded_numbers(expr: &Expr, digits: usize) -> Expr {
     let mut expr = expr.clone();
     if let Expr::Number(number) = &mut expr {

@@ -53,7 +53,6 @@ impl FromStr for Template {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stopped;
 
-/// Outcome of a simulation.
 pub enum SimulationOutcome {
     /// It ended.
     Done,

@@ -27,7 +27,6 @@ fn power() -> [Expr; 4] {
 }
 
 /// A formula at random, no deeper than this.
-#[must_use]
 pub fn random(draw: &mut RandomDraw, depth: usize) -> Expr {
     if depth <= 1 || draw.chance(15) {
         return leaf(draw);
@@ -87,7 +86,6 @@ fn change(expr: &mut Expr, left: &mut usize, how: &mut dyn FnMut(&mut Expr)) -> 
 }
 
 /// The formula with a part of another in place of one of its own.
-#[must_use]
 pub fn cross(draw: &mut RandomDraw, one: &Expr, other: &Expr) -> Expr {
     let from = draw.below(places(other));
     let part = at(other, from).unwrap_or(other).clone();
@@ -98,7 +96,6 @@ pub fn cross(draw: &mut RandomDraw, one: &Expr, other: &Expr) -> Expr {
 
 /// The formula with one part changed: replaced, wrapped, cut down to a part of itself, or put
 /// beside a new one.
-#[must_use]
 pub fn mutate(draw: &mut RandomDraw, one: &Expr) -> Expr {
     let mut child = one.clone();
     let place = draw.below(places(one));
@@ -122,7 +119,6 @@ pub fn mutate(draw: &mut RandomDraw, one: &Expr) -> Expr {
 }
 
 /// The formula with one of its numbers moved a little, or far; as it is where it has none.
-#[must_use]
 pub fn tune(draw: &mut RandomDraw, one: &Expr) -> Expr {
     let mut child = one.clone();
     let is_number = |place: &usize| matches!(at(one, *place), Some(Expr::Number(_)));

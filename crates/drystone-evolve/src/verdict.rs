@@ -10,19 +10,16 @@ use drystone::policy::PolicySpec;
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
 
-/// A policy that is judged.
 #[derive(Clone, Debug)]
 pub struct JudgedPolicy {
     /// Name of the log.
     pub name: String,
-    /// The policy.
     pub policy: PolicySpec,
 }
 
 /// Values of policies on one log.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct OnLog {
-    /// The log.
     pub log: String,
     /// Weeks of submits on which candidates were simulated; 0 on other logs.
     pub seen_weeks: usize,
@@ -32,10 +29,8 @@ pub struct OnLog {
     pub verdicts: Vec<PolicyVerdict>,
 }
 
-/// Value of a policy.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PolicyVerdict {
-    /// Name of the policy.
     pub name: String,
     /// The policy's text.
     pub policy: String,

@@ -26,7 +26,6 @@ impl Default for Ascent {
     }
 }
 
-/// A step of an ascent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct AscentStep {
@@ -55,7 +54,6 @@ pub struct Ascended {
 
 impl Ascended {
     /// The floor in whole numbers.
-    #[must_use]
     pub fn certify(&self, instance: &Instance) -> Certificate {
         Certificate::of(instance, &self.prices, self.relaxation)
     }
@@ -81,7 +79,6 @@ const FACTORS: [f64; 10] = [0.002, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.
 /// hears of every step and answers whether to go on.
 ///
 /// Cost: about steps × jobs × cells that a job may wait.
-#[must_use]
 pub fn ascend(
     instance: &Instance,
     schedule: &TaskSchedule,

@@ -10,15 +10,12 @@ pub struct CapacitySteps {
 }
 
 impl CapacitySteps {
-    /// Returns a constant capacity.
-    #[must_use]
     pub fn constant(procs: u32) -> CapacitySteps {
         CapacitySteps { before: i64::from(procs), steps: Vec::new() }
     }
 
     /// A machine of so many processors, less those that are taken: from, until, how many. What is
     /// taken beyond the machine is ignored.
-    #[must_use]
     pub fn less(procs: u32, taken: &[(i64, i64, u32)]) -> CapacitySteps {
         let mut changes: Vec<(i64, i64)> = taken
             .iter()
@@ -40,20 +37,17 @@ impl CapacitySteps {
     }
 
     /// Processors at this second.
-    #[must_use]
     pub fn at(&self, time: i64) -> i64 {
         let behind = self.steps.partition_point(|&(from, _)| from <= time);
         if behind == 0 { self.before } else { self.steps[behind - 1].1 }
     }
 
     /// Processors before the first change.
-    #[must_use]
     pub fn first(&self) -> i64 {
         self.before
     }
 
     /// The changes, in order of time: from when on how many.
-    #[must_use]
     pub fn steps(&self) -> &[(i64, i64)] {
         &self.steps
     }

@@ -76,7 +76,6 @@ impl std::error::Error for Refused {}
 pub struct HeadroomCase {
     /// The jobs, the machine, what delays cost.
     pub instance: Instance,
-    /// Measure of delay.
     pub measure: DelayMeasure,
     /// Number of jobs that count.
     pub counted: u64,
@@ -157,21 +156,18 @@ impl HeadroomCase {
     }
 
     /// A sum over all jobs as the measure has it: its mean. Bounded slowdowns are at least 1.
-    #[must_use]
     pub fn mean(&self, sum: f64) -> f64 {
         let least = if self.measure == DelayMeasure::BoundedSlowdown { 1.0 } else { 0.0 };
         least + sum / self.divisor
     }
 
     /// Returns the divisor of [`HeadroomCase::mean`].
-    #[must_use]
     pub fn divisor(&self) -> f64 {
         self.divisor
     }
 
     /// The mean of the measure under a schedule of the same jobs, whether or not jobs were
     /// suspended.
-    #[must_use]
     pub fn judged(&self, rows: &[JobRow]) -> f64 {
         let sum = rows.iter().filter(|row| row.counted).map(|row| {
             let (run, wait) = (row.ran.0, row.wait().0);
@@ -182,7 +178,6 @@ impl HeadroomCase {
 
     /// Returns the number of jobs of a schedule that differ from those of this case: by submit,
     /// size and run time. The floor says nothing of it unless this is 0.
-    #[must_use]
     pub fn others(&self, rows: &[JobRow]) -> usize {
         let both = self.jobs.iter().zip(rows).filter(|(job, row)| **job != identity(row)).count();
         both + self.jobs.len().abs_diff(rows.len())
@@ -200,7 +195,6 @@ impl HeadroomCase {
 
     /// The starts of a simulated schedule; `None` where it is none that runs every job once within
     /// this capacity.
-    #[must_use]
     pub fn starts(&self, rows: &[JobRow]) -> Option<TaskSchedule> {
         let schedule = TaskSchedule { starts: rows.iter().map(|row| row.start.0).collect() };
         let whole = rows.iter().all(|row| row.suspensions == 0);
@@ -209,7 +203,6 @@ impl HeadroomCase {
 
     /// A schedule to begin with where none was simulated that can be: in order of release. `None`
     /// where that cannot be, either.
-    #[must_use]
     pub fn plain(&self, rows: &[JobRow]) -> Option<TaskSchedule> {
         let schedule = TaskSchedule::in_order(&self.instance);
         let stays = |(task, (start, row)): (&HeadroomTask, (&i64, &JobRow))| !task.fixed || *start == row.start.0;
@@ -218,7 +211,6 @@ impl HeadroomCase {
     }
 
     /// These starts as rows of a schedule that knows all run times.
-    #[must_use]
     pub fn rows(&self, rows: &[JobRow], schedule: &TaskSchedule) -> Vec<JobRow> {
         let found = rows.iter().zip(&schedule.starts).zip(self.instance.tasks()).map(|((row, &start), task)| {
             // One that ran at the first instant takes nothing of the machine that is left, and ran

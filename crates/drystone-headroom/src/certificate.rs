@@ -34,7 +34,6 @@ impl Certificate {
     /// Rounds prices and weights to whole numbers and evaluates the floor that they prove.
     ///
     /// Weights are rounded down, prices may be rounded at will: the floor is valid for any.
-    #[must_use]
     pub fn of(instance: &Instance, prices: &Prices, relaxation: Relaxation) -> Certificate {
         let most = prices.cells.iter().copied().fold(0.0, f64::max);
         let mut q = BITS;
@@ -83,13 +82,11 @@ impl Certificate {
     }
 
     /// The floor of the sum over all jobs, not above what is proven.
-    #[must_use]
     pub fn value(&self) -> f64 {
         self.per(1.0)
     }
 
     /// The floor divided by a number of jobs or another total, not above what is proven.
-    #[must_use]
     pub fn per(&self, total: f64) -> f64 {
         // Two roundings of half a unit in the last place, and one of the division.
         let value = self.floor as f64 / f64::from(self.q).exp2() / total;
@@ -98,7 +95,6 @@ impl Certificate {
 }
 
 /// The value of the dual function for these prices by floats: what whole numbers are compared with.
-#[must_use]
 pub fn float_value(instance: &Instance, prices: &Prices) -> f64 {
     value(instance, prices)
 }

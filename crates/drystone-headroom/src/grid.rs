@@ -18,7 +18,6 @@ pub struct Prices {
 
 impl Prices {
     /// No price anywhere, on a grid from the first release to this end.
-    #[must_use]
     pub fn zero(instance: &Instance, end: i64, delta: i64) -> Prices {
         let begin = instance.begin();
         let span = (end - begin).max(1);
@@ -27,7 +26,6 @@ impl Prices {
     }
 
     /// Returns the prices on a finer grid, one whose cells divide those of this.
-    #[must_use]
     pub fn refined(&self, delta: i64) -> Prices {
         if delta >= self.delta
             || self.delta % delta != 0
@@ -40,8 +38,6 @@ impl Prices {
         Prices { begin: self.begin, delta, cells }
     }
 
-    /// All prices times a factor.
-    #[must_use]
     pub fn times(&self, factor: f64) -> Prices {
         Prices { cells: self.cells.iter().map(|price| price * factor).collect(), ..*self }
     }

@@ -57,14 +57,11 @@ impl Instance {
         Ok(Instance { capacity, tasks })
     }
 
-    /// The tasks.
-    #[must_use]
     pub fn tasks(&self) -> &[HeadroomTask] {
         &self.tasks
     }
 
     /// The machine.
-    #[must_use]
     pub fn capacity(&self) -> &CapacitySteps {
         &self.capacity
     }

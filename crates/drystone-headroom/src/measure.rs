@@ -16,11 +16,9 @@ pub enum DelayMeasure {
 const BOUND: i64 = 10;
 
 impl DelayMeasure {
-    /// All of them.
     pub const ALL: [DelayMeasure; 3] = [DelayMeasure::Wait, DelayMeasure::BoundedSlowdown, DelayMeasure::AreaWait];
 
     /// The word for it in options and files.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             DelayMeasure::Wait => "wait",
@@ -30,7 +28,6 @@ impl DelayMeasure {
     }
 
     /// Returns the cost of a second of delay for a job.
-    #[must_use]
     pub fn weight(self, procs: u32, run: i64) -> DelayWeight {
         let run = run.max(0).unsigned_abs();
         match self {
@@ -41,7 +38,6 @@ impl DelayMeasure {
     }
 
     /// Seconds after the submit in which a delay costs nothing.
-    #[must_use]
     pub fn grace(self, run: i64) -> i64 {
         match self {
             DelayMeasure::BoundedSlowdown => (BOUND - run).max(0),
@@ -50,13 +46,11 @@ impl DelayMeasure {
     }
 
     /// A job that may start from its submit on.
-    #[must_use]
     pub fn task(self, submit: i64, procs: u32, run: i64) -> HeadroomTask {
         self.task_from(submit, submit, procs, run)
     }
 
     /// A job that may start from `release` on, while its delay counts from its submit.
-    #[must_use]
     pub fn task_from(self, submit: i64, release: i64, procs: u32, run: i64) -> HeadroomTask {
         let free_until = submit + self.grace(run);
         HeadroomTask {
@@ -85,7 +79,6 @@ impl DelayWeight {
     pub const NONE: DelayWeight = DelayWeight { over: 0, under: 1 };
 
     /// As a number.
-    #[must_use]
     pub fn as_f64(self) -> f64 {
         self.over as f64 / self.under as f64
     }
@@ -101,7 +94,6 @@ impl DelayWeight {
 pub struct HeadroomTask {
     /// Its earliest start, in seconds.
     pub release: i64,
-    /// Processors.
     pub procs: u32,
     /// Run time in seconds.
     pub run: i64,
@@ -117,13 +109,10 @@ pub struct HeadroomTask {
 
 impl HeadroomTask {
     /// Delay that counts where it starts at this second.
-    #[must_use]
     pub fn delay(&self, start: i64) -> i64 {
         self.settled + (start - self.release - self.grace).max(0)
     }
 
-    /// Returns the cost of a start.
-    #[must_use]
     pub fn cost(&self, start: i64) -> f64 {
         self.weight.as_f64() * self.delay(start) as f64
     }

@@ -27,7 +27,6 @@ pub enum Infeasible {
         time: i64,
         /// So many in use.
         used: i64,
-        /// So many there are.
         there: i64,
     },
 }
@@ -51,7 +50,6 @@ impl Instance {
     ///
     /// # Panics
     /// A schedule of another number of tasks.
-    #[must_use]
     pub fn cost(&self, schedule: &TaskSchedule) -> f64 {
         assert_eq!(schedule.starts.len(), self.tasks.len());
         self.tasks.iter().zip(&schedule.starts).map(|(task, &start)| task.cost(start)).sum()
@@ -98,7 +96,6 @@ impl TaskSchedule {
 
     /// All tasks in order of release, each at its earliest place behind the start of the one
     /// before: a schedule to begin with, and no good one.
-    #[must_use]
     pub fn in_order(instance: &Instance) -> TaskSchedule {
         let mut order: Vec<usize> = (0..instance.tasks.len()).collect();
         order.sort_by_key(|&at| (instance.tasks[at].release, at));

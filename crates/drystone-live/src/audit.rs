@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Lists differences between a core's books and its last look. Jobs in flight are left out: what
 /// was ordered is not seen yet.
-#[must_use]
 pub fn differences(core: &Core) -> Vec<String> {
     let mirror = core.tracker().mirror();
     differences_from(core, mirror.records(), mirror.nodes())

@@ -18,7 +18,6 @@ pub use crate::audit::differences;
 /// Published document and metrics.
 #[derive(Clone, Debug)]
 pub struct PublishedDocument {
-    /// The document, as JSON.
     pub json: String,
     /// Metrics, in the Prometheus text format.
     pub metrics: String,
@@ -51,7 +50,6 @@ pub struct BoardSource<'a> {
     pub stats: &'a Stats,
     /// Cost of looking.
     pub budget: &'a Budget,
-    /// Configuration of the daemon.
     pub config: &'a DaemonConfig,
     /// The machine's clock.
     pub wall: i64,
@@ -69,13 +67,11 @@ impl PublishedBoard {
     }
 
     /// To look at what is published, and to wait for more.
-    #[must_use]
     pub fn watch(&self) -> watch::Receiver<Arc<PublishedDocument>> {
         self.send.subscribe()
     }
 
     /// Returns whether a reader other than the server waits for updates.
-    #[must_use]
     pub fn is_watched(&self) -> bool {
         self.send.receiver_count() > 1
     }

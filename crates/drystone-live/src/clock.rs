@@ -20,7 +20,6 @@ pub struct MachineClock {
 
 impl MachineClock {
     /// Clocks that begin now.
-    #[must_use]
     #[expect(
         clippy::disallowed_methods,
         reason = "a daemon lives in time; what it decides is journaled with the time it saw"
@@ -51,7 +50,6 @@ impl DaemonClock for MachineClock {
 }
 
 /// Seconds since 1970 by the machine's clock.
-#[must_use]
 #[expect(
     clippy::disallowed_methods,
     reason = "a daemon lives in time; what it decides is journaled with the time it saw"

@@ -16,7 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// for, and chooses others then.
 const ROUNDS: usize = 4;
 
-/// Input of the core.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum CoreInput {
     /// The cluster was looked at.
@@ -69,13 +68,11 @@ pub enum CoreInput {
 pub struct Decided {
     /// Job concerned, if any.
     pub key: Option<JobKey>,
-    /// Action.
     pub action: Action,
     /// Processors, where they are named.
     pub on: Option<ProcSet>,
 }
 
-/// Output of the core.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CoreOutput {
     /// Decisions of the policy; hypothetical in shadow mode.
@@ -88,7 +85,6 @@ pub struct CoreOutput {
 
 impl CoreOutput {
     /// Returns whether the output is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.decided.is_empty() && self.orders.is_empty() && self.doubt.is_none()
     }
@@ -98,16 +94,12 @@ impl CoreOutput {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoreError {
-    /// The policy asked for something impossible: a bug of the policy.
     #[error("the policy broke its contract: {0}")]
     Violation(#[from] PolicyViolation),
-    /// The session refuses an event.
     #[error("the session refuses what happened: {0}")]
     News(#[from] NewsError),
-    /// The state cannot be saved or restored.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
-    /// The saved state is damaged.
     #[error("saved state: {0}")]
     Unreadable(#[from] postcard::Error),
 }
@@ -124,33 +116,25 @@ impl From<ProposalError> for CoreError {
 /// Reason why a policy cannot work live.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unsuitable {
-    /// It does not take news.
     #[error("policy {0} cannot work on a real cluster: {1}")]
     Deaf(String, NewsError),
-    /// It resumes jobs elsewhere.
     #[error("policy {0} resumes suspended jobs on other processors, which this cluster cannot; choose `migration=no`")]
     Migrates(String),
-    /// It suspends.
     #[error("policy {0} suspends jobs, which this cluster cannot")]
     Suspends(String),
-    /// It sends running jobs back.
     #[error(
         "policy {0} sends running jobs back to wait, which loses their progress; this driver does not support that: \
          choose one that does not preempt"
     )]
     Requeues(String),
-    /// It knows run times.
     #[error("policy {0} plans with true run times, which no cluster knows; choose another predictor")]
     Clairvoyant(String),
-    /// It depends on the speed of the machine.
     #[error("policy {0} has a time limit, so that its decisions could not be replayed; limit it by nodes instead")]
     Timed(String),
-    /// It wants a pass after every event.
     #[error(
         "policy {0} makes a pass after every event, and a real cluster is looked at once for all of them; leave out `pass=event`"
     )]
     EachEvent(String),
-    /// It relies on predictions that jobs do not outlive.
     #[error(
         "policy {0} relies on jobs ending within their limits, and on a real cluster they end a little later; choose another"
     )]
@@ -179,7 +163,6 @@ pub struct Core {
 
 impl Core {
     /// A core that has seen nothing yet.
-    #[must_use]
     pub fn new(settings: TrackerSettings, layout: NodeLayout, policy: &PolicySpec) -> Core {
         let mut session = Session::new(Machine::new(layout.procs()), policy.scheduler());
         let tracker = Tracker::new(settings, layout);
@@ -225,7 +208,6 @@ impl Core {
     }
 
     /// Returns whether a policy orders jobs by the priority that the site itself gives them.
-    #[must_use]
     pub fn reads_priorities(policy: &PolicySpec) -> bool {
         let words = |text: &str| {
             text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| matches!(word, "site" | "priority"))
@@ -234,31 +216,25 @@ impl Core {
     }
 
     /// The tracker, to look at.
-    #[must_use]
     pub fn tracker(&self) -> &Tracker {
         &self.tracker
     }
 
     /// The session, to look at.
-    #[must_use]
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// The policy.
-    #[must_use]
     pub fn policy(&self) -> &PolicySpec {
         &self.policy
     }
 
     /// Returns the next time at which something is due without a look.
-    #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         [self.session.deadline(), self.tracker.deadline()].into_iter().flatten().min()
     }
 
     /// Returns the time of an [`CoreInput::Tick`] that is due by `now`, if any.
-    #[must_use]
     pub fn tick_due(&self, now: Time) -> Option<Time> {
         let due = self.session.deadline().filter(|&due| due <= now)?;
         Some(due.max(self.session.view().now()).min(now))

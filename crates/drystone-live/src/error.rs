@@ -10,25 +10,18 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveError {
-    /// The cluster cannot be looked at.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
-    /// The policy cannot work here.
     #[error(transparent)]
     Unsuitable(#[from] Unsuitable),
-    /// Another daemon works here.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The journal cannot be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A file cannot be read or written.
     #[error("{0}: {1}")]
     Io(String, io::Error),
-    /// The core has failed.
     #[error(transparent)]
     Core(#[from] CoreError),
-    /// Orders are not carried out.
     #[error("{0}")]
     Doubt(String),
 }

@@ -61,7 +61,6 @@ pub struct Foretell {
 
 impl Foretell {
     /// Forecasts under this policy; `offset` is the session's time less that of the machine.
-    #[must_use]
     pub fn new(policy: &PolicySpec, offset: i64) -> Foretell {
         // 5 January 1970 was a Monday.
         let settings =
@@ -73,7 +72,6 @@ impl Foretell {
     }
 
     /// As one of so many, each with its part of the time that a round may take.
-    #[must_use]
     pub fn among(self, sets: usize) -> Foretell {
         Foretell { sets: u32::try_from(sets).unwrap_or(u32::MAX), ..self }
     }
@@ -135,13 +133,11 @@ impl Foretell {
     }
 
     /// The last answer for a job.
-    #[must_use]
     pub fn start(&self, job: JobId) -> Option<ForetoldStart> {
         self.starts.get(&job).copied()
     }
 
     /// Reason why there are no answers, if there is one.
-    #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }

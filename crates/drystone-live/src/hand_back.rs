@@ -18,7 +18,6 @@ const LOOK: Duration = Duration::from_secs(2);
 /// carried out.
 const TRIES: u32 = 3;
 
-/// Options of a hand-back.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HandBackOptions {
     /// Only if no daemon has beaten for this many seconds.
@@ -36,7 +35,6 @@ impl Default for HandBackOptions {
     }
 }
 
-/// Summary of a hand-back.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct HandBackSummary {
     /// Reason why nothing was done, if so.

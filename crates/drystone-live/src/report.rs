@@ -37,7 +37,6 @@ pub struct ComparedMeans {
 pub struct WaitPair {
     /// Its number.
     pub job: i64,
-    /// Its processors.
     pub procs: u32,
     /// Wait on the cluster, in seconds.
     pub cluster: i64,
@@ -71,7 +70,6 @@ pub struct AnnouncedAccuracy {
     pub in_time: f64,
 }
 
-/// All of it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LiveReport {
     /// The name of this form.
@@ -94,7 +92,6 @@ pub struct LiveReport {
     pub cluster_wait: f64,
     /// Blocks of jobs that intervals draw from.
     pub blocks: usize,
-    /// Mean waits.
     pub wait: ComparedMeans,
     /// Mean bounded slowdowns (10 s).
     pub slowdown: ComparedMeans,
@@ -114,13 +111,10 @@ pub struct LiveReport {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A simulation failed.
     #[error("policy {0}: {1}")]
     Simulation(String, ExperimentError),
-    /// There is too little.
     #[error("the journal holds {0} jobs that ran and are over: too few to compare (at least {LEAST})")]
     TooFew(usize),
 }

@@ -47,7 +47,6 @@ pub struct Drawing {
     /// Note on reading the plot.
     #[serde(default)]
     pub note: String,
-    /// The drawing.
     pub svg: String,
     /// Inputs that determined the plot; files carry them.
     #[serde(skip)]
@@ -58,10 +57,8 @@ pub struct Drawing {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DrawError {
-    /// The JavaScript of the plots failed: a mistake in it, not in the results.
     #[error("cannot draw the plots: {0}")]
     Script(String),
-    /// The drawing is no SVG that can be made an image of.
     #[error("cannot make an image of {id}: {problem}")]
     Image {
         /// Name of the plot.
@@ -69,10 +66,8 @@ pub enum DrawError {
         /// Message of the engine.
         problem: String,
     },
-    /// No thread could be started.
     #[error("cannot draw: {0}")]
     Thread(std::io::Error),
-    /// The crate was built without what draws.
     #[error("cannot draw: this build was made without the feature `charts`")]
     Absent,
 }
@@ -93,7 +88,6 @@ pub fn draw(results: &Results, width: u32) -> Result<Vec<Drawing>, DrawError> {
 
 impl Drawing {
     /// The drawing with its title, as a file. What determined it is in its `metadata`, as JSON.
-    #[must_use]
     pub fn file(&self) -> String {
         let title = format!("<title>{}</title>", escape(&self.title));
         let determined = match &self.determined {

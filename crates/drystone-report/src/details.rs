@@ -34,7 +34,6 @@ pub struct PlotDetails {
     pub classes: Vec<DetailCell>,
     /// The users with most jobs that count.
     pub users: Vec<DetailCell>,
-    /// Users that there are.
     pub user_count: usize,
     /// The machine over time; absent where months were simulated apart.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +63,6 @@ pub struct Quantiles {
 impl Quantiles {
     /// Of some values; negative and undefined ones are left out. Every half percent, and finer
     /// where it gets rare. O(n log n).
-    #[must_use]
     pub fn of(values: impl IntoIterator<Item = f64>) -> Quantiles {
         // Numbers that are not negative are ordered like their bits, which are faster to compare.
         // Plus 0: one zero.
@@ -97,7 +95,6 @@ impl Quantiles {
 
     /// The value that this share of all values does not exceed; `None` without values. Exact for
     /// the shares that [`Quantiles::of`] looks at.
-    #[must_use]
     pub fn at(&self, share: f64) -> Option<f64> {
         // Between two points with the same value the value is the same.
         let next = self.points.iter().find(|p| p.0 >= share)?;
@@ -207,7 +204,6 @@ pub struct Watcher {
 
 impl Watcher {
     /// For a machine of this many processors.
-    #[must_use]
     pub fn new(procs: Procs) -> Watcher {
         Watcher { timeline: TimelineMeter::new(procs), notes: Notes::default() }
     }
@@ -230,7 +226,6 @@ impl Observer for Watcher {
 /// Sources of [`PlotDetails`].
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
-    /// Every job.
     pub rows: &'a [JobRow],
     /// Every job under the baseline, where this is not the baseline.
     pub baseline: Option<&'a [JobRow]>,
@@ -238,14 +233,12 @@ pub struct Material<'a> {
     pub batch: usize,
     /// Classes of `chiang`.
     pub classes: Option<&'a Categorised>,
-    /// By user.
     pub users: Option<&'a Categorised>,
 }
 
 impl PlotDetails {
     /// From a simulation's rows and categories and what was watched; `watched` is absent where
     /// months were simulated apart. O(n log n) for n jobs.
-    #[must_use]
     pub fn of(material: Material<'_>, watched: Option<Watcher>) -> PlotDetails {
         let Material { rows, baseline, batch, classes, users } = material;
         let counted = || rows.iter().filter(|r| r.counted);

@@ -5,7 +5,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Marks of a series.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesMarks {
@@ -25,7 +24,6 @@ pub enum SeriesMarks {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AxisReading {
-    /// Numbers.
     Number,
     /// Shares, shown in per cent.
     Share,
@@ -33,7 +31,6 @@ pub enum AxisReading {
     Seconds,
 }
 
-/// An axis.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FigureAxis {
     /// Name that stands at the axis.
@@ -48,19 +45,15 @@ pub struct FigureAxis {
 
 impl FigureAxis {
     /// A linear axis of numbers.
-    #[must_use]
     pub fn new(name: &str, reading: AxisReading) -> FigureAxis {
         FigureAxis { name: name.to_string(), categories: Vec::new(), log: false, reading }
     }
 
     /// The axis with a logarithmic scale.
-    #[must_use]
     pub fn log(self) -> FigureAxis {
         FigureAxis { log: true, ..self }
     }
 
-    /// An axis of categories.
-    #[must_use]
     pub fn categories(name: &str, categories: Vec<String>) -> FigureAxis {
         FigureAxis { categories, ..FigureAxis::new(name, AxisReading::Number) }
     }
@@ -90,19 +83,16 @@ pub struct Figure {
     pub title: String,
     /// Note on reading the plot.
     pub note: String,
-    /// Marks of the series.
     pub marks: SeriesMarks,
     /// The axis across.
     pub x: FigureAxis,
     /// The axis upwards.
     pub y: FigureAxis,
-    /// The series.
     pub series: Vec<FigureSeries>,
 }
 
 impl Figure {
     /// The data of the plot as CSV: series, x, y; a missing value is an empty field.
-    #[must_use]
     pub fn csv(&self) -> String {
         let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) {
             true => format!("\"{}\"", text.replace('"', "\"\"")),

@@ -22,7 +22,6 @@ pub const GANTT: &str = "drystone/gantt/1";
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Gantt {
     schema: &'static str,
-    /// Name of the workload.
     pub workload: String,
     /// The policy as it can be given again.
     pub policy: String,
@@ -72,9 +71,7 @@ pub struct PromiseMark {
     pub number: i64,
     /// Processors it needs.
     pub procs: Procs,
-    /// Time of the submit.
     pub submit: Time,
-    /// Time of the start.
     pub start: Option<Time>,
     /// The run time asked for, in seconds.
     pub estimate: i64,
@@ -85,7 +82,6 @@ pub struct PromiseMark {
 
 impl PromiseMark {
     /// From a job's story.
-    #[must_use]
     pub fn of(workload: &Workload, id: JobId, story: &Biography) -> PromiseMark {
         let job = workload.job(id);
         let planned = |(at, chapter): &(Time, Chapter)| match chapter {
@@ -109,7 +105,6 @@ impl Gantt {
     /// packed: every segment gets the lowest free rows, together where that is possible.
     ///
     /// Cost: O(n log n) for n segments, with few free ranges at a time.
-    #[must_use]
     pub fn new(
         workload: &Workload,
         policy: &str,
@@ -176,20 +171,17 @@ impl Gantt {
     }
 
     /// Tells what determined the schedule: the data, the page and files of the drawing carry it.
-    #[must_use]
     pub fn determined_by(self, determined: Value) -> Gantt {
         Gantt { determined, ..self }
     }
 
     /// Number of jobs in the window.
-    #[must_use]
     pub fn jobs(&self) -> usize {
         self.jobs.number.len()
     }
 
     /// True if anything of the job that was asked for lies in the window: its run, its submit,
     /// or a planned start.
-    #[must_use]
     pub fn shows_mark(&self) -> bool {
         let inside = |time: Time| self.from <= time && time < self.until;
         self.mark.as_ref().is_some_and(|mark| {
@@ -199,14 +191,11 @@ impl Gantt {
         })
     }
 
-    /// As data.
-    #[must_use]
     pub fn data(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
     /// As one HTML file: to be zoomed, moved, hovered, coloured. Needs no network.
-    #[must_use]
     pub fn page(&self, colour: Colour) -> String {
         let mut data = self.data();
         data["colour"] = Value::from(colour.id());
@@ -297,11 +286,9 @@ pub enum Colour {
 }
 
 impl Colour {
-    /// All of them.
     pub const ALL: [Colour; 3] = [Colour::User, Colour::Class, Colour::Wait];
 
     /// The word for it.
-    #[must_use]
     pub fn id(self) -> &'static str {
         match self {
             Colour::User => "user",

@@ -11,7 +11,6 @@ fn unseen(c: char) -> bool {
 
 /// Text as it can stand in an element or a quoted attribute. What would not be seen is shown as
 /// `�`.
-#[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -29,7 +28,6 @@ pub fn escape(text: &str) -> String {
 }
 
 /// A sentence as HTML: text between backticks is set as code.
-#[must_use]
 pub fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
@@ -49,7 +47,6 @@ pub fn prose(text: &str) -> String {
 
 /// JSON as it can stand in a script element: nothing in it ends the element or begins another, and
 /// no line end is one only to some. It is still the same JSON.
-#[must_use]
 pub fn embed(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 64);
     for c in json.chars() {

@@ -34,7 +34,6 @@ impl From<&[Setting]> for NamedPairs {
 
 impl NamedPairs {
     /// `size=requested, overrun=kill`.
-    #[must_use]
     pub fn text(&self) -> String {
         let pairs: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
         pairs.join(", ")
@@ -51,11 +50,9 @@ pub struct WorkloadMeta {
     pub hash: String,
     /// Processors of the machine.
     pub procs: u32,
-    /// Jobs.
     pub jobs: u64,
     /// First submit; `None` without jobs.
     pub first_submit: Option<Time>,
-    /// Last submit.
     pub last_submit: Option<Time>,
     /// Offered load: work per processor-second of the [span](WorkloadMeta::span).
     pub load: Option<f64>,
@@ -130,7 +127,6 @@ impl CleaningMeta {
     }
 
     /// `killed 7,174, guessed-estimate 6`; `None` where no rule had anything to do.
-    #[must_use]
     pub fn text(&self) -> Option<String> {
         let touched = self.rules.0.iter().filter(|(_, records)| *records > 0);
         let rules: Vec<String> = touched.map(|(rule, records)| format!("{rule} {}", count(*records))).collect();
@@ -148,7 +144,6 @@ fn zone(workload: &Workload) -> Option<String> {
 
 impl WorkloadMeta {
     /// Description of a workload; `hash` is its fingerprint.
-    #[must_use]
     pub fn of(workload: &Workload, audit: &Audit, hash: String) -> WorkloadMeta {
         let provenance = &workload.provenance;
         WorkloadMeta {
@@ -179,14 +174,12 @@ impl WorkloadMeta {
     }
 
     /// Returns the time that the load is over: the window, else from the first to the last submit.
-    #[must_use]
     pub fn span(&self) -> Span {
         let submits = || self.last_submit.zip(self.first_submit).map(|(last, first)| last - first);
         self.window.or_else(submits).unwrap_or(Span::ZERO)
     }
 
     /// The workload in a line for people.
-    #[must_use]
     pub fn line(&self) -> String {
         let span = self.span();
         format!(
@@ -222,7 +215,6 @@ const PREEMPTIVE: [&str; 3] = ["ss", "tss", "is"];
 
 impl PolicyMeta {
     /// Description of a policy.
-    #[must_use]
     pub fn of(spec: &PolicySpec) -> PolicyMeta {
         let parameters = spec.parameters().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
         let scheduler = spec.scheduler();
@@ -233,7 +225,6 @@ impl PolicyMeta {
     }
 
     /// Its text, with what keeps a machine from running it.
-    #[must_use]
     pub fn marked(&self) -> String {
         match (self.clairvoyant, self.preemptive) {
             (true, true) => format!("{} (knows run times, preemptive)", self.text),
@@ -277,7 +268,6 @@ pub struct ExperimentMeta {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileMeta {
-    /// Its name.
     pub file: String,
     /// BLAKE3 of its bytes.
     pub hash: String,
@@ -291,7 +281,6 @@ impl FileMeta {
     const LONGEST: usize = 16 * 1024;
 
     /// Description of a file of this name and text.
-    #[must_use]
     pub fn of(file: String, text: &str) -> FileMeta {
         let hash = short(blake3::hash(text.as_bytes()));
         FileMeta { file, hash, text: (text.len() <= FileMeta::LONGEST).then(|| text.to_string()) }
@@ -302,7 +291,6 @@ impl FileMeta {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StudyMeta {
-    /// Its name.
     pub name: String,
     /// Settings that differ from Drystone's own; options given explicitly win.
     pub sets: NamedPairs,
@@ -311,7 +299,6 @@ pub struct StudyMeta {
 impl StudyMeta {
     /// Settings of the study, apart from policies. `procs` is the machine it simulated, where that
     /// is not the header's.
-    #[must_use]
     pub fn of(study: CleaningStudy, procs: Option<u32>, trim: &str) -> StudyMeta {
         let (own, default) = (study.options().settings(0), CleaningOptions::default().settings(0));
         let mut sets: Vec<(String, String)> =

@@ -6,19 +6,16 @@ use drystone::metrics::MetricUnit;
 pub const NONE: &str = "-";
 
 /// A count with separators: 28,476.
-#[must_use]
 pub fn count(value: u64) -> String {
     separated(&value.to_string())
 }
 
 /// A count of things whose plural ends in s: 1 job, 28,476 jobs.
-#[must_use]
 pub fn plural(value: u64, one: &str) -> String {
     format!("{} {one}{}", count(value), if value == 1 { "" } else { "s" })
 }
 
 /// A number with this many decimals and separators: 1,234.5.
-#[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
@@ -28,38 +25,32 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 }
 
 /// [`fixed`], or a dash.
-#[must_use]
 pub fn fixed_or(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| NONE.to_string(), |v| fixed(v, decimals))
 }
 
 /// Seconds as minutes with one decimal, or a dash.
-#[must_use]
 pub fn minutes(seconds: Option<f64>) -> String {
     fixed_or(seconds.map(|s| s / 60.0), 1)
 }
 
 /// Seconds as hours with one decimal, or a dash.
-#[must_use]
 pub fn hours(seconds: Option<f64>) -> String {
     fixed_or(seconds.map(|s| s / 3600.0), 1)
 }
 
 /// A share as per cent: 0.704 is 70.4 %.
-#[must_use]
 pub fn percent(share: Option<f64>, decimals: usize) -> String {
     share.map_or_else(|| NONE.to_string(), |s| format!("{}%", fixed(s * 100.0, decimals)))
 }
 
 /// A share in per cent with as many decimals as it has, up to six: 0.95 is 95%, 0.9999 is 99.99%.
-#[must_use]
 pub fn exact_percent(share: f64) -> String {
     let text = format!("{:.6}", share * 100.0);
     format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// A relative change with its sign: -0.321 is -32.1%.
-#[must_use]
 pub fn change(relative: f64) -> String {
     format!("{}%", signed(relative))
 }
@@ -73,7 +64,6 @@ fn signed(relative: f64) -> String {
 
 /// An end of an interval of changes, with a sign also where it rounds to nothing: whether the
 /// interval has zero in it is to be seen.
-#[must_use]
 pub fn bound(relative: f64) -> String {
     match signed(relative).as_str() {
         "0.0" if relative < 0.0 => "-0.0".to_string(),
@@ -83,7 +73,6 @@ pub fn bound(relative: f64) -> String {
 }
 
 /// A length of time in the unit that suits it: 42 s, 7.0 min, 3.2 h, 12.4 days.
-#[must_use]
 pub fn duration(seconds: f64) -> String {
     match seconds.abs() {
         s if s < 120.0 => format!("{} s", fixed(seconds, 0)),
@@ -95,7 +84,6 @@ pub fn duration(seconds: f64) -> String {
 
 /// A relative change as per cent with its sign and this many decimals, without the unit; an end
 /// that rounds to nothing keeps its sign.
-#[must_use]
 pub fn whole_change(relative: f64, decimals: usize) -> String {
     let text = fixed(relative.abs() * 100.0, decimals);
     match relative {
@@ -114,13 +102,11 @@ pub enum TimeUnit {
     Minutes,
     /// Hours.
     Hours,
-    /// Days.
     Days,
 }
 
 impl TimeUnit {
     /// The unit that suits a typical value of the column, in seconds.
-    #[must_use]
     pub fn of(seconds: f64) -> TimeUnit {
         match seconds.abs() {
             s if s < 120.0 => TimeUnit::Seconds,
@@ -131,7 +117,6 @@ impl TimeUnit {
     }
 
     /// Its abbreviation.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             TimeUnit::Seconds => "s",
@@ -142,7 +127,6 @@ impl TimeUnit {
     }
 
     /// Seconds in this unit, without its name, or a dash.
-    #[must_use]
     pub fn text(self, seconds: Option<f64>) -> String {
         let (per, decimals) = self.scale();
         fixed_or(seconds.map(|s| s / per), decimals)
@@ -162,14 +146,12 @@ impl TimeUnit {
 /// One unit and one number of decimals for a column of times, or of their differences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeColumn {
-    /// The unit.
     pub unit: TimeUnit,
     decimals: usize,
 }
 
 impl TimeColumn {
     /// The unit that suits the largest of these values, in seconds.
-    #[must_use]
     pub fn of(values: &[f64]) -> TimeColumn {
         let unit = TimeUnit::of(values.iter().copied().map(f64::abs).fold(0.0, f64::max));
         TimeColumn::in_unit(unit, values)
@@ -177,7 +159,6 @@ impl TimeColumn {
 
     /// A column of these values, in seconds, in a unit: with as many decimals as the smallest value
     /// that is not zero needs to be seen, at most two more than usual.
-    #[must_use]
     pub fn in_unit(unit: TimeUnit, values: &[f64]) -> TimeColumn {
         let (per, usual) = unit.scale();
         let reads =
@@ -187,14 +168,12 @@ impl TimeColumn {
     }
 
     /// A time in seconds, without the unit.
-    #[must_use]
     pub fn text(self, seconds: f64) -> String {
         fixed(seconds / self.unit.scale().0, self.decimals)
     }
 
     /// A difference in seconds with its sign, without the unit. One that rounds to nothing keeps
     /// its sign: whether an interval has zero in it is to be seen.
-    #[must_use]
     pub fn signed(self, seconds: f64) -> String {
         let text = self.text(seconds.abs());
         match seconds {
@@ -206,7 +185,6 @@ impl TimeColumn {
 }
 
 /// A value in its unit, or a dash.
-#[must_use]
 pub fn in_unit(value: Option<f64>, unit: MetricUnit) -> String {
     match (value, unit) {
         (None, _) => NONE.to_string(),
@@ -218,7 +196,6 @@ pub fn in_unit(value: Option<f64>, unit: MetricUnit) -> String {
 }
 
 /// Jobs per second: 5.3 M, 840 k.
-#[must_use]
 pub fn speed(per_second: f64) -> String {
     match per_second {
         s if s >= 1e6 => format!("{:.1} M", s / 1e6),

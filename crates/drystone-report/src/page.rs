@@ -16,7 +16,6 @@ use std::fmt::Write;
 /// table without JavaScript.
 ///
 /// Cost: a few milliseconds and the length of the data.
-#[must_use]
 pub fn page(results: &Results) -> String {
     let title = format!("{}: scheduling policies – Drystone", workload_name(results));
     let scripts = [assets::ECHARTS, charts::SCRIPT, assets::PAGE_JS];

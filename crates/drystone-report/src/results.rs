@@ -22,7 +22,6 @@ pub const PLOTS: &str = "drystone/plots/1";
 pub struct Results {
     /// Version of the program that simulated.
     pub drystone: String,
-    /// The workload and what made it.
     pub workload: WorkloadMeta,
     /// Other settings.
     pub experiment: ExperimentMeta,
@@ -34,7 +33,6 @@ pub struct Results {
     pub summary: Option<ComparisonSummary>,
     /// Changes against the baseline.
     pub comparison: Comparison,
-    /// Result of each policy.
     pub policies: Vec<PolicyResult>,
     /// Result of each policy at other loads, if asked for.
     pub loads: Vec<LoadPoint>,
@@ -45,7 +43,6 @@ pub struct Results {
 impl Results {
     /// True if a policy may lead a list. Results of versions that did not say have all that a
     /// machine can run without suspension.
-    #[must_use]
     pub fn may_lead(&self, policy: &str) -> bool {
         if let Some(choices) = self.summary.as_ref().and_then(|summary| summary.choices.as_ref()) {
             return choices.iter().any(|choice| choice == policy);
@@ -55,10 +52,8 @@ impl Results {
     }
 }
 
-/// The result of one policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PolicyResult {
-    /// Name of the policy.
     pub policy: PolicyMeta,
     /// Other policies of the default set that make the same schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -81,7 +76,6 @@ pub struct PolicyResult {
 /// Measures of a pool by itself.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PoolResult {
-    /// Its name.
     pub name: String,
     /// Its processors, as its own policy counts them.
     pub procs: Procs,
@@ -98,7 +92,6 @@ impl From<PoolMeasured> for PoolResult {
 impl PolicyResult {
     /// Label of the policy in a table: its name, those that make the same schedule, and what keeps
     /// a machine from running it.
-    #[must_use]
     pub fn name(&self) -> String {
         let equals: String = self.equals.iter().map(|other| format!(" = {other}")).collect();
         format!("{}{}", self.policy.marked(), equals)
@@ -115,8 +108,6 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Of an experiment.
-    #[must_use]
     pub fn of(measured: &ExperimentResult) -> Timing {
         let seconds = measured.took.as_secs_f64();
         Timing { seconds, jobs_per_second: measured.report.trimmed.seen as f64 / seconds.max(1e-9) }
@@ -150,13 +141,11 @@ pub struct LoadPoint {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
-    /// Not JSON at all.
     #[error(
         "not JSON, or cut short: {0}; expected the output of `drystone compare --format json` or `drystone run \
          --format json`"
     )]
     NotJson(serde_json::Error),
-    /// JSON of something else.
     #[error(
         "the schema is {found}; expected \"{COMPARE}\" or \"{RUN}\", as `drystone compare --format json` and `drystone run \
          --format json` write them"
@@ -165,7 +154,6 @@ pub enum ResultsError {
         /// Value that was found.
         found: String,
     },
-    /// Of the right schema, but not as it should be.
     #[error("the results are damaged or from another version: {0}")]
     Damaged(serde_json::Error),
 }
@@ -233,7 +221,6 @@ impl Results {
     }
 
     /// A single run as a comparison of one; `data` is all of it.
-    #[must_use]
     pub fn of_run(
         drystone: String,
         workload: WorkloadMeta,
@@ -269,7 +256,6 @@ impl Results {
     }
 
     /// Inputs that determined the results, for plots to carry.
-    #[must_use]
     pub fn determined(&self) -> Value {
         let policies: Vec<&Value> = match self.data.get("results").and_then(Value::as_array) {
             Some(results) => results.iter().filter_map(|result| result.get("policy")).collect(),

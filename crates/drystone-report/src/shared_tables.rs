@@ -6,7 +6,6 @@ use crate::results::{LoadPoint, PolicyResult, PoolResult};
 use drystone::metrics::{Comparison, Measure, Metric, MetricChange, MetricVerdict, PromisesKept};
 
 /// Changes of the main metrics against the baseline, with intervals and verdicts.
-#[must_use]
 pub fn changes_table(policies: &[PolicyResult], comparison: &Comparison) -> DocumentTable {
     let mut table =
         DocumentTable::new(["policy", "mean wait", "mean response", "mean bounded slowdown", "longest wait"])
@@ -46,7 +45,6 @@ fn change_value(c: &MetricChange) -> TableValue {
 }
 
 /// Announced starts, predictions and suspensions.
-#[must_use]
 pub fn promises_table(policies: &[PolicyResult]) -> DocumentTable {
     // Trimming leaves no promise out.
     let trimmed = policies.iter().any(|one| one.report.trimmed.kept < one.report.trimmed.seen);
@@ -84,7 +82,6 @@ pub fn promises_table(policies: &[PolicyResult]) -> DocumentTable {
 
 /// Effects of the machine on jobs, and the waits that no policy chose; a row for each policy under
 /// which a machine lost processors or jobs were held back.
-#[must_use]
 pub fn disruptions_table(policies: &[PolicyResult]) -> DocumentTable {
     let mut table = DocumentTable::new([
         "policy",
@@ -116,7 +113,6 @@ pub fn disruptions_table(policies: &[PolicyResult]) -> DocumentTable {
 }
 
 /// Every policy at every other load.
-#[must_use]
 pub fn loads_table(points: &[LoadPoint]) -> DocumentTable {
     let mut table = DocumentTable::new([
         "factor",
@@ -144,7 +140,6 @@ pub fn loads_table(points: &[LoadPoint]) -> DocumentTable {
 }
 
 /// A table of pools that are simulated side by side, under each of these policies.
-#[must_use]
 pub fn pools_table(of: &[(Option<String>, &[PoolResult])]) -> DocumentTable {
     let named = of.iter().any(|(name, _)| name.is_some());
     let heads = [

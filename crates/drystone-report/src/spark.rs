@@ -7,7 +7,6 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 /// A series as one character per part of it: means of this many parts, from nothing to `most` on a
 /// logarithmic scale, so that series of very different size can stand side by side. Empty without
 /// values.
-#[must_use]
 pub fn sparkline(values: &[f64], width: usize, most: f64) -> String {
     if values.is_empty() {
         return String::new();
@@ -24,7 +23,6 @@ pub fn sparkline(values: &[f64], width: usize, most: f64) -> String {
 }
 
 /// The highest mean over such parts of any series, so that sparklines can share a scale.
-#[must_use]
 pub fn highest(series: &[&Timeline], width: usize) -> f64 {
     let means = |t: &&Timeline| {
         let values = &t.waiting_jobs;

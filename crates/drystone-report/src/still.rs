@@ -20,7 +20,6 @@ const STYLE: &str = "figure svg{width:100%;min-width:40rem;height:auto;backgroun
 pub struct Picture {
     /// Title above it.
     pub title: String,
-    /// The picture, as SVG.
     pub svg: String,
     /// Note below it.
     pub note: String,
@@ -35,13 +34,11 @@ impl From<Drawing> for Picture {
 /// A page without scripts.
 #[derive(Clone, Debug)]
 pub struct StillPage<'a> {
-    /// Title.
     pub title: &'a str,
     /// Subject, below the title.
     pub subject: &'a str,
     /// Sentences to read first.
     pub verdict: &'a [String],
-    /// Pictures.
     pub pictures: Vec<Picture>,
     /// Everything, as the terminal shows it.
     pub details: &'a Document,
@@ -50,8 +47,6 @@ pub struct StillPage<'a> {
 }
 
 impl StillPage<'_> {
-    /// The page as HTML.
-    #[must_use]
     pub fn html(&self) -> String {
         let title = escape(self.title);
         let mut out = String::with_capacity(1 << 18);

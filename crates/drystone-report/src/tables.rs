@@ -9,7 +9,6 @@ use drystone::metrics::{LEAST_WEEKS, Measure, Metric};
 /// Most users in the table; the plot and the data have more.
 const TABLE_USERS: usize = 30;
 
-/// All of them.
 pub(crate) fn tables(results: &Results, out: &mut String) {
     out.push_str("<section id=\"tables\"><h2>Tables</h2>\n");
     let policies = &results.policies;

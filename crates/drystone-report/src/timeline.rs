@@ -61,7 +61,6 @@ pub struct TimelineMeter {
 
 impl TimelineMeter {
     /// For a machine of this many processors.
-    #[must_use]
     pub fn new(procs: Procs) -> TimelineMeter {
         TimelineMeter {
             procs,
@@ -74,7 +73,6 @@ impl TimelineMeter {
     }
 
     /// The timeline; `None` if nothing was seen, or all of it at one instant.
-    #[must_use]
     pub fn finish(self) -> Option<Timeline> {
         let start = self.start?;
         let bins: Vec<Bin> = self.bins.into_iter().filter(|b| b.seconds > 0).collect();

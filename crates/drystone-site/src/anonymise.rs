@@ -19,8 +19,6 @@ const MOST_WEEKS: u64 = 1_040;
 const ROOT: u32 = 0;
 
 impl AnonymousKey {
-    /// From a text.
-    #[must_use]
     pub fn given(text: &str) -> AnonymousKey {
         AnonymousKey { bytes: blake3::derive_key("drystone 2026 anonymised accounting", text.as_bytes()), given: true }
     }
@@ -203,7 +201,6 @@ impl Site {
     }
 }
 
-/// The earliest time of a job.
 fn earliest(job: &FoundJob) -> i64 {
     let known = [job.submit, job.eligible, job.arrive, job.start].into_iter().filter(|&stamp| stamp > 0);
     known.min().map_or(i64::MAX, i64::from)

@@ -45,7 +45,6 @@ pub struct Zone {
     stretches: Vec<Stretch>,
 }
 
-/// A name that is no time zone.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{0}` is no time zone; expected an IANA name such as Europe/Berlin, America/Toronto or UTC")]
 pub struct UnknownZone(pub String);
@@ -73,20 +72,16 @@ impl Zone {
     }
 
     /// Coordinated universal time, which has no such hours.
-    #[must_use]
     pub fn utc() -> Zone {
         Zone { name: "UTC".to_string(), stretches: vec![Stretch { from: i64::MIN / 4, offset: 0 }] }
     }
 
-    /// Its name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns the meaning of a local time, given in seconds as if it were UTC. O(log n) for n
     /// changes.
-    #[must_use]
     pub fn local(&self, civil: i64) -> Local {
         // Offsets are below a day, so only the stretches around it count.
         let near = self.stretches.partition_point(|s| s.from <= civil - 86_400).saturating_sub(1);
@@ -111,7 +106,6 @@ impl Zone {
     }
 
     /// The local time of a moment, in seconds as if it were UTC.
-    #[must_use]
     pub fn civil(&self, moment: i64) -> i64 {
         let at = self.stretches.partition_point(|s| s.from <= moment).saturating_sub(1);
         moment + self.stretches[at].offset
@@ -154,7 +148,6 @@ impl ZoneLookup {
 }
 
 /// Seconds since 1970 of `YYYY-MM-DDTHH:MM:SS`, taken as UTC; `None` for any other text.
-#[must_use]
 pub fn civil(text: &str) -> Option<i64> {
     civil_bytes(text.as_bytes())
 }
@@ -213,13 +206,11 @@ pub(crate) fn text(moment: i64) -> String {
 }
 
 /// A local time for people, `2026-01-31 12:00`, of seconds as [`Zone::civil`] gives them.
-#[must_use]
 pub fn minute(civil: i64) -> String {
     text(civil)[..16].replace('T', " ")
 }
 
 /// As [`minute`], with seconds.
-#[must_use]
 pub fn second(civil: i64) -> String {
     text(civil).replace('T', " ")
 }

@@ -33,7 +33,6 @@ impl MachineSource {
 /// Contents of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FileKind {
-    /// Jobs.
     Jobs(Carrier),
     /// A machine, or a part of its description.
     Machine(MachineSource),

@@ -22,18 +22,10 @@ cp /etc/slurm/slurm.conf /etc/slurm/gres.conf .";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SiteError {
-    /// A file or folder cannot be read.
     #[error("{file}: cannot be read: {source}")]
-    Unreadable {
-        /// Name of the file.
-        file: String,
-        /// Cause.
-        source: io::Error,
-    },
-    /// Compressed with something else, or a table of another program.
+    Unreadable { file: String, source: io::Error },
     #[error(transparent)]
     Log(#[from] drystone::log::LogError),
-    /// Local times without a zone.
     #[error(
         "{place}: the time {time} has no zone, and sacct prints the local time of the user that runs it; say which (--timezone \
          Europe/Berlin), or at the site: TZ=UTC SLURM_TIME_FORMAT=%s sacct …"
@@ -41,10 +33,8 @@ pub enum SiteError {
     NoZone {
         /// File and line.
         place: String,
-        /// The time.
         time: String,
     },
-    /// Times relative to the day on which they were printed.
     #[error(
         "{place}: the time `{time}` is relative to the day on which it was printed, so that its date is lost; at the site: \
          SLURM_TIME_FORMAT=%s sacct …"
@@ -52,10 +42,8 @@ pub enum SiteError {
     RelativeTime {
         /// File and line.
         place: String,
-        /// The time.
         time: String,
     },
-    /// Times in a form that is not known.
     #[error(
         "{place}: the time `{time}` is in a form that is not known; expected 2026-01-31T12:00:00 or seconds since 1970. Say how it is \
          written, as for strftime: --time-format '{}'",
@@ -64,10 +52,8 @@ pub enum SiteError {
     TimeForm {
         /// File and line.
         place: String,
-        /// The time.
         time: String,
     },
-    /// Columns padded for people.
     #[error(
         "{place}: the columns are padded with blanks and cut to their width, so that values are lost ({example}); at the site: sacct \
          --parsable2 …"
@@ -78,7 +64,6 @@ pub enum SiteError {
         /// A value that was cut, or the ruler beneath the header.
         example: String,
     },
-    /// A file without the header that says what its columns are.
     #[error(
         "{place}: no header line says what the columns are; say it (--columns JobIDRaw,Submit,… or --columns xdmod for Open XDMoD's 26), \
          or at the site: sacct without --noheader"
@@ -102,10 +87,8 @@ pub enum SiteError {
         /// Facts about the others.
         unnamed: String,
     },
-    /// A column that cannot be without.
     #[error("{file}: no column says {what}; at the site: sacct -a -D -X --parsable2 --format={columns},…")]
     NoColumn {
-        /// The file.
         file: String,
         /// Name of the missing part.
         what: &'static str,
@@ -120,23 +103,16 @@ pub enum SiteError {
         crate::readers::sacct::presets::preset_names()
     )]
     UnreadColumns {
-        /// The file.
         file: String,
-        /// Their names.
         names: String,
         /// Candidates for each column.
         columns: String,
     },
-    /// Column names that are none.
     #[error(
         "--columns: `{name}` is no column; expected names such as JobIDRaw,Submit,Start,End,… or a layout by name: {}",
         crate::readers::sacct::presets::preset_names()
     )]
-    BadColumn {
-        /// The name.
-        name: String,
-    },
-    /// A file that ends in its middle.
+    BadColumn { name: String },
     #[error(
         "{place}: the file ends in the middle of a record; whatever wrote or copied it was cut off, and what should follow is missing. \
          Fetch it again, or at the site: {command}; --partial takes what is there"
@@ -147,15 +123,12 @@ pub enum SiteError {
         /// The command to run again.
         command: String,
     },
-    /// A table that is none.
     #[error("{file}: the table in Parquet cannot be read: {problem}")]
     BadTable {
-        /// The file.
         file: String,
         /// Description of the mistake.
         problem: String,
     },
-    /// JSON that is none.
     #[error("{place}: this is no JSON: {problem}; at the site: sacct -a -D --json … > jobs.json")]
     BadJson {
         /// File, line and column.
@@ -163,17 +136,13 @@ pub enum SiteError {
         /// Description of the mistake.
         problem: String,
     },
-    /// A file that is nothing an import knows.
     #[error("{file}: {looks}; {advice}")]
     Unknown {
-        /// The file.
         file: String,
         /// Likely format.
         looks: String,
-        /// Advice.
         advice: String,
     },
-    /// Files of several kinds of accounting.
     #[error(
         "these files are accounting of several kinds, which are different machines or say the same twice; import one kind at a time:\n\n{list}"
     )]
@@ -181,43 +150,34 @@ pub enum SiteError {
         /// The kinds, each with its files.
         list: String,
     },
-    /// Files that hold no jobs.
     #[error("no file holds jobs. There are:\n\n{list}\n\nAt the site:\n\n{ASK}")]
     NoJobs {
         /// The kinds, each with its files.
         list: String,
     },
-    /// No row could be used.
     #[error("none of {rows} rows became a job ({rules}). {advice}")]
     NothingLeft {
-        /// Number of rows.
         rows: u64,
         /// Rules that dropped rows, with counts.
         rules: String,
-        /// Advice.
         advice: String,
     },
-    /// Rows of several clusters.
     #[error("the rows are of several clusters ({clusters}); import one at a time: --cluster NAME")]
     SeveralClusters {
         /// Their names and rows.
         clusters: String,
     },
-    /// A machine's description that does not fit the jobs.
     #[error(
         "{file} describes another machine: {evidence}. Give the configuration of the cluster that ran these jobs: there, scontrol -o \
          show nodes > nodes.txt; scontrol -o show partitions > partitions.txt. Without --machine the machine is inferred from the jobs"
     )]
     OtherMachine {
-        /// The file.
         file: String,
         /// Evidence of the mismatch.
         evidence: String,
     },
-    /// A configuration that cannot be read.
     #[error(transparent)]
     Conf(#[from] drystone_slurm::conf::ConfError),
-    /// A description of a machine with a mistake.
     #[error("{place}: {problem}")]
     Machine {
         /// File and line.
@@ -225,44 +185,30 @@ pub enum SiteError {
         /// Description of the mistake.
         problem: String,
     },
-    /// An option that does not go with what was read.
     #[error("{0}")]
     Option(String),
-    /// A folder that is no imported site, or one of another version.
     #[error("{folder}: {problem}")]
     NoSite {
-        /// The folder.
         folder: String,
         /// Description of the mistake and its correction.
         problem: String,
     },
-    /// A file of an imported site that is damaged.
     #[error("{file}: {problem}; import the site again")]
     Damaged {
-        /// The file.
         file: String,
         /// Description of the mistake.
         problem: String,
     },
-    /// A file cannot be written.
     #[error("{file}: cannot be written: {source}")]
-    Write {
-        /// The file.
-        file: String,
-        /// Cause.
-        source: io::Error,
-    },
-    /// A file of associations and QOS.
+    Write { file: String, source: io::Error },
     #[error(transparent)]
     Accounts(#[from] drystone_slurm::accounts::AccountsError),
-    /// Stopped from outside.
     #[error("interrupted")]
     Stopped,
 }
 
 impl SiteError {
     /// The file it is about, and the line from 1, as far as they are known.
-    #[must_use]
     pub fn place(&self) -> (Option<&str>, Option<u64>) {
         match self {
             SiteError::NoZone { place, .. }
@@ -302,16 +248,12 @@ fn split(place: &str) -> (Option<&str>, Option<u64>) {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoolError {
-    /// Its jobs form none.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// Its missing capacity is impossible.
     #[error("capacity.csv: {0}")]
     Outages(#[from] OutageError),
-    /// A demand of its jobs that cannot be counted.
     #[error(transparent)]
     Resources(#[from] ResourceError),
-    /// A table beside it cannot be written.
     #[error("{0}")]
     Table(String),
 }

@@ -42,7 +42,6 @@ fn group<'a>(job: &'a SiteJob<'_>, accounted: bool) -> &'a str {
 
 impl Numbering {
     /// Of the names of a site.
-    #[must_use]
     pub fn of(site: &Site) -> Numbering {
         let pools = &site.manifest.pools;
         let accounted = (0..site.len()).any(|at| site.symbols(at).account != Symbol(0));
@@ -101,7 +100,6 @@ impl Numbering {
 
     /// The names behind the numbers of all jobs, as [`Numbering::names`] has them; partitions only
     /// where one pool has them all, since each pool numbers its own.
-    #[must_use]
     pub fn names_of_site(&self) -> String {
         let alone = if self.partitions.len() == 1 { 0 } else { u16::MAX };
         self.names(alone)
@@ -109,7 +107,6 @@ impl Numbering {
 
     /// The names behind the numbers of a pool's jobs: lines `user,12,alice`, as Slurm's own policy
     /// reads them.
-    #[must_use]
     pub fn names(&self, pool: u16) -> String {
         let empty = BTreeMap::new();
         let partitions = self.partitions.get(usize::from(pool)).unwrap_or(&empty);
@@ -136,13 +133,11 @@ pub enum ExportPurpose {
 
 impl Site {
     /// The origin of times, in seconds since 1970: the first arrival of any job.
-    #[must_use]
     pub fn origin(&self) -> i64 {
         self.jobs().next().map_or(self.manifest.window.from, |job| job.arrive)
     }
 
     /// The header of a pool as a log.
-    #[must_use]
     pub fn header(&self, pool: u16, numbering: &Numbering) -> SwfHeader {
         let mut header = SwfHeader::new();
         if let Some(comments) = &self.manifest.swf {
@@ -178,7 +173,6 @@ impl Site {
     }
 
     /// A job as a record, with this number.
-    #[must_use]
     pub fn record(&self, job: &SiteJob<'_>, numbering: &Numbering, serial: i64, purpose: ExportPurpose) -> SwfRecord {
         if let Some(record) = of_text(&job.swf) {
             return record;
@@ -252,7 +246,6 @@ impl Site {
     }
 
     /// A pool as a log in Standard Workload Format, written as it is read.
-    #[must_use]
     pub fn log(self, pool: u16) -> impl Read + Send + 'static {
         let numbering = Numbering::of(&self);
         let mut places: Vec<u32> = (0..self.len() as u32).filter(|&at| self.job(at as usize).pool == pool).collect();

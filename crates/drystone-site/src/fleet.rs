@@ -43,7 +43,6 @@ impl Fleet {
         Some(Fleet { machine, names, first, index, parts })
     }
 
-    /// Processors in all.
     pub(crate) fn procs(&self) -> u32 {
         self.first[self.first.len() - 1]
     }

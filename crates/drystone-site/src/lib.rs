@@ -34,13 +34,13 @@ pub use error::{ASK, PoolError, SiteError};
 pub use export::{BesideTables, ExportPurpose, Numbering};
 pub use format::{is_site, open, report, write};
 pub use import::{FileOpener, import};
-pub use options::{Arrive, Counting, Het, ImportEffort, ImportOptions, Preempted, Size, Throttle, Wide, Withdraw};
 pub use jobs::{JobMarks, LimitFrom, SiteJobFate};
 pub use machine::PoolUnit;
 pub use manifest::{
     FileRead, LogComment, Manifest, MeasuredWindow, NodeSummary, PartitionSummary, PoolSummary, RuleCount, SCHEMA,
     SiteSetting,
 };
+pub use options::{Arrive, Counting, Het, ImportEffort, ImportOptions, Preempted, Size, Throttle, Wide, Withdraw};
 pub use readers::Carrier;
 pub use resources::{Resourced, SiteResourceError};
 pub use rules::{Count, Example, ImportRule, RuleEffect, RuleTally};

@@ -23,9 +23,7 @@ pub struct FileRead {
 pub struct RuleCount {
     /// Its short name.
     pub name: String,
-    /// Effect of the rule.
     pub effect: RuleEffect,
-    /// Meaning of the rule, in words.
     pub meaning: String,
     /// Rows of accounting that it applied to.
     pub rows: u64,
@@ -50,9 +48,7 @@ impl RuleCount {
 pub struct PoolSummary {
     /// Names of its partitions.
     pub name: String,
-    /// Unit.
     pub unit: PoolUnit,
-    /// Number of units.
     pub units: u32,
     /// Processors of one, on average.
     pub cpus_per_unit: f64,
@@ -60,14 +56,11 @@ pub struct PoolSummary {
     pub nodes: u32,
     /// Their processors.
     pub cpus: u64,
-    /// Their GPUs.
     pub gpus: u64,
     /// True if a description gives its size; otherwise it is the most that jobs used at once, which
     /// is a lower bound.
     pub described: bool,
-    /// Its partitions.
     pub partitions: Vec<String>,
-    /// Jobs.
     pub jobs: u64,
     /// Processors times seconds of those that ran.
     pub core_seconds: u64,
@@ -96,14 +89,10 @@ pub struct PoolSummary {
     pub out: f64,
 }
 
-/// A partition.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PartitionSummary {
-    /// Its name.
     pub name: String,
-    /// Its pool.
     pub pool: Option<String>,
-    /// Number of nodes.
     pub nodes: u32,
     /// Longest limit of its jobs, in seconds.
     pub max_limit: Option<u32>,
@@ -117,20 +106,16 @@ pub struct PartitionSummary {
     pub exclusive: bool,
 }
 
-/// A node.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NodeSummary {
-    /// Its name.
     pub name: String,
     /// Processors; 0 where unknown.
     pub cpus: u32,
     /// Memory in kilobytes; 0 where unknown.
     pub memory_kb: u64,
-    /// GPUs.
     pub gpus: u32,
     /// Generic resources as Slurm writes them, `gpu:a100:4`; empty for none.
     pub gres: String,
-    /// Its pool.
     pub pool: Option<String>,
     /// True if a description names it.
     pub described: bool,
@@ -148,9 +133,7 @@ pub struct LogComment {
 /// A named setting.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SiteSetting {
-    /// Its name.
     pub name: String,
-    /// Its value.
     pub value: String,
 }
 
@@ -163,7 +146,6 @@ pub struct Manifest {
     pub cluster: String,
     /// Time zone of the accounting; `UTC` where times were seconds.
     pub time_zone: String,
-    /// Files read.
     pub files: Vec<FileRead>,
     /// Versions of Slurm that wrote it, where it says so.
     pub slurm_versions: Vec<String>,
@@ -175,11 +157,9 @@ pub struct Manifest {
     pub rows: u64,
     /// Those that could not be used.
     pub bad_rows: u64,
-    /// Jobs.
     pub jobs: u64,
     /// Distinct users.
     pub users: u64,
-    /// The window.
     pub window: MeasuredWindow,
     /// Seconds that jobs may run beyond their limit.
     pub grace: u32,
@@ -187,11 +167,9 @@ pub struct Manifest {
     pub evidence: Vec<String>,
     /// Its pools, the largest first.
     pub pools: Vec<PoolSummary>,
-    /// Its partitions.
     pub partitions: Vec<PartitionSummary>,
     /// Every rule that applied.
     pub rules: Vec<RuleCount>,
-    /// Warnings for people.
     pub warnings: Vec<String>,
     /// True if a `slurm.conf` describes its nodes, so that it can be simulated on them.
     #[serde(default)]
@@ -212,13 +190,11 @@ impl Manifest {
     /// Returns whether the waits of nearly all jobs are known: of at most one in a hundred the
     /// submission is unknown. Where they are not, nothing holds that is said of waits, simulated
     /// ones included: arrivals that are starts have the recorded schedule in them.
-    #[must_use]
     pub fn waits_known(&self) -> bool {
         self.rule(ImportRule::NoSubmit).is_none_or(|unknown| unknown.jobs * 100 <= self.jobs)
     }
 
     /// Returns the number of times that a rule applied.
-    #[must_use]
     pub fn rule(&self, rule: ImportRule) -> Option<&RuleCount> {
         self.rules.iter().find(|count| count.name == rule.name())
     }

@@ -16,7 +16,6 @@ macro_rules! choices {
             pub const ALL: &'static [$type] = &[$($type::$variant,)+];
 
             /// Its word.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $($type::$variant => $text,)+ }
             }
@@ -30,7 +29,6 @@ choices! {
         /// Time of eligibility: earlier waits are not the scheduler's doing.
         #[default]
         Eligible = "eligible",
-        /// Submit time.
         Submit = "submit",
     }
 }
@@ -59,7 +57,6 @@ choices! {
         Cpus = "cpus",
         /// GPUs, in pools that have some.
         Gpus = "gpus",
-        /// Nodes, each of them whole.
         Nodes = "nodes",
     }
 }
@@ -184,7 +181,6 @@ pub struct ImportOptions {
 
 impl ImportOptions {
     /// The choices as settings, for reports.
-    #[must_use]
     pub fn settings(&self) -> Vec<Setting> {
         let mut settings = Vec::new();
         let mut add =

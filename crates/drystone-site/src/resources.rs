@@ -28,16 +28,13 @@ pub struct Resourced {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SiteResourceError {
-    /// No pool counts processors of nodes whose memory or GPUs are known.
     #[error(
         "no pool counts processors and has nodes whose memory or GPUs are described; import it with a description of the machine \
          (--machine FILE)"
     )]
     None,
-    /// A resource that cannot be.
     #[error(transparent)]
     Resource(#[from] ResourceError),
-    /// Jobs that form no workload.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
 }
@@ -142,7 +139,6 @@ fn word(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "_-.+".contains(c) { c } else { '+' }).collect()
 }
 
-/// Oddity of a job.
 #[derive(Clone, Copy, Default)]
 struct JobOddity {
     /// It does not say how much memory it holds.

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Effect of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleEffect {
@@ -54,19 +53,15 @@ macro_rules! rules {
             pub const ALL: &'static [ImportRule] = &[$(ImportRule::$variant,)*];
 
             /// Its short name.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(ImportRule::$variant => $name,)* }
             }
 
-            /// Returns the effect of the rule.
-            #[must_use]
             pub fn effect(self) -> RuleEffect {
                 match self { $(ImportRule::$variant => RuleEffect::$effect,)* }
             }
 
             /// Returns the meaning of the rule, in words.
-            #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self { $(ImportRule::$variant => $meaning,)* }
             }
@@ -151,8 +146,6 @@ impl fmt::Display for ImportRule {
 }
 
 impl ImportRule {
-    /// The rule of a name.
-    #[must_use]
     pub fn named(name: &str) -> Option<ImportRule> {
         ImportRule::ALL.iter().copied().find(|rule| rule.name() == name)
     }
@@ -163,7 +156,6 @@ impl ImportRule {
 pub struct Example {
     /// File and line, or file and place within it.
     pub place: String,
-    /// Text of the value.
     pub text: String,
 }
 
@@ -172,7 +164,6 @@ pub struct Example {
 pub struct Count {
     /// Rows of accounting.
     pub rows: u64,
-    /// Jobs.
     pub jobs: u64,
     /// Processors times seconds that these rows or jobs record.
     pub core_seconds: u64,
@@ -199,7 +190,6 @@ impl Default for RuleTally {
 
 impl RuleTally {
     /// Returns the number of times that a rule applied.
-    #[must_use]
     pub fn get(&self, rule: ImportRule) -> &Count {
         &self.counts[rule as usize]
     }
@@ -211,7 +201,6 @@ impl RuleTally {
     }
 
     /// Rows that cannot be used.
-    #[must_use]
     pub fn bad_rows(&self) -> u64 {
         self.iter().filter(|(rule, _)| rule.effect() == RuleEffect::Bad).map(|(_, count)| count.rows).sum()
     }

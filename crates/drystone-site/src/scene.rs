@@ -20,7 +20,6 @@ pub struct SiteScene<'a> {
     pools: Vec<ScenePool>,
 }
 
-/// A pool of a scene.
 #[derive(Clone, Debug)]
 struct ScenePool {
     pool: u16,
@@ -49,7 +48,6 @@ pub struct SceneStage {
 
 impl<'a> SiteScene<'a> {
     /// Of these pools. Those without jobs are left out if any has some.
-    #[must_use]
     pub fn new(site: &'a Site, pools: &[u16]) -> SiteScene<'a> {
         let numbering = Numbering::of(site);
         let summaries = &site.manifest.pools;
@@ -73,26 +71,22 @@ impl<'a> SiteScene<'a> {
     }
 
     /// Of every pool.
-    #[must_use]
     pub fn whole(site: &'a Site) -> SiteScene<'a> {
         let all: Vec<u16> = (0..site.manifest.pools.len()).filter_map(|pool| u16::try_from(pool).ok()).collect();
         SiteScene::new(site, &all)
     }
 
-    /// The pools that it has.
     pub fn pools(&self) -> impl ExactSizeIterator<Item = u16> + '_ {
         self.pools.iter().map(|part| part.pool)
     }
 
     /// Its processors: units of the pool or, where it has several, processors of all.
-    #[must_use]
     pub fn procs(&self) -> u32 {
         let of = |part: &ScenePool| self.site.manifest.pools[usize::from(part.pool)].units.saturating_mul(part.scale);
         self.pools.iter().map(of).fold(0, u32::saturating_add)
     }
 
     /// Its title in results.
-    #[must_use]
     pub fn title(&self) -> String {
         let cluster = if self.site.manifest.cluster.is_empty() { "site" } else { &self.site.manifest.cluster };
         match self.pools[..] {
@@ -102,7 +96,6 @@ impl<'a> SiteScene<'a> {
     }
 
     /// Its header as a log.
-    #[must_use]
     pub fn header(&self) -> SwfHeader {
         if let [ScenePool { pool, .. }] = self.pools[..] {
             return self.site.header(pool, &self.numbering);

@@ -33,9 +33,7 @@ pub(crate) struct Imported {
 
 /// An imported site.
 pub struct Site {
-    /// Manifest of the site.
     pub manifest: Manifest,
-    /// Its nodes.
     pub nodes: Vec<NodeSummary>,
     /// Capacity that its pools lacked over time.
     pub losses: Vec<PoolLoss>,
@@ -62,7 +60,6 @@ impl std::fmt::Debug for Site {
 
 impl Site {
     /// Returns the number of jobs.
-    #[must_use]
     pub fn len(&self) -> usize {
         match &self.jobs {
             SiteJobs::Imported(imported) => imported.jobs.len(),
@@ -71,7 +68,6 @@ impl Site {
     }
 
     /// Returns whether it has none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -80,7 +76,6 @@ impl Site {
     ///
     /// # Panics
     /// There is no such place.
-    #[must_use]
     pub fn job(&self, at: usize) -> SiteJob<'_> {
         self.in_its_unit(match &self.jobs {
             SiteJobs::Imported(imported) => imported.job(at),
@@ -121,7 +116,6 @@ impl Site {
     }
 
     /// Returns whether it is taken as its nodes.
-    #[must_use]
     pub fn is_on_nodes(&self) -> bool {
         self.on_nodes
     }
@@ -141,13 +135,11 @@ impl Site {
     }
 
     /// The number of the pool of a name.
-    #[must_use]
     pub fn pool(&self, name: &str) -> Option<u16> {
         self.manifest.pools.iter().position(|pool| pool.name == name).and_then(|at| u16::try_from(at).ok())
     }
 
     /// The `slurm.conf` that describes it, as one text.
-    #[must_use]
     pub fn slurm_conf(&self) -> Option<&str> {
         self.slurm_conf.as_deref()
     }

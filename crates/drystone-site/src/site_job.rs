@@ -16,13 +16,10 @@ pub struct SiteJob<'a> {
     pub of: Option<u64>,
     /// Its task in the array.
     pub task: Option<u32>,
-    /// Its component.
     pub component: Option<u32>,
     /// Number of the attempt, from 1.
     pub attempt: u16,
-    /// Its user.
     pub user: Cow<'a, str>,
-    /// Its account.
     pub account: Cow<'a, str>,
     /// Its user's group.
     pub group: Cow<'a, str>,
@@ -32,20 +29,17 @@ pub struct SiteJob<'a> {
     pub partition: Cow<'a, str>,
     /// Its quality of service.
     pub qos: Cow<'a, str>,
-    /// Its reservation.
     pub reservation: Cow<'a, str>,
     /// Features that it asked for.
     pub constraints: Cow<'a, str>,
     /// Further demands, parted by blanks: `mem=4194304n` (kilobytes for each node), `mem=1024c`
     /// (for each processor), `gres/gpu:a100=4` and `license/sim=1` (in all).
     pub asks: Cow<'a, str>,
-    /// Submit time.
     pub submit: i64,
     /// Time of eligibility.
     pub eligible: Option<i64>,
     /// Arrival time under the import's rule.
     pub arrive: i64,
-    /// Start time.
     pub start: Option<i64>,
     /// Time at which it ended or left.
     pub end: Option<i64>,
@@ -61,7 +55,6 @@ pub struct SiteJob<'a> {
     pub limit_from: LimitFrom,
     /// RecordState in the scheduler's word.
     pub state: Cow<'a, str>,
-    /// Fate of the job.
     pub kind: SiteJobFate,
     /// Exit code and signal.
     pub exit: Option<(i16, i16)>,
@@ -73,15 +66,12 @@ pub struct SiteJob<'a> {
     pub flags: Flags,
     /// Processors.
     pub cpus: Option<u32>,
-    /// Nodes.
     pub nodes: Option<u32>,
-    /// GPUs.
     pub gpus: Option<u32>,
     /// Memory in kilobytes; `u64::MAX` is all of each node.
     pub memory_kb: Option<u64>,
     /// Processors that it asked for.
     pub asked_cpus: Option<u32>,
-    /// Nodes that it asked for.
     pub asked_nodes: Option<u32>,
     /// Its pool, by number.
     pub pool: u16,
@@ -89,7 +79,6 @@ pub struct SiteJob<'a> {
     pub units: u32,
     /// The nodes that it ran on.
     pub node_list: Cow<'a, str>,
-    /// Its priority.
     pub priority: Option<u32>,
     /// A number for its name; 0 where unknown.
     pub name: u32,
@@ -102,20 +91,17 @@ pub struct SiteJob<'a> {
 impl SiteJob<'_> {
     /// The time that it holds its processors: from start to end, suspension included. `None` where
     /// it never ran or runs still.
-    #[must_use]
     pub fn occupied(&self) -> Option<i64> {
         Some(self.end? - self.start?).filter(|_| self.kind == SiteJobFate::Ran)
     }
 
     /// The recorded wait, from arrival to start; `None` where it never started, and where its
     /// submission is unknown.
-    #[must_use]
     pub fn wait(&self) -> Option<i64> {
         self.start.filter(|_| !self.marks.has(JobMarks::NO_SUBMIT)).map(|start| start - self.arrive)
     }
 
     /// Its name as Slurm writes it.
-    #[must_use]
     pub fn display(&self) -> String {
         match (self.of, self.task, self.component, self.id) {
             (Some(of), Some(task), ..) => format!("{of}_{task}"),

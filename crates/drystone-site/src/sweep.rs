@@ -1,8 +1,8 @@
 //! Walks over many jobs: in parts side by side, and over their starts and ends in the order of
 //! time.
 
-use crate::options::ImportEffort;
 use crate::jobs::FoundJob;
+use crate::options::ImportEffort;
 use std::ops::Range;
 
 /// Event of a job.
@@ -136,7 +136,6 @@ pub(crate) struct TimeSpan {
 }
 
 impl TimeSpan {
-    /// All of it.
     pub(crate) const ALL: TimeSpan = TimeSpan { from: 0, until: u32::MAX };
 }
 

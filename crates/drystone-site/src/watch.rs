@@ -3,7 +3,6 @@
 use crate::error::SiteError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Observer of an import.
 #[derive(Clone, Copy)]
 pub struct ImportObserver<'a> {
     /// Set when it is to stop.

@@ -16,7 +16,6 @@ use drystone::model::{
     Outages, ProcSet, Provenance, ResourceTable, Setting, Span, Time, Truth, Which, Withdrawal, Workload,
 };
 
-/// A pool as a workload.
 #[derive(Clone, Debug)]
 pub struct PoolWorkload {
     /// The pool's name.
@@ -46,7 +45,6 @@ impl PoolWorkload {
 impl Site {
     /// Returns whether a job is simulated: those within reservations start at their recorded times,
     /// as capacity that others lack.
-    #[must_use]
     pub fn is_simulated(job: &SiteJob<'_>) -> bool {
         !job.marks.has(JobMarks::RESERVED)
     }
@@ -110,7 +108,6 @@ impl Site {
     }
 
     /// Returns the name of a pool in results.
-    #[must_use]
     pub fn title(&self, pool: u16) -> String {
         let cluster = if self.manifest.cluster.is_empty() { "site" } else { &self.manifest.cluster };
         match self.manifest.pools.len() {
@@ -203,7 +200,6 @@ impl Site {
     /// Returns the knowledge of a workload's jobs beyond each by itself: jobs that run and wait at
     /// the beginning of the window, that leave without a start, the ways in which they ended, and
     /// run times that are guesses. `places` are their places among the jobs of the site.
-    #[must_use]
     pub fn circumstances(&self, workload: &Workload, places: &[u32]) -> Circumstances {
         let mut known = Circumstances::default();
         let from = self.time(self.manifest.window.from);

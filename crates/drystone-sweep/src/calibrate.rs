@@ -22,7 +22,6 @@ pub struct CostCalibration {
 
 impl CostCalibration {
     /// Returns the estimated time of all simulations on one thread, in seconds.
-    #[must_use]
     pub fn total(&self) -> f64 {
         self.seconds * self.simulations as f64
     }
@@ -34,7 +33,6 @@ impl CostCalibration {
 /// recorded.
 ///
 /// Cost: `budget` for each workload.
-#[must_use]
 #[expect(clippy::disallowed_methods, reason = "durations of simulations")]
 pub fn calibrate(
     plan: &SweepPlan,

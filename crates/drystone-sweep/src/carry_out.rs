@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Summary of the work done.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct WorkSummary {
     /// Simulations made now.

@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 pub struct SweepCase {
     /// The workload's name in the study; with the transformations it tells cases apart.
     pub name: String,
-    /// The jobs.
     pub workload: Workload,
     /// [`fingerprint`] of the jobs.
     pub hash: String,
@@ -44,7 +43,6 @@ pub struct SweepCase {
 
 impl SweepCase {
     /// The case in a few words: name and transformations.
-    #[must_use]
     pub fn label(&self) -> String {
         let load = self.load.map(|l| format!("load={l}"));
         let seed = self.seed.map(|s| format!("seed={s}"));
@@ -53,14 +51,12 @@ impl SweepCase {
     }
 
     /// Divisor of the submit times; 1 where they were not scaled.
-    #[must_use]
     pub fn load_factor(&self) -> f64 {
         self.load.map_or(1.0, LoadFactor::as_f64)
     }
 
     /// Returns the cleaning rules and the hashes of the given files: `procs=100, size=requested,
     /// …`.
-    #[must_use]
     pub fn cleaning(&self) -> String {
         let settings = self.workload.provenance.settings.iter().map(|s| format!("{}={}", s.name, s.value));
         let given = (!self.given.settings.is_empty()).then(|| self.given.settings.clone());

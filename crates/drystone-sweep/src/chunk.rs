@@ -8,13 +8,11 @@ use std::str::FromStr;
 pub struct SweepChunk {
     /// Number of the chunk, from 1.
     pub k: u32,
-    /// Number of chunks.
     pub n: u32,
 }
 
 impl SweepChunk {
     /// Returns whether the chunk holds the simulation at this place of the plan.
-    #[must_use]
     pub fn holds(self, place: usize) -> bool {
         place % self.n as usize == self.k as usize - 1
     }

@@ -31,7 +31,6 @@ impl fmt::Display for DesignLevel {
 impl DesignLevel {
     /// Returns the value as a number, if it is one. Text is parsed as well, because a store holds
     /// numbers as text where a parameter also has words.
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
             DesignLevel::Int(value) => Some(*value as f64),

@@ -9,18 +9,10 @@ use drystone::model::WorkloadError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
-    /// A study file cannot be read at all.
     #[error("{file}: cannot be read: {source}")]
-    Unreadable {
-        /// The file.
-        file: String,
-        /// Cause.
-        source: std::io::Error,
-    },
-    /// A study file says something impossible.
+    Unreadable { file: String, source: std::io::Error },
     #[error("{file}:{line}:{column}: {problem}\n  {text}")]
     Study {
-        /// The file.
         file: String,
         /// Line, from 1.
         line: usize,
@@ -31,95 +23,60 @@ pub enum SweepError {
         /// The line.
         text: String,
     },
-    /// A log cannot be read or cleaned.
     #[error("workload {name}: {}", in_study(source))]
     Log {
         /// The workload's name in the study.
         name: String,
-        /// Cause.
         source: LogError,
     },
-    /// A workload cannot be made.
     #[error("workload {name}: {source}")]
     Generate {
         /// The workload's name in the study.
         name: String,
-        /// Cause.
         source: GenerateError,
     },
-    /// A transformation of a workload fails.
     #[error("workload {name}: {source}")]
     Transform {
         /// The workload's name in the study.
         name: String,
-        /// Cause.
         source: WorkloadError,
     },
-    /// A simulation fails: a bug of the policy.
     #[error("policy {policy} on {workload}: {source}")]
-    Simulation {
-        /// The policy.
-        policy: String,
-        /// The workload.
-        workload: String,
-        /// Cause.
-        source: SimulationError,
-    },
-    /// The store is in use by another process.
+    Simulation { policy: String, workload: String, source: SimulationError },
     #[error("{store}: another process is working on this store; wait for it, or take another store")]
-    Locked {
-        /// The store.
-        store: String,
-    },
-    /// The store cannot be used for what is asked.
+    Locked { store: String },
     #[error("{store}: {problem}")]
     Store {
-        /// The store.
         store: String,
         /// The mistake and its correction.
         problem: String,
     },
-    /// The disk is full.
     #[error(
         "{store}: the disk is full; all that was recorded before is safe: make room and give the same command again"
     )]
-    Full {
-        /// The store.
-        store: String,
-    },
-    /// SQLite fails.
+    Full { store: String },
     #[error("{store}: {source}")]
-    Database {
-        /// The store.
-        store: String,
-        /// Cause.
-        source: rusqlite::Error,
-    },
-    /// Two stores disagree about a simulation.
+    Database { store: String, source: rusqlite::Error },
     #[error("{problem}")]
     Conflict {
         /// The place and kind of the damage.
         problem: String,
     },
-    /// Another process failed.
     #[error("{problem}")]
     Process {
         /// The place and kind of the difference.
         problem: String,
     },
-    /// A request to a cluster that makes no sense there.
     #[error("{problem}")]
     Refused {
         /// The request and its correction.
         problem: String,
     },
-    /// A batch system cannot be asked, or refuses.
     #[error("{problem}")]
     Batch {
         /// The command and its message.
         problem: String,
     },
-    /// An analysis is asked for what is not there.
     #[error("{problem}")]
     Analysis {
         /// The missing and the available parts.
@@ -183,7 +140,6 @@ impl SweepError {
     }
 
     /// Returns whether the error is a bug of a policy, not of its user.
-    #[must_use]
     pub fn is_violation(&self) -> bool {
         matches!(self, SweepError::Simulation { .. })
     }

@@ -11,7 +11,6 @@ use std::sync::mpsc;
 pub struct PlanOutcome {
     /// The simulation's place in the plan.
     pub place: usize,
-    /// Measured values.
     pub measured: SimulationValues,
 }
 

@@ -76,7 +76,6 @@ pub fn set_build(name: &str) {
 }
 
 /// The build of the program that simulates: its version, and the commit where the program knows it.
-#[must_use]
 pub fn build() -> &'static str {
     BUILD.get().map_or(VERSION, String::as_str)
 }

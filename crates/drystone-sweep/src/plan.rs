@@ -58,9 +58,7 @@ pub struct PlannedSimulation {
     pub id: i64,
     /// The place of its workload in the plan's cases.
     pub case: usize,
-    /// The policy.
     pub policy: PolicySpec,
-    /// Its canonical text.
     pub canonical: String,
     /// The places of the configurations that need it.
     pub configurations: Vec<usize>,
@@ -178,7 +176,6 @@ impl SweepPlan {
     }
 
     /// Returns the number of simulations saved because others are equal.
-    #[must_use]
     pub fn saved(&self) -> usize {
         self.configurations.len() - self.simulations.len()
     }
@@ -189,13 +186,11 @@ impl SweepPlan {
     }
 
     /// The jobs that simulations at these places simulate together.
-    #[must_use]
     pub fn jobs(&self, places: &[usize]) -> u64 {
         places.iter().map(|&place| self.case_of(place).workload.len() as u64).sum()
     }
 
     /// The workload of the simulation at a place.
-    #[must_use]
     pub fn case_of(&self, place: usize) -> &SweepCase {
         &self.cases[self.simulations[place].case]
     }

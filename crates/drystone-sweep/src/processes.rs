@@ -23,7 +23,6 @@ const ORPHAN: Duration = Duration::from_secs(10);
 /// This many processes on this machine, each with a chunk of the study and a store of its own,
 /// which are read while they work.
 pub struct Processes<'a> {
-    /// Number of processes.
     pub count: u32,
     /// Folder of their stores: see [`take_up`]. Created if missing.
     pub directory: PathBuf,

@@ -38,7 +38,6 @@ impl SimulationValues {
     }
 
     /// Returns whether it was stopped because it took longer than it was given.
-    #[must_use]
     pub fn is_over_limit(&self) -> bool {
         self.error.as_ref().is_some_and(|error| error.starts_with(OVER_LIMIT))
     }

@@ -23,9 +23,7 @@ use toml::{Spanned, Value};
 pub struct SweepStudy {
     /// The study file, for messages.
     pub file: PathBuf,
-    /// Its whole text.
     pub text: String,
-    /// Name of the study.
     pub name: String,
     /// Metrics to measure.
     pub metrics: Vec<Metric>,
@@ -210,7 +208,6 @@ impl SweepStudy {
 
     /// Returns the path of the results: the one the study gives, else the study's own name with
     /// `.db`, beside it.
-    #[must_use]
     pub fn store(&self) -> PathBuf {
         match &self.store {
             Some(store) => self.directory().join(store),
@@ -219,13 +216,11 @@ impl SweepStudy {
     }
 
     /// The directory that paths in it are relative to.
-    #[must_use]
     pub fn directory(&self) -> &Path {
         self.file.parent().unwrap_or(Path::new(""))
     }
 
     /// Every parameter of every policy, in the order in which they first stand in the file.
-    #[must_use]
     pub fn parameters(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in self.policies.iter().flat_map(|p| &p.parameters) {
@@ -240,7 +235,6 @@ impl SweepStudy {
     /// machine.
     ///
     /// Cost: makes the scheduler of every point.
-    #[must_use]
     pub fn timed(&self) -> Option<&PolicySpec> {
         let mut specs = self.policies.iter().flat_map(|entry| &entry.points).map(|(_, spec)| spec);
         specs.find(|spec| spec.scheduler().policy.time_limit().is_some())

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 /// Period at which a trial looks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Result of a trial.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct TrialResult {
     /// Duration of the simulation, in seconds; where it was stopped, extrapolated from the jobs

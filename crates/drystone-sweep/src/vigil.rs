@@ -23,7 +23,6 @@ pub struct LongRun {
 
 /// This many threads of this process, as [`Threads`], whose simulations are watched.
 pub struct Vigil<'a> {
-    /// Number of threads.
     pub threads: usize,
     /// A simulation that takes longer is stopped and recorded as failed: see
     /// [`SimulationValues::is_over_limit`].
@@ -34,7 +33,6 @@ pub struct Vigil<'a> {
     pub tell: &'a (dyn Fn(&SweepPlan, LongRun) + Sync),
 }
 
-/// A simulation at work.
 struct SimulationAtWork {
     place: usize,
     since: Instant,

@@ -23,6 +23,8 @@
 //! family guarantees and `tests/it/metamorphic.rs` which changes it follows. Policies that are
 //! broken on purpose are found out there.
 
+#![warn(missing_docs)]
+
 mod case;
 mod change;
 mod check;

@@ -15,6 +15,8 @@
 //! | `forecaster`, `rehearsal`, `follower` | answers; a site's state and its past; learning by looking at a session |
 //! | `foresee`, `method`, `past`, `regression`, `score` | answers on a log; ways to answer; statistics and a regression beside them; scores |
 
+#![warn(missing_docs)]
+
 mod calibration;
 mod days;
 mod draws;

@@ -191,6 +191,8 @@
 //! write them. The crate `drystone-core` is this one without logs, generators and metrics: all that
 //! a live daemon needs.
 
+#![warn(missing_docs)]
+
 pub mod experiment;
 pub mod fingerprint;
 pub mod generate;

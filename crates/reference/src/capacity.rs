@@ -12,7 +12,6 @@ pub struct NaiveAsked<'a> {
     pub procs: &'a [i64],
     /// Every time in which a job ran, also in vain.
     pub attempts: &'a [NaiveSegment],
-    /// All outages.
     pub outages: &'a [OutageIn],
     /// Predicted run time of each job, where predictions were right or too long: then no start runs
     /// into an announced outage.

@@ -38,7 +38,6 @@ pub enum NaiveViolation {
     },
     /// Two jobs on one processor.
     SharedProcessor {
-        /// The processor.
         processor: u32,
         /// The job there first.
         first: usize,
@@ -46,42 +45,18 @@ pub enum NaiveViolation {
         second: usize,
     },
     /// A segment's processors are too few, too many, not of the machine, or named twice.
-    WrongProcessors {
-        /// The job.
-        job: usize,
-    },
+    WrongProcessors { job: usize },
     /// A job runs before it arrives.
-    TooEarly {
-        /// The job.
-        job: usize,
-        /// Its start.
-        start: i64,
-    },
+    TooEarly { job: usize, start: i64 },
     /// A job never runs.
-    NeverStarted {
-        /// The job.
-        job: usize,
-    },
+    NeverStarted { job: usize },
     /// A job's run time received is not its run time due: ended too early, too late, or more than
     /// once.
-    WrongRunTime {
-        /// The job.
-        job: usize,
-        /// Received.
-        received: i64,
-        /// Due.
-        due: i64,
-    },
+    WrongRunTime { job: usize, received: i64, due: i64 },
     /// Two segments of a job overlap.
-    Overlap {
-        /// The job.
-        job: usize,
-    },
+    Overlap { job: usize },
     /// A segment ends before it starts.
-    Backwards {
-        /// The job.
-        job: usize,
-    },
+    Backwards { job: usize },
     /// A segment of a job that does not exist.
     UnknownJob {
         /// The index.
@@ -89,15 +64,10 @@ pub enum NaiveViolation {
     },
     /// A job resumes on other processors than it was suspended on (a schedule that does not
     /// migrate).
-    Migrated {
-        /// The job.
-        job: usize,
-    },
+    Migrated { job: usize },
     /// A job starts after the time it was promised.
     BrokenPromise {
-        /// The job.
         job: usize,
-        /// Its start.
         start: i64,
         /// The promise.
         promised: i64,
@@ -111,7 +81,6 @@ impl fmt::Display for NaiveViolation {
 }
 
 /// The segments of a schedule without suspensions.
-#[must_use]
 pub fn segments(schedule: &[JobOut]) -> Vec<NaiveSegment> {
     let segment = |(job, out): (usize, &JobOut)| NaiveSegment { job, start: out.start, end: out.end, processors: None };
     schedule.iter().enumerate().map(segment).collect()

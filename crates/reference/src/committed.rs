@@ -25,7 +25,6 @@ pub type Rank<'a> = &'a dyn Fn(&JobIn, i64) -> f64;
 ///
 /// # Panics
 /// If a job is wider than the machine.
-#[must_use]
 pub fn run(rank: Rank<'_>, backfilling: bool, jobs: &[JobIn], machine: i64) -> Vec<JobOut> {
     let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];
     let (mut now, mut arrived, mut free) = (0, 0, machine);

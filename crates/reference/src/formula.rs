@@ -21,13 +21,9 @@ pub struct NaiveKnown {
     pub wait: f64,
     /// s.
     pub submit: f64,
-    /// user.
     pub user: f64,
-    /// machine.
     pub machine: f64,
-    /// load.
     pub load: f64,
-    /// waiting.
     pub waiting: f64,
     /// usage, with its windows.
     pub usage: Vec<(f64, f64)>,
@@ -42,7 +38,6 @@ pub enum NaiveExpr {
     Name(&'static str),
     /// usage of this many seconds.
     Usage(u32),
-    /// −a.
     Minus(Box<NaiveExpr>),
     /// a with a sign of + - * / ^ and b.
     Two(char, Box<NaiveExpr>, Box<NaiveExpr>),
@@ -69,7 +64,6 @@ impl NaiveExpr {
     }
 
     /// The value by which jobs are compared.
-    #[must_use]
     pub fn rank(&self, job: &NaiveKnown) -> f64 {
         match self.line(job) {
             Some((fixed, slope)) if slope != 0.0 => fixed + -slope * job.submit,
@@ -78,8 +72,6 @@ impl NaiveExpr {
         }
     }
 
-    /// The value.
-    #[must_use]
     pub fn value(&self, job: &NaiveKnown) -> f64 {
         match self {
             NaiveExpr::Number(number) => *number,
@@ -232,7 +224,6 @@ impl fmt::Display for NaiveExpr {
 /// al. 2009, F1 to F4 as in table 3 of Carastan-Santos & de Camargo 2017, the others as in Lelong
 /// et al. 2017. Times below 1 s count as 1 s where the paper divides by them or takes their
 /// logarithm, and a single processor as two in UNICEF's logarithm.
-#[must_use]
 pub fn published(name: &str, job: &NaiveKnown) -> f64 {
     let NaiveKnown { run, estimate, procs, wait, submit, .. } = *job;
     let (at_least, since) = (run.max(1.0), submit.max(1.0));

@@ -53,7 +53,6 @@ pub enum NaiveGaussierScheduler {
 /// The prediction at submission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NaiveGaussierPredictor {
-    /// The requested time.
     Requested,
     /// Twice the requested time.
     DoubleRequested,
@@ -67,7 +66,6 @@ pub enum NaiveGaussierPredictor {
 /// New value of a prediction that has expired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corrector {
-    /// The requested time.
     Requested,
     /// The *first* prediction plus 1, 5, 15, 30 minutes, 1, 2, 5, 10, 20, 50, 100 hours at the 1st,
     /// 2nd, ... correction, at most the requested time.
@@ -83,7 +81,6 @@ const INCREMENTS: [i64; 11] = [60, 300, 900, 1_800, 3_600, 7_200, 18_000, 36_000
 ///
 /// # Panics
 /// If a job is wider than the machine or outlives its estimate.
-#[must_use]
 pub fn run(
     scheduler: NaiveGaussierScheduler,
     predictor: NaiveGaussierPredictor,
@@ -268,14 +265,12 @@ pub struct NaiveSummary {
     pub max_flow: i64,
     /// Mean bounded slowdown with a bound of 10 s.
     pub mean_bounded_slowdown: f64,
-    /// Largest bounded slowdown.
     pub max_bounded_slowdown: f64,
     /// Root of the mean square of the bounded slowdown.
     pub rms_bounded_slowdown: f64,
 }
 
 /// Summarises a schedule of at least one job.
-#[must_use]
 pub fn summary(jobs: &[JobIn], schedule: &[JobOut]) -> NaiveSummary {
     let n = jobs.len() as f64;
     let flows: Vec<i64> = jobs.iter().zip(schedule).map(|(job, out)| out.end - job.submit).collect();

@@ -13,7 +13,6 @@ pub struct JobIn {
     pub estimate: i64,
     /// The actual run time, in seconds; policies do not look at it unless they are clairvoyant.
     pub run: i64,
-    /// Its user.
     pub user: i64,
 }
 
@@ -27,7 +26,6 @@ pub struct JobOut {
 }
 
 /// The jobs of a workload of the product, in the same order.
-#[must_use]
 pub fn jobs_of(workload: &Workload) -> Vec<JobIn> {
     let pairs = workload.jobs().iter().zip(workload.truth());
     pairs

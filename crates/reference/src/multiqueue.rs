@@ -75,7 +75,6 @@ pub struct NaiveDelay {
 }
 
 /// Rule M1: the class of a run time, 0 to 3.
-#[must_use]
 pub fn class(run: i64) -> usize {
     match run {
         i64::MIN..=100 => 0,
@@ -107,7 +106,6 @@ pub enum NaiveMultiQueueOverdue {
 ///
 /// # Panics
 /// If a job is wider than the machine or has no run time.
-#[must_use]
 pub fn run(policy: NaiveMultiQueue, jobs: &[JobIn], machine: i64) -> NaivePromised {
     let exact: Vec<JobIn> = jobs.iter().map(|job| JobIn { estimate: job.run, ..*job }).collect();
     run_estimated(policy, NaiveMultiQueueOverdue::NextSecond, &exact, machine)
@@ -118,7 +116,6 @@ pub fn run(policy: NaiveMultiQueue, jobs: &[JobIn], machine: i64) -> NaivePromis
 ///
 /// # Panics
 /// If a job is wider than the machine, or has no run time or estimate.
-#[must_use]
 pub fn run_estimated(
     policy: NaiveMultiQueue,
     overdue: NaiveMultiQueueOverdue,

@@ -1,14 +1,12 @@
 //! Nodes with processors, memory and devices, and whether jobs that are somewhere fit there: by
 //! definition, looking at every node at every instant at which something begins.
 
-/// A node.
 #[derive(Clone, Debug, Default)]
 pub struct NaiveNode {
     /// Processors.
     pub cpus: u32,
     /// Megabytes; `None` where memory is not given out.
     pub memory: Option<u64>,
-    /// Devices by type.
     pub devices: Vec<(String, u32)>,
 }
 
@@ -28,7 +26,6 @@ pub struct NaiveShare {
 /// The time of a job on its nodes, without its end.
 #[derive(Clone, Debug, Default)]
 pub struct Stay {
-    /// The job.
     pub job: u64,
     /// Beginning, in seconds.
     pub from: i64,
@@ -41,7 +38,6 @@ pub struct Stay {
 }
 
 /// Returns the first node that is given out beyond what it has, in words; `None` if there is none.
-#[must_use]
 pub fn overfull(nodes: &[NaiveNode], stays: &[Stay]) -> Option<String> {
     for begin in stays.iter().filter(|stay| stay.from < stay.until).map(|stay| stay.from) {
         let there: Vec<&Stay> = stays.iter().filter(|stay| stay.from <= begin && begin < stay.until).collect();

@@ -38,7 +38,6 @@ pub enum NaiveHit {
     Lose,
 }
 
-/// An outage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutageIn {
     /// Its lowest processor.
@@ -77,7 +76,6 @@ pub enum NaiveRule {
 pub struct NaiveOutcome {
     /// Start of its last attempt.
     pub start: i64,
-    /// End.
     pub end: i64,
     /// True if it was lost at its end.
     pub lost: bool,
@@ -89,7 +87,6 @@ const NEVER: i64 = i64::MAX / 4;
 ///
 /// # Panics
 /// If a job is wider than the machine or outlives its estimate.
-#[must_use]
 pub fn run(rule: NaiveRule, jobs: &[JobIn], machine: i64, outages: &[OutageIn]) -> Vec<Option<NaiveOutcome>> {
     for (i, job) in jobs.iter().enumerate() {
         assert!((1..=machine).contains(&job.procs), "job {i} does not fit the machine");

@@ -77,7 +77,6 @@ pub type PlacedSeat = Vec<(usize, Vec<i64>)>;
 pub type PlacedSchedule = (Vec<JobOut>, Vec<PlacedSeat>);
 
 /// Returns the nodes for a job where so much is free; `None` where it does not fit.
-#[must_use]
 pub fn place(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fill: PlacedFill) -> Option<PlacedSeat> {
     let largest = &job.pieces[0];
     let room = |node: usize| -> usize {
@@ -177,7 +176,6 @@ struct NaivePlacedWorld<'a> {
 }
 
 /// Runs a policy over jobs in order of arrival, each of which fits on the nodes without others.
-#[must_use]
 pub fn run(rule: PlacedRule, jobs: &[NaivePlacedJob], floor: &NaiveFloor, fill: PlacedFill) -> PlacedSchedule {
     let mut world = NaivePlacedWorld {
         jobs,

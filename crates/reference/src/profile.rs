@@ -9,7 +9,6 @@ pub struct NaiveProfile {
 
 impl NaiveProfile {
     /// `free` processors from `now` for ever.
-    #[must_use]
     pub fn new(now: i64, free: i64) -> NaiveProfile {
         NaiveProfile { steps: vec![(now, free)] }
     }
@@ -31,7 +30,6 @@ impl NaiveProfile {
 
     /// Returns whether `procs` processors are free throughout `[from, from + span)`. `from` must
     /// not lie before `now`.
-    #[must_use]
     pub fn fits(&self, from: i64, span: i64, procs: i64) -> bool {
         (0..self.steps.len()).all(|i| {
             let (begin, free) = self.steps[i];
@@ -45,7 +43,6 @@ impl NaiveProfile {
     ///
     /// # Panics
     /// If the job never fits, i.e. is wider than the machine.
-    #[must_use]
     pub fn earliest(&self, from: i64, span: i64, procs: i64) -> i64 {
         match self.earliest_if_any(from, span, procs) {
             Some(s) => s,
@@ -54,7 +51,6 @@ impl NaiveProfile {
     }
 
     /// Returns the earliest such `s`, or `None` if there is none.
-    #[must_use]
     pub fn earliest_if_any(&self, from: i64, span: i64, procs: i64) -> Option<i64> {
         // One walk to the right: a step without enough processors moves the candidate behind it.
         let mut candidate = Some(from);

@@ -8,15 +8,12 @@ use crate::{JobIn, JobOut};
 /// A waiting job.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NaiveSearchWaiting {
-    /// Submit time.
     pub submit: i64,
-    /// Processors.
     pub procs: i64,
     /// Run time for which it is placed, at least 1.
     pub span: i64,
     /// Run time that counts in its slowdown, at least 1.
     pub run: i64,
-    /// Its user.
     pub user: i64,
 }
 
@@ -41,7 +38,6 @@ pub struct NaiveProblem {
 /// all schedules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NaiveMeasure {
-    /// Maximum wait.
     MaxWait,
     /// Total wait beyond the current wait of the oldest waiting job.
     Excess,
@@ -136,7 +132,6 @@ pub struct NaiveAnswer {
 }
 
 /// The permutations of 0..n from left to right in the tree: lexicographically.
-#[must_use]
 pub fn permutations(n: usize) -> Vec<Vec<usize>> {
     fn extend(path: &mut Vec<usize>, n: usize, all: &mut Vec<Vec<usize>>) {
         if path.len() == n {
@@ -157,7 +152,6 @@ pub fn permutations(n: usize) -> Vec<Vec<usize>> {
 
 /// The depths, from 1, at which a path leaves the heuristic: takes another than the first job that
 /// is left.
-#[must_use]
 pub fn discrepancies(path: &[usize]) -> Vec<usize> {
     let first_left = |at: usize| path[at..].iter().min().copied();
     (0..path.len()).filter(|&at| Some(path[at]) != first_left(at)).map(|at| at + 1).collect()
@@ -165,7 +159,6 @@ pub fn discrepancies(path: &[usize]) -> Vec<usize> {
 
 /// Permutations of 0..n, 0 being the heuristic's first choice, per iteration and in the order of
 /// their visits.
-#[must_use]
 pub fn iterations(n: usize, traversal: NaiveTraversal) -> Vec<Vec<Vec<usize>>> {
     let iteration = |path: &Vec<usize>| match traversal {
         NaiveTraversal::Lds => discrepancies(path).len(),
@@ -176,7 +169,6 @@ pub fn iterations(n: usize, traversal: NaiveTraversal) -> Vec<Vec<Vec<usize>>> {
 }
 
 /// Nodes that are placed if consecutive paths share what they have in common at their beginning.
-#[must_use]
 pub fn nodes(visited: &[Vec<usize>]) -> usize {
     let shared = |a: &[usize], b: &[usize]| a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let first = visited.first().map_or(0, Vec::len);
@@ -193,7 +185,6 @@ impl NaiveProblem {
     }
 
     /// Starts by waiting job if they are placed in this order.
-    #[must_use]
     pub fn schedule(&self, order: &[usize]) -> Vec<i64> {
         let mut profile = self.profile();
         let mut starts = vec![0; order.len()];
@@ -219,7 +210,6 @@ impl NaiveProblem {
     }
 
     /// Starts under backfilling with one reservation.
-    #[must_use]
     pub fn backfill(&self, branching: NaiveBranching) -> Vec<i64> {
         let mut running = self.running.clone();
         let mut starts: Vec<Option<i64>> = vec![None; self.waiting.len()];
@@ -254,7 +244,6 @@ impl NaiveProblem {
     }
 
     /// The value of a measure for these starts.
-    #[must_use]
     pub fn value(&self, measure: NaiveMeasure, starts: &[i64]) -> i64 {
         let jobs = || self.waiting.iter().zip(starts).map(|(job, start)| (job, start - job.submit));
         let excess = |threshold: i64| jobs().map(|(_, wait)| (wait - threshold).max(0)).sum();
@@ -304,7 +293,6 @@ impl NaiveProblem {
     }
 
     /// References of version C.
-    #[must_use]
     pub fn references(&self, measures: &[NaiveMeasure]) -> Vec<i64> {
         let favoured = |&measure: &NaiveMeasure| match measure {
             NaiveMeasure::Slowdown | NaiveMeasure::Wait | NaiveMeasure::Fair(_) | NaiveMeasure::Special(_) => {
@@ -316,7 +304,6 @@ impl NaiveProblem {
     }
 
     /// Returns whether a schedule with values f is better than one with values g.
-    #[must_use]
     pub fn is_better(&self, goal: &NaiveGoal, references: &[i64], f: &[i64], g: &[i64]) -> bool {
         let rounding =
             |m: usize| if goal.measures[m] == NaiveMeasure::Slowdown { 2 * self.waiting.len() as i64 } else { 0 };
@@ -352,7 +339,6 @@ impl NaiveProblem {
     }
 
     /// Visits every permutation. O(n!·n·steps).
-    #[must_use]
     pub fn search(&self, goal: &NaiveGoal) -> NaiveAnswer {
         let continued = self.continued(goal.branching);
         let ranked = match goal.reuse {
@@ -392,7 +378,6 @@ fn usage(jobs: &[JobIn], out: &[Option<JobOut>], now: i64, window: i64) -> Vec<(
 /// The schedule of a whole workload: a search at every arrival and every end at which a job fits
 /// the free processors. Predictions are the true run times, at least 1 s in a plan, and no more
 /// than a handful of jobs may wait at a time.
-#[must_use]
 pub fn run(goal: &NaiveGoal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
     let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];
     let mut times: Vec<i64> = jobs.iter().map(|job| job.submit).collect();
@@ -454,7 +439,6 @@ fn put_off(start: i64, estimate: i64, now: i64) -> i64 {
 /// short: a search at every arrival, at every end, and whenever the end of a running job is put
 /// off, if a job fits the free processors. Every estimate is at least 1 s, and nothing is carried
 /// from search to search.
-#[must_use]
 pub fn run_by_estimates(goal: &NaiveGoal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
     let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];
     let mut time = i64::MIN;

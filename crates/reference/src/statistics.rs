@@ -47,7 +47,6 @@ pub struct Statistics {
 }
 
 /// Computes the statistics of a run over the same jobs.
-#[must_use]
 pub fn statistics(jobs: &[JobIn], run: &NaiveRun) -> Statistics {
     // Rule 18: without the first 1 % to terminate and without those that end after the last
     // arrival.
@@ -95,7 +94,6 @@ pub fn statistics(jobs: &[JobIn], run: &NaiveRun) -> Statistics {
 
 /// Rule 19: the accuracy of each prediction, weighted by the time it was in force between submit
 /// and end.
-#[must_use]
 pub fn accuracy(job: &JobIn, record: &NaiveRecord) -> f64 {
     let of = |prediction: i64| match (prediction as f64, job.run as f64) {
         (p, run) if p == run => 1.0,

@@ -30,14 +30,12 @@ pub const NAMES: [&str; 18] = [
 
 /// The two ways out of delays of section 4: plan by estimates in the order of (immediate)
 /// predictions, or plan by predictions and announce what estimates would give.
-#[must_use]
 pub fn solutions() -> Option<[Easy; 2]> {
     let (ordered, booked) = (policy("EASY++imm")?, policy("EASY++")?);
     Some([Easy { plan_by_estimates: true, ..ordered }, Easy { announce_by_estimates: true, ..booked }])
 }
 
 /// The policy of this name, one of [`NAMES`].
-#[must_use]
 pub fn policy(name: &str) -> Option<Easy> {
     use NaiveEasyOrder::{Fcfs, Shortest};
     use NaiveLearnerPredictor::{Actual, Estimate};

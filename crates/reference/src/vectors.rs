@@ -35,7 +35,6 @@ pub enum VectorRule {
     Easy {
         /// Shortest prediction first, else first come first served: queue and backfilling.
         shortest: (bool, bool),
-        /// Number of reservations.
         reservations: usize,
         /// The walk over predicted ends stops at the first sufficient job.
         first: bool,
@@ -75,7 +74,6 @@ struct NaiveVectorWorld<'a> {
 ///
 /// # Panics
 /// If a job asks for more than there is.
-#[must_use]
 pub fn run(rule: VectorRule, jobs: &[VectorJob], machine: &[i64]) -> Vec<JobOut> {
     for (at, job) in jobs.iter().enumerate() {
         assert!(job.asks.iter().zip(machine).all(|(ask, has)| ask <= has), "job {at} asks for too much");

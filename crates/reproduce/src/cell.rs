@@ -13,7 +13,6 @@ pub enum PublishedValue {
     Number {
         /// As printed.
         text: String,
-        /// Its value.
         value: f64,
         /// Half a unit of its last digit: what rounding may hide.
         rounding: f64,
@@ -96,7 +95,6 @@ pub struct StudyCell {
 impl StudyCell {
     /// Compares. `measured` is `None` where the log is missing, and holds `None` where the measure
     /// has no value.
-    #[must_use]
     pub fn new(published: PublishedValue, measured: Option<Option<f64>>, tolerance: Option<f64>) -> StudyCell {
         let ours = measured.flatten();
         let value = match &published {

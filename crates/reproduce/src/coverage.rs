@@ -24,9 +24,7 @@ pub const MEASURES: [Measure; 2] = [Measure::Wait, Measure::BoundedSlowdown];
 pub struct CoverageRow {
     /// Description of the logs.
     pub name: String,
-    /// Source of the logs.
     pub source: LogSource,
-    /// Number of logs.
     pub logs: usize,
 }
 
@@ -69,7 +67,6 @@ pub struct IntervalCoverage {
 
 impl IntervalCoverage {
     /// Share of the intervals that hold the truth.
-    #[must_use]
     pub fn share(&self) -> f64 {
         self.holding as f64 / self.intervals.max(1) as f64
     }
@@ -89,25 +86,19 @@ pub struct RowCoverage {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoverageError {
-    /// The generator refuses its parameters.
     #[error(transparent)]
     Generate(#[from] drystone::generate::GenerateError),
-    /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] drystone::log::LogError),
-    /// Weeks put one behind the other are no workload.
     #[error(transparent)]
     Workload(#[from] drystone::model::WorkloadError),
-    /// The policies cannot be simulated.
     #[error(transparent)]
     Experiment(#[from] ExperimentError),
-    /// The log has no week to draw.
     #[error("{0} has no whole week")]
     NoWeek(String),
 }
 
 /// Rows on which the constants of the estimator were chosen: load, jobs, logs.
-#[must_use]
 pub fn chosen_on() -> Vec<CoverageRow> {
     let rows = [(0.6, 20_000, 200), (0.7, 20_000, 200), (0.7, 5_000, 300), (0.9, 20_000, 150)];
     let row = |(at, (load, jobs, logs)): (usize, (f64, u32, usize))| CoverageRow {
@@ -123,7 +114,6 @@ pub fn chosen_on() -> Vec<CoverageRow> {
 }
 
 /// Rows that had no part in that: other arrivals, machines, loads and seeds.
-#[must_use]
 pub fn held_out() -> Vec<CoverageRow> {
     let rows = [
         ("typed, 256 processors", WorkloadModel::Typed, 256, 0.65, 12_000, 18),
@@ -148,7 +138,6 @@ pub fn held_out() -> Vec<CoverageRow> {
 }
 
 /// A row of logs that are made of the weeks of a real one.
-#[must_use]
 pub fn resampled(file: PathBuf, weeks: u32, logs: usize) -> CoverageRow {
     let name = format!("{weeks} weeks of {}", log::title(&file));
     CoverageRow { name, source: LogSource::Weeks { file, weeks, seed: 900_000 }, logs }

@@ -19,7 +19,6 @@ pub struct Paper {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PaperFeature {
-    /// Section of the paper.
     pub section: String,
     /// Short description.
     pub name: String,
@@ -53,7 +52,6 @@ struct Papers {
 
 impl PaperFeature {
     /// Words of the command; a part within single quotes is kept together.
-    #[must_use]
     pub fn words(&self) -> Vec<String> {
         let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
         for c in self.command.chars() {
@@ -69,7 +67,6 @@ impl PaperFeature {
     }
 
     /// Returns the first text that an output lacks.
-    #[must_use]
     pub fn lacking(&self, output: &str) -> Option<&str> {
         let output = one_blank(output);
         self.shows.iter().find(|text| !output.contains(&one_blank(text))).map(String::as_str)

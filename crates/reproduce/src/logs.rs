@@ -12,12 +12,9 @@ pub struct Library {
     pub directories: Vec<PathBuf>,
 }
 
-/// State of a log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LogState {
-    /// It is here.
     Found {
-        /// Path of the log.
         path: PathBuf,
         /// BLAKE3 of the decompressed file.
         blake3: String,
@@ -26,7 +23,6 @@ pub enum LogState {
     Absent,
     /// A file of that name is here, but it is another version, or cannot be read.
     Wrong {
-        /// Path of the log.
         path: PathBuf,
         /// Description of the mistake.
         problem: String,
@@ -35,7 +31,6 @@ pub enum LogState {
 
 impl Library {
     /// Looks for a log, plain or compressed, and checks its hash.
-    #[must_use]
     pub fn find(&self, log: &LogRef) -> LogState {
         let names = ["", ".gz", ".zst"].map(|ending| format!("{}{ending}", log.file));
         let paths = self.directories.iter().flat_map(|d| names.iter().map(|name| d.join(name)));

@@ -26,7 +26,6 @@ enum MeasureName {
     Metric(Metric),
 }
 
-/// Source of a measure.
 #[derive(Clone, Copy, Debug)]
 enum MeasureSource {
     /// The workload itself.
@@ -257,25 +256,21 @@ impl MeasureOfClass {
     }
 
     /// Returns whether it is taken from a schedule, and so needs a policy.
-    #[must_use]
     pub fn of_schedule(&self) -> bool {
         !matches!(self.of(), MeasureSource::Log(_) | MeasureSource::Share | MeasureSource::Price)
     }
 
     /// Returns whether it is a price, of no log.
-    #[must_use]
     pub fn of_price(&self) -> bool {
         matches!(self.of(), MeasureSource::Price)
     }
 
     /// Returns whether it compares with a baseline.
-    #[must_use]
     pub fn of_two(&self) -> bool {
         matches!(self.of(), MeasureSource::Ratio(_) | MeasureSource::Relative(_) | MeasureSource::RelativeClass(_))
     }
 
     /// Returns whether it can be taken from months that are simulated separately.
-    #[must_use]
     pub fn of_months(&self) -> bool {
         matches!(self.of(), MeasureSource::Months(_))
     }
@@ -285,7 +280,6 @@ impl MeasureOfClass {
         matches!(self.of(), MeasureSource::Stalls(_))
     }
 
-    /// The scheme of its class.
     pub(crate) fn scheme(&self) -> Option<Scheme> {
         self.class.map(|(scheme, _)| scheme)
     }

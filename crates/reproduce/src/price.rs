@@ -27,9 +27,7 @@ pub struct PricedPromise {
     pub slack: f64,
     /// Slack that it had at first.
     pub first_slack: f64,
-    /// Its priority.
     pub priority: f64,
-    /// That of the newcomer.
     pub newcomer: f64,
 }
 

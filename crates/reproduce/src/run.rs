@@ -20,11 +20,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// A table with our values.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TableResult {
-    /// The study.
     pub study: String,
-    /// The table.
     pub id: String,
-    /// Title of the table.
     pub title: String,
     /// Reason for the tolerances.
     pub reason: String,
@@ -49,15 +46,12 @@ pub struct StudyRow {
     /// `take`, `months`, `month`, `monthly`, `from`, `windows`, `resample`, `procs`, `platform`,
     /// `load`, `trim`, `baseline`.
     pub settings: BTreeMap<&'static str, String>,
-    /// Note on this row.
     pub note: String,
-    /// Its cells.
     pub cells: Vec<StudyCell>,
 }
 
 impl TableResult {
     /// Returns the number of cells with this result.
-    #[must_use]
     pub fn count(&self, verdict: CellVerdict) -> usize {
         self.rows.iter().flat_map(|r| &r.cells).filter(|c| c.verdict == verdict).count()
     }

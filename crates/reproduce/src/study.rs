@@ -26,7 +26,6 @@ pub struct PaperStudy {
     /// The logs it used, as far as they are public.
     #[serde(rename = "log")]
     pub logs: Vec<LogRef>,
-    /// Its tables.
     #[serde(rename = "table")]
     pub tables: Vec<StudyTable>,
 }
@@ -53,7 +52,6 @@ pub struct LogRef {
 pub struct StudyTable {
     /// Its number or name in the publication.
     pub id: String,
-    /// Title of the table.
     pub title: String,
     /// Cleaning of the records and selection of the jobs that count; a row may override it.
     #[serde(rename = "as")]
@@ -93,7 +91,6 @@ pub struct StudyTable {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resampling {
-    /// Weeks of each.
     pub weeks: u32,
     /// Their number.
     pub logs: u32,
@@ -136,7 +133,6 @@ impl StudyTable {
         }
     }
 
-    /// The first job of a row.
     pub(crate) fn first_job_of(&self, row: &RowSpec) -> Option<usize> {
         row.from.or(self.from)
     }
@@ -147,13 +143,11 @@ impl StudyTable {
     }
 }
 
-/// A column.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyColumn {
     /// Its heading.
     pub name: String,
-    /// Measure of the column.
     pub measure: MeasureOfClass,
 }
 
@@ -198,7 +192,6 @@ pub struct RowSpec {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyError {
-    /// It does not read.
     #[error("{name}: {source}")]
     Syntax {
         /// The file.
@@ -206,7 +199,6 @@ pub enum StudyError {
         /// Position and cause.
         source: toml::de::Error,
     },
-    /// It contradicts itself.
     #[error("{name}, table {table}, row `{row}`: {problem}")]
     Row {
         /// The file.
@@ -290,7 +282,6 @@ impl PaperStudy {
     }
 
     /// The log of a row.
-    #[must_use]
     pub fn log(&self, id: &str) -> Option<&LogRef> {
         self.logs.iter().find(|log| log.id == id)
     }

@@ -31,7 +31,6 @@ impl PrivateSlurm {
     ///
     /// # Panics
     /// Slurm is not installed and `DRYSTONE_SLURM_REQUIRED` is set, or it does not come up.
-    #[must_use]
     pub fn start(options: &ClusterOptions) -> Option<PrivateSlurm> {
         let needed = ["slurmctld", "slurmd", "sbatch", "squeue"].into_iter();
         let needed = needed.chain(database::PROGRAMS.into_iter().filter(|_| options.accounts.is_some()));
@@ -120,19 +119,16 @@ impl PrivateSlurm {
     }
 
     /// The folder of its files: `etc`, `log`, `state`, and a spool of each node.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// Its `slurm.conf`, which `SLURM_CONF` must name for Slurm's commands.
-    #[must_use]
     pub fn conf(&self) -> PathBuf {
         self.root.join("etc/slurm.conf")
     }
 
     /// One of Slurm's commands, ready to be run on this cluster.
-    #[must_use]
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(daemons::find(program).unwrap_or_else(|| PathBuf::from(program)));
         command.env("SLURM_CONF", self.conf()).env("TZ", "UTC");
@@ -143,7 +139,6 @@ impl PrivateSlurm {
     ///
     /// # Panics
     /// It fails.
-    #[must_use]
     pub fn ask(&self, program: &str, args: &[&str]) -> String {
         let output = self.command(program).args(args).output().expect("Slurm's commands run");
         let problem = String::from_utf8_lossy(&output.stderr);
@@ -226,7 +221,6 @@ impl PrivateSlurm {
     }
 
     /// The ends of all logs, to find out what is wrong.
-    #[must_use]
     pub fn logs(&self) -> String {
         let Ok(entries) = std::fs::read_dir(self.root.join("log")) else { return String::new() };
         let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

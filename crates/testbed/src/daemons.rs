@@ -8,7 +8,6 @@ use std::process::{Child, Command, Stdio};
 const SYSTEM: [&str; 4] = ["/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/slurm/sbin"];
 
 /// Finds a program on `PATH`, else in the folders of daemons.
-#[must_use]
 pub fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(SYSTEM.iter().map(PathBuf::from));

@@ -16,7 +16,6 @@ const FEW: f64 = 0.001;
 /// The limits to try: in the partitions with most work a longest limit below that in use, with
 /// longer jobs split, and for each QOS a bound on the processors of a user, and what it bounds now
 /// twice and half as high. They depend on the site and its jobs, never on what simulations say.
-#[must_use]
 pub fn limit_candidates(premises: &Premises) -> Vec<ChangeList> {
     let mut all = partitions(premises);
     if premises.is_slurm {

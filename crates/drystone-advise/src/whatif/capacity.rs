@@ -438,7 +438,6 @@ fn refuse_beyond(
 /// The text of accounts that Slurm's policy reads.
 impl super::Premises {
     /// Associations and QOS as tables that `sacctmgr` would print; `None` where nothing is limited.
-    #[must_use]
     pub fn accounts_text(&self) -> Option<String> {
         self.limits.as_ref().map(table::table)
     }

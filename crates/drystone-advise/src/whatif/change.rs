@@ -13,7 +13,6 @@ use std::str::FromStr;
 pub enum NodeAmount {
     /// So many more, or fewer.
     By(i64),
-    /// So many.
     To(u32),
     /// So many percent more, or fewer.
     Percent(f64),
@@ -21,7 +20,6 @@ pub enum NodeAmount {
 
 impl NodeAmount {
     /// The number that becomes of another; `None` for less than none or more than can be counted.
-    #[must_use]
     pub fn of(self, now: u32) -> Option<u32> {
         match self {
             NodeAmount::By(more) => u32::try_from(i64::from(now).checked_add(more)?).ok(),
@@ -47,7 +45,6 @@ pub enum Longer {
 /// A rule for the limits that users give.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LimitRule {
-    /// The limit times a factor.
     Times(LoadFactor),
     /// The limit times this percentile of the run times by limits of the user's jobs that had
     /// ended.
@@ -96,7 +93,6 @@ pub struct Border {
 pub struct Closure {
     /// Local time of the site, `2026-12-03T08:00`, or `@` and a second of the log.
     pub begin: String,
-    /// Its length.
     pub length: Span,
     /// So many nodes; `None`: all.
     pub nodes: Option<u32>,
@@ -107,11 +103,8 @@ pub struct Closure {
 /// Jobs that are left out: those of one user, account or QOS.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LeftOut {
-    /// A user.
     User(String),
-    /// An account.
     Account(String),
-    /// A QOS.
     Qos(String),
 }
 
@@ -120,7 +113,6 @@ pub enum LeftOut {
 pub enum MemoryAmount {
     /// So many more, or fewer.
     By(i64),
-    /// So many.
     To(u64),
     /// So many percent more, or fewer.
     Percent(f64),
@@ -129,7 +121,6 @@ pub enum MemoryAmount {
 impl MemoryAmount {
     /// The memory that becomes of another; `None` for less than one megabyte or more than can be
     /// counted.
-    #[must_use]
     pub fn of(self, now: u64) -> Option<u64> {
         let most = 1_u64 << 40;
         let found = match self {
@@ -187,7 +178,6 @@ pub enum SiteChange {
     ShortQueue(Span),
     /// `qos normal: MaxJobsPU=10`: limits of a QOS, as `sacctmgr` names them.
     Qos {
-        /// Its name.
         name: String,
         /// Names and values.
         limits: Vec<(String, String)>,

@@ -13,14 +13,12 @@ pub struct PairedWait {
     /// Its wait after, in seconds: of one that was split, all that its response exceeds its run
     /// time by.
     pub after: f64,
-    /// Its nodes.
     pub nodes: f64,
 }
 
 /// A mean wait before and after, over the same jobs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct PairedChange {
-    /// Jobs.
     pub jobs: u64,
     /// Mean wait before, in seconds.
     pub before: f64,
@@ -39,7 +37,6 @@ pub struct PairedChange {
 impl PairedChange {
     /// Returns the sign of a clear change: −1 where jobs clearly wait less, 1 where they clearly
     /// wait more, else 0.
-    #[must_use]
     pub fn sign(&self) -> i8 {
         match self.interval {
             Some((_, high)) if high < 0.0 => -1,
@@ -54,7 +51,6 @@ impl PairedChange {
 pub struct ClassChange {
     /// The kind of class: `partition`, `account`, `size and run time`, `GPU`.
     pub by: String,
-    /// The class.
     pub class: String,
     /// Its share of all node-hours of work before.
     pub work: f64,

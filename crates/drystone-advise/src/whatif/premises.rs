@@ -19,7 +19,6 @@ pub struct PartitionPremises {
 /// A pool: a log's machine, or nodes of a site that share no partition with others.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PoolPremises {
-    /// Its name.
     pub name: String,
     /// Its processors, as its own policy counts them.
     pub procs: Procs,
@@ -27,7 +26,6 @@ pub struct PoolPremises {
     pub scale: Procs,
     /// Its processors on one node, on average, at least 1.
     pub per_node: f64,
-    /// Its partitions.
     pub partitions: Vec<PartitionPremises>,
     /// Missing processors over time, in the pool's own processors.
     pub outages: Vec<Outage>,
@@ -38,8 +36,6 @@ pub struct PoolPremises {
 }
 
 impl PoolPremises {
-    /// Its nodes.
-    #[must_use]
     pub fn nodes(&self) -> u32 {
         (f64::from(self.procs) / self.per_node.max(1.0)).round() as u32
     }
@@ -57,7 +53,6 @@ impl PoolPremises {
 /// Starting point of a simulation.
 #[derive(Clone, Debug)]
 pub struct Premises {
-    /// The jobs.
     pub workload: Workload,
     /// The machine.
     pub pools: Vec<PoolPremises>,
@@ -76,7 +71,6 @@ pub struct Premises {
 impl Premises {
     /// The premises of a log: one pool of equal nodes with this many processors each, the
     /// partitions that its jobs name, by their numbers, and what is out.
-    #[must_use]
     pub fn of_log(workload: Workload, outages: Vec<Outage>, per_node: f64) -> Premises {
         let mut numbers: Vec<i32> = workload.jobs().iter().map(|job| job.partition).collect();
         numbers.sort_unstable();
@@ -114,7 +108,6 @@ impl Premises {
     }
 
     /// The nodes that a job takes, rounded up.
-    #[must_use]
     pub fn nodes_of(&self, job: &Job) -> f64 {
         let pool = &self.pools[self.pool_of(job)];
         (f64::from(job.procs) / f64::from(pool.scale.max(1)) / pool.per_node.max(1.0)).max(0.0)
@@ -135,7 +128,6 @@ impl Premises {
         of_pool.map(|at| (at, false)).ok_or_else(|| self.unknown(change, "partition or pool", name))
     }
 
-    /// The only pool.
     pub(super) fn only_pool(&self, change: &SiteChange) -> Result<usize, ApplyError> {
         match self.pools.len() {
             1 => Ok(0),
@@ -167,11 +159,9 @@ impl Premises {
     }
 }
 
-/// A change that cannot be made.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{change}`: {problem}")]
 pub struct ApplyError {
-    /// The change.
     pub change: String,
     /// Found, expected, and what to do.
     pub problem: String,

@@ -5,7 +5,6 @@ use std::fmt;
 /// A text that is no change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SiteChangeError {
-    /// The whole text.
     pub text: String,
     /// The character that the problem is about, from 0.
     pub at: usize,

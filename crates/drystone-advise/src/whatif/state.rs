@@ -13,7 +13,6 @@ use std::sync::Arc;
 /// Jobs that a scenario leaves out.
 #[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize)]
 pub struct LeftOutJobs {
-    /// Jobs.
     pub jobs: u64,
     /// Their nodes times hours.
     pub node_hours: f64,
@@ -22,7 +21,6 @@ pub struct LeftOutJobs {
 /// Premises after a scenario, and what became of the jobs.
 #[derive(Clone, Debug)]
 pub struct Applied {
-    /// The premises.
     pub premises: Premises,
     /// For each job its place among the jobs before; `None` for one that was added.
     pub origin: Vec<Option<u32>>,

@@ -96,7 +96,6 @@ pub(crate) fn span(text: &str) -> Result<Span, String> {
     span.ok_or_else(|| "expected a time below 2⁴⁰ s such as 7d, 12h or 3600".to_string())
 }
 
-/// A policy.
 pub(crate) fn policy(text: &str) -> Result<PolicySpec, String> {
     text.parse().map_err(|error: SpecError| error.problem)
 }

@@ -34,7 +34,6 @@ fn entry(name: &'static str, meaning: &'static str) -> OrderEntry {
     OrderEntry { name, unit: None, meaning }
 }
 
-/// All of them.
 pub(crate) fn orders() -> Orders {
     let named = NAMED.iter().map(|order| NamedEntry {
         name: order.name,

@@ -75,7 +75,6 @@ impl ParamEntry {
         }
     }
 
-    /// For people.
     pub(super) fn meaning(&self) -> String {
         if self.needs.is_empty() {
             return self.meaning.to_string();

@@ -10,7 +10,6 @@ use crate::output::{self, stdout};
 use drystone::policy::{ALIASES, Alias, COMMON, Param, ParamLevel, PolicyKind, PolicySpec, kinds};
 use serde::Serialize;
 
-/// Everything there is.
 #[derive(Serialize)]
 struct Listing {
     schema: &'static str,

@@ -5,7 +5,6 @@ use crate::output::document::{Document, DocumentTable};
 use drystone::parts::predict::{PredictorKind, predictors};
 use serde::Serialize;
 
-/// A predictor.
 #[derive(Serialize)]
 pub(super) struct PredictorEntry {
     name: &'static str,
@@ -28,12 +27,10 @@ impl From<&PredictorKind> for PredictorEntry {
     }
 }
 
-/// All predictors.
 pub(super) fn all() -> Vec<PredictorEntry> {
     predictors().into_iter().map(Into::into).collect()
 }
 
-/// For people.
 pub(super) fn describe(all: &[PredictorEntry], document: &mut Document) {
     document.heading("Predictors, for predict=");
     let mut table = DocumentTable::new(["predictor", "prediction", "source"]).texts(&[0, 1, 2]);

@@ -24,7 +24,6 @@ impl LogWords {
     }
 }
 
-/// A span with its sign.
 pub(super) fn signed(by: Span) -> String {
     format!("{}{}", if by.0 < 0 { "\u{2212}" } else { "+" }, duration(by.0.unsigned_abs() as f64))
 }

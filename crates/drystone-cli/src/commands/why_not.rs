@@ -254,7 +254,6 @@ pub(super) struct WhyNot {
     procs: Procs,
     estimate: i64,
     submit: Time,
-    /// Its wait in parts.
     parts: Vec<WaitPart>,
     /// The widest jobs that ran when it arrived.
     held: Vec<NamedJob>,
@@ -264,7 +263,6 @@ pub(super) struct WhyNot {
     earlier: Vec<Earlier>,
 }
 
-/// A part of its wait.
 #[derive(Serialize, Default, Debug)]
 struct WaitPart {
     from: Time,

@@ -15,7 +15,6 @@ pub struct LibraryOutput(pub(super) Box<dyn Printable + Send + Sync>);
 
 impl LibraryOutput {
     /// As the command prints it.
-    #[must_use]
     pub fn text(&self) -> String {
         self.0.document().plain()
     }
@@ -29,7 +28,6 @@ impl LibraryOutput {
     }
 
     /// As rows: names of columns and a value each, empty where there is none.
-    #[must_use]
     pub fn rows(&self) -> Vec<Vec<(String, String)>> {
         self.0.rows().into_rows()
     }

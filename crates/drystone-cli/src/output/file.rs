@@ -41,7 +41,6 @@ fn remove_empty(folders: &[PathBuf]) {
 
 /// A folder for files to come, with those around it. What was made for it and stays empty goes
 /// again with this.
-#[must_use]
 pub(crate) struct Folder {
     made: Vec<PathBuf>,
 }
@@ -212,7 +211,6 @@ pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
 ///
 /// A command that writes several files completes all of them before it publishes the first: a disk
 /// that is full leaves none of them new.
-#[must_use]
 pub(crate) struct Complete {
     name: String,
     place: OutputPlace,

@@ -10,7 +10,6 @@ pub(crate) struct FlatRows {
     rows: Vec<FlatRow>,
 }
 
-/// One row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlatRow {
     values: Vec<(String, String)>,

@@ -470,7 +470,6 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
     facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-/// A table of categories.
 pub(crate) fn categories(categorised: &Categorised) -> DocumentTable {
     let (heads, beside) = columns::heads(&["category", "jobs"], &OVERVIEW);
     let mut table = DocumentTable::new(heads).beside(&beside);

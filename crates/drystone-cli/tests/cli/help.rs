@@ -115,7 +115,6 @@ fn help_texts_are_plain() {
     }
 }
 
-/// Short help fits on a screen.
 #[test]
 fn short_help_fits_on_a_screen() {
     let folder = Folder::new();

@@ -12,16 +12,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A test and its name.
 pub(crate) type Tests = Vec<(&'static str, fn())>;
 
 /// Time limit of any action on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The program.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_drystone");
 
-/// A site.
 pub(crate) struct Site {
     pub(crate) cluster: PrivateSlurm,
     folder: TempDir,

@@ -41,7 +41,6 @@ pub struct FunctionForm {
 /// A function with the weights that fit best.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FittedFunction {
-    /// The function.
     pub form: FunctionForm,
     /// One weight per sum of the form.
     pub weights: Vec<f64>,
@@ -137,7 +136,6 @@ impl FunctionForm {
 /// The weights of a form that fit the scores best; `None` if the samples do not determine them.
 ///
 /// Least squares: the sum over all samples of run time × processors × (score − value)² is smallest.
-#[must_use]
 pub fn fit(form: FunctionForm, samples: &[QueueSample]) -> Option<FittedFunction> {
     let count = form.products().len();
     // Columns brought to a like size, or the equations could not be solved: areas beside
@@ -179,7 +177,6 @@ pub fn fit(form: FunctionForm, samples: &[QueueSample]) -> Option<FittedFunction
 
 /// All forms, best first. Some are the same function, such as `r*n` and `r/(1/n)`: of these the
 /// first in [`FunctionForm::all`] is first.
-#[must_use]
 pub fn fit_all(samples: &[QueueSample]) -> Vec<FittedFunction> {
     let mut fits: Vec<FittedFunction> = FunctionForm::all().filter_map(|form| fit(form, samples)).collect();
     // Errors of equal functions differ by rounding; scores are about 1 / 32.

@@ -32,7 +32,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct RegressionSettings {
     /// Processors of the machine.
     pub procs: Procs,
-    /// Tuples.
     pub tuples: usize,
     /// Jobs that the machine works on when the queue begins.
     pub running: usize,

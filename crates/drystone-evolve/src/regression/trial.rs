@@ -7,11 +7,9 @@ use drystone::model::{Span, Time, Workload};
 pub struct QueueSample {
     /// Run time in seconds, at least 1.
     pub run: f64,
-    /// Processors.
     pub procs: f64,
     /// Submit time in seconds since the first job of the tuple, at least 1.
     pub submit: f64,
-    /// Its score.
     pub score: f64,
 }
 
@@ -35,7 +33,6 @@ const SHORTEST: f64 = 10.0;
 
 impl QueueTrial {
     /// The jobs of a workload from this place on.
-    #[must_use]
     pub fn new(workload: &Workload, first: usize, running: usize, queue: usize) -> QueueTrial {
         let pairs = workload.jobs().iter().zip(workload.truth()).skip(first).take(running + queue);
         let jobs =
@@ -47,20 +44,17 @@ impl QueueTrial {
     }
 
     /// Jobs of the queue.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.queue.len()
     }
 
     /// Returns whether the queue is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
     /// The mean bounded slowdown of the queue, started strictly in this order behind the first
     /// jobs. O(n²).
-    #[must_use]
     pub fn run(&self, order: &[usize]) -> f64 {
         let mut machine = TrialMachine { free: self.procs, now: self.begin, ends: Vec::new() };
         self.first.iter().for_each(|job| _ = machine.start(job));

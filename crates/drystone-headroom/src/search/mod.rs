@@ -23,7 +23,6 @@ pub enum TimeLimit {
 /// Settings of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HeadroomSearch {
-    /// Limit of the search.
     pub limit: TimeLimit,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -59,9 +58,7 @@ pub struct Searching {
 pub struct BestFound {
     /// The best schedule, never worse than the one it began with.
     pub schedule: TaskSchedule,
-    /// Its cost.
     pub cost: f64,
-    /// Trials made.
     pub trials: u64,
     /// Time spent. Differs from run to run.
     pub took: Duration,
@@ -191,7 +188,6 @@ impl MovableTasks {
     }
 }
 
-/// A search at work.
 struct SearchAtWork<'a> {
     instance: &'a Instance,
     weights: Vec<f64>,

@@ -14,7 +14,6 @@ const BACK: usize = 16;
 /// Not a task: the machine itself changes.
 const MACHINE: u32 = u32::MAX;
 
-/// A change of what is free.
 #[derive(Clone, Copy)]
 struct FreeChange {
     time: i64,

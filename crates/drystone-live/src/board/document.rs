@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 /// Rows of each table at most.
 const ROWS: usize = 300;
 
-/// All of it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LiveDocument {
     /// The name of this form.
@@ -22,9 +21,7 @@ pub struct LiveDocument {
     pub drystone: &'static str,
     /// The cluster's name.
     pub cluster: String,
-    /// Mode of the daemon.
     pub mode: DaemonMode,
-    /// Text of the policy.
     pub policy: String,
     /// The daemon's name of itself.
     pub instance: String,
@@ -35,7 +32,6 @@ pub struct LiveDocument {
     /// Each set of nodes, where there are several: what follows is of all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sets: Vec<SetState>,
-    /// The machine.
     pub machine: MachineSummary,
     /// Jobs by where they are.
     pub jobs: BTreeMap<&'static str, u64>,
@@ -91,22 +87,18 @@ pub struct Health {
     pub processor_s: f64,
     /// Jobs in flight: ordered and not seen yet.
     pub in_flight: u64,
-    /// Counters.
     pub counters: Stats,
     /// Notes for people, the last one first.
     pub notes: Vec<PersonNote>,
 }
 
-/// The machine.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct MachineSummary {
-    /// Its processors.
     pub procs: u32,
     /// Free ones.
     pub free: u32,
     /// Those that are out.
     pub offline: u32,
-    /// Its nodes.
     pub nodes: usize,
     /// Nodes that are up.
     pub up: usize,
@@ -120,15 +112,12 @@ pub struct WaitingRow {
     pub set: Option<String>,
     /// The cluster's name of it.
     pub job: String,
-    /// Owner.
     pub user: String,
-    /// Its processors.
     pub procs: u32,
     /// Its time limit in seconds.
     pub limit: i64,
     /// Predicted run time, in seconds.
     pub predicted: Option<i64>,
-    /// Submit time.
     pub submit: i64,
     /// Reason why it is held back, if it is.
     pub held: Option<&'static str>,
@@ -161,9 +150,7 @@ pub struct RunningRow {
     pub set: Option<String>,
     /// The cluster's name of it.
     pub job: String,
-    /// Owner.
     pub user: String,
-    /// Its processors.
     pub procs: u32,
     /// Start time.
     pub since: Option<i64>,
@@ -185,11 +172,8 @@ pub struct FinishedRow {
     pub set: Option<String>,
     /// The cluster's name of it.
     pub job: String,
-    /// Owner.
     pub user: String,
-    /// Its processors.
     pub procs: u32,
-    /// Submit time.
     pub submit: i64,
     /// Start time; `None` if it was withdrawn.
     pub started: Option<i64>,

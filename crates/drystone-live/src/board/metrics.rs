@@ -3,10 +3,8 @@
 use super::{LiveDocument, SetState};
 use std::fmt::Write;
 
-/// Prefix of every name.
 const PREFIX: &str = "drystone_live";
 
-/// The text before the first look.
 pub(super) fn before_the_first_look() -> String {
     let mut page = Page::default();
     ready(&mut page, false);
@@ -18,7 +16,6 @@ fn ready(page: &mut Page, is_ready: bool) {
     page.sample("ready", &[], f64::from(u8::from(is_ready)));
 }
 
-/// The text.
 pub(super) fn text(document: &LiveDocument) -> String {
     let mut page = Page::default();
     ready(&mut page, true);
@@ -27,7 +24,6 @@ pub(super) fn text(document: &LiveDocument) -> String {
     page.text
 }
 
-/// Type of a metric.
 #[derive(Clone, Copy)]
 enum MetricType {
     Gauge,

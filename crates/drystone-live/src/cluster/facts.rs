@@ -18,13 +18,11 @@ pub struct JobKey {
 
 impl JobKey {
     /// As people call it: `21`, `21_3`.
-    #[must_use]
     pub fn name(&self) -> String {
         self.task.map_or_else(|| self.id.to_string(), |task| format!("{}_{task}", self.id))
     }
 
     /// Reads what [`fmt::Display`] writes.
-    #[must_use]
     pub fn parse(text: &str) -> Option<JobKey> {
         let (name, submit) = text.split_once('@')?;
         let (id, task) = match name.split_once('_') {
@@ -53,7 +51,6 @@ pub struct JobName {
 
 impl JobName {
     /// Reads what [`fmt::Display`] writes.
-    #[must_use]
     pub fn parse(text: &str) -> Option<JobName> {
         let (id, task) = match text.split_once('_') {
             Some((id, task)) => (id, Some(task.parse().ok()?)),
@@ -91,11 +88,9 @@ pub struct RecordId {
     pub id: u64,
     /// Index of the task; `None` for a single job and for the folded rest of an array.
     pub task: Option<u32>,
-    /// Submit time.
     pub submit: i64,
 }
 
-/// State of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum JobState {
     /// It waits, whatever for.
@@ -177,23 +172,18 @@ pub enum HookMark {
 /// Request of a job that Drystone does not model; such a job is left to the cluster.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum UnmodelledRequest {
-    /// Licences.
     Licences,
     /// GPUs or other generic resources.
     Devices,
     /// Nodes with certain features.
     Features,
-    /// A reservation.
     Reservation,
     /// Several components that start together.
     Heterogeneous,
-    /// One of several partitions.
     SeveralPartitions,
 }
 
 impl UnmodelledRequest {
-    /// For people.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             UnmodelledRequest::Licences => "licences",
@@ -211,7 +201,6 @@ impl UnmodelledRequest {
 pub enum DependencyCondition {
     /// To begin.
     Start,
-    /// To end.
     End,
     /// To end well.
     Success,
@@ -233,7 +222,6 @@ pub struct StartCondition {
     pub id: u64,
     /// Task of the other job; `None` for a job, or for every task of an array.
     pub task: Option<u32>,
-    /// Kind of the condition.
     pub after: DependencyCondition,
     /// Seconds that have to pass after it.
     pub delay: i64,
@@ -241,13 +229,11 @@ pub struct StartCondition {
 
 impl StartCondition {
     /// A condition that holds at once when it happens.
-    #[must_use]
     pub fn new(id: u64, task: Option<u32>, after: DependencyCondition) -> StartCondition {
         StartCondition { id, task, after, delay: 0 }
     }
 }
 
-/// Dependencies of a job.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum JobDependencies {
     /// Nothing.
@@ -264,7 +250,6 @@ pub enum JobDependencies {
 /// Processors of a job on one node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NodeShare {
-    /// The node.
     pub node: String,
     /// Number of processors; `None` if unknown.
     pub procs: Option<u32>,
@@ -280,9 +265,7 @@ pub struct JobFact {
     pub slot: JobSlot,
     /// The cluster's own number of this record: a task that runs has one beside the array's.
     pub number: u64,
-    /// Submit time.
     pub submit: i64,
-    /// State of the job.
     pub state: JobState,
     /// Reason why it does not run.
     pub reason: PendingReason,
@@ -303,7 +286,6 @@ pub struct JobFact {
     pub ran: i64,
     /// Start time, or the time from which it may start.
     pub start: Option<i64>,
-    /// End time.
     pub end: Option<i64>,
     /// Nodes that it runs on.
     pub places: Vec<NodeShare>,
@@ -315,7 +297,6 @@ pub struct JobFact {
     pub depends: JobDependencies,
     /// Most tasks of its array that run at once.
     pub throttle: Option<u32>,
-    /// Submitting user.
     pub user: String,
     /// Group of the user.
     pub group: String,
@@ -327,7 +308,6 @@ pub struct JobFact {
     /// Devices that it asks for in all, by name: `gpu`, `gpu:a100`. Empty without devices, and
     /// where their number is not known.
     pub devices: Vec<(String, u32)>,
-    /// Partition.
     pub partition: String,
     /// Its class of service; empty without one.
     pub class: String,
@@ -344,14 +324,12 @@ pub struct JobFact {
 
 impl JobFact {
     /// The record's name.
-    #[must_use]
     pub fn record(&self) -> RecordId {
         let task = if let JobSlot::Task(task) = self.slot { Some(task) } else { None };
         RecordId { id: self.id, task, submit: self.submit }
     }
 
     /// The jobs it is about.
-    #[must_use]
     pub fn keys(&self) -> Vec<JobKey> {
         let key = |task| JobKey { id: self.id, task, submit: self.submit };
         match &self.slot {
@@ -364,7 +342,6 @@ impl JobFact {
     }
 
     /// Returns whether it describes this task.
-    #[must_use]
     pub fn is_about(&self, key: JobKey) -> bool {
         let same = self.id == key.id && self.submit == key.submit;
         same && match (&self.slot, key.task) {
@@ -387,14 +364,11 @@ pub enum NodeState {
     Unknown,
 }
 
-/// A node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NodeFact {
-    /// Its name.
     pub name: String,
     /// Usability of the node.
     pub state: NodeState,
-    /// Its processors.
     pub procs: u32,
     /// Those that the cluster says are allocated.
     pub busy: u32,
@@ -411,7 +385,6 @@ pub struct NodeFact {
 pub struct NodeDevices {
     /// Their name: `gpu`, or with a type `gpu:a100`.
     pub name: String,
-    /// All of them.
     pub all: u32,
     /// Those that are allocated.
     pub busy: u32,

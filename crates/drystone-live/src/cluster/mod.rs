@@ -27,7 +27,6 @@ pub struct Want {
 pub enum ClusterOrder {
     /// The job may run on these nodes only, all of them.
     Pin {
-        /// Job concerned.
         key: JobKey,
         /// Nodes to run on.
         nodes: Vec<String>,
@@ -50,7 +49,6 @@ pub enum ClusterOrder {
 
 impl ClusterOrder {
     /// Returns the job that the order concerns.
-    #[must_use]
     pub fn key(&self) -> JobKey {
         match *self {
             ClusterOrder::Pin { key, .. } => key,
@@ -65,7 +63,6 @@ impl ClusterOrder {
     }
 
     /// Its verb, for logs and metrics.
-    #[must_use]
     pub fn verb(&self) -> &'static str {
         match self {
             ClusterOrder::Pin { .. } => "pin",
@@ -80,7 +77,6 @@ impl ClusterOrder {
     }
 }
 
-/// Outcome of an order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum OrderOutcome {
     /// It was carried out.
@@ -125,13 +121,10 @@ impl fmt::Display for SiteRemark {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterError {
-    /// The controller does not answer now; it may later.
     #[error("the cluster does not answer: {0}")]
     Silent(String),
-    /// The answer makes no sense.
     #[error("the cluster's answer is not understood: {0}")]
     Garbled(String),
-    /// It cannot work at all.
     #[error("{0}")]
     Broken(String),
 }
@@ -159,6 +152,5 @@ pub trait Cluster {
     /// Returns the processor time that calls have cost the cluster and us since the last query.
     fn cost(&mut self) -> Duration;
 
-    /// A name for people.
     fn name(&self) -> String;
 }

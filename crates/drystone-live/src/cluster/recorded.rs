@@ -31,13 +31,11 @@ pub struct ReplayCluster {
 
 impl ReplayCluster {
     /// Replays these looks in order.
-    #[must_use]
     pub fn new(looks: Vec<Look>) -> ReplayCluster {
         ReplayCluster { looks: looks.into_iter(), records: BTreeMap::new(), nodes: BTreeMap::new(), last: None }
     }
 
     /// Returns the time of the last look, and the hook's messages.
-    #[must_use]
     pub fn last(&self) -> Option<&(Stamp, Vec<HookMessage>)> {
         self.last.as_ref()
     }

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 /// Driven partitions with the same nodes, none of which a partition of another set has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DrivenSet {
-    /// The partitions.
     pub partitions: Vec<String>,
     /// Names of the nodes. They matter only where there are several sets.
     pub nodes: BTreeSet<String>,
@@ -16,13 +15,11 @@ pub struct DrivenSet {
 
 impl DrivenSet {
     /// The only set of a daemon: it has all nodes that are looked at.
-    #[must_use]
     pub fn only(partitions: Vec<String>) -> DrivenSet {
         DrivenSet { partitions, nodes: BTreeSet::new() }
     }
 
     /// Returns the name of the set: those of its partitions.
-    #[must_use]
     pub fn name(&self) -> String {
         self.partitions.join(",")
     }
@@ -38,7 +35,6 @@ impl DrivenSet {
 
 /// Returns what concerns one of several sets: its nodes, the jobs of its partitions and on its
 /// nodes, and jobs of other sets that its own wait for. The first one has what concerns no set.
-#[must_use]
 pub fn seen_by<'a>(sets: &[DrivenSet], at: usize, seen: &'a ClusterSnapshot) -> Cow<'a, ClusterSnapshot> {
     if sets.len() < 2 {
         return Cow::Borrowed(seen);

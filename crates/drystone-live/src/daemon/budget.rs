@@ -28,7 +28,6 @@ pub struct Budget {
 
 impl Budget {
     /// Nothing is spent yet.
-    #[must_use]
     pub fn new(now: Duration) -> Budget {
         Budget {
             cost: Duration::from_millis(10),
@@ -58,7 +57,6 @@ impl Budget {
     }
 
     /// Time from one look to the next where nothing wakes.
-    #[must_use]
     pub fn period(&self) -> Duration {
         self.cost.div_f64(ORDINARY).clamp(SHORTEST, LONGEST)
     }
@@ -70,19 +68,16 @@ impl Budget {
     }
 
     /// Returns the average cost of a look.
-    #[must_use]
     pub fn cost(&self) -> Duration {
         self.cost
     }
 
     /// Returns the total cost of all looks.
-    #[must_use]
     pub fn spent(&self) -> Duration {
         self.spent
     }
 
     /// Returns the number of looks.
-    #[must_use]
     pub fn looks(&self) -> u64 {
         self.looks
     }

@@ -5,12 +5,10 @@ use crate::state::Home;
 use crate::tracker::DaemonMode;
 use drystone::policy::PolicySpec;
 
-/// Configuration of a daemon.
 #[derive(Clone, Debug)]
 pub struct DaemonConfig {
     /// Paths of its files.
     pub home: Home,
-    /// Mode of the daemon.
     pub mode: DaemonMode,
     /// Policy that decides.
     pub policy: PolicySpec,

@@ -101,26 +101,22 @@ impl LiveDesk {
     }
 
     /// The core, to look at.
-    #[must_use]
     pub fn core(&self) -> &Core {
         &self.core
     }
 
     /// The partitions and nodes.
-    #[must_use]
     pub fn set(&self) -> &DrivenSet {
         &self.set
     }
 
     /// Forecasts of starts.
-    #[must_use]
     pub fn foretell(&self) -> &Foretell {
         &self.foretell
     }
 
     /// Pending jobs that are the cluster's to start, by why. Jobs of other sets are not among them:
     /// they are seen where one of this set waits for them.
-    #[must_use]
     pub fn left_out(&self) -> BTreeMap<String, usize> {
         let mut left = self.core.tracker().left_out();
         for partition in &self.others {
@@ -130,13 +126,11 @@ impl LiveDesk {
     }
 
     /// Returns whether released jobs do not start although there is room.
-    #[must_use]
     pub fn is_stalled(&self) -> bool {
         self.stalled
     }
 
     /// Returns the number of differences between the books and the last look.
-    #[must_use]
     pub fn differences(&self) -> u64 {
         self.differences
     }

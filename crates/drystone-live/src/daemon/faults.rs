@@ -13,7 +13,6 @@ pub const POINTS: [&str; 12] = [
     "segment",
 ];
 
-/// Faults by point.
 #[derive(Clone, Debug, Default)]
 pub struct PointFaults {
     plan: Option<(String, u32, FaultEffect)>,
@@ -29,7 +28,6 @@ enum FaultEffect {
 
 impl PointFaults {
     /// As the environment says.
-    #[must_use]
     pub fn from_environment() -> PointFaults {
         PointFaults {
             plan: std::env::var("DRYSTONE_LIVE_FAULT").ok().and_then(|text| parse(&text)),

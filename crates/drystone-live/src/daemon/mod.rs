@@ -211,13 +211,11 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     }
 
     /// The core of the first set of nodes, to look at.
-    #[must_use]
     pub fn core(&self) -> &Core {
         &self.desks[0].core
     }
 
     /// State of each set of nodes.
-    #[must_use]
     pub fn desks(&self) -> &[LiveDesk] {
         &self.desks
     }
@@ -228,13 +226,11 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     }
 
     /// Returns the counters.
-    #[must_use]
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
     /// Returns the cost of looking.
-    #[must_use]
     pub fn budget(&self) -> &Budget {
         &self.budget
     }

@@ -56,7 +56,6 @@ pub struct ResumeHistory {
     pub wake: u64,
     /// The session's time.
     pub now: i64,
-    /// Notes for people.
     pub notes: Vec<String>,
 }
 

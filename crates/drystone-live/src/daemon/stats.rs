@@ -11,7 +11,6 @@ const NOTES: usize = 50;
 pub struct PersonNote {
     /// Time, in seconds since 1970.
     pub at: i64,
-    /// Text of the note.
     pub text: String,
 }
 

@@ -34,9 +34,7 @@ pub const LAYOUT: u16 = 6;
 pub struct Begin {
     /// The version that writes it.
     pub version: String,
-    /// The policy, as its text.
     pub policy: String,
-    /// Settings of the tracker.
     pub settings: TrackerSettings,
     /// The processors.
     pub layout: NodeLayout,
@@ -52,7 +50,6 @@ pub struct Begin {
     pub state: Option<Vec<u8>>,
 }
 
-/// One record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum JournalRecord {
     /// The first of a segment.
@@ -75,18 +72,14 @@ pub enum JournalRecord {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// A file cannot be read or written.
     #[error("{path}: {error}", path = path.display())]
     Io {
         /// Path of the file.
         path: PathBuf,
-        /// Cause.
         error: io::Error,
     },
-    /// A file is no journal.
     #[error("{}: this is no journal of Drystone", .0.display())]
     NoJournal(PathBuf),
-    /// Another version wrote it, in another layout.
     #[error(
         "{path}: Drystone {version} wrote it in layout {found}; this is {here}, which reads layout {LAYOUT} only. Continue with that version; \
          or hand back with it, move the state folder aside and start again: running and waiting jobs are adopted, and only the predictors' \
@@ -102,26 +95,20 @@ pub enum JournalError {
         /// The version that wrote it.
         version: String,
     },
-    /// A record is whole and not understood.
     #[error(
         "{}: unknown record: another build of Drystone wrote it. Continue with that build; or hand back with it, move the state \
          folder aside and start again: running and waiting jobs are adopted, and only the predictors' history is lost",
         .0.display()
     )]
     OtherRecord(PathBuf),
-    /// A record cannot be written in its form.
     #[error("journal: {0}")]
     Form(#[from] postcard::Error),
-    /// A journal has no segments.
     #[error("{}: there is no journal here", .0.display())]
     Empty(PathBuf),
-    /// Replay failed.
     #[error("{0}")]
     Core(#[from] crate::core::CoreError),
-    /// The policy of the journal is not known here.
     #[error("the journal's policy {0} is not known here: {1}")]
     Policy(String, String),
-    /// It cannot be made a workload.
     #[error("the journal as a workload: {0}")]
     Workload(#[from] drystone::model::WorkloadError),
 }

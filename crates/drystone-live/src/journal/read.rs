@@ -4,7 +4,6 @@ use super::{JournalError, JournalRecord, frame};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A segment on disk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DiskSegment {
     /// Its number, from 1.

@@ -15,7 +15,6 @@ pub struct Mismatch {
     pub record: usize,
     /// Output in the journal.
     pub recorded: CoreOutput,
-    /// Output of the replay.
     pub replayed: CoreOutput,
 }
 
@@ -24,11 +23,9 @@ pub struct Mismatch {
 pub struct JournalReplay {
     /// Segments gone over.
     pub segments: usize,
-    /// Inputs.
     pub inputs: usize,
     /// Decisions and orders among what came out.
     pub decided: usize,
-    /// Orders.
     pub orders: usize,
     /// First difference, if any.
     pub mismatch: Option<Mismatch>,

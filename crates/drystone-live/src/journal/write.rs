@@ -60,31 +60,25 @@ impl SegmentWriter {
     }
 
     /// The segment's file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder of all segments.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Bytes written.
-    #[must_use]
     pub fn length(&self) -> u64 {
         self.length
     }
 
     /// Records written.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }
 
     /// Returns whether the next segment is due.
-    #[must_use]
     pub fn is_large(&self) -> bool {
         self.length > LARGE
     }

@@ -30,7 +30,6 @@ pub enum Beat {
 
 impl Beat {
     /// Reads a heartbeat.
-    #[must_use]
     pub fn read(path: &Path) -> Beat {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -73,7 +72,6 @@ impl Heartbeat {
     }
 
     /// Returns whether this daemon still drives, according to the files.
-    #[must_use]
     pub fn is_mine(&self) -> bool {
         self.is_unfenced() && matches!(Beat::read(&self.path), Beat::At { instance, .. } if instance == self.instance)
     }

@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// One line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LedgerLine {
     /// We hold this job, which bears no mark.
@@ -17,7 +16,6 @@ pub enum LedgerLine {
     Suspended(JobKey),
     /// We bind it to nodes.
     Pinned(JobKey),
-    /// A user holds this job.
     UserHold(JobName),
     /// A user takes that back.
     UserRelease(JobName),
@@ -150,7 +148,6 @@ impl ActionLedger {
     }
 
     /// Returns the sum of all lines.
-    #[must_use]
     pub fn standing(&self) -> &LedgerStanding {
         &self.standing
     }

@@ -14,10 +14,8 @@ pub struct Lock {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Another daemon has it.
     #[error("another daemon works here: {0}")]
     Held(String),
-    /// It cannot be opened.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -46,7 +44,6 @@ impl Lock {
     }
 
     /// The process that has the lock; `None` where none has it.
-    #[must_use]
     pub fn holder(path: &Path) -> Option<String> {
         let mut file = File::options().read(true).open(path).ok()?;
         match file.try_lock_shared() {

@@ -37,14 +37,12 @@ pub struct Home {
 impl Home {
     /// Journal, ledger and lock go to `state`; heartbeat and wake file, which the hook knows, to
     /// `run`.
-    #[must_use]
     pub fn new(state: impl Into<PathBuf>, run: impl Into<PathBuf>) -> Home {
         Home { state: state.into(), run: run.into() }
     }
 
     /// Returns the paths of one of several sets of nodes, whose journal and saved state have a
     /// folder of their own; those of the only set are here.
-    #[must_use]
     pub fn of_set(&self, sets: &[DrivenSet], at: usize) -> Home {
         if sets.len() < 2 {
             return self.clone();
@@ -71,7 +69,6 @@ impl Home {
 
     /// Returns the journals of the last daemon, one for each set of nodes, with the set's name
     /// where there are several.
-    #[must_use]
     pub fn journals(&self) -> Vec<(Option<String>, PathBuf)> {
         let text = std::fs::read_to_string(self.state.join("node-sets")).unwrap_or_default();
         let of = |name: &str| (Some(name.to_string()), self.state.join(SETS).join(folder(name)).join("journal"));
@@ -89,43 +86,36 @@ impl Home {
     }
 
     /// The folder of what has to stay.
-    #[must_use]
     pub fn state(&self) -> &Path {
         &self.state
     }
 
     /// The folder of what the hook knows.
-    #[must_use]
     pub fn run(&self) -> &Path {
         &self.run
     }
 
     /// The folder of the journal.
-    #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.state.join("journal")
     }
 
     /// The last saved state.
-    #[must_use]
     pub fn snapshot(&self) -> PathBuf {
         self.state.join("snapshot")
     }
 
     /// Returns the file that hand-back reads.
-    #[must_use]
     pub fn ledger(&self) -> PathBuf {
         self.state.join("ledger")
     }
 
     /// Returns the lock of the state folder.
-    #[must_use]
     pub fn lock(&self) -> PathBuf {
         self.state.join("lock")
     }
 
     /// Returns the lock of the heartbeat.
-    #[must_use]
     pub fn run_lock(&self) -> PathBuf {
         self.run.join("lock")
     }
@@ -140,7 +130,6 @@ impl Home {
     }
 
     /// Returns the heartbeat folder that a daemon of this state folder has noted, if any.
-    #[must_use]
     pub fn noted_run(state: &Path) -> Option<PathBuf> {
         let text = std::fs::read_to_string(state.join("run-folder")).ok()?;
         (!text.is_empty()).then(|| PathBuf::from(text))
@@ -156,32 +145,27 @@ impl Home {
 
     /// Returns the cluster's own configuration that a daemon of this state folder has noted, if it
     /// is still there.
-    #[must_use]
     pub fn noted_conf(state: &Path) -> Option<PathBuf> {
         let text = std::fs::read_to_string(state.join("cluster-conf")).ok()?;
         Some(PathBuf::from(text)).filter(|path| path.is_file())
     }
 
     /// Returns the file that `status` reads.
-    #[must_use]
     pub fn status(&self) -> PathBuf {
         self.state.join("status.json")
     }
 
     /// The daemon's heartbeat.
-    #[must_use]
     pub fn heartbeat(&self) -> PathBuf {
         self.run.join("heartbeat")
     }
 
     /// Returns the mark of a hand-back that a timer made because nothing beat.
-    #[must_use]
     pub fn timers_mark(&self) -> PathBuf {
         self.run.join("given-back-by-timer")
     }
 
     /// Returns the file in which the hook reports events.
-    #[must_use]
     pub fn wake(&self) -> PathBuf {
         self.run.join("wake")
     }

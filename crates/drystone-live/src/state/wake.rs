@@ -44,7 +44,6 @@ impl Wake {
     }
 
     /// Returns whether there are unread lines.
-    #[must_use]
     pub fn is_new(&self) -> bool {
         std::fs::metadata(&self.path).is_ok_and(|found| found.len() != self.offset || found.ino() != self.inode)
     }
@@ -80,7 +79,6 @@ impl Wake {
     }
 
     /// Returns the position up to which it was read.
-    #[must_use]
     pub fn offset(&self) -> u64 {
         self.offset - self.rest.len() as u64
     }

@@ -200,7 +200,6 @@ impl Tracker {
 
     /// Pending jobs that no node can hold, or that the cluster did not start again and again, the
     /// first of each shape, with the reason.
-    #[must_use]
     pub fn hopeless(&self) -> Vec<(JobKey, HoldReason)> {
         let is_hopeless = |block: &ShapeBlock| {
             block.why == HoldReason::Unsatisfiable || (!block.ends_early && block.failures >= HOPELESS)
@@ -225,7 +224,6 @@ impl Tracker {
 
     /// Returns the time, in milliseconds, for which released jobs have found no room and none has
     /// started, though a job waits that fits the idle processors; `None` without such a stall.
-    #[must_use]
     pub fn stalls_for(&self) -> Option<u64> {
         let since = self.vain_since?;
         let mut room = self.room();

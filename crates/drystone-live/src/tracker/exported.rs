@@ -13,15 +13,12 @@ pub struct ExportedJob {
     pub submit: i64,
     /// Last start time; `None` where it was withdrawn before.
     pub start: Option<i64>,
-    /// End time.
     pub end: i64,
     /// Run time, suspensions left out.
     pub ran: i64,
     /// Its processors on the driven nodes.
     pub procs: u32,
-    /// Its time limit.
     pub limit: Option<i64>,
-    /// Owner.
     pub user: String,
     /// Group of the user.
     pub group: String,

@@ -19,7 +19,6 @@ pub struct NodeLayout {
 
 impl NodeLayout {
     /// Numbers the processors of nodes, in the order given.
-    #[must_use]
     pub fn new(nodes: &[NodeFact]) -> NodeLayout {
         let mut layout = NodeLayout::default();
         for node in nodes {
@@ -37,31 +36,25 @@ impl NodeLayout {
     }
 
     /// Memory of all nodes in MB; `None` where memory is not counted.
-    #[must_use]
     pub fn memory(&self) -> Option<u64> {
         self.memory
     }
 
     /// Devices of all nodes, by name: `gpu`, `gpu:a100`.
-    #[must_use]
     pub fn devices(&self) -> &BTreeMap<String, u64> {
         &self.devices
     }
 
-    /// All processors.
-    #[must_use]
     pub fn procs(&self) -> u32 {
         self.nodes.last().map_or(0, |(_, range)| range.end)
     }
 
     /// Number of nodes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
     /// Returns whether there is no node.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -72,34 +65,28 @@ impl NodeLayout {
     }
 
     /// The numbers of a node.
-    #[must_use]
     pub fn range(&self, node: &str) -> Option<Range<u32>> {
         self.at.get(node).map(|&at| self.nodes[at].1.clone())
     }
 
-    /// Processors of a set, by node.
-    #[must_use]
     pub fn split(&self, set: &ProcSet) -> Vec<(&str, u32)> {
         let on = |range: &Range<u32>| set.intersection(&ProcSet::range(range.clone())).len();
         self.nodes().map(|(name, range)| (name, on(range))).filter(|&(_, procs)| procs > 0).collect()
     }
 
     /// Processors of a set, by place of the node.
-    #[must_use]
     pub fn split_at(&self, set: &ProcSet) -> BTreeMap<usize, u32> {
         let on = |range: &Range<u32>| set.intersection(&ProcSet::range(range.clone())).len();
         self.nodes().enumerate().map(|(at, (_, range))| (at, on(range))).filter(|&(_, procs)| procs > 0).collect()
     }
 
     /// As [`NodeLayout::counts`], by place of the node.
-    #[must_use]
     pub fn counts_at(&self, places: &[NodeShare], procs: u32) -> BTreeMap<usize, u32> {
         self.counts(places, procs).into_iter().filter(|&(_, procs)| procs > 0).collect()
     }
 
     /// Returns the number of processors that a job of `procs` has on each of our nodes; unknown
     /// shares are spread evenly, at least one per node.
-    #[must_use]
     pub fn counts(&self, places: &[NodeShare], procs: u32) -> Vec<(usize, u32)> {
         let known: u32 = places.iter().filter_map(|place| place.procs).sum();
         let unknown = places.iter().filter(|place| place.procs.is_none()).count() as u32;
@@ -128,14 +115,12 @@ impl NodeLayout {
     }
 
     /// Returns the number of our processors that such a job holds.
-    #[must_use]
     pub fn held(&self, places: &[NodeShare], procs: u32) -> u32 {
         self.counts(places, procs).iter().map(|&(_, count)| count).sum()
     }
 
     /// Numbers for a job on these nodes: the lowest of each that no other job has; where others
     /// have too many, any of the node's.
-    #[must_use]
     pub fn numbers(&self, places: &[NodeShare], procs: u32, busy: &ProcSet) -> ProcSet {
         let mut set = ProcSet::new();
         for (at, count) in self.counts(places, procs) {

@@ -15,7 +15,6 @@ pub enum HookMessage {
 impl HookMessage {
     /// Parses a line of the wake file, if it says more than "look". A user cannot write to the
     /// file; an unknown line only wakes the daemon.
-    #[must_use]
     pub fn parse(line: &str) -> Option<HookMessage> {
         let (verb, number) = line.split_once(' ')?;
         let name = JobName::parse(number.trim())?;

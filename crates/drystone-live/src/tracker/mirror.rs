@@ -21,7 +21,6 @@ pub struct Delta {
 
 impl Delta {
     /// Returns whether only the time has changed.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.gone.is_empty() && self.nodes.is_empty() && self.nodes_gone.is_empty()
     }
@@ -36,7 +35,6 @@ pub struct Mirror {
 
 impl Mirror {
     /// Returns the differences in this snapshot.
-    #[must_use]
     pub fn diff(&self, seen: &ClusterSnapshot) -> Delta {
         let mut delta = Delta { time: seen.time, ..Delta::default() };
         let mut listed = BTreeSet::new();
@@ -74,8 +72,6 @@ impl Mirror {
         about
     }
 
-    /// Returns the facts of a job.
-    #[must_use]
     pub fn fact(&self, key: JobKey) -> Option<&JobFact> {
         let own = self.records.get(&RecordId { id: key.id, task: key.task, submit: key.submit });
         own.filter(|fact| fact.is_about(key)).or_else(|| {
@@ -84,7 +80,6 @@ impl Mirror {
         })
     }
 
-    /// Every record.
     pub fn records(&self) -> impl Iterator<Item = &JobFact> + Clone {
         self.records.values()
     }
@@ -106,8 +101,6 @@ impl Mirror {
         self.nodes.values()
     }
 
-    /// A node.
-    #[must_use]
     pub fn node(&self, name: &str) -> Option<&NodeFact> {
         self.nodes.get(name)
     }

@@ -51,10 +51,8 @@ pub enum DaemonMode {
     Drive,
 }
 
-/// Settings of a tracker.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TrackerSettings {
-    /// Mode of the daemon.
     pub mode: DaemonMode,
     /// Partitions whose jobs the policy starts. They have the same nodes.
     pub partitions: Vec<String>,
@@ -70,8 +68,6 @@ pub struct TrackerSettings {
 }
 
 impl TrackerSettings {
-    /// Settings for a policy.
-    #[must_use]
     pub fn of(mode: DaemonMode, partitions: Vec<String>, adopt_old: bool, policy: &PolicySpec) -> TrackerSettings {
         let policy = policy.scheduler().policy;
         let needs = policy.needs();
@@ -80,7 +76,6 @@ impl TrackerSettings {
     }
 }
 
-/// Result of a look.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LookResult {
     /// Events for the session, each with its job where the session already knows it.
@@ -107,7 +102,6 @@ impl LookResult {
 pub struct FinishedJob {
     /// Identity of the job.
     pub key: JobKey,
-    /// Its processors.
     pub procs: u32,
     /// Owner, as an index into [`Tracker::users`].
     pub user: i32,
@@ -117,7 +111,6 @@ pub struct FinishedJob {
     pub story: TrackedStory,
 }
 
-/// The tracker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tracker {
     settings: TrackerSettings,
@@ -181,7 +174,6 @@ pub struct Tracker {
 
 impl Tracker {
     /// A tracker of a cluster with these processors.
-    #[must_use]
     pub fn new(settings: TrackerSettings, layout: NodeLayout) -> Tracker {
         let named = settings.names;
         let demands = demands::Demands::new(&layout, settings.counts);
@@ -315,7 +307,6 @@ impl Tracker {
     }
 
     /// Returns the details wanted of the next look.
-    #[must_use]
     pub fn wants(&self) -> Want {
         let unclear = |fact: &&JobFact| fact.places.len() > 1 && fact.places.iter().any(|place| place.procs.is_none());
         if !self.named {
@@ -326,20 +317,17 @@ impl Tracker {
     }
 
     /// Returns the next time at which something is due without a look: a begin time, a retry.
-    #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.timers.first().map(|&(time, _)| time)
     }
 
     /// Returns whether an order is in flight, so that the next look matters soon.
-    #[must_use]
     pub fn is_waiting(&self) -> bool {
         !self.flying.is_empty()
     }
 
     /// Returns whether orders must not be given now: the controller has not heard of more than half
     /// of the nodes.
-    #[must_use]
     pub fn is_blind(&self) -> bool {
         let all = self.layout.len();
         let unknown =
@@ -353,13 +341,11 @@ impl Tracker {
     }
 
     /// Returns whether a decision is due although nothing happened.
-    #[must_use]
     pub fn is_undecided(&self) -> bool {
         self.again
     }
 
     /// Returns whether a look has been taken since the tracker started or came back.
-    #[must_use]
     pub fn has_begun(&self) -> bool {
         self.begun && !self.retake
     }
@@ -370,25 +356,20 @@ impl Tracker {
     }
 
     /// Returns the time during which the cluster answered, up to the last look.
-    #[must_use]
     pub fn steady(&self) -> u64 {
         self.stamp.steady
     }
 
-    /// Returns the settings.
-    #[must_use]
     pub fn settings(&self) -> &TrackerSettings {
         &self.settings
     }
 
     /// The processors.
-    #[must_use]
     pub fn layout(&self) -> &NodeLayout {
         &self.layout
     }
 
     /// Returns the last look.
-    #[must_use]
     pub fn mirror(&self) -> &Mirror {
         &self.mirror
     }
@@ -398,14 +379,11 @@ impl Tracker {
         self.jobs.values()
     }
 
-    /// A job.
-    #[must_use]
     pub fn job(&self, key: JobKey) -> Option<&Tracked> {
         self.jobs.get(&key)
     }
 
     /// The job with this number of the session.
-    #[must_use]
     pub fn key(&self, id: JobId) -> Option<JobKey> {
         self.ids.get(&id).copied()
     }
@@ -415,26 +393,21 @@ impl Tracker {
         self.recent.iter()
     }
 
-    /// Names of users.
-    #[must_use]
     pub fn users(&self) -> &NumberedNames {
         &self.users
     }
 
     /// Returns whether the processors on which jobs run matter.
-    #[must_use]
     pub fn is_named(&self) -> bool {
         self.named
     }
 
     /// Returns the offset between the cluster's time and the session's.
-    #[must_use]
     pub fn offset(&self) -> i64 {
         self.offset
     }
 
     /// Jobs that are the cluster's to start, by why.
-    #[must_use]
     pub fn left_out(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::JobState::Pending);

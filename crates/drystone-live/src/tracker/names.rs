@@ -23,7 +23,6 @@ impl NumberedNames {
     }
 
     /// The name of a number; empty where there is none.
-    #[must_use]
     pub fn name(&self, number: i32) -> &str {
         let at = usize::try_from(number).ok().and_then(|n| n.checked_sub(1));
         at.and_then(|at| self.names.get(at)).map_or("", String::as_str)

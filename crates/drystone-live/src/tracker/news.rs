@@ -17,7 +17,6 @@ pub struct Stamp {
 
 impl Stamp {
     /// The session's time.
-    #[must_use]
     pub fn time(&self) -> Time {
         Time(self.now)
     }
@@ -102,8 +101,6 @@ impl TrackerNews {
         if let TrackerNews::Placed(key) = *self { Some(key) } else { None }
     }
 
-    /// Returns the job concerned.
-    #[must_use]
     pub fn key(&self) -> Option<JobKey> {
         match *self {
             TrackerNews::Arrive { key, .. }

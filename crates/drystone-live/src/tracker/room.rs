@@ -196,7 +196,6 @@ impl IdleRoom {
         counts.iter().all(|&(at, procs)| self.idle[at] >= procs)
     }
 
-    /// All that is idle.
     pub(super) fn idle(&self) -> u32 {
         self.idle.iter().sum()
     }

@@ -25,7 +25,6 @@ enum ClusterTarget {
     Waiting,
     Held(HoldReason),
     Running,
-    /// By us.
     Suspended,
     /// Suspended by another than the daemon.
     Interrupted,

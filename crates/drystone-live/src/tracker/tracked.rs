@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 pub enum TrackedPlace {
     /// It knows nothing of it.
     Absent,
-    /// It waits.
     Waiting,
     /// It waits, and is held back.
     Held,
@@ -40,7 +39,6 @@ pub enum HoldReason {
     Throttle,
     /// A limit stopped it; tried again when a job of its user or class ends.
     Limit,
-    /// Its partition is closed.
     PartitionClosed,
     /// It could not start where there seemed to be room; tried again a little later.
     Retry,
@@ -57,8 +55,6 @@ pub enum HoldReason {
 }
 
 impl HoldReason {
-    /// For people.
-    #[must_use]
     pub fn text(self) -> &'static str {
         match self {
             HoldReason::User => "held by its user",
@@ -114,7 +110,6 @@ pub struct Flight {
     pub since: u64,
     /// True if it is unknown whether the order was carried out.
     pub doubtful: bool,
-    /// Number of tries.
     pub tries: u32,
     /// True if a look has seen the order carried out: a released job without a hold.
     pub seen: bool,
@@ -123,7 +118,6 @@ pub struct Flight {
 /// Time of the next try for a job that could not start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Retry {
-    /// At this time.
     At(Time),
     /// At the end of a job of its user or class, and at this time at the latest.
     OnEnd(Time),
@@ -162,7 +156,6 @@ pub struct AnnouncedStart {
 /// A job as the tracker has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tracked {
-    /// Its name.
     pub key: JobKey,
     /// The session's number, once the session knows it.
     pub id: Option<JobId>,
@@ -234,7 +227,6 @@ impl Tracked {
     }
 
     /// Returns whether this order is in flight.
-    #[must_use]
     pub fn flies(&self, what: Flying) -> bool {
         self.flight.is_some_and(|flight| flight.what == what)
     }

@@ -17,9 +17,7 @@ const ALIVE: Duration = Duration::from_secs(15);
 type BoardWatch = watch::Receiver<Arc<PublishedDocument>>;
 type NextEvent = Pin<Box<dyn Future<Output = Option<(Bytes, BoardWatch)>> + Send>>;
 
-/// A body.
 pub(super) enum EventBody {
-    /// All of it.
     Whole(Option<Bytes>),
     /// Server-sent events, without end.
     Events(Events),

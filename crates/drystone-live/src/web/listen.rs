@@ -18,7 +18,6 @@ pub enum Listen {
     },
     /// On a Unix socket.
     Unix(PathBuf),
-    /// Nowhere.
     Nowhere,
 }
 
@@ -26,10 +25,8 @@ pub enum Listen {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListenError {
-    /// Others could ask, and they were not allowed to.
     #[error("{0} can be reached from other machines; --public allows that, or listen on 127.0.0.1 or unix:FILE")]
     Public(SocketAddr),
-    /// The system does not let it.
     #[error("{0} cannot be listened on: {1}")]
     Io(String, io::Error),
 }

@@ -50,7 +50,6 @@ impl DocumentTable {
 
 impl Document {
     /// As HTML for a section of a page. A table has the heading right before it as its caption.
-    #[must_use]
     pub fn html(&self) -> String {
         let mut out = String::new();
         let mut caption = "";

@@ -53,7 +53,6 @@ impl DocumentTable {
 
 impl Document {
     /// As LaTeX, to be read by `\\input`: paragraphs and tabulars, without a preamble.
-    #[must_use]
     pub fn latex(&self) -> String {
         let mut out = String::new();
         for (at, block) in self.blocks.iter().enumerate() {

@@ -148,7 +148,6 @@ pub(super) fn fill(text: &str, width: usize) -> String {
 
 /// Lines of at most this many characters. What does not fit goes on below the text behind two
 /// blanks, where these end within 26 characters, else below the line's first word.
-#[must_use]
 pub fn story(text: &str, width: usize) -> String {
     let mut told = String::with_capacity(text.len() + 80);
     for line in text.lines() {

@@ -39,8 +39,6 @@ impl DocumentTable {
 }
 
 impl Document {
-    /// As Markdown.
-    #[must_use]
     pub fn markdown(&self) -> String {
         let mut out = String::new();
         for (at, block) in self.blocks.iter().enumerate() {

@@ -48,14 +48,11 @@ impl TableValue {
         TableValue { text: number.map_or_else(|| NONE.to_string(), show), number, tone: Tone::Plain }
     }
 
-    /// A count.
-    #[must_use]
     pub fn count(value: u64) -> TableValue {
         TableValue { text: count(value), number: Some(value as f64), tone: Tone::Plain }
     }
 
     /// The value with another meaning.
-    #[must_use]
     pub fn with_tone(self, tone: Tone) -> TableValue {
         TableValue { tone, ..self }
     }
@@ -79,7 +76,6 @@ pub struct DocumentTable {
 
 impl DocumentTable {
     /// A table whose first column holds text.
-    #[must_use]
     pub fn new<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> DocumentTable {
         let columns = columns.into_iter().map(Into::into).collect();
         DocumentTable { columns, text_columns: vec![0], ..DocumentTable::default() }
@@ -108,7 +104,6 @@ impl DocumentTable {
     }
 
     /// True without rows.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -81,25 +81,21 @@ impl DocumentTable {
 
 impl Document {
     /// As text without colours, unlimited in width.
-    #[must_use]
     pub fn plain(&self) -> String {
         self.render(None, false)
     }
 
     /// As text without colours, no broader than this.
-    #[must_use]
     pub fn within(&self, columns: usize) -> String {
         self.render(Some(columns), false)
     }
 
     /// Returns the number of lines that it takes.
-    #[must_use]
     pub fn lines(&self, width: Option<usize>) -> usize {
         self.render(width, false).lines().count()
     }
 
     /// As text no broader than this, with colours or without.
-    #[must_use]
     pub fn render(&self, width: Option<usize>, styled: bool) -> String {
         let fit = |text: &str, indent: usize| -> String {
             let text = visible(text);

@@ -6,7 +6,6 @@ use std::fmt::Write;
 /// The text with its control characters written out (`\u{1b}`): a terminal obeys them, and names
 /// come out of logs, studies and stores that may come from any source. Line ends and tabs are left,
 /// which our own texts have.
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(obeyed) {

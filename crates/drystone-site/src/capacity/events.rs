@@ -4,7 +4,6 @@ use super::{SheetTimes, TextSheet};
 use crate::error::SiteError;
 use crate::text::{Amount, UNKNOWN, tres};
 
-/// An event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NodeEvent {
     pub(crate) cluster: String,

@@ -31,12 +31,10 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All of them.
     pub const ALL: &'static [Cause] =
         &[Cause::Down, Cause::Reservation, Cause::ReservedJob, Cause::Cluster, Cause::NewNode];
 
     /// Its word.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Cause::Down => "down",
@@ -57,11 +55,9 @@ pub struct PoolLoss {
     pub begin: i64,
     /// End; `None` beyond the records.
     pub end: Option<i64>,
-    /// Number of units.
     pub units: u32,
     /// Time at which the scheduler knew; `None`: when it began.
     pub announced: Option<i64>,
-    /// Cause.
     pub cause: Cause,
 }
 
@@ -80,7 +76,6 @@ pub struct NodeLoss {
     pub cpus: Option<u32>,
     /// Time at which the scheduler knew; `None`: when it began.
     pub announced: Option<i64>,
-    /// Cause.
     pub cause: Cause,
 }
 

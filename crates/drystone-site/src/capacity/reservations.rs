@@ -6,7 +6,6 @@ use crate::machine::{LinePairs, records};
 use crate::readers::pbs;
 use crate::text::{Amount, UNKNOWN, tres};
 
-/// A reservation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SiteReservation {
     pub(crate) name: String,

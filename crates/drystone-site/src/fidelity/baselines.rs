@@ -4,7 +4,6 @@ use super::case::{PoolCase, RecordedTimes};
 use super::errors::Starts;
 use std::collections::BTreeMap;
 
-/// Nothing waits.
 pub(super) fn nothing_waits(case: &PoolCase) -> Starts {
     Starts::of_waits(case.jobs.iter().map(|_| Some(0)).collect())
 }
@@ -55,7 +54,6 @@ pub(super) const LENGTHS: &[(i64, &str)] = &[
     (i64::MAX, "over 1 d"),
 ];
 
-/// The class of a size.
 pub(super) fn size_class(units: u32) -> usize {
     SIZES.iter().position(|(most, _)| units <= *most).unwrap_or(0)
 }

@@ -27,7 +27,6 @@ pub(super) struct RecordedTimes {
 }
 
 impl RecordedTimes {
-    /// The recorded wait.
     pub(super) fn wait(&self) -> Option<i64> {
         self.start.map(|start| start - self.arrive)
     }
@@ -105,12 +104,10 @@ impl PoolCase {
         if self.until - self.from >= 6 * 7 * DAY { 7 * DAY } else { DAY }
     }
 
-    /// The block of a job.
     pub(super) fn block_of(&self, job: &RecordedTimes) -> i64 {
         (job.arrive - self.from).div_euclid(self.block())
     }
 
-    /// A moment for people.
     pub(super) fn when(moment: i64) -> String {
         clock::text(moment)
     }

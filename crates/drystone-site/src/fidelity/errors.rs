@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 pub(super) struct WaitPairs {
     pub(super) recorded: Vec<f64>,
     pub(super) replayed: Vec<f64>,
-    /// The block of time of each.
     pub(super) blocks: Vec<i64>,
 }
 
@@ -70,7 +69,6 @@ pub struct Errors {
     pub within_minute: Option<f64>,
     /// Within ten minutes.
     pub within_ten_minutes: Option<f64>,
-    /// Within an hour.
     pub within_hour: Option<f64>,
     /// Within a tenth of the recorded wait.
     pub within_tenth: Option<f64>,
@@ -90,7 +88,6 @@ pub struct Errors {
 const LONG: f64 = 60.0;
 
 impl Errors {
-    /// Of waits.
     pub(super) fn of(waits: &WaitPairs) -> Errors {
         let WaitPairs { recorded, replayed, .. } = waits;
         let n = recorded.len();

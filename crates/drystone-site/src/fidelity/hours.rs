@@ -5,7 +5,6 @@ use super::errors::Starts;
 use super::stats::{correlation, errors};
 use serde::{Deserialize, Serialize};
 
-/// An hour.
 const HOUR: i64 = 3_600;
 
 /// Events in each hour of the part that is measured.
@@ -22,7 +21,6 @@ pub struct Hours {
 /// Distance of a series from the recorded one.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct SeriesError {
-    /// Mean of the recorded series.
     pub recorded_mean: Option<f64>,
     /// Mean of replayed less recorded.
     pub mean_error: Option<f64>,

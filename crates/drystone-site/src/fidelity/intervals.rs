@@ -17,13 +17,11 @@ pub struct Intervals {
     pub block: i64,
     /// Of replayed less recorded mean wait.
     pub mean_error: Option<Interval>,
-    /// Of the mean distance.
     pub mean_distance: Option<Interval>,
     /// Of the share of jobs within a minute.
     pub within_minute: Option<Interval>,
     /// Within ten minutes.
     pub within_ten_minutes: Option<Interval>,
-    /// Within an hour.
     pub within_hour: Option<Interval>,
 }
 

@@ -111,7 +111,6 @@ fn total(found: &[PoolReplay]) -> Errors {
     Errors::of(&all)
 }
 
-/// One pool.
 fn pool(
     site: &Site,
     case: &PoolCase,

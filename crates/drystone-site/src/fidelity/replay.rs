@@ -19,32 +19,16 @@ use std::sync::atomic::AtomicBool;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// The site.
     #[error(transparent)]
     Site(#[from] SiteError),
-    /// The pool is no workload.
     #[error(transparent)]
     Pool(#[from] crate::error::PoolError),
-    /// The policy.
     #[error("policy {policy}: {source}")]
-    Experiment {
-        /// Its text.
-        policy: String,
-        /// Cause.
-        source: ExperimentError,
-    },
-    /// The policy cannot be read for a pool.
+    Experiment { policy: String, source: ExperimentError },
     #[error("policy {policy}: {source}")]
-    Policy {
-        /// Its text.
-        policy: String,
-        /// Cause.
-        source: drystone::policy::SpecError,
-    },
-    /// Told to stop.
+    Policy { policy: String, source: drystone::policy::SpecError },
     #[error("interrupted")]
     Stopped,
-    /// Nothing can be compared.
     #[error("{0}")]
     Nothing(String),
 }

@@ -50,13 +50,10 @@ static MEASURES: [RequiredMeasure; 14] = [
 /// A requirement that is not met.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UnmetRequirement {
-    /// The pool.
     pub pool: String,
-    /// The measure.
     pub measure: &'static str,
     /// Its value; `None` where it has none.
     pub value: Option<f64>,
-    /// The bound.
     pub bound: f64,
     /// True if the bound is a minimum.
     pub at_least: bool,
@@ -85,7 +82,6 @@ impl FromStr for FidelityRequirement {
 
 impl FidelityRequirement {
     /// The pools that do not meet it.
-    #[must_use]
     pub fn unmet(&self, fidelity: &Fidelity) -> Vec<UnmetRequirement> {
         let RequiredMeasure { name, more, get } = self.measure;
         let fails = |value: Option<f64>| match value {

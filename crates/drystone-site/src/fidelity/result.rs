@@ -18,7 +18,6 @@ const SCHEMA: &str = "drystone/fidelity/1";
 pub struct Fidelity {
     /// The version of this result.
     pub schema: String,
-    /// The site.
     pub site: String,
     /// The policy that stands for the site's own.
     pub policy: String,
@@ -45,7 +44,6 @@ pub struct AccountingCoverage {
     pub rows: u64,
     /// Rows that could not be used.
     pub bad_rows: u64,
-    /// Jobs.
     pub jobs: u64,
     /// Jobs whose waits are compared.
     pub compared: u64,
@@ -63,12 +61,9 @@ pub struct AccountingCoverage {
     pub imputed: u64,
 }
 
-/// A pool.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PoolFidelity {
-    /// Its name.
     pub name: String,
-    /// Its jobs.
     pub jobs: u64,
     /// The records against the machine, without a policy.
     pub as_happened: AsHappened,
@@ -98,7 +93,6 @@ pub struct PoolFidelity {
     pub repetitions: Vec<Repetition>,
     /// The hours, replayed.
     pub hours: Hours,
-    /// And recorded.
     pub recorded_hours: Hours,
     /// Uses that this replay allows, in a sentence.
     pub verdict: String,
@@ -111,7 +105,6 @@ pub struct ClassRow {
     pub size: String,
     /// Duration of their holds.
     pub length: String,
-    /// Number of jobs.
     pub jobs: u64,
     /// Recorded waits.
     pub recorded: [Option<f64>; 4],
@@ -128,7 +121,6 @@ pub struct ClassRow {
 pub struct CensoredWaits {
     /// Jobs that still waited, of those that arrived while waits are compared.
     pub censored: u64,
-    /// Their share.
     pub share: f64,
     /// Median, and waits that 90 and 99 of 100 do not exceed, with what is known of those that had
     /// not ended; where these are more than one in a hundred. `None` where too many still waited to
@@ -152,13 +144,10 @@ pub struct Mechanism {
 /// Model to beat.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FidelityBaseline {
-    /// Its name.
     pub name: String,
     /// True if it is the policy itself.
     pub is_policy: bool,
-    /// Its errors.
     pub errors: Errors,
-    /// Its errors by the hour.
     pub hours: HourErrors,
 }
 
@@ -202,7 +191,6 @@ impl ReplaySkill {
 /// the runs, and the worst.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Noise {
-    /// Runs.
     pub runs: u64,
     /// Largest shift of arrivals, in seconds.
     pub jitter: i64,
@@ -265,7 +253,6 @@ impl Noise {
 /// Another recording of the same workload.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Repetition {
-    /// Its name.
     pub name: String,
     /// Jobs that both have.
     pub matched: u64,
@@ -275,7 +262,6 @@ pub struct Repetition {
     pub clock: i64,
     /// Its distance from this recording.
     pub errors: Errors,
-    /// Errors by the hour.
     pub hours: HourErrors,
 }
 
@@ -348,8 +334,6 @@ impl Fidelity {
         fidelity
     }
 
-    /// The errors of the whole.
-    #[must_use]
     pub fn whole(&self) -> Option<&Errors> {
         self.total.as_ref().or(self.pools.first().map(|pool| &pool.errors))
     }

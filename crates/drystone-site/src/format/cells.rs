@@ -8,7 +8,6 @@ use crate::site_job::SiteJob;
 use crate::text::RecordState;
 use std::borrow::Cow;
 
-/// No text.
 pub(super) const NO_TEXT: u32 = u32::MAX;
 
 /// A site as a table of cells.

@@ -15,7 +15,6 @@ pub(super) enum Holds {
 pub(super) struct SiteColumn {
     pub(super) name: &'static str,
     pub(super) holds: Holds,
-    /// Texts of a column of texts.
     pub(super) text: Option<Text>,
 }
 
@@ -124,7 +123,6 @@ pub(super) fn place(name: &str) -> usize {
     COLUMNS.iter().position(|column| column.name == name).unwrap_or(COLUMNS.len())
 }
 
-/// A kind by its word.
 pub(super) fn kind(word: &str) -> Option<SiteJobFate> {
     SiteJobFate::ALL.iter().copied().find(|kind| kind.name() == word)
 }
@@ -134,7 +132,6 @@ pub(super) fn limit_from(word: &str) -> Option<LimitFrom> {
     LimitFrom::ALL.iter().copied().find(|from| from.name() == word)
 }
 
-/// Marks by their words.
 pub(super) fn marks(words: &str) -> JobMarks {
     JobMarks::of_words(words)
 }

@@ -29,7 +29,6 @@ fn pool_file(pool: u16, name: &str) -> String {
 }
 
 /// Returns whether a path is the folder of an imported site.
-#[must_use]
 pub fn is_site(path: &Path) -> bool {
     path.join(MANIFEST).is_file()
 }
@@ -150,7 +149,6 @@ fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
 impl Site {
     /// Texts in the text of a policy that are others for one pool: `slurm.conf` in the folder of
     /// the site becomes that of the pool.
-    #[must_use]
     pub fn texts(&self, pool: u16, policy: &PolicySpec) -> Vec<(String, String)> {
         self.folder.as_deref().map(|folder| texts(folder, pool, policy.text())).unwrap_or_default()
     }

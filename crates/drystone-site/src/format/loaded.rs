@@ -8,7 +8,6 @@ use crate::text::{Flags, UNKNOWN};
 use ::parquet::data_type::ByteArray;
 use std::borrow::Cow;
 
-/// The jobs.
 #[derive(Default)]
 pub(crate) struct LoadedJobs {
     names: Symbols,

@@ -6,7 +6,6 @@ use crate::manifest::{Manifest, PoolSummary};
 use std::fmt::Write;
 
 /// The account of an import as text.
-#[must_use]
 pub fn report(manifest: &Manifest) -> String {
     let mut text = String::new();
     let m = manifest;

@@ -12,7 +12,6 @@ fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 
-/// The fields of a line.
 fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut field, mut inside) = (Vec::new(), String::new(), false);
     let mut chars = line.chars().peekable();

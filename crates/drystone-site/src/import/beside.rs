@@ -16,7 +16,6 @@ pub(crate) struct BesideData {
     pub(crate) reservations: Vec<SiteReservation>,
     /// Rows of events and reservations that could not be used.
     pub(crate) unused: u64,
-    /// Warnings for people.
     pub(crate) warnings: Vec<String>,
     /// `slurm.conf`, as one file.
     pub(crate) slurm_conf: Option<String>,

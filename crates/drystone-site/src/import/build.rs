@@ -3,13 +3,12 @@
 use super::beside::BesideData;
 use super::lost::losses;
 use super::machine::{DividedMachine, by_symbol, place};
+use super::nothing_left;
 use super::packing::packing;
 use super::runaways::runaways;
 use super::strangers::strangers;
 use super::summary::{nodes, order_pools, out, partitions, summary, work};
 use super::warnings::warnings;
-use super::nothing_left;
-use crate::options::{Arrive, Het, ImportOptions, JobChoices, Preempted, Size, Throttle, Wide, Withdraw};
 use crate::capacity::PoolLoss;
 use crate::clock::Zone;
 use crate::edge::edge;
@@ -18,6 +17,7 @@ use crate::jobs::{self, FoundJob, FoundJobs, JobMarks, SiteJobFate, count};
 use crate::machine::{PoolUnit, Projection, ProjectionInputs, SiteMachine, project};
 use crate::manifest::MeasuredWindow;
 use crate::manifest::{FileRead, Manifest, PoolSummary, SCHEMA, SiteSetting};
+use crate::options::{Arrive, Het, ImportOptions, JobChoices, Preempted, Size, Throttle, Wide, Withdraw};
 use crate::readers::{Carrier, ReaderMemory};
 use crate::rows::{AccountingTable, Interner, RowIntake};
 use crate::rules::{ImportRule, RuleTally};
@@ -264,7 +264,6 @@ impl<'a> Making<'a> {
     }
 }
 
-/// The parts of an intake.
 fn intake_parts(intake: &mut RowIntake) -> RowIntake {
     std::mem::replace(intake, RowIntake::new(crate::rows::ReadSettings::default()))
 }

@@ -16,7 +16,6 @@ const HEAD: usize = 1 << 16;
 /// Files beside the jobs are small; more than this is none of them.
 const SMALL: u64 = 1 << 30;
 
-/// A file, and what it is.
 pub(crate) struct FoundFile {
     pub(crate) path: PathBuf,
     pub(crate) name: String,
@@ -66,7 +65,6 @@ fn name(path: &Path) -> String {
     if path.as_os_str() == source::STDIN { "standard input".to_string() } else { path.display().to_string() }
 }
 
-/// Opens a file and unpacks it.
 pub(crate) fn unpacked(path: &Path, open: FileOpener<'_>) -> Result<Box<dyn Read>, SiteError> {
     let wrong = |source| SiteError::Unreadable { file: name(path), source };
     let input: Box<dyn Read> =

@@ -2,12 +2,12 @@
 
 use super::files::{self, FileOpener, Sorted};
 use super::nothing_left;
-use crate::options::ImportOptions;
 use crate::error::SiteError;
 use crate::jobs::{FoundJob, JobMarks, LimitFrom, NOTHING, SiteJobFate};
 use crate::machine::PoolUnit;
 use crate::manifest::MeasuredWindow;
 use crate::manifest::{FileRead, LogComment, Manifest, PoolSummary, SCHEMA, SiteSetting};
+use crate::options::ImportOptions;
 use crate::readers::Carrier;
 use crate::rows::{AccountingRow, AccountingTable, Interner, RowNote, RowShape, Where, Who};
 use crate::rules::RuleTally;

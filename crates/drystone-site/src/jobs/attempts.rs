@@ -164,7 +164,6 @@ struct Finder<'a> {
     amounts: Interner<Amount>,
 }
 
-/// A row with its times.
 #[derive(Clone, Copy)]
 struct TimedRow {
     key: AttemptKey,

@@ -21,7 +21,6 @@ use crate::rules::{Example, ImportRule, RuleTally};
 use crate::text::{Amount, UNKNOWN};
 use serde::{Deserialize, Serialize};
 
-/// Fate of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SiteJobFate {
@@ -37,12 +36,10 @@ pub enum SiteJobFate {
 }
 
 impl SiteJobFate {
-    /// Every kind.
     pub const ALL: &'static [SiteJobFate] =
         &[SiteJobFate::Ran, SiteJobFate::Withdrawn, SiteJobFate::Waiting, SiteJobFate::Running];
 
     /// Its word.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             SiteJobFate::Ran => "ran",
@@ -53,7 +50,6 @@ impl SiteJobFate {
     }
 
     /// Returns whether it has a start.
-    #[must_use]
     pub fn started(self) -> bool {
         matches!(self, SiteJobFate::Ran | SiteJobFate::Running)
     }
@@ -63,7 +59,6 @@ impl SiteJobFate {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitFrom {
-    /// The record.
     #[default]
     Record,
     /// The partition's default.
@@ -77,12 +72,10 @@ pub enum LimitFrom {
 }
 
 impl LimitFrom {
-    /// All of them.
     pub const ALL: &'static [LimitFrom] =
         &[LimitFrom::Record, LimitFrom::PartitionDefault, LimitFrom::PartitionMax, LimitFrom::Longest, LimitFrom::Year];
 
     /// Its word.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             LimitFrom::Record => "record",
@@ -148,7 +141,6 @@ marks! {
 
 impl JobMarks {
     /// Returns whether it has this one.
-    #[must_use]
     pub fn has(self, mark: JobMarks) -> bool {
         self.0 & mark.0 != 0
     }
@@ -159,14 +151,11 @@ impl JobMarks {
     }
 
     /// Their words, parted by blanks.
-    #[must_use]
     pub fn words(self) -> String {
         let words = JobMarks::ALL.iter().filter(|(mark, _)| self.has(*mark)).map(|(_, word)| *word);
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// The marks of words.
-    #[must_use]
     pub fn of_words(words: &str) -> JobMarks {
         let named = |word: &str| JobMarks::ALL.iter().find(|(_, name)| *name == word).map_or(0, |(mark, _)| mark.0);
         JobMarks(words.split_whitespace().map(named).fold(0, |all, mark| all | mark))
@@ -228,7 +217,6 @@ pub(crate) fn count(
     tally.job(rule, core_seconds, || example(table, row));
 }
 
-/// A row for people.
 pub(crate) fn example(table: &AccountingTable, row: &AccountingRow) -> Example {
     let who = table.names.text(table.who(row).user).into_owned();
     let at = table.names.text(table.at(row).partition).into_owned();

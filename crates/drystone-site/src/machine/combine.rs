@@ -12,7 +12,6 @@ pub(crate) struct Combined {
 }
 
 impl Combined {
-    /// Adds one.
     pub(crate) fn add(&mut self, other: SiteMachine) {
         self.any = true;
         let machine = &mut self.machine;

@@ -27,7 +27,6 @@ use crate::error::SiteError;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A node.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct SiteNode {
     pub(crate) name: String,
@@ -45,7 +44,6 @@ pub(crate) struct SiteNode {
     pub(crate) partitions: Vec<String>,
 }
 
-/// A partition.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct SitePartition {
     pub(crate) name: String,
@@ -79,7 +77,6 @@ pub(crate) struct SiteMachine {
     pub(crate) evidence: Vec<String>,
 }
 
-/// Unit of a pool.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PoolUnit {
@@ -88,13 +85,11 @@ pub enum PoolUnit {
     Cpu,
     /// Whole nodes.
     Node,
-    /// GPUs.
     Gpu,
 }
 
 impl PoolUnit {
     /// Its word.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             PoolUnit::Cpu => "cpu",

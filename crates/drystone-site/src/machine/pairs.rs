@@ -1,6 +1,5 @@
 //! Lines of `Key=value` as `scontrol -o` prints them; values may hold blanks.
 
-/// The pairs of a line.
 pub(crate) struct LinePairs<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> LinePairs<'a> {
@@ -29,7 +28,6 @@ impl<'a> LinePairs<'a> {
         found.filter(|v| !matches!(*v, "" | "(null)" | "N/A" | "None"))
     }
 
-    /// A whole number.
     pub(crate) fn number(&self, key: &str) -> Option<u64> {
         self.get(key).and_then(|text| text.parse().ok())
     }

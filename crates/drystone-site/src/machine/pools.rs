@@ -10,7 +10,6 @@ pub(crate) struct NodePool {
     pub(crate) name: String,
     /// Its nodes, ascending.
     pub(crate) nodes: Vec<u32>,
-    /// Its partitions.
     pub(crate) partitions: Vec<u32>,
 }
 
@@ -28,7 +27,6 @@ impl NodePools {
         self.of_node.get(node as usize).copied().flatten()
     }
 
-    /// The pool of a partition.
     pub(crate) fn of_partition(&self, partition: Symbol) -> Option<u16> {
         self.of_partition.get(&partition).copied()
     }

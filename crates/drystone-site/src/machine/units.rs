@@ -7,8 +7,8 @@
 
 use super::pools::NodePool;
 use super::{NodeSets, PoolUnit, SiteMachine, SiteNode};
-use crate::options::Counting;
 use crate::jobs::{self, FoundJob, JobMarks};
+use crate::options::Counting;
 use crate::rows::{AccountingTable, Interner, Symbol};
 use crate::rules::{ImportRule, RuleTally};
 use crate::sweep::{Crew, Moves, moves};
@@ -60,7 +60,6 @@ struct Typical {
     equal: bool,
 }
 
-/// Inputs of a projection.
 #[derive(Clone, Copy)]
 pub(crate) struct ProjectionInputs<'a> {
     pub(crate) machine: &'a SiteMachine,

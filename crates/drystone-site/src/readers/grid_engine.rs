@@ -11,7 +11,6 @@ use std::io::Read;
 /// Fields that every version has.
 const FEWEST: usize = 40;
 
-/// Reads a whole file.
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     let mut lines = InputLines::new(input);
     let mut last = 0;

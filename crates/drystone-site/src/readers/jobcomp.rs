@@ -46,7 +46,6 @@ const KEYS: &[&str] = &[
     "ExitCode",
 ];
 
-/// The values of a line.
 struct LineValues<'a>(Vec<(&'a [u8], &'a [u8])>);
 
 impl<'a> LineValues<'a> {
@@ -74,7 +73,6 @@ impl<'a> LineValues<'a> {
     }
 }
 
-/// Reads a whole file.
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     let mut lines = InputLines::new(input);
     let mut last = 0;

@@ -7,7 +7,6 @@ const CHUNK: usize = 1 << 20;
 /// Longer lines come in pieces.
 const LONGEST: usize = 1 << 26;
 
-/// One line.
 pub(crate) struct InputLine<'a> {
     /// Without its end.
     pub(crate) bytes: &'a [u8],
@@ -17,7 +16,6 @@ pub(crate) struct InputLine<'a> {
     pub(crate) whole: bool,
 }
 
-/// The lines of an input.
 pub(crate) struct InputLines<R> {
     input: R,
     buffer: Vec<u8>,
@@ -101,7 +99,6 @@ pub(crate) struct LineBlock {
 }
 
 impl LineBlock {
-    /// Its lines.
     pub(crate) fn lines(&self) -> impl Iterator<Item = InputLine<'_>> {
         let mut from = 0;
         let mut number = self.first;

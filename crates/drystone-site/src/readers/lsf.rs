@@ -10,7 +10,6 @@ use crate::text::{Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, W
 use std::collections::BTreeSet;
 use std::io::Read;
 
-/// Reads a whole file.
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     let mut lines = InputLines::new(input);
     let mut last = 0;

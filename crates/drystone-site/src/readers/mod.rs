@@ -42,7 +42,6 @@ pub enum Carrier {
 
 impl Carrier {
     /// Returns the name of the kind, in words.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Carrier::Sacct => "text of sacct",
@@ -110,7 +109,6 @@ pub(crate) struct FileReading<'a> {
 const STRIDE: u32 = 1 << 12;
 
 impl FileReading<'_> {
-    /// Reads the whole file.
     pub(crate) fn read(&mut self, input: impl Read, layout: &TextLayout) -> Result<(), SiteError> {
         self.memory.carriers.insert(self.carrier);
         match self.carrier {

@@ -10,7 +10,6 @@ pub(crate) struct RowDraft<'a> {
     pub(crate) place: FilePlace,
     /// The record, for examples.
     pub(crate) record: &'a [u8],
-    /// Its name.
     pub(crate) id: Option<JobLabel>,
     /// Its raw number.
     pub(crate) raw: Option<u64>,

@@ -8,17 +8,14 @@ pub(crate) struct FileNames {
     names: Vec<Arc<str>>,
 }
 
-/// A place in one of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct FilePlace {
-    /// The file.
     pub(crate) file: u16,
     /// The line or, where there are no lines, the number of the record, from 1.
     pub(crate) line: u32,
 }
 
 impl FileNames {
-    /// Adds a file.
     pub(crate) fn add(&mut self, name: &str) -> u16 {
         self.names.push(name.into());
         u16::try_from(self.names.len() - 1).unwrap_or(u16::MAX)

@@ -10,7 +10,6 @@ pub(crate) struct Symbol(pub(crate) u32);
 /// Texts by number, in the order in which they came.
 pub(crate) struct Symbols {
     bytes: Vec<u8>,
-    /// End of each text.
     ends: Vec<u64>,
     table: HashTable<u32>,
     hasher: DefaultHashBuilder,

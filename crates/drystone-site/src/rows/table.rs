@@ -74,7 +74,6 @@ pub(crate) struct AccountingRow {
     pub(crate) at: u32,
     pub(crate) shape: u32,
     pub(crate) note: u32,
-    /// Text of the list of nodes.
     pub(crate) nodes: Symbol,
     pub(crate) priority: u32,
     /// A number for the job's name; 0 where unknown.
@@ -98,11 +97,9 @@ enum PartKind {
 pub(crate) enum RowPart {
     /// A job by itself.
     Whole,
-    /// This task.
     Task(u32),
     /// A set of tasks, by number.
     Tasks(u32),
-    /// This component.
     Component(u32),
 }
 

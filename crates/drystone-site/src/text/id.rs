@@ -19,9 +19,7 @@ pub(crate) enum IdPart {
 /// A job's name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct JobLabel {
-    /// The number.
     pub(crate) number: u64,
-    /// Part of the job.
     pub(crate) part: IdPart,
 }
 

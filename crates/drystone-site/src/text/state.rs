@@ -19,13 +19,11 @@ macro_rules! states {
             pub const ALL: &'static [RecordState] = &[$(RecordState::$variant,)*];
 
             /// Its word; empty for what is none.
-            #[must_use]
             pub fn word(self) -> &'static str {
                 match self { $(RecordState::$variant => $word,)* RecordState::Other => "" }
             }
 
             /// The state of a word or a short code, without regard to case.
-            #[must_use]
             pub fn named(word: &str) -> Option<RecordState> {
                 $(if word.eq_ignore_ascii_case($word) || word.eq_ignore_ascii_case($code) { return Some(RecordState::$variant); })*
                 None
@@ -59,7 +57,6 @@ states! {
     Resizing = "RESIZING", "RS";
     /// A sibling of a federation started instead.
     Revoked = "REVOKED", "RV";
-    /// It is suspended.
     Suspended = "SUSPENDED", "S";
     /// It runs.
     Running = "RUNNING", "R";
@@ -73,13 +70,11 @@ states! {
 
 impl RecordState {
     /// Returns whether it has ended for good.
-    #[must_use]
     pub fn is_over(self) -> bool {
         !matches!(self, RecordState::Pending | RecordState::Configuring) && !self.is_on()
     }
 
     /// Returns whether it holds its processors.
-    #[must_use]
     pub fn is_on(self) -> bool {
         matches!(self, RecordState::Running | RecordState::Suspended | RecordState::Resizing | RecordState::Completing)
     }
@@ -124,13 +119,11 @@ impl Flags {
     pub const RECEIVED: Flags = Flags(8);
 
     /// Both.
-    #[must_use]
     pub fn and(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 
     /// Returns whether it has all of these.
-    #[must_use]
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }

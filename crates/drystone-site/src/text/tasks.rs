@@ -18,7 +18,6 @@ pub(crate) struct TaskSet {
 }
 
 impl TaskSet {
-    /// Returns the number of tasks.
     pub(crate) fn len(&self) -> u64 {
         self.ranges.iter().map(|(range, step)| u64::from((range.end() - range.start()) / step) + 1).sum()
     }

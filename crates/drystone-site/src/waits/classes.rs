@@ -10,11 +10,9 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GroupProperty {
-    /// Account.
     Account,
     /// Partition or queue.
     Partition,
-    /// User.
     User,
     /// Quality of service.
     Qos,
@@ -29,7 +27,6 @@ pub enum GroupProperty {
 }
 
 impl GroupProperty {
-    /// Every property.
     pub const ALL: &'static [GroupProperty] = &[
         GroupProperty::Account,
         GroupProperty::Partition,
@@ -42,7 +39,6 @@ impl GroupProperty {
     ];
 
     /// Its word.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             GroupProperty::Account => "account",

@@ -40,13 +40,11 @@ pub struct WaitsOptions {
 pub struct WaitFigures {
     /// Jobs that started and whose wait is known.
     pub jobs: u64,
-    /// Mean wait.
     pub mean: Option<f64>,
     /// Wait that half of the jobs do not exceed.
     pub median: Option<f64>,
     /// Wait that 95 of 100 jobs do not exceed.
     pub p95: Option<f64>,
-    /// Longest wait.
     pub longest: Option<f64>,
     /// Processors times hours of these jobs.
     pub core_hours: f64,
@@ -63,14 +61,12 @@ pub struct WaitFigures {
 pub struct WaitGroup {
     /// Common value.
     pub name: String,
-    /// Their waits.
     pub figures: WaitFigures,
 }
 
 /// All groups by one property.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct WaitDivision {
-    /// The property.
     pub by: GroupProperty,
     /// Its values, in their own order, else those with most core-hours first.
     pub groups: Vec<WaitGroup>,
@@ -94,19 +90,14 @@ pub struct Month {
 pub struct LongWait {
     /// The job, as Slurm writes it.
     pub job: String,
-    /// Its user.
     pub user: String,
-    /// Its account.
     pub account: String,
-    /// Its partition.
     pub partition: String,
     /// Processors.
     pub cpus: Option<u32>,
-    /// Nodes.
     pub nodes: Option<u32>,
     /// Beginning of its wait.
     pub eligible: i64,
-    /// Start time.
     pub start: i64,
     /// Seconds that it waited.
     pub wait: i64,
@@ -114,7 +105,6 @@ pub struct LongWait {
     pub reason: String,
 }
 
-/// The waits of a site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SiteWaits {
     /// The format's version.
@@ -127,7 +117,6 @@ pub struct SiteWaits {
     pub from: i64,
     /// Jobs that began to wait before.
     pub until: i64,
-    /// Jobs in all.
     pub jobs: u64,
     /// Those that never started.
     pub never_started: u64,
@@ -135,15 +124,12 @@ pub struct SiteWaits {
     pub still_waiting: u64,
     /// Those that started, and of which the submission is unknown.
     pub unknown: u64,
-    /// Waits of all.
     pub all: WaitFigures,
     /// Waits by properties.
     pub divisions: Vec<WaitDivision>,
     /// Queue and use by the hour of the week.
     pub week: HoursOfWeek,
-    /// The longest waits.
     pub longest: Vec<LongWait>,
-    /// Month by month.
     pub months: Vec<Month>,
     /// Questions left open, with reasons.
     pub notes: Vec<String>,
@@ -166,7 +152,6 @@ fn begins(job: &SiteJob<'_>) -> i64 {
 /// The waits that a site recorded.
 ///
 /// Cost: O(n log n) for n jobs.
-#[must_use]
 pub fn waits(site: &Site, question: &WaitsOptions) -> SiteWaits {
     let manifest = &site.manifest;
     let zone = Zone::named(&manifest.time_zone).unwrap_or_else(|_| Zone::utc());

@@ -55,7 +55,6 @@ pub(crate) fn xdmod() -> ImportOptions {
     ImportOptions { columns: Some("xdmod".to_string()), ..utc() }
 }
 
-/// Imports files.
 pub(crate) fn try_import(files: &[PathBuf], options: &ImportOptions) -> Result<Site, SiteError> {
     import(files, options, &|path| open(path), ImportObserver::default())
 }
@@ -65,7 +64,6 @@ pub(crate) fn imported(files: &[PathBuf], options: &ImportOptions) -> Site {
     try_import(files, options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Imports a text.
 pub(crate) fn of_text(text: impl AsRef<[u8]>, options: &ImportOptions) -> Site {
     let folder = Folder::new();
     let file = folder.write("jobs.psv", text);

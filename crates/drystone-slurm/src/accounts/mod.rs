@@ -37,31 +37,24 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AccountsError {
-    /// The file cannot be read.
     #[error("{}: cannot be read: {source}", .file.display())]
     Unreadable {
-        /// Path of the file.
         file: PathBuf,
-        /// Cause.
         source: std::io::Error,
     },
-    /// A line is wrong.
     #[error("{}:{line}: {problem}", .file.display())]
     Line {
-        /// Path of the file.
         file: PathBuf,
         /// Number of the line, from 1.
         line: usize,
         /// Description of the mistake, the expected text, and the correction.
         problem: String,
     },
-    /// The file has nothing of use.
     #[error(
         "{}: neither tables of `sacctmgr -P show assoc` and `show qos`, nor a `sacctmgr dump`, nor commands of sacctmgr",
         .file.display()
     )]
     Unknown {
-        /// Path of the file.
         file: PathBuf,
     },
 }
@@ -87,7 +80,6 @@ pub struct AccountLimits {
 
 impl AccountLimits {
     /// Returns whether nothing is limited.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == AccountLimits::default()
     }
@@ -96,7 +88,6 @@ impl AccountLimits {
 /// An account, or a user of one.
 #[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Assoc {
-    /// The account.
     pub account: String,
     /// The user; empty for the account itself.
     pub user: String,
@@ -104,7 +95,6 @@ pub struct Assoc {
     pub parent: Option<usize>,
     /// Shares; `None` for those of its parent.
     pub shares: Option<u32>,
-    /// Its own priority.
     pub priority: u32,
     /// Limits of its jobs.
     pub limits: AccountLimits,
@@ -115,9 +105,7 @@ pub struct Assoc {
 /// A quality of service.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Qos {
-    /// Its name.
     pub name: String,
-    /// Its priority.
     pub priority: u32,
     /// Limits of all its jobs together.
     pub limits: AccountLimits,
@@ -179,7 +167,6 @@ pub struct Accounts {
 
 impl Accounts {
     /// A root without accounts.
-    #[must_use]
     pub fn new() -> Accounts {
         let root = Assoc { account: "root".to_string(), shares: Some(1), ..Assoc::default() };
         Accounts { assocs: vec![root], ..Accounts::default() }
@@ -215,19 +202,15 @@ impl Accounts {
     }
 
     /// The association of a user in an account.
-    #[must_use]
     pub fn find(&self, account: &str, user: &str) -> Option<usize> {
         self.assocs.iter().position(|assoc| assoc.account == account && assoc.user == user)
     }
 
-    /// The QOS of a name.
-    #[must_use]
     pub fn find_qos(&self, name: &str) -> Option<usize> {
         self.qos.iter().position(|qos| qos.name.eq_ignore_ascii_case(name))
     }
 
     /// Returns whether anything limits the running jobs.
-    #[must_use]
     pub fn limits_anything(&self) -> bool {
         let qos = |q: &Qos| {
             let own = Qos { name: String::new(), priority: 0, preempt: Vec::new(), preempt_mode: None, ..q.clone() };

@@ -74,13 +74,11 @@ impl Tres {
     }
 
     /// Returns whether nothing is limited.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Tres::default()
     }
 
     /// The resource of which so much more would be too much beside what is in use.
-    #[must_use]
     pub(crate) fn exceeded(&self, used: TresAmounts, more: TresAmounts) -> Option<TresResource> {
         let over = |most: Option<u64>, used: u64, more: u64| most.is_some_and(|most| used + more > most);
         if over(self.cpu, used.cpu, more.cpu) {
@@ -97,7 +95,6 @@ impl Tres {
     }
 
     /// The limits of this, and those of `other` where this has none.
-    #[must_use]
     pub(crate) fn or(&self, other: &Tres) -> Tres {
         Tres {
             cpu: self.cpu.or(other.cpu),
@@ -108,7 +105,6 @@ impl Tres {
     }
 
     /// Those of the limits that `other` does not have.
-    #[must_use]
     pub(crate) fn without(&self, other: &Tres) -> Tres {
         let open = |own: Option<u64>, other: Option<u64>| own.filter(|_| other.is_none());
         Tres {
@@ -120,7 +116,6 @@ impl Tres {
     }
 
     /// Those of the limits that so much alone does not break.
-    #[must_use]
     pub(crate) fn bearing(&self, more: TresAmounts) -> Tres {
         let bears = |own: Option<u64>, more: u64| own.filter(|&most| more <= most);
         Tres {

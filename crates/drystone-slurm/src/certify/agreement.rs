@@ -15,7 +15,6 @@ pub struct Agreement {
     pub starts: usize,
     /// Those that the model started in the same pass.
     pub same_starts: usize,
-    /// And on the same nodes.
     pub same_nodes: usize,
     /// Plans that Slurm made.
     pub plans: usize,
@@ -50,7 +49,6 @@ impl Agreement {
 
     /// Returns whether it reaches the bar: every start, 99 % of the plans, an extra start in no
     /// more than 1 % of the passes that is not explained by nodes that were still completing.
-    #[must_use]
     pub fn holds(&self) -> bool {
         let unexplained = self.passes_with_extra - self.extra_after_end;
         self.same_starts == self.starts && self.same_plans * 100 >= self.plans * 99 && unexplained * 100 <= self.passes

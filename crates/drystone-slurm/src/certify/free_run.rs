@@ -18,14 +18,12 @@ pub struct FreeRun {
 
 impl FreeRun {
     /// The mean over the phases.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         self.model.iter().sum::<f64>() / self.model.len().max(1) as f64
     }
 }
 
 /// Simulates the jobs of a recording with `phases` phases of the clocks.
-#[must_use]
 pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
     let makes = Makes::new(golden);
     let machine = makes.cluster().machine;

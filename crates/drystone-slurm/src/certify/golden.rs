@@ -14,24 +14,17 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GoldenError {
-    /// Its configuration.
     #[error(transparent)]
     Conf(#[from] ConfError),
-    /// Its accounts.
     #[error(transparent)]
     Accounts(#[from] AccountsError),
-    /// One of its files.
     #[error("{}: cannot be read: {source}", .file.display())]
     Unreadable {
-        /// Path of the file.
         file: PathBuf,
-        /// Cause.
         source: std::io::Error,
     },
-    /// A line.
     #[error("{}:{line}: {problem}", .file.display())]
     Line {
-        /// Path of the file.
         file: PathBuf,
         /// Number of the line, from 1.
         line: usize,
@@ -45,7 +38,6 @@ pub enum GoldenError {
 pub struct Golden {
     /// `NAME.repN`.
     pub name: String,
-    /// The configuration.
     pub conf: SlurmConf,
     /// The accounts; empty where there is no database.
     pub accounts: Accounts,
@@ -116,14 +108,12 @@ impl Golden {
     }
 
     /// The recording's scenario: its name without the repetition.
-    #[must_use]
     pub fn scenario(&self) -> &str {
         self.name.rsplit_once(".rep").map_or(&self.name, |(scenario, _)| scenario)
     }
 
     /// Returns whether a free run can be compared: jobs wait for nothing but resources, limits and
     /// their turn.
-    #[must_use]
     pub fn runs_freely(&self) -> bool {
         let waits = |job: &GoldenJob| {
             let begins = job.restarts == 0 && job.task.is_none() && job.eligible.is_some_and(|at| at > job.submit + 1);

@@ -24,7 +24,6 @@ const LOOKED_BEFORE: i64 = 500;
 const ANSWERING: i64 = 60;
 
 /// Compares a whole recording.
-#[must_use]
 pub fn pass_by_pass(golden: &Golden) -> (Agreement, Vec<Difference>) {
     let mut replay = PassReplay::new(golden);
     for (index, (at, happening)) in golden.events.iter().enumerate() {

@@ -20,7 +20,6 @@ pub struct PriorityAgreement {
 
 /// Compares every priority of a recording; `None` where they are first come, first served, or where
 /// the recording does not say what they depend on.
-#[must_use]
 pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
     let makes = Makes::new(golden);
     let rules = Multifactor::from_conf(&golden.conf).filter(|_| makes.has_factors())?;

@@ -13,9 +13,7 @@ pub struct GoldenJob {
     pub limit: i64,
     /// Seconds that it runs.
     pub run: i64,
-    /// Its partition.
     pub partition: String,
-    /// Its user.
     pub user: String,
     /// Its account; empty where there are none.
     pub account: String,

@@ -6,7 +6,6 @@ use std::sync::Arc;
 /// A place in a configuration file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ConfPlace {
-    /// The file.
     pub file: Arc<Path>,
     /// The line, from 1; of a line with continuations the first.
     pub line: u32,
@@ -22,17 +21,13 @@ impl std::fmt::Display for ConfPlace {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfError {
-    /// The file cannot be read.
     #[error("{}: cannot be read: {source}{}", .file.display(), .from.as_ref().map(|p| format!(" (included at {p})")).unwrap_or_default())]
     Unreadable {
-        /// Path of the file.
         file: PathBuf,
         /// The line that includes it.
         from: Option<ConfPlace>,
-        /// Cause.
         source: std::io::Error,
     },
-    /// A line is wrong.
     #[error("{place}: {problem}")]
     Line {
         /// Position.
@@ -40,10 +35,8 @@ pub enum ConfError {
         /// Description of the mistake, the expected text, and the correction.
         problem: String,
     },
-    /// The file as a whole is wrong.
     #[error("{}: {problem}", .file.display())]
     Whole {
-        /// Path of the file.
         file: PathBuf,
         /// Description of the mistake.
         problem: String,

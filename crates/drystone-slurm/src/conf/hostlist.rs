@@ -82,7 +82,6 @@ fn numbers(ranges: &str, part: &str) -> Result<Vec<String>, String> {
 
 /// The shortest text for some names, as Slurm prints them: names that differ in their last number
 /// share brackets.
-#[must_use]
 pub fn compress(names: &[String]) -> String {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for name in names {

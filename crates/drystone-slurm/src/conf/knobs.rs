@@ -33,7 +33,6 @@ pub struct Knob {
     pub default: i64,
     /// The smallest value that Slurm takes.
     pub min: i64,
-    /// The largest.
     pub max: i64,
     /// Unit; `flag` for those without a value.
     pub unit: &'static str,
@@ -46,25 +45,20 @@ pub struct Knob {
 }
 
 impl Knob {
-    /// Its value in `params`.
-    #[must_use]
     pub fn get(&self, params: &SchedParams) -> i64 {
         (self.get)(params)
     }
 
-    /// Sets its value.
     pub fn set(&self, params: &mut SchedParams, value: i64) {
         (self.set)(params, value);
     }
 
     /// Returns whether it has no value but is present or absent.
-    #[must_use]
     pub fn is_flag(&self) -> bool {
         self.unit == "flag"
     }
 
     /// The parameter of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Knob> {
         KNOBS.iter().find(|knob| knob.name.eq_ignore_ascii_case(name))
     }
@@ -218,7 +212,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
 
 impl SchedParams {
     /// Reads the value of `SchedulerParameters`; later words win.
-    #[must_use]
     pub fn parse(text: &str) -> (SchedParams, Vec<KnobTrouble>) {
         let (mut params, mut troubles) = (SchedParams::default(), Vec::new());
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
@@ -257,13 +250,11 @@ impl SchedParams {
     }
 
     /// The longest backfill pass in seconds.
-    #[must_use]
     pub fn pass_seconds(&self) -> i64 {
         if self.bf_max_time > 0 { self.bf_max_time } else { self.bf_interval.max(1) }
     }
 
     /// Records that the table of plans has room for.
-    #[must_use]
     pub fn records(&self) -> usize {
         let size = if self.bf_node_space_size > 0 { self.bf_node_space_size } else { self.bf_max_job_test };
         size.max(2) as usize

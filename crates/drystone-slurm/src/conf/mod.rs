@@ -54,7 +54,6 @@ use std::path::Path;
 pub struct ConfSetting {
     /// Its key, as written.
     pub key: String,
-    /// Its value.
     pub value: String,
     /// Position; of several the last one, which counts.
     pub place: ConfPlace,
@@ -124,44 +123,36 @@ impl SlurmConf {
     }
 
     /// The index of a node.
-    #[must_use]
     pub fn node(&self, name: &str) -> Option<u32> {
         self.nodes.iter().position(|node| node.name == name).map(|index| index as u32)
     }
 
-    /// The partition of a name.
-    #[must_use]
     pub fn partition(&self, name: &str) -> Option<&ConfPartition> {
         self.partitions.iter().find(|partition| partition.name == name)
     }
 
     /// Returns whether a node is out of service from the beginning.
-    #[must_use]
     pub fn is_down(&self, node: u32) -> bool {
         self.nodes[node as usize].is_down() || self.down.iter().any(|down| down.nodes.contains(&node))
     }
 
     /// Returns whether accounting goes to a database, without which Slurm knows no associations.
-    #[must_use]
     pub fn has_database(&self) -> bool {
         self.setting("AccountingStorageType").is_some_and(|t| t.to_ascii_lowercase().ends_with("slurmdbd"))
     }
 
     /// Returns whether limits of associations and QOS are enforced.
-    #[must_use]
     pub fn enforces_limits(&self) -> bool {
         self.enforce.iter().any(|word| ["limits", "safe", "all"].contains(&word.as_str()))
     }
 
     /// The parameters set here that the model has from Slurm's source alone.
-    #[must_use]
     pub fn from_source(&self) -> Vec<&'static Knob> {
         let set = |knob: &&Knob| knob.basis == Basis::Source && knob.get(&self.sched) != knob.default;
         KNOBS.iter().filter(set).collect()
     }
 
     /// A setting's value, without regard to the case of its key.
-    #[must_use]
     pub fn setting(&self, key: &str) -> Option<&str> {
         self.settings.get(&key.to_ascii_lowercase()).map(|setting| setting.value.as_str())
     }

@@ -5,18 +5,13 @@ use super::hostlist;
 use super::pairs::ConfPairs;
 use super::units;
 
-/// A node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfNode {
-    /// Its name.
     pub name: String,
     /// Processors as Slurm counts them: threads, unless `CPUs` says otherwise.
     pub cpus: u32,
-    /// Sockets in all.
     pub sockets: u32,
-    /// Cores of each socket.
     pub cores_per_socket: u32,
-    /// Threads of each core.
     pub threads_per_core: u32,
     /// Memory in megabytes.
     pub memory_mb: u64,
@@ -34,20 +29,17 @@ pub struct ConfNode {
 
 impl ConfNode {
     /// Returns whether the configuration says that it is out of service.
-    #[must_use]
     pub fn is_down(&self) -> bool {
         ["DOWN", "FAIL", "DRAIN", "FUTURE"].iter().any(|word| self.state.to_ascii_uppercase().starts_with(word))
     }
 
     /// Processors that are given out together: a core's threads.
-    #[must_use]
     pub fn cpus_per_core(&self) -> u32 {
         let cores = (self.sockets * self.cores_per_socket).max(1);
         (self.cpus / cores).max(1)
     }
 }
 
-/// The nodes of one line.
 pub(crate) fn nodes(line: &ConfPairs, place: &ConfPlace) -> Result<Vec<ConfNode>, ConfError> {
     let wrong = |problem: String| ConfError::line(place, problem);
     let names = hostlist::expand(line.get("NodeName").unwrap_or_default()).map_err(wrong)?;

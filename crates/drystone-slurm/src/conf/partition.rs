@@ -17,10 +17,8 @@ pub enum Sharing {
     Over(u32),
 }
 
-/// A partition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfPartition {
-    /// Its name.
     pub name: String,
     /// `Nodes`, as written.
     pub hosts: String,

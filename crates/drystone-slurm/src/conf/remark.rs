@@ -28,14 +28,11 @@ impl fmt::Display for Topic {
     }
 }
 
-/// One remark.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfRemark {
-    /// Topic of the remark.
     pub topic: Topic,
     /// Position, if it is about one line.
     pub place: Option<ConfPlace>,
-    /// The remark.
     pub text: String,
 }
 
@@ -77,7 +74,6 @@ const LEFT_OUT: &[(&str, &[&str], &str)] = &[
 impl SlurmConf {
     /// Settings that do not go together, as they are now, in sentences; those of lines that stand
     /// twice are left out.
-    #[must_use]
     pub fn contradictions(&self) -> Vec<String> {
         let found = about(self, &[]).into_iter().filter(|remark| remark.topic == Topic::Contradiction);
         found.map(|remark| remark.text).collect()

@@ -76,7 +76,6 @@ impl Default for PriorityType {
 
 impl PriorityType {
     /// Returns whether a flag is set.
-    #[must_use]
     pub fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|f| f == flag)
     }

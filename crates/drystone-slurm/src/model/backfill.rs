@@ -84,7 +84,6 @@ fn floor(t: i64, resolution: i64) -> i64 {
 /// Outcome of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JobVerdict {
-    /// It waits on.
     Waits,
     /// It runs now.
     Started,
@@ -94,7 +93,6 @@ pub enum JobVerdict {
     Paused,
 }
 
-/// Result of one job.
 enum JobResult {
     Now(Alloc),
     Preempts(Vec<Victim>, PassVerdict),
@@ -102,7 +100,6 @@ enum JobResult {
     Paused,
 }
 
-/// Inputs of a pass.
 pub struct PassInputs<'a> {
     /// State of the machine.
     pub cluster: &'a mut ModelCluster,
@@ -116,7 +113,6 @@ pub struct PassInputs<'a> {
 
 impl BackfillPass {
     /// A pass that begins at `now` seconds.
-    #[must_use]
     pub fn new(cluster: &ModelCluster, now: i64, params: &SchedParams) -> BackfillPass {
         let mut pass = BackfillPass::default();
         pass.restart(cluster, now, params);
@@ -243,20 +239,17 @@ impl BackfillPass {
     }
 
     /// Jobs that the select test has looked at.
-    #[must_use]
     pub fn tried(&self) -> i64 {
         self.tried
     }
 
     /// Returns whether it considers no more jobs.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.over.is_some()
     }
 
     /// Returns the time up to which another pass would plan the same, and so start nothing that
     /// this one did not, as long as no job arrives, starts, ends or changes its priority.
-    #[must_use]
     pub fn holds_until(&self) -> i64 {
         self.holds_until
     }
@@ -268,7 +261,6 @@ impl BackfillPass {
 
     /// Returns whether the job could start at `now`, if it was considered next: `free` is room. If
     /// it could not, it cannot for the rest of the pass.
-    #[must_use]
     pub fn could_start(&self, cluster: &ModelCluster, job: &Pending, now: i64, free: &mut NodeSet) -> bool {
         free.assign(&cluster.machine.parts[usize::from(job.part)].nodes);
         self.table.narrow(free, now, now.saturating_add(job.limit));

@@ -48,13 +48,11 @@ pub struct ModelCluster {
     latest: (u32, u32),
     /// Licences in use.
     licences: Vec<u32>,
-    /// Advance reservations.
     pub reservations: Vec<AdvanceReservation>,
 }
 
 impl ModelCluster {
     /// A machine without jobs.
-    #[must_use]
     pub fn new(machine: ModelMachine) -> ModelCluster {
         let (idle, completing) = (IdleNodes::new(&machine), NodeSet::empty(machine.nodes()));
         let up = NodeSet::full(machine.nodes());
@@ -125,7 +123,6 @@ impl ModelCluster {
     }
 
     /// Returns whether enough licences are free for the job.
-    #[must_use]
     pub fn has_licences(&self, job: &Pending, now: i64) -> bool {
         let Some(known) = self.machine.resources.demand(job.demand) else { return true };
         let free = |&(licence, count): &(u16, u32)| {
@@ -162,7 +159,6 @@ impl ModelCluster {
     }
 
     /// Nodes in service.
-    #[must_use]
     pub fn up(&self) -> &NodeSet {
         &self.up
     }
@@ -205,7 +201,6 @@ impl ModelCluster {
 
     /// Returns whether the job's QOS keeps plans from it. Slurm heeds that only where jobs may be
     /// preempted.
-    #[must_use]
     pub fn no_reserve(&self, job: &Pending) -> bool {
         self.preempting.is_on() && self.preempting.qos.get(job.qos as usize).is_some_and(|qos| qos.no_reserve)
     }
@@ -215,21 +210,17 @@ impl ModelCluster {
         self.order.iter().filter_map(|&(.., slot)| self.slots[slot as usize].as_ref())
     }
 
-    /// A running job.
-    #[must_use]
     pub fn get(&self, id: u32) -> Option<&RunningModelJob> {
         let slot = self.slot(id)?;
         self.slots[slot as usize].as_ref()
     }
 
     /// Returns the number of running jobs.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.order.len()
     }
 
     /// Returns the time at which the first limit of a running job is over, in seconds.
-    #[must_use]
     pub fn first_end(&self) -> Option<i64> {
         self.order.first().map(|&(end, ..)| end)
     }
@@ -240,7 +231,6 @@ impl ModelCluster {
     }
 
     /// Returns whether a job has begun to preempt others not long ago: it then preempts no more.
-    #[must_use]
     pub(super) fn has_preempted(&self, id: u32, now: i64) -> bool {
         self.preempted.get(&id).is_some_and(|&then| then > now - self.preempting.pause)
     }
@@ -378,13 +368,11 @@ impl ModelCluster {
     }
 
     /// Returns whether as many tasks of the job's array run as may.
-    #[must_use]
     pub fn throttled(&self, job: &Pending) -> bool {
         job.throttle > 0 && self.tasks.get(&job.array).is_some_and(|&tasks| tasks >= job.throttle)
     }
 
     /// Running tasks of an array.
-    #[must_use]
     pub fn tasks(&self, array: u32) -> u32 {
         self.tasks.get(&array).copied().unwrap_or(0)
     }

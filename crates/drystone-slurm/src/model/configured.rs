@@ -7,7 +7,6 @@ use crate::conf::{SelectUnit, Sharing, SlurmConf};
 impl ModelMachine {
     /// The machine and the partitions of a configuration. Nodes that are out of service belong to
     /// no partition.
-    #[must_use]
     pub fn from_conf(conf: &SlurmConf) -> ModelMachine {
         let nodes = conf.nodes.len();
         let part = |p: &crate::conf::ConfPartition| ModelPartition {
@@ -39,7 +38,6 @@ impl ModelMachine {
 
 impl Preempting {
     /// The rules of a configuration and of the QOS.
-    #[must_use]
     pub fn from_conf(conf: &SlurmConf, accounts: &Accounts) -> Preempting {
         let qos = |q: &crate::accounts::Qos| QosPreempt {
             over: q.preempt.iter().map(|&index| index as u32).collect(),
@@ -69,7 +67,6 @@ impl Preempting {
 
 impl ModelCluster {
     /// The cluster of a configuration, without jobs.
-    #[must_use]
     pub fn from_conf(conf: &SlurmConf, accounts: &Accounts) -> ModelCluster {
         let mut machine = ModelMachine::from_conf(conf);
         for (part, read) in machine.parts.iter_mut().zip(&conf.partitions) {

@@ -6,7 +6,6 @@ use crate::conf::{ConfNode, SlurmConf};
 impl Resources {
     /// Returns the resources of a configuration's nodes. Memory counts only where
     /// `SelectTypeParameters` says so.
-    #[must_use]
     pub fn from_conf(conf: &SlurmConf) -> Resources {
         let nodes = conf.nodes.len();
         let mut resources = Resources::default();
@@ -37,7 +36,6 @@ impl Resources {
 }
 
 /// `gpu:a:2(S:0-1),nvme:4` as name, type and number.
-#[must_use]
 pub fn gres(text: &str) -> Vec<(String, String, u32)> {
     let mut found = Vec::new();
     for part in outside_brackets(text) {
@@ -91,7 +89,6 @@ fn count(text: &str) -> Option<u32> {
 }
 
 /// `sim:3,cad` as names and numbers; without a number it is one.
-#[must_use]
 pub fn licences(text: &str) -> Vec<(String, u32)> {
     let parts = text.split([',', ';', '|']).map(str::trim).filter(|part| !part.is_empty() && *part != "(null)");
     let one = |part: &str| {

@@ -26,7 +26,6 @@ pub struct IdleNodes {
 
 impl IdleNodes {
     /// A machine without jobs.
-    #[must_use]
     pub fn new(machine: &ModelMachine) -> IdleNodes {
         let all = NodeSet::full(machine.nodes());
         let resources = &machine.resources;
@@ -154,7 +153,6 @@ impl IdleNodes {
 
     /// The nodes that a job could use a part of.
     #[inline]
-    #[must_use]
     pub fn usable(&self, whole: bool) -> &NodeSet {
         if whole && !self.single { &self.all } else { &self.some }
     }
@@ -168,19 +166,16 @@ impl IdleNodes {
     }
 
     /// Returns whether no processor is idle.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.some.is_empty()
     }
 
     /// Idle processors of a node.
-    #[must_use]
     pub fn on(&self, node: usize) -> u32 {
         if self.single { u32::from(self.some.contains(node)) } else { self.cpus[node] }
     }
 
     /// Returns whether a job certainly does not fit: too few nodes or processors. Cheap.
-    #[must_use]
     pub fn lacks(&self, job: &Pending, allowed: &NodeSet) -> bool {
         let usable = self.usable(job.whole);
         let nodes = usable.common(allowed);

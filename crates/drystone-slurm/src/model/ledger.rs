@@ -86,7 +86,6 @@ impl WantedUse<'_> {
 
 impl UseLedger {
     /// Accounts without jobs.
-    #[must_use]
     pub fn new(accounts: Accounts) -> UseLedger {
         let mut inherited: Vec<AccountLimits> = Vec::with_capacity(accounts.assocs.len());
         for assoc in &accounts.assocs {
@@ -122,8 +121,6 @@ impl UseLedger {
         }
     }
 
-    /// The accounts.
-    #[must_use]
     pub fn accounts(&self) -> &Accounts {
         &self.accounts
     }
@@ -156,7 +153,6 @@ impl UseLedger {
     }
 
     /// Returns Slurm's reason that keeps the job from running whatever resources it gets.
-    #[must_use]
     pub fn before(&self, job: &Pending, machine: &ModelMachine) -> Option<&'static str> {
         if job.assoc == NONE {
             return None;
@@ -219,7 +215,6 @@ impl UseLedger {
 
     /// Returns Slurm's reason that keeps the job from running on these nodes, or on any where none
     /// are named.
-    #[must_use]
     pub fn after(&self, job: &Pending, alloc: Option<&Alloc>, machine: &ModelMachine) -> Option<&'static str> {
         if job.assoc == NONE {
             return None;
@@ -232,7 +227,6 @@ impl UseLedger {
     }
 
     /// As [`UseLedger::after`], for a start that is only planned: what was asked for counts.
-    #[must_use]
     pub fn after_plan(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> Option<&'static str> {
         if job.assoc == NONE {
             return None;
@@ -290,7 +284,6 @@ impl UseLedger {
     }
 
     /// Returns Slurm's reason that keeps one more job from being submitted.
-    #[must_use]
     pub fn submission(&self, job: &Pending, machine: &ModelMachine) -> Option<&'static str> {
         if job.assoc == NONE {
             return None;

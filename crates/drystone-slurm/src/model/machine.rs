@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// A partition as the schedulers see it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModelPartition {
-    /// Its name.
     pub name: String,
     /// Its nodes that are in service.
     pub nodes: NodeSet,
@@ -62,7 +61,6 @@ pub struct ModelMachine {
     pub cpus: Vec<u32>,
     /// Processors that are given out together: the threads of a core.
     pub threads: u32,
-    /// The partitions.
     pub parts: Vec<ModelPartition>,
     /// The partition of jobs that name none.
     pub default_part: u16,
@@ -72,7 +70,6 @@ pub struct ModelMachine {
 
 impl ModelMachine {
     /// Equal nodes in one partition.
-    #[must_use]
     pub fn uniform(nodes: usize, cpus: u32) -> ModelMachine {
         let part = ModelPartition { nodes: NodeSet::full(nodes), ..ModelPartition::default() };
         ModelMachine {
@@ -85,13 +82,11 @@ impl ModelMachine {
     }
 
     /// Number of nodes.
-    #[must_use]
     pub fn nodes(&self) -> usize {
         self.cpus.len()
     }
 
     /// Processors in all.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.cpus.iter().map(|&c| u64::from(c)).sum()
     }
@@ -104,7 +99,6 @@ pub struct Pending {
     pub id: u32,
     /// Its partition.
     pub part: u16,
-    /// Its user.
     pub user: i32,
     /// Its account or group.
     pub account: i32,
@@ -146,7 +140,6 @@ pub struct Pending {
 
 impl Pending {
     /// A job that needs so many processors, wherever they are.
-    #[must_use]
     pub fn new(id: u32, cpus: u32, limit: i64) -> Pending {
         Pending {
             id,
@@ -179,7 +172,6 @@ impl Pending {
     }
 
     /// The order of the queue: jobs of reservations first, then tier, priority, submission, number.
-    #[must_use]
     pub fn key(&self, machine: &ModelMachine) -> (std::cmp::Reverse<(bool, u32, i64)>, i64, u32, u32) {
         let tier = machine.parts[usize::from(self.part)].tier;
         (std::cmp::Reverse((self.reservation != NONE, tier, self.priority)), self.submit, self.number(), self.id)
@@ -189,7 +181,6 @@ impl Pending {
 /// Allocation of a job: nodes, and processors on each.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Alloc {
-    /// The nodes.
     pub nodes: NodeSet,
     /// Processors on each of them, ascending; empty: all that they have.
     pub cpus: Vec<u32>,
@@ -205,7 +196,6 @@ impl Alloc {
     }
 
     /// The first nodes of the machine that have what a job asks for, whatever runs there.
-    #[must_use]
     pub fn first_of(job: &Pending, machine: &ModelMachine) -> Alloc {
         let (mut left, mut nodes, mut cpus) = (job.cpus, Vec::new(), Vec::new());
         for (node, &here) in machine.cpus.iter().enumerate() {
@@ -221,7 +211,6 @@ impl Alloc {
     }
 
     /// Processors in all.
-    #[must_use]
     pub fn total(&self, machine: &ModelMachine) -> u64 {
         self.iter(machine).map(|(_, cpus)| u64::from(cpus)).sum()
     }
@@ -230,7 +219,6 @@ impl Alloc {
 /// A job that runs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RunningModelJob {
-    /// Its number.
     pub id: u32,
     /// End of its limit, in seconds.
     pub end: i64,

@@ -10,13 +10,11 @@ pub struct NodeSet {
 
 impl NodeSet {
     /// No node of a machine of `nodes`.
-    #[must_use]
     pub fn empty(nodes: usize) -> NodeSet {
         NodeSet { words: vec![0; nodes.div_ceil(64)] }
     }
 
     /// All nodes of a machine of `nodes`.
-    #[must_use]
     pub fn full(nodes: usize) -> NodeSet {
         let mut set = NodeSet::empty(nodes);
         set.insert_range(0, nodes);
@@ -55,21 +53,18 @@ impl NodeSet {
 
     /// Returns whether it has a node.
     #[inline]
-    #[must_use]
     pub fn contains(&self, node: usize) -> bool {
         self.words[node / 64] >> (node % 64) & 1 == 1
     }
 
     /// Returns the number of nodes.
     #[inline]
-    #[must_use]
     pub fn count(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()
     }
 
     /// Returns whether it has none.
     #[inline]
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&w| w == 0)
     }
@@ -100,21 +95,18 @@ impl NodeSet {
 
     /// Returns whether the other has all of its nodes.
     #[inline]
-    #[must_use]
     pub fn is_subset(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).all(|(a, b)| a & !b == 0)
     }
 
     /// Returns whether they have a node in common.
     #[inline]
-    #[must_use]
     pub fn meets(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
 
     /// Returns the number of nodes that both have.
     #[inline]
-    #[must_use]
     pub fn common(&self, other: &NodeSet) -> usize {
         self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
     }

@@ -7,7 +7,6 @@ use super::{Alloc, AllocMore, IdleNodes, ModelMachine, NodeSet, Pending};
 
 impl IdleNodes {
     /// Returns the place of a job on the allowed nodes, if it fits.
-    #[must_use]
     pub fn place(&self, job: &Pending, allowed: &NodeSet, machine: &ModelMachine) -> Option<Alloc> {
         let alone = job.demand == 0 && machine.resources.is_plain();
         if !alone
@@ -56,14 +55,12 @@ impl IdleNodes {
 
     /// Returns the share, beside processors, of a job that runs where `alloc` says: of devices
     /// those that are idle, as far as there are enough.
-    #[must_use]
     pub fn held(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> Option<Box<AllocMore>> {
         self.more()?;
         NodeFit::new(self, machine, job, &JobDemand::default()).held(alloc)
     }
 
     /// Returns whether the share of a job beside processors, where `alloc` says, is idle there.
-    #[must_use]
     pub fn has(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> bool {
         let Some(own) = self.more() else { return true };
         let memory = alloc.more.as_ref().map_or(&[][..], |more| more.memory.as_slice());
@@ -180,7 +177,6 @@ impl IdleNodes {
     }
 }
 
-/// Missing amounts.
 struct MissingAmounts {
     cpus: i64,
     nodes: i64,

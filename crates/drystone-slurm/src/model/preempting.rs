@@ -38,7 +38,6 @@ pub struct QosPreempt {
     pub mode: Option<PreemptMode>,
     /// Seconds that they have left.
     pub grace: i64,
-    /// Its priority.
     pub priority: u32,
     /// True if its jobs get no plan.
     pub no_reserve: bool,
@@ -58,13 +57,11 @@ pub struct Victim {
 impl Preempting {
     /// Returns whether any job may replace another.
     #[inline]
-    #[must_use]
     pub fn is_on(&self) -> bool {
         self.by != PreemptType::None && self.mode != PreemptMode::Off
     }
 
     /// Returns whether a job may be before another in the queue for that reason.
-    #[must_use]
     pub fn goes_before(&self, cluster: &super::ModelMachine, a: &Pending, b: &Pending) -> bool {
         match self.by {
             PreemptType::None => false,
@@ -81,7 +78,6 @@ impl Preempting {
     }
 
     /// Returns the fate of a running job that is replaced.
-    #[must_use]
     pub fn mode_of(&self, machine: &super::ModelMachine, victim: &Pending) -> PreemptMode {
         let own = match self.by {
             PreemptType::None => Some(PreemptMode::Off),

@@ -3,22 +3,17 @@
 use super::{NONE, NodeSet};
 use serde::{Deserialize, Serialize};
 
-/// An advance reservation.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct AdvanceReservation {
-    /// Its name.
     pub name: String,
     /// Begin in seconds.
     pub begin: i64,
     /// End in seconds.
     pub end: i64,
-    /// Its nodes.
     pub nodes: NodeSet,
     /// True if it was made for all nodes (`Nodes=ALL`).
     pub all: bool,
-    /// `MAINT`.
     pub maint: bool,
-    /// `OVERLAP`.
     pub overlap: bool,
     /// The partition whose nodes it has (`PART_NODES`); [`NONE`] without that flag.
     pub part: u32,
@@ -33,20 +28,17 @@ const OUTAGE: &str = "(outage)";
 
 impl AdvanceReservation {
     /// Nodes that are announced to be out, up to a time if that is known.
-    #[must_use]
     pub fn outage(nodes: NodeSet, begin: i64, end: Option<i64>) -> AdvanceReservation {
         let (name, end) = (OUTAGE.to_string(), end.unwrap_or(NO_END));
         AdvanceReservation { name, begin, end, nodes, maint: true, part: NONE, ..AdvanceReservation::default() }
     }
 
     /// Returns whether it is such an outage.
-    #[must_use]
     pub fn is_outage(&self) -> bool {
         self.name == OUTAGE
     }
 
     /// Returns whether its end is known.
-    #[must_use]
     pub fn has_end(&self) -> bool {
         self.end < NO_END
     }

@@ -30,7 +30,6 @@ pub enum MemoryDemand {
     PerCpu(u64),
     /// So many megabytes for each of its GPUs.
     PerGpu(u64),
-    /// All that a node has.
     WholeNode,
 }
 
@@ -39,11 +38,8 @@ pub enum MemoryDemand {
 pub struct GpuDemand {
     /// Kinds that serve.
     pub kinds: Kinds,
-    /// On each node.
     pub per_node: u32,
-    /// In all.
     pub per_job: u32,
-    /// For each task.
     pub per_task: u32,
     /// Processors for each GPU.
     pub cpus_each: u32,
@@ -65,9 +61,7 @@ pub struct JobDemand {
     pub cpus_per_task: u32,
     /// Processors that it has on each of its nodes at least.
     pub least_cpus: u32,
-    /// Its memory.
     pub memory: MemoryDemand,
-    /// Its GPUs.
     pub gpus: Option<GpuDemand>,
     /// Other generic resources on each node: kinds that serve, and how many.
     pub gres: Vec<(Kinds, u32)>,
@@ -82,7 +76,6 @@ pub struct JobDemand {
 /// A demand with the nodes that could ever serve it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KnownDemand {
-    /// The demand.
     pub demand: JobDemand,
     /// Nodes that are large enough and have the features.
     pub suitable: NodeSet,
@@ -114,13 +107,11 @@ pub struct Resources {
 impl Resources {
     /// Returns whether nodes differ in nothing but processors.
     #[inline]
-    #[must_use]
     pub fn is_plain(&self) -> bool {
         self.memory.is_empty() && self.gres.is_empty() && self.weights.is_empty()
     }
 
     /// The kinds of a name and type; an empty type means all of the name.
-    #[must_use]
     pub fn kinds_of(&self, name: &str, kind: &str) -> Kinds {
         let is = |k: &GresKind| k.name.eq_ignore_ascii_case(name) && (kind.is_empty() || k.kind == kind);
         let bits = self.kinds.iter().enumerate().filter(|(_, k)| is(k)).map(|(at, _)| 1_u64 << at);
@@ -193,7 +184,6 @@ impl Resources {
 
     /// Returns the resources for this many nodes: those behind the last are left out, and further
     /// ones are as the last, without features.
-    #[must_use]
     pub(crate) fn resized(&self, nodes: usize) -> Resources {
         let mut resized = self.clone();
         let last = |of: &[u32]| of.last().copied().unwrap_or_default();
@@ -284,8 +274,6 @@ pub struct AllocMore {
 }
 
 impl AllocMore {
-    /// All of its devices.
-    #[must_use]
     pub fn devices(&self) -> u64 {
         self.gres.iter().map(|&(.., count)| u64::from(count)).sum()
     }

@@ -10,7 +10,6 @@ const NO_LICENCE: u16 = u16::MAX;
 impl Resources {
     /// Returns the demand of a job of this shape beside processors and nodes. `names` are those of
     /// the nodes. A type of device and a licence that no node or cluster has are never free.
-    #[must_use]
     pub fn demand_of(&self, shape: &NodeShape, names: &[String]) -> JobDemand {
         let numbers = |wanted: &[String]| -> Vec<u32> {
             wanted.iter().filter_map(|name| names.iter().position(|own| own == name)).map(|at| at as u32).collect()
@@ -108,7 +107,6 @@ impl Pending {
 impl ModelMachine {
     /// The nodes that a workload describes, in one partition; `None` where it describes none, or
     /// more kinds of devices than the model knows.
-    #[must_use]
     pub fn of_classes(table: &ResourceTable) -> Option<ModelMachine> {
         let classes = table.classes();
         let count: usize = classes.iter().map(|class| class.nodes.len()).sum();

@@ -15,7 +15,6 @@ pub struct StoredBytes(Vec<AtomicU8>);
 
 impl StoredBytes {
     /// Of a machine of `nodes`.
-    #[must_use]
     pub fn new(nodes: usize) -> StoredBytes {
         StoredBytes((0..nodes).map(|_| AtomicU8::new(UNTOUCHED)).collect())
     }

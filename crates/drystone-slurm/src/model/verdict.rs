@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 pub enum PassKind {
     /// The main scheduler.
     Main,
-    /// Backfill.
     Backfill,
 }
 

@@ -27,7 +27,6 @@ pub struct SharedVerdict {
     pub from: i64,
     /// Time of the last of them, in seconds.
     pub until: i64,
-    /// Number of passes.
     pub passes: u64,
     /// Verdict of the passes.
     pub verdict: PassReason,
@@ -49,7 +48,6 @@ pub struct SharedVerdict {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PassReason {
-    /// It started.
     Started,
     /// Main: it is the first of its partition that does not fit.
     Blocked,

@@ -43,7 +43,6 @@ pub struct SlurmPolicy {
     deeds: Vec<SchedulerDeed>,
 }
 
-/// The site at work.
 #[derive(Serialize, Deserialize)]
 struct SiteAtWork {
     site: ModelSite,
@@ -71,7 +70,6 @@ impl SlurmPolicy {
     }
 
     /// Returns the state of the machine, from the first event on.
-    #[must_use]
     pub fn cluster(&self) -> Option<&ModelCluster> {
         self.live.as_ref().map(|live| live.site.cluster())
     }

@@ -20,7 +20,6 @@ pub(super) struct Places {
     shared: bool,
 }
 
-/// A mark for each processor.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct ProcessorMarks(Vec<u64>);
 

@@ -51,7 +51,6 @@ impl RequestShape {
         }
     }
 
-    /// The shape of a configuration.
     pub(super) fn from_conf(conf: &SlurmConf, accounts: &Accounts, pack: bool) -> RequestShape {
         let whole = conf.select == SelectUnit::Linear;
         let mut cluster = ModelCluster::from_conf(conf, accounts);

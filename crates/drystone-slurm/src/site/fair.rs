@@ -6,7 +6,6 @@
 use crate::accounts::Accounts;
 use serde::{Deserialize, Serialize};
 
-/// Formula of priorities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum PriorityFormula {
     /// Accounts, then users within them, are ranked by shares over use.
@@ -49,7 +48,6 @@ struct FairNode {
 impl FairShare {
     /// The associations of `accounts`, without any use. `half_life` in seconds; 0: use counts for
     /// ever.
-    #[must_use]
     pub fn new(formula: PriorityFormula, half_life: i64, dampening: f64, accounts: &Accounts) -> FairShare {
         // Slurm's approximation of a half-life.
         let decay = if half_life > 0 { 1.0 - 0.693 / half_life as f64 } else { 1.0 };
@@ -167,7 +165,6 @@ impl FairShare {
     }
 
     /// Returns the time at which use was charged last.
-    #[must_use]
     pub fn last(&self) -> Option<i64> {
         self.last
     }

@@ -155,7 +155,6 @@ struct Asleep {
 
 impl ModelSite {
     /// A machine without jobs.
-    #[must_use]
     pub fn new(mut cluster: ModelCluster, rules: SchedulerRules, priorities: Option<JobPriorities>) -> ModelSite {
         cluster.kill_wait = rules.kill_wait;
         cluster.window_linear = rules.params.bf_window_linear;
@@ -188,13 +187,11 @@ impl ModelSite {
     }
 
     /// Returns the state of the machine.
-    #[must_use]
     pub fn cluster(&self) -> &ModelCluster {
         &self.cluster
     }
 
     /// The waiting jobs in the order of the queue.
-    #[must_use]
     pub fn queue(&self) -> &[Pending] {
         &self.queue
     }
@@ -347,7 +344,6 @@ impl ModelSite {
 
     /// The second of the next pass that could start a job, if nothing happens before; after
     /// [`ModelSite::advance`].
-    #[must_use]
     pub fn next_wake(&self) -> Option<i64> {
         let clock = self.clock.as_ref()?;
         let mut next = i64::MAX;

@@ -40,7 +40,6 @@ pub struct Multifactor {
     pub half_life: i64,
     /// Divides effective use in the classic formula.
     pub dampening: f64,
-    /// Formula of priorities.
     pub formula: PriorityFormula,
     /// True if a job that ends is charged for its use since the last calculation. Slurm does so
     /// only where it enforces limits.
@@ -50,7 +49,6 @@ pub struct Multifactor {
 impl Multifactor {
     /// Of a configuration; `None` where the queue is first come, first served. Without slurmdbd
     /// Slurm ignores the weights of age and fair share.
-    #[must_use]
     pub fn from_conf(conf: &conf::SlurmConf) -> Option<Multifactor> {
         let rules = Multifactor::new(&conf.priority, conf.has_database())?;
         Some(Multifactor { charges_ends: conf.enforces_limits(), ..rules })
@@ -58,7 +56,6 @@ impl Multifactor {
 
     /// Of its settings; `accounts`: whether there is a database, without which age and fair share
     /// do not count.
-    #[must_use]
     pub fn new(p: &conf::PriorityType, accounts: bool) -> Option<Multifactor> {
         if !p.multifactor {
             return None;
@@ -98,7 +95,6 @@ impl Multifactor {
     }
 
     /// Returns whether priorities change while jobs wait.
-    #[must_use]
     pub fn moves(&self) -> bool {
         self.age > 0.0 || self.fair_share > 0.0
     }
@@ -131,7 +127,6 @@ pub struct JobPriorities {
 
 impl JobPriorities {
     /// Without any use.
-    #[must_use]
     pub fn new(rules: Multifactor, accounts: Accounts) -> JobPriorities {
         let fair = FairShare::new(rules.formula, rules.half_life, rules.dampening, &accounts);
         let qos = accounts.qos.iter().map(|qos| qos.priority).max().unwrap_or(0);
@@ -147,7 +142,6 @@ impl JobPriorities {
     }
 
     /// Returns the factor of use of a QOS.
-    #[must_use]
     pub fn usage_factor(&self, qos: u32) -> f64 {
         self.accounts.qos.get(qos as usize).map_or(1.0, |qos| qos.usage_factor)
     }

@@ -35,7 +35,6 @@ impl Default for SchedulerRules {
 
 impl SchedulerRules {
     /// The choices of a configuration.
-    #[must_use]
     pub fn from_conf(conf: &SlurmConf) -> SchedulerRules {
         let mut params = conf.sched.clone();
         if !conf.backfill {

@@ -66,7 +66,6 @@ fn on(procs: std::ops::Range<u32>) -> Which {
     Which::Named(ProcSet::range(procs))
 }
 
-/// Returns the start of each job.
 fn starts(text: &str, workload: &Workload, outages: Vec<Outage>) -> Vec<i64> {
     let outages = Outages::new(workload.machine(), outages).expect("outages");
     let mut schedule = Schedule::default();

@@ -68,7 +68,6 @@ impl Subspace {
 
     /// The conditions that ask for a value no candidate has, each as parameter, value and the
     /// values there are: a word written wrong, or nothing simulated yet.
-    #[must_use]
     pub fn strangers(&self, table: &CandidateTable) -> Vec<(String, String, Vec<String>)> {
         let mut strangers = Vec::new();
         for (place, relation, wanted) in &self.conditions {
@@ -82,7 +81,6 @@ impl Subspace {
     }
 
     /// Returns whether a candidate meets all conditions. Without a value none is met.
-    #[must_use]
     pub fn holds(&self, candidate: &StudyCandidate) -> bool {
         self.conditions.iter().all(|(place, relation, wanted)| {
             let Some(level) = &candidate.point[*place] else { return false };

@@ -79,13 +79,11 @@ impl PairedTests {
     }
 
     /// Number of candidates that differ from the one by tests corrected for their number.
-    #[must_use]
     pub fn told_apart(&self) -> usize {
         self.tests.iter().flatten().filter(|test| test.p_holm < 1.0 - self.confidence).count()
     }
 
     /// Number of candidates that were tested.
-    #[must_use]
     pub fn tested(&self) -> usize {
         self.tests.iter().flatten().count()
     }

@@ -35,7 +35,6 @@ impl Front {
     /// them where there are no such degradations. Equal candidates do not beat each other.
     ///
     /// Cost: O(n·f) for n candidates and a front of f.
-    #[must_use]
     pub fn of(table: &CandidateTable) -> Front {
         let degradations = table.cases.len() > 1;
         let width = table.metrics.len();

@@ -17,13 +17,9 @@ pub struct Ranking {
 /// A workload and a metric.
 #[derive(Clone, Debug, Serialize)]
 pub struct TestCase {
-    /// The workload.
     pub workload: String,
-    /// The metric.
     pub metric: String,
-    /// The best value.
     pub best: f64,
-    /// The policy that has it.
     pub policy: String,
 }
 
@@ -44,7 +40,6 @@ pub struct RankedCandidate {
 /// Distribution of a parameter's values over the ranks (figure 9 of the paper).
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RankDistribution {
-    /// The parameter.
     pub parameter: String,
     /// Number of configurations with the parameter in the first 5 % of ranks, the next 5 %, and so
     /// on. Bins differ in size where configurations share a rank, because equal ranks share a bin.
@@ -72,7 +67,6 @@ pub struct RankShare {
 /// Average degradation for each value of a parameter (figure 10).
 #[derive(Clone, Debug, Serialize)]
 pub struct ValueDegradation {
-    /// The parameter.
     pub parameter: String,
     /// Value, and the spread of those that have it.
     pub values: Vec<(String, SetQuality)>,
@@ -85,15 +79,11 @@ pub struct SetQuality {
     pub count: usize,
     /// The smallest average degradation, in percent.
     pub min: f64,
-    /// The largest.
     pub max: f64,
-    /// Their mean.
     pub mean: f64,
     /// Their standard deviation (of the population).
     pub deviation: f64,
-    /// The best rank.
     pub best_rank: usize,
-    /// The worst rank.
     pub worst_rank: usize,
 }
 
@@ -101,7 +91,6 @@ pub struct SetQuality {
 const BINS: usize = 20;
 /// A parameter with more numbers than this is shown in groups.
 const MANY: usize = 8;
-/// Number of groups.
 const GROUPS: usize = 6;
 
 /// Shares of bins.
@@ -120,7 +109,6 @@ impl RankDistribution {
     ///
     /// # Panics
     /// Edges that are no places of bins in ascending order.
-    #[must_use]
     pub fn merged(&self, edges: &[usize]) -> RankDistribution {
         let configurations = sums(&self.configurations, edges);
         let merged = self.shares.iter().map(|share| {
@@ -132,7 +120,6 @@ impl RankDistribution {
 
     /// Returns the distribution with long lists of numbers merged into six groups of neighbours;
     /// words stay single.
-    #[must_use]
     pub fn grouped(&self) -> RankDistribution {
         let (numbers, words): (Vec<&RankShare>, Vec<&RankShare>) = self.shares.iter().partition(|share| share.number);
         if numbers.len() <= MANY {
@@ -156,7 +143,6 @@ impl RankDistribution {
 
 impl Ranking {
     /// Ranks the candidates of a table.
-    #[must_use]
     pub fn of(table: &CandidateTable) -> Ranking {
         let (bests, degradations) = table.degradations();
         let mut ranked: Vec<RankedCandidate> = degradations
@@ -185,7 +171,6 @@ impl Ranking {
 
     /// Returns the distribution of each parameter's values over the ranks; parameters with one
     /// value are left out.
-    #[must_use]
     pub fn distributions(&self, table: &CandidateTable) -> Vec<RankDistribution> {
         let mut all = Vec::new();
         for (at, parameter) in table.parameters.iter().enumerate() {
@@ -220,7 +205,6 @@ impl Ranking {
     }
 
     /// Average degradation against the values of each parameter.
-    #[must_use]
     pub fn against(&self, table: &CandidateTable) -> Vec<ValueDegradation> {
         let mut all = Vec::new();
         for (at, parameter) in table.parameters.iter().enumerate() {
@@ -243,14 +227,12 @@ impl Ranking {
 
     /// Returns the quality of the candidates of a subspace, or `None` if it is empty. Degradations
     /// and ranks are those of the whole ranking.
-    #[must_use]
     pub fn subspace(&self, table: &CandidateTable, subspace: &Subspace) -> Option<SetQuality> {
         self.spread(|candidate| subspace.holds(&table.candidates[candidate]))
     }
 
     /// Returns the ranking of the candidates of a subspace alone: their ranks count from 1 again,
     /// their degradations stay those of the whole.
-    #[must_use]
     pub fn within(&self, table: &CandidateTable, subspace: &Subspace) -> Ranking {
         let members = self.ranked.iter().filter(|ranked| subspace.holds(&table.candidates[ranked.candidate]));
         let mut ranking = Ranking { tests: self.tests.clone(), ranked: members.cloned().collect() };
@@ -270,7 +252,6 @@ impl Ranking {
     }
 
     /// Returns the quality of all candidates.
-    #[must_use]
     pub fn whole(&self) -> Option<SetQuality> {
         self.spread(|_| true)
     }

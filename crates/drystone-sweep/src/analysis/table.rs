@@ -65,20 +65,17 @@ pub(super) fn even(value: f64) -> f64 {
 
 /// Returns whether a policy knows true run times: a bound for others, impossible on a real machine.
 /// Returns `false` for text that names no policy.
-#[must_use]
 pub fn clairvoyant(policy: &str) -> bool {
     policy.parse::<PolicySpec>().is_ok_and(|spec| spec.scheduler().forecast.predictor.clairvoyant())
 }
 
 impl StudyCandidate {
     /// Returns whether the policy knows true run times.
-    #[must_use]
     pub fn clairvoyant(&self) -> bool {
         clairvoyant(self.policy_on(0))
     }
 
     /// Returns whether its entry in the study has an explicit name.
-    #[must_use]
     pub fn is_named(&self) -> bool {
         // What has none is called by what stands before its parameters, which may itself be a
         // parameter: `{spec}`.
@@ -86,7 +83,6 @@ impl StudyCandidate {
     }
 
     /// The policy on a workload of the table.
-    #[must_use]
     pub fn policy_on(&self, case: usize) -> &str {
         self.policies.get(case).unwrap_or(&self.policy)
     }
@@ -204,7 +200,6 @@ impl CandidateTable {
 
     /// Returns the reason why points are left out, in words: missing simulations or missing values
     /// of metrics.
-    #[must_use]
     pub fn want(&self) -> String {
         let names: Vec<String> = self.undefined.iter().map(ToString::to_string).collect();
         match names.as_slice() {
@@ -214,19 +209,16 @@ impl CandidateTable {
     }
 
     /// The metric of a test case.
-    #[must_use]
     pub fn metric_of(&self, test: usize) -> Metric {
         self.metrics[test % self.metrics.len()]
     }
 
     /// The workload of a test case.
-    #[must_use]
     pub fn case_of(&self, test: usize) -> &str {
         &self.cases[test / self.metrics.len()]
     }
 
     /// Number of test cases: workloads times metrics.
-    #[must_use]
     pub fn tests(&self) -> usize {
         self.cases.len() * self.metrics.len()
     }
@@ -240,7 +232,6 @@ impl CandidateTable {
     /// of the smallest value above 0: 100·P/S where less is better, and 100·B/S for 0 where more is
     /// better, so that 0 is a whole step of 100 points from S. [`CandidateTable::zeros`] says
     /// where.
-    #[must_use]
     pub fn degradations(&self) -> (Vec<usize>, Vec<Vec<f64>>) {
         let mut bests = Vec::new();
         let mut degradations = vec![Vec::with_capacity(self.tests()); self.candidates.len()];
@@ -253,7 +244,6 @@ impl CandidateTable {
     }
 
     /// The test cases in which some value is 0 and others are not.
-    #[must_use]
     pub fn zeros(&self) -> Vec<usize> {
         (0..self.tests()).filter(|&test| self.degradation(test).is_none()).collect()
     }

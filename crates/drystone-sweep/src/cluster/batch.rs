@@ -15,7 +15,6 @@ pub struct Array<'a> {
     pub folder: &'a Path,
     /// This program, as nodes find it.
     pub program: &'a Path,
-    /// Number of tasks.
     pub tasks: usize,
     /// Number of simulations in all tasks together.
     pub simulations: usize,

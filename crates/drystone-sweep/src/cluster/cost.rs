@@ -18,7 +18,6 @@ pub struct Costs {
 
 impl Costs {
     /// Seconds of all of them on one thread.
-    #[must_use]
     pub fn total(&self) -> f64 {
         self.seconds.iter().sum()
     }
@@ -66,7 +65,6 @@ const MOST: usize = 100;
 /// the study on its smallest workload, for a minute at most, then other workloads, then more of
 /// each. A kind that was not tried is predicted from the time per job of its entry. `None` if
 /// `cancel` was set. Nothing is recorded.
-#[must_use]
 #[expect(clippy::disallowed_methods, reason = "durations of simulations")]
 pub fn costs(plan: &SweepPlan, todo: &[usize], budget: Duration, cancel: &AtomicBool) -> Option<Costs> {
     let since = Instant::now();

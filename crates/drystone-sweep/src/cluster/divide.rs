@@ -9,7 +9,6 @@ use std::time::Duration;
 /// Task sizes requested by the user.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TaskShape {
-    /// Number of tasks.
     pub tasks: u32,
     /// Processors of each, one thread on each.
     pub cpus: u32,
@@ -37,19 +36,16 @@ pub struct TaskDivision {
 
 impl TaskDivision {
     /// Returns the processor time that the tasks will occupy together, in hours.
-    #[must_use]
     pub fn core_hours(&self) -> f64 {
         self.seconds.iter().sum::<f64>() * f64::from(self.cpus) / 3600.0
     }
 
     /// The predicted seconds of the longest task.
-    #[must_use]
     pub fn longest(&self) -> f64 {
         self.seconds.iter().copied().fold(0.0, f64::max)
     }
 
     /// The predicted seconds of the shortest task.
-    #[must_use]
     pub fn shortest(&self) -> f64 {
         self.seconds.iter().copied().fold(f64::INFINITY, f64::min)
     }

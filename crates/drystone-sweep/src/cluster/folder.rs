@@ -13,7 +13,6 @@ pub struct TaskFolder {
 
 impl TaskFolder {
     /// Those of a store; there may be none yet.
-    #[must_use]
     pub fn of(store: &Path) -> TaskFolder {
         // The whole name: other stores may differ in their ending alone.
         let mut name = std::path::absolute(store).unwrap_or_else(|_| store.to_path_buf()).into_os_string();
@@ -21,8 +20,6 @@ impl TaskFolder {
         TaskFolder { path: name.into() }
     }
 
-    /// The folder.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

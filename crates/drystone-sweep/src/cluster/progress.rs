@@ -35,7 +35,6 @@ pub struct TaskState {
     pub simulations: usize,
     /// Of them, those that are recorded.
     pub recorded: usize,
-    /// State of the task.
     pub state: TaskStanding,
     /// True if an attempt has begun the task.
     pub begun: bool,
@@ -43,7 +42,6 @@ pub struct TaskState {
     pub log: Option<PathBuf>,
 }
 
-/// Progress of all tasks.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TaskProgress {
     /// Simulations that are recorded, in the store or published.
@@ -145,7 +143,6 @@ impl TaskProgress {
     }
 
     /// Returns the number of tasks in a state.
-    #[must_use]
     pub fn count(&self, state: TaskStanding) -> usize {
         self.tasks.iter().filter(|task| task.state == state).count()
     }
@@ -205,7 +202,6 @@ impl TaskFolder {
 
 impl TaskState {
     /// Returns the last line of the log, preferably the last error.
-    #[must_use]
     pub fn last_words(&self) -> Option<String> {
         let bytes = std::fs::read(self.log.as_ref()?).ok()?;
         let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(1 << 16)..]).into_owned();

@@ -52,7 +52,6 @@ impl TaskQueue {
     }
 
     /// Returns Slurm's report, cached for ten seconds, or `None` where Slurm cannot be asked.
-    #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the age of an answer: no result has it")]
     pub fn recent(tasks: &TaskFolder, jobs: &[String]) -> Option<TaskQueue> {
         let file = tasks.path().join("squeue.json");
@@ -80,25 +79,21 @@ impl TaskQueue {
     }
 
     /// Returns the state of a task of a job; `None` if it has ended.
-    #[must_use]
     pub fn of(&self, job: &str, task: u32) -> Option<QueuedTaskState> {
         self.tasks.iter().filter(|(j, t, _)| j == job && *t == task).map(|&(_, _, queued)| queued).next()
     }
 
     /// Returns the number of tasks that wait for their start.
-    #[must_use]
     pub fn waiting(&self) -> usize {
         self.tasks.iter().filter(|(_, _, queued)| *queued == QueuedTaskState::Waiting).count()
     }
 
     /// Returns the number of running tasks.
-    #[must_use]
     pub fn running(&self) -> usize {
         self.tasks.len() - self.waiting()
     }
 
     /// The jobs of which some task has not ended.
-    #[must_use]
     pub fn jobs(&self) -> Vec<String> {
         let mut jobs: Vec<String> = self.tasks.iter().map(|(job, _, _)| job.clone()).collect();
         jobs.sort();

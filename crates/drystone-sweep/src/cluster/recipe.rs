@@ -24,7 +24,6 @@ pub enum BatchRecipe {
 }
 
 impl BatchRecipe {
-    /// All of them.
     pub const ALL: [BatchRecipe; 5] = [
         BatchRecipe::Hyperqueue,
         BatchRecipe::Snakemake,
@@ -34,7 +33,6 @@ impl BatchRecipe {
     ];
 
     /// The word for it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             BatchRecipe::Hyperqueue => "hyperqueue",
@@ -46,7 +44,6 @@ impl BatchRecipe {
     }
 
     /// Returns the name of its script in a submission's folder.
-    #[must_use]
     pub fn file_name(self) -> &'static str {
         match self {
             BatchRecipe::Hyperqueue => "hyperqueue.sh",
@@ -58,7 +55,6 @@ impl BatchRecipe {
     }
 
     /// The command that runs its script.
-    #[must_use]
     pub fn run(self) -> &'static [&'static str] {
         match self {
             BatchRecipe::Hyperqueue | BatchRecipe::Parallel => &["sh"],

@@ -54,7 +54,6 @@ pub struct TaskSubmission {
     /// The plan's fingerprint.
     pub plan: String,
     workloads: Vec<KnownWorkload>,
-    /// Terms of the submission.
     pub terms: Terms,
     /// The numbers of the simulations of each task, the longest first.
     pub tasks: Vec<Vec<i64>>,
@@ -64,7 +63,6 @@ pub struct TaskSubmission {
 
 impl TaskSubmission {
     /// The tasks of a division of a plan.
-    #[must_use]
     pub fn new(plan: &SweepPlan, division: &TaskDivision, terms: Terms) -> TaskSubmission {
         let known = |case: &crate::SweepCase| KnownWorkload {
             label: case.label(),

@@ -28,7 +28,6 @@ pub struct Attempt {
 
 impl Attempt {
     /// This process as an attempt of a task.
-    #[must_use]
     #[expect(clippy::disallowed_methods, reason = "a name that no other attempt has: no result has it")]
     pub fn of(task: u32) -> Attempt {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -48,7 +47,6 @@ impl Attempt {
 }
 
 /// This machine's name, as far as a file may have it.
-#[must_use]
 pub(super) fn machine() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("HOSTNAME").ok());
     let name = name.unwrap_or_default();
@@ -81,14 +79,11 @@ impl SubmittedTask {
         Ok(SubmittedTask { folder: folder.to_path_buf(), submission, number })
     }
 
-    /// The submission.
-    #[must_use]
     pub fn submission(&self) -> &TaskSubmission {
         &self.submission
     }
 
     /// Returns the number of simulations of the task.
-    #[must_use]
     pub fn simulations(&self) -> usize {
         self.ids().len()
     }

@@ -22,7 +22,6 @@ pub struct BracketRow {
     pub begun_from: String,
     /// Trials of the search.
     pub trials: u64,
-    /// Its seed.
     pub seed: u64,
 }
 

@@ -20,7 +20,6 @@ pub fn gather(into: &Path, published: &[PathBuf], watch: &mut dyn FnMut()) -> Re
 
 impl Store {
     /// Returns whether a file is an SQLite database, as stores are and study files are not.
-    #[must_use]
     pub fn is_at(path: &Path) -> bool {
         let mut begin = [0; 6];
         let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut begin));

@@ -76,7 +76,6 @@ impl Store {
     }
 
     /// Growth of the store when it was opened, where it was of a smaller study.
-    #[must_use]
     pub fn grown(&self) -> Option<StoreGrowth> {
         self.grown
     }
@@ -109,8 +108,6 @@ impl Store {
         Ok(Some(store))
     }
 
-    /// Returns the path of the store.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

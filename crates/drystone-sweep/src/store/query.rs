@@ -14,7 +14,6 @@ pub enum QueryCell {
     Int(i64),
     /// A number.
     Real(f64),
-    /// A text.
     Text(String),
 }
 

@@ -53,7 +53,6 @@ pub struct StoreRow {
     pub case: String,
     /// The name of the policy's entry in the study.
     pub name: String,
-    /// The policy.
     pub policy: String,
     /// The values of the store's parameters.
     pub point: Vec<Option<DesignLevel>>,

@@ -26,7 +26,6 @@ pub(super) struct StoreHead {
     pub(super) workloads: Vec<WorkloadRow>,
 }
 
-/// A row of `workload`.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct WorkloadRow {
     pub(super) label: String,

@@ -128,7 +128,6 @@ pub(super) fn row(plan: &SweepPlan, place: usize, measured: &SimulationValues, b
     row
 }
 
-/// Copies a row as it is.
 pub(super) fn copy(transaction: &Transaction<'_>, row: &[Value]) -> rusqlite::Result<()> {
     let insert = format!("INSERT INTO result VALUES ({})", vec!["?"; row.len()].join(", "));
     transaction.prepare_cached(&insert)?.execute(params_from_iter(row)).map(drop)

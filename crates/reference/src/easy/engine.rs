@@ -22,7 +22,6 @@ enum NaiveEasyClass {
 ///
 /// # Panics
 /// If a job is wider than the machine.
-#[must_use]
 pub fn run(policy: &Easy, jobs: &[JobIn], machine: i64) -> NaiveRun {
     for (i, job) in jobs.iter().enumerate() {
         assert!((1..=machine).contains(&job.procs), "job {i} needs {} of {machine} processors", job.procs);

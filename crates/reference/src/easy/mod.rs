@@ -21,14 +21,12 @@ pub use order::NaiveEasyOrder;
 use crate::{JobIn, JobOut};
 
 /// First come, first served: no job overtakes.
-#[must_use]
 pub fn fcfs(jobs: &[JobIn], machine: i64) -> Vec<JobOut> {
     let policy = Easy { reservations: Reservations::NoOvertaking, ..Easy::default() };
     run(&policy, jobs, machine).schedule()
 }
 
 /// First fit: a job that fits starts, in order of arrival; no job has a reservation.
-#[must_use]
 pub fn first_fit(jobs: &[JobIn], machine: i64) -> Vec<JobOut> {
     let policy = Easy { reservations: Reservations::First(0), ..Easy::default() };
     run(&policy, jobs, machine).schedule()
@@ -46,9 +44,7 @@ pub struct NaiveRun {
 /// History of one job.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct NaiveRecord {
-    /// Start.
     pub start: i64,
-    /// End.
     pub end: i64,
     /// The predictions in force, each with the time from which it held; the first one at submit.
     pub predictions: Vec<(i64, i64)>,
@@ -66,7 +62,6 @@ pub struct NaiveRecord {
 
 impl NaiveRecord {
     /// Returns the number of corrections of the prediction.
-    #[must_use]
     pub fn corrections(&self) -> usize {
         self.predictions.len() - 1
     }
@@ -75,7 +70,6 @@ impl NaiveRecord {
     ///
     /// # Panics
     /// Before the job has arrived.
-    #[must_use]
     pub fn prediction(&self) -> i64 {
         self.predictions[self.predictions.len() - 1].1
     }
@@ -83,7 +77,6 @@ impl NaiveRecord {
 
 impl NaiveRun {
     /// Starts and ends only.
-    #[must_use]
     pub fn schedule(&self) -> Vec<JobOut> {
         let out = |r: &NaiveRecord| JobOut { start: r.start, end: r.end };
         self.jobs.iter().map(out).collect()

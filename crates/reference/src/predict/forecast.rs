@@ -45,7 +45,6 @@ pub enum NaiveGrowth {
 pub(crate) enum NaiveHere {
     /// It has not arrived or has terminated.
     No,
-    /// It waits.
     Waiting,
     /// It runs since this time.
     Running(i64),

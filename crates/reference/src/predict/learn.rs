@@ -15,7 +15,6 @@ pub struct NaiveLearned {
     pub bias: f64,
     /// Weight of a job.
     pub matters: Matters,
-    /// Learning rate.
     pub rate: f64,
     /// Factor of the L2 regularisation.
     pub l2: f64,

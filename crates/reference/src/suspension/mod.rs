@@ -50,7 +50,6 @@ pub struct NaiveSelective {
 
 impl NaiveSelective {
     /// The settled semantics with a factor of 2.
-    #[must_use]
     pub fn settled() -> NaiveSelective {
         NaiveSelective {
             factor: (2, 1),
@@ -114,14 +113,12 @@ pub struct Suspended {
 }
 
 /// Rule S9: 4 classes of estimate × 4 of processors.
-#[must_use]
 pub fn category(job: &JobIn) -> usize {
     let class = |value: i64, limits: [i64; 3]| limits.iter().filter(|&&limit| value > limit).count();
     4 * class(job.estimate, [600, 3_600, 28_800]) + class(job.procs, [1, 8, 32])
 }
 
 /// Rule S10: slowdown with a floor of 10 s on the run time.
-#[must_use]
 pub fn bounded_slowdown(job: &JobIn, end: i64) -> f64 {
     let floor = job.run.max(10);
     (end - job.submit - job.run + floor) as f64 / floor as f64
@@ -133,7 +130,6 @@ pub fn bounded_slowdown(job: &JobIn, end: i64) -> f64 {
 /// # Panics
 /// If a job is wider than the machine, or has no run time or no estimate; on machines of more than
 /// 512 processors.
-#[must_use]
 pub fn run(policy: &NaivePolicy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -> Suspended {
     assert!(processors <= set::Set::LIMIT, "more processors than this simulation can number");
     for (i, job) in jobs.iter().enumerate() {

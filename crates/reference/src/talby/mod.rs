@@ -101,7 +101,6 @@ pub struct NaiveAnnounced {
 ///
 /// # Panics
 /// If a job is wider than the machine, has an estimate below 1, or runs longer than its estimate.
-#[must_use]
 pub fn run(scheduler: NaiveTalbyScheduler<'_>, notice: NaiveNotice, jobs: &[JobIn], machine: i64) -> NaivePlanned {
     for (i, job) in jobs.iter().enumerate() {
         assert!(job.estimate >= 1 && job.run <= job.estimate, "job {i} outlives its estimate");
@@ -114,7 +113,6 @@ pub fn run(scheduler: NaiveTalbyScheduler<'_>, notice: NaiveNotice, jobs: &[JobI
 /// # Panics
 /// If a job is wider than the machine, and with [`NaiveTalbyScheduler::Easy`]: for that there is
 /// [`crate::easy`].
-#[must_use]
 pub fn run_predicted(
     scheduler: NaiveTalbyScheduler<'_>,
     notice: NaiveNotice,

@@ -66,7 +66,6 @@ impl Default for Exponents {
 
 impl Exponents {
     /// The first term of a price: the newcomer's own wait, weighed as its utilisation.
-    #[must_use]
     pub fn of_waiting(&self, procs: i64, wait: i64) -> f64 {
         if wait == 0 { 0.0 } else { power(procs as f64, self.procs) * power(wait as f64, self.time) }
     }
@@ -128,7 +127,6 @@ impl NaiveTalbyWaiting {
 
 /// Rules 11c, 17 and 18: the price of moving a waiting job by `delay` seconds for the sake of one
 /// of priority `for_priority`. `None` if the move is impossible.
-#[must_use]
 pub fn cost(
     moved: &NaiveTalbyWaiting,
     procs: i64,

@@ -11,7 +11,6 @@ use drystone_reference::formula::{NaiveExpr, NaiveKnown, published};
 use drystone_reference::jobs_of;
 use proptest::prelude::*;
 
-/// Formulas of every kind.
 fn formulas() -> impl Strategy<Value = NaiveExpr> {
     const NAMES: [&str; 11] = ["r", "e", "n", "a", "w", "s", "x", "user", "load", "waiting", "machine"];
     let leaf = prop_oneof![

@@ -28,7 +28,6 @@ fn floor() -> NaiveFloor {
 
 const GB: u64 = 1 << 20;
 
-/// Processors anywhere, with memory for each.
 fn anywhere(procs: u32, memory: u64) -> PlacedAsks {
     let shape = NodeShape { memory: NodeMemory::PerCore(memory * GB), ..NodeShape::default() };
     PlacedAsks { procs, shape, pieces: vec![vec![1, memory as i64, 0]; procs as usize], apart: false, alone: false }

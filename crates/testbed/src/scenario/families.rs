@@ -8,7 +8,6 @@ use super::{Scenario, SleepingJob};
 /// Constructor of a scenario of a family.
 type Make = fn(&mut ScenarioDraw) -> Scenario;
 
-/// Every family by name.
 pub const FAMILIES: &[(&str, Make)] = &[
     ("plain", plain),
     ("brief", brief),

@@ -29,7 +29,6 @@ pub(super) fn events(log: &str, base: i64) -> String {
     out
 }
 
-/// Returns the text after `marker`.
 fn after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
     text.find(marker).map(|at| &text[at + marker.len()..])
 }

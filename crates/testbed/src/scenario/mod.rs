@@ -18,7 +18,6 @@ pub use recording::Recording;
 
 use crate::ClusterOptions;
 
-/// A job that sleeps.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SleepingJob {
     /// Submission, in seconds from the first.
@@ -40,9 +39,7 @@ pub struct SleepingJob {
     /// Its user's name, where tests run as root; else its jobs are those of the user that runs the
     /// tests.
     pub user: Option<String>,
-    /// Its account.
     pub account: Option<String>,
-    /// Its QOS.
     pub qos: Option<String>,
     /// Subtracted from its priority.
     pub nice: Option<i32>,
@@ -53,9 +50,7 @@ pub struct SleepingJob {
 /// A cluster and what is submitted to it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
-    /// Its name.
     pub name: String,
-    /// The cluster.
     pub options: ClusterOptions,
     /// The jobs, in order of submission.
     pub jobs: Vec<SleepingJob>,
@@ -65,7 +60,6 @@ pub struct Scenario {
 
 impl Scenario {
     /// The scenario of a family, drawn with a seed; `None` for an unknown family.
-    #[must_use]
     pub fn draw(family: &str, seed: u64) -> Option<Scenario> {
         let (_, make) = FAMILIES.iter().find(|(name, _)| *name == family)?;
         let mut scenario = make(&mut draw::ScenarioDraw::new(seed));

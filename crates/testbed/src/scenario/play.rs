@@ -24,7 +24,6 @@ impl Scenario {
     ///
     /// # Panics
     /// Slurm refuses or fails a command.
-    #[must_use]
     pub fn record(&self) -> Option<Recording> {
         let mut options = self.options.clone();
         options.lines.splice(0..0, TELLING.map(String::from));

@@ -57,7 +57,6 @@ pub(super) struct PayingClasses {
     pub(super) limits: Vec<ClassChange>,
 }
 
-/// The site as it is.
 #[derive(Serialize)]
 pub(super) struct SiteBaseline {
     pub(super) policy: String,

@@ -68,7 +68,6 @@ fn pass_cost(args: &AdviseArgs) -> Result<PassCost, CommandFailure> {
     PassCost::of_sdiag(&text).map_err(|error| wrong(&error))
 }
 
-/// The site as it is.
 fn site(args: &AdviseArgs, input: &WorkloadInput, cost: PassCost) -> Result<SiteKnobs, CommandFailure> {
     let own = input.site.as_ref().and_then(|site| site.slurm_conf());
     let path = args.slurm.clone().or(own);

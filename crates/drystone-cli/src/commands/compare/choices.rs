@@ -143,7 +143,6 @@ pub(super) fn keeps_the_gain(own: &[MetricChange], recommended: &[MetricChange])
     gain.is_some_and(|measure| is_better(own, measure)) && !MEANS.into_iter().any(is_higher)
 }
 
-/// The change of a metric.
 pub(super) fn find(changes: &[MetricChange], metric: Metric) -> Option<&MetricChange> {
     changes.iter().find(|c| c.metric == metric)
 }

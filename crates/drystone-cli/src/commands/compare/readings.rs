@@ -26,7 +26,6 @@ const NAMED: usize = 3;
 /// Comparisons under the other treatments of jobs that outlive their estimates.
 #[derive(Serialize, Debug)]
 pub(super) struct Readings {
-    /// Treatment used here.
     #[serde(skip)]
     pub(super) treatment: Treatment,
     /// Jobs that outlive their estimates.

@@ -102,7 +102,6 @@ impl JobReplay {
         }
     }
 
-    /// In one sentence.
     pub(crate) fn sentence(&self) -> String {
         let JobReplay { policy, wait, bounded_slowdown, .. } = self;
         format!(

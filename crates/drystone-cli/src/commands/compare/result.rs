@@ -76,7 +76,6 @@ impl CompareResult {
         self.ratios.iter().find(|(name, _)| name == policy).map(|(_, ratios)| ratios)
     }
 
-    /// The result of a policy.
     pub(super) fn one(&self, policy: &str) -> Option<&PolicyResult> {
         self.results.iter().find(|one| one.policy.text == policy)
     }

@@ -13,7 +13,6 @@ use drystone_report::{ComparisonSummary, Does};
 /// A gain that may be smaller than this is hardly any.
 const HARDLY: f64 = 0.02;
 
-/// Parts of a sheet.
 pub(super) struct SheetParts<'a> {
     pub(super) workload: &'a WorkloadMeta,
     pub(super) experiment: &'a ExperimentMeta,
@@ -30,7 +29,6 @@ pub(super) struct SheetParts<'a> {
 }
 
 impl SheetParts<'_> {
-    /// The sheet.
     pub(super) fn summary(&self) -> ComparisonSummary {
         let choices = RoleChoices::of(self.comparison, self.results, self.asked);
         let recommended = self.recommended(&choices);

@@ -32,7 +32,6 @@ impl Treatment {
         }
     }
 
-    /// The other treatments.
     pub(super) fn others(self) -> impl Iterator<Item = Treatment> {
         Treatment::ALL.into_iter().filter(move |other| *other != self)
     }

@@ -12,7 +12,6 @@ use drystone_report::PolicyResult;
 /// Relative increase of a longest wait from which it is worth a warning.
 const MUCH: f64 = 0.5;
 
-/// Length of the text.
 #[derive(Clone, Copy)]
 pub(super) struct VerdictLength {
     /// Number of policies named in one sentence.

@@ -61,7 +61,6 @@ impl Scores {
         format!("{} under {}", self.workload.name, self.policy.text)
     }
 
-    /// Returns the verdict.
     pub(super) fn verdict(&self) -> &[String] {
         &self.verdict
     }

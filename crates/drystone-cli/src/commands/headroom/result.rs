@@ -33,7 +33,6 @@ pub(crate) struct HeadroomResult {
     /// True prints everything, not only the overview.
     #[serde(skip)]
     pub(crate) whole: bool,
-    /// Verdict.
     pub(crate) verdict: Vec<String>,
     pub(crate) bracket: Bracket,
     pub(crate) policies: Vec<BracketNeighbours>,

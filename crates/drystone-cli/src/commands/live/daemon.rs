@@ -18,7 +18,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A daemon on Slurm.
 pub(super) type SlurmDaemon = Daemon<SlurmCli, MachineClock>;
 
 /// Sends logs to the standard error.
@@ -151,7 +150,6 @@ pub(super) fn tell_sets(sets: &[DrivenSet]) {
     }
 }
 
-/// Says what a daemon has found.
 fn say(daemon: &SlurmDaemon) {
     for desk in daemon.desks() {
         let name = if daemon.desks().len() > 1 { format!("{}: ", desk.set().name()) } else { String::new() };

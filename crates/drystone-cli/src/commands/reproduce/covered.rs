@@ -206,7 +206,6 @@ fn judged(feature: &PaperFeature, given: Option<&CommandOutput>) -> (Finding, St
     (if feature.open.is_empty() { Finding::Shown } else { Finding::Partly }, String::new())
 }
 
-/// Runs the command of a feature.
 fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &PaperFeature, paths: &Paths) -> CommandOutput {
     let failed = |problem: String| (Finding::Failed, problem);
     let out = tempfile::tempdir().map_err(|error| failed(format!("no folder for its files: {error}")))?;

@@ -10,7 +10,6 @@ use drystone::metrics::{PromisesKept, Report, SearchEffort, Stalls};
 use drystone_report::{PlotDetails, PolicyResult, PoolResult, Results, Timing, pools_table};
 use serde::Serialize;
 
-/// The result of a run.
 #[derive(Serialize)]
 pub(crate) struct RunResult {
     pub(super) schema: &'static str,

@@ -99,7 +99,6 @@ impl JobClasses {
         self.jobs.iter().enumerate().filter_map(both).collect()
     }
 
-    /// The change of all jobs.
     pub(crate) fn whole(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> drystone_advise::PairedChange {
         paired(pairs.iter().map(|(_, pair)| pair), self.periods, confidence)
     }

@@ -26,7 +26,6 @@ pub(super) fn overview(result: &WhatIfResult) -> Document {
     made.find(fits).unwrap_or_else(|| document(result, 0, 0))
 }
 
-/// Everything.
 pub(super) fn whole(result: &WhatIfResult) -> Document {
     let mut document = head(result);
     for alternative in &result.alternatives {
@@ -236,7 +235,6 @@ fn classes<'a>(result: &WhatIfResult, all: impl Iterator<Item = &'a ClassChange>
     table
 }
 
-/// A class in words.
 fn named(class: &ClassChange) -> String {
     match class.by.as_str() {
         "partition" | "account" => format!("{} {}", class.by, class.class),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-/// The names of a pool.
 #[derive(Default)]
 pub(super) struct PoolNames {
     pub(super) users: BTreeMap<String, i32>,

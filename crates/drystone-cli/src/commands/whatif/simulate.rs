@@ -52,7 +52,6 @@ pub(super) struct ScenarioFigures {
     pub(super) wait_p95: f64,
     /// Longest wait in seconds.
     pub(super) wait_max: f64,
-    /// Mean bounded slowdown.
     pub(super) bounded_slowdown_mean: f64,
     /// Share of the processors that are in use from the first start to the last end.
     pub(super) utilisation: f64,

@@ -41,7 +41,6 @@ pub(super) struct QueueEntry {
     pub(super) kept: Option<String>,
 }
 
-/// A node.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct StateNode {
     pub(super) name: String,
@@ -59,7 +58,6 @@ pub(super) struct WindowOut {
     pub(super) until: i64,
 }
 
-/// All of it.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ClusterState {
     pub(super) now: i64,

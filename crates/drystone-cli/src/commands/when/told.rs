@@ -9,7 +9,6 @@ use drystone_when::{Adoption, Forecaster, Rehearsal, StartAnswer};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The whole output.
 pub(super) struct WhenOutput {
     now: i64,
     policy: String,
@@ -28,7 +27,6 @@ pub(super) struct WhenOutput {
     pub(super) longest: Option<(Span, usize)>,
 }
 
-/// One job.
 struct JobAnswer {
     name: String,
     user: Option<String>,
@@ -56,7 +54,6 @@ pub(super) struct ChangeRow {
     killed: Option<f64>,
 }
 
-/// One change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum WhenChange {
     /// It asks for these processors and this limit.

@@ -19,7 +19,6 @@ pub(crate) struct WrittenLog<'a> {
     pub(crate) records: &'a [SwfRecord],
 }
 
-/// Logs.
 pub(crate) struct Logs;
 
 impl WrittenKind for Logs {

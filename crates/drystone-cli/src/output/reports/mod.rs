@@ -40,7 +40,6 @@ impl WrittenKind for Reports {
 
 /// A result in every form it can be printed in.
 pub(crate) trait Printable: ToJson {
-    /// For people.
     fn document(&self) -> Document;
 
     /// The form that is printed by default, within the columns of a short form; `None` where the
@@ -80,7 +79,6 @@ impl<T: Serialize> ToJson for T {
     }
 }
 
-/// The format of a `--format`.
 #[derive(Clone, Copy)]
 pub(crate) struct ReportFormat(&'static dyn Format<Reports>);
 
@@ -96,7 +94,6 @@ impl ReportFormat {
         Reports::formats().iter().filter_map(|format| format.option())
     }
 
-    /// The format with this word.
     pub(crate) fn named(word: &str) -> Option<ReportFormat> {
         let named = |format: &&&'static dyn Format<Reports>| format.option().is_some_and(|(name, _)| name == word);
         Reports::formats().iter().find(named).map(|&format| ReportFormat(format))

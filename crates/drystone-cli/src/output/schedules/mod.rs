@@ -30,7 +30,6 @@ impl WrittenSchedule<'_> {
     }
 }
 
-/// Schedules.
 pub(crate) struct Schedules;
 
 impl WrittenKind for Schedules {

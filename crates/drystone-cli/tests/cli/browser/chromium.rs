@@ -162,7 +162,6 @@ impl Browser {
         self.visit(&url(file), screen, scripts);
     }
 
-    /// Visits an address.
     pub(crate) fn visit(&mut self, address: &str, screen: Screen, scripts: bool) {
         self.call("Page.navigate", json!({ "url": "about:blank" }));
         self.look(screen);
@@ -187,7 +186,6 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", json!({ "features": features }));
     }
 
-    /// The value of an expression.
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
         let params = json!({ "expression": expression, "returnByValue": true });
         let found = self.call("Runtime.evaluate", params);

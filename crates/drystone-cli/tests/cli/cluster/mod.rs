@@ -117,7 +117,6 @@ fn catch(folder: &Folder, submission: &str, share: u64, not: &[Working]) -> Work
     caught.expect("caught")
 }
 
-/// Returns the `status` of a store.
 fn status(folder: &Folder, run: &dyn Fn(&[&str]) -> Ran, store: &str) -> serde_json::Value {
     assert!(folder.path(store).exists());
     run(&["sweep", "status", store, "--format", "json"]).json()

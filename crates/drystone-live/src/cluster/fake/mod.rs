@@ -22,25 +22,21 @@ use std::time::Duration;
 /// A job to be submitted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FakeRequest {
-    /// Its processors.
     pub procs: u32,
     /// Run time, in seconds.
     pub run: i64,
     /// Its time limit in seconds.
     pub limit: i64,
-    /// Submitting user.
     pub user: String,
     /// True if the user holds it.
     pub user_hold: bool,
     /// Processors that have to be on one node together.
     pub together: u32,
-    /// Partition.
     pub partition: String,
 }
 
 impl FakeRequest {
     /// A job of one user.
-    #[must_use]
     pub fn new(procs: u32, run: i64, limit: i64) -> FakeRequest {
         let (user, partition) = ("anna".into(), "main".into());
         FakeRequest { procs, run, limit, user, user_hold: false, together: 1, partition }
@@ -79,7 +75,6 @@ pub struct FakeRecord {
     pub oversubscribed: u32,
 }
 
-/// The cluster.
 #[derive(Clone, Debug)]
 pub struct FakeCluster {
     /// Now, in milliseconds.
@@ -107,7 +102,6 @@ struct FakeController {
 
 impl FakeCluster {
     /// A cluster of `nodes` nodes with `procs` processors each, whose hook holds what is submitted.
-    #[must_use]
     pub fn new(nodes: u32, procs: u32) -> FakeCluster {
         FakeCluster {
             now: 1_700_000_000_000,
@@ -143,13 +137,11 @@ impl FakeCluster {
     }
 
     /// Its clock, in milliseconds.
-    #[must_use]
     pub fn now(&self) -> i64 {
         self.now
     }
 
     /// Returns the record of events.
-    #[must_use]
     pub fn record(&self) -> &FakeRecord {
         &self.record
     }
@@ -226,25 +218,20 @@ impl FakeCluster {
     }
 
     /// Returns whether every job is over.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.jobs.values().all(|job| matches!(job.state, JobState::Ended(_)))
     }
 
-    /// Returns the state of a job.
-    #[must_use]
     pub fn state(&self, number: u64) -> Option<JobState> {
         self.jobs.get(&number).map(|job| job.state)
     }
 
     /// Returns whether a job is held.
-    #[must_use]
     pub fn is_held(&self, number: u64) -> bool {
         self.jobs.get(&number).is_some_and(|job| job.held && job.state == JobState::Pending)
     }
 
     /// The whole truth, whether the controller answers or not.
-    #[must_use]
     pub fn truth(&self) -> ClusterSnapshot {
         ClusterSnapshot {
             time: self.now / 1_000,

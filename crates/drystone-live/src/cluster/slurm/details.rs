@@ -45,7 +45,6 @@ pub(super) struct RecordDetails {
 }
 
 impl RecordDetails {
-    /// Adds them to a record.
     pub(super) fn add_to(&self, fact: &mut JobFact) {
         (fact.mark, fact.restarts) = (self.mark, self.restarts);
         fact.pinned |= self.pinned;

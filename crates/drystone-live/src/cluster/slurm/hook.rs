@@ -12,7 +12,6 @@ const SETTINGS: &str = "local SETTINGS = ";
 /// Silence of the daemon after which the hook lets jobs pass, in seconds.
 pub const SILENCE: u64 = 60;
 
-/// Settings of the hook.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HookSettings<'a> {
     /// The daemon's heartbeat.
@@ -28,7 +27,6 @@ pub struct HookSettings<'a> {
 }
 
 /// `job_submit.lua`, filled in.
-#[must_use]
 pub fn job_submit(settings: &HookSettings<'_>) -> String {
     let names: Vec<String> = settings.partitions.iter().map(|name| format!("[{}] = true", quoted(name))).collect();
     let line = format!(
@@ -45,20 +43,17 @@ pub fn job_submit(settings: &HookSettings<'_>) -> String {
 }
 
 /// Returns the settings line of an installed hook, if the hook is ours.
-#[must_use]
 pub fn settings_of(hook: &str) -> Option<&str> {
     hook.lines().find(|line| line.starts_with(SETTINGS) && line.contains("heartbeat"))
 }
 
 /// Returns whether an installed hook reads this heartbeat.
-#[must_use]
 pub fn reads(hook: &str, heartbeat: &Path) -> bool {
     settings_of(hook)
         .is_some_and(|line| line.contains(&format!("heartbeat = {},", quoted(&heartbeat.to_string_lossy()))))
 }
 
 /// The heartbeat that a hook reads, where it is ours.
-#[must_use]
 pub fn heartbeat_of(hook: &str) -> Option<PathBuf> {
     let (_, rest) = settings_of(hook)?.split_once("heartbeat = \"")?;
     let mut bytes = rest.bytes();
@@ -81,7 +76,6 @@ const SITE_ENDS: &str = "end) -- the site's own script ends";
 
 /// The script that a site had before: the whole text where it is not ours, what is kept inside of a
 /// merged one; `None` where there is nothing of the site's.
-#[must_use]
 pub fn sites_own(text: &str) -> Option<String> {
     if let Some((_, rest)) = text.split_once(&format!("{SITE_BEGINS}\n")) {
         return rest.split_once(&format!("{SITE_ENDS}\n")).map(|(own, _)| own.to_string());
@@ -91,7 +85,6 @@ pub fn sites_own(text: &str) -> Option<String> {
 
 /// Our hook and a site's own script in one file: the site's decides first, and what it refuses is
 /// refused.
-#[must_use]
 pub fn merged(hook: &str, own: &str) -> String {
     let end = if own.ends_with('\n') { "" } else { "\n" };
     let hook = hook.replace("function slurm_job_", "local function drystone_job_");
@@ -106,7 +99,6 @@ pub fn merged(hook: &str, own: &str) -> String {
 }
 
 /// The script that tells of ends.
-#[must_use]
 pub fn wake(file: &Path) -> String {
     WAKE.replace("@WAKE@", &file.to_string_lossy().replace('\'', "'\\''"))
 }

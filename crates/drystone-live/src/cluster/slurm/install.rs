@@ -19,18 +19,14 @@ Jobs wait here as JobHeldUser until the scheduler starts them: that is no error 
 Planned starts, where they are written: squeue --me -O JobID,State,admin_comment:60
 ";
 
-/// An installation.
 #[derive(Clone, Debug)]
 pub struct Installation<'a> {
     /// Paths of the daemon's files.
     pub home: &'a Home,
     /// The daemon's user: its name and number.
     pub user: (&'a str, u32),
-    /// The program.
     pub program: &'a Path,
-    /// Text of the policy.
     pub policy: &'a str,
-    /// Mode of the daemon.
     pub mode: DaemonMode,
     /// Partitions that are driven; none for the default one.
     pub partitions: &'a [String],
@@ -42,7 +38,6 @@ pub struct Installation<'a> {
 
 impl Installation<'_> {
     /// `job_submit.lua`: goes beside `slurm.conf` before `JobSubmitPlugins=lua` goes into it.
-    #[must_use]
     pub fn hook(&self) -> String {
         job_submit(&HookSettings {
             heartbeat: &self.home.heartbeat(),
@@ -54,13 +49,11 @@ impl Installation<'_> {
     }
 
     /// The script that tells of ends, for `JobCompLoc`.
-    #[must_use]
     pub fn wake(&self) -> String {
         wake(&self.home.wake())
     }
 
     /// The unit of the daemon.
-    #[must_use]
     pub fn unit(&self) -> String {
         let partitions: String = self.partitions.iter().map(|name| format!(" --partition {}", word(name))).collect();
         let mode = if self.mode == DaemonMode::Drive { "drive" } else { "shadow" };
@@ -68,14 +61,12 @@ impl Installation<'_> {
     }
 
     /// The unit that gives everything back when the daemon is silent, and its timer.
-    #[must_use]
     pub fn hand_back(&self) -> (String, String) {
         (self.fill(BACK), TIMER.to_string())
     }
 
     /// A piece of `tmpfiles.d`: makes the run folder when the host boots, before slurmctld's hook
     /// reads the heartbeat in it. `None` where the folder outlives a boot.
-    #[must_use]
     pub fn tmpfiles(&self) -> Option<String> {
         let run = self.home.run();
         let volatile = ["/run", "/var/run", "/tmp", "/dev/shm"].iter().any(|root| run.starts_with(root));
@@ -90,7 +81,6 @@ impl Installation<'_> {
     }
 
     /// Returns the daemon's start as a line for cron, for systems without systemd.
-    #[must_use]
     pub fn cron(&self) -> String {
         let (program, state, run) = (shown(self.program), shown(self.home.state()), shown(self.home.run()));
         let conf = self.conf.map(|path| format!("SLURM_CONF={} ", shown(path))).unwrap_or_default();

@@ -68,7 +68,6 @@ pub struct SlurmCli {
 
 impl SlurmCli {
     /// Slurm as its commands on `PATH` reach it, or as `conf` says; these partitions are driven.
-    #[must_use]
     pub fn new(conf: Option<PathBuf>, partitions: Vec<String>, clock: fn() -> i64) -> SlurmCli {
         SlurmCli {
             run: Runner::new(conf),
@@ -112,13 +111,11 @@ impl SlurmCli {
 
     /// The partitions that are driven: the default one where none were named, once
     /// [`SlurmCli::site`] was asked.
-    #[must_use]
     pub fn partitions(&self) -> &[String] {
         &self.partitions
     }
 
     /// The driven partitions by their nodes, once [`SlurmCli::site`] was asked.
-    #[must_use]
     pub fn sets(&self) -> Vec<DrivenSet> {
         self.sets.iter().map(|(set, _)| set.clone()).collect()
     }

@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 /// Releases that were tried.
 const TESTED: [&str; 1] = ["22.05"];
 
-/// A partition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SlurmPartition {
-    /// Its name.
     pub name: String,
     /// Its nodes, as Slurm writes them.
     pub nodes: String,
@@ -34,13 +32,11 @@ pub enum Rights {
     Unknown,
 }
 
-/// A site.
 #[derive(Clone, Debug)]
 pub struct SlurmSite {
     settings: BTreeMap<String, String>,
     /// Slurm's release, as `22.05.8`.
     pub release: String,
-    /// Its partitions.
     pub partitions: Vec<SlurmPartition>,
     /// The one that jobs go to which name none.
     pub default_partition: Option<String>,
@@ -48,7 +44,6 @@ pub struct SlurmSite {
     nodes: BTreeMap<String, (u32, u32)>,
     /// Rights of the daemon's user.
     pub rights: Rights,
-    /// The name of this host.
     host: String,
 }
 
@@ -120,13 +115,11 @@ impl SlurmSite {
     }
 
     /// The user that slurmctld runs as, and its hook with it.
-    #[must_use]
     pub fn user(&self) -> Option<u32> {
         self.slurm_user()
     }
 
     /// Returns the change that is needed so that the hook can write its file, if any.
-    #[must_use]
     pub fn about_wake_file(&self, wake: &Path) -> Option<SiteRemark> {
         use std::os::unix::fs::MetadataExt;
         let (me, hook) = (nix::unistd::geteuid(), self.slurm_user()?);
@@ -151,12 +144,10 @@ impl SlurmSite {
     }
 
     /// A setting; empty where there is none.
-    #[must_use]
     pub fn get(&self, name: &str) -> &str {
         self.settings.get(name).map_or("", String::as_str)
     }
 
-    /// Every setting.
     pub(super) fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
         self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
@@ -168,31 +159,25 @@ impl SlurmSite {
     }
 
     /// The cluster's name.
-    #[must_use]
     pub fn cluster(&self) -> &str {
         self.get("ClusterName")
     }
 
-    /// Returns the path of `slurm.conf`.
-    #[must_use]
     pub fn conf(&self) -> PathBuf {
         PathBuf::from(self.get("SLURM_CONF"))
     }
 
     /// Returns the required path of the hook.
-    #[must_use]
     pub fn hook(&self) -> PathBuf {
         self.conf().parent().unwrap_or(Path::new("/etc/slurm")).join("job_submit.lua")
     }
 
     /// Returns the time for which ended jobs stay listed, in seconds.
-    #[must_use]
     pub fn keeps_ended(&self) -> u64 {
         self.get("MinJobAge").split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(300)
     }
 
     /// Returns whether a plain user sees nothing of others' jobs.
-    #[must_use]
     pub fn hides(&self, what: &str) -> bool {
         self.get("PrivateData").split(',').any(|private| private == what)
     }
@@ -234,7 +219,6 @@ impl SlurmSite {
 
     /// Returns these partitions by their nodes. These are disjoint unless two partitions have some
     /// nodes in common and others not, which is refused.
-    #[must_use]
     pub fn sets(&self, partitions: &[String]) -> Vec<DrivenSet> {
         let mut sets: Vec<DrivenSet> = Vec::new();
         for name in partitions {
@@ -249,7 +233,6 @@ impl SlurmSite {
     }
 
     /// Returns remarks on shadow mode, and obstacles even to that.
-    #[must_use]
     pub fn for_shadow(&self, partitions: &[String]) -> Vec<SiteRemark> {
         let mut remarks = self.about_partitions(partitions);
         // It touches nothing: what is not known only makes it less like the cluster.
@@ -269,7 +252,6 @@ impl SlurmSite {
     /// Returns remarks on driving, and obstacles to it. `hook`: text of the installed
     /// `job_submit.lua`; `heartbeat`: file that it must read; `suspends`: true if the policy
     /// suspends jobs; `ranks`: true if it reads the site's priorities (`order=site`).
-    #[must_use]
     pub fn for_drive(
         &self,
         partitions: &[String],

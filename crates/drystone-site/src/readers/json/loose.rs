@@ -25,7 +25,6 @@ pub(super) enum Number {
 }
 
 impl Loose {
-    /// The value of a key.
     pub(super) fn get(&self, key: &str) -> Option<&Loose> {
         match self {
             Loose::Map(pairs) => pairs.iter().find(|(k, _)| k == key).map(|(_, v)| v),

@@ -111,7 +111,6 @@ impl<'de> Visitor<'de> for JsonDocument<'_, '_, '_> {
     }
 }
 
-/// The list of jobs.
 struct JsonJobs<'s, 'a, 'b>(&'s mut Sink<'a, 'b>);
 
 impl<'de> DeserializeSeed<'de> for JsonJobs<'_, '_, '_> {

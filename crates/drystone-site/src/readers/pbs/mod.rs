@@ -73,7 +73,6 @@ struct KnownFacts {
     exit: Option<i32>,
 }
 
-/// Reads a whole file.
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     let mut lines = InputLines::new(input);
     let mut last = 0;

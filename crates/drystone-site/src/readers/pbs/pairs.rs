@@ -2,7 +2,6 @@
 
 use crate::text::digits;
 
-/// The pairs of a record.
 pub(super) struct RecordPairs<'a>(Vec<(&'a [u8], &'a [u8])>);
 
 impl<'a> RecordPairs<'a> {

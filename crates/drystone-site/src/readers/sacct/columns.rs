@@ -12,7 +12,6 @@ macro_rules! columns {
         #[repr(usize)]
         pub(crate) enum SacctColumn { $($column,)* }
 
-        /// Number of columns.
         pub(crate) const COLUMNS: usize = [$(SacctColumn::$column,)*].len();
 
         /// The column of a name in small letters, without blanks, hyphens and underscores.
@@ -260,7 +259,6 @@ fn plain(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-/// The column of a name.
 pub(crate) fn column(name: &str) -> Option<SacctColumn> {
     named(&plain(name))
 }

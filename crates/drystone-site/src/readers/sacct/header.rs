@@ -28,7 +28,6 @@ pub(crate) struct RowHeader {
     pub(crate) changed: bool,
 }
 
-/// Kind of a first line.
 #[derive(Debug)]
 pub(crate) enum FirstLine {
     /// It names columns.

@@ -39,7 +39,6 @@ pub(crate) struct TextLayout {
 /// Bytes that a thread takes at once.
 const BLOCK: usize = 1 << 22;
 
-/// Reads a whole text.
 pub(crate) fn read(input: impl Read, job: &mut FileReading<'_>, layout: &TextLayout) -> Result<(), SiteError> {
     let size = if job.effort.block == 0 { BLOCK } else { job.effort.block };
     let mut blocks = Blocks::new(Unfolded::new(input, layout), size);

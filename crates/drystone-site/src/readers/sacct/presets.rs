@@ -7,7 +7,6 @@ pub(super) struct TablePreset {
     pub(super) columns: &'static [(&'static str, &'static str)],
 }
 
-/// Every table.
 pub(super) const PRESETS: &[TablePreset] = &[
     // Marconi100 at CINECA: the whole table of jobs, and PM100, the part of it with power.
     TablePreset {
@@ -124,7 +123,6 @@ pub(super) const PRESETS: &[TablePreset] = &[
     },
 ];
 
-/// The table of a name.
 pub(super) fn preset(name: &str) -> Option<&'static TablePreset> {
     PRESETS.iter().find(|preset| preset.names.iter().any(|known| known.eq_ignore_ascii_case(name)))
 }
