@@ -3,10 +3,11 @@
 
 use drystone_slurm::certify::{Golden, free_run, pass_by_pass, priorities};
 use std::path::Path;
+use std::process::ExitCode;
 
-pub(crate) fn main(args: Vec<String>) {
+pub(crate) fn main(args: Vec<String>) -> ExitCode {
     let dir = Path::new(args.first().map_or("../shared/golden/slurm", String::as_str));
-    let chosen = &args[1..];
+    let chosen = args.get(1..).unwrap_or_default();
     for name in Golden::names(dir).expect("a folder of recordings") {
         if !chosen.is_empty() && !chosen.iter().any(|c| name.contains(c.as_str())) {
             continue;
@@ -49,4 +50,5 @@ pub(crate) fn main(args: Vec<String>) {
                 .for_each(|d| println!("  {:9} job {:3}  real: {}  model: {}", d.at, d.job, d.real, d.model));
         }
     }
+    ExitCode::SUCCESS
 }

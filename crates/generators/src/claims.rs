@@ -54,18 +54,18 @@ struct Waits {
     wide: f64,
 }
 
-struct Starts<'a> {
+struct ClaimedStarts<'a> {
     workload: &'a Workload,
     waits: Vec<i64>,
 }
 
-impl Observer for Starts<'_> {
+impl Observer for ClaimedStarts<'_> {
     fn started(&mut self, now: Time, id: JobId, _: StartReason) {
         self.waits[id.index()] = (now - self.workload.job(id).submit).0;
     }
 }
 
-impl Starts<'_> {
+impl ClaimedStarts<'_> {
     fn sum_up(&self) -> Waits {
         let (machine, truth) = (self.workload.machine().procs, self.workload.truth());
         let count = self.waits.len().max(1) as f64;
@@ -87,7 +87,7 @@ impl Starts<'_> {
 
 fn simulate(policy: &str, workload: &Workload) -> Result<Waits, String> {
     let spec: PolicySpec = policy.parse().map_err(|error: drystone::policy::SpecError| error.to_string())?;
-    let mut starts = Starts { workload, waits: vec![0; workload.len()] };
+    let mut starts = ClaimedStarts { workload, waits: vec![0; workload.len()] };
     let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut starts).map_err(|error| format!("{policy}: {error}"))?;
     Ok(starts.sum_up())

@@ -15,7 +15,7 @@ const BEGINNINGS: [&str; 3] =
     ["sjf-perfect", "easy(order=saf,backfill=saf,predict=perfect)", "easy(order=lxf,backfill=lxf,predict=perfect)"];
 
 pub(crate) fn main(args: Vec<String>) -> ExitCode {
-    match found() {
+    match found(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -24,8 +24,8 @@ pub(crate) fn main(args: Vec<String>) -> ExitCode {
     }
 }
 
-fn found() -> Result<(), Box<dyn std::error::Error>> {
-    let [log, seconds, rest @ ..] = &args[..] else {
+fn found(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+    let [log, seconds, rest @ ..] = args else {
         return Err("found LOG SECONDS [PROCS] [MEASURE] [HEAT] [MOST]".into());
     };
     let mut cleaning = Cleaning::default();

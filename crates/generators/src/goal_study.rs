@@ -22,6 +22,7 @@
 #[path = "../../drystone/benches/clock/mod.rs"]
 mod clock;
 
+use crate::GeneratorResult;
 use clock::processor_time;
 use drystone::engine::{Notes, Observer, Simulation, WorkloadReplay};
 use drystone::log::clean::CleaningOptions;
@@ -35,8 +36,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
-
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 pub(crate) fn main(args: Vec<String>) -> ExitCode {
     let done = match args.split_first() {
@@ -62,7 +61,7 @@ pub(crate) fn main(args: Vec<String>) -> ExitCode {
 }
 
 /// A month with its surroundings.
-struct Month {
+struct StudyMonth {
     name: String,
     workload: Workload,
     /// Submits that count.
@@ -83,7 +82,7 @@ fn name_of(log: &str) -> String {
 
 /// The whole months of a log but the first; `load_wanted` is the load to which their times between
 /// arrivals are shrunk.
-fn months_of(log: &str, load_wanted: Option<f64>) -> Result<Vec<Month>> {
+fn months_of(log: &str, load_wanted: Option<f64>) -> GeneratorResult<Vec<StudyMonth>> {
     let (log, most) = match log.rsplit_once(':') {
         Some((log, most)) => (log, most.parse()?),
         None => (log, usize::MAX),
@@ -116,7 +115,7 @@ fn months_of(log: &str, load_wanted: Option<f64>) -> Result<Vec<Month>> {
         let busiest = users.iter().max_by_key(|user| user.1.0).map_or(0, |user| *user.0);
         let mean = area / users.len() as f64;
         let light = users.iter().filter(|user| user.1.1 < mean).map(|user| *user.0).collect();
-        result.push(Month { name: name.clone(), workload, period: (shrink(begin), shrink(end)), busiest, light });
+        result.push(StudyMonth { name: name.clone(), workload, period: (shrink(begin), shrink(end)), busiest, light });
     }
     Ok(result)
 }
@@ -152,7 +151,7 @@ impl Observer for Jobs {
     }
 }
 
-fn simulate(month: &Month, policy: &str) -> Result<Figures> {
+fn simulate(month: &StudyMonth, policy: &str) -> GeneratorResult<Figures> {
     let mut watching = (Jobs { period: month.period, waits: Vec::new(), users: Vec::new() }, Notes::default());
     let since = processor_time();
     let policy = policy.replace("USER=", &format!("user={}", month.busiest));
@@ -265,14 +264,15 @@ const CLAIMS: [Claim; 11] = [
     }),
 ];
 
-fn claims(logs: &[String]) -> Result<()> {
+fn claims(logs: &[String]) -> GeneratorResult<()> {
     let mut held = vec![[(0, 0); 2]; CLAIMS.len()];
     for log in logs {
         for (level, wanted) in [(0, None), (1, Some(0.9))] {
             let months = months_of(log, wanted)?;
             let mut by_policy = vec![Vec::new(); POLICIES.len()];
             for month in &months {
-                let figures: Vec<Figures> = POLICIES.iter().map(|p| simulate(month, p)).collect::<Result<_>>()?;
+                let figures: Vec<Figures> =
+                    POLICIES.iter().map(|p| simulate(month, p)).collect::<GeneratorResult<_>>()?;
                 for (held, claim) in held.iter_mut().zip(CLAIMS) {
                     held[level].0 += u32::from(claim.1(&figures));
                     held[level].1 += 1;
@@ -301,7 +301,7 @@ fn claims(logs: &[String]) -> Result<()> {
 }
 
 /// Figures 3 to 5: each algorithm at L = 100 to 64,000.
-fn curves(log: &str, month: &str) -> Result<()> {
+fn curves(log: &str, month: &str) -> GeneratorResult<()> {
     let months = months_of(log, Some(0.9))?;
     let month = months.iter().find(|m| m.name == month).ok_or_else(|| {
         let names: Vec<_> = months.iter().map(|m| m.name.as_str()).collect();
@@ -353,12 +353,13 @@ const RUN_TIMES: &[&str] = &[
     "goal(lexical(Tw>avgX),predict=recent(2))",
 ];
 
-fn table(logs: &[String], policies: &[&str]) -> Result<()> {
+fn table(logs: &[String], policies: &[&str]) -> GeneratorResult<()> {
     for log in logs {
         let months = months_of(log, Some(0.9))?;
         println!("\n{} at load 0.9: means over {} months\n\n{HEAD}", name_of(log), months.len());
         for policy in policies {
-            let all: Vec<Figures> = months.iter().map(|month| simulate(month, policy)).collect::<Result<_>>()?;
+            let all: Vec<Figures> =
+                months.iter().map(|month| simulate(month, policy)).collect::<GeneratorResult<_>>()?;
             for (month, f) in months.iter().zip(&all) {
                 let line = format!("{:.2}/{:.0}/{:.1}/{:.0}", f.wait, f.max_wait, f.slowdown, f.max_slowdown);
                 eprintln!("{} {} {policy} {line}", name_of(log), month.name);
@@ -387,7 +388,7 @@ impl Stopwatch for ProcessorClock {
 
 /// Measures decisions limited to this many milliseconds of processor time, by queue length, for the
 /// objectives with the least and the most preparation.
-fn budget(limit: &str) -> Result<()> {
+fn budget(limit: &str) -> GeneratorResult<()> {
     let limit = Duration::from_millis(limit.parse()?);
     println!(
         "| waiting jobs | nodes | took (ms), most of 5 | of the budget | version=c | of the budget |\n|---|---|---|---|---|---|"

@@ -20,6 +20,9 @@ mod when_speed;
 
 use std::process::{ExitCode, Termination};
 
+/// Result of a generator, or the reason why there is none.
+pub(crate) type GeneratorResult<T> = Result<T, Box<dyn std::error::Error>>;
+
 /// A generator, given its arguments.
 type Generator = fn(Vec<String>) -> ExitCode;
 

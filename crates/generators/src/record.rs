@@ -3,12 +3,13 @@
 
 use drystone_testbed::scenario::{FAMILIES, Scenario};
 use std::path::Path;
+use std::process::ExitCode;
 
-pub(crate) fn main(args: Vec<String>) {
+pub(crate) fn main(args: Vec<String>) -> ExitCode {
     let [dir, family, seed, rest @ ..] = args.as_slice() else {
         eprintln!("usage: record DIR FAMILY SEED [REPETITION]; families:");
         FAMILIES.iter().for_each(|(name, _)| eprintln!("  {name}"));
-        std::process::exit(2);
+        return ExitCode::from(2);
     };
     let seed = seed.parse().expect("a seed is a number");
     let rep = rest.first().map_or(1, |rep| rep.parse().expect("a repetition is a number"));
@@ -19,4 +20,5 @@ pub(crate) fn main(args: Vec<String>) {
         std::fs::write(log, &recording.log).expect("the log is written");
         println!("{} {rep}: {} lines of events", recording.name, recording.events.lines().count());
     }
+    ExitCode::SUCCESS
 }

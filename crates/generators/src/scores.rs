@@ -9,7 +9,7 @@ use drystone_when::{ForecasterSettings, ForeseeOptions, foresee};
 use std::process::ExitCode;
 
 pub(crate) fn main(args: Vec<String>) -> ExitCode {
-    match scores() {
+    match scores(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -18,8 +18,8 @@ pub(crate) fn main(args: Vec<String>) -> ExitCode {
     }
 }
 
-fn scores() -> Result<(), Box<dyn std::error::Error>> {
-    let [log, policy, rest @ ..] = &args[..] else {
+fn scores(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+    let [log, policy, rest @ ..] = args else {
         return Err("scores LOG POLICY [STUDY] [EVERY] [PROCESSORS|-] [METHODS|-] [BELIEVED]".into());
     };
     let mut cleaning = match rest.first().filter(|study| *study != "-") {

@@ -5,6 +5,7 @@
 //! cargo run --release -p drystone-generators --features all -- slack_study tick KTH-SP2-1996-2.1-cln.swf.gz CTC-SP2-1996-3.1-cln.swf.gz ...
 //! ```
 
+use crate::GeneratorResult;
 use drystone::engine::{Observer, Simulation, WorkloadReplay};
 use drystone::log::clean::{CleaningOptions, CleaningStudy, Overrun};
 use drystone::log::{load, title, transform};
@@ -13,8 +14,6 @@ use drystone::model::{EndedJob, Workload};
 use drystone::policy::PolicySpec;
 use std::path::Path;
 use std::process::ExitCode;
-
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 pub(crate) fn main(args: Vec<String>) -> ExitCode {
     let done = match args.split_first() {
@@ -46,12 +45,12 @@ struct Sums {
 }
 
 /// Sums up a simulation of a workload; important are the jobs `k` (from 1) with `k mod 5 = 1`.
-struct Summing<'a> {
+struct SlackSumming<'a> {
     workload: &'a Workload,
     sums: Sums,
 }
 
-impl Observer for Summing<'_> {
+impl Observer for SlackSumming<'_> {
     fn ended(&mut self, ended: &EndedJob<'_>) {
         let s = &mut self.sums;
         let group = &mut s.wait[usize::from(!ended.id.index().is_multiple_of(5))];
@@ -70,15 +69,15 @@ impl Observer for Summing<'_> {
 }
 
 impl Sums {
-    fn add(&mut self, workload: &Workload, policy: &str) -> Result<u64> {
+    fn add(&mut self, workload: &Workload, policy: &str) -> GeneratorResult<u64> {
         let spec: PolicySpec = policy.parse()?;
-        let mut observer = (Summing { workload, sums: self.clone() }, PromiseAudit::default());
+        let mut observer = (SlackSumming { workload, sums: self.clone() }, PromiseAudit::default());
         Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload)).run(&mut observer)?;
         *self = observer.0.sums;
         Ok(observer.1.kept().broken)
     }
 
-    fn of(months: &[(String, Workload)], policy: &str) -> Result<Sums> {
+    fn of(months: &[(String, Workload)], policy: &str) -> GeneratorResult<Sums> {
         let mut sums = Sums::default();
         for (_, month) in months {
             sums.add(month, policy)?;
@@ -144,7 +143,7 @@ fn beside(paper: f64, ours: f64) -> String {
     format!(" {paper:.1} | {ours:.1} | {deviation} % |")
 }
 
-fn tables(log: &Path) -> Result<()> {
+fn tables(log: &Path) -> GeneratorResult<()> {
     let loaded = load(log, &CleaningOptions { records: true, ..CleaningStudy::Talby1999.options() })?;
     let records = loaded.records.unwrap_or_default();
     let months = transform::talby1999_months(&loaded.header, &records, &title(log))?;
@@ -208,7 +207,7 @@ fn tables(log: &Path) -> Result<()> {
     Ok(())
 }
 
-fn tick(logs: &[String]) -> Result<()> {
+fn tick(logs: &[String]) -> GeneratorResult<()> {
     println!(
         "| log | jobs beyond their estimate | `tick` | killed | processor-hours thrown away | ran to their end | mean wait (s) | \
          bounded slowdown | broken promises |"

@@ -43,7 +43,7 @@ impl Cell {
 }
 
 #[derive(Default)]
-struct Tables {
+struct SuspensionTables {
     slowdown: Cell,
     turnaround: Cell,
     /// All, well estimated, badly estimated; 4 classes of run time by 4 of processors.
@@ -55,7 +55,7 @@ struct Tables {
     last_end: i64,
 }
 
-impl Observer for Tables {
+impl Observer for SuspensionTables {
     fn ended(&mut self, ended: &EndedJob<'_>) {
         let EndedJob { job, outcome, .. } = *ended;
         let class = |value: i64, borders: &[i64]| borders.iter().filter(|&&b| value > b).count();
@@ -75,8 +75,8 @@ impl Observer for Tables {
     }
 }
 
-fn run(workload: &Workload, spec: &PolicySpec, platform: &Platform) -> Result<Tables, Box<dyn Error>> {
-    let mut tables = Tables::default();
+fn run(workload: &Workload, spec: &PolicySpec, platform: &Platform) -> Result<SuspensionTables, Box<dyn Error>> {
+    let mut tables = SuspensionTables::default();
     let simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload));
     simulation.on(platform).run(&mut tables)?;
     Ok(tables)

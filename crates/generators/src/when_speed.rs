@@ -5,9 +5,10 @@ use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Machine, Span, Time};
 use drystone_core::policy::PolicySpec;
 use drystone_when::{Forecaster, ForecasterSettings};
+use std::process::ExitCode;
 use std::time::Instant;
 
-pub(crate) fn main(args: Vec<String>) {
+pub(crate) fn main(args: Vec<String>) -> ExitCode {
     let only = args.into_iter().next();
     let all = [
         ("easy", 100, true),
@@ -24,6 +25,7 @@ pub(crate) fn main(args: Vec<String>) {
             Err(error) => eprintln!("{error}"),
         }
     }
+    ExitCode::SUCCESS
 }
 
 #[expect(clippy::disallowed_methods, reason = "it measures time")]

@@ -38,10 +38,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum AccountsError {
     #[error("{}: cannot be read: {source}", .file.display())]
-    Unreadable {
-        file: PathBuf,
-        source: std::io::Error,
-    },
+    Unreadable { file: PathBuf, source: std::io::Error },
     #[error("{}:{line}: {problem}", .file.display())]
     Line {
         file: PathBuf,
@@ -54,9 +51,7 @@ pub enum AccountsError {
         "{}: neither tables of `sacctmgr -P show assoc` and `show qos`, nor a `sacctmgr dump`, nor commands of sacctmgr",
         .file.display()
     )]
-    Unknown {
-        file: PathBuf,
-    },
+    Unknown { file: PathBuf },
 }
 
 /// Limits that associations and QOS have in common. `None` is no limit.

@@ -19,10 +19,7 @@ pub enum GoldenError {
     #[error(transparent)]
     Accounts(#[from] AccountsError),
     #[error("{}: cannot be read: {source}", .file.display())]
-    Unreadable {
-        file: PathBuf,
-        source: std::io::Error,
-    },
+    Unreadable { file: PathBuf, source: std::io::Error },
     #[error("{}:{line}: {problem}", .file.display())]
     Line {
         file: PathBuf,

@@ -49,7 +49,8 @@ pub struct JobRow {
     /// Time for which it was held back.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub held: Span,
-    /// Way in which it ended. One that was lost with its processors is in [`Report::lost`](super::Report::lost).
+    /// Way in which it ended. One that was lost with its processors is in
+    /// [`Report::lost`](super::Report::lost).
     #[serde(default, skip_serializing_if = "is_completed")]
     pub ended: How,
 }

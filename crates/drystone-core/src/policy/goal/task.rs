@@ -69,8 +69,9 @@ pub struct GoalTask {
     /// The best path of an earlier decision: places in `waiting` of those of its jobs that still
     /// wait, each once. Used as [`GoalSettings::reuse`](super::GoalSettings::reuse) says.
     pub last: Vec<u32>,
-    /// Places in `waiting` in the order of branches, where [`GoalSettings::order`](super::GoalSettings::order) says another
-    /// than the heuristic's; else empty.
+    /// Places in `waiting` in the order of branches, where
+    /// [`GoalSettings::order`](super::GoalSettings::order) says another than the heuristic's; else
+    /// empty.
     pub ranked: Vec<u32>,
 }
 
