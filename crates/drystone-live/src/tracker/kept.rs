@@ -43,9 +43,10 @@ pub(super) enum Found {
 }
 
 impl Tracker {
-    /// The reservation by nodes, if a job holds one.
+    /// The reservation by nodes, if a job holds one. One that was released has its room as every
+    /// job in flight.
     pub(super) fn kept_nodes(&self) -> Option<KeptNodes> {
-        let t = self.jobs.get(&self.ahead?.key)?;
+        let t = self.jobs.get(&self.ahead?.key).filter(|t| t.flight.is_none())?;
         self.kept_for(t, self.mirror.fact(t.key)?)
     }
 
@@ -128,7 +129,7 @@ impl Tracker {
         }
         // A job that is held back was not compared with this one.
         let other = self.ahead.and_then(|ahead| self.jobs.get(&ahead.key));
-        let stays = other.is_some_and(|other| other.place == TrackedPlace::Held && is_first(other));
+        let stays = other.is_some_and(|other| other.place != TrackedPlace::Waiting && is_first(other));
         let fits = self.mirror.fact(t.key).is_some_and(|fact| self.empty_room().take(&self.need(fact, false)));
         if stays || !fits {
             return false;
@@ -162,14 +163,17 @@ impl Tracker {
     }
 }
 
-/// Returns whether a job still waits for the nodes that are kept for it.
+/// Returns whether a job still waits for the nodes that are kept for it. One that was released and
+/// does not start is held again, and must find them then.
 fn is_first(t: &Tracked) -> bool {
-    let waits = match t.place {
+    if t.flight.is_some() {
+        return t.flies(Flying::Launching) || t.flies(Flying::Holding);
+    }
+    match t.place {
         TrackedPlace::Waiting => true,
         TrackedPlace::Held => matches!(t.why, Some(HoldReason::Retry | HoldReason::Kept)),
         _ => false,
-    };
-    waits && t.flight.is_none()
+    }
 }
 
 impl IdleRoom {

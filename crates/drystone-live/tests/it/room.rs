@@ -92,6 +92,49 @@ fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
     }
 }
 
+/// Wait of a job for a whole node that comes after 30 s among small ones, where the controller
+/// starts nothing in these milliseconds, in seconds.
+fn wait_of_a_whole_job(idle: Vec<(i64, i64)>) -> i64 {
+    let cluster = FakeCluster::new(2, 4);
+    let begun = cluster.now() + 10_000;
+    let idle = idle.into_iter().map(|(from, until)| (begun + from, begun + until)).collect();
+    let cluster = cluster.with(SeededFaults { idle, ..SeededFaults::default() });
+    let mut site = Site::new(cluster, "easy", DaemonMode::Drive);
+    let mut daemon = site.begin();
+    site.submit(1, 600, 900);
+    let now = || site.cluster.borrow().now();
+    while now() < begun {
+        site.work(&mut daemon, 1);
+    }
+    let (mut small, mut whole) = (0, None);
+    while now() < begun + 200_000 {
+        if (now() - begun) / 5_000 >= small {
+            site.submit(1, 20, 60);
+            small += 1;
+        }
+        if whole.is_none() && now() > begun + 30_000 {
+            whole = Some(site.cluster.borrow_mut().submit(FakeRequest { together: 4, ..FakeRequest::new(4, 5, 60) }));
+        }
+        if whole.and_then(|job| site.cluster.borrow().state(job)) == Some(JobState::Running) {
+            return (now() - begun - 30_000) / 1_000;
+        }
+        site.work(&mut daemon, 1);
+    }
+    panic!("it never starts");
+}
+
+/// The controller starts nothing for five seconds, at any moment. Where it is the turn of a job for
+/// a whole node then, it is released in vain, held again, and tried again after a pause of ten
+/// seconds. Its nodes stay kept, so that it waits for nothing else.
+#[test]
+fn a_job_released_in_vain_keeps_its_nodes() {
+    let plain = wait_of_a_whole_job(Vec::new());
+    let disturbed = (30_000..60_000).step_by(1_000).map(|from| wait_of_a_whole_job(vec![(from, from + 5_000)]));
+    let latest = disturbed.max().unwrap_or(0);
+    assert!(latest > plain + 5, "it was released in vain: {latest} s, {plain} s");
+    assert!(latest <= plain + 5 + 10, "{latest} s, {plain} s where nothing is in the way");
+}
+
 /// The cluster shows its jobs a moment before its nodes. A job that starts in between is pending
 /// and has its processors: they are not taken twice, so that another that fits starts at once.
 #[test]
