@@ -111,7 +111,8 @@ impl NamedCall {
                 return Err(fail("a name is missing".into()));
             }
             if let Some(bad) = part.chars().find(|&c| !is_name(c)) {
-                return Err(fail(format!("`{}` may not stand in a name", bad.escape_default())));
+                let several = if bad == ',' { "; several are given one by one" } else { "" };
+                return Err(fail(format!("`{}` may not stand in a name{several}", bad.escape_default())));
             }
         }
         let mut call = NamedCall {
