@@ -144,6 +144,18 @@ impl Tracker {
         self.look_again_at(&lifted);
     }
 
+    /// A node is back: jobs go on waiting for the policy that the cluster did not start because of
+    /// nodes that were out.
+    pub(super) fn lift_nodes_out(&mut self) {
+        let now = self.stamp.time();
+        let out = self.blocks.iter().filter(|(_, block)| block.why == HoldReason::NodesOut && block.until > now);
+        let lifted: BTreeSet<JobShape> = out.map(|(shape, _)| shape.clone()).collect();
+        for shape in &lifted {
+            self.blocks.remove(shape);
+        }
+        self.look_again_at(&lifted);
+    }
+
     /// A job of this shape runs: what stopped others is over.
     pub(super) fn did_start(&mut self, t: &Tracked, fact: &JobFact) {
         self.vain_since = None;

@@ -28,7 +28,9 @@ pub use news::{Stamp, TrackerNews};
 pub(crate) use settle::how;
 pub use tracked::{AnnouncedStart, Flight, Flying, HoldReason, Retry, Tracked, TrackedPlace, TrackedStory};
 
-use crate::cluster::{ClusterOrder, HookMark, JobFact, JobKey, JobName, OrderOutcome, PendingReason, Want};
+use crate::cluster::{
+    ClusterOrder, HookMark, JobFact, JobKey, JobName, NodeFact, NodeState, OrderOutcome, PendingReason, Want,
+};
 use drystone::model::{JobId, Time};
 use drystone::policy::{CapacityLoss, PolicySpec};
 use serde::{Deserialize, Serialize};
@@ -248,6 +250,11 @@ impl Tracker {
         let flew = self.flying.clone();
         self.stamp = stamp;
         self.offset = stamp.now - delta.time;
+        let is_back = |node: &NodeFact| {
+            let was = self.mirror.node(&node.name).is_some_and(|old| old.state != NodeState::Up);
+            node.state == NodeState::Up && was
+        };
+        let nodes_came = delta.nodes.iter().any(is_back);
         let mut keys = self.mirror.apply(delta);
         self.note_throttles(&keys);
         keys.extend(self.flying.iter().copied());
@@ -269,6 +276,9 @@ impl Tracker {
         let freed: Vec<JobKey> = self.freed_of_limits(&turn).into_iter().chain(self.freed_of_others(&turn)).collect();
         for key in freed {
             self.advance(key, &mut turn, &mut arrays);
+        }
+        if nodes_came {
+            self.lift_nodes_out();
         }
         self.forget_ahead();
         let ended = turn.news.iter().any(|(_, news)| matches!(news, TrackerNews::Ended { .. }));

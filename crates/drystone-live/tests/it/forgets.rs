@@ -3,7 +3,7 @@
 use crate::world::World;
 use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
 use drystone_live::cluster::{
-    ClusterOrder, ClusterSnapshot, Ending, JobKey, JobName, JobSlot, JobState, OrderOutcome, PendingReason,
+    ClusterOrder, ClusterSnapshot, Ending, JobKey, JobName, JobSlot, JobState, NodeState, OrderOutcome, PendingReason,
 };
 use drystone_live::core::{Core, CoreInput};
 use drystone_live::tracker::{DaemonMode, HookMessage, Stamp};
@@ -130,4 +130,26 @@ fn a_hold_without_its_reason_is_no_administrators() {
     (seen.jobs[0].state, seen.jobs[0].end) = (JobState::Ended(Ending::Completed), Some(seen.time + 100));
     seen.nodes[0].busy = 0;
     assert_eq!(look(core, 100, &seen), [ClusterOrder::Release(second)]);
+}
+
+/// A controller that has just begun knows few nodes and starts nothing on the others. Jobs that
+/// were released meanwhile are tried again when nodes are back, not after a pause that grows to a
+/// minute.
+#[test]
+fn jobs_are_tried_again_when_nodes_are_back() {
+    let mut world = World::new(FakeCluster::new(2, 4), "easy", DaemonMode::Drive);
+    world.cluster.submit(FakeRequest::new(2, 60, 90));
+    let mut seen = world.cluster.truth();
+    let key = JobKey { id: seen.jobs[0].id, task: None, submit: seen.jobs[0].submit };
+    let core = &mut world.core;
+    assert_eq!(look(core, 0, &seen), [ClusterOrder::Release(key)]);
+    (seen.jobs[0].held, seen.jobs[0].reason) = (false, PendingReason::NodesOut);
+    seen.nodes[0].state = NodeState::Unknown;
+    assert_eq!(look(core, 1, &seen), [ClusterOrder::Hold(key)]);
+    (seen.jobs[0].held, seen.jobs[0].reason) = (true, PendingReason::UserHold);
+    for seconds in [2, 3] {
+        assert_eq!(look(core, seconds, &seen), []);
+    }
+    seen.nodes[0].state = NodeState::Up;
+    assert_eq!(look(core, 4, &seen), [ClusterOrder::Release(key)]);
 }
