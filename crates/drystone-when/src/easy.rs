@@ -63,13 +63,12 @@ struct EasyRun {
     /// Predicted end.
     end: i64,
     job: u32,
-    procs: Procs,
+    procs: Width,
 }
 
 /// A job by its place in the order of arrival.
 #[derive(Clone, Copy, Debug)]
 struct EasyFacts {
-    procs: Procs,
     limit: i64,
     /// Predicted end, once it runs.
     end: i64,
@@ -83,41 +82,157 @@ struct EasyFacts {
 #[derive(Debug, Default)]
 pub(crate) struct EasyMachine {
     now: i64,
-    free: Procs,
+    free: Width,
     running: Vec<EasyRun>,
     ends: BinaryHeap<Reverse<(i64, u32)>>,
-    /// Waiting jobs in the order of arrival.
-    queue: Vec<u32>,
-    procs: Vec<Procs>,
-    /// Their limits, those of 68 years and more as that.
-    limits: Vec<i32>,
+    queue: EasyQueue,
     facts: Vec<EasyFacts>,
     /// No waiting job needs fewer processors.
-    least: Procs,
+    least: Width,
+    /// Shadow time and extra processors of the head, as long as nothing has changed.
+    reserved: Option<(i64, Width)>,
+    /// Bounds under which no job behind the head can start, but for those in the last places.
+    rejected: Option<(StartBounds, usize)>,
     /// Jobs that the pass has started.
     started: Vec<u32>,
     /// The job that comes for sure, once it is here.
     extra: Option<u32>,
 }
 
+/// Processors, in fewer bits: a machine with more is simulated by the policy itself.
+type Width = i32;
+
+/// Waiting jobs in the order of arrival, in places that stay: a job that has left is wider than any
+/// machine.
+#[derive(Clone, Debug, Default)]
+struct EasyQueue {
+    jobs: Vec<u32>,
+    procs: Vec<Width>,
+    /// Their limits, those of 68 years and more as that.
+    limits: Vec<i32>,
+    /// Place of the first that waits; all before have left.
+    head: usize,
+    /// Number of those that wait.
+    waiting: usize,
+}
+
+/// Width of a job that has left the queue.
+const LEFT: Width = Width::MAX;
+/// Places of jobs that have left are closed when they are more than this, and most.
+const MOST_LEFT: usize = 64;
+
+/// Bounds of jobs that may be backfilled: processors, and either the limit or the processors that
+/// are extra.
+#[derive(Clone, Copy, Debug)]
+struct StartBounds {
+    free: Width,
+    window: i32,
+    extra: Width,
+}
+
+impl StartBounds {
+    #[inline]
+    fn allow(self, procs: Width, limit: i32) -> bool {
+        (procs <= self.free) & ((limit <= self.window) | (procs <= self.extra))
+    }
+
+    /// Returns whether whatever these allow the others allow as well.
+    #[inline]
+    fn within(self, other: StartBounds) -> bool {
+        self.free <= other.free && self.window <= other.window && self.extra <= other.extra
+    }
+}
+
+impl EasyQueue {
+    fn push(&mut self, job: u32, procs: Width, limit: i64) {
+        self.jobs.push(job);
+        self.procs.push(procs);
+        self.limits.push(short(limit));
+        self.waiting += 1;
+    }
+
+    /// The job at a place leaves.
+    #[inline]
+    fn take(&mut self, at: usize) -> (u32, Width) {
+        let procs = std::mem::replace(&mut self.procs[at], LEFT);
+        self.waiting -= 1;
+        while self.procs.get(self.head).is_some_and(|&procs| procs == LEFT) {
+            self.head += 1;
+        }
+        (self.jobs[at], procs)
+    }
+
+    /// Closes the places of jobs that have left, where most have; returns whether it did.
+    fn close_up(&mut self) -> bool {
+        let left = self.jobs.len() - self.waiting;
+        if left <= MOST_LEFT || left <= self.waiting {
+            return false;
+        }
+        let mut to = 0;
+        for at in self.head..self.jobs.len() {
+            if self.procs[at] != LEFT {
+                self.jobs[to] = self.jobs[at];
+                self.procs[to] = self.procs[at];
+                self.limits[to] = self.limits[at];
+                to += 1;
+            }
+        }
+        self.jobs.truncate(to);
+        self.procs.truncate(to);
+        self.limits.truncate(to);
+        self.head = 0;
+        true
+    }
+
+    /// The first place from one on whose job is allowed to start. Deep queues are looked through in
+    /// pieces. `any_fits` is set where one needs no more than are free.
+    #[inline]
+    fn next_allowed(&self, from: usize, bounds: StartBounds, any_fits: &mut bool) -> Option<usize> {
+        const PIECE: usize = 16;
+        let (procs, limits) = (self.procs.get(from..)?, self.limits.get(from..)?);
+        let first_of = |at: usize, procs: &[Width], limits: &[i32]| {
+            let allowed = procs.iter().zip(limits).position(|(&procs, &limit)| bounds.allow(procs, limit));
+            allowed.map(|place| from + at + place)
+        };
+        // Without a way out of a loop over a piece it takes a few vector instructions.
+        let fits = |procs: &[Width]| procs.iter().fold(false, |fits, &procs| fits | (procs <= bounds.free));
+        let (pieces, rest) = procs.as_chunks::<PIECE>();
+        let (pieces_of_limits, rest_of_limits) = limits.as_chunks::<PIECE>();
+        for (piece, (procs, limits)) in pieces.iter().zip(pieces_of_limits).enumerate() {
+            let each = procs.iter().zip(limits);
+            if each.fold(false, |found, (&procs, &limit)| found | bounds.allow(procs, limit)) {
+                *any_fits = true;
+                return first_of(piece * PIECE, procs, limits);
+            }
+            *any_fits = *any_fits || fits(procs);
+        }
+        *any_fits = *any_fits || fits(rest);
+        first_of(pieces.len() * PIECE, rest, rest_of_limits)
+    }
+}
+
 /// The present, from which every future begins.
 #[derive(Debug, Default)]
 pub(crate) struct Present {
     running: Vec<EasyRun>,
-    queue: Vec<u32>,
+    queue: EasyQueue,
     facts: Vec<EasyFacts>,
+    least: Width,
 }
 
 impl Present {
     pub(crate) fn of(world: &PresentJobs) -> Present {
-        let mut present = Present::default();
+        let mut present = Present { least: Width::MAX, ..Present::default() };
         for (at, here) in (0u32..).zip(&world.here) {
-            let (procs, limit, end) = (here.kin.procs, here.kin.limit, here.predicted_end);
+            let (procs, limit, end) = (width(here.kin.procs), here.kin.limit, here.predicted_end);
             let late = if here.phase == Phase::Running { put_off(end - here.segment - limit) } else { 0 };
-            present.facts.push(EasyFacts { procs, limit, end, late, run: None });
+            present.facts.push(EasyFacts { limit, end, late, run: None });
             match here.phase {
                 Phase::Running => present.running.push(EasyRun { end, job: at, procs }),
-                _ => present.queue.push(at),
+                _ => {
+                    present.queue.push(at, procs, limit);
+                    present.least = present.least.min(procs);
+                }
             }
         }
         present.running.sort_unstable_by_key(|run| (run.end, run.job));
@@ -138,6 +253,11 @@ fn put_off(beyond: i64) -> u32 {
         times += 1;
     }
     times
+}
+
+/// Processors in fewer bits; those of a job that no machine here can hold as that.
+fn width(procs: Procs) -> Width {
+    Width::try_from(procs).unwrap_or(LEFT).min(LEFT - 1)
 }
 
 /// A limit in fewer bits.
@@ -163,10 +283,9 @@ impl EasyMachine {
         self.begin(present, fates, draws);
         let mut open = targets.len() + usize::from(arrivals.as_ref().is_some_and(FutureArrivals::has_extra));
         starts.fill(None);
+        let mut arrival = next_time(arrivals.as_ref());
         while open > 0 {
             let end = self.ends.peek().map_or(i64::MAX, |next| next.0.0);
-            let next = arrivals.as_ref().and_then(FutureArrivals::peek);
-            let arrival = next.map_or(i64::MAX, |next| next.0.0);
             let expiry = if rules.corrects { self.running.first().map_or(i64::MAX, |run| run.end) } else { i64::MAX };
             let now = end.min(arrival).min(expiry.max(self.now));
             if now > until || now == i64::MAX {
@@ -180,6 +299,7 @@ impl EasyMachine {
                     self.correct_first();
                 } else {
                     self.arrive(&mut arrivals, fates, draws);
+                    arrival = next_time(arrivals.as_ref());
                 }
             } else {
                 while self.ends.peek().is_some_and(|next| next.0.0 == now) {
@@ -188,15 +308,18 @@ impl EasyMachine {
                 while rules.corrects && self.running.first().is_some_and(|run| run.end <= now) {
                     self.correct_first();
                 }
-                while arrivals.as_ref().and_then(FutureArrivals::peek).is_some_and(|next| next.0.0 == now) {
+                while arrival == now {
                     self.arrive(&mut arrivals, fates, draws);
+                    arrival = next_time(arrivals.as_ref());
                 }
+            }
+            if self.free < self.least {
+                continue;
             }
             self.pass(rules);
             for at in 0..self.started.len() {
                 let job = self.started[at];
-                let facts = self.facts[job as usize];
-                let run = facts.run.unwrap_or_else(|| fates.run(job as usize, draws));
+                let run = self.facts[job as usize].run.unwrap_or_else(|| fates.run(job as usize, draws));
                 self.ends.push(Reverse((now + run, job)));
                 let extra = (self.extra == Some(job)).then_some(targets.len());
                 if let Some(place) = targets.binary_search(&(job as usize)).ok().or(extra) {
@@ -209,15 +332,14 @@ impl EasyMachine {
 
     fn begin(&mut self, present: &Present, fates: &mut DrawnFates<'_>, draws: Draws) {
         let world = fates.world;
-        (self.now, self.free, self.extra) = (world.now.0, world.free, None);
+        (self.now, self.free, self.extra) = (world.now.0, width(world.free), None);
+        (self.least, self.reserved, self.rejected) = (present.least, None, None);
         self.running.clone_from(&present.running);
         self.facts.clone_from(&present.facts);
-        self.queue.clone_from(&present.queue);
-        self.procs.clear();
-        self.procs.extend(present.queue.iter().map(|&job| present.facts[job as usize].procs));
-        self.limits.clear();
-        self.limits.extend(present.queue.iter().map(|&job| short(present.facts[job as usize].limit)));
-        self.least = self.procs.iter().copied().min().unwrap_or(Procs::MAX);
+        self.queue.jobs.clone_from(&present.queue.jobs);
+        self.queue.procs.clone_from(&present.queue.procs);
+        self.queue.limits.clone_from(&present.queue.limits);
+        (self.queue.head, self.queue.waiting) = (0, present.queue.waiting);
         let mut ends = std::mem::take(&mut self.ends).into_vec();
         ends.clear();
         for run in &present.running {
@@ -229,15 +351,21 @@ impl EasyMachine {
     }
 
     fn end_one(&mut self) {
+        self.reserved = None;
         let Some(Reverse((_, job))) = self.ends.pop() else { return };
         let end = self.facts[job as usize].end;
-        if let Ok(at) = self.running.binary_search_by_key(&(end, job), |run| (run.end, run.job)) {
+        let mut at = self.running.partition_point(|run| run.end < end);
+        while self.running.get(at).is_some_and(|run| run.end == end && run.job != job) {
+            at += 1;
+        }
+        if self.running.get(at).is_some_and(|run| run.job == job) {
             self.free += self.running.remove(at).procs;
         }
     }
 
     /// The prediction that expires first is put off.
     fn correct_first(&mut self) {
+        self.reserved = None;
         let mut run = self.running.remove(0);
         let facts = &mut self.facts[run.job as usize];
         run.end += increment(facts.late);
@@ -254,23 +382,21 @@ impl EasyMachine {
     fn arrive(&mut self, arrivals: &mut Option<FutureArrivals<'_>>, fates: &mut DrawnFates<'_>, draws: Draws) {
         let Some(arrivals) = arrivals else { return };
         let Some((_, past)) = arrivals.peek() else { return };
-        let (procs, limit) = (past.job.procs, past.job.estimate.0);
+        let (procs, limit) = (width(past.job.procs), past.job.estimate.0);
         let run = fates.again(past, draws);
         let job = self.facts.len() as u32;
         if arrivals.is_extra_next() {
             self.extra = Some(job);
         }
-        self.facts.push(EasyFacts { procs, limit, end: 0, late: 0, run: Some(run) });
-        self.queue.push(job);
-        self.procs.push(procs);
-        self.limits.push(short(limit));
+        self.facts.push(EasyFacts { limit, end: 0, late: 0, run: Some(run) });
+        self.queue.push(job, procs, limit);
         self.least = self.least.min(procs);
         arrivals.advance();
     }
 
     fn start(&mut self, at: usize) {
-        let (job, procs) = (self.queue.remove(at), self.procs.remove(at));
-        self.limits.remove(at);
+        self.reserved = None;
+        let (job, procs) = self.queue.take(at);
         let facts = &mut self.facts[job as usize];
         let end = self.now + facts.limit;
         facts.end = end;
@@ -279,64 +405,57 @@ impl EasyMachine {
         self.started.push(job);
     }
 
+    /// Starts what the rules allow. At least one job may fit.
     fn pass(&mut self, rules: EasyRules) {
         self.started.clear();
-        if self.free < self.least {
+        if self.queue.close_up() {
+            self.rejected = None;
+        }
+        while self.queue.procs.get(self.queue.head).is_some_and(|&procs| procs <= self.free) {
+            self.start(self.queue.head);
+        }
+        if !rules.backfill || self.queue.waiting < 2 || self.free == 0 {
             return;
         }
-        while self.procs.first().is_some_and(|&procs| procs <= self.free) {
-            self.start(0);
-        }
-        if !rules.backfill || self.queue.len() < 2 || self.free == 0 {
-            return;
-        }
-        let (shadow, mut extra) = self.reservation(rules);
+        let (shadow, extra) = self.reservation(rules);
         let window = short(if shadow == i64::MAX { shadow } else { shadow - self.now });
-        let (mut from, mut any_fits) = (1, false);
-        while let Some(at) = self.next_that_may(from, window, extra, &mut any_fits) {
-            let procs = self.procs[at];
-            from = at;
-            extra -= if self.limits[at] > window { procs } else { 0 };
+        let mut bounds = StartBounds { free: self.free, window, extra };
+        // What was refused under bounds as wide or wider is refused again.
+        let first = self.queue.head + 1;
+        let known = self.rejected.filter(|&(wider, _)| bounds.within(wider)).map_or(0, |(_, upto)| upto);
+        let (mut from, mut any_fits) = (first.max(known), known > first);
+        while let Some(at) = self.queue.next_allowed(from, bounds, &mut any_fits) {
+            let procs = self.queue.procs[at];
+            from = at + 1;
+            bounds.extra -= if self.queue.limits[at] > window { procs } else { 0 };
             self.start(at);
+            bounds.free = self.free;
             if self.free == 0 {
                 return;
             }
         }
+        self.rejected = Some((bounds, self.queue.jobs.len()));
         if !any_fits {
             // The head does not fit, and none behind it.
             self.least = self.free + 1;
         }
     }
 
-    /// The first waiting job from a place on that needs no more processors than are free, and ends
-    /// within the window or needs no more than are extra. Deep queues are looked through in pieces.
-    /// `any_fits` is set where one needs no more than are free.
-    fn next_that_may(&self, from: usize, window: i32, extra: Procs, any_fits: &mut bool) -> Option<usize> {
-        const PIECE: usize = 16;
-        let free = self.free;
-        let may = |procs: Procs, limit: i32| (procs <= free) & ((limit <= window) | (procs <= extra));
-        let mut at = from;
-        let pieces = self.procs.get(from..)?.chunks(PIECE).zip(self.limits.get(from..)?.chunks(PIECE));
-        for (procs, limits) in pieces {
-            let each = || procs.iter().zip(limits);
-            let (found, fits) = each().fold((false, false), |(found, fits), (&procs, &limit)| {
-                (found | may(procs, limit), fits | (procs <= free))
-            });
-            *any_fits |= fits;
-            if found {
-                return each().position(|(&procs, &limit)| may(procs, limit)).map(|place| at + place);
-            }
-            at += PIECE;
-        }
-        None
-    }
-
     /// Shadow time and extra processors of the job that heads the queue.
-    fn reservation(&self, rules: EasyRules) -> (i64, Procs) {
+    fn reservation(&mut self, rules: EasyRules) -> (i64, Width) {
         if !rules.reserve {
             return (i64::MAX, 0);
         }
-        let missing = self.procs[0] - self.free;
+        if let Some(known) = self.reserved.filter(|known| known.0 >= self.now) {
+            return known;
+        }
+        let found = self.shadow(rules);
+        self.reserved = Some(found);
+        found
+    }
+
+    fn shadow(&self, rules: EasyRules) -> (i64, Width) {
+        let missing = self.queue.procs[self.queue.head] - self.free;
         let mut sum = 0;
         for (at, run) in self.running.iter().enumerate() {
             sum += run.procs;
@@ -347,11 +466,17 @@ impl EasyMachine {
                         .iter()
                         .take_while(|run| run.end <= time)
                         .map(|run| run.procs)
-                        .sum::<Procs>();
+                        .sum::<Width>();
                 }
                 return (time, sum - missing);
             }
         }
         (i64::MAX, 0)
     }
+}
+
+/// The time of the next arrival; the end of time where there is none.
+#[inline]
+fn next_time(arrivals: Option<&FutureArrivals<'_>>) -> i64 {
+    arrivals.and_then(FutureArrivals::peek).map_or(i64::MAX, |next| next.0.0)
 }

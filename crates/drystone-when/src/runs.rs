@@ -148,6 +148,7 @@ impl RunTime {
     fn guide(&mut self) {
         self.guide.clear();
         let Some(&(_, all)) = self.values.last() else { return };
+        self.guide.reserve(PARTS);
         let mut place = 0;
         for part in 0..PARTS {
             let wanted = part as f64 / PARTS as f64 * all;
@@ -225,6 +226,7 @@ impl Runs {
         into.values.clear();
         into.range = if ran < kin.limit { (ran.max(0), kin.limit.max(1)) } else { (ran, ran + ran / 2 + 60) };
         let longer = LongerRuns::of(table, kin, ran);
+        into.values.reserve(longer.values.len());
         if longer.is_told_by(siblings) {
             longer.sums_with(siblings, settings, desk, &mut into.values);
         } else {

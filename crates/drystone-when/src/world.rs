@@ -44,7 +44,7 @@ pub(crate) struct PresentJobs {
     pub(crate) free: Procs,
     pub(crate) here: Vec<PresentJob>,
     /// True if anything is here that the fast futures do not know: processors that are out, jobs
-    /// that are held back or suspended.
+    /// that are held back or suspended, more processors than they count.
     pub(crate) special: bool,
     /// Jobs that have run, by user and then the newest start first.
     siblings: Vec<Sibling>,
@@ -59,7 +59,10 @@ impl PresentJobs {
             now: view.now(),
             free: session.free(),
             here: Vec::new(),
-            special: view.outlook().is_some() || session.held() > 0 || session.suspended() > 0,
+            special: view.outlook().is_some()
+                || session.held() > 0
+                || session.suspended() > 0
+                || i32::try_from(view.machine().procs).is_err(),
             siblings: Vec::new(),
         };
         let here = |id: JobId| {

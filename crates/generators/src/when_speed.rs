@@ -1,5 +1,7 @@
-//! Time that answers take on one core: `speed [POLICY]`. A machine of 1,000 processors is full, and
-//! a queue of so many jobs waits.
+//! Time that answers take on one core: `speed [POLICY] [CASE]`. A machine of 1,000 processors is
+//! full, and a queue of so many jobs waits. With the number of a case, from 0 on, only that one is
+//! asked, three times, and the sum of its starts is printed: for `valgrind --tool=callgrind
+//! --toggle-collect='*Forecaster::futures*'`, whose counts do not depend on a busy machine.
 
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Machine, Span, Time};
@@ -17,8 +19,10 @@ pub(crate) fn main(args: Vec<String>) -> ExitCode {
         ("conservative", 100, true),
         ("easy++", 100, true),
     ];
-    for (policy, queue, last) in all.into_iter().filter(|one| only.as_ref().is_none_or(|only| only == one.0)) {
-        match measured(policy, queue, last) {
+    let case: Option<usize> = std::env::args().nth(2).and_then(|text| text.parse().ok());
+    let chosen = all.into_iter().filter(|one| only.as_ref().is_none_or(|only| only == one.0)).enumerate();
+    for (_, (policy, queue, last)) in chosen.filter(|(at, _)| case.is_none_or(|case| case == *at)) {
+        match measured(policy, queue, last, case.is_some()) {
             Ok(took) => {
                 println!("{policy}, queue of {queue}, {}: {took:.2} ms", if last { "the last job" } else { "all jobs" })
             }
@@ -29,7 +33,7 @@ pub(crate) fn main(args: Vec<String>) -> ExitCode {
 }
 
 #[expect(clippy::disallowed_methods, reason = "it measures time")]
-fn measured(policy: &str, queue: u32, last: bool) -> Result<f64, Box<dyn std::error::Error>> {
+fn measured(policy: &str, queue: u32, last: bool, few: bool) -> Result<f64, Box<dyn std::error::Error>> {
     let spec: PolicySpec = policy.parse()?;
     let mut session = Session::new(Machine::new(1000), spec.scheduler());
     let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default())?;
@@ -76,11 +80,15 @@ fn measured(policy: &str, queue: u32, last: bool) -> Result<f64, Box<dyn std::er
     let _ = next;
     let waiting: Vec<JobId> = session.view().waiting().collect();
     let asked = if last { vec![waiting[waiting.len() - 1]] } else { waiting };
-    let mut best = f64::MAX;
-    for round in 0..if last { 40 } else { 5 } {
+    let (mut best, mut sum) = (f64::MAX, 0i64);
+    for round in 0..if few { 3 } else if last { 40 } else { 5 } {
         let since = Instant::now();
-        forecaster.futures(&session, &asked, round, true)?;
+        let found = forecaster.futures(&session, &asked, round, true)?;
         best = best.min(since.elapsed().as_secs_f64() * 1e3);
+        sum += found.iter().flat_map(|sample| sample.values()).sum::<i64>();
+    }
+    if few {
+        println!("sum of the starts: {sum} s");
     }
     Ok(best)
 }
