@@ -6,7 +6,7 @@ use crate::general::FutureError;
 use crate::pool::PastStatistics;
 use crate::sample::StartSample;
 use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
-use drystone_core::model::{Job, JobId, Machine, Span, Time};
+use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
 use drystone_core::policy::{Action, CapacityLoss};
 
 /// A job as the site has recorded it; times are the session's.
@@ -22,6 +22,8 @@ pub struct Observed {
     pub end: Option<Time>,
     /// Its place in the queue, the smallest first; by default that of its submission.
     pub rank: i64,
+    /// The processors that it runs on, where that matters and is known.
+    pub on: Option<ProcSet>,
 }
 
 impl Observed {
@@ -106,7 +108,7 @@ fn adopt_these(
         let adopted = match one.start.filter(|_| runs) {
             Some(since) => {
                 used += procs;
-                Adopted::Running { since, on: None }
+                Adopted::Running { since, on: one.on.clone() }
             }
             None => Adopted::Waiting,
         };

@@ -81,7 +81,13 @@ fn measured(policy: &str, queue: u32, last: bool, few: bool) -> Result<f64, Box<
     let waiting: Vec<JobId> = session.view().waiting().collect();
     let asked = if last { vec![waiting[waiting.len() - 1]] } else { waiting };
     let (mut best, mut sum) = (f64::MAX, 0i64);
-    for round in 0..if few { 3 } else if last { 40 } else { 5 } {
+    for round in 0..if few {
+        3
+    } else if last {
+        40
+    } else {
+        5
+    } {
         let since = Instant::now();
         let found = forecaster.futures(&session, &asked, round, true)?;
         best = best.min(since.elapsed().as_secs_f64() * 1e3);

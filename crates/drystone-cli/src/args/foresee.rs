@@ -63,6 +63,11 @@ pub(crate) struct ForeseeArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Workload")]
     pub(crate) seed: u64,
 
+    /// Threads for the futures of policies that are simulated themselves; answers do not depend on
+    /// it [default: as many as there are processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
     /// Format of the results.
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,

@@ -77,6 +77,11 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
+    /// Threads for the futures of policies that are simulated themselves; answers do not depend on
+    /// it [default: as many as there are processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
     /// The time zone of hours and dates, e.g. Europe/Berlin, and of times in the accounting that
     /// have none [default: UTC].
     #[arg(long, value_name = "ZONE", help_heading = "Output")]

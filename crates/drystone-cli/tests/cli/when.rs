@@ -59,9 +59,9 @@ fn a_job_that_is_too_wide_cannot_start() {
     let queue = std::fs::read_to_string(&path).expect("read");
     std::fs::write(&path, queue.replace("(Resources)|8|", "(Resources)|12|")).expect("written");
     let text = folder.run(&["when", "--state", "now"]).ok();
-    assert!(text.contains("cannot start: 8 processors are up"), "{text}");
+    assert!(text.contains("cannot start: 8 processors take jobs"), "{text}");
     let text = folder.run(&["when", "--state", "now", "--job", "12"]).ok();
-    assert!(text.contains("cannot start: the nodes that are up have 8 processors"), "{text}");
+    assert!(text.contains("cannot start: the nodes that take new jobs have 8 processors"), "{text}");
     let json = folder.run(&["when", "--state", "now", "--job", "12", "--format", "json"]).json();
     assert_eq!((json["cannot_start"].as_bool(), json["at_next_pass"].as_bool()), (Some(true), Some(false)));
     folder.write("now/squeue.txt", "13|PENDING|(Priority)|4|30:00|1699998200|N/A|700|ann|main\n");
@@ -122,8 +122,8 @@ fn states_that_cannot_be_are_refused() {
     for (args, part) in [
         (&["--job", "99"][..], "the queue has no job 99"),
         (&["--job", "11"], "job 11 runs already"),
-        (&["--job", "14_2"], "is held (JobHeldUser)"),
-        (&["--procs", "64", "--limit", "1h"], "64 processors are more than the 8 of the nodes that are up"),
+        (&["--job", "14_2"], "is held by its user (JobHeldUser)"),
+        (&["--procs", "64", "--limit", "1h"], "64 processors are more than the 8 of the nodes that take new jobs"),
         (&["--partition", "gpu"], "no node in now/nodes.txt is in `gpu`; expected one of main"),
         (&["--policy", "perfect"], "it knows true run times"),
         (&["--timezone", "Mars"], "there is no zone `Mars`"),
@@ -161,6 +161,249 @@ fn a_maintenance_that_is_announced_is_waited_for() {
     // Job 12 needs all of the machine for two hours: it begins when the service is over.
     let start = &json["jobs"][0]["start"];
     assert!(start["p10"].as_i64() >= Some(1_700_010_000) && start["p90"].as_i64() <= Some(1_700_011_500), "{start}");
+}
+
+/// Nodes, each of four processors, in these states with so many of them busy.
+fn nodes(states: &[(&str, u32)]) -> String {
+    let node = |(at, (state, busy)): (usize, &(&str, u32))| {
+        format!("NodeName=n{} CPUAlloc={busy} CPUTot=4 State={state} Partitions=main\n", at + 1)
+    };
+    states.iter().enumerate().map(node).collect()
+}
+
+/// A job that holds two of the four processors of a draining node runs on; these do not come back
+/// for others. By hand, with plans of limits: job 11 holds n1 until 1,800 s from now, and job 10 two
+/// processors of n2 until 600 s. Job 12 of four waits for n1, though four would be free at 600 s if n2
+/// took jobs.
+#[test]
+fn a_draining_node_takes_no_new_job() {
+    let folder = Folder::new();
+    state(&folder);
+    let queue = |nodes: bool| {
+        let on = |list: &str| if nodes { format!("|{list}|(null)") } else { String::new() };
+        format!(
+            "10|RUNNING|None|2|20:00|1699990000|1699999400|900|ann|main{}\n\
+             11|RUNNING|None|4|1:00:00|1699990000|1699998200|900|ann|main{}\n\
+             12|PENDING|(Resources)|4|2:00:00|1699998300|N/A|800|bob|main{}\n\
+             13|PENDING|(Priority)|2|10:00|1699998300|N/A|700|bob|main{}\n",
+            on("n2"),
+            on("n1"),
+            on(""),
+            on("")
+        )
+    };
+    let plans = || -> Vec<Option<i64>> {
+        let json = folder.run(&["when", "--state", "now", "--format", "json", "--quiet"]).json();
+        let jobs = json["jobs"].as_array().expect("a list").clone();
+        jobs.iter().map(|job| job["plan"].as_i64().map(|plan| plan - 1_700_000_000)).collect()
+    };
+    for state in ["MIXED+DRAIN", "MIXED+NOT_RESPONDING", "DRAINING", "MIXED+FAIL", "MIXED*", "MIXED+MAINTENANCE"] {
+        folder.write("now/nodes.txt", nodes(&[("ALLOCATED", 4), (state, 2)]));
+        for known in [true, false] {
+            folder.write("now/squeue.txt", queue(known));
+            let text = folder.run(&["when", "--state", "now"]).ok();
+            assert!(text.starts_with("2 jobs waiting, 2 running, 0 processors free"), "{state}: {text}");
+            // Which job is where is not known without the list of nodes: 10 on n1 leaves two at 600 s.
+            assert_eq!(plans()[0], known.then_some(1_800).or(Some(1_800)), "{state}");
+        }
+        // Wider than the node that takes jobs.
+        folder.write("now/squeue.txt", queue(true).replace("12|PENDING|(Resources)|4", "12|PENDING|(Resources)|6"));
+        let json = folder.run(&["when", "--state", "now", "--job", "12", "--format", "json"]).json();
+        assert_eq!(json["cannot_start"].as_bool(), Some(true), "{state}: {json}");
+    }
+    // A node that takes jobs: job 13 starts at once on what is free of it, job 12 at 600 s.
+    for state in ["MIXED", "MIXED+PLANNED", "MIXED+POWERING_UP"] {
+        folder.write("now/nodes.txt", nodes(&[("ALLOCATED", 4), (state, 2)]));
+        folder.write("now/squeue.txt", queue(true));
+        let text = folder.run(&["when", "--state", "now"]).ok();
+        assert!(text.starts_with("2 jobs waiting, 2 running, 2 processors free"), "{state}: {text}");
+        assert_eq!(plans()[0], Some(600), "{state}: {text}");
+    }
+    // Idle nodes that take none, and one that Slurm would boot.
+    folder.write("now/squeue.txt", queue(true));
+    for state in [
+        "IDLE+DRAIN",
+        "DOWN*",
+        "DOWN+NOT_RESPONDING",
+        "FUTURE",
+        "IDLE+INVALID_REG",
+        "IDLE+RESERVED",
+        "IDLE+REBOOT_ISSUED",
+    ] {
+        folder.write("now/nodes.txt", nodes(&[("ALLOCATED", 4), ("MIXED+DRAIN", 2), (state, 0)]));
+        assert_eq!(plans()[0], Some(1_800), "{state}");
+    }
+    folder.write("now/nodes.txt", nodes(&[("ALLOCATED", 4), ("MIXED+DRAIN", 2), ("IDLE+CLOUD+POWERED_DOWN", 0)]));
+    let text = folder.run(&["when", "--state", "now", "--job", "12"]).ok();
+    assert!(text.contains("starts at the next scheduling pass"), "{text}");
+}
+
+/// A node in a reservation that has begun takes jobs of others when that is over.
+#[test]
+fn a_reserved_node_comes_back() {
+    let folder = Folder::new();
+    state(&folder);
+    folder.write("now/squeue.txt", "12|PENDING|(Resources)|8|2:00:00|1699998300|N/A|800|bob|main\n");
+    folder.write("now/nodes.txt", nodes(&[("IDLE", 0), ("IDLE+RESERVED", 0)]));
+    let plan = || {
+        let json = folder.run(&["when", "--state", "now", "--job", "12", "--format", "json", "--quiet"]).json();
+        (json["cannot_start"].as_bool(), json["start"]["p50"].as_i64().map(|start| start - 1_700_000_000))
+    };
+    assert_eq!(plan(), (Some(true), None), "no one says until when");
+    let window = "ReservationName=course StartTime=1699999000 EndTime=1700003000 Nodes=n2 NodeCnt=1 CoreCnt=4 Flags=SPEC_NODES TRES=cpu=4\n";
+    folder.write("now/reservations.txt", window);
+    let (never, start) = plan();
+    assert!(never == Some(false) && start.is_some_and(|start| (2_900..3_100).contains(&start)), "{start:?}");
+    // So does one in maintenance.
+    folder.write("now/nodes.txt", nodes(&[("IDLE", 0), ("IDLE+MAINTENANCE", 0)]));
+    folder.write("now/reservations.txt", window.replace("SPEC_NODES", "MAINT,SPEC_NODES"));
+    assert!(plan().1.is_some_and(|start| (2_900..3_100).contains(&start)));
+}
+
+/// Each reason to wait for anything but processors has a sentence, and JSON has it as well.
+#[test]
+fn jobs_that_do_not_compete_are_named_with_their_reasons() {
+    let folder = Folder::new();
+    state(&folder);
+    let job = |id: &str, reason: &str, start: &str| {
+        format!("{id}|PENDING|({reason})|4|30:00|1699998200|{start}|500|ann|main||(null)\n")
+    };
+    let queue = [
+        "11|RUNNING|None|8|1:00:00|1699990000|1699998200|900|ann|main|n[1-2]|(null)\n".to_string(),
+        job("12", "Resources", "N/A"),
+        job("13", "AssocGrpCpuLimit", "N/A"),
+        job("14_[1-2]", "JobHeldUser", "N/A"),
+        job("15", "JobHeldAdmin", "N/A"),
+        job("16", "Dependency", "N/A"),
+        job("17", "DependencyNeverSatisfied", "N/A"),
+        job("18_[3-9%1]", "JobArrayTaskLimit", "N/A"),
+        job("19", "PartitionDown", "N/A"),
+        job("20", "PartitionInactive", "N/A"),
+        job("21", "BeginTime", "1700036000"),
+        job("22", "Resources", "N/A").replace("(null)", "course"),
+    ];
+    folder.write("now/squeue.txt", queue.concat());
+    let text = folder.run(&["when", "--state", "now"]).ok();
+    assert!(text.starts_with("2 jobs waiting, 1 running, 0 processors free; 16 held"), "{text}");
+    // 1,700,036,000 is Wednesday, 08:13 UTC: to a quarter of an hour.
+    for part in [
+        "Job 13 may start later than that: it waits for a limit of its account or QOS",
+        "2 jobs are left out: each is held by its user (JobHeldUser).",
+        "Job 15 is left out: it is held by an administrator (JobHeldAdmin).",
+        "Job 16 is left out: it waits for other jobs that it depends on (Dependency).",
+        "7 jobs are left out: each waits for other tasks of its array",
+        "Job 19 is left out: it is in a partition that is down (PartitionDown).",
+        "Job 20 is left out: it is in a partition that is inactive (PartitionInactive).",
+        "Job 21 is left out: it may begin later only (BeginTime): Wed 08:15.",
+    ] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    let json = folder.run(&["when", "--state", "now", "--format", "json", "--quiet"]).json();
+    let left: Vec<(&str, &str)> = json["left_out"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| (one["job"].as_str().expect("a name"), one["reason"].as_str().expect("a word")))
+        .collect();
+    assert_eq!((left.len(), left[0], left[15]), (16, ("14_1", "JobHeldUser"), ("22", "course")));
+    assert_eq!(json["jobs"][1]["also_waits_for"]["reason"].as_str(), Some("AssocGrpCpuLimit"));
+    for (job, part) in [
+        ("15", "is held by an administrator (JobHeldAdmin)"),
+        ("17", "depends on a job that ended otherwise, so that it never starts"),
+        ("22", "was submitted to a reservation"),
+    ] {
+        let error = folder.run(&["when", "--state", "now", "--job", job]).fails(2);
+        assert!(error.contains(part), "{job}: {error}");
+    }
+    // All that is here is over by then: it starts as it may begin.
+    let text = folder.run(&["when", "--state", "now", "--job", "21"]).ok();
+    assert!(text.contains("it may begin at Wed 08:15 at the earliest (BeginTime)"), "{text}");
+    let json = folder.run(&["when", "--state", "now", "--job", "21", "--format", "json"]).json();
+    let start = json["start"]["p50"].as_i64().expect("a time");
+    assert!((1_700_036_000..1_700_036_010).contains(&start), "{json}");
+}
+
+/// Listings of `squeue --json` of 22.05 and 23.11: words or lists of words, numbers or objects.
+#[test]
+fn listings_of_old_and_new_versions_name_the_nodes_of_jobs() {
+    let folder = Folder::new();
+    state(&folder);
+    std::fs::remove_file(folder.path("now/squeue.txt")).expect("removed");
+    folder.write("now/nodes.txt", nodes(&[("ALLOCATED", 4), ("MIXED+DRAIN", 2)]));
+    let old = r#"{"jobs":[
+        {"job_id":10,"job_state":"RUNNING","cpus":2,"submit_time":1699990000,"start_time":1699999400,"time_limit":20,
+         "priority":900,"user_name":"ann","partition":"main","state_reason":"None","nodes":"n2"},
+        {"job_id":11,"job_state":"RUNNING","cpus":4,"submit_time":1699990000,"start_time":1699998200,"time_limit":60,
+         "priority":900,"user_name":"ann","partition":"main","state_reason":"None","nodes":"n1"},
+        {"job_id":12,"job_state":"PENDING","cpus":4,"submit_time":1699998300,"start_time":0,"time_limit":120,
+         "priority":800,"user_name":"bob","partition":"main","state_reason":"Resources","nodes":""},
+        {"job_id":21,"job_state":"PENDING","cpus":4,"submit_time":1699998300,"start_time":0,"eligible_time":1700036000,
+         "time_limit":120,"priority":800,"user_name":"bob","partition":"main","state_reason":"BeginTime","nodes":""}]}"#;
+    let wrapped = |text: &str, key: &str| {
+        let mut out = String::new();
+        let mut rest = text;
+        let key = format!("\"{key}\":");
+        while let Some(at) = rest.find(&key) {
+            let (head, tail) = rest.split_at(at + key.len());
+            let end = tail.find(|c: char| !c.is_ascii_digit()).expect("more");
+            out += &format!("{head}{{\"set\":true,\"infinite\":false,\"number\":{}}}", &tail[..end]);
+            rest = &tail[end..];
+        }
+        out + rest
+    };
+    let mut new = old.replace(r#""RUNNING""#, r#"["RUNNING"]"#).replace(r#""PENDING""#, r#"["PENDING"]"#);
+    for key in ["cpus", "submit_time", "start_time", "eligible_time", "time_limit", "priority"] {
+        new = wrapped(&new, key);
+    }
+    for text in [old, &new] {
+        folder.write("now/squeue.json", text);
+        let json = folder.run(&["when", "--state", "now", "--format", "json", "--quiet"]).json();
+        assert_eq!(json["jobs"][0]["plan"].as_i64(), Some(1_700_001_800), "{json}");
+        assert_eq!(json["left_out"][0]["begin"].as_i64(), Some(1_700_036_000), "{json}");
+    }
+}
+
+/// Answers do not depend on the number of threads, nor do scores.
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let folder = Folder::new();
+    state(&folder);
+    let conf = "ClusterName=c\nSlurmctldHost=h\nSchedulerType=sched/backfill\nSelectType=select/cons_tres\n\
+                SelectTypeParameters=CR_Core\nSchedulerParameters=bf_interval=30\nNodeName=n[1-2] CPUs=4\n\
+                PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE\n";
+    folder.write("now/slurm.conf", conf);
+    // A past of 60 jobs that waited for what ran before them.
+    let past: String = (0..60)
+        .map(|i| {
+            let (submit, start) = (1_699_400_000 + i * 3_000, 1_699_400_000 + i * 3_100);
+            let (end, run) = (start + 3_000 - i * 7, 3_000 - i * 7);
+            format!("{}|ann|main|{submit}|{start}|{end}|{run}|60|8|8|COMPLETED\n", 1_000 + i)
+        })
+        .collect();
+    let header = "JobIDRaw|User|Partition|Submit|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS|State\n";
+    std::fs::create_dir_all(folder.path("now/accounting")).expect("made");
+    folder.write("now/accounting/jobs.psv", format!("{header}{past}"));
+    folder
+        .run(&["workload", "generate", "--procs", "32", "--jobs", "300", "--load", "1", "--out", "log.swf", "--quiet"])
+        .ok();
+    let same = |args: &[&str]| {
+        let on = |threads: &str| folder.run(&[args, &["--threads", threads, "--quiet"]].concat()).ok();
+        let one = on("1");
+        assert!(!one.is_empty());
+        for threads in ["2", "5"] {
+            assert_eq!(one, on(threads), "{args:?} on {threads} threads");
+        }
+        one
+    };
+    for policy in ["easy", "conservative", "slurm"] {
+        let args = ["when", "--state", "now", "--policy", policy, "--samples", "30", "--rehearse", "20", "--format"];
+        let all = same(&[&args[..], &["json"]].concat());
+        assert!(all.contains("\"p50\""), "{all}");
+        same(&[&args[..], &["text", "--job", "12"]].concat());
+    }
+    for (policy, every) in [("easy", "1"), ("conservative", "5"), ("slurm(bf_interval=30)", "50")] {
+        same(&["foresee", "-w", "log.swf", "-p", policy, "--every", every, "--samples", "15", "--format", "json"]);
+    }
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub(crate) fn scores(
         methods,
         every: args.every.unwrap_or_else(|| every(&spec, workload.len())),
         outages: Some(&outages),
-        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        threads: args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
         stop: Some(stop),
         ..ForeseeOptions::default()
     };

@@ -1,6 +1,7 @@
 //! `drystone when`: when waiting jobs of a cluster will start.
 
 mod clock;
+mod places;
 mod scene;
 mod state;
 mod told;
@@ -82,7 +83,7 @@ fn questions(args: &WhenArgs) -> usize {
 fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandFailure> {
     let fail = |error: FutureError| failure(args, &error);
     let forecaster = Forecaster::new(&args.policy, scene.settings(args)).map_err(fail)?;
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let mut forecaster = forecaster.on_threads(threads);
     let rehearsal = scene.rehearse(&mut forecaster, questions(args)).map_err(fail)?;
     warn_of(&rehearsal, &forecaster, scene);
@@ -90,9 +91,17 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandF
     let adoption = scene.adopt(args).map_err(fail)?;
     if adoption.left_out > 0 {
         let jobs = plural(adoption.left_out as u64, "job");
-        message::warning(&format!("left out for more processors than the nodes that are up have: {jobs}"));
+        message::warning(&format!("left out for more processors than the nodes that take new jobs have: {jobs}"));
     }
     let session = &adoption.session;
+    if let Some((job, after)) = asked.and_then(|job| Some((job, scene.begins_after(job)?))) {
+        let own = scene.observed[job].job.clone();
+        let times = forecaster.times_of_later(session, &own, after, 0).map_err(fail)?;
+        let answer = forecaster.answer_of(session.next_id(), Time(scene.now), &times);
+        let mut told = WhenOutput::new(args, scene, &adoption, &forecaster, rehearsal);
+        told.add(scene, job, (None, None), Some((answer, None)));
+        return Ok(told);
+    }
     let waiting: Vec<JobId> = session.view().waiting().collect();
     let jobs: Vec<usize> = match asked {
         Some(job) => vec![job],

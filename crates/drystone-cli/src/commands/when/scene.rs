@@ -1,6 +1,7 @@
 //! The state of a cluster as a forecaster takes it: one pool of processors, jobs observed.
 
-use super::state::{self, ClusterState, QueueEntry};
+use super::places::Places;
+use super::state::{self, ClusterState, NodeTakes, QueueEntry, WaitReason};
 use crate::args::WhenArgs;
 use crate::exit::CommandFailure;
 use crate::output::message;
@@ -30,8 +31,11 @@ const FUTURES: u32 = 100;
 
 pub(super) struct WhenScene {
     pub(super) now: i64,
+    /// Processors of nodes that take new jobs, and those that jobs still hold on others.
     machine: Machine,
-    /// Windows that are announced.
+    /// Those of nodes that take new jobs, now or after a reservation.
+    open: u32,
+    /// Windows that are announced, and processors that are lost when the jobs there are over.
     losses: Vec<CapacityLoss>,
     /// Jobs of the past and of the queue.
     pub(super) observed: Vec<Observed>,
@@ -51,6 +55,7 @@ impl WhenScene {
         let mut scene = WhenScene {
             now: state.now,
             machine: Machine::new(1),
+            open: 1,
             losses: Vec::new(),
             observed: Vec::new(),
             queue: Vec::new(),
@@ -59,12 +64,12 @@ impl WhenScene {
             has_accounting: site.is_some(),
             remarks: Vec::new(),
         };
-        scene.build_machine(&state, args, dir)?;
+        let places = scene.build_machine(&state, args, dir)?;
         if let Some(site) = &site {
             scene.take_past(site, &state, args);
         }
         scene.present = scene.observed.len();
-        scene.take_queue(&state, args);
+        scene.take_queue(&state, args, &places);
         Ok(scene)
     }
 
@@ -73,8 +78,9 @@ impl WhenScene {
         *self.users.entry(name.to_string()).or_insert(next)
     }
 
-    /// Processors of nodes that are up, and those that jobs still hold on others.
-    fn build_machine(&mut self, state: &ClusterState, args: &WhenArgs, dir: &Path) -> Result<(), CommandFailure> {
+    /// Processors of nodes that take new jobs, and those that jobs still hold on others. Returns
+    /// the processors of each running job.
+    fn build_machine(&mut self, state: &ClusterState, args: &WhenArgs, dir: &Path) -> Result<Places, CommandFailure> {
         let wanted = args.partition.as_deref();
         let known: BTreeSet<&str> = state.nodes.iter().flat_map(|node| &node.partitions).map(String::as_str).collect();
         if let Some(name) = wanted.filter(|name| !known.contains(name)) {
@@ -91,40 +97,63 @@ impl WhenScene {
                 known.len()
             ));
         }
-        // Nodes that are out hold no more than the running jobs do.
         let here = |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
-        let running = state.jobs.iter().filter(|job| job.since.is_some()).filter(here);
-        let mut held = running.fold(0u32, |sum, job| sum.saturating_add(job.procs));
-        let (mut procs, mut ranges) = (0u32, BTreeMap::new());
+        let running: Vec<&QueueEntry> = state.jobs.iter().filter(|job| job.since.is_some()).filter(here).collect();
+        // Nodes that are out hold no more than the running jobs do.
+        let mut held = running.iter().fold(0u32, |sum, job| sum.saturating_add(job.procs));
+        let (mut procs, mut places) = (0u32, Places::default());
+        let in_window = |name: &String| {
+            state
+                .windows
+                .iter()
+                .any(|window| window.from <= state.now && state.now < window.until && window.nodes.contains(name))
+        };
+        self.open = 0;
         for node in
             state.nodes.iter().filter(|node| wanted.is_none_or(|name| node.partitions.iter().any(|p| p == name)))
         {
-            let usable = if node.up { node.procs } else { node.busy.min(node.procs).min(held) };
-            held -= if node.up { 0 } else { usable };
+            let busy = node.busy.min(node.procs);
+            let open = match node.takes {
+                NodeTakes::Any => true,
+                NodeTakes::Reserved => in_window(&node.name),
+                NodeTakes::None => false,
+            };
+            let usable = if open { node.procs } else { busy.min(held) };
+            held -= if open { 0 } else { usable };
             if usable > 0 {
-                ranges.insert(node.name.as_str(), procs..procs + usable);
+                let range = procs..procs + usable;
+                if open {
+                    self.open += usable;
+                } else {
+                    let on = ProcSet::range(range.clone());
+                    self.losses.push(CapacityLoss { on, from: Time(state.now), until: Time::MAX });
+                }
+                places.add(&node.name, range, busy.min(usable));
                 procs += usable;
             }
         }
-        if procs == 0 {
+        if self.open == 0 {
             return Err(CommandFailure::usage(format_args!(
-                "{}: no node is up, so that no job can start",
+                "{}: no node is up and takes new jobs, so that no job can start",
                 dir.join("nodes.txt").display()
             )));
         }
         self.machine = Machine::new(procs);
         for window in state.windows.iter().filter(|window| window.until > state.now && window.from < window.until) {
             let mut on = ProcSet::new();
-            for name in &window.nodes {
-                if let Some(range) = ranges.get(name.as_str()) {
-                    on = on.union(&ProcSet::range(range.clone()));
-                }
+            for range in window.nodes.iter().filter_map(|name| places.range(name)) {
+                let missing = window.procs.map_or(u32::MAX, |procs| procs.saturating_sub(on.len()));
+                on = on.union(&ProcSet::range(range.start..range.end.min(range.start.saturating_add(missing))));
             }
             if !on.is_empty() {
                 self.losses.push(CapacityLoss { on, from: Time(window.from), until: Time(window.until) });
             }
         }
-        Ok(())
+        // Where nothing is out, it does not matter which processors a job has.
+        if !self.losses.is_empty() {
+            places.give(&running);
+        }
+        Ok(places)
     }
 
     /// Jobs of the accounting that are over.
@@ -143,13 +172,13 @@ impl WhenScene {
             let eligible = Time(job.eligible.unwrap_or(job.submit).max(job.submit));
             let start = job.start.filter(|&start| start <= end).map(Time);
             let rank = 0;
-            self.observed.push(Observed { job: wants, eligible, start, end: Some(Time(end)), rank });
+            self.observed.push(Observed { job: wants, eligible, start, end: Some(Time(end)), rank, on: None });
         }
         // Days are replayed in the order of arrival.
         self.observed.sort_by_key(|one| one.job.submit);
     }
 
-    fn take_queue(&mut self, state: &ClusterState, args: &WhenArgs) {
+    fn take_queue(&mut self, state: &ClusterState, args: &WhenArgs, places: &Places) {
         let wanted = args.partition.as_deref();
         let mut without = 0;
         for queued in &state.jobs {
@@ -157,14 +186,17 @@ impl WhenScene {
                 continue;
             }
             without += u32::from(queued.limit.is_none());
-            let place = (queued.kept.is_none()).then_some(self.observed.len());
+            // One that may begin later only is no job of the session yet, but can be asked about.
+            let begin = queued.kept().and_then(|reason| reason.begin).filter(|&begin| begin > self.now);
+            let place = (queued.kept().is_none() || begin.is_some()).then_some(self.observed.len());
             if place.is_some() {
                 let limit = Span(queued.limit.unwrap_or(NO_LIMIT).max(1));
                 let mut job = Job::new(Time(queued.submit.min(self.now)), queued.procs, limit);
                 job.user = self.user(&queued.user);
                 let start = queued.since.map(|since| Time(since.min(self.now)));
-                let (eligible, rank) = (job.submit, -queued.priority);
-                self.observed.push(Observed { job, eligible, start, end: None, rank });
+                let (eligible, rank) = (begin.map_or(job.submit, Time), -queued.priority);
+                let on = places.of(&queued.name);
+                self.observed.push(Observed { job, eligible, start, end: None, rank, on });
             }
             self.queue.push((queued.clone(), place));
         }
@@ -177,7 +209,8 @@ impl WhenScene {
     /// with passes of its own clocks.
     pub(super) fn samples(&self, args: &WhenArgs) -> u32 {
         let all = args.job.is_none() && args.procs.is_none();
-        let waiting = self.observed[self.present..].iter().filter(|one| one.start.is_none()).count().max(1);
+        let waits = |one: &&Observed| one.start.is_none() && one.eligible.0 <= self.now;
+        let waiting = self.observed[self.present..].iter().filter(waits).count().max(1);
         let of_budget = u32::try_from(STARTS_OF_CLOCKS / waiting).unwrap_or(u32::MAX);
         args.samples.unwrap_or(match super::has_clocks(args) && all {
             true => of_budget.clamp(FUTURES_OF_CLOCKS, FUTURES),
@@ -203,10 +236,10 @@ impl WhenScene {
     /// The job that was asked about, if one was. One that is not submitted yet is added.
     pub(super) fn asked(&mut self, args: &WhenArgs) -> Result<Option<usize>, CommandFailure> {
         if let (Some(procs), Some(limit)) = (args.procs, args.limit) {
-            if procs > self.machine.procs {
+            if procs > self.open {
                 return Err(CommandFailure::usage(format_args!(
-                    "--procs: {procs} processors are more than the {} of the nodes that are up",
-                    self.machine.procs
+                    "--procs: {procs} processors are more than the {} of the nodes that take new jobs",
+                    self.open
                 )));
             }
             let mut job = Job::new(Time(self.now), procs, limit);
@@ -217,7 +250,8 @@ impl WhenScene {
                 job.user = self.user(name);
             }
             let at = self.observed.len();
-            self.observed.push(Observed { job, eligible: Time(self.now), start: None, end: None, rank: i64::MAX });
+            let (eligible, rank) = (Time(self.now), i64::MAX);
+            self.observed.push(Observed { job, eligible, start: None, end: None, rank, on: None });
             return Ok(Some(at));
         }
         let Some(name) = &args.job else { return Ok(None) };
@@ -227,7 +261,7 @@ impl WhenScene {
                 args.partition.as_ref().map(|p| format!(" in partition {p}")).unwrap_or_default()
             )));
         };
-        if let Some(kept) = &queued.kept {
+        if let Some(kept) = queued.kept().filter(|_| place.is_none()) {
             return Err(CommandFailure::usage(format_args!(
                 "--job: job {name} {kept}: no start can be foretold before that is over"
             )));
@@ -256,14 +290,15 @@ impl WhenScene {
         self.adopted(args, &self.observed[self.present..last])
     }
 
-    /// Jobs of the queue that wait and are wider than the machine.
+    /// Jobs of the queue that wait and are wider than all nodes that take new jobs.
     pub(super) fn too_wide(&self) -> impl Iterator<Item = usize> {
-        let wide = |one: &Observed| one.start.is_none() && one.job.procs > self.machine.procs;
+        let wide = |one: &Observed| one.start.is_none() && one.eligible.0 <= self.now && one.job.procs > self.open;
         (self.present..self.observed.len()).filter(move |&at| wide(&self.observed[at]))
     }
 
+    /// Processors of nodes that take new jobs.
     pub(super) fn procs(&self) -> u32 {
-        self.machine.procs
+        self.open
     }
 
     /// Returns whether a job is not submitted yet.
@@ -272,7 +307,12 @@ impl WhenScene {
     }
 
     fn adopted(&self, args: &WhenArgs, jobs: &[Observed]) -> Result<Adoption, FutureError> {
-        let mut adoption = adopt(args.policy.scheduler(), self.machine, jobs, &self.losses, Time(self.now))?;
+        // Jobs that are too wide for the nodes that take new jobs do not stand in the way of others.
+        let (mut here, open) = (jobs.to_vec(), self.open);
+        for one in here.iter_mut().filter(|one| one.start.is_none() && one.job.procs > open) {
+            one.eligible = Time::MAX;
+        }
+        let mut adoption = adopt(args.policy.scheduler(), self.machine, &here, &self.losses, Time(self.now))?;
         adoption.jobs.iter_mut().for_each(|job| *job += self.present);
         Ok(adoption)
     }
@@ -286,9 +326,21 @@ impl WhenScene {
         }
     }
 
-    /// Jobs that cannot start whatever is free.
-    pub(super) fn kept(&self) -> usize {
-        self.queue.iter().filter(|(queued, _)| queued.kept.is_some()).count()
+    /// Jobs that cannot start whatever is free: their names and reasons.
+    pub(super) fn kept(&self) -> Vec<(String, WaitReason)> {
+        self.queue.iter().filter_map(|(queued, _)| Some((queued.name.clone(), queued.kept()?.clone()))).collect()
+    }
+
+    /// What a job waits for beside processors: a time to begin, or what is not simulated.
+    pub(super) fn also_waits(&self, job: usize) -> Option<WaitReason> {
+        let (queued, _) = self.queue.iter().find(|(_, place)| *place == Some(job))?;
+        queued.reason.clone()
+    }
+
+    /// The time from now on before which a job may not begin.
+    pub(super) fn begins_after(&self, job: usize) -> Option<Span> {
+        let eligible = self.observed.get(job)?.eligible.0;
+        (job >= self.present && eligible > self.now).then(|| Span(eligible - self.now))
     }
 }
 

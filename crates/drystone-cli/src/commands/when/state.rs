@@ -3,6 +3,7 @@
 use crate::exit::CommandFailure;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ export TZ=UTC SLURM_TIME_FORMAT=%s SLURM_BITSTR_LEN=0
 date +%s > now.txt
 squeue --json > squeue.json
 # where squeue has no --json, instead:
-#   squeue -h -a -t PD,R,S,CG,CF -o '%i|%T|%r|%C|%l|%V|%S|%Q|%u|%P' > squeue.txt
+#   squeue -h -a -t PD,R,S,CG,CF -o '%i|%T|%r|%C|%l|%V|%S|%Q|%u|%P|%N|%v' > squeue.txt
 scontrol -o show nodes > nodes.txt
 scontrol -o show reservations > reservations.txt
 cp $(scontrol show config | sed -n 's/^SLURM_CONF *= *//p') slurm.conf    # for --policy slurm
@@ -37,8 +38,36 @@ pub(super) struct QueueEntry {
     /// Start time.
     pub(super) since: Option<i64>,
     pub(super) priority: i64,
-    /// Reason why it cannot start whatever is free.
-    pub(super) kept: Option<String>,
+    /// Why it waits, where that is not only for processors.
+    pub(super) reason: Option<WaitReason>,
+    /// The nodes that it runs on, where they are listed.
+    pub(super) nodes: Vec<String>,
+}
+
+impl QueueEntry {
+    /// Returns the reason why it cannot start whatever is free, if there is one.
+    pub(super) fn kept(&self) -> Option<&WaitReason> {
+        self.reason.as_ref().filter(|reason| reason.keeps)
+    }
+}
+
+/// A reason to wait for anything but processors.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct WaitReason {
+    /// True if the job does not compete for processors before that is over.
+    pub(super) keeps: bool,
+    /// What about the job: `is held by its user`.
+    pub(super) why: &'static str,
+    /// Slurm's word for it.
+    pub(super) word: String,
+    /// The time at which it may begin, where that is known.
+    pub(super) begin: Option<i64>,
+}
+
+impl fmt::Display for WaitReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.why, self.word)
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -46,14 +75,60 @@ pub(super) struct StateNode {
     pub(super) name: String,
     pub(super) procs: u32,
     pub(super) busy: u32,
-    pub(super) up: bool,
+    pub(super) takes: NodeTakes,
     pub(super) partitions: Vec<String>,
+}
+
+/// New jobs of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum NodeTakes {
+    /// It takes any.
+    Any,
+    /// Those of a reservation that has begun; any when that is over.
+    Reserved,
+    /// None, for a time that no one knows; jobs that run there go on.
+    None,
+}
+
+impl NodeTakes {
+    /// Reads the state of a node: a base and flags with `+` between them, as Slurm 22.05 to 25.05
+    /// print them, or the signs of older versions behind the base.
+    ///
+    /// Nodes that are powered down count: Slurm boots them for a job. So do those that reboot once
+    /// they are idle, which take jobs until then.
+    fn of(state: &str) -> NodeTakes {
+        let signs = state.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let signs = signs.split('+').next().unwrap_or_default();
+        // Not responding, reboot issued.
+        let mut takes = if signs.contains(['*', '^']) { NodeTakes::None } else { NodeTakes::Any };
+        for (place, word) in state.split('+').enumerate() {
+            let word = word.trim_end_matches(|c: char| !c.is_ascii_alphabetic() && c != '_').to_ascii_uppercase();
+            let of_word = match word.as_str() {
+                "IDLE" | "MIXED" | "ALLOCATED" | "COMPLETING" | "PLANNED" => NodeTakes::Any,
+                "RESERVED" | "MAINT" | "MAINTENANCE" => NodeTakes::Reserved,
+                "DRAIN" | "DRAINED" | "DRAINING" | "FAIL" | "FAILING" | "NOT_RESPONDING" | "NO_RESPOND"
+                | "INVALID_REG" | "INVAL" | "REBOOT_ISSUED" | "BLOCKED" => NodeTakes::None,
+                // A base that is not known, DOWN, ERROR, FUTURE or UNKNOWN; flags that are not known
+                // keep no job away.
+                _ if place == 0 => NodeTakes::None,
+                _ => NodeTakes::Any,
+            };
+            takes = match (takes, of_word) {
+                (NodeTakes::None, _) | (_, NodeTakes::None) => NodeTakes::None,
+                (NodeTakes::Reserved, _) | (_, NodeTakes::Reserved) => NodeTakes::Reserved,
+                _ => NodeTakes::Any,
+            };
+        }
+        takes
+    }
 }
 
 /// A window in which nodes are kept free of jobs.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct WindowOut {
     pub(super) nodes: Vec<String>,
+    /// Processors of these nodes, where that is not all of them.
+    pub(super) procs: Option<u32>,
     pub(super) from: i64,
     pub(super) until: i64,
 }
@@ -120,7 +195,7 @@ pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
         })?,
     };
     let windows =
-        text("reservations.txt")?.map_or_else(|| Ok(Vec::new()), |(path, text)| reservations(&path, &text))?;
+        text("reservations.txt")?.map_or_else(|| Ok(Vec::new()), |(path, text)| reservations(&path, &text, now))?;
     let accounting = Some(dir.join("accounting")).filter(|path| path.is_dir());
     check(&jobs, now, dir)?;
     Ok(ClusterState { now, jobs, nodes, windows, accounting })
@@ -152,17 +227,49 @@ fn check(jobs: &[QueueEntry], now: i64, dir: &Path) -> Result<(), CommandFailure
     Ok(())
 }
 
-/// Returns the reason why a job does not compete for processors, from Slurm's word for it.
-fn keeps(reason: &str, priority: i64) -> Option<String> {
-    let why = match reason {
-        "JobHeldUser" | "JobHeldAdmin" | "JobHoldMaxRequeue" => "is held",
-        "Dependency" | "DependencyNeverSatisfied" => "depends on another job",
-        "BeginTime" => "may begin later only",
-        "JobArrayTaskLimit" => "waits for other tasks of its array",
-        _ if priority == 0 => "is held",
+/// Returns what else than processors a job waits for, from Slurm's word for it.
+fn reason(word: &str, priority: i64, begin: Option<i64>) -> Option<WaitReason> {
+    // squeue adds nodes to some: `ReqNodeNotAvail, UnavailableNodes:n[1-2]`.
+    let word = word.split(',').next().unwrap_or_default().trim();
+    let (keeps, why) = match word {
+        "JobHeldUser" => (true, "is held by its user"),
+        "JobHeldAdmin" => (true, "is held by an administrator"),
+        "JobHoldMaxRequeue" | "launch_failed_requeued_held" => (true, "is held since it failed to start too often"),
+        "Dependency" => (true, "waits for other jobs that it depends on"),
+        "DependencyNeverSatisfied" => (true, "depends on a job that ended otherwise, so that it never starts"),
+        "BeginTime" => (true, "may begin later only"),
+        "JobArrayTaskLimit" => (true, "waits for other tasks of its array"),
+        "Reservation" => (true, "waits for its reservation"),
+        "ReservationDeleted" | "ReservationInvalid" => (true, "asks for a reservation that is gone"),
+        "PartitionDown" => (true, "is in a partition that is down"),
+        "PartitionInactive" => (true, "is in a partition that is inactive"),
+        "DeadLine" => (true, "cannot end by its deadline"),
+        "AccountNotAllowed" | "QOSNotAllowed" | "InvalidAccount" | "InvalidQOS" => {
+            (true, "has an account or QOS that may not use the partition")
+        }
+        "BadConstraints" | "PartitionNodeLimit" | "PartitionTimeLimit" | "MaxMemPerLimit" => {
+            (true, "asks for more than the nodes or the limits of its partition allow")
+        }
+        _ if priority == 0 => (true, "is held"),
+        "ReqNodeNotAvail" | "NodeDown" => (false, "asks for nodes that are down, drained or reserved"),
+        "Licenses" => (false, "waits for licenses, which are not simulated"),
+        "BurstBufferResources" | "BurstBufferStageIn" | "BurstBufferOperation" => {
+            (false, "waits for a burst buffer, which is not simulated")
+        }
+        word if word.starts_with("Assoc") || word.starts_with("QOS") || word.starts_with("MaxBB") => {
+            (false, "waits for a limit of its account or QOS, which is not simulated")
+        }
         _ => return None,
     };
-    Some(format!("{why} ({reason})"))
+    let begin = begin.filter(|_| word == "BeginTime");
+    Some(WaitReason { keeps, why, word: word.to_string(), begin })
+}
+
+/// The reason of a job that was submitted to a reservation: only nodes that others use are simulated.
+fn of_reservation(name: &str) -> Option<WaitReason> {
+    let why = "was submitted to a reservation, whose nodes are simulated as being out";
+    let known = !name.is_empty() && name != "(null)" && name != "N/A";
+    known.then(|| WaitReason { keeps: true, why, word: name.to_string(), begin: None })
 }
 
 /// A number that newer versions wrap: `{"set": true, "infinite": false, "number": 7}`.
@@ -220,7 +327,12 @@ fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), Comma
             submit,
             since,
             priority,
-            kept: pending.then(|| keeps(&word(get("state_reason")), priority)).flatten(),
+            reason: match pending {
+                true => of_reservation(&word(get("resv_name")))
+                    .or_else(|| reason(&word(get("state_reason")), priority, number(get("eligible_time")))),
+                false => None,
+            },
+            nodes: if pending { Vec::new() } else { hosts(&word(get("nodes"))) },
         };
         match (array, number(get("array_task_id")), word(get("array_task_string"))) {
             (Some(array), Some(task), _) => jobs.push(QueueEntry { name: format!("{array}_{task}"), ..one }),
@@ -235,6 +347,11 @@ fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), Comma
     }
     let updated = whole.get("last_update").and_then(number);
     Ok((jobs, updated))
+}
+
+/// Nodes of a list; none where it is no list.
+fn hosts(list: &str) -> Vec<String> {
+    drystone_slurm::conf::expand_hostlist(list).unwrap_or_default()
 }
 
 /// Tasks of an array that have nothing of their own yet: `1-3,7%2`, `0-9:3`.
@@ -258,8 +375,10 @@ fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
     let mut jobs = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let fields: Vec<&str> = line.split('|').collect();
-        let [name, state, reason, procs, limit, submit, start, priority, user, partition] = fields[..] else {
-            return Err(wrong(path, number, &format!("{} fields between `|` instead of 10", fields.len())));
+        let ([name, state, why, procs, limit, submit, start, priority, user, partition]
+        | [name, state, why, procs, limit, submit, start, priority, user, partition, _, _]) = fields[..]
+        else {
+            return Err(wrong(path, number, &format!("{} fields between `|` instead of 12, or 10", fields.len())));
         };
         let pending = state == "PENDING";
         let time = |what: &str, text: &str| {
@@ -284,7 +403,13 @@ fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
             submit: time("submit", submit)?,
             since: if pending { None } else { Some(time("start", start)?) },
             priority,
-            kept: pending.then(|| keeps(reason.trim_matches(['(', ')']), priority)).flatten(),
+            reason: match pending {
+                // The start of a job that may begin later only is that time.
+                true => of_reservation(fields.get(11).unwrap_or(&""))
+                    .or_else(|| reason(why.trim_matches(['(', ')']), priority, start.parse().ok())),
+                false => None,
+            },
+            nodes: fields.get(10).filter(|_| !pending).map(|list| hosts(list)).unwrap_or_default(),
         };
         match name.split_once("_[") {
             Some((array, list)) => {
@@ -317,18 +442,11 @@ fn nodes(path: &Path, text: &str) -> Result<Vec<StateNode>, CommandFailure> {
         let lacks = |key: &str| wrong(path, number, &format!("has no `{key}=`, as `scontrol -o show nodes` prints it"));
         let count = |key: &str| value(key).and_then(|text| text.parse().ok());
         let state = value("State").ok_or_else(|| lacks("State"))?;
-        let words: Vec<&str> = state.split('+').collect();
-        let base = words[0].trim_end_matches(|c: char| !c.is_ascii_alphabetic());
-        let out =
-            ["DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "MAINT", "NOT_RESPONDING", "REBOOT_ISSUED"];
-        let up = matches!(base, "IDLE" | "MIXED" | "ALLOCATED" | "COMPLETING" | "PLANNED")
-            && !words[1..].iter().any(|word| out.contains(word))
-            && !words[0].ends_with('*');
         nodes.push(StateNode {
             name: value("NodeName").ok_or_else(|| lacks("NodeName"))?.to_string(),
             procs: count("CPUTot").ok_or_else(|| lacks("CPUTot"))?,
             busy: count("CPUAlloc").unwrap_or(0),
-            up,
+            takes: NodeTakes::of(state),
             partitions: value("Partitions").map(|list| list.split(',').map(String::from).collect()).unwrap_or_default(),
         });
     }
@@ -338,25 +456,50 @@ fn nodes(path: &Path, text: &str) -> Result<Vec<StateNode>, CommandFailure> {
     Ok(nodes)
 }
 
-/// Maintenance among what `scontrol -o show reservations` prints.
-fn reservations(path: &Path, text: &str) -> Result<Vec<WindowOut>, CommandFailure> {
+/// Windows of reservations of nodes, which no other job may use, from what `scontrol -o show
+/// reservations` prints.
+fn reservations(path: &Path, text: &str, now: i64) -> Result<Vec<WindowOut>, CommandFailure> {
     let mut windows = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| line.starts_with("ReservationName=")) {
         let value = |key: &str| line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
-        if !value("Flags").is_some_and(|flags| flags.split(',').any(|flag| flag == "MAINT")) {
-            continue;
-        }
+        let flags = || value("Flags").unwrap_or_default().split(',');
+        // One of licenses has no nodes; one whose time floats begins in the future for ever.
+        let list = value("Nodes").filter(|list| *list != "(null)" && !list.is_empty());
+        let Some(list) = list.filter(|_| !flags().any(|flag| flag == "TIME_FLOAT")) else { continue };
         let time = |key: &str| {
             value(key)
                 .and_then(|text| text.parse().ok())
                 .ok_or_else(|| wrong(path, number, &format!("has no `{key}=` in seconds (SLURM_TIME_FORMAT=%s)")))
         };
-        let nodes = drystone_slurm::conf::expand_hostlist(value("Nodes").unwrap_or(""))
+        let nodes = drystone_slurm::conf::expand_hostlist(list)
             .map_err(|error| wrong(path, number, &format!("Nodes: {error}")))?;
-        windows.push(WindowOut { nodes, from: time("StartTime")?, until: time("EndTime")? });
+        let tres = value("TRES").unwrap_or_default().split(',');
+        let procs = tres.filter_map(|part| part.strip_prefix("cpu=")).find_map(|count| count.parse().ok());
+        let (from, until): (i64, i64) = (time("StartTime")?, time("EndTime")?);
+        let every = flags().find_map(|flag| match flag {
+            "HOURLY" => Some(3_600),
+            "DAILY" | "WEEKDAY" | "WEEKEND" => Some(DAY),
+            "WEEKLY" => Some(7 * DAY),
+            _ => None,
+        });
+        // 1 January 1970 was a Thursday.
+        let weekend = |time: i64| (time.div_euclid(DAY) + 3).rem_euclid(7) >= 5;
+        let on_its_day = |time: i64| {
+            !flags().any(|flag| (flag == "WEEKDAY" && weekend(time)) || (flag == "WEEKEND" && !weekend(time)))
+        };
+        windows.push(WindowOut { nodes: nodes.clone(), procs, from, until });
+        let again = every.map(|every| (from + every..=now + REPEATED).step_by(every as usize));
+        for begin in again.into_iter().flatten().filter(|&begin| on_its_day(begin)) {
+            windows.push(WindowOut { nodes: nodes.clone(), procs, from: begin, until: begin + (until - from) });
+        }
     }
     Ok(windows)
 }
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+/// Reservations that come again and again do so for as long as futures are.
+const REPEATED: i64 = 14 * DAY;
 
 #[cfg(test)]
 mod tests {
@@ -382,7 +525,7 @@ mod tests {
         let [old, new] = [old, new].map(|text| json(path, text).map_err(|e| e.text().to_string()).expect("sound"));
         assert_eq!(old.0, new.0);
         assert_eq!((old.1, new.1), (None, Some(130)));
-        assert_eq!((old.0[0].limit, old.0[0].kept.clone()), (Some(3600), None));
+        assert_eq!((old.0[0].limit, old.0[0].reason.clone()), (Some(3600), None));
     }
 
     #[test]
@@ -403,12 +546,86 @@ mod tests {
         }
     }
 
+    /// Words of the states of nodes are those of `node_state_string_complete` of Slurm 22.05 to
+    /// 25.05, signs those of `node_state_string`.
     #[test]
-    fn nodes_that_are_out_are_known() {
-        let text = "NodeName=a CPUAlloc=2 CPUTot=4 State=MIXED Partitions=p,q\nNodeName=b CPUAlloc=0 CPUTot=4 State=IDLE+DRAIN\n\
-                    NodeName=c CPUAlloc=0 CPUTot=4 State=DOWN*\n";
+    fn nodes_take_jobs_as_their_states_say() {
+        for (takes, states) in [
+            (
+                NodeTakes::Any,
+                "IDLE MIXED ALLOCATED ALLOCATED+COMPLETING IDLE+PLANNED MIXED+PLANNED PLANNED IDLE+CLOUD+POWERED_DOWN \
+                 IDLE+POWERING_UP MIXED+POWERING_UP MIXED+POWER_DOWN IDLE+POWERING_DOWN IDLE+DYNAMIC_NORM idle~ IDLE# \
+                 IDLE+REBOOT_REQUESTED IDLE@ ALLOCATED+POWER_UP MIXED-",
+            ),
+            (
+                NodeTakes::Reserved,
+                "IDLE+RESERVED MIXED+RESERVED RESERVED IDLE+MAINTENANCE MIXED+MAINTENANCE MAINT ALLOCATED+MAINTENANCE+RESERVED",
+            ),
+            (
+                NodeTakes::None,
+                "IDLE+DRAIN MIXED+DRAIN ALLOCATED+DRAIN DRAINED DRAINING DOWN DOWN* DOWN+DRAIN DOWN+CLOUD+POWERED_DOWN \
+                 IDLE* MIXED+NOT_RESPONDING DOWN+NOT_RESPONDING IDLE+FAIL MIXED+FAIL FAILING ERROR FUTURE UNKNOWN \
+                 UNKNOWN+NOT_RESPONDING IDLE+INVALID_REG DOWN+INVALID_REG IDLE+MAINTENANCE+DRAIN IDLE+REBOOT_ISSUED \
+                 DOWN+REBOOT_ISSUED IDLE^ IDLE+DRAIN+REBOOT_REQUESTED MIXED+RESERVED+DRAIN MIXED+BLOCKED DRAIN*",
+            ),
+        ] {
+            for state in states.split_whitespace() {
+                assert_eq!(NodeTakes::of(state), takes, "{state}");
+            }
+        }
+        let text = "NodeName=a CPUAlloc=2 CPUTot=4 State=MIXED Partitions=p,q\nNodeName=b CPUAlloc=0 CPUTot=4 State=IDLE+DRAIN\n";
         let nodes = nodes(Path::new("nodes.txt"), text).map_err(|e| e.text().to_string()).expect("sound");
-        assert_eq!(nodes.iter().map(|node| node.up).collect::<Vec<_>>(), [true, false, false]);
-        assert_eq!((nodes[0].busy, nodes[0].partitions.len()), (2, 2));
+        assert_eq!((nodes[0].busy, nodes[0].partitions.len(), nodes[1].takes), (2, 2, NodeTakes::None));
+    }
+
+    #[test]
+    fn reservations_come_as_often_as_they_say() {
+        let read = |text: &str| {
+            let found = reservations(Path::new("reservations.txt"), text, 1_000_000);
+            found.map_err(|e| e.text().to_string()).expect("sound")
+        };
+        let line = |more: &str| format!("ReservationName=r StartTime=1000000 EndTime=1003600 {more}\n");
+        let once = read(&line("Nodes=n[1-2] NodeCnt=2 CoreCnt=8 Features=(null) Flags=MAINT,SPEC_NODES TRES=cpu=8"));
+        assert_eq!(
+            once,
+            [WindowOut { nodes: vec!["n1".into(), "n2".into()], procs: Some(8), from: 1_000_000, until: 1_003_600 }]
+        );
+        let times =
+            |more: &str| read(&line(more)).iter().map(|window| (window.from - 1_000_000) / DAY).collect::<Vec<_>>();
+        // A fortnight of futures; 1,000,000 is Monday, 12 January 1970.
+        assert_eq!(times("Nodes=n1 Flags=DAILY"), (0..=14).collect::<Vec<_>>());
+        assert_eq!(times("Nodes=n1 Flags=WEEKLY,SPEC_NODES"), [0, 7, 14]);
+        assert_eq!(times("Nodes=n1 Flags=WEEKDAY"), [0, 1, 2, 3, 4, 7, 8, 9, 10, 11, 14]);
+        for more in ["Nodes=(null) Flags=ANY_NODES Licenses=a:3", "Nodes=n1 Flags=TIME_FLOAT"] {
+            assert_eq!(read(&line(more)), []);
+        }
+    }
+
+    #[test]
+    fn reasons_say_whether_a_job_competes() {
+        let of = |word: &str| reason(word, 1, Some(99));
+        for word in ["Resources", "Priority", "None", "Prolog", "Cleaning", ""] {
+            assert_eq!(of(word), None, "{word}");
+        }
+        let held = [
+            "JobHeldUser",
+            "JobHeldAdmin",
+            "Dependency",
+            "DependencyNeverSatisfied",
+            "JobArrayTaskLimit",
+            "PartitionDown",
+            "PartitionInactive",
+            "Reservation",
+        ];
+        for word in held {
+            assert!(of(word).is_some_and(|reason| reason.keeps && reason.begin.is_none()), "{word}");
+        }
+        for word in
+            ["ReqNodeNotAvail, UnavailableNodes:n[1-2]", "Licenses", "AssocGrpCpuLimit", "QOSMaxJobsPerUserLimit"]
+        {
+            assert!(of(word).is_some_and(|reason| !reason.keeps), "{word}");
+        }
+        assert_eq!(of("BeginTime").and_then(|reason| reason.begin), Some(99));
+        assert!(reason("Priority", 0, None).is_some_and(|reason| reason.keeps), "a priority of 0 is a hold");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::clock::{ZoneClock, limit, span};
 use super::scene::WhenScene;
+use super::state::WaitReason;
 use crate::args::WhenArgs;
 use crate::output::number::plural;
 use drystone::model::Span;
@@ -17,7 +18,7 @@ pub(super) struct WhenOutput {
     free: u32,
     running: u32,
     waiting: u32,
-    kept: usize,
+    kept: Vec<(String, WaitReason)>,
     rehearsal: Rehearsal,
     raw90: Option<f64>,
     single: bool,
@@ -41,6 +42,8 @@ struct JobAnswer {
     /// True if the machine is too small.
     too_wide: bool,
     plan: Option<i64>,
+    /// What it waits for beside processors: until a time, or not simulated.
+    reason: Option<WaitReason>,
 }
 
 /// Effect of a change.
@@ -60,6 +63,13 @@ pub(super) enum WhenChange {
     Asks(u32, Span),
     /// It is submitted later.
     Later(Span),
+}
+
+impl JobAnswer {
+    /// The time at which it may begin, where that lies ahead.
+    fn begin(&self) -> Option<i64> {
+        self.reason.as_ref().and_then(|reason| reason.begin)
+    }
 }
 
 impl ChangeRow {
@@ -132,7 +142,8 @@ impl WhenOutput {
         let (answer, plan) = answer.map_or((None, None), |(answer, plan)| (Some(answer), plan));
         let (procs, limit, waited) = (own.procs, own.estimate.0, scene.now - own.submit.0);
         let too_wide = procs > self.machine;
-        self.jobs.push(JobAnswer { name, user, procs, limit, waited, place, promise, answer, too_wide, plan });
+        let reason = scene.also_waits(job);
+        self.jobs.push(JobAnswer { name, user, procs, limit, waited, place, promise, answer, too_wide, plan, reason });
     }
 
     pub(super) fn text(&self, clock: &ZoneClock) -> String {
@@ -148,7 +159,7 @@ impl WhenOutput {
         let mut text = format!("{name} ({} procs, limit {}){place}{waited}\n", one.procs, limit(one.limit));
         let Some(answer) = &one.answer else {
             text += &match one.too_wide {
-                true => format!("  cannot start: the nodes that are up have {} processors\n", self.machine),
+                true => format!("  cannot start: the nodes that take new jobs have {} processors\n", self.machine),
                 false => "  starts at the next scheduling pass, as far as processors and the policy go\n".to_string(),
             };
             return text;
@@ -171,10 +182,20 @@ impl WhenOutput {
             100.0 * answer.within(3600.0)
         );
         match one.plan {
+            _ if one.begin().is_some() => {}
             Some(plan) => {
                 let _ = writeln!(text, "  the plan with time limits says {}", clock.day_and_hour(self.now, plan));
             }
             None => text += "  the plan with time limits names no start within 14 days\n",
+        }
+        if let Some(reason) = &one.reason {
+            text += &match reason.begin {
+                Some(begin) => {
+                    let begin = clock.day_and_hour(self.now, begin - self.now);
+                    format!("  it may begin at {begin} at the earliest ({})\n", reason.word)
+                }
+                None => format!("  it {reason}: it may start later than this says\n"),
+            };
         }
         if let Some((_, latest)) = one.promise {
             let _ = writeln!(
@@ -271,15 +292,50 @@ impl WhenOutput {
             plural(u64::from(self.waiting), "job"),
             self.running,
             self.free,
-            self.kept
+            self.kept.len()
         );
         if self.jobs.is_empty() {
             text += "No job waits for processors.\n";
-            return text;
+            return text + &self.left_out(clock);
         }
         text += &self.table(clock);
+        text += &self.left_out(clock);
         text += "Started by then with 5 %, 50 % and 90 %; last, the plan with time limits.\n";
         self.fit().lines().for_each(|line| text += &format!("{}\n", line.trim_start()));
+        text
+    }
+
+    /// A sentence for each reason that keeps jobs back, and for each that is not simulated.
+    fn left_out(&self, clock: &ZoneClock) -> String {
+        let mut text = String::new();
+        let each = |names: &[&str], alone: &str, together: &str| match names {
+            [name] => format!("Job {name} {alone}: it"),
+            names => format!("{} jobs {together}: each", names.len()),
+        };
+        let mut kept: Vec<(&WaitReason, Vec<&str>)> = Vec::new();
+        for (name, reason) in &self.kept {
+            match kept.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, names)) => names.push(name),
+                None => kept.push((reason, vec![name])),
+            }
+        }
+        for (reason, names) in kept {
+            let begin = reason.begin.map(|begin| format!(": {}", clock.day_and_hour(self.now, begin - self.now)));
+            let who = each(&names, "is left out", "are left out");
+            let _ = writeln!(text, "{who} {reason}{}.", begin.unwrap_or_default());
+        }
+        let mut open: Vec<(&WaitReason, Vec<&str>)> = Vec::new();
+        for one in &self.jobs {
+            let Some(reason) = &one.reason else { continue };
+            match open.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, names)) => names.push(&one.name),
+                None => open.push((reason, vec![&one.name])),
+            }
+        }
+        for (reason, names) in open {
+            let _ =
+                writeln!(text, "{} {reason}.", each(&names, "may start later than that", "may start later than that"));
+        }
         text
     }
 
@@ -307,7 +363,7 @@ impl WhenOutput {
         line(&header, &times(["not before", "likely", "by (90 %)", "limits say"].map(str::to_string)));
         for (one, row) in self.jobs.iter().zip(&rows) {
             let Some(answer) = &one.answer else {
-                let never = format!("cannot start: {} processors are up", self.machine);
+                let never = format!("cannot start: {} processors take jobs", self.machine);
                 line(row, if one.too_wide { &never } else { "at the next pass" });
                 continue;
             };
@@ -324,12 +380,13 @@ impl WhenOutput {
     }
 
     pub(super) fn json(&self) -> Value {
-        let jobs: Vec<Value> = self.jobs.iter().map(|one| self.one_json(one)).collect();
-        match <[Value; 1]>::try_from(jobs) {
-            Ok([one]) if self.single => one,
-            Ok(one) => json!({"schema": "drystone.when/1", "asked": self.now, "policy": self.policy, "jobs": one}),
-            Err(jobs) => json!({"schema": "drystone.when/1", "asked": self.now, "policy": self.policy, "jobs": jobs}),
+        let mut jobs: Vec<Value> = self.jobs.iter().map(|one| self.one_json(one)).collect();
+        if let (true, 1, Some(one)) = (self.single, jobs.len(), jobs.first_mut()) {
+            return one.take();
         }
+        let of = |(name, reason): &(String, WaitReason)| json!({"job": name, "reason": reason.word, "why": reason.why, "begin": reason.begin});
+        let left_out: Vec<Value> = self.kept.iter().map(of).collect();
+        json!({"schema": "drystone.when/1", "asked": self.now, "policy": self.policy, "jobs": jobs, "left_out": left_out})
     }
 
     fn one_json(&self, one: &JobAnswer) -> Value {
@@ -362,6 +419,9 @@ impl WhenOutput {
             "not_within_horizon": one.answer.as_ref().map(|answer| answer.sample.beyond()),
             "at_next_pass": one.answer.is_none() && !one.too_wide,
             "cannot_start": one.too_wide,
+            "also_waits_for": one.reason.as_ref().map(|reason| {
+                json!({"reason": reason.word, "why": reason.why, "begin": reason.begin})
+            }),
             "plan": one.plan.map(|plan| self.now + plan),
             "promise": one.promise.map(|(start, latest)| json!({"start": start, "latest": latest})),
             "promises": {"made": self.rehearsal.promised, "kept": self.rehearsal.kept},
