@@ -7,14 +7,14 @@ use std::ops::Range;
 
 /// Processors by node, and those of each running job.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct NodePlaces {
     nodes: BTreeMap<String, Range<u32>>,
     /// Processors that jobs hold, of which no job is known yet: the first of each node.
     busy: BTreeMap<u32, Range<u32>>,
     jobs: BTreeMap<String, ProcSet>,
 }
 
-impl Places {
+impl NodePlaces {
     /// A node has these processors, so many of which are busy.
     pub(super) fn add(&mut self, node: &str, range: Range<u32>, busy: u32) {
         self.busy.insert(range.start, range.start..range.start + busy);
@@ -34,7 +34,7 @@ impl Places {
     /// Gives busy processors to these jobs: those whose nodes are listed get theirs, in equal parts
     /// as far as possible, then the others what is left.
     ///
-    /// What does not add up, such as a job that shares its processors, has none in particular.
+    /// Jobs that do not add up, such as those that share processors, have none in particular.
     pub(super) fn give(&mut self, jobs: &[&QueueEntry]) {
         let known = |job: &&&QueueEntry| !job.nodes.is_empty();
         for job in jobs.iter().filter(known) {

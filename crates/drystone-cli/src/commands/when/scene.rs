@@ -1,6 +1,6 @@
 //! The state of a cluster as a forecaster takes it: one pool of processors, jobs observed.
 
-use super::places::Places;
+use super::places::NodePlaces;
 use super::state::{self, ClusterState, NodeTakes, QueueEntry, WaitReason};
 use crate::args::WhenArgs;
 use crate::exit::CommandFailure;
@@ -10,6 +10,7 @@ use drystone::model::{Job, Machine, ProcSet, Span, Time};
 use drystone::policy::CapacityLoss;
 use drystone_site::{ImportObserver, ImportOptions, Site, import};
 use drystone_when::{Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, adopt};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
@@ -21,6 +22,9 @@ const HYPOTHETICAL: &str = "the job";
 const NO_LIMIT: i64 = 365 * 86_400;
 /// Waits that are no longer than Slurm takes to look are none.
 const PATIENCE: Span = Span(60);
+
+/// Rehearsed answers that tell how long the others will take.
+const FIRST_ANSWERS: usize = 5;
 
 /// Futures of a rehearsed answer under a policy with passes of its own clocks.
 const FUTURES_OF_CLOCKS: u32 = 20;
@@ -80,7 +84,12 @@ impl WhenScene {
 
     /// Processors of nodes that take new jobs, and those that jobs still hold on others. Returns
     /// the processors of each running job.
-    fn build_machine(&mut self, state: &ClusterState, args: &WhenArgs, dir: &Path) -> Result<Places, CommandFailure> {
+    fn build_machine(
+        &mut self,
+        state: &ClusterState,
+        args: &WhenArgs,
+        dir: &Path,
+    ) -> Result<NodePlaces, CommandFailure> {
         let wanted = args.partition.as_deref();
         let known: BTreeSet<&str> = state.nodes.iter().flat_map(|node| &node.partitions).map(String::as_str).collect();
         if let Some(name) = wanted.filter(|name| !known.contains(name)) {
@@ -101,7 +110,7 @@ impl WhenScene {
         let running: Vec<&QueueEntry> = state.jobs.iter().filter(|job| job.since.is_some()).filter(here).collect();
         // Nodes that are out hold no more than the running jobs do.
         let mut held = running.iter().fold(0u32, |sum, job| sum.saturating_add(job.procs));
-        let (mut procs, mut places) = (0u32, Places::default());
+        let (mut procs, mut places) = (0u32, NodePlaces::default());
         let in_window = |name: &String| {
             state
                 .windows
@@ -178,7 +187,7 @@ impl WhenScene {
         self.observed.sort_by_key(|one| one.job.submit);
     }
 
-    fn take_queue(&mut self, state: &ClusterState, args: &WhenArgs, places: &Places) {
+    fn take_queue(&mut self, state: &ClusterState, args: &WhenArgs, places: &NodePlaces) {
         let wanted = args.partition.as_deref();
         let mut without = 0;
         for queued in &state.jobs {
@@ -230,7 +239,20 @@ impl WhenScene {
     pub(super) fn rehearse(&self, forecaster: &mut Forecaster, questions: usize) -> Result<Rehearsal, FutureError> {
         // The job that is not submitted yet comes on top later.
         let progress = WorkProgress::new("rehearsing", "answers", Some(questions as u64));
-        forecaster.rehearse(self.machine, &self.observed, Time(self.now), questions, PATIENCE, &|| progress.add(1))
+        let done = Cell::new(0);
+        let step = || {
+            progress.add(1);
+            done.set(done.get() + 1);
+            // Where no bar can be seen, one line says how long it will take.
+            if done.get() == FIRST_ANSWERS {
+                progress.foretell(
+                    FIRST_ANSWERS as u64,
+                    questions as u64,
+                    "answers of the rehearsal; --rehearse 0 leaves it out",
+                );
+            }
+        };
+        forecaster.rehearse(self.machine, &self.observed, Time(self.now), questions, PATIENCE, &step)
     }
 
     /// The job that was asked about, if one was. One that is not submitted yet is added.
@@ -307,7 +329,7 @@ impl WhenScene {
     }
 
     fn adopted(&self, args: &WhenArgs, jobs: &[Observed]) -> Result<Adoption, FutureError> {
-        // Jobs that are too wide for the nodes that take new jobs do not stand in the way of others.
+        // Jobs that are too wide for all nodes that take jobs do not stand in the way of others.
         let (mut here, open) = (jobs.to_vec(), self.open);
         for one in here.iter_mut().filter(|one| one.start.is_none() && one.job.procs > open) {
             one.eligible = Time::MAX;
@@ -331,7 +353,7 @@ impl WhenScene {
         self.queue.iter().filter_map(|(queued, _)| Some((queued.name.clone(), queued.kept()?.clone()))).collect()
     }
 
-    /// What a job waits for beside processors: a time to begin, or what is not simulated.
+    /// Reason of a job to wait for more than processors: a time to begin, or what is not simulated.
     pub(super) fn also_waits(&self, job: usize) -> Option<WaitReason> {
         let (queued, _) = self.queue.iter().find(|(_, place)| *place == Some(job))?;
         queued.reason.clone()

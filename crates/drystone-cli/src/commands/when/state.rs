@@ -38,7 +38,7 @@ pub(super) struct QueueEntry {
     /// Start time.
     pub(super) since: Option<i64>,
     pub(super) priority: i64,
-    /// Why it waits, where that is not only for processors.
+    /// Reason to wait for more than processors.
     pub(super) reason: Option<WaitReason>,
     /// The nodes that it runs on, where they are listed.
     pub(super) nodes: Vec<String>,
@@ -56,7 +56,7 @@ impl QueueEntry {
 pub(super) struct WaitReason {
     /// True if the job does not compete for processors before that is over.
     pub(super) keeps: bool,
-    /// What about the job: `is held by its user`.
+    /// Words that follow the job: `is held by its user`.
     pub(super) why: &'static str,
     /// Slurm's word for it.
     pub(super) word: String,
@@ -108,8 +108,8 @@ impl NodeTakes {
                 "RESERVED" | "MAINT" | "MAINTENANCE" => NodeTakes::Reserved,
                 "DRAIN" | "DRAINED" | "DRAINING" | "FAIL" | "FAILING" | "NOT_RESPONDING" | "NO_RESPOND"
                 | "INVALID_REG" | "INVAL" | "REBOOT_ISSUED" | "BLOCKED" => NodeTakes::None,
-                // A base that is not known, DOWN, ERROR, FUTURE or UNKNOWN; flags that are not known
-                // keep no job away.
+                // A base that is not known, or DOWN, ERROR, FUTURE, UNKNOWN; flags that
+                // are not known keep no job away.
                 _ if place == 0 => NodeTakes::None,
                 _ => NodeTakes::Any,
             };
@@ -265,7 +265,7 @@ fn reason(word: &str, priority: i64, begin: Option<i64>) -> Option<WaitReason> {
     Some(WaitReason { keeps, why, word: word.to_string(), begin })
 }
 
-/// The reason of a job that was submitted to a reservation: only nodes that others use are simulated.
+/// The reason of a job that was submitted to a reservation: only nodes for all are simulated.
 fn of_reservation(name: &str) -> Option<WaitReason> {
     let why = "was submitted to a reservation, whose nodes are simulated as being out";
     let known = !name.is_empty() && name != "(null)" && name != "N/A";

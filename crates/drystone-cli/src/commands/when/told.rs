@@ -12,6 +12,8 @@ use std::fmt::Write;
 
 pub(super) struct WhenOutput {
     now: i64,
+    /// Length of the futures, in seconds.
+    horizon: i64,
     policy: String,
     samples: u32,
     machine: u32,
@@ -42,7 +44,7 @@ struct JobAnswer {
     /// True if the machine is too small.
     too_wide: bool,
     plan: Option<i64>,
-    /// What it waits for beside processors: until a time, or not simulated.
+    /// Reason to wait for more than processors: a time to begin, or what is not simulated.
     reason: Option<WaitReason>,
 }
 
@@ -97,6 +99,14 @@ const COLUMNS: usize = 80;
 const TIME: usize = 10;
 const TIMES: usize = 4;
 
+/// In place of a time that lies behind the end of the futures.
+const BEYOND: &str = "beyond 14 days";
+
+/// Returns whether no start is known at this level: so many futures have none until their end.
+fn is_beyond(answer: &StartAnswer, level: f64) -> bool {
+    1.0 - level <= answer.sample.beyond()
+}
+
 /// Levels of what programs read.
 const LEVELS: [(&str, f64); 7] =
     [("p05", 0.05), ("p10", 0.1), ("p25", 0.25), ("p50", 0.5), ("p75", 0.75), ("p90", 0.9), ("p95", 0.95)];
@@ -114,6 +124,7 @@ impl WhenOutput {
         let busy: u32 = here(true).map(|&job| scene.observed[job].job.procs).sum();
         WhenOutput {
             now: scene.now,
+            horizon: forecaster.settings().horizon.0,
             policy: args.policy.to_string(),
             samples: forecaster.settings().samples,
             machine: scene.procs(),
@@ -169,18 +180,21 @@ impl WhenOutput {
         if beyond < 0.5 {
             let _ = writeln!(text, "  likely start   {}   in {}", at(of(0.5)), span(of(0.5) as i64));
         }
-        let bound = |level: f64| if 1.0 - level <= beyond { "beyond 14 days".to_string() } else { at(of(level)) };
-        let _ = writeln!(text, "  50 %           {} – {}", bound(0.25), bound(0.75));
-        let _ = writeln!(text, "  90 %           {} – {}", bound(0.05), bound(0.95));
+        let bound = |level: f64| if is_beyond(answer, level) { BEYOND.to_string() } else { at(of(level)) };
+        for (name, low, high) in [("50 %", 0.25, 0.75), ("90 %", 0.05, 0.95)] {
+            match (is_beyond(answer, low), is_beyond(answer, high)) {
+                (true, true) => _ = writeln!(text, "  {name:<15}{BEYOND}"),
+                _ => _ = writeln!(text, "  {name:<15}{} – {}", bound(low), bound(high)),
+            }
+        }
         if beyond > 0.0 {
             let _ = writeln!(text, "  not within 14 days in {:.0} % of futures", 100.0 * beyond);
         }
-        let _ = writeln!(
-            text,
-            "  will have started by {} with 95 %  ·  within the next hour: {:.0} %",
-            bound(0.95),
-            100.0 * answer.within(3600.0)
-        );
+        let soon = format!("within the next hour: {:.0} %", 100.0 * answer.within(3600.0));
+        let _ = match is_beyond(answer, 0.95) {
+            true => writeln!(text, "  {soon}"),
+            false => writeln!(text, "  will have started by {} with 95 %  ·  {soon}", at(of(0.95))),
+        };
         match one.plan {
             _ if one.begin().is_some() => {}
             Some(plan) => {
@@ -253,11 +267,14 @@ impl WhenOutput {
         }
         let mut text = format!("{:<30}{:<14}{}\n", "changes that would move it", "p50", "95 % by");
         let line = |what: String, answer: Option<&StartAnswer>| match answer {
-            Some(answer) => format!(
-                "  {what:<28}{:<14}{}",
-                span(answer.quantile(0.5) as i64),
-                clock.day_and_hour(self.now, answer.quantile(0.95) as i64)
-            ),
+            Some(answer) => {
+                let known = |level: f64, told: &dyn Fn(i64) -> String| match is_beyond(answer, level) {
+                    true => "> 14 days".to_string(),
+                    false => told(answer.quantile(level) as i64),
+                };
+                let by = known(0.95, &|seconds| clock.day_and_hour(self.now, seconds));
+                format!("  {what:<28}{:<14}{by}", known(0.5, &|seconds| span(seconds)))
+            }
             None => format!("  {what:<28}{:<14}at once", "at once"),
         };
         let own = line(String::new(), Some(answer));
@@ -368,8 +385,7 @@ impl WhenOutput {
                 continue;
             };
             let far = || "> 14 days".to_string();
-            let beyond = answer.sample.beyond();
-            let at = |level: f64| match 1.0 - level <= beyond {
+            let at = |level: f64| match is_beyond(answer, level) {
                 true => far(),
                 false => clock.day_or_hour(self.now, answer.quantile(level) as i64),
             };
@@ -390,8 +406,8 @@ impl WhenOutput {
     }
 
     fn one_json(&self, one: &JobAnswer) -> Value {
-        let start = one.answer.as_ref().map(|answer| self.levels(&|level| answer.quantile(level)));
-        let raw = one.answer.as_ref().map(|answer| self.levels(&|level| answer.sample.quantile(level)));
+        let start = one.answer.as_ref().map(|answer| self.levels(answer, &|level| answer.quantile(level)));
+        let raw = one.answer.as_ref().map(|answer| self.levels(answer, &|level| answer.sample.quantile(level)));
         let (answers, inside) = (self.rehearsal.answers, self.rehearsal.inside);
         let share = |inside: u64| (answers > 0).then(|| inside as f64 / answers as f64);
         let what_if: Vec<Value> = self
@@ -403,8 +419,11 @@ impl WhenOutput {
                     WhenChange::Asks(procs, limit) if procs == one.procs => json!({"limit": limit.0}),
                     WhenChange::Asks(procs, _) => json!({"procs": procs}),
                 };
-                let at =
-                    |level| row.answer.as_ref().map_or(self.now, |answer| self.now + answer.quantile(level) as i64);
+                let at = |level| match &row.answer {
+                    None => Some(self.now),
+                    Some(answer) if is_beyond(answer, level) => None,
+                    Some(answer) => Some(self.now + answer.quantile(level) as i64),
+                };
                 json!({"change": change, "p50": at(0.5), "p95": at(0.95), "p_earlier": row.earlier,
                     "gain_seconds": row.gain.0, "gain_error_seconds": row.gain.1, "killed_risk": row.killed})
             })
@@ -416,6 +435,7 @@ impl WhenOutput {
             "policy": self.policy,
             "state": {"position": one.place, "free": self.free, "running": self.running, "waiting": self.waiting},
             "start": start,
+            "horizon": self.now + self.horizon,
             "not_within_horizon": one.answer.as_ref().map(|answer| answer.sample.beyond()),
             "at_next_pass": one.answer.is_none() && !one.too_wide,
             "cannot_start": one.too_wide,
@@ -441,10 +461,12 @@ impl WhenOutput {
         })
     }
 
-    fn levels(&self, of: &dyn Fn(f64) -> f64) -> Value {
+    /// Times at the levels; none at one that lies beyond the futures.
+    fn levels(&self, answer: &StartAnswer, of: &dyn Fn(f64) -> f64) -> Value {
+        let at = |level: f64| (!is_beyond(answer, level)).then(|| self.now + of(level) as i64);
         LEVELS
             .iter()
-            .map(|&(name, level)| (name.to_string(), json!(self.now + of(level) as i64)))
+            .map(|&(name, level)| (name.to_string(), json!(at(level))))
             .collect::<serde_json::Map<_, _>>()
             .into()
     }
