@@ -1,6 +1,6 @@
-//! Time that answers take on one core: `speed [POLICY] [CASE]`. A machine of 1,000 processors is
-//! full, and a queue of so many jobs waits. With the number of a case, from 0 on, only that one is
-//! asked, three times, and the sum of its starts is printed: for `valgrind --tool=callgrind
+//! Time that answers take on one core: `when_speed [POLICY] [CASE]`. A machine of 1,000 processors
+//! is full, and a queue of so many jobs waits. With the number of a case, from 0 on, only that one
+//! is asked, three times, and the sum of its starts is printed: for `valgrind --tool=callgrind
 //! --toggle-collect='*Forecaster::futures*'`, whose counts do not depend on a busy machine.
 
 use drystone_core::engine::Session;
@@ -11,7 +11,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 pub(crate) fn main(args: Vec<String>) -> ExitCode {
-    let only = args.into_iter().next();
+    let [only, case] = [0, 1].map(|at| args.get(at).cloned());
+    let case: Option<usize> = case.and_then(|text| text.parse().ok());
     let all = [
         ("easy", 100, true),
         ("easy", 100, false),
@@ -19,7 +20,6 @@ pub(crate) fn main(args: Vec<String>) -> ExitCode {
         ("conservative", 100, true),
         ("easy++", 100, true),
     ];
-    let case: Option<usize> = std::env::args().nth(2).and_then(|text| text.parse().ok());
     let chosen = all.into_iter().filter(|one| only.as_ref().is_none_or(|only| only == one.0)).enumerate();
     for (_, (policy, queue, last)) in chosen.filter(|(at, _)| case.is_none_or(|case| case == *at)) {
         match measured(policy, queue, last, case.is_some()) {
