@@ -263,9 +263,10 @@ mod tests {
         assert!((unknown(500) - late(500, 500)).abs() < 1.0);
     }
 
-    /// Starts are late or early by tens, as if each hour had its own load. Of the next start nine in
-    /// ten lie within the central 90 % of the corrected answer, though only twenty hours are known:
-    /// of 20 values that are independent the next lies between the least and the most with 19/21.
+    /// Starts are late or early by tens, as if each hour had its own load. Of the next start nine
+    /// in ten lie within the central 90 % of the corrected answer, though only twenty hours are
+    /// known: of 20 values that are independent the next lies between the least and the most with
+    /// 19/21.
     #[test]
     fn a_few_hours_of_answers_are_no_thousand_answers() {
         let settings = ForecasterSettings { pseudo: 0, ..ForecasterSettings::default() };

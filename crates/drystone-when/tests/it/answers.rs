@@ -272,7 +272,7 @@ fn a_follower_learns_what_happened_between_looks() {
 /// the past alone says takes their place. Where the policy is known, they keep it.
 #[test]
 fn where_the_policy_is_another_the_past_takes_over() {
-    let params = Params { length: WorkloadLength::Jobs(2_000), load: Some(0.9), seed: 5, ..Params::new(128, 1) };
+    let params = Params { length: WorkloadLength::Jobs(3_000), load: Some(0.9), seed: 5, ..Params::new(128, 1) };
     let workload = generate(&params).expect("sound");
     let easy: PolicySpec = "easy".parse().expect("valid");
     let scored = |believed: &str| {
@@ -285,7 +285,7 @@ fn where_the_policy_is_another_the_past_takes_over() {
             AnswerMethod::Raw,
             AnswerMethod::Calibrated,
         ];
-        let settings = ForecasterSettings { samples: 40, ..ForecasterSettings::default() };
+        let settings = ForecasterSettings { samples: 30, ..ForecasterSettings::default() };
         let options = ForeseeOptions { settings, methods, every: 2, ..ForeseeOptions::default() };
         let easy = easy.clone();
         let found = foresee(&workload, &believed, move || easy.scheduler(), &options, &|_| {});
