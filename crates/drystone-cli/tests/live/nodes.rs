@@ -151,7 +151,7 @@ fn overtaken() {
         site.await_state(short, &["R"]);
     }
     let wide = site.submit_with(8, 2, 1, &["-N", "2", "--ntasks-per-node=4"]);
-    let (since, submitted) = (Instant::now(), drystone_live::daemon::wall());
+    let (since, submitted) = (Instant::now(), drystone_live::clock::wall());
     let mut small = Vec::new();
     while site.state(wide) == "held" && since.elapsed() < Duration::from_secs(100) {
         // Longer than the time that is kept, so that each would be in the way on n2 or n3.
