@@ -18,14 +18,16 @@ use std::time::Duration;
 /// # Errors
 /// The failure in words; a panic is also a failure.
 pub fn check(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
-    match catch_unwind(AssertUnwindSafe(|| check_all(subject, case))) {
-        Ok(found) => found,
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
-            Err(format!("panics: {}", text.unwrap_or_default()))
-        }
-    }
+    calmly(|| check_all(subject, case))
+}
+
+/// Runs a check; a panic is a failure in words.
+pub(crate) fn calmly(check: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        Err(format!("panics: {}", text.unwrap_or_default()))
+    })
 }
 
 fn check_all(subject: &Subject, case: &PolicyCase) -> Result<(), String> {

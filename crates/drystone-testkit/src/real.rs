@@ -2,6 +2,7 @@
 //! holds some back?
 
 use crate::case::PolicyCase;
+use crate::check::calmly;
 use crate::subject::{Guarantee, Subject};
 use crate::watch::{FullObserver, WatchedFate};
 use drystone::engine::{Happenings, Scheduler, Simulation, SimulationError};
@@ -11,7 +12,6 @@ use drystone_reference::capacity::{self, NaiveAsked};
 use drystone_reference::checker::{self, NaiveSegment};
 use drystone_reference::outages::{NaiveHit, OutageIn};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Checks that a policy keeps the invariants of all policies in a case with a
 /// [`CaseWorld`](crate::CaseWorld). One that does not [hear](drystone::policy::Policy::hears) of
@@ -20,14 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// # Errors
 /// The failure in words; a panic is also a failure.
 pub fn check_real(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
-    match catch_unwind(AssertUnwindSafe(|| check_all(subject, case))) {
-        Ok(found) => found,
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
-            Err(format!("panics: {}", text.unwrap_or_default()))
-        }
-    }
+    calmly(|| check_all(subject, case))
 }
 
 fn check_all(subject: &Subject, case: &PolicyCase) -> Result<(), String> {

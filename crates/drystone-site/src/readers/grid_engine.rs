@@ -1,7 +1,6 @@
 //! `accounting` of Grid Engine: one line for each attempt, fields parted by colons.
 
 use super::FileReading;
-use super::lines::InputLines;
 use crate::error::SiteError;
 use crate::rows::{FilePlace, RowDraft};
 use crate::rules::ImportRule;
@@ -12,22 +11,12 @@ use std::io::Read;
 const FEWEST: usize = 40;
 
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
-    let mut lines = InputLines::new(input);
-    let mut last = 0;
     // Fields of the row before.
     let mut usual = 0;
-    loop {
-        let line = match lines.next() {
-            Ok(Some(line)) => line,
-            Ok(None) => return Ok(()),
-            Err(error) => return reading.broken(error, last),
-        };
-        reading.lines(line.number)?;
-        last = line.number;
-        let place = reading.place(line.number);
+    reading.each_line(input, |reading, line, place| {
         let text = line.bytes;
         if text.is_empty() || text.starts_with(b"#") {
-            continue;
+            return Ok(true);
         }
         if text.trim_ascii_start().starts_with(b"{") {
             match of_json(text) {
@@ -38,10 +27,10 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<()
                 None if line.whole => reading.intake.bad(ImportRule::Shape, place, text, 0),
                 None => {
                     reading.intake.bad(ImportRule::Cut, place, text, 0);
-                    return reading.cut(place);
+                    return reading.cut(place).map(|()| false);
                 }
             }
-            continue;
+            return Ok(true);
         }
         let mut fields: Vec<&[u8]> = text.split(|&b| b == b':').collect();
         rejoin(text, &mut fields);
@@ -49,15 +38,16 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<()
         // The last line may lack its end, but not fields that the others have.
         if !line.whole && fields.len() < usual.max(FEWEST) {
             reading.intake.bad(ImportRule::Cut, place, text, lost(&fields));
-            return reading.cut(place);
+            return reading.cut(place).map(|()| false);
         }
         if fields.len() < FEWEST || !usage_is_whole(&fields) {
             reading.intake.bad(ImportRule::Columns, place, text, lost(&fields));
-            continue;
+            return Ok(true);
         }
         usual = fields.len();
         record(text, &fields, place, reading)?;
-    }
+        Ok(true)
+    })
 }
 
 /// Returns whether no field is missing or added before the category: the slots, the task and the

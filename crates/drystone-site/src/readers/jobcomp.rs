@@ -2,7 +2,6 @@
 //! finished.
 
 use super::FileReading;
-use super::lines::InputLines;
 use crate::error::SiteError;
 use crate::rows::{FilePlace, RowDraft, RowTrouble};
 use crate::rules::ImportRule;
@@ -74,28 +73,19 @@ impl<'a> LineValues<'a> {
 }
 
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
-    let mut lines = InputLines::new(input);
-    let mut last = 0;
-    loop {
-        let line = match lines.next() {
-            Ok(Some(line)) => line,
-            Ok(None) => return Ok(()),
-            Err(error) => return reading.broken(error, last),
-        };
-        reading.lines(line.number)?;
-        last = line.number;
-        let place = reading.place(line.number);
+    reading.each_line(input, |reading, line, place| {
         let text = line.bytes.trim_ascii();
         if text.is_empty() {
-            continue;
+            return Ok(true);
         }
         let pairs = LineValues::split(text);
         if !line.whole && pairs.get("EndTime").is_empty() {
             reading.intake.bad(ImportRule::Cut, place, text, 0);
-            return reading.cut(place);
+            return reading.cut(place).map(|()| false);
         }
         row(text, &pairs, place, reading)?;
-    }
+        Ok(true)
+    })
 }
 
 fn row(line: &[u8], pairs: &LineValues<'_>, place: FilePlace, reading: &mut FileReading<'_>) -> Result<(), SiteError> {

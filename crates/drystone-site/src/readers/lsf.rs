@@ -2,7 +2,6 @@
 //! by their length.
 
 use super::FileReading;
-use super::lines::InputLines;
 use crate::error::SiteError;
 use crate::rows::{FilePlace, RowDraft};
 use crate::rules::ImportRule;
@@ -11,24 +10,14 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
-    let mut lines = InputLines::new(input);
-    let mut last = 0;
-    loop {
-        let line = match lines.next() {
-            Ok(Some(line)) => line,
-            Ok(None) => return Ok(()),
-            Err(error) => return reading.broken(error, last),
-        };
-        reading.lines(line.number)?;
-        last = line.number;
-        let place = reading.place(line.number);
+    reading.each_line(input, |reading, line, place| {
         let text = line.bytes.trim_ascii();
         if text.is_empty() {
-            continue;
+            return Ok(true);
         }
         if !text.starts_with(b"\"JOB_FINISH\"") {
             reading.intake.count(ImportRule::Record, place, text, 0);
-            continue;
+            return Ok(true);
         }
         let fields = fields(text);
         match job(text, &fields, place) {
@@ -36,10 +25,11 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<()
             None if line.whole => reading.intake.bad(ImportRule::Shape, place, text, 0),
             None => {
                 reading.intake.bad(ImportRule::Cut, place, text, 0);
-                return reading.cut(place);
+                return reading.cut(place).map(|()| false);
             }
         }
-    }
+        Ok(true)
+    })
 }
 
 /// The fields of a record, quotes taken away.

@@ -11,6 +11,7 @@ pub(crate) mod sacct;
 
 pub(crate) use sacct::TextLayout;
 
+use self::lines::{InputLine, InputLines};
 use crate::error::SiteError;
 use crate::options::ImportEffort;
 use crate::rows::{FilePlace, RowIntake};
@@ -135,6 +136,29 @@ impl FileReading<'_> {
         }
         self.intake.troubled()?;
         self.watch.check()
+    }
+
+    /// Passes on the lines of a file with their places, as long as `take` returns true.
+    pub(crate) fn each_line(
+        &mut self,
+        input: impl Read,
+        mut take: impl FnMut(&mut Self, &InputLine<'_>, FilePlace) -> Result<bool, SiteError>,
+    ) -> Result<(), SiteError> {
+        let mut lines = InputLines::new(input);
+        let mut last = 0;
+        loop {
+            let line = match lines.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => return Ok(()),
+                Err(error) => return self.broken(error, last),
+            };
+            self.lines(line.number)?;
+            last = line.number;
+            let place = self.place(line.number);
+            if !take(self, &line, place)? {
+                return Ok(());
+            }
+        }
     }
 
     pub(crate) fn place(&self, line: u32) -> FilePlace {

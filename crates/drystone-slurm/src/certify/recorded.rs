@@ -66,7 +66,7 @@ pub struct GoldenJob {
 /// Job that a line of the log is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineJob {
-    /// A job or a task, by its place in [`Golden::jobs`].
+    /// A job or a task, by its place in [`Golden::jobs`](super::Golden::jobs).
     Job(u32),
     /// Tasks of an array that wait, by its number.
     Tasks(u32),

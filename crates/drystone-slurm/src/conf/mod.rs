@@ -146,12 +146,6 @@ impl SlurmConf {
         self.enforce.iter().any(|word| ["limits", "safe", "all"].contains(&word.as_str()))
     }
 
-    /// The parameters set here that the model has from Slurm's source alone.
-    pub fn from_source(&self) -> Vec<&'static Knob> {
-        let set = |knob: &&Knob| knob.basis == Basis::Source && knob.get(&self.sched) != knob.default;
-        KNOBS.iter().filter(set).collect()
-    }
-
     /// A setting's value, without regard to the case of its key.
     pub fn setting(&self, key: &str) -> Option<&str> {
         self.settings.get(&key.to_ascii_lowercase()).map(|setting| setting.value.as_str())

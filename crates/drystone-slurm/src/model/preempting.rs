@@ -61,18 +61,6 @@ impl Preempting {
         self.by != PreemptType::None && self.mode != PreemptMode::Off
     }
 
-    /// Returns whether a job may be before another in the queue for that reason.
-    pub fn goes_before(&self, cluster: &super::ModelMachine, a: &Pending, b: &Pending) -> bool {
-        match self.by {
-            PreemptType::None => false,
-            PreemptType::Partition => {
-                let (a, b) = (&cluster.parts[usize::from(a.part)], &cluster.parts[usize::from(b.part)]);
-                a.tier > b.tier && a.nodes.meets(&b.nodes)
-            }
-            PreemptType::Qos => self.qos_over(a.qos, b.qos),
-        }
-    }
-
     pub(super) fn qos_over(&self, a: u32, b: u32) -> bool {
         a != b && b != NONE && self.qos.get(a as usize).is_some_and(|qos| qos.over.contains(&b))
     }

@@ -18,6 +18,7 @@ use self::simulate::CliBench;
 use crate::args::{AdviseArgs, Only};
 use crate::commands::compare::candidates::takes_long;
 use crate::commands::compare::replay::JobReplay;
+use crate::commands::whatif::baseline::path_text;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::input::{self, WorkloadInput};
 use crate::interrupt;
@@ -31,7 +32,6 @@ use drystone_advise::{
     LivePolicy, PassCost, Periods, SiteKnobs, Thresholds, options,
 };
 use drystone_slurm::conf::SlurmConf;
-use std::path::Path;
 
 /// Waits are excessive beyond what so large a share of the jobs wait now.
 const EXCESSIVE: f64 = 0.98;
@@ -74,7 +74,7 @@ fn site(args: &AdviseArgs, input: &WorkloadInput, cost: PassCost) -> Result<Site
     path.iter().for_each(|path| crate::site::remarks_of(path));
     let conf = path.map(|path| -> Result<(String, SlurmConf), CommandFailure> {
         let conf = SlurmConf::read(&path).map_err(CommandFailure::usage)?;
-        Ok((text(&path)?, conf))
+        Ok((path_text(&path)?, conf))
     });
     let conf = conf.transpose()?;
     let mut more = Vec::new();
@@ -83,22 +83,11 @@ fn site(args: &AdviseArgs, input: &WorkloadInput, cost: PassCost) -> Result<Site
     }
     // Names and accounts of a site are found beside its slurm.conf.
     if let Some(path) = &args.accounts {
-        more.push(("accounts".to_string(), text(path)?));
+        more.push(("accounts".to_string(), path_text(path)?));
     }
     let longest = input.workload.jobs().iter().map(|job| job.estimate.0).max().unwrap_or(0);
     // Whether passes take time that matters is known once it is known how many jobs wait.
     Ok(SiteKnobs { conf, more, cost, instantaneous: true, longest: (longest + 59) / 60 })
-}
-
-/// A path as policy texts have it.
-fn text(path: &Path) -> Result<String, CommandFailure> {
-    let text = path.to_str().filter(|text| !text.contains('"'));
-    text.map(String::from).ok_or_else(|| {
-        CommandFailure::usage(format_args!(
-            "{}: a path with a double quote or without UTF-8 cannot stand in a policy",
-            path.display()
-        ))
-    })
 }
 
 /// Tries, chooses and judges; answers also whether it was interrupted. `None` where not even the

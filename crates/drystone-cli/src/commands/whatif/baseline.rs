@@ -36,7 +36,7 @@ pub(crate) struct WhatIfBaseline {
 }
 
 /// A path as policies have it.
-fn path_text(path: &Path) -> Result<String, CommandFailure> {
+pub(crate) fn path_text(path: &Path) -> Result<String, CommandFailure> {
     let text = path.to_str().filter(|text| !text.contains('"'));
     text.map(String::from).ok_or_else(|| {
         CommandFailure::usage(format_args!(

@@ -7,7 +7,6 @@ mod resources;
 use self::pairs::RecordPairs;
 use self::resources::{exec_nodes, size};
 use super::FileReading;
-use super::lines::InputLines;
 use crate::clock::days;
 use crate::error::SiteError;
 use crate::rows::{FilePlace, RowDraft, RowIntake};
@@ -74,31 +73,22 @@ struct KnownFacts {
 }
 
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
-    let mut lines = InputLines::new(input);
-    let mut last = 0;
-    loop {
-        let line = match lines.next() {
-            Ok(Some(line)) => line,
-            Ok(None) => return Ok(()),
-            Err(error) => return reading.broken(error, last),
-        };
-        reading.lines(line.number)?;
-        last = line.number;
-        let place = reading.place(line.number);
+    reading.each_line(input, |reading, line, place| {
         let text = line.bytes.trim_ascii_end();
         if text.is_empty() {
-            continue;
+            return Ok(true);
         }
         let Some(record) = PbsRecord::split(text) else {
             let rule = if line.whole { ImportRule::Shape } else { ImportRule::Cut };
             reading.intake.bad(rule, place, text, 0);
             if line.whole {
-                continue;
+                return Ok(true);
             }
-            return reading.cut(place);
+            return reading.cut(place).map(|()| false);
         };
         take(&record, text, place, &mut reading.memory.pbs, reading.intake)?;
-    }
+        Ok(true)
+    })
 }
 
 /// A record's parts.
