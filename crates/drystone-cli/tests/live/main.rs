@@ -1,7 +1,8 @@
 //! `drystone live` on a real Slurm: see `drystone-testbed`. Without one every test says that it
 //! skips, and passes; with `DRYSTONE_SLURM_REQUIRED=1` it fails. With `DRYSTONE_LIVE_FULL=1` runs
 //! have the length of the figures in docs/live.md. Tests wait more than they work, so that twelve
-//! run at once, each with a cluster of its own.
+//! run at once, each with a cluster of its own. Those of `LONG` run where `DRYSTONE_LIVE_LONG` is
+//! set, as in `.ci/run`, or with `--include-ignored`.
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
 #[cfg(unix)]
@@ -44,16 +45,32 @@ mod when;
 #[cfg(not(unix))]
 fn main() {}
 
+/// Tests that take two minutes or more, most of it waits that Slurm prescribes, or all of a core.
+#[cfg(unix)]
+const LONG: [&str; 9] = [
+    "answers_hold_on_a_busy_cluster",
+    "the_sites_own_priorities_order_jobs",
+    "shadow_beside_backfill",
+    "daemon_gone_for_good",
+    "a_dependency_on_a_job_that_left_the_records",
+    "thousands_come_and_are_cancelled",
+    "thousands_come_under_conservative",
+    "an_array_of_fifty_thousand_under_easy",
+    "an_array_of_fifty_thousand_under_conservative",
+];
+
 #[cfg(unix)]
 fn main() {
     use libtest_mimic::{Arguments, Trial, run};
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(12);
+    let all_run = site::full() || std::env::var_os("DRYSTONE_LIVE_LONG").is_some();
     let one = |name: &str, test: fn()| {
-        Trial::test(name, move || {
+        let trial = Trial::test(name, move || {
             test();
             Ok(())
-        })
+        });
+        trial.with_ignored_flag(!all_run && LONG.contains(&name))
     };
     // The longest first, which wait most: the others fit beside them.
     let all = [
