@@ -8,6 +8,7 @@ use crate::sample::StartSample;
 use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
 use drystone_core::policy::{Action, CapacityLoss};
+use std::collections::BTreeSet;
 
 /// A job as the site has recorded it; times are the session's.
 #[derive(Clone, PartialEq, Debug)]
@@ -147,6 +148,34 @@ struct RehearsedAnswer {
     promised: Option<Time>,
 }
 
+/// The jobs, of those that waited in the order of arrival, whose answers are rehearsed: the last so
+/// many. Where most of these wait to this day, their starts teach nothing: then half of the
+/// questions are about the last jobs whose outcome is known, and half, evenly, about those that
+/// came since and still wait.
+fn rehearsed(jobs: &[Observed], waited: &[usize], questions: usize, now: Time) -> impl Iterator<Item = usize> + use<> {
+    let waits = |at: &usize| jobs[*at].waits_at(now);
+    let last = &waited[waited.len() - questions.min(waited.len())..];
+    let most = questions / 2;
+    if last.iter().filter(|at| waits(at)).count() <= most {
+        return last.to_vec().into_iter();
+    }
+    let mut known: Vec<usize> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    for at in waited.iter().rev() {
+        if waits(at) {
+            open.push(*at);
+        } else {
+            known.push(*at);
+        }
+        if known.len() >= questions - most {
+            break;
+        }
+    }
+    let step = open.len().div_ceil(most.max(1)).max(1);
+    known.extend(open.into_iter().step_by(step).take(most));
+    known.into_iter()
+}
+
 /// Events, in the order of their delivery at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum RehearsalEvent {
@@ -181,8 +210,10 @@ impl Forecaster {
         events.sort_unstable();
         // Waits that are no longer than the scheduler takes to look have no question.
         let waited = |one: &Observed| one.start.unwrap_or(now) - one.eligible.max(one.job.submit) > patience;
-        let asked = events.iter().filter(|event| event.1 == RehearsalEvent::Arrive && waited(&jobs[event.2])).count();
-        let (mut skip, mut here) = (asked.saturating_sub(questions), Vec::<usize>::new());
+        let arrivals = events.iter().filter(|event| event.1 == RehearsalEvent::Arrive).map(|event| event.2);
+        let candidates: Vec<usize> = arrivals.filter(|&at| waited(&jobs[at])).collect();
+        let asked: BTreeSet<usize> = rehearsed(jobs, &candidates, questions, now).collect();
+        let mut here = Vec::<usize>::new();
         let (mut told, mut open) = (Rehearsal::default(), Vec::<RehearsedAnswer>::new());
         for (time, what, at) in events {
             let (one, id) = (&jobs[at], JobId(at as u32));
@@ -197,8 +228,7 @@ impl Forecaster {
                     if !waited(one) || !one.waits_at(time) {
                         continue;
                     }
-                    if skip > 0 {
-                        skip -= 1;
+                    if !asked.contains(&at) {
                         continue;
                     }
                     let then = self.answer_then(machine, jobs, &here, at, time)?;

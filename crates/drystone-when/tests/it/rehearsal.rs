@@ -69,6 +69,23 @@ fn what_is_rehearsed_on_the_policy_itself_holds() {
     assert!(forecaster.calibration().raw_coverage(0.9) > Some(0.7));
 }
 
+/// The last twenty jobs all wait to this day: half of the questions go to the ten before them that
+/// have started.
+#[test]
+fn a_long_queue_leaves_outcomes_to_learn_from() {
+    let spec: PolicySpec = "easy".parse().expect("valid");
+    // Jobs of the whole machine, one behind the other, each of which waited 100 s longer.
+    let mut past: Vec<Observed> =
+        (0..40).map(|i| observed(4, i * 400, Some(i * 500), Some(i * 500 + 500), 0)).collect();
+    past.extend((0..50).map(|i| observed(4, 16_000 + i * 2, None, None, 0)));
+    let settings = ForecasterSettings { samples: 20, rehearsed: 20, ..ForecasterSettings::default() };
+    let mut forecaster = Forecaster::new(&spec, settings).expect("sound");
+    let asked = std::cell::Cell::new(0);
+    let step = || asked.set(asked.get() + 1);
+    let found = forecaster.rehearse(Machine::new(4), &past, Time(19_900), 20, Span(60), &step).expect("sound");
+    assert_eq!((found.answers, asked.get()), (10, 20));
+}
+
 #[test]
 fn what_was_learned_is_saved() {
     let spec: PolicySpec = "easy".parse().expect("valid");

@@ -292,7 +292,7 @@ impl WhenOutput {
             }
             text += &line(what, row.answer.as_ref());
             if let Some(killed) = row.killed.filter(|&killed| killed >= 0.005) {
-                let _ = write!(text, "   it would be killed with {:.0} %", 100.0 * killed);
+                let _ = write!(text, "   killed with {:.0} %", 100.0 * killed);
             }
             text.push('\n');
         }
