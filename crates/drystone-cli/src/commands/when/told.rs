@@ -102,9 +102,13 @@ const TIMES: usize = 4;
 /// In place of a time that lies behind the end of the futures.
 const BEYOND: &str = "beyond 14 days";
 
-/// Returns whether no start is known at this level: so many futures have none until their end.
+/// Length of the futures, as that says, in seconds.
+const FUTURE: f64 = 14.0 * 86_400.0;
+
+/// Returns whether no start is known at this level: so many futures have none until their end, or
+/// the corrected time lies behind it.
 fn is_beyond(answer: &StartAnswer, level: f64) -> bool {
-    1.0 - level <= answer.sample.beyond()
+    1.0 - level <= answer.sample.beyond() || answer.quantile(level) > FUTURE
 }
 
 /// Levels of what programs read.
@@ -177,7 +181,7 @@ impl WhenOutput {
         };
         let of = |level| answer.quantile(level);
         let beyond = answer.sample.beyond();
-        if beyond < 0.5 {
+        if !is_beyond(answer, 0.5) {
             let _ = writeln!(text, "  likely start   {}   in {}", at(of(0.5)), span(of(0.5) as i64));
         }
         let bound = |level: f64| if is_beyond(answer, level) { BEYOND.to_string() } else { at(of(level)) };
