@@ -36,7 +36,7 @@ fn small(procs: u32, jobs: u32) -> Workload {
     Workload::new(Machine::new(procs), jobs, truth, provenance).expect("sound")
 }
 
-/// The same jobs with memory, on nodes of so many processors and 2 GB for each.
+/// These jobs with memory, on nodes of so many processors and 2 GB for each.
 fn on_nodes(workload: &Workload, cores: u32, fill: NodeFill, memory: bool) -> Workload {
     let (machine, mut jobs, truth, provenance) = workload.clone().into_parts();
     let nodes = machine.procs / cores;
@@ -62,7 +62,7 @@ fn on_nodes(workload: &Workload, cores: u32, fill: NodeFill, memory: bool) -> Wo
     Workload::with_resources(machine, Some(table.finish()), jobs, truth, provenance).expect("every job fits")
 }
 
-/// The same jobs with memory, GPUs and licences, counted: 256 MB to 2 GB per processor of 1 GB, for
+/// These jobs with memory, GPUs and licences, counted: 256 MB to 2 GB per processor of 1 GB, for
 /// a fifth of the jobs up to 4 of 25 GPUs, for a tenth up to 3 of 8 licences.
 fn counted(workload: &Workload) -> Workload {
     let (machine, mut jobs, truth, provenance) = workload.clone().into_parts();

@@ -15,8 +15,8 @@ mod wait_queue;
 
 pub(crate) use chunked::{Chunked, StepSpot};
 pub use line::JobLine;
-pub(crate) use nodes::NodeRoom;
 pub use nodes::{JobNodeNeed, NodeFloor, NodeLevels, NodeProfile, NodeSeat};
+pub(crate) use nodes::{NeedWithSeat, NodeIndex, NodeNeedBook};
 pub use order::Order;
 pub use pool_profile::{PoolProfile, ResourceAmounts};
 pub use profile::{Profile, ProfileMark};

@@ -72,6 +72,12 @@ pub struct Backfill {
     shares: Option<Shares>,
     #[serde(skip)]
     profile: Option<Profile>,
+    /// State of passes with further resources.
+    #[serde(skip)]
+    pooled: Option<pooled::PooledExtra>,
+    /// State of passes on nodes.
+    #[serde(skip)]
+    placed: Option<Box<placed::PlacedState>>,
 }
 
 impl Backfill {
@@ -97,6 +103,8 @@ impl Backfill {
             around: around::Around::default(),
             announced: None,
             profile: None,
+            pooled: None,
+            placed: None,
         }
     }
 
@@ -282,13 +290,7 @@ impl Backfill {
         if shadow < Time::MAX {
             self.announce(head.id, shadow, actions);
         }
-        let until = match &mut self.starvation {
-            Some(starvation) => {
-                let started = &self.started;
-                starvation.until(head.id, |id| started.iter().all(|job| job.id != id), view)
-            }
-            None => Time::MAX,
-        };
+        let until = self.first_until(head.id, view);
         Some((free, BlockedPass { head: head.place(), procs: head.procs, shadow, extra, room: 0, freed: false, until }))
     }
 

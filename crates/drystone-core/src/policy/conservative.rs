@@ -17,7 +17,7 @@
 //! A changed prediction, or a running job that outlives its planned end, has the same effect: that
 //! plan may be impossible. Then starts can move back as well, and a promise may be broken.
 
-use super::node_plan::{NodePlan, NodesNow};
+use super::node_plan::{NodePlan, up};
 use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob, compress};
 use super::{
     Actions, FreeNodes, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View, pool_plan,
@@ -255,13 +255,13 @@ impl Conservative {
         actions: &mut Actions,
     ) -> Option<Time> {
         let placed = self.placed.get_or_insert_default();
-        let found = placed.earliest(job.id, job.span, nodes, view);
+        let found = placed.earliest(&job, nodes, view);
         job.start = found.as_ref().map_or(Time::MAX, |found| found.0);
         if job.start > latest {
             return None;
         }
-        if let Some((_, need, seat)) = found {
-            placed.reserve(&job, (need, seat), nodes, view);
+        if let Some((_, on)) = found {
+            placed.reserve(&job, on, nodes, view);
         }
         if job.start > view.now() {
             announce(&job, actions);
@@ -273,11 +273,11 @@ impl Conservative {
 
     /// Starts jobs on the nodes that they are planned on.
     fn start_placed(&mut self, due: usize, nodes: &FreeNodes, view: &View<'_>, actions: &mut Actions) {
-        let (Some(resources), Some(placed)) = (view.resources(), &mut self.placed) else { return };
-        let mut now = NodesNow::new(nodes, resources.table(), view);
+        let Some(placed) = &mut self.placed else { return };
+        let (_, mut idle) = up(nodes, view);
         for job in self.plan.drain(..due) {
-            let Some((need, seat)) = placed.leaves(job.id) else { continue };
-            now.start(job.id, StartReason::Planned, need, seat, actions);
+            let Some(on) = placed.leaves(job.id) else { continue };
+            actions.start_on(job.id, StartReason::Planned, on.seat.name(nodes.floor(), &mut idle));
             self.running.start(&job, view);
         }
     }

@@ -1,25 +1,49 @@
 //! Nodes of a machine as policies see them.
 
-use crate::model::{Job, JobId, ProcSet, ResourceTable};
-use crate::parts::{JobNodeNeed, NodeFloor, NodeLevels, NodeSeat};
+use crate::model::{DemandId, Job, JobId, ProcSet, Procs, ResourceTable};
+use crate::parts::{JobNodeNeed, NeedWithSeat, NodeFloor, NodeLevels, NodeNeedBook, NodeSeat};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Kinds of possible jobs that are remembered.
+const KINDS: usize = 1 << 16;
 
 /// The nodes of a machine, what of each no job holds, and where the running jobs are.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FreeNodes {
     floor: NodeFloor,
     levels: NodeLevels,
     /// Processors that no job has, in words of 64.
     idle: Vec<u64>,
     held: BTreeMap<JobId, HeldNodes>,
+    #[serde(skip)]
+    needs: NodeNeedBook,
+    /// Kinds of jobs that have started, and so are possible.
+    #[serde(skip)]
+    possible: BTreeSet<(DemandId, Procs)>,
+    /// The last changes.
+    #[serde(skip)]
+    changes: NodeChanges,
+}
+
+/// Nodes that have changed, in order; older ones are forgotten from time to time.
+#[derive(Clone, Default, Debug)]
+struct NodeChanges {
+    forgotten: u64,
+    nodes: Vec<u32>,
+}
+
+impl PartialEq for FreeNodes {
+    fn eq(&self, other: &FreeNodes) -> bool {
+        let FreeNodes { floor, levels, idle, held, needs: _, possible: _, changes: _ } = self;
+        (floor, levels, idle, held) == (&other.floor, &other.levels, &other.idle, &other.held)
+    }
 }
 
 /// Nodes of a running job.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct HeldNodes {
-    need: JobNodeNeed,
-    seat: NodeSeat,
+    on: NeedWithSeat,
     set: ProcSet,
 }
 
@@ -30,7 +54,15 @@ impl FreeNodes {
         let (levels, procs) = (NodeLevels::empty(&floor), floor.procs() as usize);
         let word = |at: usize| u64::MAX >> (64 - (procs - at * 64).min(64));
         let idle = (0..procs.div_ceil(64)).map(word).collect();
-        Some(FreeNodes { floor, levels, idle, held: BTreeMap::new() })
+        Some(FreeNodes {
+            floor,
+            levels,
+            idle,
+            held: BTreeMap::new(),
+            needs: NodeNeedBook::default(),
+            possible: BTreeSet::new(),
+            changes: NodeChanges::default(),
+        })
     }
 
     /// The nodes when no job runs.
@@ -57,7 +89,31 @@ impl FreeNodes {
     #[inline]
     #[must_use]
     pub fn held_by(&self, id: JobId) -> Option<(&JobNodeNeed, &NodeSeat)> {
-        self.held.get(&id).map(|held| (&held.need, &held.seat))
+        self.held.get(&id).map(|held| (&*held.on.need, &held.on.seat))
+    }
+
+    /// Returns the number of changes so far.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.forgotten + self.changes.nodes.len() as u64
+    }
+
+    /// Returns the nodes that have changed since so many changes; `None` where that is forgotten.
+    pub(crate) fn changes_since(&self, seen: u64) -> Option<&[u32]> {
+        self.changes.nodes.get(usize::try_from(seen.checked_sub(self.changes.forgotten)?).ok()?..)
+    }
+
+    /// The nodes of a seat are about to change.
+    fn note(&mut self, seat: &NodeSeat) {
+        if self.changes.nodes.len() > 4 * self.floor.len() + 64 {
+            self.changes.forgotten = self.changes();
+            self.changes.nodes.clear();
+        }
+        self.changes.nodes.extend(seat.on.iter().map(|on| on.0));
+    }
+
+    /// Returns the reason why a job can never run here; `None` if it can.
+    pub(crate) fn problem(&self, job: &Job, table: &ResourceTable) -> Option<String> {
+        if self.possible.contains(&(job.demand, job.procs)) { None } else { self.floor.problem(job, table) }
     }
 
     /// A job takes these processors and what it asks for beside them; `anyway` where it runs there
@@ -70,7 +126,7 @@ impl FreeNodes {
         table: &ResourceTable,
         anyway: bool,
     ) -> Option<String> {
-        let need = match JobNodeNeed::of(job, table, &self.floor) {
+        let need = match self.needs.of(job, table, &self.floor) {
             Ok(need) => need,
             Err(problem) => return Some(problem),
         };
@@ -78,16 +134,24 @@ impl FreeNodes {
         if !anyway && !self.levels.admits(&need, &seat, &self.floor) {
             return Some(format!("is placed on {set}, nodes that do not have all that it asks for"));
         }
+        if !anyway {
+            if self.possible.len() == KINDS {
+                self.possible.clear();
+            }
+            self.possible.insert((job.demand, job.procs));
+        }
+        self.note(&seat);
         self.levels.change(&need, &seat, &self.floor, -1);
         self.mark(set, false);
-        self.held.insert(id, HeldNodes { need, seat, set: set.clone() });
+        self.held.insert(id, HeldNodes { on: NeedWithSeat { need, seat }, set: set.clone() });
         None
     }
 
     /// A job leaves its nodes, if it has any.
     pub(crate) fn leave(&mut self, id: JobId) {
         if let Some(held) = self.held.remove(&id) {
-            self.levels.change(&held.need, &held.seat, &self.floor, 1);
+            self.note(&held.on.seat);
+            self.levels.change(&held.on.need, &held.on.seat, &self.floor, 1);
             self.mark(&held.set, true);
         }
     }

@@ -10,6 +10,7 @@ pub mod goal;
 mod kind;
 mod kinds;
 mod multiqueue;
+mod node_mirror;
 mod node_plan;
 mod outlook;
 mod outside;

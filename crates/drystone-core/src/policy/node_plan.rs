@@ -1,63 +1,15 @@
 //! Nodes in the plans of policies: what is left now, and what will be.
 
-use super::planned::{Believed, PlannedJob};
-use super::{Actions, FreeNodes, StartReason, View, pool_plan};
-use crate::model::{JobId, ResourceTable, Span, Time};
-use crate::parts::{JobNodeNeed, NodeLevels, NodeProfile, NodeSeat, PoolProfile};
+use super::planned::{Believed, Bounds, PlannedJob};
+use super::{FreeNodes, View, pool_plan};
+use crate::model::{DemandId, JobId, Procs, Time};
+use crate::parts::{NeedWithSeat, NodeLevels, NodeNeedBook, NodeProfile, NodeSeat, PoolProfile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Nodes at one pass: what its starts leave.
-pub(super) struct NodesNow<'a> {
-    pub(super) nodes: &'a FreeNodes,
-    table: &'a ResourceTable,
-    pub(super) left: NodeLevels,
-    /// Processors that no job has, in words of 64.
-    idle: Vec<u64>,
-    /// Jobs that this pass has started.
-    pub(super) started: BTreeMap<JobId, (JobNodeNeed, NodeSeat)>,
-}
-
-impl<'a> NodesNow<'a> {
-    pub(super) fn new(nodes: &'a FreeNodes, table: &'a ResourceTable, view: &View<'_>) -> NodesNow<'a> {
-        let (left, idle) = up(nodes, view);
-        NodesNow { nodes, table, left, idle, started: BTreeMap::new() }
-    }
-
-    /// Returns what a job asks of the nodes; `None` for a job that no machine like this can run.
-    pub(super) fn need(&self, id: JobId, view: &View<'_>) -> Option<JobNodeNeed> {
-        JobNodeNeed::of(view.job(id), self.table, self.nodes.floor()).ok()
-    }
-
-    /// The nodes for a job now.
-    pub(super) fn place(&self, need: &JobNodeNeed) -> Option<NodeSeat> {
-        self.nodes.floor().place(need, &self.left)
-    }
-
-    /// Starts a job on its nodes.
-    pub(super) fn start(
-        &mut self,
-        id: JobId,
-        why: StartReason,
-        need: JobNodeNeed,
-        seat: NodeSeat,
-        actions: &mut Actions,
-    ) {
-        let floor = self.nodes.floor();
-        actions.start_on(id, why, seat.name(floor, &mut self.idle));
-        self.left.change(&need, &seat, floor, -1);
-        self.started.insert(id, (need, seat));
-    }
-
-    /// Returns what a job holds that runs or that this pass has started.
-    pub(super) fn held_by(&self, id: JobId) -> Option<(&JobNodeNeed, &NodeSeat)> {
-        self.nodes.held_by(id).or_else(|| self.started.get(&id).map(|(need, seat)| (need, seat)))
-    }
-}
-
 /// Returns what is free on nodes and not out, and the idle processors that are not out. Plans count
 /// on no return of what is out.
-fn up(nodes: &FreeNodes, view: &View<'_>) -> (NodeLevels, Vec<u64>) {
+pub(super) fn up(nodes: &FreeNodes, view: &View<'_>) -> (NodeLevels, Vec<u64>) {
     let (mut levels, mut idle) = (nodes.levels().clone(), nodes.idle().to_vec());
     let out = view.outlook().into_iter().flat_map(|outlook| outlook.offline().ranges());
     for processor in out.flat_map(Clone::clone) {
@@ -76,8 +28,13 @@ pub(super) struct NodePlan {
     nodes: NodeProfile,
     pools: PoolProfile,
     /// Nodes of each planned job.
-    seats: BTreeMap<JobId, (JobNodeNeed, NodeSeat)>,
+    seats: BTreeMap<JobId, NeedWithSeat>,
+    #[serde(skip)]
+    needs: NodeNeedBook,
 }
+
+/// Lower bounds of starts by kind of job, while a plan fills up.
+type KindBounds = BTreeMap<(DemandId, Procs), Bounds>;
 
 impl NodePlan {
     /// Becomes what the running jobs leave, as they are believed to end.
@@ -94,51 +51,51 @@ impl NodePlan {
         self.pools.advance(now);
     }
 
-    /// Finds the earliest place of a job, without taking it.
-    pub(super) fn earliest(
-        &self,
-        id: JobId,
-        span: Span,
+    /// Finds the earliest place of a job, which is known to lie no earlier than `from`, without
+    /// taking it; `None` if that is later than `latest`.
+    fn earliest_from(
+        &mut self,
+        job: &PlannedJob,
+        from: impl FnOnce(&NeedWithSeat) -> Time,
+        latest: Time,
         nodes: &FreeNodes,
         view: &View<'_>,
-    ) -> Option<(Time, JobNodeNeed, NodeSeat)> {
+    ) -> Option<(Time, NeedWithSeat)> {
         let table = view.resources()?.table();
-        let need = JobNodeNeed::of(view.job(id), table, nodes.floor()).ok()?;
-        let totals = view.amounts(id);
-        let mut from = view.now();
+        let need = self.needs.of(view.job(job.id), table, nodes.floor()).ok()?;
+        let mut on = NeedWithSeat { need, seat: NodeSeat::default() };
+        let totals = view.amounts(job.id);
+        let mut from = from(&on);
         loop {
-            let start = self.pools.earliest(totals, span, from)?;
-            let (at, seat) = self.nodes.earliest(&need, span, start, nodes.floor())?;
+            let start = self.pools.earliest(totals, job.span, from)?;
+            let (at, seat) = self.nodes.earliest(&on.need, job.span, (start, latest), nodes.floor())?;
             if at == start {
-                return Some((at, need, seat));
+                on.seat = seat;
+                return Some((at, on));
             }
             from = at;
         }
     }
 
-    /// Takes a place.
-    pub(super) fn reserve(
+    /// Finds the earliest place of a job, without taking it.
+    pub(super) fn earliest(
         &mut self,
         job: &PlannedJob,
-        (need, seat): (JobNodeNeed, NodeSeat),
         nodes: &FreeNodes,
         view: &View<'_>,
-    ) {
-        self.change(job, &need, &seat, -1, nodes, view);
-        self.seats.insert(job.id, (need, seat));
+    ) -> Option<(Time, NeedWithSeat)> {
+        self.earliest_from(job, |_| view.now(), Time::MAX, nodes, view)
     }
 
-    fn change(
-        &mut self,
-        job: &PlannedJob,
-        need: &JobNodeNeed,
-        seat: &NodeSeat,
-        sign: i64,
-        nodes: &FreeNodes,
-        view: &View<'_>,
-    ) {
+    /// Takes a place.
+    pub(super) fn reserve(&mut self, job: &PlannedJob, on: NeedWithSeat, nodes: &FreeNodes, view: &View<'_>) {
+        self.change(job, &on, -1, nodes, view);
+        self.seats.insert(job.id, on);
+    }
+
+    fn change(&mut self, job: &PlannedJob, on: &NeedWithSeat, sign: i64, nodes: &FreeNodes, view: &View<'_>) {
         let totals = view.amounts(job.id);
-        self.nodes.change(need, seat, (job.start, job.end()), nodes.floor(), sign);
+        self.nodes.change(&on.need, &on.seat, (job.start, job.end()), nodes.floor(), sign);
         if sign < 0 {
             self.pools.reserve(job.start, job.end(), totals);
         } else {
@@ -146,19 +103,56 @@ impl NodePlan {
         }
     }
 
-    /// Plans a job at its earliest place, and takes it.
-    fn place(&mut self, job: &mut PlannedJob, nodes: &FreeNodes, view: &View<'_>) {
-        match self.earliest(job.id, job.span, nodes, view) {
-            Some((start, need, seat)) => {
+    fn settle(
+        &mut self,
+        job: &mut PlannedJob,
+        found: Option<(Time, NeedWithSeat)>,
+        nodes: &FreeNodes,
+        view: &View<'_>,
+    ) {
+        match found {
+            Some((start, on)) => {
                 job.start = start;
-                self.reserve(job, (need, seat), nodes, view);
+                self.reserve(job, on, nodes, view);
             }
             None => job.start = Time::MAX,
         }
     }
 
+    /// Plans jobs one after the other, each at its earliest place, where no other is planned. A job
+    /// starts no earlier than one before it that asks for no more for no longer. With `no_later`
+    /// it ends at the first job that would start later than it was planned; returns whether there
+    /// is none.
+    fn place_all(&mut self, plan: &mut [PlannedJob], no_later: bool, nodes: &FreeNodes, view: &View<'_>) -> bool {
+        let mut kinds = KindBounds::new();
+        for job in plan {
+            let (demand, procs) = (view.job(job.id).demand, job.procs);
+            let (mut kind, mut bound) = ((demand, 0), view.now());
+            let from = |on: &NeedWithSeat| {
+                // More processors of the same demand may lie on nodes in another way.
+                if !on.need.grows() {
+                    kind.1 = procs;
+                }
+                bound = kinds.entry(kind).or_default().of(procs, job.span, bound);
+                bound
+            };
+            let latest = if no_later { job.start.max(view.now()) } else { Time::MAX };
+            let found = self.earliest_from(job, from, latest, nodes, view);
+            if found.is_none() && latest < Time::MAX
+                || found.as_ref().is_some_and(|found| no_later && found.0 > job.start)
+            {
+                return false;
+            }
+            self.settle(job, found, nodes, view);
+            if job.start < Time::MAX {
+                kinds.entry(kind).or_default().learn(procs, job.span, bound, job.start);
+            }
+        }
+        true
+    }
+
     /// Takes the nodes of a job out of the plan.
-    pub(super) fn leaves(&mut self, id: JobId) -> Option<(JobNodeNeed, NodeSeat)> {
+    pub(super) fn leaves(&mut self, id: JobId) -> Option<NeedWithSeat> {
         self.seats.remove(&id)
     }
 
@@ -177,18 +171,17 @@ impl NodePlan {
         let old = plan.clone();
         let seats = std::mem::take(&mut self.seats);
         self.fill(running, nodes, view);
-        plan.iter_mut().for_each(|job| self.place(job, nodes, view));
-        if plan.iter().zip(&old).any(|(job, old)| job.start > old.start) {
-            let new = plan.clone();
+        if !self.place_all(plan, true, nodes, view) {
+            plan.clone_from(&old);
             self.seats.clear();
             self.fill(running, nodes, view);
             if self.move_up(&old, &seats, plan, nodes, view) {
                 // Every promise is kept.
             } else {
-                plan.clone_from(&new);
+                plan.clone_from(&old);
                 self.seats.clear();
                 self.fill(running, nodes, view);
-                plan.iter_mut().for_each(|job| self.place(job, nodes, view));
+                self.place_all(plan, false, nodes, view);
             }
         }
         for (job, old) in plan.iter().zip(&old) {
@@ -204,26 +197,31 @@ impl NodePlan {
     fn move_up(
         &mut self,
         old: &[PlannedJob],
-        seats: &BTreeMap<JobId, (JobNodeNeed, NodeSeat)>,
+        seats: &BTreeMap<JobId, NeedWithSeat>,
         plan: &mut [PlannedJob],
         nodes: &FreeNodes,
         view: &View<'_>,
     ) -> bool {
         for job in old.iter().filter(|job| job.start < Time::MAX) {
-            let Some((need, seat)) = seats.get(&job.id) else { return false };
+            let Some(on) = seats.get(&job.id) else { return false };
             let (start, end) = (job.start.max(view.now()), job.end());
-            let free = self.nodes.admits(need, seat, (start, end), nodes.floor())
+            let free = self.nodes.admits(&on.need, &on.seat, (start, end), nodes.floor())
                 && self.pools.fits(start, end - start, view.amounts(job.id));
             if !free {
                 return false;
             }
-            self.reserve(job, (need.clone(), seat.clone()), nodes, view);
+            self.reserve(job, on.clone(), nodes, view);
         }
         for (job, old) in plan.iter_mut().zip(old) {
-            if let Some((need, seat)) = self.seats.remove(&job.id) {
-                self.change(old, &need, &seat, 1, nodes, view);
+            if let Some(on) = self.seats.remove(&job.id) {
+                self.change(old, &on, 1, nodes, view);
             }
-            self.place(job, nodes, view);
+            // Its own place is free; but where it has a smaller share on a node, that node need not
+            // have room for a larger one.
+            let no_later = if old.start >= view.now() { old.start } else { Time::MAX };
+            let found = (self.earliest_from(job, |_| view.now(), no_later, nodes, view))
+                .or_else(|| self.earliest(job, nodes, view));
+            self.settle(job, found, nodes, view);
         }
         true
     }

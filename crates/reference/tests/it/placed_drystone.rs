@@ -26,6 +26,12 @@ fn floor() -> NaiveFloor {
     vec![vec![4, 8, 0], vec![4, 8, 0], vec![8, 16, 2], vec![2, 4, 0]]
 }
 
+/// More nodes of a class than a word has bits.
+fn many_nodes() -> NaiveFloor {
+    let class = |count, node: Vec<i64>| std::iter::repeat_n(node, count);
+    class(66, vec![4, 8, 0]).chain(class(3, vec![8, 16, 2])).chain(class(5, vec![2, 4, 0])).collect()
+}
+
 const GB: u64 = 1 << 20;
 
 fn anywhere(procs: u32, memory: u64) -> PlacedAsks {
@@ -76,15 +82,31 @@ type Row = (i64, i64, i64, PlacedAsks);
 
 /// Jobs that can run here: arrival, estimate, run time, and what they ask for.
 fn rows(overruns: bool) -> impl Strategy<Value = Vec<Row>> {
+    rows_on(floor(), asks(), overruns)
+}
+
+/// Jobs of all sizes for many nodes.
+fn many_rows(overruns: bool) -> impl Strategy<Value = Vec<Row>> {
+    let plain = (1u32..=250, 0u64..=2).prop_map(|(procs, memory)| anywhere(procs, memory));
+    let on_nodes = (1u32..=70, 0u32..100, 0u64..=6, any::<bool>())
+        .prop_map(|(nodes, more, memory, alone)| shares(nodes, nodes + more, memory, 0, alone));
+    rows_on(many_nodes(), prop_oneof![1 => asks(), 2 => plain, 2 => on_nodes], overruns)
+}
+
+fn rows_on(
+    floor: NaiveFloor,
+    asks: impl Strategy<Value = PlacedAsks>,
+    overruns: bool,
+) -> impl Strategy<Value = Vec<Row>> {
     let time = prop_oneof![2 => 1i64..20, 1 => 1i64..200, 1 => Just(10i64)];
-    let row = (prop_oneof![Just(0i64), 0i64..20], time.clone(), time, asks());
+    let row = (prop_oneof![Just(0i64), 0i64..20], time.clone(), time, asks);
     prop::collection::vec(row, 1..50).prop_map(move |rows| {
         let mut now = 0;
         let each = |(gap, estimate, run, asks): (i64, i64, i64, PlacedAsks)| {
             now += gap;
             (now, estimate, if overruns { run } else { run.min(estimate) }, asks)
         };
-        let possible = |row: &Row| placed::place(&by_definition(row), &floor(), &floor(), PlacedFill::Pack).is_some();
+        let possible = |row: &Row| placed::place(&by_definition(row), &floor, &floor, PlacedFill::Pack).is_some();
         rows.into_iter().map(each).filter(possible).collect()
     })
 }
@@ -174,8 +196,7 @@ fn assert_no_node_is_overfull(rows: &[Row], out: &[JobOut], cores: &[Vec<(usize,
     }
 }
 
-fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], fill: PlacedFill) {
-    let floor = floor();
+fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], floor: NaiveFloor, fill: PlacedFill) {
     let by = if fill == PlacedFill::Pack { NodeFill::Pack } else { NodeFill::Spread };
     let workload = workload(rows, &floor, Some(by)).expect("every job fits on the nodes");
     let (ours, cores) = simulate(&workload, policy, &floor);
@@ -195,8 +216,39 @@ fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], fill: PlacedFill) {
     }
 }
 
+fn assert_same_easy((first, behind): (bool, bool), kind: usize, rows: &[Row], floor: NaiveFloor, fill: PlacedFill) {
+    let (backfills, reserves) = (kind > 0, kind > 1);
+    let name = |shortest: bool| if shortest { "sjf" } else { "fcfs" };
+    let (policy, shortest) = match kind {
+        0 => ("fcfs".to_string(), (false, false)),
+        _ => (
+            format!("easy(order={},backfill={},reserve={},overdue=now)", name(first), name(behind), u8::from(reserves)),
+            (first, behind),
+        ),
+    };
+    assert_same(&policy, PlacedRule::Easy { shortest, backfills, reserves }, rows, floor, fill);
+}
+
 fn fills() -> impl Strategy<Value = PlacedFill> {
     prop_oneof![Just(PlacedFill::Pack), Just(PlacedFill::Spread)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// FCFS, greedy and EASY on many nodes.
+    #[test]
+    fn easy_on_many_nodes(
+        rows in many_rows(true), shortest in any::<(bool, bool)>(), kind in 0usize..4, fill in fills(),
+    ) {
+        assert_same_easy(shortest, kind, &rows, many_nodes(), fill);
+    }
+
+    /// Conservative backfilling on many nodes.
+    #[test]
+    fn conservative_on_many_nodes(rows in many_rows(false), fill in fills()) {
+        assert_same("conservative(horizon=all)", PlacedRule::Conservative, &rows, many_nodes(), fill);
+    }
 }
 
 proptest! {
@@ -207,24 +259,13 @@ proptest! {
     fn easy_on_nodes(
         rows in rows(true), shortest in any::<(bool, bool)>(), kind in 0usize..4, fill in fills(),
     ) {
-        let (backfills, reserves) = (kind > 0, kind > 1);
-        let name = |shortest: bool| if shortest { "sjf" } else { "fcfs" };
-        let (policy, shortest) = match kind {
-            0 => ("fcfs".to_string(), (false, false)),
-            _ => (
-                format!(
-                    "easy(order={},backfill={},reserve={},overdue=now)", name(shortest.0), name(shortest.1), u8::from(reserves)
-                ),
-                shortest,
-            ),
-        };
-        assert_same(&policy, PlacedRule::Easy { shortest, backfills, reserves }, &rows, fill);
+        assert_same_easy(shortest, kind, &rows, floor(), fill);
     }
 
     /// Conservative backfilling on nodes of three classes.
     #[test]
     fn conservative_on_nodes(rows in rows(false), fill in fills()) {
-        assert_same("conservative(horizon=all)", PlacedRule::Conservative, &rows, fill);
+        assert_same("conservative(horizon=all)", PlacedRule::Conservative, &rows, floor(), fill);
     }
 
     /// A job is possible on the nodes where it is by definition.

@@ -33,8 +33,9 @@ impl Session {
     pub(crate) fn problem_of(&self, job: &Job) -> Option<String> {
         job.problem(self.s.world.machine).or_else(|| match &self.s.world.resources {
             None => job.unserved(),
-            Some(resources) => (resources.table().problem(job.demand))
-                .or_else(|| resources.nodes()?.floor().problem(job, resources.table())),
+            Some(resources) => {
+                (resources.table().problem(job.demand)).or_else(|| resources.nodes()?.problem(job, resources.table()))
+            }
         })
     }
 

@@ -103,6 +103,12 @@ impl NodeFloor {
         &self.empty[usize::from(self.class_of[node])]
     }
 
+    /// The weight of a node.
+    #[inline]
+    pub(super) fn weight(&self, node: usize) -> u64 {
+        self.classes[usize::from(self.class_of[node])].weight
+    }
+
     /// Amounts counted for each node.
     #[inline]
     #[must_use]

@@ -63,29 +63,29 @@ impl NodeLevels {
         self.free as Procs
     }
 
-    /// Becomes the lesser amounts of two.
-    pub fn lesser_of(one: &NodeLevels, other: &NodeLevels) -> NodeLevels {
-        let rows = one.rows.iter().zip(&other.rows).map(|(a, b)| *a.min(b)).collect();
-        let mut least = NodeLevels { width: one.width, rows, free: 0 };
-        least.sum_up();
-        least
-    }
-
     /// A job takes its seat (`sign` −1), or leaves it (+1).
     #[inline]
     pub fn change(&mut self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, sign: i64) {
-        for &(node, cores) in &seat.on {
-            let node = node as usize;
-            let row = &mut self.rows[node * self.width..(node + 1) * self.width];
-            let before = row[0].max(0);
-            need.each_amount(floor.empty_row(node), cores, |column, amount| row[column] += sign * amount);
-            self.free += row[0].max(0) - before;
-        }
+        seat.on.iter().for_each(|&on| self.change_on(need, on, floor, sign));
     }
 
-    /// Adds up the free cores.
-    fn sum_up(&mut self) {
-        self.free = self.rows.iter().step_by(self.width.max(1)).map(|&cores| cores.max(0)).sum();
+    /// [`NodeLevels::change`] on one node.
+    #[inline]
+    pub(super) fn change_on(&mut self, need: &JobNodeNeed, (node, cores): (u32, u32), floor: &NodeFloor, sign: i64) {
+        let node = node as usize;
+        let row = &mut self.rows[node * self.width..(node + 1) * self.width];
+        let before = row[0].max(0);
+        need.each_amount(floor.empty_row(node), cores, |column, amount| row[column] += sign * amount);
+        self.free += row[0].max(0) - before;
+    }
+
+    /// A node has these amounts from now on.
+    #[inline]
+    pub(super) fn set(&mut self, node: usize, amounts: impl Iterator<Item = i64>) {
+        let row = &mut self.rows[node * self.width..(node + 1) * self.width];
+        let before = row[0].max(0);
+        row.iter_mut().zip(amounts).for_each(|(own, amount)| *own = amount);
+        self.free += row[0].max(0) - before;
     }
 
     /// Returns whether a seat is free, and is one of the job.
@@ -99,24 +99,6 @@ impl NodeLevels {
                 need.each_amount(floor.empty_row(node), cores, |column, amount| taken[column] += amount);
                 need.may_be_on(node, floor) && self.row(node).iter().zip(&taken).all(|(free, taken)| free >= taken)
             })
-    }
-
-    /// Takes over the lesser amounts of another.
-    pub fn lower_to(&mut self, other: &NodeLevels) {
-        self.rows.iter_mut().zip(&other.rows).for_each(|(own, other)| *own = (*own).min(*other));
-        self.sum_up();
-    }
-
-    /// Becomes the lesser amounts of two on the nodes of a seat.
-    pub fn lower_on(&mut self, seat: &NodeSeat, one: &NodeLevels, other: &NodeLevels) {
-        for &(node, _) in &seat.on {
-            let at = node as usize * self.width..(node as usize + 1) * self.width;
-            let both = one.rows[at.clone()].iter().zip(&other.rows[at.clone()]).map(|(a, b)| *a.min(b));
-            let row = &mut self.rows[at];
-            let before = row[0].max(0);
-            row.iter_mut().zip(both).for_each(|(own, least)| *own = least);
-            self.free += row[0].max(0) - before;
-        }
     }
 }
 

@@ -4,15 +4,17 @@
 //! is a function of what is free and of what it asks for ([`NodeFloor::place`]), so that a plan and
 //! the machine agree.
 
+mod book;
 mod floor;
+mod index;
 mod levels;
 mod need;
 mod placing;
 mod profile;
-mod room;
 
+pub(crate) use book::{NeedWithSeat, NodeNeedBook};
 pub use floor::NodeFloor;
+pub(crate) use index::NodeIndex;
 pub use levels::{NodeLevels, NodeSeat};
 pub use need::JobNodeNeed;
 pub use profile::NodeProfile;
-pub(crate) use room::NodeRoom;

@@ -18,7 +18,7 @@ pub struct JobNodeNeed {
     /// Most pieces on one node: 1, or no bound.
     per_node: u32,
     /// Cores of the largest piece.
-    cores: u32,
+    pub(super) cores: u32,
     /// Amounts of a piece by column, without cores.
     each: Vec<(u16, i64)>,
     /// Kilobytes for each core.
@@ -136,10 +136,28 @@ impl JobNodeNeed {
         floor.empty.iter().enumerate().any(here)
     }
 
+    /// Returns whether jobs of the same demand with more processors never fit before it.
+    pub(crate) fn grows(&self) -> bool {
+        self.per_node > 1 && self.cores == 1
+    }
+
     /// Processors in all.
     #[must_use]
     pub fn procs(&self) -> Procs {
         self.procs
+    }
+
+    /// Returns whether a node has one piece at most.
+    #[inline]
+    pub(super) fn is_apart(&self) -> bool {
+        self.per_node == 1
+    }
+
+    /// Number of pieces.
+    #[inline]
+    #[must_use]
+    pub fn pieces(&self) -> u32 {
+        self.pieces
     }
 
     /// Cores of so many pieces from one on: the first ones have one more where they are not equal.
@@ -180,8 +198,21 @@ impl JobNodeNeed {
         self.may_be_in(usize::from(floor.class_of[node])) && self.named.as_ref().is_none_or(|named| named[node])
     }
 
+    /// Returns whether [`JobNodeNeed::room_in`] is above 0.
     #[inline]
-    fn room_in(&self, row: &[i64], empty: &[i64]) -> u32 {
+    pub(super) fn has_room_in(&self, row: &[i64], empty: &[i64]) -> bool {
+        let cores = i64::from(self.cores);
+        row[0] >= cores
+            && (self.per_core == 0 || row[1] >= self.per_core * cores)
+            && self.each.iter().all(|&(column, amount)| row[usize::from(column)] >= amount)
+            && (!self.whole || row == empty)
+            && (!self.whole_memory || row[1] == empty[1])
+    }
+
+    /// Returns the number of pieces that a node with these amounts has room for, if it may be
+    /// there; `empty` is the node without jobs.
+    #[inline]
+    pub(super) fn room_in(&self, row: &[i64], empty: &[i64]) -> u32 {
         if self.whole && row != empty {
             return 0;
         }
@@ -220,6 +251,12 @@ impl JobNodeNeed {
         }
         let pieces = i64::from(self.pieces_in(cores));
         self.each.iter().for_each(|&(column, amount)| take(usize::from(column), amount * pieces));
+    }
+
+    /// Returns the cores that no other job has where the job has so many on a node.
+    #[inline]
+    pub(super) fn cores_taken(&self, empty: &[i64], cores: u32) -> i64 {
+        if self.whole { empty[0] } else { i64::from(cores) }
     }
 
     /// Returns whether a seat is one of this job: its pieces, no more on a node than may be.

@@ -31,25 +31,22 @@ impl NodeFloor {
             let room = need.room(self, free.row(node), node).min(need.pieces);
             if room > 0 {
                 held += u64::from(room);
-                let weight = self.classes[usize::from(self.class_of[node])].weight;
-                offers.push(NodeOffer { node: node as u32, weight, room, cores: free.cores(node) });
+                offers.push(NodeOffer { node: node as u32, weight: self.weight(node), room, cores: free.cores(node) });
             }
         }
-        if held < wanted {
-            return None;
-        }
+        (held >= wanted).then(|| self.choose(need, offers))
+    }
+
+    /// The nodes for a job among some that have room for it, in ascending order.
+    pub(super) fn choose(&self, need: &JobNodeNeed, mut offers: Vec<NodeOffer>) -> NodeSeat {
         let taken = match self.fill {
             NodeFill::Pack | NodeFill::Whole => packed(offers, need.pieces),
-            NodeFill::Spread => spread(offers, need.pieces),
+            NodeFill::Spread => {
+                offers.sort_unstable_by_key(|offer| (offer.weight, Reverse(offer.cores), offer.node));
+                dealt(&offers, need.pieces)
+            }
         };
-        let mut seat = NodeSeat { on: Vec::with_capacity(taken.len()) };
-        let mut at = 0;
-        for (node, pieces) in taken {
-            seat.on.push((node, need.cores_from(at, pieces)));
-            at += pieces;
-        }
-        seat.on.sort_unstable();
-        Some(seat)
+        seated(need, taken)
     }
 
     /// The nodes of these processors, with how many of them are on each.
@@ -74,13 +71,25 @@ impl NodeFloor {
 
 /// A node with the room that it has for a job.
 #[derive(Clone, Copy)]
-struct NodeOffer {
-    node: u32,
-    weight: u64,
+pub(super) struct NodeOffer {
+    pub(super) node: u32,
+    pub(super) weight: u64,
     /// Pieces.
-    room: u32,
+    pub(super) room: u32,
     /// Free cores.
-    cores: i64,
+    pub(super) cores: i64,
+}
+
+/// The seat on these nodes with so many pieces each, in the order in which they were chosen.
+pub(super) fn seated(need: &JobNodeNeed, mut taken: Vec<(u32, u32)>) -> NodeSeat {
+    let mut at = 0;
+    for (_, count) in &mut taken {
+        let pieces = *count;
+        *count = need.cores_from(at, pieces);
+        at += pieces;
+    }
+    taken.sort_unstable();
+    NodeSeat { on: taken }
 }
 
 /// As few nodes as possible, in the order in which they are chosen.
@@ -112,23 +121,22 @@ fn packed(mut offers: Vec<NodeOffer>, pieces: u32) -> Vec<(u32, u32)> {
     taken
 }
 
-/// Piece by piece, in the order in which nodes are chosen.
-fn spread(mut offers: Vec<NodeOffer>, pieces: u32) -> Vec<(u32, u32)> {
-    offers.sort_unstable_by_key(|offer| (offer.weight, Reverse(offer.cores), offer.node));
+/// Deals pieces, one to each node in turn, to nodes in the order in which they are chosen.
+pub(super) fn dealt(offers: &[NodeOffer], pieces: u32) -> Vec<(u32, u32)> {
     // Rounds that every node with room has a piece in, and the rest of one more.
-    let dealt = |rounds: u32| offers.iter().map(|offer| u64::from(offer.room.min(rounds))).sum::<u64>();
+    let in_rounds = |rounds: u32| offers.iter().map(|offer| u64::from(offer.room.min(rounds))).sum::<u64>();
     let (mut rounds, mut above) = (0, pieces);
     while rounds < above {
         let middle = rounds + (above - rounds).div_ceil(2);
-        if dealt(middle) <= u64::from(pieces) {
+        if in_rounds(middle) <= u64::from(pieces) {
             rounds = middle;
         } else {
             above = middle - 1;
         }
     }
-    let mut left = u64::from(pieces) - dealt(rounds);
+    let mut left = u64::from(pieces) - in_rounds(rounds);
     let mut taken = Vec::with_capacity(offers.len().min(pieces as usize));
-    for offer in &offers {
+    for offer in offers {
         let more = u32::from(left > 0 && offer.room > rounds);
         left -= u64::from(more);
         let count = offer.room.min(rounds) + more;

@@ -5,29 +5,85 @@
 //! and its reservation is of the nodes that it would be given then. Another job passes on nodes
 //! that are free now if it is predicted to end by the shadow time; else on what of them the
 //! reservation leaves over.
+//!
+//! As on processors alone, the reservation is kept while nothing changes it, and only newcomers are
+//! tried until something is given back. Its nodes are chosen again where a job has taken from what
+//! it leaves over: then another choice may be tighter, and all jobs are tried beside that.
 
+use super::blocked::BlockedPass;
 use super::{Backfill, OverdueRule};
-use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{BackfillFit, ExtraRule, JobNodeNeed, NodeLevels, NodeRoom, RunningJob, WaitingJob};
+use crate::model::{JobId, Procs, ResourceTable, Span, Time};
+use crate::parts::{BackfillFit, ExtraRule, JobNodeNeed, NodeFloor, NodeSeat, RunningJob, WaitingJob};
 use crate::policy::free_resources::{covers, deduct};
-use crate::policy::node_plan::NodesNow;
+use crate::policy::node_mirror::NodeMirror;
 use crate::policy::{Actions, FreeNodes, FreeResources, StartReason, View};
+use std::sync::Arc;
+
+/// Nodes and the reservation on them between passes. All of it follows from the session.
+#[derive(Default)]
+pub(super) struct PlacedState {
+    nodes: NodeMirror,
+    reserved: Option<NodeReservation>,
+}
 
 /// Reservation of the job that blocks the queue.
 struct NodeReservation {
+    need: Arc<JobNodeNeed>,
     /// Shadow time; [`Time::MAX`] without a reservation.
     shadow: Time,
     /// Extra amounts of resources that are counted in all.
     extra: Vec<i64>,
-    /// Free amounts of each node beside it at the shadow time.
-    nodes: NodeLevels,
+    /// Its nodes.
+    seat: NodeSeat,
 }
 
-/// Free amounts of a pass.
-struct PassLeft<'a> {
-    now: NodesNow<'a>,
-    procs: Procs,
+/// A pass after its heads have started, or found that none can.
+struct PlacedPass<'a> {
+    nodes: &'a mut NodeMirror,
+    reserved: &'a mut NodeReservation,
+    table: &'a ResourceTable,
+    floor: &'a NodeFloor,
+    fit: BackfillFit,
+    /// Free amounts of resources that are counted in all.
     pools: Vec<i64>,
+    /// False if the next pass may find another reservation than this one leaves behind.
+    kept: bool,
+    /// True if a job has started that takes from what the reservation leaves over.
+    took_extra: bool,
+}
+
+impl PlacedPass<'_> {
+    /// Starts a job behind the head, if it fits.
+    fn attempt(
+        &mut self,
+        job: &WaitingJob,
+        longest: Span,
+        policy: &Backfill,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> bool {
+        let totals = self.table.totals(view.job(job.id).demand);
+        let outlasts = longest > self.fit.window;
+        if !self.fit.admits(job.procs, longest)
+            || !covers(&self.pools, totals)
+            || (outlasts && !covers(&self.reserved.extra, totals))
+        {
+            return false;
+        }
+        let Some(need) = self.nodes.need(view.job(job.id), self.table, self.floor) else { return false };
+        let found =
+            if outlasts { self.nodes.place_beside(&need, self.floor) } else { self.nodes.place(&need, self.floor) };
+        let Some(seat) = found else { return false };
+        self.fit.take(job.procs, longest);
+        deduct(&mut self.pools, totals);
+        if outlasts {
+            deduct(&mut self.reserved.extra, totals);
+            self.took_extra = true;
+        }
+        self.kept &= policy.choices.keeps_reservation(job, self.fit.window);
+        self.nodes.start((job.id, StartReason::Backfilled), need, seat, outlasts, self.floor, actions);
+        true
+    }
 }
 
 impl Backfill {
@@ -39,53 +95,143 @@ impl Backfill {
         view: &View<'_>,
         actions: &mut Actions,
     ) {
-        self.blocked = None;
+        let mut state = self.placed.take().unwrap_or_default();
+        if !state.nodes.begin(nodes, view) {
+            self.blocked = None;
+        }
+        if !self.placed_newcomers(&mut state, resources, nodes, view, actions) {
+            self.placed_full_pass(&mut state, resources, nodes, view, actions);
+        }
+        self.placed = Some(state);
+    }
+
+    /// Jobs arrived, and nothing was given back: the others cannot start now. Returns `false` where
+    /// a full pass is due after all.
+    fn placed_newcomers(
+        &mut self,
+        state: &mut PlacedState,
+        resources: &FreeResources,
+        nodes: &FreeNodes,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> bool {
+        let overdue = self.choices.overdue;
+        let Some(blocked) = self.blocked.filter(|b| !b.freed && !b.out_of_date(view.now(), overdue)) else {
+            return false;
+        };
+        if self.fresh.iter().any(|job| job.place() < blocked.head) || state.reserved.is_none() {
+            return false;
+        }
+        if self.choices.backfill.is_none() {
+            self.enqueue_fresh(view);
+            return true;
+        }
+        if self.fresh.len() > 1 {
+            self.sort_fresh(view);
+        }
+        let mut fresh = std::mem::take(&mut self.fresh);
+        let PlacedState { nodes: mirror, reserved: Some(reserved) } = state else { return false };
+        let mut pass = placed_pass_of(mirror, reserved, view.free(), resources, nodes, view);
+        for job in fresh.drain(..) {
+            if !pass.attempt(&job, self.longest(&job, view), self, view, actions) {
+                self.enqueue(job, view);
+            }
+        }
+        self.fresh = fresh;
+        self.end_placed(pass, blocked);
+        true
+    }
+
+    fn placed_full_pass(
+        &mut self,
+        state: &mut PlacedState,
+        resources: &FreeResources,
+        nodes: &FreeNodes,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
+        let known = self.blocked.take().filter(|b| !b.out_of_date(view.now(), self.choices.overdue));
+        let (table, floor) = (resources.table(), nodes.floor());
         self.enqueue_fresh(view);
         self.rate(view);
-        let table = resources.table();
-        let now = NodesNow::new(nodes, table, view);
-        let mut left = PassLeft { now, procs: view.free(), pools: resources.levels().to_vec() };
+        let (mut procs, mut pools) = (view.free(), resources.levels().to_vec());
         let (head, need) = loop {
             let Some(head) = self.head(view) else { return };
-            let Some(need) = left.now.need(head.id, view) else { return };
+            let Some(need) = state.nodes.need(view.job(head.id), table, floor) else { return };
             let totals = table.totals(view.job(head.id).demand);
-            let fits = head.procs <= left.procs && covers(&left.pools, totals);
-            let Some(seat) = fits.then(|| left.now.place(&need)).flatten() else { break (head, need) };
+            let fits = head.procs <= procs && covers(&pools, totals);
+            let Some(seat) = fits.then(|| state.nodes.place(&need, floor)).flatten() else { break (head, need) };
             self.take_head(&head, view);
-            left.now.start(head.id, StartReason::Head, need, seat, actions);
+            state.nodes.start((head.id, StartReason::Head), need, seat, false, floor, actions);
             self.started.push(RunningJob { end: view.now() + head.prediction, id: head.id, procs: head.procs });
-            left.procs -= head.procs;
-            deduct(&mut left.pools, totals);
+            procs -= head.procs;
+            deduct(&mut pools, totals);
         };
-        if self.choices.backfill.is_none() || left.procs == 0 && self.choices.reservations == 0 {
-            return;
-        }
-        let reserved = self.placed_reservation(&head, &need, &left, view);
+        let stays = known.is_some_and(|known| known.head == head.place()) && self.started.is_empty();
+        let mut reserved = match state.reserved.take().filter(|_| stays) {
+            Some(reserved) => reserved,
+            None => self.placed_reservation(&mut state.nodes, need, head.id, pools, nodes, view),
+        };
         if reserved.shadow < Time::MAX {
             self.announce(head.id, reserved.shadow, actions);
         }
-        self.backfill_placed(head.id, reserved, left, view, actions);
+        let mut pass = placed_pass_of(&mut state.nodes, &mut reserved, procs, resources, nodes, view);
+        for job in &self.started {
+            deduct(&mut pass.pools, table.totals(view.job(job.id).demand));
+        }
+        if self.choices.backfill.is_some() {
+            self.backfill_placed(head.id, &mut pass, view, actions);
+        }
+        let shadow = pass.reserved.shadow;
+        // See `full_pass`.
+        let timeless = match self.choices.overdue {
+            OverdueRule::Now => shadow > view.now(),
+            OverdueRule::Stale => true,
+            OverdueRule::Free => false,
+        };
+        if timeless && !self.choices.order.is_dynamic() {
+            let until = self.first_until(head.id, view);
+            let head =
+                BlockedPass { head: head.place(), procs: head.procs, shadow, extra: 0, room: 0, freed: false, until };
+            self.end_placed(pass, head);
+        }
+        state.reserved = Some(reserved);
+    }
+
+    /// Notes why no other job could start.
+    fn end_placed(&mut self, pass: PlacedPass<'_>, blocked: BlockedPass) {
+        let PlacedPass { nodes, reserved, floor, kept, took_extra, .. } = pass;
+        let moved = match took_extra {
+            true if kept => nodes.reserve_again(&reserved.need, &mut reserved.seat, floor),
+            _ => Some(false),
+        };
+        self.blocked = moved.filter(|_| kept).map(|freed| BlockedPass { freed, ..blocked });
     }
 
     /// The reservation of the job that blocks the queue.
     fn placed_reservation(
         &mut self,
-        head: &WaitingJob,
-        need: &JobNodeNeed,
-        left: &PassLeft<'_>,
+        mirror: &mut NodeMirror,
+        need: Arc<JobNodeNeed>,
+        head: JobId,
+        pools: Vec<i64>,
+        nodes: &FreeNodes,
         view: &View<'_>,
     ) -> NodeReservation {
-        let (nodes, floor) = (left.now.left.clone(), left.now.nodes.floor());
-        let mut reserved = NodeReservation { shadow: Time::MAX, extra: left.pools.clone(), nodes };
-        let Some(resources) = view.resources().filter(|_| self.choices.reservations > 0) else { return reserved };
+        let floor = nodes.floor();
+        let mut reserved = NodeReservation { need, shadow: Time::MAX, extra: pools, seat: NodeSeat::default() };
+        mirror.forget_reservation(floor);
+        if self.choices.backfill.is_none() || self.choices.reservations == 0 {
+            return reserved;
+        }
+        let Some(resources) = view.resources() else { return reserved };
         let table = resources.table();
-        let totals = table.totals(view.job(head.id).demand);
+        let totals = table.totals(view.job(head).demand);
         let overdue = if self.choices.overdue == OverdueRule::Now { view.now() } else { Time::MIN };
         self.started.sort_unstable_by_key(|job| (job.end, job.id));
         let running = view.running().iter().copied();
-        let ends = super::pooled::in_order(running, self.started.iter().copied());
-        let mut room = NodeRoom::new(need, floor, &reserved.nodes);
-        for job in ends {
+        let mut room = None;
+        for job in super::pooled::in_order(running, self.started.iter().copied()) {
             if reserved.shadow < Time::MAX
                 && (self.choices.extra == ExtraRule::First || job.end.max(overdue) > reserved.shadow)
             {
@@ -94,71 +240,27 @@ impl Backfill {
             for &(id, amount) in table.totals(view.job(job.id).demand) {
                 reserved.extra[id.index()] += amount as i64;
             }
-            if let Some((held, seat)) = left.now.held_by(job.id) {
-                reserved.nodes.change(held, seat, floor, 1);
-                room.freed(seat, floor, &reserved.nodes);
-            }
-            if reserved.shadow == Time::MAX && room.suffices() && covers(&reserved.extra, totals) {
+            mirror.ends(job.id, nodes, &reserved.need, &mut room);
+            if reserved.shadow == Time::MAX
+                && covers(&reserved.extra, totals)
+                && mirror.fits_later(&reserved.need, &mut room, floor)
+            {
                 reserved.shadow = job.end.max(overdue);
             }
         }
         if reserved.shadow < Time::MAX
-            && let Some(seat) = floor.place(need, &reserved.nodes)
+            && let Some(seat) = mirror.reserve(&reserved.need, floor)
         {
-            reserved.nodes.change(need, &seat, floor, -1);
+            reserved.seat = seat;
             deduct(&mut reserved.extra, totals);
         }
         reserved
     }
 
-    fn backfill_placed(
-        &mut self,
-        head: JobId,
-        mut reserved: NodeReservation,
-        mut left: PassLeft<'_>,
-        view: &View<'_>,
-        actions: &mut Actions,
-    ) {
-        let shadow = reserved.shadow;
-        let window = if shadow == Time::MAX { Span::MAX } else { shadow - view.now() };
-        let extra = if shadow == Time::MAX { 0 } else { reserved.nodes.procs() };
-        let mut fit = BackfillFit { free: left.procs, window, extra };
-        // What is free now and left over by the reservation, once a job asks for that.
-        let mut both: Option<NodeLevels> = None;
-        let mut attempt = |job: &WaitingJob, longest: Span, fit: &mut BackfillFit, actions: &mut Actions| -> bool {
-            let totals = view.amounts(job.id);
-            let outlasts = longest > window;
-            if job.id == head
-                || !fit.admits(job.procs, longest)
-                || !covers(&left.pools, totals)
-                || (outlasts && !covers(&reserved.extra, totals))
-            {
-                return false;
-            }
-            let Some(need) = left.now.need(job.id, view) else { return false };
-            let floor = left.now.nodes.floor();
-            let found = if outlasts {
-                let both = both.get_or_insert_with(|| NodeLevels::lesser_of(&left.now.left, &reserved.nodes));
-                floor.place(&need, both)
-            } else {
-                floor.place(&need, &left.now.left)
-            };
-            let Some(seat) = found else { return false };
-            fit.take(job.procs, longest);
-            deduct(&mut left.pools, totals);
-            if outlasts {
-                deduct(&mut reserved.extra, totals);
-                reserved.nodes.change(&need, &seat, floor, -1);
-            }
-            left.now.start(job.id, StartReason::Backfilled, need, seat.clone(), actions);
-            if let Some(both) = &mut both {
-                both.lower_on(&seat, &left.now.left, &reserved.nodes);
-            }
-            true
-        };
+    fn backfill_placed(&mut self, head: JobId, pass: &mut PlacedPass<'_>, view: &View<'_>, actions: &mut Actions) {
         if self.backfill_order().is_dynamic() {
             for job in self.candidates.as_ref().unwrap_or(&self.queue).sorted(self.backfill_order(), view) {
-                if attempt(&job, job.prediction, &mut fit, actions) {
+                if job.id != head && pass.attempt(&job, job.prediction, self, view, actions) {
                     self.dequeue(&job, view);
                 }
             }
@@ -166,12 +268,36 @@ impl Backfill {
         }
         let mut after = None;
         while let Some(job) =
-            self.candidates.as_ref().unwrap_or(&self.queue).next_fit(after, fit, self.backfill_order(), view)
+            self.candidates.as_ref().unwrap_or(&self.queue).next_fit(after, pass.fit, self.backfill_order(), view)
         {
             after = Some(job.place());
-            if attempt(&job, self.longest(&job, view), &mut fit, actions) {
+            if job.id != head && pass.attempt(&job, self.longest(&job, view), self, view, actions) {
                 self.dequeue(&job, view);
             }
         }
+    }
+}
+
+/// A pass beside a reservation, with so many processors free.
+fn placed_pass_of<'a>(
+    mirror: &'a mut NodeMirror,
+    reserved: &'a mut NodeReservation,
+    free: Procs,
+    resources: &'a FreeResources,
+    nodes: &'a FreeNodes,
+    view: &View<'_>,
+) -> PlacedPass<'a> {
+    let shadow = reserved.shadow;
+    let window = if shadow == Time::MAX { Span::MAX } else { shadow - view.now() };
+    let extra = if shadow == Time::MAX { 0 } else { mirror.extra() };
+    PlacedPass {
+        nodes: mirror,
+        reserved,
+        table: resources.table(),
+        floor: nodes.floor(),
+        fit: BackfillFit { free, window, extra },
+        pools: resources.levels().to_vec(),
+        kept: true,
+        took_extra: false,
     }
 }

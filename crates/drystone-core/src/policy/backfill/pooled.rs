@@ -6,6 +6,7 @@
 //! predicted to end by the shadow time passes; another one passes if it takes no more than the
 //! extra amount of anything.
 
+use super::blocked::BlockedPass;
 use super::{Backfill, OverdueRule};
 use crate::model::{DemandId, JobId, Procs, ResourceTable, Span, Time};
 use crate::parts::{BackfillFit, RunningJob, WaitingJob};
@@ -41,11 +42,25 @@ impl PooledFit<'_> {
     }
 }
 
+/// Amounts that the reservation of the last pass leaves over.
+pub(super) struct PooledExtra {
+    procs: Procs,
+    amounts: Vec<i64>,
+}
+
 impl Backfill {
-    /// A pass with one reservation at most.
+    /// A pass with one reservation at most. As on processors alone, the reservation is kept while
+    /// nothing changes it, and only newcomers are tried until something is given back.
     pub(super) fn pooled_pass(&mut self, resources: &FreeResources, view: &View<'_>, actions: &mut Actions) {
-        self.blocked = None;
+        let usable = |b: &BlockedPass| !b.out_of_date(view.now(), self.choices.overdue) && view.outlook().is_none();
+        let known = self.blocked.take().filter(usable).zip(self.pooled.take());
         let table = resources.table();
+        let known = match known {
+            Some((blocked, extra)) if !blocked.freed && self.fresh.iter().all(|job| job.place() > blocked.head) => {
+                return self.pooled_newcomers((blocked, extra), resources, view, actions);
+            }
+            known => known,
+        };
         if self.no_job_waits()
             && let [job] = self.fresh[..]
             && job.procs <= view.free()
@@ -70,11 +85,15 @@ impl Backfill {
             free -= head.procs;
             deduct(&mut left, totals);
         };
-        if self.choices.backfill.is_none() {
-            return;
-        }
-        let mut extra = left.clone();
-        let (shadow, extra_procs) = self.pooled_reservation(&head, free, &mut extra, view);
+        let stays = |known: &(BlockedPass, PooledExtra)| known.0.head == head.place() && self.started.is_empty();
+        let (shadow, extra) = match known.filter(stays) {
+            Some((blocked, extra)) => (blocked.shadow, extra),
+            None => {
+                let mut amounts = left.clone();
+                let (shadow, procs) = self.pooled_reservation(&head, free, &mut amounts, view);
+                (shadow, PooledExtra { procs, amounts })
+            }
+        };
         if self.is_in_the_way(&head, shadow, view.now()) {
             return self.plan_around(free, view, actions);
         }
@@ -82,8 +101,55 @@ impl Backfill {
             self.announce(head.id, shadow, actions);
         }
         let window = if shadow == Time::MAX { Span::MAX } else { shadow - view.now() };
-        let fit = BackfillFit { free, window, extra: extra_procs };
-        self.backfill_pooled(head.id, PooledFit { table: Some(table), fit, left, extra }, view, actions);
+        let fit = BackfillFit { free, window, extra: extra.procs };
+        let mut fit = PooledFit { table: Some(table), fit, left, extra: extra.amounts };
+        let kept = self.choices.backfill.is_none() || self.backfill_pooled(head.id, &mut fit, view, actions);
+        // See `full_pass`.
+        let timeless = self.choices.overdue == OverdueRule::Stale || shadow > view.now();
+        if kept && timeless && !self.choices.order.is_dynamic() {
+            let until = self.first_until(head.id, view);
+            let (head, procs) = (head.place(), head.procs);
+            // Processors left over are among the other amounts, which no change of an end adjusts.
+            let blocked = BlockedPass { head, procs, shadow, extra: 0, room: 0, freed: false, until };
+            self.keep_pooled(blocked, fit);
+        }
+    }
+
+    fn keep_pooled(&mut self, blocked: BlockedPass, fit: PooledFit<'_>) {
+        self.blocked = Some(BlockedPass { freed: false, ..blocked });
+        self.pooled = Some(PooledExtra { procs: fit.fit.extra, amounts: fit.extra });
+    }
+
+    /// Jobs arrived, and nothing was given back: the others cannot start now.
+    fn pooled_newcomers(
+        &mut self,
+        (blocked, extra): (BlockedPass, PooledExtra),
+        resources: &FreeResources,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
+        let fit = BackfillFit { extra: extra.procs, ..blocked.fit(view.free(), view.now()) };
+        let (left, window) = (resources.levels().to_vec(), fit.window);
+        let mut fit = PooledFit { table: Some(resources.table()), fit, left, extra: extra.amounts };
+        let mut kept = true;
+        if self.choices.backfill.is_none() {
+            self.enqueue_fresh(view);
+        } else if self.fresh.len() > 1 {
+            self.sort_fresh(view);
+        }
+        let mut fresh = std::mem::take(&mut self.fresh);
+        for job in fresh.drain(..) {
+            if fit.take(job.procs, self.longest(&job, view), view.job(job.id).demand) {
+                kept &= self.choices.keeps_reservation(&job, window);
+                actions.start(job.id, StartReason::Backfilled);
+            } else {
+                self.enqueue(job, view);
+            }
+        }
+        self.fresh = fresh;
+        if kept {
+            self.keep_pooled(blocked, fit);
+        }
     }
 
     /// Shadow time and extra processors of the job that blocks the queue, and the extra amounts of
@@ -95,7 +161,7 @@ impl Backfill {
         extra: &mut [i64],
         view: &View<'_>,
     ) -> (Time, Procs) {
-        if self.choices.reservations == 0 {
+        if self.choices.backfill.is_none() || self.choices.reservations == 0 {
             return (Time::MAX, 0);
         }
         let now = view.now();
@@ -116,16 +182,26 @@ impl Backfill {
         pooled_shadow(ends, &need, extra, choices, view).map_or((Time::MAX, 0), |shadow| (shadow.time, shadow.extra))
     }
 
-    fn backfill_pooled(&mut self, head: JobId, mut fit: PooledFit<'_>, view: &View<'_>, actions: &mut Actions) {
+    /// Returns whether the reservation is then as it was, see
+    /// [`BackfillChoices::keeps_reservation`](super::BackfillChoices).
+    fn backfill_pooled(
+        &mut self,
+        head: JobId,
+        fit: &mut PooledFit<'_>,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> bool {
+        let (window, mut kept) = (fit.fit.window, true);
         if self.backfill_order().is_dynamic() {
             // What is passed over does not fit later in the pass: less and less is free.
             for job in self.candidates.as_ref().unwrap_or(&self.queue).sorted(self.backfill_order(), view) {
                 if job.id != head && fit.take(job.procs, job.prediction, view.job(job.id).demand) {
                     self.dequeue(&job, view);
+                    kept &= self.choices.keeps_reservation(&job, window);
                     actions.start(job.id, StartReason::Backfilled);
                 }
             }
-            return;
+            return kept;
         }
         let mut after = None;
         while let Some(job) =
@@ -135,9 +211,11 @@ impl Backfill {
             let longest = self.longest(&job, view);
             if job.id != head && fit.take(job.procs, longest, view.job(job.id).demand) {
                 self.dequeue(&job, view);
+                kept &= self.choices.keeps_reservation(&job, window);
                 actions.start(job.id, StartReason::Backfilled);
             }
         }
+        kept
     }
 }
 

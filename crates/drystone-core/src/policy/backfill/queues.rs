@@ -1,7 +1,7 @@
 //! The two queues, and the newcomers that are in neither yet.
 
 use super::Backfill;
-
+use crate::model::{JobId, Time};
 use crate::parts::{Order, WaitingJob};
 use crate::policy::ranking::{self, moment};
 use crate::policy::{Phase, View};
@@ -103,6 +103,18 @@ impl Backfill {
         }
         let head = self.queue.first(&self.choices.order, view);
         head.map(|head| WaitingJob { prediction: view.prediction(head.id), ..head })
+    }
+
+    /// Returns the time until which a job stays head of the queue as far as patience is concerned.
+    #[inline]
+    pub(super) fn first_until(&mut self, head: JobId, view: &View<'_>) -> Time {
+        match &mut self.starvation {
+            Some(starvation) => {
+                let started = &self.started;
+                starvation.until(head, |id| started.iter().all(|job| job.id != id), view)
+            }
+            None => Time::MAX,
+        }
     }
 
     /// Returns whether the queues are empty.

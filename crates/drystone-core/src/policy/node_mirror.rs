@@ -1,0 +1,224 @@
+//! Nodes as a policy searches them: an index that follows the session, and changes of a pass.
+//!
+//! Three states of the nodes stand beside each other: now, at the shadow time beside the
+//! reservation, and the lesser of both. The nodes on which they differ are known. A pass brings the
+//! first up to date where the session has changed nodes since the last one; a new reservation makes
+//! the second from it on the nodes where they differ, or copies it where these are many; the third
+//! is made on the nodes that have changed when a job asks for it.
+
+use super::node_plan::up;
+use super::{Actions, FreeNodes, StartReason, View};
+use crate::model::{Job, JobId, Procs, ResourceTable};
+use crate::parts::{JobNodeNeed, NodeFloor, NodeIndex, NodeNeedBook, NodeSeat};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The nodes of a machine, as passes of EASY see them.
+#[derive(Default)]
+pub(super) struct NodeMirror {
+    /// Free amounts that the starts of this pass leave.
+    now: NodeIndex,
+    /// Free amounts at the shadow time beside the reservation.
+    later: NodeIndex,
+    /// Nodes on which `later` differs from `now`.
+    later_differs: NodeMarks,
+    /// The lesser of both.
+    both: NodeIndex,
+    /// Nodes on which `both` may be wrong.
+    both_is_stale: NodeMarks,
+    /// Processors that no job has, in words of 64.
+    idle: Vec<u64>,
+    needs: NodeNeedBook,
+    /// Jobs that this pass has started.
+    started: BTreeMap<JobId, (Arc<JobNodeNeed>, NodeSeat)>,
+    /// Changes of the session that are known here; `None` before there are any, and while
+    /// processors are out.
+    seen: Option<u64>,
+}
+
+/// Nodes, each marked or not.
+#[derive(Default)]
+struct NodeMarks {
+    words: Vec<u64>,
+    count: usize,
+}
+
+impl NodeMarks {
+    fn clear(&mut self, nodes: usize) {
+        self.words.clear();
+        self.words.resize(nodes.div_ceil(64), 0);
+        self.count = 0;
+    }
+
+    fn mark(&mut self, node: u32) {
+        let (word, bit) = (&mut self.words[node as usize / 64], 1 << (node % 64));
+        self.count += usize::from(*word & bit == 0);
+        *word |= bit;
+    }
+
+    fn has(&self, node: u32) -> bool {
+        self.words[node as usize / 64] >> (node % 64) & 1 == 1
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words.iter().zip(0..).flat_map(|(&word, at): (&u64, u32)| {
+            let mut bits = word;
+            std::iter::from_fn(move || {
+                let bit = bits.trailing_zeros();
+                bits &= bits.checked_sub(1)?;
+                Some(at * 64 + bit)
+            })
+        })
+    }
+}
+
+impl NodeMirror {
+    /// Catches up with the session. Returns whether a reservation of the pass before can be kept.
+    pub(super) fn begin(&mut self, nodes: &FreeNodes, view: &View<'_>) -> bool {
+        self.started.clear();
+        let floor = nodes.floor();
+        let regular = view.outlook().is_none_or(|outlook| outlook.offline().is_empty());
+        let changes = self.seen.filter(|_| regular).and_then(|seen| nodes.changes_since(seen));
+        self.seen = regular.then(|| nodes.changes());
+        let Some(changes) = changes else {
+            let (levels, idle) = up(nodes, view);
+            self.now = NodeIndex::new(levels, floor);
+            self.idle = idle;
+            self.later = self.now.clone();
+            self.both = self.now.clone();
+            self.later_differs.clear(floor.len());
+            self.both_is_stale.clear(floor.len());
+            return false;
+        };
+        changes.iter().for_each(|&node| self.follow(node, nodes));
+        debug_assert_eq!(self.now.levels(), nodes.levels());
+        debug_assert_eq!(self.idle, nodes.idle());
+        true
+    }
+
+    /// A node becomes what it is in the session.
+    fn follow(&mut self, node: u32, nodes: &FreeNodes) {
+        let at = node as usize;
+        self.now.set(at, nodes.levels().row(at));
+        if !self.later_differs.has(node) {
+            self.later.set_as(at, &self.now);
+        }
+        self.both_is_stale.mark(node);
+        let own = nodes.floor().processors(at);
+        let words = own.start as usize / 64..(own.end as usize).div_ceil(64);
+        self.idle[words.clone()].copy_from_slice(&nodes.idle()[words]);
+    }
+
+    /// Returns what a job asks of the nodes; `None` for a job that no machine like this can run.
+    pub(super) fn need(&mut self, job: &Job, table: &ResourceTable, floor: &NodeFloor) -> Option<Arc<JobNodeNeed>> {
+        self.needs.of(job, table, floor).ok()
+    }
+
+    /// Nodes for a job now.
+    pub(super) fn place(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
+        self.now.place(need, floor)
+    }
+
+    /// Nodes for a job that are free now and left over by the reservation.
+    pub(super) fn place_beside(&mut self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
+        let NodeMirror { both, now, later, both_is_stale, .. } = self;
+        if both_is_stale.count > 0 {
+            both_is_stale.iter().for_each(|node| both.set_lesser(node as usize, now, later));
+            both_is_stale.clear(floor.len());
+        }
+        both.place(need, floor)
+    }
+
+    /// Free cores at the shadow time beside the reservation.
+    pub(super) fn extra(&self) -> Procs {
+        self.later.levels().procs()
+    }
+
+    /// Starts a job on its nodes. Where it `outlasts` the shadow time, it takes from what the
+    /// reservation leaves over.
+    pub(super) fn start(
+        &mut self,
+        (id, why): (JobId, StartReason),
+        need: Arc<JobNodeNeed>,
+        seat: NodeSeat,
+        outlasts: bool,
+        floor: &NodeFloor,
+        actions: &mut Actions,
+    ) {
+        actions.start_on(id, why, seat.name(floor, &mut self.idle));
+        self.now.change(&need, &seat, floor, -1);
+        if outlasts {
+            self.later.change(&need, &seat, floor, -1);
+        }
+        for &(node, _) in &seat.on {
+            if !outlasts {
+                self.later_differs.mark(node);
+            }
+            self.both_is_stale.mark(node);
+        }
+        self.started.insert(id, (need, seat));
+    }
+
+    /// The state at the shadow time becomes that of now, without a reservation.
+    pub(super) fn forget_reservation(&mut self, floor: &NodeFloor) {
+        // What `later` becomes on other nodes, `both` is there.
+        self.later_differs.iter().for_each(|node| self.both_is_stale.mark(node));
+        if self.later_differs.count * 8 > floor.len() {
+            self.later.copy_from(&self.now);
+        } else {
+            let NodeMirror { later, later_differs, now, .. } = self;
+            later_differs.iter().for_each(|node| later.set_as(node as usize, now));
+        }
+        self.later_differs.clear(floor.len());
+    }
+
+    /// A job that runs or that this pass has started leaves its nodes by the shadow time. `room` is
+    /// that for the job that gets the reservation, as far as it is known, and is kept up.
+    pub(super) fn ends(&mut self, id: JobId, nodes: &FreeNodes, need: &JobNodeNeed, room: &mut Option<u64>) {
+        let own = || self.started.get(&id).map(|(need, seat)| (&**need, seat));
+        let Some((held, seat)) = nodes.held_by(id).or_else(own) else { return };
+        match room {
+            Some(room) => *room += self.later.freed(held, seat, nodes.floor(), need),
+            None => self.later.change(held, seat, nodes.floor(), 1),
+        }
+        for &(node, _) in &seat.on {
+            self.later_differs.mark(node);
+            self.both_is_stale.mark(node);
+        }
+    }
+
+    /// Returns whether a job fits at the shadow time.
+    pub(super) fn fits_later(&self, need: &JobNodeNeed, room: &mut Option<u64>, floor: &NodeFloor) -> bool {
+        self.later.levels().procs() >= need.procs()
+            && *room.get_or_insert_with(|| self.later.room(need, floor)) >= u64::from(need.pieces())
+    }
+
+    /// Takes nodes at the shadow time for the job that blocks the queue.
+    pub(super) fn reserve(&mut self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
+        let seat = self.later.place(need, floor)?;
+        self.later.change(need, &seat, floor, -1);
+        for &(node, _) in &seat.on {
+            self.later_differs.mark(node);
+            self.both_is_stale.mark(node);
+        }
+        Some(seat)
+    }
+
+    /// Chooses the nodes of the reservation again, after jobs have taken from what it leaves over.
+    /// Returns whether they are others; `None` where there is no choice left, because a node must
+    /// have room for the largest share of the job though it is given a smaller one.
+    pub(super) fn reserve_again(&mut self, need: &JobNodeNeed, seat: &mut NodeSeat, floor: &NodeFloor) -> Option<bool> {
+        self.later.change(need, seat, floor, 1);
+        let again = self.later.place(need, floor)?;
+        self.later.change(need, &again, floor, -1);
+        if again == *seat {
+            return Some(false);
+        }
+        for &(node, _) in seat.on.iter().chain(&again.on) {
+            self.later_differs.mark(node);
+            self.both_is_stale.mark(node);
+        }
+        *seat = again;
+        Some(true)
+    }
+}
