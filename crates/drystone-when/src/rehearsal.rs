@@ -152,12 +152,12 @@ struct RehearsedAnswer {
 /// many. Where most of these wait to this day, their starts teach nothing: then half of the
 /// questions are about the last jobs whose outcome is known, and half, evenly, about those that
 /// came since and still wait.
-fn rehearsed(jobs: &[Observed], waited: &[usize], questions: usize, now: Time) -> impl Iterator<Item = usize> + use<> {
+fn rehearsed(jobs: &[Observed], waited: &[usize], questions: usize, now: Time) -> Vec<usize> {
     let waits = |at: &usize| jobs[*at].waits_at(now);
     let last = &waited[waited.len() - questions.min(waited.len())..];
     let most = questions / 2;
     if last.iter().filter(|at| waits(at)).count() <= most {
-        return last.to_vec().into_iter();
+        return last.to_vec();
     }
     let mut known: Vec<usize> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
@@ -173,7 +173,7 @@ fn rehearsed(jobs: &[Observed], waited: &[usize], questions: usize, now: Time) -
     }
     let step = open.len().div_ceil(most.max(1)).max(1);
     known.extend(open.into_iter().step_by(step).take(most));
-    known.into_iter()
+    known
 }
 
 /// Events, in the order of their delivery at one instant.
@@ -212,7 +212,7 @@ impl Forecaster {
         let waited = |one: &Observed| one.start.unwrap_or(now) - one.eligible.max(one.job.submit) > patience;
         let arrivals = events.iter().filter(|event| event.1 == RehearsalEvent::Arrive).map(|event| event.2);
         let candidates: Vec<usize> = arrivals.filter(|&at| waited(&jobs[at])).collect();
-        let asked: BTreeSet<usize> = rehearsed(jobs, &candidates, questions, now).collect();
+        let asked: BTreeSet<usize> = rehearsed(jobs, &candidates, questions, now).into_iter().collect();
         let mut here = Vec::<usize>::new();
         let (mut told, mut open) = (Rehearsal::default(), Vec::<RehearsedAnswer>::new());
         for (time, what, at) in events {
