@@ -131,7 +131,8 @@ fn a_curve_fits_a_screen() {
     let waits: Vec<f64> = points.iter().filter_map(|point| point["wait"].as_f64()).collect();
     assert!(waits.is_sorted_by(|a, b| a >= b), "{waits:?}");
     let page = folder.read("page.html");
-    assert!(page.contains("<polyline") && page.contains("Winners and losers"), "{}", page.len());
+    let titles = ["Mean wait against the site as it is", "Mean wait by size of the machine", "Winners and losers"];
+    assert!(titles.iter().all(|title| page.contains(&format!("<figure><h3>{title}"))), "{}", page.len());
     let csv = folder.run(&[&args[..], &["2", "--format", "csv"]].concat()).ok();
     let all = csv.lines().filter(|line| line.contains(",all,")).count();
     assert_eq!(all, 5, "{csv}");
