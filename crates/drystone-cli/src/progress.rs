@@ -92,6 +92,7 @@ impl WorkProgress {
 
     /// Says how long the rest will take, where no bar says it and that is more than half a minute:
     /// so many of all the `things` are done.
+    #[cfg(feature = "sites")]
     pub(crate) fn foretell(&self, done: u64, all: u64, things: &str) {
         let left = self.since.elapsed().as_secs_f64() / done.max(1) as f64 * all.saturating_sub(done) as f64;
         if nobody_watches() && left >= 30.0 {

@@ -54,7 +54,7 @@ fn on_nodes(workload: &Workload, cores: u32, fill: NodeFill, memory: bool) -> Wo
         }
         // As much as fits the machine without other jobs.
         let most = 2 * GB * u64::from(machine.procs) / u64::from(job.procs);
-        let kb = (512 * MB << rng.random_range(0..4)).min(1 << most.ilog2());
+        let kb = ((512 * MB) << rng.random_range(0..4)).min(1 << most.ilog2());
         let shape = NodeShape { memory: NodeMemory::PerCore(kb), ..NodeShape::default() };
         let demand = Demand { shape: Some(shape), ..Demand::of([(mem, kb * u64::from(job.procs))]) };
         job.demand = table.intern(demand).expect("known resources");
