@@ -138,7 +138,8 @@ pub struct Tracker {
     recheck: BTreeSet<JobKey>,
     /// Time since which released jobs find no room and none has started, by [`Stamp::steady`].
     vain_since: Option<u64>,
-    /// Time at which a task of an array was last seen released and waiting, by [`Stamp::steady`].
+    /// Time at which a task of an array was last released, or seen released and waiting, by
+    /// [`Stamp::steady`].
     array_tries: BTreeMap<u64, u64>,
     /// Throttles of arrays.
     throttles: BTreeMap<u64, u32>,

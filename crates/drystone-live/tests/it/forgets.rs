@@ -132,6 +132,32 @@ fn a_hold_without_its_reason_is_no_administrators() {
     assert_eq!(look(core, 100, &seen), [ClusterOrder::Release(second)]);
 }
 
+/// A task that is released, waits for a moment and starts between two looks turns the holds of the
+/// other tasks into an administrator's: they are ours all the same.
+#[test]
+fn a_start_between_two_looks_makes_no_hold_an_administrators() {
+    let mut world = world(Vec::new());
+    world.cluster.submit(FakeRequest::new(4, 600, 900));
+    let mut seen = world.cluster.truth();
+    let mut other = seen.jobs[0].clone();
+    (seen.jobs[0].slot, other.slot, other.number) = (JobSlot::Task(1), JobSlot::Task(2), 2);
+    seen.jobs.push(other);
+    let core = &mut world.core;
+    let key = |task| JobKey { id: seen.jobs[0].id, task: Some(task), submit: seen.jobs[0].submit };
+    let (first, second) = (key(1), key(2));
+    assert_eq!(look(core, 0, &seen), [ClusterOrder::Release(first)]);
+    let node = seen.nodes[0].name.clone();
+    let share = drystone_live::cluster::NodeShare { node, procs: Some(4) };
+    (seen.jobs[0].state, seen.jobs[0].held, seen.jobs[0].start) = (JobState::Running, false, Some(seen.time));
+    (seen.jobs[0].places, seen.nodes[0].busy) = (vec![share], 4);
+    seen.jobs[1].reason = PendingReason::AdminHold;
+    assert_eq!(look(core, 2, &seen), [ClusterOrder::Hold(second)]);
+    assert_eq!(look(core, 60, &seen), []);
+    (seen.jobs[0].state, seen.jobs[0].end) = (JobState::Ended(Ending::Completed), Some(seen.time + 100));
+    seen.nodes[0].busy = 0;
+    assert_eq!(look(core, 100, &seen), [ClusterOrder::Release(second)]);
+}
+
 /// A controller that has just begun knows few nodes and starts nothing on the others. Jobs that
 /// were released meanwhile are tried again when nodes are back, not after a pause that grows to a
 /// minute.
