@@ -93,6 +93,8 @@ pub fn disruptions_table(policies: &[PolicyResult]) -> DocumentTable {
         "promises excused",
         "held back",
         "wait since eligible, min",
+        "running when it began",
+        "never eligible",
     ])
     .id("disruptions");
     for one in policies {
@@ -107,6 +109,8 @@ pub fn disruptions_table(policies: &[PolicyResult]) -> DocumentTable {
             TableValue::count(one.promises.excused),
             TableValue::count(d.held),
             TableValue::number(d.eligible_wait.mean, in_minutes),
+            TableValue::count(d.found),
+            TableValue::count(d.left),
         ]);
     }
     table

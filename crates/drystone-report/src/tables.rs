@@ -73,6 +73,8 @@ fn figures(policies: &[&PolicyResult], name: impl Fn(&PolicyResult) -> TableValu
         "95th percentile",
         "largest",
         "period utilisation",
+        "mean queue length",
+        "loss of capacity",
     ]);
     let best = |metric: Metric| policies.iter().filter_map(|p| metric.of(&p.report)).fold(f64::INFINITY, f64::min);
     let (wait, slowdown) = (Measure::Wait, Measure::BoundedSlowdown);
@@ -96,6 +98,9 @@ fn figures(policies: &[&PolicyResult], name: impl Fn(&PolicyResult) -> TableValu
             row.push(TableValue::number(value, shown(metric)).with_tone(tone));
         }
         row.push(TableValue::number(Metric::Utilisation.of(report), shown(Metric::Utilisation)));
+        let queue = report.queue.map(|queue| queue.arriving);
+        row.push(TableValue::number(queue.and_then(|queue| queue.mean_waiting_jobs), |v| fixed(v, 1)));
+        row.push(TableValue::number(queue.and_then(|queue| queue.loss_of_capacity), |v| percent(Some(v), 1)));
         table.row(row);
     }
     table

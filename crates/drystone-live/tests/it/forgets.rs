@@ -102,24 +102,31 @@ fn look(core: &mut Core, seconds: i64, seen: &ClusterSnapshot) -> Vec<ClusterOrd
     orders
 }
 
-/// Slurm 22.05 restores a held task with the reason of a released one, and calls it held by an
-/// administrator when it next considers it, however late that is.
-#[test]
-fn a_hold_without_its_reason_is_no_administrators() {
+/// An array of two tasks on a machine for one: the first was released and has started since.
+/// Returns the world, the facts of the next look and the second task.
+fn one_task_of_two_has_started() -> (World, ClusterSnapshot, JobKey) {
     let mut world = world(Vec::new());
     world.cluster.submit(FakeRequest::new(4, 600, 900));
     let mut seen = world.cluster.truth();
     let mut other = seen.jobs[0].clone();
     (seen.jobs[0].slot, other.slot, other.number) = (JobSlot::Task(1), JobSlot::Task(2), 2);
     seen.jobs.push(other);
-    let core = &mut world.core;
     let key = |task| JobKey { id: seen.jobs[0].id, task: Some(task), submit: seen.jobs[0].submit };
     let (first, second) = (key(1), key(2));
-    assert_eq!(look(core, 0, &seen), [ClusterOrder::Release(first)]);
+    assert_eq!(look(&mut world.core, 0, &seen), [ClusterOrder::Release(first)]);
     let node = seen.nodes[0].name.clone();
     let share = drystone_live::cluster::NodeShare { node, procs: Some(4) };
     (seen.jobs[0].state, seen.jobs[0].held, seen.jobs[0].start) = (JobState::Running, false, Some(seen.time));
     (seen.jobs[0].places, seen.nodes[0].busy) = (vec![share], 4);
+    (world, seen, second)
+}
+
+/// Slurm 22.05 restores a held task with the reason of a released one, and calls it held by an
+/// administrator when it next considers it, however late that is.
+#[test]
+fn a_hold_without_its_reason_is_no_administrators() {
+    let (mut world, mut seen, second) = one_task_of_two_has_started();
+    let core = &mut world.core;
     assert_eq!(look(core, 1, &seen), []);
     seen.jobs[1].reason = PendingReason::Room;
     assert_eq!(look(core, 40, &seen), [ClusterOrder::Hold(second)], "held again, with its reason");
@@ -136,20 +143,8 @@ fn a_hold_without_its_reason_is_no_administrators() {
 /// other tasks into an administrator's: they are ours all the same.
 #[test]
 fn a_start_between_two_looks_makes_no_hold_an_administrators() {
-    let mut world = world(Vec::new());
-    world.cluster.submit(FakeRequest::new(4, 600, 900));
-    let mut seen = world.cluster.truth();
-    let mut other = seen.jobs[0].clone();
-    (seen.jobs[0].slot, other.slot, other.number) = (JobSlot::Task(1), JobSlot::Task(2), 2);
-    seen.jobs.push(other);
+    let (mut world, mut seen, second) = one_task_of_two_has_started();
     let core = &mut world.core;
-    let key = |task| JobKey { id: seen.jobs[0].id, task: Some(task), submit: seen.jobs[0].submit };
-    let (first, second) = (key(1), key(2));
-    assert_eq!(look(core, 0, &seen), [ClusterOrder::Release(first)]);
-    let node = seen.nodes[0].name.clone();
-    let share = drystone_live::cluster::NodeShare { node, procs: Some(4) };
-    (seen.jobs[0].state, seen.jobs[0].held, seen.jobs[0].start) = (JobState::Running, false, Some(seen.time));
-    (seen.jobs[0].places, seen.nodes[0].busy) = (vec![share], 4);
     seen.jobs[1].reason = PendingReason::AdminHold;
     assert_eq!(look(core, 2, &seen), [ClusterOrder::Hold(second)]);
     assert_eq!(look(core, 60, &seen), []);

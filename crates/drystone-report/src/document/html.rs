@@ -36,10 +36,11 @@ impl DocumentTable {
                     Tone::Faint => " faint",
                     Tone::Strong => " best",
                 };
-                let _ = match (value.number, self.text_columns.contains(&at)) {
-                    (Some(number), _) => write!(out, "<td class=\"number{tone}\" data-v=\"{number}\">{text}</td>"),
-                    (None, true) => write!(out, "<td class=\"words{tone}\"><span class=\"name\">{text}</span></td>"),
-                    (None, false) => write!(out, "<td class=\"number{tone}\">{text}</td>"),
+                let data = value.number.map_or_else(String::new, |number| format!(" data-v=\"{number}\""));
+                let _ = if self.text_columns.contains(&at) {
+                    write!(out, "<td class=\"words{tone}\"{data}><span class=\"name\">{text}</span></td>")
+                } else {
+                    write!(out, "<td class=\"number{tone}\"{data}>{text}</td>")
                 };
             }
             out.push_str("</tr>");
