@@ -4,7 +4,7 @@
 use crate::cluster::{ClusterOrder, JobKey, JobName, OrderOutcome};
 use crate::tracker::{
     DaemonMode, Delta, ExportedJob, HookMessage, LookResult, NodeLayout, Stamp, Tracker, TrackerNews, TrackerSettings,
-    how,
+    WakePosition, how,
 };
 use drystone::engine::{Adopted, NewsError, PolicyViolation, ProposalError, Session};
 use drystone::model::{JobId, Machine, ProcSet, Span, Time};
@@ -26,6 +26,8 @@ pub enum CoreInput {
         delta: Delta,
         /// Messages of the hook since the last look.
         told: Vec<HookMessage>,
+        /// Position behind them in the wake file, from which a restart reads on.
+        heard: WakePosition,
     },
     /// Something is due without anything having been seen: a prediction expires, the policy wanted
     /// to be woken. Told at that very time, or as soon after it as can be, before the next look.
@@ -247,7 +249,7 @@ impl Core {
     /// be given back then.
     pub fn take(&mut self, input: &CoreInput) -> Result<CoreOutput, CoreError> {
         match input {
-            CoreInput::Facts { stamp, delta, told } => {
+            CoreInput::Facts { stamp, delta, told, .. } => {
                 let turn = self.tracker.observe(*stamp, delta, told);
                 let output = self.turn(*stamp, turn)?;
                 self.last.clone_from(&output);

@@ -6,7 +6,7 @@ use crate::cluster::{
     PendingReason, Want,
 };
 use crate::error::LiveError;
-use crate::state::{ActionLedger, Beat, Heartbeat, Home, LedgerStanding};
+use crate::state::{ActionLedger, Beat, Heartbeat, Home, LedgerStanding, Wake};
 use crate::tracker::{HookMessage, NodeLayout};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,18 +110,16 @@ fn switch_off(home: &Home) -> Result<(), LiveError> {
     Ok(())
 }
 
-/// Returns what the daemon left behind: its ledger, and hook messages that it may not have read.
+/// Returns what the daemon left behind: its ledger, and hook messages that it has not read.
 fn standing(home: &Home) -> LedgerStanding {
     let mut standing = ActionLedger::read(&home.ledger()).unwrap_or_default();
-    for file in [home.wake().with_extension("old"), home.wake()] {
-        let text = std::fs::read(file).unwrap_or_default();
-        for line in String::from_utf8_lossy(&text).lines() {
-            match HookMessage::parse(line) {
-                Some(HookMessage::Hold(name)) => standing.note_word(name, true),
-                Some(HookMessage::Release(name)) => standing.note_word(name, false),
-                None => {}
-            }
+    for (behind, line) in Wake::lines_since(&home.wake(), standing.heard) {
+        match HookMessage::parse(&line) {
+            Some(HookMessage::Hold(name)) => standing.note_word(name, true),
+            Some(HookMessage::Release(name)) => standing.note_word(name, false),
+            None => {}
         }
+        standing.heard = behind;
     }
     standing
 }

@@ -9,7 +9,7 @@ use crate::error::LiveError;
 use crate::foretell::Foretell;
 use crate::journal::{Begin, SegmentWriter};
 use crate::state::Home;
-use crate::tracker::{NodeLayout, TrackerSettings};
+use crate::tracker::{NodeLayout, TrackerSettings, WakePosition};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub struct LiveDesk {
     pub(super) steady: u64,
     /// Time of the last save, and the number of records by then.
     pub(super) saved: (Duration, u64),
+    /// Position up to which it has taken in the wake file.
+    pub(super) heard: WakePosition,
     /// Jobs whose start a shadow has proposed.
     pub(super) proposed: BTreeSet<JobKey>,
     /// Jobs of which a note says that they cannot start.
@@ -40,12 +42,11 @@ pub struct LiveDesk {
     pub(super) differences: u64,
 }
 
-/// Beginnings of a desk: itself, what it takes in first, notes, and how far the wake file was read.
+/// Beginnings of a desk: itself, what it takes in first, and notes.
 pub(super) struct DeskBeginning {
     pub(super) desk: LiveDesk,
     pub(super) inputs: Vec<CoreInput>,
     pub(super) notes: Vec<String>,
-    pub(super) wake: u64,
 }
 
 impl LiveDesk {
@@ -67,7 +68,7 @@ impl LiveDesk {
             return Err(crate::cluster::ClusterError::Garbled(text).into());
         }
         let older = config.home.journals();
-        let ResumeHistory { core, inputs, state, wake, now, notes } =
+        let ResumeHistory { core, inputs, state, heard, now, notes } =
             resume(&home, &older, settings.clone(), layout.clone(), &config.policy, wall)?;
         let begin = Begin {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -78,6 +79,7 @@ impl LiveDesk {
             instance: config.instance.clone(),
             time: wall,
             offset: now - wall,
+            heard,
             state,
         };
         let sets = config.sets.iter().enumerate().filter(|&(other, _)| other != at);
@@ -88,6 +90,7 @@ impl LiveDesk {
             base: (now, steady),
             steady: core.tracker().steady(),
             saved: (steady, 0),
+            heard,
             proposed: BTreeSet::new(),
             hopeless: BTreeSet::new(),
             stalled: false,
@@ -97,7 +100,7 @@ impl LiveDesk {
             home,
             core,
         };
-        Ok(DeskBeginning { desk, inputs, notes, wake })
+        Ok(DeskBeginning { desk, inputs, notes })
     }
 
     /// The core, to look at.

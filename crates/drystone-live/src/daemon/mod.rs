@@ -23,7 +23,7 @@ use crate::core::{Core, CoreInput};
 use crate::error::LiveError;
 use crate::hand_back::{HandBackOptions, HandBackSummary, hand_back};
 use crate::state::{ActionLedger, Heartbeat, Lock, Wake};
-use crate::tracker::{DaemonMode, HookMessage, Stamp};
+use crate::tracker::{DaemonMode, HookMessage, Stamp, WakePosition};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ pub struct Daemon<C, K> {
     /// True if the last look led to orders, so that the next comes soon.
     soon: bool,
     /// Messages of the hook while the cluster was silent.
-    unheard: Vec<HookMessage>,
+    unheard: Vec<(WakePosition, HookMessage)>,
     /// The highest number of a job that was seen.
     highest: Option<u64>,
     /// Processor time of this process that looks were charged with.
@@ -121,10 +121,10 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let begun = (0..config.sets.len()).map(|at| LiveDesk::begin(&config, at, &seen, wall, steady));
         let begun = begun.collect::<Result<Vec<_>, LiveError>>()?;
         config.home.note_sets(&config.sets).map_err(LiveError::io(config.home.state().display()))?;
-        // A line that one of them has read before is read again: it says the same.
-        let wake = begun.iter().map(|begun| begun.wake).min().unwrap_or(0);
+        // From where the first of them reads on; what others have read before they pass over.
+        let heard = begun.iter().map(|begun| begun.desk.heard).reduce(WakePosition::earlier).unwrap_or_default();
         let wake =
-            Wake::open(config.home.wake(), wake, config.waker).map_err(LiveError::io(config.home.wake().display()))?;
+            Wake::open(config.home.wake(), heard, config.waker).map_err(LiveError::io(config.home.wake().display()))?;
         let mut desks = Vec::new();
         let mut first = Vec::new();
         for begun in begun {

@@ -4,7 +4,7 @@ use crate::core::{Core, CoreError, CoreInput};
 use crate::error::LiveError;
 use crate::journal::{self, Begin, JournalError, JournalRecord};
 use crate::state::Home;
-use crate::tracker::{ExportedJob, NodeLayout, Stamp, TrackerSettings};
+use crate::tracker::{ExportedJob, NodeLayout, Stamp, TrackerSettings, WakePosition};
 use drystone::policy::PolicySpec;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const MAGIC: &[u8; 8] = b"DRYSNAP\n";
 pub(super) struct SavedSnapshot {
     pub(super) segment: String,
     pub(super) offset: u64,
-    pub(super) wake: u64,
+    pub(super) heard: WakePosition,
     pub(super) state: Vec<u8>,
 }
 
@@ -53,7 +53,7 @@ pub struct ResumeHistory {
     /// State at the beginning of its first segment.
     pub state: Option<Vec<u8>>,
     /// Position up to which the wake file was read.
-    pub wake: u64,
+    pub heard: WakePosition,
     /// The session's time.
     pub now: i64,
     pub notes: Vec<String>,
@@ -75,23 +75,23 @@ pub fn resume(
     wall: i64,
 ) -> Result<ResumeHistory, LiveError> {
     let Some(last) = journal::segments(&home.journal())?.pop() else {
-        return Ok(taught(older, None, Core::new(settings, layout, policy), 0, wall)?);
+        return Ok(taught(older, None, Core::new(settings, layout, policy), WakePosition::default(), wall)?);
     };
     let (records, _) = journal::entries(&last.path)?;
     let why = match records.first() {
         Some(JournalRecord::Begin(begin)) => match differs(begin, &settings, &layout, policy) {
             Some(why) => why,
             None => match load(home, &last.path, begin, records.get(1..).unwrap_or_default()) {
-                Ok((core, wake)) => return Ok(goes_on(core, wake, wall)?),
+                Ok((core, heard)) => return Ok(goes_on(core, heard, wall)?),
                 Err(JournalError::Core(error)) => format!("the saved state cannot be read ({error})"),
                 Err(error) => return Err(error.into()),
             },
         },
         _ => "the last segment of the journal is torn at its beginning".to_string(),
     };
-    let wake = SavedSnapshot::read(&home.snapshot()).map_or(0, |snapshot| snapshot.wake);
+    let heard = heard(&records).unwrap_or_default();
     let own = [(None, home.journal())];
-    Ok(taught(&own, Some(why), Core::new(settings, layout, policy), wake, wall)?)
+    Ok(taught(&own, Some(why), Core::new(settings, layout, policy), heard, wall)?)
 }
 
 /// Starts without a state, with what these journals teach; `why`: reason why there is none.
@@ -99,12 +99,12 @@ fn taught(
     journals: &[(Option<String>, PathBuf)],
     why: Option<String>,
     core: Core,
-    wake: u64,
+    heard: WakePosition,
     wall: i64,
 ) -> Result<ResumeHistory, JournalError> {
     let (jobs, taught) = past(journals)?;
     if jobs.is_empty() && why.is_none() {
-        return Ok(ResumeHistory { core, inputs: Vec::new(), state: None, wake, now: wall, notes: Vec::new() });
+        return Ok(ResumeHistory { core, inputs: Vec::new(), state: None, heard, now: wall, notes: Vec::new() });
     }
     let why = why.unwrap_or_else(|| "this set of nodes has no journal yet".into());
     let notes =
@@ -113,7 +113,7 @@ fn taught(
     let latest =
         inputs.iter().filter_map(|input| if let CoreInput::Taught { jobs, .. } = input { jobs.last() } else { None });
     let now = latest.map(|job| job.end).max().unwrap_or(wall).max(wall);
-    Ok(ResumeHistory { core, inputs, state: None, wake, now, notes })
+    Ok(ResumeHistory { core, inputs, state: None, heard, now, notes })
 }
 
 /// Returns the reason why a daemon cannot continue from a segment.
@@ -131,22 +131,35 @@ fn differs(begin: &Begin, settings: &TrackerSettings, layout: &NodeLayout, polic
 }
 
 /// The core at the end of a segment, and how far the wake file was read.
-fn load(home: &Home, path: &Path, begin: &Begin, records: &[JournalRecord]) -> Result<(Core, u64), JournalError> {
+fn load(
+    home: &Home,
+    path: &Path,
+    begin: &Begin,
+    records: &[JournalRecord],
+) -> Result<(Core, WakePosition), JournalError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let snapshot = SavedSnapshot::read(&home.snapshot());
-    let wake = snapshot.as_ref().map_or(0, |snapshot| snapshot.wake);
     let mut core = journal::core_of(&Begin { state: None, ..begin.clone() })?;
-    let saved = snapshot.filter(|snapshot| snapshot.segment == name);
+    let saved = SavedSnapshot::read(&home.snapshot()).filter(|snapshot| snapshot.segment == name);
     if let Some(saved) = saved
         && core.load(&saved.state).is_ok()
     {
         let (rest, _) = journal::entries_from(path, saved.offset)?;
         feed(&mut core, &rest)?;
-        return Ok((core, wake));
+        return Ok((core, heard(&rest).unwrap_or(saved.heard)));
     }
     let mut core = journal::core_of(begin)?;
     feed(&mut core, records)?;
-    Ok((core, wake))
+    Ok((core, heard(records).unwrap_or(begin.heard)))
+}
+
+/// Returns the position up to which the wake file was read by the last of these records that says
+/// so.
+fn heard(records: &[JournalRecord]) -> Option<WakePosition> {
+    records.iter().rev().find_map(|record| match record {
+        JournalRecord::In(CoreInput::Facts { heard, .. }) => Some(*heard),
+        JournalRecord::Begin(begin) => Some(begin.heard),
+        _ => None,
+    })
 }
 
 fn feed(core: &mut Core, records: &[JournalRecord]) -> Result<(), JournalError> {
@@ -163,12 +176,12 @@ fn feed(core: &mut Core, records: &[JournalRecord]) -> Result<(), JournalError> 
     Ok(())
 }
 
-fn goes_on(core: Core, wake: u64, wall: i64) -> Result<ResumeHistory, CoreError> {
+fn goes_on(core: Core, heard: WakePosition, wall: i64) -> Result<ResumeHistory, CoreError> {
     let now = core.session().view().now().0.max(wall);
     let steady = core.tracker().steady();
     let state = Some(core.save()?);
     let inputs = vec![CoreInput::Restarted(Stamp { now, steady })];
-    Ok(ResumeHistory { core, inputs, state, wake, now, notes: Vec::new() })
+    Ok(ResumeHistory { core, inputs, state, heard, now, notes: Vec::new() })
 }
 
 /// The last jobs of journals, in the order of their ends, and how many there are.

@@ -2,13 +2,13 @@
 
 use super::{BACKOFF, BEAT, Daemon, DaemonEnd};
 use crate::clock::{DaemonClock, processor_time};
-use crate::cluster::{Cluster, ClusterError, ClusterOrder, ClusterSnapshot, OrderOutcome, Want, seen_by};
+use crate::cluster::{Cluster, ClusterError, ClusterOrder, ClusterSnapshot, JobName, OrderOutcome, Want, seen_by};
 use crate::core::{CoreError, CoreInput, CoreOutput};
 use crate::error::LiveError;
 use crate::hand_back::HandBackOptions;
 use crate::journal::{Begin, JournalError, JournalRecord, SegmentWriter};
 use crate::state::{LedgerLine, write_whole};
-use crate::tracker::{DaemonMode, HookMessage};
+use crate::tracker::{DaemonMode, HookMessage, WakePosition};
 use drystone::policy::Action;
 use std::collections::BTreeSet;
 use std::io;
@@ -92,7 +92,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Looks, and does what follows.
     fn look(&mut self) -> Result<Option<DaemonEnd>, LiveError> {
         let lines = self.wake.read().map_err(LiveError::io(self.config.home.wake().display()))?;
-        let told: Vec<HookMessage> = lines.iter().filter_map(|line| HookMessage::parse(line)).collect();
+        let told: Vec<(WakePosition, HookMessage)> =
+            lines.iter().filter_map(|(behind, line)| Some((*behind, HookMessage::parse(line)?))).collect();
         self.note_users(&told)?;
         let places = self.desks.iter().flat_map(|desk| desk.core.tracker().wants().places);
         let seen = match self.cluster.observe(&Want { places: places.collect() }) {
@@ -128,7 +129,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         &mut self,
         at: usize,
         seen: &ClusterSnapshot,
-        told: &[HookMessage],
+        told: &[(WakePosition, HookMessage)],
     ) -> Result<Option<DaemonEnd>, LiveError> {
         let (stamp, core) = (self.stamp(at), &self.desks[at].core);
         let delta = core.tracker().mirror().diff(&seen_by(&self.config.sets, at, seen));
@@ -136,8 +137,12 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let is_due = core.deadline().is_some_and(|due| due <= stamp.time());
         let is_due = is_due || tracker.is_waiting() || tracker.is_undecided() || !tracker.has_begun();
         let mut end = None;
+        let (has_heard, heard) = (self.desks[at].heard, self.wake.position());
+        let told = told.iter().filter(|(behind, _)| !behind.is_within(has_heard)).map(|&(_, message)| message);
+        let told: Vec<HookMessage> = told.collect();
+        self.desks[at].heard = heard;
         if !delta.is_empty() || !told.is_empty() || is_due {
-            let output = self.feed(at, &CoreInput::Facts { stamp, delta, told: told.to_vec() })?;
+            let output = self.feed(at, &CoreInput::Facts { stamp, delta, told, heard })?;
             end = self.carry_out(at, &output)?;
         }
         self.watch_for_a_stall(at)?;
@@ -186,23 +191,24 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     }
 
     /// Notes users' holds in the ledger, where a hand-back needs them.
-    fn note_users(&mut self, told: &[HookMessage]) -> Result<(), LiveError> {
+    fn note_users(&mut self, told: &[(WakePosition, HookMessage)]) -> Result<(), LiveError> {
         if self.config.mode == DaemonMode::Shadow {
             return Ok(());
         }
         let entries: Vec<LedgerLine> = told
             .iter()
-            .map(|line| match *line {
+            .map(|(_, line)| match *line {
                 HookMessage::Hold(name) => LedgerLine::UserHold(name),
                 HookMessage::Release(name) => LedgerLine::UserRelease(name),
             })
+            .chain((!told.is_empty()).then(|| LedgerLine::Heard(self.wake.position())))
             .collect();
         self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
     }
 
     /// The cluster does not answer: nothing is concluded, nothing decided, and no clock of an order
     /// goes on.
-    fn is_silent(&mut self, error: &ClusterError, told: Vec<HookMessage>) -> Result<(), LiveError> {
+    fn is_silent(&mut self, error: &ClusterError, told: Vec<(WakePosition, HookMessage)>) -> Result<(), LiveError> {
         self.unheard.extend(told);
         self.stats.failures += 1;
         if !self.stats.silent {
@@ -288,6 +294,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         (!fenced).then_some(outcomes)
     }
 
+    /// Notes what a hand-back must know of these orders. If its user has held a job and we hold it
+    /// now, an operator has released it in between, and the hook passes over operators.
     fn note_ledger(&mut self, output: &CoreOutput) -> Result<(), LiveError> {
         let entry = |order: &ClusterOrder| match *order {
             ClusterOrder::Hold(key) => Some(LedgerLine::Held(key)),
@@ -302,7 +310,16 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             LedgerLine::Pinned(key) => !known.pinned.contains(key),
             _ => true,
         };
-        let entries: Vec<LedgerLine> = output.orders.iter().filter_map(entry).filter(new).collect();
+        let is_user_held =
+            |key| self.desks.iter().any(|desk| desk.core.tracker().job(key).is_some_and(|tracked| tracked.user_hold));
+        let released = |order: &ClusterOrder| match *order {
+            ClusterOrder::Hold(key) if known.word_on(key) == Some(true) && !is_user_held(key) => {
+                Some(LedgerLine::UserRelease(JobName { id: key.id, task: key.task }))
+            }
+            _ => None,
+        };
+        let entries = output.orders.iter().filter_map(entry).filter(new);
+        let entries: Vec<LedgerLine> = entries.chain(output.orders.iter().filter_map(released)).collect();
         self.pass("ledger")?;
         self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
     }
@@ -429,7 +446,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             let snapshot = super::resume::SavedSnapshot {
                 segment: name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
                 offset: desk.journal.length(),
-                wake: self.wake.offset(),
+                heard: desk.heard,
                 state,
             };
             let (bytes, path) = (snapshot.bytes()?, desk.home.snapshot());
@@ -464,6 +481,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             instance: config.instance.clone(),
             time: wall,
             offset: now - wall,
+            heard: desk.heard,
             state: Some(state),
         };
         desk.journal = SegmentWriter::begin(desk.journal.folder(), begin)?;

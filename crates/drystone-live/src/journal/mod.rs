@@ -21,7 +21,7 @@ pub use shadow::{Shadowed, shadow};
 pub use write::SegmentWriter;
 
 use crate::core::{CoreInput, CoreOutput};
-use crate::tracker::{NodeLayout, TrackerSettings};
+use crate::tracker::{NodeLayout, TrackerSettings, WakePosition};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
@@ -46,6 +46,8 @@ pub struct Begin {
     pub time: i64,
     /// Offset to add to it for the session's time.
     pub offset: i64,
+    /// Position up to which the wake file was read.
+    pub heard: WakePosition,
     /// State of the daemon; `None` if it started without.
     pub state: Option<Vec<u8>>,
 }

@@ -5,7 +5,7 @@ use super::{JournalError, JournalRecord};
 use crate::cluster::recorded::{Look, ReplayCluster};
 use crate::cluster::{Cluster, Want};
 use crate::core::{Core, CoreInput};
-use crate::tracker::{DaemonMode, NodeLayout, Stamp, TrackerSettings};
+use crate::tracker::{DaemonMode, NodeLayout, Stamp, TrackerSettings, WakePosition};
 use drystone::model::Time;
 use drystone::policy::PolicySpec;
 use std::collections::BTreeMap;
@@ -34,7 +34,9 @@ pub fn shadow(folder: &Path, policy: &PolicySpec) -> Result<Shadowed, JournalErr
         for record in records {
             match record {
                 JournalRecord::Begin(begin) => (layout, partitions) = (begin.layout, begin.settings.partitions),
-                JournalRecord::In(CoreInput::Facts { stamp, delta, told }) => looks.push(Look { stamp, delta, told }),
+                JournalRecord::In(CoreInput::Facts { stamp, delta, told, .. }) => {
+                    looks.push(Look { stamp, delta, told });
+                }
                 _ => {}
             }
         }
@@ -50,7 +52,7 @@ pub fn shadow(folder: &Path, policy: &PolicySpec) -> Result<Shadowed, JournalErr
             core.take(&CoreInput::Tick(Stamp { now: due.0, ..stamp }))?;
         }
         let delta = core.tracker().mirror().diff(&seen);
-        core.take(&CoreInput::Facts { stamp, delta, told })?;
+        core.take(&CoreInput::Facts { stamp, delta, told, heard: WakePosition::default() })?;
         found.looks += 1;
         for job in core.tracker().recent() {
             if let (Some(started), Some(wanted)) = (job.story.started, job.story.wanted)

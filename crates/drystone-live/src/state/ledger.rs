@@ -3,6 +3,7 @@
 
 use super::write_whole;
 use crate::cluster::{JobKey, JobName};
+use crate::tracker::WakePosition;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Write};
@@ -21,6 +22,8 @@ pub enum LedgerLine {
     UserRelease(JobName),
     /// Everything was given back.
     GivenBack,
+    /// The wake file was read up to here.
+    Heard(WakePosition),
 }
 
 impl LedgerLine {
@@ -32,6 +35,7 @@ impl LedgerLine {
             LedgerLine::UserHold(name) => format!("user-hold {name}\n"),
             LedgerLine::UserRelease(name) => format!("user-release {name}\n"),
             LedgerLine::GivenBack => "given-back\n".to_string(),
+            LedgerLine::Heard(WakePosition { file, offset }) => format!("heard {file} {offset}\n"),
         }
     }
 
@@ -44,6 +48,10 @@ impl LedgerLine {
             "pinned" => JobKey::parse(rest).map(LedgerLine::Pinned),
             "user-hold" => JobName::parse(rest).map(LedgerLine::UserHold),
             "user-release" => JobName::parse(rest).map(LedgerLine::UserRelease),
+            "heard" => {
+                let (file, offset) = rest.split_once(' ')?;
+                Some(LedgerLine::Heard(WakePosition { file: file.parse().ok()?, offset: offset.parse().ok()? }))
+            }
             _ => None,
         }
     }
@@ -60,6 +68,8 @@ pub struct LedgerStanding {
     pub pinned: BTreeSet<JobKey>,
     /// Holds by users, by the name that the hook gave; the last line counts.
     pub users: BTreeMap<JobName, bool>,
+    /// Position up to which their lines in the wake file were read.
+    pub heard: WakePosition,
     /// True if everything was given back after that.
     pub given_back: bool,
     /// Lines that are not understood, by number.
@@ -75,6 +85,7 @@ impl LedgerStanding {
             LedgerLine::Pinned(key) => drop(self.pinned.insert(key)),
             LedgerLine::UserHold(name) => self.note_word(name, true),
             LedgerLine::UserRelease(name) => self.note_word(name, false),
+            LedgerLine::Heard(position) => self.heard = position,
             LedgerLine::GivenBack => {
                 self.held.clear();
                 self.suspended.clear();
@@ -92,6 +103,12 @@ impl LedgerStanding {
         self.users.insert(name, holds);
     }
 
+    /// Returns the last word on the hold of a job, where there is one.
+    pub(crate) fn word_on(&self, key: JobKey) -> Option<bool> {
+        let of = |task| self.users.get(&JobName { id: key.id, task }).copied();
+        of(key.task).or_else(|| of(None))
+    }
+
     fn lines(&self) -> String {
         let held = self.held.iter().map(|&key| LedgerLine::Held(key));
         let suspended = self.suspended.iter().map(|&key| LedgerLine::Suspended(key));
@@ -101,7 +118,8 @@ impl LedgerStanding {
             .iter()
             .map(|(&n, &holds)| if holds { LedgerLine::UserHold(n) } else { LedgerLine::UserRelease(n) });
         let back = self.given_back.then_some(LedgerLine::GivenBack);
-        users.chain(back).chain(held).chain(suspended).chain(pinned).map(|entry| entry.line()).collect()
+        let heard = (self.heard != WakePosition::default()).then_some(LedgerLine::Heard(self.heard));
+        users.chain(heard).chain(back).chain(held).chain(suspended).chain(pinned).map(|entry| entry.line()).collect()
     }
 }
 
@@ -188,7 +206,8 @@ impl ActionLedger {
     /// It cannot be written.
     pub fn give_back(path: &std::path::Path, standing: &LedgerStanding) -> io::Result<()> {
         let users = standing.users.iter().filter(|&(_, &holds)| holds).map(|(&name, _)| LedgerLine::UserHold(name));
-        let text: String = users.chain([LedgerLine::GivenBack]).map(|entry| entry.line()).collect();
+        let heard = LedgerLine::Heard(standing.heard);
+        let text: String = users.chain([heard, LedgerLine::GivenBack]).map(|entry| entry.line()).collect();
         write_whole(path, text.as_bytes(), true)
     }
 

@@ -3,6 +3,31 @@
 use crate::cluster::JobName;
 use serde::{Deserialize, Serialize};
 
+/// Position in the wake file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct WakePosition {
+    /// Number of the file in its file system: a large one is put aside, and another begun.
+    pub file: u64,
+    /// Bytes from the beginning of the file.
+    pub offset: u64,
+}
+
+impl WakePosition {
+    /// Returns the earlier of two positions, or that of no file if they are in different ones.
+    pub fn earlier(self, other: WakePosition) -> WakePosition {
+        if self.file == other.file {
+            WakePosition { offset: self.offset.min(other.offset), ..self }
+        } else {
+            WakePosition::default()
+        }
+    }
+
+    /// Returns whether what ends here was read by one that has read up to `other`.
+    pub fn is_within(self, other: WakePosition) -> bool {
+        self.file == other.file && self.offset <= other.offset
+    }
+}
+
 /// Message of the hook in the controller about a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum HookMessage {

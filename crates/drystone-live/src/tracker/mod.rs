@@ -21,7 +21,7 @@ mod tracked;
 
 pub use exported::ExportedJob;
 pub use layout::NodeLayout;
-pub use message::HookMessage;
+pub use message::{HookMessage, WakePosition};
 pub use mirror::{Delta, Mirror};
 pub use names::NumberedNames;
 pub use news::{Stamp, TrackerNews};

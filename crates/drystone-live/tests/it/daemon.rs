@@ -313,6 +313,43 @@ fn hand_back_leaves_users_holds() {
     assert_eq!(site.hand_back(&HandBackOptions::default()).released, 0, "twice");
 }
 
+/// A hold of its owner that an operator has released since counts no more, whatever a later daemon
+/// or a hand-back finds in the wake file, where only the hold is.
+#[test]
+fn an_operators_release_outlives_the_daemon() {
+    use drystone_live::cluster::ClusterOrder;
+    use std::io::Write;
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    site.submit(8, 60, 90);
+    let (freed, kept) = (site.submit(8, 5, 10), site.submit(8, 5, 10));
+    site.work(&mut daemon, 3);
+    let mut file = std::fs::File::options().append(true).open(site.home().wake()).expect("there");
+    write!(file, "submit\nhold {freed}\nhold {kept}\n").expect("written");
+    site.work(&mut daemon, 3);
+    let place = |daemon: &TestDaemon, number: u64| {
+        daemon.core().tracker().jobs().find(|job| job.key.id == number).map(|job| job.place)
+    };
+    assert_eq!(place(&daemon, freed), Some(TrackedPlace::Held));
+    let key = daemon.core().tracker().jobs().find(|job| job.key.id == freed).expect("known").key;
+    assert!(site.cluster.borrow_mut().by_hand(&ClusterOrder::Release(key)));
+    site.work(&mut daemon, 10);
+    // The hold now is the daemon's, as of every job that waits.
+    assert!(site.cluster.borrow().is_held(freed));
+    assert_eq!(place(&daemon, freed), Some(TrackedPlace::Waiting));
+    // Restarts begin a new segment each, of which no state is saved yet.
+    for _ in 0..2 {
+        drop(daemon);
+        daemon = site.begin();
+        site.work(&mut daemon, 3);
+        assert_eq!(place(&daemon, freed), Some(TrackedPlace::Waiting));
+        assert_eq!(place(&daemon, kept), Some(TrackedPlace::Held));
+    }
+    drop(daemon);
+    site.hand_back(&HandBackOptions::default());
+    assert_eq!((site.cluster.borrow().is_held(freed), site.cluster.borrow().is_held(kept)), (false, true));
+}
+
 /// A job that was submitted with a hold and released by its owner is the policy's, also for a
 /// daemon that knows the ledger alone.
 #[test]

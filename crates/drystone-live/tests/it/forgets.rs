@@ -6,7 +6,7 @@ use drystone_live::cluster::{
     ClusterOrder, ClusterSnapshot, Ending, JobKey, JobName, JobSlot, JobState, NodeState, OrderOutcome, PendingReason,
 };
 use drystone_live::core::{Core, CoreInput};
-use drystone_live::tracker::{DaemonMode, HookMessage, Stamp};
+use drystone_live::tracker::{DaemonMode, HookMessage, Stamp, WakePosition};
 
 /// One node of four processors, on which no job starts in these milliseconds from the beginning.
 fn world(idle: Vec<(i64, i64)>) -> World {
@@ -97,7 +97,10 @@ fn look(core: &mut Core, seconds: i64, seen: &ClusterSnapshot) -> Vec<ClusterOrd
     let seen = ClusterSnapshot { time: now, ..seen.clone() };
     let stamp = Stamp { now, steady: seconds.unsigned_abs() * 1_000 };
     let delta = core.tracker().mirror().diff(&seen);
-    let orders = core.take(&CoreInput::Facts { stamp, delta, told: Vec::new() }).expect("sound").orders;
+    let orders = core
+        .take(&CoreInput::Facts { stamp, delta, told: Vec::new(), heard: WakePosition::default() })
+        .expect("sound")
+        .orders;
     core.take(&CoreInput::Outcomes(vec![OrderOutcome::Done; orders.len()])).expect("sound");
     orders
 }

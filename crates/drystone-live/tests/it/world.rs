@@ -6,7 +6,7 @@ use drystone_live::audit::differences_from;
 use drystone_live::cluster::fake::FakeCluster;
 use drystone_live::cluster::{Cluster, OrderOutcome};
 use drystone_live::core::{Core, CoreInput, CoreOutput};
-use drystone_live::tracker::{DaemonMode, HookMessage, NodeLayout, Stamp, TrackerSettings};
+use drystone_live::tracker::{DaemonMode, HookMessage, NodeLayout, Stamp, TrackerSettings, WakePosition};
 
 /// Observations, decisions and outcomes.
 pub(crate) struct World {
@@ -67,7 +67,7 @@ impl World {
         let delta = self.core.tracker().mirror().diff(&seen);
         let stamp = Stamp { now: self.now(), steady: self.steady };
         let told = std::mem::take(&mut self.told);
-        let output = self.take(CoreInput::Facts { stamp, delta, told });
+        let output = self.take(CoreInput::Facts { stamp, delta, told, heard: WakePosition::default() });
         self.act(&output);
         Some(output)
     }
