@@ -311,6 +311,17 @@ impl Site {
         starts
     }
 
+    /// Returns the number of tasks of an array that run, by the controller's log.
+    pub(crate) fn running_of(&self, array: u64) -> usize {
+        let log = std::fs::read_to_string(self.cluster.root().join("log/slurmctld.log")).expect("a log");
+        let lines = log.lines().filter(|line| line.contains(&format!("JobId={array}_")));
+        let (started, ended) = lines.fold((0, 0), |(started, ended), line| {
+            let over = line.contains("_job_complete: ") && line.ends_with(" done");
+            (started + usize::from(line.contains(": Allocate JobId=")), ended + usize::from(over))
+        });
+        started.saturating_sub(ended)
+    }
+
     /// No job was started twice, and as many were started as were submitted.
     pub(crate) fn each_started_once(&self, jobs: usize) {
         let starts = self.starts();
