@@ -22,8 +22,15 @@
 //!   planned again in the order of their planned starts; if one would start later than it was
 //!   planned to, each is planned again by itself, in the same order, beside all others where they
 //!   are.
+//! - Nodes go and come back ([`NaiveNodeOutage`]). A plan has no free cores on a node that is known
+//!   to be out then; what jobs hold there, they hold. Conservative backfilling plans all jobs again
+//!   when something of that changes, and keeps their places where it may if they are still free.
+//! - Several reservations: in the order of the queue each job starts if its first place is now,
+//!   else it has a reservation there, up to a number of them. Other jobs start that delay none of
+//!   these. A job that fits on no nodes that are known to be there in the end is in no other's way.
 
 use crate::JobOut;
+use crate::outages::NaiveHit;
 
 /// A job with its pieces.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,7 +72,35 @@ pub enum PlacedRule {
     },
     /// Conservative backfilling. No job may outlive its prediction.
     Conservative,
+    /// A plan at each pass. No job may outlive its prediction.
+    Planned {
+        /// Shortest prediction first, else first come first served: queue and backfilling.
+        shortest: (bool, bool),
+        /// True if other jobs start than those that have reservations.
+        backfills: bool,
+        /// Number of reservations.
+        reservations: usize,
+    },
 }
+
+/// A node is out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NaiveNodeOutage {
+    /// The node, with all that it has.
+    pub node: usize,
+    /// Time of the announcement; no later than the beginning.
+    pub known: i64,
+    /// Beginning.
+    pub begin: i64,
+    /// End.
+    pub end: i64,
+    /// The end that is expected.
+    pub expected: Option<i64>,
+    /// Fate of its jobs.
+    pub hit: NaiveHit,
+}
+
+const NEVER: i64 = i64::MAX / 4;
 
 /// Amounts by node.
 pub type NaiveFloor = Vec<Vec<i64>>;
@@ -146,14 +181,23 @@ struct NaivePlacedTaken {
     seat: PlacedSeat,
 }
 
+/// A node that is believed to be out.
+#[derive(Clone, Copy)]
+struct NaiveNodeSpell {
+    node: usize,
+    from: i64,
+    to: i64,
+}
+
 /// Returns what is free on each node at a time.
-fn free_at(floor: &NaiveFloor, taken: &[NaivePlacedTaken], at: i64) -> NaiveFloor {
+fn free_at(floor: &NaiveFloor, taken: &[NaivePlacedTaken], outs: &[NaiveNodeSpell], at: i64) -> NaiveFloor {
     let mut free = floor.clone();
     for taken in taken.iter().filter(|taken| taken.from <= at && at < taken.to) {
         for (node, amounts) in &taken.seat {
             free[*node].iter_mut().zip(amounts).for_each(|(free, ask)| *free -= ask);
         }
     }
+    outs.iter().filter(|out| out.from <= at && at < out.to).for_each(|out| free[out.node][0] = 0);
     free
 }
 
@@ -166,56 +210,161 @@ struct NaivePlacedWorld<'a> {
     jobs: &'a [NaivePlacedJob],
     floor: &'a NaiveFloor,
     fill: PlacedFill,
+    outages: &'a [NaiveNodeOutage],
+    /// Outages that have begun and are not over.
+    out: Vec<usize>,
     now: i64,
     waiting: Vec<usize>,
     running: Vec<usize>,
     /// Places of waiting jobs in the plan.
     plan: Vec<Option<NaivePlacedTaken>>,
-    out: Vec<JobOut>,
+    out_of: Vec<JobOut>,
     seats: Vec<PlacedSeat>,
 }
 
 /// Runs a policy over jobs in order of arrival, each of which fits on the nodes without others.
 pub fn run(rule: PlacedRule, jobs: &[NaivePlacedJob], floor: &NaiveFloor, fill: PlacedFill) -> PlacedSchedule {
+    run_among(rule, jobs, floor, fill, &[])
+}
+
+/// [`run`] while nodes go and come back. Each job has its last start and end; that of a job that
+/// was lost is when its node went, and one that never starts has -1.
+pub fn run_among(
+    rule: PlacedRule,
+    jobs: &[NaivePlacedJob],
+    floor: &NaiveFloor,
+    fill: PlacedFill,
+    outages: &[NaiveNodeOutage],
+) -> PlacedSchedule {
     let mut world = NaivePlacedWorld {
         jobs,
         floor,
         fill,
+        outages,
+        out: Vec::new(),
         now: i64::MIN,
         waiting: Vec::new(),
         running: Vec::new(),
         plan: vec![None; jobs.len()],
-        out: vec![JobOut { start: -1, end: -1 }; jobs.len()],
+        out_of: vec![JobOut { start: -1, end: -1 }; jobs.len()],
         seats: vec![Vec::new(); jobs.len()],
     };
+    let first = jobs.first().map_or(0, |job| job.submit);
+    world.out.extend((0..outages.len()).filter(|&at| outages[at].begin < first && outages[at].end >= first));
     let mut arrived = 0;
     loop {
-        let ends = world.running.iter().map(|&j| world.out[j].end);
+        let ends = world.running.iter().map(|&j| world.out_of[j].end);
         let starts = world.waiting.iter().filter_map(|&j| world.plan[j].as_ref()).map(|taken| taken.from);
+        let later = |&at: &i64| at > world.now && at < NEVER && arrived > 0;
         let arrival = jobs.get(arrived).map(|job| job.submit);
-        let Some(next) = ends.chain(starts.filter(|&start| start > world.now)).chain(arrival).min() else {
-            assert!(world.waiting.is_empty(), "jobs wait for ever");
-            return (world.out, world.seats);
+        let outages = outages.iter().flat_map(|o| [o.known, o.begin, o.end, o.expected.unwrap_or(NEVER)]);
+        let over = arrived == jobs.len() && world.waiting.is_empty() && world.running.is_empty();
+        let next = ends.chain(starts.filter(later)).chain(outages.filter(later)).chain(arrival).min();
+        let Some(next) = next.filter(|_| !over) else {
+            assert!(world.waiting.is_empty() || !world.outages.is_empty(), "jobs wait for ever");
+            return (world.out_of, world.seats);
         };
         world.now = next;
-        let ended: Vec<usize> = world.running.iter().copied().filter(|&j| world.out[j].end == next).collect();
+        let ended: Vec<usize> = world.running.iter().copied().filter(|&j| world.out_of[j].end == next).collect();
         let early = ended.iter().any(|&j| world.predicted_end(j) > next);
         world.running.retain(|j| !ended.contains(j));
-        let first = arrived;
+        let (changed, mut fresh) = world.change_nodes();
         while jobs.get(arrived).is_some_and(|job| job.submit == next) {
             world.waiting.push(arrived);
+            fresh.push(arrived);
             arrived += 1;
         }
+        world.waiting.sort_unstable();
         match rule {
-            PlacedRule::Conservative => world.conservative(early, first..arrived),
+            PlacedRule::Conservative => world.conservative(early || changed, &fresh),
             PlacedRule::Easy { shortest, backfills, reserves } => world.easy(shortest, backfills, reserves),
+            PlacedRule::Planned { shortest, backfills, reservations } => {
+                world.planned(shortest, backfills, reservations);
+            }
         }
     }
 }
 
 impl NaivePlacedWorld<'_> {
     fn predicted_end(&self, j: usize) -> i64 {
-        self.out[j].start + self.jobs[j].estimate
+        self.out_of[j].start + self.jobs[j].estimate
+    }
+
+    /// Nodes go and come back. Returns whether anything has changed, and the jobs that wait again.
+    fn change_nodes(&mut self) -> (bool, Vec<usize>) {
+        let (now, outages) = (self.now, self.outages);
+        let mut again = Vec::new();
+        let mut changed = outages.iter().any(|o| o.known == now || o.begin == now);
+        changed |= self.out.iter().any(|&at| outages[at].end == now || outages[at].expected == Some(now));
+        self.out.retain(|&at| outages[at].end != now);
+        for (at, outage) in outages.iter().enumerate().filter(|(_, o)| o.begin == now) {
+            self.out.push(at);
+            if outage.hit == NaiveHit::Drain {
+                continue;
+            }
+            let is_there = |j: &usize| self.seats[*j].iter().any(|on| on.0 == outage.node);
+            let mut hit: Vec<usize> = self.running.iter().copied().filter(is_there).collect();
+            hit.sort_unstable();
+            self.running.retain(|j| !hit.contains(j));
+            for j in hit {
+                if outage.hit == NaiveHit::Requeue {
+                    self.out_of[j] = JobOut { start: -1, end: -1 };
+                    self.seats[j].clear();
+                    self.waiting.push(j);
+                    again.push(j);
+                } else {
+                    self.out_of[j].end = now;
+                }
+            }
+        }
+        (changed, again)
+    }
+
+    /// Nodes that are known to be out, now or then.
+    fn outs(&self) -> Vec<NaiveNodeSpell> {
+        let spell = |(at, o): (usize, &NaiveNodeOutage)| {
+            let is_out = self.out.contains(&at);
+            let announced = o.known <= self.now && self.now < o.begin;
+            let to = o.expected.filter(|&expected| expected > self.now).unwrap_or(NEVER);
+            let from = if is_out { i64::MIN } else { o.begin };
+            (is_out || announced).then_some(NaiveNodeSpell { node: o.node, from, to })
+        };
+        self.outages.iter().enumerate().filter_map(spell).collect()
+    }
+
+    /// Returns whether a job fits on nodes that are known to be there in the end, without others.
+    fn fits_in_the_end(&self, j: usize) -> bool {
+        let gone: Vec<NaiveNodeSpell> = self.outs().into_iter().filter(|out| out.from == i64::MIN).collect();
+        self.try_on(j, &free_at(self.floor, &[], &gone, NEVER - 1)).is_some()
+    }
+
+    fn planned(&mut self, shortest: (bool, bool), backfills: bool, reservations: usize) {
+        let mut reserved: Vec<(usize, NaivePlacedTaken)> = Vec::new();
+        for j in self.sorted(shortest.0).into_iter().filter(|&j| self.fits_in_the_end(j)).collect::<Vec<_>>() {
+            let beside: Vec<NaivePlacedTaken> =
+                self.taken().into_iter().chain(reserved.iter().map(|reserved| reserved.1.clone())).collect();
+            match self.earliest(j, &beside) {
+                Some(place) if place.from == self.now => self.start(j, place.seat),
+                Some(place) if reservations > 0 => reserved.push((j, place)),
+                Some(_) => break,
+                None => continue,
+            }
+            if !reserved.is_empty() && reserved.len() == reservations {
+                break;
+            }
+        }
+        if !backfills {
+            return;
+        }
+        for j in self.sorted(shortest.1).into_iter().filter(|&j| self.fits_in_the_end(j)).collect::<Vec<_>>() {
+            let beside: Vec<NaivePlacedTaken> =
+                self.taken().into_iter().chain(reserved.iter().map(|reserved| reserved.1.clone())).collect();
+            if reserved.iter().all(|reserved| reserved.0 != j)
+                && let Some(place) = self.earliest(j, &beside).filter(|place| place.from == self.now)
+            {
+                self.start(j, place.seat);
+            }
+        }
     }
 
     /// Seats of running jobs until their predicted ends; those that are past are over now.
@@ -232,7 +381,7 @@ impl NaivePlacedWorld<'_> {
     fn free(&self) -> NaiveFloor {
         let taken: Vec<NaivePlacedTaken> =
             self.taken().into_iter().map(|taken| NaivePlacedTaken { to: i64::MAX, ..taken }).collect();
-        free_at(self.floor, &taken, self.now)
+        free_at(self.floor, &taken, &self.outs(), self.now)
     }
 
     fn try_on(&self, j: usize, free: &NaiveFloor) -> Option<PlacedSeat> {
@@ -242,7 +391,7 @@ impl NaivePlacedWorld<'_> {
     fn start(&mut self, j: usize, seat: PlacedSeat) {
         self.waiting.retain(|&w| w != j);
         self.running.push(j);
-        self.out[j] = JobOut { start: self.now, end: self.now + self.jobs[j].run };
+        self.out_of[j] = JobOut { start: self.now, end: self.now + self.jobs[j].run };
         self.seats[j] = seat;
     }
 
@@ -267,7 +416,7 @@ impl NaivePlacedWorld<'_> {
             let mut ends: Vec<i64> = taken.iter().map(|taken| taken.to).collect();
             ends.sort_unstable();
             let found = ends.into_iter().find_map(|end| {
-                let mut free = free_at(self.floor, &taken, end);
+                let mut free = free_at(self.floor, &taken, &[], end);
                 let seat = self.try_on(head, &free)?;
                 for (node, amounts) in seat {
                     free[node].iter_mut().zip(amounts).for_each(|(free, ask)| *free -= ask);
@@ -300,52 +449,72 @@ impl NaivePlacedWorld<'_> {
         }
     }
 
-    /// The first place of a job beside what is taken.
-    fn earliest(&self, j: usize, taken: &[NaivePlacedTaken]) -> NaivePlacedTaken {
-        let mut times: Vec<i64> = taken.iter().map(|t| t.to).filter(|&to| to > self.now).collect();
+    /// The first place of a job beside what is taken, if it has one.
+    fn earliest(&self, j: usize, taken: &[NaivePlacedTaken]) -> Option<NaivePlacedTaken> {
+        let outs = self.outs();
+        let ends = taken.iter().map(|t| t.to).chain(outs.iter().map(|out| out.to));
+        let mut times: Vec<i64> = ends.filter(|&to| to > self.now && to < NEVER).collect();
         times.push(self.now);
         times.sort_unstable();
         let span = self.jobs[j].estimate;
-        let found = times.into_iter().find_map(|from| {
-            let begins = taken.iter().map(|t| t.from).filter(|&begin| from < begin && begin < from + span);
-            let least = begins
-                .fold(free_at(self.floor, taken, from), |least, at| lesser(&least, &free_at(self.floor, taken, at)));
+        times.into_iter().find_map(|from| {
+            let begins = taken.iter().map(|t| t.from).chain(outs.iter().map(|out| out.from));
+            let during = begins.filter(|&begin| from < begin && begin < from + span);
+            let free = |at: i64| free_at(self.floor, taken, &outs, at);
+            let least = during.fold(free(from), |least, at| lesser(&least, &free(at)));
             Some(NaivePlacedTaken { from, to: from + span, seat: self.try_on(j, &least)? })
-        });
-        found.expect("it fits on empty nodes")
+        })
     }
 
-    fn conservative(&mut self, early: bool, fresh: std::ops::Range<usize>) {
-        if early {
+    /// Returns whether all places of a plan are free beside the running jobs.
+    fn is_possible(&self, plan: &[NaivePlacedTaken]) -> bool {
+        let outs = self.outs();
+        let all: Vec<NaivePlacedTaken> = self.taken().into_iter().chain(plan.iter().cloned()).collect();
+        let begins = plan.iter().map(|t| t.from).chain(outs.iter().map(|out| out.from));
+        let times: Vec<i64> = begins.filter(|&at| at > self.now).chain([self.now]).collect();
+        times.into_iter().all(|at| {
+            let held = free_at(self.floor, &all, &[], at);
+            let is_there = |t: &NaivePlacedTaken, out: &NaiveNodeSpell| {
+                t.from <= at && at < t.to && out.from <= at && at < out.to && t.seat.iter().any(|on| on.0 == out.node)
+            };
+            held.iter().flatten().all(|&free| free >= 0)
+                && !plan.iter().any(|t| outs.iter().any(|out| is_there(t, out)))
+        })
+    }
+
+    fn conservative(&mut self, stale: bool, fresh: &[usize]) {
+        if stale {
             let mut list: Vec<usize> = self.waiting.iter().copied().filter(|j| !fresh.contains(j)).collect();
-            let start = |plan: &[Option<NaivePlacedTaken>], j: usize| plan[j].as_ref().expect("it is planned").from;
+            let start =
+                |plan: &[Option<NaivePlacedTaken>], j: usize| plan[j].as_ref().map_or(NEVER, |place| place.from);
             list.sort_by_key(|&j| (start(&self.plan, j), j));
             let mut taken = self.taken();
             let mut new = self.plan.clone();
             for &j in &list {
-                let place = self.earliest(j, &taken);
-                taken.push(place.clone());
-                new[j] = Some(place);
+                new[j] = self.earliest(j, &taken);
+                taken.extend(new[j].clone());
             }
-            if list.iter().any(|&j| start(&new, j) > start(&self.plan, j)) {
+            let old: Vec<NaivePlacedTaken> = list.iter().filter_map(|&j| self.plan[j].clone()).collect();
+            if list.iter().any(|&j| start(&new, j) > start(&self.plan, j)) && self.is_possible(&old) {
                 new = self.plan.clone();
                 for &j in &list {
                     let others = list.iter().filter(|&&other| other != j).filter_map(|&other| new[other].clone());
                     let beside: Vec<NaivePlacedTaken> = self.taken().into_iter().chain(others).collect();
-                    new[j] = Some(self.earliest(j, &beside));
+                    new[j] = self.earliest(j, &beside);
                 }
             }
             self.plan = new;
         }
-        for j in fresh {
+        for &j in fresh {
             let planned = self.waiting.iter().filter_map(|&other| self.plan[other].clone());
             let beside: Vec<NaivePlacedTaken> = self.taken().into_iter().chain(planned).collect();
-            self.plan[j] = Some(self.earliest(j, &beside));
+            self.plan[j] = self.earliest(j, &beside);
         }
         let due = |j: &usize| self.plan[*j].as_ref().is_some_and(|taken| taken.from == self.now);
         for j in self.waiting.clone().into_iter().filter(due).collect::<Vec<_>>() {
-            let seat = self.plan[j].take().expect("it is planned").seat;
-            self.start(j, seat);
+            if let Some(place) = self.plan[j].take() {
+                self.start(j, place.seat);
+            }
         }
     }
 }

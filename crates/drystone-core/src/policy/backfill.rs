@@ -11,6 +11,7 @@ mod blocked;
 mod choices;
 mod kinds;
 mod placed;
+mod placed_plan;
 mod plain;
 mod pooled;
 mod queues;
@@ -78,6 +79,9 @@ pub struct Backfill {
     /// State of passes on nodes.
     #[serde(skip)]
     placed: Option<Box<placed::PlacedState>>,
+    /// Nodes that are there in the end; `None` before a pass asks.
+    #[serde(skip)]
+    nodes_left: Option<Box<placed_plan::NodesLeft>>,
 }
 
 impl Backfill {
@@ -105,6 +109,7 @@ impl Backfill {
             profile: None,
             pooled: None,
             placed: None,
+            nodes_left: None,
         }
     }
 
@@ -458,7 +463,10 @@ impl Policy for Backfill {
         if let Some(resources) = view.resources()
             && let Some(nodes) = resources.nodes()
         {
-            return self.placed_pass(resources, nodes, view, actions);
+            if !self.placed_ahead(nodes, changed, view, actions) {
+                self.placed_pass(resources, nodes, view, actions);
+            }
+            return;
         }
         if let Some(outlook) = view.outlook()
             && self.decide_around(outlook, changed, view, actions)
@@ -515,7 +523,7 @@ impl Policy for Backfill {
     }
 
     fn places_on_nodes(&self) -> bool {
-        self.choices.overdue != OverdueRule::Free && self.choices.reservations <= 1
+        self.choices.overdue != OverdueRule::Free
     }
 
     fn requires(&self) -> Requirement {

@@ -17,7 +17,7 @@
 //! A changed prediction, or a running job that outlives its planned end, has the same effect: that
 //! plan may be impossible. Then starts can move back as well, and a promise may be broken.
 
-use super::node_plan::{NodePlan, up};
+use super::node_plan::{IdleProcessors, NodePlan};
 use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob, compress};
 use super::{
     Actions, FreeNodes, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View, pool_plan,
@@ -274,10 +274,11 @@ impl Conservative {
     /// Starts jobs on the nodes that they are planned on.
     fn start_placed(&mut self, due: usize, nodes: &FreeNodes, view: &View<'_>, actions: &mut Actions) {
         let Some(placed) = &mut self.placed else { return };
-        let (_, mut idle) = up(nodes, view);
+        let mut idle = IdleProcessors::new(nodes, view);
         for job in self.plan.drain(..due) {
             let Some(on) = placed.leaves(job.id) else { continue };
-            actions.start_on(job.id, StartReason::Planned, on.seat.name(nodes.floor(), &mut idle));
+            let end = view.now().saturating_add(job.span);
+            idle.start((job.id, StartReason::Planned), end, &on.seat, view, actions);
             self.running.start(&job, view);
         }
     }

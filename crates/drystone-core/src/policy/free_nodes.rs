@@ -92,6 +92,12 @@ impl FreeNodes {
         self.held.get(&id).map(|held| (&*held.on.need, &held.on.seat))
     }
 
+    /// Returns the processors of a running job.
+    #[inline]
+    pub(crate) fn processors_of(&self, id: JobId) -> Option<&ProcSet> {
+        self.held.get(&id).map(|held| &held.set)
+    }
+
     /// Returns the number of changes so far.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.forgotten + self.changes.nodes.len() as u64

@@ -11,6 +11,7 @@ mod kind;
 mod kinds;
 mod multiqueue;
 mod node_mirror;
+mod node_outlook;
 mod node_plan;
 mod outlook;
 mod outside;

@@ -8,7 +8,7 @@
 
 use super::node_plan::up;
 use super::{Actions, FreeNodes, StartReason, View};
-use crate::model::{Job, JobId, Procs, ResourceTable};
+use crate::model::{Job, JobId, ProcSet, Procs, ResourceTable};
 use crate::parts::{JobNodeNeed, NodeFloor, NodeIndex, NodeNeedBook, NodeSeat};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,9 +31,11 @@ pub(super) struct NodeMirror {
     needs: NodeNeedBook,
     /// Jobs that this pass has started.
     started: BTreeMap<JobId, (Arc<JobNodeNeed>, NodeSeat)>,
-    /// Changes of the session that are known here; `None` before there are any, and while
-    /// processors are out.
+    /// Changes of the session that are known here; `None` before there are any.
     seen: Option<u64>,
+    /// Processors that are out, and the same in words of 64.
+    offline: ProcSet,
+    out: Vec<u64>,
 }
 
 /// Nodes, each marked or not.
@@ -77,10 +79,17 @@ impl NodeMirror {
     pub(super) fn begin(&mut self, nodes: &FreeNodes, view: &View<'_>) -> bool {
         self.started.clear();
         let floor = nodes.floor();
-        let regular = view.outlook().is_none_or(|outlook| outlook.offline().is_empty());
-        let changes = self.seen.filter(|_| regular).and_then(|seen| nodes.changes_since(seen));
-        self.seen = regular.then(|| nodes.changes());
+        let none = ProcSet::new();
+        let offline = view.outlook().map_or(&none, |outlook| outlook.offline());
+        let changes = self.seen.filter(|_| self.offline == *offline).and_then(|seen| nodes.changes_since(seen));
+        self.seen = Some(nodes.changes());
         let Some(changes) = changes else {
+            self.offline.clone_from(offline);
+            self.out.clear();
+            self.out.resize(nodes.idle().len(), 0);
+            for processor in offline.ranges().iter().flat_map(Clone::clone) {
+                self.out[processor as usize / 64] |= 1 << (processor % 64);
+            }
             let (levels, idle) = up(nodes, view);
             self.now = NodeIndex::new(levels, floor);
             self.idle = idle;
@@ -91,22 +100,31 @@ impl NodeMirror {
             return false;
         };
         changes.iter().for_each(|&node| self.follow(node, nodes));
-        debug_assert_eq!(self.now.levels(), nodes.levels());
-        debug_assert_eq!(self.idle, nodes.idle());
+        debug_assert_eq!((self.now.levels(), &self.idle), (&up(nodes, view).0, &up(nodes, view).1));
         true
     }
 
-    /// A node becomes what it is in the session.
+    /// A node becomes what it is in the session, without what is out.
     fn follow(&mut self, node: u32, nodes: &FreeNodes) {
         let at = node as usize;
-        self.now.set(at, nodes.levels().row(at));
+        let own = nodes.floor().processors(at);
+        let words = own.start as usize / 64..(own.end as usize).div_ceil(64);
+        let mut down = 0;
+        for word in words {
+            let (idle, out) = (nodes.idle()[word], self.out[word]);
+            self.idle[word] = idle & !out;
+            if idle & out != 0 {
+                let first = word as Procs * 64;
+                let ones = |end: Procs| if end >= 64 { u64::MAX } else { (1_u64 << end) - 1 };
+                let inside = ones(own.end - first) & !ones(own.start.saturating_sub(first));
+                down += i64::from((idle & out & inside).count_ones());
+            }
+        }
+        self.now.set(at, nodes.levels().row(at), down);
         if !self.later_differs.has(node) {
             self.later.set_as(at, &self.now);
         }
         self.both_is_stale.mark(node);
-        let own = nodes.floor().processors(at);
-        let words = own.start as usize / 64..(own.end as usize).div_ceil(64);
-        self.idle[words.clone()].copy_from_slice(&nodes.idle()[words]);
     }
 
     /// Returns what a job asks of the nodes; `None` for a job that no machine like this can run.
@@ -145,7 +163,7 @@ impl NodeMirror {
         floor: &NodeFloor,
         actions: &mut Actions,
     ) {
-        actions.start_on(id, why, seat.name(floor, &mut self.idle));
+        actions.start_on(id, why, seat.name(floor, &mut self.idle, &ProcSet::new()));
         self.now.change(&need, &seat, floor, -1);
         if outlasts {
             self.later.change(&need, &seat, floor, -1);
@@ -185,6 +203,22 @@ impl NodeMirror {
             self.later_differs.mark(node);
             self.both_is_stale.mark(node);
         }
+    }
+
+    /// Cores that are out come back by the shadow time; `room` as for [`NodeMirror::ends`].
+    pub(super) fn comes_back(
+        &mut self,
+        (node, cores): (u32, i64),
+        need: &JobNodeNeed,
+        room: &mut Option<u64>,
+        floor: &NodeFloor,
+    ) {
+        let more = self.later.regained(node as usize, cores, need, floor);
+        if let Some(room) = room {
+            *room += more;
+        }
+        self.later_differs.mark(node);
+        self.both_is_stale.mark(node);
     }
 
     /// Returns whether a job fits at the shadow time.

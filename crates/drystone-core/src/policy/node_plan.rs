@@ -1,14 +1,42 @@
 //! Nodes in the plans of policies: what is left now, and what will be.
 
+use super::node_outlook::core_losses;
 use super::planned::{Believed, Bounds, PlannedJob};
-use super::{FreeNodes, View, pool_plan};
-use crate::model::{DemandId, JobId, Procs, Time};
+use super::{Actions, FreeNodes, Outlook, StartReason, View, pool_plan};
+use crate::model::{DemandId, JobId, ProcSet, Procs, Time};
 use crate::parts::{NeedWithSeat, NodeLevels, NodeNeedBook, NodeProfile, NodeSeat, PoolProfile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Returns what is free on nodes and not out, and the idle processors that are not out. Plans count
-/// on no return of what is out.
+/// Processors of one pass of a plan: those that its starts leave.
+pub(super) struct IdleProcessors<'a> {
+    nodes: &'a FreeNodes,
+    idle: Vec<u64>,
+}
+
+impl<'a> IdleProcessors<'a> {
+    /// Those that no job has and that are up.
+    pub(super) fn new(nodes: &'a FreeNodes, view: &View<'_>) -> IdleProcessors<'a> {
+        IdleProcessors { nodes, idle: up(nodes, view).1 }
+    }
+
+    /// Starts a job on its nodes until `end`, as far as possible on processors that stay until
+    /// then.
+    pub(super) fn start(
+        &mut self,
+        (id, why): (JobId, StartReason),
+        end: Time,
+        seat: &NodeSeat,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
+        let windows = view.outlook().map_or(&[][..], Outlook::windows);
+        let go = ProcSet::union_of(windows.iter().filter(|window| window.from < end).map(|window| &window.on));
+        actions.start_on(id, why, seat.name(self.nodes.floor(), &mut self.idle, &go));
+    }
+}
+
+/// Returns what is free on nodes and not out, and the idle processors that are not out.
 pub(super) fn up(nodes: &FreeNodes, view: &View<'_>) -> (NodeLevels, Vec<u64>) {
     let (mut levels, mut idle) = (nodes.levels().clone(), nodes.idle().to_vec());
     let out = view.outlook().into_iter().flat_map(|outlook| outlook.offline().ranges());
@@ -37,12 +65,22 @@ pub(super) struct NodePlan {
 type KindBounds = BTreeMap<(DemandId, Procs), Bounds>;
 
 impl NodePlan {
-    /// Becomes what the running jobs leave, as they are believed to end.
-    fn fill(&mut self, running: &Believed, nodes: &FreeNodes, view: &View<'_>) {
-        let ends = || running.iter().map(|job| (job.end, job.id));
+    /// Becomes what the running jobs leave, as they are believed to end, and what goes and comes
+    /// back. `running` is in ascending order of ends.
+    pub(super) fn fill(&mut self, running: &[(Time, JobId)], nodes: &FreeNodes, view: &View<'_>) {
+        let ends = || running.iter().copied();
         pool_plan::fill(&mut self.pools, view, ends());
         let held = ends().filter_map(|(end, id)| nodes.held_by(id).map(|(need, seat)| (end, need, seat)));
         self.nodes.reset(view.now(), &up(nodes, view).0, held, nodes.floor());
+        for loss in core_losses(ends(), nodes, view) {
+            self.nodes.lose(loss.node, loss.cores, (loss.from, loss.until));
+        }
+    }
+
+    /// Becomes what the running jobs leave, as a plan believes in them.
+    fn fill_believing(&mut self, running: &Believed, nodes: &FreeNodes, view: &View<'_>) {
+        let running: Vec<(Time, JobId)> = running.iter().map(|job| (job.end, job.id)).collect();
+        self.fill(&running, nodes, view);
     }
 
     /// Forgets what lies before the present.
@@ -85,6 +123,32 @@ impl NodePlan {
         view: &View<'_>,
     ) -> Option<(Time, NeedWithSeat)> {
         self.earliest_from(job, |_| view.now(), Time::MAX, nodes, view)
+    }
+
+    /// Finds a place of a job that begins now, without taking it, on what is free in the plan and
+    /// among `left` where that is less.
+    pub(super) fn place_now(
+        &mut self,
+        job: &PlannedJob,
+        left: Option<&NodeLevels>,
+        nodes: &FreeNodes,
+        view: &View<'_>,
+    ) -> Option<NeedWithSeat> {
+        let now = view.now();
+        let Some(left) = left else {
+            return self.earliest_from(job, |_| now, now, nodes, view).map(|(_, on)| on);
+        };
+        if !self.pools.fits(now, job.span, view.amounts(job.id)) {
+            return None;
+        }
+        let need = self.needs.of(view.job(job.id), view.resources()?.table(), nodes.floor()).ok()?;
+        let seat = nodes.floor().place(&need, &self.nodes.least(now, job.span).lesser(left))?;
+        Some(NeedWithSeat { need, seat })
+    }
+
+    /// Takes a place, for a plan that is made again at each pass.
+    pub(super) fn take(&mut self, job: &PlannedJob, on: &NeedWithSeat, nodes: &FreeNodes, view: &View<'_>) {
+        self.change(job, on, -1, nodes, view);
     }
 
     /// Takes a place.
@@ -170,17 +234,17 @@ impl NodePlan {
     ) {
         let old = plan.clone();
         let seats = std::mem::take(&mut self.seats);
-        self.fill(running, nodes, view);
+        self.fill_believing(running, nodes, view);
         if !self.place_all(plan, true, nodes, view) {
             plan.clone_from(&old);
             self.seats.clear();
-            self.fill(running, nodes, view);
+            self.fill_believing(running, nodes, view);
             if self.move_up(&old, &seats, plan, nodes, view) {
                 // Every promise is kept.
             } else {
                 plan.clone_from(&old);
                 self.seats.clear();
-                self.fill(running, nodes, view);
+                self.fill_believing(running, nodes, view);
                 self.place_all(plan, false, nodes, view);
             }
         }

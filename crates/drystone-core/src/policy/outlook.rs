@@ -29,6 +29,8 @@ pub(crate) struct Drain {
 pub struct Outlook {
     /// All that are out now, those of jobs that still run on them among them.
     pub(crate) offline: ProcSet,
+    /// Those of them that are expected back, by when; only where processors have names.
+    pub(crate) back: Vec<(Time, ProcSet)>,
     /// Returns of idle ones among them, with their number; ascending, [`Time::MAX`] for those that
     /// are not expected.
     pub(crate) returns: Vec<(Time, Procs)>,
@@ -71,6 +73,11 @@ impl Outlook {
         self.down
     }
 
+    /// Processors that are out and are not expected back.
+    pub(crate) fn gone_set(&self) -> ProcSet {
+        self.offline.difference(&ProcSet::union_of(self.back.iter().map(|back| &back.1)))
+    }
+
     /// Returns whether running jobs hold processors that go with them, or share some: future
     /// returns then depend on the ends of these jobs.
     pub(crate) fn hangs_on_jobs(&self) -> bool {
@@ -106,6 +113,7 @@ impl Outlook {
         self.gone = returns.chain(drains).sum();
         self.down = self.returns.iter().map(|back| back.1).sum();
         self.returns.sort_unstable();
+        self.back.sort_by_key(|back| back.0);
         self.windows.sort_by_key(|window| window.from);
         let returns = self.returns.iter().map(|&(until, procs)| (until, i64::from(procs)));
         let windows = self.windows.iter().flat_map(|window| {

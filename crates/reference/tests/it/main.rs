@@ -14,6 +14,7 @@ mod multiqueue_drystone;
 mod multiqueue_golden;
 mod outages_drystone;
 mod placed_drystone;
+mod placed_outages_drystone;
 mod planned_drystone;
 mod resources_drystone;
 mod suspension_drystone;

@@ -13,34 +13,34 @@ use proptest::prelude::*;
 
 /// Demand of a job as it says it, and its pieces by definition.
 #[derive(Clone, Debug)]
-struct PlacedAsks {
-    procs: u32,
+pub(super) struct PlacedAsks {
+    pub(super) procs: u32,
     shape: NodeShape,
     pieces: Vec<Vec<i64>>,
     apart: bool,
-    alone: bool,
+    pub(super) alone: bool,
 }
 
 /// Cores, gigabytes, GPUs of each node: three classes.
-fn floor() -> NaiveFloor {
+pub(super) fn floor() -> NaiveFloor {
     vec![vec![4, 8, 0], vec![4, 8, 0], vec![8, 16, 2], vec![2, 4, 0]]
 }
 
 /// More nodes of a class than a word has bits.
-fn many_nodes() -> NaiveFloor {
+pub(super) fn many_nodes() -> NaiveFloor {
     let class = |count, node: Vec<i64>| std::iter::repeat_n(node, count);
     class(66, vec![4, 8, 0]).chain(class(3, vec![8, 16, 2])).chain(class(5, vec![2, 4, 0])).collect()
 }
 
 const GB: u64 = 1 << 20;
 
-fn anywhere(procs: u32, memory: u64) -> PlacedAsks {
+pub(super) fn anywhere(procs: u32, memory: u64) -> PlacedAsks {
     let shape = NodeShape { memory: NodeMemory::PerCore(memory * GB), ..NodeShape::default() };
     PlacedAsks { procs, shape, pieces: vec![vec![1, memory as i64, 0]; procs as usize], apart: false, alone: false }
 }
 
 /// A share on each of so many nodes, of unequal size where the processors do not divide.
-fn shares(nodes: u32, procs: u32, memory: u64, gpus: u32, alone: bool) -> PlacedAsks {
+pub(super) fn shares(nodes: u32, procs: u32, memory: u64, gpus: u32, alone: bool) -> PlacedAsks {
     let devices = if gpus > 0 { vec![gpu(gpus, DevicePer::Node)] } else { Vec::new() };
     let memory_of_node = if memory > 0 { NodeMemory::PerNode(memory * GB) } else { NodeMemory::None };
     let shape =
@@ -78,15 +78,15 @@ fn asks() -> impl Strategy<Value = PlacedAsks> {
     prop_oneof![2 => plain, 3 => small, 3 => on_nodes, 2 => with_gpus, 2 => gpus]
 }
 
-type Row = (i64, i64, i64, PlacedAsks);
+pub(super) type Row = (i64, i64, i64, PlacedAsks);
 
 /// Jobs that can run here: arrival, estimate, run time, and what they ask for.
-fn rows(overruns: bool) -> impl Strategy<Value = Vec<Row>> {
+pub(super) fn rows(overruns: bool) -> impl Strategy<Value = Vec<Row>> {
     rows_on(floor(), asks(), overruns)
 }
 
 /// Jobs of all sizes for many nodes.
-fn many_rows(overruns: bool) -> impl Strategy<Value = Vec<Row>> {
+pub(super) fn many_rows(overruns: bool) -> impl Strategy<Value = Vec<Row>> {
     let plain = (1u32..=250, 0u64..=2).prop_map(|(procs, memory)| anywhere(procs, memory));
     let on_nodes = (1u32..=70, 0u32..100, 0u64..=6, any::<bool>())
         .prop_map(|(nodes, more, memory, alone)| shares(nodes, nodes + more, memory, 0, alone));
@@ -111,12 +111,12 @@ fn rows_on(
     })
 }
 
-fn by_definition((submit, estimate, run, asks): &Row) -> NaivePlacedJob {
+pub(super) fn by_definition((submit, estimate, run, asks): &Row) -> NaivePlacedJob {
     let PlacedAsks { pieces, apart, alone, .. } = asks.clone();
     NaivePlacedJob { submit: *submit, estimate: *estimate, run: *run, pieces, apart, alone }
 }
 
-fn workload(rows: &[Row], floor: &NaiveFloor, fill: Option<NodeFill>) -> Result<Workload, WorkloadError> {
+pub(super) fn workload(rows: &[Row], floor: &NaiveFloor, fill: Option<NodeFill>) -> Result<Workload, WorkloadError> {
     let mut table = ResourceTableBuilder::new();
     let sum = |at: usize| floor.iter().map(|node| node[at] as u64).sum::<u64>();
     table.resource(Resource::new("mem", ResourceUnit::Kilobytes, sum(1) * GB)).expect("new");
@@ -152,11 +152,24 @@ fn simulate(workload: &Workload, policy: &str, floor: &NaiveFloor) -> (Vec<JobOu
     Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
         .run(&mut segments)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
-    let mut out = vec![JobOut { start: -1, end: -1 }; workload.len()];
-    let mut cores = vec![Vec::new(); workload.len()];
+    last_segments(&segments, workload.len(), floor)
+}
+
+/// Start and end of each job's last attempt, with its cores by node.
+pub(super) fn last_segments(
+    segments: &Segments,
+    jobs: usize,
+    floor: &NaiveFloor,
+) -> (Vec<JobOut>, Vec<Vec<(usize, i64)>>) {
+    let mut out = vec![JobOut { start: -1, end: -1 }; jobs];
+    let mut cores = vec![Vec::new(); jobs];
     let first: Vec<i64> = (0..floor.len()).map(|at| floor[..at].iter().map(|node| node[0]).sum()).collect();
     for segment in &segments.list {
         let at = segment.job.index();
+        if segment.start.0 < out[at].start {
+            continue;
+        }
+        cores[at].clear();
         out[at] = JobOut { start: segment.start.0, end: segment.end.0 };
         let set = segment.on.as_ref().expect("its processors have names");
         for (node, begin) in first.iter().enumerate() {
@@ -171,7 +184,12 @@ fn simulate(workload: &Workload, policy: &str, floor: &NaiveFloor) -> (Vec<JobOu
 }
 
 /// Checks every node's every resource at every instant.
-fn assert_no_node_is_overfull(rows: &[Row], out: &[JobOut], cores: &[Vec<(usize, i64)>], floor: &NaiveFloor) {
+pub(super) fn assert_no_node_is_overfull(
+    rows: &[Row],
+    out: &[JobOut],
+    cores: &[Vec<(usize, i64)>],
+    floor: &NaiveFloor,
+) {
     let node = |node: &Vec<i64>| NaiveNode {
         cpus: node[0] as u32,
         memory: Some(node[1] as u64),
@@ -229,7 +247,7 @@ fn assert_same_easy((first, behind): (bool, bool), kind: usize, rows: &[Row], fl
     assert_same(&policy, PlacedRule::Easy { shortest, backfills, reserves }, rows, floor, fill);
 }
 
-fn fills() -> impl Strategy<Value = PlacedFill> {
+pub(super) fn fills() -> impl Strategy<Value = PlacedFill> {
     prop_oneof![Just(PlacedFill::Pack), Just(PlacedFill::Spread)]
 }
 
@@ -317,7 +335,7 @@ proptest! {
 }
 
 /// Jobs for one node that is the machine.
-fn one_node() -> impl Strategy<Value = Vec<Row>> {
+pub(super) fn one_node() -> impl Strategy<Value = Vec<Row>> {
     rows(true).prop_map(|rows| {
         let alone = |(submit, estimate, run, asks): Row| {
             let PlacedAsks { procs, pieces, .. } = asks;
@@ -330,7 +348,7 @@ fn one_node() -> impl Strategy<Value = Vec<Row>> {
 }
 
 /// Policies of every kind that places jobs on nodes.
-const ON_NODES: &[&str] = &[
+pub(super) const ON_NODES: &[&str] = &[
     "fcfs",
     "greedy",
     "easy",
@@ -338,7 +356,11 @@ const ON_NODES: &[&str] = &[
     "easy(order=lxf,backfill=sjf)",
     "easy(extra=first,overdue=stale)",
     "easy(order=saf,starve=20)",
+    "easy(reserve=2)",
+    "easy(order=sjf,reserve=3)",
+    "easy(order=lxf,backfill=saf,reserve=2)",
     "easy++",
+    "easy++(reserve=4)",
     "conservative",
     "conservative(horizon=3)",
 ];
@@ -375,6 +397,6 @@ fn fragments_are_seen() {
     assert_eq!(starts(None, "easy"), [0, 0, 50, 2, 30]);
 }
 
-fn policy_of(text: &str) -> PolicySpec {
+pub(super) fn policy_of(text: &str) -> PolicySpec {
     text.parse().unwrap_or_else(|e| panic!("{e}"))
 }

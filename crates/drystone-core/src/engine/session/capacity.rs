@@ -96,9 +96,9 @@ impl Session {
         self.s.world.outlook.as_ref().map_or(0, |outlook| outlook.offline.len())
     }
 
-    /// True if the policy chooses the processors on which jobs start.
+    /// True if the policy chooses the processors on which jobs start, or their nodes.
     pub(crate) fn names_processors(&self) -> bool {
-        self.scheduler.policy.needs().name
+        self.scheduler.policy.needs().name || self.is_on_nodes()
     }
 
     /// Running jobs on some of these processors, by number; suspended ones that were there only
@@ -242,6 +242,9 @@ impl SessionState {
                 }
             }
             outlook.offline = outlook.offline.union(&out);
+            if until < Time::MAX {
+                outlook.back.push((until, out));
+            }
         }
         outlook.sort();
         self.world.free = i64::from(self.world.machine.procs) - i64::from(busy.union(&outlook.offline).len());

@@ -169,16 +169,25 @@ impl NodeIndex {
         }
     }
 
-    /// A node has these amounts from now on.
+    /// A node has these amounts from now on, without so many cores that are out.
     #[inline]
-    pub(crate) fn set(&mut self, node: usize, row: &[i64]) {
-        self.set_each(node, row.iter().copied());
+    pub(crate) fn set(&mut self, node: usize, row: &[i64], out: i64) {
+        let cores = row.iter().take(1).map(|cores| cores - out);
+        self.set_each(node, cores.chain(row.iter().skip(1).copied()));
+    }
+
+    /// More cores of a node are up. Returns by how many pieces the room for a job grows by that.
+    pub(crate) fn regained(&mut self, node: usize, cores: i64, need: &JobNodeNeed, floor: &NodeFloor) -> u64 {
+        let (before, room) = (self.levels.cores(node), need.room(floor, self.levels.row(node), node));
+        self.levels.add_cores(node, cores);
+        self.moved(node, before);
+        u64::from(need.room(floor, self.levels.row(node), node) - room)
     }
 
     /// A node has the amounts of another index from now on.
     #[inline]
     pub(crate) fn set_as(&mut self, node: usize, other: &NodeIndex) {
-        self.set(node, other.levels.row(node));
+        self.set(node, other.levels.row(node), 0);
     }
 
     /// A node has the lesser amounts of two indices from now on.

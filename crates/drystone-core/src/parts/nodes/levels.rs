@@ -30,6 +30,18 @@ impl NodeLevels {
         NodeLevels { width: floor.width(), rows, free: i64::from(floor.procs()) }
     }
 
+    /// These amounts, node after node.
+    pub(super) fn of_rows(width: usize, rows: Vec<i64>) -> NodeLevels {
+        let free = rows.chunks_exact(width.max(1)).map(|row| row[0].max(0)).sum();
+        NodeLevels { width, rows, free }
+    }
+
+    /// The lesser amounts of both.
+    pub(crate) fn lesser(&self, other: &NodeLevels) -> NodeLevels {
+        let rows = self.rows.iter().zip(&other.rows).map(|(own, other)| *own.min(other)).collect();
+        NodeLevels::of_rows(self.width, rows)
+    }
+
     /// Becomes a copy of another, in its own memory.
     pub fn copy_from(&mut self, other: &NodeLevels) {
         (self.width, self.free) = (other.width, other.free);
@@ -52,9 +64,15 @@ impl NodeLevels {
 
     /// A core is out that no job has.
     pub(crate) fn lose_core(&mut self, node: usize) {
+        self.add_cores(node, -1);
+    }
+
+    /// More cores of a node are up; fewer, below 0.
+    pub(crate) fn add_cores(&mut self, node: usize, more: i64) {
         let cores = &mut self.rows[node * self.width];
-        self.free -= i64::from(*cores > 0);
-        *cores -= 1;
+        let before = (*cores).max(0);
+        *cores += more;
+        self.free += (*cores).max(0) - before;
     }
 
     /// Free cores in all, of nodes that have some.
@@ -103,21 +121,18 @@ impl NodeLevels {
 }
 
 impl NodeSeat {
-    /// Its processors, the lowest free ones of each node; takes them out of `free`, the free
-    /// processors in words of 64.
+    /// Its processors, the lowest free ones of each node, those of `last` behind others; takes them
+    /// out of `free`, the free processors in words of 64.
     #[must_use]
-    pub fn name(&self, floor: &NodeFloor, free: &mut [u64]) -> ProcSet {
+    pub fn name(&self, floor: &NodeFloor, free: &mut [u64], last: &ProcSet) -> ProcSet {
         let mut ranges: Vec<std::ops::Range<Procs>> = Vec::with_capacity(self.on.len());
         for &(node, cores) in &self.on {
             let own = floor.processors(node as usize);
             let mut left = cores;
-            for at in own {
-                if left == 0 {
-                    break;
-                }
+            let mut add = |at: Procs| {
                 let (word, bit) = (at as usize / 64, 1_u64 << (at % 64));
-                if free[word] & bit == 0 {
-                    continue;
+                if left == 0 || free[word] & bit == 0 {
+                    return;
                 }
                 free[word] &= !bit;
                 left -= 1;
@@ -125,7 +140,16 @@ impl NodeSeat {
                     Some(last) if last.end == at => last.end = at + 1,
                     _ => ranges.push(at..at + 1),
                 }
+            };
+            if last.is_empty() {
+                own.for_each(add);
+            } else {
+                own.clone().filter(|&at| !last.contains(at)).for_each(&mut add);
+                own.filter(|&at| last.contains(at)).for_each(&mut add);
             }
+        }
+        if !last.is_empty() {
+            ranges.sort_unstable_by_key(|range| range.start);
         }
         ProcSet::ascending(ranges)
     }

@@ -245,6 +245,45 @@ impl NodeProfile {
         self.cores.change((from, to), sign * all);
     }
 
+    /// Cores of a node are out from a time until another; below 0 for cores that are there after
+    /// all.
+    pub(crate) fn lose(&mut self, node: u32, cores: i64, (from, to): (Time, Time)) {
+        let from = from.max(self.cores.times[0]);
+        if to <= from {
+            return;
+        }
+        let node = node as usize;
+        let (first, last) = (self.split(node, from), self.split(node, to));
+        for step in first..last {
+            let own = &mut self.row_mut(node, step)[0];
+            let before = (*own).max(0);
+            *own -= cores;
+            let more = (*own).max(0) - before;
+            let times = self.node(node).times;
+            let during = (times[step], times.get(step + 1).copied().unwrap_or(Time::MAX));
+            self.cores.change(during, more);
+        }
+    }
+
+    /// What is free on each node from a time on for so long, an instant at least. O(steps).
+    pub(crate) fn least(&self, from: Time, span: Span) -> NodeLevels {
+        let to = from.saturating_add(span.max(Span(1)));
+        let mut least = Vec::with_capacity(self.lens.len() * self.width);
+        for node in 0..self.lens.len() {
+            let steps = self.node(node);
+            let during = steps.during(from, to);
+            let first = least.len();
+            least.extend_from_slice(steps.row(during.start, self.width));
+            for step in during.skip(1) {
+                least[first..]
+                    .iter_mut()
+                    .zip(steps.row(step, self.width))
+                    .for_each(|(own, row)| *own = (*own).min(*row));
+            }
+        }
+        NodeLevels::of_rows(self.width, least)
+    }
+
     /// Forgets what lies before the present.
     pub fn advance(&mut self, now: Time) {
         for node in 0..self.lens.len() {

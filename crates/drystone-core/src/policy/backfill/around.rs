@@ -11,7 +11,7 @@ use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{ExtraRule, FitStairs, Profile, QueuePlace, RunningJob, WaitingJob};
 use crate::policy::pool_plan::PoolPlan;
 use crate::policy::ranking;
-use crate::policy::{Actions, Outlook, StartReason, View};
+use crate::policy::{Actions, FreeResources, Outlook, StartReason, View};
 use serde::{Deserialize, Serialize};
 
 /// State of passes around windows.
@@ -26,6 +26,18 @@ pub(super) struct Around {
     window: Option<Time>,
     /// The job that headed the queue when the last pass found nothing more to start.
     head: Option<QueuePlace>,
+}
+
+impl Around {
+    /// No job waits.
+    pub(super) fn is_empty(&mut self) {
+        self.longest_waiting = Span::ZERO;
+    }
+
+    /// The last pass found nothing more to start behind this head.
+    pub(super) fn found_none_behind(&mut self, head: &WaitingJob) {
+        self.head = Some(head.place());
+    }
 }
 
 impl Backfill {
@@ -43,7 +55,7 @@ impl Backfill {
             self.set_aside_fresh(left);
         }
         if self.no_job_waits() {
-            self.around.longest_waiting = Span::ZERO;
+            self.around.is_empty();
         }
         for at in 0..self.fresh.len() {
             let job = &self.fresh[at];
@@ -100,7 +112,7 @@ impl Backfill {
 
     /// Returns whether the first window begins so late that no job that starts now, and no
     /// reservation, can reach it.
-    fn is_far(&self, outlook: &Outlook, view: &View<'_>) -> bool {
+    pub(super) fn is_far(&self, outlook: &Outlook, view: &View<'_>) -> bool {
         let Some(window) = outlook.windows().first() else { return false };
         let (now, longest) = (view.now(), self.around.longest);
         let far = |end: Time| end.saturating_add(longest) <= window.from;
@@ -113,7 +125,7 @@ impl Backfill {
 
     /// Only jobs have arrived, all behind the head, and none of them fits what is free: what could
     /// not start before cannot start now.
-    fn cannot_start_any(&self, view: &View<'_>) -> bool {
+    pub(super) fn cannot_start_any(&self, view: &View<'_>) -> bool {
         let free = view.free();
         !self.choices.order.is_dynamic()
             && !self.backfill_order().is_dynamic()
@@ -127,7 +139,7 @@ impl Backfill {
     /// Processors have gone or come back.
     #[cold]
     pub(super) fn capacity_changed(&mut self, view: &View<'_>) {
-        (self.blocked, self.ended, self.around.head) = (None, true, None);
+        (self.blocked, self.ended, self.around.head, self.nodes_left) = (None, true, None, None);
         for id in std::mem::take(&mut self.aside) {
             self.arrived(id, view);
         }
@@ -148,6 +160,9 @@ impl Backfill {
             self.aside.push(id);
         }
         self.set_aside_fresh(most);
+        if let Some(nodes) = view.resources().and_then(FreeResources::nodes) {
+            self.nodes_changed(&waiting, nodes, view);
+        }
     }
 
     /// Jobs that are wider than what is there in the end wait without a reservation, and are in no

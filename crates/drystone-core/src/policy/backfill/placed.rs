@@ -16,6 +16,8 @@ use crate::model::{JobId, Procs, ResourceTable, Span, Time};
 use crate::parts::{BackfillFit, ExtraRule, JobNodeNeed, NodeFloor, NodeSeat, RunningJob, WaitingJob};
 use crate::policy::free_resources::{covers, deduct};
 use crate::policy::node_mirror::NodeMirror;
+use crate::policy::node_outlook::core_returns;
+use crate::policy::node_plan::NodePlan;
 use crate::policy::{Actions, FreeNodes, FreeResources, StartReason, View};
 use std::sync::Arc;
 
@@ -24,6 +26,8 @@ use std::sync::Arc;
 pub(super) struct PlacedState {
     nodes: NodeMirror,
     reserved: Option<NodeReservation>,
+    /// The plan of passes that plan.
+    pub(super) plan: NodePlan,
 }
 
 /// Reservation of the job that blocks the queue.
@@ -130,7 +134,7 @@ impl Backfill {
             self.sort_fresh(view);
         }
         let mut fresh = std::mem::take(&mut self.fresh);
-        let PlacedState { nodes: mirror, reserved: Some(reserved) } = state else { return false };
+        let PlacedState { nodes: mirror, reserved: Some(reserved), .. } = state else { return false };
         let mut pass = placed_pass_of(mirror, reserved, view.free(), resources, nodes, view);
         for job in fresh.drain(..) {
             if !pass.attempt(&job, self.longest(&job, view), self, view, actions) {
@@ -230,22 +234,31 @@ impl Backfill {
         let overdue = if self.choices.overdue == OverdueRule::Now { view.now() } else { Time::MIN };
         self.started.sort_unstable_by_key(|job| (job.end, job.id));
         let running = view.running().iter().copied();
+        let mut ends = super::pooled::in_order(running, self.started.iter().copied()).peekable();
+        let mut returns = core_returns(floor, view).into_iter().peekable();
         let mut room = None;
-        for job in super::pooled::in_order(running, self.started.iter().copied()) {
+        loop {
+            // Nodes that come back are ends of jobs that were never submitted.
+            let back = returns.next_if(|back| ends.peek().is_none_or(|job| back.0 < job.end));
+            let Some(end) = back.map(|back| back.0).or_else(|| ends.peek().map(|job| job.end)) else { break };
             if reserved.shadow < Time::MAX
-                && (self.choices.extra == ExtraRule::First || job.end.max(overdue) > reserved.shadow)
+                && (self.choices.extra == ExtraRule::First || end.max(overdue) > reserved.shadow)
             {
                 break;
             }
-            for &(id, amount) in table.totals(view.job(job.id).demand) {
-                reserved.extra[id.index()] += amount as i64;
+            if let Some((_, node, cores)) = back {
+                mirror.comes_back((node, cores), &reserved.need, &mut room, floor);
+            } else if let Some(job) = ends.next() {
+                for &(id, amount) in table.totals(view.job(job.id).demand) {
+                    reserved.extra[id.index()] += amount as i64;
+                }
+                mirror.ends(job.id, nodes, &reserved.need, &mut room);
             }
-            mirror.ends(job.id, nodes, &reserved.need, &mut room);
             if reserved.shadow == Time::MAX
                 && covers(&reserved.extra, totals)
                 && mirror.fits_later(&reserved.need, &mut room, floor)
             {
-                reserved.shadow = job.end.max(overdue);
+                reserved.shadow = end.max(overdue);
             }
         }
         if reserved.shadow < Time::MAX

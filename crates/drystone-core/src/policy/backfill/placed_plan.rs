@@ -1,0 +1,259 @@
+//! Passes on nodes that are plans of the future: with several reservations, or where nodes go at
+//! announced times.
+//!
+//! No job is placed on a node that goes before the job is predicted to end. A running job that has
+//! outlived its prediction ends now, as far as the plan goes; what it still holds is not free for a
+//! start.
+
+use super::Backfill;
+use crate::model::{DemandId, JobId, Procs, Span, Time};
+use crate::parts::{BackfillFit, NodeLevels, NodeNeedBook, RunningJob, WaitingJob};
+use crate::policy::free_resources::{covers, deduct};
+use crate::policy::node_outlook::left_in_the_end;
+use crate::policy::node_plan::{IdleProcessors, NodePlan, up};
+use crate::policy::planned::PlannedJob;
+use crate::policy::{Actions, FreeNodes, Outlook, StartReason, View, ranking};
+use std::collections::BTreeMap;
+
+/// What is left of the machine without nodes that are not expected back, and which jobs fit on it.
+/// All of it follows from the session.
+#[derive(Default)]
+pub(super) struct NodesLeft {
+    /// `None` where no such node is out.
+    levels: Option<NodeLevels>,
+    fits: BTreeMap<(DemandId, Procs), bool>,
+    needs: NodeNeedBook,
+}
+
+/// A pass that plans.
+struct PlanningPass<'a> {
+    plan: &'a mut NodePlan,
+    nodes: &'a FreeNodes,
+    /// Processors that the starts leave.
+    idle: IdleProcessors<'a>,
+    /// Free amounts of nodes that the starts leave, where an overdue job holds some.
+    left: Option<NodeLevels>,
+    /// The same of resources that are counted in all.
+    pools: Vec<i64>,
+    free: Procs,
+}
+
+impl PlanningPass<'_> {
+    /// Starts a job, if it fits now for so long.
+    fn starts(&mut self, job: &PlannedJob, why: StartReason, view: &View<'_>, actions: &mut Actions) -> bool {
+        let totals = view.amounts(job.id);
+        if job.procs > self.free || !covers(&self.pools, totals) {
+            return false;
+        }
+        let Some(on) = self.plan.place_now(job, self.left.as_ref(), self.nodes, view) else { return false };
+        self.idle.start((job.id, why), job.end(), &on.seat, view, actions);
+        self.plan.take(job, &on, self.nodes, view);
+        if let Some(left) = &mut self.left {
+            left.change(&on.need, &on.seat, self.nodes.floor(), -1);
+        }
+        deduct(&mut self.pools, totals);
+        self.free -= job.procs;
+        true
+    }
+
+    /// Takes the earliest place of a job, and returns when it begins; `None` where it has none.
+    fn plans(&mut self, job: &PlannedJob, view: &View<'_>) -> Option<Time> {
+        let (start, on) = self.plan.earliest(job, self.nodes, view)?;
+        self.plan.take(&PlannedJob { start, ..*job }, &on, self.nodes, view);
+        Some(start)
+    }
+}
+
+impl Backfill {
+    /// Makes the pass on nodes where it is a plan of the future. Returns whether it has. `changed`
+    /// says whether anything but an arrival has happened since the last one.
+    pub(super) fn placed_ahead(
+        &mut self,
+        nodes: &FreeNodes,
+        changed: bool,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> bool {
+        if let Some(outlook) = view.outlook() {
+            let mut fresh = std::mem::take(&mut self.fresh);
+            let left = self.nodes_left.get_or_insert_with(|| NodesLeft::of(nodes, outlook));
+            self.aside.extend(fresh.extract_if(.., |job| !left.fits(job.id, nodes, view)).map(|job| job.id));
+            self.fresh = fresh;
+            if self.no_job_waits() {
+                self.around.is_empty();
+            }
+            for at in 0..self.fresh.len() {
+                let job = &self.fresh[at];
+                self.lengthened(job.prediction.max(view.job(job.id).estimate));
+            }
+            if self.choices.reservations <= 1 && (outlook.only_returns() || self.is_far(outlook, view)) {
+                return false;
+            }
+            if self.choices.reservations <= 1 && !changed && self.cannot_start_any(view) {
+                self.enqueue_fresh(view);
+                return true;
+            }
+        } else if self.choices.reservations <= 1 {
+            return false;
+        }
+        self.blocked = None;
+        self.enqueue_fresh(view);
+        self.rate(view);
+        let mut state = self.placed.take().unwrap_or_default();
+        let now = view.now();
+        let ends: Vec<(Time, JobId)> = view.running().iter().map(|job| (job.end, job.id)).collect();
+        state.plan.fill(&ends, nodes, view);
+        let is_overdue = ends.first().is_some_and(|&(end, _)| end <= now);
+        let mut pass = PlanningPass {
+            plan: &mut state.plan,
+            nodes,
+            idle: IdleProcessors::new(nodes, view),
+            left: is_overdue.then(|| up(nodes, view).0),
+            pools: view.resources().map(|resources| resources.levels().to_vec()).unwrap_or_default(),
+            free: view.free(),
+        };
+        if self.choices.reservations > 1 {
+            self.plan_several(&mut pass, view, actions);
+        } else {
+            self.plan_heads(&mut pass, view, actions);
+        }
+        self.placed = Some(state);
+        true
+    }
+
+    /// Heads start while they may, the first that may not has its reservation, others start where
+    /// they delay neither it nor run into a window.
+    fn plan_heads(&mut self, pass: &mut PlanningPass<'_>, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        let mut skipped: Vec<JobId> = Vec::new();
+        while let Some(head) = self.head(view) {
+            let job = planned(&head, head.prediction, now);
+            if pass.starts(&job, StartReason::Head, view, actions) {
+                self.take_head(&head, view);
+                self.started.push(RunningJob { end: job.end(), id: head.id, procs: head.procs });
+                continue;
+            }
+            if pass.plan.earliest(&job, pass.nodes, view).is_none() {
+                // It fits only before nodes go for good, and running jobs hold it up: no other job
+                // waits for it.
+                self.take_head(&head, view);
+                self.aside.push(head.id);
+                skipped.push(head.id);
+                continue;
+            }
+            if self.choices.backfill.is_some() {
+                if self.choices.reservations > 0
+                    && let Some(start) = pass.plans(&job, view).filter(|&start| start > now)
+                {
+                    self.announce(head.id, start, actions);
+                }
+                self.backfill_planned(Some(head.id), pass, view, actions);
+            }
+            self.around.found_none_behind(&head);
+            break;
+        }
+        for id in skipped {
+            self.aside.retain(|&other| other != id);
+            self.enqueue(ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
+        }
+    }
+
+    /// The first jobs of the queue start or have reservations, others start where they delay none
+    /// of these.
+    fn plan_several(&mut self, pass: &mut PlanningPass<'_>, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        let Backfill { choices, queue, starvation, .. } = &mut *self;
+        let mut reserved = 0;
+        let mut starting: Vec<WaitingJob> = Vec::new();
+        let mut plan = |waiting: &WaitingJob| {
+            let job = planned(waiting, waiting.prediction, now);
+            let why = if reserved == 0 { StartReason::Head } else { StartReason::Backfilled };
+            if pass.starts(&job, why, view, actions) {
+                starting.push(*waiting);
+            } else if let Some(start) = pass.plans(&job, view) {
+                reserved += 1;
+                actions.reserve(job.id, start);
+            }
+            reserved < choices.reservations
+        };
+        if choices.order.is_dynamic() || starvation.is_some() {
+            let mut waiting = queue.sorted(&choices.order, view);
+            if let Some(starvation) = starvation {
+                starvation.put_first(&mut waiting, now);
+            }
+            let _ = waiting.iter().all(&mut plan);
+        } else {
+            let _ = queue.queue().iter().all(&mut plan);
+        }
+        for job in &starting {
+            self.dequeue(job, view);
+        }
+        if self.choices.backfill.is_some() {
+            self.backfill_planned(None, pass, view, actions);
+        }
+    }
+
+    /// Starts jobs beside what is planned, but not the one that heads the queue.
+    fn backfill_planned(
+        &mut self,
+        head: Option<JobId>,
+        pass: &mut PlanningPass<'_>,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
+        let mut attempt = |policy: &mut Backfill, waiting: &WaitingJob, pass: &mut PlanningPass<'_>| {
+            let job = planned(waiting, policy.longest(waiting, view), view.now());
+            if head != Some(job.id) && pass.starts(&job, StartReason::Backfilled, view, actions) {
+                policy.dequeue(waiting, view);
+            }
+        };
+        if self.backfill_order().is_dynamic() {
+            let waiting = self.candidates.as_ref().unwrap_or(&self.queue).sorted(self.backfill_order(), view);
+            return waiting.iter().for_each(|job| attempt(self, job, pass));
+        }
+        let mut after = None;
+        loop {
+            let fit = BackfillFit { free: pass.free, window: Span::MAX, extra: 0 };
+            let queue = self.candidates.as_ref().unwrap_or(&self.queue);
+            let Some(job) = queue.next_fit(after, fit, self.backfill_order(), view) else { return };
+            after = Some(job.place());
+            attempt(self, &job, pass);
+        }
+    }
+
+    /// Nodes have gone or come back: jobs that fit on no nodes that are expected back wait without a
+    /// reservation, and are in no job's way.
+    pub(super) fn nodes_changed(&mut self, waiting: &[WaitingJob], nodes: &FreeNodes, view: &View<'_>) {
+        let Some(outlook) = view.outlook() else { return };
+        let mut left = NodesLeft::of(nodes, outlook);
+        for id in waiting.iter().map(|job| job.id) {
+            if !self.aside.contains(&id) && !left.fits(id, nodes, view) {
+                self.dequeue(&ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
+                self.aside.push(id);
+            }
+        }
+        self.nodes_left = Some(left);
+    }
+}
+
+impl NodesLeft {
+    fn of(nodes: &FreeNodes, outlook: &Outlook) -> Box<NodesLeft> {
+        Box::new(NodesLeft { levels: left_in_the_end(nodes.floor(), outlook), ..NodesLeft::default() })
+    }
+
+    /// Returns whether a job fits on nodes that are there in the end.
+    fn fits(&mut self, id: JobId, nodes: &FreeNodes, view: &View<'_>) -> bool {
+        let NodesLeft { levels, fits, needs } = self;
+        let (Some(levels), Some(resources)) = (levels, view.resources()) else { return true };
+        let job = view.job(id);
+        *fits.entry((job.demand, job.procs)).or_insert_with(|| {
+            let need = needs.of(job, resources.table(), nodes.floor());
+            need.is_ok_and(|need| nodes.floor().place(&need, levels).is_some())
+        })
+    }
+}
+
+/// A job that would start now.
+fn planned(job: &WaitingJob, longest: Span, now: Time) -> PlannedJob {
+    PlannedJob { start: now, id: job.id, procs: job.procs, span: longest.max(Span(1)) }
+}
