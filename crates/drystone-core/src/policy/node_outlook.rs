@@ -26,8 +26,9 @@ struct NodeSpell {
     until: Time,
 }
 
-/// Returns what has to be taken away from a plan beside jobs: the plan begins with the cores that no
-/// job has and that are up, and each running job gives its own back at the end that is said of it.
+/// Returns what has to be taken away from a plan beside jobs: the plan begins with the cores that
+/// no job has and that are up, and each running job gives its own back at the end that is said of
+/// it.
 ///
 /// O(n log n) for n nodes of running jobs and of what goes and comes back.
 pub(super) fn core_losses(
@@ -96,7 +97,7 @@ fn each_part(floor: &NodeFloor, ranges: &[std::ops::Range<Procs>], mut pass: imp
     }
 }
 
-/// What is to be taken away on one node.
+/// Adds what has to be taken away on one node.
 fn node_losses(own: &[NodeSpell], now: Time, losses: &mut Vec<CoreLoss>) {
     let mut cuts: Vec<Procs> = own.iter().flat_map(|spell| [spell.first, spell.end]).collect();
     cuts.sort_unstable();

@@ -265,7 +265,8 @@ impl NodeProfile {
         }
     }
 
-    /// What is free on each node from a time on for so long, an instant at least. O(steps).
+    /// The least that is free on each node from a time on for so long, an instant at least.
+    /// O(steps).
     pub(crate) fn least(&self, from: Time, span: Span) -> NodeLevels {
         let to = from.saturating_add(span.max(Span(1)));
         let mut least = Vec::with_capacity(self.lens.len() * self.width);

@@ -15,8 +15,8 @@ use crate::policy::planned::PlannedJob;
 use crate::policy::{Actions, FreeNodes, Outlook, StartReason, View, ranking};
 use std::collections::BTreeMap;
 
-/// What is left of the machine without nodes that are not expected back, and which jobs fit on it.
-/// All of it follows from the session.
+/// The machine without nodes that are not expected back, and which jobs fit on it. All of it
+/// follows from the session.
 #[derive(Default)]
 pub(super) struct NodesLeft {
     /// `None` where no such node is out.
@@ -33,7 +33,7 @@ struct PlanningPass<'a> {
     idle: IdleProcessors<'a>,
     /// Free amounts of nodes that the starts leave, where an overdue job holds some.
     left: Option<NodeLevels>,
-    /// The same of resources that are counted in all.
+    /// Free amounts of resources that are counted in all.
     pools: Vec<i64>,
     free: Procs,
 }
@@ -221,8 +221,8 @@ impl Backfill {
         }
     }
 
-    /// Nodes have gone or come back: jobs that fit on no nodes that are expected back wait without a
-    /// reservation, and are in no job's way.
+    /// Nodes have gone or come back: jobs that fit on no nodes that are expected back wait without
+    /// a reservation, and are in no job's way.
     pub(super) fn nodes_changed(&mut self, waiting: &[WaitingJob], nodes: &FreeNodes, view: &View<'_>) {
         let Some(outlook) = view.outlook() else { return };
         let mut left = NodesLeft::of(nodes, outlook);
