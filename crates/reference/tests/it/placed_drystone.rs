@@ -214,18 +214,33 @@ pub(super) fn assert_no_node_is_overfull(
     }
 }
 
-fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], floor: NaiveFloor, fill: PlacedFill) {
-    let by = if fill == PlacedFill::Pack { NodeFill::Pack } else { NodeFill::Spread };
-    let workload = workload(rows, &floor, Some(by)).expect("every job fits on the nodes");
-    let (ours, cores) = simulate(&workload, policy, &floor);
-    assert_no_node_is_overfull(rows, &ours, &cores, &floor);
-    let jobs: Vec<NaivePlacedJob> = rows.iter().map(by_definition).collect();
-    let (theirs, seats) = placed::run(rule, &jobs, &floor, fill);
-    let named = |at: usize| -> Vec<(usize, i64)> {
-        let pieces = |seat: &PlacedSeat| seat.iter().map(|(node, amounts)| (*node, amounts[0])).collect();
-        if jobs[at].alone { Vec::new() } else { pieces(&seats[at]) }
+/// Jobs by definition, and the definition's way to choose nodes: where nodes are given out whole,
+/// each job is alone, on nodes that are chosen tightly.
+pub(super) fn as_defined(rows: &[Row], fill: NodeFill) -> (Vec<NaivePlacedJob>, PlacedFill) {
+    let whole = fill == NodeFill::Whole;
+    let job = |row: &Row| {
+        let job = by_definition(row);
+        NaivePlacedJob { alone: job.alone || whole, ..job }
     };
-    let differs = |&i: &usize| ours[i] != theirs[i] || (!jobs[i].alone && cores[i] != named(i));
+    let by = if fill == NodeFill::Spread { PlacedFill::Spread } else { PlacedFill::Pack };
+    (rows.iter().map(job).collect(), by)
+}
+
+/// Returns whether a job has these cores by node by definition: all of its nodes where it is alone.
+pub(super) fn is_seat(cores: &[(usize, i64)], seat: &PlacedSeat, job: &NaivePlacedJob) -> bool {
+    let same = |(own, by): (&(usize, i64), &(usize, Vec<i64>))| own.0 == by.0 && (job.alone || own.1 == by.1[0]);
+    cores.len() == seat.len() && cores.iter().zip(seat).all(same)
+}
+
+fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], floor: NaiveFloor, fill: NodeFill) {
+    let workload = workload(rows, &floor, Some(fill)).expect("every job fits on the nodes");
+    let (ours, cores) = simulate(&workload, policy, &floor);
+    let mut held = rows.to_vec();
+    held.iter_mut().for_each(|row| row.3.alone |= fill == NodeFill::Whole);
+    assert_no_node_is_overfull(&held, &ours, &cores, &floor);
+    let (jobs, fill) = as_defined(rows, fill);
+    let (theirs, seats) = placed::run(rule, &jobs, &floor, fill);
+    let differs = |&i: &usize| ours[i] != theirs[i] || !is_seat(&cores[i], &seats[i], &jobs[i]);
     if let Some(i) = (0..rows.len()).filter(differs).min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
         panic!(
             "{policy}: job {i}: ours {:?} on {:?}, by definition {:?} on {:?}\n{jobs:?}",
@@ -234,7 +249,7 @@ fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], floor: NaiveFloor, 
     }
 }
 
-fn assert_same_easy((first, behind): (bool, bool), kind: usize, rows: &[Row], floor: NaiveFloor, fill: PlacedFill) {
+fn assert_same_easy((first, behind): (bool, bool), kind: usize, rows: &[Row], floor: NaiveFloor, fill: NodeFill) {
     let (backfills, reserves) = (kind > 0, kind > 1);
     let name = |shortest: bool| if shortest { "sjf" } else { "fcfs" };
     let (policy, shortest) = match kind {
@@ -247,8 +262,8 @@ fn assert_same_easy((first, behind): (bool, bool), kind: usize, rows: &[Row], fl
     assert_same(&policy, PlacedRule::Easy { shortest, backfills, reserves }, rows, floor, fill);
 }
 
-pub(super) fn fills() -> impl Strategy<Value = PlacedFill> {
-    prop_oneof![Just(PlacedFill::Pack), Just(PlacedFill::Spread)]
+pub(super) fn fills() -> impl Strategy<Value = NodeFill> {
+    prop_oneof![Just(NodeFill::Pack), Just(NodeFill::Spread), Just(NodeFill::Whole)]
 }
 
 proptest! {
@@ -318,7 +333,7 @@ proptest! {
     /// Every family on nodes: no node is overfull at any instant, and a second run is the same.
     #[test]
     fn no_node_is_overfull(
-        rows in rows(true), fill in prop_oneof![Just(NodeFill::Pack), Just(NodeFill::Spread), Just(NodeFill::Whole)],
+        rows in rows(true), fill in fills(),
     ) {
         let floor = floor();
         let mut rows = rows;

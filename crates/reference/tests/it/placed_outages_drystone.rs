@@ -2,8 +2,8 @@
 //! naive definition, start by start and node by node.
 
 use super::placed_drystone::{
-    ON_NODES, Row, assert_no_node_is_overfull, by_definition, fills, floor, last_segments, one_node, policy_of, rows,
-    shares, workload,
+    ON_NODES, Row, as_defined, assert_no_node_is_overfull, fills, floor, is_seat, last_segments, one_node, policy_of,
+    rows, shares, workload,
 };
 use drystone::engine::{Happenings, Segment, SegmentEnd, Segments, Simulation, WorkloadReplay};
 use drystone::model::{
@@ -12,9 +12,7 @@ use drystone::model::{
 };
 use drystone_reference::JobOut;
 use drystone_reference::outages::NaiveHit;
-use drystone_reference::placed::{
-    self, NaiveFloor, NaiveNodeOutage, NaivePlacedJob, PlacedFill, PlacedRule, PlacedSeat,
-};
+use drystone_reference::placed::{self, NaiveFloor, NaiveNodeOutage, PlacedRule};
 use proptest::prelude::*;
 
 /// An outage by node, beginning, length, notice, what is expected, what becomes of jobs.
@@ -84,19 +82,14 @@ fn among(workload: &Workload, policy: &str, outages: &Outages) -> Segments {
     segments
 }
 
-fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], lost: &[Lost], fill: PlacedFill) {
+fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], lost: &[Lost], fill: NodeFill) {
     let floor = floor();
-    let by = if fill == PlacedFill::Pack { NodeFill::Pack } else { NodeFill::Spread };
-    let workload = workload(rows, &floor, Some(by)).expect("every job fits on the nodes");
+    let workload = workload(rows, &floor, Some(fill)).expect("every job fits on the nodes");
     let (outages, naive) = possible(lost, &floor);
     let (ours, cores) = last_segments(&among(&workload, policy, &outages), rows.len(), &floor);
-    let jobs: Vec<NaivePlacedJob> = rows.iter().map(by_definition).collect();
+    let (jobs, fill) = as_defined(rows, fill);
     let (theirs, seats) = placed::run_among(rule, &jobs, &floor, fill, &naive);
-    let named = |at: usize| -> Vec<(usize, i64)> {
-        let pieces = |seat: &PlacedSeat| seat.iter().map(|(node, amounts)| (*node, amounts[0])).collect();
-        if jobs[at].alone { Vec::new() } else { pieces(&seats[at]) }
-    };
-    let differs = |&i: &usize| ours[i] != theirs[i] || (!jobs[i].alone && cores[i] != named(i));
+    let differs = |&i: &usize| ours[i] != theirs[i] || !is_seat(&cores[i], &seats[i], &jobs[i]);
     if let Some(i) = (0..rows.len()).filter(differs).min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
         let shown: String = jobs.iter().map(|job| format!("\n{job:?}")).collect();
         let shown_outages: String = naive.iter().map(|outage| format!("\n{outage:?}")).collect();
@@ -172,10 +165,6 @@ fn assert_sound(policy: &str, rows: &[Row], segments: &Segments, outages: &Outag
     (0..rows.len()).for_each(|job| assert_eq!(ends(job), 1, "{policy}: job {job} ends once"));
 }
 
-fn kinds() -> impl Strategy<Value = NodeFill> {
-    prop_oneof![Just(NodeFill::Pack), Just(NodeFill::Spread), Just(NodeFill::Whole)]
-}
-
 fn for_nodes(rows: &mut [Row], fill: NodeFill) {
     if fill == NodeFill::Whole {
         rows.iter_mut().for_each(|row| row.3.alone = true);
@@ -189,7 +178,7 @@ proptest! {
     /// later than expected; and a second run, saved and restored every few instants.
     #[test]
     fn every_family_is_sound_among_outages(
-        rows in rows(true), lost in lost(), fill in kinds(), every in 1usize..40,
+        rows in rows(true), lost in lost(), fill in fills(), every in 1usize..40,
     ) {
         let (floor, mut rows) = (floor(), rows);
         for_nodes(&mut rows, fill);
@@ -205,7 +194,7 @@ proptest! {
     /// Nodes that go when all jobs have ended change nothing, announced or not.
     #[test]
     fn outages_behind_the_last_job_change_nothing(
-        rows in rows(true), lost in lost(), fill in kinds(), known in any::<bool>(),
+        rows in rows(true), lost in lost(), fill in fills(), known in any::<bool>(),
     ) {
         let (floor, mut rows) = (floor(), rows);
         for_nodes(&mut rows, fill);
