@@ -174,11 +174,9 @@ impl Site {
             return Ok(AskedDemands { demands: vec![DemandId::NONE; places.len()], ..AskedDemands::default() });
         }
         maker.resources(pools.len() > 1)?;
-        // Several pools are several machines.
-        let floor = match (self.fill, pools) {
-            (Some(fill), [pool]) => maker.nodes(*pool, fill),
-            _ => None,
-        };
+        // Several pools are several machines, whose nodes stand one behind the other.
+        let placed = pools.iter().filter_map(|&pool| Some((pool, maker.nodes(pool, self.fill?)?)));
+        let floors: BTreeMap<u16, NodeFloor> = placed.collect();
         let mut known: HashMap<DemandKey, EqualDemand> = HashMap::new();
         let mut demands = Vec::with_capacity(places.len());
         for &place in places {
@@ -188,7 +186,7 @@ impl Site {
                 Entry::Vacant(entry) => {
                     let job = self.job(at);
                     let (mut demand, mut misfits) = maker.demand(&job)?;
-                    if let Some(floor) = &floor {
+                    if let Some(floor) = floors.get(&job.pool) {
                         demand = maker.placeable(&job, demand, floor, &mut misfits)?;
                     }
                     let example = if misfits.is_empty() { String::new() } else { job.display() };
@@ -200,7 +198,7 @@ impl Site {
         }
         maker.count(known.into_values());
         let told = maker.told();
-        let some = floor.is_some() || demands.iter().any(|&demand| demand != DemandId::NONE);
+        let some = !floors.is_empty() || demands.iter().any(|&demand| demand != DemandId::NONE);
         Ok(AskedDemands { table: some.then(|| maker.builder.finish()), demands, told })
     }
 }
@@ -301,9 +299,11 @@ impl Maker<'_> {
     /// Names the nodes of a pool, those that are alike together, and says how jobs are placed.
     fn nodes(&mut self, pool: u16, fill: NodeFill) -> Option<NodeFloor> {
         let classes = self.fleets.get(&pool)?.classes();
+        let before = self.builder.table().classes().len();
         classes.into_iter().for_each(|class| self.builder.class(class));
         self.builder.fill(fill);
-        NodeFloor::of(self.builder.table())
+        let table = self.builder.table();
+        NodeFloor::of(&table.of_classes(before..table.classes().len()))
     }
 
     /// Returns a demand that fits on the nodes of policies that place jobs: the job's own, else

@@ -3,6 +3,7 @@
 
 use crate::error::PoolError;
 use crate::export::{ExportPurpose, Numbering};
+use crate::fleet::Fleet;
 use crate::machine::PoolUnit;
 use crate::site::Site;
 use crate::workload::number;
@@ -173,7 +174,13 @@ impl<'a> SiteScene<'a> {
     }
 
     fn division(&self, lacking: bool) -> Result<PoolDivision, PoolError> {
+        let mut behind = 0;
         let share = |part: &ScenePool| -> Result<PoolShare, PoolError> {
+            let classes = self.site.fill.and_then(|_| Fleet::of(self.site, part.pool)).map(|fleet| {
+                let first = behind;
+                behind += fleet.classes().len();
+                first..behind
+            });
             let summary = &self.site.manifest.pools[usize::from(part.pool)];
             let partitions = (0..=self.numbering.partitions(part.pool) as i64).map(|own| {
                 let small = |n: i64| i32::try_from(n).unwrap_or(i32::MAX);
@@ -185,6 +192,7 @@ impl<'a> SiteScene<'a> {
                 scale: part.scale,
                 partitions: partitions.collect(),
                 outages: if lacking { self.site.outages(part.pool)?.list().to_vec() } else { Vec::new() },
+                classes,
                 texts: Vec::new(),
             })
         };

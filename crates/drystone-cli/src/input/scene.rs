@@ -97,15 +97,13 @@ fn place_jobs(site: &mut Site, path: &Path, log: &LogArgs, pools: &[u16]) -> Res
         Some(NodeSource::File(file)) => Some(file.display()),
     };
     let name = path.display();
-    if pools.len() > 1 {
-        return Err(CommandFailure::usage(format_args!(
-            "--on-nodes places the jobs of one machine, and {name} has several pools; SITE#POOL names one"
-        )));
-    }
     if let Some(file) = file {
         return match site.is_on_nodes() {
             true => Err(CommandFailure::usage(format_args!(
                 "--on-nodes {file}: {name} has a slurm.conf that says its nodes; --on-nodes site places jobs on them"
+            ))),
+            false if pools.len() > 1 => Err(CommandFailure::usage(format_args!(
+                "--on-nodes {file} is the table of one machine, and {name} has several pools; SITE#POOL names one"
             ))),
             false => Ok(()),
         };

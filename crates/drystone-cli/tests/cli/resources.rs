@@ -129,3 +129,53 @@ fn a_log_without_memory_is_told() {
     let error = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--resources", "mem=8GB"]).fails(2);
     assert!(error.contains("no job of the log says how much memory it needs"), "{error}");
 }
+
+/// Two pools. Of the nodes of `cpu`, with 4 processors and 10 GB each, two jobs take 6 GB each:
+/// of 20 GB 8 are left, but no node has 6. Of the node of `gpu` the first job takes both devices.
+#[test]
+fn each_pool_of_a_site_places_jobs_on_its_own_nodes() {
+    let folder = Folder::new();
+    let mut text =
+        "JobIDRaw|User|Partition|State|Submit|Eligible|Start|End|TimelimitRaw|ReqTRES|AllocTRES|AllocNodes|AllocCPUs|NodeList\n"
+            .to_string();
+    let jobs = [
+        (1, "cpu", 0, 300, 6, 0, "n1"),
+        (2, "cpu", 0, 300, 6, 0, "n2"),
+        (3, "cpu", 60, 120, 6, 0, "n1"),
+        (4, "gpu", 60, 600, 4, 2, "g1"),
+        (5, "gpu", 120, 60, 4, 1, "g1"),
+    ];
+    for (job, partition, submit, run, memory, gpus, node) in jobs {
+        let devices = if gpus > 0 { format!(",gres/gpu={gpus}") } else { String::new() };
+        let tres = format!("billing=1,cpu=1,mem={memory}G,node=1{devices}");
+        let submit = 1_760_313_600 + submit;
+        let start = if job == 5 { submit + 1_000 } else { submit };
+        text += &format!(
+            "{job}|ada|{partition}|COMPLETED|{submit}|{submit}|{start}|{}|60|{tres}|{tres}|1|1|{node}\n",
+            start + run
+        );
+    }
+    folder.write("jobs.psv", text);
+    folder.write(
+        "slurm.conf",
+        "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\nNodeName=n[1-2] CPUs=4 \
+         RealMemory=10240\nNodeName=g1 CPUs=8 RealMemory=20480 Gres=gpu:2\nPartitionName=cpu Nodes=n[1-2] Default=YES MaxTime=2-0\n\
+         PartitionName=gpu Nodes=g1 MaxTime=2-0\n",
+    );
+    folder.run(&["import", "jobs.psv", "--machine", "slurm.conf", "--out", "site"]).ok();
+    let waits = |site: &str, more: &[&str]| -> Vec<i64> {
+        let args = ["run", "--workload", site, "--jobs", "out.csv", "--quiet", "--policy", "easy"];
+        folder.run(&[&args[..], more].concat()).ok();
+        let of = |line: &str| -> Vec<i64> { line.split(',').take(3).map(|cell| cell.parse().unwrap_or(-1)).collect() };
+        let mut rows: Vec<Vec<i64>> = folder.read("out.csv").lines().skip(1).map(of).collect();
+        rows.sort();
+        rows.into_iter().map(|row| row[2] - row[1]).collect()
+    };
+    assert_eq!(waits("site", &[]), [0, 0, 0, 0, 540]);
+    for placement in ["pack", "spread"] {
+        let placed = ["--on-nodes", "site", "--placement", placement];
+        assert_eq!(waits("site", &placed), [0, 0, 240, 0, 540], "{placement}");
+        assert_eq!(waits("site#cpu", &placed), [0, 0, 240], "{placement}");
+        assert_eq!(waits("site#gpu", &placed), [0, 540], "{placement}");
+    }
+}

@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The number of a demand in a [`ResourceTable`]. 0 asks for processors only.
@@ -317,6 +318,13 @@ impl ResourceTable {
     #[must_use]
     pub fn classes(&self) -> &[NodeClass] {
         &self.classes
+    }
+
+    /// Returns the table of a part of the machine: with these of the classes alone. Panics if they
+    /// are not all there.
+    #[must_use]
+    pub fn of_classes(&self, classes: Range<usize>) -> ResourceTable {
+        ResourceTable { classes: self.classes[classes].to_vec(), ..self.clone() }
     }
 
     /// Returns how jobs are placed on the nodes; `None` where only amounts in all are counted.

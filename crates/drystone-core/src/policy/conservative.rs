@@ -305,7 +305,9 @@ impl Conservative {
     /// A job is taken out of the plan.
     fn leaves(&mut self, id: JobId) {
         self.fresh.retain(|&fresh| fresh != id);
-        self.beyond.retain(|&beyond| beyond != id);
+        if let Ok(at) = self.beyond.binary_search(&id) {
+            self.beyond.remove(at);
+        }
         if let Some(placed) = &mut self.placed {
             placed.leaves(id);
         }

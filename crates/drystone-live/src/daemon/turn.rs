@@ -238,7 +238,13 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     pub(super) fn feed(&mut self, at: usize, input: &CoreInput) -> Result<CoreOutput, LiveError> {
         self.write(at, &JournalRecord::In(input.clone()))?;
         self.pass("facts")?;
+        let begun = self.clock.steady();
         let output = self.desks[at].core.take(input)?;
+        let took = self.clock.steady().saturating_sub(begun);
+        if took >= LONG {
+            let waiting = self.desks[at].core.session().view().waiting().count();
+            tracing::warn!(seconds = took.as_secs_f64(), waiting, "a decision took long");
+        }
         self.pass("decided")?;
         Ok(output)
     }

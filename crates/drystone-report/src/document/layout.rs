@@ -33,23 +33,27 @@ impl ColumnNeeds {
 }
 
 /// Returns the groups of columns that fit side by side, with their widths. Where not all of them
-/// have room, they stand below each other in parts that begin with the first column each, so that
-/// every row says of what it is.
-pub(super) fn parts(needs: &[ColumnNeeds], room: Option<usize>) -> Vec<Vec<(usize, usize)>> {
+/// have room, they stand below each other in parts that begin with the first columns each, as many
+/// as `keys`, so that every row says of what it is.
+pub(super) fn parts(needs: &[ColumnNeeds], keys: usize, room: Option<usize>) -> Vec<Vec<(usize, usize)>> {
     let Some(room) = room else { return vec![needs.iter().map(|n| n.whole).enumerate().collect()] };
     let least = |columns: &[usize]| columns.iter().map(|&at| needs[at].least + GAP).sum::<usize>() - GAP;
+    let keys: Vec<usize> = (0..keys.clamp(1, needs.len().max(1))).collect();
     let mut parts: Vec<Vec<usize>> = vec![Vec::new()];
     let mut at = 0;
     while at < needs.len() {
         // A column goes with those that need it beside them, if they have room together at all.
         let beside = needs[at + 1..].iter().take_while(|n| n.beside).count();
         let together: Vec<usize> = (at..=at + beside).collect();
-        let alone = at == 0 || least(&[&[0], &together[..]].concat()) > room;
+        let alone = at < keys.len() || least(&[&[0], &together[..]].concat()) > room;
         let together = if alone { vec![at] } else { together };
         at += together.len();
         match parts.last_mut() {
             Some(part) if part.len() <= 1 || least(&[&part[..], &together].concat()) <= room => part.extend(together),
-            _ => parts.push([&[0], &together[..]].concat()),
+            _ => {
+                let begun = [&keys[..], &together].concat();
+                parts.push(if least(&begun) <= room { begun } else { [&[0], &together[..]].concat() });
+            }
         }
     }
     parts.into_iter().map(|columns| fit(needs, columns, room)).collect()
@@ -199,12 +203,12 @@ mod tests {
     fn what_has_room_is_as_it_is_without_a_terminal() {
         let needs = [column("policy", "easy", true, false), column("mean wait", "9,009.5", false, false)];
         let whole = vec![vec![(0, 6), (1, 9)]];
-        assert_eq!(parts(&needs, None), whole);
-        assert_eq!(parts(&needs, Some(17)), whole);
+        assert_eq!(parts(&needs, 1, None), whole);
+        assert_eq!(parts(&needs, 1, Some(17)), whole);
         // Headers are wrapped first: no row is longer for it.
-        assert_eq!(parts(&needs, Some(16)), [[(0, 6), (1, 8)]]);
-        assert_eq!(parts(&needs, Some(3)), [[(0, 6), (1, 7)]]);
-        assert_eq!(parts(&[], Some(3)), [[]]);
+        assert_eq!(parts(&needs, 1, Some(16)), [[(0, 6), (1, 8)]]);
+        assert_eq!(parts(&needs, 1, Some(3)), [[(0, 6), (1, 7)]]);
+        assert_eq!(parts(&[], 1, Some(3)), [[]]);
     }
 
     #[test]
@@ -212,7 +216,7 @@ mod tests {
         let number = |beside| column("p95", "12345678", false, beside);
         let needs = [column("policy", "easy", true, false), number(false), number(false), number(true)];
         let columns = |room| -> Vec<Vec<usize>> {
-            parts(&needs, Some(room)).into_iter().map(|part| part.into_iter().map(|c| c.0).collect()).collect()
+            parts(&needs, 1, Some(room)).into_iter().map(|part| part.into_iter().map(|c| c.0).collect()).collect()
         };
         assert_eq!(columns(36), [[0, 1, 2, 3]]);
         // The last one goes with the one before it.
@@ -227,7 +231,23 @@ mod tests {
         let long = "a sentence of more words than there is room for beside numbers";
         let needs =
             [column("name", "x", true, false), column("n", "1,000", false, false), column("", long, true, false)];
-        assert_eq!(parts(&needs, Some(40)), [[(0, 4), (1, 5), (2, 27)]]);
-        assert_eq!(parts(&needs, Some(25)), [[(0, 4), (1, 5), (2, 12)]]);
+        assert_eq!(parts(&needs, 1, Some(40)), [[(0, 4), (1, 5), (2, 27)]]);
+        assert_eq!(parts(&needs, 1, Some(25)), [[(0, 4), (1, 5), (2, 12)]]);
+    }
+
+    #[test]
+    fn parts_repeat_what_rows_are_told_apart_by() {
+        // A policy and a pool, and four figures of 8 each.
+        let column = |cell: &'static str| ColumnNeeds::of("", [cell].into_iter(), false, false);
+        let needs: Vec<ColumnNeeds> =
+            ["easy", "gpu", "1,000.00", "2,000.00", "3,000.00", "4,000.00"].map(column).into();
+        let columns = |room, keys| -> Vec<Vec<usize>> {
+            parts(&needs, keys, Some(room)).into_iter().map(|part| part.into_iter().map(|c| c.0).collect()).collect()
+        };
+        // 4 + 2 + 3 and then 2 + 8 for each figure.
+        assert_eq!(columns(29, 2), [vec![0, 1, 2, 3], vec![0, 1, 4, 5]]);
+        assert_eq!(columns(29, 1), [vec![0, 1, 2, 3], vec![0, 4, 5]]);
+        // Too narrow for both beside a figure: the first alone, which leaves room for one figure.
+        assert_eq!(columns(18, 2), [vec![0, 1], vec![0, 2], vec![0, 3], vec![0, 4], vec![0, 5]]);
     }
 }

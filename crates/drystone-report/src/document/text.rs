@@ -5,6 +5,7 @@ use super::visible::visible;
 use super::{Document, DocumentBlock, DocumentTable, Tone};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Within less, sentences are left to the terminal.
@@ -56,11 +57,23 @@ impl DocumentTable {
         grid
     }
 
+    /// Returns the number of first columns by which all rows are told apart; 1 if three do not
+    /// tell them.
+    fn keys(&self) -> usize {
+        let tells = |&columns: &usize| {
+            let mut seen = BTreeSet::new();
+            self.rows
+                .iter()
+                .all(|row| seen.insert(row.iter().take(columns).map(|value| &value.text).collect::<Vec<_>>()))
+        };
+        (1..=3.min(self.columns.len())).find(tells).unwrap_or(1)
+    }
+
     /// Lines without blanks at their ends; no broader than this, as far as numbers and words have
     /// room.
     fn lines_within(&self, width: Option<usize>, styled: bool) -> String {
         let mut text = String::new();
-        for (at, columns) in layout::parts(&self.needs(), width).iter().enumerate() {
+        for (at, columns) in layout::parts(&self.needs(), self.keys(), width).iter().enumerate() {
             if at > 0 {
                 text.push('\n');
             }

@@ -1,5 +1,11 @@
 //! The keys that slurm.conf may have, of all versions from 17 on; after its manual page.
 
+/// Returns whether a key, in small letters, may stand on several lines, all of which count: a
+/// controller and its backups, scripts.
+pub(super) fn adds_up(key: &str) -> bool {
+    ["slurmctldhost", "prolog", "epilog", "prologslurmctld", "epilogslurmctld"].contains(&key)
+}
+
 /// Returns whether Slurm knows a key outside the lines of nodes and partitions.
 pub(crate) fn is_known(key: &str) -> bool {
     KEYS.iter().any(|known| known.eq_ignore_ascii_case(key))

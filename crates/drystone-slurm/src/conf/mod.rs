@@ -221,7 +221,8 @@ impl ConfReading {
                 self.remarks.push(ConfRemark::unknown_key(&key, place));
             }
             let setting = ConfSetting { key, value, place: place.clone() };
-            if let Some(earlier) = self.settings.insert(low, setting) {
+            let adds_up = known::adds_up(&low);
+            if let Some(earlier) = self.settings.insert(low, setting).filter(|_| !adds_up) {
                 self.remarks.push(ConfRemark::repeated(&earlier, place));
             }
         }

@@ -76,6 +76,17 @@ fn what_is_not_understood_is_told() {
     assert_eq!(conf.remarks[0].to_string(), "slurm.conf:1: unknown: Slurm has no key SchedulerParamaters");
 }
 
+/// A controller and its backups, and scripts, stand on a line each.
+#[test]
+fn keys_that_add_up_contradict_nothing() {
+    let conf = parse(
+        "SlurmctldHost=head1\nSlurmctldHost=head2(10.0.0.2)\nProlog=/a\nProlog=/b\nEpilog=/a\nEpilog=/b\nMaxJobCount=9\n\
+         MaxJobCount=10\nNodeName=n1\nPartitionName=p Nodes=n1\n",
+    );
+    let told: Vec<String> = conf.remarks.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["slurm.conf:8: contradiction: MaxJobCount is at line 7 as well; the later line counts"]);
+}
+
 #[test]
 fn settings_become_values() {
     let conf = parse(

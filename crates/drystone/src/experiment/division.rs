@@ -5,6 +5,8 @@ use crate::model::{
 };
 use crate::policy::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// A pool of a divided workload.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,6 +21,8 @@ pub struct PoolShare {
     pub partitions: Vec<(i32, i32)>,
     /// Missing processors over time, in the pool's own processors.
     pub outages: Vec<Outage>,
+    /// Its classes of nodes among those of the whole, where policies place jobs on nodes.
+    pub classes: Option<Range<usize>>,
     /// Texts within the text of a policy that are others here: files that describe this pool.
     pub texts: Vec<(String, String)>,
 }
@@ -144,7 +148,10 @@ impl PoolDivision {
         let truth = ids.iter().map(|&id| whole.truth()[id.index()].clone());
         let wrong = |source| DivisionError::Workload { pool: share.name.clone(), source };
         let machine = Machine::new(share.procs);
-        let (resources, provenance) = (whole.resources().cloned(), whole.provenance.clone());
+        let (mut resources, provenance) = (whole.resources().cloned(), whole.provenance.clone());
+        if let (Some(table), Some(classes)) = (&resources, &share.classes) {
+            resources = Some(Arc::new(table.of_classes(classes.clone())));
+        }
         let mut workload =
             Workload::with_resources(machine, resources, jobs.collect(), truth.collect(), provenance).map_err(wrong)?;
         if let Some(known) = whole.circumstances() {

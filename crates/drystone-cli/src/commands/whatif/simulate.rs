@@ -227,6 +227,7 @@ impl WhatIfInputs<'_> {
                 scale: pool.scale,
                 partitions: pool.partitions.iter().map(|p| (p.number, p.own)).collect(),
                 outages: pool.outages.clone(),
+                classes: None,
                 texts,
             };
             let division = PoolDivision::new(shares.map(share).collect());

@@ -167,7 +167,9 @@ impl Policy for GoalPolicy {
             },
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
                 self.queue.retain(|&waiting| waiting != id);
-                self.beyond.retain(|&waiting| waiting != id);
+                if let Ok(at) = self.beyond.binary_search(&id) {
+                    self.beyond.remove(at);
+                }
             }
             PolicyEvent::Released(id) if self.beyond.front().is_some_and(|&first| first < id) => {
                 self.beyond.insert(self.beyond.partition_point(|&waiting| waiting < id), id);

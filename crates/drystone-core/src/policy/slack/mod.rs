@@ -256,7 +256,9 @@ impl Slack {
         }
         self.fresh.retain(|&fresh| fresh != id);
         self.turned_away.retain(|&other| other != id);
-        self.beyond.retain(|&other| other != id);
+        if let Ok(at) = self.beyond.binary_search(&id) {
+            self.beyond.remove(at);
+        }
     }
 
     /// A running job has gone.
