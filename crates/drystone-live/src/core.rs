@@ -427,7 +427,7 @@ impl Core {
         if !self.tracker.is_named() {
             return None;
         }
-        Some(self.tracker.layout().numbers(&fact.places, fact.procs, self.session.occupied()))
+        Some(self.tracker.layout().numbers(&fact.places, fact.procs, &self.session.occupied()))
     }
 
     /// Corrects where the session has running jobs, all that `moved` names and, where jobs share

@@ -1,6 +1,7 @@
 //! A scheduler at work: policy, predictions and the table of jobs, driven by events from outside.
 
 mod about;
+mod busy;
 mod capacity;
 mod carry_out;
 mod decide;
@@ -15,7 +16,7 @@ mod scheduler;
 
 use super::changes::Changes;
 use super::stopwatch::WallClock;
-use crate::model::{FURTHEST, Job, JobId, JobWindow, Machine, ProcSet, Span, Time};
+use crate::model::{FURTHEST, Job, JobId, JobWindow, Machine, Span, Time};
 use crate::parts::by_user::ByUser;
 use crate::parts::predict::{Correction, Propagation};
 use crate::parts::{RunningJob, RunningSet};
@@ -121,7 +122,7 @@ struct SessionState {
     suspended_procs: u64,
     /// Processors held by running jobs among those whose processors have names
     /// ([`PolicyWorld::named`]).
-    named_busy: ProcSet,
+    named_busy: busy::BusyProcessors,
     /// Jobs that wait but are held back.
     held: u32,
     /// True if every running job has named processors.
@@ -173,7 +174,7 @@ impl Session {
             waiting_procs: 0,
             suspended: 0,
             suspended_procs: 0,
-            named_busy: ProcSet::new(),
+            named_busy: busy::BusyProcessors::default(),
             held: 0,
             names: false,
             draining: false,
@@ -483,7 +484,7 @@ impl SessionState {
         if !self.world.named.is_empty()
             && let Some(set) = self.world.named.remove(&id)
         {
-            self.named_busy = self.named_busy.difference(&set);
+            self.named_busy.remove(&set);
             if self.is_irregular(&set) {
                 self.refresh();
             }

@@ -147,6 +147,11 @@ impl NodeMirror {
         both.place(need, floor)
     }
 
+    /// Free cores that jobs may have now.
+    pub(super) fn free(&self) -> Procs {
+        self.now.levels().procs()
+    }
+
     /// Free cores at the shadow time beside the reservation.
     pub(super) fn extra(&self) -> Procs {
         self.later.levels().procs()

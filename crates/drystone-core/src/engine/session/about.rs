@@ -120,8 +120,8 @@ impl Session {
 
     /// Processors of running jobs, as far as they have names.
     #[must_use]
-    pub fn occupied(&self) -> &ProcSet {
-        &self.s.named_busy
+    pub fn occupied(&self) -> ProcSet {
+        self.s.named_busy.to_set()
     }
 
     pub(crate) fn job(&self, id: JobId) -> &Job {

@@ -2,6 +2,7 @@
 
 mod alike;
 
+use super::busy::BusyProcessors;
 use super::{NewsError, Session, SessionState};
 use crate::model::{JobId, ProcSet, Procs, Time};
 use crate::policy::{Action, CapacityLoss, Drain, Outlook, Phase, Placement, PolicyEvent};
@@ -174,7 +175,7 @@ impl SessionState {
         let machine = ProcSet::range(0..self.world.machine.procs);
         let given = on.filter(|set| set.len() == procs && set.is_subset(&machine));
         let set = given.cloned().unwrap_or_else(|| {
-            let idle = machine.difference(&self.named_busy);
+            let idle = machine.difference(&self.named_busy.to_set());
             let (mut up, mut ahead, mut later) = (idle.clone(), ProcSet::new(), ProcSet::new());
             if let Some(outlook) = self.world.outlook.as_deref() {
                 up = idle.difference(&outlook.offline);
@@ -191,7 +192,7 @@ impl SessionState {
                 if missing == 0 { set } else { set.union(&wish.difference(&set).lowest(missing)) }
             })
         });
-        self.named_busy = self.named_busy.union(&set);
+        self.named_busy.add(&set);
         self.world.named.insert(id, set);
     }
 
@@ -206,7 +207,7 @@ impl SessionState {
         let held: u64 = running.iter().map(|(_, set)| u64::from(set.len())).sum();
         let Some(capacity) = &mut self.capacity else {
             self.world.free = i64::from(self.world.machine.procs) - i64::from(busy.len());
-            self.named_busy = busy;
+            self.named_busy = BusyProcessors::of(&busy);
             return;
         };
         let mut outlook = Outlook::default();
@@ -248,7 +249,7 @@ impl SessionState {
         }
         outlook.sort();
         self.world.free = i64::from(self.world.machine.procs) - i64::from(busy.union(&outlook.offline).len());
-        self.named_busy = busy;
+        self.named_busy = BusyProcessors::of(&busy);
         let plain = outlook.offline.is_empty() && outlook.windows.is_empty() && outlook.shared.is_empty();
         self.world.outlook = (!plain).then(|| Box::new(outlook));
     }

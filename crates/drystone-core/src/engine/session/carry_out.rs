@@ -153,12 +153,12 @@ impl Session {
     /// A job that was resumed takes the processors it had, where it had names of some.
     fn take_back(&mut self, job: JobId) -> Result<(), PolicyViolation> {
         let Some(set) = self.s.world.named.get(&job) else { return Ok(()) };
-        let lost = if !set.is_disjoint(&self.s.named_busy) {
+        let lost = if !self.s.named_busy.is_disjoint(set) {
             "taken"
         } else if self.s.are_out(set) {
             "out"
         } else {
-            self.s.named_busy = self.s.named_busy.union(set);
+            self.s.named_busy.add(set);
             return Ok(());
         };
         Err(self.refusal(job, format!("cannot be resumed: some of its processors {set} are {lost}")))
@@ -178,7 +178,7 @@ impl Session {
         self.s.suspended_procs += u64::from(procs);
         self.give_resources(job, Portion::Passing);
         if let Some(set) = self.s.world.named.get(&job) {
-            self.s.named_busy = self.s.named_busy.difference(set);
+            self.s.named_busy.remove(set);
             if self.s.is_irregular(set) {
                 self.s.refresh();
             }
@@ -233,13 +233,13 @@ impl Session {
         if set.ranges().last().is_some_and(|r| r.end > self.s.world.machine.procs) {
             return refuse(format!("is placed on {set}, beyond the machine of {}", self.s.world.machine.procs));
         }
-        if !set.is_disjoint(&self.s.named_busy) {
+        if !self.s.named_busy.is_disjoint(set) {
             return refuse(format!("is placed on {set}, some of which are taken"));
         }
         if self.s.are_out(set) {
             return refuse(format!("is placed on {set}, some of which are out"));
         }
-        self.s.named_busy = self.s.named_busy.union(set);
+        self.s.named_busy.add(set);
         self.s.world.named.insert(job, set.clone());
         if self.is_on_nodes() {
             let set = set.clone();

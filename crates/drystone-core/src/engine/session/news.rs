@@ -427,7 +427,7 @@ impl Session {
         if self.s.names || self.s.draining {
             self.s.refresh();
         } else if let Some(set) = self.s.world.named.get(&id) {
-            self.s.named_busy = self.s.named_busy.difference(set);
+            self.s.named_busy.remove(set);
         }
     }
 
@@ -483,7 +483,7 @@ impl Session {
         let machine = ProcSet::range(0..self.s.world.machine.procs);
         let given = on.filter(|set| set.len() == procs && set.is_subset(&machine));
         let set = given.cloned().unwrap_or_else(|| {
-            let idle = machine.difference(&self.s.named_busy).lowest(procs);
+            let idle = machine.difference(&self.s.named_busy.to_set()).lowest(procs);
             let missing = procs - idle.len();
             machine.difference(&idle).lowest(missing).union(&idle)
         });

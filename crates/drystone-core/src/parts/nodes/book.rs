@@ -1,9 +1,8 @@
 //! Needs of jobs, each put together once.
 
 use super::{JobNodeNeed, NodeFloor, NodeSeat};
-use crate::model::{DemandId, Job, Procs, ResourceTable};
+use crate::model::{Job, ResourceTable};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A seat, and the need of the job that it is for.
@@ -24,13 +23,15 @@ fn read_need<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<JobNodeNeed>, D::
     JobNodeNeed::deserialize(from).map(Arc::new)
 }
 
-/// Kinds of jobs that are remembered.
-const KINDS: usize = 1 << 16;
+/// Most places of a book; each is for a demand and a number of processors.
+const PLACES: usize = 1 << 20;
 
 /// Needs of jobs by demand and processors, on which alone they depend.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct NodeNeedBook {
-    known: BTreeMap<(DemandId, Procs), Arc<JobNodeNeed>>,
+    /// By demand and processors.
+    known: Vec<Vec<Option<Arc<JobNodeNeed>>>>,
+    places: usize,
 }
 
 impl NodeNeedBook {
@@ -44,15 +45,28 @@ impl NodeNeedBook {
         table: &ResourceTable,
         floor: &NodeFloor,
     ) -> Result<Arc<JobNodeNeed>, String> {
-        let kind = (job.demand, job.procs);
-        if let Some(need) = self.known.get(&kind) {
+        let (demand, procs) = (job.demand.0 as usize, job.procs as usize);
+        if let Some(Some(need)) = self.known.get(demand).and_then(|own| own.get(procs)) {
             return Ok(Arc::clone(need));
         }
-        if self.known.len() == KINDS {
-            self.known.clear();
-        }
         let need = Arc::new(JobNodeNeed::of(job, table, floor)?);
-        self.known.insert(kind, Arc::clone(&need));
+        let more = (procs + 1).saturating_sub(self.known.get(demand).map_or(0, Vec::len))
+            + (demand + 1).saturating_sub(self.known.len());
+        if self.places + more > PLACES {
+            *self = NodeNeedBook::default();
+        }
+        if demand.max(procs) < PLACES / 2 {
+            if self.known.len() <= demand {
+                self.places += demand + 1 - self.known.len();
+                self.known.resize_with(demand + 1, Vec::new);
+            }
+            let own = &mut self.known[demand];
+            if own.len() <= procs {
+                self.places += procs + 1 - own.len();
+                own.resize(procs + 1, None);
+            }
+            own[procs] = Some(Arc::clone(&need));
+        }
         Ok(need)
     }
 }

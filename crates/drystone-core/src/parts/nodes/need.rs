@@ -198,6 +198,27 @@ impl JobNodeNeed {
         self.may_be_in(usize::from(floor.class_of[node])) && self.named.as_ref().is_none_or(|named| named[node])
     }
 
+    /// Cores of a piece and kilobytes for them; `None` where a piece asks for anything else.
+    #[inline]
+    pub(super) fn least_of_piece(&self) -> Option<(i64, i64)> {
+        let plain = self.each.is_empty() && !self.whole && !self.whole_memory;
+        let cores = i64::from(self.cores);
+        plain.then_some((cores, self.per_core * cores))
+    }
+
+    /// Returns whether free cores alone say how many pieces a node has room for.
+    #[inline]
+    pub(super) fn is_by_cores(&self) -> bool {
+        self.least_of_piece().is_some_and(|least| least.1 == 0)
+    }
+
+    /// Returns the number of pieces for which so many cores do.
+    #[inline]
+    pub(super) fn pieces_in_cores(&self, cores: i64) -> u32 {
+        let pieces = if self.cores == 1 { cores } else { cores / i64::from(self.cores) };
+        pieces.clamp(0, i64::from(u32::MAX)) as u32
+    }
+
     /// Returns whether [`JobNodeNeed::room_in`] is above 0.
     #[inline]
     pub(super) fn has_room_in(&self, row: &[i64], empty: &[i64]) -> bool {

@@ -53,6 +53,8 @@ struct NextRoom {
     room: u32,
     /// The last start up to which no fewer fit, as far as was looked.
     until: Time,
+    /// Fewest free cores of the node while the job would run from `at` on.
+    cores: i64,
 }
 
 /// A search for the first time at which a job fits.
@@ -63,6 +65,8 @@ struct RoomSearch<'a> {
     floor: &'a NodeFloor,
     /// No later start is asked for.
     latest: Time,
+    /// The most pieces that a node ever holds, by class.
+    most: Vec<u64>,
 }
 
 /// The step that a time lies in; the first where it lies before all.
@@ -201,7 +205,9 @@ impl NodeProfile {
         floor: &NodeFloor,
     ) -> Option<(Time, NodeSeat)> {
         let from = from.max(*self.cores.times.first()?);
-        RoomSearch { profile: self, need, span: span.max(Span(1)), floor, latest }.run(from)
+        let most = |empty: &Vec<i64>| u64::from(need.room_in(empty, empty).min(need.pieces()));
+        let most = floor.empty.iter().map(most).collect();
+        RoomSearch { profile: self, need, span: span.max(Span(1)), floor, latest, most }.run(from)
     }
 
     /// Returns whether a seat is free from `from` on for so long.
@@ -310,7 +316,7 @@ impl RoomSearch<'_> {
     fn run(&self, from: Time) -> Option<(Time, NodeSeat)> {
         let wanted = u64::from(self.need.pieces());
         let mut from = self.with_cores(from).filter(|&from| from <= self.latest)?;
-        let mut nexts: Vec<NextRoom> = Vec::new();
+        let mut nexts: Vec<NextRoom> = Vec::with_capacity(self.floor.len());
         let mut limit = self.latest;
         for node in (0..self.floor.len()).filter(|&node| self.need.may_be_on(node, self.floor)) {
             let next = self.next(node as u32, from, limit);
@@ -355,31 +361,57 @@ impl RoomSearch<'_> {
     }
 
     /// Room on a node from a time on: the first time at which it has some, no later than `limit`.
+    #[inline]
     fn next(&self, node: u32, from: Time, limit: Time) -> Option<NextRoom> {
         let steps = self.profile.node(node as usize);
-        let empty = self.floor.empty_row(node as usize);
-        let first = step_at(steps.times, from);
+        // Few jobs ask for more than cores and memory for each of them.
+        match self.need.least_of_piece() {
+            Some(least) => self
+                .next_where(node, steps, from, limit, |row| row[0] >= least.0 && (least.1 == 0 || row[1] >= least.1)),
+            None => {
+                let empty = self.floor.empty_row(node as usize);
+                self.next_where(node, steps, from, limit, |row| self.need.has_room_in(row, empty))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn next_where(
+        &self,
+        node: u32,
+        steps: NodeSteps<'_>,
+        from: Time,
+        limit: Time,
+        has_room: impl Fn(&[i64]) -> bool,
+    ) -> Option<NextRoom> {
+        let (width, first) = (self.profile.width, step_at(steps.times, from));
         let (mut begin, mut at, mut end) = (first, from, steps.times.len());
-        for step in first..steps.times.len() {
-            if step > begin && steps.times[step] >= at.saturating_add(self.span) {
+        let mut until = at.saturating_add(self.span);
+        let mut cores = i64::MAX;
+        let rows = steps.times[first..].iter().zip(steps.rows[first * width..].chunks_exact(width));
+        for ((&time, row), step) in rows.zip(first..) {
+            if step > begin && time >= until {
                 end = step;
                 break;
             }
-            if !self.need.has_room_in(steps.row(step, empty.len()), empty) {
+            cores = cores.min(row[0]);
+            if !has_room(row) {
                 // It begins behind this step at the earliest.
                 at = *steps.times.get(step + 1).filter(|&&begin| begin <= limit)?;
-                begin = step + 1;
+                (begin, until, cores) = (step + 1, at.saturating_add(self.span), i64::MAX);
             }
         }
         let pieces = self.need.pieces();
         let room = match self.need.is_apart() || pieces == 1 {
             true => 1,
+            false if self.need.is_by_cores() => self.need.pieces_in_cores(cores).min(pieces),
             false => {
-                (begin..end).map(|step| self.need.room_in(steps.row(step, empty.len()), empty)).fold(pieces, u32::min)
+                let empty = self.floor.empty_row(node as usize);
+                (begin..end).map(|step| self.need.room_in(steps.row(step, width), empty)).fold(pieces, u32::min)
             }
         };
         let until = steps.times.get(end).map_or(Time::MAX, |&next| next - self.span);
-        Some(NextRoom { node, at, room, until })
+        Some(NextRoom { node, at, room, until, cores })
     }
 
     /// Looks again, from a time on, at the nodes of which this is to be known.
@@ -399,8 +431,7 @@ impl RoomSearch<'_> {
     /// The most pieces that a node ever holds.
     #[inline]
     fn most(&self, node: u32) -> u64 {
-        let empty = self.floor.empty_row(node as usize);
-        u64::from(self.need.room_in(empty, empty).min(self.need.pieces()))
+        self.most[usize::from(self.floor.class_of[node as usize])]
     }
 
     /// The first time at which nodes have room that could hold so many pieces without other jobs.
@@ -456,7 +487,7 @@ impl RoomSearch<'_> {
         for (at, next) in nexts.iter().enumerate() {
             held = look(at, next, from, &mut changes);
         }
-        let never = |node: u32| NextRoom { node, at: Time::MAX, room: 0, until: Time::MAX };
+        let never = |node: u32| NextRoom { node, at: Time::MAX, room: 0, until: Time::MAX, cores: 0 };
         let again = |node: u32, from: Time| self.next(node, from, Time::MAX).unwrap_or(never(node));
         while held < wanted {
             let Reverse((time, _)) = *changes.peek()?;
@@ -488,9 +519,12 @@ impl RoomSearch<'_> {
     fn seat(&self, nexts: &[NextRoom], at: Time) -> NodeSeat {
         let to = at.saturating_add(self.span);
         let offer = |next: &NextRoom| {
-            let timeline = self.profile.node(next.node as usize);
-            let width = self.floor.width();
-            let cores = timeline.during(at, to).map(|step| timeline.rows[step * width]).min().unwrap_or(0);
+            let cores = if next.at == at {
+                next.cores
+            } else {
+                let (steps, width) = (self.profile.node(next.node as usize), self.profile.width);
+                steps.during(at, to).map(|step| steps.rows[step * width]).min().unwrap_or(0)
+            };
             NodeOffer { node: next.node, weight: self.floor.weight(next.node as usize), room: next.room, cores }
         };
         let offers = nexts.iter().filter(|next| next.at <= at && next.room > 0).map(offer).collect();

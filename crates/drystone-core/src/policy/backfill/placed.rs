@@ -86,6 +86,11 @@ impl PlacedPass<'_> {
         }
         self.kept &= policy.choices.keeps_reservation(job, self.fit.window);
         self.nodes.start((job.id, StartReason::Backfilled), need, seat, outlasts, self.floor, actions);
+        // A job may leave fewer cores to others than it does not have: it may have whole nodes.
+        self.fit.free = self.fit.free.min(self.nodes.free());
+        if outlasts {
+            self.fit.extra = self.nodes.extra();
+        }
         true
     }
 }
@@ -303,6 +308,7 @@ fn placed_pass_of<'a>(
     let shadow = reserved.shadow;
     let window = if shadow == Time::MAX { Span::MAX } else { shadow - view.now() };
     let extra = if shadow == Time::MAX { 0 } else { mirror.extra() };
+    let free = free.min(mirror.free());
     PlacedPass {
         nodes: mirror,
         reserved,
