@@ -126,12 +126,16 @@ pub fn simulate(scheduler: Scheduler, case: &PolicyCase, workload: &Workload) ->
 fn invariants(subject: &Subject, case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
     let mut jobs = Vec::new();
     let mut place = vec![usize::MAX; case.rows.len()];
+    let mut of_job = vec![Vec::new(); case.rows.len()];
+    for segment in &seen.segments {
+        of_job[segment.job].push(segment);
+    }
     for (id, row) in case.rows.iter().enumerate() {
         let fates = seen.fates.get(&(id as u32)).map_or(&[][..], Vec::as_slice);
         let [fate] = fates else {
             return Err(format!("job {} has {} ends: {fates:?}", id + 1, fates.len()));
         };
-        let segments = || seen.segments.iter().filter(|s| s.job == id);
+        let segments = || of_job[id].iter();
         let received: i64 = segments().map(|s| s.end - s.start).sum();
         let last = segments().map(|s| s.end).max();
         let withdrawn = || case.cancel.iter().filter(|c| c.0 == id).map(|c| row.submit + c.1);

@@ -5,7 +5,7 @@ use drystone::metrics::PromiseAudit;
 use drystone::model::{Adopted, EndedJob, JobId, ProcSet, Procs, Span, Time};
 use drystone::policy::{Gauge, Moved, StartReason};
 use drystone_reference::checker::NaiveSegment;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Fate of a job.
 #[derive(Clone, PartialEq, Debug)]
@@ -57,7 +57,8 @@ pub struct FullObserver {
     /// The first instant at which a waiting job would have fitted the free processors when all was
     /// done.
     pub idle: Option<(i64, u32)>,
-    waiting: BTreeMap<u32, u32>,
+    /// Widths and numbers: the narrowest comes first, and fits if any does.
+    waiting: BTreeSet<(u32, u32)>,
     widths: Vec<u32>,
     running: BTreeMap<u32, (i64, Option<Vec<u32>>)>,
     last: BTreeMap<u32, Option<Vec<u32>>>,
@@ -74,6 +75,14 @@ impl FullObserver {
         self.trace.push((now.0, what, id.0, a, b));
     }
 
+    fn waits(&mut self, id: JobId) {
+        self.waiting.insert((self.widths[id.index()], id.0));
+    }
+
+    fn waits_no_more(&mut self, id: JobId) {
+        self.waiting.remove(&(self.widths[id.index()], id.0));
+    }
+
     fn close(&mut self, now: Time, id: JobId) {
         if let Some((start, processors)) = self.running.remove(&id.0) {
             self.last.insert(id.0, processors.clone());
@@ -85,14 +94,14 @@ impl FullObserver {
 impl Observer for FullObserver {
     fn arrived(&mut self, now: Time, id: JobId) {
         self.note(now, "arrived", id, 0, 0);
-        self.waiting.insert(id.0, self.widths[id.index()]);
+        self.waits(id);
     }
 
     fn started(&mut self, now: Time, id: JobId, why: StartReason) {
         self.note(now, "started", id, why as i64, 0);
         self.audit.started(now, id, why);
         self.started.entry(id.0).or_insert(now.0);
-        self.waiting.remove(&id.0);
+        self.waits_no_more(id);
         self.running.insert(id.0, (now.0, None));
     }
 
@@ -132,7 +141,7 @@ impl Observer for FullObserver {
     fn cancelled(&mut self, now: Time, id: JobId) {
         self.note(now, "cancelled", id, 0, 0);
         self.audit.cancelled(now, id);
-        self.waiting.remove(&id.0);
+        self.waits_no_more(id);
         self.gone.insert(id.0, now.0);
         self.fates.entry(id.0).or_default().push(WatchedFate::Cancelled);
     }
@@ -156,11 +165,11 @@ impl Observer for FullObserver {
         self.note(now, "adopted", id, 0, 0);
         match adopted {
             Adopted::Running { since, .. } => {
-                self.waiting.remove(&id.0);
+                self.waits_no_more(id);
                 self.started.insert(id.0, since.0);
                 self.running.insert(id.0, (since.0, None));
             }
-            Adopted::Held => _ = self.waiting.remove(&id.0),
+            Adopted::Held => self.waits_no_more(id),
             _ => {}
         }
     }
@@ -168,13 +177,13 @@ impl Observer for FullObserver {
     fn held(&mut self, now: Time, id: JobId) {
         self.note(now, "held", id, 0, 0);
         self.audit.held(now, id);
-        self.waiting.remove(&id.0);
+        self.waits_no_more(id);
     }
 
     fn released(&mut self, now: Time, id: JobId) {
         self.note(now, "released", id, 0, 0);
         self.audit.released(now, id);
-        self.waiting.insert(id.0, self.widths[id.index()]);
+        self.waits(id);
     }
 
     fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
@@ -187,7 +196,7 @@ impl Observer for FullObserver {
         self.segments = kept;
         self.in_vain.extend::<Vec<NaiveSegment>>(vain);
         self.last.remove(&id.0);
-        self.waiting.insert(id.0, self.widths[id.index()]);
+        self.waits(id);
     }
 
     fn lost(&mut self, ended: &EndedJob<'_>) {
@@ -210,7 +219,8 @@ impl Observer for FullObserver {
     fn settled(&mut self, now: Time, levels: Levels) {
         self.note(now, "settled", JobId(levels.running), i64::from(levels.free), i64::from(levels.suspended));
         if self.idle.is_none()
-            && let Some((&id, _)) = self.waiting.iter().find(|&(_, &width)| width <= levels.free)
+            && let Some(&(width, id)) = self.waiting.first()
+            && width <= levels.free
         {
             self.idle = Some((now.0, id));
         }

@@ -105,7 +105,8 @@ pub fn check(machine: i64, jobs: &[JobIn], segments: &[NaiveSegment]) -> Result<
         check_job(machine, job, &jobs[job], list, &mut wrong);
     }
     let known = || segments.iter().filter(|s| s.job < jobs.len());
-    check_capacity(machine, jobs, known(), &mut wrong);
+    let over = overdrawn(machine, known(), |s| jobs[s.job].procs);
+    wrong.extend(over.into_iter().map(|(at, used)| NaiveViolation::OverCapacity { at, used }));
     check_processors(known(), &mut wrong);
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
@@ -142,26 +143,28 @@ fn check_job(machine: i64, job: usize, due: &JobIn, list: &[&NaiveSegment], wron
     }
 }
 
-/// Sweeps over all starts and ends; at equal times ends come first.
-fn check_capacity<'a>(
-    machine: i64,
-    jobs: &[JobIn],
+/// Instants at which more comes into use than there is, with what is in use, by a sweep over all
+/// starts and ends; at equal times ends come first.
+fn overdrawn<'a>(
+    has: i64,
     segments: impl Iterator<Item = &'a NaiveSegment>,
-    wrong: &mut Vec<NaiveViolation>,
-) {
+    ask: impl Fn(&NaiveSegment) -> i64,
+) -> Vec<(i64, i64)> {
     let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
     for s in segments.filter(|s| s.start < s.end) {
-        *changes.entry(s.start).or_default() += jobs[s.job].procs;
-        *changes.entry(s.end).or_default() -= jobs[s.job].procs;
+        *changes.entry(s.start).or_default() += ask(s);
+        *changes.entry(s.end).or_default() -= ask(s);
     }
+    let mut over = Vec::new();
     let mut used = 0;
     for (at, change) in changes {
-        let was_within = used <= machine;
+        let was_within = used <= has;
         used += change;
-        if used > machine && was_within {
-            wrong.push(NaiveViolation::OverCapacity { at, used });
+        if used > has && was_within {
+            over.push((at, used));
         }
     }
+    over
 }
 
 fn check_processors<'a>(segments: impl Iterator<Item = &'a NaiveSegment>, wrong: &mut Vec<NaiveViolation>) {
@@ -194,13 +197,8 @@ pub fn check_resources(
 ) -> Result<(), Vec<NaiveViolation>> {
     let mut wrong = Vec::new();
     for (resource, &has) in machine.iter().enumerate() {
-        // What is in use grows only where a job starts.
-        let over = segments.iter().filter(|new| new.start < new.end).find_map(|new| {
-            let there = segments.iter().filter(|s| s.start <= new.start && new.start < s.end);
-            let used: i64 = there.map(|s| asks[s.job][resource]).sum();
-            (used > has).then_some((new.start, used))
-        });
-        wrong.extend(over.map(|(at, used)| NaiveViolation::OverResource { resource, at, used }));
+        let over = overdrawn(has, segments.iter(), |s| asks[s.job][resource]);
+        wrong.extend(over.first().map(|&(at, used)| NaiveViolation::OverResource { resource, at, used }));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }

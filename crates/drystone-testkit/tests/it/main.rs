@@ -17,6 +17,7 @@ mod trial;
 use drystone::policy::{PolicySpec, built_in};
 use drystone_testkit::{CaseFailure, PolicyCase, Random, Subject, attempt, attempt_real, simulate};
 use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// This many failures are shown in full, the others in a line.
 const SHOWN: usize = 3;
@@ -42,19 +43,40 @@ fn try_all_by(
     what: &str,
     specs: &[PolicySpec],
     times: u64,
-    attempt: impl Fn(&Subject, u64) -> Result<(), Box<CaseFailure>>,
+    attempt: impl Fn(&Subject, u64) -> Result<(), Box<CaseFailure>> + Sync,
 ) {
     let seed = seed();
-    let mut failures = Vec::new();
-    for (at, spec) in specs.iter().enumerate() {
+    let failures = side_by_side(specs, |at, spec| {
         let subject = subject::of(spec);
         let mut random = Random::new(seed.wrapping_add(at as u64 * 1_000_003));
-        if let Some(failure) = (0..times).find_map(|_| attempt(&subject, random.draw()).err()) {
-            failures.push(if failures.len() < SHOWN { failure.report() } else { failure.line() });
-        }
-    }
+        (0..times).find_map(|_| attempt(&subject, random.draw()).err()).into_iter().map(|failure| *failure).collect()
+    });
     println!("{what}: {} policies, {} cases each, seed {seed}", specs.len(), times);
-    assert!(failures.is_empty(), "again with PROPTEST_RNG_SEED={seed} DRYSTONE_CASES={times}\n{}", failures.concat());
+    assert!(failures.is_empty(), "again with PROPTEST_RNG_SEED={seed} DRYSTONE_CASES={times}\n{failures}");
+}
+
+/// Tries policies on all processors; returns what failed, in the order of the policies. A trial
+/// draws from its own random numbers, so that threads make no difference.
+fn side_by_side(specs: &[PolicySpec], trial: impl Fn(usize, &PolicySpec) -> Vec<CaseFailure> + Sync) -> String {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut found = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(spec) = specs.get(at) else { return found };
+            found.extend(trial(at, spec).into_iter().map(|failure| (at, failure)));
+        }
+    };
+    let mut failures = std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("no trial panics")).collect::<Vec<_>>()
+    });
+    failures.sort_by_key(|(at, _)| *at);
+    let shown = |(place, (_, failure)): (usize, &(usize, CaseFailure))| {
+        if place < SHOWN { failure.report() } else { failure.line() }
+    };
+    failures.iter().enumerate().map(shown).collect()
 }
 
 /// The policy of DRYSTONE_POLICY, or all names by default: as many cases as one wants.

@@ -1,7 +1,7 @@
 //! The checker accepts good schedules and finds what is wrong with each deliberately spoilt one.
 
 use drystone_reference::checker::{
-    NaiveSegment, NaiveViolation, check, check_local_resumption, check_promises, segments,
+    NaiveSegment, NaiveViolation, check, check_local_resumption, check_promises, check_resources, segments,
 };
 use drystone_reference::easy::{self, Easy, NaiveEasyOrder, NaivePass, Reservations};
 use drystone_reference::talby::{self, NaiveNotice, NaivePriority, NaiveRemoval, NaiveTalbyScheduler};
@@ -61,6 +61,18 @@ fn capacity_of_a_smaller_machine() {
     // Back to back is no overlap.
     let out = [JobOut { start: 0, end: 10 }, JobOut { start: 10, end: 20 }];
     assert_eq!(check(3, &jobs, &segments(&out)), Ok(()));
+}
+
+/// The first resource is back when it is asked for again; the second is overdrawn by two jobs of
+/// three, from the start of the later one on.
+#[test]
+fn a_resource_that_is_overdrawn() {
+    let out = [JobOut { start: 5, end: 15 }, JobOut { start: 0, end: 5 }, JobOut { start: 8, end: 9 }];
+    let asks = [vec![4, 1], vec![4, 2], vec![0, 2]];
+    let found = check_resources(&[4, 2], &asks, &segments(&out));
+    assert_eq!(found, Err(vec![NaiveViolation::OverResource { resource: 1, at: 8, used: 3 }]));
+    assert_eq!(check_resources(&[4, 3], &asks, &segments(&out)), Ok(()));
+    assert!(check_resources(&[3, 3], &asks, &segments(&out)).is_err());
 }
 
 #[test]

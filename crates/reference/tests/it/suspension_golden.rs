@@ -101,18 +101,35 @@ fn selective(change: impl Fn(&mut NaiveSelective)) -> NaivePolicy {
     NaivePolicy::Selective(settings)
 }
 
-#[test]
-fn suspension_on_the_whole_of_kth() {
+/// All of KTH by one policy.
+fn whole_of_kth(name: &str, policy: &NaivePolicy) {
     let Some((numbers, jobs)) = exact_jobs("KTH-SP2-1996-2.1-cln", 100) else { return };
-    for (name, policy) in [
-        ("kth-ss1.5", selective(|s| s.factor = (3, 2))),
-        ("kth-ss2", selective(|_| {})),
-        ("kth-ss5", selective(|s| s.factor = (5, 1))),
-        ("kth-tss2", selective(|s| s.limit = NaiveLimit::Online)),
-        ("kth-is", NaivePolicy::Immediate { preempting_resumption: true }),
-    ] {
-        check_golden(name, &policy, &numbers, &jobs, &[]);
-    }
+    check_golden(name, policy, &numbers, &jobs, &[]);
+}
+
+#[test]
+fn factor_one_and_a_half_on_the_whole_of_kth() {
+    whole_of_kth("kth-ss1.5", &selective(|s| s.factor = (3, 2)));
+}
+
+#[test]
+fn factor_two_on_the_whole_of_kth() {
+    whole_of_kth("kth-ss2", &selective(|_| {}));
+}
+
+#[test]
+fn factor_five_on_the_whole_of_kth() {
+    whole_of_kth("kth-ss5", &selective(|s| s.factor = (5, 1)));
+}
+
+#[test]
+fn limits_on_the_whole_of_kth() {
+    whole_of_kth("kth-tss2", &selective(|s| s.limit = NaiveLimit::Online));
+}
+
+#[test]
+fn immediate_service_on_the_whole_of_kth() {
+    whole_of_kth("kth-is", &NaivePolicy::Immediate { preempting_resumption: true });
 }
 
 #[test]
