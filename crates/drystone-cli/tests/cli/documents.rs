@@ -3,16 +3,13 @@
 use crate::common::Folder;
 use std::path::{Path, PathBuf};
 
-/// The pages whose commands run from the first to the last in one folder.
-const TUTORIALS: [&str; 6] = ["administrator", "accounting", "changes", "gpus", "researcher", "author"];
-
 /// Commands that need what a test has not, with what that is.
 const NOT_HERE: [(&str, &str); 11] = [
     ("curl ", "a network"),
     ("drystone live ", "Slurm; the tests `live` try it"),
     ("drystone reproduce ", "published logs"),
     ("cargo ", "a Rust toolchain"),
-    ("drystone sweep slurm ", "Slurm; `cluster` tries it"),
+    ("drystone sweep slurm ", "Slurm; the tests `live` try it"),
     ("drystone sweep recipe parallel ", "GNU parallel; `cluster` tries it"),
     ("drystone sweep gather ", "tasks; `cluster` tries it"),
     ("drystone sweep status study.db --follow", "tasks; `cluster` tries it"),
@@ -91,52 +88,80 @@ fn shows(path: &Path, shown: &str, printed: &str) {
 }
 
 #[test]
-fn every_command_of_a_tutorial_runs() {
-    for name in TUTORIALS {
-        let (path, text) = page(name);
-        let folder = Folder::new();
-        // Outputs of the page on accounting are those of a recorded workload, of two others those
-        // of a published log.
-        let recorded = match name {
-            "accounting" => recorded_site(&folder),
-            "administrator" | "researcher" => published_log(&folder),
-            "changes" => published_log(&folder) && recorded_site(&folder),
-            _ => true,
-        };
-        if !recorded {
-            site(&folder);
-            // Under the name that the recorded machine gives to its partition.
-            let conf = folder.read("slurm.conf").replace("PartitionName=p ", "PartitionName=epyc-64 ");
-            folder.write("slurm.conf", conf);
+fn every_command_for_administrators_runs() {
+    tutorial("administrator");
+}
+
+#[test]
+fn every_command_on_accounting_runs() {
+    tutorial("accounting");
+}
+
+#[test]
+fn every_command_on_changes_runs() {
+    tutorial("changes");
+}
+
+#[test]
+fn every_command_on_gpus_runs() {
+    tutorial("gpus");
+}
+
+#[test]
+fn every_command_for_researchers_runs() {
+    tutorial("researcher");
+}
+
+#[test]
+fn every_command_for_authors_runs() {
+    tutorial("author");
+}
+
+/// Runs the commands of a page from the first to the last in one folder.
+fn tutorial(name: &str) {
+    let (path, text) = page(name);
+    let folder = Folder::new();
+    // Outputs of the page on accounting are those of a recorded workload, of two others those
+    // of a published log.
+    let recorded = match name {
+        "accounting" => recorded_site(&folder),
+        "administrator" | "researcher" => published_log(&folder),
+        "changes" => published_log(&folder) && recorded_site(&folder),
+        _ => true,
+    };
+    if !recorded {
+        site(&folder);
+        // Under the name that the recorded machine gives to its partition.
+        let conf = folder.read("slurm.conf").replace("PartitionName=p ", "PartitionName=epyc-64 ");
+        folder.write("slurm.conf", conf);
+    }
+    let mut ran = 0;
+    // The output of the block before this one, if its last command was run.
+    let mut printed: Option<String> = None;
+    for (language, lines) in blocks(&text) {
+        let is_file = ["toml", "awk", "ini"].contains(&language);
+        if let Some(file) = lines.first().and_then(|l| l.strip_prefix("# ")).filter(|_| is_file) {
+            folder.write(file, lines.join("\n"));
         }
-        let mut ran = 0;
-        // The output of the block before this one, if its last command was run.
-        let mut printed: Option<String> = None;
-        for (language, lines) in blocks(&text) {
-            let is_file = ["toml", "awk", "ini"].contains(&language);
-            if let Some(file) = lines.first().and_then(|l| l.strip_prefix("# ")).filter(|_| is_file) {
-                folder.write(file, lines.join("\n"));
-            }
-            if let Some(output) = printed.take().filter(|_| language == "text" && recorded) {
-                shows(&path, &lines.join("\n"), output.trim_end());
-            }
-            if language != "sh" {
+        if let Some(output) = printed.take().filter(|_| language == "text" && recorded) {
+            shows(&path, &lines.join("\n"), output.trim_end());
+        }
+        if language != "sh" {
+            continue;
+        }
+        for line in lines.iter() {
+            printed = None;
+            if is_not_here(line) {
                 continue;
             }
-            for line in lines.iter() {
-                printed = None;
-                if is_not_here(line) {
-                    continue;
-                }
-                let output = run(&folder, line);
-                let said = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success(), "{}: `{line}`\n{said}", path.display());
-                printed = Some(String::from_utf8_lossy(&output.stdout).into_owned());
-                ran += 1;
-            }
+            let output = run(&folder, line);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}: `{line}`\n{said}", path.display());
+            printed = Some(String::from_utf8_lossy(&output.stdout).into_owned());
+            ran += 1;
         }
-        assert!(ran >= 2, "{}: {ran} commands ran", path.display());
     }
+    assert!(ran >= 2, "{}: {ran} commands ran", path.display());
 }
 
 /// Files used by the commands of a page: a log in which job 4711 waits, under every name that pages
@@ -249,6 +274,7 @@ fn every_command_of_a_document_runs() {
         .chain([root().join("README.md"), root().join("CONTRIBUTING.md")])
         .collect();
     pages.sort();
+    let fixtures = fixtures();
     let jq = std::process::Command::new("jq").arg("--version").output().is_ok();
     let mut ran = 0;
     for path in pages {
@@ -259,7 +285,13 @@ fn every_command_of_a_document_runs() {
             .flat_map(|(_, lines)| commands(lines))
             .filter(|line| !is_not_here(line) && (jq || !line.contains("jq ")))
             .collect();
-        let folder = if shown.is_empty() { continue } else { fixtures() };
+        if shown.is_empty() {
+            continue;
+        }
+        let folder = Folder::new();
+        for name in fixtures.names() {
+            std::fs::copy(fixtures.path(&name), folder.path(&name)).expect("copied");
+        }
         // A file that the page shows is the one that its commands take.
         for (language, lines) in blocks(&text) {
             if let Some(file) = lines.first().and_then(|l| l.strip_prefix("# ")).filter(|_| language == "toml")

@@ -1,9 +1,22 @@
-//! `drystone live` on a real Slurm: see `drystone-testbed`. Without one every test says that it
-//! skips, and passes; with `DRYSTONE_SLURM_REQUIRED=1` it fails. With `DRYSTONE_LIVE_FULL=1` runs
-//! have the length of the figures in docs/live.md. Tests wait more than they work, so that twelve
-//! run at once, each with a cluster of its own. Those of `LONG` run where `DRYSTONE_LIVE_LONG` is
-//! set, as in `.ci/run`, or with `--include-ignored`.
+//! `drystone live`, its page and sweeps on a real Slurm: see `drystone-testbed`. Without one every
+//! test says that it skips, and passes; with `DRYSTONE_SLURM_REQUIRED=1` it fails. With
+//! `DRYSTONE_LIVE_FULL=1` runs have the length of the figures in docs/live.md. Tests wait more than
+//! they work, so that twelve run at once, each with a cluster of its own. Those of `LONG` run where
+//! `DRYSTONE_LIVE_LONG` is set, as in `.ci/run`, or with `--include-ignored`.
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
+
+// What tests of the program and of pages share with those here, which use a part of it.
+#[cfg(unix)]
+#[path = "../cli/cluster/at_work.rs"]
+mod at_work;
+#[allow(dead_code)]
+#[cfg(unix)]
+#[path = "../cli/browser/chromium.rs"]
+mod chromium;
+#[allow(dead_code)]
+#[cfg(unix)]
+#[path = "../cli/common.rs"]
+mod common;
 
 #[cfg(unix)]
 mod arrays;
@@ -28,6 +41,8 @@ mod model;
 #[cfg(unix)]
 mod nodes;
 #[cfg(unix)]
+mod page;
+#[cfg(unix)]
 mod sets;
 #[cfg(unix)]
 mod shadow;
@@ -35,6 +50,8 @@ mod shadow;
 mod site;
 #[cfg(unix)]
 mod soak;
+#[cfg(unix)]
+mod sweeps;
 #[cfg(unix)]
 mod tutorial;
 #[cfg(unix)]
@@ -80,6 +97,8 @@ fn main() {
         limits::tests(),
         back::tests(),
         arrays::tests(),
+        page::tests(),
+        sweeps::tests(),
         tutorial::tests(),
         nodes::tests(),
         sets::tests(),

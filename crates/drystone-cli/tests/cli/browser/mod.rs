@@ -8,6 +8,4 @@
 mod charts;
 mod chromium;
 mod legible;
-#[cfg(unix)]
-mod live;
 mod pages;

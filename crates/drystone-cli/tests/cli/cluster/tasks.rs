@@ -1,6 +1,6 @@
 //! Tasks without a batch system, and by GNU parallel.
 
-use super::{SIMULATIONS, Working, catch, export, study, submission, until};
+use super::at_work::{SIMULATIONS, Working, catch, export, published, study, submission, until};
 use crate::common::{Folder, Tiny, four};
 use std::process::Stdio;
 
@@ -133,21 +133,21 @@ fn a_killed_task_goes_on_behind_what_it_has_published() {
     assert_eq!(caught, Working { pid: child.id(), task: 1 });
     caught.send("KILL");
     child.wait().expect("ended");
-    let before = super::published(&folder, "study.db.tasks/1", 1);
+    let before = published(&folder, "study.db.tasks/1", 1);
     let left = folder.run(&["sweep", "gather", "study.db", "--format", "json"]).json();
     assert_eq!((&left["added"], &left["missing"]), (&before.into(), &(SIMULATIONS - before).into()));
     // Told to stop, another attempt loses nothing.
     let mut child = begin();
-    until("the second attempt has published", || super::published(&folder, "study.db.tasks/1", 1) > before);
+    until("the second attempt has published", || published(&folder, "study.db.tasks/1", 1) > before);
     let _ = std::process::Command::new("kill").arg(child.id().to_string()).output();
     let code = child.wait().expect("ended").code();
-    let now = super::published(&folder, "study.db.tasks/1", 1);
+    let now = published(&folder, "study.db.tasks/1", 1);
     assert!(code == Some(143) && now < SIMULATIONS || code == Some(0) && now == SIMULATIONS, "{code:?}, {now}");
     let ran = folder.run(&args);
     assert!(ran.err.contains(&format!("{now} of them published before")), "{}", ran.err);
     ran.ok();
     // Nothing twice: each attempt left out what others had.
-    assert_eq!(super::published(&folder, "study.db.tasks/1", 1), SIMULATIONS);
+    assert_eq!(published(&folder, "study.db.tasks/1", 1), SIMULATIONS);
     folder.run(&["sweep", "gather", "study.db", "--require-complete"]).ok();
     assert_eq!(export(&folder, "study.db"), local);
 }
@@ -163,7 +163,7 @@ fn scratch_that_is_full_or_cannot_be_written_loses_nothing() {
     if let Some(_tiny) = Tiny::mount(&at, "72k") {
         let error = task("tiny").fails(2);
         assert!(error.contains("the disk is full"), "{error}");
-        let there = super::published(&folder, "study.db.tasks/1", 1);
+        let there = published(&folder, "study.db.tasks/1", 1);
         assert!(0 < there && there < SIMULATIONS, "{there} are published of a scratch that was full");
     } else {
         eprintln!("SKIPPED: a full scratch needs the right to mount a tmpfs");

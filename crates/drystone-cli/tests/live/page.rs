@@ -1,9 +1,17 @@
-//! The page of a live daemon, beside a real Slurm.
+//! The page of a live daemon, in a real Chromium.
 
 use super::chromium::{DESKTOP, PHONE, Screen, chromium};
+use super::site::Tests;
 use drystone_testbed::{ClusterOptions, PrivateSlurm};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
+
+pub(crate) fn tests() -> Tests {
+    vec![
+        ("a_live_page_follows_the_cluster", a_live_page_follows_the_cluster),
+        ("a_live_page_shows_each_set_of_nodes", a_live_page_shows_each_set_of_nodes),
+    ]
+}
 
 /// Killed when a test fails.
 struct Daemon(Child);
@@ -50,7 +58,6 @@ fn ask(address: &str, request: &str) -> String {
 
 /// Jobs appear and go without a reload, names of users' making are text, and nothing can be
 /// changed.
-#[test]
 fn a_live_page_follows_the_cluster() {
     let Some(mut page) = chromium() else { return };
     let options = ClusterOptions { nodes: 1, cpus: 4, scheduler: "builtin".into(), ..ClusterOptions::default() };
@@ -114,7 +121,6 @@ fn a_live_page_follows_the_cluster() {
 }
 
 /// Partitions without a common node: a table with a row for each, and every job says where it is.
-#[test]
 fn a_live_page_shows_each_set_of_nodes() {
     let Some(mut page) = chromium() else { return };
     let partition = |name: &str, nodes: &str| format!("PartitionName={name} Nodes={nodes} MaxTime=60 State=UP");

@@ -1,12 +1,29 @@
-//! Sweeps on a real Slurm, which these tests start: see `drystone-testbed`. Without one they say so
-//! and pass; with `DRYSTONE_SLURM_REQUIRED=1` they fail.
-//!
-//! Together they take about two minutes, nearly all of it in one test, which waits for a time limit
-//! of a minute and for a node to be found dead.
+//! Sweeps on a real Slurm. One test waits for a time limit of a minute and for a node to be found
+//! dead.
 
-use super::{SIMULATIONS, Working, catch, export, of_jobs, published, status, study, submission, until};
+use super::at_work::{SIMULATIONS, Working, catch, export, of_jobs, published, study, submission, until};
+use super::site::Tests;
 use crate::common::{Folder, Ran, Tiny};
 use drystone_testbed::{ClusterOptions, PrivateSlurm};
+
+pub(crate) fn tests() -> Tests {
+    vec![
+        (
+            "an_array_of_sixteen_equals_a_local_sweep_byte_for_byte",
+            an_array_of_sixteen_equals_a_local_sweep_byte_for_byte,
+        ),
+        (
+            "a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing",
+            a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing,
+        ),
+        ("the_same_array_twice_at_once_counts_once", the_same_array_twice_at_once_counts_once),
+        (
+            "another_version_or_a_bad_scratch_on_the_nodes_lose_nothing",
+            another_version_or_a_bad_scratch_on_the_nodes_lose_nothing,
+        ),
+        ("cancelled_tasks_publish_what_they_have", cancelled_tasks_publish_what_they_have),
+    ]
+}
 
 /// A cluster of this many nodes of one processor each, in which what is dead is soon found so.
 fn cluster(nodes: u32) -> Option<PrivateSlurm> {
@@ -19,6 +36,11 @@ fn on<'a>(cluster: &'a PrivateSlurm, folder: &'a Folder) -> impl Fn(&[&str]) -> 
     |args| Ran::of(folder.command(args).env("SLURM_CONF", cluster.conf()).output().expect("runs"))
 }
 
+fn status(folder: &Folder, run: &dyn Fn(&[&str]) -> Ran, store: &str) -> serde_json::Value {
+    assert!(folder.path(store).exists());
+    run(&["sweep", "status", store, "--format", "json"]).json()
+}
+
 /// Waits until no task waits or runs.
 fn drained(cluster: &PrivateSlurm) {
     until("the queue is empty", || cluster.ask("squeue", &["-h"]).trim().is_empty());
@@ -26,7 +48,6 @@ fn drained(cluster: &PrivateSlurm) {
 
 const SUBMIT: [&str; 8] = ["sweep", "slurm", "study.toml", "--min-task", "0s", "--publish-every", "0s", "--tasks"];
 
-#[test]
 fn an_array_of_sixteen_equals_a_local_sweep_byte_for_byte() {
     let Some(cluster) = cluster(4) else { return };
     let (folder, local) = study(3_000);
@@ -62,7 +83,6 @@ fn an_array_of_sixteen_equals_a_local_sweep_byte_for_byte() {
 
 /// Everything at once: one task is killed, one loses its node, one is requeued while it publishes,
 /// one has too short a time limit.
-#[test]
 fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     let Some(mut cluster) = cluster(5) else { return };
     let (folder, local) = study(50_000);
@@ -139,7 +159,6 @@ fn job_of(folder: &Folder, submission: &str) -> String {
 }
 
 /// Two arrays of the same script: each task runs twice, and every result counts once.
-#[test]
 fn the_same_array_twice_at_once_counts_once() {
     let Some(cluster) = cluster(4) else { return };
     let (folder, local) = study(3_000);
@@ -160,7 +179,6 @@ fn the_same_array_twice_at_once_counts_once() {
 
 /// A node's refusal is reported by `status`, with the log, and the same command continues with the
 /// missing parts.
-#[test]
 fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
     let Some(cluster) = cluster(2) else { return };
     let (folder, local) = study(20_000);
@@ -213,7 +231,6 @@ fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
     assert_eq!(export(&folder, "study.db"), local);
 }
 
-#[test]
 fn cancelled_tasks_publish_what_they_have() {
     let Some(cluster) = cluster(1) else { return };
     let (folder, local) = study(50_000);
