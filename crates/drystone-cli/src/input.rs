@@ -37,6 +37,7 @@ pub(crate) use files::{PolicyFiles, platform, priorities};
 pub(crate) use given::InputKind;
 pub(crate) use limits::limits;
 pub(crate) use read::open;
+pub(crate) use resources::say_what_is_odd;
 pub(crate) use synthetic::synthetic_header;
 
 /// Opens what is no text and reads as a log all the same: the folder of a site, and a log in

@@ -1,12 +1,14 @@
 //! The workloads of a study: each log read once, then transformed as often as asked.
 
 use crate::error::SweepError;
+use crate::furnish::furnished;
 use crate::given::{self, ExcessThreshold, GivenFiles};
 use crate::real;
 use crate::study::{SubmitSlice, SweepStudy, WorkloadEntry, WorkloadSource};
 use drystone::fingerprint::fingerprint;
 use drystone::generate::{Params, generate};
 use drystone::log::clean::{Cleaner, CleaningOptions, CleaningStudy as Published};
+use drystone::log::resources::ResourceNotes;
 use drystone::log::swf::{SwfHeader, SwfRecord};
 use drystone::log::transform::{self, LoadFactor};
 use drystone::log::{self, LogError};
@@ -39,6 +41,8 @@ pub struct SweepCase {
     pub change: Option<String>,
     /// Seed of the generator.
     pub seed: Option<u64>,
+    /// Oddities of the resources of the whole workload.
+    pub notes: ResourceNotes,
 }
 
 impl SweepCase {
@@ -76,15 +80,18 @@ fn label(name: &str, transformations: [Option<String>; 5]) -> String {
 pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<SweepCase>, SweepError> {
     let mut cases: Vec<SweepCase> = Vec::new();
     for entry in &study.workloads {
-        let bases: Vec<(Workload, Option<u64>)> = match &entry.source {
+        let bases: Vec<((Workload, ResourceNotes), Option<u64>)> = match &entry.source {
             WorkloadSource::Log(file) => vec![(read(study, entry, file, logs)?, None)],
             WorkloadSource::Generated(params) => study
                 .seeds
                 .iter()
-                .map(|&seed| Ok((made(entry, &Params { seed, ..(**params).clone() })?, Some(seed))))
+                .map(|&seed| {
+                    let made = made(entry, &Params { seed, ..(**params).clone() })?;
+                    Ok((furnished(study, entry, made)?, Some(seed)))
+                })
                 .collect::<Result<_, SweepError>>()?,
         };
-        for (base, seed) in bases {
+        for ((base, notes), seed) in bases {
             let parts = || entry.months.iter().flat_map(|month| entry.slices.iter().map(move |slice| (month, slice)));
             for load in &entry.loads {
                 for (month, slice) in parts() {
@@ -103,6 +110,7 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
                             slice: slice.as_ref().map(|slice| slice.text.clone()),
                             change: change.as_ref().map(ToString::to_string),
                             seed,
+                            notes: notes.clone(),
                         });
                     }
                 }
@@ -119,7 +127,12 @@ fn place(study: &SweepStudy, file: &Path, logs: Option<&Path>) -> PathBuf {
     below.flatten().find(|path| path.exists()).unwrap_or_else(|| study.directory().join(file))
 }
 
-fn read(study: &SweepStudy, entry: &WorkloadEntry, file: &Path, logs: Option<&Path>) -> Result<Workload, SweepError> {
+fn read(
+    study: &SweepStudy,
+    entry: &WorkloadEntry,
+    file: &Path,
+    logs: Option<&Path>,
+) -> Result<(Workload, ResourceNotes), SweepError> {
     let fail = |source: LogError| match source {
         // What the study file says is wrong, not what is in the log.
         LogError::Open { .. } | LogError::Read { line: 0, .. } => {
@@ -132,7 +145,8 @@ fn read(study: &SweepStudy, entry: &WorkloadEntry, file: &Path, logs: Option<&Pa
         source => SweepError::Log { name: entry.name.clone(), source },
     };
     let loaded = log::load(place(study, file, logs), &entry.options).map_err(fail)?;
-    real::applied(study, entry, loaded.workload, loaded.records.as_deref().unwrap_or(&[]))
+    let (workload, notes) = furnished(study, entry, loaded.workload)?;
+    Ok((real::applied(study, entry, workload, loaded.records.as_deref().unwrap_or(&[]))?, notes))
 }
 
 /// A synthetic workload, which goes through cleaning like a log, so that every option means the

@@ -33,6 +33,7 @@ pub mod cluster;
 mod design;
 mod error;
 mod execute;
+mod furnish;
 mod given;
 mod hash;
 mod plan;

@@ -237,5 +237,8 @@ fn unused_priorities(
 fn unfit(study: &SweepStudy, entry: &PolicyEntry, policy: &PolicySpec, workload: &str, why: &Unfit) -> SweepError {
     let advice = "write `overrun = \"kill\"` below its [workload.clean]";
     let why = why.to_string().replace("`--overrun kill`; in a study file `overrun = \"kill\"`", advice);
+    let why = why
+        .replace("`--resources none`", "`resources = \"none\"`")
+        .replace("`--on-nodes none`", "`on-nodes = \"none\"`");
     study.error(entry.at.clone(), format!("`{policy}` cannot be simulated on {workload}: {why}"))
 }

@@ -8,9 +8,10 @@ use crate::design::DesignLevel;
 use crate::error::SweepError;
 use drystone::generate::Params;
 use drystone::log::clean::{CleaningOptions, CleaningStudy as Published};
+use drystone::log::resources::ResourceSpec;
 use drystone::log::transform::LoadFactor;
 use drystone::metrics::{JobSelection, Measure, Metric, MetricNeeds, Threshold, UnknownWord};
-use drystone::model::{Span as Seconds, Time};
+use drystone::model::{NodeFill, Span as Seconds, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::ChangeList;
 use raw::RawStudy;
@@ -45,6 +46,12 @@ pub(crate) struct WorkloadEntry {
     pub(crate) platform: Option<FileEntry>,
     pub(crate) priorities: Option<FileEntry>,
     pub(crate) outages: Option<FileEntry>,
+    /// Resources beyond processors, and where the study names them.
+    pub(crate) resources: Vec<ResourceSpec>,
+    pub(crate) resources_at: Bytes<usize>,
+    /// The table of the nodes on which jobs are placed, and how.
+    pub(crate) on_nodes: Option<FileEntry>,
+    pub(crate) placement: NodeFill,
     pub(crate) circumstances: Option<FileEntry>,
     pub(crate) warm_start: Option<Seconds>,
     pub(crate) feedback: bool,
@@ -180,6 +187,10 @@ impl SweepStudy {
                 return Err(read.error(workload.span(), problem));
             }
             workloads.push(entry);
+        }
+        if let Some(word) = raw.placement.as_ref().filter(|_| workloads.iter().all(|w| w.on_nodes.is_none())) {
+            let problem = "`placement` needs nodes to place jobs on: `on-nodes = \"nodes.csv\"`";
+            return Err(read.error(word.span(), problem));
         }
         if workloads.is_empty() {
             return Err(read.error(whole, "there is no [[workload]]: write one with a `file` or `generate`"));

@@ -6,7 +6,7 @@ use crate::exit::CommandFailure;
 use crate::output::{message, number};
 use crate::real::read;
 use drystone::log::nodes::{place_on, read_nodes};
-use drystone::log::resources::{ResourceSpec, give, read_table};
+use drystone::log::resources::{ResourceNotes, ResourceSpec, give, read_table};
 use std::path::Path;
 
 impl WorkloadInput {
@@ -52,23 +52,27 @@ impl WorkloadInput {
         let (workload, notes) = give(self.workload, specs, &tables)
             .map_err(|error| CommandFailure::usage(format_args!("--resources: {error}")))?;
         self.workload = workload;
-        let jobs = self.workload.len() as u64;
-        if notes.without_memory > 0 {
-            message::note(&format!(
-                "{} of {} jobs do not say how much memory they need and ask for none",
-                number::count(notes.without_memory as u64),
-                number::count(jobs)
-            ));
-        }
-        if !notes.empty.is_empty() {
-            message::warning(&format!("--resources: no job is of {}: it limits nothing", notes.empty.join(", ")));
-        }
-        if let Some(first) = notes.unknown.first() {
-            message::warning(&format!(
-                "--resources: {} lines name jobs that are not simulated, the first job {first}",
-                number::count(notes.unknown.len() as u64)
-            ));
-        }
+        say_what_is_odd("--resources: ", "", &notes);
         Ok(self)
+    }
+}
+
+/// Says what is odd about the resources of a workload; warnings and notes begin with these words.
+pub(crate) fn say_what_is_odd(warns: &str, notes: &str, odd: &ResourceNotes) {
+    if odd.without_memory > 0 {
+        message::note(&format!(
+            "{notes}{} of {} jobs do not say how much memory they need and ask for none",
+            number::count(odd.without_memory as u64),
+            number::count(odd.jobs as u64)
+        ));
+    }
+    if !odd.empty.is_empty() {
+        message::warning(&format!("{warns}no job is of {}: it limits nothing", odd.empty.join(", ")));
+    }
+    if let Some(first) = odd.unknown.first() {
+        message::warning(&format!(
+            "{warns}{} lines name jobs that are not simulated, the first job {first}",
+            number::count(odd.unknown.len() as u64)
+        ));
     }
 }

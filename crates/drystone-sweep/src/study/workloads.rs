@@ -1,15 +1,16 @@
 //! Workloads of a study file: logs or generators, how they are cleaned, and what is done with them.
 
 use super::raw::{RawGenerate, RawStudy, RawWorkload};
-use super::{StudyReader, SubmitSlice, WorkloadEntry, WorkloadSource};
+use super::{FileEntry, StudyReader, SubmitSlice, WorkloadEntry, WorkloadSource};
 use crate::design::Range;
 use crate::error::SweepError;
 use drystone::experiment;
 use drystone::generate::{Habits, Params, WorkloadLength};
 use drystone::log::clean::{CleaningOptions, CleaningStudy as Published};
+use drystone::log::resources::ResourceSpec;
 use drystone::log::transform::LoadFactor;
 use drystone::metrics::JobSelection;
-use drystone::model::{Span as Seconds, TIME_LIMIT, Time};
+use drystone::model::{NodeFill, Span as Seconds, TIME_LIMIT, Time};
 use drystone_advise::ChangeList;
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
@@ -54,6 +55,9 @@ impl StudyReader<'_> {
         }
         let mut options = self.cleaning(published.map(Published::options).unwrap_or_default(), &raw.clean)?;
         options.records |= raw.feedback || warm_start.is_some();
+        let resources = raw.resources.as_ref().or(study.resources.as_ref());
+        let on_nodes = self.on_nodes(raw.on_nodes.as_ref().or(study.on_nodes.as_ref()))?;
+        let placement = self.placement(raw, study, on_nodes.is_some())?;
         Ok(WorkloadEntry {
             name,
             source,
@@ -64,6 +68,10 @@ impl StudyReader<'_> {
             platform: raw.platform.clone().or_else(|| study.platform.clone()),
             priorities: raw.priorities.clone().or_else(|| study.priorities.clone()),
             outages: raw.outages.clone(),
+            resources: self.resources(resources)?,
+            resources_at: resources.map_or(span.clone(), Spanned::span),
+            on_nodes,
+            placement,
             circumstances: raw.circumstances.clone(),
             warm_start,
             feedback: raw.feedback,
@@ -76,6 +84,64 @@ impl StudyReader<'_> {
             changes_at: raw.change.as_ref().map_or(span.clone(), Spanned::span),
             file_at: raw.file.as_ref().map_or(span, Spanned::span),
         })
+    }
+
+    /// Resources beyond processors, in the words of `--resources`: one text, or a list of texts.
+    fn resources(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<ResourceSpec>, SweepError> {
+        let Some(raw) = raw else { return Ok(Vec::new()) };
+        let wrong = |problem: String| self.error(raw.span(), problem);
+        let expected = "`resources` is a text such as \"mem=8GB\", \"mem=4GB/proc,partition:2=64\" or \"demands.csv\", or a \
+                        list of such";
+        let texts: Vec<&str> = match raw.as_ref() {
+            Value::String(text) => vec![text],
+            Value::Array(all) => {
+                let texts: Option<Vec<&str>> = all.iter().map(Value::as_str).collect();
+                texts.filter(|texts| !texts.is_empty()).ok_or_else(|| wrong(expected.to_string()))?
+            }
+            _ => return Err(wrong(expected.to_string())),
+        };
+        let parts = texts.iter().flat_map(|text| text.split(','));
+        let read = |part: &str| part.parse().map_err(|problem: String| wrong(format!("`resources`: {problem}")));
+        let specs: Vec<ResourceSpec> = parts.map(read).collect::<Result<_, _>>()?;
+        if specs.contains(&ResourceSpec::None) {
+            return match specs.len() {
+                1 => Ok(Vec::new()),
+                _ => Err(wrong("`resources`: none does not go with other resources".to_string())),
+            };
+        }
+        Ok(specs)
+    }
+
+    /// The table of nodes, in the words of `--on-nodes`.
+    fn on_nodes(&self, raw: Option<&FileEntry>) -> Result<Option<FileEntry>, SweepError> {
+        let Some(file) = raw else { return Ok(None) };
+        match file.as_ref().to_str().unwrap_or_default() {
+            "none" => Ok(None),
+            text if text.ends_with(".csv") => Ok(Some(file.clone())),
+            "site" => Err(self.error(
+                file.span(),
+                "`on-nodes`: these jobs are none of a site; name a table of nodes: on-nodes = \"FILE.csv\"",
+            )),
+            text => {
+                let problem = format!("`on-nodes`: `{text}` names no nodes; expected a table FILE.csv or none");
+                Err(self.error(file.span(), problem))
+            }
+        }
+    }
+
+    /// Choice of nodes for jobs, in the words of `--placement`; without nodes it is a mistake.
+    fn placement(&self, raw: &RawWorkload, study: &RawStudy, placed: bool) -> Result<NodeFill, SweepError> {
+        let Some(word) = raw.placement.as_ref().or(study.placement.as_ref()) else { return Ok(NodeFill::default()) };
+        let rule = NodeFill::ALL.iter().copied().find(|rule| rule.name() == word.as_ref()).ok_or_else(|| {
+            let names = NodeFill::ALL.iter().map(|rule| rule.name()).collect::<Vec<_>>().join(", ");
+            self.error(word.span(), format!("`placement`: there is no rule `{}`; expected {names}", word.as_ref()))
+        })?;
+        match &raw.placement {
+            Some(word) if !placed => {
+                Err(self.error(word.span(), "`placement` needs nodes to place jobs on: `on-nodes = \"nodes.csv\"`"))
+            }
+            _ => Ok(rule),
+        }
     }
 
     /// Returns the time between the first submit and the beginning of the workload, which starts

@@ -264,6 +264,8 @@ fn amount(text: &str, unit: ResourceUnit) -> Result<u64, String> {
 /// Treatment of the specifications, for people.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ResourceNotes {
+    /// Number of all jobs.
+    pub jobs: usize,
     /// Jobs that say nothing of memory, where memory is counted: they ask for none.
     pub without_memory: usize,
     /// Numbers in tables that no job has.
@@ -348,7 +350,7 @@ impl<'a> DemandDraft<'a> {
             machine,
             builder: ResourceTableBuilder::new(),
             demands,
-            notes: ResourceNotes::default(),
+            notes: ResourceNotes { jobs: jobs.len(), ..ResourceNotes::default() },
         }
     }
 

@@ -3,7 +3,7 @@
 use super::status::Progressed;
 use crate::args::{ChunkArgs, MergeArgs, ResumeArgs, SweepArgs, WorkArgs};
 use crate::exit::{CommandFailure, CommandOutcome, DONE, VIOLATION};
-use crate::input::InputKind;
+use crate::input::{InputKind, say_what_is_odd};
 use crate::interrupt;
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{count, duration, fixed_or, plural, speed};
@@ -153,7 +153,12 @@ pub(super) fn plan(study: &SweepStudy, work: &WorkArgs) -> Result<SweepPlan, Com
             count(saved as u64)
         ));
     }
-    for case in &plan.cases {
+    for (at, case) in plan.cases.iter().enumerate() {
+        // Its parts and loads have the same jobs.
+        if plan.cases[..at].iter().all(|other| other.name != case.name) {
+            let of = format!("workload {}: ", case.name);
+            say_what_is_odd(&of, &of, &case.notes);
+        }
         if case.trim.at_most(&case.workload) == 0 {
             let (label, trim) = (case.label(), case.trim);
             message::insist(&format!("no job of {label} counts ({trim}): nothing is measured there"));
