@@ -26,8 +26,25 @@ pub type Rank<'a> = &'a dyn Fn(&JobIn, i64) -> f64;
 /// # Panics
 /// If a job is wider than the machine.
 pub fn run(rank: Rank<'_>, backfilling: bool, jobs: &[JobIn], machine: i64) -> Vec<JobOut> {
+    let asks: Vec<Vec<i64>> = jobs.iter().map(|job| vec![job.procs]).collect();
+    run_counting(rank, backfilling, jobs, &asks, &[machine])
+}
+
+/// Runs the scheduler over jobs that ask for amounts of each of several resources. A job fits if
+/// all that it asks for is free.
+///
+/// # Panics
+/// If a job asks for more than the machine has.
+pub fn run_counting(
+    rank: Rank<'_>,
+    backfilling: bool,
+    jobs: &[JobIn],
+    asks: &[Vec<i64>],
+    machine: &[i64],
+) -> Vec<JobOut> {
+    let fits = |job: usize, free: &[i64]| asks[job].iter().zip(free).all(|(ask, free)| ask <= free);
     let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];
-    let (mut now, mut arrived, mut free) = (0, 0, machine);
+    let (mut now, mut arrived, mut free) = (0, 0, machine.to_vec());
     let mut waiting: Vec<usize> = Vec::new();
     let mut running: Vec<Running> = Vec::new();
     let mut head: Option<(usize, i64)> = None;
@@ -46,12 +63,13 @@ pub fn run(rank: Rank<'_>, backfilling: bool, jobs: &[JobIn], machine: i64) -> V
             waiting.push(arrived);
             arrived += 1;
         } else {
-            free += jobs[running.remove(0).job].procs;
+            let ended = running.remove(0).job;
+            free.iter_mut().zip(&asks[ended]).for_each(|(free, ask)| *free += ask);
         }
-        let mut start = |job: usize, waiting: &mut Vec<usize>, running: &mut Vec<Running>, free: &mut i64| {
+        let mut start = |job: usize, waiting: &mut Vec<usize>, running: &mut Vec<Running>, free: &mut [i64]| {
             waiting.retain(|&other| other != job);
             running.push(Running { job, start: now });
-            *free -= jobs[job].procs;
+            free.iter_mut().zip(&asks[job]).for_each(|(free, ask)| *free -= ask);
             out[job] = Some(JobOut { start: now, end: now + jobs[job].run });
         };
         loop {
@@ -59,11 +77,11 @@ pub fn run(rank: Rank<'_>, backfilling: bool, jobs: &[JobIn], machine: i64) -> V
                 let first =
                     |&a: &usize, &b: &usize| rank(&jobs[a], now).total_cmp(&rank(&jobs[b], now)).then(a.cmp(&b));
                 let Some(job) = waiting.iter().copied().min_by(first) else { break };
-                assert!(jobs[job].procs <= machine, "job {job} does not fit the machine");
-                head = Some((job, free_by_estimates(jobs[job].procs, free, &running, jobs).unwrap_or(now)));
+                assert!(fits(job, machine), "job {job} does not fit the machine");
+                head = Some((job, free_by_estimates(job, &free, &running, jobs, asks).unwrap_or(now)));
             }
             match head {
-                Some((job, _)) if jobs[job].procs <= free => {
+                Some((job, _)) if fits(job, &free) => {
                     start(job, &mut waiting, &mut running, &mut free);
                     head = None;
                 }
@@ -72,7 +90,7 @@ pub fn run(rank: Rank<'_>, backfilling: bool, jobs: &[JobIn], machine: i64) -> V
         }
         if let (Some((first, limit)), true) = (head, backfilling) {
             for job in waiting.clone() {
-                if job != first && jobs[job].procs <= free && now + jobs[job].estimate < limit {
+                if job != first && fits(job, &free) && now + jobs[job].estimate < limit {
                     start(job, &mut waiting, &mut running, &mut free);
                 }
             }
@@ -81,17 +99,18 @@ pub fn run(rank: Rank<'_>, backfilling: bool, jobs: &[JobIn], machine: i64) -> V
     out.into_iter().map(|job| job.expect("every job runs")).collect()
 }
 
-/// The time at which so many processors are free by estimates; nothing where they are already.
-fn free_by_estimates(procs: i64, mut free: i64, running: &[Running], jobs: &[JobIn]) -> Option<i64> {
-    let mut ends: Vec<(i64, i64)> =
-        running.iter().map(|r| (r.start + jobs[r.job].estimate, jobs[r.job].procs)).collect();
+/// The time at which everything that a job asks for is free by estimates; nothing where it is
+/// already.
+fn free_by_estimates(job: usize, free: &[i64], running: &[Running], jobs: &[JobIn], asks: &[Vec<i64>]) -> Option<i64> {
+    let mut free = free.to_vec();
+    let mut ends: Vec<(i64, usize)> = running.iter().map(|r| (r.start + jobs[r.job].estimate, r.job)).collect();
     ends.sort_unstable();
     let mut last = None;
-    for (end, procs_back) in ends {
-        if free >= procs {
+    for (end, by) in ends {
+        if asks[job].iter().zip(&free).all(|(ask, free)| ask <= free) {
             break;
         }
-        free += procs_back;
+        free.iter_mut().zip(&asks[by]).for_each(|(free, ask)| *free += ask);
         last = Some(end);
     }
     last

@@ -11,8 +11,9 @@ use crate::policy::Requirement;
 pub enum Unfit {
     /// The machine has resources beyond processors, and the policy does not count them.
     #[error(
-        "the workload has resources beyond processors, and this policy counts processors only; take one of EASY's family, \
-         conservative, slack, goal or multiqueue, or leave the resources out (`--resources none`)"
+        "the workload has resources beyond processors, and this policy counts processors only; leave `overdue=free`, `own` or \
+         `promise=arrival` out where it has one of these, take another policy, such as easy or conservative, or leave the \
+         resources out (`--resources none`)"
     )]
     Uncounted,
     /// Jobs are placed on nodes, and the policy places none.

@@ -9,9 +9,10 @@
 //! ends, each by itself, and one look at the queue after each. So does this policy; it differs from
 //! one pass an instant only where jobs overtake.
 
+use super::free_resources::{covers, deduct, release};
 use super::ranking::{self, account, bring_up_to_date, moment, shares_for};
 use super::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
-use crate::model::{JobId, Procs, Time};
+use crate::model::{DemandId, JobId, Procs, ResourceId, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{Order, WaitingJob, more_expanded};
 use serde::{Deserialize, Serialize};
@@ -31,8 +32,9 @@ enum Zero {
 struct Unseen {
     at: Time,
     job: JobId,
-    /// Processors that the job gave back, and when it was expected to; nothing for an arrival.
-    ended: Option<(Procs, Time)>,
+    /// Processors that the job gave back, when it was expected to, and what it asked for beside
+    /// them; nothing for an arrival. The job itself may be forgotten by the time of the pass.
+    ended: Option<(Procs, Time, DemandId)>,
 }
 
 /// A queue with a head that stays.
@@ -58,9 +60,11 @@ struct CommittedQueue {
 /// Resources as the queue knows them while it goes from event to event.
 struct Instant {
     free: Procs,
+    /// Free amounts of each resource beyond processors; empty without any.
+    levels: Vec<i64>,
     /// Running jobs by what is known of their ends: those that have ended but were not seen to, and
     /// those that this pass started, included.
-    ends: Vec<(Time, Procs)>,
+    ends: Vec<(Time, Procs, DemandId)>,
 }
 
 impl CommittedQueue {
@@ -103,7 +107,8 @@ impl CommittedQueue {
         actions: &mut Actions,
     ) {
         instant.free -= job.procs;
-        instant.ends.push((view.now().saturating_add(job.prediction), job.procs));
+        deduct(&mut instant.levels, view.amounts(job.id));
+        instant.ends.push((view.now().saturating_add(job.prediction), job.procs, view.job(job.id).demand));
         self.waiting.remove(&job.id);
         self.started.push(job.id);
         actions.start(job.id, why);
@@ -118,19 +123,19 @@ impl CommittedQueue {
                 None => {
                     let order = self.order.clone();
                     let Some(&head) = self.sorted(&order, view).first() else { return };
-                    let until = if head.procs > instant.free { instant.enough(head.procs) } else { now };
+                    let until = if instant.serves(&head, view) { now } else { instant.enough(&head, view) };
                     self.head = Some((head.id, until));
                     (head, until)
                 }
             };
-            if head.procs <= instant.free {
+            if instant.serves(&head, view) {
                 self.head = None;
                 self.start(&head, StartReason::Head, instant, view, actions);
                 continue;
             }
             if let Some(order) = self.backfill.clone().filter(|_| until > now) {
                 for job in self.sorted(&order, view) {
-                    let fits = job.procs <= instant.free && job.id != head.id;
+                    let fits = job.id != head.id && instant.serves(&job, view);
                     if fits && now.saturating_add(job.prediction) < until {
                         self.start(&job, StartReason::Backfilled, instant, view, actions);
                     }
@@ -141,14 +146,25 @@ impl CommittedQueue {
     }
 }
 
+/// Amounts of a demand beyond processors.
+fn totals<'a>(demand: DemandId, view: &View<'a>) -> &'a [(ResourceId, u64)] {
+    view.resources().map_or(&[], |resources| resources.table().totals(demand))
+}
+
 impl Instant {
-    /// Returns the time at which so many processors are free, by what is known of ends.
-    fn enough(&mut self, procs: Procs) -> Time {
+    /// Returns whether everything that a job asks for is free.
+    fn serves(&self, job: &WaitingJob, view: &View<'_>) -> bool {
+        job.procs <= self.free && covers(&self.levels, view.amounts(job.id))
+    }
+
+    /// Returns the time at which everything that a job asks for is free, by what is known of ends.
+    fn enough(&mut self, job: &WaitingJob, view: &View<'_>) -> Time {
         self.ends.sort_unstable();
-        let mut free = self.free;
-        for &(end, given) in &self.ends {
+        let (mut free, mut levels) = (self.free, self.levels.clone());
+        for &(end, given, by) in &self.ends {
             free += given;
-            if free >= procs {
+            release(&mut levels, totals(by, view));
+            if free >= job.procs && covers(&levels, view.amounts(job.id)) {
                 return end;
             }
         }
@@ -169,7 +185,8 @@ impl Policy for CommittedQueue {
                 if let Some(shares) = &mut self.shares {
                     account(shares, job, view);
                 }
-                self.unseen.push(Unseen { at, job, ended: Some((view.job(job).procs, predicted_end)) });
+                let facts = view.job(job);
+                self.unseen.push(Unseen { at, job, ended: Some((facts.procs, predicted_end, facts.demand)) });
             }
             PolicyEvent::Cancelled(job) => {
                 self.waiting.remove(&job);
@@ -184,11 +201,13 @@ impl Policy for CommittedQueue {
         let mut unseen = std::mem::take(&mut self.unseen);
         let place = |job: JobId| self.started.iter().position(|&other| other == job);
         unseen.sort_by_cached_key(|event| (event.at, event.ended.is_some(), place(event.job), event.job));
-        let given = |event: &Unseen| event.ended.map(|(procs, end)| (end, procs));
-        let running = view.running().iter().map(|job| (job.end, job.procs));
-        let ends: Vec<(Time, Procs)> = running.chain(unseen.iter().filter_map(given)).collect();
-        let held: Procs = unseen.iter().filter_map(given).map(|(_, procs)| procs).sum();
-        let mut instant = Instant { free: view.free() - held, ends };
+        let given = |event: &Unseen| event.ended.map(|(procs, end, demand)| (end, procs, demand));
+        let running = view.running().iter().map(|job| (job.end, job.procs, view.job(job.id).demand));
+        let ends: Vec<(Time, Procs, DemandId)> = running.chain(unseen.iter().filter_map(given)).collect();
+        let held: Procs = unseen.iter().filter_map(given).map(|(_, procs, _)| procs).sum();
+        let mut levels = view.resources().map_or_else(Vec::new, |resources| resources.levels().to_vec());
+        unseen.iter().filter_map(given).for_each(|(_, _, demand)| deduct(&mut levels, totals(demand, view)));
+        let mut instant = Instant { free: view.free() - held, levels, ends };
         if unseen.is_empty() {
             // A head may have been withdrawn.
             self.look(&mut instant, view, actions);
@@ -196,10 +215,11 @@ impl Policy for CommittedQueue {
         for event in unseen {
             match event.ended {
                 None => _ = self.waiting.insert(event.job),
-                Some((procs, end)) => {
+                Some((procs, end, demand)) => {
                     instant.free += procs;
+                    release(&mut instant.levels, totals(demand, view));
                     self.started.retain(|&job| job != event.job);
-                    if let Some(at) = instant.ends.iter().position(|&known| known == (end, procs)) {
+                    if let Some(at) = instant.ends.iter().position(|&known| known == (end, procs, demand)) {
                         instant.ends.swap_remove(at);
                     }
                 }
@@ -210,6 +230,10 @@ impl Policy for CommittedQueue {
 
     fn wakes(&self) -> bool {
         false
+    }
+
+    fn counts_resources(&self) -> bool {
+        true
     }
 }
 

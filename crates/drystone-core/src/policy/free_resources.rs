@@ -109,19 +109,49 @@ impl FreeResources {
             let Some(resource) = self.table.resource(id) else { continue };
             let amount = amount as f64;
             facts.share = facts.share.max(amount / (resource.total.max(1)) as f64);
-            // Names are `gpu`, `gpu:a100`, `2.pool/gpu`; a type is counted where not all types are.
-            let (pool, name) = resource.name.rsplit_once('/').unwrap_or(("", &resource.name));
-            let every =
-                || if pool.is_empty() { self.table.find("gpu") } else { self.table.find(&format!("{pool}/gpu")) };
-            if name == "gpu" {
-                facts.gpus = amount;
-            } else if name.starts_with("gpu:") && every().is_none() {
+            if self.counts_gpus(resource) {
                 facts.gpus += amount;
-            } else if name == "mem" {
+            } else if is_memory(resource) {
                 facts.memory = amount / f64::from(1 << 20);
             }
         }
         facts
+    }
+
+    /// Returns whether a resource is GPUs of any type, or of one type where not all types are
+    /// counted together.
+    fn counts_gpus(&self, resource: &Resource) -> bool {
+        let (pool, name) = names(resource);
+        let every = || if pool.is_empty() { self.table.find("gpu") } else { self.table.find(&format!("{pool}/gpu")) };
+        name == "gpu" || name.starts_with("gpu:") && every().is_none()
+    }
+
+    /// Amounts of a demand beside what the machine has: of GPUs, of memory, and of the resource of
+    /// which it is the largest share.
+    pub(crate) fn shares(&self, demand: DemandId) -> [(u64, u64); 3] {
+        let total = |counts: &dyn Fn(&Resource) -> bool| {
+            self.table
+                .resources()
+                .iter()
+                .filter(|resource| counts(resource))
+                .map(|resource| resource.total)
+                .sum::<u64>()
+        };
+        let (gpus, memory) = (total(&|resource| self.counts_gpus(resource)), total(&is_memory));
+        let mut shares = [(0, gpus), (0, memory), (0, 1)];
+        for &(id, amount) in self.table.totals(demand) {
+            let Some(resource) = self.table.resource(id) else { continue };
+            if self.counts_gpus(resource) {
+                shares[0].0 += amount;
+            } else if is_memory(resource) {
+                shares[1].0 += amount;
+            }
+            let (most, of) = shares[2];
+            if u128::from(amount) * u128::from(of) > u128::from(most) * u128::from(resource.total) {
+                shares[2] = (amount, resource.total);
+            }
+        }
+        shares
     }
 
     /// The first resource of which too little is free for this portion of a demand, with what is
@@ -162,6 +192,16 @@ impl FreeResources {
     }
 }
 
+/// A resource's name as that of a pool, if it is one's, and what is behind: `gpu`, `gpu:a100`,
+/// `2.pool/gpu`.
+fn names(resource: &Resource) -> (&str, &str) {
+    resource.name.rsplit_once('/').unwrap_or(("", &resource.name))
+}
+
+fn is_memory(resource: &Resource) -> bool {
+    names(resource).1 == "mem"
+}
+
 /// Returns whether this much is left of each resource.
 #[inline]
 pub(crate) fn covers(levels: &[i64], totals: &[(ResourceId, u64)]) -> bool {
@@ -173,5 +213,13 @@ pub(crate) fn covers(levels: &[i64], totals: &[(ResourceId, u64)]) -> bool {
 pub(crate) fn deduct(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
     for &(id, amount) in totals {
         levels[id.index()] -= amount as i64;
+    }
+}
+
+/// Gives a demand back to what is left.
+#[inline]
+pub(crate) fn release(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
+    for &(id, amount) in totals {
+        levels[id.index()] += amount as i64;
     }
 }

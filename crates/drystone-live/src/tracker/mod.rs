@@ -73,7 +73,9 @@ impl TrackerSettings {
     pub fn of(mode: DaemonMode, partitions: Vec<String>, adopt_old: bool, policy: &PolicySpec) -> TrackerSettings {
         let policy = policy.scheduler().policy;
         let needs = policy.needs();
-        let (names, suspends, counts) = (needs.name, needs.suspend, policy.counts_resources());
+        // A job that Slurm suspends keeps its devices as well as its memory.
+        let counts = policy.counts_resources() && !needs.suspend;
+        let (names, suspends) = (needs.name, needs.suspend);
         TrackerSettings { mode, partitions, adopt_old, names, suspends, counts }
     }
 }

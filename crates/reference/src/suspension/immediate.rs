@@ -23,7 +23,8 @@ pub(super) fn serve(machine: &mut NaiveMachine<'_>, preempting_resumption: bool)
                 && mine.compare(other).is_gt()
                 && mine.is_at_least((2, 1), other)
         };
-        let resumes = on_them.is_empty() || (preempting_resumption && tick && on_them.iter().all(may_suspend));
+        let resumes = (on_them.is_empty() || (preempting_resumption && tick && on_them.iter().all(may_suspend)))
+            && machine.serves(i, &on_them);
         if resumes {
             on_them.iter().for_each(|&j| machine.suspend(j));
             machine.start(i, own);
@@ -37,7 +38,9 @@ fn start_fresh(machine: &mut NaiveMachine<'_>, i: usize) {
         let owned = machine.owned(|_| true);
         machine.free().without(owned.without(victims))
     };
-    if let Some(set) = unowned(machine, Set::default()).lowest(need) {
+    if let Some(set) = unowned(machine, Set::default()).lowest(need)
+        && machine.serves(i, &[])
+    {
         machine.start(i, set);
         return;
     }
@@ -50,13 +53,13 @@ fn start_fresh(machine: &mut NaiveMachine<'_>, i: usize) {
     let mut sum = machine.free().len();
     let mut victims = Vec::new();
     for j in candidates {
-        if sum >= need {
-            break;
+        let lacks = machine.lacks(i, &machine.given_back(&victims));
+        if sum < need || machine.helps(&lacks, j) {
+            sum += machine.jobs[j].procs;
+            victims.push(j);
         }
-        sum += machine.jobs[j].procs;
-        victims.push(j);
     }
-    if sum < need {
+    if sum < need || !machine.serves(i, &victims) {
         return;
     }
     victims.iter().for_each(|&j| machine.suspend(j));

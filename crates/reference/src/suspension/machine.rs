@@ -1,7 +1,7 @@
 //! Numbered processors, and jobs that wait, run, or are suspended on them.
 
-use super::Suspended;
 use super::set::Set;
+use super::{NaiveAmounts, Suspended};
 use crate::checker::NaiveSegment;
 use crate::{JobIn, JobOut};
 use std::cmp::Ordering;
@@ -24,6 +24,9 @@ pub(super) struct NaiveMachine<'a> {
     pub(super) jobs: &'a [JobIn],
     pub(super) now: i64,
     overhead: &'a [i64],
+    amounts: &'a NaiveAmounts,
+    /// Free amount of each resource beyond processors.
+    levels: Vec<i64>,
     /// F: processors on which no job runs.
     free: Set,
     doing: Vec<Doing>,
@@ -40,12 +43,19 @@ pub(super) struct NaiveMachine<'a> {
 }
 
 impl<'a> NaiveMachine<'a> {
-    pub(super) fn new(jobs: &'a [JobIn], processors: i64, overhead: &'a [i64]) -> NaiveMachine<'a> {
+    pub(super) fn new(
+        jobs: &'a [JobIn],
+        processors: i64,
+        overhead: &'a [i64],
+        amounts: &'a NaiveAmounts,
+    ) -> NaiveMachine<'a> {
         let n = jobs.len();
         NaiveMachine {
             jobs,
             now: i64::MIN / 2,
             overhead,
+            amounts,
+            levels: amounts.totals.clone(),
             free: Set::first(processors),
             doing: vec![Doing::Absent; n],
             fresh: BTreeSet::new(),
@@ -148,6 +158,40 @@ impl<'a> NaiveMachine<'a> {
         owners.fold(Set::default(), |owned, &s| owned.with(self.sets[s]))
     }
 
+    /// Amounts of each resource that an idle job lacks, given what others have given back: 0 where
+    /// there is enough.
+    pub(super) fn lacks(&self, j: usize, given_back: &[i64]) -> Vec<i64> {
+        let asks = self.amounts.asks[j].iter().zip(&self.amounts.stay);
+        let takes = asks.map(|(&ask, &stays)| if stays && self.doing[j] == Doing::Suspended { 0 } else { ask });
+        takes.zip(self.levels.iter().zip(given_back)).map(|(take, (free, more))| (take - free - more).max(0)).collect()
+    }
+
+    /// Amounts that a job gives back if these are suspended.
+    pub(super) fn given_back(&self, jobs: &[usize]) -> Vec<i64> {
+        let each = self.amounts.stay.iter().enumerate();
+        each.map(|(r, &stays)| if stays { 0 } else { jobs.iter().map(|&j| self.amounts.asks[j][r]).sum() }).collect()
+    }
+
+    /// Returns whether everything that an idle job asks for is free, once these are suspended.
+    pub(super) fn serves(&self, j: usize, suspended: &[usize]) -> bool {
+        self.lacks(j, &self.given_back(suspended)).iter().all(|&lack| lack == 0)
+    }
+
+    /// Returns whether a job lacks more of something without this running job giving it back.
+    pub(super) fn helps(&self, lacks: &[i64], running: usize) -> bool {
+        lacks.iter().zip(self.given_back(&[running])).any(|(&lack, more)| lack > 0 && more > 0)
+    }
+
+    /// The job takes (−1) or gives back (+1) everything, or what does not stay.
+    fn change(&mut self, j: usize, all: bool, sign: i64) {
+        for (r, level) in self.levels.iter_mut().enumerate() {
+            if all || !self.amounts.stay[r] {
+                *level += sign * self.amounts.asks[j][r];
+            }
+        }
+        assert!(self.levels.iter().all(|&level| level >= 0), "more is held than there is");
+    }
+
     pub(super) fn next_completion(&self) -> Option<i64> {
         self.running.iter().map(|&r| self.segment_start(r) + self.due[r] - self.ran[r]).min()
     }
@@ -158,6 +202,7 @@ impl<'a> NaiveMachine<'a> {
         let done: Vec<usize> = self.running.iter().copied().filter(is_done).collect();
         for &j in &done {
             self.end_segment(j);
+            self.change(j, true, 1);
             self.out.schedule[j].end = self.now;
             self.doing[j] = Doing::Absent;
         }
@@ -172,6 +217,7 @@ impl<'a> NaiveMachine<'a> {
     pub(super) fn start(&mut self, j: usize, set: Set) {
         assert_eq!(set.len(), self.jobs[j].procs, "wrong number of processors");
         assert_eq!(set.without(self.free), Set::default(), "two jobs on one processor");
+        self.change(j, self.doing[j] == Doing::Fresh, -1);
         if self.doing[j] == Doing::Fresh {
             self.out.schedule[j].start = self.now;
         }
@@ -185,6 +231,7 @@ impl<'a> NaiveMachine<'a> {
 
     pub(super) fn suspend(&mut self, j: usize) {
         self.end_segment(j);
+        self.change(j, false, 1);
         self.doing[j] = Doing::Suspended;
         self.suspended.insert(j);
         self.due[j] += self.overhead.get(j).copied().unwrap_or(0);

@@ -124,19 +124,49 @@ pub fn bounded_slowdown(job: &JobIn, end: i64) -> f64 {
     (end - job.submit - job.run + floor) as f64 / floor as f64
 }
 
+/// Resources beyond processors.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NaiveAmounts {
+    /// Amount of each.
+    pub totals: Vec<i64>,
+    /// True of those that a suspended job keeps.
+    pub stay: Vec<bool>,
+    /// Demand of each job for each of them.
+    pub asks: Vec<Vec<i64>>,
+}
+
+/// Runs a policy over jobs that ask for processors alone; see [`run_counting`].
+///
+/// # Panics
+/// As [`run_counting`].
+pub fn run(policy: &NaivePolicy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -> Suspended {
+    let none = NaiveAmounts { asks: vec![Vec::new(); jobs.len()], ..NaiveAmounts::default() };
+    run_counting(policy, jobs, processors, overhead, &none)
+}
+
 /// Runs a policy over jobs in order of arrival on a machine of this many processors. `overhead[j]`
 /// is what each suspension adds to the remaining time of job `j` (rule S11); empty: nothing.
+///
+/// A job starts only if everything that it asks for is free. A suspended job keeps what stays and
+/// needs the rest again to resume. A job suspends others for what it lacks as it does for
+/// processors, but none that gives back nothing of it; what stays is given back by ends only.
 ///
 /// # Panics
 /// If a job is wider than the machine, or has no run time or no estimate; on machines of more than
 /// 512 processors.
-pub fn run(policy: &NaivePolicy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -> Suspended {
+pub fn run_counting(
+    policy: &NaivePolicy,
+    jobs: &[JobIn],
+    processors: i64,
+    overhead: &[i64],
+    amounts: &NaiveAmounts,
+) -> Suspended {
     assert!(processors <= set::Set::LIMIT, "more processors than this simulation can number");
     for (i, job) in jobs.iter().enumerate() {
         assert!((1..=processors).contains(&job.procs), "job {i} does not fit the machine");
         assert!(job.run > 0 && job.estimate > 0, "job {i} has no run time or no estimate");
     }
-    let mut machine = NaiveMachine::new(jobs, processors, overhead);
+    let mut machine = NaiveMachine::new(jobs, processors, overhead, amounts);
     let mut slowdowns = [(0.0, 0.0); 16]; // (sum, count)
     let mut arrived = 0;
     // Rule S4.

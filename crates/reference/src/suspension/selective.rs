@@ -20,6 +20,9 @@ pub(super) fn dispatch(machine: &mut NaiveMachine<'_>, settings: &NaiveSelective
 
 /// Rule S7. Tells whether the job has started.
 fn plain_start(machine: &mut NaiveMachine<'_>, settings: &NaiveSelective, i: usize) -> bool {
+    if !machine.serves(i, &[]) {
+        return false;
+    }
     let set = match machine.doing(i) {
         Doing::Suspended => {
             let own = machine.set(i);
@@ -79,15 +82,25 @@ pub(super) fn preempt(machine: &mut NaiveMachine<'_>, settings: &NaiveSelective,
         };
         if machine.doing(i) == Doing::Suspended {
             let own = machine.set(i);
-            let victims = machine.running_on(own);
-            if victims.iter().all(|&j| candidates.contains(&j) && allowed(j)) {
-                victims.iter().for_each(|&j| machine.suspend(j));
-                machine.start(i, own);
+            let mut victims = machine.running_on(own);
+            if !victims.iter().all(|&j| candidates.contains(&j) && allowed(j)) {
+                continue;
             }
+            if !machine.serves(i, &victims) {
+                // It has its processors then; more jobs must give back what it lacks beside them.
+                let others: Vec<usize> = candidates.iter().copied().filter(|j| !victims.contains(j)).collect();
+                match choose(machine, settings, i, machine.jobs[i].procs, &victims, &others, allowed) {
+                    Some(more) => victims.extend(more),
+                    None => continue,
+                }
+            }
+            victims.iter().for_each(|&j| machine.suspend(j));
+            machine.start(i, own);
             continue;
         }
         let (preferred, others) = pools(machine, settings, i, Set::default());
-        let Some(victims) = choose(machine, settings, i, preferred.with(others).len(), &candidates, allowed) else {
+        let Some(victims) = choose(machine, settings, i, preferred.with(others).len(), &[], &candidates, allowed)
+        else {
             continue;
         };
         victims.iter().for_each(|&j| machine.suspend(j));
@@ -98,28 +111,31 @@ pub(super) fn preempt(machine: &mut NaiveMachine<'_>, settings: &NaiveSelective,
     }
 }
 
-/// The victims of a fresh job that has this many free processors already; `None` if all candidates
-/// are not enough.
+/// The victims of a job that has this many free processors already, and what some jobs give back
+/// that are to be suspended anyway; `None` if all candidates are not enough.
 fn choose(
     machine: &NaiveMachine<'_>,
     settings: &NaiveSelective,
     i: usize,
     free: i64,
+    anyway: &[usize],
     candidates: &[usize],
     allowed: impl Fn(usize) -> bool,
 ) -> Option<Vec<usize>> {
     let procs = |j: usize| machine.jobs[j].procs;
     let eligible = |j: &usize| procs(*j) <= 2 * procs(i) && allowed(*j);
+    // In this order, those that add something to what is still too little.
     let prefix = |order: &[usize]| -> Option<Vec<usize>> {
-        let mut sum = free;
-        let enough = |j: &usize| {
-            let before = sum;
-            sum += procs(*j);
-            before < procs(i)
-        };
-        let victims: Vec<usize> = order.iter().copied().take_while(enough).collect();
-        let sum = free + victims.iter().map(|&j| procs(j)).sum::<i64>();
-        (sum >= procs(i)).then_some(victims)
+        let (mut sum, mut victims) = (free, Vec::new());
+        for &j in order {
+            let all = [anyway, &victims[..]].concat();
+            let lacks = machine.lacks(i, &machine.given_back(&all));
+            if sum < procs(i) || machine.helps(&lacks, j) {
+                sum += procs(j);
+                victims.push(j);
+            }
+        }
+        (sum >= procs(i) && machine.serves(i, &[anyway, &victims[..]].concat())).then_some(victims)
     };
     let widest_first = |mut jobs: Vec<usize>| {
         jobs.sort_by_key(|&j| std::cmp::Reverse(procs(j))); // stable: then by priority, start, index

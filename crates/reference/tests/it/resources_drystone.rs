@@ -7,7 +7,7 @@ use drystone::model::{
 };
 use drystone::policy::PolicySpec;
 use drystone_reference::vectors::{self, VectorJob, VectorRule};
-use drystone_reference::{JobOut, checker, easy, jobs_of};
+use drystone_reference::{JobOut, checker, committed, easy, jobs_of};
 use proptest::prelude::*;
 
 /// Processors, memory, GPUs.
@@ -143,6 +143,20 @@ proptest! {
         assert_same("slack(sf=0,horizon=all)", VectorRule::Conservative, &jobs);
     }
 
+    /// A queue whose head is chosen once, with several resources.
+    #[test]
+    fn committed_with_several_resources(jobs in jobs(true), shortest in any::<bool>(), overtake in any::<bool>()) {
+        let (order, rank): (&str, committed::Rank<'_>) = match shortest {
+            true => ("sjf", &|job, _| job.estimate as f64),
+            false => ("fcfs", &|_, _| 0.0),
+        };
+        let policy = format!("committed(order={order},backfill={})", if overtake { "fcfs" } else { "none" });
+        let w = workload(&jobs, &MACHINE);
+        let asks: Vec<Vec<i64>> = jobs.iter().map(|job| job.asks.clone()).collect();
+        let theirs = committed::run_counting(rank, overtake, &jobs_of(&w), &asks, &MACHINE);
+        prop_assert_eq!(simulate(&w, &policy), theirs, "{}", policy);
+    }
+
     /// One queue with one promise is EASY, where jobs run no longer than predicted.
     #[test]
     fn one_queue_is_easy(jobs in jobs(false)) {
@@ -200,6 +214,8 @@ const IN_PLACE: &[&str] = &[
     "multiqueue(bounds=10/50,delay=20)",
     "multiqueue(bounds=10/50,delay=20,hold=yes)",
     "multiqueue(bounds=auto,history=10)",
+    "committed",
+    "committed(order=sjf,backfill=fcfs)",
 ];
 
 /// Processors that are out for a while, some of them announced; jobs on them run on.
@@ -321,4 +337,78 @@ fn a_licence_is_shared_across_partitions() {
     let greedy: Vec<i64> = simulate(&w, "greedy").iter().map(|job| job.start).collect();
     // Without a reservation job 3 takes what job 2 has given back.
     assert_eq!(greedy, [0, 82, 2, 22]);
+}
+
+/// 4 processors, 2 GPUs and 100 units of memory. A job holds all processors until 100; two jobs
+/// with 3 processors and 100 s wait from 1 on, one after the other can start. The second asks for a
+/// GPU and 10 of memory, the first for 80 of memory. By arrival, by average wait and by processors
+/// they are equal, so the first goes first. By GPUs the second counts alone, and by memory the
+/// first counts more. By dominant share the first has .8 and the second .75.
+///
+/// With two GPUs in place of one the second has all of them, and is first by dominant share.
+#[test]
+fn goals_weigh_waits_by_resources() {
+    let starts = |objective: &str, gpus: u64| -> Vec<i64> {
+        let mut table = ResourceTableBuilder::new();
+        table.resource(Resource::new("gpu", ResourceUnit::Count, 2)).expect("new");
+        table.resource(Resource::new("mem", ResourceUnit::Kilobytes, 100)).expect("new");
+        let rows = [(0, 4, [0, 0]), (1, 3, [0, 80]), (1, 3, [gpus, 10])];
+        let (mut jobs, mut truth) = (Vec::new(), Vec::new());
+        for (number, (submit, procs, asks)) in (1..).zip(rows) {
+            let mut job = Job::new(Time(submit), procs, Span(100));
+            let totals = asks.iter().enumerate().map(|(at, &amount)| (ResourceId(at as u16), amount));
+            job.demand = table.intern(Demand::of(totals)).expect("known resources");
+            jobs.push(job);
+            truth.push(Truth { run: Span(100), number, status: LogStatus::Completed });
+        }
+        let workload =
+            Workload::with_resources(Machine::new(4), Some(table.finish()), jobs, truth, Provenance::default());
+        let policy = format!("goal(lexical({objective}),search=dds-fcfs,nodes=all,diff=strict)");
+        simulate(&workload.expect("possible"), &policy).iter().map(|job| job.start).collect()
+    };
+    let (first, second) = (vec![0, 100, 200], vec![0, 200, 100]);
+    for objective in ["avgW", "areaW", "areaW(mem)", "areaW(share)"] {
+        assert_eq!(starts(objective, 1), first, "{objective}");
+    }
+    assert_eq!(starts("areaW(gpus)", 1), second);
+    assert_eq!(starts("areaW(mem)", 2), first);
+    assert_eq!(starts("areaW(share)", 2), second);
+}
+
+/// 4 processors, 8 GB, one GPU. Job 0 runs for 1,000 s, job 1 for 60 s; both come at 0. From 60 on
+/// job 1 has waited as long as it runs, an expansion factor of 2 against 1, and may suspend job 0.
+///
+/// Job 0 on all processors with 6 GB: job 1 with 1 GB runs from 60 to 120 in its place, and job 0
+/// ends 60 s later. Job 1 with 4 GB waits for job 0, for that would keep its memory. The GPU of
+/// job 0 goes to job 1 at 60, also where processors are free for both; job 2 beside them has no GPU
+/// to give and runs on.
+#[test]
+fn suspended_jobs_keep_their_memory_and_give_back_gpus() {
+    let ends = |rows: &[(u32, u64, u64, i64)], policy: &str| -> Vec<(i64, i64)> {
+        let mut table = ResourceTableBuilder::new();
+        table.resource(Resource::new("mem", ResourceUnit::Kilobytes, 8)).expect("new");
+        table.resource(Resource::new("gpu", ResourceUnit::Count, 1)).expect("new");
+        let (mut jobs, mut truth) = (Vec::new(), Vec::new());
+        for (number, &(procs, memory, gpus, run)) in (1..).zip(rows) {
+            let mut job = Job::new(Time(0), procs, Span(run));
+            job.demand =
+                table.intern(Demand::of([(ResourceId(0), memory), (ResourceId(1), gpus)])).expect("known resources");
+            jobs.push(job);
+            truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
+        }
+        let workload =
+            Workload::with_resources(Machine::new(4), Some(table.finish()), jobs, truth, Provenance::default());
+        simulate(&workload.expect("possible"), policy).iter().map(|job| (job.start, job.end)).collect()
+    };
+    for policy in ["ss", "tss", "ss(migration=yes)"] {
+        assert_eq!(ends(&[(4, 6, 0, 1_000), (2, 1, 0, 60)], policy), [(0, 1_060), (60, 120)], "{policy}");
+        assert_eq!(ends(&[(4, 6, 0, 1_000), (2, 4, 0, 60)], policy), [(0, 1_000), (1_000, 1_060)], "{policy}");
+        assert_eq!(ends(&[(4, 6, 1, 1_000), (2, 1, 1, 60)], policy), [(0, 1_060), (60, 120)], "{policy}");
+        let beside = [(1, 1, 1, 1_000), (1, 1, 1, 60), (1, 1, 0, 1_000)];
+        assert_eq!(ends(&beside, policy), [(0, 1_060), (60, 120), (0, 1_000)], "{policy}");
+    }
+    // Under immediate service a job keeps what it has for ten minutes.
+    let beside = [(1, 1, 1, 1_000), (1, 1, 1, 60), (1, 1, 0, 1_000)];
+    assert_eq!(ends(&beside, "is"), [(0, 1_060), (600, 660), (0, 1_000)]);
+    assert_eq!(ends(&[(4, 6, 1, 1_000), (2, 4, 0, 60)], "is"), [(0, 1_000), (1_000, 1_060)]);
 }

@@ -2,11 +2,16 @@
 //! workloads: among others, that nothing is missed at the ticks which the product sleeps through.
 
 use drystone::engine::{Platform, Segments, Simulation, WorkloadReplay};
-use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
+use drystone::model::{
+    Demand, Job, LogStatus, Machine, Provenance, Resource, ResourceId, ResourceTableBuilder, ResourceUnit, Span, Time,
+    Truth, Workload,
+};
 use drystone::policy::PolicySpec;
 use drystone_reference::checker::NaiveSegment;
 use drystone_reference::jobs_of;
-use drystone_reference::suspension::{self, NaiveLimit, NaivePlace, NaivePolicy, NaiveSelective, NaiveVictims};
+use drystone_reference::suspension::{
+    self, NaiveAmounts, NaiveLimit, NaivePlace, NaivePolicy, NaiveSelective, NaiveVictims,
+};
 use proptest::prelude::*;
 
 /// Runs from seconds to hours, so that factors cross between ticks and at them; crowds; jobs as
@@ -48,6 +53,33 @@ fn segments(w: &Workload, policy: &str, platform: &str) -> Vec<NaiveSegment> {
         .collect();
     list.sort_by_key(|s| (s.start, s.job));
     list
+}
+
+/// Demands for two GPUs, which a suspended job gives back, for memory of 12 and for a third
+/// resource of 5, both of which it keeps.
+fn amounts() -> impl Strategy<Value = Vec<[i64; 3]>> {
+    let gpus = prop_oneof![2 => Just(0i64), 2 => 1i64..=2];
+    let memory = prop_oneof![2 => Just(0i64), 2 => 1i64..=4, 1 => 1i64..=12];
+    let kept = prop_oneof![3 => Just(0i64), 1 => 1i64..=5];
+    prop::collection::vec((gpus, memory, kept).prop_map(|(g, m, k)| [g, m, k]), 120)
+}
+
+/// The jobs with these demands, for the product and for the definitions.
+fn counted(w: &Workload, asks: &[[i64; 3]]) -> (Workload, NaiveAmounts) {
+    let (totals, stay) = ([2, 12, 5], [false, true, true]);
+    let mut table = ResourceTableBuilder::new();
+    for (at, (&total, &stays)) in totals.iter().zip(&stay).enumerate() {
+        let resource = Resource::new(format!("r{at}"), ResourceUnit::Count, total as u64);
+        table.resource(Resource { stays, ..resource }).expect("new");
+    }
+    let (machine, mut jobs, truth, provenance) = w.clone().into_parts();
+    for (job, asks) in jobs.iter_mut().zip(asks) {
+        let totals = asks.iter().enumerate().map(|(at, &amount)| (ResourceId(at as u16), amount as u64));
+        job.demand = table.intern(Demand::of(totals)).expect("known resources");
+    }
+    let asks = asks.iter().take(jobs.len()).map(|asks| asks.to_vec()).collect();
+    let product = Workload::with_resources(machine, Some(table.finish()), jobs, truth, provenance).expect("possible");
+    (product, NaiveAmounts { totals: totals.to_vec(), stay: stay.to_vec(), asks })
 }
 
 proptest! {
@@ -96,6 +128,40 @@ proptest! {
         let policy = if preempting { "is" } else { "is(resume=free)" };
         let mut theirs =
             suspension::run(&NaivePolicy::Immediate { preempting_resumption: preempting }, &jobs_of(&w), 16, &[]).segments;
+        theirs.sort_by_key(|s| (s.start, s.job));
+        prop_assert_eq!(segments(&w, policy, ""), theirs, "{}", policy);
+    }
+
+    /// Resources beyond processors: GPUs are given back by suspensions, memory is not.
+    #[test]
+    fn selective_suspension_with_several_resources(
+        w in workloads(), asks in amounts(), factor in 0usize..3, tuned in any::<bool>(), place in 0usize..4,
+        victims in 0usize..3, ticks in any::<bool>(),
+    ) {
+        let (sf, factor) = [("1.5", (3, 2)), ("2", (2, 1)), ("5", (5, 1))][factor];
+        let (name, limit) = if tuned { ("tss", NaiveLimit::Online) } else { ("ss", NaiveLimit::None) };
+        let (place_name, place) = [
+            ("strict", NaivePlace::Strict), ("priosf", NaivePlace::PrioritySf), ("avoid", NaivePlace::Avoid), ("lowest", NaivePlace::Lowest),
+        ][place];
+        let (rule, victims) = [
+            ("widest", NaiveVictims::WidestFirst), ("skip", NaiveVictims::InOrder), ("exit", NaiveVictims::UntilIneligible),
+        ][victims];
+        let starts = if ticks { "ticks" } else { "events" };
+        let policy = format!("{name}(sf={sf},place={place_name},rule={rule},starts={starts})");
+        let settings = NaiveSelective { factor, limit, place, victims, starts_at_ticks_only: ticks, ..NaiveSelective::settled() };
+        let (w, amounts) = counted(&w, &asks);
+        let mut theirs =
+            suspension::run_counting(&NaivePolicy::Selective(settings), &jobs_of(&w), 16, &[], &amounts).segments;
+        theirs.sort_by_key(|s| (s.start, s.job));
+        prop_assert_eq!(segments(&w, &policy, ""), theirs, "{}", policy);
+    }
+
+    #[test]
+    fn immediate_service_with_several_resources(w in workloads(), asks in amounts(), preempting in any::<bool>()) {
+        let policy = if preempting { "is" } else { "is(resume=free)" };
+        let (w, amounts) = counted(&w, &asks);
+        let definition = NaivePolicy::Immediate { preempting_resumption: preempting };
+        let mut theirs = suspension::run_counting(&definition, &jobs_of(&w), 16, &[], &amounts).segments;
         theirs.sort_by_key(|s| (s.start, s.job));
         prop_assert_eq!(segments(&w, policy, ""), theirs, "{}", policy);
     }

@@ -1,5 +1,6 @@
 //! IS: rule S12.
 
+use super::amounts::{LackedAmounts, PassLevels};
 use super::news::{AnnouncedWindows, meets};
 use super::parts::MachineParts;
 use super::pool::RangePool;
@@ -38,6 +39,9 @@ pub struct Immediate {
     /// Announced windows.
     #[serde(skip)]
     ahead: AnnouncedWindows,
+    /// Resources beyond processors, in a pass.
+    #[serde(skip)]
+    amounts: PassLevels,
 }
 
 /// Time at which a suspended job needs to be examined.
@@ -78,6 +82,7 @@ impl Immediate {
             places: Vec::new(),
             wake: None,
             ahead: AnnouncedWindows::default(),
+            amounts: PassLevels::default(),
         }
     }
 
@@ -185,8 +190,10 @@ impl Immediate {
 
     /// A job has left its processors.
     fn touch(&mut self, gone: &SuspensionTask) {
+        // It may have been the one with what others gave back.
+        let passes = self.amounts.passes(gone);
         for (asking, task) in self.asking.iter_mut().zip(&self.parked) {
-            if asking.blocker == gone.id || asking.blocker == NO_JOB && task.meets(gone) {
+            if asking.blocker == gone.id || asking.blocker == NO_JOB && task.meets(gone) || passes {
                 asking.ready = TOUCHED;
             }
         }
@@ -200,6 +207,7 @@ impl Immediate {
     fn stop(&mut self, at: usize, now: Time, actions: &mut Actions) {
         let mut task = self.leaves(at);
         task.stop(now);
+        self.amounts.give_back(&task);
         actions.push(Action::Suspend(task.id));
         if let Some(processors) = &mut self.processors {
             processors.hold(&task.set);
@@ -235,7 +243,8 @@ impl Immediate {
     fn find_place(&self, at: usize, barred: &ProcSet, now: Time) -> Option<Vec<usize>> {
         let processors = self.processors.as_ref()?;
         let need = self.fresh[at].procs;
-        if processors.open().len() >= need {
+        let mut missing = self.amounts.missing(&self.fresh[at])?;
+        if processors.open().len() >= need && missing.is_none() {
             return Some(Vec::new());
         }
         let had_its_slice =
@@ -251,14 +260,17 @@ impl Immediate {
             let by_factor = instantaneous(a, now).compare(instantaneous(b, now));
             by_factor.then(a.since.cmp(&b.since)).then(a.id.cmp(&b.id))
         });
+        // Those that give back nothing of what still lacks are spared.
         let mut total = available;
-        let enough = victims.iter().position(|&j| {
-            let before = total;
-            total += u64::from(self.running[j].procs);
-            before >= u64::from(need)
+        victims.retain(|&j| {
+            let wanted = total < u64::from(need) || self.amounts.helps(&missing, &self.running[j]);
+            if wanted {
+                total += u64::from(self.running[j].procs);
+                self.amounts.relieve(&mut missing, &self.running[j]);
+            }
+            wanted
         });
-        victims.truncate(enough.unwrap_or(victims.len()));
-        Some(victims)
+        missing.is_none().then_some(victims)
     }
 
     fn serve_found(
@@ -275,7 +287,7 @@ impl Immediate {
         let mut pool = RangePool::default();
         pool.copy_from(processors.open());
         pool.remove(barred);
-        let set = if pool.len() >= need {
+        let set = if victims.is_empty() && pool.len() >= need {
             pool.lowest(need)
         } else {
             victims.iter().for_each(|&j| pool.insert(&self.running[j].set));
@@ -293,6 +305,7 @@ impl Immediate {
             }
         };
         let mut task = self.fresh.remove(at);
+        self.amounts.take(&task);
         let why = match (victims.is_empty(), first_in_line) {
             (false, _) => StartReason::Preempting,
             (true, true) => StartReason::Head,
@@ -332,6 +345,7 @@ impl Immediate {
                 self.stop(j, now, actions);
             }
             actions.push(Action::Resume(task.id));
+            self.amounts.take(&task);
             let others = self.parked.iter().filter(|t| t.meets(&task));
             if let Some(processors) = &mut self.processors {
                 processors.reoccupy(&task.set, others.map(|t| &t.set));
@@ -369,13 +383,19 @@ impl Immediate {
         if self.is_lost_on(&task.set, &self.ahead.barred(task, now)) {
             return false;
         }
-        let is_free = task.procs <= processors.free().len() && processors.free().contains(&task.set);
-        is_free
-            || tick
-                && self.settings.resume.is_some_and(|factor| {
-                    let mut on_them = self.on_processors_of(task);
-                    on_them.all(|at| self.gives_way(&self.running[at], task, factor, now))
-                })
+        let Some(mut missing) = self.amounts.missing(task) else { return false };
+        if task.procs <= processors.free().len() && processors.free().contains(&task.set) {
+            return missing.is_none();
+        }
+        let gives_way = tick
+            && self.settings.resume.is_some_and(|factor| {
+                let mut on_them = self.on_processors_of(task);
+                on_them.all(|at| self.gives_way(&self.running[at], task, factor, now))
+            });
+        if gives_way && !missing.is_none() {
+            self.on_processors_of(task).for_each(|at| self.amounts.relieve(&mut missing, &self.running[at]));
+        }
+        gives_way && missing.is_none()
     }
 
     /// Returns whether a running job may be suspended so that a suspended one resumes. Once it may,
@@ -422,6 +442,10 @@ impl Immediate {
                 }
             }
         }
+        if asking.blocker == NO_JOB && !self.amounts.serve(task) {
+            // Only a job that gives back what it lacks lets it go on.
+            asking.ready = Time::MAX;
+        }
         asking
     }
 
@@ -446,20 +470,44 @@ impl Immediate {
     /// ran; [`Time::MAX`] for never. `by_slice` is when each has had its slice, and how many
     /// processors all have by then that are free or have.
     fn served(&self, task: &SuspensionTask, by_slice: &[(Time, u64)], now: Time) -> Time {
+        let relieved = match self.amounts.missing(task) {
+            None => return Time::MAX,
+            Some(missing) if missing.is_none() => now,
+            Some(missing) => self.relieved(missing, now),
+        };
         let free = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
         if free >= u64::from(task.procs) {
-            return now;
+            return relieved;
         }
         let enough = by_slice.partition_point(|&(_, sum)| sum < u64::from(task.procs));
-        by_slice.get(enough).map_or(Time::MAX, |&(time, _)| time)
+        by_slice.get(enough).map_or(Time::MAX, |&(time, _)| time.max(relieved))
+    }
+
+    /// Returns the time at which the running jobs that have had their slice give back all that is
+    /// missing; [`Time::MAX`] for never. O(r log r).
+    fn relieved(&self, mut missing: LackedAmounts, now: Time) -> Time {
+        let mut helping: Vec<&SuspensionTask> =
+            self.running.iter().filter(|t| self.amounts.helps(&missing, t)).collect();
+        helping.sort_unstable_by_key(|t| self.had_its_slice(t));
+        for task in helping {
+            self.amounts.relieve(&mut missing, task);
+            if missing.is_none() {
+                return self.had_its_slice(task).max(now);
+            }
+        }
+        Time::MAX
+    }
+
+    /// Returns the time from which on a running job has had its slice.
+    fn had_its_slice(&self, task: &SuspensionTask) -> Time {
+        task.since + (self.settings.slice - task.ran).max(Span::ZERO)
     }
 
     fn next_tick(&self, now: Time) -> Option<Time> {
         let first = self.first_tick(now);
         let mut best = self.asking.iter().map(|p| p.ready).min().unwrap_or(Time::MAX);
         if !self.fresh.is_empty() && best > first {
-            let slice =
-                |t: &SuspensionTask| (t.since + (self.settings.slice - t.ran).max(Span::ZERO), u64::from(t.procs));
+            let slice = |t: &SuspensionTask| (self.had_its_slice(t), u64::from(t.procs));
             let mut by_slice: Vec<_> = self.running.iter().map(slice).collect();
             by_slice.sort_unstable();
             let mut sum = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
@@ -508,6 +556,10 @@ impl Policy for Immediate {
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
+        if !self.amounts.are_counted() {
+            // After a saved state was read.
+            self.amounts.look(view);
+        }
         match event {
             PolicyEvent::Arrived(id) => {
                 self.machine = view.machine().procs;
@@ -530,6 +582,7 @@ impl Policy for Immediate {
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         self.ahead.look(view);
+        self.amounts.look(view);
         let mut at = 0;
         while at < self.fresh.len() {
             at += usize::from(!self.serve(at, at == 0, now, actions));
@@ -543,6 +596,10 @@ impl Policy for Immediate {
     }
 
     fn hears(&self) -> bool {
+        true
+    }
+
+    fn counts_resources(&self) -> bool {
         true
     }
 

@@ -6,6 +6,7 @@
 //! everything ([`FreshPlace`]). Rules S3 to S9 ([`SelectivePolicy`]) and S12 ([`Immediate`]) of the
 //! specification.
 
+mod amounts;
 mod immediate;
 mod kind;
 mod means;

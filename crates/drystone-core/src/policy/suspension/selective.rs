@@ -3,6 +3,7 @@
 mod ticks;
 mod victims;
 
+use super::amounts::PassLevels;
 use super::means::ForceLimits;
 use super::news::{AnnouncedWindows, meets};
 use super::pool::RangePool;
@@ -47,6 +48,9 @@ pub struct SelectivePolicy {
     /// Announced windows.
     #[serde(skip)]
     ahead: AnnouncedWindows,
+    /// Resources beyond processors, in a pass.
+    #[serde(skip)]
+    amounts: PassLevels,
     /// Processors that the job which is looked at must not be on: they go before it ends.
     #[serde(skip)]
     barred: ProcSet,
@@ -76,6 +80,7 @@ impl SelectivePolicy {
             pool: RangePool::default(),
             victims: Vec::new(),
             ahead: AnnouncedWindows::default(),
+            amounts: PassLevels::default(),
             barred: ProcSet::new(),
         }
     }
@@ -205,10 +210,12 @@ impl SelectivePolicy {
         self.running.insert(at, task);
     }
 
-    /// Returns whether as many processors are free as an idle job needs, whichever they are.
+    /// Returns whether as many processors are free as an idle job needs, whichever they are, and
+    /// everything else that it takes.
     #[inline]
     fn is_room_for(&self, at: usize) -> bool {
         self.processors.as_ref().is_some_and(|p| self.idle[at].procs <= p.free().len())
+            && self.amounts.serve(&self.idle[at])
     }
 
     /// Rule S7 around announced windows.
@@ -233,7 +240,7 @@ impl SelectivePolicy {
     fn can_start(&mut self, at: usize, now: Time) -> bool {
         let (task, need) = (&self.idle[at], self.idle[at].procs);
         let Some(processors) = &self.processors else { return false };
-        if need > processors.free().len() {
+        if need > processors.free().len() || !self.amounts.serve(task) {
             return false;
         }
         if self.is_pinned(task) {
@@ -319,6 +326,7 @@ impl SelectivePolicy {
     fn start(&mut self, at: usize, set: ProcSet, why: StartReason, now: Time, actions: &mut Actions) {
         let mut task = self.idle.remove(at);
         let pinned = self.is_pinned(&task);
+        self.amounts.take(&task);
         if let Some(processors) = &mut self.processors {
             if pinned {
                 let others = self.idle.iter().chain(&self.stopped).filter(|t| t.meets(&task));
@@ -342,6 +350,7 @@ impl SelectivePolicy {
     fn stop(&mut self, at: usize, now: Time, actions: &mut Actions) {
         let mut task = self.running.remove(at);
         task.stop(now);
+        self.amounts.give_back(&task);
         actions.push(Action::Suspend(task.id));
         if let Some(tuner) = &mut self.tuner {
             tuner.suspended();
@@ -422,6 +431,7 @@ impl Policy for SelectivePolicy {
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         self.ahead.look(view);
+        self.amounts.look(view);
         let tick = now.0.rem_euclid(self.settings.every.0) == 0;
         if tick {
             self.preempt(now, actions);
@@ -448,6 +458,10 @@ impl Policy for SelectivePolicy {
     }
 
     fn hears(&self) -> bool {
+        true
+    }
+
+    fn counts_resources(&self) -> bool {
         true
     }
 

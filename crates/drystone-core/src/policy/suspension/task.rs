@@ -2,7 +2,7 @@
 
 use super::parts::MachineParts;
 use super::ratio::Ratio;
-use crate::model::{JobId, ProcSet, Procs, Span, TIME_LIMIT, Time};
+use crate::model::{DemandId, JobId, ProcSet, Procs, Span, TIME_LIMIT, Time};
 use crate::policy::{Phase, View};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -12,6 +12,8 @@ use std::cmp::Ordering;
 pub(super) struct SuspensionTask {
     pub(super) id: JobId,
     pub(super) procs: Procs,
+    /// Demands beyond processors.
+    pub(super) demand: DemandId,
     pub(super) submit: Time,
     /// e: how long it is believed to run, at least a second.
     pub(super) length: i64,
@@ -35,6 +37,7 @@ impl SuspensionTask {
         SuspensionTask {
             id,
             procs: job.procs,
+            demand: job.demand,
             submit: job.submit,
             length: believed(view.prediction(id)),
             ran: Span::ZERO,

@@ -2,6 +2,7 @@
 
 use super::SelectivePolicy;
 use crate::model::Time;
+use crate::policy::suspension::amounts::LackedAmounts;
 use crate::policy::suspension::ratio::Ratio;
 use crate::policy::suspension::settings::{FreshPlace, VictimRule};
 use crate::policy::suspension::task::SuspensionTask;
@@ -36,9 +37,12 @@ impl SelectivePolicy {
         }
         let when = |task: &SuspensionTask, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
         let task = &self.idle[at];
+        // What suspended jobs keep is given back by ends only.
+        let Some(missing) = self.amounts.missing(task) else { return Time::MAX };
         // Free processors of suspended jobs may come to be its own as time passes, or are at the
         // next tick, whatever runs.
         if !self.is_pinned(task)
+            && missing.is_none()
             && (self.settings.place.changes_with_time() || self.settings.place == FreshPlace::Never)
             && self.processors.as_ref().is_some_and(|p| p.free().len() >= task.procs)
         {
@@ -60,7 +64,11 @@ impl SelectivePolicy {
                     break;
                 }
             }
-            return highest.map_or(now, |tau| when(task, tau));
+            let on_its_processors = highest.map_or(now, |tau| when(task, tau));
+            return match self.relieved_by(task, missing) {
+                Some(tau) => on_its_processors.max(tau.map_or(now, |tau| when(task, tau))),
+                None => Time::MAX,
+            };
         }
         let available = match self.settings.place {
             FreshPlace::Strict => self.processors.as_ref().map_or(0, |p| p.open().len()),
@@ -69,6 +77,7 @@ impl SelectivePolicy {
         // These are too few: a job that has enough without victims was answered above.
         let with = |relieved: bool| {
             let (widest, mut sum) = (self.widest(task, relieved), u64::from(available));
+            let mut missing = missing.clone();
             for other in &self.running {
                 if other.procs > widest || self.is_sheltered(other) {
                     if self.settings.victims == VictimRule::Exit {
@@ -77,7 +86,8 @@ impl SelectivePolicy {
                     continue;
                 }
                 sum += u64::from(other.procs);
-                if sum >= u64::from(task.procs) {
+                self.amounts.relieve(&mut missing, other);
+                if sum >= u64::from(task.procs) && missing.is_none() {
                     return when(task, other.running_priority());
                 }
             }
@@ -90,5 +100,23 @@ impl SelectivePolicy {
                 with(false).min(with(true).max(relieved))
             }
         }
+    }
+
+    /// The highest expansion factor among the jobs elsewhere that must be suspended so that a
+    /// suspended job lacks nothing beside its processors, if any must; `None` where it lacks
+    /// something whichever are.
+    fn relieved_by(&self, task: &SuspensionTask, mut missing: LackedAmounts) -> Option<Option<Ratio>> {
+        let mut highest = None;
+        if missing.is_none() {
+            return Some(highest);
+        }
+        self.running.iter().filter(|other| task.meets(other)).for_each(|o| self.amounts.relieve(&mut missing, o));
+        for other in self.running.iter().filter(|other| !task.meets(other) && !self.is_sheltered(other)) {
+            if self.amounts.helps(&missing, other) {
+                self.amounts.relieve(&mut missing, other);
+                highest = Some(other.running_priority());
+            }
+        }
+        missing.is_none().then_some(highest)
     }
 }

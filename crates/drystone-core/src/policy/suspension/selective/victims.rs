@@ -2,6 +2,7 @@
 
 use super::SelectivePolicy;
 use crate::model::{Procs, Time};
+use crate::policy::suspension::amounts::LackedAmounts;
 use crate::policy::suspension::ratio::Ratio;
 use crate::policy::suspension::settings::VictimRule;
 use crate::policy::suspension::task::SuspensionTask;
@@ -56,6 +57,7 @@ impl SelectivePolicy {
     fn victims_on_its_processors(&mut self, at: usize, now: Time) -> bool {
         self.victims.clear();
         let task = &self.idle[at];
+        let Some(mut missing) = self.amounts.missing(task) else { return false };
         if self.is_lost_on(&task.set) {
             return false;
         }
@@ -68,26 +70,42 @@ impl SelectivePolicy {
             if other.since == now || !tau.is_at_least(self.factor, other.running_priority()) || spared {
                 return false;
             }
+            self.amounts.relieve(&mut missing, other);
             self.victims.push(j);
         }
-        true
+        if missing.is_none() {
+            return true;
+        }
+        // It has its processors then, but not what it gave back beside them.
+        let own = std::mem::take(&mut self.victims);
+        let found = self.victims_for(at, u64::MAX, missing, &own, now);
+        self.victims.extend(own);
+        found
     }
 
     /// The jobs that a fresh one suspends, if there are enough.
     fn victims_anywhere(&mut self, at: usize, now: Time) -> bool {
-        self.victims.clear();
         let available = self.available(at, true, now);
+        let missing = self.amounts.missing(&self.idle[at]);
+        missing.is_some_and(|missing| self.victims_for(at, u64::from(available), missing, &[], now))
+    }
+
+    /// The jobs that are to be suspended, besides `own`, so that as many processors are available
+    /// as an idle job needs, and nothing is missing. Jobs that give back nothing of what still
+    /// lacks are spared.
+    fn victims_for(&mut self, at: usize, available: u64, missing: LackedAmounts, own: &[usize], now: Time) -> bool {
+        self.victims.clear();
         let task = &self.idle[at];
         let (need, tau) = (u64::from(task.procs), task.idle_priority(now));
         let widest = self.widest(task, self.is_relieved(tau));
-        let mut sum = u64::from(available);
+        let (mut sum, mut lacks) = (available, missing.clone());
         for (j, other) in self.running.iter().enumerate() {
-            if self.settings.victims != VictimRule::Widest && sum >= need
+            if self.settings.victims != VictimRule::Widest && sum >= need && lacks.is_none()
                 || !tau.is_at_least(self.factor, other.running_priority())
             {
                 break;
             }
-            if other.since == now {
+            if other.since == now || own.contains(&j) {
                 continue;
             }
             if other.procs > widest || self.is_sheltered(other) || self.limits.forbids(tau, other) {
@@ -96,22 +114,28 @@ impl SelectivePolicy {
                 }
                 continue;
             }
-            sum += u64::from(other.procs);
+            if self.settings.victims != VictimRule::Widest && sum >= need && !self.amounts.helps(&lacks, other) {
+                continue;
+            }
+            sum = sum.saturating_add(u64::from(other.procs));
+            self.amounts.relieve(&mut lacks, other);
             self.victims.push(j);
         }
-        if sum < need {
+        if sum < need || !lacks.is_none() {
             return false;
         }
         // Stable: of equally wide ones those of lower priority first.
         self.victims.sort_by_key(|&j| std::cmp::Reverse(self.running[j].procs));
-        let mut sum = u64::from(available);
-        let running = &self.running;
-        let enough = self.victims.iter().position(|&j| {
-            let before = sum;
-            sum += u64::from(running[j].procs);
-            before >= need
+        let (mut sum, mut lacks) = (available, missing);
+        let (running, amounts) = (&self.running, &self.amounts);
+        self.victims.retain(|&j| {
+            let wanted = sum < need || amounts.helps(&lacks, &running[j]);
+            if wanted {
+                sum = sum.saturating_add(u64::from(running[j].procs));
+                amounts.relieve(&mut lacks, &running[j]);
+            }
+            wanted
         });
-        self.victims.truncate(enough.unwrap_or(self.victims.len()));
         true
     }
 
