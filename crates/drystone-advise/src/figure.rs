@@ -175,7 +175,7 @@ impl GoalFigure {
                 };
                 return special.then_some((seconds, 1.0));
             }
-            GoalFigure::Goal(GoalMeasure::Unused | GoalMeasure::Fair(_)) => return None,
+            GoalFigure::Goal(GoalMeasure::Unused | GoalMeasure::Fair(_) | GoalMeasure::ShareArea(_)) => return None,
             GoalFigure::Class { of, number, .. } => {
                 return (*number == Some(of.number(job))).then_some((seconds, 1.0));
             }
@@ -227,6 +227,11 @@ impl FromStr for GoalFigure {
         match text.parse::<GoalMeasure>() {
             Ok(GoalMeasure::Unused | GoalMeasure::Fair(_)) => Err(format!(
                 "`{text}` is about the jobs that wait at one instant, and has no sum over weeks; expected {}",
+                expected()
+            )),
+            Ok(GoalMeasure::ShareArea(_)) => Err(format!(
+                "`{text}` weighs jobs by shares of resources, which only the policy `goal` does; take areaW, which weighs them by \
+                 processors, or another of {}",
                 expected()
             )),
             Ok(measure) => Ok(GoalFigure::Goal(measure)),
@@ -325,6 +330,7 @@ mod tests {
             ("maxWW", "Did you mean `maxW`?"),
             ("wait_maen", "Did you mean `wait_mean`?"),
             ("unused", "no sum over weeks"),
+            ("areaW(gpus)", "only the policy `goal` does"),
             ("Tw(never)", "no length"),
             ("", "no measure"),
         ] {

@@ -2,7 +2,7 @@
 //! per job, so that the value of the jobs placed so far is a lower bound of the whole (section 3.1
 //! of the paper; rule 6).
 
-use super::task::GoalOwner;
+use super::task::{GoalOwner, ResourceShares};
 use crate::model::Span;
 use crate::policy::NamedCall;
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,42 @@ pub enum GoalMeasure {
     /// `maxTw`: the largest excessive wait: of the job that waits longest the wait beyond a
     /// threshold, which is that of [`GoalMeasure::Excess`] (section 6.2 of the paper).
     LargestExcess(Option<Span>),
+    /// `areaW(gpus)`, `areaW(mem)`, `areaW(share)`: the average wait, each job weighted by its
+    /// share of the machine's GPUs, of its memory, or by its dominant share, in 65,535ths rounded
+    /// up.
+    ShareArea(ShareResource),
+}
+
+/// Resource by whose shares waits are weighed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum ShareResource {
+    /// GPUs of any type.
+    Gpus,
+    /// Memory.
+    Memory,
+    /// The largest share of a job, of processors or of any resource.
+    Dominant,
+}
+
+impl ShareResource {
+    const ALL: [ShareResource; 3] = [ShareResource::Gpus, ShareResource::Memory, ShareResource::Dominant];
+
+    fn name(self) -> &'static str {
+        match self {
+            ShareResource::Gpus => "gpus",
+            ShareResource::Memory => "mem",
+            ShareResource::Dominant => "share",
+        }
+    }
+
+    /// This one of a job's shares.
+    pub(super) fn of(self, shares: &ResourceShares) -> u16 {
+        match self {
+            ShareResource::Gpus => shares.gpus,
+            ShareResource::Memory => shares.memory,
+            ShareResource::Dominant => shares.dominant,
+        }
+    }
 }
 
 /// Owner of the special jobs.
@@ -91,6 +127,7 @@ impl fmt::Display for GoalMeasure {
             GoalMeasure::Unused => f.write_str("unused"),
             GoalMeasure::Late(threshold) => write!(f, "late({}s)", threshold.0),
             GoalMeasure::Area => f.write_str("areaW"),
+            GoalMeasure::ShareArea(resource) => write!(f, "areaW({})", resource.name()),
             GoalMeasure::Fair(window) => write!(f, "fair({}s)", window.0),
             GoalMeasure::Special(SpecialJobs::User(user)) => write!(f, "special(user={user})"),
             GoalMeasure::Special(SpecialJobs::Group(group)) => write!(f, "special(group={group})"),
@@ -100,15 +137,15 @@ impl fmt::Display for GoalMeasure {
 }
 
 /// Parts of a list of measures, for error messages.
-pub(super) const WORDS: &str =
-    "maxW, Tw, Tw(50h), maxTw, avgW, avgX, areaW, unused, late(24h), fair(7d), special(user=1)";
+pub(super) const WORDS: &str = "maxW, Tw, Tw(50h), maxTw, avgW, avgX, areaW, areaW(gpus), areaW(mem), areaW(share), unused, late(24h), fair(7d), \
+     special(user=1)";
 
 impl FromStr for GoalMeasure {
     type Err = String;
 
     /// Reads a measure, in any case: `maxW`, `Tw`, `Tw(50h)`, `maxTw`, `maxTw(50h)`, `avgW`,
-    /// `avgX`, `areaW`, `unused`, `late(24h)`, `fair(7d)`, `special(user=1)`,
-    /// `special(group=1)`, `special(queue=1)`.
+    /// `avgX`, `areaW`, `areaW(gpus)`, `areaW(mem)`, `areaW(share)`, `unused`, `late(24h)`,
+    /// `fair(7d)`, `special(user=1)`, `special(group=1)`, `special(queue=1)`.
     fn from_str(text: &str) -> Result<GoalMeasure, String> {
         let fail = || format!("`{}` is no measure; expected one of {WORDS}", text.trim());
         let call = NamedCall::parse(text).map_err(|_| fail())?;
@@ -123,6 +160,13 @@ impl FromStr for GoalMeasure {
                 "queue" => SpecialJobs::Queue(number),
                 _ => return Err(fail()),
             }));
+        }
+        if let ("areaw", None, [(None, name)]) = (call.name.as_str(), &call.variant, call.args.as_slice()) {
+            let named =
+                ShareResource::ALL.into_iter().find(|resource| name.trim().eq_ignore_ascii_case(resource.name()));
+            return named.map(GoalMeasure::ShareArea).ok_or_else(|| {
+                format!("`{name}` weighs no waits; write areaW, areaW(gpus), areaW(mem) or areaW(share)")
+            });
         }
         let span = match call.args.as_slice() {
             [] => None,
@@ -200,6 +244,10 @@ mod tests {
             ("fair(7d)", "fair(604800s)"),
             ("special(user=3)", "special(user=3)"),
             ("Special( Queue = 0 )", "special(queue=0)"),
+            ("areaW", "areaW"),
+            ("AreaW( GPUs )", "areaW(gpus)"),
+            ("areaW(mem)", "areaW(mem)"),
+            ("areaW(share)", "areaW(share)"),
         ] {
             let measure: GoalMeasure = text.parse().expect(text);
             assert_eq!(measure.to_string(), printed);
@@ -221,6 +269,7 @@ mod tests {
             ("special(3)", "no measure"),
             ("special(day=3)", "no measure"),
             ("special(user=x)", "`x` is no number of a user"),
+            ("areaW(licence)", "`licence` weighs no waits"),
         ] {
             let error = text.parse::<GoalMeasure>().expect_err(text);
             assert!(error.contains(part), "{text}: {error}");

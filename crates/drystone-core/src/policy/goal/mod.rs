@@ -28,7 +28,7 @@ pub use measures::{GoalMeasure, SpecialJobs};
 pub use objective::{Differences, GoalObjective, ObjectiveModel, Version};
 pub use search::{FoundSchedule, GoalSearch};
 pub use settings::{Branching, GoalSettings, PathReuse, PlanRunTime, Prune, Traversal};
-pub use task::{GoalCandidate, GoalOwner, GoalTask};
+pub use task::{GoalCandidate, GoalOwner, GoalTask, ResourceShares};
 pub use walker::TreeEffort;
 
 use super::planned::{Believed, Notice, OVERDUE, PlannedJob};
@@ -110,6 +110,18 @@ impl GoalPolicy {
             let (span, run) = (self.settings.plan.span(id, view).0, view.prediction(id).0);
             GoalCandidate { submit: job.submit, procs: job.procs, span, run, owner }
         }));
+        task.shares.clear();
+        if self.settings.objective.weighs_shares() {
+            task.shares.extend(self.queue.iter().map(|&id| {
+                let procs = ResourceShares::of(view.job(id).procs.into(), view.machine().procs.into());
+                let none = ResourceShares { dominant: procs, ..ResourceShares::default() };
+                view.resources().map_or(none, |resources| {
+                    let [gpus, memory, dominant] =
+                        resources.shares(view.job(id).demand).map(|(a, of)| ResourceShares::of(a, of));
+                    ResourceShares { gpus, memory, dominant: dominant.max(procs) }
+                })
+            }));
+        }
         if let Some(window) = self.settings.objective.window() {
             self.usage.by_user(&self.running, view, window, &mut task.usage);
         }

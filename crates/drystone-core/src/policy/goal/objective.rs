@@ -66,7 +66,7 @@ impl GoalObjective {
     /// Values of a parameter that is an objective.
     pub(super) const TAKES: Takes = Takes::Form(&ValueForm {
         name: "objective",
-        shape: "tradeoff(M:M...)|lexical(M>M...), M: maxW|Tw|Tw(50h)|maxTw|avgW|avgX|areaW|unused|late(24h)|\
+        shape: "tradeoff(M:M...)|lexical(M>M...), M: maxW|Tw|Tw(50h)|maxTw|avgW|avgX|areaW|areaW(gpus)|areaW(mem)|areaW(share)|unused|late(24h)|\
                 fair(7d)|special(user=1)|special(group=1)|special(queue=1)",
         samples: &[
             "tradeoff(Tw:avgX)",
@@ -76,6 +76,7 @@ impl GoalObjective {
             "lexical(special(user=1)>unused)",
             "tradeoff(maxTw:avgX)",
             "lexical(maxTw(1h)>avgW)",
+            "tradeoff(areaW(share):Tw)",
         ],
         check: |text| GoalObjective::parse(text).is_ok(),
     });
@@ -105,6 +106,11 @@ impl fmt::Display for GoalObjective {
 }
 
 impl GoalObjective {
+    /// Returns whether a measure weighs jobs by their shares of resources.
+    pub(super) fn weighs_shares(&self) -> bool {
+        self.measures.iter().any(|measure| matches!(measure, GoalMeasure::ShareArea(_)))
+    }
+
     /// Reads model and measures: `tradeoff(Tw:avgX)`, `lexical(Tw>avgX)`, with any number of
     /// measures from 1 to 8.
     ///

@@ -107,7 +107,7 @@ impl GoalMeasure {
             }
             GoalMeasure::Late(threshold) => GoalRule::Late(threshold.0),
             GoalMeasure::Area => GoalRule::Area,
-            GoalMeasure::Fair(_) | GoalMeasure::Special(_) => GoalRule::Weighted(at),
+            GoalMeasure::Fair(_) | GoalMeasure::Special(_) | GoalMeasure::ShareArea(_) => GoalRule::Weighted(at),
         }
     }
 }

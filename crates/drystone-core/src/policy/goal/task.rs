@@ -40,6 +40,25 @@ impl Default for GoalOwner {
     }
 }
 
+/// Demands of a job as shares of the machine, in 65,535ths rounded up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ResourceShares {
+    /// Of GPUs of any type; 0 where none are counted.
+    pub gpus: u16,
+    /// Of memory; 0 where it is not counted.
+    pub memory: u16,
+    /// The largest share, of processors or of any resource.
+    pub dominant: u16,
+}
+
+impl ResourceShares {
+    /// Returns so much of a total in 65,535ths, rounded up.
+    pub(super) fn of(amount: u64, total: u64) -> u16 {
+        let share = (u128::from(amount) * u128::from(u16::MAX)).div_ceil(u128::from(total.max(1)));
+        u16::try_from(share).unwrap_or(u16::MAX)
+    }
+}
+
 /// A moment at which a schedule is looked for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GoalTask {
@@ -63,6 +82,9 @@ pub struct GoalTask {
     /// Amounts that each waiting job asks for, in the order of `waiting`; empty where the machine
     /// has none.
     pub asks: Vec<Vec<(ResourceId, u64)>>,
+    /// Shares of each waiting job, in the order of `waiting`; empty where no measure weighs by
+    /// them.
+    pub shares: Vec<ResourceShares>,
     /// Processor-seconds that each user had within the window of the objective's `fair`; users
     /// without any may be missing.
     pub usage: BTreeMap<i32, i64>,

@@ -1,5 +1,5 @@
 //! Weight of each job's wait in the measures that weigh waits: fair share and special priority,
-//! which the authors left to future work.
+//! which the authors left to future work, and shares of resources.
 
 use super::measures::GoalMeasure;
 use super::objective::GoalObjective;
@@ -19,6 +19,11 @@ pub(super) fn fill(task: &GoalTask, objective: &GoalObjective, places: &[u32], r
             GoalMeasure::Special(select) => {
                 for (row, &place) in rows.iter_mut().zip(places) {
                     row.weights[at] = u16::from(select.holds(&owner(place)));
+                }
+            }
+            GoalMeasure::ShareArea(resource) => {
+                for (row, &place) in rows.iter_mut().zip(places) {
+                    row.weights[at] = task.shares.get(place as usize).map_or(0, |shares| resource.of(shares));
                 }
             }
             GoalMeasure::Fair(_) => {
