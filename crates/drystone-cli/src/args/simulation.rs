@@ -22,8 +22,8 @@ pub(crate) struct SimulationArgs {
     pub(crate) trim: Option<JobSelection>,
 
     /// Also report by category; repeatable: sixteen, four, lawson, chiang, estimate,
-    /// sixteen-estimate, user, group, queue, month, week, priority (of --priorities), or classes
-    /// with your own borders: classes(run=10m/1h/8h,procs=1/8/32).
+    /// sixteen-estimate, user, group, queue, month, week, priority (of --priorities), resources
+    /// (that jobs ask for), or classes with your own borders: classes(run=10m/1h/8h,procs=1/8/32).
     #[arg(long, value_name = "SCHEME", help_heading = "Measuring", value_parser = scheme)]
     pub(crate) by: Vec<Scheme>,
 

@@ -83,7 +83,13 @@ impl WorkloadInput {
             return Err(CommandFailure::usage("--by priority needs the priorities of jobs: --priorities FILE.toml"));
         }
         let take = SceneTake { all: true, plain: plain || log.moves() };
-        WorkloadInput::taken(args.source.path(), (&log, &cut, &args.real), args.seed, records, take)
+        let input = WorkloadInput::taken(args.source.path(), (&log, &cut, &args.real), args.seed, records, take)?;
+        if args.by.contains(&Scheme::Resources) && input.workload.resources().is_none_or(|table| !table.counts()) {
+            let problem =
+                "--by resources needs jobs that ask for more than processors: --resources mem=SIZE or a table";
+            return Err(CommandFailure::usage(problem));
+        }
+        Ok(input)
     }
 
     /// The whole of a log or a site, all pools side by side.

@@ -261,7 +261,7 @@ fn used(resource: &ResourceUse) -> String {
 }
 
 /// Metrics that [`facts`] puts into words, or leaves to CSV and JSON.
-const TOLD: [Metric; 39] = [
+const TOLD: [Metric; 41] = [
     Metric::ExcessJobs,
     Metric::ExcessTotal,
     Metric::ExcessMean,
@@ -293,6 +293,8 @@ const TOLD: [Metric; 39] = [
     Metric::Fairness,
     Metric::JobFairness,
     Metric::DominantFairness,
+    Metric::GpuUtilisation,
+    Metric::MemoryUtilisation,
     Metric::EligibleWait,
     Metric::EligibleWaitP90,
     Metric::CapacityUp,

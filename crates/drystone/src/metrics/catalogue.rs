@@ -7,6 +7,7 @@ use super::collector::MetricsConfig;
 use super::measures::{Measure, MetricUnit, UnknownWord};
 use super::promises::PromisesKept;
 use super::report::Report;
+use super::resources::{gpus_in_use, memory_in_use};
 use super::selection::JobSelection;
 use super::summary::Summary;
 use serde::{Deserialize, Serialize};
@@ -268,6 +269,10 @@ catalogue! {
         /// Jain's index of what users received of the dominant shares that they asked for.
         DominantFairness "dominant_fairness", None, "fairness of dominant shares", Ratio, More, &[MetricNeeds::Fairness],
             |found| found.report.fairness.as_ref()?.dominant;
+        /// Share of the machine's GPUs in use until the last end.
+        GpuUtilisation "utilisation_gpus", None, "utilisation of GPUs", Share, More, &[], |found| gpus_in_use(&found.report.resources);
+        /// Share of the machine's memory in use until the last end.
+        MemoryUtilisation "utilisation_mem", None, "utilisation of memory", Share, More, &[], |found| memory_in_use(&found.report.resources);
         /// Mean wait without the time in which jobs were held back.
         EligibleWait "eligible_wait_mean", Some("eligible_wait_mean"), "mean wait since eligible", Seconds, Less,
             &[MetricNeeds::Disruptions], |found| found.report.disruptions.as_ref()?.eligible_wait.mean;

@@ -3,7 +3,7 @@
 use super::borders::{ClassBorders, class};
 use super::calendar::Calendar;
 use super::measures::UnknownWord;
-use crate::model::{EndedJob, Procs, Span, UNKNOWN};
+use crate::model::{EndedJob, Procs, ResourceTable, Span, UNKNOWN};
 use crate::policy::Priorities;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -41,6 +41,8 @@ pub enum Scheme {
     SixteenEstimate,
     /// User's and political priority, as a file of priorities gives them.
     Priority,
+    /// Resources beyond processors that the job asks for: all of them together are the category.
+    Resources,
     /// Classes of run times, of processors, or of both, with borders that are given.
     Classes(ClassBorders),
 }
@@ -61,7 +63,7 @@ pub(super) fn lawson_class(run: Span) -> usize {
 
 impl Scheme {
     /// All schemes whose classes need not be given.
-    pub const ALL: [Scheme; 12] = [
+    pub const ALL: [Scheme; 13] = [
         Scheme::Sixteen,
         Scheme::Four,
         Scheme::Lawson,
@@ -74,6 +76,7 @@ impl Scheme {
         Scheme::Estimate,
         Scheme::SixteenEstimate,
         Scheme::Priority,
+        Scheme::Resources,
     ];
 
     /// The word for it in files and on command lines.
@@ -92,6 +95,7 @@ impl Scheme {
             Scheme::Estimate => "estimate",
             Scheme::SixteenEstimate => "sixteen-estimate",
             Scheme::Priority => "priority",
+            Scheme::Resources => "resources",
             Scheme::Classes(_) => "classes",
         }
     }
@@ -112,6 +116,7 @@ impl Scheme {
             Scheme::Estimate => "quality of the estimate",
             Scheme::SixteenEstimate => "quality of the estimate, run time × processors, 32 classes",
             Scheme::Priority => "user's and political priority",
+            Scheme::Resources => "resources asked for",
             Scheme::Classes(borders) => borders.name(),
         }
     }
@@ -126,12 +131,19 @@ impl Scheme {
             Scheme::Estimate => Some(2),
             Scheme::SixteenEstimate => Some(32),
             Scheme::Classes(borders) => Some(borders.classes()),
-            Scheme::User | Scheme::Group | Scheme::Queue | Scheme::Month | Scheme::Week | Scheme::Priority => None,
+            Scheme::User
+            | Scheme::Group
+            | Scheme::Queue
+            | Scheme::Month
+            | Scheme::Week
+            | Scheme::Priority
+            | Scheme::Resources => None,
         }
     }
 
     /// The key of a job's category. Categories are listed in ascending order of their keys.
-    /// Without a file of priorities all jobs have a priority of 0; see [`Scheme::graded`].
+    /// Without a file of priorities all jobs have a priority of 0, and without a table of resources
+    /// all ask for processors alone; see [`Scheme::graded`].
     #[must_use]
     pub fn key(self, ended: &EndedJob<'_>, calendar: &Calendar) -> i64 {
         let (job, run) = (ended.job, ended.outcome.ran);
@@ -150,19 +162,43 @@ impl Scheme {
                 16 * Scheme::Estimate.key(ended, calendar) + Scheme::Sixteen.key(ended, calendar)
             }
             Scheme::Priority => grade(0.0, 0.0),
+            Scheme::Resources => 0,
             Scheme::Classes(borders) => borders.key(run, job.procs),
         }
     }
 
-    /// The key of a job's category, with the priorities of a file.
+    /// The key of a job's category, with the priorities of a file and the resources of the machine.
     #[must_use]
-    pub fn graded(self, ended: &EndedJob<'_>, calendar: &Calendar, priorities: Option<&Priorities>) -> i64 {
-        match (self, priorities) {
-            (Scheme::Priority, Some(priorities)) => {
+    pub fn graded(
+        self,
+        ended: &EndedJob<'_>,
+        calendar: &Calendar,
+        priorities: Option<&Priorities>,
+        resources: Option<&ResourceTable>,
+    ) -> i64 {
+        match (self, priorities, resources) {
+            (Scheme::Priority, Some(priorities), _) => {
                 let importance = priorities.importance(ended.id, ended.job);
                 grade(importance.user, importance.political)
             }
+            (Scheme::Resources, _, Some(table)) => {
+                let asked = table.totals(ended.job.demand).iter().map(|(id, _)| id.index());
+                asked.filter(|&at| at < MOST_RESOURCES).fold(0, |key, at| key | 1 << at)
+            }
             _ => self.key(ended, calendar),
+        }
+    }
+
+    /// The name of the category with this key, with the resources of the machine: `gpu, mem`.
+    #[must_use]
+    pub fn category_among(self, key: i64, calendar: &Calendar, resources: Option<&ResourceTable>) -> String {
+        match (self, resources) {
+            (Scheme::Resources, Some(table)) if key > 0 => {
+                let named = table.resources().iter().take(MOST_RESOURCES).enumerate();
+                let asked = named.filter(|(at, _)| key >> at & 1 == 1).map(|(_, resource)| resource.name.as_str());
+                asked.collect::<Vec<_>>().join(", ")
+            }
+            _ => self.category_name(key, calendar),
         }
     }
 
@@ -189,6 +225,7 @@ impl Scheme {
                 Some(format!("{}, {}", name(Scheme::Estimate, key / 16), name(Scheme::Sixteen, key % 16)))
             }
             Scheme::Priority => Some(grade_name(key)),
+            Scheme::Resources => (key == 0).then(|| "processors alone".to_string()),
             Scheme::Classes(borders) => borders.class_name(key),
             Scheme::Month => Some(calendar.month_name(key)),
             Scheme::Week => Some(format!("week {}", key + 1)),
@@ -198,6 +235,9 @@ impl Scheme {
         fixed.unwrap_or_else(|| key.to_string())
     }
 }
+
+/// Resources that [`Scheme::Resources`] tells apart: the first of a machine.
+const MOST_RESOURCES: usize = 62;
 
 /// Parts into which priorities from 0 to 1 are divided to tell them apart.
 const GRADES: f64 = 1e6;

@@ -318,7 +318,8 @@ impl Collector {
             users.take(ended.job, slowdown, ended.wait(), ended.outcome.ran);
         }
         for (scheme, groups) in &mut self.schemes {
-            let key = scheme.graded(ended, &self.calendar, self.priorities.as_deref());
+            let table = self.resources.as_ref().map(ResourceMeter::table);
+            let key = scheme.graded(ended, &self.calendar, self.priorities.as_deref(), table);
             groups.at(key, || GroupMeasures::new(self.config.category_percentiles)).take(&values);
         }
     }
@@ -351,14 +352,14 @@ impl Collector {
         let machine = self.machine.finish(self.selector.period());
         let capacity = f64::from(machine.procs) * machine.busy().as_f64();
         let up = (capacity > 0.0).then(|| 1.0 - machine.down / capacity);
-        let calendar = &self.calendar;
+        let (calendar, table) = (&self.calendar, self.resources.as_ref().map(ResourceMeter::table));
         let categorised = |(scheme, groups): (Scheme, Groups)| Categorised {
             scheme,
             categories: groups
                 .into_sorted()
                 .map(|(key, group)| Category {
                     key,
-                    name: scheme.category_name(key, calendar),
+                    name: scheme.category_among(key, calendar, table),
                     measures: group.finish(),
                 })
                 .collect(),
@@ -367,7 +368,7 @@ impl Collector {
             selection: self.config.selection,
             trimmed,
             worst: self.worst.finish(),
-            resources: self.resources.map_or_else(Vec::new, |meter| meter.finish(machine.busy())),
+            resources: self.resources.as_ref().map_or_else(Vec::new, |meter| meter.finish(machine.busy())),
             machine,
             disruptions: self.disruptions.map(|meter| meter.finish(up, machine.down)),
             queue: self.queue.finish(),

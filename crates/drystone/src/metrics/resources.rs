@@ -19,6 +19,36 @@ pub struct ResourceUse {
     pub utilisation: Option<f64>,
 }
 
+/// Utilisation of GPUs of any type; `None` where none are counted. Types count where no resource
+/// counts them all.
+pub(super) fn gpus_in_use(all: &[ResourceUse]) -> Option<f64> {
+    together(all, |pool, name| {
+        let every = || all.iter().any(|other| parts(&other.name) == (pool, "gpu"));
+        name == "gpu" || name.starts_with("gpu:") && !every()
+    })
+}
+
+/// Utilisation of memory; `None` where it is not counted.
+pub(super) fn memory_in_use(all: &[ResourceUse]) -> Option<f64> {
+    together(all, |_, name| name == "mem")
+}
+
+/// The utilisation of some resources taken together, by the pool and the name of each.
+fn together(all: &[ResourceUse], counts: impl Fn(&str, &str) -> bool) -> Option<f64> {
+    let chosen = all.iter().filter(|one| {
+        let (pool, name) = parts(&one.name);
+        counts(pool, name)
+    });
+    let each = chosen.filter_map(|one| Some((one.utilisation? * one.total as f64, one.total as f64)));
+    let (used, total) = each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    (total > 0.0).then(|| used / total)
+}
+
+/// `2.pool/gpu:a100` is `gpu:a100` of the pool `2.pool`.
+fn parts(name: &str) -> (&str, &str) {
+    name.rsplit_once('/').unwrap_or(("", name))
+}
+
 /// Adds up [`ResourceUse`].
 #[derive(Clone, Debug)]
 pub(super) struct ResourceMeter {
@@ -32,6 +62,10 @@ impl ResourceMeter {
         ResourceMeter { table: Arc::clone(table), sums: vec![(0, 0); table.resources().len()] }
     }
 
+    pub(super) fn table(&self) -> &ResourceTable {
+        &self.table
+    }
+
     pub(super) fn take(&mut self, ended: &EndedJob<'_>) {
         let ran = ended.outcome.ran.0.max(0).unsigned_abs();
         for &(id, amount) in self.table.totals(ended.job.demand) {
@@ -42,7 +76,7 @@ impl ResourceMeter {
     }
 
     /// The use over so much time.
-    pub(super) fn finish(self, time: Span) -> Vec<ResourceUse> {
+    pub(super) fn finish(&self, time: Span) -> Vec<ResourceUse> {
         let resources = self.table.resources().iter().zip(&self.sums);
         let of = |(resource, &(jobs, sum)): (&crate::model::Resource, &(u64, u128))| {
             let capacity = resource.total as f64 * time.as_f64();
@@ -50,5 +84,26 @@ impl ResourceMeter {
             ResourceUse { name: resource.name.clone(), unit: resource.unit, total: resource.total, jobs, utilisation }
         };
         resources.map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(name: &str, total: u64, utilisation: f64) -> ResourceUse {
+        ResourceUse { name: name.into(), unit: ResourceUnit::Count, total, jobs: 1, utilisation: Some(utilisation) }
+    }
+
+    /// Of 4 GPUs of one type half are used and of 12 of another a quarter: 5 of 16.
+    #[test]
+    fn types_of_gpus_are_taken_together() {
+        let types = [used("gpu:a100", 4, 0.5), used("gpu:v100", 12, 0.25), used("license:gpu", 9, 1.0)];
+        assert_eq!(gpus_in_use(&types), Some(5.0 / 16.0));
+        // Where all are counted, a type is a part of them.
+        assert_eq!(gpus_in_use(&[used("gpu", 16, 0.75), used("gpu:a100", 4, 0.5)]), Some(0.75));
+        assert_eq!(gpus_in_use(&[used("1.big/gpu", 2, 1.0), used("2.old/gpu:k80", 2, 0.5)]), Some(0.75));
+        assert_eq!((gpus_in_use(&[]), memory_in_use(&types)), (None, None));
+        assert_eq!(memory_in_use(&[used("1.big/mem", 3, 1.0), used("mem", 1, 0.0)]), Some(0.75));
     }
 }
