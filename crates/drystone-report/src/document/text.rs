@@ -57,8 +57,7 @@ impl DocumentTable {
         grid
     }
 
-    /// Returns the number of first columns by which all rows are told apart; 1 if three do not
-    /// tell them.
+    /// Returns the number of first columns that tell all rows apart; 1 if three are too few.
     fn keys(&self) -> usize {
         let tells = |&columns: &usize| {
             let mut seen = BTreeSet::new();
