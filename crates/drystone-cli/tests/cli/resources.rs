@@ -271,7 +271,7 @@ fn resources_of_studies_that_cannot_be_are_told() {
         ("resources = \"site\"", "easy", 3, "`drystone import` makes one"),
         ("on-nodes = \"odd.csv\"", "easy", 3, "there is no column `cores`"),
         ("on-nodes = \"absent.csv\"", "easy", 3, "absent.csv: cannot be read"),
-        ("on-nodes = \"site\"", "easy", 3, "these jobs are none of a site"),
+        ("on-nodes = \"site\"", "easy", 3, "a study takes of a site its jobs and processors"),
         ("on-nodes = \"nodes\"", "easy", 3, "expected a table FILE.csv or none"),
         ("placement = \"pack\"", "easy", 3, "`placement` needs nodes"),
         (

@@ -120,7 +120,7 @@ impl StudyReader<'_> {
             text if text.ends_with(".csv") => Ok(Some(file.clone())),
             "site" => Err(self.error(
                 file.span(),
-                "`on-nodes`: these jobs are none of a site; name a table of nodes: on-nodes = \"FILE.csv\"",
+                "`on-nodes`: a study takes of a site its jobs and processors; name a table of its nodes: on-nodes = \"FILE.csv\"",
             )),
             text => {
                 let problem = format!("`on-nodes`: `{text}` names no nodes; expected a table FILE.csv or none");
