@@ -8,7 +8,7 @@ mod limits;
 mod parquet_log;
 mod read;
 mod recorded;
-mod resources;
+pub(crate) mod resources;
 #[cfg_attr(not(feature = "sites"), path = "input/scene_absent.rs")]
 mod scene;
 mod synthetic;
@@ -37,7 +37,6 @@ pub(crate) use files::{PolicyFiles, platform, priorities};
 pub(crate) use given::InputKind;
 pub(crate) use limits::limits;
 pub(crate) use read::open;
-pub(crate) use resources::say_what_is_odd;
 pub(crate) use synthetic::synthetic_header;
 
 /// Opens what is no text and reads as a log all the same: the folder of a site, and a log in

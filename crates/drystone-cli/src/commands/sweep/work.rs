@@ -3,7 +3,8 @@
 use super::status::Progressed;
 use crate::args::{ChunkArgs, MergeArgs, ResumeArgs, SweepArgs, WorkArgs};
 use crate::exit::{CommandFailure, CommandOutcome, DONE, VIOLATION};
-use crate::input::{InputKind, say_what_is_odd};
+use crate::input::InputKind;
+use crate::input::resources::say_what_is_odd;
 use crate::interrupt;
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{count, duration, fixed_or, plural, speed};
