@@ -24,6 +24,8 @@ const LONGEST: Duration = Duration::from_secs(2);
 const FIRST: u32 = 5_000;
 /// Fewer waiting jobs than this cost no less, as far as is known.
 const LEAST: u32 = 1_000;
+/// Waiting jobs from which the cost of a round tells that of another.
+const TELLING: u32 = 100;
 /// No second try before this, where answers failed.
 const RETRY: Duration = Duration::from_secs(300);
 
@@ -114,9 +116,16 @@ impl Foretell {
         (self.stale, self.at) = (false, steady);
         // Where not even a few futures were done, it is not tried again soon.
         let least = if too_few { longest * 4 } else { Duration::ZERO };
-        self.last = Some((cost.max(least), waiting));
+        self.learn(cost.max(least), waiting);
         self.next = steady + if self.problem.is_some() { RETRY } else { cost * SHARE * self.sets.max(1) };
         cost
+    }
+
+    /// Notes the cost of a round. One with few jobs says nothing of thousands.
+    fn learn(&mut self, cost: Duration, waiting: u32) {
+        if waiting >= TELLING {
+            self.last = Some((cost, waiting));
+        }
     }
 
     /// Expected cost of a round with so many waiting jobs, by the last round; a few are always
@@ -140,5 +149,26 @@ impl Foretell {
     /// Reason why there are no answers, if there is one.
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A single future of tens of thousands of jobs may take seconds, in which the heart does not
+    /// beat: it is tried only where a round of many jobs says that it is quick.
+    #[test]
+    fn a_round_with_few_jobs_says_nothing_of_thousands() {
+        let mut foretell = Foretell::new(&"conservative".parse().expect("a policy"), 0);
+        let milliseconds = Duration::from_millis;
+        foretell.learn(Duration::ZERO, 0);
+        foretell.learn(milliseconds(1), 1);
+        assert_eq!([5_000, 50_000].map(|waiting| foretell.expected(waiting)), [Some(Duration::ZERO), None]);
+        // With the square of 50,000 / 1,000.
+        foretell.learn(milliseconds(100), 1_000);
+        assert_eq!(foretell.expected(50_000), Some(milliseconds(250_000)));
+        foretell.learn(milliseconds(1), 1);
+        assert_eq!(foretell.expected(1_000), Some(milliseconds(100)));
     }
 }

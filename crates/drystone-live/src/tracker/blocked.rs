@@ -22,6 +22,9 @@ const CHOSEN: (i64, i64) = (5, 60);
 const CHOSEN_AGAIN: u32 = 3;
 /// Vain tries from which a job counts as hopeless.
 const HOPELESS: u32 = 3;
+/// Seconds from one look for room for hopeless jobs to the next, and those after which they wait
+/// for the policy without room as well: what stopped them may be over.
+const AGAIN: (i64, i64) = (20, 900);
 /// Blocks that ended so long ago, in seconds, are forgotten, and how often their jobs failed.
 const FORGET: i64 = 3_600;
 
@@ -47,6 +50,19 @@ pub(super) struct ShapeBlock {
     failures: u32,
     /// True if it ends as soon as a node has room: nothing was released in vain.
     ends_early: bool,
+    /// End of its pause, and time of the last look at which nodes had room for another try, where
+    /// its jobs are hopeless.
+    paused: Time,
+    open: Option<Time>,
+}
+
+impl ShapeBlock {
+    /// Returns whether jobs are tried only when nodes have room: the cluster cannot start them, or
+    /// has not done so again and again. In the queue of the policy they would be reserved for.
+    fn is_hopeless(&self) -> bool {
+        let impossible = matches!(self.why, HoldReason::PartitionClosed | HoldReason::Unsatisfiable);
+        self.failures > 0 && (impossible || self.failures >= HOPELESS)
+    }
 }
 
 fn shape(t: &Tracked, fact: &JobFact) -> JobShape {
@@ -63,13 +79,33 @@ fn shape(t: &Tracked, fact: &JobFact) -> JobShape {
 }
 
 impl Tracker {
-    /// Returns the reason why jobs of this shape are held back now, and the end of that.
-    pub(super) fn block(&self, t: &Tracked, fact: &JobFact) -> Option<(HoldReason, Time)> {
+    /// Returns the reason why jobs of this shape are held back now, and the end of that. The block
+    /// of a hopeless shape ends at a time at which nodes have room, once for all its jobs: O(nodes)
+    /// at a look.
+    pub(super) fn block(&mut self, t: &Tracked, fact: &JobFact) -> Option<(HoldReason, Time)> {
         if self.blocks.is_empty() {
             return None;
         }
-        let block = self.blocks.get(&shape(t, fact))?;
-        (block.until > self.stamp.time()).then_some((block.why, block.until))
+        let (now, shape) = (self.stamp.time(), shape(t, fact));
+        let block = self.blocks.get(&shape)?;
+        if block.until > now {
+            return Some((block.why, block.until));
+        }
+        let is_over = now.0 - block.paused.0 >= AGAIN.1;
+        if !block.is_hopeless() || block.open == Some(now) || is_over || self.settings.names {
+            return None;
+        }
+        let (mut room, mut nodes) = (self.room(), self.kept_nodes());
+        let has_room = matches!(self.find(t, fact, &mut room, nodes.as_mut()), Found::Anywhere | Found::On(_));
+        let block = self.blocks.get_mut(&shape)?;
+        if has_room {
+            block.open = Some(now);
+            // Unless it starts now, it leaves the queue again.
+            self.timers.insert((Time(now.0 + 1), t.key));
+            return None;
+        }
+        block.until = Time(now.0 + AGAIN.0);
+        Some((block.why, block.until))
     }
 
     /// Returns whether a released job of this shape failed to start a short time ago. That a
@@ -94,7 +130,7 @@ impl Tracker {
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
         let pause = first.saturating_mul(1 << failures.min(6)).min(most);
         let until = Time(self.stamp.now + pause);
-        let block = ShapeBlock { why, until, failures: failures + 1, ends_early: false };
+        let block = ShapeBlock { why, until, failures: failures + 1, ends_early: false, paused: until, open: None };
         self.blocks.insert(shape.clone(), block);
         self.look_again_at(&[shape].into());
     }
@@ -126,7 +162,9 @@ impl Tracker {
     /// refuse many jobs of a large array: its tasks are searched once.
     fn block_early(&mut self, shape: JobShape, why: HoldReason, pause: i64, failures: u32) {
         let until = Time(self.stamp.now + pause);
-        let known = self.blocks.insert(shape.clone(), ShapeBlock { why, until, failures, ends_early: true });
+        let known = self
+            .blocks
+            .insert(shape.clone(), ShapeBlock { why, until, failures, ends_early: true, paused: until, open: None });
         if known.is_none_or(|known| known.until < until || known.why != why) {
             self.look_again_at(&[shape].into());
         }

@@ -51,6 +51,31 @@ fn a_job_that_fits_no_node_is_decided_rarely() {
     assert!(notes.len() == 1 && notes[0].text.contains(&format!("job {never} ")), "{notes:?}");
 }
 
+/// A job that no node can hold is tried again after a pause. In the queue of the policy it would be
+/// the head, and five processors would be reserved for it until the other job's limit: none of four
+/// beside them could start that takes longer.
+#[test]
+fn a_job_that_fits_no_node_is_not_reserved_for() {
+    for policy in ["easy", "conservative"] {
+        let mut site = Site::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
+        let mut daemon = site.begin();
+        let never = site.cluster.borrow_mut().submit(FakeRequest { together: 5, ..FakeRequest::new(5, 5, 60) });
+        site.work(&mut daemon, 10);
+        site.submit(4, 400, 800);
+        let now = || site.cluster.borrow().now();
+        let begun = now();
+        // Its first pause is over.
+        while now() < begun + 70_000 {
+            site.work(&mut daemon, 1);
+        }
+        let long = site.submit(4, 5, 2_000);
+        site.work(&mut daemon, 30);
+        let state = site.cluster.borrow().state(long);
+        assert!(matches!(state, Some(JobState::Running | JobState::Ended(_))), "{policy}: {state:?}");
+        assert_eq!(site.cluster.borrow().state(never), Some(JobState::Pending));
+    }
+}
+
 /// A job needs all of one node, and small jobs come for ever. Processors enough are free by their
 /// number, so that the policy reserves nothing; the nodes of the first are kept instead: the small
 /// ones go beside it.
