@@ -34,8 +34,6 @@ fn watch(site: &Site, time: Duration, mut sample: impl FnMut()) -> (i64, f64) {
 
 /// Longest that a heartbeat may be old, in seconds; the timer of a hand-back waits for 120.
 const OLDEST: i64 = 10;
-/// Processor seconds that a round of forecasts may take.
-const FORECASTS: f64 = 2.0;
 /// Slurm's commands give up after so many seconds (`MessageTimeout` is 20 here).
 const GIVES_UP: f64 = 10.0;
 
@@ -65,9 +63,6 @@ fn judge(site: &Site, what: &str, used: Duration, passed: Duration, (oldest, slo
     assert!(oldest <= OLDEST, "the heart beats: {oldest} s");
     assert!(slowest < GIVES_UP, "submissions never wait for us: {slowest} s");
     assert!(told["health"]["core_share"].as_f64() <= Some(0.05), "{}", told["health"]);
-    // A round of forecasts takes two seconds at most, once in a hundred: a short time has one or
-    // none.
-    let share = share - FORECASTS / passed.as_secs_f64();
     assert!(share <= 0.08, "{share}: looking costs no more than it says, and deciding little");
 }
 
@@ -122,7 +117,9 @@ fn thousands(policy: &str) {
         site.published()["jobs"]["waiting"].as_u64() >= Some(jobs as u64 - 120)
     });
     let before = (Instant::now(), daemon.used());
-    let seen = watch(&site, Duration::from_secs(15 + minutes * 60), || ());
+    // A round of forecasts may take two seconds, once in a hundred: in a shorter time it weighs
+    // more.
+    let seen = watch(&site, Duration::from_secs(60 + minutes * 60), || ());
     judge(&site, &format!("{jobs} pending jobs"), daemon.used() - before.1, before.0.elapsed(), seen);
     site.settled();
     site.tell("scancel", &["--state=PENDING"]);
