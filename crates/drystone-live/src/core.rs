@@ -141,6 +141,10 @@ pub enum Unsuitable {
         "policy {0} relies on jobs ending within their limits, and on a real cluster they end a little later; choose another"
     )]
     Punctual(String),
+    #[error(
+        "policy {0} counts processors and chooses no nodes; leave out `--on-nodes`, or choose fcfs, greedy, easy or conservative"
+    )]
+    Placeless(String),
 }
 
 /// News, and of which of the session's jobs, where it knows it.
@@ -174,14 +178,18 @@ impl Core {
         Core { tracker, session, policy: policy.clone(), last: CoreOutput::default() }
     }
 
-    /// Checks that a policy can work on a cluster with these capabilities.
+    /// Checks that a policy can work on a cluster with these capabilities, and choose nodes where
+    /// that is asked for.
     ///
     /// # Errors
     /// The reason.
-    pub fn suits(policy: &PolicySpec, can: crate::cluster::Capabilities) -> Result<(), Unsuitable> {
+    pub fn suits(policy: &PolicySpec, can: crate::cluster::Capabilities, on_nodes: bool) -> Result<(), Unsuitable> {
         let name = || policy.canonical();
         let scheduler = policy.scheduler();
         let needs = scheduler.policy.needs();
+        if on_nodes && (needs.name || !scheduler.policy.places_on_nodes()) {
+            return Err(Unsuitable::Placeless(name()));
+        }
         if scheduler.policy.time_limit().is_some() {
             return Err(Unsuitable::Timed(name()));
         }

@@ -89,6 +89,11 @@ pub(crate) struct DaemonArgs {
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 
+    /// Let the policy choose the nodes of jobs, and keep nodes for jobs that wait; without it, it
+    /// counts processors. For fcfs, greedy, easy and conservative.
+    #[arg(long)]
+    pub(crate) on_nodes: bool,
+
     /// Address of the page, JSON and metrics: a port of loopback, ADDRESS:PORT, unix:FILE, or none.
     #[arg(long, value_name = "PLACE", default_value = "9797")]
     pub(crate) listen: Listen,

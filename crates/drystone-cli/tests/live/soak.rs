@@ -47,6 +47,11 @@ impl Plan {
     }
 }
 
+/// Policy that drives: `DRYSTONE_LIVE_SOAK_POLICY`, such as `easy on nodes`.
+fn policy() -> String {
+    std::env::var("DRYSTONE_LIVE_SOAK_POLICY").unwrap_or_else(|_| "easy".into())
+}
+
 /// Users that every Linux has, with their numbers.
 const USERS: [(&str, u32); 5] = [("daemon", 1), ("bin", 2), ("sys", 3), ("games", 5), ("man", 6)];
 const NODES: usize = 4;
@@ -56,9 +61,9 @@ const MEMORY: u32 = 8_000;
 const EACH: u32 = 100;
 /// Jobs of one user that run at once under the limited QOS.
 const LIMIT: usize = 3;
-/// Mean time from one submission to the next, in milliseconds. Arrays make 1.3 jobs of one: 3,000
-/// in two hours.
-const EVERY: u64 = 3_000;
+/// Mean pause between submissions, in milliseconds. Arrays make 1.3 jobs of one: 3,000 in two
+/// hours, for submissions and faults take time as well.
+const EVERY: u64 = 2_700;
 /// Run times in seconds. The mean job has 3.8 processors for 17.5 s, its launch included, so that
 /// the offered load is about 0.85 of the 32 processors: queues come and go.
 const SECONDS: [u64; 6] = [4, 8, 12, 16, 24, 32];
@@ -318,7 +323,7 @@ fn lateness() -> Arc<Mutex<BTreeMap<i64, u128>>> {
 
 fn soak() {
     let Some(plan) = Plan::given() else { return };
-    let (Some(mut ours), Some(mut theirs)) = (start("easy", "builtin"), start("easy", "backfill")) else { return };
+    let (Some(mut ours), Some(mut theirs)) = (start(&policy(), "builtin"), start("easy", "backfill")) else { return };
     let mut daemon = ours.drive();
     let late = lateness();
     let (mut dice, mut jobs, mut held, mut faults) = (Dice(plan.seed), Vec::new(), Vec::new(), Vec::new());

@@ -16,6 +16,10 @@ pub struct FreeNodes {
     /// Processors that no job has, in words of 64.
     idle: Vec<u64>,
     held: BTreeMap<JobId, HeldNodes>,
+    /// True if it is known that no two jobs share a processor. News of a real machine may put a job
+    /// where another is still thought to be.
+    #[serde(skip)]
+    apart: bool,
     #[serde(skip)]
     needs: NodeNeedBook,
     /// Kinds of jobs that have started, and so are possible.
@@ -35,7 +39,7 @@ struct NodeChanges {
 
 impl PartialEq for FreeNodes {
     fn eq(&self, other: &FreeNodes) -> bool {
-        let FreeNodes { floor, levels, idle, held, needs: _, possible: _, changes: _ } = self;
+        let FreeNodes { floor, levels, idle, held, apart: _, needs: _, possible: _, changes: _ } = self;
         (floor, levels, idle, held) == (&other.floor, &other.levels, &other.idle, &other.held)
     }
 }
@@ -59,6 +63,7 @@ impl FreeNodes {
             levels,
             idle,
             held: BTreeMap::new(),
+            apart: true,
             needs: NodeNeedBook::default(),
             possible: BTreeSet::new(),
             changes: NodeChanges::default(),
@@ -148,6 +153,7 @@ impl FreeNodes {
         }
         self.note(&seat);
         self.levels.change(&need, &seat, &self.floor, -1);
+        self.apart = self.apart && (!anyway || self.is_idle(set));
         self.mark(set, false);
         self.held.insert(id, HeldNodes { on: NeedWithSeat { need, seat }, set: set.clone() });
         None
@@ -158,8 +164,20 @@ impl FreeNodes {
         if let Some(held) = self.held.remove(&id) {
             self.note(&held.on.seat);
             self.levels.change(&held.on.need, &held.on.seat, &self.floor, 1);
-            self.mark(&held.set, true);
+            if self.apart {
+                return self.mark(&held.set, true);
+            }
+            let others = ProcSet::union_of(self.held.values().map(|held| &held.set));
+            self.mark(&held.set.difference(&others), true);
+            let all: u64 = self.held.values().map(|held| u64::from(held.set.len())).sum();
+            self.apart = all == u64::from(others.len());
         }
+    }
+
+    /// Returns whether no job has any of these processors.
+    fn is_idle(&self, set: &ProcSet) -> bool {
+        let is = |processor: Procs| self.idle[processor as usize / 64] >> (processor % 64) & 1 == 1;
+        set.ranges().iter().flat_map(Clone::clone).all(is)
     }
 
     fn mark(&mut self, set: &ProcSet, idle: bool) {
@@ -174,6 +192,51 @@ impl FreeNodes {
                     self.idle[at / 64] &= !ones;
                 }
                 at += length;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{NodeClass, NodeFill, ResourceTableBuilder, Span, Time};
+
+    fn set(processors: std::ops::Range<Procs>) -> ProcSet {
+        ProcSet::range(processors)
+    }
+
+    /// News puts a job where another is still thought to be: what they share is idle when both have
+    /// left, in either order, and in a state that was saved meanwhile.
+    #[test]
+    fn a_shared_processor_is_idle_when_both_jobs_have_left() {
+        let mut builder = ResourceTableBuilder::new();
+        builder.fill(NodeFill::Pack);
+        builder.class(NodeClass { nodes: vec!["n1".into(), "n2".into()], cores: 4, ..NodeClass::default() });
+        let table = builder.finish();
+        let job = Job::new(Time(0), 3, Span(10));
+        let (one, other, third) = (JobId(0), JobId(1), JobId(2));
+        for (first, last, shared) in [(one, other, set(2..5)), (other, one, set(0..3))] {
+            for saved in [false, true] {
+                let mut nodes = FreeNodes::new(&table).expect("nodes");
+                assert_eq!(nodes.take(&job, one, &set(0..3), &table, false), None);
+                assert_eq!(nodes.take(&job, third, &set(5..8), &table, false), None);
+                assert_eq!(nodes.take(&job, other, &set(2..5), &table, true), None);
+                assert_eq!(nodes.idle(), [0]);
+                if saved {
+                    let bytes = postcard::to_stdvec(&nodes).expect("saves");
+                    nodes = postcard::from_bytes(&bytes).expect("loads");
+                }
+                nodes.leave(first);
+                let held = shared.union(&set(5..8));
+                assert!(
+                    (0..8).all(|p| (nodes.idle()[0] >> p & 1 == 0) == held.ranges().iter().any(|r| r.contains(&p)))
+                );
+                nodes.leave(last);
+                assert_eq!(nodes.idle(), [0b1_1111]);
+                nodes.leave(third);
+                assert_eq!(nodes.idle(), [0xff]);
+                assert_eq!(nodes, FreeNodes::new(&table).expect("nodes"));
             }
         }
     }

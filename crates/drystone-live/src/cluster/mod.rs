@@ -30,6 +30,8 @@ pub enum ClusterOrder {
         key: JobKey,
         /// Nodes to run on.
         nodes: Vec<String>,
+        /// True if the job asks for another number of nodes, which changes with the order.
+        resized: bool,
     },
     /// It may run anywhere again.
     Unpin(JobKey),

@@ -118,15 +118,21 @@ impl Tracker {
         if self.settings.mode == DaemonMode::Shadow {
             return;
         }
+        let asked = self.mirror.fact(t.key).map_or(0, |fact| fact.nodes as usize);
+        // In how many pieces a job may be, only the cluster knows: one that names no number of nodes
+        // shows the least. A policy that only prefers nodes leaves it at that.
         let set = set.filter(|_| self.layout.len() > 1 && !t.user_nodes && !t.narrow);
-        let named = set.map(|set| self.layout.split(set).into_iter().map(|(name, _)| name.to_string()).collect());
+        let set = set.filter(|set| self.settings.names || self.layout.split(set).len() <= asked);
+        let named = set
+            .map(|set| self.layout.split(set).into_iter().map(|(name, _)| name.to_string()).collect::<Vec<String>>());
         let chosen = nodes.map(|nodes| {
             let all = self.layout.nodes().enumerate().filter(|(at, _)| nodes.contains(at));
-            all.map(|(_, (name, _))| name.to_string()).collect()
+            all.map(|(_, (name, _))| name.to_string()).collect::<Vec<String>>()
         });
         if let Some(nodes) = named.or(chosen) {
             t.pinned = true;
-            turn.orders.push(ClusterOrder::Pin { key: t.key, nodes });
+            let resized = nodes.len() != asked;
+            turn.orders.push(ClusterOrder::Pin { key: t.key, nodes, resized });
         } else if t.pinned {
             t.pinned = false;
             turn.orders.push(ClusterOrder::Unpin(t.key));
@@ -158,9 +164,10 @@ impl Tracker {
                 .enumerate()
                 .map(|(at, (_, range))| (at, set.intersection(&ProcSet::range(range.clone())).len()))
                 .collect();
-            let fits = room.fits_on(&on) && room.has_memory(&self.need(fact, false), &on);
+            let need = self.need(fact, false);
+            let fits = room.fits_on(&on) && room.has_memory(&need, &on);
             if fits {
-                room.take_on(&on);
+                room.take_at(&need, &on);
             }
             return if fits { Found::Anywhere } else { Found::Crowded };
         }

@@ -1,9 +1,12 @@
-//! Memory and devices, counted as the simulator counts them: one table of the machine's resources,
+//! Memory, devices and nodes, described as the simulator describes them: one table of the machine,
 //! and a number for each demand that was seen.
 
-use super::{NodeLayout, Tracker};
+use super::{NodeAmounts, NodeLayout, Tracker, TrackerSettings};
 use crate::cluster::JobFact;
-use drystone::model::{Demand, DemandId, Resource, ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit};
+use drystone::model::{
+    Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource, ResourceId,
+    ResourceTable, ResourceTableBuilder, ResourceUnit,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,44 +18,92 @@ const KB: u64 = 1_024;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Demands {
     table: ResourceTable,
-    /// Numbers of demands, by their amounts.
-    known: BTreeMap<Vec<(u16, u64)>, DemandId>,
+    /// Numbers of demands.
+    known: BTreeMap<Demand, DemandId>,
     /// True if the session does not know of the last demands yet.
     grown: bool,
 }
 
 impl Demands {
-    /// The resources of a machine, where its policy counts them.
-    pub(super) fn new(layout: &NodeLayout, counts: bool) -> Demands {
-        if !counts {
-            return Demands::default();
-        }
+    /// The resources of a machine, and its nodes, where its policy counts them.
+    pub(super) fn new(layout: &NodeLayout, settings: &TrackerSettings) -> Demands {
         let mut builder = ResourceTableBuilder::new();
-        let memory = layout.memory().map(|mb| Resource::new("mem", ResourceUnit::Kilobytes, mb.saturating_mul(KB)));
-        let devices =
-            layout.devices().iter().map(|(name, count)| Resource::new(name.clone(), ResourceUnit::Count, *count));
-        for resource in memory.into_iter().chain(devices) {
-            // A name that is none is not counted, and its jobs are left to the cluster.
-            let _ = builder.resource(resource);
+        if settings.counts {
+            let memory = layout.memory().map(|mb| Resource::new("mem", ResourceUnit::Kilobytes, mb.saturating_mul(KB)));
+            let devices =
+                layout.devices().into_iter().map(|(name, count)| Resource::new(name, ResourceUnit::Count, count));
+            for resource in memory.into_iter().chain(devices) {
+                // A name that is none is not counted, and its jobs are left to the cluster.
+                let _ = builder.resource(resource);
+            }
+        }
+        if settings.on_nodes {
+            builder.fill(NodeFill::Pack);
+            classes(layout, settings.counts).into_iter().for_each(|class| builder.class(class));
         }
         // The empty demand is number 0.
         let _ = builder.intern(Demand::default());
         Demands { table: builder.table().clone(), known: BTreeMap::new(), grown: false }
     }
 
-    fn number(&mut self, totals: Vec<(ResourceId, u64)>) -> DemandId {
-        let amounts: Vec<(u16, u64)> = totals.iter().map(|&(id, amount)| (id.0, amount)).collect();
-        if let Some(&id) = self.known.get(&amounts) {
+    fn number(&mut self, demand: Demand) -> DemandId {
+        if let Some(&id) = self.known.get(&demand) {
             return id;
         }
         let mut builder = ResourceTableBuilder::from(&self.table);
         // An amount beyond all bounds is no demand of a real job.
-        let id = builder.intern(Demand::of(totals)).unwrap_or(DemandId::NONE);
+        let id = builder.intern(demand.clone()).unwrap_or(DemandId::NONE);
         self.table = builder.table().clone();
-        self.known.insert(amounts, id);
+        self.known.insert(demand, id);
         self.grown = true;
         id
     }
+}
+
+/// Nodes that follow each other and are alike: processors keep their numbers.
+fn classes(layout: &NodeLayout, counts: bool) -> Vec<NodeClass> {
+    let mut classes: Vec<NodeClass> = Vec::new();
+    for ((name, range), amounts) in layout.nodes().zip(layout.amounts()) {
+        let mut class = NodeClass { cores: range.end - range.start, ..NodeClass::default() };
+        if counts {
+            class.memory_kb = amounts.memory.unwrap_or(0).saturating_mul(KB);
+            class.devices = devices(&amounts.devices);
+        }
+        match classes.last_mut().filter(|last| is_like(last, &class)) {
+            Some(last) => last.nodes.push(name.to_string()),
+            None => classes.push(NodeClass { nodes: vec![name.to_string()], ..class }),
+        }
+    }
+    classes
+}
+
+fn is_like(one: &NodeClass, other: &NodeClass) -> bool {
+    (one.cores, one.memory_kb, &one.devices) == (other.cores, other.memory_kb, &other.devices)
+}
+
+/// Devices by name and type. Those with a type are among those of the name alone.
+fn devices(of: &BTreeMap<String, u32>) -> Vec<(String, String, u32)> {
+    let mut all = Vec::new();
+    for (name, &count) in of {
+        let (name, kind) = split(name);
+        let typed: u32 = match kind {
+            "" => of
+                .iter()
+                .filter(|(other, _)| matches!(split(other), (own, kind) if own == name && !kind.is_empty()))
+                .map(|(_, count)| count)
+                .sum(),
+            _ => 0,
+        };
+        if count > typed {
+            all.push((name.to_string(), kind.to_string(), count - typed));
+        }
+    }
+    all
+}
+
+/// Name and type of a device, as `gpu:a100`.
+fn split(device: &str) -> (&str, &str) {
+    device.split_once(':').unwrap_or((device, ""))
 }
 
 impl Tracker {
@@ -62,21 +113,51 @@ impl Tracker {
         !fact.devices.is_empty() && fact.devices.iter().all(counted)
     }
 
-    /// Returns the demand of a job beyond processors.
-    pub(super) fn demand_of(&mut self, fact: &JobFact) -> DemandId {
-        if !self.demands.table.counts() {
-            return DemandId::NONE;
-        }
+    /// Returns the demand of a job beyond processors; `narrow` where it could not start in pieces.
+    pub(super) fn demand_of(&mut self, fact: &JobFact, narrow: bool) -> DemandId {
         let find = |name: &str| self.demands.table.find(name);
         let memory = find("mem").zip(fact.memory.map(|mb| mb.saturating_mul(KB)));
         let devices = fact.devices.iter().filter_map(|(name, count)| Some((find(name)?, u64::from(*count))));
         let totals: Vec<(ResourceId, u64)> = memory.into_iter().chain(devices).filter(|&(_, n)| n > 0).collect();
-        if totals.is_empty() { DemandId::NONE } else { self.demands.number(totals) }
+        let shape = self.settings.on_nodes.then(|| self.shape_of(fact, narrow));
+        if totals.is_empty() && shape.is_none() {
+            return DemandId::NONE;
+        }
+        self.demands.number(Demand { shape, ..Demand::of(totals) })
     }
 
-    /// The table of resources, if any is counted.
+    /// Returns what a job asks of its nodes: as many as the cluster says, with a share of the job on
+    /// each; one where it is narrow or its devices fit on one; otherwise pieces wherever there is
+    /// room.
+    fn shape_of(&self, fact: &JobFact, narrow: bool) -> NodeShape {
+        let nodes = self.need(fact, narrow).nodes();
+        let counted: Vec<&(String, u32)> =
+            if self.settings.counts { fact.devices.iter().collect() } else { Vec::new() };
+        let on_one =
+            |at: &NodeAmounts| counted.iter().all(|(name, count)| at.devices.get(name).is_some_and(|all| all >= count));
+        let together = narrow || (!counted.is_empty() && self.layout.amounts().iter().any(on_one));
+        let each = if nodes > 1 || together { nodes } else { 0 };
+        let kb = fact.memory.unwrap_or(0).saturating_mul(KB);
+        // Rounded down: what is asked for in all is never more than asked for.
+        let memory = match each {
+            _ if kb == 0 || !self.settings.counts => NodeMemory::None,
+            0 => NodeMemory::PerCore(kb / u64::from(fact.procs.max(1))),
+            each => NodeMemory::PerNode(kb / u64::from(each)),
+        };
+        let device = |(name, count): &&(String, u32)| {
+            let (name, kind) = split(name);
+            let (count, per) =
+                if each > 0 { (count.div_ceil(each), DevicePer::Node) } else { (*count, DevicePer::Job) };
+            DeviceDemand { name: name.into(), kind: kind.into(), count, per, cores_each: 0 }
+        };
+        let devices = counted.iter().map(device).collect();
+        NodeShape { nodes: (each, each), cores_per_task: fact.together, memory, devices, ..NodeShape::default() }
+    }
+
+    /// The table of resources and nodes, if any is counted.
     pub(crate) fn resources(&self) -> Option<Arc<ResourceTable>> {
-        self.demands.table.counts().then(|| Arc::new(self.demands.table.clone()))
+        let table = &self.demands.table;
+        (table.counts() || table.fill().is_some()).then(|| Arc::new(table.clone()))
     }
 
     /// The table, where demands have come into it since this was asked last.

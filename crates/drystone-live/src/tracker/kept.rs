@@ -124,7 +124,7 @@ impl Tracker {
     /// A start that the policy decided finds no room: the job is the one that nodes are kept for,
     /// unless another is, or the policy only moved it ahead of others. Returns whether it is now.
     pub(super) fn comes_first(&mut self, t: &Tracked, cause: Cause) -> bool {
-        if self.settings.names || !matches!(cause, Cause::Head | Cause::Planned) || self.is_ahead(t.key) {
+        if self.settings.places() || !matches!(cause, Cause::Head | Cause::Planned) || self.is_ahead(t.key) {
             return false;
         }
         // A job that is held back was not compared with this one.

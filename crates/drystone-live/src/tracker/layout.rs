@@ -11,10 +11,17 @@ use std::ops::Range;
 pub struct NodeLayout {
     nodes: Vec<(String, Range<u32>)>,
     at: BTreeMap<String, usize>,
-    /// Memory of all nodes in MB, where memory is counted.
-    memory: Option<u64>,
-    /// Devices of all nodes, by name.
-    devices: BTreeMap<String, u64>,
+    /// Memory and devices of each node.
+    amounts: Vec<NodeAmounts>,
+}
+
+/// Memory and devices of a node.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct NodeAmounts {
+    /// Memory in MB; `None` where memory is not counted.
+    pub memory: Option<u64>,
+    /// Devices, by name: `gpu`, `gpu:a100`. Those with a type count under both names.
+    pub devices: BTreeMap<String, u32>,
 }
 
 impl NodeLayout {
@@ -26,23 +33,30 @@ impl NodeLayout {
             if !layout.at.contains_key(&node.name) {
                 layout.at.insert(node.name.clone(), layout.nodes.len());
                 layout.nodes.push((node.name.clone(), from..from + node.procs));
-                for devices in &node.devices {
-                    *layout.devices.entry(devices.name.clone()).or_default() += u64::from(devices.all);
-                }
+                let devices = node.devices.iter().map(|devices| (devices.name.clone(), devices.all)).collect();
+                layout.amounts.push(NodeAmounts { memory: node.whole_memory, devices });
             }
         }
-        layout.memory = nodes.iter().map(|node| node.whole_memory).sum();
         layout
     }
 
     /// Memory of all nodes in MB; `None` where memory is not counted.
     pub fn memory(&self) -> Option<u64> {
-        self.memory
+        self.amounts.iter().map(|node| node.memory).sum()
     }
 
     /// Devices of all nodes, by name: `gpu`, `gpu:a100`.
-    pub fn devices(&self) -> &BTreeMap<String, u64> {
-        &self.devices
+    pub fn devices(&self) -> BTreeMap<String, u64> {
+        let mut all = BTreeMap::new();
+        for (name, &count) in self.amounts.iter().flat_map(|node| &node.devices) {
+            *all.entry(name.clone()).or_default() += u64::from(count);
+        }
+        all
+    }
+
+    /// Memory and devices of each node, in order.
+    pub fn amounts(&self) -> &[NodeAmounts] {
+        &self.amounts
     }
 
     pub fn procs(&self) -> u32 {

@@ -20,7 +20,7 @@ mod settle;
 mod tracked;
 
 pub use exported::ExportedJob;
-pub use layout::NodeLayout;
+pub use layout::{NodeAmounts, NodeLayout};
 pub use message::{HookMessage, WakePosition};
 pub use mirror::{Delta, Mirror};
 pub use names::NumberedNames;
@@ -67,6 +67,9 @@ pub struct TrackerSettings {
     pub suspends: bool,
     /// True if the policy counts memory and devices.
     pub counts: bool,
+    /// True if the policy places jobs on nodes: it knows which have room, and keeps nodes for jobs
+    /// that wait.
+    pub on_nodes: bool,
 }
 
 impl TrackerSettings {
@@ -76,7 +79,19 @@ impl TrackerSettings {
         // A job that Slurm suspends keeps its devices as well as its memory.
         let counts = policy.counts_resources() && !needs.suspend;
         let (names, suspends) = (needs.name, needs.suspend);
-        TrackerSettings { mode, partitions, adopt_old, names, suspends, counts }
+        TrackerSettings { mode, partitions, adopt_old, names, suspends, counts, on_nodes: false }
+    }
+
+    /// Lets the policy place jobs on nodes, if `asked` and it can; otherwise it counts processors.
+    #[must_use]
+    pub fn on_nodes(self, asked: bool, policy: &PolicySpec) -> TrackerSettings {
+        let on_nodes = asked && !self.names && policy.scheduler().policy.places_on_nodes();
+        TrackerSettings { on_nodes, ..self }
+    }
+
+    /// Returns whether the policy decides on which nodes a job starts.
+    fn places(&self) -> bool {
+        self.names || self.on_nodes
     }
 }
 
@@ -180,8 +195,8 @@ pub struct Tracker {
 impl Tracker {
     /// A tracker of a cluster with these processors.
     pub fn new(settings: TrackerSettings, layout: NodeLayout) -> Tracker {
-        let named = settings.names;
-        let demands = demands::Demands::new(&layout, settings.counts);
+        let named = settings.places();
+        let demands = demands::Demands::new(&layout, &settings);
         Tracker {
             demands,
             settings,

@@ -64,6 +64,11 @@ impl Tracker {
 }
 
 impl NodeNeed {
+    /// Least number of its nodes.
+    pub(super) fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
     /// Number of its processors that have to be on one node together.
     pub(super) fn piece(&self) -> u32 {
         self.together

@@ -8,7 +8,7 @@ use drystone_live::tracker::{DaemonMode, HookMessage};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-const POLICIES: [&str; 12] = [
+const POLICIES: [&str; 16] = [
     "fcfs",
     "easy",
     "easy(order=sjf,backfill=sjf)",
@@ -21,6 +21,10 @@ const POLICIES: [&str; 12] = [
     "tss(every=5)",
     "is(every=5,slice=10)",
     "goal(nodes=30)",
+    "fcfs on nodes",
+    "easy on nodes",
+    "easy(reserve=3) on nodes",
+    "conservative on nodes",
 ];
 
 /// Something that happens to the cluster.

@@ -1,5 +1,6 @@
 //! The daemon with its files, on a made-up cluster with a clock of its own.
 
+use super::world::policy_of;
 use drystone_live::LiveError;
 use drystone_live::board::PublishedBoard;
 use drystone_live::clock::DaemonClock;
@@ -112,12 +113,14 @@ impl Site {
 
     fn try_begin(&mut self) -> Result<TestDaemon, LiveError> {
         self.daemons += 1;
+        let (policy, on_nodes) = policy_of(self.policy);
         let config = DaemonConfig {
             home: self.home(),
             mode: self.mode,
-            policy: self.policy.parse().expect("a policy"),
+            policy,
             sets: self.sets.clone(),
             adopt_old: true,
+            on_nodes,
             comments: false,
             cluster: "made-up".into(),
             instance: format!("daemon {}", self.daemons),
@@ -177,7 +180,7 @@ fn drive(policy: &'static str) -> Site {
 
 #[test]
 fn a_run_replays_to_the_same() {
-    for policy in ["easy", "easy++", "ss(every=5)", "conservative"] {
+    for policy in ["easy", "easy++", "ss(every=5)", "conservative", "easy on nodes"] {
         let mut site = drive(policy);
         let mut daemon = site.begin();
         for k in 0..40 {

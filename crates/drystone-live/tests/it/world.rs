@@ -23,15 +23,21 @@ pub(crate) struct World {
     pub(crate) told: Vec<HookMessage>,
 }
 
-pub(crate) fn settings(policy: &PolicySpec, mode: DaemonMode) -> TrackerSettings {
+/// A policy and whether it places jobs on nodes: `easy`, `easy on nodes`.
+pub(crate) fn policy_of(text: &str) -> (PolicySpec, bool) {
+    let (policy, on_nodes) = text.strip_suffix(" on nodes").map_or((text, false), |policy| (policy, true));
+    (policy.parse().expect("a policy"), on_nodes)
+}
+
+fn settings(policy: &PolicySpec, on_nodes: bool, mode: DaemonMode) -> TrackerSettings {
     let partitions = vec!["main".to_string()];
-    TrackerSettings::of(mode, partitions, true, policy)
+    TrackerSettings::of(mode, partitions, true, policy).on_nodes(on_nodes, policy)
 }
 
 impl World {
     pub(crate) fn new(cluster: FakeCluster, policy: &str, mode: DaemonMode) -> World {
-        let policy: PolicySpec = policy.parse().expect("a policy");
-        let settings = settings(&policy, mode);
+        let (policy, on_nodes) = policy_of(policy);
+        let settings = settings(&policy, on_nodes, mode);
         let layout = NodeLayout::new(&cluster.truth().nodes);
         let core = Core::new(settings.clone(), layout, &policy);
         World { cluster, core, policy, settings, journal: Vec::new(), steady: 0, answers: false, told: Vec::new() }

@@ -60,6 +60,7 @@ pub(super) fn config(
         policy: args.policy.clone(),
         sets,
         adopt_old,
+        on_nodes: args.on_nodes,
         comments: false,
         cluster: site.cluster().to_string(),
         instance: format!("{host}/{}/{}", std::process::id(), wall()),

@@ -20,7 +20,7 @@ pub(super) fn shadow(args: &ShadowArgs) -> CommandOutcome {
     let mut cluster = slurm(&common.cluster, Core::reads_priorities(&common.policy)).map_err(CommandFailure::usage)?;
     let site = cluster.site().map_err(CommandFailure::usage)?;
     let partitions = cluster.partitions().to_vec();
-    Core::suits(&common.policy, cluster.can()).map_err(CommandFailure::usage)?;
+    Core::suits(&common.policy, cluster.can(), common.on_nodes).map_err(CommandFailure::usage)?;
     judge(&site.for_shadow(&partitions), false)?;
     let config = config(common, &site, cluster.sets(), DaemonMode::Shadow, true);
     tell_sets(&config.sets);

@@ -104,7 +104,7 @@ fn updates(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
     let mut sound = Vec::new();
     for order in batch {
         let name = order.key().name();
-        let ClusterOrder::Pin { nodes, .. } = order else {
+        let ClusterOrder::Pin { nodes, resized, .. } = order else {
             let _ = writeln!(lines, "update JobId={name} ReqNodeList=");
             sound.push(true);
             continue;
@@ -116,7 +116,9 @@ fn updates(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
         sound.push(all);
         if all {
             let count = nodes.len();
-            let _ = writeln!(lines, "update JobId={name} ReqNodeList={} NumNodes={count}-{count}", nodes.join(","));
+            // A number of its own stays: an unpinned job would keep what is written here.
+            let number = if *resized { format!(" NumNodes={count}-{count}") } else { String::new() };
+            let _ = writeln!(lines, "update JobId={name} ReqNodeList={}{number}", nodes.join(","));
         }
     }
     let said = run.run("scontrol", &["-Q"], Some(&lines));
