@@ -7,7 +7,7 @@ mod division;
 pub use division::{DivisionError, PoolDivision, PoolShare};
 
 use crate::engine::{
-    EventSource, Happenings, NewsError, Observer, Platform, Scheduler, Simulation, SimulationError, Unfit,
+    AnyObserver, EventSource, Happenings, NewsError, Observer, Platform, Scheduler, Simulation, SimulationError, Unfit,
     WorkloadReplay,
 };
 use crate::log::clean::{CleaningStudy, Trim};
@@ -199,14 +199,28 @@ impl<'a> Experiment<'a> {
         Experiment { progress: Some(progress), ..self }
     }
 
-    /// Simulates and measures; `None` on cancellation. `also` is a further observer; ids of jobs
-    /// are those of the part in progress.
+    /// Simulates and measures; `None` on cancellation. `also` is a further observer, called through
+    /// a pointer; ids of jobs are those of the part in progress.
     ///
     /// # Errors
     /// The policy requires something that a workload lacks, does not take the priorities, or breaks
     /// its contract.
+    pub fn run<O: Observer>(&self, also: &mut O) -> Result<Option<ExperimentResult>, ExperimentError> {
+        if O::NOTES { self.run_noted(AnyObserver::new(also)) } else { self.run_plain(AnyObserver::new(also)) }
+    }
+
+    // These two have no type parameters: they are compiled here, and not where they are called.
+
+    fn run_noted(&self, mut also: AnyObserver<'_, true>) -> Result<Option<ExperimentResult>, ExperimentError> {
+        self.run_watched(&mut also)
+    }
+
+    fn run_plain(&self, mut also: AnyObserver<'_, false>) -> Result<Option<ExperimentResult>, ExperimentError> {
+        self.run_watched(&mut also)
+    }
+
     #[expect(clippy::disallowed_methods, reason = "the duration, which decides nothing")]
-    pub fn run(&self, also: &mut impl Observer) -> Result<Option<ExperimentResult>, ExperimentError> {
+    fn run_watched(&self, also: &mut impl Observer) -> Result<Option<ExperimentResult>, ExperimentError> {
         let since = Instant::now();
         if let Some(division) = self.division {
             return self.run_divided(division, also, since);

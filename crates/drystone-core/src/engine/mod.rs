@@ -21,7 +21,7 @@ pub use fitness::Unfit;
 pub use happenings::Happenings;
 pub use journal::{JournalEntry, SessionNews, TakeError};
 pub use notes::{GaugeNote, Notes};
-pub use observer::{Levels, Observer, Schedule};
+pub use observer::{AnyObserver, Levels, Observer, Schedule};
 pub(crate) use platform::splitmix64;
 pub use platform::{MemorySource, Platform, PlatformError, Transfer, TransferCost};
 pub use segments::{Segment, SegmentEnd, Segments};

@@ -68,6 +68,9 @@ pub trait Observer {
     /// listens.
     const NOTES: bool = true;
 
+    /// True if any method does anything.
+    const WATCHES: bool = true;
+
     /// A job arrived.
     #[inline]
     fn arrived(&mut self, _now: Time, _id: JobId) {}
@@ -155,6 +158,7 @@ pub trait Observer {
 impl Observer for () {
     const ENDS: bool = false;
     const NOTES: bool = false;
+    const WATCHES: bool = false;
 }
 
 /// Every event, each made into a method by a macro.
@@ -206,9 +210,61 @@ macro_rules! to_any {
     };
 }
 
+macro_rules! to_pointed {
+    ($event:ident($($fact:ident: $type:ty),*)) => {
+        #[inline]
+        fn $event(&mut self, $($fact: $type),*) {
+            if let Some(observer) = &mut self.0 {
+                observer.$event($($fact),*);
+            }
+        }
+    };
+}
+
+macro_rules! of_any_type {
+    ($event:ident($($fact:ident: $type:ty),*)) => {
+        fn $event(&mut self, $($fact: $type),*);
+    };
+}
+
+macro_rules! by_its_type {
+    ($event:ident($($fact:ident: $type:ty),*)) => {
+        fn $event(&mut self, $($fact: $type),*) {
+            Observer::$event(self, $($fact),*);
+        }
+    };
+}
+
+/// The methods of an observer behind a pointer.
+trait DynObserver {
+    events!(of_any_type);
+}
+
+impl<O: Observer> DynObserver for O {
+    events!(by_its_type);
+}
+
+/// Any observer. A simulation that is watched through it is compiled once, in the crate that
+/// optimises it, and not again for each type of observer. `NOTES` is that of the observer.
+pub struct AnyObserver<'a, const NOTES: bool>(Option<&'a mut dyn DynObserver>);
+
+impl<'a, const NOTES: bool> AnyObserver<'a, NOTES> {
+    /// An observer whose type is forgotten.
+    pub fn new<O: Observer>(observer: &'a mut O) -> Self {
+        AnyObserver(if O::WATCHES { Some(observer) } else { None })
+    }
+}
+
+impl<const NOTES: bool> Observer for AnyObserver<'_, NOTES> {
+    const NOTES: bool = NOTES;
+
+    events!(to_pointed);
+}
+
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const ENDS: bool = A::ENDS || B::ENDS;
     const NOTES: bool = A::NOTES || B::NOTES;
+    const WATCHES: bool = A::WATCHES || B::WATCHES;
 
     events!(to_both);
 }
@@ -217,6 +273,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 impl<O: Observer> Observer for &mut O {
     const ENDS: bool = O::ENDS;
     const NOTES: bool = O::NOTES;
+    const WATCHES: bool = O::WATCHES;
 
     events!(to_referenced);
 }
@@ -225,6 +282,7 @@ impl<O: Observer> Observer for &mut O {
 impl<O: Observer> Observer for Option<O> {
     const ENDS: bool = O::ENDS;
     const NOTES: bool = O::NOTES;
+    const WATCHES: bool = O::WATCHES;
 
     events!(to_any);
 }
