@@ -178,18 +178,28 @@ impl Core {
         Core { tracker, session, policy: policy.clone(), last: CoreOutput::default() }
     }
 
+    /// Checks that a policy can place jobs on nodes.
+    ///
+    /// # Errors
+    /// It counts processors, or names them by itself.
+    pub fn chooses_nodes(policy: &PolicySpec) -> Result<(), Unsuitable> {
+        let policy_of = policy.scheduler().policy;
+        let can = policy_of.places_on_nodes() && !policy_of.needs().name;
+        if can { Ok(()) } else { Err(Unsuitable::Placeless(policy.canonical())) }
+    }
+
     /// Checks that a policy can work on a cluster with these capabilities, and choose nodes where
     /// that is asked for.
     ///
     /// # Errors
     /// The reason.
     pub fn suits(policy: &PolicySpec, can: crate::cluster::Capabilities, on_nodes: bool) -> Result<(), Unsuitable> {
+        if on_nodes {
+            Core::chooses_nodes(policy)?;
+        }
         let name = || policy.canonical();
         let scheduler = policy.scheduler();
         let needs = scheduler.policy.needs();
-        if on_nodes && (needs.name || !scheduler.policy.places_on_nodes()) {
-            return Err(Unsuitable::Placeless(name()));
-        }
         if scheduler.policy.time_limit().is_some() {
             return Err(Unsuitable::Timed(name()));
         }

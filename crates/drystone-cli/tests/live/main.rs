@@ -64,7 +64,7 @@ fn main() {}
 
 /// Tests that take two minutes or more, most of it waits that Slurm prescribes, or all of a core.
 #[cfg(unix)]
-const LONG: [&str; 9] = [
+const LONG: [&str; 11] = [
     "answers_hold_on_a_busy_cluster",
     "the_sites_own_priorities_order_jobs",
     "shadow_beside_backfill",
@@ -74,6 +74,8 @@ const LONG: [&str; 9] = [
     "thousands_come_under_conservative",
     "an_array_of_fifty_thousand_under_easy",
     "an_array_of_fifty_thousand_under_conservative",
+    "thousands_come_under_a_policy_on_nodes",
+    "an_array_of_fifty_thousand_under_a_policy_on_nodes",
 ];
 
 #[cfg(unix)]

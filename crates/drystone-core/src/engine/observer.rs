@@ -205,7 +205,9 @@ macro_rules! to_referenced {
 macro_rules! to_any {
     ($event:ident($($fact:ident: $type:ty),*)) => {
         fn $event(&mut self, $($fact: $type),*) {
-            self.iter_mut().for_each(|observer| observer.$event($($fact),*));
+            if let Some(observer) = self {
+                observer.$event($($fact),*);
+            }
         }
     };
 }

@@ -22,11 +22,12 @@ pub struct Shadowed {
     pub mean_earlier: f64,
 }
 
-/// Goes over what a daemon recorded, in shadow mode under another policy.
+/// Goes over what a daemon recorded, in shadow mode under another policy, which places jobs on nodes
+/// if `on_nodes` and it can.
 ///
 /// # Errors
 /// The journal cannot be read.
-pub fn shadow(folder: &Path, policy: &PolicySpec) -> Result<Shadowed, JournalError> {
+pub fn shadow(folder: &Path, policy: &PolicySpec, on_nodes: bool) -> Result<Shadowed, JournalError> {
     let mut looks = Vec::new();
     let mut layout = NodeLayout::default();
     let mut partitions = Vec::new();
@@ -41,7 +42,7 @@ pub fn shadow(folder: &Path, policy: &PolicySpec) -> Result<Shadowed, JournalErr
             }
         }
     }
-    let settings = TrackerSettings::of(DaemonMode::Shadow, partitions, true, policy);
+    let settings = TrackerSettings::of(DaemonMode::Shadow, partitions, true, policy).on_nodes(on_nodes, policy);
     let mut core = Core::new(settings, layout, policy);
     let mut cluster = ReplayCluster::new(looks);
     let mut found = Shadowed::default();

@@ -165,3 +165,72 @@ impl Tracker {
         if std::mem::take(&mut self.demands.grown) { self.resources() } else { None }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::fake::{FakeCluster, FakeRequest};
+    use crate::cluster::{NodeDevices, NodeFact, NodeState};
+    use crate::tracker::DaemonMode;
+    use drystone::policy::PolicySpec;
+
+    /// Two nodes of 8 processors and 16 GB, and one of 32 processors and 64 GB with four GPUs of a
+    /// type and two of none.
+    fn tracker() -> Tracker {
+        let gpus = [("gpu", 6), ("gpu:a100", 4)].map(|(name, all)| NodeDevices { name: name.into(), all, busy: 0 });
+        let node = |name: &str, procs, memory, devices: &[NodeDevices]| NodeFact {
+            name: name.into(),
+            state: NodeState::Up,
+            procs,
+            busy: 0,
+            memory: Some(memory),
+            whole_memory: Some(memory),
+            devices: devices.to_vec(),
+        };
+        let nodes = [node("n1", 8, 16_000, &[]), node("n2", 8, 16_000, &[]), node("g1", 32, 64_000, &gpus)];
+        let policy: PolicySpec = "easy".parse().expect("a policy");
+        let settings = TrackerSettings::of(DaemonMode::Drive, vec!["main".into()], true, &policy);
+        Tracker::new(settings.on_nodes(true, &policy), NodeLayout::new(&nodes))
+    }
+
+    fn fact(procs: u32, nodes: u32, memory: u64, devices: &[(&str, u32)]) -> JobFact {
+        let mut cluster = FakeCluster::new(3, 8);
+        cluster.submit(FakeRequest::new(procs, 10, 20));
+        let devices = devices.iter().map(|&(name, count)| (name.to_string(), count)).collect();
+        JobFact { nodes, memory: Some(memory), devices, ..cluster.truth().jobs.remove(0) }
+    }
+
+    #[test]
+    fn nodes_that_are_alike_are_a_class_and_typed_devices_count_once() {
+        let tracker = tracker();
+        let table = tracker.resources().expect("a table");
+        let classes: Vec<_> = table.classes().iter().map(|class| (class.nodes.join(","), class.cores)).collect();
+        assert_eq!(classes, [("n1,n2".to_string(), 8), ("g1".to_string(), 32)]);
+        assert_eq!((table.classes()[0].memory_kb, table.classes()[1].memory_kb), (16_000 * KB, 64_000 * KB));
+        let gpus = [("gpu".to_string(), String::new(), 2), ("gpu".to_string(), "a100".to_string(), 4)];
+        assert_eq!(table.classes()[1].devices, gpus);
+    }
+
+    #[test]
+    fn a_job_asks_for_nodes_as_the_cluster_says() {
+        let mut tracker = tracker();
+        let mut shape = |fact: &JobFact, narrow| {
+            let id = tracker.demand_of(fact, narrow);
+            tracker.resources().and_then(|table| table.shape(id).cloned()).expect("a shape")
+        };
+        // Anywhere, a third of its memory with each processor; 1,000 MB are not a multiple of three.
+        let anywhere = shape(&fact(3, 1, 1_000, &[]), false);
+        assert_eq!((anywhere.nodes, anywhere.memory), ((0, 0), NodeMemory::PerCore(1_000 * KB / 3)));
+        let narrow = shape(&fact(3, 1, 1_000, &[]), true);
+        assert_eq!((narrow.nodes, narrow.memory), ((1, 1), NodeMemory::PerNode(1_000 * KB)));
+        let two = shape(&fact(16, 2, 4_000, &[]), false);
+        assert_eq!((two.nodes, two.memory), ((2, 2), NodeMemory::PerNode(2_000 * KB)));
+        // Its GPUs are on one node: so is the job.
+        let gpus = shape(&fact(4, 1, 0, &[("gpu:a100", 2)]), false);
+        let device = DeviceDemand { name: "gpu".into(), kind: "a100".into(), count: 2, ..DeviceDemand::default() };
+        assert_eq!((gpus.nodes, gpus.devices), ((1, 1), vec![device]));
+        // Equal demands have one number.
+        let ids = [0, 1].map(|_| tracker.demand_of(&fact(16, 2, 4_000, &[]), false));
+        assert_eq!(ids[0], ids[1]);
+    }
+}

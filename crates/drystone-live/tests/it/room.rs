@@ -4,6 +4,7 @@ use super::daemon::Site;
 use drystone::policy::Action;
 use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
 use drystone_live::cluster::{ClusterOrder, JobKey, JobState};
+use drystone_live::core::Core;
 use drystone_live::journal::{self, JournalRecord};
 use drystone_live::tracker::DaemonMode;
 
@@ -178,4 +179,48 @@ fn a_job_that_starts_during_a_look_takes_its_room_once() {
     }
     let tries: Vec<usize> = jobs.iter().map(|&job| decided(&site, job)).collect();
     assert!(tries.iter().all(|&tries| tries == 1), "{tries:?}");
+}
+
+/// A job for a whole node comes after another that has three of four processors on each node:
+/// four are free, but not on one. A policy that counts would start it; one on nodes reserves a node
+/// for it, and starts beside it what ends in time or leaves it alone.
+#[test]
+fn a_policy_on_nodes_reserves_nodes() {
+    for policy in ["easy on nodes", "conservative on nodes"] {
+        let mut site = Site::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
+        let mut daemon = site.begin();
+        let together = |procs, run, limit| {
+            site.cluster.borrow_mut().submit(FakeRequest { together: procs, ..FakeRequest::new(procs, run, limit) })
+        };
+        let state = |job: u64| site.cluster.borrow().state(job);
+        let (short, long) = (together(3, 100, 100), together(3, 600, 600));
+        site.work(&mut daemon, 10);
+        assert_eq!([state(short), state(long)], [Some(JobState::Running); 2], "{policy}");
+        let whole = together(4, 10, 60);
+        site.work(&mut daemon, 5);
+        // The first would be in the way on either node, the second is not on the node of the long one.
+        let (late, beside) = (together(1, 200, 700), together(1, 200, 500));
+        site.work(&mut daemon, 10);
+        let begun = [whole, late, beside].map(|job| decided(&site, job));
+        assert_eq!(begun[0], 0, "{policy}: it is never decided without room");
+        let running = [late, beside].map(state).into_iter().filter(|state| *state == Some(JobState::Running)).count();
+        assert_eq!(running, 1, "{policy}: one fits beside the long one, and the other waits");
+        site.finish(&mut daemon);
+        let start = |job: u64| {
+            let starts = &site.cluster.borrow().record().starts;
+            starts.iter().find(|(key, _)| key.id == job).map(|(_, at)| *at).expect("it started")
+        };
+        let waited = (start(whole) - start(short)) / 1_000;
+        assert!((100..=110).contains(&waited), "{policy}: {waited} s");
+        assert!(site.starts().values().all(|&times| times == 1), "{policy}");
+    }
+}
+
+#[test]
+fn policies_that_only_count_choose_no_nodes() {
+    for policy in ["slack", "ss", "goal", "multiqueue"] {
+        let policy = policy.parse().expect("a policy");
+        let problem = Core::chooses_nodes(&policy).expect_err("it counts").to_string();
+        assert!(problem.contains("leave out `--on-nodes`, or choose fcfs, greedy, easy or conservative"), "{problem}");
+    }
 }

@@ -88,7 +88,7 @@ fn a_shadow_sees_each_set() {
     drop(daemon);
     let policy = "conservative".parse().expect("a policy");
     for (_, folder) in site.home().journals() {
-        assert_eq!(journal::shadow(&folder, &policy).expect("goes over").earlier, 2);
+        assert_eq!(journal::shadow(&folder, &policy, false).expect("goes over").earlier, 2);
     }
 }
 

@@ -31,9 +31,12 @@ pub(super) fn shadow(args: &ShadowArgs) -> CommandOutcome {
 
 /// Goes over a recording.
 fn recorded(args: &ShadowArgs, home: &Home) -> CommandOutcome {
+    if args.daemon.on_nodes {
+        Core::chooses_nodes(&args.daemon.policy).map_err(CommandFailure::usage)?;
+    }
     for (set, folder) in home.journals() {
         let name = set.map_or_else(String::new, |set| format!("{set}: "));
-        let found = journal::shadow(&folder, &args.daemon.policy)?;
+        let found = journal::shadow(&folder, &args.daemon.policy, args.daemon.on_nodes)?;
         message::note(&format!(
             "{name}{} looks; {} would have started {} jobs before the cluster did, or when it did, {:.0} s before on average",
             found.looks,
