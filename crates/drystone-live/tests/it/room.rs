@@ -207,8 +207,9 @@ fn a_policy_on_nodes_reserves_nodes() {
         assert_eq!(running, 1, "{policy}: one fits beside the long one, and the other waits");
         site.finish(&mut daemon);
         let start = |job: u64| {
-            let starts = &site.cluster.borrow().record().starts;
-            starts.iter().find(|(key, _)| key.id == job).map(|(_, at)| *at).expect("it started")
+            let cluster = site.cluster.borrow();
+            let found = cluster.record().starts.iter().find(|(key, _)| key.id == job).map(|(_, at)| *at);
+            found.expect("it started")
         };
         let waited = (start(whole) - start(short)) / 1_000;
         assert!((100..=110).contains(&waited), "{policy}: {waited} s");
