@@ -22,8 +22,8 @@ pub struct Shadowed {
     pub mean_earlier: f64,
 }
 
-/// Goes over what a daemon recorded, in shadow mode under another policy, which places jobs on nodes
-/// if `on_nodes` and it can.
+/// Goes over what a daemon recorded, in shadow mode under another policy, which places jobs on
+/// nodes if `on_nodes` and it can.
 ///
 /// # Errors
 /// The journal cannot be read.

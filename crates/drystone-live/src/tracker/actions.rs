@@ -119,8 +119,8 @@ impl Tracker {
             return;
         }
         let asked = self.mirror.fact(t.key).map_or(0, |fact| fact.nodes as usize);
-        // In how many pieces a job may be, only the cluster knows: one that names no number of nodes
-        // shows the least. A policy that only prefers nodes leaves it at that.
+        // Only the cluster knows in how many pieces a job may be: one that names no number of nodes
+        // shows the least. One that is in more pieces is not bound, so that its number stays.
         let set = set.filter(|_| self.layout.len() > 1 && !t.user_nodes && !t.narrow);
         let set = set.filter(|set| self.settings.names || self.layout.split(set).len() <= asked);
         let named = set

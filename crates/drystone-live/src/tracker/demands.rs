@@ -126,9 +126,9 @@ impl Tracker {
         self.demands.number(Demand { shape, ..Demand::of(totals) })
     }
 
-    /// Returns what a job asks of its nodes: as many as the cluster says, with a share of the job on
-    /// each; one where it is narrow or its devices fit on one; otherwise pieces wherever there is
-    /// room.
+    /// Returns what a job asks of its nodes: as many as the cluster says, with a share of the job
+    /// on each; one where it is narrow or its devices fit on one; otherwise pieces wherever there
+    /// is room.
     fn shape_of(&self, fact: &JobFact, narrow: bool) -> NodeShape {
         let nodes = self.need(fact, narrow).nodes();
         let counted: Vec<&(String, u32)> =
@@ -218,7 +218,7 @@ mod tests {
             let id = tracker.demand_of(fact, narrow);
             tracker.resources().and_then(|table| table.shape(id).cloned()).expect("a shape")
         };
-        // Anywhere, a third of its memory with each processor; 1,000 MB are not a multiple of three.
+        // Anywhere, a third of its memory with each processor: 1,000 MB are no multiple of three.
         let anywhere = shape(&fact(3, 1, 1_000, &[]), false);
         assert_eq!((anywhere.nodes, anywhere.memory), ((0, 0), NodeMemory::PerCore(1_000 * KB / 3)));
         let narrow = shape(&fact(3, 1, 1_000, &[]), true);

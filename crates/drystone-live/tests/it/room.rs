@@ -198,7 +198,7 @@ fn a_policy_on_nodes_reserves_nodes() {
         assert_eq!([state(short), state(long)], [Some(JobState::Running); 2], "{policy}");
         let whole = together(4, 10, 60);
         site.work(&mut daemon, 5);
-        // The first would be in the way on either node, the second is not on the node of the long one.
+        // The first is in the way on the node of the short one, and so is the second.
         let (late, beside) = (together(1, 200, 700), together(1, 200, 500));
         site.work(&mut daemon, 10);
         let begun = [whole, late, beside].map(|job| decided(&site, job));

@@ -1,6 +1,7 @@
 //! Rules of CONTRIBUTING.md that a machine can check, over every file of the project. No file and
 //! no line is exempt.
 
+mod circles;
 mod files;
 mod lexer;
 mod map;

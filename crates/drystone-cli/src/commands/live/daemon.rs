@@ -162,9 +162,16 @@ fn say(daemon: &SlurmDaemon) {
         "left to the cluster whenever they come: jobs that ask for licences, {devices}, node features or a reservation, of several \
          components or partitions; limits of QOS and accounts are met by trying, holding again and trying later"
     ));
+    let on_nodes = tracker.settings().on_nodes;
+    if on_nodes {
+        message::note("the policy chooses the nodes of jobs, and keeps nodes for jobs that wait");
+    }
     let memory: Option<u64> = daemon.desks().iter().map(|desk| desk.core().tracker().layout().memory()).sum();
     match (memory, tracker.settings().counts) {
-        (Some(mb), true) => message::note(&format!("the policy counts {mb} MB of memory in all, and devices of nodes")),
+        (Some(mb), true) => {
+            let how = if on_nodes { "on each node" } else { "in all" };
+            message::note(&format!("the policy counts {mb} MB of memory, {how}, and devices of nodes"));
+        }
         (Some(_), false) => message::warning(
             "nodes run out of memory here, and this policy counts processors only: jobs that find no memory are held back and tried \
              again; `easy` and `conservative` count memory",
