@@ -4,8 +4,8 @@
 use super::{NodeAmounts, NodeLayout, Tracker, TrackerSettings};
 use crate::cluster::JobFact;
 use drystone::model::{
-    Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource, ResourceId,
-    ResourceTable, ResourceTableBuilder, ResourceUnit,
+    AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource,
+    ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ pub(super) struct Demands {
     table: ResourceTable,
     /// Numbers of demands.
     known: BTreeMap<Demand, DemandId>,
-    /// True if the session does not know of the last demands yet.
-    grown: bool,
+    /// Demands behind those of the table, of which the session does not know yet.
+    new: Vec<Demand>,
 }
 
 impl Demands {
@@ -43,20 +43,36 @@ impl Demands {
         }
         // The empty demand is number 0.
         let _ = builder.intern(Demand::default());
-        Demands { table: builder.table().clone(), known: BTreeMap::new(), grown: false }
+        Demands { table: builder.table().clone(), known: BTreeMap::new(), new: Vec::new() }
     }
 
     fn number(&mut self, demand: Demand) -> DemandId {
         if let Some(&id) = self.known.get(&demand) {
             return id;
         }
-        let mut builder = ResourceTableBuilder::from(&self.table);
         // An amount beyond all bounds is no demand of a real job.
-        let id = builder.intern(demand.clone()).unwrap_or(DemandId::NONE);
-        self.table = builder.table().clone();
+        if demand.totals.iter().any(|&(_, amount)| amount > AMOUNT_LIMIT) {
+            return DemandId::NONE;
+        }
+        let id = DemandId((self.table.demands().len() + self.new.len()) as u32);
+        self.new.push(demand.clone());
         self.known.insert(demand, id);
-        self.grown = true;
         id
+    }
+
+    /// Takes the new demands into the table, all of a look at once: each time costs a copy of the
+    /// table. Returns whether there were any.
+    fn grow(&mut self) -> bool {
+        if self.new.is_empty() {
+            return false;
+        }
+        let mut builder = ResourceTableBuilder::from(&self.table);
+        for demand in self.new.drain(..) {
+            let number = builder.intern(demand.clone());
+            debug_assert_eq!(number.ok(), self.known.get(&demand).copied());
+        }
+        self.table = builder.table().clone();
+        true
     }
 }
 
@@ -162,7 +178,7 @@ impl Tracker {
 
     /// The table, where demands have come into it since this was asked last.
     pub(crate) fn grown_resources(&mut self) -> Option<Arc<ResourceTable>> {
-        if std::mem::take(&mut self.demands.grown) { self.resources() } else { None }
+        if self.demands.grow() { self.resources() } else { None }
     }
 }
 
@@ -216,7 +232,7 @@ mod tests {
         let mut tracker = tracker();
         let mut shape = |fact: &JobFact, narrow| {
             let id = tracker.demand_of(fact, narrow);
-            tracker.resources().and_then(|table| table.shape(id).cloned()).expect("a shape")
+            tracker.grown_resources().and_then(|table| table.shape(id).cloned()).expect("a shape")
         };
         // Anywhere, a third of its memory with each processor: 1,000 MB are no multiple of three.
         let anywhere = shape(&fact(3, 1, 1_000, &[]), false);
