@@ -119,10 +119,10 @@ impl Tracker {
             return;
         }
         let asked = self.mirror.fact(t.key).map_or(0, |fact| fact.nodes as usize);
-        // Only the cluster knows in how many pieces a job may be: one that names no number of nodes
-        // shows the least. One that is in more pieces is not bound, so that its number stays.
+        // Only the cluster knows on how many nodes a job may be: one that names no number of nodes
+        // shows the least. One that would be on more is not bound, so that its number stays.
         let set = set.filter(|_| self.layout.len() > 1 && !t.user_nodes && !t.narrow);
-        let set = set.filter(|set| self.settings.names || self.layout.split(set).len() <= asked);
+        let set = set.filter(|set| self.settings.names || self.layout.split(set).len() == asked);
         let named = set
             .map(|set| self.layout.split(set).into_iter().map(|(name, _)| name.to_string()).collect::<Vec<String>>());
         let chosen = nodes.map(|nodes| {

@@ -147,8 +147,9 @@ impl Tracker {
     /// is room.
     fn shape_of(&self, fact: &JobFact, narrow: bool) -> NodeShape {
         let nodes = self.need(fact, narrow).nodes();
-        let counted: Vec<&(String, u32)> =
-            if self.settings.counts { fact.devices.iter().collect() } else { Vec::new() };
+        // A job of others may run here with devices that none of our nodes has.
+        let known = |(name, _): &&(String, u32)| self.demands.table.find(name).is_some();
+        let counted: BTreeMap<String, u32> = fact.devices.iter().filter(known).cloned().collect();
         let on_one =
             |at: &NodeAmounts| counted.iter().all(|(name, count)| at.devices.get(name).is_some_and(|all| all >= count));
         let together = narrow || (!counted.is_empty() && self.layout.amounts().iter().any(on_one));
@@ -160,13 +161,11 @@ impl Tracker {
             0 => NodeMemory::PerCore(kb / u64::from(fact.procs.max(1))),
             each => NodeMemory::PerNode(kb / u64::from(each)),
         };
-        let device = |(name, count): &&(String, u32)| {
-            let (name, kind) = split(name);
-            let (count, per) =
-                if each > 0 { (count.div_ceil(each), DevicePer::Node) } else { (*count, DevicePer::Job) };
-            DeviceDemand { name: name.into(), kind: kind.into(), count, per, cores_each: 0 }
+        let device = |(name, kind, count): (String, String, u32)| {
+            let (count, per) = if each > 0 { (count.div_ceil(each), DevicePer::Node) } else { (count, DevicePer::Job) };
+            DeviceDemand { name, kind, count, per, cores_each: 0 }
         };
-        let devices = counted.iter().map(device).collect();
+        let devices = devices(&counted).into_iter().map(device).collect();
         NodeShape { nodes: (each, each), cores_per_task: fact.together, memory, devices, ..NodeShape::default() }
     }
 
@@ -242,9 +241,15 @@ mod tests {
         let two = shape(&fact(16, 2, 4_000, &[]), false);
         assert_eq!((two.nodes, two.memory), ((2, 2), NodeMemory::PerNode(2_000 * KB)));
         // Its GPUs are on one node: so is the job.
-        let gpus = shape(&fact(4, 1, 0, &[("gpu:a100", 2)]), false);
+        // The cluster lists those with a type under both names.
+        let gpus = shape(&fact(4, 1, 0, &[("gpu", 2), ("gpu:a100", 2)]), false);
         let device = DeviceDemand { name: "gpu".into(), kind: "a100".into(), count: 2, ..DeviceDemand::default() };
         assert_eq!((gpus.nodes, gpus.devices), ((1, 1), vec![device]));
+        let each = shape(&fact(4, 2, 0, &[("gpu", 4)]), false);
+        let device = DeviceDemand { name: "gpu".into(), count: 2, ..DeviceDemand::default() };
+        assert_eq!((each.nodes, each.devices), ((2, 2), vec![device]), "two on each of two nodes");
+        let foreign = shape(&fact(2, 1, 0, &[("gpu:v100", 2)]), false);
+        assert!(foreign.devices.is_empty(), "of none of our nodes");
         // Equal demands have one number.
         let ids = [0, 1].map(|_| tracker.demand_of(&fact(16, 2, 4_000, &[]), false));
         assert_eq!(ids[0], ids[1]);
