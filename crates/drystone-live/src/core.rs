@@ -141,10 +141,6 @@ pub enum Unsuitable {
         "policy {0} relies on jobs ending within their limits, and on a real cluster they end a little later; choose another"
     )]
     Punctual(String),
-    #[error(
-        "policy {0} counts processors and chooses no nodes; leave out `--on-nodes`, or choose fcfs, greedy, easy or conservative"
-    )]
-    Placeless(String),
 }
 
 /// News, and of which of the session's jobs, where it knows it.
@@ -178,25 +174,11 @@ impl Core {
         Core { tracker, session, policy: policy.clone(), last: CoreOutput::default() }
     }
 
-    /// Checks that a policy can place jobs on nodes.
-    ///
-    /// # Errors
-    /// It counts processors, or names them by itself.
-    pub fn chooses_nodes(policy: &PolicySpec) -> Result<(), Unsuitable> {
-        let policy_of = policy.scheduler().policy;
-        let can = policy_of.places_on_nodes() && !policy_of.needs().name;
-        if can { Ok(()) } else { Err(Unsuitable::Placeless(policy.canonical())) }
-    }
-
-    /// Checks that a policy can work on a cluster with these capabilities, and choose nodes where
-    /// that is asked for.
+    /// Checks that a policy can work on a cluster with these capabilities.
     ///
     /// # Errors
     /// The reason.
-    pub fn suits(policy: &PolicySpec, can: crate::cluster::Capabilities, on_nodes: bool) -> Result<(), Unsuitable> {
-        if on_nodes {
-            Core::chooses_nodes(policy)?;
-        }
+    pub fn suits(policy: &PolicySpec, can: crate::cluster::Capabilities) -> Result<(), Unsuitable> {
         let name = || policy.canonical();
         let scheduler = policy.scheduler();
         let needs = scheduler.policy.needs();

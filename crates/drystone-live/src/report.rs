@@ -80,6 +80,8 @@ pub struct LiveReport {
     pub cluster: String,
     /// The policy, and what it is compared with.
     pub policy: String,
+    /// True if the policy placed the jobs on nodes.
+    pub on_nodes: bool,
     /// The model of the site's own scheduler.
     pub baseline: String,
     /// Jobs that ran and are over.
@@ -157,12 +159,12 @@ impl Observer for FateKeeper {
 /// # Errors
 /// The journal cannot be read or holds too little, or a policy cannot be simulated on it.
 pub fn report(folder: &Path, policy: &PolicySpec, baseline: &PolicySpec) -> Result<LiveReport, ReportError> {
-    let (workload, waits) = journal::workload(folder)?;
+    let (workload, waits, placed) = journal::workload_for(folder, Some(policy))?;
     if workload.len() < LEAST {
         return Err(ReportError::TooFew(workload.len()));
     }
     let base = simulate(&workload, baseline)?;
-    let ours = simulate(&workload, policy)?;
+    let ours = simulate(placed.as_ref().unwrap_or(&workload), policy)?;
     let seconds = |fates: &[SimulatedFate]| -> Vec<f64> { fates.iter().map(|fate| fate.wait.as_f64()).collect() };
     let slowdowns = |fates: &[SimulatedFate]| -> Vec<f64> { fates.iter().map(|fate| fate.slowdown).collect() };
     let wait = compare(&seconds(&base), &seconds(&ours));
@@ -185,6 +187,7 @@ pub fn report(folder: &Path, policy: &PolicySpec, baseline: &PolicySpec) -> Resu
         drystone: env!("CARGO_PKG_VERSION"),
         cluster: workload.provenance.name.clone(),
         policy: policy.canonical(),
+        on_nodes: placed.is_some(),
         baseline: baseline.canonical(),
         jobs: workload.len(),
         span: last.unwrap_or(0),

@@ -89,10 +89,10 @@ pub(crate) struct DaemonArgs {
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 
-    /// Let the policy choose the nodes of jobs, and keep nodes for jobs that wait; without it, it
-    /// counts processors. For fcfs, greedy, easy and conservative.
+    /// Let the policy count processors, and Slurm choose the nodes of jobs; without it, fcfs,
+    /// greedy, easy and conservative choose nodes, and keep nodes for jobs that wait.
     #[arg(long)]
-    pub(crate) on_nodes: bool,
+    pub(crate) by_count: bool,
 
     /// Address of the page, JSON and metrics: a port of loopback, ADDRESS:PORT, unix:FILE, or none.
     #[arg(long, value_name = "PLACE", default_value = "9797")]

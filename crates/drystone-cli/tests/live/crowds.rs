@@ -9,8 +9,8 @@ pub(crate) fn tests() -> Tests {
         ("thousands_come_under_conservative", || thousands("conservative")),
         ("an_array_of_fifty_thousand_under_easy", || large_array("easy")),
         ("an_array_of_fifty_thousand_under_conservative", || large_array("conservative")),
-        ("thousands_come_under_a_policy_on_nodes", || thousands("conservative on nodes")),
-        ("an_array_of_fifty_thousand_under_a_policy_on_nodes", || large_array("easy on nodes")),
+        ("thousands_come_under_a_policy_that_counts", || thousands("conservative by count")),
+        ("an_array_of_fifty_thousand_under_a_policy_that_counts", || large_array("easy by count")),
     ]
 }
 

@@ -74,8 +74,8 @@ const LONG: [&str; 11] = [
     "thousands_come_under_conservative",
     "an_array_of_fifty_thousand_under_easy",
     "an_array_of_fifty_thousand_under_conservative",
-    "thousands_come_under_a_policy_on_nodes",
-    "an_array_of_fifty_thousand_under_a_policy_on_nodes",
+    "thousands_come_under_a_policy_that_counts",
+    "an_array_of_fifty_thousand_under_a_policy_that_counts",
 ];
 
 #[cfg(unix)]

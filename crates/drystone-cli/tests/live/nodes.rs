@@ -3,21 +3,23 @@
 use super::depends::times;
 use super::site::{Site, Tests, until, within};
 use drystone::policy::Action;
+use drystone_live::cluster::ClusterOrder;
 use drystone_live::journal::{self, JournalRecord};
 use drystone_testbed::ClusterOptions;
 use std::time::{Duration, Instant};
 
 pub(crate) fn tests() -> Tests {
     vec![
-        ("node_drained_in_flight_and_running", || drained("easy")),
-        ("node_drained_under_a_policy_on_nodes", || drained("easy on nodes")),
-        ("node_down_under_a_running_job", || down("easy")),
-        ("node_down_under_a_policy_on_nodes", || down("easy on nodes")),
+        ("node_drained_in_flight_and_running", || drained("easy by count")),
+        ("node_drained_under_a_policy_on_nodes", || drained("easy")),
+        ("node_down_under_a_running_job", || down("easy by count")),
+        ("node_down_under_a_policy_on_nodes", || down("easy")),
         ("node_drained_under_a_suspended_job", under_suspended),
-        ("jobs_without_room_on_one_node_are_decided_rarely", || in_pieces("easy")),
-        ("jobs_without_room_under_a_policy_on_nodes", || in_pieces("easy on nodes")),
-        ("a_job_for_whole_nodes_is_not_overtaken_for_ever", || overtaken("easy")),
-        ("a_job_for_whole_nodes_has_them_reserved", || overtaken("conservative on nodes")),
+        ("jobs_without_room_on_one_node_are_decided_rarely", || in_pieces("easy by count")),
+        ("jobs_without_room_under_a_policy_on_nodes", || in_pieces("easy")),
+        ("a_job_for_whole_nodes_is_not_overtaken_for_ever", || overtaken("easy by count")),
+        ("a_job_for_whole_nodes_has_them_reserved", || overtaken("conservative")),
+        ("the_nodes_that_jobs_ask_for_are_the_policys", asked_for),
     ]
 }
 
@@ -130,7 +132,7 @@ fn in_pieces(policy: &str) {
     println!("{small} small jobs; decided {tries:?} times");
     // At the first sight, once when it is known that it has to be one piece, and after pauses. A
     // policy on nodes sees that there is no room for the first.
-    let least = usize::from(policy == "easy");
+    let least = usize::from(policy == "easy by count");
     assert!(tries.iter().all(|tries| (least..=6).contains(tries)), "decided {tries:?} times");
     assert!(small >= 10, "{small} others: {}", site.told());
     site.tell("scancel", &[&first.to_string()]);
@@ -177,5 +179,44 @@ fn overtaken(policy: &str) {
     site.tell("scancel", &[&long.to_string()]);
     site.drain(Duration::from_secs(120));
     site.settled();
+    site.replays();
+}
+
+/// Nodes that are named, excluded, asked for by a feature, for the job alone or for their GPUs: the
+/// policy knows which they are. Nothing is left to Slurm, and nothing released in vain.
+fn asked_for() {
+    let gres = Some("gpu:2".to_string());
+    let options = ClusterOptions { nodes: 3, cpus: 4, gres, ..ClusterOptions::default() };
+    let Some(site) = Site::with(options, "easy") else { return };
+    for node in ["n2", "n3"] {
+        let name = format!("NodeName={node}");
+        site.tell("scontrol", &["update", &name, "AvailableFeatures=big", "ActiveFeatures=big"]);
+    }
+    let _daemon = site.drive();
+    let on = |job: u64| site.cluster.ask("squeue", &["-h", "-t", "all", "-j", &job.to_string(), "-o", "%N %C"]);
+    let begins = |job: u64| site.await_state(job, &["R", "CG", "CD"]);
+    let named = site.submit_with(4, 300, 10, &["-w", "n1"]);
+    begins(named);
+    let gpus = site.submit_with(2, 8, 1, &["-N", "2", "--gres=gpu:2", "-C", "big"]);
+    begins(gpus);
+    assert_eq!(on(gpus).trim(), "n[2-3] 2");
+    // It needs a node of two: both have jobs, and processors for it.
+    let alone = site.submit_with(1, 8, 1, &["--exclusive", "-C", "big"]);
+    let feature = site.submit_with(1, 30, 1, &["-C", "big"]);
+    let excludes = site.submit_with(1, 2, 1, &["-x", "n[2-3]"]);
+    let told = site.published();
+    assert_eq!(told["left_out"], serde_json::json!({}), "{}", site.told());
+    begins(alone);
+    assert_eq!(on(alone).trim().split(' ').next_back(), Some("4"), "a whole node");
+    begins(feature);
+    assert_eq!(site.state(excludes), "held", "the only node that it may have is full: {}", site.told());
+    site.tell("scancel", &[&named.to_string()]);
+    begins(excludes);
+    assert_eq!(on(excludes).trim(), "n1 1");
+    site.drain(Duration::from_secs(90));
+    let releases = site.orders().iter().filter(|order| matches!(order, ClusterOrder::Release(_))).count();
+    assert_eq!(releases, 5, "no release was in vain: {}", site.told());
+    site.settled();
+    site.each_started_once(5);
     site.replays();
 }

@@ -157,12 +157,12 @@ impl Site {
     /// Begins a daemon and does not wait.
     pub(crate) fn begin(&self, mode: &str, more: &[&str], fault: Option<&str>) -> Running {
         let log = std::fs::File::options().create(true).append(true).open(self.path("daemon.log")).expect("a log");
-        // `easy on nodes` is `easy`, and `--on-nodes` beside it.
-        let (policy, on_nodes): (&str, &[&str]) = match self.policy.strip_suffix(" on nodes") {
-            Some(policy) => (policy, &["--on-nodes"]),
+        // `easy by count` is `easy`, and `--by-count` beside it.
+        let (policy, by_count): (&str, &[&str]) = match self.policy.strip_suffix(" by count") {
+            Some(policy) => (policy, &["--by-count"]),
             None => (&self.policy, &[]),
         };
-        let args = [&["live", mode, "--policy", policy, "--listen", "none"], on_nodes, more].concat();
+        let args = [&["live", mode, "--policy", policy, "--listen", "none"], by_count, more].concat();
         let mut command = self.command(&args);
         if let Some(fault) = fault {
             command.env("DRYSTONE_LIVE_FAULT", fault);

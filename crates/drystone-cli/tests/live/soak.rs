@@ -47,7 +47,7 @@ impl Plan {
     }
 }
 
-/// Policy that drives: `DRYSTONE_LIVE_SOAK_POLICY`, such as `easy on nodes`.
+/// Policy that drives: `DRYSTONE_LIVE_SOAK_POLICY`, such as `easy by count`.
 fn policy() -> String {
     std::env::var("DRYSTONE_LIVE_SOAK_POLICY").unwrap_or_else(|_| "easy".into())
 }

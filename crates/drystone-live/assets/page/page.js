@@ -143,7 +143,7 @@ function show(d) {
   const shadow = d.mode === 'shadow';
   document.title = `Drystone live · ${d.cluster}`;
   get('title').textContent = `${d.cluster}: ${shadow ? 'shadow' : 'driven'}`;
-  get('what').textContent = `${shadow ? 'Touches nothing. What ' : ''}${d.policy}${shadow ? ' would do beside the cluster’s own scheduler' : ' starts the jobs'} · ${clock(d.at)} · ${d.instance}`;
+  get('what').textContent = `${shadow ? 'Touches nothing. What ' : ''}${d.policy}${d.on_nodes ? ' on nodes' : ''}${shadow ? ' would do beside the cluster’s own scheduler' : ' starts the jobs'} · ${clock(d.at)} · ${d.instance}`;
   tiles(d);
   sets(d);
   const set = d.sets ? [['partitions', r => r.set, 'text']] : [];

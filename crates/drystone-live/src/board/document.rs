@@ -23,6 +23,8 @@ pub struct LiveDocument {
     pub cluster: String,
     pub mode: DaemonMode,
     pub policy: String,
+    /// True if the policy places jobs on nodes, false if it counts processors.
+    pub on_nodes: bool,
     /// The daemon's name of itself.
     pub instance: String,
     /// Time of writing.
@@ -222,6 +224,7 @@ impl LiveDocument {
             cluster: config.cluster.clone(),
             mode: config.mode,
             policy: config.policy.canonical(),
+            on_nodes: sets.first().is_some_and(|(desk, _)| desk.core().tracker().settings().on_nodes),
             instance: config.instance.clone(),
             at: *wall,
             health: health(budget, in_flight, stats),

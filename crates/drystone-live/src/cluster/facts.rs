@@ -196,6 +196,20 @@ impl UnmodelledRequest {
     }
 }
 
+/// Nodes that a job asks for by what they are, in the cluster's notation; empty where it does not.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
+pub struct NodeRequest {
+    /// Nodes that it was bound to when it was first seen, by its user or by us, as a list of hosts;
+    /// empty where they are too many to be read.
+    pub named: String,
+    /// Nodes that it must not have, as a list of hosts.
+    pub excluded: String,
+    /// Expression of features.
+    pub features: String,
+    /// True if it has its nodes to itself.
+    pub exclusive: bool,
+}
+
 /// Condition on another job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum DependencyCondition {
@@ -317,9 +331,10 @@ pub struct JobFact {
     pub mark: HookMark,
     /// Number of requeues.
     pub restarts: u32,
-    /// True if it was bound to certain nodes, or excluded some, when it was first seen, by its user
-    /// or by us.
+    /// True if it was bound to certain nodes when it was first seen, by its user or by us.
     pub pinned: bool,
+    /// Nodes that it asks for.
+    pub request: NodeRequest,
 }
 
 impl JobFact {
@@ -378,6 +393,10 @@ pub struct NodeFact {
     pub whole_memory: Option<u64>,
     /// Its devices: by type, and of any type together.
     pub devices: Vec<NodeDevices>,
+    /// Its features.
+    pub features: Vec<String>,
+    /// Nodes of a lower weight are given out first.
+    pub weight: u64,
 }
 
 /// Devices of one kind on a node.

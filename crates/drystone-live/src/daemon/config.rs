@@ -16,8 +16,8 @@ pub struct DaemonConfig {
     pub sets: Vec<DrivenSet>,
     /// True if pending jobs without a hold are taken over.
     pub adopt_old: bool,
-    /// True if the policy places jobs on nodes, where it can.
-    pub on_nodes: bool,
+    /// True if the policy counts processors, though it could place jobs on nodes.
+    pub by_count: bool,
     /// The cluster's name.
     pub cluster: String,
     /// This daemon's name of itself: no other ever had it.

@@ -62,7 +62,7 @@ impl LiveDesk {
         let home = config.home.of_set(&config.sets, at);
         home.make().map_err(LiveError::io(home.state().display()))?;
         let settings = TrackerSettings::of(config.mode, set.partitions.clone(), config.adopt_old, &config.policy)
-            .on_nodes(config.on_nodes, &config.policy);
+            .by_count(config.by_count);
         let layout = NodeLayout::new(&seen_by(&config.sets, at, seen).nodes);
         if layout.is_empty() {
             let text = format!("no node of partition {} is listed", set.name());

@@ -106,7 +106,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         faults: PointFaults,
         board: Arc<PublishedBoard>,
     ) -> Result<Daemon<C, K>, LiveError> {
-        Core::suits(&config.policy, cluster.can(), config.on_nodes)?;
+        Core::suits(&config.policy, cluster.can())?;
         config.home.make().map_err(LiveError::io(config.home.state().display()))?;
         let lock = Lock::take(&config.home.lock(), &format!("{} ({:?})\n", config.instance, config.mode))?;
         // The hook reads one heartbeat: two that drive would take it from each other.

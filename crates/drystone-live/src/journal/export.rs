@@ -1,11 +1,14 @@
-//! A journal as a workload: what the site's jobs were, and what the cluster did with them.
+//! A journal as a workload: what the site's jobs were, and what the cluster did with them. For a
+//! policy that places jobs on nodes it has the nodes, and what each job asked of them.
 
 use super::read::whole;
 use super::{JournalError, JournalRecord};
 use crate::cluster::{Ending, JobFact, JobKey, JobState};
 use crate::core::CoreInput;
-use crate::tracker::{ExportedJob, Mirror, NodeLayout, NumberedNames};
-use drystone::model::{Job, LogStatus, Machine, Provenance, Setting, Span, Time, Truth, Workload};
+use crate::tracker::{DaemonMode, ExportedJob, Mirror, NodeLayout, NumberedNames, Tracker, TrackerSettings};
+use drystone::model::{DemandId, Job, LogStatus, Machine, Provenance, Setting, Span, Time, Truth, Workload};
+use drystone::parts::NodeFloor;
+use drystone::policy::PolicySpec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -17,7 +20,11 @@ struct Gathering {
     first: BTreeMap<(u64, Option<u32>), (i64, u32)>,
     /// The last start that was seen, for jobs whose end does not tell.
     past: BTreeMap<JobKey, ExportedJob>,
+    /// Requests as they were seen last while jobs waited, with the nodes that they named at first.
+    asked: BTreeMap<JobKey, JobFact>,
     cluster: String,
+    /// True if the last policy counted processors, though it could have placed jobs on nodes.
+    by_count: bool,
 }
 
 /// Jobs of a journal that are over, in the order of their submission.
@@ -25,16 +32,18 @@ struct Gathering {
 /// # Errors
 /// It cannot be read, or there is none.
 pub fn past(folder: &Path) -> Result<Vec<ExportedJob>, JournalError> {
-    Ok(gather(folder)?.0)
+    Ok(in_order(gather(folder)?.past))
 }
 
-fn gather(folder: &Path) -> Result<(Vec<ExportedJob>, NodeLayout, String), JournalError> {
+fn gather(folder: &Path) -> Result<Gathering, JournalError> {
     let mut all = Gathering {
         layout: NodeLayout::default(),
         mirror: Mirror::default(),
         first: BTreeMap::new(),
         past: BTreeMap::new(),
+        asked: BTreeMap::new(),
         cluster: String::new(),
+        by_count: false,
     };
     for (_, records) in whole(folder)? {
         for record in records {
@@ -46,6 +55,8 @@ fn gather(folder: &Path) -> Result<(Vec<ExportedJob>, NodeLayout, String), Journ
                         all.mirror = Mirror::default();
                     }
                     (all.layout, all.cluster) = (begin.layout.clone(), begin.cluster.clone());
+                    let could = |policy: PolicySpec| on_nodes(&policy, false).on_nodes;
+                    all.by_count = !begin.settings.on_nodes && begin.policy.parse().is_ok_and(could);
                 }
                 JournalRecord::In(CoreInput::Facts { delta, .. }) => {
                     for key in all.mirror.apply(&delta) {
@@ -56,9 +67,18 @@ fn gather(folder: &Path) -> Result<(Vec<ExportedJob>, NodeLayout, String), Journ
             }
         }
     }
-    let mut jobs: Vec<ExportedJob> = all.past.into_values().collect();
+    Ok(all)
+}
+
+fn in_order(past: BTreeMap<JobKey, ExportedJob>) -> Vec<ExportedJob> {
+    let mut jobs: Vec<ExportedJob> = past.into_values().collect();
     jobs.sort_by_key(|job| (job.submit, job.key));
-    Ok((jobs, all.layout, all.cluster))
+    jobs
+}
+
+/// Settings of a shadow under a policy.
+fn on_nodes(policy: &PolicySpec, by_count: bool) -> TrackerSettings {
+    TrackerSettings::of(DaemonMode::Shadow, Vec::new(), true, policy).by_count(by_count)
 }
 
 impl Gathering {
@@ -71,6 +91,14 @@ impl Gathering {
         }
         known.1 = fact.restarts;
         let submit = known.0.min(key.submit);
+        if fact.state == JobState::Pending {
+            let mut fact = fact.clone();
+            if let Some(first) = self.asked.get(&key) {
+                fact.request.named.clone_from(&first.request.named);
+            }
+            self.asked.insert(key, fact);
+            return;
+        }
         if let JobState::Ended(ending) = fact.state
             && let Some(past) = self.past_of(key, fact, ending, submit)
         {
@@ -108,14 +136,35 @@ impl Gathering {
 /// # Errors
 /// It cannot be read, or holds no job that ran.
 pub fn workload(folder: &Path) -> Result<(Workload, Vec<Span>), JournalError> {
-    let (jobs, layout, cluster) = gather(folder)?;
+    let (plain, waits, _) = workload_for(folder, None)?;
+    Ok((plain, waits))
+}
+
+/// As [`workload`]; the third answer is the same workload for a policy, where that places jobs on
+/// nodes: with these, and what each job asked of them. The nodes are those of the last daemon, and
+/// the policy counts processors if that one was to.
+///
+/// # Errors
+/// Those of [`workload`].
+pub fn workload_for(
+    folder: &Path,
+    policy: Option<&PolicySpec>,
+) -> Result<(Workload, Vec<Span>, Option<Workload>), JournalError> {
+    let Gathering { layout, past, asked, cluster, by_count, .. } = gather(folder)?;
+    let jobs = in_order(past);
     let ran: Vec<&ExportedJob> = jobs.iter().filter(|job| job.start.is_some()).collect();
+    let settings = policy.map(|policy| on_nodes(policy, by_count)).filter(|settings| settings.on_nodes);
+    let mut tracker = settings.map(|settings| Tracker::new(settings, layout.clone()));
+    let mut demands = Vec::new();
     let origin = ran.first().map_or(0, |job| job.submit);
     let (mut users, mut groups, mut queues) =
         (NumberedNames::default(), NumberedNames::default(), NumberedNames::default());
     let (mut list, mut truth, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     let mut numbers = BTreeSet::new();
     for past in ran {
+        if let Some(tracker) = &mut tracker {
+            demands.push(asked.get(&past.key).map_or(DemandId::NONE, |fact| tracker.demand_asked(fact)));
+        }
         let limit = past.limit.unwrap_or(365 * 86_400);
         let mut job = Job::new(Time(past.submit - origin), past.procs, Span(limit));
         job.user = users.number(&past.user);
@@ -144,5 +193,19 @@ pub fn workload(folder: &Path) -> Result<(Workload, Vec<Span>), JournalError> {
         unix_start: Some(origin),
         ..Provenance::default()
     };
-    Ok((Workload::new(Machine::new(layout.procs()), list, truth, provenance)?, waits))
+    let machine = Machine::new(layout.procs());
+    let mut placed = None;
+    if let Some(table) = tracker.and_then(|mut tracker| tracker.grown_resources().or_else(|| tracker.resources())) {
+        let floor = NodeFloor::of(&table);
+        let mut list = list.clone();
+        for (job, demand) in list.iter_mut().zip(demands) {
+            job.demand = demand;
+            // It ran, on nodes that are others now.
+            if floor.as_ref().is_some_and(|floor| floor.problem(job, &table).is_some()) {
+                job.demand = DemandId::NONE;
+            }
+        }
+        placed = Some(Workload::with_resources(machine, Some(table), list, truth.clone(), provenance.clone())?);
+    }
+    Ok((Workload::new(machine, list, truth, provenance)?, waits, placed))
 }

@@ -12,7 +12,7 @@ mod replay;
 mod shadow;
 mod write;
 
-pub use export::{past, workload};
+pub use export::{past, workload, workload_for};
 pub(crate) use read::entries_from;
 pub use read::{DiskSegment, entries, segments, whole};
 pub(crate) use replay::core_of;
@@ -27,7 +27,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// The layout of records. Raise it with every change of what they hold.
-pub const LAYOUT: u16 = 7;
+pub const LAYOUT: u16 = 8;
 
 /// Header of a segment.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -22,12 +22,12 @@ pub struct Shadowed {
     pub mean_earlier: f64,
 }
 
-/// Goes over what a daemon recorded, in shadow mode under another policy, which places jobs on
-/// nodes if `on_nodes` and it can.
+/// Goes over what a daemon recorded, in shadow mode under another policy, which counts processors
+/// if `by_count` or it cannot place jobs on nodes.
 ///
 /// # Errors
 /// The journal cannot be read.
-pub fn shadow(folder: &Path, policy: &PolicySpec, on_nodes: bool) -> Result<Shadowed, JournalError> {
+pub fn shadow(folder: &Path, policy: &PolicySpec, by_count: bool) -> Result<Shadowed, JournalError> {
     let mut looks = Vec::new();
     let mut layout = NodeLayout::default();
     let mut partitions = Vec::new();
@@ -42,7 +42,7 @@ pub fn shadow(folder: &Path, policy: &PolicySpec, on_nodes: bool) -> Result<Shad
             }
         }
     }
-    let settings = TrackerSettings::of(DaemonMode::Shadow, partitions, true, policy).on_nodes(on_nodes, policy);
+    let settings = TrackerSettings::of(DaemonMode::Shadow, partitions, true, policy).by_count(by_count);
     let mut core = Core::new(settings, layout, policy);
     let mut cluster = ReplayCluster::new(looks);
     let mut found = Shadowed::default();

@@ -157,14 +157,15 @@ impl Tracker {
             return Found::Anywhere;
         }
         let Some(fact) = self.mirror.fact(t.key) else { return Found::Crowded };
-        if let Some(set) = set.filter(|_| !t.narrow && !t.user_nodes) {
+        let is_known = |t: &Tracked| !t.user_nodes || !self.named_nodes(t, fact).is_empty();
+        if let Some(set) = set.filter(|_| !t.narrow && is_known(t)) {
             let on: Vec<(usize, u32)> = self
                 .layout
                 .nodes()
                 .enumerate()
                 .map(|(at, (_, range))| (at, set.intersection(&ProcSet::range(range.clone())).len()))
                 .collect();
-            let need = self.need(fact, false);
+            let need = self.need(t, fact, false);
             let fits = room.fits_on(&on) && room.has_memory(&need, &on);
             if fits {
                 room.take_at(&need, &on);

@@ -4,7 +4,7 @@
 
 use super::kept::Found;
 use super::{HoldReason, Tracked, TrackedPlace, Tracker};
-use crate::cluster::{JobFact, JobKey, JobState, PendingReason};
+use crate::cluster::{JobFact, JobKey, JobState, NodeRequest, PendingReason};
 use drystone::model::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +38,7 @@ pub(super) struct JobShape {
     limit: Option<i64>,
     memory: Option<u64>,
     devices: Vec<(String, u32)>,
+    request: NodeRequest,
     /// The job or array itself, where its user named nodes: which ones is not known here.
     bound: Option<u64>,
 }
@@ -74,6 +75,8 @@ fn shape(t: &Tracked, fact: &JobFact) -> JobShape {
         limit: fact.limit,
         memory: fact.memory,
         devices: fact.devices.clone(),
+        // Its own nodes may be ours, of an earlier start.
+        request: NodeRequest { named: String::new(), ..fact.request.clone() },
         bound: t.user_nodes.then_some(fact.id),
     }
 }
@@ -141,7 +144,7 @@ impl Tracker {
         let shape = shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
         let grown = |(first, most): (i64, i64)| first.saturating_mul(1 << failures.min(6)).min(most);
-        let (why, pause, failures) = if !self.empty_room().take(&self.need(fact, false)) {
+        let (why, pause, failures) = if !self.empty_room().take(&self.need(t, fact, false)) {
             (HoldReason::Unsatisfiable, grown(IMPOSSIBLE), failures + 1)
         } else if self.settings.names {
             (HoldReason::Retry, grown(CHOSEN), failures + 1)
@@ -280,7 +283,7 @@ impl Tracker {
         let fits = self.jobs.values().any(|t| {
             let kept = matches!(t.why, Some(HoldReason::Retry)) || t.why.is_none();
             let pending = matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held) && kept;
-            pending && self.mirror.fact(t.key).is_some_and(|fact| room.take(&self.need(fact, false)))
+            pending && self.mirror.fact(t.key).is_some_and(|fact| room.take(&self.need(t, fact, false)))
         });
         fits.then(|| self.stamp.steady.saturating_sub(since))
     }

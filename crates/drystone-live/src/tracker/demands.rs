@@ -1,8 +1,8 @@
 //! Memory, devices and nodes, described as the simulator describes them: one table of the machine,
 //! and a number for each demand that was seen.
 
-use super::{NodeAmounts, NodeLayout, Tracker, TrackerSettings};
-use crate::cluster::JobFact;
+use super::{NodeAmounts, NodeLayout, Tracked, Tracker, TrackerSettings};
+use crate::cluster::{JobFact, JobKey, JobState};
 use drystone::model::{
     AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource,
     ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
@@ -80,7 +80,8 @@ impl Demands {
 fn classes(layout: &NodeLayout, counts: bool) -> Vec<NodeClass> {
     let mut classes: Vec<NodeClass> = Vec::new();
     for ((name, range), amounts) in layout.nodes().zip(layout.amounts()) {
-        let mut class = NodeClass { cores: range.end - range.start, ..NodeClass::default() };
+        let (features, weight) = (amounts.features.clone(), amounts.weight);
+        let mut class = NodeClass { cores: range.end - range.start, features, weight, ..NodeClass::default() };
         if counts {
             class.memory_kb = amounts.memory.unwrap_or(0).saturating_mul(KB);
             class.devices = devices(&amounts.devices);
@@ -94,7 +95,8 @@ fn classes(layout: &NodeLayout, counts: bool) -> Vec<NodeClass> {
 }
 
 fn is_like(one: &NodeClass, other: &NodeClass) -> bool {
-    (one.cores, one.memory_kb, &one.devices) == (other.cores, other.memory_kb, &other.devices)
+    let of = |class: &NodeClass| NodeClass { nodes: Vec::new(), ..class.clone() };
+    of(one) == of(other)
 }
 
 /// Devices by name and type. Those with a type are among those of the name alone.
@@ -122,6 +124,11 @@ fn split(device: &str) -> (&str, &str) {
     device.split_once(':').unwrap_or((device, ""))
 }
 
+/// Names of a list of hosts; none where it is no such list.
+pub(super) fn hosts(list: &str) -> Vec<String> {
+    if list.is_empty() { Vec::new() } else { drystone_slurm::conf::expand_hostlist(list).unwrap_or_default() }
+}
+
 impl Tracker {
     /// Returns whether the devices that a job asks for are counted: then the policy starts it.
     pub(super) fn counts_devices(&self, fact: &JobFact) -> bool {
@@ -129,30 +136,37 @@ impl Tracker {
         !fact.devices.is_empty() && fact.devices.iter().all(counted)
     }
 
-    /// Returns the demand of a job beyond processors; `narrow` where it could not start in pieces.
-    pub(super) fn demand_of(&mut self, fact: &JobFact, narrow: bool) -> DemandId {
+    /// Returns the demand of a job beyond processors.
+    pub(super) fn demand_of(&mut self, t: &Tracked, fact: &JobFact) -> DemandId {
         let find = |name: &str| self.demands.table.find(name);
         let memory = find("mem").zip(fact.memory.map(|mb| mb.saturating_mul(KB)));
         let devices = fact.devices.iter().filter_map(|(name, count)| Some((find(name)?, u64::from(*count))));
         let totals: Vec<(ResourceId, u64)> = memory.into_iter().chain(devices).filter(|&(_, n)| n > 0).collect();
-        let shape = self.settings.on_nodes.then(|| self.shape_of(fact, narrow));
+        let shape = self.settings.on_nodes.then(|| self.shape_of(t, fact));
         if totals.is_empty() && shape.is_none() {
             return DemandId::NONE;
         }
         self.demands.number(Demand { shape, ..Demand::of(totals) })
     }
 
+    /// Returns the demand of a job of a journal, as its user submitted it.
+    pub(crate) fn demand_asked(&mut self, fact: &JobFact) -> DemandId {
+        let key = JobKey { id: fact.id, task: None, submit: fact.submit };
+        let t = Tracked { user_nodes: !fact.request.named.is_empty(), ..Tracked::new(key) };
+        self.demand_of(&t, fact)
+    }
+
     /// Returns what a job asks of its nodes: as many as the cluster says, with a share of the job
     /// on each; one where it is narrow or its devices fit on one; otherwise pieces wherever there
     /// is room.
-    fn shape_of(&self, fact: &JobFact, narrow: bool) -> NodeShape {
-        let nodes = self.need(fact, narrow).nodes();
+    fn shape_of(&self, t: &Tracked, fact: &JobFact) -> NodeShape {
+        let nodes = self.need(t, fact, t.narrow).nodes();
         // A job of others may run here with devices that none of our nodes has.
         let known = |(name, _): &&(String, u32)| self.demands.table.find(name).is_some();
         let counted: BTreeMap<String, u32> = fact.devices.iter().filter(known).cloned().collect();
         let on_one =
             |at: &NodeAmounts| counted.iter().all(|(name, count)| at.devices.get(name).is_some_and(|all| all >= count));
-        let together = narrow || (!counted.is_empty() && self.layout.amounts().iter().any(on_one));
+        let together = t.narrow || (!counted.is_empty() && self.layout.amounts().iter().any(on_one));
         let each = if nodes > 1 || together { nodes } else { 0 };
         let kb = fact.memory.unwrap_or(0).saturating_mul(KB);
         // Rounded down: what is asked for in all is never more than asked for.
@@ -166,7 +180,43 @@ impl Tracker {
             DeviceDemand { name, kind, count, per, cores_each: 0 }
         };
         let devices = devices(&counted).into_iter().map(device).collect();
-        NodeShape { nodes: (each, each), cores_per_task: fact.together, memory, devices, ..NodeShape::default() }
+        let shape = NodeShape { nodes: (each, each), memory, devices, ..NodeShape::default() };
+        // One that runs has what it was given.
+        if fact.state != JobState::Pending {
+            return NodeShape { cores_per_task: fact.together, ..shape };
+        }
+        let exclusive = fact.request.exclusive;
+        NodeShape {
+            nodes: if exclusive { (nodes, nodes) } else { shape.nodes },
+            cores_per_task: fact.together,
+            only: self.named_nodes(t, fact),
+            excluded: hosts(&fact.request.excluded),
+            features: if self.knows_features(fact) { fact.request.features.clone() } else { String::new() },
+            exclusive,
+            ..shape
+        }
+    }
+
+    /// Returns the nodes that a job's user named, where the policy can choose among them: at least
+    /// as many as it needs, all of them ours.
+    pub(super) fn named_nodes(&self, t: &Tracked, fact: &JobFact) -> Vec<String> {
+        if !self.settings.on_nodes || !t.user_nodes {
+            return Vec::new();
+        }
+        let named = hosts(&fact.request.named);
+        let are_ours = named.iter().all(|name| self.layout.range(name).is_some());
+        if named.len() >= fact.nodes.max(1) as usize && are_ours { named } else { Vec::new() }
+    }
+
+    /// Returns whether the policy knows which nodes have the features that a job asks for: each is
+    /// one of some node, and none comes with a number of nodes.
+    pub(super) fn knows_features(&self, fact: &JobFact) -> bool {
+        let text = &fact.request.features;
+        if !self.settings.on_nodes || text.is_empty() || text.contains('*') {
+            return false;
+        }
+        let is_known = |name: &str| self.layout.amounts().iter().any(|at| at.features.iter().any(|own| own == name));
+        text.split(['&', '|', ',', '(', ')', '[', ']']).map(str::trim).filter(|name| !name.is_empty()).all(is_known)
     }
 
     /// The table of resources and nodes, if any is counted.
@@ -185,7 +235,7 @@ impl Tracker {
 mod tests {
     use super::*;
     use crate::cluster::fake::{FakeCluster, FakeRequest};
-    use crate::cluster::{NodeDevices, NodeFact, NodeState};
+    use crate::cluster::{NodeDevices, NodeFact, NodeRequest, NodeState};
     use crate::tracker::DaemonMode;
     use drystone::policy::PolicySpec;
 
@@ -201,11 +251,13 @@ mod tests {
             memory: Some(memory),
             whole_memory: Some(memory),
             devices: devices.to_vec(),
+            features: if devices.is_empty() { vec!["ib".into()] } else { vec!["ib".into(), "big".into()] },
+            weight: 1,
         };
         let nodes = [node("n1", 8, 16_000, &[]), node("n2", 8, 16_000, &[]), node("g1", 32, 64_000, &gpus)];
         let policy: PolicySpec = "easy".parse().expect("a policy");
         let settings = TrackerSettings::of(DaemonMode::Drive, vec!["main".into()], true, &policy);
-        Tracker::new(settings.on_nodes(true, &policy), NodeLayout::new(&nodes))
+        Tracker::new(settings, NodeLayout::new(&nodes))
     }
 
     fn fact(procs: u32, nodes: u32, memory: u64, devices: &[(&str, u32)]) -> JobFact {
@@ -229,8 +281,9 @@ mod tests {
     #[test]
     fn a_job_asks_for_nodes_as_the_cluster_says() {
         let mut tracker = tracker();
+        let tracked = |narrow| Tracked { narrow, ..Tracked::new(JobKey { id: 1, task: None, submit: 0 }) };
         let mut shape = |fact: &JobFact, narrow| {
-            let id = tracker.demand_of(fact, narrow);
+            let id = tracker.demand_of(&tracked(narrow), fact);
             tracker.grown_resources().and_then(|table| table.shape(id).cloned()).expect("a shape")
         };
         // Anywhere, a third of its memory with each processor: 1,000 MB are no multiple of three.
@@ -251,7 +304,46 @@ mod tests {
         let foreign = shape(&fact(2, 1, 0, &[("gpu:v100", 2)]), false);
         assert!(foreign.devices.is_empty(), "of none of our nodes");
         // Equal demands have one number.
-        let ids = [0, 1].map(|_| tracker.demand_of(&fact(16, 2, 4_000, &[]), false));
+        let ids = [0, 1].map(|_| tracker.demand_of(&tracked(false), &fact(16, 2, 4_000, &[])));
         assert_eq!(ids[0], ids[1]);
+    }
+
+    /// Which nodes a user names counts, which nodes we named does not.
+    #[test]
+    fn a_job_asks_for_nodes_by_what_they_are() {
+        let mut tracker = tracker();
+        let mut shape = |user_nodes: bool, procs, nodes, request: &NodeRequest| {
+            let t = Tracked { user_nodes, ..Tracked::new(JobKey { id: 1, task: None, submit: 0 }) };
+            let fact = JobFact { request: request.clone(), ..fact(procs, nodes, 0, &[]) };
+            let known = tracker.knows_features(&fact);
+            let id = tracker.demand_of(&t, &fact);
+            let shape = tracker.grown_resources().and_then(|table| table.shape(id).cloned());
+            (known, shape.unwrap_or_default())
+        };
+        let of = |named: &str, excluded: &str, features: &str, exclusive| NodeRequest {
+            named: named.into(),
+            excluded: excluded.into(),
+            features: features.into(),
+            exclusive,
+        };
+        let named = shape(true, 4, 2, &of("n[1-2]", "", "", false)).1;
+        assert_eq!((named.nodes, named.only), ((2, 2), vec!["n1".to_string(), "n2".to_string()]));
+        assert!(shape(false, 5, 2, &of("n[1-2]", "", "", false)).1.only.is_empty(), "we bound it");
+        assert!(shape(true, 4, 3, &of("n[1-2]", "", "", false)).1.only.is_empty(), "and one that Slurm chooses");
+        assert!(shape(true, 4, 1, &of("x1", "", "", false)).1.only.is_empty(), "none of ours");
+        assert_eq!(shape(false, 4, 1, &of("", "n[1-2],g1", "", false)).1.excluded, ["n1", "n2", "g1"]);
+        let whole = shape(false, 8, 1, &of("", "", "", true)).1;
+        assert_eq!((whole.nodes, whole.exclusive), ((1, 1), true));
+        for (text, known) in [
+            ("big", true),
+            ("ib&big", true),
+            ("[ib|big]", true),
+            ("(ib&big)|ib", true),
+            ("big*1", false),
+            ("gpu", false),
+        ] {
+            let (is, shape) = shape(false, 6, 1, &of("", "", text, false));
+            assert_eq!((is, shape.features.as_str()), (known, if known { text } else { "" }), "{text}");
+        }
     }
 }

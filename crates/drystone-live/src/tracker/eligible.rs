@@ -18,7 +18,11 @@ impl Tracker {
             reasons.push(format!("jobs of partition {}", fact.partition));
         }
         let counted = self.counts_devices(fact);
-        let asks = fact.asks.iter().filter(|&&ask| !(ask == UnmodelledRequest::Devices && counted));
+        let asks = fact.asks.iter().filter(|&&ask| match ask {
+            UnmodelledRequest::Devices => !counted,
+            UnmodelledRequest::Features => !self.knows_features(fact),
+            _ => true,
+        });
         reasons.extend(asks.map(|ask| format!("jobs that ask for {}", ask.name())));
         // A policy that only counts leaves it to the cluster where a job starts.
         if user_nodes && self.settings.names {

@@ -122,7 +122,7 @@ impl Tracker {
                 // There was room, but in too many pieces.
                 t.narrow |= fact.reason == PendingReason::Room && self.room().idle() >= fact.procs;
                 if !self.has_failed(t, fact) {
-                    if fact.reason == PendingReason::Room && !self.room().take(&self.need(fact, t.narrow)) {
+                    if fact.reason == PendingReason::Room && !self.room().take(&self.need(t, fact, t.narrow)) {
                         // Another took the room, or it was in pieces: nodes show when that ends.
                         self.is_crowded_out(t, fact);
                     } else {
@@ -255,7 +255,7 @@ impl Tracker {
         for key in planned {
             let Some(mut t) = self.jobs.remove(&key) else { continue };
             if t.flies(Flying::Planned) {
-                if self.mirror.fact(key).is_some_and(|fact| room.take(&self.need(fact, t.narrow))) {
+                if self.mirror.fact(key).is_some_and(|fact| room.take(&self.need(&t, fact, t.narrow))) {
                     self.order(&mut t, Flying::Launching, ClusterOrder::Release(key), turn);
                 } else {
                     // What was to leave its processors has not.

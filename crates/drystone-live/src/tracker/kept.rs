@@ -58,7 +58,7 @@ impl Tracker {
     /// A reservation for a job: at the first time at which nodes have room for it, when every job
     /// takes all the time it may. `None` where nodes that are out do not allow any.
     pub(super) fn kept_for(&self, t: &Tracked, fact: &JobFact) -> Option<KeptNodes> {
-        let (now, need) = (self.stamp.time(), self.need(fact, t.narrow));
+        let (now, need) = (self.stamp.time(), self.need(t, fact, t.narrow));
         let mut times: Vec<Time> = self.mirror.records().filter_map(|fact| self.ends_by(fact)).collect();
         let flying = self.flying.iter().filter_map(|&key| self.mirror.fact(key));
         times.extend(flying.map(|fact| self.would_end(fact)));
@@ -91,7 +91,7 @@ impl Tracker {
         let mut room = self.idle_room();
         for fact in self.mirror.records() {
             if self.ends_by(fact).is_some_and(|end| end <= time) {
-                room.give_back(&self.need(fact, false), &self.layout.counts(&fact.places, fact.procs));
+                room.give_back(&self.need_anywhere(fact, false), &self.layout.counts(&fact.places, fact.procs));
             }
         }
         // A job that ended between the looks at jobs and at nodes would give its room back twice.
@@ -99,7 +99,7 @@ impl Tracker {
         for key in &self.flying {
             let (Some(t), Some(fact)) = (self.jobs.get(key), self.mirror.fact(*key)) else { continue };
             if t.flies(Flying::Launching) && self.would_end(fact) > time {
-                room.owe(&self.need(fact, t.narrow));
+                room.owe(&self.need(t, fact, t.narrow));
             }
         }
         room
@@ -107,7 +107,7 @@ impl Tracker {
 
     /// Looks for room for a job beside what is kept, and takes it.
     pub(super) fn find(&self, t: &Tracked, fact: &JobFact, room: &mut IdleRoom, kept: Option<&mut KeptNodes>) -> Found {
-        let need = self.need(fact, t.narrow);
+        let need = self.need(t, fact, t.narrow);
         let Some(on) = room.place(&need) else { return Found::Crowded };
         let Some(kept) = kept.filter(|kept| !self.is_ahead(t.key) && self.would_end(fact) > kept.at) else {
             room.take_at(&need, &on);
@@ -130,7 +130,7 @@ impl Tracker {
         // A job that is held back was not compared with this one.
         let other = self.ahead.and_then(|ahead| self.jobs.get(&ahead.key));
         let stays = other.is_some_and(|other| other.place != TrackedPlace::Waiting && is_first(other));
-        let fits = self.mirror.fact(t.key).is_some_and(|fact| self.empty_room().take(&self.need(fact, false)));
+        let fits = self.mirror.fact(t.key).is_some_and(|fact| self.empty_room().take(&self.need(t, fact, false)));
         if stays || !fits {
             return false;
         }

@@ -15,13 +15,17 @@ pub struct NodeLayout {
     amounts: Vec<NodeAmounts>,
 }
 
-/// Memory and devices of a node.
+/// Memory, devices, features and weight of a node.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct NodeAmounts {
     /// Memory in MB; `None` where memory is not counted.
     pub memory: Option<u64>,
     /// Devices, by name: `gpu`, `gpu:a100`. Those with a type count under both names.
     pub devices: BTreeMap<String, u32>,
+    /// Features.
+    pub features: Vec<String>,
+    /// Nodes of a lower weight are given out first.
+    pub weight: u64,
 }
 
 impl NodeLayout {
@@ -34,7 +38,8 @@ impl NodeLayout {
                 layout.at.insert(node.name.clone(), layout.nodes.len());
                 layout.nodes.push((node.name.clone(), from..from + node.procs));
                 let devices = node.devices.iter().map(|devices| (devices.name.clone(), devices.all)).collect();
-                layout.amounts.push(NodeAmounts { memory: node.whole_memory, devices });
+                let (memory, features) = (node.whole_memory, node.features.clone());
+                layout.amounts.push(NodeAmounts { memory, devices, features, weight: node.weight });
             }
         }
         layout
@@ -160,6 +165,8 @@ mod tests {
             busy: 0,
             memory: None,
             whole_memory: None,
+            features: Vec::new(),
+            weight: 1,
             devices: Vec::new(),
         };
         NodeLayout::new(&[node("n1", 4), node("n2", 4), node("n3", 8)])

@@ -68,7 +68,7 @@ pub struct TrackerSettings {
     /// True if the policy counts memory and devices.
     pub counts: bool,
     /// True if the policy places jobs on nodes: it knows which have room, and keeps nodes for jobs
-    /// that wait.
+    /// that wait. Otherwise it counts processors.
     pub on_nodes: bool,
 }
 
@@ -79,14 +79,14 @@ impl TrackerSettings {
         // A job that Slurm suspends keeps its devices as well as its memory.
         let counts = policy.counts_resources() && !needs.suspend;
         let (names, suspends) = (needs.name, needs.suspend);
-        TrackerSettings { mode, partitions, adopt_old, names, suspends, counts, on_nodes: false }
+        let on_nodes = policy.places_on_nodes() && !names;
+        TrackerSettings { mode, partitions, adopt_old, names, suspends, counts, on_nodes }
     }
 
-    /// Lets the policy place jobs on nodes, if `asked` and it can; otherwise it counts processors.
+    /// Lets the policy count processors if `asked`, though it could place jobs on nodes.
     #[must_use]
-    pub fn on_nodes(self, asked: bool, policy: &PolicySpec) -> TrackerSettings {
-        let on_nodes = asked && !self.names && policy.scheduler().policy.places_on_nodes();
-        TrackerSettings { on_nodes, ..self }
+    pub fn by_count(self, asked: bool) -> TrackerSettings {
+        TrackerSettings { on_nodes: self.on_nodes && !asked, ..self }
     }
 
     /// Returns whether the policy decides on which nodes a job starts.
@@ -719,7 +719,9 @@ impl Tracker {
         if let Some(fact) = fact {
             tracked.restarts = fact.restarts;
             tracked.user_hold = self.word_on(key).unwrap_or(fact.mark == HookMark::User);
-            tracked.user_nodes = fact.pinned && !tracked.pinned;
+            // A policy on nodes knows those that a job excludes.
+            let excludes = !self.settings.on_nodes && !fact.request.excluded.is_empty();
+            tracked.user_nodes = (fact.pinned || excludes) && !tracked.pinned;
         }
         self.alive.insert((key.id, key.task), key);
         tracked

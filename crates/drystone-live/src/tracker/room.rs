@@ -1,6 +1,7 @@
 //! Room on the nodes now, as the cluster shows it.
 
-use super::{Flying, Tracker};
+use super::demands::hosts;
+use super::{Flying, Tracked, Tracker};
 use crate::cluster::{JobFact, JobKey, JobState, NodeState};
 use std::collections::BTreeMap;
 
@@ -31,12 +32,19 @@ pub(super) struct NodeNeed {
     nodes: u32,
     /// Devices on each of its nodes.
     devices: Vec<(String, u32)>,
+    /// By node, whether it may be there; empty for all.
+    may: Vec<bool>,
 }
 
 impl Tracker {
     /// Returns the needs of a job; one that could not start in pieces needs as few nodes as can
     /// hold it.
-    pub(super) fn need(&self, fact: &JobFact, narrow: bool) -> NodeNeed {
+    pub(super) fn need(&self, t: &Tracked, fact: &JobFact, narrow: bool) -> NodeNeed {
+        NodeNeed { may: self.may_have(t, fact), ..self.need_anywhere(fact, narrow) }
+    }
+
+    /// Returns the needs of a job, whichever nodes it may have.
+    pub(super) fn need_anywhere(&self, fact: &JobFact, narrow: bool) -> NodeNeed {
         let mut nodes = fact.nodes.max(1);
         if narrow {
             let mut sizes: Vec<u32> = self.layout.nodes().map(|(_, range)| range.end - range.start).collect();
@@ -59,7 +67,20 @@ impl Tracker {
             together: fact.together.max(1),
             narrow,
             nodes,
+            may: Vec::new(),
         }
+    }
+
+    /// Returns the nodes that a job may have by what it names and excludes; empty for all. Features
+    /// are the policy's alone.
+    fn may_have(&self, t: &Tracked, fact: &JobFact) -> Vec<bool> {
+        let (named, excluded) = (self.named_nodes(t, fact), hosts(&fact.request.excluded));
+        if named.is_empty() && excluded.is_empty() {
+            return Vec::new();
+        }
+        let is_in = |list: &[String], name: &str| list.iter().any(|own| own == name);
+        let may = |name: &str| (named.is_empty() || is_in(&named, name)) && !is_in(&excluded, name);
+        self.layout.nodes().map(|(name, _)| may(name)).collect()
     }
 }
 
@@ -185,6 +206,9 @@ impl IdleRoom {
 
     /// Returns the number of a job's processors that a node has room for.
     pub(super) fn fit(&self, at: usize, need: &NodeNeed) -> u32 {
+        if need.may.get(at) == Some(&false) {
+            return 0;
+        }
         let has = |(name, count): &(String, u32)| self.devices[at].get(name).is_some_and(|free| free >= count);
         if need.devices.iter().all(has) { self.idle[at].min(need.fit(self.memory[at])) } else { 0 }
     }
@@ -282,7 +306,7 @@ impl Tracker {
                 if fact.procs <= begun {
                     begun -= fact.procs;
                 } else {
-                    room.owe(&self.need(fact, t.narrow));
+                    room.owe(&self.need(t, fact, t.narrow));
                 }
             } else if t.flies(Flying::Resuming) {
                 room.take_on(&self.layout.counts(&fact.places, fact.procs));

@@ -355,7 +355,7 @@ impl Tracker {
         job.group = self.groups.number(&fact.group);
         job.queue = self.queues.number(if fact.class.is_empty() { &fact.partition } else { &fact.class });
         job.priority = fact.priority;
-        job.demand = self.demand_of(fact, t.narrow);
+        job.demand = self.demand_of(t, fact);
         job.partition =
             self.settings.partitions.iter().position(|p| *p == fact.partition).map_or(0, |at| at as i32 + 1);
         job

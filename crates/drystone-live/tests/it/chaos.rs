@@ -21,10 +21,10 @@ const POLICIES: [&str; 16] = [
     "tss(every=5)",
     "is(every=5,slice=10)",
     "goal(nodes=30)",
-    "fcfs on nodes",
-    "easy on nodes",
-    "easy(reserve=3) on nodes",
-    "conservative on nodes",
+    "fcfs by count",
+    "easy by count",
+    "easy(reserve=3) by count",
+    "conservative by count",
 ];
 
 /// Something that happens to the cluster.

@@ -113,14 +113,14 @@ impl Site {
 
     fn try_begin(&mut self) -> Result<TestDaemon, LiveError> {
         self.daemons += 1;
-        let (policy, on_nodes) = policy_of(self.policy);
+        let (policy, by_count) = policy_of(self.policy);
         let config = DaemonConfig {
             home: self.home(),
             mode: self.mode,
             policy,
             sets: self.sets.clone(),
             adopt_old: true,
-            on_nodes,
+            by_count,
             comments: false,
             cluster: "made-up".into(),
             instance: format!("daemon {}", self.daemons),
@@ -180,7 +180,7 @@ fn drive(policy: &'static str) -> Site {
 
 #[test]
 fn a_run_replays_to_the_same() {
-    for policy in ["easy", "easy++", "ss(every=5)", "conservative", "easy on nodes"] {
+    for policy in ["easy", "easy++", "ss(every=5)", "conservative", "easy by count"] {
         let mut site = drive(policy);
         let mut daemon = site.begin();
         for k in 0..40 {

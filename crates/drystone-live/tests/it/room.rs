@@ -1,12 +1,12 @@
 //! Room on nodes, for jobs that a policy starts by the number of free processors.
 
 use super::daemon::Site;
+use super::world::policy_of;
 use drystone::policy::Action;
 use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
 use drystone_live::cluster::{ClusterOrder, JobKey, JobState};
-use drystone_live::core::Core;
 use drystone_live::journal::{self, JournalRecord};
-use drystone_live::tracker::DaemonMode;
+use drystone_live::tracker::{DaemonMode, TrackerSettings};
 
 /// Decided starts of a job.
 fn decided(site: &Site, job: u64) -> usize {
@@ -22,7 +22,7 @@ fn decided(site: &Site, job: u64) -> usize {
 /// look.
 #[test]
 fn a_job_that_fits_no_node_is_decided_rarely() {
-    let mut site = Site::new(FakeCluster::new(2, 4), "easy", DaemonMode::Drive);
+    let mut site = Site::new(FakeCluster::new(2, 4), "easy by count", DaemonMode::Drive);
     let mut daemon = site.begin();
     let together = |procs, run| {
         site.cluster.borrow_mut().submit(FakeRequest { together: procs, ..FakeRequest::new(procs, run, 2 * run) })
@@ -57,7 +57,7 @@ fn a_job_that_fits_no_node_is_decided_rarely() {
 /// beside them could start that takes longer.
 #[test]
 fn a_job_that_fits_no_node_is_not_reserved_for() {
-    for policy in ["easy", "conservative"] {
+    for policy in ["easy by count", "conservative by count"] {
         let mut site = Site::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
         let mut daemon = site.begin();
         let never = site.cluster.borrow_mut().submit(FakeRequest { together: 5, ..FakeRequest::new(5, 5, 60) });
@@ -82,7 +82,7 @@ fn a_job_that_fits_no_node_is_not_reserved_for() {
 /// ones go beside it.
 #[test]
 fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
-    for policy in ["easy", "conservative"] {
+    for policy in ["easy by count", "conservative by count"] {
         let mut site = Site::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
         let mut daemon = site.begin();
         let first = site.submit(4, 600, 900);
@@ -125,7 +125,7 @@ fn wait_of_a_whole_job(idle: Vec<(i64, i64)>) -> i64 {
     let begun = cluster.now() + 10_000;
     let idle = idle.into_iter().map(|(from, until)| (begun + from, begun + until)).collect();
     let cluster = cluster.with(SeededFaults { idle, ..SeededFaults::default() });
-    let mut site = Site::new(cluster, "easy", DaemonMode::Drive);
+    let mut site = Site::new(cluster, "easy by count", DaemonMode::Drive);
     let mut daemon = site.begin();
     site.submit(1, 600, 900);
     let now = || site.cluster.borrow().now();
@@ -166,7 +166,7 @@ fn a_job_released_in_vain_keeps_its_nodes() {
 #[test]
 fn a_job_that_starts_during_a_look_takes_its_room_once() {
     let trouble = SeededFaults { between: 500, ..SeededFaults::default() };
-    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", DaemonMode::Drive);
+    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy by count", DaemonMode::Drive);
     let mut daemon = site.begin();
     let mut jobs = Vec::new();
     for _ in 0..10 {
@@ -186,7 +186,7 @@ fn a_job_that_starts_during_a_look_takes_its_room_once() {
 /// for it, and starts beside it what ends in time or leaves it alone.
 #[test]
 fn a_policy_on_nodes_reserves_nodes() {
-    for policy in ["easy on nodes", "conservative on nodes"] {
+    for policy in ["easy", "conservative"] {
         let mut site = Site::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
         let mut daemon = site.begin();
         let together = |procs, run, limit| {
@@ -218,10 +218,15 @@ fn a_policy_on_nodes_reserves_nodes() {
 }
 
 #[test]
-fn policies_that_only_count_choose_no_nodes() {
-    for policy in ["slack", "ss", "goal", "multiqueue"] {
-        let policy = policy.parse().expect("a policy");
-        let problem = Core::chooses_nodes(&policy).expect_err("it counts").to_string();
-        assert!(problem.contains("leave out `--on-nodes`, or choose fcfs, greedy, easy or conservative"), "{problem}");
+fn policies_that_choose_nodes_do_unless_they_are_to_count() {
+    let on_nodes = |text: &str| {
+        let (policy, by_count) = policy_of(text);
+        TrackerSettings::of(DaemonMode::Drive, vec!["main".into()], true, &policy).by_count(by_count).on_nodes
+    };
+    for policy in ["fcfs", "greedy", "easy", "easy++", "easy(reserve=3)", "conservative"] {
+        assert!(on_nodes(policy) && !on_nodes(&format!("{policy} by count")), "{policy}");
+    }
+    for policy in ["slack", "ss", "tss", "is", "goal", "multiqueue"] {
+        assert!(!on_nodes(policy), "{policy}");
     }
 }

@@ -23,21 +23,21 @@ pub(crate) struct World {
     pub(crate) told: Vec<HookMessage>,
 }
 
-/// A policy and whether it places jobs on nodes: `easy`, `easy on nodes`.
+/// A policy and whether it has to count processors: `easy`, `easy by count`.
 pub(crate) fn policy_of(text: &str) -> (PolicySpec, bool) {
-    let (policy, on_nodes) = text.strip_suffix(" on nodes").map_or((text, false), |policy| (policy, true));
-    (policy.parse().expect("a policy"), on_nodes)
+    let (policy, by_count) = text.strip_suffix(" by count").map_or((text, false), |policy| (policy, true));
+    (policy.parse().expect("a policy"), by_count)
 }
 
-fn settings(policy: &PolicySpec, on_nodes: bool, mode: DaemonMode) -> TrackerSettings {
+fn settings(policy: &PolicySpec, by_count: bool, mode: DaemonMode) -> TrackerSettings {
     let partitions = vec!["main".to_string()];
-    TrackerSettings::of(mode, partitions, true, policy).on_nodes(on_nodes, policy)
+    TrackerSettings::of(mode, partitions, true, policy).by_count(by_count)
 }
 
 impl World {
     pub(crate) fn new(cluster: FakeCluster, policy: &str, mode: DaemonMode) -> World {
-        let (policy, on_nodes) = policy_of(policy);
-        let settings = settings(&policy, on_nodes, mode);
+        let (policy, by_count) = policy_of(policy);
+        let settings = settings(&policy, by_count, mode);
         let layout = NodeLayout::new(&cluster.truth().nodes);
         let core = Core::new(settings.clone(), layout, &policy);
         World { cluster, core, policy, settings, journal: Vec::new(), steady: 0, answers: false, told: Vec::new() }

@@ -60,7 +60,7 @@ pub(super) fn config(
         policy: args.policy.clone(),
         sets,
         adopt_old,
-        on_nodes: args.on_nodes,
+        by_count: args.by_count,
         comments: false,
         cluster: site.cluster().to_string(),
         instance: format!("{host}/{}/{}", std::process::id(), wall()),
@@ -158,14 +158,17 @@ fn say(daemon: &SlurmDaemon) {
     }
     let tracker = daemon.core().tracker();
     let devices = if tracker.settings().counts { "devices that are not counted" } else { "GPUs" };
+    let on_nodes = tracker.settings().on_nodes;
+    let features = if on_nodes { "numbers of nodes by feature" } else { "node features" };
     message::note(&format!(
-        "left to the cluster whenever they come: jobs that ask for licences, {devices}, node features or a reservation, of several \
+        "left to the cluster whenever they come: jobs that ask for licences, {devices}, {features} or a reservation, of several \
          components or partitions; limits of QOS and accounts are met by trying, holding again and trying later"
     ));
-    let on_nodes = tracker.settings().on_nodes;
-    if on_nodes {
-        message::note("the policy chooses the nodes of jobs, and keeps nodes for jobs that wait");
-    }
+    message::note(if on_nodes {
+        "the policy chooses the nodes of jobs, and keeps nodes for jobs that wait"
+    } else {
+        "the policy counts processors, and Slurm chooses the nodes of jobs"
+    });
     let memory: Option<u64> = daemon.desks().iter().map(|desk| desk.core().tracker().layout().memory()).sum();
     match (memory, tracker.settings().counts) {
         (Some(mb), true) => {

@@ -31,7 +31,7 @@ pub(super) fn drive(args: &DriveArgs) -> CommandOutcome {
     let mut cluster = slurm(&common.cluster, ranks).map_err(CommandFailure::usage)?;
     let site = cluster.site().map_err(CommandFailure::usage)?;
     let partitions = cluster.partitions().to_vec();
-    Core::suits(&common.policy, cluster.can(), common.on_nodes).map_err(CommandFailure::usage)?;
+    Core::suits(&common.policy, cluster.can()).map_err(CommandFailure::usage)?;
     let hook = std::fs::read_to_string(site.hook()).ok();
     let suspends = common.policy.scheduler().policy.needs().suspend;
     let mut remarks = site.for_drive(&partitions, hook.as_deref(), &home.heartbeat(), suspends, ranks);

@@ -191,8 +191,9 @@ fn tell(report: &LiveReport, document: &mut Document) {
         ));
     }
     document.facts(facts);
+    let placed = if report.on_nodes { ", the policy on the nodes of the last daemon" } else { "" };
     document.text(format!(
-            "Both schedulers are simulated on the jobs that the journal saw. Intervals: 95 %, from {} blocks of 50 jobs that follow \
+            "Both schedulers are simulated on the jobs that the journal saw{placed}. Intervals: 95 %, from {} blocks of 50 jobs that follow \
              each other. Where the baseline's wait is far from the cluster's own, the baseline is no good model of it.",
             report.blocks
         ));

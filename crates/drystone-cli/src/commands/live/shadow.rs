@@ -20,7 +20,7 @@ pub(super) fn shadow(args: &ShadowArgs) -> CommandOutcome {
     let mut cluster = slurm(&common.cluster, Core::reads_priorities(&common.policy)).map_err(CommandFailure::usage)?;
     let site = cluster.site().map_err(CommandFailure::usage)?;
     let partitions = cluster.partitions().to_vec();
-    Core::suits(&common.policy, cluster.can(), common.on_nodes).map_err(CommandFailure::usage)?;
+    Core::suits(&common.policy, cluster.can()).map_err(CommandFailure::usage)?;
     judge(&site.for_shadow(&partitions), false)?;
     let config = config(common, &site, cluster.sets(), DaemonMode::Shadow, true);
     tell_sets(&config.sets);
@@ -31,12 +31,9 @@ pub(super) fn shadow(args: &ShadowArgs) -> CommandOutcome {
 
 /// Goes over a recording.
 fn recorded(args: &ShadowArgs, home: &Home) -> CommandOutcome {
-    if args.daemon.on_nodes {
-        Core::chooses_nodes(&args.daemon.policy).map_err(CommandFailure::usage)?;
-    }
     for (set, folder) in home.journals() {
         let name = set.map_or_else(String::new, |set| format!("{set}: "));
-        let found = journal::shadow(&folder, &args.daemon.policy, args.daemon.on_nodes)?;
+        let found = journal::shadow(&folder, &args.daemon.policy, args.daemon.by_count)?;
         message::note(&format!(
             "{name}{} looks; {} would have started {} jobs before the cluster did, or when it did, {:.0} s before on average",
             found.looks,

@@ -63,7 +63,12 @@ impl LiveStatus {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
         let health = &told["health"];
         let number = |value: &Value| value.as_f64().unwrap_or(0.0);
-        facts.push(("mode", format!("{} by {}", text(&told["mode"]), text(&told["policy"]))));
+        let places = match told["on_nodes"].as_bool() {
+            Some(true) => ", on nodes",
+            Some(false) => ", by counts",
+            None => "",
+        };
+        facts.push(("mode", format!("{} by {}{places}", text(&told["mode"]), text(&told["policy"]))));
         facts.push(("cluster", text(&told["cluster"])));
         facts.push(("told", format!("{} s ago", wall() - told["at"].as_i64().unwrap_or(0))));
         let jobs = told["jobs"].as_object().map_or(String::new(), |jobs| {

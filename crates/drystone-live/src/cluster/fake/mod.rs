@@ -13,7 +13,7 @@ pub use faults::SeededFaults;
 
 use super::{
     Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, Ending, HookMark, JobDependencies, JobFact,
-    JobKey, JobSlot, JobState, NodeFact, NodeShare, NodeState, OrderOutcome, PendingReason, Want,
+    JobKey, JobSlot, JobState, NodeFact, NodeRequest, NodeShare, NodeState, OrderOutcome, PendingReason, Want,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -274,6 +274,7 @@ impl FakeCluster {
             mark: job.mark,
             restarts: job.restarts,
             pinned: job.nodes.is_some(),
+            request: NodeRequest::default(),
         }
     }
 
@@ -287,6 +288,8 @@ impl FakeCluster {
             memory: None,
             whole_memory: None,
             devices: Vec::new(),
+            features: Vec::new(),
+            weight: 1,
         }
     }
 

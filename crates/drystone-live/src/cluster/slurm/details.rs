@@ -12,6 +12,8 @@ pub(super) const HELD: &str = "drystone:held";
 const USER: &str = "drystone:user";
 /// Between fields.
 const SEPARATOR: char = '\x1f';
+/// Width of the list of nodes that a user named: one that fills it may be cut.
+const NAMED: u32 = 250;
 /// Fields requested, by place, with their widths.
 const FIELDS: [(&str, u32); 14] = [
     ("ArrayJobID", 20),
@@ -19,7 +21,7 @@ const FIELDS: [(&str, u32); 14] = [
     ("SubmitTime", 30),
     ("admin_comment", 24),
     ("RestartCnt", 10),
-    ("ReqNodes", 12),
+    ("ReqNodes", NAMED),
     ("cpus-per-task", 10),
     ("MinCpus", 10),
     ("tres-per-job", 64),
@@ -36,6 +38,8 @@ pub(super) struct RecordDetails {
     mark: HookMark,
     restarts: u32,
     pinned: bool,
+    /// Nodes that it is bound to.
+    named: String,
     together: u32,
     devices: bool,
     memory: Option<u64>,
@@ -48,6 +52,7 @@ impl RecordDetails {
     pub(super) fn add_to(&self, fact: &mut JobFact) {
         (fact.mark, fact.restarts) = (self.mark, self.restarts);
         fact.pinned |= self.pinned;
+        fact.request.named.clone_from(&self.named);
         fact.together = if fact.together == WHOLE { fact.procs.div_ceil(fact.nodes.max(1)) } else { self.together };
         fact.memory = self.memory;
         if self.devices {
@@ -111,6 +116,11 @@ pub(super) fn line(line: &str) -> Result<(RecordId, RecordDetails), ClusterError
         mark,
         restarts: restarts.parse().map_err(|_| garbled())?,
         pinned: !texts::is_nothing(nodes),
+        named: if texts::is_nothing(nodes) || nodes.len() >= NAMED as usize {
+            String::new()
+        } else {
+            nodes.to_string()
+        },
         together: number(per_task).max(number(least)),
         devices: [per_job, each_task, per_socket].iter().any(|text| texts::names_devices(text)),
         memory: texts::memory(tres),

@@ -3,7 +3,8 @@
 use super::run::Runner;
 use super::texts;
 use crate::cluster::{
-    ClusterError, Ending, HookMark, JobFact, JobSlot, JobState, NodeShare, PendingReason, UnmodelledRequest,
+    ClusterError, Ending, HookMark, JobFact, JobSlot, JobState, NodeRequest, NodeShare, PendingReason,
+    UnmodelledRequest,
 };
 use std::collections::BTreeSet;
 
@@ -96,6 +97,7 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
     // What Slurm expects of a job that waits for room changes from look to look; a begin time does
     // not.
     let begins = !pending || held || reason == PendingReason::Begin;
+    let said = |text: &str| if texts::is_nothing(text) { String::new() } else { text.to_string() };
     let places = drystone_slurm::conf::expand_hostlist(on).map_err(|e| garbled(&e))?;
     let alone = places.len() == 1;
     Ok(JobFact {
@@ -120,15 +122,21 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         throttle,
         user: user.into(),
         group: group.into(),
-        account: if texts::is_nothing(account) { String::new() } else { account.into() },
+        account: said(account),
         priority: 0,
         devices: Vec::new(),
         partition: partition.into(),
-        class: if texts::is_nothing(class) { String::new() } else { class.into() },
+        class: said(class),
         asks,
         mark: HookMark::None,
         restarts: 0,
-        pinned: !texts::is_nothing(excluded),
+        pinned: false,
+        request: NodeRequest {
+            named: String::new(),
+            excluded: said(excluded),
+            features: said(features),
+            exclusive: shares == "NO",
+        },
     })
 }
 
@@ -264,10 +272,10 @@ pub(in crate::cluster::slurm) mod tests {
 
     #[test]
     fn a_job_that_excludes_nodes_is_bound_to_others() {
-        assert!(!parse(&record(&HELD)).expect("sound")[0].pinned);
+        assert!(parse(&record(&HELD)).expect("sound")[0].request.excluded.is_empty());
         let mut excludes = HELD;
         excludes[26] = "n[3-4]";
-        assert!(parse(&record(&excludes)).expect("sound")[0].pinned);
+        assert_eq!(parse(&record(&excludes)).expect("sound")[0].request.excluded, excludes[26]);
     }
 
     #[test]

@@ -39,8 +39,22 @@ const CONTROLLERS_PART: f64 = 1.4;
 struct Grain {
     /// Processors come in multiples of this.
     unit: u32,
-    /// Processors of a node, where jobs get whole nodes.
-    whole: Option<u32>,
+    /// True if jobs get whole nodes.
+    whole: bool,
+    /// Processors of the smallest and of the largest node.
+    node: (u32, u32),
+}
+
+impl Grain {
+    /// Gives a job all processors of its nodes, as far as these are alike; at least those of the
+    /// smallest ones.
+    fn take_whole_nodes(self, fact: &mut JobFact) {
+        let (least, most) = self.node;
+        if least > 0 && least == most {
+            fact.nodes = fact.nodes.max(1).max(fact.procs.div_ceil(least));
+        }
+        fact.procs = fact.procs.max(fact.nodes.max(1).saturating_mul(least));
+    }
 }
 
 /// A Slurm cluster.
@@ -93,8 +107,11 @@ impl SlurmCli {
         if self.partitions.is_empty() {
             self.partitions = site.default_partition.iter().cloned().collect();
         }
-        let grain =
-            |set: &DrivenSet| Grain { unit: site.unit(&set.partitions), whole: site.whole_nodes(&set.partitions) };
+        let grain = |set: &DrivenSet| Grain {
+            unit: site.unit(&set.partitions),
+            whole: site.gives_whole_nodes(&set.partitions),
+            node: site.node_sizes(&set.partitions),
+        };
         self.sets = site.sets(&self.partitions).into_iter().map(|set| (set.clone(), grain(&set))).collect();
         self.memory = site.counts_memory();
         self.priorities = if self.ranks { priority::PriorityReader::of(&site) } else { None };
@@ -130,8 +147,9 @@ impl SlurmCli {
         let own = self.sets.iter().find(|(set, _)| set.partitions.contains(&fact.partition));
         let Some((_, grain)) = own.or(self.sets.first()) else { return };
         fact.procs = fact.procs.div_ceil(grain.unit) * grain.unit;
-        if let Some(procs) = grain.whole {
-            fact.procs = fact.procs.max(fact.nodes.max(1) * procs);
+        fact.request.exclusive |= grain.whole;
+        if fact.request.exclusive {
+            grain.take_whole_nodes(fact);
         }
     }
 

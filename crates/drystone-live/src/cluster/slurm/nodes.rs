@@ -5,8 +5,10 @@ use super::texts;
 use crate::cluster::{ClusterError, NodeDevices, NodeFact, NodeState};
 use std::collections::BTreeSet;
 
+/// Width of a list of features: one that fills it is cut.
+const FEATURES: u32 = 300;
 /// Fields requested, by place, with their widths.
-const FIELDS: [(&str, u32); 7] = [
+const FIELDS: [(&str, u32); 9] = [
     ("NodeList", 120),
     ("StateCompact", 20),
     ("CPUsState", 40),
@@ -14,6 +16,8 @@ const FIELDS: [(&str, u32); 7] = [
     ("AllocMem", 20),
     ("Gres", 200),
     ("GresUsed", 200),
+    ("FeaturesAct", FEATURES),
+    ("Weight", 20),
 ];
 
 /// Reads them, in Slurm's order.
@@ -29,7 +33,9 @@ pub(super) fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
     for line in said.lines() {
         let garbled = || ClusterError::Garbled(format!("sinfo: `{}`", line.escape_debug()));
         let fields: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [name, state, procs, memory, used, gres, gres_used, ""] = fields[..] else { return Err(garbled()) };
+        let [name, state, procs, memory, used, gres, gres_used, features, weight, ""] = fields[..] else {
+            return Err(garbled());
+        };
         let counts: Vec<u32> = procs.split('/').map(str::parse).collect::<Result<_, _>>().map_err(|_| garbled())?;
         let [busy, _idle, _other, all] = counts[..] else { return Err(garbled()) };
         // A node of several partitions is listed for each.
@@ -44,6 +50,8 @@ pub(super) fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
                 memory: Some(free),
                 whole_memory: Some(memory),
                 devices: devices(gres, gres_used),
+                features: self::features(features),
+                weight: weight.parse().unwrap_or(1),
             });
         }
     }
@@ -59,6 +67,16 @@ fn devices(all: &str, used: &str) -> Vec<NodeDevices> {
     let (all, used) = (texts::devices(all), texts::devices(used));
     let busy = |name: &str| used.iter().find(|(own, _)| own == name).map_or(0, |&(_, count)| count);
     all.iter().map(|(name, count)| NodeDevices { name: name.clone(), all: *count, busy: busy(name) }).collect()
+}
+
+/// Features of a node. The last one of a list that is cut is left out.
+fn features(text: &str) -> Vec<String> {
+    let mut features: Vec<String> =
+        text.split(',').filter(|name| !texts::is_nothing(name)).map(str::to_string).collect();
+    if text.len() >= FEATURES as usize {
+        features.pop();
+    }
+    features
 }
 
 /// Returns whether jobs start on such a node. The sign behind a state says more: `*` does not
@@ -81,10 +99,10 @@ mod tests {
     #[test]
     fn nodes_are_read() {
         let nodes = parse(
-            "n1 |mix |3/1/0/4 |8000 |3000 |(null)|gpu:0|\nn2|drng|2/0/2/4|8000|8000|||\nn1|mix|3/1/0/4|8000|3000|||\n",
+            "n1 |mix |3/1/0/4 |8000 |3000 |(null)|gpu:0|fast,ib|5|\nn2|drng|2/0/2/4|8000|8000|||(null)|1|\nn1|mix|3/1/0/4|8000|3000|||||\n",
         )
         .expect("sound");
-        let node = |name: &str, state, busy, memory| NodeFact {
+        let node = |name: &str, state, busy, memory, features: &[&str], weight| NodeFact {
             name: name.into(),
             state,
             procs: 4,
@@ -92,9 +110,16 @@ mod tests {
             memory: Some(memory),
             whole_memory: Some(8_000),
             devices: Vec::new(),
+            features: features.iter().map(|name| (*name).to_string()).collect(),
+            weight,
         };
-        assert_eq!(nodes, [node("n1", NodeState::Up, 3, 5_000), node("n2", NodeState::Out, 2, 0)]);
-        for bad in ["n1|mix\n", "n1|mix|3/1/4|1|0|||\n", "n1|mix|a/b/c/d|1|0|||\n", "n1|mix|3/1/0/4|x|0|||\n", ""] {
+        let expected =
+            [node("n1", NodeState::Up, 3, 5_000, &["fast", "ib"], 5), node("n2", NodeState::Out, 2, 0, &[], 1)];
+        assert_eq!(nodes, expected);
+        let cut = format!("{}x", "a,".repeat(FEATURES as usize / 2));
+        assert!(features(&cut).iter().all(|name| name == "a"), "the last one may be cut");
+        for bad in ["n1|mix\n", "n1|mix|3/1/4|1|0|||||\n", "n1|mix|a/b/c/d|1|0|||||\n", "n1|mix|3/1/0/4|x|0|||||\n", ""]
+        {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

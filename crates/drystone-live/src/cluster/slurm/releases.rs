@@ -153,7 +153,7 @@ fn reasons_are_read_as_each_release_prints_them() {
 fn nodes_are_read_as_each_release_prints_them() {
     for release in &RELEASES {
         let line = format!(
-            "n1 |{} |3/5/0/8 |8000 |3000 |gpu:a100:4(S:0-1) |gpu:a100:1(IDX:0) |\nn2|idle~|0/8/0/8|8000|0|(null)|gpu:0|\n",
+            "n1 |{} |3/5/0/8 |8000 |3000 |gpu:a100:4(S:0-1) |gpu:a100:1(IDX:0) |ib |1 |\nn2|idle~|0/8/0/8|8000|0|(null)|gpu:0|(null)|1|\n",
             release.planned
         );
         let nodes = nodes::parse(&line).unwrap_or_else(|e| panic!("{}: {e}", release.name));

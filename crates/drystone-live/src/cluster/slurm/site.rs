@@ -200,15 +200,19 @@ impl SlurmSite {
         self.get("SelectTypeParameters").to_ascii_uppercase().contains("MEMORY")
     }
 
-    /// Processors of a node, where jobs get whole nodes.
-    pub(super) fn whole_nodes(&self, partitions: &[String]) -> Option<u32> {
+    /// Returns whether every job gets whole nodes.
+    pub(super) fn gives_whole_nodes(&self, partitions: &[String]) -> bool {
         let linear = self.get("SelectType").contains("linear");
         let of = |partition: &&SlurmPartition| partitions.contains(&partition.name);
         let exclusive = self.partitions.iter().filter(of).any(|partition| partition.sharing == "EXCLUSIVE");
-        if !linear && !exclusive {
-            return None;
-        }
-        self.nodes_of(partitions).iter().filter_map(|name| self.nodes.get(name)).map(|&(_, procs)| procs).max()
+        linear || exclusive
+    }
+
+    /// Processors of the smallest and of the largest node.
+    pub(super) fn node_sizes(&self, partitions: &[String]) -> (u32, u32) {
+        let names = self.nodes_of(partitions);
+        let sizes = || names.iter().filter_map(|name| self.nodes.get(name)).map(|&(_, procs)| procs);
+        (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0))
     }
 
     fn nodes_of(&self, partitions: &[String]) -> BTreeSet<String> {
