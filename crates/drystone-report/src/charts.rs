@@ -8,6 +8,8 @@ use serde_json::Value;
 #[cfg(feature = "charts")]
 mod drawn;
 #[cfg(feature = "charts")]
+mod glyphs;
+#[cfg(feature = "charts")]
 mod pdf;
 #[cfg(feature = "charts")]
 pub(crate) use drawn::run;

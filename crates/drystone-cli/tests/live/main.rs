@@ -1,8 +1,8 @@
 //! `drystone live`, its page and sweeps on a real Slurm: see `drystone-testbed`. Without one every
 //! test says that it skips, and passes; with `DRYSTONE_SLURM_REQUIRED=1` it fails. With
 //! `DRYSTONE_LIVE_FULL=1` runs have the length of the figures in docs/live.md. Tests wait more than
-//! they work, so that twelve run at once, each with a cluster of its own. Those of `LONG` run where
-//! `DRYSTONE_LIVE_LONG` is set, as in `.ci/run`, or with `--include-ignored`.
+//! they work, so that twelve run at once, each with a cluster of its own. Those of `LONG` run with
+//! `--ignored` or `--include-ignored`; `.ci/run` runs them beside all other tests.
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
 // What tests of the program and of pages share with those here, which use a part of it.
@@ -83,13 +83,12 @@ fn main() {
     use libtest_mimic::{Arguments, Trial, run};
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(12);
-    let all_run = site::full() || std::env::var_os("DRYSTONE_LIVE_LONG").is_some();
     let one = |name: &str, test: fn()| {
         let trial = Trial::test(name, move || {
             test();
             Ok(())
         });
-        trial.with_ignored_flag(!all_run && LONG.contains(&name))
+        trial.with_ignored_flag(!site::full() && LONG.contains(&name))
     };
     // The longest first, which wait most: the others fit beside them.
     let all = [

@@ -1,15 +1,13 @@
 //! Drawing with the JavaScript of the pages, and images of what was drawn.
 
+use super::glyphs::outlined;
 use super::{ADVICE, DrawError, Drawing, FIDELITY, FIGURES, SCRIPT, WAITS, WHATIF};
 use crate::assets;
 use resvg::{tiny_skia, usvg};
 use rquickjs::{CatchResultExt, Context, Function, Runtime};
-use std::sync::Arc;
 
 /// Engine that draws plots without a browser.
 const STILL: &str = include_str!("../../assets/still.js");
-/// Liberation Sans, as wide as Arial and Helvetica; SIL Open Font License, see `assets/fonts`.
-const FONT: &[u8] = include_bytes!("../../assets/fonts/LiberationSans-Regular.ttf");
 /// Stack of the thread that runs JavaScript.
 const STACK: usize = 32 << 20;
 
@@ -38,11 +36,10 @@ pub(crate) fn run(function: &'static str, data: String, width: u32) -> Result<Ve
     thread.join().unwrap_or_else(|_| Err(DrawError::Script("it panicked".to_string())))
 }
 
-/// The tree of a drawing, its text set in a font of our own.
-pub(super) fn parsed(svg: &str) -> Result<usvg::Tree, usvg::Error> {
-    let mut options = usvg::Options { font_family: "Liberation Sans".to_string(), ..usvg::Options::default() };
-    Arc::make_mut(&mut options.fontdb).load_font_data(FONT.to_vec());
-    usvg::Tree::from_str(svg, &options)
+/// The tree of a drawing, its text as outlines.
+pub(super) fn parsed(svg: &str) -> Result<usvg::Tree, String> {
+    let svg = outlined(svg)?;
+    usvg::Tree::from_str(&svg, &usvg::Options::default()).map_err(|error| error.to_string())
 }
 
 impl Drawing {
@@ -53,7 +50,7 @@ impl Drawing {
     /// A drawing that is no SVG, or too large.
     pub fn png(&self, scale: f32) -> Result<Vec<u8>, DrawError> {
         let failed = |problem: String| DrawError::Image { id: self.id.clone(), problem };
-        let tree = parsed(&self.svg).map_err(|e| failed(e.to_string()))?;
+        let tree = parsed(&self.svg).map_err(failed)?;
         let size = tree.size().to_int_size().scale_by(scale).ok_or_else(|| failed("it has no size".to_string()))?;
         let mut pixels = tiny_skia::Pixmap::new(size.width(), size.height())
             .ok_or_else(|| failed(format!("{} × {} pixels are too many", size.width(), size.height())))?;

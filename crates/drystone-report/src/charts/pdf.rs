@@ -30,7 +30,7 @@ impl Drawing {
     /// A drawing that is no SVG, or has parts that no plot has: images, masks, filters.
     pub fn pdf(&self) -> Result<Vec<u8>, DrawError> {
         let failed = |problem: String| DrawError::Image { id: self.id.clone(), problem };
-        let tree = parsed(&self.svg).map_err(|e| failed(e.to_string()))?;
+        let tree = parsed(&self.svg).map_err(failed)?;
         let (width, height) = (tree.size().width() * POINTS, tree.size().height() * POINTS);
         let mut page = Drawn { content: Content::new(), opacities: BTreeMap::new(), shadings: Vec::new() };
         // Vertical coordinates grow downwards in SVG, upwards in PDF.
@@ -138,7 +138,7 @@ impl Drawn {
             match child {
                 Node::Group(group) => self.group(group, opacity)?,
                 Node::Path(path) => self.path(path, opacity)?,
-                Node::Text(text) => self.group(text.flattened(), opacity)?,
+                Node::Text(_) => return Err("text"),
                 Node::Image(_) => return Err("image"),
             }
         }
@@ -165,14 +165,13 @@ impl Drawn {
         for child in group.children() {
             match child {
                 Node::Group(group) => self.outline_of(group, transform, even_odd),
-                Node::Text(text) => self.outline_of(text.flattened(), transform, even_odd),
                 Node::Path(path) => {
                     *even_odd |= path.fill().is_some_and(|fill| fill.rule() == FillRule::EvenOdd);
                     if let Some(outline) = path.data().clone().transform(transform) {
                         self.outline(&outline);
                     }
                 }
-                Node::Image(_) => {}
+                Node::Text(_) | Node::Image(_) => {}
             }
         }
     }

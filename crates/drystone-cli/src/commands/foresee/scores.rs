@@ -1,6 +1,5 @@
 //! Scores as people and programs read them.
 
-use super::page;
 use crate::exit::CommandFailure;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::document::{Document, DocumentTable};
@@ -269,7 +268,7 @@ impl Printable for Scores {
     }
 
     fn page(&self) -> Result<String, CommandFailure> {
-        Ok(page::page(&self.title(), self.verdict(), &self.found.methods, &self.document()))
+        self.html()
     }
 
     fn rows(&self) -> FlatRows {
