@@ -14,8 +14,11 @@ function figureValues(figure, at, log) {
 function figureAxis(make, view, figure, at, extra) {
   const spec = at ? figure.y : figure.x;
   if (spec.categories.length) {
-    return make(view, Object.assign({type: 'category', name: spec.name, data: spec.categories.map(n => shortText(n, 24)), splitLine: {show: false},
-      axisLabel: {interval: 'auto', hideOverlap: true}}, extra));
+    // Every name is shown unless there are many; those that are wider than their place are turned.
+    const data = spec.categories.map(n => shortText(n, 24)), many = data.length > 24;
+    const rotate = !many && 6.2 * Math.max(...data.map(n => n.length)) > 900 / data.length ? 30 : 0;
+    return make(view, Object.assign({type: 'category', name: spec.name, data, splitLine: {show: false},
+      axisLabel: {interval: many ? 'auto' : 0, hideOverlap: many, rotate}}, extra));
   }
   const values = figureValues(figure, at, spec.log), high = Math.max(...values, spec.log ? 1 : 0), low = Math.min(...values, high);
   if (spec.log && spec.reading === 'seconds') return lengthAxis(make, view, low, high, Object.assign({name: spec.name}, extra));

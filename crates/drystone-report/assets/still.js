@@ -36,6 +36,7 @@ function drawStill(plots) {
 }
 
 var drawFidelity = drawStill(fidelityPlots), drawWaits = drawStill(waitsPlots), drawAdvice = drawStill(advicePlots), drawWhatif = drawStill(whatifPlots);
+var drawPictures = drawStill((figures, view) => figures.map(figure => figurePlot(figure, view)));
 
 function drawFigures(json, width) {
   const view = {look: LOOKS.light, narrow: false, still: true, font: STILL_FONT};

@@ -15,6 +15,8 @@ pub enum PictureSubject {
     Advice,
     /// Output of `drystone fidelity --format json`.
     Fidelity,
+    /// Figures, as a list of [`Figure`](crate::Figure).
+    Figures,
     /// Output of `drystone waits --format json`.
     Waits,
     /// Output of `drystone whatif --format json`: mean waits with intervals, the curve over sizes
@@ -33,6 +35,7 @@ impl PictureSubject {
         let function = match self {
             PictureSubject::Advice => "drawAdvice",
             PictureSubject::Fidelity => "drawFidelity",
+            PictureSubject::Figures => "drawPictures",
             PictureSubject::Waits => "drawWaits",
             PictureSubject::WhatIf => "drawWhatif",
         };

@@ -1,8 +1,8 @@
 //! `drystone advise`.
 
+use super::OutputArgs;
 use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::exit::CODES;
-use crate::output::ReportFormat;
 use clap::{Args, ValueEnum};
 use drystone::model::Span;
 use drystone_advise::{AdviceGoal, GoalGuard};
@@ -108,22 +108,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// Print every judgement, candidate and note.
-    #[arg(long, help_heading = "Output")]
-    pub(crate) details: bool,
-
-    /// Format of the printed results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
-    pub(crate) format: ReportFormat,
-
-    /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
-    /// .tex, .txt). An HTML page has a plot of the trade-off.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Print only errors to stderr.
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs<true>,
 
     #[command(flatten)]
     pub(crate) log: LogArgs,

@@ -1,8 +1,8 @@
 //! `drystone evolve`.
 
+use super::OutputArgs;
 use super::{LogArgs, SourceArgs};
 use crate::exit::CODES;
-use crate::output::ReportFormat;
 use clap::{Args, ValueEnum};
 use drystone_evolve::{MeasureObjective, ObjectiveGuard, Template};
 use std::path::PathBuf;
@@ -102,22 +102,8 @@ pub(crate) struct EvolveArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// Format of the printed results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
-    pub(crate) format: ReportFormat,
-
-    /// Print everything, not only the overview; files always have everything.
-    #[arg(long, help_heading = "Output")]
-    pub(crate) details: bool,
-
-    /// Also write the results to a file, in the format of its ending (.json, .csv, .md, .tex,
-    /// .txt).
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Print only errors to stderr.
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs<false>,
 }
 
 /// Methods of the search.

@@ -1,7 +1,7 @@
 //! `drystone fidelity`.
 
+use super::OutputArgs;
 use crate::exit::CODES;
-use crate::output::ReportFormat;
 use clap::Args;
 use drystone::model::{NodeFill, Span};
 use drystone::policy::PolicySpec;
@@ -68,20 +68,6 @@ pub(crate) struct FidelityArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Measuring")]
     pub(crate) threads: Option<u16>,
 
-    /// Format of the printed results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
-    pub(crate) format: ReportFormat,
-
-    /// Print all tables: classes of jobs, hours, intervals, every error.
-    #[arg(long, help_heading = "Output")]
-    pub(crate) details: bool,
-
-    /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
-    /// .tex, .txt). An HTML page has plots.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Print nothing but errors on the standard error.
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs<true>,
 }

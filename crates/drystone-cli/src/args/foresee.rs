@@ -1,7 +1,7 @@
 //! `drystone foresee`.
 
+use super::OutputArgs;
 use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
-use crate::output::ReportFormat;
 use clap::Args;
 use drystone::policy::PolicySpec;
 use drystone_when::AnswerMethod;
@@ -68,20 +68,6 @@ pub(crate) struct ForeseeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// Format of the results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
-    pub(crate) format: ReportFormat,
-
-    /// Print everything, not only the overview; files always have everything.
-    #[arg(long, help_heading = "Output")]
-    pub(crate) details: bool,
-
-    /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
-    /// .tex, .txt). A page (.html) has plots.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Print only errors to stderr.
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs<true>,
 }

@@ -1,9 +1,9 @@
 //! `drystone headroom`.
 
-use super::values::{format, selection, span, words};
+use super::OutputArgs;
+use super::values::{selection, span, words};
 use super::{CutArgs, LogArgs, RealArgs};
 use crate::exit::CODES;
-use crate::output::ReportFormat;
 use clap::Args;
 use drystone::metrics::JobSelection;
 use drystone::model::Span;
@@ -91,22 +91,8 @@ pub(crate) struct HeadroomArgs {
     #[arg(long, value_name = "FILE.json", help_heading = "Output")]
     pub(crate) prices: Option<PathBuf>,
 
-    /// Format of the printed results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = format())]
-    pub(crate) format: ReportFormat,
-
-    /// Print everything, not only the overview; files always have everything.
-    #[arg(long, help_heading = "Output")]
-    pub(crate) details: bool,
-
-    /// Also write the results to a file, in the format of its ending (.json, .csv, .md, .tex,
-    /// .txt).
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Print only errors to stderr.
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs<false>,
 
     #[command(flatten)]
     pub(crate) cleaning: LogArgs,

@@ -20,6 +20,7 @@ mod import;
 #[cfg(all(unix, feature = "live"))]
 mod live;
 mod log;
+mod output;
 mod policies;
 mod predict;
 mod real;
@@ -68,6 +69,7 @@ pub(crate) use live::{
     PlaygroundArgs, ShadowArgs,
 };
 pub(crate) use log::{LogArgs, NodeSource};
+pub(crate) use output::OutputArgs;
 pub(crate) use policies::PoliciesArgs;
 pub(crate) use predict::PredictArgs;
 pub(crate) use real::RealArgs;

@@ -1,9 +1,8 @@
 //! `drystone predict`.
 
+use super::OutputArgs;
 use super::{LogArgs, SourceArgs};
-use crate::output::ReportFormat;
 use clap::Args;
-use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,20 +36,6 @@ pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub(crate) cleaning: LogArgs,
 
-    /// Format of the printed results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
-    pub(crate) format: ReportFormat,
-
-    /// Print everything, not only the overview; files always have everything.
-    #[arg(long, help_heading = "Output")]
-    pub(crate) details: bool,
-
-    /// Also write the results to a file, in the format of its ending (.json, .csv, .md, .tex,
-    /// .txt).
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Print only errors to stderr.
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs<false>,
 }

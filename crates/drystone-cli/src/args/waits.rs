@@ -1,8 +1,8 @@
 //! `drystone waits`.
 
+use super::OutputArgs;
 use super::values::words;
 use crate::exit::CODES;
-use crate::output::ReportFormat;
 use clap::Args;
 use drystone_site::waits::GroupProperty;
 use std::path::PathBuf;
@@ -40,20 +40,6 @@ pub(crate) struct WaitsArgs {
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     pub(crate) top: usize,
 
-    /// Format of the printed results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
-    pub(crate) format: ReportFormat,
-
-    /// Print everything, not only the overview; files always have everything.
-    #[arg(long, help_heading = "Output")]
-    pub(crate) details: bool,
-
-    /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
-    /// .tex, .txt). An HTML page has plots.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Print nothing but errors on the standard error.
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs<true>,
 }

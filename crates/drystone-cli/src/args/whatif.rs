@@ -1,8 +1,8 @@
 //! `drystone whatif`.
 
+use super::OutputArgs;
 use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::exit::CODES;
-use crate::output::ReportFormat;
 use clap::{Args, ValueEnum};
 use drystone::policy::PolicySpec;
 use drystone_advise::{ChangeList, SiteChange};
@@ -134,22 +134,8 @@ pub(crate) struct WhatifArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// Format of the printed results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
-    pub(crate) format: ReportFormat,
-
-    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An
-    /// HTML page is made for a committee: words, plots, tables.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Print every class of jobs and every note.
-    #[arg(long, help_heading = "Output")]
-    pub(crate) details: bool,
-
-    /// Print only errors to stderr.
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs<true>,
 
     #[command(flatten)]
     pub(crate) log: LogArgs,

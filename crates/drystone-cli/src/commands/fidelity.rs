@@ -29,8 +29,8 @@ pub(crate) struct FoundFidelity {
 }
 
 pub(crate) fn fidelity(args: &FidelityArgs) -> CommandOutcome {
-    message::be_quiet(args.quiet);
-    let report = args.report.as_deref().map(ReportFile::open).transpose()?;
+    message::be_quiet(args.output.quiet);
+    let report = args.output.report.as_deref().map(ReportFile::open).transpose()?;
     let stop = interrupt::stop_in_order();
     let Some(mut found) = held(args, stop)? else { return Ok(interrupt::code()) };
     if interrupt::stop_at_once() {
@@ -41,8 +41,8 @@ pub(crate) fn fidelity(args: &FidelityArgs) -> CommandOutcome {
         found.whole = true;
         file.write(&found)?.publish()?;
     }
-    found.whole = args.details;
-    output::print(&found, args.format)?;
+    found.whole = args.output.details;
+    output::print(&found, args.output.format)?;
     let unmet: Vec<String> =
         args.require.iter().flat_map(|r| r.unmet(&found.fidelity)).map(|unmet| unmet.to_string()).collect();
     unmet.iter().for_each(|text| message::error(text));
@@ -95,7 +95,7 @@ pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Foun
         Err(ReplayError::Experiment { policy, source }) => return Err(CommandFailure::experiment(&policy, source)),
         other => other.map_err(CommandFailure::usage)?,
     };
-    Ok(Some(FoundFidelity { fidelity, whole: args.details }))
+    Ok(Some(FoundFidelity { fidelity, whole: args.output.details }))
 }
 
 /// Jobs that are simulated: the policy, two baselines, and the runs for the noise.

@@ -52,19 +52,19 @@ struct PredictorJudgement {
 }
 
 pub(crate) fn predict(args: &PredictArgs) -> CommandOutcome {
-    message::be_quiet(args.quiet);
-    let written = [("--audit", args.cleaning.audit.as_deref()), ("--report", args.report.as_deref())];
+    message::be_quiet(args.output.quiet);
+    let written = [("--audit", args.cleaning.audit.as_deref()), ("--report", args.output.report.as_deref())];
     let log = args.source.required("predict")?;
     file::distinct(&[Some(log)], &written)?;
-    let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
+    let report_file = args.output.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let input = WorkloadInput::read(Some(log), &args.cleaning, 1, true)?;
     let mut judged = judged(args, &input)?;
     if let Some(file) = report_file {
         judged.whole = true;
         file.write(&judged)?.publish()?;
     }
-    judged.whole = args.details;
-    output::print(&judged, args.format)?;
+    judged.whole = args.output.details;
+    output::print(&judged, args.output.format)?;
     Ok(DONE)
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn judged(args: &PredictArgs, input: &WorkloadInput) -> Result<Predic
         workload: input.meta(),
         predictors,
         verdict,
-        whole: args.details,
+        whole: args.output.details,
     })
 }
 

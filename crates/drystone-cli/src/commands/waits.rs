@@ -29,8 +29,8 @@ pub(crate) struct ShownWaits {
 const PAGE_GROUPS: usize = 50;
 
 pub(crate) fn waits(args: &WaitsArgs) -> CommandOutcome {
-    message::be_quiet(args.quiet);
-    let report = args.report.as_deref().map(ReportFile::open).transpose()?;
+    message::be_quiet(args.output.quiet);
+    let report = args.output.report.as_deref().map(ReportFile::open).transpose()?;
     let mut found = asked(args)?;
     for note in &found.waits.notes {
         message::warning(note.trim_end_matches('.'));
@@ -39,8 +39,8 @@ pub(crate) fn waits(args: &WaitsArgs) -> CommandOutcome {
         found.whole = true;
         file.write(&found)?.publish()?;
     }
-    found.whole = args.details;
-    output::print(&found, args.format)?;
+    found.whole = args.output.details;
+    output::print(&found, args.output.format)?;
     Ok(DONE)
 }
 
@@ -60,7 +60,7 @@ fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
         return Err(CommandFailure::usage("--since does not lie before --until"));
     }
     let waits = recorded(&site, &WaitsOptions { by, since, until, pool });
-    Ok(ShownWaits { waits, top: args.top, whole: args.details })
+    Ok(ShownWaits { waits, top: args.top, whole: args.output.details })
 }
 
 impl Printable for ShownWaits {

@@ -44,7 +44,7 @@ struct Worth {
 }
 
 pub(super) fn check(args: &AdviseArgs, log: &Path) -> CommandOutcome {
-    let report = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
+    let report = args.output.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let cost = super::pass_cost(args)?;
     let cycle = match &args.sdiag {
         None => None,
@@ -84,7 +84,7 @@ pub(super) fn check(args: &AdviseArgs, log: &Path) -> CommandOutcome {
     if let Some(file) = report {
         file.write(&checked)?.publish()?;
     }
-    output::print(&checked, args.format)?;
+    output::print(&checked, args.output.format)?;
     Ok(DONE)
 }
 

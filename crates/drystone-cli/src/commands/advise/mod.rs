@@ -37,14 +37,14 @@ use drystone_slurm::conf::SlurmConf;
 const EXCESSIVE: f64 = 0.98;
 
 pub(crate) fn advise(args: &AdviseArgs) -> CommandOutcome {
-    message::be_quiet(args.quiet);
+    message::be_quiet(args.output.quiet);
     let log = args.source.required("advise")?;
     let read = [Some(log), args.slurm.as_deref(), args.sdiag.as_deref(), args.accounts.as_deref()];
-    file::distinct(&read, &[("--report", args.report.as_deref()), ("--audit", args.log.audit.as_deref())])?;
+    file::distinct(&read, &[("--report", args.output.report.as_deref()), ("--audit", args.log.audit.as_deref())])?;
     if args.check {
         return check::check(args, log);
     }
-    let report = args.report.as_deref().map(ReportFile::open).transpose()?;
+    let report = args.output.report.as_deref().map(ReportFile::open).transpose()?;
     let cost = pass_cost(args)?;
     let mut input = WorkloadInput::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
     let site = site(args, &input, cost)?;
@@ -56,7 +56,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> CommandOutcome {
     if let Some(file) = report.and_then(|file| file.unless_lost(interrupted)) {
         file.write(&advised)?.publish()?;
     }
-    output::print(&advised, args.format)?;
+    output::print(&advised, args.output.format)?;
     Ok(if interrupted { interrupt::code() } else { DONE })
 }
 
@@ -148,7 +148,7 @@ fn advised(
     let pays = if stopped { PayingClasses::default() } else { pays(&changer, input, &study, &advice, &ground)? };
     let baseline = baseline(&study, &advice);
     let advised = Advised {
-        whole: args.details,
+        whole: args.output.details,
         schema: "drystone/advise/1",
         drystone: VERSION,
         workload: input.meta(),

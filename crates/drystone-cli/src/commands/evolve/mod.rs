@@ -35,7 +35,7 @@ const EVALUATIONS: u64 = 1_000;
 const JUDGED: usize = 4;
 
 pub(crate) fn evolve(args: &EvolveArgs) -> CommandOutcome {
-    message::be_quiet(args.quiet);
+    message::be_quiet(args.output.quiet);
     if args.method == EvolveMethod::Regression {
         return regression::regression(args);
     }
@@ -43,12 +43,12 @@ pub(crate) fn evolve(args: &EvolveArgs) -> CommandOutcome {
     let mut read = vec![Some(log)];
     read.extend(args.also.iter().map(|path| Some(path.as_path())));
     let written = [
-        ("--report", args.report.as_deref()),
+        ("--report", args.output.report.as_deref()),
         ("--audit", args.log.audit.as_deref()),
         ("--state", args.state.as_deref()),
     ];
     file::distinct(&read, &written)?;
-    let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
+    let report_file = args.output.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let input = WorkloadInput::read(Some(log), &args.log, args.seed, false)?;
     let others = args.also.iter().map(|path| WorkloadInput::read(Some(path), &args.log, args.seed, false));
     let others = others.collect::<Result<Vec<WorkloadInput>, CommandFailure>>()?;
@@ -92,12 +92,12 @@ pub(crate) fn evolve(args: &EvolveArgs) -> CommandOutcome {
         front: state.front,
         random_front: state.random_front,
         logs,
-        whole: args.details,
+        whole: args.output.details,
     };
     if let Some(file) = report_file {
         file.write(&evolved)?.publish()?;
     }
-    output::print(&evolved, args.format)?;
+    output::print(&evolved, args.output.format)?;
     Ok(if interrupted { interrupt::code() } else { DONE })
 }
 

@@ -44,7 +44,7 @@ struct RankedFunction {
 }
 
 pub(super) fn regression(args: &EvolveArgs) -> CommandOutcome {
-    let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
+    let report_file = args.output.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let settings = RegressionSettings {
         tuples: args.tuples as usize,
         trials: args.trials as usize,
@@ -82,7 +82,7 @@ pub(super) fn regression(args: &EvolveArgs) -> CommandOutcome {
     if let Some(file) = report_file {
         file.write(&fitted)?.publish()?;
     }
-    output::print(&fitted, args.format)?;
+    output::print(&fitted, args.output.format)?;
     Ok(DONE)
 }
 

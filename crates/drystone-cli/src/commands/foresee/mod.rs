@@ -18,12 +18,12 @@ pub(crate) use scores::Scores;
 use std::sync::atomic::AtomicBool;
 
 pub(crate) fn foresee(args: &ForeseeArgs) -> CommandOutcome {
-    message::be_quiet(args.quiet);
+    message::be_quiet(args.output.quiet);
     let [outages, circumstances] = args.real.files();
     let read = [args.source.path(), args.priorities.as_deref(), outages, circumstances];
-    let written = [("--audit", args.log.audit.as_deref()), ("--report", args.report.as_deref())];
+    let written = [("--audit", args.log.audit.as_deref()), ("--report", args.output.report.as_deref())];
     file::distinct(&read, &written)?;
-    let report_file = args.report.as_deref().map(ReportFile::open).transpose()?;
+    let report_file = args.output.report.as_deref().map(ReportFile::open).transpose()?;
     let input = WorkloadInput::part(args.source.path(), (&args.log, &args.cut, &args.real), args.seed, false)?;
     let scores = scores(args, &input, interrupt::stop_in_order())?;
     let Some(mut scores) = scores.filter(|_| !interrupt::stop_at_once()) else { return Ok(interrupt::code()) };
@@ -31,8 +31,8 @@ pub(crate) fn foresee(args: &ForeseeArgs) -> CommandOutcome {
         scores.whole = true;
         file.write(&scores)?.publish()?;
     }
-    scores.whole = args.details;
-    output::print(&scores, args.format)?;
+    scores.whole = args.output.details;
+    output::print(&scores, args.output.format)?;
     Ok(DONE)
 }
 

@@ -3,23 +3,19 @@
 use super::Scores;
 use crate::exit::CommandFailure;
 use crate::output::Printable;
-use drystone_report::{AxisReading, Figure, FigureAxis, FigureSeries, Picture, SeriesMarks, StillPage, draw_figures};
+use drystone_report::{AxisReading, Figure, FigureAxis, FigureSeries, PictureSubject, SeriesMarks, StillPage};
 use drystone_when::MethodScore;
-
-/// Width of the plots, in units of SVG.
-const WIDTH: u32 = 980;
 
 impl Scores {
     /// The page: the verdict, plots of the scores of each method, and all figures.
     pub(super) fn html(&self) -> Result<String, CommandFailure> {
         let data = serde_json::to_value(self).map_err(CommandFailure::usage)?;
-        let drawn =
-            draw_figures(&figures(&self.found.methods), &data["workload"], WIDTH).map_err(CommandFailure::usage)?;
+        let figures = serde_json::to_value(figures(&self.found.methods)).map_err(CommandFailure::usage)?;
         let page = StillPage {
             title: &format!("Start times foreseen: {}", self.title()),
             subject: "",
             verdict: self.verdict(),
-            pictures: drawn.into_iter().map(Picture::from).collect(),
+            pictures: PictureSubject::Figures.draw(&figures).map_err(CommandFailure::usage)?,
             details: &self.document(),
             data: &data,
         };

@@ -37,7 +37,7 @@ impl HeadroomFiles {
             ("--jobs", beside.as_deref()),
             ("--gantt", args.gantt.as_deref()),
             ("--prices", args.prices.as_deref()),
-            ("--report", args.report.as_deref()),
+            ("--report", args.output.report.as_deref()),
             ("--audit", args.cleaning.audit.as_deref()),
         ];
         file::distinct(&[args.log.as_deref(), outages, circumstances], &written)?;
@@ -47,7 +47,7 @@ impl HeadroomFiles {
             chart: args.gantt.as_deref().map(OutputTarget::open).transpose()?,
             window,
             prices: args.prices.as_deref().map(OutputFile::create).transpose()?,
-            report: args.report.as_deref().map(ReportFile::open_plain).transpose()?,
+            report: args.output.report.as_deref().map(ReportFile::open_plain).transpose()?,
         })
     }
 

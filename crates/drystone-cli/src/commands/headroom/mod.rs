@@ -34,7 +34,7 @@ pub(crate) const BEGINNINGS: [&str; 3] =
 const MANY: usize = 100_000;
 
 pub(crate) fn headroom(args: &HeadroomArgs) -> CommandOutcome {
-    message::be_quiet(args.quiet);
+    message::be_quiet(args.output.quiet);
     let files = HeadroomFiles::open(args)?;
     let cut = (&args.cleaning, &args.cut, &args.real);
     let input = WorkloadInput::part(args.log.as_deref(), cut, args.seed, files.need_records())?;
@@ -45,7 +45,7 @@ pub(crate) fn headroom(args: &HeadroomArgs) -> CommandOutcome {
     };
     let stopped = interrupt::stop_at_once();
     files.write(args, &input, &answer)?;
-    output::print(&answer.result, args.format)?;
+    output::print(&answer.result, args.output.format)?;
     Ok(if stopped { interrupt::code() } else { DONE })
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn answer(
         experiment,
         floor_of_slowdown: args.floor,
         measure: args.measure,
-        whole: args.details,
+        whole: args.output.details,
         verdict: result::lines(&sought.bracket, args.measure, result::shows_floor(args.measure, args.floor)),
         bracket: sought.bracket.clone(),
         policies: ran.iter().filter(|one| one.shown).map(beside).collect(),

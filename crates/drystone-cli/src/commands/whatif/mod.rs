@@ -30,12 +30,12 @@ const WITHOUT: &str = "Load by compression moves every job, so neither side has 
                        out, and jobs that ran or waited at the beginning. --arrivals resampled keeps both.";
 
 pub(crate) fn whatif(args: &WhatifArgs) -> CommandOutcome {
-    message::be_quiet(args.quiet);
+    message::be_quiet(args.output.quiet);
     let read = [args.source.path(), args.slurm.as_deref(), args.accounts.as_deref()];
-    file::distinct(&read, &[("--report", args.report.as_deref()), ("--audit", args.log.audit.as_deref())])?;
+    file::distinct(&read, &[("--report", args.output.report.as_deref()), ("--audit", args.log.audit.as_deref())])?;
     let lists = args.alternatives().map_err(CommandFailure::usage)?;
     check(&lists)?;
-    let report = args.report.as_deref().map(ReportFile::open).transpose()?;
+    let report = args.output.report.as_deref().map(ReportFile::open).transpose()?;
     let mut input = read_input(args, &lists)?;
     let stop = interrupt::stop_in_order();
     if let Some(time) = args.within {
@@ -49,7 +49,7 @@ pub(crate) fn whatif(args: &WhatifArgs) -> CommandOutcome {
     if let Some(file) = report.and_then(|file| file.unless_lost(interrupted)) {
         file.write(&result)?.publish()?;
     }
-    output::print(&result, args.format)?;
+    output::print(&result, args.output.format)?;
     Ok(if interrupted { interrupt::code() } else { DONE })
 }
 
@@ -152,7 +152,7 @@ fn answer(
         machine: input.site.as_ref().filter(|_| !baseline.premises.is_slurm).map(crate::site::SiteInput::assumed),
         without: input.site.as_ref().filter(|site| site.plain).map(|_| WITHOUT),
         example: args.source.path().is_none(),
-        whole: args.details,
+        whole: args.output.details,
         before: found.before.figures(),
         alternatives,
         curve,
