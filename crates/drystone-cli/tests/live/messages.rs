@@ -112,7 +112,11 @@ fn stops() {
         .split(' ')
         .map(|code| code.parse().expect("a code"))
         .collect();
-    for signal in ["-TERM", "-INT", "-HUP"] {
+    // Under `nohup` the daemon does not hear of SIGHUP, as is right.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    let hup = mask.is_some_and(|mask| mask & 1 == 0).then_some("-HUP");
+    for signal in ["-TERM", "-INT"].into_iter().chain(hup) {
         let mut daemon = site.drive();
         daemon.signal(signal);
         let code = daemon.end();
