@@ -208,11 +208,14 @@ impl Tracker {
         if named.len() >= fact.nodes.max(1) as usize && are_ours { named } else { Vec::new() }
     }
 
-    /// Returns whether the policy knows which nodes have the features that a job asks for: each is
-    /// one of some node, and none comes with a number of nodes.
+    /// Returns whether the policy knows which nodes have the features that a job asks for: all of
+    /// some or any of some, each one of some node, without a number of nodes, and not the same one
+    /// on several nodes.
     pub(super) fn knows_features(&self, fact: &JobFact) -> bool {
         let text = &fact.request.features;
-        if !self.settings.on_nodes || text.is_empty() || text.contains('*') {
+        let (any, all) = (text.contains('|'), text.contains(['&', ',']));
+        let same = text.contains('[') && fact.nodes > 1;
+        if !self.settings.on_nodes || text.is_empty() || text.contains('*') || (any && all) || same {
             return false;
         }
         let is_known = |name: &str| self.layout.amounts().iter().any(|at| at.features.iter().any(|own| own == name));
@@ -338,12 +341,13 @@ mod tests {
             ("big", true),
             ("ib&big", true),
             ("[ib|big]", true),
-            ("(ib&big)|ib", true),
+            ("(ib&big)|ib", false),
             ("big*1", false),
             ("gpu", false),
         ] {
             let (is, shape) = shape(false, 6, 1, &of("", "", text, false));
             assert_eq!((is, shape.features.as_str()), (known, if known { text } else { "" }), "{text}");
         }
+        assert!(!shape(false, 6, 2, &of("", "", "[ib|big]", false)).0, "one of them on both nodes");
     }
 }

@@ -277,3 +277,25 @@ impl Cluster for SlurmCli {
         "Slurm".into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On nodes that are alike a job has all of their processors; where they are not, only Slurm
+    /// knows which it gets, and it has those of the smallest at least.
+    #[test]
+    fn a_job_for_whole_nodes_has_all_their_processors() {
+        let taken = |node, procs, nodes| {
+            let mut fact = JobFact { procs, nodes, ..jobs::sample() };
+            Grain { unit: 1, whole: true, node }.take_whole_nodes(&mut fact);
+            (fact.procs, fact.nodes)
+        };
+        assert_eq!(taken((8, 8), 3, 1), (8, 1));
+        assert_eq!(taken((8, 8), 10, 1), (16, 2));
+        assert_eq!(taken((8, 8), 2, 2), (16, 2));
+        assert_eq!(taken((8, 32), 3, 1), (8, 1));
+        assert_eq!(taken((8, 32), 20, 1), (20, 1));
+        assert_eq!(taken((0, 0), 3, 1), (3, 1), "nothing is known of the nodes");
+    }
+}
