@@ -312,7 +312,7 @@ pub struct JobFact {
     /// Most tasks of its array that run at once.
     pub throttle: Option<u32>,
     pub user: String,
-    /// Group of the user.
+    /// Group of the user, by its number.
     pub group: String,
     /// Account that it is charged to; empty without accounting.
     pub account: String,

@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 
 /// Between fields: no value has it.
 const SEPARATOR: char = '\x1f';
-/// Fields requested, by place. Names and comments are left out, because they may contain anything.
+/// Fields requested, by place. Names and comments are left out, because they may contain anything,
+/// and groups are numbers: `squeue` looks each name up again, at LDAP or in a file.
 const FORMAT: [&str; 27] = [
-    "%A", "%F", "%K", "%i", "%t", "%r", "%C", "%D", "%l", "%M", "%V", "%S", "%e", "%Q", "%N", "%u", "%g", "%P", "%q",
+    "%A", "%F", "%K", "%i", "%t", "%r", "%C", "%D", "%l", "%M", "%V", "%S", "%e", "%Q", "%N", "%u", "%G", "%P", "%q",
     "%E", "%f", "%b", "%W", "%v", "%h", "%a", "%x",
 ];
 
