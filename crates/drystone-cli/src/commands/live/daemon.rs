@@ -159,7 +159,7 @@ fn say(daemon: &SlurmDaemon) {
     let tracker = daemon.core().tracker();
     let devices = if tracker.settings().counts { "devices that are not counted" } else { "GPUs" };
     let on_nodes = tracker.settings().on_nodes;
-    let features = if on_nodes { "numbers of nodes by feature" } else { "node features" };
+    let features = if on_nodes { "node features with a count" } else { "node features" };
     message::note(&format!(
         "left to the cluster whenever they come: jobs that ask for licences, {devices}, {features} or a reservation, of several \
          components or partitions; limits of QOS and accounts are met by trying, holding again and trying later"

@@ -9,13 +9,13 @@ pub(super) fn span(text: &str) -> Option<i64> {
         Some((days, rest)) => (days.parse::<i64>().ok()?, rest),
         None => (0, text),
     };
-    let parts: Vec<i64> = rest.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
-    let seconds = match parts[..] {
-        [minutes, seconds] => minutes * 60 + seconds,
-        [hours, minutes, seconds] => hours * 3_600 + minutes * 60 + seconds,
-        _ => return None,
-    };
-    Some(days * 86_400 + seconds)
+    let (mut seconds, mut parts) = (0_i64, 0);
+    for part in rest.split(':') {
+        seconds = seconds.checked_mul(60)?.checked_add(part.parse().ok()?)?;
+        parts += 1;
+    }
+    // Minutes and seconds, or hours as well.
+    if matches!(parts, 2 | 3) { days.checked_mul(86_400)?.checked_add(seconds) } else { None }
 }
 
 /// Points of time, as seconds since 1970; `None` for `N/A`, `NONE`, `Unknown`.
