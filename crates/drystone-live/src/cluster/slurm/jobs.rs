@@ -88,17 +88,12 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
     note(devices, UnmodelledRequest::Devices);
     note(licences, UnmodelledRequest::Licences);
     note(reservation, UnmodelledRequest::Reservation);
-    if name.contains('+') {
-        asks.insert(UnmodelledRequest::Heterogeneous);
-    }
-    if partition.contains(',') {
-        asks.insert(UnmodelledRequest::SeveralPartitions);
-    }
+    asks.extend(name.contains('+').then_some(UnmodelledRequest::Heterogeneous));
+    asks.extend(partition.contains(',').then_some(UnmodelledRequest::SeveralPartitions));
     let pending = state == JobState::Pending;
     // What Slurm expects of a job that waits for room changes from look to look; a begin time does
     // not.
     let begins = !pending || held || reason == PendingReason::Begin;
-    let said = |text: &str| if texts::is_nothing(text) { String::new() } else { text.to_string() };
     let places = drystone_slurm::conf::expand_hostlist(on).map_err(|e| garbled(&e))?;
     let alone = places.len() == 1;
     Ok(JobFact {
@@ -139,6 +134,11 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
             exclusive: shares == "NO",
         },
     })
+}
+
+/// A text, empty where Slurm says that there is none.
+fn said(text: &str) -> String {
+    if texts::is_nothing(text) { String::new() } else { text.to_string() }
 }
 
 /// A job that wants nodes for itself: how large these are is known later.
