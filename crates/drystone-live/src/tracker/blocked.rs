@@ -64,6 +64,12 @@ impl ShapeBlock {
         let impossible = matches!(self.why, HoldReason::PartitionClosed | HoldReason::Unsatisfiable);
         self.failures > 0 && (impossible || self.failures >= HOPELESS)
     }
+
+    /// Returns whether the cluster itself has said that its jobs cannot start, which has nothing to
+    /// do with room: they are tried beside the policy.
+    fn is_impossible(&self) -> bool {
+        !self.ends_early && matches!(self.why, HoldReason::PartitionClosed | HoldReason::Unsatisfiable)
+    }
 }
 
 fn shape(t: &Tracked, fact: &JobFact) -> JobShape {
@@ -94,6 +100,15 @@ impl Tracker {
         if block.until > now {
             return Some((block.why, block.until));
         }
+        if block.is_impossible() {
+            return Some((block.why, Time(now.0 + AGAIN.0)));
+        }
+        // It was in the queue for one decision and did not start: it leaves the queue.
+        if block.is_hopeless() && block.open.is_some_and(|open| open < now) {
+            let block = self.blocks.get_mut(&shape)?;
+            (block.open, block.until) = (None, Time(now.0 + AGAIN.0));
+            return Some((block.why, block.until));
+        }
         let is_over = now.0 - block.paused.0 >= AGAIN.1;
         if !block.is_hopeless() || block.open == Some(now) || is_over || self.settings.names {
             return None;
@@ -109,6 +124,28 @@ impl Tracker {
         }
         block.until = Time(now.0 + AGAIN.0);
         Some((block.why, block.until))
+    }
+
+    /// Returns whether it is time to try a job beside the policy, of which the cluster said that it
+    /// cannot start; the next of its shape has to wait.
+    pub(super) fn is_to_be_probed(&mut self, t: &Tracked, fact: &JobFact) -> bool {
+        let now = self.stamp.time();
+        match self.blocks.get_mut(&shape(t, fact)) {
+            Some(block) if block.is_impossible() && block.until <= now => {
+                block.until = Time(now.0 + IMPOSSIBLE.0);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The cluster only lacks room for a job that it could not start before: jobs of its shape wait
+    /// for the policy again.
+    pub(super) fn can_start(&mut self, t: &Tracked, fact: &JobFact) {
+        let shape = shape(t, fact);
+        if self.blocks.remove(&shape).is_some() {
+            self.look_again_at(&[shape].into());
+        }
     }
 
     /// Returns whether a released job of this shape failed to start a short time ago. That a

@@ -36,6 +36,7 @@ impl Tracker {
             Flying::Taking => self.taking(t, fact, turn),
             Flying::LettingGo => self.letting_go(t, fact, turn),
             Flying::Killing => self.killing(t, fact, turn),
+            Flying::Probing => self.probing(t, fact, turn),
         };
         if !flies {
             t.flight = None;
@@ -235,6 +236,29 @@ impl Tracker {
             self.order(t, Flying::Killing, ClusterOrder::Cancel(t.key), turn);
         }
         !over
+    }
+
+    /// A job that could not start was released beside the policy: it takes no room in a plan
+    /// meanwhile. It waits for the policy again once the cluster only lacks room for it.
+    fn probing(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+        match fact.state {
+            JobState::Running => {
+                self.did_start(t, fact);
+                false
+            }
+            JobState::Pending if !fact.held => {
+                match fact.reason {
+                    PendingReason::PartitionClosed | PendingReason::Unsatisfiable => self.could_not_start(t, fact),
+                    PendingReason::Room => self.can_start(t, fact),
+                    _ if !self.is_late(t) => return true,
+                    _ => {}
+                }
+                self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
+                true
+            }
+            // It was not carried out, or is held by another.
+            JobState::Pending | JobState::Suspended | JobState::Ended(_) => false,
+        }
     }
 
     /// Starts and resumes that waited for suspensions, once all of these are seen.

@@ -580,7 +580,8 @@ impl Tracker {
             }
             tracked.key = key;
             (tracked.restarts, tracked.freed) = (restarts, false);
-            if tracked.flies(Flying::Launching) || tracked.flies(Flying::Stopping) || tracked.flies(Flying::Resuming) {
+            let ends = [Flying::Launching, Flying::Stopping, Flying::Resuming, Flying::Probing];
+            if ends.into_iter().any(|what| tracked.flies(what)) {
                 tracked.flight = None;
             }
             if let Some(id) = tracked.id {

@@ -1,7 +1,7 @@
 //! Room on the nodes now, as the cluster shows it.
 
 use super::demands::hosts;
-use super::{Flying, Tracked, Tracker};
+use super::{Flying, Tracked, TrackedPlace, Tracker};
 use crate::cluster::{JobFact, JobKey, JobState, NodeState};
 use std::collections::BTreeMap;
 
@@ -302,7 +302,8 @@ impl Tracker {
         let mut begun = self.begun_meanwhile();
         for key in &self.flying {
             let (Some(t), Some(fact)) = (self.jobs.get(key), self.mirror.fact(*key)) else { continue };
-            if t.flies(Flying::Launching) || t.flies(Flying::Holding) {
+            let is_known = t.place != TrackedPlace::Held;
+            if is_known && (t.flies(Flying::Launching) || t.flies(Flying::Holding)) {
                 if fact.procs <= begun {
                     begun -= fact.procs;
                 } else {

@@ -129,7 +129,14 @@ impl Tracker {
             self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
             return ClusterTarget::Held(HoldReason::Taking);
         }
-        self.why_not(t, fact, throttled).map_or(ClusterTarget::Waiting, ClusterTarget::Held)
+        let why = self.why_not(t, fact, throttled);
+        if driving
+            && matches!(why, Some(HoldReason::PartitionClosed | HoldReason::Unsatisfiable))
+            && self.is_to_be_probed(t, fact)
+        {
+            self.order(t, Flying::Probing, ClusterOrder::Release(t.key), turn);
+        }
+        why.map_or(ClusterTarget::Waiting, ClusterTarget::Held)
     }
 
     /// Returns whether our hold has just turned into one that looks like an administrator's, as it

@@ -98,6 +98,9 @@ pub enum Flying {
     LettingGo,
     /// Ordered to end.
     Killing,
+    /// It was released to see whether the cluster still says that it cannot start; the session
+    /// does not know.
+    Probing,
 }
 
 /// A job in flight.

@@ -3,7 +3,8 @@
 use crate::world::World;
 use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
 use drystone_live::cluster::{
-    ClusterOrder, ClusterSnapshot, Ending, JobKey, JobName, JobSlot, JobState, NodeState, OrderOutcome, PendingReason,
+    ClusterOrder, ClusterSnapshot, Ending, JobKey, JobName, JobSlot, JobState, NodeShare, NodeState, OrderOutcome,
+    PendingReason,
 };
 use drystone_live::core::{Core, CoreInput};
 use drystone_live::tracker::{DaemonMode, HookMessage, Stamp, WakePosition};
@@ -181,4 +182,62 @@ fn jobs_are_tried_again_when_nodes_are_back() {
     }
     seen.nodes[0].state = NodeState::Up;
     assert_eq!(look(4, &seen), [ClusterOrder::Release(key)]);
+}
+
+/// A job over the limit of its partition is tried again after pauses that grow, beside the policy:
+/// one for the whole machine starts while that goes on, and nothing is reserved. Once the cluster
+/// only lacks room for it, it waits for the policy again.
+#[test]
+fn an_impossible_job_is_tried_beside_the_policy() {
+    for policy in ["easy", "easy by count", "conservative"] {
+        let mut world = World::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
+        world.cluster.submit(FakeRequest::new(2, 60, 90));
+        let mut seen = world.cluster.truth();
+        let key = |at: usize, seen: &ClusterSnapshot| JobKey {
+            id: seen.jobs[at].id,
+            task: None,
+            submit: seen.jobs[at].submit,
+        };
+        let impossible = key(0, &seen);
+        let core = &mut world.core;
+        let mut look = |seconds, seen: &ClusterSnapshot| {
+            let is_bind = |order: &ClusterOrder| matches!(order, ClusterOrder::Pin { .. } | ClusterOrder::Unpin(_));
+            look(core, seconds, seen).into_iter().filter(|order| !is_bind(order)).collect::<Vec<_>>()
+        };
+        let shows = |seen: &mut ClusterSnapshot, held, reason| {
+            (seen.jobs[0].held, seen.jobs[0].reason) = (held, reason);
+        };
+        assert_eq!(look(0, &seen), [ClusterOrder::Release(impossible)], "{policy}");
+        shows(&mut seen, false, PendingReason::PartitionClosed);
+        assert_eq!(look(1, &seen), [ClusterOrder::Hold(impossible)], "{policy}");
+        shows(&mut seen, true, PendingReason::UserHold);
+        for seconds in [2, 30, 60] {
+            assert_eq!(look(seconds, &seen), [], "{policy}");
+        }
+        assert_eq!(look(62, &seen), [ClusterOrder::Release(impossible)], "{policy}: tried after a minute");
+        shows(&mut seen, false, PendingReason::None);
+        world.cluster.submit(FakeRequest::new(8, 600, 900));
+        seen.jobs.push(world.cluster.truth().jobs.remove(1));
+        let wide = key(1, &seen);
+        assert_eq!(look(63, &seen), [ClusterOrder::Release(wide)], "{policy}: it takes no room");
+        shows(&mut seen, false, PendingReason::PartitionClosed);
+        (seen.jobs[1].held, seen.jobs[1].state, seen.jobs[1].start) = (false, JobState::Running, Some(seen.time + 64));
+        let share = |node: &str| NodeShare { node: node.into(), procs: Some(4) };
+        seen.jobs[1].places = vec![share("n1"), share("n2")];
+        seen.nodes.iter_mut().for_each(|node| node.busy = 4);
+        assert_eq!(look(65, &seen), [ClusterOrder::Hold(impossible)], "{policy}");
+        shows(&mut seen, true, PendingReason::UserHold);
+        for seconds in [66, 130, 180] {
+            assert_eq!(look(seconds, &seen), [], "{policy}: the pause is longer");
+        }
+        assert_eq!(look(186, &seen), [ClusterOrder::Release(impossible)], "{policy}: without room as well");
+        // The partition's limit was raised.
+        shows(&mut seen, false, PendingReason::Room);
+        assert_eq!(look(187, &seen), [ClusterOrder::Hold(impossible)], "{policy}");
+        shows(&mut seen, true, PendingReason::UserHold);
+        assert_eq!(look(188, &seen), [], "{policy}: it waits for its turn");
+        (seen.jobs[1].state, seen.jobs[1].end) = (JobState::Ended(Ending::Completed), Some(seen.time + 200));
+        seen.nodes.iter_mut().for_each(|node| node.busy = 0);
+        assert_eq!(look(201, &seen), [ClusterOrder::Release(impossible)], "{policy}: in its turn");
+    }
 }
