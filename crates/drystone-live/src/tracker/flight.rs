@@ -247,6 +247,9 @@ impl Tracker {
                 false
             }
             JobState::Pending if !fact.held => {
+                if t.key.task.is_some() {
+                    self.array_tries.insert(t.key.id, self.stamp.steady);
+                }
                 match fact.reason {
                     PendingReason::PartitionClosed | PendingReason::Unsatisfiable => self.could_not_start(t, fact),
                     PendingReason::Room => self.can_start(t, fact),

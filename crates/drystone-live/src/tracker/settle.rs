@@ -162,7 +162,7 @@ impl Tracker {
         let tries = t.flight.filter(|flight| flight.what == what).map_or(0, |flight| flight.tries) + 1;
         t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries, seen: false });
         self.flying.insert(t.key);
-        if what == Flying::Launching && t.key.task.is_some() {
+        if matches!(what, Flying::Launching | Flying::Probing) && t.key.task.is_some() {
             // It may wait for a moment that no look shows.
             self.array_tries.insert(t.key.id, self.stamp.steady);
         }
