@@ -1,4 +1,4 @@
-//! Where results go, for the commands that print one report.
+//! Format and file of results, for the commands that print one report.
 
 use crate::output::ReportFormat;
 use clap::Args;

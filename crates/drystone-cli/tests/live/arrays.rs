@@ -10,6 +10,7 @@ pub(crate) fn tests() -> Tests {
         ("an_array_bound_to_a_busy_node_blocks_no_other_job", bound_to_a_busy_node),
         ("an_array_without_memory_blocks_no_other_job", without_memory),
         ("an_array_over_its_partitions_limit_blocks_no_other_job", over_the_limit),
+        ("jobs_over_a_limit_start_when_it_is_raised", raised),
         ("tasks_of_a_released_array_are_seen_one_by_one", one_by_one),
     ]
 }
@@ -70,6 +71,37 @@ fn over_the_limit() {
     few_releases(&site, 11);
     until("the reason is published", || site.published().to_string().contains("its partition"));
     assert_eq!(site.state(alone), "held");
+}
+
+/// Jobs over the limit of their partition wait beside the policy's queue: others start at once, for
+/// the whole machine as well. Once the limit is raised they start after their pause.
+fn raised() {
+    let partitions = vec!["PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP".to_string()];
+    let Some(site) = Site::with(ClusterOptions { nodes: 2, cpus: 4, partitions, ..ClusterOptions::default() }, "easy")
+    else {
+        return;
+    };
+    let _daemon = site.drive();
+    let over = [site.submit(8, 2, 90), site.submit_with(1, 2, 90, &["--array=1-3"])];
+    let begins = |job: u64| ["R", "CG", "CD"].contains(&site.state(job).as_str());
+    let since = std::time::Instant::now();
+    while since.elapsed() < Duration::from_secs(75) {
+        let wide = site.submit(8, 1, 1);
+        within(Duration::from_secs(15), "a job for the whole machine starts", || begins(wide));
+    }
+    assert_eq!(site.state(over[0]), "held", "{}", site.told());
+    site.tell("scontrol", &["update", "PartitionName=main", "MaxTime=120"]);
+    // Two pauses of a minute and two were over or began.
+    within(Duration::from_secs(180), "all start", || {
+        let over: Vec<String> = over.iter().map(u64::to_string).collect();
+        let is_over = |name: &String| over.iter().any(|job| name == job || name.starts_with(&format!("{job}_")));
+        site.states()
+            .iter()
+            .filter(|(name, _)| is_over(name))
+            .all(|(_, state)| ["R", "CG", "CD"].contains(&state.as_str()))
+    });
+    site.settled();
+    site.replays();
 }
 
 /// A task that was released and waits is in flight; others of its array are held still.

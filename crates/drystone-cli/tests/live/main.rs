@@ -64,7 +64,8 @@ fn main() {}
 
 /// Tests that take two minutes or more, most of it waits that Slurm prescribes, or all of a core.
 #[cfg(unix)]
-const LONG: [&str; 11] = [
+const LONG: [&str; 12] = [
+    "jobs_over_a_limit_start_when_it_is_raised",
     "answers_hold_on_a_busy_cluster",
     "the_sites_own_priorities_order_jobs",
     "shadow_beside_backfill",

@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(ids[0], ids[1]);
     }
 
-    /// Which nodes a user names counts, which nodes we named does not.
+    /// Nodes that its user named count, nodes that we named do not.
     #[test]
     fn a_job_asks_for_nodes_by_what_they_are() {
         let mut tracker = tracker();

@@ -56,8 +56,8 @@ impl Runner {
             }
         }
         command.env("SLURM_TIME_FORMAT", "%s").env("SLURM_BITSTR_LEN", "0").env("LC_ALL", "C");
-        // Seconds since 1970 have no zone. Without one named, each time that is printed costs a look at
-        // /etc/localtime, a third of the processor time of `squeue` with thousands of jobs.
+        // Seconds since 1970 have no zone. Without one named, each time that is printed costs looks
+        // at /etc/localtime.
         command.env("TZ", "UTC0");
         if let Some(conf) = &self.conf {
             command.env("SLURM_CONF", conf);
