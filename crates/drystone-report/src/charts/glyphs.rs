@@ -211,8 +211,8 @@ mod tests {
         ]
     }
 
-    /// A capital H of this font is 1,409 of 2,048 units high and 1,479 wide; its stems reach from 168
-    /// to 1,312.
+    /// A capital H of this font is 1,409 of 2,048 units high and 1,479 wide. Its stems reach from
+    /// 168 to 1,312.
     #[test]
     fn a_letter_by_hand() {
         let close = |found: [f32; 4], expected: [f32; 4]| {
