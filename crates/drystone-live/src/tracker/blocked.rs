@@ -72,6 +72,11 @@ impl ShapeBlock {
     }
 }
 
+/// Returns the pause after so many vain tries; each doubles it.
+fn grown((first, most): (i64, i64), failures: u32) -> i64 {
+    first.saturating_mul(1 << failures.min(6)).min(most)
+}
+
 fn shape(t: &Tracked, fact: &JobFact) -> JobShape {
     JobShape {
         user: fact.user.clone(),
@@ -132,7 +137,7 @@ impl Tracker {
         let now = self.stamp.time();
         match self.blocks.get_mut(&shape(t, fact)) {
             Some(block) if block.is_impossible() && block.until <= now => {
-                block.until = Time(now.0 + IMPOSSIBLE.0);
+                block.until = Time(now.0 + grown(IMPOSSIBLE, block.failures));
                 true
             }
             _ => false,
@@ -157,7 +162,7 @@ impl Tracker {
 
     /// Holds back jobs of this shape: one was released and did not start, for this reason.
     pub(super) fn could_not_start(&mut self, t: &Tracked, fact: &JobFact) {
-        let (why, (first, most)) = match fact.reason {
+        let (why, pauses) = match fact.reason {
             PendingReason::PartitionClosed => (HoldReason::PartitionClosed, IMPOSSIBLE),
             PendingReason::Unsatisfiable => (HoldReason::Unsatisfiable, IMPOSSIBLE),
             PendingReason::NodesOut => (HoldReason::NodesOut, ROOM),
@@ -168,7 +173,7 @@ impl Tracker {
         }
         let shape = shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
-        let pause = first.saturating_mul(1 << failures.min(6)).min(most);
+        let pause = grown(pauses, failures);
         let until = Time(self.stamp.now + pause);
         let block = ShapeBlock { why, until, failures: failures + 1, ends_early: false, paused: until, open: None };
         self.blocks.insert(shape.clone(), block);
@@ -180,11 +185,10 @@ impl Tracker {
     pub(super) fn is_crowded_out(&mut self, t: &Tracked, fact: &JobFact) {
         let shape = shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
-        let grown = |(first, most): (i64, i64)| first.saturating_mul(1 << failures.min(6)).min(most);
         let (why, pause, failures) = if !self.empty_room().take(&self.need(t, fact, false)) {
-            (HoldReason::Unsatisfiable, grown(IMPOSSIBLE), failures + 1)
+            (HoldReason::Unsatisfiable, grown(IMPOSSIBLE, failures), failures + 1)
         } else if self.settings.names {
-            (HoldReason::Retry, grown(CHOSEN), failures + 1)
+            (HoldReason::Retry, grown(CHOSEN, failures), failures + 1)
         } else {
             (HoldReason::Retry, CROWDED, failures)
         };

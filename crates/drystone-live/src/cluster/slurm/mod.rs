@@ -142,12 +142,16 @@ impl SlurmCli {
         self.partitions = site.partitions.iter().map(|partition| partition.name.clone()).collect();
     }
 
-    /// Gives a pending job as many processors as it will get.
+    /// Gives a pending job as many processors as it will get, and marks one that has whole nodes,
+    /// whether it waits or runs.
     fn round_up(&self, fact: &mut JobFact) {
         let own = self.sets.iter().find(|(set, _)| set.partitions.contains(&fact.partition));
         let Some((_, grain)) = own.or(self.sets.first()) else { return };
-        fact.procs = fact.procs.div_ceil(grain.unit) * grain.unit;
         fact.request.exclusive |= grain.whole;
+        if fact.state != JobState::Pending {
+            return;
+        }
+        fact.procs = fact.procs.div_ceil(grain.unit) * grain.unit;
         if fact.request.exclusive {
             grain.take_whole_nodes(fact);
         }
@@ -243,7 +247,7 @@ impl Cluster for SlurmCli {
         self.looks = self.looks.wrapping_add(1);
         let time = (self.clock)() + self.ahead;
         let mut jobs = jobs::read(&self.run)?;
-        jobs.iter_mut().filter(|fact| fact.state == JobState::Pending).for_each(|fact| self.round_up(fact));
+        jobs.iter_mut().for_each(|fact| self.round_up(fact));
         self.complete(&mut jobs)?;
         self.place(want, &mut jobs)?;
         let mut nodes = nodes::read(&self.run, &self.partitions)?;
@@ -297,5 +301,18 @@ mod tests {
         assert_eq!(taken((8, 32), 3, 1), (8, 1));
         assert_eq!(taken((8, 32), 20, 1), (20, 1));
         assert_eq!(taken((0, 0), 3, 1), (3, 1), "nothing is known of the nodes");
+    }
+
+    /// A hold of jobs of one kind ends when one of them runs: it has to be known again.
+    #[test]
+    fn a_job_for_whole_nodes_is_known_again_when_it_runs() {
+        let waits = jobs::sample();
+        let set = DrivenSet { partitions: vec![waits.partition.clone()], nodes: BTreeSet::new() };
+        let mut slurm = SlurmCli::new(None, set.partitions.clone(), || 0);
+        slurm.sets = vec![(set, Grain { unit: 1, whole: true, node: (8, 8) })];
+        let mut runs = JobFact { state: JobState::Running, procs: 16, held: false, ..waits.clone() };
+        let mut waits = waits;
+        [&mut waits, &mut runs].into_iter().for_each(|fact| slurm.round_up(fact));
+        assert_eq!((waits.procs, waits.nodes, waits.request), (runs.procs, runs.nodes, runs.request));
     }
 }
