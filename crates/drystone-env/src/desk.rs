@@ -5,7 +5,7 @@
 use crate::features::{MACHINE, Scale};
 use crate::options::{Act, EnvOptions, Fill, Rows};
 use crate::queue::QueueColumns;
-use drystone::model::{JobId, Procs, Span, Time};
+use drystone::model::{JobId, Procs, SharedSort, Span, Time};
 use drystone::parts::formula::{Moment, WaitingFacts};
 use drystone::parts::{BackfillFit, ExtraRule, Order, RunningJob, Shadow};
 use drystone::policy::{Action, Actions, StartReason, View};
@@ -373,7 +373,7 @@ impl AgentDesk {
         let shadow = match blocked.shadow {
             Some(shadow) => shadow,
             None => {
-                self.started.sort_unstable_by_key(|job| (job.end, job.id));
+                self.started.sort_shared_by_key(|job| (job.end, job.id));
                 let missing = blocked.procs - self.free;
                 let found = view.running().shadow_with(&self.started, missing, ExtraRule::All, Time::MIN);
                 let Some(shadow) = found else { return };

@@ -3,7 +3,7 @@
 use crate::error::EnvError;
 use crate::options::EnvOptions;
 use drystone::engine::{EventSource, Incoming, Schedule, Simulation, WorkloadReplay};
-use drystone::model::{Job, ResourceTable, Time, Truth, Workload};
+use drystone::model::{Job, ResourceTable, SharedSort, Time, Truth, Workload};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -119,7 +119,7 @@ impl RunPast {
         }
         stream.running = stream.before.len() as u32;
         stream.before.append(&mut waiting);
-        stream.before.sort_by_key(|(job, ..)| job.submit);
+        stream.before.sort_shared_by_key(|(job, ..)| job.submit);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Scores of candidates, and the choice of those worth showing.
 
+use drystone::model::SharedSort;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -39,7 +40,7 @@ pub struct ScoredCandidate {
 
 /// The candidates that no other is both as small and better than, smallest first.
 pub fn front(mut all: Vec<ScoredCandidate>) -> Vec<ScoredCandidate> {
-    all.sort_by(|a, b| a.size.cmp(&b.size).then(a.score.compare(&b.score)).then(a.formula.cmp(&b.formula)));
+    all.sort_shared_by(|a, b| a.size.cmp(&b.size).then(a.score.compare(&b.score)).then(a.formula.cmp(&b.formula)));
     let mut front: Vec<ScoredCandidate> = Vec::new();
     for found in all {
         if front.last().is_none_or(|last| found.score.compare(&last.score) == Ordering::Less) {

@@ -6,6 +6,7 @@ use crate::score::{CandidateScore, ScoredCandidate, front};
 use crate::simplify::{simplify, with_rounded_numbers};
 use crate::simulate::Stopped;
 use crate::vary::{cross, mutate, random, tune};
+use drystone::model::SharedSort;
 use drystone::parts::formula::{Expr, Formula};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -261,7 +262,7 @@ fn best_front(old: &[ScoredCandidate], new: &[ScoredCandidate]) -> Vec<ScoredCan
 /// the smallest alone.
 fn survivors(old: &[ScoredCandidate], new: Vec<ScoredCandidate>, count: usize) -> Vec<ScoredCandidate> {
     let mut all: Vec<ScoredCandidate> = old.iter().cloned().chain(new).collect();
-    all.sort_by(|a, b| {
+    all.sort_shared_by(|a, b| {
         let by_score = a.score.compare(&b.score);
         by_score.then(a.size.cmp(&b.size)).then_with(|| a.formula.cmp(&b.formula))
     });
@@ -305,7 +306,7 @@ fn parallel(
         work();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|&(at, _)| at);
+    done.sort_shared_by_key(|&(at, _)| at);
     let mut scores = Vec::with_capacity(formulas.len());
     for (_, score) in done {
         match score? {

@@ -3,6 +3,7 @@
 use crate::grid::Prices;
 use crate::instance::Instance;
 use crate::schedule::TaskSchedule;
+use drystone::model::SharedSort;
 
 /// Prices that fall while jobs wait, by what the most urgent of them would pay per second, and are
 /// 0 where no job waits.
@@ -19,7 +20,7 @@ pub(crate) fn prices(instance: &Instance, schedule: &TaskSchedule, delta: i64) -
             waits.push((rate, cell(task.release), cell(start - 1)));
         }
     }
-    waits.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+    waits.sort_shared_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     // The greatest rate comes first to a cell and stays; the next cell without one is found along
     // links that are shortened on the way.
     let cells = prices.cells.len();

@@ -1,6 +1,7 @@
 //! Starts of all tasks.
 
 use crate::instance::Instance;
+use drystone::model::SharedSort;
 use std::fmt;
 
 /// A start for each task, in the order of the tasks.
@@ -98,7 +99,7 @@ impl TaskSchedule {
     /// before: a schedule to begin with, and no good one.
     pub fn in_order(instance: &Instance) -> TaskSchedule {
         let mut order: Vec<usize> = (0..instance.tasks.len()).collect();
-        order.sort_by_key(|&at| (instance.tasks[at].release, at));
+        order.sort_shared_by_key(|&at| (instance.tasks[at].release, at));
         // Changes of what is free from a second on, those in the past summed up.
         let mut free = std::collections::BTreeMap::new();
         let mut level = instance.capacity.first();

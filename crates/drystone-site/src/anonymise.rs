@@ -3,6 +3,7 @@
 use crate::jobs::FoundJob;
 use crate::rows::{AccountingTable, Symbol, Symbols};
 use crate::site::{Imported, Site, SiteJobs};
+use drystone::model::SharedSort;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Key of the numbers that replace names. The same key gives the same numbers, so that months
@@ -82,7 +83,7 @@ impl Site {
         mask_places(imported, key, hide);
         mask_lists(&mut imported.table, key);
         self.nodes.iter_mut().for_each(|node| node.name = key.mask("node", node.name.as_bytes()));
-        self.nodes.sort_by(|a, b| a.name.cmp(&b.name));
+        self.nodes.sort_shared_by(|a, b| a.name.cmp(&b.name));
         // Only a configuration makes use of them, and there is none any more.
         self.node_losses.clear();
         self.slurm_conf = None;

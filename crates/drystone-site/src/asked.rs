@@ -8,7 +8,7 @@ use crate::site::Site;
 use crate::site_job::{JobSymbols, SiteJob};
 use drystone::model::{
     Demand, DemandId, DeviceDemand, DevicePer, Job, NodeFill, NodeMemory, NodeShape, Resource, ResourceError,
-    ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit, Span, Time,
+    ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit, SharedSort, Span, Time,
 };
 use drystone::parts::NodeFloor;
 use drystone_slurm::model::IdleNodes;
@@ -226,7 +226,7 @@ impl Site {
                     (job, procs, shape(at).cloned())
                 })
                 .collect();
-            here.sort_by_key(|(job, ..)| (job.start, job.number));
+            here.sort_shared_by_key(|(job, ..)| (job.start, job.number));
             let seats = fleet.seat(&here);
             moved += seats.moved;
             crowded += seats.crowded;
@@ -445,7 +445,7 @@ impl Maker<'_> {
     /// Counts the jobs by the parts of their demands that cannot be met.
     fn count(&mut self, known: impl Iterator<Item = EqualDemand>) {
         let mut known: Vec<EqualDemand> = known.filter(|known| !known.misfits.is_empty()).collect();
-        known.sort_by_key(|known| known.first);
+        known.sort_shared_by_key(|known| known.first);
         for EqualDemand { misfits, jobs, example, .. } in known {
             for misfit in misfits {
                 self.misfits.entry(misfit).or_insert_with(|| (0, example.clone())).0 += jobs;

@@ -11,7 +11,7 @@ use crate::site_job::{JobSymbols, SiteJob};
 use crate::text::RecordState;
 use drystone::log::swf::{SwfDecimal, SwfHeader, SwfRecord, SwfWriter};
 use drystone::log::{circumstances, outages};
-use drystone::model::Workload;
+use drystone::model::{SharedSort, Workload};
 use hashbrown::HashSet;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -94,7 +94,7 @@ impl Numbering {
 
     fn in_order(of: &BTreeMap<String, i64>) -> Vec<(&str, i64)> {
         let mut all: Vec<(&str, i64)> = of.iter().map(|(name, &number)| (name.as_str(), number)).collect();
-        all.sort_by_key(|(_, number)| *number);
+        all.sort_shared_by_key(|(_, number)| *number);
         all
     }
 
@@ -251,7 +251,7 @@ impl Site {
         let mut places: Vec<u32> = (0..self.len() as u32).filter(|&at| self.job(at as usize).pool == pool).collect();
         if self.manifest.swf.is_some() {
             // In the order of the log that it was.
-            places.sort_by_key(|&at| place_of_text(&self.job(at as usize).swf));
+            places.sort_shared_by_key(|&at| place_of_text(&self.job(at as usize).swf));
         }
         let header = self.header(pool, &numbering);
         ExportedLog {

@@ -9,7 +9,7 @@ use crate::format;
 use crate::machine::PoolUnit;
 use crate::site::Site;
 use crate::site_job::SiteJob;
-use drystone::model::{NodeClass, NodeShape, Outage, OutageHit, ProcSet, Time, Which};
+use drystone::model::{NodeClass, NodeShape, Outage, OutageHit, ProcSet, SharedSort, Time, Which};
 use drystone_slurm::conf::{SlurmConf, expand_hostlist};
 use drystone_slurm::model::{Alloc, IdleNodes, ModelMachine, NodeSet, Pending};
 use std::collections::{BTreeMap, HashMap};
@@ -106,7 +106,7 @@ impl Fleet {
         let mut taken: BTreeMap<usize, Vec<(i64, i64, ProcSet)>> = BTreeMap::new();
         let mut order: Vec<&NodeLoss> = losses.to_vec();
         // Whole nodes first: parts of them and what has no name are found on what they leave.
-        order.sort_by_key(|loss| (loss.node.is_empty(), loss.cpus.is_some(), loss.begin));
+        order.sort_shared_by_key(|loss| (loss.node.is_empty(), loss.cpus.is_some(), loss.begin));
         for loss in order {
             let (begin, end) = (loss.begin, loss.end.unwrap_or(last).max(loss.begin + 1));
             let free = |node: usize, taken: &BTreeMap<usize, Vec<(i64, i64, ProcSet)>>| {
@@ -138,7 +138,7 @@ impl Fleet {
                 out.push(outage(loss, all, time(end), &time));
             }
         }
-        out.sort_by_key(|outage| outage.begin);
+        out.sort_shared_by_key(|outage| outage.begin);
         out
     }
 

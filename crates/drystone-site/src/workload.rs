@@ -13,7 +13,7 @@ use crate::text::RecordState;
 use drystone::log::swf::SwfRecord;
 use drystone::model::{
     Adopted, Circumstances, DemandId, How, Job, JobId, LogStatus, Machine, NodeShape, Outage, OutageError, OutageHit,
-    Outages, ProcSet, Provenance, ResourceTable, Setting, Span, Time, Truth, Which, Withdrawal, Workload,
+    Outages, ProcSet, Provenance, ResourceTable, Setting, SharedSort, Span, Time, Truth, Which, Withdrawal, Workload,
 };
 
 #[derive(Clone, Debug)]
@@ -168,7 +168,7 @@ impl Site {
                     _ => None,
                 })
                 .collect();
-            here.sort_by_key(|&(id, since)| (since, id));
+            here.sort_shared_by_key(|&(id, since)| (since, id));
             let asking: Vec<(SiteJob<'_>, u32, Option<NodeShape>)> = (here.iter())
                 .map(|&(id, _)| {
                     let job = &jobs[id.index()];
@@ -227,7 +227,7 @@ impl Site {
                 known.ends.insert(id, how);
             }
         }
-        known.withdrawn.sort_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
+        known.withdrawn.sort_shared_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
         known
     }
 

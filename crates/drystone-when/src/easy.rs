@@ -5,7 +5,7 @@
 use crate::days::FutureArrivals;
 use crate::draws::Draws;
 use crate::world::{DrawnFates, PresentJobs};
-use drystone_core::model::Procs;
+use drystone_core::model::{Procs, SharedSort};
 use drystone_core::policy::{Phase, PolicySpec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -235,7 +235,7 @@ impl Present {
                 }
             }
         }
-        present.running.sort_unstable_by_key(|run| (run.end, run.job));
+        present.running.sort_shared_by_key(|run| (run.end, run.job));
         present
     }
 }

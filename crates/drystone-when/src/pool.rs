@@ -5,7 +5,7 @@ use crate::past::{FEATURES, POINTS, Questions};
 use crate::sample::StartSample;
 use crate::score::{LEVELS, level};
 use drystone_core::engine::Session;
-use drystone_core::model::{Job, JobId, Procs, Span, Time};
+use drystone_core::model::{Job, JobId, Procs, SharedSort, Span, Time};
 use drystone_core::parts::Profile;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ impl ExpertAnswers {
             let each = quantiles.iter().flatten().map(|&value| (f64::from(value), weight / LEVELS as f64));
             points.extend(each.filter(|point| point.1 > 0.0));
         }
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points.sort_shared_by(|a, b| a.0.total_cmp(&b.0));
         // Each point stands for the middle of its weight.
         let mut sum = 0.0;
         for point in &mut points {

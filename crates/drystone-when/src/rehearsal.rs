@@ -6,7 +6,7 @@ use crate::general::FutureError;
 use crate::pool::PastStatistics;
 use crate::sample::StartSample;
 use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
-use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
+use drystone_core::model::{Job, JobId, Machine, ProcSet, SharedSort, Span, Time};
 use drystone_core::policy::{Action, CapacityLoss};
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ fn adopt_these(
     losses: &[CapacityLoss],
     now: Time,
 ) -> Result<Adoption, FutureError> {
-    here.sort_by_key(|&at| (!jobs[at].runs_at(now), jobs[at].rank, jobs[at].job.submit, at));
+    here.sort_shared_by_key(|&at| (!jobs[at].runs_at(now), jobs[at].rank, jobs[at].job.submit, at));
     let mut session = Session::new(machine, scheduler);
     if !losses.is_empty() {
         session.set_losses(now, losses)?;

@@ -1,5 +1,6 @@
 //! The Kaplan-Meier estimate: a distribution of values of which some are known to be larger only.
 
+use drystone_core::model::SharedSort;
 use serde::{Deserialize, Serialize};
 
 /// A value, or how large it is at least.
@@ -25,7 +26,7 @@ impl SurvivalCurve {
 
     /// The estimate from values of which some count for less than one.
     pub(crate) fn weighted(seen: &mut [(SeenValue, f64)]) -> SurvivalCurve {
-        seen.sort_by(|(a, _), (b, _)| a.value.total_cmp(&b.value).then(b.known.cmp(&a.known)));
+        seen.sort_shared_by(|(a, _), (b, _)| a.value.total_cmp(&b.value).then(b.known.cmp(&a.known)));
         // Weights from here on, added from the end: differences of sums would lose the small ones.
         let mut at_risk: Vec<f64> = seen.iter().map(|one| one.1).collect();
         for at in (0..at_risk.len().saturating_sub(1)).rev() {

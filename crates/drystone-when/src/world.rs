@@ -6,7 +6,7 @@ use crate::draws::{DrawPurpose, Draws, Named};
 use crate::runs::{Kin, RunTime, Runs, Sibling, Tables};
 use crate::settings::ForecasterSettings;
 use drystone_core::engine::Session;
-use drystone_core::model::{Job, JobId, Procs, Time};
+use drystone_core::model::{Job, JobId, Procs, SharedSort, Time};
 use drystone_core::policy::Phase;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -84,11 +84,11 @@ impl PresentJobs {
             world.here.extend(held.filter(|&id| view.knows(id) && view.phase(id) == Phase::Held).map(here));
             world.here.extend(view.suspended().map(here));
         }
-        world.here.sort_unstable_by_key(|here| here.id);
+        world.here.sort_shared_by_key(|here| here.id);
         let ran = world.here.iter().filter(|here| here.ran >= 0);
         world.siblings =
             ran.map(|here| Sibling { kin: here.kin, start: world.now.0 - here.ran, ran: here.ran }).collect();
-        world.siblings.sort_unstable_by_key(|sibling| (sibling.kin.user, Reverse(sibling.start), sibling.kin));
+        world.siblings.sort_shared_by_key(|sibling| (sibling.kin.user, Reverse(sibling.start), sibling.kin));
         world
     }
 

@@ -1,7 +1,7 @@
 //! Times and places of each job's runs: data for a Gantt chart that shows suspensions.
 
 use super::Observer;
-use crate::model::{Adopted, EndedJob, JobId, ProcSet, Procs, Span, Time};
+use crate::model::{Adopted, EndedJob, JobId, ProcSet, Procs, SharedSort, Span, Time};
 use crate::policy::StartReason;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -76,7 +76,7 @@ impl Segments {
     pub fn write_csv(&self, mut to: impl Write) -> io::Result<()> {
         writeln!(to, "job_id,start,end,procs,processors,then")?;
         let mut list: Vec<&Segment> = self.list.iter().collect();
-        list.sort_by_key(|s| (s.job, s.start, s.end));
+        list.sort_shared_by_key(|s| (s.job, s.start, s.end));
         for Segment { number, start, end, procs, on, then, .. } in list {
             write!(to, "{number},{start},{end},{procs},")?;
             if let Some(on) = on {

@@ -5,6 +5,7 @@
 //! known when it happens, and its end is unknown until it is announced.
 
 use super::{Machine, ProcSet, Procs, TIME_LIMIT, Time};
+use crate::model::SharedSort;
 use serde::{Deserialize, Serialize};
 
 /// The processors of an outage.
@@ -221,7 +222,7 @@ impl Outages {
             }
         }
         let mut order: Vec<usize> = (0..outages.len()).collect();
-        order.sort_by_key(|&i| outages[i].begin);
+        order.sort_shared_by_key(|&i| outages[i].begin);
         let on = place(machine, &outages, &order)?;
         let mut by_place: Vec<(Option<Outage>, ProcSet)> = outages.into_iter().map(Some).zip(on).collect();
         let mut sorted = Outages::default();

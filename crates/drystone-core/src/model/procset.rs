@@ -86,7 +86,10 @@ impl ProcSet {
     /// All processors of these sets. O(n log n) for n ranges in all.
     #[must_use]
     pub fn union_of<'a>(sets: impl IntoIterator<Item = &'a ProcSet>) -> ProcSet {
-        let mut all: Vec<Range<Procs>> = sets.into_iter().flat_map(|set| set.ranges.iter().cloned()).collect();
+        ProcSet::of_ranges(sets.into_iter().flat_map(|set| set.ranges.iter().cloned()).collect())
+    }
+
+    fn of_ranges(mut all: Vec<Range<Procs>>) -> ProcSet {
         all.sort_unstable_by_key(|range| range.start);
         let mut ranges: Vec<Range<Procs>> = Vec::with_capacity(all.len());
         for range in all {

@@ -24,7 +24,7 @@ pub(crate) use kinds::{EASY, FCFS, GREEDY};
 
 use super::ranking::{self, OrderRanking};
 use super::{Actions, Policy, PolicyEvent, Requirement, StartReason, View};
-use crate::model::{JobId, Procs, Span, Time};
+use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{BackfillFit, ExtraRule, JobLine, Order, Profile, RunningJob, WaitingJob};
 use blocked::BlockedPass;
@@ -321,7 +321,7 @@ impl Backfill {
         } else if self.started.is_empty() {
             running.shadow(missing, extra, floor)
         } else {
-            self.started.sort_unstable_by_key(|job| (job.end, job.id));
+            self.started.sort_shared_by_key(|job| (job.end, job.id));
             running.shadow_with(&self.started, missing, extra, floor)
         };
         match shadow {

@@ -12,7 +12,7 @@
 use super::free_resources::{covers, deduct, release};
 use super::ranking::{self, account, bring_up_to_date, moment, shares_for};
 use super::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
-use crate::model::{DemandId, JobId, Procs, ResourceId, Time};
+use crate::model::{DemandId, JobId, Procs, ResourceId, SharedSort, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{Order, WaitingJob, more_expanded};
 use serde::{Deserialize, Serialize};
@@ -91,9 +91,9 @@ impl CommittedQueue {
             _ => self.waiting.iter().map(|&id| ranking::waiting(order, id, view.prediction(id), view)).collect(),
         };
         if *order == Order::Lxf {
-            jobs.sort_by(|a, b| more_expanded(b, a, view.now()).cmp(&more_expanded(a, b, view.now())));
+            jobs.sort_shared_by(|a, b| more_expanded(b, a, view.now()).cmp(&more_expanded(a, b, view.now())));
         } else {
-            jobs.sort_unstable_by_key(WaitingJob::place);
+            jobs.sort_shared_by_key(WaitingJob::place);
         }
         jobs
     }

@@ -18,7 +18,9 @@
 //! plan may be impossible. Then starts can move back as well, and a promise may be broken.
 
 use super::node_plan::{IdleProcessors, NodePlan};
-use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob, compress};
+use super::planned::{
+    Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob, compress, in_order_of_starts,
+};
 use super::{
     Actions, FreeNodes, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View, pool_plan,
 };
@@ -152,7 +154,7 @@ impl Conservative {
                 announce(job, actions);
             }
         }
-        self.plan.sort_unstable_by_key(PlannedJob::key);
+        in_order_of_starts(&mut self.plan);
         self.pools = Some(pools);
     }
 

@@ -1,7 +1,7 @@
 //! Nodes that are out or will be, as plans on nodes take them into account.
 
 use super::{FreeNodes, Outlook, View};
-use crate::model::{JobId, Procs, Span, Time};
+use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::parts::{NodeFloor, NodeLevels};
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ pub(super) fn core_losses(
             }
         });
     }
-    spells.sort_by_key(|spell| (spell.node, spell.first));
+    spells.sort_shared_by_key(|spell| (spell.node, spell.first));
     let mut losses = Vec::new();
     for own in spells.chunk_by(|a, b| a.node == b.node) {
         node_losses(own, now, &mut losses);

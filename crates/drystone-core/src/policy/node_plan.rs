@@ -1,7 +1,7 @@
 //! Nodes in the plans of policies: what is left now, and what will be.
 
 use super::node_outlook::core_losses;
-use super::planned::{Believed, Bounds, PlannedJob};
+use super::planned::{Believed, Bounds, PlannedJob, in_order_of_starts};
 use super::{Actions, FreeNodes, Outlook, StartReason, View, pool_plan};
 use crate::model::{DemandId, JobId, ProcSet, Procs, Time};
 use crate::parts::{NeedWithSeat, NodeLevels, NodeNeedBook, NodeProfile, NodeSeat, PoolProfile};
@@ -253,7 +253,7 @@ impl NodePlan {
                 moved(job);
             }
         }
-        plan.sort_unstable_by_key(PlannedJob::key);
+        in_order_of_starts(plan);
     }
 
     /// Jobs move up one after the other, the others in place. `false` where they cannot all stay

@@ -1,6 +1,6 @@
 //! Known processors that are out, or will be: the one source of future capacity for plans.
 
-use crate::model::{JobId, ProcSet, Procs, Span, Time};
+use crate::model::{JobId, ProcSet, Procs, SharedSort, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// Processors that are out for some time: a node that has failed or is drained, a maintenance
@@ -113,15 +113,15 @@ impl Outlook {
         self.gone = returns.chain(drains).sum();
         self.down = self.returns.iter().map(|back| back.1).sum();
         self.returns.sort_unstable();
-        self.back.sort_by_key(|back| back.0);
-        self.windows.sort_by_key(|window| window.from);
+        self.back.sort_shared_by_key(|back| back.0);
+        self.windows.sort_shared_by_key(|window| window.from);
         let returns = self.returns.iter().map(|&(until, procs)| (until, i64::from(procs)));
         let windows = self.windows.iter().flat_map(|window| {
             let procs = i64::from(window.on.len());
             [(window.from, -procs), (window.until, procs)]
         });
         self.ahead = returns.chain(windows).filter(|change| change.0 < Time::MAX).collect();
-        self.ahead.sort_by_key(|change| change.0);
+        self.ahead.sort_shared_by_key(|change| change.0);
     }
 
     /// Returns and windows as changes of free processors, in ascending order of time. What is
@@ -167,13 +167,13 @@ impl Outlook {
             add(drain.until.max(end), i64::from(drain.procs));
         }
         let mut sharing: Vec<_> = self.shared.iter().map(|(id, set)| (ends(*id), id, set)).collect();
-        sharing.sort_unstable_by_key(|&(end, id, _)| std::cmp::Reverse((end, id)));
+        sharing.sort_shared_by_key(|&(end, id, _)| std::cmp::Reverse((end, id)));
         let mut kept = ProcSet::new();
         for (end, _, set) in sharing {
             add(end.max(now + Span(1)), -i64::from(set.intersection(&kept).len()));
             kept = kept.union(set);
         }
-        all.sort_by_key(|change| change.0);
+        all.sort_shared_by_key(|change| change.0);
     }
 }
 

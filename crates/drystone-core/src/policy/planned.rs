@@ -123,6 +123,11 @@ pub(super) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
             moved(job, old);
         }
     }
+    in_order_of_starts(plan);
+}
+
+/// Sorts a plan by starts, then by ids.
+pub(super) fn in_order_of_starts<P: AsRef<PlannedJob>>(plan: &mut [P]) {
     plan.sort_unstable_by_key(|job| job.as_ref().key());
 }
 

@@ -2,7 +2,7 @@
 //! jobs overtake.
 
 use super::{Args, Param, SpecError, Takes, ValueForm, View};
-use crate::model::{JobId, Span};
+use crate::model::{JobId, SharedSort, Span};
 use crate::parts::formula::{BeyondProcessors, Formula, Moment, QueueBoard, RunUsage, Shares, WaitingFacts};
 use crate::parts::{BackfillFit, Order, QueuePlace, WaitQueue, WaitingJob};
 use serde::{Deserialize, Serialize};
@@ -287,11 +287,11 @@ impl Rater {
             let more = |a: &WaitingJob, b: &WaitingJob| crate::parts::more_expanded(a, b, view.now());
             places.sort_by(|a, b| more(&b.0, &a.0).cmp(&more(&a.0, &b.0)));
         } else {
-            places.sort_by_key(|(job, _)| job.place());
+            places.sort_shared_by_key(|(job, _)| job.place());
         }
         if let Some(patience) = self.starve {
             let starves = |job: &WaitingJob| view.now() > job.submit.saturating_add(patience);
-            places.sort_by_key(|(job, _)| if starves(job) { (false, job.id) } else { (true, JobId::default()) });
+            places.sort_shared_by_key(|(job, _)| if starves(job) { (false, job.id) } else { (true, JobId::default()) });
         }
         places.into_iter().map(|(_, at)| at).collect()
     }

@@ -1,7 +1,7 @@
 //! Processors and further resources over time, as one thing that plans are made in.
 
 use super::View;
-use super::planned::{Believed, PlannedJob};
+use super::planned::{Believed, PlannedJob, in_order_of_starts};
 use super::pool_plan;
 use crate::model::{Procs, Span, Time};
 use crate::parts::{PoolProfile, Profile, ProfileMark, ResourceAmounts, RunningJob};
@@ -184,7 +184,7 @@ impl PlanRoom {
                 moved(job, old);
             }
         }
-        plan.sort_unstable_by_key(|job| job.as_ref().key());
+        in_order_of_starts(plan);
     }
 }
 

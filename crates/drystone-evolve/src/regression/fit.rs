@@ -2,6 +2,7 @@
 //! operators.
 
 use super::QueueSample;
+use drystone::model::SharedSort;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -181,7 +182,7 @@ pub fn fit_all(samples: &[QueueSample]) -> Vec<FittedFunction> {
     let mut fits: Vec<FittedFunction> = FunctionForm::all().filter_map(|form| fit(form, samples)).collect();
     // Errors of equal functions differ by rounding; scores are about 1 / 32.
     let rounded = |fit: &FittedFunction| (fit.error * 1e12).round();
-    fits.sort_by(|a, b| rounded(a).total_cmp(&rounded(b)));
+    fits.sort_shared_by(|a, b| rounded(a).total_cmp(&rounded(b)));
     fits
 }
 

@@ -8,6 +8,7 @@ use crate::jobs::{FoundJob, JobMarks};
 use crate::machine::{NodePools, NodeSets, PoolUnit, Projection, SiteMachine};
 use crate::rows::AccountingTable;
 use crate::text::{Amount, UNKNOWN};
+use drystone::model::SharedSort;
 use std::collections::BTreeMap;
 
 /// A time in which a node takes no job.
@@ -216,7 +217,7 @@ fn steps(span: &ClosedSpan, uses: &[NodeUse]) -> Vec<(i64, i64, u64)> {
 
 /// Never more than a pool has: of what is too much the later and smaller is cut.
 fn within(mut losses: Vec<PoolLoss>, scene: &TimelineInputs<'_>) -> Vec<PoolLoss> {
-    losses.sort_by_key(|l| (l.pool, l.begin, l.end.unwrap_or(NEVER), l.cause));
+    losses.sort_shared_by_key(|l| (l.pool, l.begin, l.end.unwrap_or(NEVER), l.cause));
     let mut active: Vec<(i64, u32)> = Vec::new();
     let mut pool = None;
     for loss in &mut losses {

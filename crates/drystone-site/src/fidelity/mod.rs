@@ -35,6 +35,7 @@ use self::errors::{Starts, WaitPairs};
 use self::replay::ReplayInputs;
 use self::stats::{quantile, sorted};
 use crate::site::Site;
+use drystone::model::SharedSort;
 use drystone::policy::PolicySpec;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -232,7 +233,7 @@ fn on_threads<R: Send>(items: &[u64], threads: usize, work: impl Fn(u64) -> R + 
         take();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
+    done.sort_shared_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, result)| result).collect()
 }
 

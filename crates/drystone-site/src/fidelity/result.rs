@@ -8,6 +8,7 @@ use super::stats::{quantile, sorted};
 use super::{AsHappened, FidelitySettings};
 use crate::jobs::SiteJobFate;
 use crate::site::Site;
+use drystone::model::SharedSort;
 use serde::{Deserialize, Serialize};
 
 /// The version of the result.
@@ -288,7 +289,7 @@ impl CensoredWaits {
 /// Quantiles of times of which some had not ended.
 fn kaplan_meier(times: &mut [(f64, bool)]) -> [Option<f64>; 3] {
     // At one time ends come before those that are lost from sight.
-    times.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    times.sort_shared_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
     let wanted = [0.5, 0.9, 0.99];
     let mut found = [None; 3];
     let (mut left, mut alive) = (times.len() as f64, 1.0);

@@ -1,5 +1,7 @@
 //! Distances between distributions, correlations of ranks, errors of series.
 
+use drystone::model::SharedSort;
+
 /// The value that a part `q` of the values does not exceed: the smallest with at least that many at
 /// or below it. `None` without values. `values` are ascending.
 pub(super) fn quantile(values: &[f64], q: f64) -> Option<f64> {
@@ -60,7 +62,7 @@ pub(super) fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
 /// Ranks from 1, equal values sharing the mean of theirs.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    order.sort_shared_by(|&a, &b| values[a].total_cmp(&values[b]));
     let mut ranks = vec![0.0; values.len()];
     let mut before = 0;
     for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
@@ -84,7 +86,7 @@ pub(super) fn kendall(a: &[f64], b: &[f64]) -> Option<f64> {
         return None;
     }
     let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&x, &y| a[x].total_cmp(&a[y]).then(b[x].total_cmp(&b[y])));
+    order.sort_shared_by(|&x, &y| a[x].total_cmp(&a[y]).then(b[x].total_cmp(&b[y])));
     let pairs = |count: usize| count as f64 * (count as f64 - 1.0) / 2.0;
     let ties_a: f64 = order.chunk_by(|&x, &y| a[x] == a[y]).map(|tie| pairs(tie.len())).sum();
     let ties_both: f64 = order.chunk_by(|&x, &y| a[x] == a[y] && b[x] == b[y]).map(|tie| pairs(tie.len())).sum();

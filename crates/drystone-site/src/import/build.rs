@@ -25,6 +25,7 @@ use crate::site::{Imported, Site, SiteJobs};
 use crate::sweep::{Crew, by_moment};
 use crate::text::Amount;
 use crate::watch::ImportObserver;
+use drystone::model::SharedSort;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Files read, with their carriers and rows.
@@ -383,7 +384,7 @@ fn sort(jobs: &mut [FoundJob], table: &AccountingTable) {
     };
     let mut order = by_moment(jobs.iter().zip(0_u64..).map(|(job, at)| u64::from(job.arrive) << 32 | at).collect());
     for at_once in order.chunk_by_mut(|a, b| a >> 32 == b >> 32).filter(|some| some.len() > 1) {
-        at_once.sort_by_key(key);
+        at_once.sort_shared_by_key(key);
     }
     let mut from: Vec<u32> = order.into_iter().map(|of| of as u32).collect();
     for first in 0..jobs.len() {

@@ -4,6 +4,7 @@ use crate::detect::{FileKind, MachineSource};
 use crate::error::SiteError;
 use crate::readers::{Carrier, TextLayout};
 use drystone::log::source;
+use drystone::model::SharedSort;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ fn within(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), SiteError> {
         .map(|entry| entry.map(|e| e.path()))
         .collect::<io::Result<_>>()
         .map_err(wrong)?;
-    entries.sort();
+    entries.sort_shared();
     for path in entries {
         if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
             continue;

@@ -6,6 +6,7 @@ use crate::machine::{NodePool, NodeSets, PoolUnit, Projection, SiteMachine};
 use crate::rows::AccountingTable;
 use crate::sweep::{Moves, TimeSpan, moves};
 use crate::text::{Amount, UNKNOWN};
+use drystone::model::SharedSort;
 use std::collections::BinaryHeap;
 
 /// Moments that are looked at, at most.
@@ -41,7 +42,7 @@ pub(crate) fn packing(
     if queue.is_empty() {
         return PackingCheck::default();
     }
-    queue.sort_by_key(|job| job.arrive);
+    queue.sort_shared_by_key(|job| job.arrive);
     let every = (jobs.len() * 2).div_ceil(LOOKS).max(1);
     let mut free: Vec<u32> = machine.nodes.iter().map(|node| node.cpus).collect();
     let mut total: u64 = pool.nodes.iter().map(|&node| u64::from(machine.nodes[node as usize].cpus)).sum();

@@ -9,6 +9,7 @@ use crate::manifest::MeasuredWindow;
 use crate::manifest::{Manifest, NodeSummary, PartitionSummary, PoolSummary};
 use crate::rows::AccountingTable;
 use crate::sweep::Crew;
+use drystone::model::SharedSort;
 
 /// Jobs of each pool, and core-seconds of those that ran and ended.
 pub(super) fn work(jobs: &[FoundJob], amounts: &[crate::text::Amount], pools: usize, crew: Crew) -> Vec<(u64, u64)> {
@@ -118,7 +119,7 @@ pub(super) fn order_pools(
 ) -> Result<(Vec<PoolLoss>, Vec<NodeLoss>), SiteError> {
     let pools = std::mem::take(&mut manifest.pools);
     let mut order: Vec<usize> = (0..pools.len()).filter(|&at| pools[at].jobs > 0).collect();
-    order.sort_by(|&a, &b| {
+    order.sort_shared_by(|&a, &b| {
         pools[b].core_seconds.cmp(&pools[a].core_seconds).then_with(|| pools[a].name.cmp(&pools[b].name))
     });
     let idle: Vec<&str> = pools.iter().filter(|pool| pool.jobs == 0).map(|pool| pool.name.as_str()).collect();

@@ -8,6 +8,7 @@ use crate::rows::{AccountingRow, AccountingTable, Interner, NONE, RowPart};
 use crate::rules::{ImportRule, RuleTally};
 use crate::sweep::Crew;
 use crate::text::{Amount, RecordState, UNKNOWN};
+use drystone::model::SharedSort;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Identity of a job. Rows with the same number and task are looked at together.
@@ -230,7 +231,7 @@ impl Finder<'_> {
         // Of attempts that were submitted together, one that never started comes when it was
         // eligible.
         let begins = |times: &SettledTimes| if times.start > 0 { times.start } else { times.eligible };
-        kept.sort_by_key(|seen| (seen.times.submit, begins(&seen.times), seen.times.end));
+        kept.sort_shared_by_key(|seen| (seen.times.submit, begins(&seen.times), seen.times.end));
         let mut at = 0;
         let mut attempt = 1;
         while at < kept.len() {

@@ -4,6 +4,7 @@ use super::{FoundJob, JobMarks, count};
 use crate::rows::{AccountingTable, RowPart};
 use crate::rules::{ImportRule, RuleTally};
 use crate::text::Amount;
+use drystone::model::SharedSort;
 use std::collections::BTreeMap;
 
 /// A start within so many seconds of an end takes its slot.
@@ -29,11 +30,11 @@ pub(crate) fn throttle(
         }
     }
     // Jobs come by number: this is nearly the order already.
-    arrays.sort();
+    arrays.sort_shared();
     for tasks in arrays.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
         let array = tasks[0].0;
         let mut tasks: Vec<u32> = tasks.iter().map(|task| task.2).collect();
-        tasks.sort_by_key(|&at| (jobs[at as usize].start, jobs[at as usize].task));
+        tasks.sort_shared_by_key(|&at| (jobs[at as usize].start, jobs[at as usize].task));
         let spans: Vec<(u32, u32)> = tasks.iter().map(|&at| span(&jobs[at as usize])).collect();
         let most = most_at_once(&spans);
         let limit = match said.get(&array) {

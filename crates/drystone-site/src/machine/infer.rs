@@ -5,6 +5,7 @@ use crate::jobs::FoundJob;
 use crate::rows::{AccountingTable, Symbol};
 use crate::sweep::{Crew, Moves, moves};
 use crate::text::{Amount, UNKNOWN};
+use drystone::model::SharedSort;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes with the most that jobs used of each at once, and partitions on the nodes where their jobs
@@ -175,6 +176,6 @@ pub(crate) fn partitions_of_jobs(
             ..SitePartition::default()
         })
         .collect();
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found.sort_shared_by(|a, b| a.name.cmp(&b.name));
     found
 }

@@ -2,6 +2,7 @@
 
 use super::{NodeSets, SiteMachine, SitePartition};
 use crate::rows::{Symbol, Symbols};
+use drystone::model::SharedSort;
 use std::collections::BTreeMap;
 
 /// A pool of nodes.
@@ -86,7 +87,7 @@ pub(crate) fn divide(machine: &SiteMachine, names: &Symbols, bundle: bool) -> No
     for pool in &mut pools {
         pool.name = name(&machine.partitions, pool);
     }
-    pools.sort_by(|a, b| b.nodes.len().cmp(&a.nodes.len()).then_with(|| a.name.cmp(&b.name)));
+    pools.sort_shared_by(|a, b| b.nodes.len().cmp(&a.nodes.len()).then_with(|| a.name.cmp(&b.name)));
     let mut of_node = vec![None; machine.nodes.len()];
     let mut of_partition = BTreeMap::new();
     for (pool, number) in pools.iter().zip(0_u16..) {
@@ -103,7 +104,7 @@ pub(crate) fn divide(machine: &SiteMachine, names: &Symbols, bundle: bool) -> No
 /// Names of partitions, those with most nodes first; of many the first three.
 fn name(partitions: &[SitePartition], pool: &NodePool) -> String {
     let mut parts: Vec<&SitePartition> = pool.partitions.iter().map(|&p| &partitions[p as usize]).collect();
-    parts.sort_by(|a, b| b.nodes.len().cmp(&a.nodes.len()).then_with(|| a.name.cmp(&b.name)));
+    parts.sort_shared_by(|a, b| b.nodes.len().cmp(&a.nodes.len()).then_with(|| a.name.cmp(&b.name)));
     let named: Vec<&str> = parts.iter().take(3).map(|p| p.name.as_str()).filter(|n| !n.is_empty()).collect();
     match (named.is_empty(), parts.len().saturating_sub(3)) {
         (true, _) => "all".to_string(),

@@ -5,6 +5,7 @@
 //! back.
 
 use super::table::AccountingRows;
+use drystone::model::SharedSort;
 
 /// The moments that a time may mean: one, or two.
 pub(crate) type Candidates = [i64; 2];
@@ -78,7 +79,7 @@ pub(crate) fn close(mut open: Vec<OpenHour>, rows: &mut AccountingRows) {
         let of_array = matches!(row.part(), super::RowPart::Task(_) | super::RowPart::Tasks(_));
         if of_array { row.of } else { row.id }
     };
-    open.sort_by_key(|o| (day(o), number(rows, o), o.row));
+    open.sort_shared_by_key(|o| (day(o), number(rows, o), o.row));
     for hour in open.chunk_by(|a, b| day(a) == day(b)) {
         let split = split(&hour.iter().map(|o| o.choices[0][0]).collect::<Vec<_>>());
         for (at, open) in hour.iter().enumerate() {

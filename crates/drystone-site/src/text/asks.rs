@@ -2,6 +2,7 @@
 //! order, so that equal jobs have equal texts.
 
 use super::resources::MemoryRequest;
+use drystone::model::SharedSort;
 use std::io::Write;
 
 /// Columns of a record that say what its job asks for.
@@ -43,7 +44,7 @@ pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
         }
     }
     words.iter_mut().for_each(|word| word.retain(|b| !b.is_ascii_whitespace()));
-    words.sort();
+    words.sort_shared();
     words.dedup();
     let mut text = Vec::new();
     let memory = match of.memory {

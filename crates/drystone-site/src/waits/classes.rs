@@ -3,6 +3,7 @@
 use super::{WaitDivision, WaitFigures, WaitGroup, WaitedJob};
 use crate::clock::Zone;
 use crate::site_job::SiteJob;
+use drystone::model::SharedSort;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -111,7 +112,7 @@ impl GatheredGroups {
         };
         let mut groups: Vec<WaitGroup> = self.groups.into_iter().map(figures).collect();
         if !self.by.is_ordered() {
-            groups.sort_by(|a, b| {
+            groups.sort_shared_by(|a, b| {
                 b.figures.core_hours.total_cmp(&a.figures.core_hours).then_with(|| a.name.cmp(&b.name))
             });
         }

@@ -13,6 +13,7 @@ use crate::clock::{self, Zone};
 use crate::jobs::{JobMarks, SiteJobFate};
 use crate::site::Site;
 use crate::site_job::SiteJob;
+use drystone::model::SharedSort;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -205,7 +206,7 @@ pub fn waits(site: &Site, question: &WaitsOptions) -> SiteWaits {
     waits.all = WaitFigures::of(&mut all);
     waits.divisions = divisions.into_iter().map(classes::GatheredGroups::finish).collect();
     waits.months = in_months(months);
-    longest.sort_unstable_by_key(|&(wait, at)| (std::cmp::Reverse(wait), at));
+    longest.sort_shared_by_key(|&(wait, at)| (std::cmp::Reverse(wait), at));
     waits.longest = longest.iter().take(NAMED).map(|&(wait, at)| LongWait::of(&site.job(at), wait)).collect();
     waits.notes = notes(&waits);
     waits

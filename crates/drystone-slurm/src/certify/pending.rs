@@ -6,6 +6,7 @@ use crate::conf::{PreemptMode, Sharing};
 use crate::model::{
     AdvanceReservation, Alloc, AllocMore, ModelCluster, ModelMachine, NONE, NodeSet, Pending, Resources, gres, licences,
 };
+use drystone_core::model::SharedSort;
 use std::collections::BTreeMap;
 
 /// Makes what the schedulers see of a recording.
@@ -120,7 +121,7 @@ impl<'a> Makes<'a> {
         for share in shares {
             of.push((self.golden.conf.node(&share.node)? as usize, share));
         }
-        of.sort_unstable_by_key(|&(node, _)| node);
+        of.sort_shared_by_key(|&(node, _)| node);
         let mut more = AllocMore::default();
         if !machine.resources.memory.is_empty() {
             more.memory = of.iter().map(|(_, share)| share.memory).collect();

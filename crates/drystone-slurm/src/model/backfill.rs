@@ -7,6 +7,7 @@ use super::table::{Licences, PlanTable};
 use super::will_run::{Reach, WillRunScratch, will_run};
 use super::{Alloc, ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, VerdictObserver};
 use crate::conf::{PreemptMode, SchedParams};
+use drystone_core::model::SharedSort;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -140,7 +141,7 @@ impl BackfillPass {
     /// limits, in the order of submission.
     fn keep_running(&mut self, cluster: &ModelCluster, params: &SchedParams) {
         let mut order = cluster.order().to_vec();
-        order.sort_unstable_by_key(|&(_, rank, _)| rank);
+        order.sort_shared_by_key(|&(_, rank, _)| rank);
         let none = NodeSet::empty(cluster.machine.nodes());
         for running in order.iter().filter_map(|&(.., slot)| cluster.at(slot)) {
             let licences = if params.bf_licenses != 0 { cluster.licences_of(&running.job) } else { &[] };

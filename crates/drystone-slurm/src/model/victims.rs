@@ -2,6 +2,7 @@
 
 use super::{Alloc, ModelCluster, NodeSet, Pending, Preempting, RunningModelJob, Victim};
 use crate::conf::{PreemptMode, PreemptType};
+use drystone_core::model::SharedSort;
 
 impl Preempting {
     fn grace_of(&self, machine: &super::ModelMachine, victim: &Pending) -> i64 {
@@ -51,11 +52,11 @@ impl Preempting {
             }
         }
         // Slurm sorts a list that is in the order of submission, and equal ones stay in it.
-        found.sort_by_key(|&(_, _, rank, _)| rank);
+        found.sort_shared_by_key(|&(_, _, rank, _)| rank);
         if self.youngest_first {
-            found.sort_by_key(|&(_, start, ..)| std::cmp::Reverse(start));
+            found.sort_shared_by_key(|&(_, start, ..)| std::cmp::Reverse(start));
         } else {
-            found.sort_by_key(|&(order, ..)| order);
+            found.sort_shared_by_key(|&(order, ..)| order);
         }
         found.into_iter().map(|(.., slot)| slot).collect()
     }
@@ -120,7 +121,7 @@ impl Preempting {
             (weight, slot)
         };
         let mut weighed: Vec<(u64, u32)> = list.iter().enumerate().map(useful).collect();
-        weighed.sort_by_key(|&(weight, _)| std::cmp::Reverse(weight));
+        weighed.sort_shared_by_key(|&(weight, _)| std::cmp::Reverse(weight));
         *list = weighed.into_iter().map(|(_, slot)| slot).collect();
     }
 }

@@ -4,6 +4,7 @@
 //! with what it does about ties and about use that is one calculation old.
 
 use crate::accounts::Accounts;
+use drystone_core::model::SharedSort;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -193,7 +194,7 @@ impl FairShare {
     fn rank_below(&mut self, siblings: Vec<usize>, ranks: &mut Ranks, tied_above: bool) {
         let mut list: Vec<(f64, usize)> = siblings.into_iter().map(|index| (self.fairness(index), index)).collect();
         // The fairest first; among equals users before accounts.
-        list.sort_by(|a, b| b.0.total_cmp(&a.0).then(self.nodes[b.1].user.cmp(&self.nodes[a.1].user)));
+        list.sort_shared_by(|a, b| b.0.total_cmp(&a.0).then(self.nodes[b.1].user.cmp(&self.nodes[a.1].user)));
         let mut before: Option<f64> = None;
         for (place, &(fairness, index)) in list.iter().enumerate() {
             let tied = if place == 0 && tied_above { true } else { before == Some(fairness) };

@@ -2,6 +2,7 @@
 
 use super::{Charged, ModelSite};
 use crate::model::{NONE, Pending, RunningModelJob};
+use drystone_core::model::SharedSort;
 
 impl ModelSite {
     /// Returns whether priorities change while jobs wait.
@@ -71,7 +72,7 @@ impl ModelSite {
                 start: running.start,
             };
             let mut running: Vec<Charged> = self.cluster.running().filter(counted).map(charged).collect();
-            running.sort_by_key(|running| running.id);
+            running.sort_shared_by_key(|running| running.id);
             let mut waiting: Vec<(u32, u32)> = self.queue.iter().map(|job| (job.id, job.assoc)).collect();
             waiting.sort_unstable();
             priorities.calculate(now, &running, &waiting);

@@ -19,6 +19,7 @@
 use super::estimates::EstimatePool;
 use super::random::RandomStream;
 use super::{Habits, TypeLane};
+use crate::model::SharedSort;
 
 /// Campaigns of one type of job, and the estimates of all its jobs.
 pub(super) struct Campaigns {
@@ -114,7 +115,7 @@ pub(super) fn give_estimates(
         }
     }
     // Stable, so that equal run times keep the order above.
-    groups.sort_by_key(|g| std::cmp::Reverse(g.run));
+    groups.sort_shared_by_key(|g| std::cmp::Reverse(g.run));
     let mut estimates: Vec<Vec<u32>> = lanes.iter().map(|l| vec![0; l.run.len()]).collect();
     for group in &groups {
         let l = usize::from(group.lane);

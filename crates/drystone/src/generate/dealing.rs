@@ -9,6 +9,7 @@
 use super::Habits;
 use super::campaigns::Campaigns;
 use super::random::RandomStream;
+use crate::model::SharedSort;
 
 /// Jobs of each arrival.
 pub(super) struct Dealt {
@@ -101,6 +102,6 @@ fn moved(campaigns: &Campaigns, variety: f64, stream: &mut RandomStream) -> Vec<
             (place - libm::floor(place), piece)
         })
         .collect();
-    keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    keyed.sort_shared_by(|a, b| a.0.total_cmp(&b.0));
     keyed.into_iter().map(|(_, piece)| piece).collect()
 }

@@ -22,6 +22,7 @@
 //!   does is given once more, and a smaller one goes unused.
 
 use super::random::RandomStream;
+use crate::model::SharedSort;
 
 /// Minutes. The fifteen values in the top 20 of all logs, and the round values that come next, by
 /// mean share.
@@ -139,7 +140,7 @@ fn by_demand<'a>(values: &mut [u32], runs: impl Iterator<Item = &'a u32>) {
         demand[values.partition_point(|v| v < run)] += 1;
     }
     let mut ranked: Vec<(u32, u32)> = demand.into_iter().zip(values.iter().copied()).collect();
-    ranked.sort_unstable_by_key(|&(wanted, value)| (std::cmp::Reverse(wanted), value));
+    ranked.sort_shared_by_key(|&(wanted, value)| (std::cmp::Reverse(wanted), value));
     for (place, (_, value)) in values.iter_mut().zip(ranked) {
         *place = value;
     }

@@ -34,8 +34,8 @@
 
 use super::table::{LogClock, LogTable, TableError, TableRow};
 use crate::model::{
-    Adopted, CircumstanceError, Circumstances, DependencyEffect, DependsOn, How, JobId, ProcSet, Span, Throttle,
-    Withdrawal, Workload,
+    Adopted, CircumstanceError, Circumstances, DependencyEffect, DependsOn, How, JobId, ProcSet, SharedSort, Span,
+    Throttle, Withdrawal, Workload,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
@@ -116,7 +116,7 @@ pub fn read(input: impl Read, file: &str, workload: &Workload) -> Result<FoundCi
         throttle.jobs.sort_unstable();
         found.circumstances.throttles.push(throttle);
     }
-    found.circumstances.withdrawn.sort_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
+    found.circumstances.withdrawn.sort_shared_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
     match found.circumstances.check(workload.machine(), workload.jobs(), workload.truth()) {
         Ok(()) => Ok(found),
         Err(error) => {

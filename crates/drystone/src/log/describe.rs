@@ -2,7 +2,7 @@
 //! estimates, arrivals.
 
 use crate::metrics::{Calendar, Distribution, Summary};
-use crate::model::{Job, LogStatus, Procs, Span, Time, Truth, UNKNOWN, Workload};
+use crate::model::{Job, LogStatus, Procs, SharedSort, Span, Time, Truth, UNKNOWN, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -353,7 +353,7 @@ fn estimates(workload: &Workload, total: Total) -> Estimates {
     let (exact, outlived) = (sum(&|one| one.exact), sum(&|one| one.outlived));
     let distinct = values.len() as u64;
     let mut modes: Vec<(Span, u64)> = values.into_iter().collect();
-    modes.sort_by_key(|&(estimate, jobs)| (std::cmp::Reverse(jobs), estimate));
+    modes.sort_shared_by_key(|&(estimate, jobs)| (std::cmp::Reverse(jobs), estimate));
     modes.truncate(LISTED);
     Estimates {
         summary: summary.finish(),
@@ -416,7 +416,7 @@ fn top_users(workload: &Workload, total: Total) -> Vec<UserShare> {
         *sum += work(job, truth);
     }
     let mut users: Vec<(i32, (u64, f64))> = users.into_iter().collect();
-    users.sort_by_key(|&(user, (jobs, _))| (std::cmp::Reverse(jobs), user));
+    users.sort_shared_by_key(|&(user, (jobs, _))| (std::cmp::Reverse(jobs), user));
     users.truncate(LISTED);
     let share =
         |(user, (jobs, work))| UserShare { user, jobs, share: total.share(jobs), work_share: total.work_share(work) };

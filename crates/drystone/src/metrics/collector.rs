@@ -16,7 +16,7 @@ use super::row::JobRow;
 use super::selection::{JobSelection, Selector};
 use super::summary::Distribution;
 use crate::engine::{Levels, Observer};
-use crate::model::{EndedJob, JobId, Machine, Procs, Provenance, ResourceTable, Span, Time, Workload};
+use crate::model::{EndedJob, JobId, Machine, Procs, Provenance, ResourceTable, SharedSort, Span, Time, Workload};
 use crate::policy::Priorities;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -344,11 +344,11 @@ impl Collector {
         }
         let measures = overall.finish();
         let rows = self.rows.map(|mut rows| {
-            rows.sort_unstable_by_key(|row| row.id);
+            rows.sort_shared_by_key(|row| row.id);
             rows
         });
         let mut lost = self.lost;
-        lost.sort_unstable_by_key(|row| row.id);
+        lost.sort_shared_by_key(|row| row.id);
         let machine = self.machine.finish(self.selector.period());
         let capacity = f64::from(machine.procs) * machine.busy().as_f64();
         let up = (capacity > 0.0).then(|| 1.0 - machine.down / capacity);

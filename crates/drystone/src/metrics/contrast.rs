@@ -2,6 +2,7 @@
 //! correction for many such tests.
 
 use super::interval::{PeriodSum, Sureness, around, mean, spread, student};
+use crate::model::SharedSort;
 
 /// The sums of one measure in the same periods, in the order of time: under one policy and under
 /// another.
@@ -87,7 +88,7 @@ const LEAST_P: f64 = 1e-12;
 #[must_use]
 pub fn holm(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+    order.sort_shared_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
     let (mut corrected, mut least) = (vec![0.0; values.len()], 0.0_f64);
     for (rank, &at) in order.iter().enumerate() {
         least = least.max(values[at] * (values.len() - rank) as f64).min(1.0);

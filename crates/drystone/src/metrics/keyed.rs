@@ -1,5 +1,6 @@
 //! Values found by a number: a user, a class, a week.
 
+use crate::model::SharedSort;
 use std::collections::BTreeMap;
 
 /// Keys from 0 up to this one are found by index: nearly all of them.
@@ -51,7 +52,7 @@ impl<T> Keyed<T> {
 
     /// Keys and values in ascending order of the keys.
     pub(super) fn into_sorted(mut self) -> impl Iterator<Item = (i64, T)> {
-        self.values.sort_unstable_by_key(|v| v.0);
+        self.values.sort_shared_by_key(|v| v.0);
         self.values.into_iter()
     }
 }

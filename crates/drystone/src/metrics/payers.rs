@@ -3,6 +3,7 @@
 use super::classes::JobClass;
 use super::interval::{PeriodSum, Sureness, change_interval};
 use super::report::Report;
+use crate::model::SharedSort;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -71,7 +72,7 @@ pub fn payers(old: &Report, new: &Report, confidence: f64) -> Vec<Payer> {
             judge(format!("{name}, {length}"), [run * 5 + width].into());
         }
     }
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.sort_shared_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().map(|(_, payer, _)| payer).collect()
 }
 

@@ -11,7 +11,7 @@ use super::predictability::Predictability;
 use super::resources::ResourceUse;
 use super::row::JobRow;
 use super::selection::{JobSelection, Trimmed};
-use crate::model::{EndedJob, How, JobId};
+use crate::model::{EndedJob, How, JobId, SharedSort};
 use serde::{Deserialize, Serialize};
 
 /// Everything measured in one simulation. Job metrics are over the jobs that the selection keeps;
@@ -79,7 +79,7 @@ impl Report {
         let lost = std::mem::take(&mut self.lost);
         if !lost.is_empty() {
             rows.extend(lost);
-            rows.sort_unstable_by_key(|row| row.id);
+            rows.sort_shared_by_key(|row| row.id);
         }
         Some(rows)
     }

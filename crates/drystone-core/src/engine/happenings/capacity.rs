@@ -1,7 +1,7 @@
 //! Announcements of outages to a scheduler, and their times.
 
 use crate::engine::source::{OutageTurn, Stroke};
-use crate::model::{OutageHit, Outages, Time};
+use crate::model::{OutageHit, Outages, SharedSort, Time};
 use crate::policy::CapacityLoss;
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ impl<'a> Timetable<'a> {
                 events.push((expected, OutageEvent::Overdue, at));
             }
         }
-        events.sort_unstable();
+        events.sort_shared();
         Timetable { outages, events, losses: Vec::new(), strokes: Vec::new() }
     }
 

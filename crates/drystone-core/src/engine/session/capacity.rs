@@ -4,7 +4,7 @@ mod alike;
 
 use super::busy::BusyProcessors;
 use super::{NewsError, Session, SessionState};
-use crate::model::{JobId, ProcSet, Procs, Time};
+use crate::model::{JobId, ProcSet, Procs, SharedSort, Time};
 use crate::policy::{Action, CapacityLoss, Drain, Outlook, Phase, Placement, PolicyEvent};
 use alike::BegunLoss;
 use serde::{Deserialize, Serialize};
@@ -219,7 +219,7 @@ impl SessionState {
         }
         // What is in two losses at once is back when both are over.
         let mut losses: Vec<&CapacityLoss> = capacity.losses.iter().filter(|loss| !loss.on.is_empty()).collect();
-        losses.sort_by_key(|loss| (std::cmp::Reverse(loss.until), loss.from));
+        losses.sort_shared_by_key(|loss| (std::cmp::Reverse(loss.until), loss.from));
         for loss in losses {
             if loss.from > now {
                 capacity.due = capacity.due.min(loss.from);

@@ -4,7 +4,7 @@ use super::Formula;
 use super::arithmetic::place;
 use super::program::{Inputs, LANES, ValueBlock};
 use super::value::{Moment, WaitingFacts};
-use crate::model::{JobId, Procs};
+use crate::model::{JobId, Procs, SharedSort};
 use crate::parts::{BackfillFit, WaitingJob};
 use serde::{Deserialize, Serialize};
 
@@ -107,7 +107,7 @@ impl QueueBoard {
     #[must_use]
     pub fn sorted(&self) -> Vec<WaitingJob> {
         let mut jobs = self.jobs.clone();
-        jobs.sort_unstable_by_key(WaitingJob::place);
+        jobs.sort_shared_by_key(WaitingJob::place);
         jobs
     }
 

@@ -1,7 +1,7 @@
 //! Free amounts of every node at one time.
 
 use super::{JobNodeNeed, NodeFloor};
-use crate::model::{ProcSet, Procs};
+use crate::model::{ProcSet, Procs, SharedSort};
 use serde::{Deserialize, Serialize};
 
 /// Free amounts of every node: cores, memory where it is given out, devices. Below 0 where another
@@ -149,7 +149,7 @@ impl NodeSeat {
             }
         }
         if !last.is_empty() {
-            ranges.sort_unstable_by_key(|range| range.start);
+            ranges.sort_shared_by_key(|range| range.start);
         }
         ProcSet::ascending(ranges)
     }

@@ -1,7 +1,7 @@
 //! Nodes for a job, by what is free on them.
 
 use super::{JobNodeNeed, NodeFloor, NodeLevels, NodeSeat};
-use crate::model::{Job, NodeFill, ProcSet, ResourceTable};
+use crate::model::{Job, NodeFill, ProcSet, ResourceTable, SharedSort};
 use std::cmp::Reverse;
 
 impl NodeFloor {
@@ -42,7 +42,7 @@ impl NodeFloor {
         let taken = match self.fill {
             NodeFill::Pack | NodeFill::Whole => packed(offers, need.pieces),
             NodeFill::Spread => {
-                offers.sort_unstable_by_key(|offer| (offer.weight, Reverse(offer.cores), offer.node));
+                offers.sort_shared_by_key(|offer| (offer.weight, Reverse(offer.cores), offer.node));
                 dealt(&offers, need.pieces)
             }
         };
@@ -103,7 +103,7 @@ fn packed(mut offers: Vec<NodeOffer>, pieces: u32) -> Vec<(u32, u32)> {
     if let Some(node) = tightest(&offers, left) {
         return vec![(node, left)];
     }
-    offers.sort_unstable_by_key(|offer| (offer.weight, Reverse(offer.room), offer.cores, offer.node));
+    offers.sort_shared_by_key(|offer| (offer.weight, Reverse(offer.room), offer.cores, offer.node));
     // The most that any node from a place on holds: where weights differ, a later one may hold
     // more.
     let mut most: Vec<u32> = offers.iter().map(|offer| offer.room).collect();

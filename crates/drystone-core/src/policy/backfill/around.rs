@@ -7,7 +7,7 @@
 //! (`extra=all`), and an overdue job ends now (`overdue=now`).
 
 use super::{Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
-use crate::model::{JobId, Procs, Span, Time};
+use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::parts::{ExtraRule, FitStairs, Profile, QueuePlace, RunningJob, WaitingJob};
 use crate::policy::pool_plan::PoolPlan;
 use crate::policy::ranking;
@@ -177,7 +177,7 @@ impl Backfill {
         let returns =
             returns.map(|&(end, procs)| RunningJob { end: end.max(now + Span(1)), id: JobId(u32::MAX), procs });
         let mut all: Vec<RunningJob> = self.started.iter().copied().chain(returns).collect();
-        all.sort_unstable_by_key(|job| (job.end, job.id));
+        all.sort_shared_by_key(|job| (job.end, job.id));
         all
     }
 

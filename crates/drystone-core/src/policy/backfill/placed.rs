@@ -12,7 +12,7 @@
 
 use super::blocked::BlockedPass;
 use super::{Backfill, OverdueRule};
-use crate::model::{JobId, Procs, ResourceTable, Span, Time};
+use crate::model::{JobId, Procs, ResourceTable, SharedSort, Span, Time};
 use crate::parts::{BackfillFit, ExtraRule, JobNodeNeed, NodeFloor, NodeSeat, RunningJob, WaitingJob};
 use crate::policy::free_resources::{covers, deduct};
 use crate::policy::node_mirror::NodeMirror;
@@ -237,7 +237,7 @@ impl Backfill {
         let table = resources.table();
         let totals = table.totals(view.job(head).demand);
         let overdue = if self.choices.overdue == OverdueRule::Now { view.now() } else { Time::MIN };
-        self.started.sort_unstable_by_key(|job| (job.end, job.id));
+        self.started.sort_shared_by_key(|job| (job.end, job.id));
         let running = view.running().iter().copied();
         let mut ends = super::pooled::in_order(running, self.started.iter().copied()).peekable();
         let mut returns = core_returns(floor, view).into_iter().peekable();

@@ -8,7 +8,7 @@
 
 use super::blocked::BlockedPass;
 use super::{Backfill, OverdueRule};
-use crate::model::{DemandId, JobId, Procs, ResourceTable, Span, Time};
+use crate::model::{DemandId, JobId, Procs, ResourceTable, SharedSort, Span, Time};
 use crate::parts::{BackfillFit, RunningJob, WaitingJob};
 use crate::policy::free_resources::{covers, deduct};
 use crate::policy::pool_plan::{PooledNeed, pooled_shadow};
@@ -169,7 +169,7 @@ impl Backfill {
         let more = match view.outlook().filter(|outlook| !outlook.is_settled()) {
             Some(outlook) => self.started_and_returns(outlook, now),
             None => {
-                self.started.sort_unstable_by_key(|job| (job.end, job.id));
+                self.started.sort_shared_by_key(|job| (job.end, job.id));
                 self.started.clone()
             }
         };

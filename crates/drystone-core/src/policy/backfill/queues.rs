@@ -1,7 +1,7 @@
 //! The two queues, and the newcomers that are in neither yet.
 
 use super::Backfill;
-use crate::model::{JobId, Time};
+use crate::model::{JobId, SharedSort, Time};
 use crate::parts::{Order, WaitingJob};
 use crate::policy::ranking::{self, moment};
 use crate::policy::{Phase, View};
@@ -145,7 +145,7 @@ impl Backfill {
     pub(super) fn sort_fresh(&mut self, view: &View<'_>) {
         let mut fresh = std::mem::take(&mut self.fresh);
         match self.backfill_order().moving() {
-            None => fresh.sort_by_key(|job| self.candidate(job, view).place()),
+            None => fresh.sort_shared_by_key(|job| self.candidate(job, view).place()),
             Some(_) => {
                 if let Some(shares) = &mut self.shares {
                     ranking::bring_up_to_date(shares, view);

@@ -1,7 +1,7 @@
 //! A guard against starvation: a job that has waited too long heads the queue (Lelong, Reis &
 //! Trystram 2017).
 
-use crate::model::{JobId, Span, Time};
+use crate::model::{JobId, SharedSort, Span, Time};
 use crate::parts::{JobLine, WaitingJob};
 use crate::policy::{Phase, View};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ impl StarvationQueue {
     /// Moves the jobs that have waited too long to the front, in the order of their arrival.
     pub(super) fn put_first(&self, jobs: &mut [WaitingJob], now: Time) {
         let starves = |job: &WaitingJob| now > self.patience(job.submit);
-        jobs.sort_by_key(|job| if starves(job) { (false, job.id) } else { (true, JobId::default()) });
+        jobs.sort_shared_by_key(|job| if starves(job) { (false, job.id) } else { (true, JobId::default()) });
     }
 
     /// Returns the time until which this head stays first as far as patience is concerned.

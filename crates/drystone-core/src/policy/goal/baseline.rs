@@ -7,7 +7,7 @@ use super::rules::GoalRule;
 use super::settings::Branching;
 use super::table::RankTable;
 use super::task::{GoalCandidate, GoalTask};
-use crate::model::Procs;
+use crate::model::{Procs, SharedSort};
 use crate::policy::Stopwatch;
 use crate::policy::free_resources::{covers, deduct};
 use crate::policy::room::JobNeed;
@@ -83,7 +83,7 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
                 let job = &task.waiting[at];
                 (i128::from(task.age(job).saturating_add(now)), i128::from(job.run.max(1)))
             };
-            queue.sort_by(|&a, &b| {
+            queue.sort_shared_by(|&a, &b| {
                 let ((wait_a, run_a), (wait_b, run_b)) = (key(a), key(b));
                 (wait_b * run_a).cmp(&(wait_a * run_b)).then(a.cmp(&b))
             });

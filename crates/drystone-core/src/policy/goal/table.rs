@@ -5,7 +5,7 @@ use super::settings::{Branching, GoalSettings, PathReuse, Prune};
 use super::steps::FreeSteps;
 use super::task::GoalTask;
 use super::weights;
-use crate::model::{Procs, ResourceId};
+use crate::model::{Procs, ResourceId, SharedSort};
 use crate::policy::room::JobNeed;
 
 /// A task in the order of the branching heuristic: rank 0 is the leftmost child of the root. Does
@@ -71,7 +71,7 @@ impl RankTable {
                 let job = &task.waiting[place as usize];
                 (i128::from(task.age(job)), i128::from(job.run.max(1)))
             };
-            self.places.sort_by(|&a, &b| {
+            self.places.sort_shared_by(|&a, &b| {
                 let ((wait_a, run_a), (wait_b, run_b)) = (key(a), key(b));
                 (wait_b * run_a).cmp(&(wait_a * run_b))
             });

@@ -2,7 +2,7 @@
 //! the search uses.
 
 use super::steps::FreeSteps;
-use crate::model::{Procs, ResourceId, Time, UNKNOWN};
+use crate::model::{Procs, ResourceId, SharedSort, Time, UNKNOWN};
 use crate::parts::ResourceAmounts;
 use crate::policy::room::JobNeed;
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ impl GoalTask {
     fn all_changes(&self) -> Vec<(i64, i64)> {
         let others = self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs));
         let mut all: Vec<(i64, i64)> = self.ends().map(|(end, procs)| (end, i64::from(procs))).chain(others).collect();
-        all.sort_by_key(|change| change.0);
+        all.sort_shared_by_key(|change| change.0);
         all
     }
 
@@ -139,7 +139,7 @@ impl GoalTask {
                 ((at - self.now).0.max(0), JobNeed { procs: procs as Procs, amounts: &[] })
             };
             all.extend(self.changes.iter().map(returns));
-            all.sort_by_key(|end| end.0);
+            all.sort_shared_by_key(|end| end.0);
         }
         all
     }
@@ -151,7 +151,7 @@ impl GoalTask {
             let none: &ResourceAmounts = &[];
             let others = self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs, none));
             let mut all: Vec<(i64, i64, &ResourceAmounts)> = ends.chain(others).collect();
-            all.sort_by_key(|change| change.0);
+            all.sort_shared_by_key(|change| change.0);
             steps.fill_pooled(self.free, &self.levels, all.into_iter());
         } else if self.changes.is_empty() {
             steps.fill(self.free, self.ends());

@@ -8,7 +8,7 @@
 
 use super::queues::QueuedJob;
 use super::{MultiQueue, Own, Promising, StartReason};
-use crate::model::{JobId, Procs, Span, Time};
+use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::policy::{Actions, View};
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +106,7 @@ impl MultiQueue {
         let of_class =
             |(class, queue): (usize, &super::ClassQueue)| queue.jobs().map(|j| (j, class)).collect::<Vec<_>>();
         let mut waiting: Vec<(QueuedJob, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
-        waiting.sort_unstable_by_key(|(job, _)| job.id);
+        waiting.sort_shared_by_key(|(job, _)| job.id);
         let mut settled = vec![false; self.queues.len()];
         // All promises and running jobs, as long as nothing has changed.
         let mut plan: Option<PromisePlan> = None;
@@ -169,7 +169,7 @@ impl MultiQueue {
             ends.for_each(|(at, procs)| plan.append(at, procs));
         } else {
             let mut changes: Vec<(Time, i64)> = ends.chain(self.scratch.changes.iter().copied()).collect();
-            changes.sort_by_key(|change| change.0);
+            changes.sort_shared_by_key(|change| change.0);
             changes.into_iter().for_each(|(at, procs)| plan.append(at, procs));
         }
         for (_, p) in self.literal.pivots.iter().enumerate().filter(|(i, p)| which(*i, p)) {

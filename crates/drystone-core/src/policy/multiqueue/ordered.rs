@@ -2,7 +2,7 @@
 
 use super::queues::QueuedJob;
 use super::{ClassQueue, MultiQueue, StartReason};
-use crate::model::JobId;
+use crate::model::{JobId, SharedSort};
 use crate::policy::{Actions, View};
 
 impl MultiQueue {
@@ -37,7 +37,7 @@ impl MultiQueue {
     fn in_order(&mut self, view: &View<'_>) -> Vec<(QueuedJob, usize)> {
         let of_class = |(class, queue): (usize, &ClassQueue)| queue.jobs().map(|job| (job, class)).collect::<Vec<_>>();
         let mut waiting: Vec<(QueuedJob, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
-        waiting.sort_unstable_by_key(|(job, _)| job.id);
+        waiting.sort_shared_by_key(|(job, _)| job.id);
         let ids: Vec<JobId> = waiting.iter().map(|(job, _)| job.id).collect();
         let ranked = self.rater.as_ref().map(|rater| rater.ranked(&ids, self.shares.as_mut(), view));
         ranked.map_or(waiting.clone(), |ranked| ranked.into_iter().map(|at| waiting[at]).collect())

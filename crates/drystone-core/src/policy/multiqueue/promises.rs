@@ -1,7 +1,7 @@
 //! Promised starts, and what they leave to others.
 
 use super::pools::PassPools;
-use crate::model::{JobId, Procs, Span, Time};
+use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::parts::{FitStairs, Profile};
 use crate::policy::View;
 use serde::{Deserialize, Serialize};
@@ -135,7 +135,7 @@ impl PromiseList {
                 moved(promise.id, start);
             }
         }
-        self.list.sort_by_key(|p| (p.at, p.id));
+        self.list.sort_shared_by_key(|p| (p.at, p.id));
         for promise in &mut self.list {
             promise.left = profile.free_at(promise.at);
         }

@@ -20,7 +20,7 @@
 //! A newcomer at its earliest place, time that passes, and a start as planned leave a compact plan
 //! compact.
 
-use super::{PlannedJob, StartStairs};
+use super::{PlannedJob, StartStairs, in_order_of_starts};
 use crate::model::{Span, Time};
 use crate::parts::{Chunked, StepSpot};
 
@@ -142,7 +142,7 @@ pub(in crate::policy) fn compress_in_place<P: Copy + AsRef<PlannedJob> + AsMut<P
 
 /// Puts jobs back into a plan that is in the order of its starts.
 fn merge<P: Copy + AsRef<PlannedJob>>(plan: &mut Vec<P>, aside: &mut [P]) {
-    aside.sort_unstable_by_key(|job| job.as_ref().key());
+    in_order_of_starts(aside);
     let mut left = plan.len();
     plan.extend_from_slice(aside);
     let mut to = plan.len();

@@ -19,7 +19,7 @@ pub use price::{DelayedJob, Importance, Weights};
 pub use priorities::{Priorities, PriorityError, Quota};
 pub use settings::{AverageWait, Removal, ReturnOrder, SlackSettings, Tick};
 
-use super::planned::{Believed, Horizon, OVERDUE, PlannedJob};
+use super::planned::{Believed, Horizon, OVERDUE, PlannedJob, in_order_of_starts};
 use super::ranking::{self, Rater};
 use super::room::{JobNeed, PlanRoom};
 use super::{
@@ -211,7 +211,7 @@ impl Slack {
             actions.explain(Moved { job: job.planned.id, favour, from, to, price: moved.price });
             actions.push(promise(job));
         }
-        self.plan.sort_unstable_by_key(|job| job.planned.key());
+        in_order_of_starts(&mut self.plan);
     }
 
     /// Rebuilds the room from running jobs and plan.
@@ -272,7 +272,7 @@ impl Slack {
     /// Processors have gone or come back: all is planned again, including jobs without a place.
     fn capacity_changed(&mut self) {
         self.plan.append(&mut self.unplanned);
-        self.plan.sort_unstable_by_key(|job| job.planned.key());
+        in_order_of_starts(&mut self.plan);
         self.fresh.append(&mut self.turned_away);
         self.stale = true;
         self.running.woken();

@@ -20,7 +20,7 @@ use crate::model::{Span, Time};
 use crate::parts::ResourceAmounts;
 use crate::policy::planned::{Bounds, PlannedJob};
 use crate::policy::room::{JobNeed, PlanRoom};
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
 /// Job to be fitted in.
 #[derive(Clone, Copy, Debug)]
@@ -228,21 +228,19 @@ impl SlackSearch {
         self.order.extend(0..plan.len());
         let stakes = &self.stakes;
         let id = |at: usize| plan[at].planned.id;
-        match &settings.order {
-            ReturnOrder::Start | ReturnOrder::Exhaustive(_) => {}
-            ReturnOrder::Formula(_) => self.order.copy_from_slice(task.ranked),
-            ReturnOrder::Arrival => self.order.sort_unstable_by_key(|&at| id(at)),
-            ReturnOrder::Utilisation => {
-                let area = |at: usize| i128::from(plan[at].planned.span.0) * i128::from(plan[at].planned.procs);
-                self.order.sort_unstable_by_key(|&at| (Reverse(area(at)), id(at)));
+        let area = |at: usize| i128::from(plan[at].planned.span.0) * i128::from(plan[at].planned.procs);
+        let before: &dyn Fn(usize, usize) -> Ordering = match &settings.order {
+            ReturnOrder::Start | ReturnOrder::Exhaustive(_) => return true,
+            ReturnOrder::Formula(_) => {
+                self.order.copy_from_slice(task.ranked);
+                return true;
             }
-            ReturnOrder::Cost => self.order.sort_unstable_by(|&a, &b| {
-                stakes[b].of_a_second().total_cmp(&stakes[a].of_a_second()).then(id(a).cmp(&id(b)))
-            }),
-            ReturnOrder::Priority => self
-                .order
-                .sort_unstable_by(|&a, &b| plan[b].priority.total_cmp(&plan[a].priority).then(id(a).cmp(&id(b)))),
-        }
+            ReturnOrder::Arrival => &|_, _| Ordering::Equal,
+            ReturnOrder::Utilisation => &|a, b| area(b).cmp(&area(a)),
+            ReturnOrder::Cost => &|a, b| stakes[b].of_a_second().total_cmp(&stakes[a].of_a_second()),
+            ReturnOrder::Priority => &|a, b| plan[b].priority.total_cmp(&plan[a].priority),
+        };
+        self.order.sort_unstable_by(|&a, &b| before(a, b).then_with(|| id(a).cmp(&id(b))));
         true
     }
 

@@ -7,7 +7,7 @@
 use super::Slack;
 use super::search::{FitChoice, Newcomer};
 use super::settings::Tick;
-use crate::model::{JobId, Procs, Span, Time};
+use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::parts::RunningJob;
 use crate::policy::free_resources::deduct;
 use crate::policy::planned::grace;
@@ -45,7 +45,7 @@ impl Slack {
         if self.settings.tick != Tick::Overrun {
             // Rule 19. Which job has to leave is another matter: the one that should have ended
             // first.
-            self.guests[known..].sort_unstable_by_key(|job| job.id);
+            self.guests[known..].sort_shared_by_key(|job| job.id);
         }
         if self.settings.tick == Tick::Kill {
             for job in std::mem::take(&mut self.guests) {

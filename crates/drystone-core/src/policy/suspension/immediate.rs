@@ -291,7 +291,9 @@ impl Immediate {
             pool.lowest(need)
         } else {
             victims.iter().for_each(|&j| pool.insert(&self.running[j].set));
-            victims.sort_unstable_by(|a, b| b.cmp(a)); // so that the others stay where they are
+            // From the highest position down, so that the others stay where they are.
+            victims.sort_unstable();
+            victims.reverse();
             victims.iter().for_each(|&j| self.stop(j, now, actions));
             if pool.len() >= need {
                 pool.lowest(need)

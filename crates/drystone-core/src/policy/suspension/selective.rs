@@ -378,7 +378,7 @@ impl SelectivePolicy {
             if !can_start {
                 return false;
             }
-            self.idle.sort_unstable_by(|a, b| a.before(b, now));
+            self.sort_idle(now);
         } else {
             // A job that was there already is blocked by the same processors as before.
             at = self.idle.len() - self.newcomers;

@@ -1,7 +1,7 @@
 //! Rule S8: idle jobs that suspend running ones.
 
 use super::SelectivePolicy;
-use crate::model::{Procs, Time};
+use crate::model::{Procs, SharedSort, Time};
 use crate::policy::suspension::amounts::LackedAmounts;
 use crate::policy::suspension::ratio::Ratio;
 use crate::policy::suspension::settings::VictimRule;
@@ -16,9 +16,13 @@ impl SelectivePolicy {
         width.map_or(Procs::MAX, |times| task.procs.saturating_mul(times))
     }
 
+    pub(super) fn sort_idle(&mut self, now: Time) {
+        self.idle.sort_unstable_by(|a, b| a.before(b, now));
+    }
+
     /// Rule S8, PREEMPT.
     pub(super) fn preempt(&mut self, now: Time, actions: &mut Actions) {
-        self.idle.sort_unstable_by(|a, b| a.before(b, now));
+        self.sort_idle(now);
         let mut at = 0;
         while at < self.idle.len() {
             if let Some(set) = self.start_beside(at, now) {
@@ -34,7 +38,8 @@ impl SelectivePolicy {
                 continue;
             }
             // From the highest position down, so that the others stay where they are.
-            self.victims.sort_unstable_by(|a, b| b.cmp(a));
+            self.victims.sort_unstable();
+            self.victims.reverse();
             let victims = std::mem::take(&mut self.victims);
             victims.iter().for_each(|&victim| self.stop(victim, now, actions));
             let set = match self.is_pinned(&self.idle[at]) {
@@ -125,7 +130,7 @@ impl SelectivePolicy {
             return false;
         }
         // Stable: of equally wide ones those of lower priority first.
-        self.victims.sort_by_key(|&j| std::cmp::Reverse(self.running[j].procs));
+        self.victims.sort_shared_by_key(|&j| std::cmp::Reverse(self.running[j].procs));
         let (mut sum, mut lacks) = (available, missing);
         let (running, amounts) = (&self.running, &self.amounts);
         self.victims.retain(|&j| {
