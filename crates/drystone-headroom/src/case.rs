@@ -6,9 +6,7 @@ use crate::measure::{DelayMeasure, DelayWeight, HeadroomTask};
 use crate::schedule::TaskSchedule;
 use drystone::engine::{Levels, Observer};
 use drystone::metrics::{JobRow, JobSelection};
-use drystone::model::{
-    Adopted, Circumstances, EndedJob, How, JobId, JobOutcome, OutageHit, Outages, Span, Time, Workload,
-};
+use drystone::model::{Adopted, Circumstances, EndedJob, JobId, JobOutcome, OutageHit, Outages, Span, Time, Workload};
 use drystone::policy::StartReason;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -46,7 +44,7 @@ impl fmt::Display for Refused {
             Refused::Withdrawn(job) => write!(
                 f,
                 "job {job} is withdrawn at a fixed time, so that it depends on the schedule how long it runs and no floor is \
-                 common to them: leave such jobs out"
+                 common to them: leave such jobs out, for a site with drystone import --withdraw drop"
             ),
             Refused::Suspended(job) => write!(
                 f,
@@ -260,7 +258,8 @@ fn refuse(
     if let Some((&job, _)) = suspended {
         return Err(Refused::Suspended(number(job)));
     }
-    let cut = |row: &&JobRow| row.ended == How::MachineFailed || row.ran != workload.truth()[row.id.index()].run;
+    // A record that says "the machine failed" has that run time under every schedule.
+    let cut = |row: &&JobRow| row.ran != workload.truth()[row.id.index()].run;
     match rows.iter().find(cut) {
         Some(row) => Err(Refused::Cut(row.number)),
         None => Ok(()),

@@ -126,7 +126,7 @@ rules! {
     Derived = "derived", Imputed, "start or end unknown: the other and the run time say it";
     Over = "over", Marked, "ran longer than its limit and keeps its run time";
     Zero = "zero", Noted, "ran for less than a second";
-    Suspended = "suspended", Marked, "was suspended: it holds its processors, and its run time is End - Start";
+    Suspended = "suspended", Marked, "was suspended: it holds its processors from start to end, and its limit is longer by as much";
     Granted = "granted", Noted, "holds more processors than it asked for";
     SizeNodes = "size-nodes", Imputed, "no processors are known: those of its nodes";
     PartitionList = "partition-list", Changed, "waits for several partitions: the first counts";

@@ -43,13 +43,13 @@ pub struct SiteJob<'a> {
     pub start: Option<i64>,
     /// Time at which it ended or left.
     pub end: Option<i64>,
-    /// Seconds that it ran, without suspension.
+    /// Seconds that it held its processors, those of a suspension with it.
     pub run: Option<u32>,
     /// Seconds that it was suspended.
     pub suspended: Option<u32>,
     /// Seconds that it would have run, of one that never did.
     pub imputed_run: Option<u32>,
-    /// Its limit in seconds.
+    /// Its limit in seconds, longer by what it was suspended.
     pub limit: u32,
     /// Source of the limit.
     pub limit_from: LimitFrom,

@@ -109,10 +109,17 @@ fn nodes(
 /// Describes a node in the words of `slurm.conf`.
 fn of_node(node: &ConfNode, known: &NodeSummary) -> String {
     let ConfNode { sockets, cores_per_socket, threads_per_core, memory_mb, weight, .. } = node;
-    let cpus = if known.cpus > 0 { known.cpus } else { node.cpus };
+    let cpus = if known.cpus > 0 { known.cpus } else { node.cpus } + node.spec_cpus;
+    let memory_mb = memory_mb + node.spec_memory_mb;
     let mut shape = format!(
         "CPUs={cpus} Sockets={sockets} CoresPerSocket={cores_per_socket} ThreadsPerCore={threads_per_core} RealMemory={memory_mb}"
     );
+    if node.spec_cpus > 0 {
+        let _ = write!(shape, " CoreSpecCount={}", node.spec_cpus / node.cpus_per_core());
+    }
+    if node.spec_memory_mb > 0 {
+        let _ = write!(shape, " MemSpecLimit={}", node.spec_memory_mb);
+    }
     let gres = if known.gres.is_empty() { &node.gres } else { &known.gres };
     if !gres.is_empty() {
         let _ = write!(shape, " Gres={gres}");

@@ -490,7 +490,7 @@ impl Finder<'_> {
         if job.run == 0 {
             count(self.tally, self.table, ImportRule::Zero, row, 0);
         }
-        if row.suspended != NOTHING && row.suspended > 0 {
+        if job.kind == SiteJobFate::Ran && super::classify::suspension(row) > 0 {
             job.marks.set(JobMarks::SUSPENDED);
             count(self.tally, self.table, ImportRule::Suspended, row, seconds);
         }

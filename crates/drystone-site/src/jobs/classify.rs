@@ -87,13 +87,26 @@ fn named_or_held(table: &AccountingTable, row: &AccountingRow, lists: bool) -> b
     !lists && ends_run && row.start > 0 && table.shape(row).held.nodes != 0
 }
 
+/// Returns the seconds that a job was suspended. Where the records have no such column, they are
+/// what its run time lacks of its length, unless that is the hour of a change of the clocks.
+pub(super) fn suspension(row: &AccountingRow) -> u32 {
+    if row.suspended != NOTHING {
+        return row.suspended;
+    }
+    if row.elapsed == NOTHING || row.start == 0 || row.end <= row.start {
+        return 0;
+    }
+    let lacking = (row.end - row.start).saturating_sub(row.elapsed);
+    let clock = lacking.abs_diff(3_600) <= 1 || lacking.abs_diff(1_800) <= 1;
+    if lacking <= 1 || clock { 0 } else { lacking }
+}
+
 /// The times, each known or derived from the others.
 ///
 /// # Errors
 /// The rule that the row breaks.
 pub(super) fn times(table: &AccountingTable, row: &AccountingRow, lists: bool) -> Result<SettledTimes, ImportRule> {
     let kind = kind(table, row, lists);
-    let suspended = if row.suspended == NOTHING { 0 } else { row.suspended };
     let (mut submit, eligible) = (row.submit, row.eligible);
     let mut assumed = (false, false);
     if submit == 0 {
@@ -125,7 +138,7 @@ pub(super) fn times(table: &AccountingTable, row: &AccountingRow, lists: bool) -
             }
         }
         SiteJobFate::Ran => {
-            let length = (row.elapsed != NOTHING).then(|| row.elapsed.saturating_add(suspended));
+            let length = (row.elapsed != NOTHING).then(|| row.elapsed.saturating_add(suspension(row)));
             let (start, end) = match (row.start, row.end, length) {
                 (0, _, None) => return Err(ImportRule::NoStart),
                 (0, 0, _) => return Err(ImportRule::NoStart),
@@ -138,7 +151,7 @@ pub(super) fn times(table: &AccountingTable, row: &AccountingRow, lists: bool) -
             }
             (times.start, times.end) = (start, end);
             times.derived = row.start == 0 || row.end == 0;
-            times.run = if row.elapsed == NOTHING { (end - start).saturating_sub(suspended) } else { row.elapsed };
+            times.run = length.unwrap_or(end - start);
         }
     }
     Ok(times)

@@ -1,6 +1,7 @@
 //! Limits that no record says. A run time never stands for one: it would hand the policy a perfect
 //! estimate.
 
+use super::classify::suspension;
 use super::{FoundJob, JobMarks, LimitFrom, NOTHING, count};
 use crate::machine::SitePartition;
 use crate::rows::{AccountingTable, Symbol};
@@ -70,6 +71,10 @@ pub(crate) fn set_limits(
             RecordLimit::Unknown | RecordLimit::Seconds(_) => (here.unknown, Some(ImportRule::LimitUnknown)),
         };
         (job.limit, job.limit_from) = limit;
+        if job.marks.has(JobMarks::SUSPENDED) {
+            // A limit does not run while its job is suspended.
+            job.limit = job.limit.saturating_add(suspension(row));
+        }
         let seconds = job.core_seconds(&amounts[job.amount as usize]);
         if let Some(rule) = rule {
             job.marks.set(JobMarks::LIMIT);
@@ -77,8 +82,7 @@ pub(crate) fn set_limits(
         }
         if job.run != NOTHING && job.run > job.limit {
             job.marks.set(JobMarks::OVER);
-            let cpus = seconds.checked_div(u64::from(job.run)).unwrap_or(0);
-            count(tally, table, ImportRule::Over, row, cpus * u64::from(job.run - job.limit));
+            count(tally, table, ImportRule::Over, row, seconds);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use super::table::AccountingRows;
 use drystone::model::SharedSort;
+use std::cmp::Reverse;
 
 /// The moments that a time may mean: one, or two.
 pub(crate) type Candidates = [i64; 2];
@@ -13,10 +14,13 @@ pub(crate) type Candidates = [i64; 2];
 /// The times of a row: submitted, eligible, started, ended. 0 is unknown.
 pub(crate) type RowTimes = [i64; 4];
 
-/// A row that waits for the others of its hour.
+/// A row that was submitted within the hour that comes twice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenHour {
     pub(crate) row: u32,
+    /// Set where its own times settle the hour; true for the second one. It then helps to settle
+    /// the others.
+    pub(crate) second: Option<bool>,
     /// The times if it was submitted in the first hour, and if in the second.
     pub(crate) choices: [RowTimes; 2],
 }
@@ -72,7 +76,8 @@ fn cost(times: &RowTimes, ran: Option<i64>) -> (u8, i64) {
 
 /// Settles what is open: within one change of the clocks, jobs in the order of their numbers were
 /// submitted in the first hour up to some number and in the second from there on. The number is the
-/// one that breaks the order least, the highest of equals.
+/// one that agrees with most rows that are settled, then the one that breaks the order least, the
+/// highest of equals.
 pub(crate) fn close(mut open: Vec<OpenHour>, rows: &mut AccountingRows) {
     let number = |rows: &AccountingRows, o: &OpenHour| {
         let row = rows.get(o.row);
@@ -81,8 +86,8 @@ pub(crate) fn close(mut open: Vec<OpenHour>, rows: &mut AccountingRows) {
     };
     open.sort_shared_by_key(|o| (day(o), number(rows, o), o.row));
     for hour in open.chunk_by(|a, b| day(a) == day(b)) {
-        let split = split(&hour.iter().map(|o| o.choices[0][0]).collect::<Vec<_>>());
-        for (at, open) in hour.iter().enumerate() {
+        let split = split(&hour.iter().map(|o| (o.choices[0][0], o.second)).collect::<Vec<_>>());
+        for (at, open) in hour.iter().enumerate().filter(|(_, open)| open.second.is_none()) {
             put(rows, open.row, &open.choices[usize::from(at >= split)]);
         }
     }
@@ -94,13 +99,26 @@ fn day(open: &OpenHour) -> i64 {
 }
 
 /// Returns the number of rows before the clock goes back, by the local times in the order of the
-/// numbers.
-fn split(times: &[i64]) -> usize {
-    let broken = |at: usize| usize::from(at > 0 && at < times.len() && times[at - 1] > times[at]);
-    let all: usize = (1..times.len()).map(broken).sum();
-    // A split takes one break of the order away. Where there is none, all are in the first hour.
-    let deepest = (1..times.len()).filter(|&at| broken(at) == 1).max_by_key(|&at| times[at - 1] - times[at]);
-    if all == 0 { times.len() } else { deepest.unwrap_or(times.len()) }
+/// numbers and what is settled.
+fn split(times: &[(i64, Option<bool>)]) -> usize {
+    // Settled rows that a split after the first `at` rows contradicts.
+    let mut wrong = times.iter().filter(|(_, second)| *second == Some(false)).count();
+    let mut best = (usize::MAX, 0, 0);
+    for at in 0..=times.len() {
+        if at > 0 {
+            match times[at - 1].1 {
+                Some(false) => wrong -= 1,
+                Some(true) => wrong += 1,
+                None => {}
+            }
+        }
+        // A split takes one break of the order away. Where there is none, all are in the first hour.
+        let fall = if at == 0 || at == times.len() { 0 } else { (times[at - 1].0 - times[at].0).max(0) };
+        if (wrong, Reverse(fall)) <= (best.0, Reverse(best.1)) {
+            best = (wrong, fall, at);
+        }
+    }
+    best.2
 }
 
 fn put(rows: &mut AccountingRows, at: u32, times: &RowTimes) {
@@ -145,9 +163,22 @@ mod tests {
 
     #[test]
     fn the_clock_goes_back_where_times_fall_most() {
-        assert_eq!(split(&[1, 5, 9, 2, 6]), 3);
-        assert_eq!(split(&[1, 5, 4, 9, 2, 6]), 4);
-        assert_eq!(split(&[1, 2, 3]), 3);
-        assert_eq!(split(&[]), 0);
+        let open = |times: &[i64]| split(&times.iter().map(|&time| (time, None)).collect::<Vec<_>>());
+        assert_eq!(open(&[1, 5, 9, 2, 6]), 3);
+        assert_eq!(open(&[1, 5, 4, 9, 2, 6]), 4);
+        assert_eq!(open(&[1, 2, 3]), 3);
+        assert_eq!(open(&[]), 0);
+    }
+
+    #[test]
+    fn settled_rows_settle_their_neighbours() {
+        let (first, second) = (Some(false), Some(true));
+        // The second job comes at an earlier local time than the first, which is in the first hour.
+        assert_eq!(split(&[(5, first), (1, None), (9, None)]), 1);
+        // Without a fall of the times: up to the last that is in the first hour, or before the first that is not.
+        assert_eq!(split(&[(1, None), (2, second), (3, None)]), 1);
+        assert_eq!(split(&[(1, None), (2, first), (3, None)]), 3);
+        // A deeper fall elsewhere does not count against what is settled.
+        assert_eq!(split(&[(9, None), (1, first), (5, None), (4, second)]), 3);
     }
 }

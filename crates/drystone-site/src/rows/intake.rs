@@ -298,10 +298,18 @@ impl RowIntake {
         let mut times = candidates.map(|c| c[0]);
         if twice {
             self.count(ImportRule::Twice, draft.place, draft.record, draft.core_seconds());
+            let row = self.table.rows.len() as u32;
             times = match folds::settle(candidates, ran) {
-                Settled::Times(times) => times,
+                Settled::Times(times) => {
+                    let [early, late] = candidates[0];
+                    if early != late {
+                        let choices = [[early, 0, 0, 0]; 2];
+                        self.open.push(OpenHour { row, second: Some(times[0] == late), choices });
+                    }
+                    times
+                }
                 Settled::Open(choices) => {
-                    self.open.push(OpenHour { row: self.table.rows.len() as u32, choices });
+                    self.open.push(OpenHour { row, second: None, choices });
                     choices[0]
                 }
             };

@@ -96,8 +96,11 @@ pub(crate) enum MemoryRequest {
 }
 
 impl MemoryRequest {
-    /// The total for a job of so many processors and nodes.
-    pub(crate) fn total(self, cpus: u32, nodes: u32) -> u64 {
+    /// The total for a job that asked for and got so many processors and nodes; what it got counts
+    /// where nothing says what it asked for.
+    pub(crate) fn total(self, asked: &Amount, held: &Amount) -> u64 {
+        let known = |asked: u32, held: u32| if asked == UNKNOWN { held } else { asked };
+        let (cpus, nodes) = (known(asked.cpus, held.cpus), known(asked.nodes, held.nodes));
         let times = |kb: u64, n: u32| if n == UNKNOWN { Amount::NO_MEMORY } else { kb.saturating_mul(u64::from(n)) };
         match self {
             MemoryRequest::Unknown => Amount::NO_MEMORY,
@@ -180,9 +183,14 @@ mod tests {
         ] {
             assert_eq!(memory_request(text.as_bytes()), expected, "{text}");
         }
-        assert_eq!(PerCpu(10, false).total(8, 2), 80);
-        assert_eq!(PerNode(10).total(8, 2), 20);
-        assert_eq!(Total(10).total(8, 2), 10);
-        assert_eq!(PerCpu(10, false).total(UNKNOWN, 2), Amount::NO_MEMORY);
+        let of = |cpus, nodes| Amount { cpus, nodes, ..Amount::UNKNOWN };
+        let (asked, nothing) = (of(8, 2), Amount::UNKNOWN);
+        // What was asked for counts more than what was given.
+        for (asked, held) in [(&asked, &of(16, 4)), (&nothing, &asked)] {
+            assert_eq!(PerCpu(10, false).total(asked, held), 80);
+            assert_eq!(PerNode(10).total(asked, held), 20);
+            assert_eq!(Total(10).total(asked, held), 10);
+        }
+        assert_eq!(PerCpu(10, false).total(&nothing, &of(UNKNOWN, 2)), Amount::NO_MEMORY);
     }
 }

@@ -14,9 +14,11 @@ const HOUR: i64 = 3_600;
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct HoursOfWeek {
     /// Jobs that wait; empty where no wait is known.
-    pub queue: Vec<f64>,
-    /// Share of the processors in use, of those that were up.
-    pub use_of_machine: Vec<f64>,
+    /// `None` for an hour that the window has no part of.
+    pub queue: Vec<Option<f64>>,
+    /// Share of the processors in use, of those that were up; `None` where none was, or the window
+    /// has no part of the hour.
+    pub use_of_machine: Vec<Option<f64>>,
     /// Jobs that wait, on average over all hours.
     pub mean_queue: Option<f64>,
     /// Share of the processors in use, on average over all hours.
@@ -29,7 +31,10 @@ pub struct HoursOfWeek {
 
 /// A sum over time, hour by hour.
 struct Hourly {
+    /// Begin of the first hour.
     from: i64,
+    /// What lies before this does not count.
+    since: i64,
     until: i64,
     /// Part that falls into each hour.
     parts: Vec<f64>,
@@ -38,14 +43,14 @@ struct Hourly {
 }
 
 impl Hourly {
-    fn new(from: i64, until: i64) -> Hourly {
+    fn new(from: i64, since: i64, until: i64) -> Hourly {
         let hours = usize::try_from((until - from + HOUR - 1) / HOUR).unwrap_or(0);
-        Hourly { from, until, parts: vec![0.0; hours], steps: vec![0.0; hours + 1] }
+        Hourly { from, since, until, parts: vec![0.0; hours], steps: vec![0.0; hours + 1] }
     }
 
     /// So much from one moment to another.
     fn add(&mut self, begin: i64, end: i64, amount: f64) {
-        let (begin, end) = (begin.max(self.from) - self.from, end.min(self.until) - self.from);
+        let (begin, end) = (begin.max(self.since) - self.from, end.min(self.until) - self.from);
         if begin >= end {
             return;
         }
@@ -82,13 +87,14 @@ pub(super) fn week(site: &Site, pool: Option<u16>, zone: &Zone, (from, until): (
     let mut week =
         HoursOfWeek { processors, inferred: pools().any(|(pool, _)| !pool.described), ..HoursOfWeek::default() };
     // Hours begin where those of the site's clock do.
+    let since = from;
     let from = from - zone.civil(from).rem_euclid(HOUR);
     // A window of centuries is no window: a job's broken clock made it.
     if until <= from || until - from > 200 * 366 * 86_400 {
         return week;
     }
     let (mut queue, mut held, mut lost) =
-        (Hourly::new(from, until), Hourly::new(from, until), Hourly::new(from, until));
+        (Hourly::new(from, since, until), Hourly::new(from, since, until), Hourly::new(from, since, until));
     let mut known = false;
     for job in site.jobs().filter(|job| pool.is_none_or(|pool| job.pool == pool)) {
         let end = job.end.unwrap_or(until);
@@ -112,7 +118,7 @@ pub(super) fn week(site: &Site, pool: Option<u16>, zone: &Zone, (from, until): (
     let mut sums = [[0.0_f64; 4]; HOURS];
     for (at, ((queue, held), lost)) in queue.iter().zip(&held).zip(&lost).enumerate() {
         let begin = from + at as i64 * HOUR;
-        let seconds = (until - begin).min(HOUR) as f64;
+        let seconds = (until.min(begin + HOUR) - begin.max(since)) as f64;
         let sum = &mut sums[hour_of_week(zone.civil(begin))];
         let up = (processors * seconds - lost).max(0.0);
         for (sum, more) in sum.iter_mut().zip([*queue, *held, up, seconds]) {
@@ -120,14 +126,14 @@ pub(super) fn week(site: &Site, pool: Option<u16>, zone: &Zone, (from, until): (
         }
     }
     let total = |at: usize| sums.iter().map(|sum| sum[at]).sum::<f64>();
-    let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+    let ratio = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
     if known {
         week.queue = sums.iter().map(|sum| ratio(sum[0], sum[3])).collect();
-        week.mean_queue = Some(ratio(total(0), total(3)));
+        week.mean_queue = ratio(total(0), total(3));
     }
     if total(2) > 0.0 {
         week.use_of_machine = sums.iter().map(|sum| ratio(sum[1], sum[2])).collect();
-        week.mean_use = Some(ratio(total(1), total(2)));
+        week.mean_use = ratio(total(1), total(2));
     }
     week
 }
@@ -154,13 +160,15 @@ mod tests {
         fn hours_hold_what_falls_into_them(
             spans in prop::collection::vec((-9_000_i64..40_000, 0_i64..50_000, 1_u8..9), 0..20),
             until in 1_i64..36_000,
+            since in 0_i64..3_600,
         ) {
-            let mut hourly = Hourly::new(0, until);
+            let since = since.min(until - 1);
+            let mut hourly = Hourly::new(0, since, until);
             spans.iter().for_each(|&(begin, length, amount)| hourly.add(begin, begin + length, f64::from(amount)));
             let found = hourly.finish();
             for (at, found) in found.iter().enumerate() {
                 // Second by second, as it is defined.
-                let seconds = at as i64 * HOUR..(at as i64 + 1).saturating_mul(HOUR).min(until);
+                let seconds = (at as i64 * HOUR).max(since)..(at as i64 + 1).saturating_mul(HOUR).min(until);
                 let sum: f64 = spans.iter().map(|&(begin, length, amount)| {
                     let part = (begin + length).min(seconds.end) - begin.max(seconds.start);
                     f64::from(amount) * part.max(0) as f64

@@ -31,7 +31,7 @@ fn suspension_steps_and_arrays_of_a_real_slurm() {
     assert_eq!((site.manifest.rows, site.len(), rule(&site, "step").0), (5, 5, 5));
     let first = site.jobs().find(|job| job.id == Some(1)).expect("job 1");
     // It ran two of the four seconds that it held its processors.
-    assert_eq!((first.run, first.suspended, first.occupied()), (Some(2), Some(2), Some(4)));
+    assert_eq!((first.run, first.suspended, first.occupied()), (Some(4), Some(2), Some(4)));
     assert_eq!(rule(&site, "suspended"), (0, 1));
     let array: BTreeSet<(Option<u64>, Option<u32>, Option<u64>)> =
         site.jobs().filter(|job| job.task.is_some()).map(|job| (job.of, job.task, job.id)).collect();
@@ -90,7 +90,7 @@ fn records_of_completion_and_of_pbs_tell_the_same_of_what_they_hold() {
         let mut jobs = generated::jobs(seed, 300, 1_600_000_000);
         jobs.retain(|made| made.task.is_none());
         let ended: Vec<generated::Made> = jobs.iter().filter(|made| made.end.is_some()).cloned().collect();
-        // No record of completion says how long a job was suspended.
+        // No record of completion says how long a job ran within its length.
         let whole = |jobs: &[generated::Made]| {
             let jobs: Vec<generated::Made> =
                 jobs.iter().map(|made| generated::Made { suspended: 0, ..made.clone() }).collect();
@@ -160,4 +160,61 @@ fn the_hour_that_comes_twice_is_settled_by_run_times_and_numbers() {
     // Numbers grow with submissions, and a start without its end within half an hour is in the
     // other hour.
     assert_eq!(sizeless(facts(&site)), expected(&jobs));
+}
+
+const SUSPENDED: &str = "JobID|User|Partition|Submit|Eligible|Start|End|ElapsedRaw|Suspended|TimelimitRaw|State|AllocCPUS|NNodes\n\
+    1|b|p|2026-03-02T10:00:00|2026-03-02T10:00:00|2026-03-02T10:00:00|2026-03-02T11:10:00|3000|00:20:00|60|COMPLETED|4|1\n\
+    2|b|p|2026-03-02T10:01:00|2026-03-02T10:01:00|2026-03-02T11:10:00|2026-03-02T11:20:00|600|00:00:00|10|COMPLETED|4|1\n";
+
+/// A machine of four processors: the second job starts when the first has ended, after 69 minutes.
+#[test]
+fn a_suspended_job_holds_its_processors_in_simulations() {
+    let column = |line: &str| {
+        let all: Vec<&str> = line.split('|').collect();
+        [&all[..8], &all[9..]].concat().join("|") + "\n"
+    };
+    let without: String = SUSPENDED.lines().map(column).collect();
+    for text in [SUSPENDED.to_string(), without] {
+        let site = of_text(text, &utc());
+        let seen = site.jobs().map(|job| (job.run, job.limit)).collect::<Vec<_>>();
+        assert_eq!(seen, [(Some(4_200), 3_600 + 1_200), (Some(600), 600)]);
+        assert_eq!(rule(&site, "suspended"), (0, 1));
+        assert_eq!(rule(&site, "over"), (0, 0));
+    }
+    // An hour is a change of the clocks, no suspension.
+    let clocks = SUSPENDED.replace("|00:20:00|", "||").replace("|3000|", "|600|");
+    assert_eq!(of_text(clocks, &utc()).jobs().map(|job| job.run).collect::<Vec<_>>(), [Some(600), Some(600)]);
+}
+
+/// Local times of a zone that goes back from 4 to 3 on 2025-10-26: a job that runs on settles its
+/// neighbours.
+#[test]
+fn settled_rows_settle_jobs_of_the_hour_that_comes_twice() {
+    let text = "JobID|User|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|State|AllocCPUS|NNodes\n\
+        1912|u|p|2025-10-26T03:37:32|2025-10-26T03:37:32|2025-10-26T03:37:32|2025-10-26T05:14:54|9442|600|COMPLETED|1|1\n\
+        1913|u|p|2025-10-26T03:11:30|2025-10-26T03:11:30|2025-10-26T03:11:30|2025-10-27T18:42:27|142257|6000|COMPLETED|1|1\n\
+        1914|u|p|2025-10-26T03:46:26|2025-10-26T03:46:26|2025-10-26T03:46:26|2025-10-26T04:22:12|2146|600|COMPLETED|1|1\n\
+        1915|u|p|2025-10-26T04:43:53|2025-10-26T04:43:53|2025-10-26T04:43:53|2025-10-26T04:53:53|600|600|COMPLETED|1|1\n";
+    let options = ImportOptions { time_zone: Some("Europe/Helsinki".to_string()), ..ImportOptions::default() };
+    let site = of_text(text, &options);
+    assert_eq!(site.jobs().map(|job| job.wait()).collect::<Vec<_>>(), [Some(0); 4]);
+    // 03:37:32 in summer is 00:37:32 in UTC, 03:11:30 in winter 01:11:30.
+    let submits: Vec<i64> = site.jobs().map(|job| job.submit - 1_761_436_800).collect();
+    assert_eq!(submits, [2_252, 4_290, 6_386, 9_833]);
+}
+
+#[test]
+fn memory_counts_by_what_was_given_where_nothing_says_what_was_asked_for() {
+    let of = |header: &str, row: &str| {
+        let text = format!(
+            "JobID|User|Partition|Submit|Start|End|State|ReqMem|{header}\n\
+            1|u|p|2026-03-02T10:00:00|2026-03-02T10:00:00|2026-03-02T10:10:00|COMPLETED|{row}\n"
+        );
+        of_text(text, &utc()).jobs().next().expect("a job").memory_kb
+    };
+    let both = Some(2 * 48_000 * 1_024);
+    assert_eq!(of("AllocCPUS|NNodes", "48000Mn|4|2"), both);
+    assert_eq!(of("AllocCPUS|NNodes|ReqNodes", "48000Mn|4|2|2"), both);
+    assert_eq!(of("AllocCPUS|NNodes", "24000Mc|4|2"), both);
+    assert_eq!(of("NCPUS|NNodes|ReqCPUS", "24000Mc|8|2|4"), both);
 }

@@ -62,7 +62,7 @@ impl Made {
     /// Returns the facts that an import makes of it, without its size.
     pub(crate) fn facts(&self) -> Facts {
         let display = self.task.map_or(self.id.to_string(), |(of, task)| format!("{of}_{task}"));
-        let run = self.start.zip(self.end).map(|(start, end)| (end - start - self.suspended) as u32);
+        let run = self.start.zip(self.end).map(|(start, end)| (end - start) as u32);
         let ran = self.kind() == "ran";
         (
             display,
@@ -71,7 +71,7 @@ impl Made {
             self.start,
             self.end,
             run.filter(|_| ran),
-            self.minutes as u32 * 60,
+            self.minutes as u32 * 60 + if ran { self.suspended as u32 } else { 0 },
             0,
             self.user.to_string(),
             self.partition.to_string(),

@@ -189,9 +189,14 @@ impl ConfReading {
         let pairs = ConfPairs::split(&line.text, place)?;
         let Some((first, name)) = pairs.list.first() else { return Ok(()) };
         let is_default = name.eq_ignore_ascii_case("DEFAULT");
+        if let Some(keys) = known::keys_of_line(first) {
+            let is_known = |key: &str| keys.iter().any(|known| known.eq_ignore_ascii_case(key));
+            let unknown = pairs.list.iter().filter(|(key, _)| !is_known(key));
+            self.remarks.extend(unknown.map(|(key, _)| ConfRemark::unknown_key_of_line(key, first, place)));
+        }
         match first.to_ascii_lowercase().as_str() {
             "nodename" if is_default => self.node_defaults = without_first(pairs).over(&self.node_defaults),
-            "nodename" => self.nodes.extend(node::nodes(&pairs.over(&self.node_defaults), place)?),
+            "nodename" => self.nodes.extend(node::nodes(&pairs.over(&self.node_defaults), place, &mut self.remarks)?),
             "partitionname" if is_default => {
                 self.partition_defaults = without_first(pairs).over(&self.partition_defaults);
             }

@@ -3,18 +3,23 @@
 use super::error::{ConfError, ConfPlace};
 use super::hostlist;
 use super::pairs::ConfPairs;
+use super::remark::{ConfRemark, Topic};
 use super::units;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfNode {
     pub name: String,
-    /// Processors as Slurm counts them: threads, unless `CPUs` says otherwise.
+    /// Processors that jobs may have, as Slurm counts them: threads, unless `CPUs` says otherwise.
     pub cpus: u32,
+    /// Processors beside these that the system keeps: `CoreSpecCount`, `CpuSpecList`.
+    pub spec_cpus: u32,
     pub sockets: u32,
     pub cores_per_socket: u32,
     pub threads_per_core: u32,
-    /// Memory in megabytes.
+    /// Memory that jobs may have, in megabytes.
     pub memory_mb: u64,
+    /// Megabytes beside these that the system keeps: `MemSpecLimit`.
+    pub spec_memory_mb: u64,
     /// `Features`, as written.
     pub features: Vec<String>,
     /// `Gres`, as written.
@@ -36,13 +41,22 @@ impl ConfNode {
     /// Processors that are given out together: a core's threads.
     pub fn cpus_per_core(&self) -> u32 {
         let cores = (self.sockets * self.cores_per_socket).max(1);
-        (self.cpus / cores).max(1)
+        ((self.cpus + self.spec_cpus) / cores).max(1)
     }
 }
 
-pub(crate) fn nodes(line: &ConfPairs, place: &ConfPlace) -> Result<Vec<ConfNode>, ConfError> {
+/// Reads a line with what `NodeName=DEFAULT` says.
+pub(crate) fn nodes(
+    line: &ConfPairs,
+    place: &ConfPlace,
+    remarks: &mut Vec<ConfRemark>,
+) -> Result<Vec<ConfNode>, ConfError> {
     let wrong = |problem: String| ConfError::line(place, problem);
     let names = hostlist::expand(line.get("NodeName").unwrap_or_default()).map_err(wrong)?;
+    if line.get("Sockets").is_some() && line.get("SocketsPerBoard").is_some() {
+        let text = "Sockets and SocketsPerBoard exclude each other; Slurm takes SocketsPerBoard";
+        remarks.push(ConfRemark::at(Topic::Contradiction, Some(place), text));
+    }
     let model = model(line, place)?;
     Ok(names.into_iter().map(|name| ConfNode { name, ..model.clone() }).collect())
 }
@@ -50,18 +64,27 @@ pub(crate) fn nodes(line: &ConfPairs, place: &ConfPlace) -> Result<Vec<ConfNode>
 /// Returns the common settings of all nodes of a line.
 fn model(line: &ConfPairs, place: &ConfPlace) -> Result<ConfNode, ConfError> {
     let shape = ConfShape::read(line, place)?;
-    let memory = line.get("RealMemory").unwrap_or("1");
-    let memory_mb = memory
-        .parse()
-        .map_err(|_| ConfError::line(place, format!("RealMemory: `{memory}` is no number of megabytes")))?;
+    let megabytes = |key: &str, unsaid: u64| match line.get(key) {
+        None => Ok(unsaid),
+        Some(text) => {
+            text.parse().map_err(|_| ConfError::line(place, format!("{key}: `{text}` is no number of megabytes")))
+        }
+    };
+    let (memory_mb, spec_memory_mb) = (megabytes("RealMemory", 1)?, megabytes("MemSpecLimit", 0)?);
+    if spec_memory_mb > 0 && spec_memory_mb >= memory_mb {
+        let problem = format!("MemSpecLimit={spec_memory_mb} leaves jobs nothing of RealMemory={memory_mb}");
+        return Err(ConfError::line(place, problem));
+    }
     let features = line.get("Features").or(line.get("Feature")).unwrap_or_default();
     Ok(ConfNode {
         name: String::new(),
-        cpus: shape.cpus,
+        cpus: shape.cpus - shape.spec_cpus,
+        spec_cpus: shape.spec_cpus,
         sockets: shape.sockets,
         cores_per_socket: shape.cores,
         threads_per_core: shape.threads,
-        memory_mb,
+        memory_mb: memory_mb - spec_memory_mb,
+        spec_memory_mb,
         features: features.split(',').filter(|f| !f.is_empty()).map(String::from).collect(),
         gres: line.get("Gres").unwrap_or_default().to_string(),
         weight: number(line, "Weight", place)?.unwrap_or(1),
@@ -75,6 +98,8 @@ struct ConfShape {
     sockets: u32,
     cores: u32,
     threads: u32,
+    /// Processors that the system keeps.
+    spec_cpus: u32,
 }
 
 impl ConfShape {
@@ -85,14 +110,11 @@ impl ConfShape {
         let cores = number(line, "CoresPerSocket", place)?;
         let threads = number(line, "ThreadsPerCore", place)?;
         let cpus = number(line, "CPUs", place)?.or(number(line, "Procs", place)?);
-        if sockets.is_some() && per_board.is_some() {
-            return Err(ConfError::line(place, "Sockets and SocketsPerBoard exclude each other; keep one"));
-        }
         let of_boards = per_board.map(|s| s.saturating_mul(boards.unwrap_or(1)));
         let (per_socket, threads) = (cores.unwrap_or(1), threads.unwrap_or(1));
         // CPUs alone are that many sockets of one core each.
         let implied = cpus.map_or(1, |cpus| (cpus / per_socket.saturating_mul(threads).max(1)).max(1));
-        let sockets = sockets.or(of_boards).unwrap_or(implied);
+        let sockets = of_boards.or(sockets).unwrap_or(implied);
         let all = u64::from(sockets) * u64::from(per_socket) * u64::from(threads);
         let counted = match cpus {
             Some(cpus) => u64::from(cpus),
@@ -102,8 +124,24 @@ impl ConfShape {
         let cpus = cpus.ok_or_else(|| {
             ConfError::line(place, format!("a node of {counted} processors; expected 1 to {}", 1 << 20))
         })?;
-        Ok(ConfShape { cpus, sockets, cores: per_socket, threads })
+        // Whole cores are kept, with all their threads.
+        let listed = spec_list(line, place)?.map(|ids| ids.div_ceil(threads.max(1)));
+        let spec_cores = number(line, "CoreSpecCount", place)?.filter(|&cores| cores > 0).or(listed).unwrap_or(0);
+        let spec_cpus = spec_cores.saturating_mul((cpus / sockets.saturating_mul(per_socket).max(1)).max(1));
+        if spec_cpus > 0 && spec_cpus >= cpus {
+            let problem = format!("the system keeps {spec_cores} cores of this node, which leaves jobs no processor");
+            return Err(ConfError::line(place, problem));
+        }
+        Ok(ConfShape { cpus, sockets, cores: per_socket, threads, spec_cpus })
     }
+}
+
+/// Returns the number of processors in `CpuSpecList`, such as `0,1,8-9`.
+fn spec_list(line: &ConfPairs, place: &ConfPlace) -> Result<Option<u32>, ConfError> {
+    let Some(text) = line.get("CpuSpecList").filter(|text| !text.is_empty()) else { return Ok(None) };
+    let wrong = |problem: String| ConfError::line(place, format!("CpuSpecList: {problem}"));
+    let ids = hostlist::expand(&format!("[{text}]")).map_err(wrong)?;
+    Ok(Some(ids.len() as u32))
 }
 
 fn number(line: &ConfPairs, key: &str, place: &ConfPlace) -> Result<Option<u32>, ConfError> {

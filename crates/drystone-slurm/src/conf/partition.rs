@@ -38,6 +38,10 @@ pub struct ConfPartition {
     pub min_nodes: u32,
     /// Most processors that jobs of this partition use on one node.
     pub max_cpus_per_node: Option<u32>,
+    /// The same of one socket.
+    pub max_cpus_per_socket: Option<u32>,
+    /// True if a node that runs its jobs runs jobs of one user only.
+    pub exclusive_user: bool,
     /// Jobs of higher tiers are looked at first.
     pub tier: u32,
     /// Adds to the priority of its jobs, relative to the largest of all partitions.
@@ -69,6 +73,7 @@ const READ: &[&str] = &[
     "MaxNodes",
     "MinNodes",
     "MaxCPUsPerNode",
+    "MaxCPUsPerSocket",
     "PriorityTier",
     "PriorityJobFactor",
     "Priority",
@@ -99,6 +104,8 @@ impl ConfPartition {
             max_nodes: value(line, "MaxNodes", units::limit, place)?.flatten(),
             min_nodes: value(line, "MinNodes", units::count, place)?.unwrap_or(0),
             max_cpus_per_node: value(line, "MaxCPUsPerNode", units::limit, place)?.flatten(),
+            max_cpus_per_socket: value(line, "MaxCPUsPerSocket", units::limit, place)?.flatten(),
+            exclusive_user: value(line, "ExclusiveUser", units::yes_no, place)?.unwrap_or(false),
             tier,
             job_factor,
             sharing: value(line, "OverSubscribe", sharing, place)?

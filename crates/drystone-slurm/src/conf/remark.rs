@@ -46,12 +46,16 @@ impl fmt::Display for ConfRemark {
 }
 
 impl ConfRemark {
-    fn at(topic: Topic, place: Option<&ConfPlace>, text: impl Into<String>) -> ConfRemark {
+    pub(super) fn at(topic: Topic, place: Option<&ConfPlace>, text: impl Into<String>) -> ConfRemark {
         ConfRemark { topic, place: place.cloned(), text: text.into() }
     }
 
     pub(super) fn unknown_key(key: &str, place: &ConfPlace) -> ConfRemark {
         ConfRemark::at(Topic::Unknown, Some(place), format!("Slurm has no key {key}"))
+    }
+
+    pub(super) fn unknown_key_of_line(key: &str, line: &str, place: &ConfPlace) -> ConfRemark {
+        ConfRemark::at(Topic::Unknown, Some(place), format!("Slurm has no key {key} on lines of {line}"))
     }
 
     pub(super) fn repeated(earlier: &ConfSetting, place: &ConfPlace) -> ConfRemark {
@@ -148,6 +152,10 @@ fn plugins(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
 }
 
 fn partitions(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
+    let words = [
+        ("LLN", "LLN=YES; jobs go where they fit tightest, not to the least loaded nodes"),
+        ("ExclusiveTopo", "ExclusiveTopo=YES; its jobs share the blocks of the topology"),
+    ];
     for p in &conf.partitions {
         let mut say = |topic, text: String| remarks.push(ConfRemark::at(topic, Some(&p.place), text));
         if let (Some(default), Some(max)) = (p.default_minutes, p.max_minutes)
@@ -168,6 +176,19 @@ fn partitions(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
                 Topic::NotModelled,
                 format!("{}: a State other than UP; in simulations its jobs start as if it was UP", p.name),
             );
+        }
+        for (key, text) in words {
+            let set = p.others.iter().find(|(own, _)| own.eq_ignore_ascii_case(key));
+            if set.is_some_and(|(_, value)| super::units::yes_no(value) == Ok(true)) {
+                say(Topic::NotModelled, format!("{}: {text}", p.name));
+            }
+        }
+        if let Some(cpus) = p.max_cpus_per_socket {
+            let text = format!(
+                "{}: MaxCPUsPerSocket={cpus} is counted on the whole node: its sockets times {cpus} processors",
+                p.name
+            );
+            say(Topic::NotModelled, text);
         }
         if let Sharing::Over(jobs) = p.sharing {
             say(

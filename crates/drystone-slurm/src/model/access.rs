@@ -1,4 +1,4 @@
-//! Nodes that reservations leave to a job.
+//! Nodes that reservations and the users of exclusive nodes leave to a job.
 
 use super::{AdvanceReservation, ModelCluster, NONE, NodeSet, Pending};
 
@@ -16,8 +16,30 @@ pub(super) enum Access {
 
 impl ModelCluster {
     /// Returns the nodes that reservations leave to a job that would run from `start` for `limit`
-    /// seconds.
+    /// seconds. Where a partition has `ExclusiveUser`, nodes that jobs of others keep now are out,
+    /// whenever these end: Slurm looks at the present there.
     pub(super) fn access(&self, job: &Pending, start: i64, limit: i64) -> Access {
+        let access = self.access_by_reservations(job, start, limit);
+        if !self.machine.parts.iter().any(|part| part.exclusive_user) {
+            return access;
+        }
+        let own = self.machine.parts[usize::from(job.part)].exclusive_user;
+        let kept = self.running().filter(|running| {
+            let other = &running.job;
+            other.user != job.user && (own || self.machine.parts[usize::from(other.part)].exclusive_user)
+        });
+        let without = |mut left: NodeSet, meets| {
+            kept.for_each(|running| left.subtract(&running.alloc.nodes));
+            Access::Nodes(left, meets)
+        };
+        match access {
+            Access::Free => without(self.machine.parts[usize::from(job.part)].nodes.clone(), false),
+            Access::Nodes(left, meets) => without(left, meets),
+            Access::Until(_) | Access::Never => access,
+        }
+    }
+
+    fn access_by_reservations(&self, job: &Pending, start: i64, limit: i64) -> Access {
         if job.reservation == NONE && self.reservations.is_empty() {
             return Access::Free;
         }

@@ -18,6 +18,7 @@ impl ModelMachine {
             up: p.up,
             whole: conf.select == SelectUnit::Linear || p.sharing == Sharing::Exclusive,
             exclusive: p.sharing == Sharing::Exclusive,
+            exclusive_user: p.exclusive_user,
             qos: NONE,
             overtime: p.over_minutes.or(conf.ends.over_minutes).map(|minutes| minutes * 60),
             preempt_mode: p.preempt_mode.as_deref().and_then(|mode| crate::conf::PreemptMode::read(mode).ok()),

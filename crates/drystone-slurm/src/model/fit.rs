@@ -33,6 +33,8 @@ pub(super) struct NodeFit<'a> {
     per_task: i64,
     /// True if it asks for exactly one node.
     one_node: bool,
+    /// The cap of its partition, by its place among the caps.
+    cap: Option<usize>,
 }
 
 impl<'a> NodeFit<'a> {
@@ -46,7 +48,8 @@ impl<'a> NodeFit<'a> {
         let demand = known.map_or(nothing, |known| &known.demand);
         let tasks = if demand.tasks == 0 { job.cpus } else { demand.tasks };
         let (tasks, per_task) = (i64::from(tasks.max(1)), i64::from(demand.cpus_per_task.max(1)));
-        NodeFit { idle, machine, job, demand, known, tasks, per_task, one_node: job.max_nodes == 1 }
+        let cap = machine.resources.cap_of(job.part);
+        NodeFit { idle, machine, job, demand, known, tasks, per_task, one_node: job.max_nodes == 1, cap }
     }
 
     /// Returns its place on the allowed nodes, if it fits.
@@ -116,6 +119,13 @@ impl<'a> NodeFit<'a> {
             || demand.gres.iter().any(|&(kinds, count)| self.devices(kinds, node) < i64::from(count))
     }
 
+    /// Processors of a node that the cap of its partition leaves to the job.
+    fn under_cap(&self, node: usize, as_if_idle: bool) -> i64 {
+        let Some(cap) = self.cap else { return i64::MAX };
+        let used = self.idle.more().map_or(0, |more| more.capped[cap][node]);
+        i64::from(self.machine.resources.caps[cap].cpus) - if as_if_idle { 0 } else { i64::from(used) }
+    }
+
     fn offers(&self, nodes: &NodeSet, as_if_idle: bool) -> Vec<Offer> {
         nodes.iter().filter_map(|node| self.offer(node, as_if_idle)).collect()
     }
@@ -128,6 +138,7 @@ impl<'a> NodeFit<'a> {
             (false, true) if idle < all => 0,
             (false, _) => idle,
         };
+        let free = free.min(self.under_cap(node, as_if_idle));
         let least = self.per_task.max(i64::from(self.demand.least_cpus));
         if free < least || (self.one_node && free < self.per_task * self.tasks) {
             return None;
@@ -141,7 +152,7 @@ impl<'a> NodeFit<'a> {
             match self.demand.memory {
                 MemoryDemand::PerCpu(mb) if mb > 0 => {
                     cpus = cpus.min(memory / mb as i64);
-                    if self.job.whole && cpus < all {
+                    if self.job.whole && cpus < free {
                         return None;
                     }
                     cpus -= cpus % self.per_task;
@@ -180,7 +191,7 @@ impl<'a> NodeFit<'a> {
             }
         }
         if self.job.whole {
-            cpus = all;
+            cpus = all.min(self.under_cap(node, as_if_idle));
         }
         let weights = &self.machine.resources.weights;
         let weight = weights.get(node).map_or(1, |&weight| u64::from(weight)) << 8;
@@ -378,7 +389,8 @@ impl<'a> NodeFit<'a> {
                 }
             }
         }
-        let some = !more.memory.is_empty() || !more.gres.is_empty();
+        more.cap = self.cap.map(|cap| cap as u16);
+        let some = !more.memory.is_empty() || !more.gres.is_empty() || more.cap.is_some();
         some.then(|| Box::new(more))
     }
 

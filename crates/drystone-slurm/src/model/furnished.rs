@@ -1,7 +1,7 @@
 //! Memory, generic resources, weights, features and licences as a configuration has them.
 
-use super::{NodeSet, Resources};
-use crate::conf::{ConfNode, SlurmConf};
+use super::{NodeCap, NodeSet, Resources};
+use crate::conf::{ConfNode, ConfPartition, SlurmConf};
 
 impl Resources {
     /// Returns the resources of a configuration's nodes. Memory counts only where
@@ -30,9 +30,18 @@ impl Resources {
                 }
             }
         }
+        resources.caps = (0..).zip(&conf.partitions).filter_map(|(part, p)| cap(conf, part, p)).collect();
         resources.licences = licences(conf.setting("Licenses").unwrap_or_default());
         resources
     }
+}
+
+/// The cap of a partition; one for each socket is counted on the whole node.
+fn cap(conf: &SlurmConf, part: u16, partition: &ConfPartition) -> Option<NodeCap> {
+    let sockets = partition.nodes.iter().map(|&node| conf.nodes[node as usize].sockets).max().unwrap_or(1);
+    let of_sockets = partition.max_cpus_per_socket.map(|cpus| cpus.saturating_mul(sockets));
+    let caps = [partition.max_cpus_per_node, of_sockets];
+    caps.into_iter().flatten().min().map(|cpus| NodeCap { part, cpus })
 }
 
 /// `gpu:a:2(S:0-1),nvme:4` as name, type and number.

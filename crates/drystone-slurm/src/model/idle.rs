@@ -30,7 +30,7 @@ impl IdleNodes {
         let all = NodeSet::full(machine.nodes());
         let resources = &machine.resources;
         let single = machine.cpus.iter().all(|&c| c == 1) && resources.is_plain();
-        let more = IdleMore::new(resources);
+        let more = IdleMore::new(resources, machine.nodes());
         IdleNodes {
             cpus: machine.cpus.clone(),
             some: all.clone(),
@@ -64,6 +64,9 @@ impl IdleNodes {
     fn change_more(&mut self, alloc: &Alloc, machine: &ModelMachine, take: bool) {
         if let (Some(own), Some(more)) = (&mut self.more, &alloc.more) {
             own.change(&alloc.nodes, more, &machine.resources, take);
+            if let Some(cap) = more.cap {
+                own.change_capped(cap, alloc.iter(machine), take);
+            }
         }
     }
 

@@ -22,6 +22,8 @@ pub struct ModelPartition {
     pub whole: bool,
     /// True if that is the partition's own rule.
     pub exclusive: bool,
+    /// True if a node that runs its jobs runs jobs of one user only.
+    pub exclusive_user: bool,
     /// The QOS whose limits hold for all of its jobs; [`NONE`] for none.
     pub qos: u32,
     /// Seconds that a job may run beyond its limit; `None`: as long as it likes.
@@ -43,6 +45,7 @@ impl Default for ModelPartition {
             up: true,
             whole: false,
             exclusive: false,
+            exclusive_user: false,
             qos: NONE,
             overtime: Some(0),
             preempt_mode: None,

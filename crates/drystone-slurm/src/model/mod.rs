@@ -36,7 +36,7 @@ pub use main_pass::{MainDeeds, main_pass};
 pub use node_set::NodeSet;
 pub use preempting::{Preempting, QosPreempt, Victim};
 pub use reservation::AdvanceReservation;
-pub use resources::{AllocMore, GpuDemand, GresKind, JobDemand, Kinds, KnownDemand, MemoryDemand, Resources};
+pub use resources::{AllocMore, GpuDemand, GresKind, JobDemand, Kinds, KnownDemand, MemoryDemand, NodeCap, Resources};
 pub use stored_bytes::StoredBytes;
 pub use verdict::{PassKind, PassVerdict, VerdictObserver};
 pub use will_run::WillRunScratch;

@@ -102,13 +102,28 @@ pub struct Resources {
     pub demands: Vec<KnownDemand>,
     /// Low bytes of the scheduling weights; empty without GPUs.
     pub bytes: StoredBytes,
+    /// Partitions whose jobs may have so many processors of a node together.
+    pub caps: Vec<NodeCap>,
+}
+
+/// Most processors of one node that the jobs of a partition have together: `MaxCPUsPerNode`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NodeCap {
+    /// The partition's index.
+    pub part: u16,
+    pub cpus: u32,
 }
 
 impl Resources {
     /// Returns whether nodes differ in nothing but processors.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.memory.is_empty() && self.gres.is_empty() && self.weights.is_empty()
+        self.memory.is_empty() && self.gres.is_empty() && self.weights.is_empty() && self.caps.is_empty()
+    }
+
+    /// The place of the cap of a partition among the caps.
+    pub(super) fn cap_of(&self, part: u16) -> Option<usize> {
+        self.caps.iter().position(|cap| cap.part == part)
     }
 
     /// The kinds of a name and type; an empty type means all of the name.
@@ -271,6 +286,8 @@ pub struct AllocMore {
     pub gres: Vec<(u16, u32, u32)>,
     /// Its processors on each node as bits, where jobs may be suspended for others.
     pub cores: Vec<u64>,
+    /// The cap of its partition, by its place among the caps.
+    pub cap: Option<u16>,
 }
 
 impl AllocMore {
@@ -284,19 +301,35 @@ impl AllocMore {
 pub(super) struct IdleMore {
     pub(super) memory: Vec<u64>,
     pub(super) gres: Vec<Vec<u32>>,
+    /// Of each cap the processors of each node that its jobs have.
+    pub(super) capped: Vec<Vec<u32>>,
 }
 
 impl IdleMore {
     /// Of a machine without jobs; `None` where there is nothing of the kind.
-    pub(super) fn new(resources: &Resources) -> Option<Box<IdleMore>> {
-        let any = !resources.memory.is_empty() || !resources.gres.is_empty();
-        any.then(|| Box::new(IdleMore { memory: resources.memory.clone(), gres: resources.gres.clone() }))
+    pub(super) fn new(resources: &Resources, nodes: usize) -> Option<Box<IdleMore>> {
+        let any = !resources.memory.is_empty() || !resources.gres.is_empty() || !resources.caps.is_empty();
+        any.then(|| {
+            let capped = vec![vec![0; nodes]; resources.caps.len()];
+            Box::new(IdleMore { memory: resources.memory.clone(), gres: resources.gres.clone(), capped })
+        })
     }
 
     pub(super) fn assign(&mut self, other: &IdleMore) {
         self.memory.clone_from(&other.memory);
         for (own, other) in self.gres.iter_mut().zip(&other.gres) {
             own.clone_from(other);
+        }
+        for (own, other) in self.capped.iter_mut().zip(&other.capped) {
+            own.clone_from(other);
+        }
+    }
+
+    /// Counts the processors of a job of a capped partition, or counts them no more.
+    pub(super) fn change_capped(&mut self, cap: u16, cpus: impl Iterator<Item = (usize, u32)>, take: bool) {
+        let Some(capped) = self.capped.get_mut(usize::from(cap)) else { return };
+        for (node, cpus) in cpus {
+            capped[node] = if take { capped[node] + cpus } else { capped[node].saturating_sub(cpus) };
         }
     }
 

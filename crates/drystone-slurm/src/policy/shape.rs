@@ -95,9 +95,9 @@ impl RequestShape {
                 let known = demand.shape.as_ref().map(|shape| machine.resources.demand_of(shape, &self.names));
                 demands.push(known.map_or(0, |known| machine.resources.add(known, &machine.cpus)));
             }
-        } else if self.machine.is_some() && !self.resources.weights.is_empty() {
-            let weights = self.resources.resized(machine.nodes()).weights;
-            machine.resources = Resources { weights, ..Resources::default() };
+        } else if self.machine.is_some() && !(self.resources.weights.is_empty() && self.resources.caps.is_empty()) {
+            let Resources { weights, caps, .. } = self.resources.resized(machine.nodes());
+            machine.resources = Resources { weights, caps, ..Resources::default() };
         }
         let mut cluster = ModelCluster::new(machine);
         cluster.ledger.clone_from(&self.ledger);

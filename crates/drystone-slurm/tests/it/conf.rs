@@ -143,3 +143,43 @@ fn a_flat_file_reads_as_its_parts_do() {
     );
     assert_eq!(whole.cluster, parts.cluster);
 }
+
+#[test]
+fn what_the_system_keeps_of_a_node_is_not_for_jobs() {
+    let conf = parse(
+        "NodeName=DEFAULT RealMemory=64000\n\
+         NodeName=a Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 CoreSpecCount=2 MemSpecLimit=4000\n\
+         NodeName=b Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 CpuSpecList=0-2\n\
+         NodeName=c CPUs=16 CpuSpecList=0,15\n\
+         NodeName=d CPUs=16 CoreSpecCount=0\n",
+    );
+    // Two cores of two threads; three threads lie on two cores; two cores of one thread.
+    let cpus = conf.nodes.iter().map(|n| (n.cpus, n.cpus_per_core(), n.memory_mb)).collect::<Vec<_>>();
+    assert_eq!(cpus, [(28, 2, 60_000), (28, 2, 64_000), (14, 1, 64_000), (16, 1, 64_000)]);
+    let all = refused("NodeName=n CPUs=4 CoreSpecCount=4\n");
+    assert_eq!(all, "slurm.conf:1: the system keeps 4 cores of this node, which leaves jobs no processor");
+    let memory = refused("NodeName=n CPUs=4 RealMemory=100 MemSpecLimit=100\n");
+    assert_eq!(memory, "slurm.conf:1: MemSpecLimit=100 leaves jobs nothing of RealMemory=100");
+}
+
+#[test]
+fn keys_of_nodes_and_partitions_that_slurm_does_not_have_are_remarked() {
+    let conf = parse(
+        "NodeName=DEFAULT Featuer=x\nNodeName=n CPUs=4 Sockets=2 SocketsPerBoard=4\n\
+         PartitionName=p Nodes=n PriorityTeir=10 LLN=YES MaxCPUsPerSocket=2 TRESBillingWeights=\"CPU=1\"\n\
+         DownNodes=n Status=DOWN State=DOWN\n",
+    );
+    let told: Vec<String> = conf.remarks.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "slurm.conf:1: unknown: Slurm has no key Featuer on lines of NodeName",
+            "slurm.conf:2: contradiction: Sockets and SocketsPerBoard exclude each other; Slurm takes SocketsPerBoard",
+            "slurm.conf:3: unknown: Slurm has no key PriorityTeir on lines of PartitionName",
+            "slurm.conf:4: unknown: Slurm has no key Status on lines of DownNodes",
+            "slurm.conf:3: not modelled: p: LLN=YES; jobs go where they fit tightest, not to the least loaded nodes",
+            "slurm.conf:3: not modelled: p: MaxCPUsPerSocket=2 is counted on the whole node: its sockets times 2 processors",
+        ]
+    );
+    assert_eq!(conf.nodes[0].sockets, 4);
+}

@@ -193,3 +193,46 @@ fn plenty_of_memory_changes_nothing() {
     }
     assert!(compared > 500, "{compared}");
 }
+
+/// 16 processors, of which jobs of the partition `capped` have 8 together.
+#[test]
+fn a_partition_has_so_many_processors_of_a_node() {
+    let capped = "PartitionName=capped Nodes=ALL MaxCPUsPerNode=8";
+    let mut cluster = cluster(&format!("NodeName=n[1-2] CPUs=16 RealMemory=8000\n{capped}"));
+    let of = |part, id, cpus| Pending { part, ..Pending::new(id, cpus, 600) };
+    // The first takes a whole share of one node, so that the second is on the other and the third waits.
+    let queue = [of(0, 0, 8), of(0, 1, 8), of(0, 2, 1), of(1, 3, 16)];
+    let (params, _) = SchedParams::parse("bf_resolution=1");
+    let mut heard = Heard::default();
+    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
+    assert_eq!(deeds.starts, [0, 1]);
+    // The other partition is not capped: 8 processors are left on each node.
+    backfill_pass(&mut cluster, &queue[3..], 0, &params, &mut heard);
+    assert!(matches!(&heard.0[&3], PassVerdict::Started(alloc) if alloc.cpus == [8, 8]), "{:?}", heard.0[&3]);
+    backfill_pass(&mut cluster, &queue[2..3], 0, &params, &mut heard);
+    assert!(matches!(heard.0[&2], PassVerdict::Planned { start: 600, .. }), "{:?}", heard.0[&2]);
+    [3, 0].into_iter().for_each(|id| drop(cluster.end(id)));
+    assert_eq!(main_pass(&mut cluster, &queue[2..3], 700, true, &params, &mut heard).starts, [0]);
+    // More than two shares fit on no two nodes.
+    assert_eq!(place(&cluster.machine, &IdleNodes::new(&cluster.machine), &of(0, 9, 17)), None);
+    assert_eq!(place(&cluster.machine, &IdleNodes::new(&cluster.machine), &of(0, 9, 16)).expect("room").0, [0, 1]);
+}
+
+#[test]
+fn nodes_of_exclusive_users_have_jobs_of_one_user() {
+    let alone = "PartitionName=alone Nodes=ALL ExclusiveUser=YES";
+    let mut cluster = cluster(&format!("NodeName=n[1-2] CPUs=16 RealMemory=8000\n{alone}"));
+    let of = |part, id, user| Pending { part, user, ..Pending::new(id, 4, 600) };
+    let (params, mut heard) = (SchedParams::default(), Heard::default());
+    let queue = [of(0, 0, 1), of(0, 1, 1), of(0, 2, 2), of(1, 3, 3)];
+    // Two jobs of one user share a node; another user's gets the other one; a job of the open partition finds none.
+    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
+    assert_eq!(deeds.starts, [0, 1, 2]);
+    let on = |cluster: &ModelCluster, id| cluster.get(id).map(|job| job.alloc.nodes.iter().collect::<Vec<_>>());
+    assert_eq!([0, 1, 2].map(|id| on(&cluster, id)), [Some(vec![0]), Some(vec![0]), Some(vec![1])]);
+    drop(cluster.end(2));
+    assert_eq!(main_pass(&mut cluster, &queue[3..], 10, true, &params, &mut heard).starts, [0]);
+    assert_eq!(on(&cluster, 3), Some(vec![1]));
+    // A job of the exclusive partition does not go to a node of an open one's other user.
+    assert_eq!(main_pass(&mut cluster, &[of(0, 4, 4)], 20, true, &params, &mut heard).starts, [0_usize; 0]);
+}

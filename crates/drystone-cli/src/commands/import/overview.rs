@@ -2,7 +2,7 @@
 //! whole.
 
 use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::number::{count, duration, percent};
+use crate::output::number::{NONE, count, duration, percent};
 use crate::output::reports::COLUMNS;
 use drystone_site::{Manifest, PoolSummary, PoolUnit, RuleCount, RuleEffect, clock, clock::Zone};
 use std::path::Path;
@@ -102,10 +102,13 @@ fn pools_table(manifest: &Manifest, most: usize, document: &mut Document) {
     let mut table =
         DocumentTable::new(["pool", "nodes", "processors", "GPUs", "jobs", "core-hours", "counted in"]).texts(&[0, 6]);
     for pool in pools.iter().take(most) {
+        // Where no node is known, a pool is what its jobs had at once.
+        let known = |number: u64| if number == 0 { NONE.into() } else { count(number).into() };
+        let cpus = if pool.cpus == 0 && pool.unit == PoolUnit::Cpu { u64::from(pool.units) } else { pool.cpus };
         table.row(vec![
             pool.name.as_str().into(),
-            count(u64::from(pool.nodes)).into(),
-            count(pool.cpus).into(),
+            known(u64::from(pool.nodes)),
+            known(cpus),
             count(pool.gpus).into(),
             count(pool.jobs).into(),
             hours(pool.core_seconds),
@@ -128,7 +131,7 @@ fn rules_table(manifest: &Manifest, most: usize, document: &mut Document) {
     }
     // Of all core-hours.
     let total: u64 = manifest.pools.iter().map(|pool| pool.core_seconds).sum();
-    let mut table = DocumentTable::new(["rule", "effect", "count", "share", "meaning"]).texts(&[0, 1, 4]);
+    let mut table = DocumentTable::new(["rule", "effect", "count", "of core-hours", "meaning"]).texts(&[0, 1, 4]);
     for rule in rules.iter().take(most) {
         let many = if rule.jobs > 0 { rule.jobs } else { rule.rows };
         let share = if total == 0 { hours(rule.core_seconds) } else { share(rule.core_seconds, total) };

@@ -182,10 +182,16 @@ fn week(document: &mut Document, week: &HoursOfWeek) {
     let hours = (0..24 / PART).map(|part| format!("{:02}-{:02}", part * PART, (part + 1) * PART));
     let header = ["day".to_string(), "of".to_string()].into_iter().chain(hours);
     let mut table = DocumentTable::new(header).texts(&[0, 1]);
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let mean = |values: &[Option<f64>]| {
+        let known = values.iter().flatten().count();
+        (known > 0).then(|| values.iter().flatten().sum::<f64>() / known as f64)
+    };
     for (day, name) in DAYS.iter().enumerate() {
-        let part = |values: &[f64], show: fn(f64) -> String| -> Vec<TableValue> {
-            values[day * 24..(day + 1) * 24].chunks(PART).map(|hours| show(mean(hours)).into()).collect()
+        let part = |values: &[Option<f64>], show: fn(f64) -> String| -> Vec<TableValue> {
+            values[day * 24..(day + 1) * 24]
+                .chunks(PART)
+                .map(|hours| mean(hours).map_or(NONE.to_string(), show).into())
+                .collect()
         };
         if !week.queue.is_empty() {
             let mut row: Vec<TableValue> = vec![(*name).into(), "jobs waiting".into()];

@@ -251,7 +251,7 @@ fn amounts(draft: &mut RowDraft<'_>, parts: &JobParts<'_>) {
     draft.held = listed("allocated").or(Amount { nodes, ..Amount::UNKNOWN });
     let request = memory(parts);
     if draft.asked.memory_kb == Amount::NO_MEMORY || request == MemoryRequest::All {
-        draft.asked.memory_kb = request.total(draft.asked.cpus, draft.asked.nodes);
+        draft.asked.memory_kb = request.total(&draft.asked, &draft.held);
     }
 }
 

@@ -216,7 +216,7 @@ fn amounts<'a>(
         },
     };
     if draft.asked.memory_kb == Amount::NO_MEMORY || request == MemoryRequest::All {
-        draft.asked.memory_kb = request.total(draft.asked.cpus, draft.asked.nodes);
+        draft.asked.memory_kb = request.total(&draft.asked, &draft.held);
     }
     draft.asks = asks(AskColumns {
         tres: get(SacctColumn::ReqTres),
