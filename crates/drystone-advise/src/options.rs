@@ -37,7 +37,7 @@ impl SiteKnobs {
 
     /// Returns whether the duration of passes can matter if at most this many jobs wait: a pass
     /// over all of them takes more than a tenth of `bf_interval`, or long enough to let go of the
-    /// locks. Where it cannot, simulating it costs time and changes nothing to speak of.
+    /// locks. Where it cannot, simulating it costs time and has no visible effect.
     pub fn passes_matter(&self, most_waiting: u64) -> bool {
         let params = self.params();
         let micros = most_waiting.saturating_mul(self.cost.micros.into());

@@ -93,6 +93,13 @@ impl CommandFailure {
             SimulationError::Thrashing { .. } | SimulationError::TooFew { .. } | SimulationError::News(_) => {
                 (USAGE, format!("policy {policy}: {error}"))
             }
+            SimulationError::Starved { waiting, first, .. } if policy.starts_with("slurm") => (
+                USAGE,
+                format!(
+                    "policy {policy}: {waiting} jobs never start, the first is {first}: nodes of the configuration that are in service \
+                     do not suffice for them; look at State= and DownNodes= there, and at how many of its nodes the workload's machine has"
+                ),
+            ),
             _ => (VIOLATION, format!("policy {policy}: {error}; this is a bug of the policy, please report it")),
         };
         CommandFailure::Because { code, text, error: Box::new(error) }

@@ -76,7 +76,7 @@ const FACTORS: [f64; 10] = [0.002, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.
 
 /// Improves the dual function by subgradients with momentum, relative to the prices: on coarse
 /// grids first. `schedule` gives the first prices; any will do, and a good one saves steps. `told`
-/// hears of every step and answers whether to go on.
+/// is called at each step and returns whether to continue.
 ///
 /// Cost: about steps × jobs × cells that a job may wait.
 pub fn ascend(

@@ -210,7 +210,7 @@ fn judged(change: &MetricChange) -> (&'static str, Tone) {
         MetricVerdict::Unclear => ("unclear: may be noise", Tone::Faint),
         MetricVerdict::InsideReplayError => ("no larger than the replay's error", Tone::Faint),
         MetricVerdict::NotAMean => ("one job's value: no interval", Tone::Faint),
-        MetricVerdict::TooFewWeeks => ("too short a log to tell from noise", Tone::Faint),
+        MetricVerdict::TooFewWeeks => ("too uncertain to tell from noise", Tone::Faint),
         MetricVerdict::NoRatio => ("not comparable", Tone::Faint),
     }
 }

@@ -70,7 +70,7 @@ impl Misfit {
             Misfit::Type => "no node of the partition has so many of this type: devices of any type serve",
             Misfit::Memory => "no node of the partition has so much memory: they get all of a node",
             Misfit::Devices => "the partition has not so many devices: they are not asked for",
-            Misfit::Nodes => "the nodes of the partition are too few or too small: as many as suffice serve",
+            Misfit::Nodes => "the nodes of the partition are too few or too small: the job gets as many as it needs",
             Misfit::Wide => {
                 "the partition is smaller: another partition of the same nodes takes them, by their processors alone"
             }

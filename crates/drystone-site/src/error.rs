@@ -3,20 +3,30 @@
 use drystone::model::{OutageError, ResourceError, WorkloadError};
 use std::io;
 
-/// The commands that give everything an import can use, Slurm's.
-pub const ASK: &str = "\
+/// The commands that give everything an import can use, Slurm's, for a period in the words of
+/// `sacct -S` and `-E`.
+pub fn ask(from: &str, until: &str) -> String {
+    format!("{HEAD}\nFROM={from} UNTIL={until}\n{COMMANDS}")
+}
+
+const HEAD: &str = "# In an empty folder on a host where Slurm's commands work, as a user that may see all jobs. The period is yours to choose:";
+
+const COMMANDS: &str = "\
 export TZ=UTC SLURM_TIME_FORMAT=%s SLURM_BITSTR_LEN=0
-sacct -a -X -D -P --noconvert -S 2026-01-01 -E 2026-04-01 --format=JobIDRaw,JobID,Cluster,User,Account,Group,UID,\\
-Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,State,ExitCode,Priority,Reason,Flags,Reservation,\\
-ReqNodes,NNodes,ReqCPUS,AllocCPUS,ReqMem,ReqTRES,AllocTRES,NodeList,Constraints > jobs.psv
-sacctmgr -P show event Start=2026-01-01 End=2026-04-01 format=Cluster,ClusterNodes,NodeName,Start,End,State,Reason,TRES > events.psv
-sacctmgr -P show reservation Start=2026-01-01 End=2026-04-01 > resv.psv
+sacct -a -X -D -P --noconvert -S $FROM -E $UNTIL --format=JobIDRaw,JobID,Cluster,User,Account,Group,UID,\\
+Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,State,ExitCode,Priority,Reason,Flags,\\
+Reservation,ReqNodes,NNodes,ReqCPUS,AllocCPUS,ReqMem,ReqTRES,AllocTRES,NodeList,Constraints > jobs.psv
+sacctmgr -P show event Start=$FROM End=$UNTIL \\
+format=Cluster,ClusterNodes,NodeName,Start,End,State,Reason,TRES > events.psv
+sacctmgr -P show reservation Start=$FROM End=$UNTIL > resv.psv
 scontrol -o show nodes > nodes.txt
 scontrol -o show partitions > partitions.txt
 scontrol show config > config.txt
 sacctmgr -P show assoc > assoc.txt
 sacctmgr -P show qos > qos.txt
-cp /etc/slurm/slurm.conf /etc/slurm/gres.conf .";
+CONF=$(sed -n 's/^SLURM_CONF *= *//p' config.txt)
+cp \"$CONF\" slurm.conf; cp \"${CONF%/*}/gres.conf\" .    # where there is none: no GPUs have types
+# then: drystone import FOLDER --timezone UTC --out site/";
 
 /// Reason why an import failed, or an imported site could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -150,7 +160,7 @@ pub enum SiteError {
         /// The kinds, each with its files.
         list: String,
     },
-    #[error("no file holds jobs. There are:\n\n{list}\n\nAt the site:\n\n{ASK}")]
+    #[error("no file holds jobs. There are:\n\n{list}\n\nAt the site:\n\n{}", ask("now-180days", "now"))]
     NoJobs {
         /// The kinds, each with its files.
         list: String,

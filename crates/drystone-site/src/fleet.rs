@@ -56,9 +56,10 @@ impl Fleet {
         self.parts.get(name).copied().unwrap_or(self.machine.default_part)
     }
 
-    /// Processors of a partition.
+    /// Processors that jobs of a partition can have at once.
     pub(crate) fn procs_of(&self, part: u16) -> u64 {
-        self.machine.parts[usize::from(part)].nodes.iter().map(|node| u64::from(self.machine.cpus[node])).sum()
+        let cap = self.machine.resources.caps.iter().find(|cap| cap.part == part).map_or(u32::MAX, |cap| cap.cpus);
+        self.machine.parts[usize::from(part)].nodes.iter().map(|node| u64::from(self.machine.cpus[node].min(cap))).sum()
     }
 
     /// The nodes by class: those that follow each other and are alike. A partition that is not the

@@ -30,7 +30,7 @@ mod watch;
 mod workload;
 
 pub use anonymise::{AnonymousKey, Hide};
-pub use error::{ASK, PoolError, SiteError};
+pub use error::{PoolError, SiteError, ask};
 pub use export::{BesideTables, ExportPurpose, Numbering};
 pub use format::{is_site, open, report, write};
 pub use import::{FileOpener, import};

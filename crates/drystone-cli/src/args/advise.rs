@@ -25,7 +25,7 @@ beyond what 98 % of the jobs wait now (Tw(50h): beyond 50 h), late(24h) share of
 maximum such as bounded_slowdown_mean. A trade-off is the mean of the relative changes.
 
 Each candidate is simulated over the whole log; it is chosen on half of the weeks and judged on the others, again and again. The same
-input gives the same bytes on any number of threads, unless --within cuts it short. Ctrl-C once tells what is known; twice, it ends.";
+input gives the same bytes on any number of threads, unless --within cuts it short. The first Ctrl-C prints the results so far; the second ends the program.";
 
 /// Arguments of `drystone advise`.
 #[derive(Args, Clone, Debug)]
@@ -90,7 +90,7 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Judging")]
     pub(crate) warm_up: Option<Span>,
 
-    /// Most settings that are changed together.
+    /// Maximum number of settings that are changed together.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Judging")]
     pub(crate) knobs: u8,
 

@@ -6,10 +6,9 @@ use drystone::model::Span;
 
 /// The part of the log that `run`, `compare`, `explain` and `gantt` simulate, by submit.
 #[derive(Args, Clone, Default, Debug)]
-#[command(next_help_heading = "Cleaning")]
 pub(crate) struct CutArgs {
     /// Only jobs submitted in this calendar month of the log's time zone, e.g. 1997-03.
-    #[arg(long, value_name = "YYYY-MM", value_parser = month)]
+    #[arg(long, value_name = "YYYY-MM", value_parser = month, help_heading = "Cleaning")]
     pub(crate) month: Option<String>,
 
     /// Time before and after the month whose jobs are simulated as well, without being counted; of
@@ -19,6 +18,6 @@ pub(crate) struct CutArgs {
 
     /// Only jobs submitted from FROM up to but not including UNTIL, in seconds of the log; either
     /// may be left out.
-    #[arg(long, value_name = "FROM..UNTIL", allow_hyphen_values = true)]
+    #[arg(long, value_name = "FROM..UNTIL", allow_hyphen_values = true, help_heading = "Cleaning")]
     pub(crate) slice: Option<String>,
 }

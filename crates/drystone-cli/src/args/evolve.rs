@@ -67,7 +67,7 @@ pub(crate) struct EvolveArgs {
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u16).range(4..=2000))]
     pub(crate) population: u16,
 
-    /// Most parts of a formula: numbers, variables, operators, functions.
+    /// Maximum number of parts of a formula: numbers, variables, operators, functions.
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(crate) largest: u16,
 

@@ -13,8 +13,8 @@ Examples:
   drystone foresee LOG.swf.gz -p easy@tsafrir2007 --as tsafrir2007 --report foresee.html
   drystone foresee LOG.swf.gz --method plan --method calibrated --format csv
 
-Every job that waits is asked about as it arrives: when will it start? The answers use only what had happened by then. What came
-of it is held against them.
+Every job that waits is asked about as it arrives: when will it start? The answers use only what had happened by then. Each
+answer is then compared with the actual start.
 
 CRPS: continuous ranked probability score in minutes, the absolute error of an answer that is one number; less is better.
 coverage: share of the jobs that started within the central 50 % and 90 % of what was said; 50 and 90 are right.
@@ -35,7 +35,7 @@ pub(crate) struct ForeseeArgs {
     #[arg(long, value_name = "METHOD", value_parser = super::values::words(&AnswerMethod::ALL, AnswerMethod::name), help_heading = "Questions")]
     pub(crate) method: Vec<AnswerMethod>,
 
-    /// Ask about one in N of the waiting jobs: scores are then coarser, and sooner there
+    /// Ask about one in N of the waiting jobs: scores are less precise and arrive sooner
     /// [default: 1; on larger logs one in so many that about 30,000 are asked about at most, and
     /// 250 under slurm, whose passes take long to simulate].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Questions")]

@@ -155,11 +155,28 @@ fn first_sentence(arg: clap::Arg) -> clap::Arg {
     let Some(text) = arg.get_help().map(ToString::to_string).filter(|_| arg.get_long_help().is_none()) else {
         return arg;
     };
-    let end = [". ", "; ", ": "].iter().filter_map(|end| text.find(end)).min();
-    match end {
+    match end_of_sentence(&text) {
         Some(end) => arg.help(text[..end].to_string()).long_help(text),
         None => arg,
     }
+}
+
+/// The place at which the first sentence ends, or what explains it begins: never within brackets.
+fn end_of_sentence(text: &str) -> Option<usize> {
+    let mut depth = 0_i32;
+    for (at, c) in text.char_indices() {
+        let (head, rest) = text.split_at(at);
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            '.' if head.ends_with("e.g") || head.ends_with("i.e") => {}
+            // A word or two before a colon say nothing.
+            ':' if head.split_whitespace().count() < 4 => {}
+            '.' | ';' | ':' if depth == 0 && rest[1..].starts_with([' ', '\n']) => return Some(at),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The first examples of a help text.
@@ -172,7 +189,7 @@ fn first_examples(text: &str) -> String {
         if examples > EXAMPLES {
             break;
         }
-        goes_on = line.ends_with('\\') || line.ends_with('|');
+        goes_on = line.ends_with(['\\', '|']) || line.trim_start().starts_with('#');
         kept.push('\n');
         kept.push_str(line);
     }
@@ -201,10 +218,17 @@ fn refilled(text: &str) -> String {
     filled
 }
 
-/// Appends an example, folded where it is too long: between words, never within quotes.
+/// Appends an example. One that is too long has its comment on a line of its own, and is folded
+/// between words, never within quotes.
 fn folded(line: &str, out: &mut String) {
-    let squeezed = line.split_once("  #").map(|(command, comment)| format!("{}  #{comment}", command.trim_end()));
-    let mut rest = squeezed.filter(|_| line.chars().count() > COLUMNS).unwrap_or_else(|| line.to_string());
+    let mut rest = line.to_string();
+    if line.chars().count() > COLUMNS
+        && let Some((command, comment)) = line.split_once("  #")
+    {
+        let indent = line.len() - line.trim_start().len();
+        let _ = writeln!(out, "{}# {}", &line[..indent], comment.trim());
+        rest = command.trim_end().to_string();
+    }
     while rest.chars().count() > COLUMNS
         && let Some(at) = fold(&rest)
     {
@@ -222,7 +246,7 @@ fn fold(line: &str) -> Option<usize> {
     let (mut quoted, mut found) = (false, None);
     for (at, c) in line.char_indices().take(COLUMNS - 1) {
         quoted ^= c == '\'';
-        if c == ' ' && !quoted && at > indent + 1 && !line[at..].starts_with("  #") {
+        if c == ' ' && !quoted && at > indent + 1 {
             found = Some(at);
         }
     }

@@ -35,7 +35,7 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE", required_unless_present = "ask")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Folder to make. A site that is there is replaced, any other folder left alone.
+    /// Folder to make. Replaces an existing site, never another folder.
     #[arg(long, short, value_name = "DIR", required_unless_present = "ask")]
     pub(crate) out: Option<PathBuf>,
 

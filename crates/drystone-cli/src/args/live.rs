@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone live shadow --policy easy++                  # touches nothing: what would it have done
+  drystone live shadow --policy easy++                  # touches nothing; records its decisions
   drystone live report                                  # what it would have changed
   drystone live install hook --out /etc/slurm/job_submit.lua
   drystone live drive --policy easy++ --check           # what the site does not allow
@@ -199,7 +199,7 @@ pub(crate) struct HandBackArgs {
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 
-    /// Only if no daemon has beaten for this many seconds.
+    /// Only if there has been no heartbeat for this many seconds.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) if_silent: Option<u64>,
 
@@ -250,7 +250,7 @@ pub(crate) enum JournalCommand {
     List(JournalListArgs),
     /// Print decisions and orders, line by line.
     Show(JournalListArgs),
-    /// Go over all that went in and check that the same comes out, bit for bit.
+    /// Replay the recorded inputs and verify that the outputs are identical.
     Replay(JournalListArgs),
     /// Write the jobs as a log in Standard Workload Format.
     Export(JournalExportArgs),

@@ -15,69 +15,68 @@ use std::str::FromStr;
 /// Rules by which records become jobs. An option that is not given is the study's, else Drystone's
 /// own.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Cleaning")]
 pub(crate) struct LogArgs {
     /// Processors of the machine; else the study's, else the log's MaxProcs or MaxNodes.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Cleaning")]
     pub(crate) procs: Option<Procs>,
 
     /// Set cleaning, overrun, trimming, machine and policy variants as a published study had them,
     /// for all jobs of the log (some studies took a part: see `drystone reproduce`). Options given
     /// explicitly win.
-    #[arg(long = "as", value_name = "STUDY", value_parser = words(CleaningStudy::ALL, CleaningStudy::name))]
+    #[arg(long = "as", value_name = "STUDY", value_parser = words(CleaningStudy::ALL, CleaningStudy::name), help_heading = "Cleaning")]
     pub(crate) study: Option<CleaningStudy>,
 
     /// Treatment of a job that runs past its estimate: it runs on, is killed, has its estimate
     /// raised; exact: every estimate is the run time [default: run-on].
-    #[arg(long, value_name = "MODE", value_parser = words(Overrun::ALL, Overrun::name))]
+    #[arg(long, value_name = "MODE", value_parser = words(Overrun::ALL, Overrun::name), help_heading = "Cleaning")]
     pub(crate) overrun: Option<Overrun>,
 
     /// Field that gives a job's size [default: requested, else allocated].
-    #[arg(long, value_name = "FIELD", value_parser = words(SizeField::ALL, SizeField::name))]
+    #[arg(long, value_name = "FIELD", value_parser = words(SizeField::ALL, SizeField::name), help_heading = "Cleaning")]
     pub(crate) size: Option<SizeField>,
 
     /// Stand-in for a missing estimate, or one of 0: run, run-min-1, drop, a number of seconds, or
     /// a model: tsafrir (few round values, none below the run time), factor(2), uniform(2) (from
     /// the run time to three times that), user-mean (of the user's jobs that had ended) [default:
     /// run].
-    #[arg(long, visible_alias = "estimates", alias = "estimate", value_name = "RULE", value_parser = value::<MissingEstimate>)]
+    #[arg(long, visible_alias = "estimates", alias = "estimate", value_name = "RULE", value_parser = value::<MissingEstimate>, help_heading = "Cleaning")]
     pub(crate) missing_estimate: Option<MissingEstimate>,
 
     /// Take every estimate for missing, so that --estimates replaces all of them.
-    #[arg(long, requires = "missing_estimate")]
+    #[arg(long, requires = "missing_estimate", help_heading = "Cleaning")]
     pub(crate) replace_estimates: bool,
 
     /// Keep or drop records with run time 0 [default: keep].
-    #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name))]
+    #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name), help_heading = "Cleaning")]
     pub(crate) zero_run: Option<Keep>,
 
     /// Treatment of records with a negative run time [default: drop].
-    #[arg(long, value_name = "RULE", value_parser = words(NegativeRun::ALL, NegativeRun::name))]
+    #[arg(long, value_name = "RULE", value_parser = words(NegativeRun::ALL, NegativeRun::name), help_heading = "Cleaning")]
     pub(crate) negative_run: Option<NegativeRun>,
 
     /// Keep or drop records with a negative submit [default: keep].
-    #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name))]
+    #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name), help_heading = "Cleaning")]
     pub(crate) negative_submit: Option<Keep>,
 
     /// Treatment of jobs wider than the machine; drop-either: also if the other size field is
     /// [default: drop].
-    #[arg(long, value_name = "RULE", value_parser = words(TooWide::ALL, TooWide::name))]
+    #[arg(long, value_name = "RULE", value_parser = words(TooWide::ALL, TooWide::name), help_heading = "Cleaning")]
     pub(crate) too_wide: Option<TooWide>,
 
     /// Treatment of records that repeat a job number [default: keep].
-    #[arg(long, value_name = "RULE", value_parser = words(Duplicates::ALL, Duplicates::name))]
+    #[arg(long, value_name = "RULE", value_parser = words(Duplicates::ALL, Duplicates::name), help_heading = "Cleaning")]
     pub(crate) duplicates: Option<Duplicates>,
 
     /// Only the first N jobs of the log, in order of arrival, before any other cut.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Cleaning")]
     pub(crate) take: Option<usize>,
 
     /// Divide submit times by this factor: 1.1 is 10 % more load.
-    #[arg(long, value_name = "FACTOR", value_parser = value::<LoadFactor>)]
+    #[arg(long, value_name = "FACTOR", value_parser = value::<LoadFactor>, help_heading = "Cleaning")]
     pub(crate) load: Option<LoadFactor>,
 
     /// Divide submit times so that the offered load becomes this: 0.9 or 90%.
-    #[arg(long, value_name = "LOAD", value_parser = offered, conflicts_with = "load")]
+    #[arg(long, value_name = "LOAD", value_parser = offered, conflicts_with = "load", help_heading = "Cleaning")]
     pub(crate) load_to: Option<f64>,
 
     /// True if a load to aim at shortens the times between arrivals, and never stretches them.
@@ -85,32 +84,32 @@ pub(crate) struct LogArgs {
     pub(crate) shrinks: bool,
 
     /// Shift times so that the first submit is 0.
-    #[arg(long)]
+    #[arg(long, help_heading = "Cleaning")]
     pub(crate) shift: bool,
 
     /// Resources beyond processors, which every job holds while it runs: mem=SIZE or mem=SIZE/proc
     /// (the log's memory per processor), partition:N=PROCS, queue:N=PROCS, a table FILE.csv with
     /// any resource, site (memory and GPUs of a site's folder), none. Sizes have a unit: 32GB,
     /// 512MB.
-    #[arg(long, value_name = "SPEC,...", value_delimiter = ',', value_parser = ResourceSpec::from_str)]
+    #[arg(long, value_name = "SPEC,...", value_delimiter = ',', value_parser = ResourceSpec::from_str, help_heading = "Cleaning")]
     pub(crate) resources: Vec<ResourceSpec>,
 
     /// Nodes on which jobs are placed, for policies of the papers: a table FILE.csv of classes with
     /// the columns nodes, cores, mem and devices, such as gpu; site (a site's slurm.conf); none.
-    #[arg(long, value_name = "FILE.csv|site|none", value_parser = NodeSource::from_str)]
+    #[arg(long, value_name = "FILE.csv|site|none", value_parser = NodeSource::from_str, help_heading = "Cleaning")]
     pub(crate) on_nodes: Option<NodeSource>,
 
     /// Choice of nodes for a job: as few as possible (pack), piece by piece (spread), or nodes to
     /// itself (whole) [default: pack].
-    #[arg(long, value_name = "RULE", requires = "on_nodes", value_parser = words(NodeFill::ALL, NodeFill::name))]
+    #[arg(long, value_name = "RULE", requires = "on_nodes", value_parser = words(NodeFill::ALL, NodeFill::name), help_heading = "Cleaning")]
     pub(crate) placement: Option<NodeFill>,
 
     /// Skip and count malformed lines instead of failing.
-    #[arg(long)]
+    #[arg(long, help_heading = "Cleaning")]
     pub(crate) lenient: bool,
 
     /// List every record that cleaning dropped or changed in this CSV file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Cleaning")]
     pub(crate) audit: Option<PathBuf>,
 }
 

@@ -187,7 +187,7 @@ pub(crate) enum Command {
     /// Not in this build: it was made without the feature `sites`.
     #[cfg(not(feature = "sites"))]
     Foresee(AbsentArgs),
-    /// Tell when waiting jobs of a Slurm cluster will start.
+    /// Predict the starts of waiting jobs on a Slurm cluster.
     #[cfg(feature = "sites")]
     When(Box<WhenArgs>),
     /// Not in this build: it was made without the feature `sites`.

@@ -15,7 +15,7 @@ Examples:
 
 Every job is predicted when it arrives, from the jobs that had ended by then: at submit + wait (field 3) + run time,
 as the log has them. No schedule is simulated, so that predictors are compared on the same history; a record without a
-wait counts as started at once. What predictions do to a schedule is what `drystone compare` tells.
+wait counts as started at once. `drystone compare` shows the effect of predictions on a schedule.
 
 accuracy: the smaller of prediction and run time over the larger, 1 is perfect. coverage: share of jobs predicted from
 history. under-predicted: share of jobs that ran longer than predicted. error: |prediction - run time|.

@@ -7,16 +7,15 @@ use std::path::PathBuf;
 
 /// Outages, a busy beginning, knowledge of jobs beyond the log; see docs/real-machines.md.
 #[derive(Args, Clone, Default, Debug)]
-#[command(next_help_heading = "Machine")]
 pub(crate) struct RealArgs {
     /// Processors that are out: a table with the columns begin, end, procs or processors,
     /// announced, expected, jobs, cut. `drystone workload outages` makes one up.
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]
     pub(crate) outages: Option<PathBuf>,
 
     /// Facts about jobs beyond the log: a table with the column job and any of at, state,
     /// since, eligible, after, think, array, most, withdrawn, ended and others.
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]
     pub(crate) circumstances: Option<PathBuf>,
 
     /// Begin this long after the first submit (with --slice, after FROM), with the jobs that ran
@@ -29,11 +28,11 @@ pub(crate) struct RealArgs {
         default_missing_value = "7d",
         require_equals = false,
         value_parser = span
-    )]
+    , help_heading = "Machine")]
     pub(crate) warm_start: Option<Span>,
 
     /// Let a job arrive when the job of its field 17 has ended and its user has thought for as long
     /// as field 18 says, instead of at its submit time.
-    #[arg(long)]
+    #[arg(long, help_heading = "Machine")]
     pub(crate) feedback: bool,
 }

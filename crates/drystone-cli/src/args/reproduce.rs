@@ -31,7 +31,7 @@ Each cell holds the published value, ours, and the deviation. Nothing after it: 
 ~: within the tolerance, which the table explains. !: out of tolerance. In brackets: shown, not judged.
 
 Exit codes: 0 every judged cell is met or within its tolerance; 1 a cell is out of tolerance; 2 wrong usage, or no log
-was found; 130 interrupted. Ctrl-C once ends the simulations that are still at work and tells what the others gave.";
+was found; 130 interrupted. The first Ctrl-C ends the simulations that are still at work and prints the results of the others.";
 
 /// Arguments of `drystone reproduce`.
 #[derive(Args, Clone, Debug)]

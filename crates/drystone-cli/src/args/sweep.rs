@@ -98,7 +98,7 @@ pub(crate) enum SweepCommand {
     Resume(ResumeArgs),
     /// Write the results as CSV or Parquet.
     Export(ExportArgs),
-    /// Ask in SQL.
+    /// Query the store in SQL.
     Query(QueryArgs),
     /// Rank configurations by their degradation from the best of each test case, averaged.
     Rank(RankArgs),
@@ -176,7 +176,7 @@ pub(crate) struct QueryArgs {
     #[arg(value_name = "STORE")]
     pub(crate) store: PathBuf,
 
-    /// The question; the tables are result, workload, meta, columns and session, and headroom once
+    /// SQL query. The tables are result, workload, meta, columns and session, and headroom once
     /// `sweep headroom` has made it.
     #[arg(value_name = "SQL")]
     pub(crate) sql: String,

@@ -23,7 +23,7 @@ pub(crate) struct WaitsArgs {
     /// Folder of an imported site; site/#POOL is one of its pools.
     pub(crate) site: PathBuf,
 
-    /// Properties that jobs are divided by, parted by commas.
+    /// Properties to group jobs by, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values = ["account", "partition"], value_parser = words(GroupProperty::ALL, GroupProperty::name))]
     pub(crate) by: Vec<GroupProperty>,
 

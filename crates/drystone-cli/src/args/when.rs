@@ -41,7 +41,7 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "N", requires = "limit", value_parser = clap::value_parser!(u32).range(1..), help_heading = "A job to be submitted")]
     pub(crate) procs: Option<u32>,
 
-    /// Its limit.
+    /// Time limit of the job to be submitted.
     #[arg(long, value_name = "TIME", requires = "procs", value_parser = span, help_heading = "A job to be submitted")]
     pub(crate) limit: Option<Span>,
 

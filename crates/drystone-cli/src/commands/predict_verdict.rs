@@ -9,7 +9,7 @@ use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 
 /// Note on the learner, which is seldom the most accurate.
-const LEARN: &str = "`learn` (Gaussier et al. 2015) does not aim at accuracy: it learns to avoid the errors that its loss makes dear, and \
+const LEARN: &str = "`learn` (Gaussier et al. 2015) does not aim at accuracy: it learns to avoid the errors with the highest loss, and \
                      it takes the job's size, user and time of day into account. It is here for logs on which that pays.";
 
 /// Less is no gain.

@@ -6,6 +6,7 @@ use super::format::without;
 use super::message;
 use crate::exit::CommandFailure;
 use crate::meta::VERSION;
+use crate::waiting::WaitingNote;
 use drystone_report::charts::{Drawing, MOST_TOGETHER, draw};
 use drystone_report::{Figure, PLOTS, Results, draw_figures};
 use serde_json::{Value, json};
@@ -42,6 +43,7 @@ pub(crate) fn would_be_lost(directory: &Path) -> bool {
 
 /// Writes every plot that results have something for; the files still need their names.
 pub(crate) fn write(directory: &Path, results: &Results) -> Result<Vec<Complete>, CommandFailure> {
+    let _drawing = WaitingNote::new("drawing plots");
     let drawings = draw(results, WIDTH).map_err(CommandFailure::usage)?;
     let mut files = Vec::with_capacity(3 * drawings.len());
     drawings.iter().try_for_each(|drawing| write_one(directory, drawing, &mut files))?;

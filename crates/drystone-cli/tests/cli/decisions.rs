@@ -76,7 +76,7 @@ fn a_verdict_says_how_a_policy_can_be_had() {
     assert!(how("fcfs").starts_with("a setting of Slurm (SchedulerType=sched/builtin)"), "{}", how("fcfs"));
     assert!(how("easy").contains("`drystone live drive`") && how("easy").contains("no setting of Slurm"));
     assert!(how("perfect").contains("no policy of a real machine"), "{}", how("perfect"));
-    assert!(verdict(&json).contains(&format!("easy can be had as {}.", how("easy"))), "{:?}", verdict(&json));
+    assert!(verdict(&json).contains(&format!("easy is available as {}.", how("easy"))), "{:?}", verdict(&json));
     let told = run(&[]).ok();
     let line = told.lines().find(|line| line.starts_with("To run it")).expect("a line");
     assert!(line.contains("`drystone live drive`") && line.contains("no setting of Slurm"), "{told}");

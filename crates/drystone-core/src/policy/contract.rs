@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// Something that happened, told to a policy when the jobs' table already shows it.
+/// Event that a policy receives when the jobs' table already shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum PolicyEvent {
@@ -52,7 +52,7 @@ pub enum PolicyEvent {
         /// End that the plan had, if it ran.
         predicted_end: Time,
     },
-    /// A job that the policy does not hold is suspended, and the policy is to resume it. Told
+    /// A job that the policy does not hold is suspended, and the policy is to resume it. Sent
     /// only to policies that [suspend](Abilities::suspend) themselves.
     Parked(JobId),
     /// Processors have failed, come back or been drained, or it is known for the first time that

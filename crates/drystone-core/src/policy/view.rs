@@ -97,7 +97,7 @@ pub(crate) struct KnownEntry {
 
 /// State of the scheduler behind every [`View`]. True run times are not in it.
 ///
-/// It tells nothing itself: [`View::of`] does. It has no lifetime of its own, so that an adapter to
+/// [`View::of`] gives access to it. It has no lifetime of its own, so that an adapter to
 /// another language can lend it for the time of a call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PolicyWorld {

@@ -178,6 +178,17 @@ pub fn open(folder: &Path) -> Result<Site, SiteError> {
         let path: PathBuf = folder.join(name);
         fs::read_to_string(&path).map_err(|source| SiteError::Unreadable { file: path.display().to_string(), source })
     };
+    if folder.is_file() {
+        return Err(refuse(format!(
+            "it is a file, and a site is a folder; `drystone import {} --out site/` makes one of it",
+            folder.display()
+        )));
+    }
+    if !folder.exists() {
+        return Err(refuse(
+            "there is no such folder; `drystone import FILE --out site/` makes one of accounting".to_string(),
+        ));
+    }
     if !is_site(folder) {
         return Err(refuse(format!(
             "there is no {MANIFEST} in it; `drystone import JOBS --out {}` makes one",

@@ -91,7 +91,7 @@ pub(super) fn place(
     }
     for (name, jobs) in foreign {
         beside.warnings.push(format!(
-            "{jobs} jobs are of the partition `{}`, which the description lacks; its only pool takes them",
+            "the description lacks the partition `{}`; its only pool takes the jobs of that partition: {jobs}",
             table.names.text(name)
         ));
     }
@@ -278,7 +278,7 @@ fn drop_idle(
     }
     if dropped > 0 {
         warnings.push(format!(
-            "{dropped} nodes are out of service by the description and ran no job: they are not counted"
+            "nodes that are out of service by the description and ran no job: {dropped}; they are not counted"
         ));
     }
 }

@@ -35,7 +35,7 @@ use std::path::PathBuf;
 
 /// Imports the accounting in these files, and in the folders among them.
 ///
-/// A folder may hold everything that the commands of [`ASK`](crate::ASK) give: jobs, nodes,
+/// A folder may hold everything that the commands of [`ask`](crate::ask) give: jobs, nodes,
 /// partitions, settings, events, reservations. What each file is, its beginning tells.
 ///
 /// # Errors

@@ -58,7 +58,7 @@ pub(super) fn warnings(
         }
         let more = if states.jobs > states.examples.len() as u64 { ", …" } else { "" };
         warnings.push(format!(
-            "{} jobs have a state that is not known ({}{more}): their times tell what became of them",
+            "jobs in a state that is not known: {} ({}{more}); their times tell what became of them",
             states.jobs,
             words.join(", ")
         ));
@@ -74,14 +74,14 @@ pub(super) fn warnings(
     }
     if memory.pbs.unheard > 0 {
         warnings.push(format!(
-            "{} jobs are deleted, aborted or changed by records that have no other record of them: they were queued \
-             before the first record; at the site: also take the files of the days before",
+            "jobs that records delete, abort or change and that have no other record: {}; they were queued before the first \
+             record; at the site: also take the files of the days before",
             memory.pbs.unheard
         ));
     }
     if let Some(cut) = manifest.rule(ImportRule::ArrayCut) {
         let told = format!(
-            "{} rows stand for tasks whose list is cut: how many tasks are missing is unknown; at the site: SLURM_BITSTR_LEN=0 sacct …",
+            "rows that stand for tasks whose list is cut: {}; how many tasks are missing is unknown; at the site: SLURM_BITSTR_LEN=0 sacct …",
             cut.rows
         );
         warnings.push(told);
@@ -89,7 +89,7 @@ pub(super) fn warnings(
     if jobs.iter().all(|job| job.limit_from == crate::jobs::LimitFrom::Year) {
         warnings.push(
             "no job has a limit, so each may run for a year as far as a policy knows, and none can be backfilled by its length; \
-             --overrun exact or a predictor is the alternative, and every figure says which"
+             use --overrun exact or a predictor: every output names the choice"
                 .to_string(),
         );
     }

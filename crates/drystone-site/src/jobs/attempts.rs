@@ -288,11 +288,13 @@ impl Finder<'_> {
         let (a, b) = (row(one), row(other));
         let unlike = |x: u32, y: u32, unknown: u32| x != y && x != unknown && y != unknown;
         let partitions = (self.table.at(a).partition.0, self.table.at(b).partition.0);
+        // What never ran held nothing, in whatever way a version of Slurm says so.
+        let ran = one.times.kind == SiteJobFate::Ran;
         let (held, also) = (self.table.shape(a).held, self.table.shape(b).held);
         unlike(one.times.end, other.times.end, 0)
             || unlike(one.times.run, other.times.run, NOTHING)
-            || unlike(held.cpus, also.cpus, UNKNOWN)
-            || unlike(held.nodes, also.nodes, UNKNOWN)
+            || (ran && unlike(held.cpus, also.cpus, UNKNOWN))
+            || (ran && unlike(held.nodes, also.nodes, UNKNOWN))
             || unlike(a.name, b.name, 0)
             || unlike(self.table.who(a).user.0, self.table.who(b).user.0, 0)
             || unlike(partitions.0, partitions.1, 0)

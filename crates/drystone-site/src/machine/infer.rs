@@ -28,8 +28,9 @@ pub(crate) fn infer(
     if seen > 0 {
         let cpus: u64 = machine.nodes.iter().map(|node| u64::from(node.cpus)).sum();
         machine.evidence.push(format!(
-            "no description was given: {seen} nodes are named by jobs, which used at most {cpus} processors of them, each node at its \
-             busiest; partitions are on the nodes where their jobs ran"
+            "no description was given: jobs name {seen} node{}, of which they used at most {cpus} processors, each node at its \
+             busiest; partitions are on the nodes where their jobs ran",
+            if seen == 1 { "" } else { "s" }
         ));
     } else {
         machine.evidence.push(

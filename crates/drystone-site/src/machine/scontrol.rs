@@ -30,11 +30,16 @@ pub(super) fn nodes(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
     for (line, record) in records(&String::from_utf8_lossy(text)) {
         let pairs = LinePairs::split(&record);
         let Some(node) = pairs.get("NodeName") else { continue };
-        let cpus = pairs.number("CPUTot").and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+        // What the system keeps (CoreSpecCount, MemSpecLimit) is not for jobs.
+        let cpus = ["CPUEfctv", "CPUTot"]
+            .iter()
+            .find_map(|key| pairs.number(key).filter(|&n| n > 0))
+            .and_then(|n| u32::try_from(n).ok());
         let Some(cpus) = cpus else {
             let problem = format!("the node {node} has no CPUTot; expected a line of scontrol -o show nodes");
             return Err(SiteError::Machine { place: format!("{name}:{line}"), problem });
         };
+        let kept = pairs.number("MemSpecLimit").unwrap_or(0);
         let state = pairs.get("State").unwrap_or_default().to_ascii_uppercase();
         // What is made when it is needed is no machine yet.
         if state.starts_with("FUTURE") {
@@ -44,7 +49,7 @@ pub(super) fn nodes(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
             name: node.to_string(),
             cpus,
             threads_per_core: pairs.number("ThreadsPerCore").and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
-            memory_kb: pairs.number("RealMemory").unwrap_or(0).saturating_mul(1024),
+            memory_kb: pairs.number("RealMemory").unwrap_or(0).saturating_sub(kept).saturating_mul(1024),
             gpus: pairs.get("Gres").map_or(0, gres::gpus),
             gres: pairs.get("Gres").filter(|text| *text != "(null)").unwrap_or_default().to_string(),
             down: ["DOWN", "DRAIN", "FAIL"].iter().any(|word| state.contains(word)),
@@ -150,7 +155,7 @@ mod tests {
     #[test]
     fn nodes_and_partitions_are_read() {
         let text = b"NodeName=n1 CPUTot=64 RealMemory=1000 Gres=gpu:a100:4(S:0-1) State=IDLE+DRAIN Partitions=a,b ThreadsPerCore=2 \n\
-                     NodeName=n2 CPUTot=32 RealMemory=2000 Gres=(null) State=MIXED Partitions=b\n\
+                     NodeName=n2 CPUEfctv=28 CPUTot=32 RealMemory=2000 CoreSpecCount=4 MemSpecLimit=500 Gres=(null) State=MIXED Partitions=b\n\
                      NodeName=f1 CPUTot=1 State=FUTURE\n";
         let machine = nodes(text, "nodes.txt").expect("nodes");
         assert_eq!(machine.nodes.len(), 2);
@@ -159,6 +164,7 @@ mod tests {
             (first.cpus, first.gpus, first.memory_kb, first.down, first.threads_per_core),
             (64, 4, 1_024_000, true, 2)
         );
+        assert_eq!((machine.nodes[1].cpus, machine.nodes[1].memory_kb), (28, 1_500 * 1_024));
         let parts: Vec<(&str, &[u32])> =
             machine.partitions.iter().map(|p| (p.name.as_str(), p.nodes.as_slice())).collect();
         assert_eq!(parts, [("a", &[0][..]), ("b", &[0, 1][..])]);

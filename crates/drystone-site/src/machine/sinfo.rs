@@ -53,11 +53,13 @@ fn is_down(states: &[String]) -> bool {
 
 fn node(value: &Value) -> Option<SiteNode> {
     let states = [words(&value["state"]), words(&value["state_flags"])].concat();
+    let kept = number(&value["specialized_memory"]).unwrap_or(0);
     Some(SiteNode {
         name: value["name"].as_str()?.to_string(),
-        cpus: small(&value["cpus"]).filter(|&n| n > 0)?,
+        // What the system keeps is not for jobs.
+        cpus: ["effective_cpus", "cpus"].iter().find_map(|key| small(&value[key]).filter(|&n| n > 0))?,
         threads_per_core: small(&value["threads"]).unwrap_or(1),
-        memory_kb: number(&value["real_memory"]).unwrap_or(0).saturating_mul(1024),
+        memory_kb: number(&value["real_memory"]).unwrap_or(0).saturating_sub(kept).saturating_mul(1024),
         gpus: value["gres"].as_str().map_or(0, gres::gpus),
         gres: value["gres"].as_str().unwrap_or_default().to_string(),
         down: is_down(&states),
@@ -117,6 +119,10 @@ mod tests {
         let old = br#"{"nodes":[{"name":"n1","cpus":32,"threads":2,"real_memory":1000,"gres":"gpu:2","state":"mixed","partitions":["a","b"]}]}"#;
         let machine = read(old, "sinfo.json").expect("nodes");
         assert_eq!((machine.nodes[0].cpus, machine.nodes[0].gpus, machine.partitions.len()), (32, 2, 2));
+        let kept =
+            br#"{"nodes":[{"name":"n1","cpus":32,"effective_cpus":28,"real_memory":1000,"specialized_memory":200}]}"#;
+        let machine = read(kept, "sinfo.json").expect("nodes");
+        assert_eq!((machine.nodes[0].cpus, machine.nodes[0].memory_kb), (28, 800 * 1_024));
         let new = br#"{"sinfo":[{"partition":{"name":"a","maximums":{"time":{"set":true,"infinite":false,"number":60}}},
             "node":{"state":["IDLE"]},"nodes":{"nodes":["n[1-2]"]},"cpus":{"minimum":8,"maximum":8},"memory":{"maximum":100},
             "gres":{"total":"gpu:a100:4"}},{"partition":{"name":"b"},"node":{"state":["DOWN"]},"nodes":{"nodes":["n2","n3"]},

@@ -123,10 +123,11 @@ fn strftime(form: &str, text: &[u8]) -> Result<When, NoTime> {
     Ok(When::Civil(days * 86_400 + seconds))
 }
 
+const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
 /// Returns a likely notation of a time, for advice: the day comes before the month, unless slashes
 /// separate them.
 pub(crate) fn guess_form(text: &str) -> String {
-    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     let class = |c: char| (c.is_ascii_digit(), c.is_alphabetic());
     let chars: Vec<char> = text.chars().take(60).collect();
@@ -160,13 +161,25 @@ pub(crate) fn guess_form(text: &str) -> String {
     form
 }
 
-/// Returns whether a time has the form of `SLURM_TIME_FORMAT=relative`: `12:00:05`, `Ystday 10:11`,
-/// `Tomorr 09:00`, `Mon 12:00`, `19 Jan 07:30`.
+/// Returns whether a time has a clock and no whole date, as with `SLURM_TIME_FORMAT=relative`:
+/// `12:00:05`, `Ystday 10:11`, `Tomorr 09:00`, `Mon 12:00`, `19 Jan 07:30`, `Mar02-08:00:00`.
 fn is_relative(text: &[u8]) -> bool {
-    let clock = |text: &[u8]| matches!(text, [a, b, b':', c, d, ..] if [a, b, c, d].iter().all(|x| x.is_ascii_digit()));
-    let tail = text.iter().rposition(|&b| b == b' ').map_or(text, |at| &text[at + 1..]);
-    // A date in digits is none.
-    clock(tail) && text.len() <= 16 && !text.iter().any(|b| matches!(b, b'.' | b'/' | b'-'))
+    let in_clock = |b: &u8| b.is_ascii_digit() || *b == b':';
+    let parts = text.chunk_by(|a, b| in_clock(a) == in_clock(b)).filter(|part| in_clock(&part[0]));
+    let (mut clock, mut date) = (false, Vec::new());
+    for part in parts {
+        let numbers: Vec<&[u8]> = part.split(|&b| b == b':').collect();
+        match numbers[..] {
+            [one] => date.push(one.len()),
+            [hours, minutes, ..] if hours.len() <= 2 && minutes.len() == 2 => clock = true,
+            // `2026:12:00:00`, or nothing that is known.
+            _ => return false,
+        }
+    }
+    let month = text.windows(3).any(|word| MONTHS.iter().any(|month| word.eq_ignore_ascii_case(month.as_bytes())));
+    // A day and a year beside the month's name, or three numbers, or one number of all.
+    let whole = if month { date.len() > 1 } else { date.len() > 2 };
+    clock && !whole && date.iter().all(|&digits| digits <= 2)
 }
 
 #[cfg(test)]
@@ -202,13 +215,18 @@ mod tests {
 
     #[test]
     fn relative_moments_are_told_apart() {
-        for text in ["12:00:05", "Ystday 10:11", "Tomorr 09:00", "Mon 12:00", "19 Jan 07:30"] {
+        for text in
+            ["12:00:05", "Ystday 10:11", "Tomorr 09:00", "Mon 12:00", "19 Jan 07:30", "Mar02-08:00:00", "03/02 08:00"]
+        {
             assert_eq!(read(text), Err(NoTime::Relative), "{text}");
         }
         for text in [
             "soon",
             "31.01.2026 12:00",
             "1/31/26 12:00",
+            "31/Jan/2026:12:00:00",
+            "Sat Jan 31 12:00:00 2026",
+            "20260131 12:00:00",
             "2026-02-30T00:00:00",
             "2026-01-31T12:00:00+1",
             "2026-01-31T12:00:00.Z",

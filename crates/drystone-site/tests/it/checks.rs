@@ -218,3 +218,12 @@ fn memory_counts_by_what_was_given_where_nothing_says_what_was_asked_for() {
     assert_eq!(of("AllocCPUS|NNodes", "24000Mc|4|2"), both);
     assert_eq!(of("NCPUS|NNodes|ReqCPUS", "24000Mc|8|2|4"), both);
 }
+
+/// A version of Slurm says one node, another none, of a job that left the queue.
+#[test]
+fn what_never_ran_is_one_job_whatever_it_is_said_to_have_held() {
+    let header = "JobID|User|Partition|Submit|Eligible|Start|End|ElapsedRaw|State|ReqCPUS|AllocCPUS|NNodes|NodeList";
+    let row = "7|u|p|2026-03-02T10:00:00|2026-03-02T10:00:00|None|2026-03-02T11:00:00|0|CANCELLED by 3|4|0";
+    let site = of_text(format!("{header}\n{row}|1|None assigned\n{row}|0|\n"), &utc());
+    assert_eq!((site.len(), rule(&site, "same-id"), rule(&site, "dup").0), (1, (0, 0), 1));
+}

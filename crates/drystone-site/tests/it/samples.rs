@@ -145,7 +145,11 @@ fn records_of_pbs_and_torque() {
             .map(|job| (job.attempt, job.kind.name(), job.eligible))
             .collect();
         assert_eq!(again, [(1, "ran", Some(1_744_751_276)), (2, "waiting", Some(1_744_751_698))]);
-        let told = site.manifest.warnings.iter().any(|text| text.contains("3 jobs are deleted, aborted or changed"));
+        let told = site
+            .manifest
+            .warnings
+            .iter()
+            .any(|text| text.contains("delete, abort or change and that have no other record: 3;"));
         assert!(told, "{:?}", site.manifest.warnings);
         let job = site.jobs().find(|job| job.id == Some(4_413_086)).expect("job 4413086");
         assert_eq!((job.submit, job.start, job.cpus, job.gpus), (1_744_817_013, Some(1_744_817_058), Some(1), Some(1)));

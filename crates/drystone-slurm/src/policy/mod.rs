@@ -263,7 +263,7 @@ impl Policy for SlurmPolicy {
     }
 
     fn layout(&self) -> u32 {
-        4
+        5
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {

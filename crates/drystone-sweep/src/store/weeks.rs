@@ -21,7 +21,7 @@ pub(super) fn bytes(sums: &WeekSums) -> Vec<u8> {
     sums.iter().flat_map(of).collect()
 }
 
-/// The sums that were kept so; `None` of bytes that are none.
+/// Decodes stored sums; `None` if the bytes are not an encoding of any.
 fn sums(bytes: &[u8]) -> Option<WeekSums> {
     let eight = |week: &[u8], at: usize| -> Option<[u8; 8]> { week.get(at..at + 8)?.try_into().ok() };
     let one = |week: &[u8]| {

@@ -269,7 +269,7 @@ impl LogError {
 fn import(foreign: Foreign, file: &str) -> String {
     match foreign {
         _ if foreign.can_be_imported() => format!("`drystone import {file} --out site/` makes a workload of it"),
-        Foreign::Binary => "expected text, 18 numbers a line, plain or compressed with gzip or zstd".to_string(),
+        Foreign::Binary => "expected text, 18 numbers a line, plain or compressed with gzip, zstd, xz or bzip2".to_string(),
         Foreign::SacctColumns => {
             "run it again with `sacct --parsable2`, and `drystone import FILE --out site/` makes a workload of that".to_string()
         }

@@ -22,7 +22,7 @@ pub struct LoadedLog {
 }
 
 /// Reads and cleans a log: a file in Standard Workload Format, or a workload or `jobs.csv` of
-/// Batsim, compressed with gzip or zstd or not at all, or `-` for the standard input.
+/// Batsim, compressed with gzip, zstd, xz, bzip2 or not at all, or `-` for the standard input.
 ///
 /// # Errors
 /// The file cannot be read, is damaged, is no log, holds no job, or breaks a rule that the options

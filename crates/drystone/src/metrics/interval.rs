@@ -15,8 +15,8 @@
 //!   periods.
 //!
 //! A ratio is judged by its logarithm: three times as much is as far from no change as a third.
-//! `docs/measures.md` has how often intervals hold on generated logs; the example `coverage` of
-//! `drystone-reproduce` measures that again.
+//! `docs/measures.md` has how often intervals hold on generated logs; `coverage` of
+//! `crates/generators` measures that again.
 
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -29,8 +29,7 @@ const LEAST_BANDWIDTH: f64 = 1.5;
 /// The kurtosis that is expected of waits before any is seen, and the periods that it weighs as
 /// much as.
 const EXPECTED_KURTOSIS: (f64, f64) = (6.0, 20.0);
-/// No interval that has no change in it and goes as far as this many times on either side says
-/// anything.
+/// An interval around no change that reaches as far as this factor on either side is not reported.
 const SAYS_NOTHING: f64 = 4.0;
 
 /// The sum of something over the jobs of a period, and how many they are.

@@ -35,7 +35,7 @@ pub(super) fn document(result: &CompareResult) -> Document {
     document.table(figures(result, &of(FigureSection::Choice)));
     for (standing, heading) in [
         (FigureSection::Worse, format!("Longer mean wait than under {}", result.baseline)),
-        (FigureSection::LongestWait, "Much longer worst wait".to_string()),
+        (FigureSection::LongestWait, "Some jobs wait much longer".to_string()),
         (FigureSection::Reference, "For reference only (knows run times or suspends jobs)".to_string()),
     ] {
         let apart = of(standing);

@@ -379,7 +379,7 @@ impl VerdictParts<'_> {
             all.extend(verdict::who_pays(comparison, results, policy, verdict::WHOLE));
         }
         if let Some(chosen) = self.chosen(comparison, results) {
-            all.push(format!("{} can be had as {}.", chosen.policy.text, words::how(&chosen.policy)));
+            all.push(format!("{} is available as {}.", chosen.policy.text, words::how(&chosen.policy)));
         }
         all.extend(self.readings.into_iter().flat_map(Readings::sentences));
         all.extend(verdict::suspension(results, self.suspension_is_free, self.asked));

@@ -356,7 +356,7 @@ fn told(change: &MetricChange, decimals: usize) -> (String, &'static str, Tone) 
         MetricVerdict::Same => ("same", Tone::Faint),
         MetricVerdict::Unclear => ("unclear", Tone::Faint),
         MetricVerdict::InsideReplayError => ("within error", Tone::Faint),
-        MetricVerdict::TooFewWeeks => ("too short", Tone::Faint),
+        MetricVerdict::TooFewWeeks => ("uncertain", Tone::Faint),
         _ => ("", Tone::Faint),
     };
     if relative > MANY {

@@ -70,7 +70,7 @@ pub(super) fn how(policy: &PolicyMeta) -> &'static str {
             "a setting of Slurm (SchedulerType=sched/builtin) and under `drystone live drive`"
         }
         "slurm" => "a setting of Slurm",
-        _ => "a policy of `drystone live drive`, which starts the jobs of a Slurm cluster; no setting of Slurm is that",
+        _ => "a policy of `drystone live drive`, which starts the jobs of a Slurm cluster; Slurm has no such setting",
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn how_in_short(policy: &PolicyMeta) -> &'static str {
         _ if policy.clairvoyant => "on no real machine: it knows the true run times",
         "fcfs" if is_plain(policy) => "a setting of Slurm: SchedulerType=sched/builtin",
         "slurm" => "a setting of Slurm",
-        _ => "`drystone live drive` beside Slurm: no setting of Slurm is that",
+        _ => "`drystone live drive` beside Slurm: Slurm has no such setting",
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn overview(result: &Evolved) -> Document {
 fn gain(result: &Evolved, log: &OnLog, best: &PolicyVerdict) -> String {
     let against = log.verdicts.first().map_or("fcfs", |first| first.name.as_str());
     let interval = best.interval.map_or_else(
-        || "too few weeks for an interval".to_string(),
+        || "too uncertain for an interval".to_string(),
         |(low, high)| format!("95% interval {} to {}", change(low), change(high)),
     );
     format!("{} by {}: {} against {against} ({interval})", log.log, result.objective, change(best.unseen_change))

@@ -29,7 +29,8 @@ impl From<SiteError> for CommandFailure {
 pub(crate) fn import(args: &ImportArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     if args.ask {
-        stdout::write(format!("{}\n", drystone_site::ASK).as_bytes())?;
+        let (from, until) = (args.from.as_deref().unwrap_or("now-180days"), args.until.as_deref().unwrap_or("now"));
+        stdout::write(format!("{}\n", drystone_site::ask(from, until)).as_bytes())?;
         return Ok(DONE);
     }
     let out = args.out.as_deref().ok_or_else(|| CommandFailure::usage("--out DIR says where the site goes"))?;

@@ -106,7 +106,7 @@ fn submit(args: &PlaygroundArgs, cluster: &PrivateSlurm, stop: &AtomicBool) -> R
             message::warning(String::from_utf8_lossy(&said.stderr).trim());
         }
     }
-    message::note("every job is submitted");
+    message::note("every job is submitted; Ctrl-C ends the cluster, --once when the last job has ended");
     Ok(())
 }
 

@@ -70,11 +70,11 @@ impl LiveStatus {
         };
         facts.push(("mode", format!("{} by {}{places}", text(&told["mode"]), text(&told["policy"]))));
         facts.push(("cluster", text(&told["cluster"])));
-        facts.push(("told", format!("{} s ago", wall() - told["at"].as_i64().unwrap_or(0))));
+        facts.push(("published", format!("{} s ago", wall() - told["at"].as_i64().unwrap_or(0))));
         let jobs = told["jobs"].as_object().map_or(String::new(), |jobs| {
             jobs.iter().map(|(state, count)| format!("{count} {state}")).collect::<Vec<_>>().join(", ")
         });
-        facts.push(("jobs", jobs));
+        facts.push(("jobs", if jobs.is_empty() { "none".to_string() } else { jobs }));
         let machine = &told["machine"];
         facts.push((
             "processors",
@@ -99,7 +99,7 @@ impl LiveStatus {
             ));
         }
         facts.push(("in flight", health["in_flight"].to_string()));
-        facts.push(("books", format!("{} differences at the last look", health["differences"])));
+        facts.push(("differences", format!("{} between cluster and session at the last look", health["differences"])));
         facts.push((
             "looks",
             format!(

@@ -93,7 +93,7 @@ impl Printable for ShownFront {
         let mut grid = DocumentTable::new(["policy".to_string()].into_iter().chain(self.columns()));
         for member in &self.front.members {
             let policy = TableValue::from(self.table.candidates[member.candidate].policy.clone());
-            let values = member.values.iter().map(|&value| TableValue::from(fixed_or(Some(value), 2)));
+            let values = member.values.iter().map(|&value| TableValue::from(fixed_or(Some(value), 4)));
             grid.row([policy].into_iter().chain(values).collect());
         }
         document.table(grid);

@@ -294,11 +294,12 @@ fn notes(result: &WhatIfResult) -> Vec<String> {
         all.insert(0, without.to_string());
     }
     if !gone.is_empty() {
-        all.push(format!("Left out, and in no difference nor in the mean wait after it: {}.", gone.join(", ")));
+        all.push(format!("Left out of both means and of the difference: {}.", gone.join(", ")));
     }
     if result.periods < 4 {
         all.push(format!("There are too few {}s for intervals: four at least.", result.period.name()));
     }
+    all.extend(result.replay.map(|replay| replay.sentence()));
     all.extend(result.machine.clone());
     all
 }

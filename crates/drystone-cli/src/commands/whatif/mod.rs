@@ -11,7 +11,7 @@ mod rows;
 pub(crate) mod simulate;
 
 use self::baseline::WhatIfBaseline;
-use self::result::{NodeAlternative, WhatIfResult};
+use self::result::{MeanWaitReplay, NodeAlternative, WhatIfResult};
 use self::simulate::WhatIfInputs;
 use crate::args::WhatifArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
@@ -150,6 +150,7 @@ fn answer(
         periods: found.before.periods.count(),
         clock_noise: found.noise,
         machine: input.site.as_ref().filter(|_| !baseline.premises.is_slurm).map(crate::site::SiteInput::assumed),
+        replay: input.site.as_ref().filter(|site| !site.plain).and_then(|site| MeanWaitReplay::of(site, &found.before)),
         without: input.site.as_ref().filter(|site| site.plain).map(|_| WITHOUT),
         example: args.source.path().is_none(),
         whole: args.output.details,

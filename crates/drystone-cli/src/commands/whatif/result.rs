@@ -2,8 +2,10 @@
 
 use super::classes::JobClasses;
 use super::curve::{NodeCurve, WORTH};
-use super::simulate::{ScenarioFigures, ScenarioRun, SimulatedScenarios};
+use super::simulate::{Before, ScenarioFigures, ScenarioRun, SimulatedScenarios};
 use crate::meta::{ExperimentMeta, WorkloadMeta};
+use crate::output::number::{count, duration};
+use crate::site::SiteInput;
 use drystone_advise::{
     Applied, ChangeList, ClassChange, LeftOutJobs, NodeAmount, PairedChange, PeriodLength, SiteChange,
 };
@@ -30,6 +32,9 @@ pub(super) struct WhatIfResult {
     pub(super) clock_noise: Option<f64>,
     /// Assumptions about the machine.
     pub(super) machine: Option<String>,
+    /// Distance of the site as it is, simulated, from its records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) replay: Option<MeanWaitReplay>,
     /// Records that neither side has, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) without: Option<&'static str>,
@@ -133,5 +138,38 @@ impl NodeAlternative {
             notes: applied.notes.clone(),
             warnings,
         }
+    }
+}
+
+/// Mean waits of the jobs that count and whose start is recorded, in seconds.
+#[derive(Clone, Copy, PartialEq, Serialize, Debug)]
+pub(super) struct MeanWaitReplay {
+    pub(super) jobs: u64,
+    pub(super) recorded: f64,
+    pub(super) simulated: f64,
+}
+
+impl MeanWaitReplay {
+    /// `None` where no start is recorded.
+    pub(super) fn of(site: &SiteInput, before: &Before) -> Option<MeanWaitReplay> {
+        let (mut jobs, mut recorded, mut simulated) = (0_u64, 0.0, 0.0);
+        for at in before.counted() {
+            let Some(wait) = site.recorded_wait(at) else { continue };
+            jobs += 1;
+            recorded += wait as f64;
+            simulated += before.ran.fates[at].wait;
+        }
+        let all = jobs as f64;
+        (jobs > 0).then(|| MeanWaitReplay { jobs, recorded: recorded / all, simulated: simulated / all })
+    }
+
+    pub(super) fn sentence(&self) -> String {
+        format!(
+            "Replay: the mean wait before is {} simulated and {} recorded, over {} jobs. A difference that is smaller than the \
+             distance between them may be the simulation's; `drystone fidelity` says more.",
+            duration(self.simulated),
+            duration(self.recorded),
+            count(self.jobs)
+        )
     }
 }

@@ -210,7 +210,7 @@ impl WhenScene {
             self.queue.push((queued.clone(), place));
         }
         if without > 0 {
-            self.remarks.push(format!("{without} jobs have no limit; a year is assumed"));
+            self.remarks.push(format!("jobs without a limit: {without}; a year is assumed"));
         }
     }
 

@@ -444,7 +444,7 @@ fn nodes(path: &Path, text: &str) -> Result<Vec<StateNode>, CommandFailure> {
         let state = value("State").ok_or_else(|| lacks("State"))?;
         nodes.push(StateNode {
             name: value("NodeName").ok_or_else(|| lacks("NodeName"))?.to_string(),
-            procs: count("CPUTot").ok_or_else(|| lacks("CPUTot"))?,
+            procs: count("CPUEfctv").filter(|&n| n > 0).or(count("CPUTot")).ok_or_else(|| lacks("CPUTot"))?,
             busy: count("CPUAlloc").unwrap_or(0),
             takes: NodeTakes::of(state),
             partitions: value("Partitions").map(|list| list.split(',').map(String::from).collect()).unwrap_or_default(),

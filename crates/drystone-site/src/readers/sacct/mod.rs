@@ -143,10 +143,14 @@ fn nameless(line: &[u8], file: &str, place: String) -> SiteError {
             unnamed: "The columns may stand in any order".to_string(),
         };
     }
-    if let Some((lost, columns)) = empty.unread(&names).filter(|(lost, _)| lost.len() > 2) {
+    // Values that are times make a row, whatever words it has beside them.
+    let found = suggest(line);
+    if found.is_none()
+        && let Some((lost, columns)) = empty.unread(&names).filter(|(lost, _)| lost.len() > 2)
+    {
         return unread(&names, &lost, columns, file);
     }
-    let Some(found) = suggest(line) else { return SiteError::NoHeader { place } };
+    let Some(found) = found else { return SiteError::NoHeader { place } };
     let sizes = if suggest::lacks_size(&found.columns) { ", one of them AllocCPUS" } else { "" };
     let unnamed = match found.unnamed.as_str() {
         "" => "A hyphen skips a column".to_string(),
