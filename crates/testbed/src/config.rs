@@ -16,6 +16,8 @@ pub struct ClusterOptions {
     pub memory: u32,
     /// Generic resources of each node, as `gpu:a100:2`; with some, GPUs are known to the cluster.
     pub gres: Option<String>,
+    /// More words for the line of each node, such as `CoreSpecCount=1`.
+    pub node_words: String,
     /// `SchedulerType` without `sched/`: `builtin` or `backfill`.
     pub scheduler: String,
     /// `SchedulerParameters`. The default starts jobs within a second.
@@ -40,6 +42,7 @@ impl Default for ClusterOptions {
             node_cpus: Vec::new(),
             memory: 64_000,
             gres: None,
+            node_words: String::new(),
             scheduler: "builtin".to_string(),
             parameters: "sched_interval=1,sched_min_interval=20000,batch_sched_delay=0,bf_interval=1".to_string(),
             partitions: Vec::new(),
@@ -127,11 +130,12 @@ pub(crate) fn slurm_conf(options: &ClusterOptions, host: &Host, root: &Path, sto
         let (name, memory) = (&host.name, options.memory);
         let cpus = options.node_cpus.get(node as usize - 1).unwrap_or(&options.cpus);
         let port = host.ports[1 + node as usize];
+        let words = &options.node_words;
         let gres = options.gres.as_ref().map_or(String::new(), |gres| format!(" Gres={gres}"));
         let _ = writeln!(
             text,
             "NodeName=n{node} NodeHostname={name} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} Sockets=1 \
-             CoresPerSocket={cpus} ThreadsPerCore=1 RealMemory={memory}{gres} State=UNKNOWN"
+             CoresPerSocket={cpus} ThreadsPerCore=1 RealMemory={memory}{gres} {words} State=UNKNOWN"
         );
     }
     if options.partitions.is_empty() {

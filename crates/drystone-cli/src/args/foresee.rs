@@ -17,8 +17,8 @@ Every job that waits is asked about as it arrives: when will it start? The answe
 answer is then compared with the actual start.
 
 CRPS: continuous ranked probability score in minutes, the absolute error of an answer that is one number; less is better.
-coverage: share of the jobs that started within the central 50 % and 90 % of what was said; 50 and 90 are right.
-width: median width of these intervals. calibration error: mean of |share started by a quantile - its level|.";
+50% holds, 90% holds: share of the jobs that started within the central 50 % and 90 % of what was said; 50 and 90 are
+right. 90% width: median width of the latter. calibration error: mean of |share started by a quantile - its level|.";
 
 /// Arguments of `drystone foresee`.
 #[derive(Args, Clone, Debug)]

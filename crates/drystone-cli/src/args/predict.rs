@@ -17,8 +17,8 @@ Every job is predicted when it arrives, from the jobs that had ended by then: at
 as the log has them. No schedule is simulated, so that predictors are compared on the same history; a record without a
 wait counts as started at once. `drystone compare` shows the effect of predictions on a schedule.
 
-accuracy: the smaller of prediction and run time over the larger, 1 is perfect. coverage: share of jobs predicted from
-history. under-predicted: share of jobs that ran longer than predicted. error: |prediction - run time|.
+accuracy: the smaller of prediction and run time over the larger, 1 is perfect. from history: share of jobs predicted
+from earlier ones. too short: share of jobs that ran longer than predicted. error: |prediction - run time|.
 
 `drystone policies` lists all predictors under the parameter predict.";
 

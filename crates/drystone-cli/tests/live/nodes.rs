@@ -20,6 +20,7 @@ pub(crate) fn tests() -> Tests {
         ("a_job_for_whole_nodes_is_not_overtaken_for_ever", || overtaken("easy by count")),
         ("a_job_for_whole_nodes_has_them_reserved", || overtaken("conservative")),
         ("the_nodes_that_jobs_ask_for_are_the_policys", asked_for),
+        ("what_the_system_keeps_of_a_node_is_not_the_policys", kept),
     ]
 }
 
@@ -218,5 +219,36 @@ fn asked_for() {
     assert_eq!(releases, 5, "no release was in vain: {}", site.told());
     site.settled();
     site.each_started_once(5);
+    site.replays();
+}
+
+/// A node of four processors and 64,000 MB, of which the system keeps one and 4,000. A job that would
+/// fit into all of it waits for its turn, instead of being released in vain.
+fn kept() {
+    let options = ClusterOptions {
+        nodes: 1,
+        node_words: "CoreSpecCount=1 MemSpecLimit=4000".to_string(),
+        lines: vec!["SelectTypeParameters=CR_Core_Memory".to_string()],
+        ..ClusterOptions::default()
+    };
+    let Some(site) = Site::with(options, "easy") else { return };
+    let _daemon = site.drive();
+    let begins = |job: u64| site.await_state(job, &["R", "CG", "CD"]);
+    let first = site.submit_with(2, 15, 1, &["--mem=1000"]);
+    begins(first);
+    // Two processors are two too many, and 59,500 MB are more than the first leaves.
+    let wide = site.submit_with(2, 3, 1, &["--mem=1000"]);
+    let large = site.submit_with(1, 3, 1, &["--mem=59500"]);
+    let small = site.submit_with(1, 3, 1, &["--mem=1000"]);
+    begins(small);
+    assert_eq!((site.state(wide), site.state(large)), ("held".into(), "held".into()), "{}", site.told());
+    assert_eq!(site.published()["machine"]["procs"], 3);
+    begins(wide);
+    begins(large);
+    site.drain(Duration::from_secs(90));
+    let releases = site.orders().iter().filter(|order| matches!(order, ClusterOrder::Release(_))).count();
+    assert_eq!(releases, 4, "no release was in vain: {}", site.told());
+    site.settled();
+    site.each_started_once(4);
     site.replays();
 }

@@ -72,6 +72,8 @@ pub struct SlurmCli {
     sets: Vec<(DrivenSet, Grain)>,
     /// True if memory is counted.
     memory: bool,
+    /// What jobs may have of nodes of which the system keeps a part.
+    usable: BTreeMap<String, site::UsableShare>,
     /// True if the policy reads the site's priorities.
     ranks: bool,
     /// These priorities, where the site has any.
@@ -92,6 +94,7 @@ impl SlurmCli {
             looks: 0,
             sets: Vec::new(),
             memory: false,
+            usable: BTreeMap::new(),
             ranks: false,
             priorities: None,
             clock,
@@ -114,6 +117,7 @@ impl SlurmCli {
         };
         self.sets = site.sets(&self.partitions).into_iter().map(|set| (set.clone(), grain(&set))).collect();
         self.memory = site.counts_memory();
+        self.usable.clone_from(site.usable());
         self.priorities = if self.ranks { priority::PriorityReader::of(&site) } else { None };
         Ok(site)
     }
@@ -239,6 +243,18 @@ impl SlurmCli {
     }
 }
 
+impl SlurmCli {
+    /// Takes off what the system keeps of a node; some releases of `sinfo` have it counted with the rest.
+    fn take_off(&self, node: &mut NodeFact) {
+        let Some(share) = self.usable.get(&node.name) else { return };
+        node.procs = node.procs.min(share.procs);
+        if let (Some(free), Some(whole)) = (&mut node.memory, &mut node.whole_memory) {
+            let kept = whole.saturating_sub(share.memory);
+            (*free, *whole) = (free.saturating_sub(kept), *whole - kept);
+        }
+    }
+}
+
 impl Cluster for SlurmCli {
     fn observe(&mut self, want: &Want) -> Result<ClusterSnapshot, ClusterError> {
         if self.looks.is_multiple_of(CLOCK_EVERY) {
@@ -251,6 +267,7 @@ impl Cluster for SlurmCli {
         self.complete(&mut jobs)?;
         self.place(want, &mut jobs)?;
         let mut nodes = nodes::read(&self.run, &self.partitions)?;
+        nodes.iter_mut().for_each(|node| self.take_off(node));
         if !self.memory {
             jobs.iter_mut().for_each(|fact| fact.memory = None);
             nodes.iter_mut().for_each(|node| (node.memory, node.whole_memory) = (None, None));

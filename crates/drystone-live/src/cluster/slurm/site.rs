@@ -19,6 +19,15 @@ pub struct SlurmPartition {
     pub factor: u32,
     /// Fate of its jobs where others preempt them, `PreemptMode`.
     pub preempted: String,
+    /// Limits that only Slurm knows, as it writes them: `MaxCPUsPerNode`, `ExclusiveUser`.
+    pub limits: Vec<String>,
+}
+
+/// Processors and megabytes that jobs may have of a node, where the system keeps some of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct UsableShare {
+    pub(super) procs: u32,
+    pub(super) memory: u64,
 }
 
 /// Rights of the daemon in Slurm.
@@ -42,6 +51,8 @@ pub struct SlurmSite {
     pub default_partition: Option<String>,
     /// Threads per core and processors of nodes, by name.
     nodes: BTreeMap<String, (u32, u32)>,
+    /// What jobs may have of nodes with `CoreSpecCount`, `CpuSpecList` or `MemSpecLimit`.
+    usable: BTreeMap<String, UsableShare>,
     /// Rights of the daemon's user.
     pub rights: Rights,
     host: String,
@@ -61,6 +72,7 @@ impl SlurmSite {
             partitions: Vec::new(),
             default_partition: None,
             nodes: BTreeMap::new(),
+            usable: BTreeMap::new(),
             rights: Rights::User,
             host: nix::unistd::gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         };
@@ -76,6 +88,14 @@ impl SlurmSite {
             if let [name, threads, procs] = line.split('|').collect::<Vec<_>>()[..] {
                 let number = |text: &str| text.trim_end_matches('+').parse().unwrap_or(1);
                 site.nodes.insert(name.to_string(), (number(threads), number(procs)));
+            }
+        }
+        if !site.nodes.is_empty() {
+            site.usable = run.ask("scontrol", &["-o", "show", "node"])?.lines().filter_map(usable).collect();
+        }
+        for (name, share) in &site.usable {
+            if let Some((_, procs)) = site.nodes.get_mut(name) {
+                *procs = share.procs.min(*procs);
             }
         }
         site.rights = site.find_rights(run);
@@ -94,7 +114,11 @@ impl SlurmSite {
         }
         let factor = field("PriorityJobFactor").parse().unwrap_or(1);
         let (nodes, sharing, preempted) = (field("Nodes"), field("OverSubscribe"), field("PreemptMode"));
-        self.partitions.push(SlurmPartition { name, nodes, sharing, factor, preempted });
+        let none = ["", "UNLIMITED", "NO"];
+        let keys = ["MaxCPUsPerNode", "MaxCPUsPerSocket", "ExclusiveUser"];
+        let limited = keys.iter().map(|key| (key, field(key))).filter(|(_, value)| !none.contains(&value.as_str()));
+        let limits = limited.map(|(key, value)| format!("{key}={value}")).collect();
+        self.partitions.push(SlurmPartition { name, nodes, sharing, factor, preempted, limits });
     }
 
     fn find_rights(&self, run: &Runner) -> Rights {
@@ -193,6 +217,11 @@ impl SlurmSite {
             .map(|&(threads, _)| threads)
             .max()
             .unwrap_or(1)
+    }
+
+    /// Returns what jobs may have of nodes of which the system keeps a part, by name.
+    pub(super) fn usable(&self) -> &BTreeMap<String, UsableShare> {
+        &self.usable
     }
 
     /// Returns whether nodes run out of memory as they do of processors.
@@ -326,6 +355,18 @@ impl SlurmSite {
                 remarks.push(forbids(
                     format!("partition {name} lets jobs share processors (OverSubscribe={sharing})"),
                     format!("in slurm.conf: PartitionName={name} … OverSubscribe=NO"),
+                ));
+            }
+        }
+        for partition in self.partitions.iter().filter(|partition| partitions.contains(&partition.name)) {
+            if !partition.limits.is_empty() {
+                let (name, limits) = (&partition.name, partition.limits.join(", "));
+                remarks.push(advises(
+                    format!(
+                        "partition {name} has {limits}, which the policy does not know: Slurm refuses some of its starts, and such jobs \
+                         are held again and tried later"
+                    ),
+                    "a partition without it, or jobs that seldom reach it",
                 ));
             }
         }
@@ -532,6 +573,21 @@ fn untested(found: String) -> SiteRemark {
     forbids(found, "--force drives it all the same")
 }
 
+/// What jobs may have of a node, from a line of `scontrol -o show node`; `None` where that is all.
+fn usable(line: &str) -> Option<(String, UsableShare)> {
+    let value = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+    let number = |key: &str| value(key).and_then(|text| text.parse::<u64>().ok());
+    let (all, cores, kept) = (number("CPUTot")?, number("CoreSpecCount").unwrap_or(0), number("MemSpecLimit"));
+    // Before 22.05 there is no CPUEfctv.
+    let of_cores = all.saturating_sub(cores * number("ThreadsPerCore").unwrap_or(1));
+    let procs = number("CPUEfctv").filter(|&procs| procs > 0).unwrap_or(of_cores).min(all);
+    if procs == all && kept.unwrap_or(0) == 0 {
+        return None;
+    }
+    let memory = number("RealMemory").unwrap_or(0).saturating_sub(kept.unwrap_or(0));
+    Some((value("NodeName")?.to_string(), UsableShare { procs: u32::try_from(procs).ok()?, memory }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -562,6 +618,7 @@ mod tests {
             sharing: "NO".into(),
             factor: 1,
             preempted: "OFF".into(),
+            limits: Vec::new(),
         };
         SlurmSite {
             release: settings["SLURM_VERSION"].clone(),
@@ -569,6 +626,7 @@ mod tests {
             partitions: vec![partition("main", "n[1-2]"), partition("long", "n[1-2]"), partition("gpu", "g1")],
             default_partition: Some("main".into()),
             nodes: [("n1", (2, 8)), ("n2", (2, 8))].into_iter().map(|(n, v)| (n.to_string(), v)).collect(),
+            usable: BTreeMap::new(),
             rights: Rights::Operator,
             host: "head.site.example".into(),
         }
@@ -596,6 +654,32 @@ mod tests {
         assert_eq!(refused(&site(&[]), &["main", "long"], Some(&hook), true), [] as [String; 0]);
         assert_eq!(site(&[]).unit(&["main".into()]), 2);
         assert_eq!(site(&[("SelectTypeParameters", "CR_CPU")]).unit(&["main".into()]), 1);
+    }
+
+    #[test]
+    fn what_the_system_keeps_of_a_node_is_not_for_jobs() {
+        let line = |efctv: &str, more: &str| {
+            usable(&format!(
+                "NodeName=n1 CoresPerSocket=8 CPUAlloc=0 {efctv}CPUTot=16 CPULoad=N/A RealMemory=64000 AllocMem=0 {more}State=IDLE \
+                 ThreadsPerCore=2 Comment=x CPUTot=3"
+            ))
+        };
+        let share = |procs, memory| Some(("n1".to_string(), UsableShare { procs, memory }));
+        assert_eq!(line("CPUEfctv=12 ", "CoreSpecCount=2 CPUSpecList=12-15 MemSpecLimit=4000 "), share(12, 60_000));
+        assert_eq!(line("", "CoreSpecCount=2 "), share(12, 64_000));
+        assert_eq!(line("CPUEfctv=16 ", "MemSpecLimit=1000 "), share(16, 63_000));
+        assert_eq!((line("CPUEfctv=16 ", ""), line("", "MemSpecLimit=0 ")), (None, None));
+    }
+
+    #[test]
+    fn limits_of_a_partition_that_the_policy_does_not_know_are_remarked() {
+        let mut site = site(&[]);
+        site.partition("PartitionName=capped Nodes=n[1-2] MaxCPUsPerNode=3 MaxCPUsPerSocket=UNLIMITED ExclusiveUser=NO OverSubscribe=NO");
+        let told = site.about_release(&["capped".to_string()]);
+        assert!(
+            told.iter().any(|remark| !remark.forbids && remark.to_string().contains("capped has MaxCPUsPerNode=3"))
+        );
+        assert!(!site.about_release(&["main".to_string()]).iter().any(|remark| remark.to_string().contains("CPUsPer")));
     }
 
     #[test]
