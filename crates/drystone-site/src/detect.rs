@@ -149,7 +149,7 @@ fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
     if is_accounts(head) {
         return FileKind::Limits;
     }
-    if line.starts_with("\"JOB_") {
+    if is_lsf(&line) {
         return FileKind::Jobs(Carrier::Lsf);
     }
     if is_pbs(first) {
@@ -260,6 +260,17 @@ fn by_key(head: &[u8], line: &str) -> Option<FileKind> {
         return Some(FileKind::Machine(MachineSource::Partitions));
     }
     None
+}
+
+/// `"JOB_FINISH" "10.1" 1770001010 …`, or another event.
+fn is_lsf(line: &str) -> bool {
+    let mut words = line.split(' ');
+    let mut quoted = || words.next().and_then(|word| word.strip_prefix('"')?.strip_suffix('"'));
+    let capitals = |name: &str| name.contains('_') && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+    let event = quoted().is_some_and(capitals);
+    let version = quoted().is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit()));
+    let moment = words.next().is_some_and(|text| text.len() >= 9 && text.bytes().all(|byte| byte.is_ascii_digit()));
+    line.starts_with("\"JOB_") || (event && version && moment)
 }
 
 /// `MM/DD/YYYY HH:MM:SS;T;`.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// The log that a command reads.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct SourceArgs {
-    /// Log in Standard Workload Format, plain or compressed with gzip, zstd, xz or bzip2; the folder of an
-    /// imported site; or - for the standard input.
+    /// Log in Standard Workload Format, plain or compressed with gzip, zstd, xz or bzip2; the
+    /// folder of an imported site; or - for the standard input.
     #[arg(id = "log_file", value_name = "LOG", conflicts_with = "workload")]
     given: Option<PathBuf>,
 

@@ -222,8 +222,8 @@ fn asked_for() {
     site.replays();
 }
 
-/// A node of four processors and 64,000 MB, of which the system keeps one and 4,000. A job that would
-/// fit into all of it waits for its turn, instead of being released in vain.
+/// A node of four processors and 64,000 MB, of which the system keeps one and 4,000. A job that
+/// would fit into all of it waits for its turn, instead of being released in vain.
 fn kept() {
     let options = ClusterOptions {
         nodes: 1,

@@ -1,7 +1,7 @@
 //! Sorts that share one instance of the standard library's sort.
 //!
-//! `[T]::sort_by` is compiled again for each closure, with some three thousand lines before optimisation. Lists that are short
-//! or seldom sorted have no need of that.
+//! `[T]::sort_by` is compiled again for each closure, with some three thousand lines before
+//! optimisation. Lists that are short or seldom sorted have no need of that.
 
 use std::cmp::Ordering;
 
@@ -10,8 +10,8 @@ const SHORT: usize = 16;
 
 /// Stable sorts for lists that are short or seldom sorted.
 ///
-/// Up to 16 elements are moved by insertion; longer lists are sorted through a list of their positions, in O(n log n)
-/// comparisons behind a pointer and O(n) exchanges.
+/// Up to 16 elements are moved by insertion; longer lists are sorted through a list of their
+/// positions, in O(n log n) comparisons behind a pointer and O(n) exchanges.
 pub trait SharedSort<T> {
     /// Sorts as `sort_by` does.
     fn sort_shared_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering);

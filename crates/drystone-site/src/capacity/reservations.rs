@@ -68,7 +68,7 @@ pub(crate) fn read_scontrol(
 
 /// Those that PBS's records tell of.
 pub(crate) fn of_pbs(open: &pbs::OpenRecords) -> Vec<SiteReservation> {
-    let one = |(name, known): (&String, &pbs::PbsReservation)| SiteReservation {
+    let one = |((name, _), known): (&(String, i64), &pbs::PbsReservation)| SiteReservation {
         name: name.split('.').next().unwrap_or(name).to_string(),
         begin: known.start,
         end: known.end,

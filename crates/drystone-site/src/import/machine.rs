@@ -11,7 +11,7 @@ use crate::rows::{AccountingTable, Interner, Symbol};
 use crate::rules::{ImportRule, RuleTally};
 use crate::sweep::Crew;
 use crate::text::Amount;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So large a part of core-seconds, in percent, has to be on nodes or in partitions that a
 /// description has.
@@ -48,6 +48,9 @@ pub(super) fn place(
         fits(beside, table, jobs, amounts.items(), &sets)?;
     } else {
         infer(jobs, table, amounts.items(), &sets, &mut beside.machine, crew);
+    }
+    if described && beside.machine.open_nodes {
+        open_queues(&mut beside.machine, table, jobs, &sets, crew);
     }
     let placeless = described && beside.machine.partitions.iter().all(|partition| partition.nodes.is_empty());
     if placeless {
@@ -119,6 +122,39 @@ fn queues(machine: &mut SiteMachine, table: &AccountingTable, jobs: &[FoundJob],
     machine.evidence.push("no description says which nodes a partition has: those where its jobs ran".to_string());
 }
 
+/// Gives each queue that has no nodes of its own the nodes without a queue, of the kinds that its
+/// jobs ran on.
+fn open_queues(machine: &mut SiteMachine, table: &AccountingTable, jobs: &[FoundJob], sets: &NodeSets, crew: Crew) {
+    let owned: BTreeSet<u32> = machine.partitions.iter().flat_map(|p| p.nodes.iter().copied()).collect();
+    let nodes = &machine.nodes;
+    let is_open = |at: &u32| !owned.contains(at) && nodes[*at as usize].cpus > 0;
+    let kind = |at: &u32| {
+        let node = &nodes[*at as usize];
+        (node.cpus, node.memory_kb, node.gpus)
+    };
+    let open: Vec<u32> = (0..nodes.len() as u32).filter(is_open).collect();
+    let mut served = Vec::new();
+    for mut queue in partitions_of_jobs(jobs, table, sets, crew) {
+        if machine.partitions.iter().any(|known| known.name == queue.name && !known.nodes.is_empty()) {
+            continue;
+        }
+        let kinds: BTreeSet<_> = queue.nodes.iter().filter(|at| is_open(at)).map(kind).collect();
+        queue.nodes = open.iter().copied().filter(|at| kinds.contains(&kind(at))).collect();
+        if !queue.nodes.is_empty() {
+            served.push(queue);
+        }
+    }
+    if served.is_empty() {
+        return;
+    }
+    machine.evidence.push(format!(
+        "nodes without a queue: {}; each queue that has none of its own has those of the kinds that its jobs ran on",
+        open.len()
+    ));
+    machine.partitions.retain(|known| served.iter().all(|queue| queue.name != known.name));
+    machine.partitions.extend(served);
+}
+
 /// Returns the partitions that form one pool because they share nodes.
 fn overlaps(machine: &SiteMachine, pools: &NodePools) -> Vec<String> {
     let several = pools.pools.iter().filter(|pool| pool.partitions.len() > 1 && !pool.nodes.is_empty());
@@ -139,7 +175,7 @@ fn fits(
     sets: &NodeSets,
 ) -> Result<(), SiteError> {
     let machine = &beside.machine;
-    let partitions: std::collections::BTreeSet<Symbol> =
+    let partitions: BTreeSet<Symbol> =
         machine.partitions.iter().filter_map(|p| table.names.find(p.name.as_bytes())).collect();
     let (mut on_known, mut on_all, mut in_known, mut in_all) = (0_u64, 0_u64, 0_u64, 0_u64);
     for job in jobs {
@@ -173,8 +209,7 @@ fn fits(
     let pools = divide(machine, &table.names, false).pools.len();
     if on_all == 0 && pools > 1 && too_few(in_known, in_all) {
         let there = machine.partitions.iter().map(|p| p.name.as_str()).collect();
-        let used: std::collections::BTreeSet<Symbol> =
-            jobs.iter().map(|job| table.at(table.rows.get(job.row)).partition).collect();
+        let used: BTreeSet<Symbol> = jobs.iter().map(|job| table.at(table.rows.get(job.row)).partition).collect();
         let names: Vec<String> = used.iter().map(|&name| table.names.text(name).into_owned()).collect();
         let evidence = format!(
             "jobs are of partitions such as {}, and it has such as {}",

@@ -260,6 +260,13 @@ impl Finder<'_> {
                 };
                 count(self.tally, self.table, rule, row, 0);
                 attempt = if again { attempt + 1 } else { 1 };
+                if again {
+                    // PBS and Grid Engine keep the time of submission; it waits again from its
+                    // requeue on.
+                    let end = kept[at].times.end;
+                    let next = &mut kept[at + 1].times;
+                    next.eligible = next.eligible.max(end);
+                }
             }
             at += 1;
         }

@@ -50,6 +50,7 @@ impl Combined {
         machine.linear |= other.linear;
         machine.preempts_by_requeue |= other.preempts_by_requeue;
         machine.preempts_by_suspension |= other.preempts_by_suspension;
+        machine.open_nodes |= other.open_nodes;
         machine.grace = machine.grace.max(other.grace);
         machine.evidence.extend(other.evidence);
     }

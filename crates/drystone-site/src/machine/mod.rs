@@ -67,6 +67,8 @@ pub(crate) struct SiteMachine {
     pub(crate) partitions: Vec<SitePartition>,
     /// Jobs get whole nodes.
     pub(crate) linear: bool,
+    /// Nodes without a queue serve every queue that has none of its own, as in PBS.
+    pub(crate) open_nodes: bool,
     /// Preempted jobs go back to the queue.
     pub(crate) preempts_by_requeue: bool,
     /// Preempted jobs stay on their nodes, suspended.

@@ -120,7 +120,7 @@ fn machine(order: &[String], vnodes: &BTreeMap<String, Vnode>, name: &str) -> Re
         return Err(SiteError::Machine { place: name.to_string(), problem });
     }
     let partitions = super::scontrol::of_nodes(&nodes);
-    Ok(SiteMachine { nodes, partitions, ..SiteMachine::default() })
+    Ok(SiteMachine { nodes, partitions, open_nodes: true, ..SiteMachine::default() })
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ fn of(conf: &SlurmConf) -> SiteMachine {
         nodes: conf.nodes.iter().enumerate().map(|(at, n)| node(n, conf.is_down(at as u32))).collect(),
         partitions: conf.partitions.iter().map(partition).collect(),
         linear: conf.select == SelectUnit::Linear,
+        open_nodes: false,
         preempts_by_requeue: by && conf.preempt.mode == PreemptMode::Requeue,
         preempts_by_suspension: by && conf.preempt.mode == PreemptMode::Suspend,
         grace: u32::try_from(grace).unwrap_or(0),

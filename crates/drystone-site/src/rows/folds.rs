@@ -112,7 +112,8 @@ fn split(times: &[(i64, Option<bool>)]) -> usize {
                 None => {}
             }
         }
-        // A split takes one break of the order away. Where there is none, all are in the first hour.
+        // A split takes one break of the order away. Where there is none, all are in the first
+        // hour.
         let fall = if at == 0 || at == times.len() { 0 } else { (times[at - 1].0 - times[at].0).max(0) };
         if (wrong, Reverse(fall)) <= (best.0, Reverse(best.1)) {
             best = (wrong, fall, at);
@@ -175,7 +176,8 @@ mod tests {
         let (first, second) = (Some(false), Some(true));
         // The second job comes at an earlier local time than the first, which is in the first hour.
         assert_eq!(split(&[(5, first), (1, None), (9, None)]), 1);
-        // Without a fall of the times: up to the last that is in the first hour, or before the first that is not.
+        // Without a fall of the times: up to the last that is in the first hour, or before the
+        // first that is not.
         assert_eq!(split(&[(1, None), (2, second), (3, None)]), 1);
         assert_eq!(split(&[(1, None), (2, first), (3, None)]), 3);
         // A deeper fall elsewhere does not count against what is settled.

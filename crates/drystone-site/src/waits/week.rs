@@ -33,7 +33,7 @@ pub struct HoursOfWeek {
 struct Hourly {
     /// Begin of the first hour.
     from: i64,
-    /// What lies before this does not count.
+    /// Time from which on all counts.
     since: i64,
     until: i64,
     /// Part that falls into each hour.

@@ -1,6 +1,6 @@
 //! Requirements on every importer: arrays, steps, carriers, zones.
 
-use crate::common::{Folder, facts, imported, of_text, rule, shared, utc, xdmod};
+use crate::common::{Folder, facts, imported, of_text, rule, shared, try_import, utc, xdmod};
 use crate::generated::{self, Style, expected, sizeless};
 use drystone_site::{ImportOptions, Site};
 use jiff::tz::TimeZone;
@@ -226,4 +226,102 @@ fn what_never_ran_is_one_job_whatever_it_is_said_to_have_held() {
     let row = "7|u|p|2026-03-02T10:00:00|2026-03-02T10:00:00|None|2026-03-02T11:00:00|0|CANCELLED by 3|4|0";
     let site = of_text(format!("{header}\n{row}|1|None assigned\n{row}|0|\n"), &utc());
     assert_eq!((site.len(), rule(&site, "same-id"), rule(&site, "dup").0), (1, (0, 0), 1));
+}
+
+const PBS: &str = "user=u group=g project=_pbs_project_default jobname=j queue=work ctime=1770000020 qtime=1770000020 \
+    etime=1770000020 Resource_List.ncpus=8 Resource_List.walltime=01:00:00";
+
+fn pbs(records: &[&str]) -> String {
+    records.iter().map(|record| record.replace("$P", PBS) + "\n").collect()
+}
+
+/// PBS and Grid Engine keep the time of submission of a job that is run again.
+#[test]
+fn a_job_that_was_sent_back_waits_again_from_then_on() {
+    let text = pbs(&[
+        "02/02/2026 02:40:20;Q;5.srv;$P",
+        "02/02/2026 02:40:30;S;5.srv;$P start=1770000030 exec_host=b/0*8",
+        "02/02/2026 03:38:50;R;5.srv;$P start=1770000030 exec_host=b/0*8 end=1770003530 Exit_status=-11",
+        "02/02/2026 04:37:20;E;5.srv;$P start=1770003540 exec_host=b/0*8 end=1770007040 Exit_status=0",
+    ]);
+    let site = of_text(text, &utc());
+    assert_eq!(site.jobs().map(|job| job.wait()).collect::<Vec<_>>(), [Some(10), Some(10)]);
+    assert!(site.jobs().all(|job| job.account.is_empty()), "the default project is no account");
+}
+
+#[test]
+fn tasks_of_pbs_that_wait_have_no_records_of_their_own() {
+    let task = "02/02/2026 02:41:00;S;4[1].srv;$P start=1770000060 exec_host=b/0*8";
+    let queued = "02/02/2026 02:40:20;Q;4[].srv;$P array_indices=1-5:2";
+    let of = |records: &[&str]| {
+        let site = of_text(pbs(records), &utc());
+        let mut jobs: Vec<String> = facts(&site).into_iter().map(|job| format!("{} {}", job.0, job.10)).collect();
+        jobs.sort();
+        jobs
+    };
+    assert_eq!(of(&[queued, task]), ["4_1 running", "4_3 waiting", "4_5 waiting"]);
+    let ended = "02/02/2026 02:50:00;E;4[].srv;$P Exit_status=0";
+    assert_eq!(of(&[queued, task, ended]), ["4_1 running"]);
+    let deleted = "02/02/2026 02:50:00;D;4[].srv;requestor=u@h";
+    assert_eq!(of(&[queued, task, deleted]), ["4_1 running", "4_3 withdrawn", "4_5 withdrawn"]);
+}
+
+#[test]
+fn numbers_of_pbs_may_come_again() {
+    let of = |records: &[&str]| {
+        let site = of_text(pbs(records), &utc());
+        let mut jobs: Vec<(String, i64)> = facts(&site).into_iter().map(|job| (job.10.to_string(), job.1)).collect();
+        jobs.sort();
+        jobs
+    };
+    let again = PBS.replace("1770000020", "1770009020");
+    let found = of(&[
+        "02/02/2026 02:40:20;Q;1.s;$P",
+        "02/02/2026 02:45:00;D;1.s;requestor=u@h",
+        &format!("02/02/2026 05:10:20;Q;1.s;{again}"),
+        &format!("02/02/2026 05:20:00;E;1.s;{again} start=1770009030 exec_host=b/0*8 end=1770009600 Exit_status=0"),
+    ]);
+    assert_eq!(found, [("ran".to_string(), 1_770_009_020), ("withdrawn".to_string(), 1_770_000_020)]);
+}
+
+#[test]
+fn a_record_of_pbs_that_ends_before_its_exit_status_is_cut() {
+    let text = pbs(&["02/02/2026 02:50:00;E;5.b;$P start=1770000030 exec_host=c/0*8 end=1770000600 Exit_status=0"]);
+    let cut = text.clone() + "02/02/2026 03:00:00;E;6.b;user=u ctime=1770000020 start=1770000030 exec_host=c/0*1";
+    let folder = Folder::new();
+    let file = folder.write("20260201", &cut);
+    let error = try_import(&[file], &utc()).err().expect("a cut file").to_string();
+    assert!(error.contains("the file ends in the middle of a record"), "{error}");
+    // A whole record without its line end is one.
+    assert_eq!(of_text(text.trim_end(), &utc()).len(), 1);
+}
+
+#[test]
+fn a_reservation_of_pbs_is_that_of_its_jobs_and_a_standing_one_comes_again() {
+    let job =
+        "02/02/2026 03:40:20;E;1.srv;$P resvID=S20.srv start=1770000100 exec_host=c/0*8 end=1770003600 Exit_status=0";
+    let other = job.replace("1.srv", "2.srv").replace("resvID=S20.srv ", "").replace("exec_host=c", "exec_host=d");
+    let again = other.replace("2.srv", "3.srv").replace("start=17700", "start=17701").replace("end=17700", "end=17701");
+    let begins = |local: &str, start: i64| {
+        format!("{local};B;S20.srv;owner=r@h start={start} end={} nodes=(c:ncpus=8) count=3", start + 3_600)
+    };
+    let records = [
+        begins("02/02/2026 02:40:30", 1_770_000_030),
+        job.to_string(),
+        other,
+        begins("02/03/2026 02:40:30", 1_770_086_430),
+        again.replace("02/02/2026 03:40:20", "02/03/2026 07:27:00"),
+    ];
+    let site = of_text(pbs(&records.iter().map(String::as_str).collect::<Vec<_>>()), &utc());
+    // Once for each occurrence, and not once more for the job within.
+    let losses: Vec<(i64, u32)> = site.losses.iter().map(|loss| (loss.begin, loss.units)).collect();
+    assert_eq!(losses, [(1_770_000_030, 8), (1_770_086_430, 8)]);
+}
+
+#[test]
+fn records_of_lsf_may_begin_with_another_event() {
+    let text = "\"EVENT_ADRSV_FINISH\" \"10.1\" 1770001010 \"adv\" 1\n";
+    let Some(sample) = shared("pbs-lsf-sge/xdmod-lsf.log") else { return };
+    let whole = std::fs::read_to_string(sample).expect("a sample");
+    assert_eq!(of_text(text.to_string() + &whole, &utc()).len(), of_text(whole, &utc()).len());
 }

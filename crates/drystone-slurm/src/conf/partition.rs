@@ -38,7 +38,7 @@ pub struct ConfPartition {
     pub min_nodes: u32,
     /// Most processors that jobs of this partition use on one node.
     pub max_cpus_per_node: Option<u32>,
-    /// The same of one socket.
+    /// Most processors that jobs of this partition use on one socket.
     pub max_cpus_per_socket: Option<u32>,
     /// True if a node that runs its jobs runs jobs of one user only.
     pub exclusive_user: bool,

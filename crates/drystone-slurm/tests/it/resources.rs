@@ -200,7 +200,8 @@ fn a_partition_has_so_many_processors_of_a_node() {
     let capped = "PartitionName=capped Nodes=ALL MaxCPUsPerNode=8";
     let mut cluster = cluster(&format!("NodeName=n[1-2] CPUs=16 RealMemory=8000\n{capped}"));
     let of = |part, id, cpus| Pending { part, ..Pending::new(id, cpus, 600) };
-    // The first takes a whole share of one node, so that the second is on the other and the third waits.
+    // The first takes a whole share of one node, so that the second is on the other and the third
+    // waits.
     let queue = [of(0, 0, 8), of(0, 1, 8), of(0, 2, 1), of(1, 3, 16)];
     let (params, _) = SchedParams::parse("bf_resolution=1");
     let mut heard = Heard::default();
@@ -225,7 +226,8 @@ fn nodes_of_exclusive_users_have_jobs_of_one_user() {
     let of = |part, id, user| Pending { part, user, ..Pending::new(id, 4, 600) };
     let (params, mut heard) = (SchedParams::default(), Heard::default());
     let queue = [of(0, 0, 1), of(0, 1, 1), of(0, 2, 2), of(1, 3, 3)];
-    // Two jobs of one user share a node; another user's gets the other one; a job of the open partition finds none.
+    // Two jobs of one user share a node; another user's gets the other one; a job of the open
+    // partition finds none.
     let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
     assert_eq!(deeds.starts, [0, 1, 2]);
     let on = |cluster: &ModelCluster, id| cluster.get(id).map(|job| job.alloc.nodes.iter().collect::<Vec<_>>());

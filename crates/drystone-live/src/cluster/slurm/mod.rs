@@ -20,7 +20,7 @@ mod texts;
 pub use site::{Rights, SlurmSite};
 
 use super::{
-    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, DrivenSet, JobFact, JobKey, JobState,
+    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, DrivenSet, JobFact, JobKey, JobState, NodeFact,
     OrderOutcome, RecordId, Want,
 };
 use details::RecordDetails;
@@ -72,7 +72,7 @@ pub struct SlurmCli {
     sets: Vec<(DrivenSet, Grain)>,
     /// True if memory is counted.
     memory: bool,
-    /// What jobs may have of nodes of which the system keeps a part.
+    /// Shares of jobs on nodes of which the system keeps a part.
     usable: BTreeMap<String, site::UsableShare>,
     /// True if the policy reads the site's priorities.
     ranks: bool,
@@ -244,7 +244,8 @@ impl SlurmCli {
 }
 
 impl SlurmCli {
-    /// Takes off what the system keeps of a node; some releases of `sinfo` have it counted with the rest.
+    /// Takes off what the system keeps of a node; some releases of `sinfo` have it counted with the
+    /// rest.
     fn take_off(&self, node: &mut NodeFact) {
         let Some(share) = self.usable.get(&node.name) else { return };
         node.procs = node.procs.min(share.procs);

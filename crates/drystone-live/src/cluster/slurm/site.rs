@@ -51,7 +51,7 @@ pub struct SlurmSite {
     pub default_partition: Option<String>,
     /// Threads per core and processors of nodes, by name.
     nodes: BTreeMap<String, (u32, u32)>,
-    /// What jobs may have of nodes with `CoreSpecCount`, `CpuSpecList` or `MemSpecLimit`.
+    /// Shares of jobs on nodes with `CoreSpecCount`, `CpuSpecList` or `MemSpecLimit`.
     usable: BTreeMap<String, UsableShare>,
     /// Rights of the daemon's user.
     pub rights: Rights,
@@ -573,7 +573,7 @@ fn untested(found: String) -> SiteRemark {
     forbids(found, "--force drives it all the same")
 }
 
-/// What jobs may have of a node, from a line of `scontrol -o show node`; `None` where that is all.
+/// Share of jobs on a node, by a line of `scontrol -o show node`; `None` where it is all of it.
 fn usable(line: &str) -> Option<(String, UsableShare)> {
     let value = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let number = |key: &str| value(key).and_then(|text| text.parse::<u64>().ok());

@@ -14,24 +14,26 @@ use crate::rules::ImportRule;
 use crate::text::{
     Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, digits, is_missing, leading, span,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
-/// A job's number with its task; jobs without one have none.
-type PbsKey = (u64, Option<u32>);
+/// A job's number with its task, which jobs without one lack, and its server.
+type PbsKey = (u64, Option<u32>, Vec<u8>);
 
 /// Jobs whose records have begun and that have not ended.
 #[derive(Default)]
 pub(crate) struct OpenRecords {
     jobs: BTreeMap<PbsKey, KnownFacts>,
+    /// Arrays by number and server.
+    arrays: BTreeMap<(u64, Vec<u8>), KnownArray>,
     /// Local time less UTC, from the last record that knows both.
     offset: Option<i64>,
     /// The latest time of any record, UTC.
     pub(crate) latest: i64,
     /// Jobs that are deleted, aborted or changed, without any other record.
     pub(crate) unheard: u64,
-    /// Reservations: number, beginning, end, nodes.
-    pub(crate) reservations: BTreeMap<String, PbsReservation>,
+    /// Reservations by number and beginning: standing ones have several.
+    pub(crate) reservations: BTreeMap<(String, i64), PbsReservation>,
 }
 
 /// A reservation of nodes.
@@ -40,6 +42,19 @@ pub(crate) struct PbsReservation {
     pub(crate) start: i64,
     pub(crate) end: i64,
     pub(crate) nodes: String,
+    /// True once it has begun: until then it may be moved.
+    begun: bool,
+}
+
+/// An array whose tasks have no records of their own while they wait.
+#[derive(Clone, Debug, Default)]
+struct KnownArray {
+    facts: KnownFacts,
+    /// Its tasks as ranges with their steps.
+    indices: Vec<(u32, u32, u32)>,
+    /// Tasks with records of their own.
+    seen: BTreeSet<u32>,
+    over: bool,
 }
 
 /// Known facts of a job that has not ended.
@@ -69,6 +84,8 @@ struct KnownFacts {
     /// Time at which it was deleted or aborted, by `D` or `A`.
     gone: Option<i64>,
     deleted: bool,
+    /// End of its last attempt, since which it waits again.
+    requeued: i64,
     exit: Option<i32>,
 }
 
@@ -86,7 +103,13 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<()
             }
             return reading.cut(place).map(|()| false);
         };
-        take(&record, text, place, &mut reading.memory.pbs, reading.intake)?;
+        let pairs = RecordPairs::split(record.rest);
+        // The record of an end says how it ended, behind all that tells its size.
+        if !line.whole && record.kind == b'E' && pairs.get("Exit_status").is_none() {
+            reading.intake.bad(ImportRule::Cut, place, text, 0);
+            return reading.cut(place).map(|()| false);
+        }
+        take(&record, &pairs, text, place, &mut reading.memory.pbs, reading.intake)?;
         Ok(true)
     })
 }
@@ -126,7 +149,7 @@ impl PbsRecord<'_> {
 enum PbsIdKind {
     Job(PbsKey),
     /// A whole array.
-    Parent,
+    Parent(u64, Vec<u8>),
     Reservation,
     Unreadable,
 }
@@ -142,33 +165,39 @@ fn named(id: &[u8]) -> PbsIdKind {
         let (task, behind) = leading(text)?;
         behind.starts_with(close).then(|| u32::try_from(task).ok()).flatten()
     };
+    let server = memchr::memchr(b'.', rest).map_or_else(Vec::new, |dot| rest[dot + 1..].to_vec());
+    let of_array = |task: Option<u32>| match task {
+        Some(task) => PbsIdKind::Job((number, Some(task), server.clone())),
+        None => PbsIdKind::Unreadable,
+    };
     match rest {
-        [] | [b'.', ..] => PbsIdKind::Job((number, None)),
-        [b'[', b']', ..] => PbsIdKind::Parent,
-        [b'[', inner @ ..] => task(inner, b"]").map_or(PbsIdKind::Unreadable, |t| PbsIdKind::Job((number, Some(t)))),
-        [b'-', inner @ ..] => task(inner, b"").map_or(PbsIdKind::Unreadable, |t| PbsIdKind::Job((number, Some(t)))),
+        [] | [b'.', ..] => PbsIdKind::Job((number, None, server)),
+        [b'[', b']', ..] => PbsIdKind::Parent(number, server),
+        [b'[', inner @ ..] => of_array(task(inner, b"]")),
+        [b'-', inner @ ..] => of_array(task(inner, b"")),
         _ => PbsIdKind::Unreadable,
     }
 }
 
 fn take(
     record: &PbsRecord<'_>,
+    pairs: &RecordPairs<'_>,
     line: &[u8],
     place: FilePlace,
     open: &mut OpenRecords,
     intake: &mut RowIntake,
 ) -> Result<(), SiteError> {
-    let pairs = RecordPairs::split(record.rest);
-    open.learn_offset(record, &pairs);
+    open.learn_offset(record, pairs);
     let now = open.utc(record.time, intake);
     let key = match named(record.id) {
         PbsIdKind::Job(key) => key,
-        PbsIdKind::Parent => {
+        PbsIdKind::Parent(number, server) => {
             intake.count(ImportRule::Parent, place, line, 0);
+            open.array((number, server), record.kind, pairs, now, (place, line));
             return Ok(());
         }
         PbsIdKind::Reservation => {
-            open.reserve(record, &pairs);
+            open.reserve(record, pairs);
             intake.count(ImportRule::Record, place, line, 0);
             return Ok(());
         }
@@ -182,17 +211,21 @@ fn take(
             return Ok(());
         }
     };
+    if let Some(task) = key.1 {
+        open.arrays.entry((key.0, key.2.clone())).or_default().seen.insert(task);
+    }
+    open.part_from_another(&key, pairs, intake)?;
     match record.kind {
         b'Q' | b'S' | b'T' | b'a' => {
             intake.event(place, line);
-            open.job(key, place, line).update(&pairs);
+            let job = open.job(key, place, line);
+            job.update(pairs);
             if record.kind == b'S' {
-                let job = open.job(key, place, line);
                 job.start = if job.start == 0 { now.unwrap_or(0) } else { job.start };
             }
         }
         b'E' | b'R' => {
-            open.job(key, place, line).update(&pairs);
+            open.job(key.clone(), place, line).update(pairs);
             return open.ended(key, record.kind == b'R', now, intake);
         }
         b'D' | b'A' => {
@@ -251,20 +284,71 @@ impl OpenRecords {
 
     fn reserve(&mut self, record: &PbsRecord<'_>, pairs: &RecordPairs<'_>) {
         let id = String::from_utf8_lossy(record.id).into_owned();
-        let reservation = self.reservations.entry(id).or_default();
-        if let (Some(start), Some(end)) = (pairs.moment("start"), pairs.moment("end")) {
+        let moments = pairs.moment("start").zip(pairs.moment("end"));
+        let last = self.reservations.range((id.clone(), i64::MIN)..=(id.clone(), i64::MAX)).next_back();
+        let known = last.map(|((_, start), known)| (*start, known.clone()));
+        let (mut key, mut reservation) = known.unwrap_or_default();
+        if let Some((start, end)) = moments {
+            // Another time of one that has begun is its next occurrence; of one that has not, it
+            // was moved.
+            if reservation.begun && start != reservation.start {
+                reservation = PbsReservation { nodes: reservation.nodes, ..PbsReservation::default() };
+            } else {
+                self.reservations.remove(&(id.clone(), key));
+            }
+            key = start;
             (reservation.start, reservation.end) = (start, end);
         }
+        reservation.begun |= record.kind == b'B';
         if let Some(nodes) = pairs.get("nodes").or_else(|| pairs.get("exec_vnode")) {
             reservation.nodes = String::from_utf8_lossy(&exec_nodes(nodes)).into_owned();
         }
         // Deleted or finished early.
         if matches!(record.kind, b'K' | b'k' | b'F')
             && let Some(offset) = self.offset
-            && let Some(known) = self.reservations.get_mut(&*String::from_utf8_lossy(record.id))
         {
-            known.end = known.end.min(record.time - offset).max(known.start);
+            reservation.end = reservation.end.min(record.time - offset).max(reservation.start);
         }
+        self.reservations.insert((id, key), reservation);
+    }
+
+    /// Takes what a record says of a whole array.
+    fn array(
+        &mut self,
+        key: (u64, Vec<u8>),
+        kind: u8,
+        pairs: &RecordPairs<'_>,
+        now: Option<i64>,
+        (place, line): (FilePlace, &[u8]),
+    ) {
+        let array = self.arrays.entry(key).or_default();
+        let facts = &mut array.facts;
+        (facts.place, facts.record) = (place, line[..line.len().min(200)].to_vec());
+        match kind {
+            b'Q' | b'S' | b'a' => facts.update(pairs),
+            b'E' => array.over = true,
+            b'D' | b'A' => (facts.gone, facts.deleted) = (now.or(facts.gone), kind == b'D'),
+            _ => {}
+        }
+        if let Some(text) = pairs.get("array_indices") {
+            array.indices = indices(text);
+        }
+    }
+
+    /// Ends a job without a record of its end, where its number comes again for another one.
+    fn part_from_another(
+        &mut self,
+        key: &PbsKey,
+        pairs: &RecordPairs<'_>,
+        intake: &mut RowIntake,
+    ) -> Result<(), SiteError> {
+        let other =
+            |known: &KnownFacts| pairs.moment("ctime").is_some_and(|at| known.created > 0 && at != known.created);
+        if !self.jobs.get(key).is_some_and(other) {
+            return Ok(());
+        }
+        let Some(job) = self.jobs.remove(key) else { return Ok(()) };
+        self.give(key, job, intake)
     }
 
     /// An attempt is over, for good or to be made again.
@@ -274,12 +358,13 @@ impl OpenRecords {
             job.end = now.unwrap_or(0);
         }
         let state = if again { RecordState::Requeued } else { job.outcome() };
-        job.tell(key, state, intake);
-        intake.push(&job.draft(key, state))?;
+        job.tell(&key, state, intake);
+        intake.push(&job.draft(&key, state))?;
         if again {
             // It waits again, eligible from now on.
-            let eligible = job.end;
-            let waiting = KnownFacts { start: 0, end: 0, exit: None, held: None, nodes: Vec::new(), eligible, ..job };
+            let (eligible, requeued) = (job.end, job.end);
+            let (held, nodes) = (None, Vec::new());
+            let waiting = KnownFacts { start: 0, end: 0, exit: None, held, nodes, eligible, requeued, ..job };
             self.jobs.insert(key, waiting);
         }
         Ok(())
@@ -287,26 +372,40 @@ impl OpenRecords {
 
     /// Gives what never ended to the intake: jobs that wait, run, or were deleted before they ran.
     pub(crate) fn flush(&mut self, intake: &mut RowIntake) -> Result<(), SiteError> {
-        for (key, mut job) in std::mem::take(&mut self.jobs) {
-            let state = match (job.start > 0, job.gone) {
-                (true, None) => RecordState::Running,
-                (false, None) => RecordState::Pending,
-                (_, Some(gone)) => {
-                    job.end = gone;
-                    if job.deleted { RecordState::Cancelled } else { RecordState::Failed }
-                }
-            };
-            if job.created == 0 && job.queued == 0 && job.start == 0 {
-                // A deletion of a job of which nothing else is known.
-                self.unheard += 1;
-                intake.count(ImportRule::NoTimes, job.place, &job.record, 0);
-                continue;
-            }
-            job.tell(key, state, intake);
-            // Its rows were counted as they came.
-            intake.push(&job.draft(key, state))?;
-            intake.read -= 1;
+        for (key, job) in std::mem::take(&mut self.jobs) {
+            self.give(&key, job, intake)?;
         }
+        for ((number, server), array) in std::mem::take(&mut self.arrays) {
+            let all =
+                array.indices.iter().flat_map(|&(first, last, step)| (first..=last).step_by(step.max(1) as usize));
+            for task in all.filter(|task| !array.over && !array.seen.contains(task)) {
+                let facts = KnownFacts { start: 0, ..array.facts.clone() };
+                self.give(&(number, Some(task), server.clone()), facts, intake)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a job that has not ended to the intake.
+    fn give(&mut self, key: &PbsKey, mut job: KnownFacts, intake: &mut RowIntake) -> Result<(), SiteError> {
+        let state = match (job.start > 0, job.gone) {
+            (true, None) => RecordState::Running,
+            (false, None) => RecordState::Pending,
+            (_, Some(gone)) => {
+                job.end = gone;
+                if job.deleted { RecordState::Cancelled } else { RecordState::Failed }
+            }
+        };
+        if job.created == 0 && job.queued == 0 && job.start == 0 {
+            // A deletion of a job of which nothing else is known.
+            self.unheard += 1;
+            intake.count(ImportRule::NoTimes, job.place, &job.record, 0);
+            return Ok(());
+        }
+        job.tell(key, state, intake);
+        // Its rows were counted as they came.
+        intake.push(&job.draft(key, state))?;
+        intake.read -= 1;
         Ok(())
     }
 }
@@ -319,13 +418,17 @@ impl KnownFacts {
             ("group", &mut self.group),
             ("queue", &mut self.queue),
             ("jobname", &mut self.name),
-            ("resvID", &mut self.reservation),
         ] {
             if let Some(value) = pairs.get(key) {
                 *field = value.to_vec();
             }
         }
-        if let Some(value) = pairs.get("account").or_else(|| pairs.get("project")) {
+        // As reservations are named: without their server.
+        if let Some(name) = pairs.get("resvID").and_then(|id| id.split(|&b| b == b'.').next()) {
+            self.reservation = name.to_vec();
+        }
+        let project = pairs.get("project").filter(|name| *name != b"_pbs_project_default");
+        if let Some(value) = pairs.get("account").or(project) {
             self.account = value.to_vec();
         }
         for (key, field) in [
@@ -338,6 +441,8 @@ impl KnownFacts {
                 *field = moment;
             }
         }
+        // A job that was sent back keeps its first time of eligibility in the records.
+        self.eligible = self.eligible.max(self.requeued);
         // A routed job is queued again; its first queue counts.
         if let Some(moment) = pairs.moment("qtime").filter(|_| self.queued == 0) {
             self.queued = moment;
@@ -378,14 +483,14 @@ impl KnownFacts {
     }
 
     /// Counts a limit that cannot be read.
-    fn tell(&self, key: PbsKey, state: RecordState, intake: &mut RowIntake) {
+    fn tell(&self, key: &PbsKey, state: RecordState, intake: &mut RowIntake) {
         if self.odd && self.limit.is_none() {
             let seconds = self.draft(key, state).core_seconds();
             intake.count(ImportRule::Field, self.place, &self.record, seconds);
         }
     }
 
-    fn draft(&self, key: PbsKey, state: RecordState) -> RowDraft<'_> {
+    fn draft(&self, key: &PbsKey, state: RecordState) -> RowDraft<'_> {
         let mut draft = RowDraft::new(self.place, &self.record);
         let when = |moment: i64| if moment > 0 { When::Epoch(moment) } else { When::Unknown };
         draft.id = Some(match key.1 {
@@ -418,6 +523,23 @@ impl KnownFacts {
         draft.exit = self.exit.map(|code| (i16::try_from(code).unwrap_or(i16::MAX), 0));
         draft
     }
+}
+
+/// `1-1000`, `0-10:2,15`, as first, last and step.
+fn indices(text: &[u8]) -> Vec<(u32, u32, u32)> {
+    /// An array has at most so many tasks: more are a number gone wrong.
+    const MOST: u32 = 10_000_000;
+    let number = |text: &[u8]| digits(text).and_then(|n| u32::try_from(n).ok());
+    let range = |part: &[u8]| {
+        let (span, step) = part.split_at(memchr::memchr(b':', part).unwrap_or(part.len()));
+        let (first, last) = span.split_at(memchr::memchr(b'-', span).unwrap_or(span.len()));
+        let (first, last) =
+            (number(first)?, last.strip_prefix(b"-").map_or(Some(None), |last| number(last).map(Some))?);
+        let last = last.unwrap_or(first);
+        let step = step.strip_prefix(b":").map_or(Some(1), number)?;
+        (last >= first && last - first < MOST && step > 0).then_some((first, last, step))
+    };
+    text.split(|&b| b == b',').filter_map(range).collect()
 }
 
 /// `[[[D:]H…:]MM:]SS`, perhaps with a fraction, or Slurm's `D-HH:MM:SS`, in seconds.
@@ -458,14 +580,22 @@ mod tests {
             PbsIdKind::Job(key) => Some(key),
             _ => None,
         };
-        assert_eq!(job("4413086.casper-pbs"), Some((4_413_086, None)));
-        assert_eq!(job("6"), Some((6, None)));
-        assert_eq!(job("123[7].srv"), Some((123, Some(7))));
-        assert_eq!(job("123-7.srv"), Some((123, Some(7))));
-        assert!(matches!(named(b"123[].srv"), PbsIdKind::Parent));
+        let key = |number, task, server: &str| Some((number, task, server.as_bytes().to_vec()));
+        assert_eq!(job("4413086.casper-pbs"), key(4_413_086, None, "casper-pbs"));
+        assert_eq!(job("6"), key(6, None, ""));
+        assert_eq!(job("123[7].srv.site"), key(123, Some(7), "srv.site"));
+        assert_eq!(job("123-7.srv"), key(123, Some(7), "srv"));
+        assert!(matches!(named(b"123[].srv"), PbsIdKind::Parent(123, server) if server == b"srv"));
         assert!(matches!(named(b"S3011784.casper-pbs"), PbsIdKind::Reservation));
         assert!(matches!(named(b"license"), PbsIdKind::Unreadable));
         assert!(matches!(named(b"123[x].srv"), PbsIdKind::Unreadable));
+    }
+
+    #[test]
+    fn tasks_of_an_array_are_ranges() {
+        assert_eq!(indices(b"1-1000"), [(1, 1_000, 1)]);
+        assert_eq!(indices(b"0-10:2,15"), [(0, 10, 2), (15, 15, 1)]);
+        assert_eq!(indices(b"5-1,x,1-4000000000"), []);
     }
 
     #[test]

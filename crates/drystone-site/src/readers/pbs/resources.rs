@@ -24,12 +24,18 @@ pub(super) fn size(pairs: &RecordPairs<'_>) -> (Option<Amount>, Option<Amount>) 
         |known: u32, other: Option<u32>| if known == UNKNOWN || known == 0 { other.unwrap_or(known) } else { known };
     let ncpus = count(list("ncpus"));
     // `ncpus` beside `nodes=N:ppn=M` is that of one node, and often just 1.
-    asked.cpus = or(asked.cpus, ncpus);
+    asked.cpus = or(asked.cpus, ncpus.or_else(|| count(list("procs"))));
     asked.nodes = or(asked.nodes, list("nodect").and_then(leading).and_then(|(n, _)| u32::try_from(n).ok()));
     let gpus = count(list("ngpus")).or_else(|| count(list("gpus"))).or_else(|| count(list("gpu")));
     asked.gpus = or(asked.gpus, gpus);
     if let Some(memory) = list("mem").and_then(bytes) {
         asked.memory_kb = memory;
+    } else if asked.memory_kb == Amount::NO_MEMORY
+        && let Some(each) = list("pmem").and_then(bytes)
+        && asked.cpus != UNKNOWN
+    {
+        // Torque: of each process, one for each processor.
+        asked.memory_kb = each.saturating_mul(u64::from(asked.cpus));
     }
     let any = |amount: &Amount| amount.cpus != UNKNOWN || amount.nodes != UNKNOWN;
     let held = held(pairs, &asked);
