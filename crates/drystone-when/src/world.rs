@@ -59,7 +59,9 @@ impl PresentJobs {
             now: view.now(),
             free: session.free(),
             here: Vec::new(),
+            // Short cuts count processors alone.
             special: view.outlook().is_some()
+                || view.resources().is_some()
                 || session.held() > 0
                 || session.suspended() > 0
                 || i32::try_from(view.machine().procs).is_err(),

@@ -306,3 +306,36 @@ fn jobs_are_told_apart_by_what_they_ask_for() {
     let error = folder.run(&args).fails(2);
     assert!(error.contains("--by resources needs jobs that ask for more than processors"), "{error}");
 }
+
+/// Two jobs that need the one GPU: no schedule of them waits for less than 500 s on average.
+#[test]
+fn bounds_count_what_the_policy_counts() {
+    let row = |number: i64| job([number, 0, 1_000, 1, -1]);
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}{}", row(1), row(2)));
+    folder.write("gpu.csv", "job,gpu\ntotal,1\n1,1\n2,1\n");
+    let counted = ["--resources", "gpu.csv", "--quiet"];
+    let found = folder.run(&[&["headroom", "log.swf", "--trials", "1000", "--format", "json"], &counted[..]].concat());
+    assert_eq!(found.json()["bracket"]["found"]["value"], 500.0);
+    let stalls = folder.run(&[&["run", "log.swf", "--policy", "easy", "--stalls"], &counted[..]].concat());
+    assert!(stalls.fails(2).contains("--stalls asks whether processors were free"));
+}
+
+/// Jobs of one processor that all need the one GPU of two processors are as jobs on one processor.
+#[test]
+fn futures_count_what_the_policy_counts() {
+    let rows = (0..120).map(|at| job([at + 1, at * 400, 100 + at * 7 % 600, 1, -1])).collect::<String>();
+    let folder = Folder::with("one.swf", format!("; MaxProcs: 1\n{rows}"));
+    folder.write("two.swf", format!("; MaxProcs: 2\n{rows}"));
+    let gpus: String = (1..=120).map(|at| format!("{at},1\n")).collect();
+    folder.write("gpu.csv", format!("job,gpu\ntotal,1\n{gpus}"));
+    let scores = |args: &[&str]| {
+        let found = folder.run(&[&["foresee"], args, &["-p", "easy", "--quiet", "--format", "json"]].concat()).json();
+        let methods = found["found"]["methods"].as_array().expect("methods").clone();
+        let of = |one: &Value| (one["method"].clone(), one["all"].clone());
+        let kept = ["limits", "last-two", "closed"];
+        methods.iter().map(of).filter(|(name, _)| kept.contains(&name.as_str().unwrap_or_default())).collect::<Vec<_>>()
+    };
+    let (one, two) = (scores(&["one.swf"]), scores(&["two.swf", "--resources", "gpu.csv"]));
+    assert!(one.len() >= 2 && one[0].1["questions"].as_u64().is_some_and(|asked| asked > 20), "{one:?}");
+    assert_eq!(one, two);
+}

@@ -18,7 +18,7 @@ use crate::snapshot::{self, Contents, SnapshotError};
 pub use error::SimulationError;
 use machine::MachineEffect;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A simulation of one scheduler on one stream of arrivals.
 ///
@@ -68,6 +68,8 @@ struct MachineState {
     ends: EndQueue,
     /// Processor time added by suspensions, for jobs that are here.
     overhead: BTreeMap<JobId, Span>,
+    /// Jobs that were withdrawn while they ran and have not ended yet.
+    withdrawn: BTreeSet<JobId>,
     /// Processors from which memory is still being written, and until when.
     writing: Vec<(Time, ProcSet)>,
     /// Starts so far, where ends of the same time come in the order of the starts.
@@ -143,6 +145,7 @@ impl<S: EventSource> Simulation<S> {
                 truth: JobWindow::default(),
                 ends: EndQueue::default(),
                 overhead: BTreeMap::new(),
+                withdrawn: BTreeSet::new(),
                 writing: Vec::new(),
                 starts,
                 stale: false,

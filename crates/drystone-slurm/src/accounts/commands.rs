@@ -83,6 +83,8 @@ fn words(line: &str) -> Vec<&str> {
 
 pub(super) fn read_script(text: &str) -> Result<Accounts, Wrong> {
     let mut script = Script::default();
+    // Every database has it from the beginning.
+    script.draft.qos.push((0, CommandKeys::from([("name".to_string(), "normal".to_string())])));
     for (number, line) in lines(text) {
         script.command(number, &words(line)).map_err(|problem| (number, problem))?;
     }
@@ -123,7 +125,11 @@ impl Script {
             match what {
                 "qos" => {
                     own.insert("name".to_string(), name.to_string());
-                    self.draft.qos.push((number, own));
+                    let is_it = |keys: &CommandKeys| keys.get("name").is_some_and(|own| own.eq_ignore_ascii_case(name));
+                    match self.draft.qos.iter_mut().find(|(_, keys)| is_it(keys)) {
+                        Some((_, known)) => known.extend(own),
+                        None => self.draft.qos.push((number, own)),
+                    }
                     continue;
                 }
                 "account" => {
@@ -154,12 +160,18 @@ impl Script {
         if set.is_empty() {
             return Err("expected `set` and what to set".to_string());
         }
+        let mut any = false;
         self.each(what, which, |list, at| {
+            any = true;
             for (key, value) in set.iter().filter(|(key, _)| *key != "defaultqos") {
                 list[at].1.insert(key.clone(), value.clone());
             }
         });
-        Ok(())
+        let name = which.get("name").filter(|name| !any && name.as_str() != "root");
+        match name.filter(|_| ["qos", "user", "account"].contains(&what)) {
+            Some(name) => Err(format!("there is no {what} `{name}` to modify: add it in a line before this one")),
+            None => Ok(()),
+        }
     }
 
     /// Does something to each line that is meant, from the last one on.

@@ -183,3 +183,16 @@ fn keys_of_nodes_and_partitions_that_slurm_does_not_have_are_remarked() {
     );
     assert_eq!(conf.nodes[0].sockets, 4);
 }
+
+/// Every database has the QOS `normal`; a name that a script does not know is a mistake.
+#[test]
+fn a_script_modifies_what_there_is() {
+    use drystone_slurm::accounts::Accounts;
+    let accounts = Accounts::parse("modify qos normal set MaxJobsPerUser=1\nadd account a\nadd qos normal\n", "a");
+    let accounts = accounts.expect("accounts");
+    let normal = accounts.find_qos("normal").expect("it is always there");
+    assert_eq!((accounts.qos.len(), accounts.qos[normal].max_jobs_user), (1, Some(1)));
+    let refused = Accounts::parse("add qos small\nmodify qos nosuch set MaxJobsPerUser=1\n", "a").expect_err("unknown");
+    assert!(refused.to_string().contains("there is no qos `nosuch` to modify"), "{refused}");
+    assert!(Accounts::parse("modify account root set fairshare=1\nadd account a\n", "a").is_ok());
+}

@@ -2,7 +2,7 @@
 
 use crate::common::spec;
 use drystone::engine::{EventSource, Incoming, Observer, Segments, Simulation, SimulationError, WorkloadReplay};
-use drystone::model::{EndedJob, Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
+use drystone::model::{EndedJob, How, Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 use std::cell::Cell;
 
 /// Jobs as they are given, whatever they are.
@@ -118,4 +118,25 @@ fn a_suspended_job_that_is_withdrawn_ends_with_what_it_has_received() {
     assert_eq!(told.ended, [(0, 0, 90, 60), (1, 60, 120, 60)]);
     let used: i64 = segments.list.iter().map(|s| (s.end.0 - s.start.0) * i64::from(s.procs)).sum();
     assert_eq!(used, 2 * 4 * 60);
+}
+
+/// Jobs 0 and 1 are withdrawn while they run; what they ran until then is no run time to learn from.
+#[test]
+fn a_job_that_is_withdrawn_while_it_runs_ends_as_cancelled() {
+    struct Ends(Vec<(u32, How, i64)>);
+    impl Observer for Ends {
+        fn ended(&mut self, ended: &EndedJob<'_>) {
+            self.0.push((ended.id.0, ended.outcome.how, ended.outcome.first_prediction.0));
+        }
+    }
+    let all = [job(0, 1, 100, 100), job(0, 1, 100, 100), job(50, 1, 100, 100)];
+    let (mut jobs, truths): (Vec<Job>, Vec<Truth>) = all.into_iter().map(|(_, job, truth)| (job, truth)).unzip();
+    jobs.iter_mut().for_each(|job| job.user = 1);
+    let workload = Workload::new(Machine::new(4), jobs, truths, Provenance::default()).expect("a workload");
+    let withdrawn = [(Time(10), JobId(0)), (Time(10), JobId(1))];
+    let mut ends = Ends(Vec::new());
+    let source = WorkloadReplay::with_cancellations(&workload, &withdrawn);
+    Simulation::new(Machine::new(4), spec("easy+").scheduler(), source).run(&mut ends).expect("a simulation");
+    ends.0.sort_by_key(|end| end.0);
+    assert_eq!(ends.0, [(0, How::Cancelled, 100), (1, How::Cancelled, 100), (2, How::Completed, 100)]);
 }

@@ -68,7 +68,7 @@ pub(crate) fn scores(
     let options = ForeseeOptions {
         settings,
         methods,
-        every: args.every.unwrap_or_else(|| every(&spec, workload.len())),
+        every: args.every.unwrap_or_else(|| every(&spec, workload)),
         outages: Some(&outages),
         threads: args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
         stop: Some(stop),
@@ -87,11 +87,16 @@ pub(crate) fn scores(
 /// Questions about a log under a policy with passes of its own clocks, at most: each future of a
 /// long wait has thousands of passes.
 const QUESTIONS_OF_CLOCKS: usize = 250;
+/// Questions about a log with resources beyond processors, at most: futures then have no short cut.
+const QUESTIONS_OF_RESOURCES: usize = 3_000;
 
 /// Returns the number of jobs that wait for each question, unless that was given.
-fn every(spec: &PolicySpec, jobs: usize) -> u32 {
+fn every(spec: &PolicySpec, workload: &Workload) -> u32 {
+    let jobs = workload.len();
+    let one_in = |questions: usize| u32::try_from(jobs.div_ceil(questions).max(1)).unwrap_or(u32::MAX);
     match spec.kind().name {
-        "slurm" => u32::try_from(jobs.div_ceil(QUESTIONS_OF_CLOCKS).max(1)).unwrap_or(u32::MAX),
+        "slurm" => one_in(QUESTIONS_OF_CLOCKS),
+        _ if workload.resources().is_some() => one_in(QUESTIONS_OF_RESOURCES),
         _ => ForeseeOptions::every_of(jobs),
     }
 }

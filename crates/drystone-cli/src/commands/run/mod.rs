@@ -110,6 +110,12 @@ pub(crate) fn ran(
     let files_given = (common.priorities.as_deref(), common.platform.as_deref());
     let PolicyFiles { priorities, platform, outages } =
         PolicyFiles::read(files_given, &common.real, &spec, input, &mut experiment)?;
+    let beyond = input.workload.resources().is_some_and(|table| table.counts() || table.fill().is_some());
+    if args.stalls && beyond {
+        return Err(CommandFailure::usage(
+            "--stalls asks whether processors were free, and nothing else: leave out --resources and --on-nodes (--resources none)",
+        ));
+    }
     let parts = WorkloadParts::of(input, common.each_month)?;
     let config = config(common, input.selection(common), &wanted.excessive, wanted.rows, wanted.details);
     let mut watched = RunObservers {

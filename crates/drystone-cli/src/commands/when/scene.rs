@@ -54,7 +54,10 @@ pub(super) struct WhenScene {
 
 impl WhenScene {
     pub(super) fn read(dir: &Path, args: &WhenArgs) -> Result<WhenScene, CommandFailure> {
-        let state = state::read(dir)?;
+        let mut state = state::read(dir)?;
+        if let Some(name) = &args.partition {
+            state.take_in_neighbours(name);
+        }
         let site = state.accounting.as_deref().map(|path| accounting(path, args)).transpose()?;
         let mut scene = WhenScene {
             now: state.now,

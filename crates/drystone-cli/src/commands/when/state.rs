@@ -51,6 +51,27 @@ impl QueueEntry {
     }
 }
 
+impl ClusterState {
+    /// Counts running jobs of other partitions to this one, with the processors that they have on its nodes.
+    pub(super) fn take_in_neighbours(&mut self, partition: &str) {
+        let is_of = |node: &&StateNode| node.partitions.iter().any(|name| name == partition);
+        let here: BTreeSet<&str> = self.nodes.iter().filter(is_of).map(|node| node.name.as_str()).collect();
+        for job in self.jobs.iter_mut().filter(|job| job.since.is_some()) {
+            if job.partition.split(',').any(|name| name == partition) {
+                continue;
+            }
+            let all = job.nodes.len();
+            job.nodes.retain(|name| here.contains(name.as_str()));
+            if !job.nodes.is_empty() {
+                // Equal parts on its nodes: which it has on each is not listed.
+                let part = u64::from(job.procs) * job.nodes.len() as u64;
+                job.procs = u32::try_from(part.div_ceil(all as u64)).unwrap_or(job.procs);
+                job.partition = partition.to_string();
+            }
+        }
+    }
+}
+
 /// A reason to wait for anything but processors.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct WaitReason {

@@ -118,8 +118,16 @@ impl<S: EventSource> Simulation<S> {
         let Some(next) = self.s.ends.pop() else { return };
         let id = next.job();
         let killed = self.session.was_killed(id);
-        let ran =
-            if S::NEWS { self.session.ended(now, id, self.source.how(id), None) } else { self.session.end(now, id) };
+        let how = match self.source.how(id) {
+            // People ended it, whatever the records say of a run to its end.
+            How::Completed if !self.s.withdrawn.is_empty() && self.s.withdrawn.remove(&id) => How::Cancelled,
+            how => how,
+        };
+        let ran = if S::NEWS || how != How::Completed {
+            self.session.ended(now, id, how, None)
+        } else {
+            self.session.end(now, id)
+        };
         debug_assert!(ran, "job {id} ends at {now} but does not run");
         debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
         if O::ENDS {
@@ -127,8 +135,7 @@ impl<S: EventSource> Simulation<S> {
                 // The policy ended it: at its limit, or before to make room.
                 true if self.session.entry(id).ran >= self.session.job(id).estimate => How::AtLimit,
                 true => How::Cancelled,
-                false if S::NEWS => self.source.how(id),
-                false => How::Completed,
+                false => how,
             };
             self.report(id, how, observer);
         } else {

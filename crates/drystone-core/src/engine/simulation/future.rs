@@ -6,7 +6,7 @@ use crate::engine::session::Session;
 use crate::engine::source::EventSource;
 use crate::model::{JobId, LogStatus, Span, Time, Truth};
 use crate::policy::{PassRule, Phase, View};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl<S: EventSource> Simulation<S> {
     /// Goes on from the present of a session, adopted or simulated: jobs that are here run as long
@@ -57,6 +57,7 @@ impl<S: EventSource> Simulation<S> {
             truth,
             ends: EndQueue::default(),
             overhead: BTreeMap::new(),
+            withdrawn: BTreeSet::new(),
             writing: Vec::new(),
             starts,
             stale: false,

@@ -126,11 +126,12 @@ impl MachineState {
         }
     }
 
-    /// Lets a running job end now: what it has received is all it will get.
+    /// Lets a running job that was withdrawn end now: what it has received is all it will get.
     pub(super) fn cut(&mut self, session: &Session, now: Time, id: JobId) {
         let Some(entry) = session.known(id).filter(|e| e.phase == Phase::Running) else { return };
         self.keep_received(id, entry.ran + (now - entry.segment));
         self.stale = true;
+        self.withdrawn.insert(id);
         self.ends.push(QueuedEnd::new(now, 0, id));
     }
 
