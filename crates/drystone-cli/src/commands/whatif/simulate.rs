@@ -53,7 +53,7 @@ pub(super) struct ScenarioFigures {
     /// Longest wait in seconds.
     pub(super) wait_max: f64,
     pub(super) bounded_slowdown_mean: f64,
-    /// Share of the processors that are in use from the first start to the last end.
+    /// Share of the processors that were up which are in use, as in every report.
     pub(super) utilisation: f64,
 }
 
@@ -306,8 +306,8 @@ impl WhatIfInputs<'_> {
             let applied = repaired.as_ref().unwrap_or(ready.applied);
             let mut started = Started(vec![false; applied.premises.workload.len()]);
             match self.one(ready, applied, &mut started, &|jobs| progress.add(jobs)) {
-                Ok(Some(rows)) => {
-                    let mut ran = fates(applied, before, &rows);
+                Ok(Some((rows, utilisation))) => {
+                    let mut ran = ScenarioRun { utilisation, ..fates(applied, before, &rows) };
                     ran.repaired = repaired;
                     return Ok(Some(ran));
                 }
@@ -331,7 +331,7 @@ impl WhatIfInputs<'_> {
         applied: &Applied,
         started: &mut Started,
         tell: &(dyn Fn(u64) + Sync),
-    ) -> Result<Option<Vec<JobRow>>, ExperimentError> {
+    ) -> Result<Option<(Vec<JobRow>, f64)>, ExperimentError> {
         let config =
             MetricsConfig { selection: self.selection, keep_jobs: true, weeks: false, ..MetricsConfig::light() };
         let measured = Experiment::new(&ready.spec, &applied.premises.workload)
@@ -342,7 +342,9 @@ impl WhatIfInputs<'_> {
             .until(self.stop)
             .telling(tell)
             .run(started)?;
-        Ok(measured.map(|measured| measured.report.jobs.unwrap_or_default()))
+        Ok(measured.map(|measured| {
+            (measured.report.jobs.unwrap_or_default(), measured.report.machine.utilisation.unwrap_or(0.0))
+        }))
     }
 
     /// Finds the jobs that never start, each simulated alone on the empty machine. Equal jobs are
@@ -442,10 +444,7 @@ fn fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> ScenarioRun {
     applied.origin.iter().flatten().for_each(|&origin| pieces[origin as usize] += 1);
     let mut ended = vec![0_u32; before.len()];
     let mut added = Vec::new();
-    let (mut busy, mut first, mut last) = (0.0, i64::MAX, i64::MIN);
     for row in rows {
-        busy += f64::from(row.procs) * row.ran.as_f64();
-        (first, last) = (first.min(row.start.0), last.max(row.end.0));
         let fate = JobFate { wait: row.wait().as_f64(), ran: row.ran.as_f64(), counted: row.counted };
         let Some(origin) = applied.origin.get(row.id.index()).copied().flatten() else {
             added.push(fate);
@@ -473,8 +472,5 @@ fn fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> ScenarioRun {
         slot.wait += slot.ran - run;
         slot.ran = run;
     }
-    let span = Span(last.saturating_sub(first)).as_f64();
-    let procs = f64::from(applied.premises.workload.machine().procs);
-    let utilisation = if span > 0.0 { busy / (span * procs) } else { 0.0 };
-    ScenarioRun { fates, added, utilisation, repaired: None }
+    ScenarioRun { fates, added, utilisation: 0.0, repaired: None }
 }
