@@ -106,7 +106,8 @@ impl HeadroomCase {
             .flat_map(|(&job, after)| after.jobs.iter().copied().chain([job]))
             .chain(known.throttles.iter().flat_map(|throttle| throttle.jobs.iter().copied()))
             .collect();
-        // The floor counts processors alone. A schedule that is moved about would have to count the rest as well.
+        // The floor counts processors alone. A schedule that is moved about would have to count the
+        // rest as well.
         let beyond = workload.resources().is_some_and(|table| table.counts() || table.fill().is_some());
         let longest = rows.iter().map(|row| row.ran.0).max().unwrap_or(0);
         let mut taken: Vec<(i64, i64, u32)> = outages

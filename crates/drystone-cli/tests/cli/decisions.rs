@@ -79,7 +79,7 @@ fn a_verdict_says_how_a_policy_can_be_had() {
     assert!(verdict(&json).contains(&format!("easy is available as {}.", how("easy"))), "{:?}", verdict(&json));
     let told = run(&[]).ok();
     let line = told.lines().find(|line| line.starts_with("To run it")).expect("a line");
-    assert!(line.contains("`drystone live drive`") && line.contains("no setting of Slurm"), "{told}");
+    assert!(line.contains("`drystone live drive`") && line.contains("Slurm has no such setting"), "{told}");
     let page = folder.read("out.html");
     for part in ["To run it", "No setting of Slurm is this", "a setting of Slurm (SchedulerType=sched/builtin)"] {
         assert!(page.contains(part), "{part}");

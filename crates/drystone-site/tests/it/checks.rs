@@ -290,7 +290,8 @@ fn a_record_of_pbs_that_ends_before_its_exit_status_is_cut() {
     let cut = text.clone() + "02/02/2026 03:00:00;E;6.b;user=u ctime=1770000020 start=1770000030 exec_host=c/0*1";
     let folder = Folder::new();
     let file = folder.write("20260201", &cut);
-    let error = try_import(&[file], &utc()).err().expect("a cut file").to_string();
+    let Err(error) = try_import(&[file], &utc()) else { panic!("a cut file is taken") };
+    let error = error.to_string();
     assert!(error.contains("the file ends in the middle of a record"), "{error}");
     // A whole record without its line end is one.
     assert_eq!(of_text(text.trim_end(), &utc()).len(), 1);

@@ -120,7 +120,8 @@ fn a_suspended_job_that_is_withdrawn_ends_with_what_it_has_received() {
     assert_eq!(used, 2 * 4 * 60);
 }
 
-/// Jobs 0 and 1 are withdrawn while they run; what they ran until then is no run time to learn from.
+/// Jobs 0 and 1 are withdrawn while they run; what they ran until then is no run time to learn
+/// from.
 #[test]
 fn a_job_that_is_withdrawn_while_it_runs_ends_as_cancelled() {
     struct Ends(Vec<(u32, How, i64)>);

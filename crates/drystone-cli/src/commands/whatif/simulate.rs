@@ -8,7 +8,7 @@ use crate::progress::WorkProgress;
 use drystone::engine::{Observer, SimulationError};
 use drystone::experiment::{Experiment, ExperimentError, PoolDivision, PoolShare};
 use drystone::metrics::{JobRow, JobSelection, MetricsConfig};
-use drystone::model::{JobId, Machine, Outages, Span, Time, Workload};
+use drystone::model::{JobId, Machine, Outages, Time, Workload};
 use drystone::policy::{PolicySpec, StartReason};
 use drystone_advise::{Applied, ChangeList, Periods, PoolPremises};
 use serde::Serialize;

@@ -52,7 +52,8 @@ impl QueueEntry {
 }
 
 impl ClusterState {
-    /// Counts running jobs of other partitions to this one, with the processors that they have on its nodes.
+    /// Counts running jobs of other partitions to this one, with the processors that they have on
+    /// its nodes.
     pub(super) fn take_in_neighbours(&mut self, partition: &str) {
         let is_of = |node: &&StateNode| node.partitions.iter().any(|name| name == partition);
         let here: BTreeSet<&str> = self.nodes.iter().filter(is_of).map(|node| node.name.as_str()).collect();
