@@ -609,3 +609,27 @@ fn the_page_shows_what_is_printed() {
     }
     assert!(shown >= 3, "{shown}");
 }
+
+/// Node n1 is in both partitions, and a job of `a` holds it for another half an hour: `b` has no
+/// other node. A job of `a` on n1 and n2 holds half of its processors there.
+#[test]
+fn jobs_of_other_partitions_hold_the_nodes_of_this_one() {
+    let folder = Folder::new();
+    state(&folder);
+    folder.write(
+        "now/nodes.txt",
+        "NodeName=n1 CPUAlloc=4 CPUTot=4 State=ALLOCATED Partitions=a,b\n\
+         NodeName=n2 CPUAlloc=0 CPUTot=4 State=IDLE Partitions=a\n",
+    );
+    for (procs, on) in [(4, "n1"), (8, "n[1-2]")] {
+        let queue = format!(
+            "1|RUNNING|None|{procs}|1:00:00|1699995000|1699998200|100|u|a|{on}|(null)\n\
+             10|PENDING|(Resources)|4|1:00:00|1699999700|N/A|20|v|b||(null)\n"
+        );
+        folder.write("now/squeue.txt", queue);
+        let text = folder.run(&["when", "--state", "now", "--partition", "b"]).ok();
+        assert!(text.starts_with("1 job waiting, 1 running, 0 processors free"), "{on}: {text}");
+        let json = folder.run(&["when", "--state", "now", "--partition", "b", "--format", "json", "--quiet"]).json();
+        assert_eq!(json["jobs"][0]["plan"].as_i64(), Some(1_700_001_800), "{on}: {json}");
+    }
+}
