@@ -89,6 +89,8 @@ fn an_import_says_what_it_did() {
     let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
     insta::assert_snapshot!("import_json", shape_of(&json));
     insta::assert_snapshot!("import_ask", folder.run(&["import", "--ask"]).ok());
+    let period = ["import", "--ask", "--from", "2026-05-01 06:00", "--until", "2026-06-01"];
+    assert!(folder.run(&period).ok().contains("\nFROM=2026-05-01T06:00 UNTIL=2026-06-01\n"));
 }
 
 #[test]

@@ -29,8 +29,10 @@ impl From<SiteError> for CommandFailure {
 pub(crate) fn import(args: &ImportArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     if args.ask {
-        let (from, until) = (args.from.as_deref().unwrap_or("now-180days"), args.until.as_deref().unwrap_or("now"));
-        stdout::write(format!("{}\n", drystone_site::ask(from, until)).as_bytes())?;
+        // Slurm has a T between date and time; a blank would part two words of the shell.
+        let moment = |text: &Option<String>, unsaid: &str| text.as_deref().unwrap_or(unsaid).trim().replace(' ', "T");
+        let (from, until) = (moment(&args.from, "now-180days"), moment(&args.until, "now"));
+        stdout::write(format!("{}\n", drystone_site::ask(&from, &until)).as_bytes())?;
         return Ok(DONE);
     }
     let out = args.out.as_deref().ok_or_else(|| CommandFailure::usage("--out DIR says where the site goes"))?;
