@@ -2,7 +2,8 @@
 //! test says that it skips, and passes; with `DRYSTONE_SLURM_REQUIRED=1` it fails. With
 //! `DRYSTONE_LIVE_FULL=1` runs have the length of the figures in docs/live.md. Tests wait more than
 //! they work, so that twelve run at once, each with a cluster of its own. Those of `LONG` run with
-//! `--ignored` or `--include-ignored`; `.ci/run` runs them beside all other tests.
+//! `--ignored` or `--include-ignored`. `.ci/run` runs all of them in a process of its own, beside all
+//! other tests, and sets `DRYSTONE_LIVE_BESIDE` so that they do not run a second time.
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
 // What tests of the program and of pages share with those here, which use a part of it.
@@ -83,6 +84,10 @@ const LONG: [&str; 12] = [
 fn main() {
     use libtest_mimic::{Arguments, Trial, run};
     let mut arguments = Arguments::from_args();
+    if std::env::var_os("DRYSTONE_LIVE_BESIDE").is_some() && !arguments.include_ignored {
+        println!("NOT RUN HERE: tests on a real Slurm run in another process, as DRYSTONE_LIVE_BESIDE says");
+        return;
+    }
     arguments.test_threads.get_or_insert(12);
     let one = |name: &str, test: fn()| {
         let trial = Trial::test(name, move || {

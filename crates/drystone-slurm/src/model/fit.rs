@@ -68,14 +68,20 @@ impl<'a> NodeFit<'a> {
     }
 
     fn place_on(&self, mut nodes: NodeSet) -> Option<Alloc> {
-        let out: Vec<usize> = nodes.iter().filter(|&node| self.is_filtered(node)).collect();
-        out.into_iter().for_each(|node| nodes.remove(node));
-        if nodes.count() < self.job.min_nodes as usize {
-            return None;
-        }
-        // A first run as if no core was in use matters for the weights alone.
         if self.demand.gpus.is_some() {
+            let out: Vec<usize> = nodes.iter().filter(|&node| self.is_filtered(node)).collect();
+            out.into_iter().for_each(|node| nodes.remove(node));
+            if nodes.count() < self.job.min_nodes as usize {
+                return None;
+            }
+            // A first run as if no core was in use matters for the weights alone.
             self.choose(&self.offers(&nodes, true))?;
+        } else {
+            // Of nodes without an idle processor nothing else needs to be known.
+            nodes.intersect(self.idle.usable(false));
+            if nodes.count() < self.job.min_nodes as usize {
+                return None;
+            }
         }
         let taken = self.choose(&self.offers(&nodes, false))?;
         Some(self.alloc(taken))
@@ -131,6 +137,7 @@ impl<'a> NodeFit<'a> {
     }
 
     /// Returns the offer of a node; `None` if it cannot be used.
+    #[inline]
     fn offer(&self, node: usize, as_if_idle: bool) -> Option<Offer> {
         let (all, idle) = (i64::from(self.machine.cpus[node]), i64::from(self.idle.on(node)));
         let free = match (as_if_idle, self.job.whole) {
@@ -141,6 +148,10 @@ impl<'a> NodeFit<'a> {
         let free = free.min(self.under_cap(node, as_if_idle));
         let least = self.per_task.max(i64::from(self.demand.least_cpus));
         if free < least || (self.one_node && free < self.per_task * self.tasks) {
+            return None;
+        }
+        // Those that ask for GPUs have been filtered before.
+        if self.demand.gpus.is_none() && self.is_filtered(node) {
             return None;
         }
         let gpus = match &self.demand.gpus {
@@ -232,7 +243,7 @@ impl<'a> NodeFit<'a> {
 
     /// The choice; where it fails, once more without the smallest nodes.
     fn choose(&self, offers: &[Offer]) -> Option<Vec<TakenNode>> {
-        if offers.len() < self.job.min_nodes as usize {
+        if offers.len() < self.job.min_nodes as usize || !self.could_suffice(offers) {
             return None;
         }
         if let found @ Some(_) = self.evaluate(offers) {
@@ -240,19 +251,36 @@ impl<'a> NodeFit<'a> {
         }
         let most = offers.iter().map(|offer| offer.size).max().unwrap_or(0);
         let mut left = offers.to_vec();
-        for few in 1..most {
+        loop {
+            let least = left.iter().map(|offer| offer.size).min().filter(|&least| least < most)?;
             if left.len() <= self.job.min_nodes as usize {
                 return None;
             }
-            let before = left.len();
-            left.retain(|offer| offer.size > few);
-            if left.len() < before
-                && let found @ Some(_) = self.evaluate(&left)
-            {
+            left.retain(|offer| offer.size > least);
+            // Without further nodes it can be no better.
+            if !self.could_suffice(&left) {
+                return None;
+            }
+            if let found @ Some(_) = self.evaluate(&left) {
                 return found;
             }
         }
-        None
+    }
+
+    /// Returns false if no choice among these offers can be enough, in time linear in them.
+    fn could_suffice(&self, offers: &[Offer]) -> bool {
+        // Named nodes are taken whatever the job's number of nodes says.
+        if !self.demand.named.0.is_empty() {
+            return true;
+        }
+        let need = Wanting::new(self);
+        let (mut cpus, mut gpus, mut largest) = (0, 0, 0);
+        for offer in offers {
+            cpus += offer.cpus;
+            gpus += offer.gpus;
+            largest = largest.max(offer.cpus);
+        }
+        cpus.min(need.most.saturating_mul(largest)) >= need.cpus && gpus >= need.gpus
     }
 
     fn evaluate(&self, offers: &[Offer]) -> Option<Vec<TakenNode>> {
@@ -274,9 +302,9 @@ impl<'a> NodeFit<'a> {
         }
         let mut sets = sets(offers);
         while !need.is_met() && need.most > 0 && !sets.is_empty() {
-            let best = best(&sets, offers, &need);
-            let (first, last) = sets.remove(best);
-            self.take_from(&offers[first..=last], &mut need, &mut taken);
+            let best = best(&sets, &need);
+            let set = sets.remove(best);
+            self.take_from(&offers[set.first..=set.last], &mut need, &mut taken);
         }
         need.is_enough().then_some(taken)
     }
@@ -426,32 +454,46 @@ impl<'a> NodeFit<'a> {
     }
 }
 
-/// Sets of consecutive nodes of one weight, as first and last place among the offers.
-fn sets(offers: &[Offer]) -> Vec<(usize, usize)> {
-    let mut sets: Vec<(usize, usize)> = Vec::new();
+/// Consecutive nodes of one weight.
+struct OfferSet {
+    /// First and last place among the offers.
+    first: usize,
+    last: usize,
+    weight: u64,
+    /// What they offer together.
+    cpus: i64,
+    gpus: i64,
+}
+
+fn sets(offers: &[Offer]) -> Vec<OfferSet> {
+    let mut sets: Vec<OfferSet> = Vec::new();
     for (at, offer) in offers.iter().enumerate() {
         match sets.last_mut() {
-            Some((_, last))
-                if *last + 1 == at && offers[*last].node + 1 == offer.node && offers[*last].weight == offer.weight =>
+            Some(set)
+                if set.last + 1 == at
+                    && offers[set.last].node + 1 == offer.node
+                    && set.weight == offer.weight =>
             {
-                *last = at;
+                set.last = at;
+                set.cpus += offer.cpus;
+                set.gpus += offer.gpus;
             }
-            _ => sets.push((at, at)),
+            _ => {
+                let &Offer { weight, cpus, gpus, .. } = offer;
+                sets.push(OfferSet { first: at, last: at, weight, cpus, gpus });
+            }
         }
     }
     sets
 }
 
 /// The place of the best set: of the lowest weight the tightest that suffices, else the largest.
-fn best(sets: &[(usize, usize)], offers: &[Offer], need: &Wanting) -> usize {
+fn best(sets: &[OfferSet], need: &Wanting) -> usize {
     let mut best: Option<(usize, u64, bool, i64)> = None;
-    for (index, &(first, last)) in sets.iter().enumerate() {
-        let set = &offers[first..=last];
-        let cpus: i64 = set.iter().map(|offer| offer.cpus).sum();
-        let gpus: i64 = set.iter().map(|offer| offer.gpus).sum();
-        let enough_nodes = set.len() as i64 >= need.nodes - need.spare;
+    for (index, set) in sets.iter().enumerate() {
+        let &OfferSet { first, last, weight, cpus, gpus } = set;
+        let enough_nodes = (last - first + 1) as i64 >= need.nodes - need.spare;
         let suffices = cpus >= need.cpus && enough_nodes && gpus >= need.gpus;
-        let weight = set[0].weight;
         let better = best.is_none_or(|(_, lowest, sufficient, most)| {
             weight < lowest
                 || (weight == lowest
