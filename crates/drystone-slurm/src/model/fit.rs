@@ -470,9 +470,7 @@ fn sets(offers: &[Offer]) -> Vec<OfferSet> {
     for (at, offer) in offers.iter().enumerate() {
         match sets.last_mut() {
             Some(set)
-                if set.last + 1 == at
-                    && offers[set.last].node + 1 == offer.node
-                    && set.weight == offer.weight =>
+                if set.last + 1 == at && offers[set.last].node + 1 == offer.node && set.weight == offer.weight =>
             {
                 set.last = at;
                 set.cpus += offer.cpus;
