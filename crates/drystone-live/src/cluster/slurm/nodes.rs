@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// Width of a list of features: one that fills it is cut.
 const FEATURES: u32 = 300;
-/// Fields requested, by place, with their widths.
+/// Fields requested, by place, with their widths. Every release has `features_act` in small letters.
 const FIELDS: [(&str, u32); 9] = [
     ("NodeList", 120),
     ("StateCompact", 20),
@@ -16,7 +16,7 @@ const FIELDS: [(&str, u32); 9] = [
     ("AllocMem", 20),
     ("Gres", 200),
     ("GresUsed", 200),
-    ("FeaturesAct", FEATURES),
+    ("features_act", FEATURES),
     ("Weight", 20),
 ];
 

@@ -97,7 +97,13 @@ impl Runner {
     /// The standard output of a command that has to succeed.
     pub(super) fn ask(&self, program: &str, args: &[&str]) -> Result<String, ClusterError> {
         match self.run(program, args, None) {
-            Ok(said) if said.status.success() => Ok(said.out),
+            Ok(said) if said.status.success() => match unknown_column(&said.err) {
+                // It prints all other columns, and counts that as a success.
+                Some(problem) => {
+                    Err(ClusterError::Broken(format!("{program} leaves out what is read here: {problem}")))
+                }
+                None => Ok(said.out),
+            },
             Ok(said) => {
                 let problem = said.err.lines().next().unwrap_or("it says nothing");
                 Err(ClusterError::Silent(format!("{program} failed: {problem}")))
@@ -120,6 +126,11 @@ impl Runner {
     }
 }
 
+/// Returns the complaint of a command about a column that its release does not know.
+fn unknown_column(err: &str) -> Option<&str> {
+    err.lines().find(|line| line.contains("Invalid") && line.contains("format specification"))
+}
+
 /// Reads a stream to its end, in a thread.
 fn drain(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (send, receive) = sync_channel(1);
@@ -138,4 +149,25 @@ fn drain(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
 fn end(child: &mut Child) {
     let _ = child.kill();
     let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `sinfo` of 22.05 writes, beside the status of a success and a line without the column.
+    #[test]
+    fn a_column_that_is_not_known_is_no_success() {
+        let said = "sinfo: error: Invalid job format specification: FeaturesAct\n";
+        assert_eq!(unknown_column(said), Some(said.trim_end()));
+        assert_eq!(unknown_column("sinfo: warning: something else\n"), None);
+        let folder = tempfile::tempdir().expect("a folder");
+        let sinfo = folder.path().join("sinfo");
+        std::fs::write(&sinfo, format!("#!/bin/sh\necho '|'\necho '{}' >&2\n", said.trim_end())).expect("written");
+        let made = Command::new("chmod").arg("755").arg(&sinfo).status().expect("chmod runs");
+        assert!(made.success());
+        let run = Runner::new(None);
+        let error = run.ask(&sinfo.to_string_lossy(), &["-h"]).expect_err("its column is missing");
+        assert!(matches!(&error, ClusterError::Broken(text) if text.contains(said.trim_end())), "{error}");
+    }
 }
