@@ -37,10 +37,11 @@ fn too_many(waiting: u32) -> String {
 /// Start of a waiting job, in the session's time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ForetoldStart {
-    /// One start in twenty is earlier.
-    pub early: Time,
-    /// One in two is earlier.
-    pub likely: Time,
+    /// One start in twenty is earlier; nothing where more than nineteen futures in twenty have no
+    /// start in 14 days.
+    pub early: Option<Time>,
+    /// One in two is earlier; nothing where more than half have no start in 14 days.
+    pub likely: Option<Time>,
     /// Nine in ten are earlier; nothing where more than one future in ten has no start in 14 days.
     pub late: Option<Time>,
 }
@@ -108,9 +109,12 @@ impl Foretell {
             Err(error) => Some(error.to_string()),
         };
         for answer in answers.ok().flatten().into_iter().flatten() {
-            let at = |level: f64| Time(answer.asked.0.saturating_add(answer.quantile(level) as i64));
-            let late = (answer.sample.beyond() <= 0.1).then(|| at(0.9));
-            self.starts.insert(answer.job, ForetoldStart { early: at(0.05), likely: at(0.5), late });
+            // Futures without a start end at their horizon, which is no start.
+            let at = |level: f64| {
+                let known = answer.sample.beyond() <= 1.0 - level + 1e-9;
+                known.then(|| Time(answer.asked.0.saturating_add(answer.quantile(level) as i64)))
+            };
+            self.starts.insert(answer.job, ForetoldStart { early: at(0.05), likely: at(0.5), late: at(0.9) });
         }
         let cost = processor_time().saturating_sub(before);
         (self.stale, self.at) = (false, steady);

@@ -49,6 +49,11 @@ function table(id, columns, rows) {
   get(id).replaceChildren(top, body);
 }
 
+function foretold(row, level) {
+  const at = row.foretold && row.foretold[level];
+  return at ? clock(at) : row.foretold ? 'not in 14 days' : '';
+}
+
 function list(id, lines) {
   get(id).replaceChildren(...(lines.length ? lines : ['nothing']).map(line => element('li', line)));
 }
@@ -95,7 +100,7 @@ function plot(d) {
       : 'Across: the wait that was announced first. Up: the wait that it was.') + ' The last ' + points.length + ' jobs; on the line both are the same.'
     : 'Nothing to compare yet.';
   if (!points.length) { get('plot').replaceChildren(); return; }
-  const W = 640, H = 360, L = 60, B = 52, T = 26, longest = Math.max(10, ...points.flatMap(p => [p[0], p[1]]));
+  const W = 640, H = 360, L = 76, B = 52, T = 26, longest = Math.max(10, ...points.flatMap(p => [p[0], p[1]]));
   // Ticks at whole seconds, minutes, hours or days.
   const step = [2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800].find(s => longest / s <= 5) || Math.ceil(longest / 5 / 86400) * 86400;
   const most = Math.ceil(longest / step) * step;
@@ -152,9 +157,9 @@ function show(d) {
     (d.not_foretold ? `No starts are foretold: ${d.not_foretold}.` : 'Likely start and 90 % by come from sampled futures of the queue, corrected by past answers; nothing decides by them.');
   table('waiting', [
     ['job', r => r.job, 'text'], ...set, ['user', r => r.user, 'text'], ['processors', r => r.procs], ['limit', r => span(r.limit)],
-    ['predicted', r => span(r.predicted)], ['has waited', r => span(d.at - r.submit)], ['likely start', r => clock(r.foretold && r.foretold.p50)],
-    ['90 % by', r => r.foretold ? (r.foretold.p90 ? clock(r.foretold.p90) : 'not in 14 days') : ''], ['planned start', r => clock(r.planned)],
-    ['promised by', r => clock(r.promised)], ...wanted, ['', r => r.held || '', 'text'],
+    ['predicted', r => span(r.predicted)], ['has waited', r => span(d.at - r.submit)], ['likely start', r => foretold(r, 'p50')],
+    ['90 % by', r => foretold(r, 'p90')], ['planned start', r => clock(r.planned)],
+    ['promised by', r => clock(r.promised)], ...wanted, ['', r => r.held || '', 'text reason'],
   ], d.waiting);
   table('running', [
     ['job', r => r.job, 'text'], ...set, ['user', r => r.user, 'text'], ['processors', r => r.procs], ['since', r => clock(r.since)],

@@ -136,10 +136,10 @@ pub struct WaitingRow {
 /// Start of a waiting job by sampled futures, corrected by past answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct ForetoldRow {
-    /// One start in twenty is earlier.
-    pub p05: i64,
-    /// One in two is earlier.
-    pub p50: i64,
+    /// One start in twenty is earlier; nothing where that is not within 14 days.
+    pub p05: Option<i64>,
+    /// One in two is earlier; nothing where that is not within 14 days.
+    pub p50: Option<i64>,
     /// Nine in ten are earlier; nothing where that is not within 14 days.
     pub p90: Option<i64>,
 }
@@ -272,6 +272,14 @@ fn set_state(of: &SetSource<'_>) -> SetState {
         in_flight += u64::from(job.flight.is_some());
         *jobs.entry(place(job)).or_insert(0) += 1;
     }
+    let nodes = || tracker.mirror().nodes();
+    let (mut free, mut offline) = (core.session().free(), core.session().offline());
+    if tracker.is_blind() {
+        // The controller has just begun: a node that it has not heard of is not free.
+        let up = || nodes().filter(|node| node.state == NodeState::Up);
+        offline = tracker.layout().procs().saturating_sub(up().map(|node| node.procs).sum());
+        free = free.min(up().map(|node| node.procs.saturating_sub(node.busy)).sum());
+    }
     SetState {
         name: of.desk.set().name(),
         stalled: of.desk.is_stalled(),
@@ -279,10 +287,10 @@ fn set_state(of: &SetSource<'_>) -> SetState {
         in_flight,
         machine: MachineSummary {
             procs: tracker.layout().procs(),
-            free: core.session().free(),
-            offline: core.session().offline(),
+            free,
+            offline,
             nodes: tracker.layout().len(),
-            up: tracker.mirror().nodes().filter(|node| node.state == NodeState::Up).count(),
+            up: nodes().filter(|node| node.state == NodeState::Up).count(),
         },
         jobs,
         left_out: of.desk.left_out(),
@@ -331,8 +339,8 @@ fn start(of: &SetSource<'_>, promise: Option<AnnouncedStart>) -> Option<i64> {
 
 fn foretold(of: &SetSource<'_>, id: JobId) -> Option<ForetoldRow> {
     let start = of.desk.foretell().start(id)?;
-    let late = start.late.map(|time| at(of, time));
-    Some(ForetoldRow { p05: at(of, start.early), p50: at(of, start.likely), p90: late })
+    let shown = |time: Option<Time>| time.map(|time| at(of, time));
+    Some(ForetoldRow { p05: shown(start.early), p50: shown(start.likely), p90: shown(start.late) })
 }
 
 fn waiting(of: &SetSource<'_>) -> Vec<WaitingRow> {

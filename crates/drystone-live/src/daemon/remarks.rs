@@ -29,7 +29,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         }
         desk.remarks.next = now + EVERY;
         let tracker = desk.core.tracker();
-        let foretold = |id| desk.foretell.start(id).map(|start| start.likely);
+        let foretold = |id| desk.foretell.start(id).and_then(|start| start.likely);
         let told = &mut desk.remarks.told;
         told.retain(|key, _| tracker.job(*key).is_some_and(|t| t.place == TrackedPlace::Waiting));
         // A job that the hook did not mark must not look as if it had.

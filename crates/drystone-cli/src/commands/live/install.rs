@@ -67,7 +67,7 @@ pub(super) fn install(args: &InstallArgs) -> CommandOutcome {
         std::fs::set_permissions(&args.out, executable)
             .map_err(|e| CommandFailure::write(&args.out.display().to_string(), &e))?;
     }
-    next(args.piece, &args.out);
+    next(args.piece, &whole(&args.out));
     Ok(DONE)
 }
 
