@@ -52,13 +52,45 @@ pub struct HandBackSummary {
     pub unpinned: usize,
     /// Jobs that their users hold, and that stay held.
     pub users: usize,
+    /// Jobs of the driven partitions that stay held.
+    pub held: Vec<HeldJob>,
     /// Actions that failed.
     pub left: Vec<String>,
 }
 
+/// A job that stays held.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct HeldJob {
+    /// Its number, with that of the task.
+    pub job: String,
+    /// Its holder, as far as known.
+    pub by: JobHolder,
+}
+
+/// Holder of a job that stays held.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JobHolder {
+    User,
+    Administrator,
+    /// The cluster: it could not be launched, or no nodes meet its request.
+    Cluster,
+    /// It is held as by its user, of which no hook told: while nothing drove, or the hook's mark and
+    /// the ledger are gone.
+    Unknown,
+}
+
+impl HandBackSummary {
+    /// Returns whether jobs stay held of which nothing says that they should.
+    pub fn is_doubtful(&self) -> bool {
+        self.held.iter().any(|held| held.by == JobHolder::Unknown)
+    }
+}
+
 /// Gives everything back: switches the hook off and fences the daemon; resumes suspended jobs,
 /// before waiting ones take their place; lets every job go that is held for the daemon and not by
-/// its user; and frees jobs from nodes that they were bound to.
+/// its user, in the order of submission; frees jobs from nodes that they were bound to; and takes
+/// the hook's marks off.
 ///
 /// # Errors
 /// The cluster does not answer, or files cannot be written.
@@ -80,10 +112,14 @@ pub fn hand_back<C: Cluster>(
         switch_off(home)?;
     }
     let standing = standing(home);
-    let mut back = HandBack { cluster, standing, given: HandBackSummary::default(), layout: None };
+    let partitions = home.partitions();
+    let mut back = HandBack { cluster, standing, partitions, given: HandBackSummary::default(), layout: None };
     back.resume(options, sleep)?;
     back.release(sleep)?;
     back.unpin()?;
+    if back.given.left.is_empty() && back.standing.garbled.is_empty() {
+        back.unmark()?;
+    }
     let mut given = back.given;
     if !back.standing.garbled.is_empty() {
         let path = home.ledger();
@@ -127,6 +163,8 @@ fn standing(home: &Home) -> LedgerStanding {
 struct HandBack<'a, C> {
     cluster: &'a mut C,
     standing: LedgerStanding,
+    /// Driven partitions; empty where they are not known.
+    partitions: Vec<String>,
     given: HandBackSummary,
     layout: Option<NodeLayout>,
 }
@@ -218,9 +256,12 @@ impl<C: Cluster> HandBack<'_, C> {
     fn release(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
         for attempt in 1..=TRIES {
             let seen = self.patient_look(sleep)?;
-            let held = seen.jobs.iter().filter(|fact| self.is_held(fact)).flat_map(JobFact::keys);
-            let (users, ours): (Vec<JobKey>, Vec<JobKey>) = held.partition(|&key| self.is_users(&seen, key));
-            self.given.users = users.len();
+            let mut ours: Vec<&JobFact> = seen.jobs.iter().filter(|fact| self.is_held(fact)).collect();
+            // Each gets a lower priority than those before it.
+            ours.sort_by_key(|fact| (fact.submit, fact.id));
+            let keys = ours.into_iter().flat_map(|fact| fact.keys().into_iter().map(move |key| (key, fact)));
+            let ours: Vec<JobKey> = keys.filter(|&(key, fact)| !self.is_users(key, fact)).map(|(key, _)| key).collect();
+            self.list_held(&seen, &ours);
             if ours.is_empty() {
                 return Ok(());
             }
@@ -230,6 +271,47 @@ impl<C: Cluster> HandBack<'_, C> {
                 return Ok(());
             }
             self.given.released += self.let_go(&seen, &ours);
+        }
+        Ok(())
+    }
+
+    /// Notes the jobs of the driven partitions that stay held, and by whom.
+    fn list_held(&mut self, seen: &ClusterSnapshot, ours: &[JobKey]) {
+        let going: BTreeSet<JobKey> = ours.iter().copied().collect();
+        let is_driven =
+            |fact: &&JobFact| self.partitions.is_empty() || self.partitions.iter().any(|name| *name == fact.partition);
+        let pending = seen.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
+        let mut held = Vec::new();
+        let facts: BTreeMap<JobKey, &JobFact> =
+            pending.filter(is_driven).flat_map(|fact| fact.keys().into_iter().map(move |key| (key, fact))).collect();
+        for (key, fact) in facts.into_iter().filter(|(key, _)| !going.contains(key)) {
+            let by = match fact.reason {
+                PendingReason::AdminHold => JobHolder::Administrator,
+                PendingReason::RequeuedHeld => JobHolder::User,
+                _ if self.is_users(key, fact) => JobHolder::User,
+                // Since everything was given back, users hold jobs without a hook that tells of it.
+                PendingReason::UserHold if self.standing.given_back => JobHolder::User,
+                PendingReason::UserHold => JobHolder::Unknown,
+                _ => JobHolder::Cluster,
+            };
+            held.push(HeldJob { job: key.name(), by });
+        }
+        self.given.users = held.iter().filter(|held| held.by == JobHolder::User).count();
+        self.given.held = held;
+    }
+
+    /// Takes the hook's marks off: of an array at once, where all of it bears one.
+    fn unmark(&mut self) -> Result<(), LiveError> {
+        let seen = self.look()?;
+        let live = seen.jobs.iter().filter(|fact| !matches!(fact.state, JobState::Ended(_)));
+        let mut marks: BTreeMap<JobName, bool> = BTreeMap::new();
+        for fact in live {
+            let marked = marks.entry(JobName { id: fact.id, task: None }).or_insert(true);
+            *marked &= fact.mark != HookMark::None;
+        }
+        let marked: Vec<JobName> = marks.into_iter().filter(|(_, marked)| *marked).map(|(name, _)| name).collect();
+        if !marked.is_empty() {
+            self.cluster.unmark(&marked);
         }
         Ok(())
     }
@@ -262,7 +344,7 @@ impl<C: Cluster> HandBack<'_, C> {
 
     /// Returns whether a job is held for the daemon, or by its user as well.
     fn is_held(&self, fact: &JobFact) -> bool {
-        let ours = fact.mark != HookMark::None || fact.keys().iter().any(|key| self.standing.held.contains(key));
+        let ours = fact.mark != HookMark::None || fact.keys().iter().any(|&key| self.standing.is_ours(key));
         // One that was requeued while it was suspended is held as if an administrator held it.
         let orphaned = fact.reason == PendingReason::AdminHold
             && fact.restarts > 0
@@ -281,11 +363,8 @@ impl<C: Cluster> HandBack<'_, C> {
     }
 
     /// Returns whether its user holds it.
-    fn is_users(&self, seen: &ClusterSnapshot, key: JobKey) -> bool {
-        let users = &self.standing.users;
-        let of = |task| users.get(&JobName { id: key.id, task }).copied();
-        let said = of(key.task).or_else(|| of(None));
-        said.unwrap_or_else(|| seen.jobs.iter().any(|fact| fact.is_about(key) && fact.mark == HookMark::User))
+    fn is_users(&self, key: JobKey, fact: &JobFact) -> bool {
+        self.standing.word_on(key).unwrap_or(fact.mark == HookMark::User)
     }
 
     fn unpin(&mut self) -> Result<(), LiveError> {

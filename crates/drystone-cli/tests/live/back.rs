@@ -109,7 +109,7 @@ fn suspended() {
         let more: &[&str] = if requeue { &["--requeue"] } else { &[] };
         let said = site.run(&[&["live", "hand-back", "--patience", "4s"], more].concat());
         assert!(
-            said.contains(if requeue { "1 suspended jobs requeued" } else { "1 suspended jobs resume beside others" }),
+            said.contains(if requeue { "1 suspended job requeued" } else { "1 suspended job resumes beside others" }),
             "{said}"
         );
         let since = std::time::Instant::now();

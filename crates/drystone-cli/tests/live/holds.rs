@@ -17,6 +17,7 @@ pub(crate) fn tests() -> Tests {
         ("hand_back_finds_the_heartbeat_of_the_hook", finds_the_heartbeat),
         ("two_states_and_one_run_folder", two_states),
         ("hand_back_leaves_arrays_whole", arrays_stay_whole),
+        ("hand_back_keeps_the_order_of_submission", order_stays),
     ]
 }
 
@@ -172,4 +173,42 @@ fn arrays_stay_whole() {
     let listed = site.cluster.ask("squeue", &["-h", "-a", "--array-unique", "-t", "pending", "-o", "%A"]);
     assert_eq!(listed.lines().count(), 1, "{listed}");
     assert_eq!(site.states().values().filter(|state| *state == "held").count(), 0);
+}
+
+/// With `priority/basic` each job that is released comes behind those before it. An administrator's
+/// own comment hides no job, and the hook's marks are taken off.
+fn order_stays() {
+    for stop in ["-TERM", "-KILL"] {
+        let Some(site) = Site::start(1, 2, "easy") else { return };
+        let early = site.submit_with(2, 1, 1, &["--hold"]);
+        let mut daemon = site.drive();
+        let running = site.submit(2, 30, 5);
+        site.await_state(running, &["R"]);
+        let waiting: Vec<u64> = (0..6).map(|_| site.submit(2, 1, 1)).collect();
+        let array = site.submit_with(2, 1, 1, &["--array=1-3"]);
+        until("they wait", || site.published()["jobs"]["waiting"] == 9);
+        let comment = |job: u64, text: &str| {
+            site.tell("scontrol", &["update", &format!("JobId={job}"), &format!("AdminComment={text}")]);
+        };
+        comment(waiting[3], "ticket 17");
+        daemon.signal(stop);
+        daemon.end();
+        if stop == "-KILL" {
+            let said = site.run(&["live", "hand-back"]);
+            assert!(said.contains(&format!("1 job stays held by its user: {early}")), "{said}");
+        }
+        let listed = site.cluster.ask("squeue", &["-h", "-t", "pending", "--sort=-p,i", "-o", "%A %Q"]);
+        let numbers: Vec<u64> = listed
+            .lines()
+            .filter_map(|line| line.strip_suffix(" 0").is_none().then(|| line.split(' ').next()?.parse().ok())?)
+            .collect();
+        let expected: Vec<u64> = waiting.iter().copied().chain([array]).collect();
+        assert_eq!(numbers, expected, "{stop}: {listed}");
+        let show = |job: u64| site.cluster.ask("scontrol", &["show", "job", &job.to_string()]);
+        for job in [running, waiting[0], array] {
+            assert!(!show(job).contains("drystone:"), "{stop}: {}", show(job));
+        }
+        assert!(show(waiting[3]).contains("AdminComment=ticket 17"), "{}", show(waiting[3]));
+        assert_eq!(site.state(early), "held");
+    }
 }

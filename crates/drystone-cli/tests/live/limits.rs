@@ -1,8 +1,8 @@
 //! Limits of QOS under arrays, memory and GPUs that the policy counts, and the site's own
 //! priorities.
 
-use super::site::{Site, Tests, user, within};
-use super::users::{as_user_submits, ordinary};
+use super::site::{Site, Tests, until, user, within};
+use super::users::{as_user, as_user_submits, ordinary};
 use drystone_live::cluster::ClusterOrder;
 use drystone_testbed::ClusterOptions;
 use std::time::Duration;
@@ -12,6 +12,7 @@ pub(crate) fn tests() -> Tests {
         ("an_array_under_a_limit_of_a_qos_blocks_no_other_user", array_under_a_limit),
         ("memory_and_gpus_are_counted_by_the_policy", counted),
         ("the_sites_own_priorities_order_jobs", site_order),
+        ("a_job_that_no_nodes_can_hold_freezes_nothing", never),
     ]
 }
 
@@ -48,6 +49,41 @@ fn array_under_a_limit() {
     assert!(releases <= 12 * 4 + 8, "{releases} releases of 13 jobs");
     site.settled();
     site.each_started_once(13);
+}
+
+/// Its owner reduces a job of all processors to one task: Slurm keeps its processors on one node,
+/// which has only half of them, and takes its priority each time that it is released. The others go
+/// on, also under the next daemon.
+fn never() {
+    for policy in ["easy", "conservative", "easy by count"] {
+        let Some(site) = Site::start(2, 4, policy) else { return };
+        let mut daemon = site.drive();
+        let running = site.submit(8, 30, 5);
+        site.await_state(running, &["R"]);
+        let Some(job) = as_user_submits(&site, &["-n", "8", "-t", "5"], 1) else { return };
+        until("it waits", || site.published()["jobs"]["waiting"] == 1);
+        let changed = as_user(&site, "scontrol", &["update", &format!("JobId={job}"), "NumTasks=1"]).expect("root");
+        assert!(changed.status.success(), "{}", String::from_utf8_lossy(&changed.stderr));
+        let small = site.submit(1, 1, 1);
+        let wide = site.submit(8, 1, 1);
+        site.tell("scancel", &[&running.to_string()]);
+        within(Duration::from_secs(30), &format!("{policy}: the others run: {}", site.told()), || {
+            [small, wide].iter().all(|&job| site.state(job) == "CD")
+        });
+        daemon.kill();
+        let _daemon = site.drive();
+        let wide = site.submit(8, 1, 1);
+        within(Duration::from_secs(20), &format!("{policy}: and after a restart: {}", site.told()), || {
+            site.state(wide) == "CD"
+        });
+        let is_try = |order: &&ClusterOrder| matches!(order, ClusterOrder::Release(key) if key.id == job);
+        let tries = site.orders().iter().filter(is_try).count();
+        // Pauses begin with a minute.
+        assert!((1..=3).contains(&tries), "{policy}: {tries} releases");
+        let told = site.published().to_string();
+        assert!(told.contains("no nodes of its partition meet its request"), "{policy}: {told}");
+        assert_eq!(site.state(job), "held");
+    }
 }
 
 /// The policy starts no job whose memory or GPU is taken: nothing is released in vain, a job behind

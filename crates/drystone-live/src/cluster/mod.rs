@@ -149,6 +149,12 @@ pub trait Cluster {
         let _ = (starts, may);
     }
 
+    /// Takes the hook's mark off these jobs and arrays, once everything is given back; one that
+    /// cannot does nothing.
+    fn unmark(&mut self, jobs: &[JobName]) {
+        let _ = jobs;
+    }
+
     /// Returns the cluster's capabilities.
     fn can(&self) -> Capabilities;
 

@@ -18,7 +18,7 @@ pub use stats::{PersonNote, Stats};
 
 use crate::board::PublishedBoard;
 use crate::clock::{DaemonClock, processor_time};
-use crate::cluster::{Cluster, ClusterSnapshot, JobKey};
+use crate::cluster::{Cluster, ClusterSnapshot, HookMark, JobFact, JobKey, JobState};
 use crate::core::{Core, CoreInput};
 use crate::error::LiveError;
 use crate::hand_back::{HandBackOptions, HandBackSummary, hand_back};
@@ -120,6 +120,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let (wall, steady) = (clock.wall(), clock.steady());
         let begun = (0..config.sets.len()).map(|at| LiveDesk::begin(&config, at, &seen, wall, steady));
         let begun = begun.collect::<Result<Vec<_>, LiveError>>()?;
+        config.home.note_partitions(&config.sets).map_err(LiveError::io(config.home.state().display()))?;
         config.home.note_sets(&config.sets).map_err(LiveError::io(config.home.state().display()))?;
         // From where the first of them reads on; what others have read before they pass over.
         let heard = begun.iter().map(|begun| begun.desk.heard).reduce(WakePosition::earlier).unwrap_or_default();
@@ -195,9 +196,12 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let (standing, desk) = (self.ledger.standing(), &self.desks[at]);
         let several = self.desks.len() > 1;
         let own = seen.jobs.iter().filter(|fact| several && desk.set.partitions.contains(&fact.partition));
-        let own: BTreeSet<JobKey> = own.flat_map(crate::cluster::JobFact::keys).collect();
+        let own: BTreeSet<JobKey> = own.flat_map(JobFact::keys).collect();
         let unknown = |key: &&JobKey| desk.core.tracker().job(**key).is_none() && (!several || own.contains(key));
-        let held: BTreeSet<JobKey> = standing.held.iter().filter(unknown).copied().collect();
+        let is_bare = |fact: &&JobFact| fact.state == JobState::Pending && fact.mark == HookMark::None;
+        let marked = seen.jobs.iter().filter(is_bare).flat_map(JobFact::keys).filter(|key| standing.is_ours(*key));
+        let all: BTreeSet<JobKey> = standing.held.iter().copied().chain(marked).collect();
+        let held: BTreeSet<JobKey> = all.iter().filter(unknown).copied().collect();
         let stopped: BTreeSet<JobKey> = standing.suspended.iter().filter(unknown).copied().collect();
         let pinned: BTreeSet<JobKey> = standing.pinned.iter().filter(unknown).copied().collect();
         let (words, given_back) = (standing.users.clone(), standing.given_back);

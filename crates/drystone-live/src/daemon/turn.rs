@@ -2,13 +2,16 @@
 
 use super::{BACKOFF, BEAT, Daemon, DaemonEnd};
 use crate::clock::{DaemonClock, processor_time};
-use crate::cluster::{Cluster, ClusterError, ClusterOrder, ClusterSnapshot, JobName, OrderOutcome, Want, seen_by};
+use crate::cluster::{
+    Cluster, ClusterError, ClusterOrder, ClusterSnapshot, HookMark, JobFact, JobKey, JobName, JobState, OrderOutcome,
+    PendingReason, Want, seen_by,
+};
 use crate::core::{CoreError, CoreInput, CoreOutput};
 use crate::error::LiveError;
 use crate::hand_back::HandBackOptions;
 use crate::journal::{Begin, JournalError, JournalRecord, SegmentWriter};
 use crate::state::{LedgerLine, write_whole};
-use crate::tracker::{DaemonMode, HookMessage, WakePosition};
+use crate::tracker::{DaemonMode, Delta, HookMessage, WakePosition};
 use drystone::policy::Action;
 use std::collections::BTreeSet;
 use std::io;
@@ -29,6 +32,13 @@ const LONG: Duration = Duration::from_secs(5);
 const SOON: Duration = Duration::from_millis(400);
 /// Message for a disk that is full but for the reserve of hand-back.
 const NO_SPACE: &str = "no space left for the journal";
+
+/// Numbers of the jobs that are held as by their users, and bear no mark of the hook.
+fn unmarked_holds(delta: &Delta) -> BTreeSet<u64> {
+    let pending = delta.changed.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
+    let unmarked = pending.filter(|fact| fact.reason == PendingReason::UserHold && fact.mark == HookMark::None);
+    unmarked.map(|fact| fact.id).collect()
+}
 
 impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// One turn. Returns how the daemon has ended, if it has.
@@ -142,7 +152,10 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let told: Vec<HookMessage> = told.collect();
         self.desks[at].heard = heard;
         if !delta.is_empty() || !told.is_empty() || is_due {
+            self.note_marks(&delta)?;
+            let held = unmarked_holds(&delta);
             let output = self.feed(at, &CoreInput::Facts { stamp, delta, told, heard })?;
+            self.note_holds(at, &held)?;
             end = self.carry_out(at, &output)?;
         }
         self.watch_for_a_stall(at)?;
@@ -188,6 +201,49 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         tracing::warn!(job = key.name(), why = why.text(), "cannot start");
         let text = format!("job {} cannot start: {}; it is tried again after growing pauses", key.name(), why.text());
         self.note_of(at, &text)
+    }
+
+    /// Notes in the ledger what the hook did with new jobs: their comments, which say so, may be
+    /// overwritten.
+    fn note_marks(&mut self, delta: &Delta) -> Result<(), LiveError> {
+        if self.config.mode == DaemonMode::Shadow {
+            return Ok(());
+        }
+        let known = self.ledger.standing();
+        let pending = delta.changed.iter().filter(|fact| fact.state == JobState::Pending);
+        let entry = |fact: &JobFact| {
+            let (name, key) =
+                (JobName { id: fact.id, task: None }, JobKey { id: fact.id, task: None, submit: fact.submit });
+            match fact.mark {
+                HookMark::Held => (!known.marked.contains(&key)).then_some(LedgerLine::Marked(key)),
+                HookMark::User => (!known.knows(fact.id)).then_some(LedgerLine::UserHold(name)),
+                HookMark::None => None,
+            }
+        };
+        let mut entries: Vec<LedgerLine> = pending.filter_map(entry).collect();
+        // The tasks of an array have one line.
+        entries.dedup();
+        self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
+    }
+
+    /// Notes users' holds from before the daemon came, of which no hook told.
+    fn note_holds(&mut self, at: usize, held: &BTreeSet<u64>) -> Result<(), LiveError> {
+        if self.config.mode == DaemonMode::Shadow || held.is_empty() {
+            return Ok(());
+        }
+        let (known, tracker) = (self.ledger.standing(), self.desks[at].core.tracker());
+        let is_theirs = |key: &JobKey| tracker.job(*key).is_some_and(|tracked| tracked.user_hold);
+        let mut entries = Vec::new();
+        for &id in held.iter().filter(|&&id| !known.knows(id)) {
+            let keys: Vec<JobKey> = tracker.mirror().of_array(id).flat_map(JobFact::keys).collect();
+            if keys.iter().all(is_theirs) {
+                entries.push(LedgerLine::UserHold(JobName { id, task: None }));
+            } else {
+                let theirs = keys.into_iter().filter(is_theirs);
+                entries.extend(theirs.map(|key| LedgerLine::UserHold(JobName { id, task: key.task })));
+            }
+        }
+        self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
     }
 
     /// Notes users' holds in the ledger, where a hand-back needs them.

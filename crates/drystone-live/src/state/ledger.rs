@@ -13,6 +13,9 @@ use std::path::PathBuf;
 pub enum LedgerLine {
     /// We hold this job, which bears no mark.
     Held(JobKey),
+    /// The hook held this job, or all tasks of this array: its mark is a comment, which may be
+    /// overwritten.
+    Marked(JobKey),
     /// We suspend it.
     Suspended(JobKey),
     /// We bind it to nodes.
@@ -30,6 +33,7 @@ impl LedgerLine {
     fn line(&self) -> String {
         match self {
             LedgerLine::Held(key) => format!("held {key}\n"),
+            LedgerLine::Marked(key) => format!("marked {key}\n"),
             LedgerLine::Suspended(key) => format!("suspended {key}\n"),
             LedgerLine::Pinned(key) => format!("pinned {key}\n"),
             LedgerLine::UserHold(name) => format!("user-hold {name}\n"),
@@ -44,6 +48,7 @@ impl LedgerLine {
         match word {
             "given-back" => Some(LedgerLine::GivenBack),
             "held" => JobKey::parse(rest).map(LedgerLine::Held),
+            "marked" => JobKey::parse(rest).map(LedgerLine::Marked),
             "suspended" => JobKey::parse(rest).map(LedgerLine::Suspended),
             "pinned" => JobKey::parse(rest).map(LedgerLine::Pinned),
             "user-hold" => JobName::parse(rest).map(LedgerLine::UserHold),
@@ -62,6 +67,8 @@ impl LedgerLine {
 pub struct LedgerStanding {
     /// Jobs that we held.
     pub held: BTreeSet<JobKey>,
+    /// Jobs that the hook held; an array by its own number.
+    pub marked: BTreeSet<JobKey>,
     /// Jobs that we suspended.
     pub suspended: BTreeSet<JobKey>,
     /// Jobs that we bound to nodes.
@@ -81,6 +88,7 @@ impl LedgerStanding {
     pub fn note(&mut self, entry: LedgerLine) {
         match entry {
             LedgerLine::Held(key) => drop(self.held.insert(key)),
+            LedgerLine::Marked(key) => drop(self.marked.insert(key)),
             LedgerLine::Suspended(key) => drop(self.suspended.insert(key)),
             LedgerLine::Pinned(key) => drop(self.pinned.insert(key)),
             LedgerLine::UserHold(name) => self.note_word(name, true),
@@ -88,6 +96,7 @@ impl LedgerStanding {
             LedgerLine::Heard(position) => self.heard = position,
             LedgerLine::GivenBack => {
                 self.held.clear();
+                self.marked.clear();
                 self.suspended.clear();
                 self.pinned.clear();
                 self.given_back = true;
@@ -103,6 +112,17 @@ impl LedgerStanding {
         self.users.insert(name, holds);
     }
 
+    /// Returns whether any word on holds of a job, an array or one of its tasks is known.
+    pub(crate) fn knows(&self, id: u64) -> bool {
+        let range = JobName { id, task: None }..=JobName { id, task: Some(u32::MAX) };
+        self.users.range(range).next().is_some()
+    }
+
+    /// Returns whether a job is held for the daemon, by the daemon or by the hook.
+    pub(crate) fn is_ours(&self, key: JobKey) -> bool {
+        self.held.contains(&key) || self.marked.contains(&JobKey { task: None, ..key })
+    }
+
     /// Returns the last word on the hold of a job, where there is one.
     pub(crate) fn word_on(&self, key: JobKey) -> Option<bool> {
         let of = |task| self.users.get(&JobName { id: key.id, task }).copied();
@@ -111,6 +131,7 @@ impl LedgerStanding {
 
     fn lines(&self) -> String {
         let held = self.held.iter().map(|&key| LedgerLine::Held(key));
+        let marked = self.marked.iter().map(|&key| LedgerLine::Marked(key));
         let suspended = self.suspended.iter().map(|&key| LedgerLine::Suspended(key));
         let pinned = self.pinned.iter().map(|&key| LedgerLine::Pinned(key));
         let users = self
@@ -119,6 +140,7 @@ impl LedgerStanding {
             .map(|(&n, &holds)| if holds { LedgerLine::UserHold(n) } else { LedgerLine::UserRelease(n) });
         let back = self.given_back.then_some(LedgerLine::GivenBack);
         let heard = (self.heard != WakePosition::default()).then_some(LedgerLine::Heard(self.heard));
+        let held = held.chain(marked);
         users.chain(heard).chain(back).chain(held).chain(suspended).chain(pinned).map(|entry| entry.line()).collect()
     }
 }
@@ -217,11 +239,13 @@ impl ActionLedger {
     /// # Errors
     /// It cannot be written; the old one stays.
     pub fn forget(&mut self, live: impl Fn(&JobKey) -> bool, numbered: impl Fn(u64) -> bool) -> io::Result<()> {
-        let size = |s: &LedgerStanding| s.held.len() + s.suspended.len() + s.pinned.len() + s.users.len();
+        let size =
+            |s: &LedgerStanding| s.held.len() + s.marked.len() + s.suspended.len() + s.pinned.len() + s.users.len();
         if self.lines < 1_000 && size(&self.standing) < 1_000 {
             return Ok(());
         }
         self.standing.held.retain(&live);
+        self.standing.marked.retain(|key| numbered(key.id));
         self.standing.suspended.retain(&live);
         self.standing.pinned.retain(&live);
         self.standing.users.retain(|name, _| numbered(name.id));

@@ -67,6 +67,22 @@ impl Home {
         write_whole(&path, lines.as_bytes(), true)
     }
 
+    /// Notes the driven partitions, for a hand-back.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn note_partitions(&self, sets: &[DrivenSet]) -> io::Result<()> {
+        let names = sets.iter().flat_map(|set| &set.partitions);
+        let lines: String = names.map(|name| format!("{name}\n")).collect();
+        write_whole(&self.state.join("partitions"), lines.as_bytes(), true)
+    }
+
+    /// Returns the driven partitions of the last daemon; empty where it noted none.
+    pub fn partitions(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.state.join("partitions")).unwrap_or_default();
+        text.lines().filter(|line| !line.is_empty()).map(str::to_string).collect()
+    }
+
     /// Returns the journals of the last daemon, one for each set of nodes, with the set's name
     /// where there are several.
     pub fn journals(&self) -> Vec<(Option<String>, PathBuf)> {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Pauses in seconds, the first and the longest: a job that finds no room is tried again soon.
 const ROOM: (i64, i64) = (10, 60);
 /// Pauses of jobs that cannot start until their request or the cluster changes.
-const IMPOSSIBLE: (i64, i64) = (60, 900);
+pub(super) const IMPOSSIBLE: (i64, i64) = (60, 900);
 /// Pause in seconds of a job for which no node has room by what the cluster shows; it ends as soon
 /// as one has.
 const CROWDED: i64 = 60;
@@ -73,7 +73,7 @@ impl ShapeBlock {
 }
 
 /// Returns the pause after so many vain tries; each doubles it.
-fn grown((first, most): (i64, i64), failures: u32) -> i64 {
+pub(super) fn grown((first, most): (i64, i64), failures: u32) -> i64 {
     first.saturating_mul(1 << failures.min(6)).min(most)
 }
 

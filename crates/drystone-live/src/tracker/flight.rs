@@ -1,6 +1,8 @@
 //! Orders in flight, not seen yet: acknowledged, timed out, undone. The cluster's view decides,
 //! never the order.
 
+use super::blocked::{IMPOSSIBLE, grown};
+use super::settle::FORGOTTEN;
 use super::{Flying, LookResult, PATIENCE, Retry, Tracked, TrackedPlace, Tracker, TrackerNews};
 use crate::cluster::{ClusterOrder, JobFact, JobKey, JobState, PendingReason};
 use drystone::model::Time;
@@ -16,6 +18,15 @@ const DEPENDS: (i64, i64) = (2, 60);
 /// Time for which a released job may wait for room, in milliseconds: the controller has considered
 /// it by then, and nothing behind it starts.
 const ROOM_PATIENCE: u64 = 3_000;
+
+/// Returns whether a job that is held for this reason was set aside by the cluster: it takes the
+/// priority of a released job that no nodes can hold, which looks like a hold.
+pub(super) fn sets_aside(reason: PendingReason) -> bool {
+    matches!(
+        reason,
+        PendingReason::Limit | PendingReason::NodesOut | PendingReason::PartitionClosed | PendingReason::Unsatisfiable
+    )
+}
 
 impl Tracker {
     /// Looks at a job in flight. Returns whether it still is, so that where the session has it
@@ -64,12 +75,10 @@ impl Tracker {
             }
             JobState::Suspended | JobState::Ended(_) => false,
             JobState::Pending if fact.held => {
-                // The order was not carried out, an operator or user holds the job, or slurmctld
-                // was killed and has forgotten the release, and perhaps the start. The hook reports
-                // users' holds, and an administrator's has a reason of its own: what is left was
-                // forgotten.
-                if t.flight.is_some_and(|flight| flight.seen) && fact.reason == PendingReason::UserHold {
-                    self.wait_for_nodes(t);
+                if sets_aside(fact.reason) {
+                    self.note_failure(t, fact);
+                } else {
+                    self.is_held_again(t, fact);
                 }
                 self.comes_back(t, turn);
                 false
@@ -108,8 +117,32 @@ impl Tracker {
         }
     }
 
+    /// Says when a released job is tried next that is held, though neither its user nor an
+    /// administrator holds it. The order was not carried out; or slurmctld was killed and has
+    /// forgotten the release, and perhaps the start; or something else holds it each time: from the
+    /// second time on the pauses grow. The hook reports users' holds, and an administrator's has a
+    /// reason of its own.
+    fn is_held_again(&mut self, t: &mut Tracked, fact: &JobFact) {
+        let forgotten = matches!(fact.reason, PendingReason::UserHold | PendingReason::None | PendingReason::Other);
+        let Some(flight) = t.flight.filter(|_| forgotten && !t.user_hold) else { return };
+        if flight.doubtful && !flight.seen {
+            return;
+        }
+        let times = t.vain;
+        t.vain = t.vain.saturating_add(1);
+        if flight.seen || times > 0 {
+            self.wait_for_nodes(t, grown((FORGOTTEN, IMPOSSIBLE.1), times));
+        }
+    }
+
     /// Holds a released job again, and says when it is tried next.
     fn gives_up(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) {
+        self.note_failure(t, fact);
+        self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
+    }
+
+    /// Says when a released job is tried next that will not start now.
+    fn note_failure(&mut self, t: &mut Tracked, fact: &JobFact) {
         match fact.reason {
             PendingReason::Limit => t.retry = Some(Retry::OnEnd(Time(self.stamp.now + LIMITED))),
             // The cluster knows better.
@@ -132,7 +165,6 @@ impl Tracker {
                 }
             }
         }
-        self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
     }
 
     /// It did not start and is held again: it waits, in its place.
@@ -258,6 +290,10 @@ impl Tracker {
                 }
                 self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
                 true
+            }
+            JobState::Pending if sets_aside(fact.reason) => {
+                self.could_not_start(t, fact);
+                false
             }
             // It was not carried out, or is held by another.
             JobState::Pending | JobState::Suspended | JobState::Ended(_) => false,

@@ -497,8 +497,12 @@ impl Tracker {
                 let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
                 tracked.user_hold = holds;
                 // Its owner lets a job go that was requeued and held: it waits for the policy.
-                let requeued = [PendingReason::RequeuedHeld, PendingReason::LaunchFailed];
-                tracked.freed = !holds && fact.is_some_and(|fact| requeued.contains(&fact.reason));
+                // So does one that the cluster set aside.
+                let frees = |reason| {
+                    matches!(reason, PendingReason::RequeuedHeld | PendingReason::LaunchFailed)
+                        || flight::sets_aside(reason)
+                };
+                tracked.freed = !holds && fact.is_some_and(|fact| frees(fact.reason));
                 self.jobs.insert(key, tracked);
                 keys.push(key);
             }
@@ -719,6 +723,8 @@ impl Tracker {
         tracked.pinned = self.bound.remove(&key);
         if let Some(fact) = fact {
             tracked.restarts = fact.restarts;
+            // The mark is a comment, which an administrator may overwrite.
+            tracked.taken |= fact.mark != HookMark::None;
             tracked.user_hold = self.word_on(key).unwrap_or(fact.mark == HookMark::User);
             // A policy on nodes knows those that a job excludes.
             let excludes = !self.settings.on_nodes && !fact.request.excluded.is_empty();

@@ -1,5 +1,6 @@
 //! Step from the session's state of a job to the cluster's.
 
+use super::flight::sets_aside;
 use super::{
     DaemonMode, ExportedJob, Flight, Flying, HoldReason, LookResult, Retry, Tracked, TrackedPlace, Tracker, TrackerNews,
 };
@@ -16,7 +17,7 @@ const SLIP: u64 = 15_000;
 
 /// Time in which nodes tell a controller that was killed of the jobs that it has forgotten to have
 /// started, and these are ended, in seconds.
-const FORGOTTEN: i64 = 15;
+pub(super) const FORGOTTEN: i64 = 15;
 
 /// State in which the cluster has a job.
 enum ClusterTarget {
@@ -100,7 +101,10 @@ impl Tracker {
         }
         if self.is_foreign(t, fact) {
             let ours = fact.held && Tracker::is_ours(t, fact) && fact.mark != HookMark::User;
-            if driving && ours && !t.user_hold {
+            // What the cluster has set aside, and what an administrator holds, is theirs.
+            let set_aside = sets_aside(fact.reason) && !t.freed;
+            let admins = fact.reason == PendingReason::AdminHold && t.key.task.is_none() && !t.orphaned;
+            if driving && ours && !t.user_hold && !set_aside && !admins {
                 self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn);
             }
             return ClusterTarget::Absent;
@@ -237,7 +241,7 @@ impl Tracker {
     fn settle_pending(&mut self, t: &mut Tracked, fact: &JobFact, why: Option<HoldReason>, turn: &mut LookResult) {
         let key = t.key;
         let is_forgotten = t.place == TrackedPlace::Running && t.story.started.is_some() && fact.restarts == t.restarts;
-        let why = if is_forgotten && why.is_none() { self.wait_for_nodes(t) } else { why };
+        let why = if is_forgotten && why.is_none() { self.wait_for_nodes(t, FORGOTTEN) } else { why };
         let held = why.is_some();
         match t.place {
             TrackedPlace::Absent | TrackedPlace::Done => {
@@ -269,11 +273,11 @@ impl Tracker {
     /// A controller that was killed has forgotten a start: the job may run still. It is not
     /// released before its node has told of it and it was ended there, or Slurm takes the node out
     /// of service.
-    pub(super) fn wait_for_nodes(&mut self, t: &mut Tracked) -> Option<HoldReason> {
+    pub(super) fn wait_for_nodes(&mut self, t: &mut Tracked, seconds: i64) -> Option<HoldReason> {
         if self.settings.mode == DaemonMode::Shadow {
             return None;
         }
-        let until = Time(self.stamp.now + FORGOTTEN);
+        let until = Time(self.stamp.now + seconds);
         t.retry = Some(Retry::At(until));
         self.timers.insert((until, t.key));
         Some(HoldReason::Retry)

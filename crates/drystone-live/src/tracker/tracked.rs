@@ -170,7 +170,8 @@ pub struct Tracked {
     pub flight: Option<Flight>,
     /// Last description that the session received.
     pub job: Option<Job>,
-    /// True if it was pending without a hold when the daemon came, and the daemon held it.
+    /// True if it was pending without a hold when the daemon came, and the daemon held it, or if the
+    /// hook did.
     pub taken: bool,
     /// True if its user holds it, according to the hook or the cluster.
     pub user_hold: bool,
@@ -186,14 +187,15 @@ pub struct Tracked {
     /// True if the cluster itself holds it, as if an administrator did: it was requeued while it
     /// was suspended.
     pub orphaned: bool,
-    /// True if its owner released it after it was requeued and held, or after a launch that failed.
+    /// True if its owner released it after it was requeued and held, after a launch that failed, or
+    /// after the cluster set it aside.
     pub freed: bool,
     /// True if the cluster shows our hold as an administrator's, as it does for waiting tasks once
     /// another task of their array was released and found no room, or without its reason.
     pub slipped: bool,
     /// True if it could not start where there was room in several pieces: it needs one.
     pub narrow: bool,
-    /// Number of releases that found it dependent still, since it last ran.
+    /// Number of releases that found it dependent still, or held at once, since it last ran.
     pub vain: u32,
     /// Number of requeues by the cluster.
     pub restarts: u32,

@@ -32,6 +32,8 @@ const POLICIES: [&str; 16] = [
 enum Step {
     Look(i64),
     Submit(u32, i64, i64, bool),
+    /// A job that no nodes can hold.
+    SubmitNever(u32),
     Cancel(usize),
     UserHold(usize),
     UserRelease(usize),
@@ -52,6 +54,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let one = prop_oneof![
         10 => (200i64..3_000).prop_map(Look),
         8 => (1u32..=8, 1i64..40, 0i64..30, prop::bool::weighted(0.05)).prop_map(|(p, r, l, h)| Submit(p, r, r + l - 5, h)),
+        1 => (1u32..=8).prop_map(SubmitNever),
         1 => job.clone().prop_map(Cancel),
         1 => job.clone().prop_map(UserHold),
         1 => job.clone().prop_map(UserRelease),
@@ -74,6 +77,8 @@ struct Chaos {
     kept: BTreeMap<u64, i64>,
     /// Jobs suspended by another than the daemon.
     suspended: BTreeSet<u64>,
+    /// Jobs that no nodes can hold.
+    never: BTreeSet<u64>,
     kills: u32,
 }
 
@@ -81,7 +86,7 @@ impl Chaos {
     fn new(policy: &str, faults: SeededFaults) -> Chaos {
         let cluster = FakeCluster::new(2, 4).with(faults);
         let world = World::new(cluster, policy, DaemonMode::Drive);
-        Chaos { world, kept: BTreeMap::new(), suspended: BTreeSet::new(), kills: 0 }
+        Chaos { world, kept: BTreeMap::new(), suspended: BTreeSet::new(), never: BTreeSet::new(), kills: 0 }
     }
 
     fn one_of(&self, which: usize, state: JobState) -> Option<JobKey> {
@@ -109,6 +114,11 @@ impl Chaos {
                 if user_hold {
                     self.kept.insert(number, self.world.now());
                 }
+            }
+            Step::SubmitNever(procs) => {
+                let user = format!("user{}", procs % 3);
+                let asked = FakeRequest { never: true, user, ..FakeRequest::new(procs, 20, 45) };
+                self.never.insert(self.world.cluster.submit(asked));
             }
             Step::Cancel(which) => {
                 let key = self.one_of(which, pending).or(self.one_of(which, running));
@@ -165,6 +175,9 @@ impl Chaos {
                 let theirs = self.suspended.contains(&key.id) && job.reason == PendingReason::AdminHold;
                 if job.state == JobState::Pending && theirs && look > 30 {
                     self.world.cluster.by_hand(&ClusterOrder::Release(key));
+                }
+                if job.state == JobState::Pending && self.never.contains(&key.id) && look > 300 {
+                    self.world.cluster.by_hand(&ClusterOrder::Cancel(key));
                 }
                 let ours = known.is_some_and(|job| job.stopped || job.flight.is_some());
                 if job.state == JobState::Suspended && look > 30 && !ours {

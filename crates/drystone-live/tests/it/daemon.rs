@@ -6,7 +6,7 @@ use drystone_live::board::PublishedBoard;
 use drystone_live::clock::DaemonClock;
 use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
 use drystone_live::cluster::{
-    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, DrivenSet, HookMark, JobKey, JobState,
+    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, DrivenSet, HookMark, JobKey, JobName, JobState,
     NodeState, OrderOutcome, Want,
 };
 use drystone_live::daemon::{Daemon, DaemonConfig, DaemonEnd, PointFaults};
@@ -32,6 +32,10 @@ impl Cluster for Shared {
 
     fn act(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
         self.0.borrow_mut().act(orders, may)
+    }
+
+    fn unmark(&mut self, jobs: &[JobName]) {
+        self.0.borrow_mut().unmark(jobs);
     }
 
     fn can(&self) -> Capabilities {
@@ -257,6 +261,26 @@ fn every_waiting_job_has_a_likely_start() {
     }
 }
 
+/// With all nodes drained no future has a start, and no time is shown that only the horizon of the
+/// futures made.
+#[test]
+fn no_start_is_likely_where_all_nodes_are_out() {
+    for policy in ["easy", "conservative"] {
+        let mut site = drive(policy);
+        for at in 0..2 {
+            site.cluster.borrow_mut().set_node(at, NodeState::Out, false);
+        }
+        let mut daemon = site.begin();
+        site.submit(2, 20, 60);
+        site.work(&mut daemon, 100);
+        let text = std::fs::read_to_string(site.home().status()).expect("written");
+        let status: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let row = &status["waiting"][0]["foretold"];
+        assert!(row.is_object(), "{policy}: {text}");
+        assert!(["p05", "p50", "p90"].iter().all(|level| row[level].is_null()), "{policy}: {row}");
+    }
+}
+
 #[test]
 fn the_second_daemon_names_the_first() {
     let mut site = drive("easy");
@@ -314,6 +338,80 @@ fn hand_back_leaves_users_holds() {
         assert_eq!(site.cluster.borrow().is_held(job), held, "{job}");
     }
     assert_eq!(site.hand_back(&HandBackOptions::default()).released, 0, "twice");
+}
+
+/// With `priority/basic` each job that is released gets a lower priority than those before it.
+#[test]
+fn hand_back_releases_in_the_order_of_submission() {
+    use drystone_live::cluster::ClusterOrder;
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    site.submit(8, 50, 60);
+    let waiting: Vec<u64> = (0..6).map(|_| site.submit(8, 5, 9)).collect();
+    site.work(&mut daemon, 3);
+    let before = site.cluster.borrow().record().orders.len();
+    drop(daemon);
+    site.hand_back(&HandBackOptions::default());
+    let cluster = site.cluster.borrow();
+    let released = cluster.record().orders[before..].iter();
+    let released: Vec<u64> =
+        released.filter_map(|order| if let ClusterOrder::Release(key) = order { Some(key.id) } else { None }).collect();
+    assert_eq!(released, waiting);
+}
+
+/// An administrator overwrites the comment with the hook's mark: a hand-back knows the job by the
+/// ledger, and so does the next daemon. What was held before the daemon came stays held, and is
+/// known as its user's. After a hand-back no job bears a mark.
+#[test]
+fn a_job_whose_mark_is_overwritten_is_not_held_for_ever() {
+    use drystone_live::hand_back::{HeldJob, JobHolder};
+    for again in [false, true] {
+        let mut site = drive("easy");
+        let early = {
+            let mut cluster = site.cluster.borrow_mut();
+            cluster.set_hook(false);
+            let early = cluster.submit(FakeRequest { user_hold: true, ..FakeRequest::new(1, 5, 10) });
+            cluster.set_hook(true);
+            early
+        };
+        let mut daemon = site.begin();
+        site.submit(8, 50, 60);
+        let (plain, bare) = (site.submit(8, 5, 9), site.submit(8, 5, 9));
+        site.work(&mut daemon, 3);
+        site.cluster.borrow_mut().overwrite_comment(bare);
+        drop(daemon);
+        if again {
+            std::fs::remove_dir_all(site.home().journal()).expect("removed");
+            let mut daemon = site.begin();
+            site.work(&mut daemon, 3);
+            let place = daemon.core().tracker().jobs().find(|job| job.key.id == bare).map(|job| job.place);
+            assert_eq!(place, Some(TrackedPlace::Waiting));
+        }
+        let given = site.hand_back(&HandBackOptions::default());
+        assert_eq!(given.released, 2, "{given:?}");
+        assert_eq!(given.held, [HeldJob { job: early.to_string(), by: JobHolder::User }]);
+        assert_eq!([early, plain, bare].map(|job| site.cluster.borrow().is_held(job)), [true, false, false]);
+        let marked = |job: &drystone_live::cluster::JobFact| job.mark != drystone_live::cluster::HookMark::None;
+        assert!(!site.cluster.borrow().truth().jobs.iter().any(marked));
+    }
+}
+
+/// Neither mark nor ledger says who holds a job: a hand-back names it, once.
+#[test]
+fn hand_back_names_what_it_leaves_held() {
+    use drystone_live::hand_back::{HeldJob, JobHolder};
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    site.submit(8, 50, 60);
+    let bare = site.submit(8, 5, 9);
+    site.work(&mut daemon, 3);
+    drop(daemon);
+    site.cluster.borrow_mut().overwrite_comment(bare);
+    std::fs::remove_file(site.home().ledger()).expect("removed");
+    let given = site.hand_back(&HandBackOptions::default());
+    assert_eq!((given.released, given.is_doubtful()), (0, true), "{given:?}");
+    assert_eq!(given.held, [HeldJob { job: bare.to_string(), by: JobHolder::Unknown }]);
+    assert!(!site.hand_back(&HandBackOptions::default()).is_doubtful(), "users may hold jobs since");
 }
 
 /// A hold of its owner that an operator has released since counts no more, whatever a later daemon

@@ -184,6 +184,86 @@ fn jobs_are_tried_again_when_nodes_are_back() {
     assert_eq!(look(4, &seen), [ClusterOrder::Release(key)]);
 }
 
+/// Ways in which a cluster shows a job that it cannot start, look by look after each release: held
+/// or not, and the reason. Slurm 22.05 takes the priority of one that no nodes can hold.
+const VERDICTS: [&[(bool, PendingReason)]; 6] = [
+    &[(true, PendingReason::Unsatisfiable)],
+    &[(false, PendingReason::None), (true, PendingReason::Unsatisfiable)],
+    &[(false, PendingReason::Unsatisfiable), (true, PendingReason::UserHold)],
+    &[(false, PendingReason::Unsatisfiable), (true, PendingReason::Unsatisfiable)],
+    // A script of the site holds it each time.
+    &[(false, PendingReason::None), (true, PendingReason::UserHold)],
+    &[(true, PendingReason::UserHold)],
+];
+
+/// However a cluster says that a job cannot start, it is tried again after pauses that grow, and
+/// another that needs all of the machine starts at once.
+#[test]
+fn a_job_that_never_starts_is_tried_rarely_and_takes_no_room() {
+    for policy in ["easy", "easy by count", "conservative", "conservative by count", "fcfs", "slack"] {
+        for verdict in VERDICTS {
+            let mut world = World::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
+            let never = world.cluster.submit(FakeRequest::new(8, 60, 90));
+            world.cluster.submit(FakeRequest { user: "berta".into(), ..FakeRequest::new(8, 600, 900) });
+            let mut seen = world.cluster.truth();
+            let (mut tries, mut other, mut shown) = (Vec::new(), None, verdict.len());
+            for seconds in 0..3_600 {
+                if let Some(&(held, reason)) = verdict.get(shown) {
+                    (seen.jobs[0].held, seen.jobs[0].reason) = (held, reason);
+                    shown += 1;
+                }
+                for order in look(&mut world.core, seconds, &seen) {
+                    match order {
+                        ClusterOrder::Release(key) if key.id == never => {
+                            tries.push(seconds);
+                            shown = 0;
+                        }
+                        ClusterOrder::Release(_) => {
+                            other.get_or_insert(seconds);
+                        }
+                        _ => {}
+                    }
+                }
+                if let (Some(_), JobState::Pending) = (other, seen.jobs[1].state) {
+                    seen.jobs[1].held = false;
+                    (seen.jobs[1].state, seen.jobs[1].start) = (JobState::Running, Some(seen.time + seconds));
+                    let share = |node: &str| NodeShare { node: node.into(), procs: Some(4) };
+                    seen.jobs[1].places = vec![share("n1"), share("n2")];
+                    seen.nodes.iter_mut().for_each(|node| node.busy = 4);
+                }
+            }
+            let about = format!("{policy} {verdict:?}: tried at {tries:?}, the other job started at {other:?}");
+            // Pauses of 60 s that double would allow six tries in an hour, those of 15 s eight.
+            assert!(tries.len() <= 10 && other.is_some_and(|at| at <= 20), "{about}");
+        }
+    }
+}
+
+/// A made-up controller that sets a job aside, through a restart: the machine is never idle while
+/// another job waits, and the job starts when it can.
+#[test]
+fn a_job_that_is_set_aside_freezes_nothing() {
+    for policy in ["easy", "easy by count", "conservative", "greedy"] {
+        let mut world = World::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
+        let never = world.cluster.submit(FakeRequest { never: true, ..FakeRequest::new(8, 60, 90) });
+        let jobs: Vec<u64> = (0..10)
+            .map(|k| world.cluster.submit(FakeRequest { user: "berta".into(), ..FakeRequest::new(1 + k % 8, 20, 30) }))
+            .collect();
+        let mut turns = 0;
+        while !jobs.iter().all(|&job| matches!(world.cluster.state(job), Some(JobState::Ended(_)))) {
+            world.turn(1_000);
+            turns += 1;
+            assert!(turns < 300, "{policy}: {:?}", world.cluster.truth().jobs);
+            if turns == 30 {
+                world.restart();
+            }
+        }
+        let is_try = |order: &&ClusterOrder| **order == ClusterOrder::Release(order.key()) && order.key().id == never;
+        let tries = world.cluster.record().orders.iter().filter(is_try).count();
+        assert!((1..=4).contains(&tries), "{policy}: {tries} in {turns} s");
+    }
+}
+
 /// A job over the limit of its partition is tried again after pauses that grow, beside the policy:
 /// one for the whole machine starts while that goes on, and nothing is reserved. Once the cluster
 /// only lacks room for it, it waits for the policy again.

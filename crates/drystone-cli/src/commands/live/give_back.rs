@@ -8,10 +8,13 @@ use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::{self, Printable};
 use drystone_live::clock::wall;
 use drystone_live::cluster::slurm::hook::{SILENCE, heartbeat_of};
-use drystone_live::hand_back::{HandBackOptions, HandBackSummary, hand_back as give_back};
+use drystone_live::hand_back::{HandBackOptions, HandBackSummary, JobHolder, hand_back as give_back};
 use drystone_live::state::{Beat, Home};
 use serde::Serialize;
 use std::path::Path;
+
+/// Jobs of a kind that are listed by number.
+const LISTED: usize = 20;
 
 pub(super) fn hand_back(args: &HandBackArgs) -> CommandOutcome {
     let mut home = home(&args.home);
@@ -33,10 +36,11 @@ pub(super) fn hand_back(args: &HandBackArgs) -> CommandOutcome {
         let _ = if args.if_silent.is_some() { std::fs::write(&mark, "") } else { std::fs::remove_file(&mark) };
     }
     let done = given.released + given.resumed + given.crowded + given.requeued + given.left.len() > 0;
+    let done = done || given.is_doubtful();
     if done || !args.quiet {
         output::print(&HandBackReport { schema: "drystone/live-hand-back/1", given: &given }, args.format)?;
     }
-    Ok(if given.left.is_empty() { DONE } else { OFF })
+    Ok(if given.left.is_empty() && !given.is_doubtful() { DONE } else { OFF })
 }
 
 /// Refuses to report success while a daemon still beats where the hook looks.
@@ -58,19 +62,56 @@ pub(super) fn told(given: &HandBackSummary) -> String {
     if let Some(why) = &given.skipped {
         return format!("nothing was done: {why}");
     }
-    let mut parts = vec![format!("{} jobs let go", given.released)];
-    let mut add = |count: usize, what: &str| {
+    let jobs = |count: usize| format!("{count} {}", if count == 1 { "job" } else { "jobs" });
+    let mut parts = vec![format!("{} let go", jobs(given.released))];
+    let mut add = |count: usize, one: &str, several: &str| {
         if count > 0 {
-            parts.push(format!("{count} {what}"));
+            parts.push(format!("{count} {}", if count == 1 { one } else { several }));
         }
     };
-    add(given.resumed, "suspended jobs resume");
-    add(given.crowded, "suspended jobs resume beside others, for they had no room in time");
-    add(given.requeued, "suspended jobs requeued");
-    add(given.unpinned, "jobs freed from nodes");
-    add(given.users, "jobs stay held by their users");
+    add(given.resumed, "suspended job resumes", "suspended jobs resume");
+    add(
+        given.crowded,
+        "suspended job resumes beside others, for it had no room in time",
+        "suspended jobs resume beside others, for they had no room in time",
+    );
+    add(given.requeued, "suspended job requeued", "suspended jobs requeued");
+    add(given.unpinned, "job freed from nodes", "jobs freed from nodes");
+    for by in [JobHolder::User, JobHolder::Administrator, JobHolder::Cluster, JobHolder::Unknown] {
+        let names: Vec<&str> = given.held.iter().filter(|held| held.by == by).map(|held| held.job.as_str()).collect();
+        if !names.is_empty() {
+            let stay = if names.len() == 1 { "stays" } else { "stay" };
+            parts.push(format!("{} {stay} held {}: {}", jobs(names.len()), holder(by, names.len()), listed(&names)));
+        }
+    }
     parts.extend(given.left.iter().cloned());
-    parts.join(", ")
+    let mut text = parts.join(", ");
+    if let Some(held) = given.held.iter().find(|held| held.by == JobHolder::Unknown).or(given.held.first()) {
+        text.push_str(&format!("; `scontrol release {}` lets such a job go", held.job));
+    }
+    text
+}
+
+/// Returns who holds so many jobs.
+fn holder(by: JobHolder, count: usize) -> &'static str {
+    match (by, count) {
+        (JobHolder::User, 1) => "by its user",
+        (JobHolder::User, _) => "by their users",
+        (JobHolder::Administrator, _) => "by an administrator",
+        (JobHolder::Cluster, 1) => "by Slurm, which could not launch it or finds no nodes for it",
+        (JobHolder::Cluster, _) => "by Slurm, which could not launch them or finds no nodes for them",
+        (JobHolder::Unknown, 1) => "as if by its user, of which no hook told",
+        (JobHolder::Unknown, _) => "as if by their users, of which no hook told",
+    }
+}
+
+/// Lists the first jobs.
+fn listed(names: &[&str]) -> String {
+    let first = names[..names.len().min(LISTED)].join(" ");
+    match names.len().saturating_sub(LISTED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
 
 #[derive(Serialize)]
@@ -101,6 +142,7 @@ impl Printable for HandBackReport<'_> {
             ("requeued", self.given.requeued),
             ("unpinned", self.given.unpinned),
             ("users", self.given.users),
+            ("held", self.given.held.len()),
             ("left", self.given.left.len()),
         ] {
             row.text(name, value);
@@ -108,5 +150,27 @@ impl Printable for HandBackReport<'_> {
         let mut rows = FlatRows::default();
         rows.push(row);
         rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone_live::hand_back::HeldJob;
+
+    #[test]
+    fn a_hand_back_is_told_in_plain_words() {
+        let held = |job: &str, by| HeldJob { job: job.into(), by };
+        let mut given = HandBackSummary { released: 1, requeued: 2, ..HandBackSummary::default() };
+        assert_eq!(told(&given), "1 job let go, 2 suspended jobs requeued");
+        given.held = vec![held("4", JobHolder::User), held("8", JobHolder::Unknown), held("9_3", JobHolder::User)];
+        assert_eq!(
+            told(&given),
+            "1 job let go, 2 suspended jobs requeued, 2 jobs stay held by their users: 4 9_3, 1 job stays held as if by its user, of which no hook told: 8; `scontrol release 8` lets such a job go"
+        );
+        assert!(given.is_doubtful());
+        given.held = (1..=22).map(|k| held(&k.to_string(), JobHolder::Administrator)).collect();
+        assert!(told(&given).contains("19 20 and 2 more; `scontrol release 1` lets such a job go"), "{}", told(&given));
+        assert!(!given.is_doubtful());
     }
 }

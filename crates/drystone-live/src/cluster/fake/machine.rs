@@ -53,6 +53,10 @@ impl FakeCluster {
             if full.contains(&partition) {
                 continue;
             }
+            if let Some(job) = self.jobs.get_mut(&number).filter(|job| job.asked.never) {
+                (job.held, job.reason) = (true, PendingReason::Unsatisfiable);
+                continue;
+            }
             let found = if self.faults.is_idle(self.now) { None } else { self.place(number) };
             let Some(on) = found else {
                 if let Some(job) = self.jobs.get_mut(&number) {

@@ -2,8 +2,8 @@
 //! tests, deterministic.
 //!
 //! It keeps to what a real Slurm does where that matters to a daemon: it starts jobs that are not
-//! held in the order of their release, and none behind one that does not fit; it resumes jobs
-//! without looking for room; a requeue changes the submit time; a controller that is killed forgets
+//! held in the order of their release, and none behind one that does not fit; it takes the priority
+//! of one that no nodes can hold, and goes on; it resumes jobs without looking for room; a requeue changes the submit time; a controller that is killed forgets
 //! the last seconds and gives their numbers to other jobs.
 
 mod faults;
@@ -13,7 +13,7 @@ pub use faults::SeededFaults;
 
 use super::{
     Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, Ending, HookMark, JobDependencies, JobFact,
-    JobKey, JobSlot, JobState, NodeFact, NodeRequest, NodeShare, NodeState, OrderOutcome, PendingReason, Want,
+    JobKey, JobName, JobSlot, JobState, NodeFact, NodeRequest, NodeShare, NodeState, OrderOutcome, PendingReason, Want,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -33,13 +33,15 @@ pub struct FakeRequest {
     /// Processors that have to be on one node together.
     pub together: u32,
     pub partition: String,
+    /// True if the controller finds no nodes for it: it sets the job aside when it considers it.
+    pub never: bool,
 }
 
 impl FakeRequest {
     /// A job of one user.
     pub fn new(procs: u32, run: i64, limit: i64) -> FakeRequest {
         let (user, partition) = ("anna".into(), "main".into());
-        FakeRequest { procs, run, limit, user, user_hold: false, together: 1, partition }
+        FakeRequest { procs, run, limit, user, user_hold: false, together: 1, partition, never: false }
     }
 }
 
@@ -129,6 +131,13 @@ impl FakeCluster {
     pub fn with_partition(mut self, name: &str, nodes: Range<usize>) -> FakeCluster {
         self.partitions.insert(name.to_string(), nodes);
         self
+    }
+
+    /// Overwrites the comment of a job, and the hook's mark in it.
+    pub fn overwrite_comment(&mut self, number: u64) {
+        if let Some(job) = self.jobs.get_mut(&number) {
+            job.mark = HookMark::None;
+        }
     }
 
     /// Switches the hook, which holds new jobs.
@@ -303,7 +312,9 @@ impl Cluster for FakeCluster {
         if self.faults.is_silent(self.now) {
             return Err(ClusterError::Silent("no answer within 10 s".into()));
         }
-        let jobs = self.truth().jobs;
+        let mut jobs = self.truth().jobs;
+        // No order can be relied on: `squeue` lists waiting jobs by their priority.
+        jobs.reverse();
         self.pass(self.faults.between);
         Ok(ClusterSnapshot { jobs, ..self.truth() })
     }
@@ -327,6 +338,12 @@ impl Cluster for FakeCluster {
             });
         }
         outcomes
+    }
+
+    fn unmark(&mut self, jobs: &[JobName]) {
+        for name in jobs {
+            self.overwrite_comment(name.id);
+        }
     }
 
     fn can(&self) -> Capabilities {

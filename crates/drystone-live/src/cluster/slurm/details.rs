@@ -49,6 +49,11 @@ pub(super) struct RecordDetails {
 }
 
 impl RecordDetails {
+    /// Returns whether its comment is the hook's.
+    pub(super) fn is_marked(&self) -> bool {
+        self.mark != HookMark::None
+    }
+
     pub(super) fn add_to(&self, fact: &mut JobFact) {
         (fact.mark, fact.restarts) = (self.mark, self.restarts);
         fact.pinned |= self.pinned;

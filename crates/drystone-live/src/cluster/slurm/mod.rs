@@ -20,8 +20,8 @@ mod texts;
 pub use site::{Rights, SlurmSite};
 
 use super::{
-    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, DrivenSet, JobFact, JobKey, JobState, NodeFact,
-    OrderOutcome, RecordId, Want,
+    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, DrivenSet, JobFact, JobKey, JobName, JobState,
+    NodeFact, OrderOutcome, RecordId, Want,
 };
 use details::RecordDetails;
 use run::Runner;
@@ -285,6 +285,16 @@ impl Cluster for SlurmCli {
 
     fn remark(&mut self, starts: &[(JobKey, String)], may: &mut dyn FnMut() -> bool) {
         orders::remark(&self.run, starts, may);
+    }
+
+    fn unmark(&mut self, jobs: &[JobName]) {
+        // A comment may have been overwritten since it was read.
+        let Ok(found) = details::read(&self.run, None) else { return };
+        let bare: BTreeSet<u64> =
+            found.iter().filter(|(_, details)| !details.is_marked()).map(|(record, _)| record.id).collect();
+        let marked: Vec<JobName> = jobs.iter().filter(|name| !bare.contains(&name.id)).copied().collect();
+        orders::unmark(&self.run, &marked);
+        self.details.clear();
     }
 
     fn can(&self) -> Capabilities {

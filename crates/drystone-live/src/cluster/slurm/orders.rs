@@ -2,7 +2,7 @@
 
 use super::run::{CommandText, Mute, Runner};
 use super::texts;
-use crate::cluster::{ClusterOrder, JobKey, OrderOutcome};
+use crate::cluster::{ClusterOrder, JobKey, JobName, OrderOutcome};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -94,6 +94,15 @@ pub(super) fn remark(run: &Runner, starts: &[(JobKey, String)], may: &mut dyn Fn
             writeln!(lines, "update JobId={} AdminComment={},planned-start={start}", key.name(), super::details::HELD);
     }
     if may() {
+        let _ = run.run("scontrol", &["-Q"], Some(&lines));
+    }
+}
+
+/// Clears the comments of jobs and arrays that bear the hook's mark, many of them in one call. A
+/// comment that stays does no harm: outcomes do not matter.
+pub(super) fn unmark(run: &Runner, jobs: &[JobName]) {
+    for chunk in jobs.chunks(CHUNK) {
+        let lines: String = chunk.iter().map(|name| format!("update JobId={name} AdminComment=\n")).collect();
         let _ = run.run("scontrol", &["-Q"], Some(&lines));
     }
 }
