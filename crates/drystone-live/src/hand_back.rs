@@ -75,8 +75,8 @@ pub enum JobHolder {
     Administrator,
     /// The cluster: it could not be launched, or no nodes meet its request.
     Cluster,
-    /// It is held as by its user, of which no hook told: while nothing drove, or the hook's mark and
-    /// the ledger are gone.
+    /// It is held as by its user, of which no hook told: that was while nothing drove, or mark and
+    /// ledger are gone.
     Unknown,
 }
 
@@ -275,7 +275,7 @@ impl<C: Cluster> HandBack<'_, C> {
         Ok(())
     }
 
-    /// Notes the jobs of the driven partitions that stay held, and by whom.
+    /// Notes the jobs of the driven partitions that stay held, and their holders.
     fn list_held(&mut self, seen: &ClusterSnapshot, ours: &[JobKey]) {
         let going: BTreeSet<JobKey> = ours.iter().copied().collect();
         let is_driven =
@@ -289,8 +289,8 @@ impl<C: Cluster> HandBack<'_, C> {
                 PendingReason::AdminHold => JobHolder::Administrator,
                 PendingReason::RequeuedHeld => JobHolder::User,
                 _ if self.is_users(key, fact) => JobHolder::User,
-                // Since everything was given back, users hold jobs without a hook that tells of it.
-                PendingReason::UserHold if self.standing.given_back => JobHolder::User,
+                // Where no daemon drove, or all was given back, no hook tells of users' holds.
+                PendingReason::UserHold if self.standing.given_back || self.partitions.is_empty() => JobHolder::User,
                 PendingReason::UserHold => JobHolder::Unknown,
                 _ => JobHolder::Cluster,
             };

@@ -2,8 +2,8 @@
 //! test says that it skips, and passes; with `DRYSTONE_SLURM_REQUIRED=1` it fails. With
 //! `DRYSTONE_LIVE_FULL=1` runs have the length of the figures in docs/live.md. Tests wait more than
 //! they work, so that twelve run at once, each with a cluster of its own. Those of `LONG` run with
-//! `--ignored` or `--include-ignored`. `.ci/run` runs all of them in a process of its own, beside all
-//! other tests, and sets `DRYSTONE_LIVE_BESIDE` so that they do not run a second time.
+//! `--ignored` or `--include-ignored`. `.ci/run` runs all of them in a process of its own, beside
+//! all other tests, and sets `DRYSTONE_LIVE_BESIDE` so that they do not run a second time.
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
 // What tests of the program and of pages share with those here, which use a part of it.

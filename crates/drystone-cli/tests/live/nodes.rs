@@ -1,7 +1,7 @@
 //! Nodes that are drained or fail: in flight, under running jobs, under suspended ones.
 
 use super::depends::times;
-use super::site::{Site, Tests, until, within};
+use super::site::{Site, Tests, until, user, within};
 use drystone::policy::Action;
 use drystone_live::cluster::ClusterOrder;
 use drystone_live::journal::{self, JournalRecord};
@@ -21,6 +21,8 @@ pub(crate) fn tests() -> Tests {
         ("a_job_for_whole_nodes_has_them_reserved", || overtaken("conservative")),
         ("the_nodes_that_jobs_ask_for_are_the_policys", asked_for),
         ("what_the_system_keeps_of_a_node_is_not_the_policys", kept),
+        ("jobs_keep_clear_of_a_reservation", reserved),
+        ("a_node_that_comes_is_named", comes),
     ]
 }
 
@@ -251,4 +253,45 @@ fn kept() {
     site.settled();
     site.each_started_once(4);
     site.replays();
+}
+
+/// Maintenance of all nodes begins before the limit of a job: it is not released. One that ends in
+/// time starts at once, and the other when the reservation is taken back. Half a node that is
+/// reserved is named at the start.
+fn reserved() {
+    for policy in ["easy", "easy by count"] {
+        let Some(site) = Site::start(2, 4, policy) else { return };
+        let users = format!("users={}", user());
+        let create = |more: &[&str]| site.tell("scontrol", &[&["create", "reservation", &users], more].concat());
+        create(&["reservationname=maint", "starttime=now+100", "duration=5", "nodes=ALL", "flags=maint,ignore_jobs"]);
+        create(&["reservationname=half", "starttime=now+7days", "duration=5", "nodes=n1", "corecnt=2"]);
+        let _daemon = site.drive();
+        until("half a node is named", || site.log().contains("1 reservation of parts of nodes"));
+        let (short, long) = (site.submit(8, 1, 1), site.submit(8, 1, 5));
+        site.await_state(short, &["R", "CG", "CD"]);
+        std::thread::sleep(Duration::from_secs(15));
+        assert_eq!(site.state(long), "held", "{policy}: {}", site.told());
+        let releases = || {
+            let is_release = |order: &&ClusterOrder| matches!(order, ClusterOrder::Release(key) if key.id == long);
+            site.orders().iter().filter(is_release).count()
+        };
+        assert_eq!(releases(), 0, "{policy}: {}", site.told());
+        site.tell("scontrol", &["delete", "reservationname=maint"]);
+        // Reservations are read once a minute.
+        within(Duration::from_secs(90), "the long one starts", || {
+            ["R", "CG", "CD"].contains(&site.state(long).as_str())
+        });
+        assert_eq!(releases(), 1, "{policy}: {}", site.told());
+        site.replays();
+    }
+}
+
+/// The machine of a daemon is that of its start.
+fn comes() {
+    let Some(site) = Site::start(2, 4, "easy") else { return };
+    site.tell("scontrol", &["update", "PartitionName=main", "Nodes=n1"]);
+    let _daemon = site.drive();
+    site.tell("scontrol", &["update", "PartitionName=main", "Nodes=n1,n2"]);
+    until("the new node is named", || site.published().to_string().contains("node n2 is new"));
+    assert_eq!(site.published()["machine"]["procs"], 4);
 }

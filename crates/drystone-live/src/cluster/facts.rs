@@ -157,6 +157,20 @@ pub enum PendingReason {
     RequeuedHeld,
 }
 
+impl PendingReason {
+    /// Returns whether a job that is held for this reason was set aside by the cluster: it takes
+    /// the priority of a released job that no nodes can hold, which looks like a hold.
+    pub fn sets_aside(self) -> bool {
+        matches!(
+            self,
+            PendingReason::Limit
+                | PendingReason::NodesOut
+                | PendingReason::PartitionClosed
+                | PendingReason::Unsatisfiable
+        )
+    }
+}
+
 /// Mark that the hook in the controller wrote on a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
 pub enum HookMark {
@@ -377,6 +391,8 @@ pub enum NodeState {
     Out,
     /// The controller has not heard of it yet.
     Unknown,
+    /// A reservation has it: no job of others starts on it.
+    Reserved,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -397,6 +413,8 @@ pub struct NodeFact {
     pub features: Vec<String>,
     /// Nodes of a lower weight are given out first.
     pub weight: u64,
+    /// Windows in which reservations have it, in seconds of the cluster's time.
+    pub windows: Vec<(i64, i64)>,
 }
 
 /// Devices of one kind on a node.

@@ -84,6 +84,8 @@ pub struct Daemon<C, K> {
     soon: bool,
     /// Messages of the hook while the cluster was silent.
     unheard: Vec<(WakePosition, HookMessage)>,
+    /// Nodes that the policy has, and new ones of which that was said.
+    known_nodes: BTreeSet<String>,
     /// The highest number of a job that was seen.
     highest: Option<u64>,
     /// Processor time of this process that looks were charged with.
@@ -132,6 +134,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             desks.push(begun.desk);
             first.push((begun.notes, begun.inputs));
         }
+        let layouts = desks.iter().flat_map(|desk| desk.core.tracker().layout().nodes());
+        let known_nodes: BTreeSet<String> = layouts.map(|(name, _)| name.to_string()).collect();
         let mut daemon = Daemon {
             board,
             budget: Budget::new(steady),
@@ -146,6 +150,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             soon: false,
             unheard: Vec::new(),
             highest: None,
+            known_nodes,
             charged: processor_time(),
             stats: Stats::default(),
             heartbeat: None,

@@ -118,6 +118,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         // What follows may take long on a busy machine.
         self.beat_between(self.clock.steady());
         self.count_missed(&seen);
+        self.note_new_nodes(&seen)?;
         let mut all = std::mem::take(&mut self.unheard);
         all.extend(told);
         let mut end = None;
@@ -548,6 +549,18 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         };
         desk.journal = SegmentWriter::begin(desk.journal.folder(), begin)?;
         self.pass("segment")
+    }
+
+    /// Says once of each node that has come to a driven partition that no job of the policy starts
+    /// there: the machine stays as it was at the start.
+    fn note_new_nodes(&mut self, seen: &ClusterSnapshot) -> Result<(), LiveError> {
+        let new = seen.nodes.iter().map(|node| &node.name).filter(|name| !self.known_nodes.contains(*name));
+        for name in new.cloned().collect::<Vec<String>>() {
+            tracing::warn!(node = name, "is new, and not used before the daemon is started again");
+            self.note(&format!("node {name} is new: start the daemon again to use it"))?;
+            self.known_nodes.insert(name);
+        }
+        Ok(())
     }
 
     /// Numbers of jobs are consecutive: those between the highest of two looks that are not listed

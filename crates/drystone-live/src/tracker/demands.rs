@@ -256,6 +256,7 @@ mod tests {
             devices: devices.to_vec(),
             features: if devices.is_empty() { vec!["ib".into()] } else { vec!["ib".into(), "big".into()] },
             weight: 1,
+            windows: Vec::new(),
         };
         let nodes = [node("n1", 8, 16_000, &[]), node("n2", 8, 16_000, &[]), node("g1", 32, 64_000, &gpus)];
         let policy: PolicySpec = "easy".parse().expect("a policy");

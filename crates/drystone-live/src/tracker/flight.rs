@@ -19,15 +19,6 @@ const DEPENDS: (i64, i64) = (2, 60);
 /// it by then, and nothing behind it starts.
 const ROOM_PATIENCE: u64 = 3_000;
 
-/// Returns whether a job that is held for this reason was set aside by the cluster: it takes the
-/// priority of a released job that no nodes can hold, which looks like a hold.
-pub(super) fn sets_aside(reason: PendingReason) -> bool {
-    matches!(
-        reason,
-        PendingReason::Limit | PendingReason::NodesOut | PendingReason::PartitionClosed | PendingReason::Unsatisfiable
-    )
-}
-
 impl Tracker {
     /// Looks at a job in flight. Returns whether it still is, so that where the session has it
     /// stays.
@@ -75,7 +66,7 @@ impl Tracker {
             }
             JobState::Suspended | JobState::Ended(_) => false,
             JobState::Pending if fact.held => {
-                if sets_aside(fact.reason) {
+                if fact.reason.sets_aside() {
                     self.note_failure(t, fact);
                 } else {
                     self.is_held_again(t, fact);
@@ -291,7 +282,7 @@ impl Tracker {
                 self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
                 true
             }
-            JobState::Pending if sets_aside(fact.reason) => {
+            JobState::Pending if fact.reason.sets_aside() => {
                 self.could_not_start(t, fact);
                 false
             }

@@ -168,6 +168,7 @@ mod tests {
             features: Vec::new(),
             weight: 1,
             devices: Vec::new(),
+            windows: Vec::new(),
         };
         NodeLayout::new(&[node("n1", 4), node("n2", 4), node("n3", 8)])
     }

@@ -498,9 +498,8 @@ impl Tracker {
                 tracked.user_hold = holds;
                 // Its owner lets a job go that was requeued and held: it waits for the policy.
                 // So does one that the cluster set aside.
-                let frees = |reason| {
-                    matches!(reason, PendingReason::RequeuedHeld | PendingReason::LaunchFailed)
-                        || flight::sets_aside(reason)
+                let frees = |reason: PendingReason| {
+                    matches!(reason, PendingReason::RequeuedHeld | PendingReason::LaunchFailed) || reason.sets_aside()
                 };
                 tracked.freed = !holds && fact.is_some_and(|fact| frees(fact.reason));
                 self.jobs.insert(key, tracked);

@@ -13,15 +13,8 @@ impl Tracker {
             // The controller has just begun, and says nothing of use.
             return;
         }
-        let since = |set: &ProcSet| self.losses.iter().find(|loss| loss.on == *set).map(|loss| loss.from);
-        let is_up = |name: &str| self.mirror.node(name).is_some_and(|node| node.state == NodeState::Up);
-        let out = self.layout.nodes().filter(|(name, _)| !is_up(name));
-        let losses: Vec<CapacityLoss> = out
-            .map(|(_, range)| {
-                let on = ProcSet::range(range.clone());
-                CapacityLoss { from: since(&on).unwrap_or(self.stamp.time()), on, until: Time::MAX }
-            })
-            .collect();
+        let losses: Vec<CapacityLoss> =
+            self.layout.nodes().flat_map(|(name, range)| self.losses_of(name, ProcSet::range(range.clone()))).collect();
         if losses == self.losses {
             return;
         }
@@ -34,10 +27,46 @@ impl Tracker {
         turn.news.push((None, TrackerNews::Losses(losses)));
     }
 
+    /// Returns when a node is out: now, and in the windows of reservations.
+    fn losses_of(&self, name: &str, on: ProcSet) -> Vec<CapacityLoss> {
+        let now = self.stamp.time();
+        let node = self.mirror.node(name);
+        let mut losses = Vec::new();
+        let windows = node.into_iter().flat_map(|node| &node.windows);
+        let windows = windows.map(|&(from, until)| (Time(from + self.offset), Time(until + self.offset)));
+        let windows: Vec<(Time, Time)> = windows.filter(|&(from, until)| until > now && from < until).collect();
+        let state = node.map_or(NodeState::Out, |node| node.state);
+        let current = windows.iter().filter(|(from, _)| *from <= now).map(|&(_, until)| until).max();
+        if state != NodeState::Up {
+            let until = current.filter(|_| state == NodeState::Reserved).unwrap_or(Time::MAX);
+            let known = self.losses.iter().find(|loss| loss.on == on && loss.from <= now && is_near(loss.until, until));
+            losses.push(CapacityLoss { on: on.clone(), from: known.map_or(now, |loss| loss.from), until });
+        }
+        if losses.first().is_none_or(|loss| loss.until < Time::MAX) {
+            let more = windows.into_iter().filter(|(from, _)| state == NodeState::Up || *from > now);
+            losses.extend(more.map(|(from, until)| CapacityLoss { on: on.clone(), from, until }));
+        }
+        // The two clocks differ by a second more or less from look to look.
+        for loss in &mut losses {
+            let is_same = |old: &&CapacityLoss| {
+                old.on == loss.on && is_near(old.from, loss.from) && is_near(old.until, loss.until)
+            };
+            if let Some(old) = self.losses.iter().find(is_same) {
+                loss.clone_from(old);
+            }
+        }
+        losses
+    }
+
     /// From now on it matters where jobs run. Returns those that do.
     pub(crate) fn name_all(&mut self) -> Vec<JobKey> {
         self.named = true;
         let running = self.jobs.values().filter(|t| t.place == TrackedPlace::Running && t.flight.is_none());
         running.map(|t| t.key).collect()
     }
+}
+
+/// Returns whether two times differ by no more than clocks do.
+fn is_near(a: Time, b: Time) -> bool {
+    a.0.abs_diff(b.0) <= 2
 }

@@ -1,6 +1,5 @@
 //! Step from the session's state of a job to the cluster's.
 
-use super::flight::sets_aside;
 use super::{
     DaemonMode, ExportedJob, Flight, Flying, HoldReason, LookResult, Retry, Tracked, TrackedPlace, Tracker, TrackerNews,
 };
@@ -102,7 +101,7 @@ impl Tracker {
         if self.is_foreign(t, fact) {
             let ours = fact.held && Tracker::is_ours(t, fact) && fact.mark != HookMark::User;
             // What the cluster has set aside, and what an administrator holds, is theirs.
-            let set_aside = sets_aside(fact.reason) && !t.freed;
+            let set_aside = fact.reason.sets_aside() && !t.freed;
             let admins = fact.reason == PendingReason::AdminHold && t.key.task.is_none() && !t.orphaned;
             if driving && ours && !t.user_hold && !set_aside && !admins {
                 self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn);

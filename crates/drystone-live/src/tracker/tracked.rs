@@ -170,8 +170,8 @@ pub struct Tracked {
     pub flight: Option<Flight>,
     /// Last description that the session received.
     pub job: Option<Job>,
-    /// True if it was pending without a hold when the daemon came, and the daemon held it, or if the
-    /// hook did.
+    /// True if it was pending without a hold when the daemon came, and the daemon held it, or if
+    /// the hook did.
     pub taken: bool,
     /// True if its user holds it, according to the hook or the cluster.
     pub user_hold: bool,

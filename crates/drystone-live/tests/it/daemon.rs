@@ -340,6 +340,39 @@ fn hand_back_leaves_users_holds() {
     assert_eq!(site.hand_back(&HandBackOptions::default()).released, 0, "twice");
 }
 
+/// A controller that has just begun has heard of no node: none is shown as free, until it has.
+#[test]
+fn nodes_that_are_not_heard_of_are_not_free() {
+    let mut site = drive("easy");
+    let set = |site: &Site, state| (0..2).for_each(|at| site.cluster.borrow_mut().set_node(at, state, false));
+    set(&site, NodeState::Unknown);
+    let mut daemon = site.begin();
+    let machine = |site: &Site| {
+        let text = std::fs::read_to_string(site.home().status()).expect("written");
+        let status: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        ["free", "offline"].map(|name| status["machine"][name].as_u64().expect("a number"))
+    };
+    site.work(&mut daemon, 3);
+    assert_eq!(machine(&site), [0, 8]);
+    set(&site, NodeState::Up);
+    site.work(&mut daemon, 40);
+    assert_eq!(machine(&site), [8, 0]);
+}
+
+/// A node that comes to a driven partition is named, once.
+#[test]
+fn a_new_node_is_named() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    site.work(&mut daemon, 3);
+    site.cluster.borrow_mut().add_node("n9", 4);
+    let job = site.submit(8, 5, 10);
+    site.work(&mut daemon, 40);
+    assert!(matches!(site.cluster.borrow().state(job), Some(JobState::Ended(_))));
+    let notes = daemon.stats().notes.iter().filter(|note| note.text.contains("n9 is new")).count();
+    assert_eq!(notes, 1);
+}
+
 /// With `priority/basic` each job that is released gets a lower priority than those before it.
 #[test]
 fn hand_back_releases_in_the_order_of_submission() {
@@ -833,10 +866,10 @@ fn another_layout_is_refused() {
     drop(site.begin());
     let path = journal::segments(&site.home().journal()).expect("read")[0].path.clone();
     let mut bytes = std::fs::read(&path).expect("read");
-    bytes[8] = 9;
+    bytes[8] = 1;
     std::fs::write(&path, bytes).expect("written");
     let error = site.try_begin().err().expect("refused").to_string();
-    assert!(error.contains("in layout 9") && error.contains("hand back with it"), "{error}");
+    assert!(error.contains("in layout 1;") && error.contains("hand back with it"), "{error}");
 }
 
 /// A saved state that cannot be read costs no job: the journal has all of it.

@@ -1,12 +1,13 @@
 //! Room on nodes, for jobs that a policy starts by the number of free processors.
 
 use super::daemon::Site;
-use super::world::policy_of;
+use super::world::{World, policy_of};
 use drystone::policy::Action;
 use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
 use drystone_live::cluster::{ClusterOrder, JobKey, JobState};
 use drystone_live::journal::{self, JournalRecord};
 use drystone_live::tracker::{DaemonMode, TrackerSettings};
+use std::collections::BTreeMap;
 
 /// Decided starts of a job.
 fn decided(site: &Site, job: u64) -> usize {
@@ -228,5 +229,31 @@ fn policies_that_choose_nodes_do_unless_they_are_to_count() {
     }
     for policy in ["slack", "ss", "tss", "is", "goal", "multiqueue"] {
         assert!(!on_nodes(policy), "{policy}");
+    }
+}
+
+/// Maintenance of all nodes is announced: a job that would run into it waits until it is over, and
+/// is not released before; one that ends in time starts at once. While it lasts nothing starts, and
+/// its end brings all back.
+#[test]
+fn jobs_keep_clear_of_reservations() {
+    for policy in ["easy", "conservative", "fcfs", "easy by count"] {
+        let mut world = World::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
+        let begun = world.now();
+        let window = (begun + 100, begun + 160);
+        (0..2).for_each(|at| world.cluster.reserve(at, window.0, window.1));
+        let short = world.cluster.submit(FakeRequest::new(8, 20, 60));
+        let long = world.cluster.submit(FakeRequest::new(8, 20, 90));
+        for _ in 0..240 {
+            world.turn(1_000);
+        }
+        let starts: BTreeMap<u64, i64> =
+            world.cluster.record().starts.iter().map(|(key, at)| (key.id, at / 1_000 - begun)).collect();
+        let releases = world.cluster.record().orders.iter();
+        let releases = releases.filter(|order| matches!(order, ClusterOrder::Release(key) if key.id == long)).count();
+        assert!(starts[&short] <= 3 && (160..=170).contains(&starts[&long]), "{policy}: {starts:?}");
+        assert_eq!(releases, 1, "{policy}");
+        assert_eq!(world.core.session().offline(), 0, "{policy}");
+        world.restart();
     }
 }

@@ -33,6 +33,7 @@ mod partition;
 mod remark;
 mod settings;
 mod units;
+mod windows;
 
 pub use error::{ConfError, ConfPlace};
 pub use hostlist::{compress as compress_hostlist, expand as expand_hostlist};
@@ -42,6 +43,7 @@ pub use partition::{ConfPartition, Sharing};
 pub use remark::{ConfRemark, Topic};
 pub use settings::{EndSettings, Preempt, PreemptMode, PreemptType, PriorityType, SelectUnit};
 pub use units::{minutes, seconds};
+pub use windows::{ReservedWindow, reserved_windows};
 
 use lines::ConfLine;
 use pairs::ConfPairs;

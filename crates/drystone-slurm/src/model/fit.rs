@@ -460,7 +460,7 @@ struct OfferSet {
     first: usize,
     last: usize,
     weight: u64,
-    /// What they offer together.
+    /// Sum of their offers.
     cpus: i64,
     gpus: i64,
 }

@@ -1,6 +1,7 @@
 //! The state of a Slurm cluster as its commands print it.
 
 use crate::exit::CommandFailure;
+use drystone_slurm::conf::{ReservedWindow, reserved_windows};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -145,22 +146,12 @@ impl NodeTakes {
     }
 }
 
-/// A window in which nodes are kept free of jobs.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct WindowOut {
-    pub(super) nodes: Vec<String>,
-    /// Processors of these nodes, where that is not all of them.
-    pub(super) procs: Option<u32>,
-    pub(super) from: i64,
-    pub(super) until: i64,
-}
-
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ClusterState {
     pub(super) now: i64,
     pub(super) jobs: Vec<QueueEntry>,
     pub(super) nodes: Vec<StateNode>,
-    pub(super) windows: Vec<WindowOut>,
+    pub(super) windows: Vec<ReservedWindow>,
     /// Accounting, if there is any.
     pub(super) accounting: Option<PathBuf>,
 }
@@ -478,50 +469,10 @@ fn nodes(path: &Path, text: &str) -> Result<Vec<StateNode>, CommandFailure> {
     Ok(nodes)
 }
 
-/// Windows of reservations of nodes, which no other job may use, from what `scontrol -o show
-/// reservations` prints.
-fn reservations(path: &Path, text: &str, now: i64) -> Result<Vec<WindowOut>, CommandFailure> {
-    let mut windows = Vec::new();
-    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| line.starts_with("ReservationName=")) {
-        let value = |key: &str| line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
-        let flags = || value("Flags").unwrap_or_default().split(',');
-        // One of licenses has no nodes; one whose time floats begins in the future for ever.
-        let list = value("Nodes").filter(|list| *list != "(null)" && !list.is_empty());
-        let Some(list) = list.filter(|_| !flags().any(|flag| flag == "TIME_FLOAT")) else { continue };
-        let time = |key: &str| {
-            value(key)
-                .and_then(|text| text.parse().ok())
-                .ok_or_else(|| wrong(path, number, &format!("has no `{key}=` in seconds (SLURM_TIME_FORMAT=%s)")))
-        };
-        let nodes = drystone_slurm::conf::expand_hostlist(list)
-            .map_err(|error| wrong(path, number, &format!("Nodes: {error}")))?;
-        let tres = value("TRES").unwrap_or_default().split(',');
-        let procs = tres.filter_map(|part| part.strip_prefix("cpu=")).find_map(|count| count.parse().ok());
-        let (from, until): (i64, i64) = (time("StartTime")?, time("EndTime")?);
-        let every = flags().find_map(|flag| match flag {
-            "HOURLY" => Some(3_600),
-            "DAILY" | "WEEKDAY" | "WEEKEND" => Some(DAY),
-            "WEEKLY" => Some(7 * DAY),
-            _ => None,
-        });
-        // 1 January 1970 was a Thursday.
-        let weekend = |time: i64| (time.div_euclid(DAY) + 3).rem_euclid(7) >= 5;
-        let on_its_day = |time: i64| {
-            !flags().any(|flag| (flag == "WEEKDAY" && weekend(time)) || (flag == "WEEKEND" && !weekend(time)))
-        };
-        windows.push(WindowOut { nodes: nodes.clone(), procs, from, until });
-        let again = every.map(|every| (from + every..=now + REPEATED).step_by(every as usize));
-        for begin in again.into_iter().flatten().filter(|&begin| on_its_day(begin)) {
-            windows.push(WindowOut { nodes: nodes.clone(), procs, from: begin, until: begin + (until - from) });
-        }
-    }
-    Ok(windows)
+/// Windows of reservations of nodes, which no other job may use.
+fn reservations(path: &Path, text: &str, now: i64) -> Result<Vec<ReservedWindow>, CommandFailure> {
+    reserved_windows(text, now).map_err(|(line, problem)| wrong(path, line, &problem))
 }
-
-/// Seconds of a day.
-const DAY: i64 = 86_400;
-/// Reservations that come again and again do so for as long as futures are.
-const REPEATED: i64 = 14 * DAY;
 
 #[cfg(test)]
 mod tests {
@@ -598,29 +549,6 @@ mod tests {
         let text = "NodeName=a CPUAlloc=2 CPUTot=4 State=MIXED Partitions=p,q\nNodeName=b CPUAlloc=0 CPUTot=4 State=IDLE+DRAIN\n";
         let nodes = nodes(Path::new("nodes.txt"), text).map_err(|e| e.text().to_string()).expect("sound");
         assert_eq!((nodes[0].busy, nodes[0].partitions.len(), nodes[1].takes), (2, 2, NodeTakes::None));
-    }
-
-    #[test]
-    fn reservations_come_as_often_as_they_say() {
-        let read = |text: &str| {
-            let found = reservations(Path::new("reservations.txt"), text, 1_000_000);
-            found.map_err(|e| e.text().to_string()).expect("sound")
-        };
-        let line = |more: &str| format!("ReservationName=r StartTime=1000000 EndTime=1003600 {more}\n");
-        let once = read(&line("Nodes=n[1-2] NodeCnt=2 CoreCnt=8 Features=(null) Flags=MAINT,SPEC_NODES TRES=cpu=8"));
-        assert_eq!(
-            once,
-            [WindowOut { nodes: vec!["n1".into(), "n2".into()], procs: Some(8), from: 1_000_000, until: 1_003_600 }]
-        );
-        let times =
-            |more: &str| read(&line(more)).iter().map(|window| (window.from - 1_000_000) / DAY).collect::<Vec<_>>();
-        // A fortnight of futures; 1,000,000 is Monday, 12 January 1970.
-        assert_eq!(times("Nodes=n1 Flags=DAILY"), (0..=14).collect::<Vec<_>>());
-        assert_eq!(times("Nodes=n1 Flags=WEEKLY,SPEC_NODES"), [0, 7, 14]);
-        assert_eq!(times("Nodes=n1 Flags=WEEKDAY"), [0, 1, 2, 3, 4, 7, 8, 9, 10, 11, 14]);
-        for more in ["Nodes=(null) Flags=ANY_NODES Licenses=a:3", "Nodes=n1 Flags=TIME_FLOAT"] {
-            assert_eq!(read(&line(more)), []);
-        }
     }
 
     #[test]

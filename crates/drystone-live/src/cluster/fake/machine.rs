@@ -61,7 +61,7 @@ impl FakeCluster {
             let Some(on) = found else {
                 if let Some(job) = self.jobs.get_mut(&number) {
                     let pinned = job.nodes.clone().unwrap_or_default();
-                    let out = pinned.iter().any(|&at| self.nodes[at].2 != NodeState::Up);
+                    let out = pinned.iter().any(|&at| self.nodes[at].2 != NodeState::Up) || !self.windows.is_empty();
                     job.reason = if out { PendingReason::NodesOut } else { PendingReason::Room };
                 }
                 full.insert(partition);
@@ -86,8 +86,9 @@ impl FakeCluster {
         let piece = job.asked.together;
         let mut left = job.asked.procs;
         let mut on = Vec::new();
+        let now = self.now / 1_000;
         for at in (0..self.nodes.len()).filter(allowed) {
-            if self.nodes[at].2 != NodeState::Up {
+            if self.nodes[at].2 != NodeState::Up || self.is_reserved(at, now, now + job.asked.limit) {
                 continue;
             }
             let procs = (self.idle_on(at) / piece * piece).min(left);
@@ -97,6 +98,11 @@ impl FakeCluster {
             }
         }
         (left == 0).then_some(on)
+    }
+
+    /// Returns whether a reservation has a node at some time from one second to another.
+    pub(super) fn is_reserved(&self, at: usize, from: i64, until: i64) -> bool {
+        self.windows.get(&at).is_some_and(|all| all.iter().any(|&(begin, end)| begin < until && from < end))
     }
 
     pub(super) fn idle_on(&self, at: usize) -> u32 {

@@ -3,8 +3,9 @@
 //!
 //! It keeps to what a real Slurm does where that matters to a daemon: it starts jobs that are not
 //! held in the order of their release, and none behind one that does not fit; it takes the priority
-//! of one that no nodes can hold, and goes on; it resumes jobs without looking for room; a requeue changes the submit time; a controller that is killed forgets
-//! the last seconds and gives their numbers to other jobs.
+//! of one that no nodes can hold, and goes on; it resumes jobs without looking for room; a requeue
+//! changes the submit time; a controller that is killed forgets the last seconds and gives their
+//! numbers to other jobs.
 
 mod faults;
 mod machine;
@@ -82,6 +83,8 @@ pub struct FakeCluster {
     /// Now, in milliseconds.
     now: i64,
     nodes: Vec<(String, u32, NodeState)>,
+    /// Windows of reservations by node, in seconds.
+    windows: BTreeMap<usize, Vec<(i64, i64)>>,
     /// Nodes of partitions; any others have all of them.
     partitions: BTreeMap<String, Range<usize>>,
     jobs: BTreeMap<u64, FakeJob>,
@@ -108,6 +111,7 @@ impl FakeCluster {
         FakeCluster {
             now: 1_700_000_000_000,
             nodes: (1..=nodes).map(|k| (format!("n{k}"), procs, NodeState::Up)).collect(),
+            windows: BTreeMap::new(),
             partitions: BTreeMap::new(),
             jobs: BTreeMap::new(),
             next: 1,
@@ -202,6 +206,16 @@ impl FakeCluster {
         }
     }
 
+    /// Adds a node.
+    pub fn add_node(&mut self, name: &str, procs: u32) {
+        self.nodes.push((name.into(), procs, NodeState::Up));
+    }
+
+    /// Reserves a node from one second to another.
+    pub fn reserve(&mut self, at: usize, from: i64, until: i64) {
+        self.windows.entry(at).or_default().push((from, until));
+    }
+
     /// Kills the controller: what it did since it last saved is forgotten. Jobs that have ended
     /// since come back, and so on.
     pub fn kill_controller(&mut self) {
@@ -288,7 +302,11 @@ impl FakeCluster {
     }
 
     fn node(&self, at: usize) -> NodeFact {
-        let (name, procs, state) = self.nodes[at].clone();
+        let (name, procs, mut state) = self.nodes[at].clone();
+        let now = self.now / 1_000;
+        if state == NodeState::Up && self.is_reserved(at, now, now + 1) {
+            state = NodeState::Reserved;
+        }
         NodeFact {
             name,
             state,
@@ -299,6 +317,7 @@ impl FakeCluster {
             devices: Vec::new(),
             features: Vec::new(),
             weight: 1,
+            windows: self.windows.get(&at).cloned().unwrap_or_default(),
         }
     }
 

@@ -13,6 +13,7 @@ mod orders;
 mod priority;
 #[cfg(test)]
 mod releases;
+mod reservations;
 mod run;
 mod site;
 mod texts;
@@ -24,6 +25,7 @@ use super::{
     NodeFact, OrderOutcome, RecordId, Want,
 };
 use details::RecordDetails;
+use reservations::NodeReservations;
 use run::Runner;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -70,6 +72,9 @@ pub struct SlurmCli {
     looks: u32,
     /// The driven partitions by their nodes, and how processors come there.
     sets: Vec<(DrivenSet, Grain)>,
+    /// Reservations of nodes, and the processors of these.
+    reservations: NodeReservations,
+    sizes: BTreeMap<String, u32>,
     /// True if memory is counted.
     memory: bool,
     /// Shares of jobs on nodes of which the system keeps a part.
@@ -93,6 +98,8 @@ impl SlurmCli {
             ahead: 0,
             looks: 0,
             sets: Vec::new(),
+            reservations: NodeReservations::default(),
+            sizes: BTreeMap::new(),
             memory: false,
             usable: BTreeMap::new(),
             ranks: false,
@@ -117,6 +124,7 @@ impl SlurmCli {
         };
         self.sets = site.sets(&self.partitions).into_iter().map(|set| (set.clone(), grain(&set))).collect();
         self.memory = site.counts_memory();
+        self.sizes = site.sizes();
         self.usable.clone_from(site.usable());
         self.priorities = if self.ranks { priority::PriorityReader::of(&site) } else { None };
         Ok(site)
@@ -269,6 +277,10 @@ impl Cluster for SlurmCli {
         self.place(want, &mut jobs)?;
         let mut nodes = nodes::read(&self.run, &self.partitions)?;
         nodes.iter_mut().for_each(|node| self.take_off(node));
+        if self.reservations.is_old(time) {
+            self.reservations = NodeReservations::read(&self.run, &self.sizes, time)?;
+        }
+        nodes.iter_mut().for_each(|node| self.reservations.add_to(node));
         if !self.memory {
             jobs.iter_mut().for_each(|fact| fact.memory = None);
             nodes.iter_mut().for_each(|node| (node.memory, node.whole_memory) = (None, None));

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 /// Width of a list of features: one that fills it is cut.
 const FEATURES: u32 = 300;
-/// Fields requested, by place, with their widths. Every release has `features_act` in small letters.
+/// Fields requested, by place, with their widths. `features_act` has small letters in every
+/// release.
 const FIELDS: [(&str, u32); 9] = [
     ("NodeList", 120),
     ("StateCompact", 20),
@@ -52,6 +53,7 @@ pub(super) fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
                 devices: devices(gres, gres_used),
                 features: self::features(features),
                 weight: weight.parse().unwrap_or(1),
+                windows: Vec::new(),
             });
         }
     }
@@ -88,6 +90,8 @@ fn state(text: &str) -> NodeState {
     match base {
         "unk" => NodeState::Unknown,
         "idle" | "mix" | "alloc" | "comp" | "plnd" if !signs.contains(['*', '$', '@', '^', '%', '!']) => NodeState::Up,
+        "maint" | "resv" => NodeState::Reserved,
+        "idle" | "mix" | "alloc" | "comp" | "plnd" if signs == "$" => NodeState::Reserved,
         _ => NodeState::Out,
     }
 }
@@ -112,6 +116,7 @@ mod tests {
             devices: Vec::new(),
             features: features.iter().map(|name| (*name).to_string()).collect(),
             weight,
+            windows: Vec::new(),
         };
         let expected =
             [node("n1", NodeState::Up, 3, 5_000, &["fast", "ib"], 5), node("n2", NodeState::Out, 2, 0, &[], 1)];
@@ -131,13 +136,15 @@ mod tests {
             ("idle~", NodeState::Up),
             ("alloc#", NodeState::Up),
             ("idle*", NodeState::Out),
-            ("mix$", NodeState::Out),
+            ("mix$", NodeState::Reserved),
+            ("mix$*", NodeState::Out),
             ("mix@", NodeState::Out),
             ("idle%", NodeState::Out),
             ("down*", NodeState::Out),
             ("drain", NodeState::Out),
-            ("maint", NodeState::Out),
-            ("resv", NodeState::Out),
+            ("maint", NodeState::Reserved),
+            ("resv", NodeState::Reserved),
+            ("drain$", NodeState::Out),
             ("unk*", NodeState::Unknown),
         ] {
             assert_eq!(state(text), expected, "{text}");

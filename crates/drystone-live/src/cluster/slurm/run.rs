@@ -155,7 +155,7 @@ fn end(child: &mut Child) {
 mod tests {
     use super::*;
 
-    /// What `sinfo` of 22.05 writes, beside the status of a success and a line without the column.
+    /// Complaint of `sinfo` 22.05, beside the status of a success and a line without the column.
     #[test]
     fn a_column_that_is_not_known_is_no_success() {
         let said = "sinfo: error: Invalid job format specification: FeaturesAct\n";

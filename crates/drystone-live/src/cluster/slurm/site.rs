@@ -1,6 +1,8 @@
 //! Remarks on a site's configuration, with each line that must change before driving.
 
+use super::reservations::NodeReservations;
 use super::run::Runner;
+use crate::clock::wall;
 use crate::cluster::{ClusterError, DrivenSet, SiteRemark};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -53,6 +55,8 @@ pub struct SlurmSite {
     nodes: BTreeMap<String, (u32, u32)>,
     /// Shares of jobs on nodes with `CoreSpecCount`, `CpuSpecList` or `MemSpecLimit`.
     usable: BTreeMap<String, UsableShare>,
+    /// Number of reservations that no plan knows.
+    unplanned: usize,
     /// Rights of the daemon's user.
     pub rights: Rights,
     host: String,
@@ -73,6 +77,7 @@ impl SlurmSite {
             default_partition: None,
             nodes: BTreeMap::new(),
             usable: BTreeMap::new(),
+            unplanned: 0,
             rights: Rights::User,
             host: nix::unistd::gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         };
@@ -98,6 +103,7 @@ impl SlurmSite {
                 *procs = share.procs.min(*procs);
             }
         }
+        site.unplanned = NodeReservations::read(run, &site.sizes(), wall())?.unplanned;
         site.rights = site.find_rights(run);
         Ok(site)
     }
@@ -174,6 +180,11 @@ impl SlurmSite {
 
     pub(super) fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
         self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Processors of nodes, by name.
+    pub(super) fn sizes(&self) -> BTreeMap<String, u32> {
+        self.nodes.iter().map(|(name, &(_, procs))| (name.clone(), procs)).collect()
     }
 
     /// Processors and nodes of the cluster.
@@ -369,6 +380,16 @@ impl SlurmSite {
                     "a partition without it, or jobs that seldom reach it",
                 ));
             }
+        }
+        if self.unplanned > 0 {
+            let (count, s) = (self.unplanned, if self.unplanned == 1 { "" } else { "s" });
+            remarks.push(advises(
+                format!(
+                    "{count} reservation{s} of parts of nodes, or whose time floats: no plan knows them; Slurm refuses starts in their \
+                     way, and such jobs are held again and tried later"
+                ),
+                "reservations of whole nodes, at fixed times",
+            ));
         }
         let listed = self.get("SelectType");
         if !listed.contains("cons_tres") && !listed.contains("cons_res") && !listed.contains("linear") {
@@ -627,6 +648,7 @@ mod tests {
             default_partition: Some("main".into()),
             nodes: [("n1", (2, 8)), ("n2", (2, 8))].into_iter().map(|(n, v)| (n.to_string(), v)).collect(),
             usable: BTreeMap::new(),
+            unplanned: 0,
             rights: Rights::Operator,
             host: "head.site.example".into(),
         }
