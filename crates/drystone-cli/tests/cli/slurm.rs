@@ -20,7 +20,7 @@ fn bad_conf() -> Folder {
 }
 
 const TOLD: [&str; 7] = [
-    "slurm.conf:2: unknown: Slurm has no key SchedulerParamaters",
+    "slurm.conf:2: unknown: the key SchedulerParamaters is not known here, and changes nothing in the model",
     "slurm.conf:5: unknown: SchedulerParameters: bf_frobnicate is not known here, and changes nothing in the model",
     "slurm.conf:5: refused: SchedulerParameters: `bf_resolution=0`: bf_resolution takes 1 to 3600 (s); Slurm refuses it and uses 60",
     "slurm.conf:5: contradiction: bf_window=60 min is below MaxTime=120 min of the partition p: jobs planned beyond the window are \

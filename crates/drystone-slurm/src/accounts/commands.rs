@@ -146,7 +146,11 @@ impl Script {
                     for account in accounts.map_or("root", String::as_str).split(',') {
                         own.insert("account".to_string(), account.to_string());
                         own.remove("defaultqos");
-                        self.draft.assocs.push((number, own.clone()));
+                        // Each partition that is named has an association of its own.
+                        for partition in keys.get("partition").map_or("", String::as_str).split(',') {
+                            own.insert("partition".to_string(), partition.to_string());
+                            self.draft.assocs.push((number, own.clone()));
+                        }
                     }
                 }
                 "cluster" => {}
@@ -187,7 +191,8 @@ impl Script {
             let keys = &list[at].1;
             let is_user = keys.get("user").is_some_and(|user| !user.is_empty());
             let named = keys.get(key).is_some_and(|own| names.split(',').any(|name| name.eq_ignore_ascii_case(own)));
-            let account = which.get("account").is_none_or(|account| keys.get("account") == Some(account));
+            let same = |key: &str| which.get(key).is_none_or(|value| keys.get(key) == Some(value));
+            let account = same("account") && same("partition");
             if named && (key == "name" || (key == "user") == is_user) && (key != "user" || account) {
                 act(list, at);
             }
@@ -203,6 +208,7 @@ fn pairs(words: &[&str]) -> CommandKeys {
         let key = match key.to_ascii_lowercase().as_str() {
             "names" => "name".to_string(),
             "accounts" => "account".to_string(),
+            "partitions" => "partition".to_string(),
             key => key.trim_end_matches(['+', '-']).to_string(),
         };
         keys.insert(key, value.trim_matches(['\'', '"']).to_string());

@@ -1,7 +1,7 @@
 //! Keys and values of associations and QOS.
 
 use super::{AccountLimits, Accounts, Assoc, Qos, Tres};
-use crate::conf::{PreemptMode, minutes, seconds};
+use crate::conf::{PreemptWords, minutes, seconds};
 use std::collections::BTreeMap;
 
 type FieldKeys = BTreeMap<String, String>;
@@ -26,8 +26,16 @@ fn count(keys: &FieldKeys, names: &[&str]) -> Result<Option<u32>, String> {
 fn tres(keys: &FieldKeys, names: &[&str], line: usize, left_out: &mut Vec<String>) -> Result<Tres, String> {
     let Some(value) = text(keys, names) else { return Ok(Tres::default()) };
     let (tres, others) = Tres::parse(value).map_err(|problem| format!("{}: {problem}", names[0]))?;
-    left_out.extend(others.iter().map(|other| format!("line {line}: {}={other}: not modelled", names[0])));
+    others.iter().for_each(|other| leave_out(&format!("{}={other}", names[0]), line, left_out));
     Ok(tres)
+}
+
+/// Notes what is not modelled, once for all lines that have it.
+fn leave_out(what: &str, line: usize, left_out: &mut Vec<String>) {
+    let said = format!(": {what}: not modelled");
+    if !left_out.iter().any(|own| own.ends_with(&said)) {
+        left_out.push(format!("line {line}{said}"));
+    }
 }
 
 /// Older names of limits on processors and nodes beside the new one.
@@ -38,8 +46,8 @@ fn with_old(mut tres: Tres, keys: &FieldKeys, cpus: &[&str], nodes: &[&str]) -> 
 }
 
 fn limits(keys: &FieldKeys, line: usize, left_out: &mut Vec<String>) -> Result<AccountLimits, String> {
-    for name in LEFT_OUT.iter().filter(|name| text(keys, &[name]).is_some()) {
-        left_out.push(format!("line {line}: {name}: not modelled"));
+    for name in LEFT_OUT.iter().filter(|name| text(keys, &[name]).is_some_and(|value| value != "-1")) {
+        leave_out(name, line, left_out);
     }
     let wall = text(keys, &["maxwall", "maxwalldurationperjob", "maxwalldurationperjo", "maxwallduration"]);
     let max_wall = match wall {
@@ -75,6 +83,29 @@ const LEFT_OUT: &[&str] = &[
     "minpriothreshold",
     "minpriothresh",
     "limitfactor",
+    "maxtresrunmins",
+    "maxtresrunminspu",
+    "maxtresrunminsperuser",
+    "maxcpurunminsperuser",
+    "maxtresrunminspa",
+    "maxtresrunminsperaccount",
+    "maxjobsaccruepu",
+    "maxjobsaccrueperuser",
+    "maxjobsaccruepa",
+    "maxjobsaccrueperaccount",
+    "usagethres",
+    "usagethreshold",
+];
+
+/// Flags of a QOS that change what runs and are not modelled.
+const FLAGS_LEFT_OUT: &[&str] = &[
+    "nodecay",
+    "enforceusagethreshold",
+    "partitionminnodes",
+    "partitionmaxnodes",
+    "partitiontimelimit",
+    "requiresreservation",
+    "relative",
 ];
 
 pub(super) fn assoc(keys: &FieldKeys, line: usize, accounts: &mut Accounts) -> Result<Assoc, String> {
@@ -97,19 +128,31 @@ pub(super) fn assoc(keys: &FieldKeys, line: usize, accounts: &mut Accounts) -> R
 /// A QOS, and the names of those that it may preempt.
 pub(super) fn qos(keys: &FieldKeys, line: usize, left_out: &mut Vec<String>) -> Result<(Qos, Vec<String>), String> {
     let flags = text(keys, &["flags"]).unwrap_or_default().to_ascii_lowercase();
-    let preempt_mode = match text(keys, &["preemptmode"]) {
-        None => None,
-        Some(word) if word.eq_ignore_ascii_case("cluster") => None,
-        Some(word) => Some(PreemptMode::read(word).map_err(|problem| format!("PreemptMode: {problem}"))?),
+    let flag = |name: &str| flags.split(',').any(|flag| flag.trim() == name);
+    for name in FLAGS_LEFT_OUT.iter().filter(|name| flag(name)) {
+        leave_out(&format!("flags={name}"), line, left_out);
+    }
+    let words = match text(keys, &["preemptmode"]) {
+        None => PreemptWords::default(),
+        Some(word) if word.eq_ignore_ascii_case("cluster") => PreemptWords::default(),
+        Some(word) => PreemptWords::read(word).map_err(|problem| format!("PreemptMode: {problem}"))?,
     };
-    let grace = match text(keys, &["gracetime"]) {
-        None => 0,
-        // A number alone counts seconds here.
-        Some(value) => match value.parse::<i64>() {
-            Ok(number) => number,
-            Err(_) => seconds(value).map_err(|problem| format!("GraceTime: {problem}"))?.unwrap_or(0),
-        },
+    // A number alone counts seconds here.
+    let time = |key: &str, name: &str| -> Result<Option<i64>, String> {
+        match text(keys, &[key]) {
+            None | Some("-1") => Ok(None),
+            Some(value) => match value.parse::<i64>() {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => {
+                    let read = seconds(value).map_err(|problem| format!("{name}: {problem}"))?;
+                    Ok(Some(read.unwrap_or(i64::from(u32::MAX))))
+                }
+            },
+        }
     };
+    let grace = time("gracetime", "GraceTime")?.unwrap_or(0);
+    let unlimited = |value: &i64| *value != i64::from(u32::MAX);
+    let exempt_seconds = time("preemptexempttime", "PreemptExemptTime")?.filter(unlimited);
     let factor = text(keys, &["usagefactor"]).map_or(Ok(1.0), str::parse);
     let factor: f64 = factor.map_err(|_| "UsageFactor: no number".to_string())?;
     let preempt = text(keys, &["preempt"]).unwrap_or_default();
@@ -125,10 +168,13 @@ pub(super) fn qos(keys: &FieldKeys, line: usize, left_out: &mut Vec<String>) -> 
         max_jobs_account: count(keys, &["maxjobspa", "maxjobsperaccount"])?,
         max_submit_account: count(keys, &["maxsubmitpa", "maxsubmitjobsperaccount", "maxsubmitjobspa"])?,
         preempt: Vec::new(),
-        preempt_mode,
+        preempt_mode: words.fate(),
         grace_seconds: grace,
         usage_factor: if factor < 0.0 { 1.0 } else { factor },
-        no_reserve: flags.split(',').any(|flag| flag.trim() == "noreserve"),
+        no_reserve: flag("noreserve"),
+        over_partition: flag("overpartqos"),
+        exempt_seconds,
+        preempts_within: words.within,
     };
     let list = preempt.split(',').map(str::trim).filter(|name| !name.is_empty());
     Ok((qos, list.map(String::from).collect()))

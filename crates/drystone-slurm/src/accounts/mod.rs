@@ -86,6 +86,8 @@ pub struct Assoc {
     pub account: String,
     /// The user; empty for the account itself.
     pub user: String,
+    /// The partition for whose jobs alone it is; empty: for those of all others.
+    pub partition: String,
     /// The association above it, as an index; `None` for the root.
     pub parent: Option<usize>,
     /// Shares; `None` for those of its parent.
@@ -126,6 +128,12 @@ pub struct Qos {
     pub usage_factor: f64,
     /// True if its jobs get no plan (`NoReserve`).
     pub no_reserve: bool,
+    /// True if its limits come before those of the partition's QOS (`OverPartQOS`).
+    pub over_partition: bool,
+    /// Seconds that its jobs have run before they may be replaced; `None` for those in slurm.conf.
+    pub exempt_seconds: Option<i64>,
+    /// True if its jobs may replace each other (`PreemptMode=WITHIN`).
+    pub preempts_within: bool,
 }
 
 impl Default for Qos {
@@ -145,6 +153,9 @@ impl Default for Qos {
             grace_seconds: 0,
             usage_factor: 1.0,
             no_reserve: false,
+            over_partition: false,
+            exempt_seconds: None,
+            preempts_within: false,
         }
     }
 }
@@ -196,9 +207,20 @@ impl Accounts {
         Ok(accounts)
     }
 
-    /// The association of a user in an account.
+    /// The association of a user in an account, for jobs of all partitions that have none of
+    /// their own.
     pub fn find(&self, account: &str, user: &str) -> Option<usize> {
-        self.assocs.iter().position(|assoc| assoc.account == account && assoc.user == user)
+        self.find_own(account, user, "")
+    }
+
+    /// The association of a user in an account for jobs of a partition: its own one first.
+    pub fn find_in(&self, account: &str, user: &str, partition: &str) -> Option<usize> {
+        self.find_own(account, user, partition).or_else(|| self.find(account, user))
+    }
+
+    fn find_own(&self, account: &str, user: &str, partition: &str) -> Option<usize> {
+        let is = |assoc: &Assoc| assoc.account == account && assoc.user == user && assoc.partition == partition;
+        self.assocs.iter().position(is)
     }
 
     pub fn find_qos(&self, name: &str) -> Option<usize> {
@@ -209,7 +231,9 @@ impl Accounts {
     pub fn limits_anything(&self) -> bool {
         let qos = |q: &Qos| {
             let own = Qos { name: String::new(), priority: 0, preempt: Vec::new(), preempt_mode: None, ..q.clone() };
-            own != Qos { grace_seconds: q.grace_seconds, usage_factor: q.usage_factor, ..Qos::default() }
+            let (exempt_seconds, preempts_within) = (q.exempt_seconds, q.preempts_within);
+            let none = Qos { exempt_seconds, preempts_within, over_partition: q.over_partition, ..Qos::default() };
+            own != Qos { grace_seconds: q.grace_seconds, usage_factor: q.usage_factor, ..none }
         };
         self.assocs.iter().any(|assoc| !assoc.limits.is_empty()) || self.qos.iter().any(qos)
     }
@@ -298,7 +322,8 @@ impl AccountsDraft {
                 let mut assoc = fields::assoc(&keys, line, accounts).map_err(|problem| (line, problem))?;
                 assoc.parent = if root { None } else { parent };
                 (assoc.account, assoc.user) = (account, user);
-                match accounts.find(&assoc.account, &assoc.user) {
+                assoc.partition = get(&keys, "partition");
+                match accounts.find_own(&assoc.account, &assoc.user, &assoc.partition) {
                     Some(same) => accounts.assocs[same] = assoc,
                     None => accounts.assocs.push(assoc),
                 }

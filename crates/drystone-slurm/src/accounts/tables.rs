@@ -54,10 +54,6 @@ pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
                 format!("associations of two clusters, {}; choose one with `cluster=`", clusters.join(" and "));
             return Err((number, problem));
         }
-        if keys.get("partition").is_some_and(|partition| !partition.is_empty()) {
-            // An association of one partition alone: its users have another one beside it.
-            continue;
-        }
         draft.assocs.push((number, keys));
     }
     draft.finish()

@@ -13,6 +13,8 @@ pub struct Tres {
     pub mem: Option<u64>,
     /// GPUs of all types.
     pub gpu: Option<u64>,
+    /// Bill of jobs, by the weights of their partition.
+    pub billing: Option<u64>,
 }
 
 /// So much of each resource.
@@ -22,6 +24,7 @@ pub(crate) struct TresAmounts {
     pub(crate) node: u64,
     pub(crate) mem: u64,
     pub(crate) gpu: u64,
+    pub(crate) billing: u64,
 }
 
 /// A resource that limits know.
@@ -31,18 +34,23 @@ pub(crate) enum TresResource {
     Node,
     Mem,
     Gpu,
+    Billing,
 }
 
-/// Megabytes; Slurm takes a unit behind them.
-fn megabytes(text: &str) -> Option<u64> {
-    let (digits, shift) = match text.char_indices().last()? {
-        (at, 'K' | 'k') => return text[..at].parse::<u64>().ok().map(|kb| kb.div_ceil(1024)),
-        (at, 'M' | 'm') => (&text[..at], 0),
-        (at, 'G' | 'g') => (&text[..at], 10),
-        (at, 'T' | 't') => (&text[..at], 20),
-        _ => (text, 0),
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+/// A number with a unit of 1,024 behind it, as sacctmgr prints it (`1.50T`): in units of `base`.
+fn with_unit(text: &str, base: char) -> Option<u64> {
+    const UNITS: &str = " KMGTP";
+    let (at, last) = text.char_indices().last()?;
+    let (digits, unit) =
+        if last.is_ascii_alphabetic() { (&text[..at], last.to_ascii_uppercase()) } else { (text, base) };
+    let power = UNITS.find(unit)? as i32 - UNITS.find(base)? as i32;
+    if let Ok(whole) = digits.parse::<u64>() {
+        let shift = 10 * power.unsigned_abs();
+        return if power < 0 { Some(whole.div_ceil(1 << shift)) } else { whole.checked_mul(1 << shift) };
+    }
+    let decimal = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number = digits.parse::<f64>().ok().filter(|_| decimal)? * 1024_f64.powi(power);
+    (number < 1e18).then_some(number.round() as u64)
 }
 
 impl Tres {
@@ -56,17 +64,16 @@ impl Tres {
             let (name, value) = part.split_once('=').ok_or_else(|| format!("`{part}` is no NAME=NUMBER"))?;
             // sacctmgr takes -1 for no limit, and memory with a unit.
             let number = if value == "-1" { None } else { Some(value) };
-            let count = |text: &str| text.parse::<u64>().map_err(|_| format!("`{part}` has no whole number"));
+            let count = |text: &str| with_unit(text, ' ').ok_or_else(|| format!("`{part}` has no whole number"));
             match name.to_ascii_lowercase().as_str() {
                 "cpu" => tres.cpu = number.map(count).transpose()?,
                 "mem" => {
                     let wrong = || format!("`{part}` has no number of megabytes");
-                    tres.mem = number.map(|text| megabytes(text).ok_or_else(wrong)).transpose()?;
+                    tres.mem = number.map(|text| with_unit(text, 'M').ok_or_else(wrong)).transpose()?;
                 }
                 "gres/gpu" => tres.gpu = number.map(count).transpose()?,
                 "node" => tres.node = number.map(count).transpose()?,
-                // Without weights a job is billed for its processors.
-                "billing" => tres.cpu = tres.cpu.or(number.map(count).transpose()?),
+                "billing" => tres.billing = number.map(count).transpose()?,
                 _ => left_out.push(name.to_string()),
             }
         }
@@ -89,6 +96,8 @@ impl Tres {
             Some(TresResource::Node)
         } else if over(self.gpu, used.gpu, more.gpu) {
             Some(TresResource::Gpu)
+        } else if over(self.billing, used.billing, more.billing) {
+            Some(TresResource::Billing)
         } else {
             None
         }
@@ -101,6 +110,7 @@ impl Tres {
             node: self.node.or(other.node),
             mem: self.mem.or(other.mem),
             gpu: self.gpu.or(other.gpu),
+            billing: self.billing.or(other.billing),
         }
     }
 
@@ -112,6 +122,7 @@ impl Tres {
             node: open(self.node, other.node),
             mem: open(self.mem, other.mem),
             gpu: open(self.gpu, other.gpu),
+            billing: open(self.billing, other.billing),
         }
     }
 
@@ -123,6 +134,32 @@ impl Tres {
             node: bears(self.node, more.node),
             mem: bears(self.mem, more.mem),
             gpu: bears(self.gpu, more.gpu),
+            billing: bears(self.billing, more.billing),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slurm prints memory with two decimals and a unit; 1.5 TB are 1,572,864 MB.
+    #[test]
+    fn amounts_have_units_and_decimals() {
+        let mem = |text: &str| Tres::parse(text).expect("resources").0.mem;
+        assert_eq!(["mem=1.50T", "mem=1536G", "mem=1572864", "mem=1572864M"].map(mem), [Some(1_572_864); 4]);
+        assert_eq!((mem("mem=2049K"), mem("mem=-1")), (Some(3), None));
+        for wrong in ["mem=1.5.0T", "mem=T", "mem=1X", "cpu=-2", "cpu=", "cpu=inf"] {
+            assert!(Tres::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn billing_is_a_resource_of_its_own() {
+        let (tres, left_out) = Tres::parse("cpu=3,billing=20,license/x=1").expect("resources");
+        assert_eq!((tres.cpu, tres.billing, left_out), (Some(3), Some(20), vec!["license/x".to_string()]));
+        let used = TresAmounts { cpu: 1, billing: 15, ..TresAmounts::default() };
+        let more = |billing| TresAmounts { cpu: 1, billing, ..TresAmounts::default() };
+        assert_eq!((tres.exceeded(used, more(5)), tres.exceeded(used, more(6))), (None, Some(TresResource::Billing)));
     }
 }

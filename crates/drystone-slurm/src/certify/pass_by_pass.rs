@@ -210,6 +210,7 @@ impl<'a> PassReplay<'a> {
         self.outside.push((id, again));
         let pending = self.makes.pending(id, self.priorities[id as usize], &self.cluster.machine);
         self.cluster.try_submission(&pending);
+        self.cluster.meet_limits(&pending);
     }
 
     /// Jobs that were waiting for something else are looked at from now on.
@@ -325,6 +326,7 @@ impl<'a> PassReplay<'a> {
         let mut trial = self.cluster.clone();
         let deeds = main_pass(&mut trial, &self.queue, now, full, &self.golden.conf.sched, &mut model);
         self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
+        self.cluster.take_limits(&trial);
         model.victims.extend(deeds.victims.iter().flat_map(|(_, list)| list.iter().map(|victim| victim.id)));
         self.compare(at, &real, &model, true);
     }
@@ -368,6 +370,7 @@ impl<'a> PassReplay<'a> {
         let params = &self.golden.conf.sched;
         let gone = backfill_pass(&mut trial, &self.queue, now, params, &mut model);
         self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
+        self.cluster.take_limits(&trial);
         model.victims.extend(gone.iter().map(|victim| victim.id));
         self.compare(at, &real, &model, true);
     }
@@ -447,6 +450,7 @@ impl<'a> PassReplay<'a> {
                 }
                 stepping.done = outcome != JobVerdict::Paused;
                 self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
+                self.cluster.take_limits(&trial);
             }
         }
         self.stepping = Some(stepping);

@@ -90,11 +90,11 @@ impl<'a> Makes<'a> {
         };
         let limit = read.max_minutes.map_or(job.limit, |max| max.min(job.limit));
         let accounts = &self.golden.accounts;
-        let assoc = accounts.find(&job.account, &job.user);
+        let assoc = accounts.find_in(&job.account, &job.user, &job.partition);
         let default = assoc.and_then(|assoc| accounts.assocs[assoc].default_qos);
         let qos = accounts.find_qos(&job.qos).or(default);
         let index = |index: Option<usize>| index.map_or(NONE, |index| index as u32);
-        Pending {
+        let mut pending = Pending {
             part,
             user: number(&job.user),
             account: number(&job.account),
@@ -112,7 +112,9 @@ impl<'a> Makes<'a> {
             throttle: job.throttle,
             demand: self.demands[id as usize].0,
             ..Pending::new(id, self.demands[id as usize].1, limit * 60)
-        }
+        };
+        pending.bind_nodes(machine);
+        pending
     }
 
     /// Returns a job's allocation according to the recording.

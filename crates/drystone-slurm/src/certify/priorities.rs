@@ -79,16 +79,17 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
             Happening::MainStart(LineJob::Job(id), nodes) | Happening::BackfillStart(LineJob::Job(id), nodes) => {
                 let job = pending(*id);
                 let cpus = if machine.cpus.iter().all(|&c| c == 1) { nodes.len() as u32 } else { job.cpus };
-                let cpus = f64::from(cpus) * model.usage_factor(job.qos);
+                let asked = Pending { cpus, ..job.clone() };
+                let billed = machine.billed_as_asked(&asked, nodes.len() as u64) as f64 * model.usage_factor(job.qos);
                 waiting.remove(id);
                 // The log may tell of a start in the second after it.
                 let told = golden.jobs[*id as usize].start + golden.base;
                 let start = if told == now - 1 { told } else { now };
-                running.insert(*id, Charged { id: *id, assoc: job.assoc, cpus, start });
+                running.insert(*id, Charged { id: *id, assoc: job.assoc, billed, start });
             }
             Happening::Complete(LineJob::Job(id)) | Happening::Timeout(LineJob::Job(id)) => {
                 if let Some(job) = running.remove(id).filter(|_| model.rules.charges_ends) {
-                    model.fair.charge(job.assoc as usize, job.cpus, job.start, now);
+                    model.fair.charge(job.assoc as usize, job.billed, job.start, now);
                 }
             }
             _ => {}

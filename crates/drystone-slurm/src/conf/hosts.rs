@@ -51,7 +51,7 @@ impl Hosts {
                 found.insert(number);
             } else if let Some(members) = self.sets.get(&name) {
                 found.extend(members);
-            } else if name == "ALL" {
+            } else if name.eq_ignore_ascii_case("all") {
                 found.extend(self.index.values());
             } else {
                 let problem = format!("no NodeName line has the node {name}; add one, or take it out of `{list}`");

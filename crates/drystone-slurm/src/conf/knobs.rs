@@ -162,6 +162,8 @@ const HARMLESS: &[&str] = &[
     "allow_zero_lic",
     "batch_sched_delay",
     "bf_allow_magnetic_slot",
+    // As the model does in any case: nodes that become free while a pass sleeps are not used by it.
+    "bf_ignore_newly_avail_nodes",
     "build_queue_timeout",
     "correspond_after_task_cnt",
     "default_gbytes",
@@ -181,6 +183,8 @@ const HARMLESS: &[&str] = &[
     "max_depend_depth",
     "max_script_size",
     "max_submit_line_size",
+    "no_backup_scheduling",
+    "no_env_cache",
     "nohold_on_prolog_fail",
     "permit_job_expansion",
     "reduce_completing_frag",
@@ -207,6 +211,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("delay_boot", "starts on nodes that have to boot"),
     ("max_switch_wait", "waits of jobs that ask for few switches"),
     ("bf_topopt_enable", "the nodes of jobs"),
+    ("bf_topopt_iterations", "the nodes of jobs"),
+    ("defer_batch", "starts at the moment of submission"),
     ("rsv", "reservations"),
 ];
 

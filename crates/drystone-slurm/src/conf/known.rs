@@ -6,7 +6,7 @@ pub(super) fn adds_up(key: &str) -> bool {
     ["slurmctldhost", "prolog", "epilog", "prologslurmctld", "epilogslurmctld"].contains(&key)
 }
 
-/// Returns whether Slurm knows a key outside the lines of nodes and partitions.
+/// Returns whether a key is known outside the lines of nodes and partitions.
 pub(crate) fn is_known(key: &str) -> bool {
     KEYS.iter().any(|known| known.eq_ignore_ascii_case(key))
 }
@@ -131,10 +131,14 @@ const KEYS: &[&str] = &[
     "BcastParameters",
     "BurstBufferType",
     "CacheGroups",
+    "CertgenParameters",
+    "CertgenType",
+    "CertmgrParameters",
     "CertmgrType",
     "CgroupPlugin",
     "CheckpointType",
     "ChosLoc",
+    "CliFilterParameters",
     "CliFilterPlugins",
     "ClusterName",
     "CommunicationParameters",
@@ -180,6 +184,7 @@ const KEYS: &[&str] = &[
     "GroupUpdateForce",
     "GroupUpdateTime",
     "HashPlugin",
+    "HttpParserType",
     "HealthCheckInterval",
     "HealthCheckNodeState",
     "HealthCheckProgram",
@@ -214,6 +219,7 @@ const KEYS: &[&str] = &[
     "MailDomain",
     "MailProg",
     "MaxArraySize",
+    "MaxBatchRequeue",
     "MaxDBDMsgs",
     "MaxJobCount",
     "MaxJobId",
@@ -325,6 +331,7 @@ const KEYS: &[&str] = &[
     "StateSaveLocation",
     "SuspendExcNodes",
     "SuspendExcParts",
+    "SuspendExcStates",
     "SuspendProgram",
     "SuspendRate",
     "SuspendTime",
@@ -346,6 +353,7 @@ const KEYS: &[&str] = &[
     "UnkillableStepProgram",
     "UnkillableStepTimeout",
     "URLParameters",
+    "UrlParserType",
     "UsePAM",
     "VSizeFactor",
     "WaitTime",

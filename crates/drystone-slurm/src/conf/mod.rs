@@ -21,6 +21,7 @@
 //! # Ok::<(), drystone_slurm::conf::ConfError>(())
 //! ```
 
+mod billing;
 mod error;
 mod hostlist;
 mod hosts;
@@ -35,13 +36,14 @@ mod settings;
 mod units;
 mod windows;
 
+pub use billing::{BilledAmounts, BillingWeights};
 pub use error::{ConfError, ConfPlace};
 pub use hostlist::{compress as compress_hostlist, expand as expand_hostlist};
 pub use knobs::{Basis, KNOBS, Knob, KnobTrouble, SchedParams};
 pub use node::ConfNode;
 pub use partition::{ConfPartition, Sharing};
 pub use remark::{ConfRemark, Topic};
-pub use settings::{EndSettings, Preempt, PreemptMode, PreemptType, PriorityType, SelectUnit};
+pub use settings::{EndSettings, Preempt, PreemptMode, PreemptType, PreemptWords, PriorityType, SelectUnit};
 pub use units::{minutes, seconds};
 pub use windows::{ReservedWindow, reserved_windows};
 
@@ -89,6 +91,10 @@ pub struct SlurmConf {
     pub backfill: bool,
     /// Unit of allocation.
     pub select: SelectUnit,
+    /// True if memory is given out.
+    pub counts_memory: bool,
+    /// True if jobs of all partitions go to the least loaded nodes (`CR_LLN`).
+    pub least_loaded: bool,
     /// Source of priorities.
     pub priority: PriorityType,
     /// Preemption.
@@ -244,6 +250,10 @@ impl ConfReading {
         let (sched, troubles) = SchedParams::parse(settings.text("SchedulerParameters").unwrap_or_default());
         let (priority, preempt) = (PriorityType::read(&settings).map_err(at)?, Preempt::read(&settings).map_err(at)?);
         let (ends, select) = (EndSettings::read(&settings).map_err(at)?, settings.select());
+        // Without RealMemory a node has one megabyte: such a file does not mean memory.
+        let told = self.nodes.iter().any(|node| node.memory_mb + node.spec_memory_mb > 1);
+        let counts_memory = settings.counts_memory() && (told || settings.names_memory());
+        let least_loaded = settings.least_loaded();
         let enforce = settings.text("AccountingStorageEnforce").unwrap_or_default().to_ascii_lowercase();
         let backfill = !settings.text("SchedulerType").is_some_and(|t| t.eq_ignore_ascii_case("sched/builtin"));
         let cluster = settings.text("ClusterName").map(String::from);
@@ -261,6 +271,8 @@ impl ConfReading {
             sched,
             backfill,
             select,
+            counts_memory,
+            least_loaded,
             priority,
             preempt,
             ends,

@@ -2,7 +2,7 @@
 
 use super::error::{ConfError, ConfPlace};
 use super::pairs::ConfPairs;
-use super::units;
+use super::{BillingWeights, units};
 use std::collections::BTreeMap;
 
 /// Sharing of a node's cores among jobs.
@@ -17,7 +17,7 @@ pub enum Sharing {
     Over(u32),
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ConfPartition {
     pub name: String,
     /// `Nodes`, as written.
@@ -56,6 +56,12 @@ pub struct ConfPartition {
     pub qos: Option<String>,
     /// Minutes that a job may run beyond its limit.
     pub over_minutes: Option<i64>,
+    /// True if jobs that ask for it share cores (`OverSubscribe=YES`).
+    pub shares_on_request: bool,
+    /// True if its jobs go to the least loaded nodes (`LLN`).
+    pub least_loaded: bool,
+    /// `TRESBillingWeights`; `None`: a job is billed for its processors.
+    pub billing: Option<BillingWeights>,
     /// Every other key, as written.
     pub others: BTreeMap<String, String>,
     /// Position of its line.
@@ -84,6 +90,8 @@ const READ: &[&str] = &[
     "QOS",
     "OverTimeLimit",
     "ExclusiveUser",
+    "LLN",
+    "TRESBillingWeights",
 ];
 
 impl ConfPartition {
@@ -102,7 +110,7 @@ impl ConfPartition {
             max_minutes: value(line, "MaxTime", units::minutes, place)?.flatten(),
             default_minutes: value(line, "DefaultTime", none, place)?.flatten(),
             max_nodes: value(line, "MaxNodes", units::limit, place)?.flatten(),
-            min_nodes: value(line, "MinNodes", units::count, place)?.unwrap_or(0),
+            min_nodes: value(line, "MinNodes", units::limit, place)?.flatten().unwrap_or(0),
             max_cpus_per_node: value(line, "MaxCPUsPerNode", units::limit, place)?.flatten(),
             max_cpus_per_socket: value(line, "MaxCPUsPerSocket", units::limit, place)?.flatten(),
             exclusive_user: value(line, "ExclusiveUser", units::yes_no, place)?.unwrap_or(false),
@@ -112,9 +120,16 @@ impl ConfPartition {
                 .or(value(line, "Shared", sharing, place)?)
                 .unwrap_or_default(),
             preempt_mode: line.get("PreemptMode").map(String::from),
-            grace_seconds: value(line, "GraceTime", units::count, place)?.map_or(0, i64::from),
+            grace_seconds: value(line, "GraceTime", units::limit, place)?
+                .map_or(0, |grace| grace.map_or(i64::from(u32::MAX), i64::from)),
             qos: line.get("QOS").filter(|q| !q.is_empty()).map(String::from),
             over_minutes: value(line, "OverTimeLimit", units::minutes, place)?.flatten(),
+            shares_on_request: ["OverSubscribe", "Shared"]
+                .into_iter()
+                .filter_map(|key| line.get(key))
+                .any(|text| text.split(':').next().is_some_and(|word| word.eq_ignore_ascii_case("yes"))),
+            least_loaded: value(line, "LLN", units::yes_no, place)?.unwrap_or(false),
+            billing: value(line, "TRESBillingWeights", BillingWeights::read, place)?.filter(|w| !w.list.is_empty()),
             others: others.cloned().collect(),
             place: place.clone(),
         })

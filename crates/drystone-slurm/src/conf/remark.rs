@@ -1,18 +1,20 @@
-//! Remarks on a configuration: keys that Slurm does not know, settings that the model leaves out,
+//! Remarks on a configuration: keys that are not known here, settings that the model leaves out,
 //! contradictions.
 
-use super::{ConfPlace, ConfSetting, KnobTrouble, SelectUnit, Sharing, SlurmConf};
+use super::{ConfPlace, ConfSetting, KnobTrouble, PreemptType, Sharing, SlurmConf};
 use std::fmt;
 
 /// Topic of a remark.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Topic {
-    /// A key or a word that Slurm does not know, or that this program does not.
+    /// A key or a word that this program does not know; Slurm may.
     Unknown,
     /// Slurm refuses the value and goes on with the default.
     Refused,
     /// It changes decisions and is not modelled; the text says what that may cost.
     NotModelled,
+    /// The file leaves open what releases of Slurm have different defaults for.
+    Assumed,
     /// Two settings that do not go together.
     Contradiction,
 }
@@ -23,6 +25,7 @@ impl fmt::Display for Topic {
             Topic::Unknown => "unknown",
             Topic::Refused => "refused",
             Topic::NotModelled => "not modelled",
+            Topic::Assumed => "assumed",
             Topic::Contradiction => "contradiction",
         })
     }
@@ -51,11 +54,16 @@ impl ConfRemark {
     }
 
     pub(super) fn unknown_key(key: &str, place: &ConfPlace) -> ConfRemark {
-        ConfRemark::at(Topic::Unknown, Some(place), format!("Slurm has no key {key}"))
+        ConfRemark::at(
+            Topic::Unknown,
+            Some(place),
+            format!("the key {key} is not known here, and changes nothing in the model"),
+        )
     }
 
     pub(super) fn unknown_key_of_line(key: &str, line: &str, place: &ConfPlace) -> ConfRemark {
-        ConfRemark::at(Topic::Unknown, Some(place), format!("Slurm has no key {key} on lines of {line}"))
+        let text = format!("the key {key} is not known here on lines of {line}, and changes nothing in the model");
+        ConfRemark::at(Topic::Unknown, Some(place), text)
     }
 
     pub(super) fn repeated(earlier: &ConfSetting, place: &ConfPlace) -> ConfRemark {
@@ -73,6 +81,57 @@ const LEFT_OUT: &[(&str, &[&str], &str)] = &[
     ("BurstBufferType", &["burst_buffer/none"], "starts that wait for data"),
     ("SuspendProgram", &[], "starts on nodes that have to boot"),
     ("PrologSlurmctld", &[], "the time from a start to the job's first line"),
+    ("MCSPlugin", &["mcs/none", "none"], "starts beside jobs of another group"),
+    ("ResvOverRun", &["0"], "starts after the end of a reservation that its jobs overrun"),
+    ("JobDefaults", &[], "processors and memory of jobs that ask for GPUs and say nothing of these"),
+    ("PriorityUsageResetPeriod", &["NONE"], "the order of the queue after use is forgotten on a day of the calendar"),
+];
+
+/// Words of a list that change decisions and are not modelled: key, word, what it may cost.
+const WORDS_LEFT_OUT: &[(&str, &str, &str)] = &[
+    ("SelectTypeParameters", "CR_SOCKET", "jobs are given cores, which packs more of them on a node"),
+    ("SelectTypeParameters", "CR_SOCKET_MEMORY", "jobs are given cores, which packs more of them on a node"),
+    ("SelectTypeParameters", "CR_BOARD", "jobs are given cores, which packs more of them on a node"),
+    ("SelectTypeParameters", "CR_BOARD_MEMORY", "jobs are given cores, which packs more of them on a node"),
+    ("SelectTypeParameters", "CR_ONE_TASK_PER_CORE", "a core with several threads may have several tasks"),
+    ("SelectTypeParameters", "CR_PACK_NODES", "the nodes of jobs that ask for more nodes than they need"),
+    ("SelectTypeParameters", "LL_SHARED_GRES", "the devices of jobs that share them"),
+    ("SelectTypeParameters", "MULTIPLE_SHARING_GRES_PJ", "starts of jobs that share devices"),
+    ("SelectTypeParameters", "ONE_TASK_PER_SHARING_GRES", "starts of jobs that share devices"),
+    ("SelectTypeParameters", "ENFORCE_BINDING_GRES", "starts of jobs whose devices are far from their cores"),
+    ("PriorityFlags", "ACCRUE_ALWAYS", "a job has no age before it could start"),
+    ("PriorityFlags", "CALCULATE_RUNNING", "running jobs keep the priority with which they started"),
+    ("PriorityFlags", "DEPTH_OBLIVIOUS", "fair shares are those of NO_FAIR_TREE"),
+    ("PriorityFlags", "MAX_TRES_GRES", "jobs are billed as without it"),
+    ("PreemptMode", "GANG", "jobs do not take turns on the same processors"),
+    ("PreemptMode", "SUSPEND", "jobs that others would suspend run on, and the others wait"),
+    ("PreemptParameters", "send_user_signal", "the time that preempted jobs take to end"),
+    ("PreemptParameters", "reclaim_licenses", "no job is preempted for its licences"),
+    ("PreemptParameters", "suspend_grace_time", "the time that preempted jobs take to stop"),
+];
+
+/// Keys of partitions that change decisions and are not modelled, with values that are harmless
+/// and what they may cost.
+const PARTITION_LEFT_OUT: &[(&str, &[&str], &str)] = &[
+    ("SelectTypeParameters", &["none", "CR_Core", "CR_Core_Memory"], "jobs are given the unit of the whole cluster"),
+    ("ReqResv", &["no"], "jobs start without a reservation"),
+    ("ExclusiveTopo", &["no"], "its jobs share the blocks of the topology"),
+    ("JobDefaults", &[], "processors and memory of jobs that ask for GPUs and say nothing of these"),
+    ("Alternate", &[], "jobs of a partition that is out wait for it"),
+    ("SuspendTime", &["-1", "infinite"], "starts on nodes that have to boot"),
+];
+
+/// Keys of partitions that say who may use them.
+const PARTITION_ACCESS: &[&str] = &[
+    "AllowAccounts",
+    "AllowGroups",
+    "AllowQos",
+    "DenyAccounts",
+    "DenyGroups",
+    "DenyQos",
+    "AllocNodes",
+    "RootOnly",
+    "DisableRootJobs",
 ];
 
 impl SlurmConf {
@@ -89,7 +148,89 @@ pub(super) fn about(conf: &SlurmConf, troubles: &[KnobTrouble]) -> Vec<ConfRemar
     sched(conf, troubles, &mut remarks);
     plugins(conf, &mut remarks);
     partitions(conf, &mut remarks);
+    words(conf, &mut remarks);
+    partition_keys(conf, &mut remarks);
     remarks
+}
+
+/// Words of lists, a remark for each.
+fn words(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
+    for (key, word, cost) in WORDS_LEFT_OUT {
+        let Some(setting) = conf.settings.get(&key.to_ascii_lowercase()) else { continue };
+        let said = |own: &str| own.split('=').next().unwrap_or_default().trim().eq_ignore_ascii_case(word);
+        // Without PreemptType the mode changes nothing, but for jobs that take turns.
+        let idle = *key == "PreemptMode" && conf.preempt.by == PreemptType::None && *word != "GANG";
+        if setting.value.split(',').any(said) && !idle {
+            let text = format!("{}={word}; {cost}", setting.key);
+            remarks.push(ConfRemark::at(Topic::NotModelled, Some(&setting.place), text));
+        }
+    }
+    let mut say = |topic, key: &str, text: String| {
+        let place = conf.settings.get(key).map(|setting| &setting.place);
+        remarks.push(ConfRemark::at(topic, place, text));
+    };
+    let known = |name: &str| ["cpu", "mem", "node"].contains(&name) || name.starts_with("gres/");
+    let weights = conf.priority.tres.iter().filter(|(name, weight)| **weight > 0.0 && !known(name));
+    let weights: Vec<&str> = weights.map(|(name, _)| name.as_str()).collect();
+    if !weights.is_empty() {
+        let text = format!("PriorityWeightTRES of {}; it counts nothing in priorities", weights.join(", "));
+        say(Topic::NotModelled, "priorityweighttres", text);
+    }
+    if conf.setting("SelectType").is_none() && !conf.nodes.is_empty() {
+        let given = if conf.counts_memory { "cores and memory" } else { "cores" };
+        let text = format!(
+            "no SelectType: {given} of nodes are given out, as by select/cons_tres, the default of newer releases; up to \
+             22.05 it was select/linear, whole nodes: write the one that the cluster uses"
+        );
+        say(Topic::Assumed, "selecttype", text);
+    }
+}
+
+/// Keys of partitions, a remark for each key.
+fn partition_keys(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
+    let mut say = |key: &str, meant: &dyn Fn(&super::ConfPartition) -> bool, text: &dyn Fn(&str) -> String| {
+        let with: Vec<&super::ConfPartition> = conf.partitions.iter().filter(|p| meant(p)).collect();
+        let Some(first) = with.first() else { return };
+        let names = match with.len() {
+            1 => first.name.clone(),
+            more => format!("{} and {} more", first.name, more - 1),
+        };
+        debug_assert!(!key.is_empty());
+        remarks.push(ConfRemark::at(Topic::NotModelled, Some(&first.place), format!("{names}: {}", text(key))));
+    };
+    let other = |p: &super::ConfPartition, key: &str| {
+        p.others.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value.clone())
+    };
+    for (key, harmless, cost) in PARTITION_LEFT_OUT {
+        let meant = |p: &super::ConfPartition| {
+            other(p, key).is_some_and(|value| !harmless.iter().any(|own| own.eq_ignore_ascii_case(&value)))
+        };
+        say(key, &meant, &|key| format!("{key}; {cost}"));
+    }
+    let open = |value: &str| ["all", "no"].iter().any(|word| value.eq_ignore_ascii_case(word));
+    let closed = |p: &super::ConfPartition, key: &str| other(p, key).is_some_and(|value| !open(&value));
+    let keys: Vec<&str> =
+        PARTITION_ACCESS.iter().copied().filter(|key| conf.partitions.iter().any(|p| closed(p, key))).collect();
+    say(&keys.join(", "), &|p| keys.iter().any(|key| closed(p, key)), &|keys| {
+        format!("{keys}; jobs are taken as recorded, without a look at who may use a partition")
+    });
+    let sharing = |p: &super::ConfPartition| p.shares_on_request;
+    say("OverSubscribe=YES", &sharing, &|key| format!("{key}; jobs that ask for it get cores of their own"));
+    for name in billed(conf) {
+        let meant = |p: &super::ConfPartition| p.billing.iter().any(|own| own.left_out().any(|own| own == name));
+        say(&name, &meant, &|name| format!("TRESBillingWeights of {name}; jobs are not billed for it"));
+    }
+}
+
+/// Names with a weight that are not counted.
+fn billed(conf: &SlurmConf) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in conf.partitions.iter().filter_map(|p| p.billing.as_ref()).flat_map(|weights| weights.left_out()) {
+        if !names.iter().any(|own| own == name) {
+            names.push(name.to_string());
+        }
+    }
+    names
 }
 
 fn sched(conf: &SlurmConf, troubles: &[KnobTrouble], remarks: &mut Vec<ConfRemark>) {
@@ -130,9 +271,6 @@ fn plugins(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
         let place = conf.settings.get(key).map(|setting| &setting.place);
         remarks.push(ConfRemark::at(Topic::NotModelled, place, text));
     };
-    if conf.select == SelectUnit::Socket {
-        say("selecttypeparameters", "CR_Socket; jobs are given cores, which packs more of them on a node".to_string());
-    }
     let known = ["priority/multifactor", "priority/basic"];
     if let Some(kind) = conf.setting("PriorityType").filter(|t| !known.iter().any(|k| k.eq_ignore_ascii_case(t))) {
         say("prioritytype", format!("PriorityType={kind}; the queue is first come, first served instead"));
@@ -152,10 +290,6 @@ fn plugins(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
 }
 
 fn partitions(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
-    let words = [
-        ("LLN", "LLN=YES; jobs go where they fit tightest, not to the least loaded nodes"),
-        ("ExclusiveTopo", "ExclusiveTopo=YES; its jobs share the blocks of the topology"),
-    ];
     for p in &conf.partitions {
         let mut say = |topic, text: String| remarks.push(ConfRemark::at(topic, Some(&p.place), text));
         if let (Some(default), Some(max)) = (p.default_minutes, p.max_minutes)
@@ -176,12 +310,6 @@ fn partitions(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
                 Topic::NotModelled,
                 format!("{}: a State other than UP; in simulations its jobs start as if it was UP", p.name),
             );
-        }
-        for (key, text) in words {
-            let set = p.others.iter().find(|(own, _)| own.eq_ignore_ascii_case(key));
-            if set.is_some_and(|(_, value)| super::units::yes_no(value) == Ok(true)) {
-                say(Topic::NotModelled, format!("{}: {text}", p.name));
-            }
         }
         if let Some(cpus) = p.max_cpus_per_socket {
             let text = format!(

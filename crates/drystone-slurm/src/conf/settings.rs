@@ -122,22 +122,54 @@ pub enum PreemptMode {
 }
 
 impl PreemptMode {
-    /// The mode that a value says; `GANG` and `WITHIN` beside it change nothing here.
+    /// The mode that a value says, without the words beside it: see [`PreemptWords`].
     ///
     /// # Errors
     /// A word that is none.
     pub fn read(text: &str) -> Result<PreemptMode, String> {
-        let mut mode = PreemptMode::Off;
+        Ok(PreemptWords::read(text)?.fate().unwrap_or_default())
+    }
+}
+
+/// The words of a `PreemptMode`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct PreemptWords {
+    /// Fate of the jobs; `None` where only other words are given.
+    pub mode: Option<PreemptMode>,
+    /// `GANG`: jobs take turns on the same processors.
+    pub gang: bool,
+    /// `WITHIN`: jobs of one QOS may replace each other, those of higher priority the others.
+    pub within: bool,
+    /// `PRIORITY`: only jobs of higher priority replace others.
+    pub priority: bool,
+}
+
+impl PreemptWords {
+    /// Fate of the jobs; `None` where the words leave it to a more general setting.
+    pub fn fate(&self) -> Option<PreemptMode> {
+        self.mode.or(self.gang.then_some(PreemptMode::Off))
+    }
+
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// A word that is none.
+    pub fn read(text: &str) -> Result<PreemptWords, String> {
+        let mut words = PreemptWords::default();
         for word in text.split(',') {
             match word.trim().to_ascii_lowercase().as_str() {
-                "off" | "gang" | "within" | "" => {}
-                "requeue" => mode = PreemptMode::Requeue,
-                "cancel" => mode = PreemptMode::Cancel,
-                "suspend" => mode = PreemptMode::Suspend,
-                _ => return Err(format!("`{word}` is none of OFF, CANCEL, REQUEUE, SUSPEND, GANG, WITHIN")),
+                "" => {}
+                "off" => words.mode = words.mode.or(Some(PreemptMode::Off)),
+                "requeue" => words.mode = Some(PreemptMode::Requeue),
+                "cancel" => words.mode = Some(PreemptMode::Cancel),
+                "suspend" => words.mode = Some(PreemptMode::Suspend),
+                "gang" => words.gang = true,
+                "within" => words.within = true,
+                "priority" => words.priority = true,
+                _ => return Err(format!("`{word}` is none of OFF, CANCEL, REQUEUE, SUSPEND, GANG, WITHIN, PRIORITY")),
             }
         }
-        Ok(mode)
+        Ok(words)
     }
 }
 
@@ -162,6 +194,16 @@ pub struct Preempt {
     pub mode: PreemptMode,
     /// Seconds that a job has run before it may be replaced.
     pub exempt_seconds: i64,
+    /// True if jobs take turns on the same processors (`GANG`).
+    pub gang: bool,
+    /// True if jobs of one QOS may replace each other (`WITHIN`).
+    pub within: bool,
+    /// True if only jobs of higher priority replace others (`PRIORITY`).
+    pub by_priority: bool,
+    /// True if jobs that are replaced may start again (`JobRequeue`).
+    pub requeues: bool,
+    /// Priority from which a job is never replaced (`min_exempt_priority`); `None`: from none.
+    pub exempt_priority: Option<i64>,
 }
 
 impl Preempt {
@@ -172,10 +214,21 @@ impl Preempt {
             "preempt/qos" => Ok(PreemptType::Qos),
             _ => Err(format!("`{text}` is none of preempt/none, preempt/partition_prio, preempt/qos")),
         };
+        let words = settings.read("PreemptMode", PreemptWords::read)?.unwrap_or_default();
+        let exempt = |text: &str| {
+            let number = text.split(',').find_map(|word| word.trim().strip_prefix("min_exempt_priority="));
+            let wrong = |number: &str| format!("`{number}` is no priority; expected a whole number");
+            number.map(|number| number.parse::<i64>().map_err(|_| wrong(number))).transpose()
+        };
         Ok(Preempt {
             by: settings.read("PreemptType", by)?.unwrap_or_default(),
-            mode: settings.read("PreemptMode", PreemptMode::read)?.unwrap_or_default(),
+            mode: words.fate().unwrap_or_default(),
             exempt_seconds: settings.read("PreemptExemptTime", units::seconds)?.flatten().unwrap_or(0),
+            gang: words.gang,
+            within: words.within,
+            by_priority: words.priority,
+            requeues: settings.read("JobRequeue", units::count)? != Some(0),
+            exempt_priority: settings.read("PreemptParameters", exempt)?.flatten(),
         })
     }
 }
@@ -195,7 +248,9 @@ pub struct EndSettings {
 
 impl EndSettings {
     pub(super) fn read(settings: &SettingLookup<'_>) -> Result<EndSettings, (&'static str, String)> {
-        let seconds = |key, default| settings.read(key, units::count).map(|s| s.map_or(default, i64::from));
+        let seconds = |key, default| {
+            settings.read(key, units::limit).map(|s| s.map_or(default, |s| s.map_or(i64::from(u32::MAX), i64::from)))
+        };
         let over = settings.read("OverTimeLimit", units::minutes)?;
         Ok(EndSettings {
             epilog: settings.text("Epilog").is_some(),
@@ -224,15 +279,42 @@ impl SettingLookup<'_> {
     }
 
     pub(super) fn select(&self) -> SelectUnit {
-        let linear = self.text("SelectType").is_some_and(|t| t.eq_ignore_ascii_case("select/linear"));
+        let linear = self.text("SelectType").is_some_and(|t| t.trim().eq_ignore_ascii_case("select/linear"));
         let flags = self.text("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
-        let has = |word: &str| flags.split(',').any(|flag| flag == word || flag == format!("{word}_MEMORY"));
+        let has =
+            |word: &str| flags.split(',').any(|flag| flag.trim() == word || flag.trim() == format!("{word}_MEMORY"));
         match () {
             () if linear => SelectUnit::Linear,
             () if has("CR_SOCKET") => SelectUnit::Socket,
             () if has("CR_CPU") => SelectUnit::Cpu,
             () => SelectUnit::Core,
         }
+    }
+
+    /// Returns whether memory is given out: where a parameter says so; without a parameter that
+    /// names a unit, where Slurm's own default does, which is CR_Core_Memory but for select/linear.
+    pub(super) fn counts_memory(&self) -> bool {
+        let flags = self.text("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
+        let words = || flags.split(',').map(str::trim);
+        let unit = |word: &str| {
+            ["CR_CPU", "CR_CORE", "CR_SOCKET", "CR_BOARD"]
+                .iter()
+                .any(|unit| word.strip_prefix(unit).is_some_and(|rest| rest.is_empty() || rest == "_MEMORY"))
+        };
+        self.names_memory()
+            || (self.select() != SelectUnit::Linear && !words().any(unit) && !words().any(|w| w == "OTHER_CONS_RES"))
+    }
+
+    /// Returns whether a parameter says that memory is given out.
+    pub(super) fn names_memory(&self) -> bool {
+        let flags = self.text("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
+        flags.split(',').any(|word| word.trim().ends_with("_MEMORY"))
+    }
+
+    /// Returns whether jobs go to the least loaded nodes, wherever they run (`CR_LLN`).
+    pub(super) fn least_loaded(&self) -> bool {
+        let flags = self.text("SelectTypeParameters").unwrap_or_default();
+        flags.split(',').any(|word| word.trim().eq_ignore_ascii_case("CR_LLN"))
     }
 }
 

@@ -53,7 +53,9 @@ pub(super) fn yes_no(text: &str) -> Result<bool, String> {
 /// # Errors
 /// Any other text.
 pub(super) fn count(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("`{text}` is no count; expected a whole number from 0"))
+    let hexadecimal = text.strip_prefix("0x").or(text.strip_prefix("0X"));
+    let number = hexadecimal.map_or_else(|| text.parse(), |digits| u32::from_str_radix(digits, 16));
+    number.map_err(|_| format!("`{text}` is no count; expected a whole number from 0"))
 }
 
 /// A count, `None` for no limit.

@@ -2,6 +2,7 @@
 //! made before it.
 
 use super::access::Access;
+use super::main_pass::BEYOND_PARTITION;
 use super::preempting::Victim;
 use super::table::{Licences, PlanTable};
 use super::will_run::{Reach, WillRunScratch, will_run};
@@ -43,6 +44,8 @@ pub struct BackfillPass {
     paused: Option<Paused>,
     /// Nodes that a job has left while the pass slept: it does not use them.
     ignored: Option<NodeSet>,
+    /// True if a limit kept the last job from running; `None` where no limit was looked at.
+    limited: Option<bool>,
 }
 
 /// Position at which the search for a job's start continues.
@@ -186,6 +189,9 @@ impl BackfillPass {
             None if self.paused.is_some_and(|paused| paused.id == job.id) => self.find(desk, job, now),
             None => self.judge(desk, job, now),
         };
+        if let Some(limited) = self.limited.take() {
+            desk.cluster.note_limit(job.id, limited);
+        }
         if let JobResult::Verdict(PassVerdict::Planned { .. }) | JobResult::Preempts(..) = verdict {
             self.refused = None;
         }
@@ -278,6 +284,9 @@ impl BackfillPass {
 
     /// Returns the reason why the pass does not even look for a start.
     fn bar(&mut self, cluster: &ModelCluster, params: &SchedParams, job: &Pending, now: i64) -> Option<PassVerdict> {
+        if job.is_beyond_partition() {
+            return Some(PassVerdict::Limit(BEYOND_PARTITION));
+        }
         if self.array_is_done(job, params) {
             return Some(PassVerdict::Array);
         }
@@ -520,7 +529,11 @@ impl BackfillPass {
         };
         cluster.reset_bytes(job);
         let alloc = cluster.idle.place(job, free, machine).or_else(|| cluster.place_over(job, free, now));
-        if let Some(reason) = limited(alloc.as_ref()) {
+        let reason = limited(alloc.as_ref());
+        if params.assoc_limit_stop != 0 {
+            self.limited = Some(reason.is_some());
+        }
+        if let Some(reason) = reason {
             if params.assoc_limit_stop == 0 {
                 return Start::Limited(reason);
             }

@@ -4,7 +4,7 @@ use super::{
     AdvanceReservation, Alloc, IdleNodes, ModelMachine, NodeSet, Pending, Preempting, RunningModelJob, UseLedger,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The machine with its running jobs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,6 +33,10 @@ pub struct ModelCluster {
     pub preempting: Preempting,
     /// Times at which waiting jobs have begun to preempt others, in seconds.
     preempted: BTreeMap<u32, i64>,
+    /// Waiting jobs that a limit kept from running when Slurm looked at their limits last.
+    limited: BTreeSet<u32>,
+    /// True if these have changed.
+    limits_changed: bool,
     /// Running jobs, in places that are used again.
     slots: Vec<Option<RunningModelJob>>,
     free: Vec<u32>,
@@ -69,6 +73,8 @@ impl ModelCluster {
             ledger: None,
             preempting: Preempting::default(),
             preempted: BTreeMap::new(),
+            limited: BTreeSet::new(),
+            limits_changed: false,
             slots: Vec::new(),
             free: Vec::new(),
             order: Vec::new(),
@@ -120,6 +126,37 @@ impl ModelCluster {
         self.reset_bytes(job);
         let part = &self.machine.parts[usize::from(job.part)].nodes;
         drop(self.empty.place(job, part, &self.machine));
+    }
+
+    /// A job is submitted, and Slurm looks at its limits.
+    pub fn meet_limits(&mut self, job: &Pending) {
+        let limited = self.ledger.as_ref().is_some_and(|ledger| ledger.before(job, &self.machine).is_some());
+        self.note_limit(job.id, limited);
+    }
+
+    /// Notes whether a limit keeps a job from running.
+    pub(super) fn note_limit(&mut self, id: u32, limited: bool) {
+        self.limits_changed |= if limited { self.limited.insert(id) } else { self.limited.remove(&id) };
+    }
+
+    /// Returns whether a limit kept the job from running when Slurm looked at its limits last.
+    pub(super) fn is_limited(&self, id: u32) -> bool {
+        self.limited.contains(&id)
+    }
+
+    /// Returns and clears the flag that a limit has come or gone.
+    pub(crate) fn take_limit_changes(&mut self) -> bool {
+        std::mem::take(&mut self.limits_changed)
+    }
+
+    /// A job waits no more.
+    pub(crate) fn forget_limit(&mut self, id: u32) {
+        self.limited.remove(&id);
+    }
+
+    /// Takes over what a pass on a copy has found of limits.
+    pub(crate) fn take_limits(&mut self, other: &ModelCluster) {
+        self.limited.clone_from(&other.limited);
     }
 
     /// Returns whether enough licences are free for the job.
@@ -269,6 +306,7 @@ impl ModelCluster {
     /// A job is among the running ones.
     fn enter(&mut self, job: &Pending, now: i64, alloc: Alloc) {
         self.preempted.remove(&job.id);
+        self.limited.remove(&job.id);
         let end = now.saturating_add(job.limit);
         self.use_licences(job, true);
         if let Some(ledger) = &mut self.ledger {

@@ -2,7 +2,7 @@
 
 use super::{ModelCluster, ModelMachine, ModelPartition, NONE, NodeSet, Preempting, QosPreempt, Resources, UseLedger};
 use crate::accounts::Accounts;
-use crate::conf::{SelectUnit, Sharing, SlurmConf};
+use crate::conf::{PreemptWords, SelectUnit, Sharing, SlurmConf};
 
 impl ModelMachine {
     /// The machine and the partitions of a configuration. Nodes that are out of service belong to
@@ -21,15 +21,21 @@ impl ModelMachine {
             exclusive_user: p.exclusive_user,
             qos: NONE,
             overtime: p.over_minutes.or(conf.ends.over_minutes).map(|minutes| minutes * 60),
-            preempt_mode: p.preempt_mode.as_deref().and_then(|mode| crate::conf::PreemptMode::read(mode).ok()),
+            preempt_mode: p.preempt_mode.as_deref().and_then(|mode| PreemptWords::read(mode).ok()?.fate()),
             grace: p.grace_seconds,
+            node_range: (p.min_nodes, p.max_nodes.unwrap_or(u32::MAX)),
+            least_loaded: conf.select != SelectUnit::Linear && (p.least_loaded || conf.least_loaded),
+            billing: p.billing.clone(),
         };
         let default = conf.partitions.iter().rposition(|p| p.default).unwrap_or(0);
         let shared = matches!(conf.select, SelectUnit::Core | SelectUnit::Socket);
-        let threads = conf.nodes.iter().map(crate::conf::ConfNode::cpus_per_core).min().unwrap_or(1);
+        let threads: Vec<u32> = conf.nodes.iter().map(|n| if shared { n.cpus_per_core() } else { 1 }).collect();
+        let least = threads.iter().copied().min().unwrap_or(1);
         ModelMachine {
             cpus: conf.nodes.iter().map(|node| node.cpus).collect(),
-            threads: if shared { threads } else { 1 },
+            threads: least,
+            mixed_threads: if threads.iter().all(|&own| own == least) { Vec::new() } else { threads },
+            bills_largest: conf.priority.has("MAX_TRES"),
             parts: conf.partitions.iter().map(part).collect(),
             default_part: default as u16,
             resources: Resources::from_conf(conf),
@@ -46,16 +52,26 @@ impl Preempting {
             grace: q.grace_seconds,
             priority: q.priority,
             no_reserve: q.no_reserve,
+            exempt: q.exempt_seconds,
+            over_partition: q.over_partition,
+            within: q.preempts_within,
         };
         let seconds = |key: &str, default: i64| conf.setting(key).and_then(|text| text.parse().ok()).unwrap_or(default);
         let words = conf.setting("SchedulerParameters").unwrap_or_default().to_ascii_lowercase();
-        let has = |name: &str| words.split(',').any(|word| word.trim() == name);
-        let count =
-            |name: &str| words.split(',').filter_map(|word| word.trim().split_once('=')).find(|(key, _)| *key == name);
+        // Newer releases have these words in PreemptParameters, without `preempt_`.
+        let newer = conf.setting("PreemptParameters").unwrap_or_default().to_ascii_lowercase();
+        let newer = newer.split(',').map(|word| format!("preempt_{}", word.trim()));
+        let words: Vec<String> = words.split(',').map(|word| word.trim().to_string()).chain(newer).collect();
+        let has = |name: &str| words.iter().any(|word| word == name);
+        let count = |name: &str| words.iter().filter_map(|word| word.split_once('=')).find(|(key, _)| *key == name);
         Preempting {
             by: conf.preempt.by,
             mode: conf.preempt.mode,
             exempt: conf.preempt.exempt_seconds,
+            exempt_priority: conf.preempt.exempt_priority,
+            within: conf.preempt.within,
+            by_priority: conf.preempt.by_priority,
+            ends_requeued: !conf.preempt.requeues,
             qos: accounts.qos.iter().map(qos).collect(),
             pause: conf.ends.kill_wait + seconds("MessageTimeout", 10),
             youngest_first: has("preempt_youngest_first"),

@@ -3,6 +3,7 @@
 
 use super::resources::{GpuDemand, IdleMore, JobDemand, KnownDemand, MemoryDemand};
 use super::{Alloc, AllocMore, IdleNodes, ModelMachine, NodeSet, Pending};
+use drystone_core::model::SharedSort;
 
 /// Offer of one node to a job.
 #[derive(Clone, Copy, Debug)]
@@ -300,6 +301,10 @@ impl<'a> NodeFit<'a> {
             others = offers.iter().filter(|offer| !named(offer)).copied().collect();
             offers = &others;
         }
+        if self.machine.parts[usize::from(self.job.part)].least_loaded {
+            self.take_least_loaded(offers, &mut need, &mut taken);
+            return need.is_enough().then_some(taken);
+        }
         let mut sets = sets(offers);
         while !need.is_met() && need.most > 0 && !sets.is_empty() {
             let best = best(&sets, &need);
@@ -307,6 +312,22 @@ impl<'a> NodeFit<'a> {
             self.take_from(&offers[set.first..=set.last], &mut need, &mut taken);
         }
         need.is_enough().then_some(taken)
+    }
+
+    /// Takes nodes one by one: of the lowest weight those of which the largest part is idle.
+    fn take_least_loaded(&self, offers: &[Offer], need: &mut Wanting, taken: &mut Vec<TakenNode>) {
+        let mut offers: Vec<&Offer> = offers.iter().collect();
+        let all = |offer: &Offer| i64::from(self.machine.cpus[offer.node]);
+        offers.sort_shared_by(|a, b| {
+            let load = (b.cpus * all(a)).cmp(&(a.cpus * all(b)));
+            a.weight.cmp(&b.weight).then(load).then(a.node.cmp(&b.node))
+        });
+        for offer in offers {
+            if need.is_met() || need.most <= 0 {
+                return;
+            }
+            self.take(offer, need, taken);
+        }
     }
 
     fn take_from(&self, offers: &[Offer], need: &mut Wanting, taken: &mut Vec<TakenNode>) {
@@ -339,7 +360,7 @@ impl<'a> NodeFit<'a> {
                 let gpus = self.demand.gpus.as_ref();
                 let of_gpus = gpus.map_or(0, |gpus| i64::from(gpus.per_node) * i64::from(gpus.cpus_each));
                 let least = self.per_task.max(i64::from(self.demand.least_cpus)).max(of_gpus);
-                let threads = i64::from(self.machine.threads);
+                let threads = i64::from(self.machine.threads_on(offer.node));
                 cpus = cpus.min((wanted.max(least) + threads - 1) / threads * threads);
             }
         }
@@ -525,8 +546,8 @@ struct Wanting {
 
 impl Wanting {
     fn new(fit: &NodeFit<'_>) -> Wanting {
-        let (least, most) = (i64::from(fit.job.min_nodes), i64::from(fit.job.max_nodes));
-        // A range asks for its upper end.
+        let (least, most) = (i64::from(fit.job.min_nodes), i64::from(fit.job.most_nodes()));
+        // A range asks for its upper end; that of the partition is none of the job.
         let wanted = if most > least && fit.job.max_nodes != u32::MAX { most } else { least };
         let most = if fit.demand.tasks == 0 { most } else { most.min(fit.tasks.max(least)) };
         let wanted = wanted.min(most.max(least));

@@ -4,13 +4,11 @@ use super::{NodeCap, NodeSet, Resources};
 use crate::conf::{ConfNode, ConfPartition, SlurmConf};
 
 impl Resources {
-    /// Returns the resources of a configuration's nodes. Memory counts only where
-    /// `SelectTypeParameters` says so.
+    /// Returns the resources of a configuration's nodes. Memory counts only where it is given out.
     pub fn from_conf(conf: &SlurmConf) -> Resources {
         let nodes = conf.nodes.len();
         let mut resources = Resources::default();
-        let select = conf.setting("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
-        if select.split(',').any(|word| word.trim().ends_with("_MEMORY")) {
+        if conf.counts_memory {
             resources.memory = conf.nodes.iter().map(|node| node.memory_mb).collect();
         }
         let weight = |node: &ConfNode| node.weight;

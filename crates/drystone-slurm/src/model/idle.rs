@@ -18,6 +18,8 @@ pub struct IdleNodes {
     pub(super) single: bool,
     /// Processors that are given out together.
     pub(super) threads: u32,
+    /// These of each node where nodes differ; else empty.
+    mixed_threads: Vec<u32>,
     /// Memory and generic resources, where nodes have such.
     pub(super) more: Option<Box<IdleMore>>,
     /// Processors of nodes that two jobs have, one of them suspended.
@@ -37,6 +39,7 @@ impl IdleNodes {
             all,
             single,
             threads: machine.threads.max(1),
+            mixed_threads: machine.mixed_threads.clone(),
             more,
             twice: BTreeMap::new(),
         }
@@ -171,6 +174,12 @@ impl IdleNodes {
     /// Returns whether no processor is idle.
     pub fn is_full(&self) -> bool {
         self.some.is_empty()
+    }
+
+    /// Processors of a node that are given out together.
+    #[inline]
+    pub(super) fn threads_on(&self, node: usize) -> i64 {
+        i64::from(self.mixed_threads.get(node).copied().unwrap_or(self.threads).max(1))
     }
 
     /// Idle processors of a node.

@@ -3,8 +3,9 @@
 //! Rules after Slurm's: limits of the partition's QOS come first, then those of the job's own QOS
 //! where the first has none, then those of the association and all above it where neither has one.
 
-use super::{Alloc, MemoryDemand, ModelMachine, NONE, Pending};
+use super::{Alloc, GpuDemand, JobDemand, MemoryDemand, ModelMachine, NONE, Pending};
 use crate::accounts::{AccountLimits, Accounts, Qos, Tres, TresAmounts, TresResource};
+use crate::conf::{BilledAmounts, BillingWeights};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ struct Used {
     cpus: u64,
     mem: u64,
     gpus: u64,
+    billing: u64,
     /// Jobs on each node: a node that is used already is not counted again.
     nodes: BTreeMap<u32, u32>,
     jobs: u32,
@@ -25,6 +27,7 @@ impl Used {
         self.cpus += more.cpu;
         self.mem += more.mem;
         self.gpus += more.gpu;
+        self.billing += more.billing;
         self.jobs += 1;
         nodes.for_each(|node| *self.nodes.entry(node).or_default() += 1);
     }
@@ -33,6 +36,7 @@ impl Used {
         self.cpus = self.cpus.saturating_sub(less.cpu);
         self.mem = self.mem.saturating_sub(less.mem);
         self.gpus = self.gpus.saturating_sub(less.gpu);
+        self.billing = self.billing.saturating_sub(less.billing);
         self.jobs -= self.jobs.min(1);
         for node in nodes {
             if let Some(jobs) = self.nodes.get_mut(&node) {
@@ -46,7 +50,8 @@ impl Used {
 
     /// In use as a limit counts it.
     fn tres(&self) -> TresAmounts {
-        TresAmounts { cpu: self.cpus, node: self.nodes.len() as u64, mem: self.mem, gpu: self.gpus }
+        let node = self.nodes.len() as u64;
+        TresAmounts { cpu: self.cpus, node, mem: self.mem, gpu: self.gpus, billing: self.billing }
     }
 }
 
@@ -125,12 +130,13 @@ impl UseLedger {
         &self.accounts
     }
 
-    /// The partition's QOS and the job's own one.
+    /// The partition's QOS and the job's own one: first the one whose limits come first.
     fn qos_of(&self, job: &Pending, machine: &ModelMachine) -> [Option<u32>; 2] {
         let some = |qos: u32| ((qos as usize) < self.of_qos.len()).then_some(qos);
         let of_part = some(machine.parts[usize::from(job.part)].qos);
         let own = some(job.qos).filter(|_| some(job.qos) != of_part);
-        [of_part, own]
+        let over = own.is_some_and(|own| self.accounts.qos[own as usize].over_partition);
+        if over { [own, of_part] } else { [of_part, own] }
     }
 
     /// The association and all above it.
@@ -220,7 +226,9 @@ impl UseLedger {
             return None;
         }
         let wanted = match alloc {
-            Some(alloc) => WantedUse { all: had(alloc, machine), nodes: self.counts_nodes.then_some(&alloc.nodes) },
+            Some(alloc) => {
+                WantedUse { all: had(job.part, alloc, machine), nodes: self.counts_nodes.then_some(&alloc.nodes) }
+            }
             None => WantedUse { all: asked(job, u64::from(job.min_nodes), machine), nodes: None },
         };
         self.exceeds(job, wanted, machine)
@@ -342,29 +350,46 @@ impl UseLedger {
 
     /// A job begins to run.
     pub(super) fn begin(&mut self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) {
-        let (had, count) = (had(alloc, machine), self.counts_nodes);
+        let (had, count) = (had(job.part, alloc, machine), self.counts_nodes);
         self.each(job, machine, |used| used.add(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
     }
 
     /// A job runs no more.
     pub(super) fn end(&mut self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) {
-        let (had, count) = (had(alloc, machine), self.counts_nodes);
+        let (had, count) = (had(job.part, alloc, machine), self.counts_nodes);
         self.each(job, machine, |used| used.subtract(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
     }
 }
 
-/// The reasons that Slurm shows, by resource: processors, nodes, memory, GPUs.
-type Reasons = [&'static str; 4];
+/// The reasons that Slurm shows, by resource: processors, nodes, memory, GPUs, billing.
+type Reasons = [&'static str; 5];
 
-const QOS_GRP: Reasons = ["QOSGrpCpuLimit", "QOSGrpNodeLimit", "QOSGrpMemLimit", "QOSGrpGRES"];
-const QOS_JOB: Reasons = ["QOSMaxCpuPerJobLimit", "QOSMaxNodePerJobLimit", "QOSMaxMemoryPerJob", "QOSMaxGRESPerJob"];
-const QOS_ACCOUNT: Reasons =
-    ["QOSMaxCpuPerAccountLimit", "QOSMaxNodePerAccountLimit", "QOSMaxMemoryPerAccount", "QOSMaxGRESPerAccount"];
-const QOS_USER: Reasons =
-    ["QOSMaxCpuPerUserLimit", "QOSMaxNodePerUserLimit", "QOSMaxMemoryPerUser", "QOSMaxGRESPerUser"];
-const ASSOC_GRP: Reasons = ["AssocGrpCpuLimit", "AssocGrpNodeLimit", "AssocGrpMemLimit", "AssocGrpGRES"];
-const ASSOC_JOB: Reasons =
-    ["AssocMaxCpuPerJobLimit", "AssocMaxNodePerJobLimit", "AssocMaxMemPerJob", "AssocMaxGRESPerJob"];
+const QOS_GRP: Reasons = ["QOSGrpCpuLimit", "QOSGrpNodeLimit", "QOSGrpMemLimit", "QOSGrpGRES", "QOSGrpBilling"];
+const QOS_JOB: Reasons =
+    ["QOSMaxCpuPerJobLimit", "QOSMaxNodePerJobLimit", "QOSMaxMemoryPerJob", "QOSMaxGRESPerJob", "QOSMaxBillingPerJob"];
+const QOS_ACCOUNT: Reasons = [
+    "QOSMaxCpuPerAccountLimit",
+    "QOSMaxNodePerAccountLimit",
+    "QOSMaxMemoryPerAccount",
+    "QOSMaxGRESPerAccount",
+    "QOSMaxBillingPerAccount",
+];
+const QOS_USER: Reasons = [
+    "QOSMaxCpuPerUserLimit",
+    "QOSMaxNodePerUserLimit",
+    "QOSMaxMemoryPerUser",
+    "QOSMaxGRESPerUser",
+    "QOSMaxBillingPerUser",
+];
+const ASSOC_GRP: Reasons =
+    ["AssocGrpCpuLimit", "AssocGrpNodeLimit", "AssocGrpMemLimit", "AssocGrpGRES", "AssocGrpBilling"];
+const ASSOC_JOB: Reasons = [
+    "AssocMaxCpuPerJobLimit",
+    "AssocMaxNodePerJobLimit",
+    "AssocMaxMemPerJob",
+    "AssocMaxGRESPerJob",
+    "AssocMaxBillingPerJob",
+];
 
 fn reason(of: TresResource, reasons: Reasons) -> &'static str {
     match of {
@@ -372,11 +397,12 @@ fn reason(of: TresResource, reasons: Reasons) -> &'static str {
         TresResource::Node => reasons[1],
         TresResource::Mem => reasons[2],
         TresResource::Gpu => reasons[3],
+        TresResource::Billing => reasons[4],
     }
 }
 
 /// Returns the amounts of an allocation.
-fn had(alloc: &Alloc, machine: &ModelMachine) -> TresAmounts {
+fn had(part: u16, alloc: &Alloc, machine: &ModelMachine) -> TresAmounts {
     let kinds = &machine.resources.kinds;
     let (mut mem, mut gpu) = (0, 0);
     if let Some(more) = &alloc.more {
@@ -384,23 +410,103 @@ fn had(alloc: &Alloc, machine: &ModelMachine) -> TresAmounts {
         let gpus = more.gres.iter().filter(|&&(kind, ..)| kinds[usize::from(kind)].name == "gpu");
         gpu = gpus.map(|&(.., count)| u64::from(count)).sum();
     }
-    TresAmounts { cpu: alloc.total(machine), node: alloc.nodes.count() as u64, mem, gpu }
+    // Slurm keeps a whole number.
+    let billing = machine.billed(part, alloc) as u64;
+    TresAmounts { cpu: alloc.total(machine), node: alloc.nodes.count() as u64, mem, gpu, billing }
 }
 
 /// The least that a job asks for, on so many nodes.
 fn asked(job: &Pending, nodes: u64, machine: &ModelMachine) -> TresAmounts {
     let cpu = u64::from(job.cpus);
     let mut all = TresAmounts { cpu, node: nodes, ..TresAmounts::default() };
-    let Some(known) = machine.resources.demand(job.demand) else { return all };
-    let demand = &known.demand;
-    if let Some(gpus) = &demand.gpus {
-        all.gpu = (u64::from(gpus.per_node) * nodes).max(u64::from(gpus.in_all(demand.tasks.max(1))));
+    if let Some(known) = machine.resources.demand(job.demand) {
+        (all.gpu, all.mem) = gpus_and_memory(&known.demand, cpu, nodes);
     }
-    all.mem = match demand.memory {
+    let weights = machine.parts[usize::from(job.part)].billing.as_ref();
+    all.billing = weights.map_or(cpu, |weights| billed_for(job, nodes, machine, weights) as u64);
+    all
+}
+
+/// Returns the GPUs and the megabytes that a demand is for, on so many processors and nodes.
+fn gpus_and_memory(demand: &JobDemand, cpus: u64, nodes: u64) -> (u64, u64) {
+    let of = |gpus: &GpuDemand| (u64::from(gpus.per_node) * nodes).max(u64::from(gpus.in_all(demand.tasks.max(1))));
+    let gpus = demand.gpus.as_ref().map_or(0, of);
+    let memory = match demand.memory {
         MemoryDemand::PerNode(mb) => mb * nodes,
-        MemoryDemand::PerCpu(mb) => mb * cpu,
-        MemoryDemand::PerGpu(mb) => mb * all.gpu,
+        MemoryDemand::PerCpu(mb) => mb * cpus,
+        MemoryDemand::PerGpu(mb) => mb * gpus,
         MemoryDemand::None | MemoryDemand::WholeNode => 0,
     };
-    all
+    (gpus, memory)
+}
+
+/// Returns the bill of the least that a job asks for, on so many nodes.
+fn billed_for(job: &Pending, nodes: u64, machine: &ModelMachine, weights: &BillingWeights) -> f64 {
+    let kinds = &machine.resources.kinds;
+    let (mut devices, mut memory) = (Vec::new(), 0);
+    // A type counts where the job asks for one.
+    let typed = |serving: u64| match serving.count_ones() {
+        1 => kinds[serving.trailing_zeros() as usize].kind.as_str(),
+        _ => "",
+    };
+    if let Some(known) = machine.resources.demand(job.demand) {
+        let demand = &known.demand;
+        let gpus;
+        (gpus, memory) = gpus_and_memory(demand, u64::from(job.cpus), nodes);
+        if let Some(asked) = &demand.gpus {
+            devices.push(("gpu", typed(asked.kinds), gpus as f64));
+        }
+        for &(serving, count) in demand.gres.iter().filter(|(serving, _)| *serving != 0) {
+            let name = kinds[serving.trailing_zeros() as usize].name.as_str();
+            devices.push((name, typed(serving), f64::from(count) * nodes as f64));
+        }
+    }
+    let amounts =
+        BilledAmounts { cpus: f64::from(job.cpus), nodes: nodes as f64, memory: memory as f64, devices: &devices };
+    weights.of(&amounts, machine.bills_largest)
+}
+
+impl ModelMachine {
+    /// Returns what a job of a partition is billed for its allocation in a second.
+    pub fn billed(&self, part: u16, alloc: &Alloc) -> f64 {
+        let cpus = alloc.total(self) as f64;
+        let Some(weights) = &self.parts[usize::from(part)].billing else { return cpus };
+        let kinds = &self.resources.kinds;
+        let more = alloc.more.as_deref();
+        let memory = more.map_or(0, |more| more.memory.iter().sum::<u64>()) as f64;
+        let of = |&(kind, _, count): &(u16, u32, u32)| {
+            let kind = &kinds[usize::from(kind)];
+            (kind.name.as_str(), kind.kind.as_str(), f64::from(count))
+        };
+        let devices: Vec<(&str, &str, f64)> = more.map_or(&[][..], |more| &more.gres).iter().map(of).collect();
+        let nodes = alloc.nodes.count() as f64;
+        weights.of(&BilledAmounts { cpus, nodes, memory, devices: &devices }, self.bills_largest)
+    }
+
+    /// Returns the amount of a resource, such as `mem` or `gres/gpu`, that a job asks for.
+    pub(crate) fn asked_of(&self, job: &Pending, name: &str) -> f64 {
+        let weights = BillingWeights { list: vec![(name.to_string(), 1.0)] };
+        billed_for(job, u64::from(job.min_nodes), self, &weights)
+    }
+
+    /// Returns the amount of a resource that the nodes of a partition have.
+    pub(crate) fn amount_of(&self, part: u16, name: &str) -> f64 {
+        let (nodes, resources) = (&self.parts[usize::from(part)].nodes, &self.resources);
+        match name {
+            "cpu" => nodes.iter().map(|node| f64::from(self.cpus[node])).sum(),
+            "node" => nodes.count() as f64,
+            "mem" => nodes.iter().map(|node| resources.memory.get(node).copied().unwrap_or(0) as f64).sum(),
+            name => {
+                let (name, kind) = name.trim_start_matches("gres/").split_once(':').unwrap_or((name, ""));
+                let kinds = resources.kinds_of(name.trim_start_matches("gres/"), kind);
+                let of = |(_, gres): (usize, &Vec<u32>)| nodes.iter().map(|node| f64::from(gres[node])).sum::<f64>();
+                resources.gres.iter().enumerate().filter(|&(kind, _)| kinds >> kind & 1 == 1).map(of).sum()
+            }
+        }
+    }
+
+    /// Returns what a job is billed in a second for what it asks for, on so many nodes.
+    pub(crate) fn billed_as_asked(&self, job: &Pending, nodes: u64) -> u64 {
+        asked(job, nodes, self).billing
+    }
 }

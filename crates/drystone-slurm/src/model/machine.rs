@@ -1,11 +1,11 @@
 //! Nodes, partitions and what jobs ask of them.
 
 use super::{AllocMore, NodeSet, Resources};
-use crate::conf::PreemptMode;
+use crate::conf::{BillingWeights, PreemptMode};
 use serde::{Deserialize, Serialize};
 
 /// A partition as the schedulers see it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ModelPartition {
     pub name: String,
     /// Its nodes that are in service.
@@ -32,6 +32,12 @@ pub struct ModelPartition {
     pub preempt_mode: Option<PreemptMode>,
     /// Seconds that such a job has left.
     pub grace: i64,
+    /// Fewest and most nodes of a job.
+    pub node_range: (u32, u32),
+    /// True if its jobs go to the least loaded nodes.
+    pub least_loaded: bool,
+    /// Weights by which a job is billed; `None`: for its processors.
+    pub billing: Option<BillingWeights>,
 }
 
 impl Default for ModelPartition {
@@ -50,6 +56,9 @@ impl Default for ModelPartition {
             overtime: Some(0),
             preempt_mode: None,
             grace: 0,
+            node_range: (0, u32::MAX),
+            least_loaded: false,
+            billing: None,
         }
     }
 }
@@ -58,12 +67,16 @@ impl Default for ModelPartition {
 pub const NONE: u32 = u32::MAX;
 
 /// Nodes and partitions.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ModelMachine {
     /// Processors of each node.
     pub cpus: Vec<u32>,
     /// Processors that are given out together: the threads of a core.
     pub threads: u32,
+    /// These of each node where nodes differ; else empty.
+    pub mixed_threads: Vec<u32>,
+    /// True if a job is billed for the most expensive of its resources, not their sum (`MAX_TRES`).
+    pub bills_largest: bool,
     pub parts: Vec<ModelPartition>,
     /// The partition of jobs that name none.
     pub default_part: u16,
@@ -78,6 +91,8 @@ impl ModelMachine {
         ModelMachine {
             cpus: vec![cpus; nodes],
             threads: 1,
+            mixed_threads: Vec::new(),
+            bills_largest: false,
             parts: vec![part],
             default_part: 0,
             resources: Resources::default(),
@@ -87,6 +102,12 @@ impl ModelMachine {
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.cpus.len()
+    }
+
+    /// Processors of a node that are given out together.
+    #[inline]
+    pub fn threads_on(&self, node: usize) -> u32 {
+        self.mixed_threads.get(node).copied().unwrap_or(self.threads).max(1)
     }
 
     /// Processors in all.
@@ -111,6 +132,8 @@ pub struct Pending {
     pub min_nodes: u32,
     /// Nodes that it may have at most.
     pub max_nodes: u32,
+    /// Most nodes of a job in its partition: `MaxNodes`, which says nothing of how many it wants.
+    pub node_cap: u32,
     /// True if it gets whole nodes.
     pub whole: bool,
     /// True if it, or its partition, asked for whole nodes where jobs could share them: backfill
@@ -152,6 +175,7 @@ impl Pending {
             cpus,
             min_nodes: 1,
             max_nodes: u32::MAX,
+            node_cap: u32::MAX,
             whole: false,
             exclusive: false,
             limit,
@@ -166,6 +190,26 @@ impl Pending {
             demand: 0,
             reservation: NONE,
         }
+    }
+
+    /// Nodes that it may have at most, in its partition.
+    #[inline]
+    pub fn most_nodes(&self) -> u32 {
+        self.max_nodes.min(self.node_cap)
+    }
+
+    /// Returns whether its number of nodes is not one of its partition: it then waits, and is not
+    /// tried.
+    #[inline]
+    pub fn is_beyond_partition(&self) -> bool {
+        self.min_nodes > self.most_nodes()
+    }
+
+    /// The number of nodes is within what the partition allows.
+    pub fn bind_nodes(&mut self, machine: &ModelMachine) {
+        let (least, most) = machine.parts[usize::from(self.part)].node_range;
+        self.min_nodes = self.min_nodes.max(least);
+        self.node_cap = most;
     }
 
     /// The number that orders it among those submitted in the same second: that of its array, else

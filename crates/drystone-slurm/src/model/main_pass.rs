@@ -16,6 +16,9 @@ pub struct MainDeeds {
     pub whole: bool,
 }
 
+/// Slurm's reason for a job with a number of nodes that its partition does not allow.
+pub(super) const BEYOND_PARTITION: &str = "PartitionNodeLimit";
+
 /// Starts jobs in the order of `queue` until each partition has one that does not fit. A `full`
 /// pass looks at all jobs.
 pub fn main_pass(
@@ -128,6 +131,9 @@ impl MainPass {
         if if own { self.failed_reservations.contains(&job.reservation) } else { self.failed[part] } {
             return PassVerdict::BehindBlocked;
         }
+        if job.is_beyond_partition() {
+            return PassVerdict::Limit(BEYOND_PARTITION);
+        }
         if !cluster.machine.parts[part].up {
             self.fail(part, None);
             return PassVerdict::Blocked;
@@ -148,7 +154,11 @@ impl MainPass {
         cluster.reset_bytes(job);
         let before = cluster.ledger.as_ref().and_then(|ledger| ledger.before(job, &cluster.machine));
         if let Some(reason) = before {
-            return self.limited(cluster, part, reason, params);
+            // Slurm does not try a job again that it knows to be limited: such a job blocks none.
+            if cluster.is_limited(job.id) {
+                return PassVerdict::Limit(reason);
+            }
+            return self.limited(cluster, job, reason, params);
         }
         let done = self.usable.meets(&cluster.completing).then(|| {
             let mut done = self.usable.clone();
@@ -160,7 +170,10 @@ impl MainPass {
         let alloc = alloc.or_else(|| cluster.place_over(job, usable, now));
         let after = cluster.ledger.as_ref().and_then(|ledger| ledger.after(job, alloc.as_ref(), &cluster.machine));
         if let Some(reason) = after {
-            return self.limited(cluster, part, reason, params);
+            return self.limited(cluster, job, reason, params);
+        }
+        if params.assoc_limit_stop != 0 {
+            cluster.note_limit(job.id, false);
         }
         if let Some(alloc) = alloc {
             cluster.start(job, now, alloc.clone());
@@ -192,12 +205,14 @@ impl MainPass {
     /// A limit keeps the job from starting. It does not block others, unless the site wants that.
     fn limited(
         &mut self,
-        cluster: &ModelCluster,
-        part: usize,
+        cluster: &mut ModelCluster,
+        job: &Pending,
         reason: &'static str,
         params: &SchedParams,
     ) -> PassVerdict {
         if params.assoc_limit_stop != 0 {
+            cluster.note_limit(job.id, true);
+            let part = usize::from(job.part);
             let nodes = cluster.machine.parts[part].nodes.clone();
             self.fail(part, Some(&nodes));
         }

@@ -8,7 +8,8 @@ use super::{Alloc, AllocMore, IdleNodes, ModelMachine, NodeSet, Pending};
 impl IdleNodes {
     /// Returns the place of a job on the allowed nodes, if it fits.
     pub fn place(&self, job: &Pending, allowed: &NodeSet, machine: &ModelMachine) -> Option<Alloc> {
-        let alone = job.demand == 0 && machine.resources.is_plain();
+        let least_loaded = machine.parts[usize::from(job.part)].least_loaded && !self.single;
+        let alone = job.demand == 0 && machine.resources.is_plain() && !least_loaded;
         if !alone
             && machine.resources.demand(job.demand).is_none_or(|known| known.demand.gpus.is_none())
             && self.lacks(job, allowed)
@@ -103,8 +104,7 @@ impl IdleNodes {
         let mut need = MissingAmounts {
             cpus: i64::from(job.cpus),
             nodes: i64::from(job.min_nodes),
-            most: i64::from(job.max_nodes),
-            threads: i64::from(self.threads),
+            most: i64::from(job.most_nodes()),
         };
         let mut taken: Vec<(usize, u32)> = Vec::with_capacity(job.min_nodes.clamp(16, 256) as usize);
         while !need.met() && need.most > 0 {
@@ -150,7 +150,7 @@ impl IdleNodes {
         if need.nodes <= 1 && need.cpus > 0 {
             let enough = (first..=last).filter(|&node| i64::from(self.cpus[node]) >= need.cpus);
             if let Some(node) = enough.min_by_key(|&node| (self.cpus[node], node)) {
-                need.take(node, self.cpus[node], job.whole, taken);
+                need.take(node, self.cpus[node], self.threads_on(node), job.whole, taken);
                 return;
             }
         }
@@ -162,7 +162,7 @@ impl IdleNodes {
             if need.most == 1 && i64::from(self.cpus[node]) < need.cpus {
                 continue;
             }
-            need.take(node, self.cpus[node], job.whole, taken);
+            need.take(node, self.cpus[node], self.threads_on(node), job.whole, taken);
         }
     }
 
@@ -182,8 +182,6 @@ struct MissingAmounts {
     nodes: i64,
     /// Nodes that may still be added.
     most: i64,
-    /// Processors that are given out together.
-    threads: i64,
 }
 
 impl MissingAmounts {
@@ -193,10 +191,10 @@ impl MissingAmounts {
 
     /// Takes from a node what it has to give, but leaves one processor for each node that must come
     /// after it.
-    fn take(&mut self, node: usize, idle: u32, whole: bool, taken: &mut Vec<(usize, u32)>) {
+    fn take(&mut self, node: usize, idle: u32, threads: i64, whole: bool, taken: &mut Vec<(usize, u32)>) {
         let for_others = (self.nodes - 1).max(0);
         let wanted = if whole { i64::from(idle) } else { (self.cpus - for_others).max(1) };
-        let cores = (wanted + self.threads - 1) / self.threads * self.threads;
+        let cores = (wanted + threads - 1) / threads * threads;
         let cpus = i64::from(idle).min(cores);
         taken.push((node, cpus as u32));
         self.cpus -= cpus;

@@ -13,6 +13,14 @@ pub struct Preempting {
     pub mode: PreemptMode,
     /// Seconds that a job has run before it may be replaced.
     pub exempt: i64,
+    /// Priority from which a job is never replaced.
+    pub exempt_priority: Option<i64>,
+    /// True if jobs of one QOS may replace each other, those of higher priority the others.
+    pub within: bool,
+    /// True if only jobs of higher priority replace others.
+    pub by_priority: bool,
+    /// True if jobs that are to go back to the queue end for good (`JobRequeue=0`).
+    pub ends_requeued: bool,
     /// For each QOS: those whose jobs its own may replace, what becomes of its own jobs, their
     /// grace in seconds, its priority.
     pub qos: Vec<QosPreempt>,
@@ -41,6 +49,12 @@ pub struct QosPreempt {
     pub priority: u32,
     /// True if its jobs get no plan.
     pub no_reserve: bool,
+    /// Seconds that its jobs have run before they may be replaced; `None` for the general ones.
+    pub exempt: Option<i64>,
+    /// True if its own settings come before those of the partition's QOS.
+    pub over_partition: bool,
+    /// True if its jobs may replace each other.
+    pub within: bool,
 }
 
 /// A job that is replaced, and how.
@@ -65,6 +79,20 @@ impl Preempting {
         a != b && b != NONE && self.qos.get(a as usize).is_some_and(|qos| qos.over.contains(&b))
     }
 
+    /// Returns whether jobs of this QOS may replace each other.
+    pub(super) fn is_within(&self, qos: u32) -> bool {
+        qos != NONE && (self.within || self.qos.get(qos as usize).is_some_and(|qos| qos.within))
+    }
+
+    /// Returns the seconds that a job has run before it may be replaced: by the QOS whose limits
+    /// come first, then the other one, then the general setting.
+    pub(super) fn exempt_of(&self, machine: &super::ModelMachine, victim: &Pending) -> i64 {
+        let own = self.qos.get(victim.qos as usize);
+        let of_part = self.qos.get(machine.parts[usize::from(victim.part)].qos as usize);
+        let order = if own.is_some_and(|own| own.over_partition) { [own, of_part] } else { [of_part, own] };
+        order.into_iter().flatten().find_map(|qos| qos.exempt).unwrap_or(self.exempt)
+    }
+
     /// Returns the fate of a running job that is replaced.
     pub fn mode_of(&self, machine: &super::ModelMachine, victim: &Pending) -> PreemptMode {
         let own = match self.by {
@@ -72,6 +100,9 @@ impl Preempting {
             PreemptType::Partition => machine.parts[usize::from(victim.part)].preempt_mode,
             PreemptType::Qos => self.qos.get(victim.qos as usize).and_then(|qos| qos.mode),
         };
-        own.unwrap_or(self.mode)
+        match own.unwrap_or(self.mode) {
+            PreemptMode::Requeue if self.ends_requeued => PreemptMode::Cancel,
+            mode => mode,
+        }
     }
 }

@@ -20,9 +20,14 @@ impl Preempting {
                 let (of, by) = (&machine.parts[usize::from(victim.job.part)], &machine.parts[usize::from(job.part)]);
                 of.tier < by.tier && of.preempt_mode != Some(PreemptMode::Off)
             }
+            PreemptType::Qos if job.qos == victim.job.qos => {
+                self.is_within(job.qos) && job.priority > victim.job.priority
+            }
             PreemptType::Qos => self.qos_over(job.qos, victim.job.qos),
         };
-        allowed && victim.alloc.nodes.meets(&machine.parts[usize::from(job.part)].nodes)
+        let higher = !self.by_priority || job.priority > victim.job.priority;
+        let exempt = self.exempt_priority.is_some_and(|from| victim.job.priority >= from);
+        allowed && higher && !exempt && victim.alloc.nodes.meets(&machine.parts[usize::from(job.part)].nodes)
     }
 
     /// The priority by which victims are ordered: the lower, the earlier.
@@ -43,7 +48,7 @@ impl Preempting {
         let mut found: Vec<(u64, i64, u64, u32)> = Vec::new();
         for &(_, rank, slot) in cluster.order() {
             let Some(running) = cluster.at(slot) else { continue };
-            let ripe = running.start + self.exempt <= now;
+            let ripe = running.start.saturating_add(self.exempt_of(machine, &running.job)) <= now;
             if ripe
                 && self.may_replace(machine, job, running)
                 && self.mode_of(machine, &running.job) != PreemptMode::Off
@@ -59,6 +64,16 @@ impl Preempting {
             found.sort_shared_by_key(|&(order, ..)| order);
         }
         found.into_iter().map(|(.., slot)| slot).collect()
+    }
+
+    /// Returns the next time at which a running job may be replaced that may not be at `now`.
+    pub(crate) fn next_ripe(&self, cluster: &ModelCluster, now: i64) -> Option<i64> {
+        if !self.is_on() || (self.exempt == 0 && self.qos.iter().all(|qos| qos.exempt.is_none())) {
+            return None;
+        }
+        let machine = &cluster.machine;
+        let ripe = |running: &RunningModelJob| running.start.saturating_add(self.exempt_of(machine, &running.job));
+        cluster.running().map(ripe).filter(|&at| at > now).min()
     }
 
     /// The jobs that have to go so that `job` fits on the allowed nodes, and where it then fits.

@@ -66,8 +66,8 @@ pub(super) struct People {
     qos_from: QosFrom,
     /// True if missing associations are made from the log.
     makes: bool,
-    /// Association and QOS found for a user, an account and a QOS.
-    known: BTreeMap<(i32, i32, i32), (u32, u32)>,
+    /// Association and QOS found for a user, an account, a QOS and a partition.
+    known: BTreeMap<(i32, i32, i32, i32), (u32, u32)>,
 }
 
 impl People {
@@ -86,13 +86,13 @@ impl People {
             QosFrom::Queue => job.queue,
             QosFrom::Partition => job.partition,
         };
-        let key = (job.user, job.group, number);
+        let key = (job.user, job.group, number, job.partition);
         if let Some(&found) = self.known.get(&key) {
             return found;
         }
         let (account, user) = (self.names.name("account", job.group), self.names.name("user", job.user));
         let index = |found: Option<usize>| found.map_or(NONE, |index| index as u32);
-        let mut assoc = index(self.accounts.find(&account, &user));
+        let mut assoc = index(self.accounts.find_in(&account, &user, &self.names.name("partition", job.partition)));
         if assoc == NONE && self.makes {
             assoc = make(&account, &user).unwrap_or(NONE);
         }

@@ -113,8 +113,10 @@ impl Places {
     pub(super) fn alloc(&self, procs: &ProcSet, job: &Pending, machine: &ModelMachine) -> Alloc {
         let counts = self.counts(procs);
         let nodes = NodeSet::of(self.first.len() - 1, counts.keys().copied());
-        let threads = machine.threads.max(1);
-        let cores = |(node, cpus): (usize, u32)| (cpus.div_ceil(threads) * threads).min(machine.cpus[node]);
+        let cores = |(node, cpus): (usize, u32)| {
+            let threads = machine.threads_on(node);
+            (cpus.div_ceil(threads) * threads).min(machine.cpus[node])
+        };
         Alloc { nodes, cpus: if job.whole { Vec::new() } else { counts.into_iter().map(cores).collect() }, more: None }
     }
 

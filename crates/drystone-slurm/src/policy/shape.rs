@@ -135,6 +135,9 @@ impl RequestShape {
             pending.limit = pending.limit.min(self.longest);
             if let Some(shape) = shape {
                 pending.take_shape(shape, machine);
+            }
+            self.bind(&mut pending, machine, empty);
+            if shape.is_some() {
                 // A site's job is of the partition that it names, whether that has room or not.
                 if ground.is_of(job, part) {
                     break;
@@ -145,6 +148,24 @@ impl RequestShape {
             }
         }
         pending
+    }
+}
+
+impl RequestShape {
+    /// The partition's fewest and most nodes hold where the job fits within them. A job that ran
+    /// all the same was of another day's configuration, or of a QOS that may: it is let be.
+    fn bind(&self, pending: &mut Pending, machine: &ModelMachine, empty: &IdleNodes) {
+        let part = &machine.parts[usize::from(pending.part)];
+        if part.node_range == (0, u32::MAX) || machine.cpus.iter().all(|&cpus| cpus == 1) {
+            return;
+        }
+        let mut bound = pending.clone();
+        bound.bind_nodes(machine);
+        bound.max_nodes = bound.max_nodes.max(part.node_range.0);
+        bound.cpus = bound.cpus.max(bound.min_nodes);
+        if !bound.is_beyond_partition() && empty.place(&bound, &part.nodes, machine).is_some() {
+            *pending = bound;
+        }
     }
 }
 

@@ -246,6 +246,7 @@ impl ModelSite {
             clock.backfill_made(began, at);
         }
         // What has come while it worked was not there when it began.
+        self.main_stale |= self.cluster.take_limit_changes();
         if stale || (self.stale_from == 0 && at > began) {
             self.main_stale = true;
             self.stale_from = 0;
@@ -254,6 +255,9 @@ impl ModelSite {
         }
         self.stale_from = usize::MAX;
         self.holds_until = holds_until;
+        if let Some(ripe) = self.cluster.preempting.next_ripe(&self.cluster, at.div_euclid(1000)) {
+            self.holds_until = self.holds_until.min(ripe);
+        }
         // A job that is past its limit is thought to end any moment.
         if let Some(first) = self.cluster.first_end() {
             self.holds_until = self.holds_until.min(first);

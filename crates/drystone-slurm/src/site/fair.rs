@@ -126,7 +126,7 @@ impl FairShare {
         if node.level > 0.0 { f64::from(node.shares.unwrap_or(0)) / node.level } else { 0.0 }
     }
 
-    /// A job has had `cpus` processors from `from` to `to` seconds; what lies before the last
+    /// A job has been billed `cpus` a second from `from` to `to` seconds; what lies before the last
     /// calculation was charged then.
     pub fn charge(&mut self, assoc: usize, cpus: f64, from: i64, to: i64) {
         let from = self.last.map_or(from, |last| from.max(last));

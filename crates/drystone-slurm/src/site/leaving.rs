@@ -16,6 +16,7 @@ impl ModelSite {
     /// A waiting job is withdrawn or held back.
     pub(super) fn withdraw(&mut self, at: i64, id: u32) {
         let outside = self.outside.iter().any(|job| job.id == id);
+        self.cluster.forget_limit(id);
         if let Some(job) = self.take_out(id).filter(|_| !outside) {
             self.stale_from(0);
             self.main_stale = true;

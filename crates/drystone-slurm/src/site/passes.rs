@@ -123,6 +123,9 @@ impl ModelSite {
         if let Some(ledger) = &mut self.cluster.ledger {
             ledger.submit(&job, &self.cluster.machine);
         }
+        if self.rules.params.assoc_limit_stop != 0 {
+            self.cluster.meet_limits(&job);
+        }
         self.queue_up(at, job);
     }
 
@@ -166,7 +169,7 @@ impl ModelSite {
         // Where there are limits, a job that has started may put one on a job that blocked its
         // partition, which then blocks it no longer. Else a second pass starts nothing.
         let limits = self.cluster.ledger.is_some() && !deeds.starts.is_empty();
-        self.main_stale = !deeds.whole || limits;
+        self.main_stale = !deeds.whole || limits || self.cluster.take_limit_changes();
         if !deeds.starts.is_empty() {
             self.stale_from(0);
         }

@@ -21,8 +21,8 @@ pub struct Multifactor {
     pub qos: f64,
     /// Weight of the association.
     pub assoc: f64,
-    /// Weights of processors and of nodes.
-    pub tres: (f64, f64),
+    /// Weights of resources by name, such as `cpu` and `gres/gpu`.
+    pub tres: Vec<(String, f64)>,
     /// Seconds after which the age counts in full.
     pub max_age: i64,
     /// Seconds between two calculations.
@@ -63,7 +63,6 @@ impl Multifactor {
         let counted = if accounts { 1.0 } else { 0.0 };
         let all = p.has("NO_NORMAL_ALL");
         let flag = |name| all || p.has(name);
-        let tres = |name: &str| p.tres.get(name).copied().unwrap_or(0.0);
         Some(Multifactor {
             age: p.age * counted,
             fair_share: p.fair_share * counted,
@@ -71,7 +70,7 @@ impl Multifactor {
             partition: p.partition,
             qos: p.qos,
             assoc: p.assoc,
-            tres: (tres("cpu"), tres("node")),
+            tres: p.tres.iter().filter(|&(_, &w)| w > 0.0).map(|(name, &weight)| (name.clone(), weight)).collect(),
             max_age: p.max_age.max(1),
             period: p.calc_period.max(1),
             favor_small: p.favor_small,
@@ -107,8 +106,9 @@ pub struct Charged {
     pub id: u32,
     /// Its association.
     pub assoc: u32,
-    /// Its processors, times what its QOS counts them.
-    pub cpus: f64,
+    /// Amount billed in a second: its processors unless its partition has weights, times what
+    /// its QOS counts it.
+    pub billed: f64,
     /// Start, in seconds.
     pub start: i64,
 }
@@ -158,7 +158,7 @@ impl JobPriorities {
             while let Some(&(_, assoc)) = next.next_if(|&&(id, _)| id < job.id) {
                 self.fair.factor(assoc as usize);
             }
-            self.fair.charge(job.assoc as usize, job.cpus, job.start, now);
+            self.fair.charge(job.assoc as usize, job.billed, job.start, now);
         }
         for &(_, assoc) in next {
             self.fair.factor(assoc as usize);
@@ -201,17 +201,14 @@ impl JobPriorities {
     }
 
     fn tres_of(&self, job: &Pending, machine: &ModelMachine) -> f64 {
-        let (cpu, node) = self.rules.tres;
-        if cpu == 0.0 && node == 0.0 {
-            return 0.0;
-        }
-        let (cpus, nodes) = (f64::from(job.cpus), f64::from(job.min_nodes));
-        if self.rules.as_they_are[3] {
-            return cpu * cpus + node * nodes;
-        }
-        let part = &machine.parts[usize::from(job.part)].nodes;
-        let all: f64 = part.iter().map(|node| f64::from(machine.cpus[node])).sum();
-        cpu * cpus / all.max(1.0) + node * nodes / (part.count() as f64).max(1.0)
+        let of = |(name, weight): &(String, f64)| {
+            let asked = weight * machine.asked_of(job, name);
+            if self.rules.as_they_are[3] || asked == 0.0 {
+                return asked;
+            }
+            asked / machine.amount_of(job.part, name).max(1.0)
+        };
+        self.rules.tres.iter().map(of).sum()
     }
 
     fn size_of(&self, job: &Pending, machine: &ModelMachine) -> f64 {

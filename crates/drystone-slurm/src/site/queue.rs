@@ -68,7 +68,7 @@ impl ModelSite {
             let charged = |running: &RunningModelJob| Charged {
                 id: running.id,
                 assoc: running.job.assoc,
-                cpus: running.alloc.total(machine) as f64 * priorities.usage_factor(running.job.qos),
+                billed: machine.billed(running.job.part, &running.alloc) * priorities.usage_factor(running.job.qos),
                 start: running.start,
             };
             let mut running: Vec<Charged> = self.cluster.running().filter(counted).map(charged).collect();
@@ -97,8 +97,8 @@ impl ModelSite {
             && priorities.rules.charges_ends
             && gone.job.assoc != NONE
         {
-            let cpus = gone.alloc.total(machine) as f64 * priorities.usage_factor(gone.job.qos);
-            priorities.fair.charge(gone.job.assoc as usize, cpus, gone.start, now);
+            let billed = machine.billed(gone.job.part, &gone.alloc) * priorities.usage_factor(gone.job.qos);
+            priorities.fair.charge(gone.job.assoc as usize, billed, gone.start, now);
         }
     }
 

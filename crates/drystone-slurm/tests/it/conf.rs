@@ -68,12 +68,16 @@ fn mistakes_name_file_and_line() {
 fn what_is_not_understood_is_told() {
     let conf = parse(
         "SchedulerParamaters=bf_interval=9\nSchedulerParameters=bf_window=60\nTopologyPlugin=topology/tree\n\
-         NodeName=n1\nPartitionName=p Nodes=n1 MaxTime=120 DefaultTime=180 MinNodes=3 MaxNodes=2\n",
+         NodeName=n1\nPartitionName=p Nodes=n1 MaxTime=120 DefaultTime=180 MinNodes=3 MaxNodes=2\n\
+         SelectType=select/cons_tres\n",
     );
     let told = conf.remarks.iter().map(|r| (r.topic, r.place.as_ref().map_or(0, |p| p.line))).collect::<Vec<_>>();
     use Topic::{Contradiction, NotModelled, Unknown};
     assert_eq!(told, [(Unknown, 1), (Contradiction, 2), (NotModelled, 3), (Contradiction, 5), (Contradiction, 5)]);
-    assert_eq!(conf.remarks[0].to_string(), "slurm.conf:1: unknown: Slurm has no key SchedulerParamaters");
+    assert_eq!(
+        conf.remarks[0].to_string(),
+        "slurm.conf:1: unknown: the key SchedulerParamaters is not known here, and changes nothing in the model"
+    );
 }
 
 /// A controller and its backups, and scripts, stand on a line each.
@@ -81,7 +85,7 @@ fn what_is_not_understood_is_told() {
 fn keys_that_add_up_contradict_nothing() {
     let conf = parse(
         "SlurmctldHost=head1\nSlurmctldHost=head2(10.0.0.2)\nProlog=/a\nProlog=/b\nEpilog=/a\nEpilog=/b\nMaxJobCount=9\n\
-         MaxJobCount=10\nNodeName=n1\nPartitionName=p Nodes=n1\n",
+         MaxJobCount=10\nNodeName=n1\nPartitionName=p Nodes=n1\nSelectType=select/linear\n",
     );
     let told: Vec<String> = conf.remarks.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["slurm.conf:8: contradiction: MaxJobCount is at line 7 as well; the later line counts"]);
@@ -167,17 +171,16 @@ fn keys_of_nodes_and_partitions_that_slurm_does_not_have_are_remarked() {
     let conf = parse(
         "NodeName=DEFAULT Featuer=x\nNodeName=n CPUs=4 Sockets=2 SocketsPerBoard=4\n\
          PartitionName=p Nodes=n PriorityTeir=10 LLN=YES MaxCPUsPerSocket=2 TRESBillingWeights=\"CPU=1\"\n\
-         DownNodes=n Status=DOWN State=DOWN\n",
+         DownNodes=n Status=DOWN State=DOWN\nSelectType=select/cons_tres\n",
     );
     let told: Vec<String> = conf.remarks.iter().map(ToString::to_string).collect();
     assert_eq!(
         told,
         [
-            "slurm.conf:1: unknown: Slurm has no key Featuer on lines of NodeName",
+            "slurm.conf:1: unknown: the key Featuer is not known here on lines of NodeName, and changes nothing in the model",
             "slurm.conf:2: contradiction: Sockets and SocketsPerBoard exclude each other; Slurm takes SocketsPerBoard",
-            "slurm.conf:3: unknown: Slurm has no key PriorityTeir on lines of PartitionName",
-            "slurm.conf:4: unknown: Slurm has no key Status on lines of DownNodes",
-            "slurm.conf:3: not modelled: p: LLN=YES; jobs go where they fit tightest, not to the least loaded nodes",
+            "slurm.conf:3: unknown: the key PriorityTeir is not known here on lines of PartitionName, and changes nothing in the model",
+            "slurm.conf:4: unknown: the key Status is not known here on lines of DownNodes, and changes nothing in the model",
             "slurm.conf:3: not modelled: p: MaxCPUsPerSocket=2 is counted on the whole node: its sockets times 2 processors",
         ]
     );
@@ -195,4 +198,82 @@ fn a_script_modifies_what_there_is() {
     let refused = Accounts::parse("add qos small\nmodify qos nosuch set MaxJobsPerUser=1\n", "a").expect_err("unknown");
     assert!(refused.to_string().contains("there is no qos `nosuch` to modify"), "{refused}");
     assert!(Accounts::parse("modify account root set fairshare=1\nadd account a\n", "a").is_ok());
+}
+
+/// Values that Slurm takes.
+#[test]
+fn values_have_all_the_forms_that_slurm_takes() {
+    let conf = parse(
+        "clustername=c\nKillWait=UNLIMITED\nPreemptMode=REQUEUE,PRIORITY,WITHIN\nPreemptType=preempt/qos\nJobRequeue=0\n\
+         PreemptParameters=youngest_first,min_exempt_priority=100\nSelectType=select/cons_tres\n\
+         SchedulerParameters=bf_ignore_newly_avail_nodes\nCliFilterParameters=a\nCertmgrParameters=b\nSuspendExcStates=DOWN\n\
+         nodename=DEFAULT cpus=8 \\\n   realmemory=64000\nnodename=n[1-2]\npartitionname=default maxtime=1-0\n\
+         partitionname=p nodes=all default=yes PriorityTier=0x10 GraceTime=UNLIMITED MinNodes=1 MaxNodes=UNLIMITED\n",
+    );
+    let p = &conf.partitions[0];
+    assert_eq!((p.nodes.as_slice(), p.tier, p.max_nodes, p.min_nodes), ([0, 1].as_slice(), 16, None, 1));
+    assert!(p.grace_seconds > 86_400 * 365 && conf.ends.kill_wait > 86_400 * 365);
+    let preempt = conf.preempt;
+    assert_eq!((preempt.mode, preempt.within, preempt.by_priority), (PreemptMode::Requeue, true, true));
+    assert_eq!((preempt.requeues, preempt.exempt_priority), (false, Some(100)));
+    assert_eq!(conf.remarks, []);
+    assert!(refused("PreemptMode=SOMETIMES").contains("none of OFF, CANCEL, REQUEUE, SUSPEND, GANG, WITHIN, PRIORITY"));
+    assert!(
+        refused("NodeName=n1\nPartitionName=p Nodes=n1 PriorityTier=0xg").contains("PriorityTier: `0xg` is no count")
+    );
+}
+
+/// A sentence for each key, however many partitions have it.
+#[test]
+fn what_is_left_out_is_named_once() {
+    let conf = parse(
+        "SelectTypeParameters=CR_Core_Memory,CR_ONE_TASK_PER_CORE,CR_Pack_Nodes\nPriorityType=priority/multifactor\n\
+         PriorityFlags=MAX_TRES,ACCRUE_ALWAYS,DEPTH_OBLIVIOUS\nPriorityUsageResetPeriod=MONTHLY\nMCSPlugin=mcs/group\n\
+         PreemptMode=GANG\nPriorityWeightTRES=CPU=10,billing=5,GRES/gpu=2\nResvOverRun=5\n\
+         NodeName=n1 CPUs=8 RealMemory=64000\n\
+         PartitionName=DEFAULT SelectTypeParameters=CR_Socket AllowAccounts=a DenyQos=b ReqResv=YES\n\
+         PartitionName=p Nodes=n1 OverSubscribe=YES:4\nPartitionName=q Nodes=n1 TRESBillingWeights=CPU=1,license/x=2 AllowAccounts=ALL\n",
+    );
+    let told: Vec<String> = conf.remarks.iter().map(|remark| format!("{}: {}", remark.topic, remark.text)).collect();
+    for expected in [
+        "not modelled: SelectTypeParameters=CR_ONE_TASK_PER_CORE; a core with several threads may have several tasks",
+        "not modelled: SelectTypeParameters=CR_PACK_NODES; the nodes of jobs that ask for more nodes than they need",
+        "not modelled: PriorityFlags=ACCRUE_ALWAYS; a job has no age before it could start",
+        "not modelled: PriorityFlags=DEPTH_OBLIVIOUS; fair shares are those of NO_FAIR_TREE",
+        "not modelled: PreemptMode=GANG; jobs do not take turns on the same processors",
+        "not modelled: MCSPlugin=mcs/group; it may cost: starts beside jobs of another group",
+        "not modelled: PriorityUsageResetPeriod=MONTHLY; it may cost: the order of the queue after use is forgotten on a day of the \
+         calendar",
+        "not modelled: ResvOverRun=5; it may cost: starts after the end of a reservation that its jobs overrun",
+        "not modelled: PriorityWeightTRES of billing; it counts nothing in priorities",
+        "not modelled: p and 1 more: SelectTypeParameters; jobs are given the unit of the whole cluster",
+        "not modelled: p and 1 more: ReqResv; jobs start without a reservation",
+        "not modelled: p and 1 more: AllowAccounts, DenyQos; jobs are taken as recorded, without a look at who may use a partition",
+        "not modelled: p: OverSubscribe=YES; jobs that ask for it get cores of their own",
+        "not modelled: q: TRESBillingWeights of license/x; jobs are not billed for it",
+    ] {
+        assert_eq!(told.iter().filter(|own| *own == expected).count(), 1, "`{expected}` in {told:#?}");
+    }
+    assert!(told.iter().any(|own| own.starts_with("assumed: no SelectType: cores and memory")), "{told:#?}");
+    assert_eq!(told.len(), 15, "{told:#?}");
+}
+
+/// Limits of accounts that are left out are named once for all lines.
+#[test]
+fn limits_of_accounts_that_are_left_out_are_named_once() {
+    use drystone_slurm::accounts::Accounts;
+    let text = "Account|User|Share|GrpTRESMins\nroot||1|\na||1|cpu=5\na|x|1|cpu=6\nName|Priority|Flags|UsageThres|MaxTRESRunMinsPU\n\
+        normal|0|NoDecay,DenyOnLimit|0.5|cpu=1\nlow|0|NoDecay|0.5|-1\n";
+    let accounts = Accounts::parse(text, "accounts").expect("accounts");
+    let mut told = accounts.left_out.clone();
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            "line 3: grptresmins: not modelled",
+            "line 6: flags=nodecay: not modelled",
+            "line 6: maxtresrunminspu: not modelled",
+            "line 6: usagethres: not modelled",
+        ]
+    );
 }

@@ -5,6 +5,7 @@ mod conf;
 mod heard;
 mod news;
 mod policy;
+mod recorded;
 mod resources;
 mod shared;
 mod site;

@@ -1,0 +1,114 @@
+//! `TRESBillingWeights`: the bill of a job.
+
+use serde::{Deserialize, Serialize};
+
+/// Weights by which a job is billed for each unit of a resource.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct BillingWeights {
+    /// Names in small letters with weights; of memory for a megabyte.
+    pub list: Vec<(String, f64)>,
+}
+
+/// Amounts of one job.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct BilledAmounts<'a> {
+    /// Processors.
+    pub cpus: f64,
+    pub nodes: f64,
+    /// Megabytes of memory.
+    pub memory: f64,
+    /// Generic resources: name, type, number.
+    pub devices: &'a [(&'a str, &'a str, f64)],
+}
+
+impl BillingWeights {
+    /// Reads `CPU=1.0,Mem=0.25G,GRES/gpu=2`. A unit behind a weight is that of the amount.
+    ///
+    /// # Errors
+    /// A part that is no `NAME=WEIGHT`.
+    pub fn read(text: &str) -> Result<BillingWeights, String> {
+        let mut list = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let wrong = || format!("`{part}` is no NAME=WEIGHT such as CPU=1.0 or Mem=0.25G");
+            let (name, value) = part.split_once('=').ok_or_else(wrong)?;
+            let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
+            let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            let weight: f64 = digits.parse().map_err(|_| wrong())?;
+            // Memory is counted in megabytes, everything else one by one.
+            let first = if name == "mem" { 'M' } else { ' ' };
+            let unit = value[digits.len()..].chars().next().map_or(first, |unit| unit.to_ascii_uppercase());
+            let power = |unit: char| " KMGTP".find(unit).ok_or_else(wrong);
+            let times = power(unit)?.saturating_sub(power(first)?) as i32;
+            if !weight.is_finite() {
+                return Err(wrong());
+            }
+            list.retain(|(own, _)| *own != name);
+            list.push((name, weight / 1024_f64.powi(times)));
+        }
+        Ok(BillingWeights { list })
+    }
+
+    /// Names that have a weight and that the model does not count.
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+        let known = |name: &str| ["cpu", "mem", "node", "billing"].contains(&name) || name.starts_with("gres/");
+        self.list.iter().filter(move |(name, weight)| *weight != 0.0 && !known(name)).map(|(name, _)| name.as_str())
+    }
+
+    /// Returns what a job is billed; with `largest` (`MAX_TRES`) the most expensive of its
+    /// resources on nodes instead of their sum.
+    pub fn of(&self, amounts: &BilledAmounts<'_>, largest: bool) -> f64 {
+        let (mut sum, mut most) = (0.0, 0.0_f64);
+        for (name, weight) in &self.list {
+            let amount = match name.as_str() {
+                "cpu" => amounts.cpus,
+                "node" => amounts.nodes,
+                "mem" => amounts.memory,
+                name => amounts.devices_of(name),
+            };
+            most = most.max(amount * weight);
+            sum += amount * weight;
+        }
+        if largest { most } else { sum }
+    }
+}
+
+impl BilledAmounts<'_> {
+    /// Devices of `gres/NAME` or `gres/NAME:TYPE`.
+    fn devices_of(&self, name: &str) -> f64 {
+        let Some(name) = name.strip_prefix("gres/") else { return 0.0 };
+        let (name, kind) = name.split_once(':').unwrap_or((name, ""));
+        let is = |own: &&(&str, &str, f64)| {
+            own.0.eq_ignore_ascii_case(name) && (kind.is_empty() || own.1.eq_ignore_ascii_case(kind))
+        };
+        self.devices.iter().filter(is).map(|own| own.2).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of Slurm's manual page: 8 processors, 64 GB and 4 GPUs with
+    /// `CPU=1.0,Mem=0.25G,GRES/gpu=2.0` are (8 × 1.0) + (64 × 0.25) + (4 × 2.0).
+    #[test]
+    fn the_manuals_example_is_billed_as_there() {
+        let weights = BillingWeights::read("CPU=1.0,Mem=.25G,GRES/gpu=2.0").expect("weights");
+        let devices = [("gpu", "a", 1.0), ("gpu", "b", 3.0), ("nvme", "", 9.0)];
+        let amounts = BilledAmounts { cpus: 8.0, nodes: 1.0, memory: 65_536.0, devices: &devices };
+        assert_eq!((weights.of(&amounts, false), weights.of(&amounts, true)), (32.0, 16.0));
+        let typed = BillingWeights::read("gres/gpu:b=5,node=2,license/x=1").expect("weights");
+        assert_eq!(typed.of(&amounts, false), 17.0);
+        assert_eq!(typed.left_out().collect::<Vec<_>>(), ["license/x"]);
+    }
+
+    #[test]
+    fn units_are_those_of_the_amount() {
+        let of = |text: &str| BillingWeights::read(text).expect("weights").list[0].1;
+        assert_eq!([of("Mem=4096"), of("mem=4096M"), of("MEM=4194304G")], [4096.0; 3]);
+        assert_eq!(of("Mem=1T"), 1.0 / 1_048_576.0);
+        assert_eq!(of("CPU=2K"), 2.0 / 1024.0);
+        for wrong in ["CPU", "CPU=x", "Mem=1X", "CPU="] {
+            assert!(BillingWeights::read(wrong).is_err(), "{wrong}");
+        }
+    }
+}
