@@ -58,8 +58,14 @@ function slurm_job_submit(job, partitions, uid)
 end
 
 function slurm_job_modify(job, record, partitions, uid)
-  if not drives() or privileged(uid) then return slurm.SUCCESS end
-  local marked = record.admin_comment ~= nil and string.sub(record.admin_comment, 1, #MARK) == MARK
+  if not drives() then return slurm.SUCCESS end
+  local function is_mark(comment, mark) return comment ~= nil and string.sub(comment, 1, #mark) == mark end
+  local marked = is_mark(record.admin_comment, MARK)
+  -- A job that was held here is known as such, whatever its comment says later.
+  if job.admin_comment ~= nil and is_mark(record.admin_comment, MARK .. "held") and not is_mark(job.admin_comment, MARK) then
+    wake("overwritten " .. name(record))
+  end
+  if privileged(uid) then return slurm.SUCCESS end
   if not marked and not ours(record, partitions) then return slurm.SUCCESS end
   local priority = job.priority
   if priority == 0 then

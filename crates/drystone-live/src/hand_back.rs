@@ -153,6 +153,7 @@ fn standing(home: &Home) -> LedgerStanding {
         match HookMessage::parse(&line) {
             Some(HookMessage::Hold(name)) => standing.note_word(name, true),
             Some(HookMessage::Release(name)) => standing.note_word(name, false),
+            Some(HookMessage::Overwritten(name)) => drop(standing.overwritten.insert(name)),
             None => {}
         }
         standing.heard = behind;
@@ -278,8 +279,7 @@ impl<C: Cluster> HandBack<'_, C> {
     /// Notes the jobs of the driven partitions that stay held, and their holders.
     fn list_held(&mut self, seen: &ClusterSnapshot, ours: &[JobKey]) {
         let going: BTreeSet<JobKey> = ours.iter().copied().collect();
-        let is_driven =
-            |fact: &&JobFact| self.partitions.is_empty() || self.partitions.iter().any(|name| *name == fact.partition);
+        let is_driven = |fact: &&JobFact| self.partitions.is_empty() || self.partitions.contains(&fact.partition);
         let pending = seen.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
         let mut held = Vec::new();
         let facts: BTreeMap<JobKey, &JobFact> =

@@ -191,6 +191,10 @@ fn order_stays() {
             site.tell("scontrol", &["update", &format!("JobId={job}"), &format!("AdminComment={text}")]);
         };
         comment(waiting[3], "ticket 17");
+        // One that the daemon has hardly seen.
+        let last = site.submit(2, 1, 1);
+        comment(last, "ticket 18");
+        until("it waits as well", || site.published()["jobs"]["waiting"] == 10);
         daemon.signal(stop);
         daemon.end();
         if stop == "-KILL" {
@@ -202,7 +206,7 @@ fn order_stays() {
             .lines()
             .filter_map(|line| line.strip_suffix(" 0").is_none().then(|| line.split(' ').next()?.parse().ok())?)
             .collect();
-        let expected: Vec<u64> = waiting.iter().copied().chain([array]).collect();
+        let expected: Vec<u64> = waiting.iter().copied().chain([array, last]).collect();
         assert_eq!(numbers, expected, "{stop}: {listed}");
         let show = |job: u64| site.cluster.ask("scontrol", &["show", "job", &job.to_string()]);
         for job in [running, waiting[0], array] {

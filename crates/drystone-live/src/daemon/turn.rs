@@ -247,7 +247,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
     }
 
-    /// Notes users' holds in the ledger, where a hand-back needs them.
+    /// Notes what the hook said in the ledger, where a hand-back needs it.
     fn note_users(&mut self, told: &[(WakePosition, HookMessage)]) -> Result<(), LiveError> {
         if self.config.mode == DaemonMode::Shadow {
             return Ok(());
@@ -257,6 +257,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             .map(|(_, line)| match *line {
                 HookMessage::Hold(name) => LedgerLine::UserHold(name),
                 HookMessage::Release(name) => LedgerLine::UserRelease(name),
+                HookMessage::Overwritten(name) => LedgerLine::Overwritten(name),
             })
             .chain((!told.is_empty()).then(|| LedgerLine::Heard(self.wake.position())))
             .collect();

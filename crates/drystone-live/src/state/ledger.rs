@@ -16,6 +16,8 @@ pub enum LedgerLine {
     /// The hook held this job, or all tasks of this array: its mark is a comment, which may be
     /// overwritten.
     Marked(JobKey),
+    /// The hook held this job, or all tasks of this array, and its mark was overwritten.
+    Overwritten(JobName),
     /// We suspend it.
     Suspended(JobKey),
     /// We bind it to nodes.
@@ -34,6 +36,7 @@ impl LedgerLine {
         match self {
             LedgerLine::Held(key) => format!("held {key}\n"),
             LedgerLine::Marked(key) => format!("marked {key}\n"),
+            LedgerLine::Overwritten(name) => format!("overwritten {name}\n"),
             LedgerLine::Suspended(key) => format!("suspended {key}\n"),
             LedgerLine::Pinned(key) => format!("pinned {key}\n"),
             LedgerLine::UserHold(name) => format!("user-hold {name}\n"),
@@ -48,6 +51,7 @@ impl LedgerLine {
         match word {
             "given-back" => Some(LedgerLine::GivenBack),
             "held" => JobKey::parse(rest).map(LedgerLine::Held),
+            "overwritten" => JobName::parse(rest).map(LedgerLine::Overwritten),
             "marked" => JobKey::parse(rest).map(LedgerLine::Marked),
             "suspended" => JobKey::parse(rest).map(LedgerLine::Suspended),
             "pinned" => JobKey::parse(rest).map(LedgerLine::Pinned),
@@ -69,6 +73,8 @@ pub struct LedgerStanding {
     pub held: BTreeSet<JobKey>,
     /// Jobs that the hook held; an array by its own number.
     pub marked: BTreeSet<JobKey>,
+    /// Jobs and arrays that the hook held, and whose marks were overwritten.
+    pub overwritten: BTreeSet<JobName>,
     /// Jobs that we suspended.
     pub suspended: BTreeSet<JobKey>,
     /// Jobs that we bound to nodes.
@@ -89,6 +95,7 @@ impl LedgerStanding {
         match entry {
             LedgerLine::Held(key) => drop(self.held.insert(key)),
             LedgerLine::Marked(key) => drop(self.marked.insert(key)),
+            LedgerLine::Overwritten(name) => drop(self.overwritten.insert(name)),
             LedgerLine::Suspended(key) => drop(self.suspended.insert(key)),
             LedgerLine::Pinned(key) => drop(self.pinned.insert(key)),
             LedgerLine::UserHold(name) => self.note_word(name, true),
@@ -97,6 +104,7 @@ impl LedgerStanding {
             LedgerLine::GivenBack => {
                 self.held.clear();
                 self.marked.clear();
+                self.overwritten.clear();
                 self.suspended.clear();
                 self.pinned.clear();
                 self.given_back = true;
@@ -120,7 +128,9 @@ impl LedgerStanding {
 
     /// Returns whether a job is held for the daemon, by the daemon or by the hook.
     pub(crate) fn is_ours(&self, key: JobKey) -> bool {
-        self.held.contains(&key) || self.marked.contains(&JobKey { task: None, ..key })
+        let is_overwritten = |task| self.overwritten.contains(&JobName { id: key.id, task });
+        let is_hooked = self.marked.contains(&JobKey { task: None, ..key });
+        self.held.contains(&key) || is_hooked || is_overwritten(None) || is_overwritten(key.task)
     }
 
     /// Returns the last word on the hold of a job, where there is one.
@@ -140,7 +150,8 @@ impl LedgerStanding {
             .map(|(&n, &holds)| if holds { LedgerLine::UserHold(n) } else { LedgerLine::UserRelease(n) });
         let back = self.given_back.then_some(LedgerLine::GivenBack);
         let heard = (self.heard != WakePosition::default()).then_some(LedgerLine::Heard(self.heard));
-        let held = held.chain(marked);
+        let overwritten = self.overwritten.iter().map(|&name| LedgerLine::Overwritten(name));
+        let held = held.chain(marked).chain(overwritten);
         users.chain(heard).chain(back).chain(held).chain(suspended).chain(pinned).map(|entry| entry.line()).collect()
     }
 }
@@ -246,6 +257,7 @@ impl ActionLedger {
         }
         self.standing.held.retain(&live);
         self.standing.marked.retain(|key| numbered(key.id));
+        self.standing.overwritten.retain(|name| numbered(name.id));
         self.standing.suspended.retain(&live);
         self.standing.pinned.retain(&live);
         self.standing.users.retain(|name, _| numbered(name.id));

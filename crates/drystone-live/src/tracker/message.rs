@@ -35,6 +35,8 @@ pub enum HookMessage {
     Hold(JobName),
     /// A user takes that back.
     Release(JobName),
+    /// The hook held it, and an administrator overwrites the comment that says so.
+    Overwritten(JobName),
 }
 
 impl HookMessage {
@@ -46,6 +48,7 @@ impl HookMessage {
         match verb {
             "hold" => Some(HookMessage::Hold(name)),
             "release" => Some(HookMessage::Release(name)),
+            "overwritten" => Some(HookMessage::Overwritten(name)),
             _ => None,
         }
     }
@@ -59,6 +62,8 @@ mod tests {
     fn lines_of_the_hook() {
         assert_eq!(HookMessage::parse("hold 21"), Some(HookMessage::Hold(JobName { id: 21, task: None })));
         assert_eq!(HookMessage::parse("release 7_3"), Some(HookMessage::Release(JobName { id: 7, task: Some(3) })));
+        let array = JobName { id: 7, task: None };
+        assert_eq!(HookMessage::parse("overwritten 7"), Some(HookMessage::Overwritten(array)));
         for other in ["submit", "change 7", "7 COMPLETED", "hold x", "hold -1", "hold 2_", "hold _3", ""] {
             assert_eq!(HookMessage::parse(other), None, "{other}");
         }

@@ -487,6 +487,10 @@ impl Tracker {
             let (name, holds) = match line {
                 HookMessage::Hold(name) => (name, true),
                 HookMessage::Release(name) => (name, false),
+                HookMessage::Overwritten(name) => {
+                    keys.extend(self.take_overwritten(name));
+                    continue;
+                }
             };
             let about: Vec<JobKey> = self.mirror.named(name).collect();
             if !about.is_empty() {
@@ -507,6 +511,18 @@ impl Tracker {
             }
         }
         keys
+    }
+
+    /// The hook held these jobs, whose comments no longer say so.
+    fn take_overwritten(&mut self, name: JobName) -> Vec<JobKey> {
+        let about: Vec<JobKey> = self.mirror.named(name).collect();
+        for &key in &about {
+            let fact = self.mirror.fact(key).cloned();
+            let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
+            tracked.taken = true;
+            self.jobs.insert(key, tracked);
+        }
+        about
     }
 
     /// Notes the last word on the hold of a job, an array or a task. What is said of an array is

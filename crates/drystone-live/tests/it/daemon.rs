@@ -429,6 +429,29 @@ fn a_job_whose_mark_is_overwritten_is_not_held_for_ever() {
     }
 }
 
+/// The comment is overwritten before the daemon has seen the job: the hook tells of it.
+#[test]
+fn a_mark_that_is_overwritten_at_once_is_not_missed() {
+    for dead in [false, true] {
+        let mut site = drive("easy");
+        let mut daemon = site.begin();
+        site.submit(8, 50, 60);
+        site.work(&mut daemon, 3);
+        let bare = site.submit(8, 5, 9);
+        site.cluster.borrow_mut().overwrite_comment(bare);
+        std::fs::write(site.home().wake(), format!("submit\noverwritten {bare}\n")).expect("written");
+        if !dead {
+            site.work(&mut daemon, 3);
+            let place = daemon.core().tracker().jobs().find(|job| job.key.id == bare).map(|job| job.place);
+            assert_eq!(place, Some(TrackedPlace::Waiting));
+        }
+        drop(daemon);
+        let given = site.hand_back(&HandBackOptions::default());
+        assert_eq!((given.released, given.held.len()), (1, 0), "{given:?}");
+        assert!(!site.cluster.borrow().is_held(bare));
+    }
+}
+
 /// Neither mark nor ledger says who holds a job: a hand-back names it, once.
 #[test]
 fn hand_back_names_what_it_leaves_held() {
