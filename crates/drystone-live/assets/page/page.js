@@ -157,9 +157,9 @@ function show(d) {
     (d.not_foretold ? `No starts are foretold: ${d.not_foretold}.` : 'Likely start and 90 % by come from sampled futures of the queue, corrected by past answers; nothing decides by them.');
   table('waiting', [
     ['job', r => r.job, 'text'], ...set, ['user', r => r.user, 'text'], ['processors', r => r.procs], ['limit', r => span(r.limit)],
-    ['predicted', r => span(r.predicted)], ['has waited', r => span(d.at - r.submit)], ['likely start', r => foretold(r, 'p50')],
+    ['predicted', r => span(r.predicted)], ['has waited', r => span(d.at - r.submit)], ['', r => r.held || '', 'text reason'], ['likely start', r => foretold(r, 'p50')],
     ['90 % by', r => foretold(r, 'p90')], ['planned start', r => clock(r.planned)],
-    ['promised by', r => clock(r.promised)], ...wanted, ['', r => r.held || '', 'text reason'],
+    ['promised by', r => clock(r.promised)], ...wanted,
   ], d.waiting);
   table('running', [
     ['job', r => r.job, 'text'], ...set, ['user', r => r.user, 'text'], ['processors', r => r.procs], ['since', r => clock(r.since)],
