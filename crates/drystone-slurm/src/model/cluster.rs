@@ -94,6 +94,11 @@ impl ModelCluster {
         if self.idle.is_single() || self.empty.place(job, usable, &self.machine).is_some() {
             return false;
         }
+        // Slurm asks with the number of nodes of the job, not that of its partition.
+        if job.own_nodes > 0 {
+            let own = Pending { min_nodes: job.own_nodes, own_nodes: 0, ..job.clone() };
+            return self.is_out_of_reach(&own, usable);
+        }
         let busy = if self.preempting.is_on() {
             false
         } else if job.exclusive {

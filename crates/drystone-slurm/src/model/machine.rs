@@ -130,6 +130,8 @@ pub struct Pending {
     pub cpus: u32,
     /// Nodes that it needs at least.
     pub min_nodes: u32,
+    /// Nodes that it asked for itself, where its partition wants more; 0: these.
+    pub own_nodes: u32,
     /// Nodes that it may have at most.
     pub max_nodes: u32,
     /// Most nodes of a job in its partition: `MaxNodes`, which says nothing of how many it wants.
@@ -175,6 +177,7 @@ impl Pending {
             cpus,
             min_nodes: 1,
             max_nodes: u32::MAX,
+            own_nodes: 0,
             node_cap: u32::MAX,
             whole: false,
             exclusive: false,
@@ -208,7 +211,10 @@ impl Pending {
     /// The number of nodes is within what the partition allows.
     pub fn bind_nodes(&mut self, machine: &ModelMachine) {
         let (least, most) = machine.parts[usize::from(self.part)].node_range;
-        self.min_nodes = self.min_nodes.max(least);
+        if self.min_nodes < least {
+            self.own_nodes = self.min_nodes.max(1);
+            self.min_nodes = least;
+        }
         self.node_cap = most;
     }
 

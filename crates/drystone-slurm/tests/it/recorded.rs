@@ -167,6 +167,18 @@ fn partitions_have_fewest_and_most_nodes() {
         (3, "c", "ada", "", 6, 0, 0, 2, 10, 30),
     ];
     assert_as_recorded(conf, "", &rows);
+    // A job of the partition that wants two nodes, of which one is left, stops its partition and
+    // keeps that one from a job of another partition.
+    let tiers = "PriorityType=priority/basic\nSelectTypeParameters=CR_Core\nSchedulerParameters=bf_interval=-1\n\
+        NodeName=n[1-4] CPUs=8\nPartitionName=a Nodes=n[1-4] Default=YES MaxTime=INFINITE\n\
+        PartitionName=b Nodes=n[1-3] MaxTime=INFINITE PriorityTier=5\nPartitionName=c Nodes=n[2-4] MaxTime=INFINITE MinNodes=2\n";
+    let rows = [
+        (0, "b", "ada", "", 24, 3, 0, 2, 60, 0),
+        (5, "b", "bob", "", 8, 1, 0, 2, 10, 60),
+        (6, "c", "ada", "", 8, 0, 0, 2, 20, 60),
+        (7, "a", "eve", "", 1, 1, 0, 2, 10, 60),
+    ];
+    assert_as_recorded(tiers, "", &rows);
     let rows = [(0, "c", "ada", "", 3, 3, 0, 2, 10, -1), (1, "c", "ada", "", 8, 0, 0, 2, 10, 1)];
     assert_as_recorded(conf, "", &rows);
 }
