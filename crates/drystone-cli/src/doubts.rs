@@ -24,11 +24,11 @@ pub(crate) fn say_what_work_is_lost(workload: &Workload, audit: &Audit) {
         return;
     }
     message::warning(&format!(
-        "{} wider than the machine of {} are left out, and with them {} of the log's work; --procs N sets the size \
-         of the machine",
+        "{} wider than the machine of {}, with {} of the log's work, {} left out; --procs N sets the size of the machine",
         number::plural(dropped, "job"),
         number::plural(u64::from(workload.machine().procs), "processor"),
-        number::percent(Some(share), 1)
+        number::percent(Some(share), 1),
+        if dropped == 1 { "is" } else { "are" }
     ));
 }
 

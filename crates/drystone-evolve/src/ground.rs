@@ -58,7 +58,7 @@ impl LogWeeks {
 #[non_exhaustive]
 pub enum GroundError {
     #[error(
-        "the log spans {weeks} weeks; to choose on some and judge on others takes two parts of {part} weeks at least"
+        "the log spans {weeks} week{}; to choose on some and judge on others takes two parts of {part} week{} at least", if *.weeks == 1 { "" } else { "s" }, if *.part == 1 { "" } else { "s" }
     )]
     TooShort {
         /// Weeks of submits.

@@ -304,6 +304,9 @@ fn is_swf(head: &[u8]) -> bool {
 fn is_grid_engine(head: &[u8]) -> bool {
     let first = lines(head).find(|line| !line.is_empty() && !line.starts_with('#'));
     first.is_some_and(|line| {
+        if crate::readers::is_reported(line.as_bytes()) {
+            return true;
+        }
         let fields: Vec<&str> = line.split(':').collect();
         let number = |at: usize| fields.get(at).is_some_and(|f| f.parse::<u64>().is_ok());
         // A name may have colons.

@@ -22,7 +22,7 @@ sacctmgr -P show reservation Start=$FROM End=$UNTIL > resv.psv
 scontrol -o show nodes > nodes.txt
 scontrol -o show partitions > partitions.txt
 scontrol show config > config.txt
-sacctmgr -P show assoc > assoc.txt
+sacctmgr -P show assoc tree > assoc.txt
 sacctmgr -P show qos > qos.txt
 CONF=$(sed -n 's/^SLURM_CONF *= *//p' config.txt)
 cp \"$CONF\" slurm.conf; cp \"${CONF%/*}/gres.conf\" .    # where there is none: no GPUs have types

@@ -57,7 +57,7 @@ pub struct PoolSummary {
     /// Their processors.
     pub cpus: u64,
     pub gpus: u64,
-    /// True if a description gives its size; otherwise it is the most that jobs used at once, which
+    /// True if a description gives its size; otherwise it is what jobs show, which
     /// is a lower bound.
     pub described: bool,
     pub partitions: Vec<String>,

@@ -120,6 +120,7 @@ rules! {
     ImputedRun = "imputed-run", Imputed, "run time of a job that never ran: its limit times the median share of the limit that its user's jobs run";
     Arrive = "arrive", Noted, "eligible later than submitted: the wait counts from eligibility, the submission is kept";
     NoEligible = "no-eligible", Imputed, "eligibility unknown: the submission stands for it";
+    NeverEligible = "never-eligible", Marked, "never became eligible by its record: it was held, or waited for another job, and never stood in the queue";
     LimitPartition = "limit-partition", Imputed, "the partition's limit stands for the job's";
     LimitUnlimited = "limit-unlimited", Imputed, "no limit: the partition's longest, else 365 days, as backfill plans with";
     LimitUnknown = "limit-unknown", Imputed, "limit unknown: the partition's, else the longest that is known, else 365 days; never the run time";

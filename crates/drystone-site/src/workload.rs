@@ -92,6 +92,7 @@ impl Site {
             unix_start: Some(self.origin()),
             utc_offset: None,
             time_zone: Some(self.manifest.time_zone.clone()),
+            moves: Vec::new(),
         };
         let workload = Workload::new(Machine::new(summary.units), jobs, truth, provenance)?;
         let (workload, known) = self.furnished(&[pool], workload, &places)?;

@@ -36,9 +36,10 @@ pub(crate) struct WaitsArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
 
-    /// Groups of each property that are shown at most; the others are in CSV, JSON and files.
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
-    pub(crate) top: usize,
+    /// Groups of each property that are shown at most [default: 5, with --details 20]; all are in
+    /// CSV, JSON and files.
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub(crate) top: Option<usize>,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs<true>,

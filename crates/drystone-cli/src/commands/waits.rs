@@ -19,11 +19,15 @@ use serde::Serialize;
 pub(crate) struct ShownWaits {
     waits: SiteWaits,
     #[serde(skip)]
-    top: usize,
+    top: Option<usize>,
     /// True prints everything, not only the overview.
     #[serde(skip)]
     whole: bool,
 }
+
+/// Groups of each property in the overview, and with all details.
+const SHORT_GROUPS: usize = 5;
+const DETAILED_GROUPS: usize = 20;
 
 /// Groups of each property on a page, at least.
 const PAGE_GROUPS: usize = 50;
@@ -60,16 +64,23 @@ fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
         return Err(CommandFailure::usage("--since does not lie before --until"));
     }
     let waits = recorded(&site, &WaitsOptions { by, since, until, pool });
+    if waits.from >= waits.until {
+        return Err(CommandFailure::usage(format_args!(
+            "--since and --until leave nothing of the records, which reach from {} to {}",
+            document::local(&waits, site.manifest.window.from),
+            document::local(&waits, site.manifest.window.until)
+        )));
+    }
     Ok(ShownWaits { waits, top: args.top, whole: args.output.details })
 }
 
 impl Printable for ShownWaits {
     fn document(&self) -> Document {
-        document::document(&self.waits, self.top)
+        document::document(&self.waits, self.top.unwrap_or(DETAILED_GROUPS))
     }
 
     fn overview(&self) -> Option<Document> {
-        (!self.whole).then(|| document::overview(&self.waits, self.top))
+        (!self.whole).then(|| document::overview(&self.waits, self.top.unwrap_or(SHORT_GROUPS)))
     }
 
     fn rows(&self) -> FlatRows {
@@ -87,7 +98,7 @@ impl Printable for ShownWaits {
             subject: "",
             verdict: &[],
             pictures: PictureSubject::Waits.draw(&data).map_err(CommandFailure::usage)?,
-            details: &document::document(&self.waits, self.top.max(PAGE_GROUPS)),
+            details: &document::document(&self.waits, self.top.unwrap_or(0).max(PAGE_GROUPS)),
             data: &data,
         };
         Ok(page.html())

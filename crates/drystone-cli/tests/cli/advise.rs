@@ -136,7 +136,7 @@ fn a_warm_up_is_in_no_figure() {
 fn where_nothing_is_gained_it_says_so() {
     let folder = Folder::with("log.swf", idle());
     let text = folder.run(&quick(&[])).ok();
-    assert!(text.contains("leave slurm.conf as it is: nothing tried is better"), "{text}");
+    assert!(text.contains("leave slurm.conf as it is: nothing tried improves"), "{text}");
     let text = folder.run(&quick(&["--details"])).ok();
     assert!(text.contains("Leave it as it is."), "{text}");
     assert!(text.contains("Keep Slurm's own scheduler."), "{text}");
@@ -203,7 +203,7 @@ fn a_check_names_settings_with_their_numbers() {
     assert!((window["evidence"][0]["value"].as_f64().expect("a share") - 14.0 / 15.0).abs() < 1e-9);
     assert_eq!(remark("bf_max_job_test")["change"], false);
     let text = folder.run(&["advise", "log.swf", "--check", "--slurm", "slurm.conf", "--quiet"]).ok();
-    assert!(text.contains("To try: bf_window=1440"), "{text}");
+    assert!(text.contains("worth a try: bf_window=1440"), "{text}");
     let error = folder.run(&["advise", "log.swf", "--check", "--quiet"]).fails(2);
     assert!(error.contains("give --slurm FILE"), "{error}");
 }

@@ -346,7 +346,7 @@ fn other_loads_are_in_the_tables() {
     let without = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--format", "csv"]).ok();
     assert!(!without.contains("load_factor"), "{without}");
     let csv = folder.run(&[&args[..], &["--report", "r.csv", "--by", "sixteen"]].concat());
-    assert!(csv.err.contains("CSV has a row per policy and none for categories: "), "{}", csv.err);
+    assert!(csv.err.contains("CSV has no rows for categories: "), "{}", csv.err);
     // In the same seconds other jobs arrive; and months are no months then.
     let said = folder.run(&[&args[..], &["--trim", "submitted(0,20)"]].concat()).fails(2);
     assert!(said.contains("--trim submitted(FROM,UNTIL) does not go with --loads"), "{said}");

@@ -226,6 +226,10 @@ fn site(folder: &Folder) {
     folder.write("slurm.conf", "ClusterName=c\nNodeName=n[1-16] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");
     folder.write("assoc.txt", "Account|User|ParentName|Share\nroot|||1\na||root|1\na|u0||1\n");
     folder.write(
+        "qos.txt",
+        "Name|Priority|GraceTime|Preempt|PreemptMode|Flags|UsageFactor\nnormal|0|00:00:00||cluster||1.000000\n",
+    );
+    folder.write(
         "events.psv",
         "Cluster|NodeName|TimeStart|TimeEnd|State|Reason\nc|n16|1700000000|1700003600|DOWN|a fan\n",
     );

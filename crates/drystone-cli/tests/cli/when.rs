@@ -341,7 +341,7 @@ fn jobs_that_do_not_compete_are_named_with_their_reasons() {
         "7 jobs are left out: each waits for other tasks of its array",
         "Job 19 is left out: it is in a partition that is down (PartitionDown).",
         "Job 20 is left out: it is in a partition that is inactive (PartitionInactive).",
-        "Job 21 is left out: it may begin later only (BeginTime): Wed 08:15.",
+        "Job 21 is left out: it may begin later only (BeginTime): Wed 08:13.",
     ] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
@@ -364,7 +364,7 @@ fn jobs_that_do_not_compete_are_named_with_their_reasons() {
     }
     // All that is here is over by then: it starts as it may begin.
     let text = folder.run(&["when", "--state", "now", "--job", "21"]).ok();
-    assert!(text.contains("it may begin at Wed 08:15 at the earliest (BeginTime)"), "{text}");
+    assert!(text.contains("it may begin at Wed 08:13 at the earliest (BeginTime)"), "{text}");
     let json = folder.run(&["when", "--state", "now", "--job", "21", "--format", "json"]).json();
     let start = json["start"]["p50"].as_i64().expect("a time");
     assert!((1_700_036_000..1_700_036_010).contains(&start), "{json}");
@@ -584,6 +584,7 @@ fn the_page_shows_what_is_printed() {
     const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
     let Some(log) = shared(&format!("traces/{LOG}")) else { return };
     let page = include_str!("../../../../docs/start-times.md");
+    let mut rewritten = page.to_string();
     let folder = Folder::new();
     std::fs::copy(&log, folder.path(LOG)).expect("copied");
     state_of_log(&folder, &log, 14222);
@@ -600,6 +601,12 @@ fn the_page_shows_what_is_printed() {
         let lines = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
         let whole = lines(&printed);
         for paragraph in lines(output).split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
+            let first = paragraph.trim_matches('\n').lines().next().unwrap_or_default();
+            let own = whole.split("\n\n").find(|own| own.lines().next() == Some(first));
+            if let (Some(own), Ok("always")) = (own, std::env::var("INSTA_UPDATE").as_deref()) {
+                rewritten = rewritten.replace(paragraph.trim_matches('\n'), own.trim_matches('\n'));
+                continue;
+            }
             assert!(
                 whole.contains(paragraph.trim_matches('\n')),
                 "`{command}` prints\n{printed}\nand the page shows\n{paragraph}"
@@ -608,6 +615,10 @@ fn the_page_shows_what_is_printed() {
         shown += 1;
     }
     assert!(shown >= 3, "{shown}");
+    if rewritten != page {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/start-times.md");
+        std::fs::write(path, rewritten).expect("the page is written");
+    }
 }
 
 /// Node n1 is in both partitions, and a job of `a` holds it for another half an hour: `b` has no

@@ -199,7 +199,10 @@ impl Circumstances {
         if let Some(circle) = self.circle() {
             let number = |job: JobId| truth[job.index()].number.to_string();
             let numbers: Vec<String> = circle.iter().map(|&job| number(job)).collect();
-            let problem = format!("waits for itself: {} depend on each other in a circle", numbers.join(", "));
+            let problem = match numbers.as_slice() {
+                [_] => "waits for itself".to_string(),
+                all => format!("waits for itself: {} depend on each other in a circle", all.join(", ")),
+            };
             return wrong(circle[0], problem);
         }
         Ok(())

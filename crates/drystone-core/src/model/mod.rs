@@ -32,4 +32,4 @@ pub use sorting::SharedSort;
 pub(crate) use time::FURTHEST;
 pub use time::{Span, TIME_LIMIT, Time};
 pub(crate) use window::JobWindow;
-pub use workload::{Provenance, Setting, Workload, WorkloadError};
+pub use workload::{Provenance, Setting, TimeMove, Workload, WorkloadError};

@@ -1,7 +1,7 @@
 //! A workload: jobs in order of arrival, the truth about each, the machine, and where all of it
 //! came from.
 
-use super::{CircumstanceError, Circumstances, DemandId, Job, JobId, Machine, Procs, ResourceTable, Time, Truth};
+use super::{CircumstanceError, Circumstances, DemandId, Job, JobId, Machine, Procs, ResourceTable, Span, Time, Truth};
 use crate::parts::NodeFloor;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -29,6 +29,38 @@ pub struct Provenance {
     pub utc_offset: Option<i32>,
     /// IANA name of the time zone, where the header gives `TimeZoneString`.
     pub time_zone: Option<String>,
+    /// Changes of the log's own times, in the order applied.
+    #[serde(skip)]
+    pub moves: Vec<TimeMove>,
+}
+
+/// A change of all times of a log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimeMove {
+    /// Earlier by so much.
+    Earlier(Span),
+    /// Divided by `digits / 10^decimals`, rounded down.
+    Divided {
+        /// The digits of the factor, without its point.
+        digits: u64,
+        /// How many of them stand behind the point.
+        decimals: u32,
+    },
+}
+
+impl TimeMove {
+    /// Returns where a time comes to lie.
+    #[must_use]
+    pub fn apply(self, time: Time) -> Time {
+        match self {
+            TimeMove::Earlier(by) => Time(time.0.saturating_sub(by.0)),
+            TimeMove::Divided { digits, decimals } => {
+                let scaled = i128::from(time.0) * 10i128.pow(decimals);
+                let quotient = scaled.div_euclid(i128::from(digits.max(1)));
+                Time(i64::try_from(quotient).unwrap_or(if quotient < 0 { i64::MIN + 1 } else { i64::MAX }))
+            }
+        }
+    }
 }
 
 /// Jobs in order of arrival on a machine. `jobs[i]` and `truth[i]` belong together; `i` is the

@@ -16,7 +16,9 @@ pub(crate) struct NodeEvent {
 }
 
 /// States in which a node takes no job.
-const OUT: &[&str] = &["DOWN", "DRAIN", "FAIL", "MAINT", "POWERED_DOWN", "POWER_DOWN", "ERROR"];
+///
+/// `DRNG` is the short form of DRAINING: jobs that run there end, and none starts.
+const OUT: &[&str] = &["DOWN", "DRAIN", "DRNG", "FAIL", "MAINT", "POWERED_DOWN", "POWER_DOWN", "ERROR", "INVAL"];
 
 /// Reads them; rows that cannot be used are counted.
 pub(crate) fn read(text: &str, name: &str, times: &SheetTimes<'_>) -> Result<(Vec<NodeEvent>, u64), SiteError> {
@@ -59,11 +61,12 @@ mod tests {
                     c|n[1-4]||2026-01-01T00:00:00|Unknown||Cluster Registered TRES|cpu=128,mem=4G,node=4\n\
                     c||n2|2026-01-02T00:00:00|2026-01-03T00:00:00|DOWN*|Not responding|cpu=32\n\
                     c||n3|1767398400|0|IDLE+DRAIN|bad disk|\nc||n4|2026-01-02T00:00:00|2026-01-01T00:00:00|DOWN|x|\n\
-                    c||n4|2026-01-02T00:00:00|Unknown|IDLE|x|\n";
+                    c||n4|2026-01-02T00:00:00|Unknown|IDLE|x|\n\
+                    c||n1|2026-01-02T00:00:00|2026-01-03T00:00:00|DRNG*|x|\n";
         let zone = Zone::utc();
         let times = SheetTimes { form: &TimeForm::default(), zone: Some(&zone) };
         let (events, unused) = read(text, "events.psv", &times).expect("a table");
-        assert_eq!((events.len(), unused), (3, 2));
+        assert_eq!((events.len(), unused), (4, 2));
         assert_eq!((events[0].cpus, events[0].nodes.as_str(), events[0].end), (Some(128), "", None));
         assert_eq!((events[1].cpus, events[1].nodes.as_str(), events[1].end), (None, "n2", Some(1_767_398_400)));
         assert_eq!((events[2].begin, events[2].end), (1_767_398_400, None));

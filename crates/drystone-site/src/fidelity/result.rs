@@ -457,7 +457,7 @@ impl PoolFidelity {
             )
         } else if let (Some(base), true) = (idle_machine, within.is_some_and(|w| w >= FAITHFUL)) {
             format!(
-                "hardly any job waits here, so this judges little of {policy}: {} of the jobs start within ten minutes of when they did, \
+                "most jobs do not wait here, so this judges little of {policy}: {} of the jobs start within ten minutes of when they did, \
                  and {} would if none waited; believe only differences between policies that are larger than its errors.",
                 share(within),
                 share(Some(base))

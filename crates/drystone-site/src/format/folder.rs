@@ -41,6 +41,9 @@ pub fn is_site(path: &Path) -> bool {
 /// The folder is there and no site; it cannot be written.
 pub fn write(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError> {
     check_place(folder)?;
+    // A link to a site stays: what it leads to is replaced.
+    let resolved = fs::canonicalize(folder);
+    let folder = resolved.as_deref().unwrap_or(folder);
     let parent = folder.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = folder.file_name().map_or("site".to_string(), |name| name.to_string_lossy().into_owned());
     let part = parent.join(format!(".{name}.{}.part", std::process::id()));
@@ -52,7 +55,12 @@ pub fn write(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteE
         if folder.exists() {
             fs::rename(folder, &old).map_err(|source| wrong(folder, source))?;
         }
-        fs::rename(&part, folder).map_err(|source| wrong(folder, source))?;
+        if let Err(source) = fs::rename(&part, folder) {
+            if old.exists() {
+                let _ = fs::rename(&old, folder);
+            }
+            return Err(wrong(folder, source));
+        }
         if old.exists() {
             fs::remove_dir_all(&old).map_err(|source| wrong(&old, source))?;
         }
@@ -68,8 +76,15 @@ pub fn write(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteE
 fn check_place(folder: &Path) -> Result<(), SiteError> {
     let refuse =
         |problem: &str| Err(SiteError::NoSite { folder: folder.display().to_string(), problem: problem.to_string() });
-    if folder.is_file() {
-        return refuse("this is a file; give a folder to be made: --out site/");
+    // Also a device, a pipe and a link that leads nowhere.
+    if fs::symlink_metadata(folder).is_ok() && !folder.is_dir() {
+        return refuse("this is no folder; give one to be made: --out site/");
+    }
+    // The folder is replaced as a whole, and whoever works in it would be left in the old one.
+    if let (Ok(place), Ok(here)) = (folder.canonicalize(), std::env::current_dir())
+        && here.starts_with(&place)
+    {
+        return refuse("this is the folder that you are in, or one above it; give one to be made: --out site/");
     }
     let occupied = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if occupied && !is_site(folder) {

@@ -110,7 +110,7 @@ fn pool_text(text: &mut String, pool: &PoolSummary) {
         PoolUnit::Node => "nodes",
         PoolUnit::Gpu => "GPUs",
     };
-    let size = if pool.described { "as described" } else { "at least: the most that jobs used at once" };
+    let size = if pool.described { "as described" } else { "at least: as far as jobs show" };
     let _ = writeln!(
         text,
         "  {}: {} {unit} ({size}); {}, {}, {}; {} {}",

@@ -26,6 +26,7 @@ use crate::sweep::{Crew, by_moment};
 use crate::text::Amount;
 use crate::watch::ImportObserver;
 use drystone::model::SharedSort;
+use drystone_slurm::accounts::Accounts;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Files read, with their carriers and rows.
@@ -89,7 +90,20 @@ fn contradictions(site: &mut Site) {
         site.manifest.on_nodes = true;
         site.manifest.warnings.extend(told);
         site.manifest.warnings.extend(strangers(site));
+        site.manifest.warnings.extend(limits_apart(site));
     }
+}
+
+/// Describes what limits and fair share lack where pools are simulated apart.
+fn limits_apart(site: &Site) -> Option<String> {
+    let pools = site.manifest.pools.len();
+    let accounts = Accounts::parse(site.accounts.as_deref()?, "accounts.txt").ok()?;
+    (pools > 1 && accounts.limits_anything()).then(|| {
+        format!(
+            "limits of associations and QOS, and the use that fair share counts, hold within each of the {pools} pools by itself, since pools share \
+             no node and are simulated apart; the cluster counts them over all pools, and jobs that reach a limit there may start earlier here"
+        )
+    })
 }
 
 /// A site in the making.

@@ -29,9 +29,9 @@ use crate::rules::{ImportRule, RuleEffect};
 use crate::site::Site;
 use crate::text::TimeForm;
 use crate::watch::ImportObserver;
-use drystone_slurm::accounts::Accounts;
+use drystone_slurm::accounts::{self, Accounts};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Imports the accounting in these files, and in the folders among them.
 ///
@@ -120,28 +120,27 @@ fn accounts_of(
     open: FileOpener<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Option<String>, SiteError> {
-    let mut text = String::new();
+    let mut texts: Vec<(&Path, bool, String)> = Vec::new();
     for AccountsFile { path, in_folder } in given {
-        let own = files::whole(path, open)?;
-        let own = String::from_utf8_lossy(&own);
-        let read = match Accounts::parse(&own, path) {
-            Ok(read) => read,
-            Err(error) if *in_folder => {
-                warnings.push(format!("not read: {error}"));
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
-        warnings.extend(read.left_out.iter().map(|left| format!("{}: {left}", path.display())));
-        text.push_str(own.trim_end());
-        text.push('\n');
-    }
-    if text.is_empty() {
-        return Ok(None);
+        texts.push((path, *in_folder, String::from_utf8_lossy(&files::whole(path, open)?).into_owned()));
     }
     // One file has accounts and another QOS: the one table counts with the other.
-    Accounts::parse(&text, "the files of --accounts, one after the other")?;
-    Ok(Some(text))
+    while !texts.is_empty() {
+        let parts: Vec<(&Path, &str)> = texts.iter().map(|(path, _, text)| (*path, text.as_str())).collect();
+        match Accounts::parse_all(&parts) {
+            Ok(read) => {
+                warnings.extend(read.left_out);
+                return Ok(Some(accounts::join(parts.iter().map(|(_, text)| *text))));
+            }
+            Err((path, error)) => {
+                let at = texts.iter().position(|(other, in_folder, _)| *other == path && *in_folder);
+                let Some(at) = at else { return Err(error.into()) };
+                warnings.push(format!("not read: {error}"));
+                texts.remove(at);
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn not_expected(name: &str, kind: &FileKind, option: &str) -> SiteError {
@@ -152,7 +151,7 @@ fn not_expected(name: &str, kind: &FileKind, option: &str) -> SiteError {
         ),
         "--accounts" => (
             "the output of sacctmgr -P show assoc or show qos, a sacctmgr dump, or commands of sacctmgr",
-            "at the site: sacctmgr -P show assoc > assoc.txt; sacctmgr -P show qos > qos.txt",
+            "at the site: sacctmgr -P show assoc tree > assoc.txt; sacctmgr -P show qos > qos.txt",
         ),
         _ => (
             "the output of sacctmgr -P show event and show reservation",

@@ -52,9 +52,18 @@ impl MeasuredWindow {
                 edges.first_arrival
             }
         };
-        window.until = until.unwrap_or_else(|| {
-            evidence.push("it ends with the last event of any job".to_string());
-            edges.last
+        window.until = until.unwrap_or_else(|| match edges.behind(jobs_near) {
+            Some(last) => {
+                evidence.push(
+                    "it ends with the last arrival or start: jobs that came later are missing, though the last of these ended days after that"
+                        .to_string(),
+                );
+                last + 1
+            }
+            None => {
+                evidence.push("it ends with the last event of any job".to_string());
+                edges.last
+            }
         });
         window.until = window.until.max(window.from + 1);
         window.evidence = if evidence.is_empty() { "as given".to_string() } else { evidence.join("; ") };
@@ -170,7 +179,8 @@ impl MeasuredWindow {
 /// A length of time in words.
 fn span(seconds: i64) -> String {
     match seconds {
-        ..7_200 => format!("{} min", seconds / 60),
+        ..120 => format!("{seconds} s"),
+        120..7_200 => format!("{:.1} min", seconds as f64 / 60.0),
         7_200..172_800 => format!("{:.1} h", seconds as f64 / 3_600.0),
         _ => format!("{:.1} d", seconds as f64 / 86_400.0),
     }
@@ -245,9 +255,18 @@ impl Apart {
     }
 }
 
-/// Returns the last moment that is known of a job.
+/// Returns the last moment that is known of a job. One that waits may be eligible at a time that
+/// has not come: it is known from its submission.
 fn last_event(job: &FoundJob) -> i64 {
+    if job.kind == SiteJobFate::Waiting {
+        return i64::from(job.submit);
+    }
     i64::from(job.end).max(i64::from(job.arrive)).max(i64::from(job.start))
+}
+
+/// Returns when a job came, where that has happened.
+fn came(job: &FoundJob) -> i64 {
+    if job.kind == SiteJobFate::Waiting { i64::from(job.submit) } else { i64::from(job.arrive) }
 }
 
 struct Edges {
@@ -282,13 +301,38 @@ impl Edges {
         edges
     }
 
+    /// The last arrival or start, where the records are those of a past period: nothing runs or
+    /// waits at the end, and from there to the last end it takes longer than a day, longer than any
+    /// pause before, and longer than a quarter of the time before.
+    fn behind(&self, jobs: &[FoundJob]) -> Option<i64> {
+        let open = |job: &FoundJob| matches!(job.kind, SiteJobFate::Waiting | SiteJobFate::Running);
+        if jobs.len() < LEAST_JOBS || jobs.iter().any(open) {
+            return None;
+        }
+        let last = jobs.iter().map(|job| came(job).max(i64::from(job.start))).max()?;
+        let tail = self.last - last;
+        if tail <= DAY {
+            return None;
+        }
+        let day = |moment: i64| usize::try_from((moment - self.first_arrival) / DAY).unwrap_or(0);
+        let mut busy = vec![false; day(last) + 1];
+        for job in jobs {
+            busy[day(came(job))] = true;
+            busy[day(i64::from(job.start))] = true;
+        }
+        let pause = busy.split(|&day| day).map(<[bool]>::len).max().unwrap_or(0) as i64;
+        // A shorter one changes little, and may be the end of all there was to do.
+        let worth = tail > (pause + 1) * DAY && tail * 4 > last - self.first_arrival;
+        worth.then_some(last)
+    }
+
     /// The edges of some jobs, and how long those ran that ended.
     fn of_part(jobs: &[FoundJob]) -> (Edges, Vec<u32>) {
         let mut edges =
             Edges { first_arrival: i64::MAX, last_arrival: 0, first_end: 0, last_end: 0, last: 0, long_run: 0 };
         let mut runs = Vec::with_capacity(jobs.len());
         for job in jobs {
-            let arrive = i64::from(job.arrive);
+            let arrive = came(job);
             edges.first_arrival = edges.first_arrival.min(arrive);
             edges.last_arrival = edges.last_arrival.max(arrive);
             let end = i64::from(job.end);

@@ -32,6 +32,9 @@ pub(crate) struct FoundJobs {
     pub(crate) components: bool,
 }
 
+/// Arrival of a job that waits and is not eligible: behind every window.
+const NEVER: u32 = u32::MAX - 1;
+
 /// Finds the jobs of all rows.
 pub(crate) fn find(
     table: &AccountingTable,
@@ -43,6 +46,7 @@ pub(crate) fn find(
     let (keys, components) = keys(table, tally);
     only_steps(table, tally, &keys, orphans);
     // Rows of a set of tasks have one number: they are in one part.
+    let eligibility = table.rows.iter().any(|row| row.eligible > 0);
     let parts = crew.joined(
         &keys,
         |a, b| a.number == b.number,
@@ -51,7 +55,8 @@ pub(crate) fn find(
             let capacity = if part.len() * 2 > keys.len() { part.len() } else { keys.len() };
             let (jobs, amounts) = (Vec::with_capacity(capacity), Interner::default());
             let lists = table.node_lists.len() > 1;
-            let mut finder = Finder { table, tally: &mut tally, choices, lists, bad: BTreeSet::new(), jobs, amounts };
+            let bad = BTreeSet::new();
+            let mut finder = Finder { table, tally: &mut tally, choices, lists, eligibility, bad, jobs, amounts };
             for group in part.chunk_by(|a, b| (a.number, a.task) == (b.number, b.task)) {
                 match group {
                     [one] => finder.single(one),
@@ -159,6 +164,8 @@ struct Finder<'a> {
     tally: &'a mut RuleTally,
     choices: &'a JobChoices,
     lists: bool,
+    /// True if any row says when its job became eligible.
+    eligibility: bool,
     /// Rows of several tasks that cannot be used.
     bad: BTreeSet<u32>,
     jobs: Vec<FoundJob>,
@@ -451,7 +458,7 @@ impl Finder<'_> {
         Some(amount)
     }
 
-    /// Sets the arrival.
+    /// Sets the arrival: the eligibility, unless submissions are asked for.
     fn arrive(&mut self, job: &mut FoundJob, row: &AccountingRow, amount: &Amount, times: &SettledTimes) {
         let seconds = job.core_seconds(amount);
         if times.late {
@@ -466,6 +473,18 @@ impl Finder<'_> {
         }
         if times.derived {
             count(self.tally, self.table, ImportRule::Derived, row, seconds);
+        }
+        // Of those that were never eligible nothing else needs to be known.
+        let never = job.eligible == 0
+            && self.eligibility
+            && !self.choices.arrive_at_submit
+            && !times.assumed.0
+            && (job.kind == SiteJobFate::Waiting || (job.kind == SiteJobFate::Withdrawn && job.end > 0));
+        if never {
+            count(self.tally, self.table, ImportRule::NeverEligible, row, seconds);
+            job.marks.set(JobMarks::CAUSE);
+            job.arrive = if job.kind == SiteJobFate::Waiting { NEVER } else { job.end };
+            return;
         }
         if job.eligible == 0 && !times.assumed.0 {
             count(self.tally, self.table, ImportRule::NoEligible, row, seconds);

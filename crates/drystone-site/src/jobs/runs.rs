@@ -27,7 +27,9 @@ pub(crate) fn impute_runs(jobs: &mut [FoundJob], table: &AccountingTable, crew: 
     let mut imputed = 0;
     for job in jobs.iter_mut().filter(|job| lacks(job)) {
         let share = medians[user(job, table)].unwrap_or(of_all);
-        let run = u64::from(job.limit) * share / PARTS;
+        // One that never stood in the queue could not have run: it is no load.
+        let queued = job.kind == SiteJobFate::Waiting || job.end == 0 || job.arrive < job.end;
+        let run = if queued { u64::from(job.limit) * share / PARTS } else { 0 };
         // It would have run for some time at least.
         job.run = u32::try_from(run).unwrap_or(NOTHING - 1).max(1);
         job.marks.set(JobMarks::RUN);

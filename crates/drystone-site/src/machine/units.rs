@@ -29,7 +29,8 @@ pub(crate) struct Projection {
     pub(crate) nodes: u32,
     pub(crate) cpus: u64,
     pub(crate) gpus: u64,
-    /// True if the description gives its size; otherwise it is the most that jobs used at once.
+    /// True if the description gives its size; otherwise it is what jobs show: the nodes that they
+    /// name, or the most that they used at once.
     pub(crate) described: bool,
     /// Core-seconds of whole nodes, and all.
     pub(crate) whole: (u64, u64),
@@ -228,8 +229,9 @@ fn count_units(scene: ProjectionInputs<'_>, found: &mut [Projection], widest: &[
         let total = total(found);
         found.units = u32::try_from(total).unwrap_or(u32::MAX);
         if unknown[at] {
-            // A job that waits is no less wide for it.
-            found.units = most[at].max(widest[at]).max(1);
+            // A job that waits is no less wide for it, and nodes that jobs name are all there.
+            let named = if found.unit == PoolUnit::Cpu { found.units } else { 0 };
+            found.units = most[at].max(widest[at]).max(named).max(1);
             found.described = false;
         }
         found.cpus_per_unit = match found.unit {

@@ -1,4 +1,4 @@
-//! `accounting` of Grid Engine: one line for each attempt, fields parted by colons.
+//! `accounting` and `reporting` of Grid Engine: one line for each attempt, fields parted by colons.
 
 use super::FileReading;
 use crate::error::SiteError;
@@ -18,6 +18,14 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<()
         if text.is_empty() || text.starts_with(b"#") {
             return Ok(true);
         }
+        let text = match reported(text) {
+            None => text,
+            Some((b"acct", record)) => record,
+            Some(_) => {
+                reading.intake.count(ImportRule::Record, place, text, 0);
+                return Ok(true);
+            }
+        };
         if text.trim_ascii_start().starts_with(b"{") {
             match of_json(text) {
                 Some(fields) => {
@@ -48,6 +56,32 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<()
         record(text, &fields, place, reading)?;
         Ok(true)
     })
+}
+
+/// The kind of a line of the file `reporting`, and what follows: it has accounting among records of
+/// hosts, queues and what happens to jobs, each behind its time.
+pub(super) fn reported(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (time, rest) = line.split_at(line.iter().position(|&b| b == b':')?);
+    digits(time)?;
+    let rest = &rest[1..];
+    let (kind, record) = rest.split_at(rest.iter().position(|&b| b == b':')?);
+    let known: &[&[u8]] = &[
+        b"acct",
+        b"new_job",
+        b"job_log",
+        b"host",
+        b"host_consumable",
+        b"queue",
+        b"queue_consumable",
+        b"sharelog",
+        b"new_ar",
+        b"ar_attribute",
+        b"ar_log",
+        b"ar_acct",
+        b"department_usage",
+        b"statistic",
+    ];
+    known.contains(&kind).then(|| (kind, &record[1..]))
 }
 
 /// Returns whether no field is missing or added before the category: the slots, the task and the

@@ -119,6 +119,11 @@ impl LineBlock {
         })
     }
 
+    /// All of its bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Its memory, for another block.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         self.bytes

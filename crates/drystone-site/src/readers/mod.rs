@@ -19,6 +19,11 @@ use crate::watch::ImportObserver;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
+/// Returns whether a line is one of `reporting` of Grid Engine.
+pub(crate) fn is_reported(line: &[u8]) -> bool {
+    grid_engine::reported(line).is_some()
+}
+
 /// A kind of accounting that holds jobs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
@@ -33,7 +38,7 @@ pub enum Carrier {
     Pbs,
     /// `lsb.acct` of LSF.
     Lsf,
-    /// `accounting` of Grid Engine.
+    /// `accounting` or `reporting` of Grid Engine.
     GridEngine,
     /// A table of jobs in Parquet.
     Parquet,

@@ -64,6 +64,9 @@ pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
     text
 }
 
+/// The number by which Slurm knows `gpu`, its letters as bytes: some old versions print it.
+pub(crate) const GPU_NUMBER: &[u8] = b"7696487";
+
 /// `gpu:k80:4` of old versions as `gres/gpu:k80=4n`.
 fn per_node(entry: &[u8]) -> Option<Vec<u8>> {
     let entry = entry.split(|&b| b == b'(').next().unwrap_or(entry).trim_ascii();
@@ -76,7 +79,9 @@ fn per_node(entry: &[u8]) -> Option<Vec<u8>> {
         Some(count) => (&parts[..parts.len() - 1], *count),
         None => (&parts[..], &b"1"[..]),
     };
-    Some([b"gres/", name.join(&b':').as_slice(), b"=", count, b"n"].concat())
+    let name = name.join(&b':');
+    let name = name.strip_prefix(GPU_NUMBER).map_or(name.clone(), |kind| [b"gpu", kind].concat());
+    Some([b"gres/", name.as_slice(), b"=", count, b"n"].concat())
 }
 
 #[cfg(test)]
@@ -101,6 +106,7 @@ mod tests {
         assert_eq!(text("", "gres/gpu:a100=2,gres/gpu=2", "", "", total), "gres/gpu:a100=2 gres/gpu=2");
         assert_eq!(text("cpu=4,node=1", "", "", "", MemoryRequest::PerCpu(1024, false)), "mem=1024c");
         assert_eq!(text("", "", "gpu:k80:4,nvme", "", MemoryRequest::All), "mem=all gres/gpu:k80=4n gres/nvme=1n");
+        assert_eq!(text("", "", "7696487:4,7696487:k80:2", "", total), "gres/gpu:k80=2n gres/gpu=4n");
         assert_eq!(text("license/sim=2", "", "", "cad:3, sim:2", MemoryRequest::PerNode(5)), {
             "mem=5n license/cad=3 license/sim=2"
         });

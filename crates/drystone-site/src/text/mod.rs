@@ -12,7 +12,7 @@ mod state;
 mod tasks;
 mod time;
 
-pub(crate) use asks::{AskColumns, asks};
+pub(crate) use asks::{AskColumns, GPU_NUMBER, asks};
 pub(crate) use id::{Id, IdPart, JobLabel};
 pub(crate) use message::is_message;
 pub(crate) use number::{

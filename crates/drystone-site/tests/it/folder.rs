@@ -74,7 +74,7 @@ fn what_is_no_site_is_left_alone_and_what_is_damaged_is_found_out() {
     assert!(error.contains("mine") && error.contains("holds something else"), "{error}");
     assert_eq!(fs::read_to_string(folder.path("mine/thesis.tex")).expect("still there"), "years of work");
     let file = folder.write("file", "x");
-    assert!(write(&site, &file, &|_| {}).expect_err("a file").to_string().contains("this is a file"));
+    assert!(write(&site, &file, &|_| {}).expect_err("a file").to_string().contains("this is no folder"));
     let out = folder.path("site");
     let fresh = || write(&site, &out, &|_| {}).expect("written");
     let error = |name: &str| open(&out).expect_err("damaged").to_string() + name;

@@ -9,6 +9,7 @@ mod kinds;
 mod machine;
 mod neighbours;
 mod nodes;
+mod periods;
 mod random;
 mod replayed;
 mod samples;

@@ -118,7 +118,17 @@ pub(super) fn assoc(keys: &FieldKeys, line: usize, accounts: &mut Accounts) -> R
     };
     let default_qos = match text(keys, &["def qos", "defaultqos"]) {
         None => None,
-        Some(name) => Some(accounts.find_qos(name).ok_or_else(|| format!("the QOS {name} is nowhere in this file"))?),
+        Some(name) => match accounts.find_qos(name) {
+            // A table of associations alone: of QOS nothing is known.
+            None if accounts.qos.is_empty() => {
+                let remark = format!("the default QOS {name}: no table of QOS is here, so it counts without limits");
+                if !accounts.left_out.contains(&remark) {
+                    accounts.left_out.push(remark);
+                }
+                None
+            }
+            found => Some(found.ok_or_else(|| format!("the QOS {name} is nowhere in this file"))?),
+        },
     };
     let limits = limits(keys, line, &mut accounts.left_out)?;
     let priority = count(keys, &["priority"])?.unwrap_or(0);

@@ -207,6 +207,45 @@ impl Accounts {
         Ok(accounts)
     }
 
+    /// Reads several texts as one, such as a table of associations and one of QOS. Errors and
+    /// remarks name the text that they are about, and its line.
+    ///
+    /// # Errors
+    /// As [`Accounts::read`].
+    pub fn parse_all<'a>(texts: &[(&'a Path, &str)]) -> Result<Accounts, (&'a Path, AccountsError)> {
+        let joined = join(texts.iter().map(|(_, text)| *text));
+        let found = |line: usize| {
+            let mut before = 0;
+            for (path, text) in texts {
+                let lines = text.trim_end().lines().count().max(1);
+                if line <= before + lines {
+                    return (*path, line - before);
+                }
+                before += lines;
+            }
+            texts.last().map_or((Path::new(""), line), |(path, _)| (*path, line - before))
+        };
+        let name = texts.first().map_or(Path::new(""), |(path, _)| *path);
+        let mut accounts = Accounts::parse(&joined, name).map_err(|error| match error {
+            AccountsError::Line { line, problem, .. } => {
+                let (path, line) = found(line);
+                (path, AccountsError::Line { file: path.to_path_buf(), line, problem })
+            }
+            error => (name, error),
+        })?;
+        for remark in &mut accounts.left_out {
+            let at = remark.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+            *remark = match at.and_then(|(line, rest)| Some((line.parse().ok()?, rest))) {
+                Some((line, rest)) => {
+                    let (path, line) = found(line);
+                    format!("{}:{line}: {rest}", path.display())
+                }
+                None => format!("{}: {remark}", name.display()),
+            };
+        }
+        Ok(accounts)
+    }
+
     /// The association of a user in an account, for jobs of all partitions that have none of
     /// their own.
     pub fn find(&self, account: &str, user: &str) -> Option<usize> {
@@ -262,6 +301,11 @@ impl Accounts {
         });
         self.assocs.len() - 1
     }
+}
+
+/// Several texts as one.
+pub fn join<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    texts.into_iter().map(|text| format!("{}\n", text.trim_end())).collect()
 }
 
 /// Contents of a table, a dump or a script, before names have become indices.

@@ -22,6 +22,8 @@ pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
     let mut clusters: Vec<String> = Vec::new();
     // Accounts that are open, by their indent in a tree.
     let mut tree: Vec<(usize, String)> = Vec::new();
+    // Accounts of which no column and no indent says what is above them.
+    let mut flat = 0;
     for (line, number) in text.lines().zip(1..) {
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
@@ -46,6 +48,8 @@ pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
         }
         let at = columns.iter().position(|name| name == "account").unwrap_or(0);
         indented(values[at], &mut keys, &mut tree);
+        let account = keys.get("user").is_none_or(String::is_empty) && keys.get("account").is_some_and(|a| a != "root");
+        flat += usize::from(account && !columns.iter().any(|name| name == "parentname"));
         clusters.extend(keys.get("cluster").filter(|c| !c.is_empty()).cloned());
         clusters.sort();
         clusters.dedup();
@@ -56,8 +60,19 @@ pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
         }
         draft.assocs.push((number, keys));
     }
-    draft.finish()
+    let indented = tree.iter().any(|(indent, _)| *indent > 0);
+    let mut accounts = draft.finish()?;
+    if flat > 1 && !indented {
+        accounts.left_out.push(format!(
+            "no column ParentName: all {flat} accounts count as children of root, and what limits or shares an account above others has \
+             is lost where there is one; {PARENTS} has it"
+        ));
+    }
+    Ok(accounts)
 }
+
+/// Command that prints associations with the accounts above them.
+const PARENTS: &str = "sacctmgr -P show assoc tree";
 
 /// With `tree`, accounts are indented below their parents.
 fn indented(account: &str, keys: &mut BTreeMap<String, String>, tree: &mut Vec<(usize, String)>) {

@@ -397,5 +397,6 @@ fn provenance(params: &Params) -> Provenance {
         unix_start: Some(0),
         utc_offset: Some(0),
         time_zone: None,
+        moves: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 //! line and column.
 
 use super::transform;
-use crate::model::{Provenance, Time};
+use crate::model::{Provenance, Time, TimeMove};
 use jiff::civil::DateTime;
 use jiff::{Timestamp, tz::TimeZone};
 use std::io::Read;
@@ -165,19 +165,31 @@ impl TableRow<'_> {
     }
 }
 
-/// Reads points in time: whole seconds of the log, or dates where the log knows its calendar.
+/// Reads points in time: whole seconds of the log, or dates where the log knows its calendar. Where
+/// the log's times have been moved or divided, these are as well.
 pub(super) struct LogClock {
+    /// Unix time of the log's own time zero.
     unix_start: Option<i64>,
     zone: TimeZone,
+    moves: Vec<TimeMove>,
 }
 
 impl LogClock {
     pub(super) fn of(provenance: &Provenance) -> LogClock {
         let zone = transform::calendar(provenance).map_or(TimeZone::UTC, |calendar| calendar.time_zone().clone());
-        LogClock { unix_start: provenance.unix_start, zone }
+        // A move of time zero has moved the start with it.
+        let moved: i64 =
+            provenance.moves.iter().map(|one| if let TimeMove::Earlier(by) = one { by.0 } else { 0 }).sum();
+        let unix_start = provenance.unix_start.map(|start| start.saturating_sub(moved));
+        LogClock { unix_start, zone, moves: provenance.moves.clone() }
     }
 
     fn read(&self, text: &str) -> Result<Time, String> {
+        self.of_log(text).map(|time| self.moves.iter().fold(time, |time, one| one.apply(time)))
+    }
+
+    /// Returns a time of the log as it was recorded.
+    fn of_log(&self, text: &str) -> Result<Time, String> {
         if let Ok(seconds) = text.parse() {
             return Ok(Time(seconds));
         }

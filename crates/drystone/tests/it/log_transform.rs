@@ -1,6 +1,7 @@
 //! More load, on cases small enough to be done by hand.
 
-use drystone::log::transform::{LoadFactor, scale_load};
+use drystone::log::outages;
+use drystone::log::transform::{LoadFactor, scale_load, shift};
 use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 
 fn workload(submits: &[i64], provenance: Provenance) -> Workload {
@@ -23,4 +24,32 @@ fn more_load_brings_submits_together_exactly() {
     assert_eq!(settings(&w), ["load=1.1"]);
     // Work 5 × 2 × 50 over 30 s on 8 processors.
     assert_eq!(w.load(), Some(500.0 / 240.0));
+}
+
+/// Tables beside a log are of its own times, however these are moved: an outage meets the jobs that
+/// it met.
+#[test]
+fn outages_follow_the_log() {
+    // Time zero is 1996-09-23 12:00:31 UTC.
+    let provenance = Provenance { unix_start: Some(843_480_031), ..Provenance::default() };
+    let log = workload(&[12_000, 12_500, 13_100], provenance);
+    let at = |workload: &Workload, table: &str| {
+        let read = outages::read(table.as_bytes(), "o.csv", workload.machine(), &workload.provenance).expect("read");
+        read.list().iter().map(|out| (out.begin.0, out.end.map(|end| end.0))).collect::<Vec<_>>()
+    };
+    let tables = ["begin,end,procs\n12500,13000,2\n", "begin,end,procs\n1996-09-23T15:28:51,1996-09-23T15:37:11,2\n"];
+    for table in tables {
+        assert_eq!(at(&log, table), [(12_500, Some(13_000))]);
+        // The first job comes at 0 then.
+        let shifted = shift(log.clone()).expect("shifted");
+        assert_eq!(at(&shifted, table), [(500, Some(1_000))]);
+        let divided = scale_load(log.clone(), "2".parse().expect("a factor")).expect("scaled");
+        assert_eq!(at(&divided, table), [(6_250, Some(6_500))]);
+        // One after the other, in either order.
+        let both = shift(divided).expect("shifted");
+        assert_eq!(both.jobs()[1].submit, Time(250));
+        assert_eq!(at(&both, table), [(250, Some(500))]);
+        let both = scale_load(shifted, "2".parse().expect("a factor")).expect("scaled");
+        assert_eq!(at(&both, table), [(250, Some(500))]);
+    }
 }

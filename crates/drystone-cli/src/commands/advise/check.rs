@@ -186,7 +186,7 @@ impl Printable for CheckedRemarks {
         }
         let set: Vec<String> = change.iter().filter_map(|remark| remark.set.clone()).collect();
         if !set.is_empty() && self.worth.is_empty() {
-            document.text(format!("To try: {}. `--worth` simulates what that is worth.", set.join(", ")));
+            document.text(format!("By Slurm's documentation, worth a try: {}. `--worth` simulates it; `drystone advise SITE` searches for the best.", set.join(", ")));
         }
         document.text(format!("A test of backfill takes {} µs ({}).", self.cost.micros, self.cost.source));
         document

@@ -223,7 +223,7 @@ fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> 
                 _ => format!("Of the candidates tried in all {} clock phases none", advised.advice.phases),
             };
             all.push(format!(
-                "{leave} {of} that keeps the guards is better by more than clock phases make ({spread})."
+                "{leave} {of} that keeps the guards improves on the present by more than the {spread} that Slurm's timing alone causes."
             ));
         }
         AdviceReason::NotHeld => {
@@ -233,7 +233,7 @@ fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> 
         }
         AdviceReason::WithinSpread => {
             all.push(format!(
-                "{leave} What was chosen on some {period}s is worth {got} on the others, no more than clock phases make ({spread}). {best}"
+                "{leave} What was chosen on some {period}s is worth {got} on the others, no more than the {spread} that Slurm's timing alone causes. {best}"
             ));
         }
         AdviceReason::Unclear => {

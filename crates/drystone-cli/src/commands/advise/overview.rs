@@ -129,6 +129,10 @@ fn verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
     let name = answer.best.as_ref().map_or("", |best| best.name.as_str());
     let got = judged.got.map_or("-".to_string(), change);
     let spread = percent(Some(advised.advice.spread), 1);
+    let beyond = match advised.advice.spread {
+        spread if spread < 0.0005 => String::new(),
+        _ => format!(" by more than the {spread} that Slurm's timing alone causes"),
+    };
     match answer.reason {
         AdviceReason::Recommended => format!(
             "{begin}{name}: the goal changes by {got} on {period}s not used to choose; better in {} of {} judgements",
@@ -138,14 +142,16 @@ fn verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
             format!("{leave}: nothing tried so far is better, and it was stopped before all was tried")
         }
         AdviceReason::NothingBetter => {
-            format!("{leave}: nothing tried is better by more than clock phases make ({spread})")
+            format!("{leave}: nothing tried improves on the present{beyond}")
         }
         AdviceReason::NotHeld => format!(
-            "{leave}: choices made on some {period}s were better on the others in {} of {} judgements only",
+            "{leave}: settings chosen on some {period}s won on the others in only {} of {} trials",
             judged.better, judged.of
         ),
         AdviceReason::WithinSpread => {
-            format!("{leave}: choices are worth {got} on unseen {period}s, no more than clock phases make ({spread})")
+            format!(
+                "{leave}: choices are worth {got} on unseen {period}s, no more than the {spread} that Slurm's timing alone causes"
+            )
         }
         AdviceReason::Unclear => format!("{leave}: the interval of the best, {name}, contains zero"),
         AdviceReason::TooFewPeriods => {

@@ -106,7 +106,7 @@ impl JobReplay {
         let JobReplay { policy, wait, bounded_slowdown, .. } = self;
         format!(
             "Replay error: of {} jobs, {} start under {policy} within a minute of their recorded start; mean wait {} against {} \
-             recorded, mean bounded slowdown {} against {}. No smaller difference between policies is called better or worse; \
+             recorded, mean bounded slowdown {} against {}. Differences between policies that are smaller than this error are not judged; \
              `drystone fidelity` says more.",
             count(self.jobs),
             percent(Some(self.within_minute), 1),

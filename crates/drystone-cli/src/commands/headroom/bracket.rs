@@ -2,7 +2,7 @@
 
 use crate::exit::CommandFailure;
 use crate::output::message;
-use crate::output::number::{NONE, fixed, percent, plural};
+use crate::output::number::{NONE, duration, fixed, percent, plural};
 use crate::progress::WorkProgress;
 use drystone::metrics::JobRow;
 use drystone_headroom::{
@@ -63,10 +63,18 @@ pub(crate) struct FoundMeta {
     pub(crate) begun_from: String,
     begun_at: f64,
     pub(crate) seed: u64,
-    /// Seconds spent. Differs from run to run.
-    pub(crate) seconds: f64,
+    /// Seconds spent, where they limit the search; they differ from run to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) seconds: Option<f64>,
     pub(crate) trials: u64,
     pub(crate) stopped: bool,
+}
+
+impl FoundMeta {
+    /// Length of the search in words: its time, or its trials where these limit it.
+    pub(super) fn effort(&self) -> String {
+        self.seconds.map_or_else(|| plural(self.trials, "trial"), |seconds| duration(seconds.max(1.0)))
+    }
 }
 
 /// A policy beside the bracket.
@@ -122,7 +130,7 @@ pub(crate) fn seek(case: &HeadroomCase, all: &[BracketSchedule<'_>], how: &Seek<
         begun_from,
         begun_at: case.mean(begun_at),
         seed: how.seed,
-        seconds: 0.0,
+        seconds: None,
         trials: 0,
         stopped: false,
     };
@@ -130,7 +138,9 @@ pub(crate) fn seek(case: &HeadroomCase, all: &[BracketSchedule<'_>], how: &Seek<
     if let Some(limit) = how.limit.filter(|_| !how.stop.load(Ordering::Relaxed)) {
         let best = searched(case, &schedule, limit, how)?;
         found.value = case.mean(best.cost);
-        (found.seconds, found.trials, found.stopped) = (best.took.as_secs_f64(), best.trials, best.stopped);
+        (found.trials, found.stopped) = (best.trials, best.stopped);
+        let timed = matches!(limit, TimeLimit::Time(_));
+        found.seconds = timed.then(|| best.took.as_secs_f64());
         schedule = best.schedule;
     }
     let floor = meta(case, &ascended, &certificate);

@@ -93,7 +93,7 @@ impl HeadroomResult {
         }
         let search = match found.trials {
             0 => String::new(),
-            _ => format!("; {} of search", duration(found.seconds.max(1.0))),
+            _ => format!("; {} of search", found.effort()),
         };
         table.row(vec![
             format!("best found (knows all run times{search})").into(),
@@ -144,8 +144,8 @@ impl HeadroomResult {
             match found.trials {
                 0 => format!("none: the schedule of {}", found.begun_from),
                 trials => format!(
-                    "{} from {}, {} trials, seed {}{}",
-                    duration(found.seconds),
+                    "{}from {}, {} trials, seed {}{}",
+                    found.seconds.map_or(String::new(), |seconds| format!("{} ", duration(seconds))),
                     found.begun_from,
                     count(trials),
                     found.seed,
@@ -193,11 +193,7 @@ pub(crate) fn lines(bracket: &Bracket, measure: DelayMeasure, with_floor: bool) 
     let found = &bracket.found;
     parts.push(match found.trials {
         0 => format!("best found {} (knows all run times)", figure(measure, found.value)),
-        _ => format!(
-            "best found {} (knows all run times; {} of search)",
-            figure(measure, found.value),
-            duration(found.seconds.max(1.0))
-        ),
+        _ => format!("best found {} (knows all run times; {} of search)", figure(measure, found.value), found.effort()),
     });
     if with_floor {
         parts.push(format!("no non-preemptive schedule below {}", figure_below(measure, bracket.floor.value)));
@@ -212,7 +208,7 @@ pub(crate) fn remark(bracket: &Bracket, measure: DelayMeasure, policy: &str) -> 
     let one = bracket.policies.iter().find(|one| one.policy == policy)?;
     let found = match bracket.found.trials {
         0 => format!("the best of these schedules ({}) has", bracket.found.begun_from),
-        _ => format!("the best schedule found in {} has", duration(bracket.found.seconds.max(1.0))),
+        _ => format!("the best schedule found in {} has", bracket.found.effort()),
     };
     let below = figure_below(measure, bracket.floor.value);
     let ends = format!("{found} a mean wait of {} min", figure(measure, bracket.found.value));
@@ -264,7 +260,7 @@ impl Printable for HeadroomResult {
             row.number("floor", Some(floor.value));
             row.number("saved", against.and_then(|against| against.saved));
             row.number("at_most", against.and_then(|against| against.at_most));
-            row.number("search_seconds", Some(found.seconds));
+            row.number("search_seconds", found.seconds);
             row.number("search_trials", Some(found.trials as f64));
             rows.push(row);
         }

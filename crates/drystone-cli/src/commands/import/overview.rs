@@ -131,7 +131,7 @@ fn rules_table(manifest: &Manifest, most: usize, document: &mut Document) {
     }
     // Of all core-hours.
     let total: u64 = manifest.pools.iter().map(|pool| pool.core_seconds).sum();
-    let mut table = DocumentTable::new(["rule", "effect", "count", "of core-hours", "meaning"]).texts(&[0, 1, 4]);
+    let mut table = DocumentTable::new(["rule", "effect", "count", "share of core-hours", "meaning"]).texts(&[0, 1, 4]);
     for rule in rules.iter().take(most) {
         let many = if rule.jobs > 0 { rule.jobs } else { rule.rows };
         let share = if total == 0 { hours(rule.core_seconds) } else { share(rule.core_seconds, total) };

@@ -194,7 +194,7 @@ fn tell(report: &LiveReport, document: &mut Document) {
     let placed = if report.on_nodes { ", the policy on the nodes of the last daemon" } else { "" };
     document.text(format!(
             "Both schedulers are simulated on the jobs that the journal saw{placed}. Intervals: 95 %, from {} blocks of 50 jobs that follow \
-             each other. Where the baseline's wait is far from the cluster's own, the baseline is no good model of it.",
+             each other. If the baseline's mean wait differs much from the cluster's own, do not trust the comparison.",
             report.blocks
         ));
     waits("Jobs that would have gained most", &report.gains, document);

@@ -49,9 +49,6 @@ pub(super) fn document(waits: &SiteWaits, top: usize) -> Document {
     document
 }
 
-/// Groups of each property and longest waits of the overview.
-const SOME: usize = 5;
-
 /// The main figures in eighty columns: of all jobs, of the groups with most core-hours, and the
 /// longest waits.
 pub(super) fn overview(waits: &SiteWaits, top: usize) -> Document {
@@ -81,7 +78,7 @@ pub(super) fn overview(waits: &SiteWaits, top: usize) -> Document {
     }
     for division in waits.divisions.iter().filter(|division| !division.groups.is_empty()) {
         let ordered = matches!(division.by, GroupProperty::Gpu | GroupProperty::Size | GroupProperty::Hour);
-        let shown = if ordered { usize::MAX } else { top.min(SOME) };
+        let shown = if ordered { usize::MAX } else { top };
         let mut table = heads(division.by.name());
         division.groups.iter().take(shown).for_each(|group| row(&mut table, &group.name, &group.figures));
         if let more @ 1.. = division.groups.len().saturating_sub(shown) {
@@ -137,7 +134,7 @@ fn facts(waits: &SiteWaits) -> Vec<(String, String)> {
     facts
 }
 
-fn local(waits: &SiteWaits, moment: i64) -> String {
+pub(super) fn local(waits: &SiteWaits, moment: i64) -> String {
     let zone = Zone::named(&waits.time_zone).unwrap_or_else(|_| Zone::utc());
     drystone_site::clock::minute(zone.civil(moment))
 }

@@ -283,10 +283,11 @@ fn notes(result: &WhatIfResult) -> Vec<String> {
                 some => format!(", of which {} can never run then", count(some)),
             };
             format!(
-                "`{}` {} ({} node-hours{refused})",
+                "`{}` {} ({} node-hours{refused}; the others wait {} on average as it is)",
                 one.change,
                 plural(one.left_out.jobs, "job"),
-                count(one.left_out.node_hours.round() as u64)
+                count(one.left_out.node_hours.round() as u64),
+                duration(one.wait.before)
             )
         })
         .collect();
@@ -294,7 +295,7 @@ fn notes(result: &WhatIfResult) -> Vec<String> {
         all.insert(0, without.to_string());
     }
     if !gone.is_empty() {
-        all.push(format!("Left out of both means and of the difference: {}.", gone.join(", ")));
+        all.push(format!("Left out of the mean after the change and of the difference: {}.", gone.join(", ")));
     }
     if result.periods < 4 {
         all.push(format!("There are too few {}s for intervals: four at least.", result.period.name()));

@@ -26,38 +26,66 @@ impl ZoneClock {
     }
 
     /// `Tue 14:20`, seen from `now`; with the date beyond six days.
-    pub(super) fn day_and_hour(&self, now: i64, ahead: i64) -> String {
-        self.written(now, ahead, "%a %d %b %H:%M")
+    pub(super) fn day_and_hour(&self, now: i64, ahead: i64, rounding: TimeRounding) -> String {
+        self.written(now, ahead, "%a %d %b %H:%M", rounding)
+    }
+
+    /// A time that is known, to the minute.
+    pub(super) fn known(&self, now: i64, ahead: i64) -> String {
+        let Some(at) = self.at(now + ahead) else { return "no date".to_string() };
+        at.strftime(if ahead > 6 * 86_400 { "%a %d %b %H:%M" } else { "%a %H:%M" }).to_string()
     }
 
     /// Day and hour in ten columns: beyond six days the date only.
-    pub(super) fn day_or_hour(&self, now: i64, ahead: i64) -> String {
-        self.written(now, ahead, "%a %d %b")
+    pub(super) fn day_or_hour(&self, now: i64, ahead: i64, rounding: TimeRounding) -> String {
+        self.written(now, ahead, "%a %d %b", rounding)
     }
 
-    fn written(&self, now: i64, ahead: i64, far: &str) -> String {
+    fn written(&self, now: i64, ahead: i64, far: &str, rounding: TimeRounding) -> String {
         let step = step(ahead);
-        let time = (now + ahead + step / 2).div_euclid(step) * step;
+        let time = (now + ahead + rounding.before(step)).div_euclid(step) * step;
         let Some(at) = self.at(time) else { return "no date".to_string() };
         at.strftime(if ahead > 6 * 86_400 { far } else { "%a %H:%M" }).to_string()
+    }
+}
+
+/// Direction in which a time is rounded: a bound stays one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TimeRounding {
+    /// Of times before which nothing happens.
+    Down,
+    Nearest,
+    /// Of times by which something has happened.
+    Up,
+}
+
+impl TimeRounding {
+    /// Seconds to be added before the rest of a step is dropped.
+    fn before(self, step: i64) -> i64 {
+        match self {
+            TimeRounding::Down => 0,
+            TimeRounding::Nearest => step / 2,
+            TimeRounding::Up => step - 1,
+        }
     }
 }
 
 /// Returns the rounding step of times this far ahead, in seconds.
 fn step(ahead: i64) -> i64 {
     match ahead {
-        i64::MIN..7_200 => 300,
+        i64::MIN..1_800 => 60,
+        1_800..7_200 => 300,
         7_200..86_400 => 900,
         _ => 3600,
     }
 }
 
-/// A span, rounded as [`ZoneClock::day_and_hour`] rounds.
+/// A span, rounded as finely as [`ZoneClock::day_and_hour`] rounds.
 pub(super) fn span(seconds: i64) -> String {
     let step = step(seconds);
     let minutes = (seconds.max(0) + step / 2).div_euclid(step) * step / 60;
     match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
-        (0, 0, 0) => "under 5 min".to_string(),
+        (0, 0, 0) => "under a minute".to_string(),
         (0, 0, minutes) => format!("{minutes} min"),
         (0, hours, 0) => format!("{hours} h"),
         (0, hours, minutes) => format!("{hours} h {minutes:02} min"),
@@ -79,14 +107,18 @@ mod tests {
     #[test]
     fn what_lies_further_ahead_is_told_less_finely() {
         assert_eq!(
-            [100, 200, 3500, 5000, 10_000, 100_000, 200_000].map(span),
-            ["under 5 min", "5 min", "1 h", "1 h 25 min", "2 h 45 min", "1 d 4 h", "2 d 8 h"]
+            [20, 100, 200, 3500, 5000, 10_000, 100_000, 200_000].map(span),
+            ["under a minute", "2 min", "3 min", "1 h", "1 h 25 min", "2 h 45 min", "1 d 4 h", "2 d 8 h"]
         );
         let clock = ZoneClock::in_zone(Some("Europe/Berlin")).map_err(|e| e.text().to_string()).expect("known");
         // 1,700,000,000 is Tuesday, 14 November 2023, 23:13:20 in Berlin.
-        assert_eq!(clock.day_and_hour(1_700_000_000, 600), "Tue 23:25");
-        assert_eq!(clock.day_and_hour(1_700_000_000, 8 * 86_400), "Wed 22 Nov 23:00");
-        assert_eq!(clock.day_or_hour(1_700_000_000, 8 * 86_400), "Wed 22 Nov");
+        use TimeRounding::{Down, Nearest, Up};
+        let at = |ahead: i64| [Down, Nearest, Up].map(|rounding| clock.day_and_hour(1_700_000_000, ahead, rounding));
+        assert_eq!(at(0), ["Tue 23:13", "Tue 23:13", "Tue 23:14"]);
+        assert_eq!(at(600), ["Tue 23:23", "Tue 23:23", "Tue 23:24"]);
+        assert_eq!(at(3_600), ["Wed 00:10", "Wed 00:15", "Wed 00:15"]);
+        assert_eq!(at(8 * 86_400), ["Wed 22 Nov 23:00", "Wed 22 Nov 23:00", "Thu 23 Nov 00:00"]);
+        assert_eq!(clock.day_or_hour(1_700_000_000, 8 * 86_400, Nearest), "Wed 22 Nov");
         assert!(ZoneClock::in_zone(Some("Mars/Base")).is_err());
     }
 

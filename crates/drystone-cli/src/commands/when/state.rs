@@ -209,7 +209,13 @@ pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
     };
     let windows =
         text("reservations.txt")?.map_or_else(|| Ok(Vec::new()), |(path, text)| reservations(&path, &text, now))?;
-    let accounting = Some(dir.join("accounting")).filter(|path| path.is_dir());
+    // A site without accounting leaves the folder, or the file in it, empty.
+    let holds = |path: &PathBuf| {
+        std::fs::read_dir(path).is_ok_and(|entries| {
+            entries.flatten().any(|entry| entry.metadata().is_ok_and(|file| !file.is_file() || file.len() > 0))
+        })
+    };
+    let accounting = Some(dir.join("accounting")).filter(holds);
     check(&jobs, now, dir)?;
     Ok(ClusterState { now, jobs, nodes, windows, accounting })
 }

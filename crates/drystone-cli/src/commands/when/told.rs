@@ -1,5 +1,6 @@
 //! Forecasts in the forms for people and programs.
 
+use super::clock::TimeRounding::{self, Down, Nearest, Up};
 use super::clock::{ZoneClock, limit, span};
 use super::scene::WhenScene;
 use super::state::WaitReason;
@@ -167,7 +168,7 @@ impl WhenOutput {
 
     fn one(&self, clock: &ZoneClock) -> String {
         let Some(one) = self.jobs.first() else { return String::new() };
-        let at = |seconds: f64| clock.day_and_hour(self.now, seconds as i64);
+        let at = |seconds: f64, rounding: TimeRounding| clock.day_and_hour(self.now, seconds as i64, rounding);
         let place = one.place.map(|place| format!(", {} in the queue", ordinal(place))).unwrap_or_default();
         let waited = if one.waited >= 60 { format!(", has waited {}", span(one.waited)) } else { String::new() };
         let name = if one.user.is_some() { format!("job {}", one.name) } else { one.name.clone() };
@@ -182,9 +183,12 @@ impl WhenOutput {
         let of = |level| answer.quantile(level);
         let beyond = answer.sample.beyond();
         if !is_beyond(answer, 0.5) {
-            let _ = writeln!(text, "  likely start   {}   in {}", at(of(0.5)), span(of(0.5) as i64));
+            let _ = writeln!(text, "  likely start   {}   in {}", at(of(0.5), Nearest), span(of(0.5) as i64));
         }
-        let bound = |level: f64| if is_beyond(answer, level) { BEYOND.to_string() } else { at(of(level)) };
+        let bound = |level: f64| match is_beyond(answer, level) {
+            true => BEYOND.to_string(),
+            false => at(of(level), if level < 0.5 { Down } else { Up }),
+        };
         for (name, low, high) in [("50 %", 0.25, 0.75), ("90 %", 0.05, 0.95)] {
             match (is_beyond(answer, low), is_beyond(answer, high)) {
                 (true, true) => _ = writeln!(text, "  {name:<15}{BEYOND}"),
@@ -197,19 +201,19 @@ impl WhenOutput {
         let soon = format!("within the next hour: {:.0} %", 100.0 * answer.within(3600.0));
         let _ = match is_beyond(answer, 0.95) {
             true => writeln!(text, "  {soon}"),
-            false => writeln!(text, "  will have started by {} with 95 %  ·  {soon}", at(of(0.95))),
+            false => writeln!(text, "  will have started by {} with 95 %  ·  {soon}", at(of(0.95), Up)),
         };
         match one.plan {
             _ if one.begin().is_some() => {}
             Some(plan) => {
-                let _ = writeln!(text, "  the plan with time limits says {}", clock.day_and_hour(self.now, plan));
+                let _ = writeln!(text, "  the plan with time limits says {}", clock.day_and_hour(self.now, plan, Up));
             }
             None => text += "  the plan with time limits names no start within 14 days\n",
         }
         if let Some(reason) = &one.reason {
             text += &match reason.begin {
                 Some(begin) => {
-                    let begin = clock.day_and_hour(self.now, begin - self.now);
+                    let begin = clock.known(self.now, begin - self.now);
                     format!("  it may begin at {begin} at the earliest ({})\n", reason.word)
                 }
                 None => format!("  it {reason}: it may start later than this says\n"),
@@ -220,7 +224,7 @@ impl WhenOutput {
                 text,
                 "  {} promises {} at the latest{}",
                 self.policy,
-                at((latest - self.now) as f64),
+                at((latest - self.now) as f64, Up),
                 self.kept_promises()
             );
         }
@@ -276,7 +280,7 @@ impl WhenOutput {
                     true => "> 14 days".to_string(),
                     false => told(answer.quantile(level) as i64),
                 };
-                let by = known(0.95, &|seconds| clock.day_and_hour(self.now, seconds));
+                let by = known(0.95, &|seconds| clock.day_and_hour(self.now, seconds, Up));
                 format!("  {what:<28}{:<14}{by}", known(0.5, &|seconds| span(seconds)))
             }
             None => format!("  {what:<28}{:<14}at once", "at once"),
@@ -341,7 +345,7 @@ impl WhenOutput {
             }
         }
         for (reason, names) in kept {
-            let begin = reason.begin.map(|begin| format!(": {}", clock.day_and_hour(self.now, begin - self.now)));
+            let begin = reason.begin.map(|begin| format!(": {}", clock.known(self.now, begin - self.now)));
             let who = each(&names, "is left out", "are left out");
             let _ = writeln!(text, "{who} {reason}{}.", begin.unwrap_or_default());
         }
@@ -389,12 +393,12 @@ impl WhenOutput {
                 continue;
             };
             let far = || "> 14 days".to_string();
-            let at = |level: f64| match is_beyond(answer, level) {
+            let at = |level: f64, rounding: TimeRounding| match is_beyond(answer, level) {
                 true => far(),
-                false => clock.day_or_hour(self.now, answer.quantile(level) as i64),
+                false => clock.day_or_hour(self.now, answer.quantile(level) as i64, rounding),
             };
-            let plan = one.plan.map_or_else(far, |plan| clock.day_or_hour(self.now, plan));
-            line(row, &times([at(0.05), at(0.5), at(0.9), plan]));
+            let plan = one.plan.map_or_else(far, |plan| clock.day_or_hour(self.now, plan, Up));
+            line(row, &times([at(0.05, Down), at(0.5, Nearest), at(0.9, Up), plan]));
         }
         text
     }

@@ -20,7 +20,7 @@ impl Format<Reports> for CsvReport {
     fn write(&self, result: &(dyn Printable + '_), out: &mut OutputFile) -> Result<(), CommandFailure> {
         if let Some(left_out) = result.beyond_rows() {
             let others = "--format table, markdown or json have them";
-            message::note(&format!("CSV has a row per policy and none for {left_out}: {others}"));
+            message::note(&format!("CSV has no rows for {left_out}: {others}"));
         }
         put(out, &result.rows().csv()?)
     }

@@ -6,8 +6,8 @@ use crate::error::SiteError;
 use crate::rows::{Cache, FilePlace, RowDraft, RowIntake, RowTrouble};
 use crate::rules::ImportRule;
 use crate::text::{
-    Amount, AskColumns, Flags, JobLabel, MemoryRequest, NoTime, RecordLimit, RecordState, UNKNOWN, When, asks, decimal,
-    is_missing, limit_minutes, limit_span, megabytes, memory_request, span, state, tres, whole,
+    Amount, AskColumns, Flags, GPU_NUMBER, JobLabel, MemoryRequest, NoTime, RecordLimit, RecordState, UNKNOWN, When,
+    asks, decimal, is_missing, limit_minutes, limit_span, megabytes, memory_request, span, state, tres, whole,
 };
 
 /// Parsed texts that many rows share.
@@ -190,14 +190,16 @@ fn amounts<'a>(
         gpus: count("AllocGPUS", SacctColumn::AllocGpus),
         ..Amount::UNKNOWN
     };
-    let mut resources = |name, column: SacctColumn, gres: SacctColumn| {
+    // Generic resources that were asked for count for each node, those that were given in all.
+    let nodes = [asked.nodes, held.nodes].into_iter().find(|&nodes| nodes != UNKNOWN && nodes > 0).unwrap_or(1);
+    let mut resources = |name, column: SacctColumn, gres: SacctColumn, times: u32| {
         let read = |text: &[u8]| caches.resources.get(column as usize % 2, text, tres);
         let amount = odd.of(name, get(column), read).unwrap_or(Amount::UNKNOWN);
-        let gpus = odd.of("Gres", get(gres), |text| Some(gpus(text)));
+        let gpus = odd.of("Gres", get(gres), |text| Some(gpus(text).saturating_mul(times).min(UNKNOWN - 9)));
         Amount { gpus: if amount.gpus == UNKNOWN { gpus.unwrap_or(UNKNOWN) } else { amount.gpus }, ..amount }
     };
-    let in_asked = resources("ReqTRES", SacctColumn::ReqTres, SacctColumn::ReqGres);
-    let in_held = resources("AllocTRES", SacctColumn::AllocTres, SacctColumn::AllocGres);
+    let in_asked = resources("ReqTRES", SacctColumn::ReqTres, SacctColumn::ReqGres, nodes);
+    let in_held = resources("AllocTRES", SacctColumn::AllocTres, SacctColumn::AllocGres, 1);
     draft.asked = asked.or(in_asked);
     draft.held = held.or(in_held);
     // Sizes are those of one instance.
@@ -228,17 +230,26 @@ fn amounts<'a>(
     matches!(request, MemoryRequest::PerCpu(_, true))
 }
 
-/// A count, perhaps with a unit: `2K`; of a range the lower end.
+/// A count, perhaps with a unit of 1,024, as sacct writes large ones without `--noconvert`: `2K`,
+/// `1.50K`. Of a range the lower end.
 fn number(text: &[u8]) -> Option<u32> {
-    let plain = whole(text).and_then(|n| u32::try_from(n).ok()).filter(|&n| n < UNKNOWN - 8);
+    let plain = whole(text).or_else(|| {
+        let (number, unit) = text.split_at(text.len().checked_sub(1)?);
+        let power = b"KMG".iter().position(|known| *known == unit[0].to_ascii_uppercase())?;
+        let value = decimal(number)? * 1024_f64.powi(power as i32 + 1);
+        (value < f64::from(UNKNOWN)).then(|| value.round() as u64)
+    });
+    let plain = plain.and_then(|n| u32::try_from(n).ok()).filter(|&n| n < UNKNOWN - 8);
     plain.or_else(|| crate::text::leading(text).filter(|(_, rest)| rest.starts_with(b"-")).map(|(n, _)| n as u32))
 }
 
-/// GPUs in what old versions call generic resources: `gpu:2`, `gpu:k80:4`.
+/// GPUs in what old versions call generic resources: `gpu:2`, `gpu:k80:4(IDX:0-3)`. Some of them
+/// print the number by which they know `gpu` in its place.
 fn gpus(text: &[u8]) -> u32 {
     let one = |entry: &[u8]| {
+        let entry = entry.split(|&b| b == b'(').next().unwrap_or(entry);
         let mut parts = entry.split(|&b| b == b':' || b == b'=');
-        let is_gpu = parts.next() == Some(b"gpu");
+        let is_gpu = parts.next().is_some_and(|name| name == b"gpu" || name == GPU_NUMBER);
         let count = parts.next_back().and_then(whole).and_then(|n| u32::try_from(n).ok());
         if is_gpu { count.unwrap_or(1).min(1 << 20) } else { 0 }
     };

@@ -21,11 +21,12 @@ use self::realign::{Realigned, realign};
 use self::split::{ColumnValues, Cut, Splitter};
 use self::unfold::Unfolded;
 use super::FileReading;
-use super::lines::{Blocks, InputLine};
+use super::lines::{Blocks, InputLine, LineBlock};
 use crate::error::SiteError;
 use crate::rows::{FilePlace, RowIntake, RowTrouble};
 use crate::rules::ImportRule;
 use crate::text::{Id, is_message};
+use memchr::memmem::Finder;
 use std::io::Read;
 
 /// Layout of text without a header, or with an odd delimiter.
@@ -80,7 +81,7 @@ fn beginning<R: Read>(
             let (splitter, is_header) = begin(first.bytes, layout, job)?;
             let mut reader = SacctReader::new(job.file, splitter);
             if is_header {
-                reader.header = first.bytes.to_vec();
+                reader = reader.named(first.bytes, layout);
                 lines.next();
             }
             let cut = reader.take(lines, job.intake)?;
@@ -165,8 +166,12 @@ struct SacctReader {
     file: u16,
     splitter: Splitter,
     layout: RowHeader,
-    /// The first line, where it names columns: it may come again.
+    /// The line that names the columns: it may come again, or another one.
     header: Vec<u8>,
+    /// Delimiter that was given.
+    delimiter: Option<String>,
+    /// Name of the column of job numbers, where columns are those that the file names.
+    mark: Option<Finder<'static>>,
     /// Line of the last row that was whole.
     behind: Option<u32>,
     caches: Caches,
@@ -222,6 +227,8 @@ impl SacctReader {
             splitter,
             layout,
             header: Vec::new(),
+            delimiter: None,
+            mark: None,
             behind: None,
             caches: Caches::default(),
             changed: ChangedValues::default(),
@@ -232,8 +239,55 @@ impl SacctReader {
     fn another(&self) -> SacctReader {
         SacctReader {
             header: self.header.clone(),
+            delimiter: self.delimiter.clone(),
+            mark: self.mark.clone(),
             behind: self.behind,
             ..SacctReader::new(self.file, Splitter::new(self.splitter.header().clone()))
+        }
+    }
+
+    /// Reads by the columns that a first line names.
+    fn named(mut self, header: &[u8], layout: &TextLayout) -> SacctReader {
+        self.header = header.to_vec();
+        if layout.columns.is_none() {
+            self.delimiter.clone_from(&layout.delimiter);
+            let at =
+                self.layout.columns.iter().position(|c| matches!(c, Some(SacctColumn::JobId | SacctColumn::JobIdRaw)));
+            let name = at.and_then(|at| header::names_of(header).into_iter().nth(at));
+            self.mark = name.map(|name| Finder::new(&name).into_owned());
+        }
+        self
+    }
+
+    /// Returns whether a line names columns in place of those that counted before, and follows it:
+    /// two files, one behind the other. The names of most lines are not looked at: only those that
+    /// have the name of the job's number.
+    fn names_others(&mut self, line: &[u8]) -> bool {
+        if self.mark.as_ref().is_none_or(|mark| mark.find(line).is_none()) {
+            return false;
+        }
+        let FirstLine::Header(header) = RowHeader::of_line(line, self.delimiter.as_deref()) else { return false };
+        if !header.has(&[SacctColumn::JobId, SacctColumn::JobIdRaw])
+            || !header.has(&[SacctColumn::Submit, SacctColumn::Start])
+        {
+            return false;
+        }
+        (self.layout, self.splitter) = (header.clone(), Splitter::new(header));
+        self.header = line.to_vec();
+        true
+    }
+
+    /// Reads on from a block's beginning by the columns that count there.
+    fn follow(&mut self, header: &[u8]) {
+        if self.header != header {
+            self.names_others(header);
+        }
+    }
+
+    /// Passes over a block: what it says of columns counts behind it.
+    fn pass(&mut self, block: &LineBlock) {
+        if self.mark.as_ref().is_some_and(|mark| mark.find(block.bytes()).is_some()) {
+            block.lines().for_each(|line| _ = self.names_others(line.bytes));
         }
     }
 
@@ -246,7 +300,7 @@ impl SacctReader {
         let mut cut = None;
         for line in lines.filter(|line| !line.bytes.is_empty()) {
             let place = FilePlace { file: self.file, line: line.number };
-            if line.bytes == self.header.as_slice() {
+            if line.bytes == self.header.as_slice() || self.names_others(line.bytes) {
                 intake.count(ImportRule::Header, place, line.bytes, 0);
             } else if is_message(line.bytes) {
                 intake.count(ImportRule::Message, place, line.bytes, 0);

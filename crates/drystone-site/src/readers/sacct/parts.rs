@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// Contents of a block.
@@ -23,8 +23,8 @@ struct BlockPart {
     block: LineBlock,
 }
 
-/// A block by its number, and what its rows go into.
-type Work = (usize, LineBlock, RowIntake);
+/// A block by its number, what its rows go into, and the line that names the columns before it.
+type Work = (usize, LineBlock, RowIntake, Arc<[u8]>);
 
 /// By the number of the block; a panic is passed on.
 type Brought = (usize, thread::Result<Result<BlockPart, SiteError>>);
@@ -56,7 +56,7 @@ pub(super) fn read<R: Read>(
         let order =
             BlockOrder { brought, next: 0, early: BTreeMap::new(), behind: reader.behind, recipe, spare: Vec::new() };
         // Without work, which ends with this call, the workers end.
-        drive(first, blocks, threads, to_workers, order, job)
+        drive(first, blocks, (threads, reader.another()), to_workers, order, job)
     })
 }
 
@@ -64,20 +64,26 @@ pub(super) fn read<R: Read>(
 fn drive<R: Read>(
     first: LineBlock,
     blocks: &mut Blocks<R>,
-    threads: usize,
+    (threads, mut ahead): (usize, SacctReader),
     to_workers: Sender<Work>,
     mut order: BlockOrder,
     job: &mut FileReading<'_>,
 ) -> Result<(), SiteError> {
     let mut sent = 0;
     let mut broken = None;
+    let mut names: Arc<[u8]> = ahead.header.as_slice().into();
     let mut block = Some((first, order.recipe.part()));
     loop {
         job.watch.check()?;
         match block.take() {
             Some((ready, part)) => {
+                let before = Arc::clone(&names);
+                ahead.pass(&ready);
+                if *names != *ahead.header {
+                    names = ahead.header.as_slice().into();
+                }
                 // A worker that is gone has panicked, and that comes back to here.
-                let _ = to_workers.send((sent, ready, part));
+                let _ = to_workers.send((sent, ready, part, before));
                 sent += 1;
             }
             None if order.next == sent => break,
@@ -106,8 +112,9 @@ fn drive<R: Read>(
 fn worker(reader: &mut SacctReader, work: &Mutex<Receiver<Work>>, brings: &Sender<Brought>) {
     loop {
         let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, block, mut intake)) = next else { return };
+        let Ok((number, block, mut intake, names)) = next else { return };
         let part = catch_unwind(AssertUnwindSafe(|| {
+            reader.follow(&names);
             let cut = reader.take(block.lines(), &mut intake)?;
             Ok(BlockPart { intake, cut, behind: reader.behind, block })
         }));

@@ -63,6 +63,7 @@ impl Cleaner {
             unix_start: header.unix_start(),
             utc_offset: header.utc_offset().and_then(|s| i32::try_from(s).ok()),
             time_zone: header.time_zone(),
+            moves: Vec::new(),
         };
         Ok(Cleaner {
             options,

@@ -1,7 +1,7 @@
 //! Load factors as exact decimal numbers.
 
 use crate::log::clean::OptionError;
-use crate::model::Time;
+use crate::model::{Time, TimeMove};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -29,9 +29,13 @@ impl LoadFactor {
     /// Kettimuthu et al. (2005) scale load so: submit times shrink, run times stay.
     #[must_use]
     pub fn divide(self, time: Time) -> Time {
-        let scaled = i128::from(time.0) * 10i128.pow(self.decimals);
-        let quotient = scaled.div_euclid(i128::from(self.digits));
-        Time(i64::try_from(quotient).unwrap_or(if quotient < 0 { i64::MIN + 1 } else { i64::MAX }))
+        self.as_move().apply(time)
+    }
+
+    /// The same as a change of a log's times.
+    #[must_use]
+    pub fn as_move(self) -> TimeMove {
+        TimeMove::Divided { digits: self.digits, decimals: self.decimals }
     }
 
     /// The nearest float.

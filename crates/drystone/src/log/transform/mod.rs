@@ -13,7 +13,7 @@ pub use slice::{calendar, months, piece, submitted};
 pub use talby::talby1999_months;
 pub use window::window;
 
-use crate::model::{Setting, Span, Time, Workload, WorkloadError};
+use crate::model::{Setting, Span, Time, TimeMove, Workload, WorkloadError};
 
 /// Scales the load: divides every submit time by `factor`, rounding down.
 ///
@@ -21,6 +21,7 @@ use crate::model::{Setting, Span, Time, Workload, WorkloadError};
 /// A factor so small that times grow beyond ±2⁴⁰ s.
 pub fn scale_load(workload: Workload, factor: LoadFactor) -> Result<Workload, WorkloadError> {
     let mut scaled = at_times(workload, |time| factor.divide(time))?;
+    scaled.provenance.moves.push(factor.as_move());
     scaled.provenance.settings.push(Setting { name: "load".to_string(), value: factor.to_string() });
     Ok(scaled)
 }
@@ -59,6 +60,7 @@ pub(crate) fn shifted_to_zero(workload: Workload) -> Result<Workload, WorkloadEr
     let by: Span = workload.jobs().first().map_or(Span::ZERO, |job| job.submit - Time::ZERO);
     let mut shifted = at_times(workload, |time| time - by)?;
     let provenance = &mut shifted.provenance;
+    provenance.moves.push(TimeMove::Earlier(by));
     provenance.unix_start = provenance.unix_start.map(|start| start.saturating_add(by.0));
     Ok(shifted)
 }
