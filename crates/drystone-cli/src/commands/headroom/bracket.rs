@@ -140,7 +140,7 @@ pub(crate) fn seek(case: &HeadroomCase, all: &[BracketSchedule<'_>], how: &Seek<
         found.value = case.mean(best.cost);
         (found.trials, found.stopped) = (best.trials, best.stopped);
         let timed = matches!(limit, TimeLimit::Time(_));
-        found.seconds = timed.then(|| best.took.as_secs_f64());
+        found.seconds = timed.then_some(best.took.as_secs_f64());
         schedule = best.schedule;
     }
     let floor = meta(case, &ascended, &certificate);
