@@ -43,7 +43,7 @@ pub enum TimeMove {
     Divided {
         /// The digits of the factor, without its point.
         digits: u64,
-        /// How many of them stand behind the point.
+        /// Number of those behind the point.
         decimals: u32,
     },
 }

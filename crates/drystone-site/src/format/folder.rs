@@ -80,7 +80,7 @@ fn check_place(folder: &Path) -> Result<(), SiteError> {
     if fs::symlink_metadata(folder).is_ok() && !folder.is_dir() {
         return refuse("this is no folder; give one to be made: --out site/");
     }
-    // The folder is replaced as a whole, and whoever works in it would be left in the old one.
+    // The folder is replaced as a whole: a shell in it would be left in the old one.
     if let (Ok(place), Ok(here)) = (folder.canonicalize(), std::env::current_dir())
         && here.starts_with(&place)
     {

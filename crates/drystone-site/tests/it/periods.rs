@@ -1,4 +1,4 @@
-//! Where a dump begins and ends, two dumps in one file, and jobs that never stood in a queue.
+//! Edges of dumps, two dumps in one file, and jobs that never stood in a queue.
 
 use crate::common::{Folder, error_of, facts, imported, of_text, rule, utc};
 use drystone_site::{ImportEffort, ImportOptions, SiteJobFate, write};
@@ -90,7 +90,7 @@ fn what_was_never_eligible_never_stood_in_the_queue() {
 fn a_second_header_counts_from_its_line_on() {
     let one = steady(3);
     let names: Vec<&str> = HEADER.trim_end().split('|').collect();
-    // The same rows with the columns in the reverse order, as another version of a script asks for them.
+    // Rows with the columns in the reverse order, as another version of a script asks for them.
     let turned: String = steady(6)
         .lines()
         .enumerate()

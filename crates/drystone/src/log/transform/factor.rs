@@ -32,7 +32,7 @@ impl LoadFactor {
         self.as_move().apply(time)
     }
 
-    /// The same as a change of a log's times.
+    /// Returns it as a change of a log's times.
     #[must_use]
     pub fn as_move(self) -> TimeMove {
         TimeMove::Divided { digits: self.digits, decimals: self.decimals }
