@@ -27,6 +27,19 @@ fn report(folder: &Folder, args: &[&str]) -> Value {
 
 const OUTAGES: [&str; 2] = ["--outages", "outages.csv"];
 
+/// The only job comes with the outage of the whole machine, at 12,000, and waits until 12,500. At
+/// twice the load it comes at 6,000 and waits until 6,250, with `--shift` at 0 and until 250.
+#[test]
+fn outages_move_with_the_submits() {
+    let folder = outages("begin,end,procs\n12000,12500,4\n");
+    folder.write("log.swf", "; MaxProcs: 4\n1 12000 -1 100 4 -1 -1 4 100 -1 1 1 1 1 1 1 -1 -1\n");
+    let at = |more: &[&str]| schedule(&folder, &[&["--policy", "easy", "--outages", "outages.csv"], more].concat());
+    assert_eq!(at(&[]), ["1,12000,12500,12600"]);
+    assert_eq!(at(&["--load", "2"]), ["1,6000,6250,6350"]);
+    assert_eq!(at(&["--shift"]), ["1,0,500,600"]);
+    assert_eq!(at(&["--load", "2", "--shift"]), ["1,0,250,350"]);
+}
+
 /// Processor 3 is out from 15 to 200, and nothing is known of its return. Job 2, which needs all
 /// four, holds back no other: jobs 3 and 4 start as soon as job 1 has ended. Of 1,000
 /// processor-seconds until 250 as many as 815 were up, and jobs ran for 630.

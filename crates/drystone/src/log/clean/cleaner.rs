@@ -212,6 +212,7 @@ impl Cleaner {
             for job in &mut self.jobs {
                 job.submit = load.divide(job.submit);
             }
+            self.provenance.moves.push(load.as_move());
         }
         let mut workload = Workload::new(self.machine, self.jobs, self.truth, self.provenance)
             .map_err(|source| LogError::Workload { file: self.name.clone(), source })?;
