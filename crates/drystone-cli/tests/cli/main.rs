@@ -17,6 +17,7 @@ mod golden;
 mod headroom;
 mod help;
 mod inputs;
+mod latex;
 mod library;
 mod machine;
 mod outputs;

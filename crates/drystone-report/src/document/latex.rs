@@ -1,81 +1,120 @@
-//! Documents as LaTeX.
+//! Documents as LaTeX for a plain `article`: no package, no line beyond the margin.
 
-use super::visible::visible;
-use super::{Document, DocumentBlock, DocumentTable};
+mod escape;
+mod fit;
+
+use super::{Document, DocumentBlock, DocumentTable, Tone};
+use escape::{escape_latex, escape_latex_breaking};
+use fit::{ColumnWidth, FontSize, TableFit, fit_columns};
 use std::fmt::Write;
 
-/// Text in LaTeX: signs with a meaning there are written so that they have none.
-fn in_latex(text: &str) -> String {
-    let mut out = String::new();
-    for c in visible(text).chars() {
-        match c {
-            '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
-            '\\' => out.push_str("\\textbackslash{}"),
-            '~' => out.push_str("\\textasciitilde{}"),
-            '^' => out.push_str("\\textasciicircum{}"),
-            '<' => out.push_str("\\textless{}"),
-            '>' => out.push_str("\\textgreater{}"),
-            '|' => out.push_str("\\textbar{}"),
-            '"' => out.push_str("\\textquotedbl{}"),
-            '×' => out.push_str("$\\times$"),
-            '−' => out.push_str("$-$"),
-            '±' => out.push_str("$\\pm$"),
-            '≤' => out.push_str("$\\le$"),
-            '≥' => out.push_str("$\\ge$"),
-            '→' => out.push_str("$\\to$"),
-            '\n' => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
+/// Rules of `booktabs` where the paper loads it, else plain lines.
+const RULES: &str =
+    "\\providecommand{\\toprule}{\\hline}\\providecommand{\\midrule}{\\hline}\\providecommand{\\bottomrule}{\\hline}\n";
+/// Rows of one `tabular`, which TeX cannot break: more become several, each with its header.
+const ROWS_PER_TABULAR: usize = 40;
 
 impl DocumentTable {
-    /// As a tabular that needs no package.
-    fn latex(&self) -> String {
-        let align = |at| if self.text_columns.contains(&at) { 'l' } else { 'r' };
-        let line =
-            |cells: &mut dyn Iterator<Item = String>| format!("{} \\\\\n", cells.collect::<Vec<_>>().join(" & "));
-        let columns: String = (0..self.columns.len()).map(align).collect();
-        let mut text = format!("\\begin{{tabular}}{{{columns}}}\n\\hline\n");
-        if self.columns.iter().any(|name| !name.is_empty()) {
-            text.push_str(&line(&mut self.columns.iter().map(|name| in_latex(name))));
-            text.push_str("\\hline\n");
+    /// Writes the table as tabulars that fit the page: side by side where columns are too many, one
+    /// below the other where rows are.
+    fn write_latex(&self, out: &mut String) {
+        for part in fit_columns(self) {
+            for rows in chunk_rows(self.rows.len()) {
+                self.write_tabular(&part, rows, out);
+            }
         }
-        for row in &self.rows {
-            let cell = |at: usize| row.get(at).map_or(String::new(), |value| in_latex(&value.text));
-            text.push_str(&line(&mut (0..self.columns.len()).map(cell)));
-        }
-        text.push_str("\\hline\n\\end{tabular}\n");
-        text
     }
+
+    fn write_tabular(&self, part: &TableFit, rows: std::ops::Range<usize>, out: &mut String) {
+        let columns: String = part.columns.iter().map(|column| self.column_type(column)).collect();
+        let FontSize { command, gap, .. } = part.size;
+        let _ = write!(out, "\\par\\noindent{{{command}\\setlength{{\\tabcolsep}}{{{gap}pt}}");
+        let _ = writeln!(out, "\\begin{{tabular}}{{{columns}}}\n\\toprule");
+        if self.columns.iter().any(|name| !name.is_empty()) {
+            let names = part.columns.iter().map(|column| escape_latex(&self.columns[column.index]));
+            let _ = writeln!(out, "{} \\tabularnewline\n\\midrule", names.collect::<Vec<_>>().join(" & "));
+        }
+        for row in &self.rows[rows] {
+            let cells = part.columns.iter().map(|column| match row.get(column.index) {
+                Some(value) => latex_cell(&value.text, value.tone, column.wrapped.is_some()),
+                None => String::new(),
+            });
+            let _ = writeln!(out, "{} \\tabularnewline", cells.collect::<Vec<_>>().join(" & "));
+        }
+        out.push_str("\\bottomrule\n\\end{tabular}}\\par\\medskip\n");
+    }
+
+    fn column_type(&self, column: &ColumnWidth) -> String {
+        match column.wrapped {
+            Some(points) => format!("p{{{points:.0}pt}}"),
+            None if self.text_columns.contains(&column.index) => "l".to_string(),
+            None => "r".to_string(),
+        }
+    }
+}
+
+/// Ranges of rows, at least one, none longer than a tabular may be.
+fn chunk_rows(rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let parts = rows.div_ceil(ROWS_PER_TABULAR).max(1);
+    (0..parts).map(move |part| rows * part / parts..rows * (part + 1) / parts)
+}
+
+fn latex_cell(text: &str, tone: Tone, wrapped: bool) -> String {
+    let text = if wrapped { escape_latex_breaking(text) } else { escape_latex(text) };
+    let text = if tone == Tone::Strong && !text.is_empty() { format!("\\textbf{{{text}}}") } else { text };
+    if wrapped { format!("{{\\raggedright {text}\\par}}") } else { text }
 }
 
 impl Document {
-    /// As LaTeX, to be read by `\\input`: paragraphs and tabulars, without a preamble.
+    /// Returns the document as LaTeX for `\\input`: paragraphs and tabulars, without a preamble.
     pub fn latex(&self) -> String {
-        let mut out = String::new();
-        for (at, block) in self.blocks.iter().enumerate() {
-            if at > 0 {
-                out.push('\n');
-            }
+        let mut out = RULES.to_string();
+        for block in &self.blocks {
+            out.push('\n');
             match block {
                 DocumentBlock::Heading(text) => {
-                    let _ = writeln!(out, "\\paragraph{{{}}}", in_latex(text));
+                    let _ = writeln!(out, "\\paragraph{{{}}}\\mbox{{}}\\par", escape_latex_breaking(text));
                 }
                 DocumentBlock::Text(text) => {
-                    let _ = writeln!(out, "{}", in_latex(text));
+                    let _ = writeln!(out, "{}", escape_latex_breaking(text));
                 }
                 DocumentBlock::Facts(facts) => {
                     let mut table = DocumentTable::new(["", ""]).texts(&[0, 1]);
                     table
                         .rows
                         .extend(facts.iter().map(|(name, value)| vec![name.clone().into(), value.clone().into()]));
-                    out.push_str(&table.latex());
+                    table.write_latex(&mut out);
                 }
-                DocumentBlock::Table(table) => out.push_str(&table.latex()),
+                DocumentBlock::Table(table) => table.write_latex(&mut out),
             }
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_tables_are_several_tabulars_with_equal_headers() {
+        let mut table = DocumentTable::new(["name", "value"]);
+        for row in 0..81 {
+            table.row(vec![format!("r{row}").into(), "1".into()]);
+        }
+        let mut text = String::new();
+        table.write_latex(&mut text);
+        assert_eq!(text.matches("\\begin{tabular}").count(), 3);
+        assert_eq!(text.matches("name & value").count(), 3);
+        assert_eq!(text.lines().filter(|line| line.starts_with('r')).count(), 81);
+    }
+
+    #[test]
+    fn the_best_value_is_bold() {
+        let mut table = DocumentTable::new(["name", "value"]);
+        table.row(vec!["easy".into(), crate::document::TableValue::toned("1.0", Tone::Strong)]);
+        let mut text = String::new();
+        table.write_latex(&mut text);
+        assert!(text.contains("easy & \\textbf{1.0}"), "{text}");
     }
 }
