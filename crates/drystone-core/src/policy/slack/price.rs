@@ -163,25 +163,6 @@ impl Stake {
     }
 }
 
-/// The parts of a job's priority that are given when it is submitted.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Importance {
-    /// UP: how important the user says the job is, from 0 to 1.
-    pub user: f64,
-    /// PP: how important the administrator says it is, from 0 to 1; −∞ makes it run only where it
-    /// delays no other job.
-    pub political: f64,
-}
-
-impl Importance {
-    /// p, with the scheduler's own share SP between 0 and 1.
-    #[inline]
-    #[must_use]
-    pub fn priority(&self, scheduler: f64) -> f64 {
-        (self.user + self.political + scheduler) / 3.0
-    }
-}
-
 /// SP: 1/2 for the average wait, 1 for twice as much or more.
 #[inline]
 pub(super) fn scheduler_priority(wait: Span, average_wait: f64) -> f64 {
