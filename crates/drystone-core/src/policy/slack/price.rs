@@ -178,6 +178,7 @@ pub(super) fn first_slack(p: f64, slack_factor: f64, average_wait: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drystone_engine::policy::Importance;
 
     fn waiting(procs: Procs, slack: f64, first_slack: f64, priority: f64) -> PromisedJob {
         let planned = PlannedJob { start: Time(0), id: JobId(0), procs, span: Span(2) };
