@@ -67,6 +67,19 @@ pub(crate) fn stop_with_parent() {
     let _ = std::thread::Builder::new().name("parent".to_string()).spawn(watch);
 }
 
+/// Returns whether the parent process, which has this number, is gone: another process is the parent
+/// then.
+#[cfg(all(feature = "sweep", unix))]
+pub(crate) fn is_orphan_of(parent: u32) -> bool {
+    std::os::unix::process::parent_id() != parent
+}
+
+/// Returns whether the parent process is gone, as far as the end of the standard input says so.
+#[cfg(all(feature = "sweep", not(unix)))]
+pub(crate) fn is_orphan_of(_parent: u32) -> bool {
+    ASKED.load(Ordering::SeqCst)
+}
+
 /// A signal came: work that stops in order does so; anything else ends here, without a temporary
 /// file left.
 fn stop(signal: u8) {

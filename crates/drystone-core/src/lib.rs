@@ -7,9 +7,7 @@
 
 #![warn(missing_docs)]
 
-pub mod engine;
-pub mod model;
 pub mod parts;
 pub mod policy;
-pub mod snapshot;
-pub mod text;
+
+pub use drystone_engine::{engine, model, snapshot, text};

@@ -55,7 +55,7 @@ pub use error::{Cancelled, SweepError};
 pub use execute::{Executor, PlanOutcome, Threads};
 pub use given::{ExcessThreshold, GivenFiles};
 pub use plan::{Configuration, PlannedSimulation, SweepPlan};
-pub use processes::{Processes, take_up};
+pub use processes::{Processes, open_chunk, take_up};
 pub use simulate::{SimulationValues, WeekSums, simulate};
 pub use store::{
     BracketRow, Merged, QueryAnswer, QueryCell, Store, StoreGrowth, StoreRow, SweepStatus, gather, merge, query,

@@ -4,6 +4,7 @@ use crate::error::SweepError;
 use crate::execute::{Executor, PlanOutcome};
 use crate::store::Store;
 use crate::{SweepChunk, SweepPlan};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,8 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// small part of the work.
 const READ: Duration = Duration::from_millis(500);
 const READ_EACH: Duration = Duration::from_micros(20);
-/// Time for which a process whose parent was killed may still use a store.
-const ORPHAN: Duration = Duration::from_secs(10);
+/// Time for which a process whose parent was killed may still use a store, on a machine with much
+/// else to do.
+const ORPHAN: Duration = Duration::from_secs(60);
 
 /// This many processes on this machine, each with a chunk of the study and a store of its own,
 /// which are read while they work.
@@ -28,7 +30,7 @@ pub struct Processes<'a> {
     pub directory: PathBuf,
     /// The command that simulates a chunk of the study into a store and succeeds when it is
     /// complete. Its standard input stays open until it is to stop, or this process is gone: it
-    /// should end then.
+    /// should end then. It opens the store with [`open_chunk`].
     #[allow(clippy::type_complexity)]
     pub command: &'a (dyn Fn(SweepChunk, &Path) -> Command + Sync),
 }
@@ -199,10 +201,49 @@ fn chunk_of(name: &str) -> Option<SweepChunk> {
     (store_name(chunk) == name).then_some(chunk)
 }
 
+/// Opens the store of a chunk in the directory of [`Processes`], for one of its processes. Waits
+/// for a process of the same chunk whose parent was killed. `None` if this process's own parent has
+/// gone, which `orphaned` says: no other process may wait for what it would leave then, so that
+/// nothing is left.
+///
+/// # Errors
+/// As [`Store::open`].
+pub fn open_chunk(
+    path: &Path,
+    plan: &SweepPlan,
+    chunk: SweepChunk,
+    orphaned: &dyn Fn() -> bool,
+) -> Result<Option<Store>, SweepError> {
+    let Some(directory) = path.parent() else { return Store::open(path, plan, Some(chunk)).map(Some) };
+    let mut patience = ORPHAN;
+    while !orphaned() {
+        // An orphan may have removed it while it was empty.
+        let made = std::fs::create_dir_all(directory);
+        match Store::locked(path) {
+            // From here on whoever takes up the directory finds the store.
+            Ok(store) if !orphaned() => return store.prepared_for(plan, Some(chunk)).map(Some),
+            Ok(store) => {
+                if store.is_new()? {
+                    store.discard();
+                }
+            }
+            Err(error) if patience.is_zero() || made.is_err() => return Err(error),
+            Err(error) if !matches!(error, SweepError::Locked { .. }) && directory.exists() => return Err(error),
+            Err(_) => {
+                std::thread::sleep(LOOK);
+                patience = patience.saturating_sub(LOOK);
+            }
+        }
+    }
+    // Unless it holds what others use.
+    let _ = std::fs::remove_dir(directory);
+    Ok(None)
+}
+
 /// Records what the stores in the directory of [`Processes`] hold and this store of the same plan
-/// lacks, and removes them: what processes have done whose parent was killed, of whatever number,
-/// or of one that is through. Returns how many simulations that were. Of anything else in the
-/// directory nothing is touched.
+/// lacks, and removes them, and locks that are left of stores: what processes have done whose
+/// parent was killed, of whatever number, or of one that is through. Returns how many simulations
+/// that were. Of anything else in the directory nothing is touched.
 ///
 /// # Errors
 /// A store cannot be read, or is in use for long; or the results cannot be recorded. Nothing is
@@ -214,14 +255,15 @@ pub fn take_up(directory: &Path, plan: &SweepPlan, store: &mut Store) -> Result<
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(0),
         Err(e) => return Err(lost(e)),
     };
-    let mut paths = Vec::new();
+    let mut paths = BTreeSet::new();
     for entry in entries {
-        let entry = entry.map_err(lost)?;
-        if entry.file_name().to_str().and_then(chunk_of).is_some() {
-            paths.push(entry.path());
+        let name = entry.map_err(lost)?.file_name();
+        // A process that is killed while it makes or removes its store leaves the lock alone.
+        let store = name.to_str().map(|name| name.strip_suffix(".lock").unwrap_or(name));
+        if let Some(chunk) = store.and_then(chunk_of) {
+            paths.insert(directory.join(store_name(chunk)));
         }
     }
-    paths.sort();
     let mut taken = 0;
     for path in paths {
         let chunk = lock_patiently(&path)?;

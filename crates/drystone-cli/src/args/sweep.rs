@@ -306,8 +306,12 @@ pub(crate) struct ChunkArgs {
 
     /// For `sweep --processes`: leave out the results of this store, and stop when the standard
     /// input ends, as it does when the parent process ends.
-    #[arg(long, value_name = "STORE", hide = true)]
+    #[arg(long, value_name = "STORE", hide = true, requires = "parent")]
     pub(crate) under: Option<PathBuf>,
+
+    /// Number of the parent process.
+    #[arg(long, value_name = "PID", hide = true, requires = "under")]
+    pub(crate) parent: Option<u32>,
 
     #[command(flatten)]
     pub(crate) work: WorkArgs,

@@ -2,7 +2,9 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A folder with files, where the program runs.
@@ -114,6 +116,42 @@ impl Folder {
         child.stdin.take().expect("piped").write_all(input).expect("written");
         Ran::of(child.wait_with_output().expect("ends"))
     }
+}
+
+/// Waits until this holds while a program is at work. Returns whether it holds; if not, the program
+/// has ended.
+pub(crate) fn holds_while_at_work(child: &mut Child, mut holds: impl FnMut() -> bool) -> bool {
+    while !holds() {
+        if child.try_wait().expect("asked").is_some() {
+            return holds();
+        }
+        sleep(Duration::from_millis(5));
+    }
+    true
+}
+
+/// Sends a signal to a program.
+#[cfg(unix)]
+pub(crate) fn send(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+}
+
+/// Waits until a program catches SIGINT: before, the signal ends it whatever it does. Linux shows
+/// this; elsewhere a while has to do.
+#[cfg(unix)]
+pub(crate) fn wait_for_handlers(child: &mut Child) {
+    const SIGINT: u64 = 1 << 1;
+    let status = format!("/proc/{}/status", child.id());
+    if !Path::new(&status).exists() {
+        return sleep(Duration::from_secs(5));
+    }
+    let catches = || {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let mask = text.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
+        mask.is_some_and(|mask| mask & SIGINT != 0)
+    };
+    holds_while_at_work(child, catches);
 }
 
 /// Mounts a tiny file system, where that is allowed; unmounts it when dropped.

@@ -1,8 +1,8 @@
 //! `drystone compare`.
 
-use crate::common::{Folder, four, line};
+use crate::common::{Folder, four, line, send, wait_for_handlers};
 use serde_json::Value;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -231,10 +231,10 @@ fn an_interrupted_comparison_tells_what_is_done() {
             policies,
         ];
         let mut command = folder.command(&args.concat());
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        wait_for_handlers(&mut child);
         sleep(Duration::from_secs(after));
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-        assert!(sent.success());
+        send(&child, "INT");
         let output = child.wait_with_output().expect("ends");
         assert_eq!(output.status.code(), Some(130));
         output
@@ -244,11 +244,10 @@ fn an_interrupted_comparison_tells_what_is_done() {
     assert!(interrupted(&["-p", search], &[], 1).stdout.is_empty());
     assert_eq!(folder.names(), ["deep.swf"]);
     let policies = ["-p", "fcfs", "-p", "easy", "-p", search];
-    // Long enough on a slow machine as well.
+    // Later and later, until it is long enough on a slow machine as well.
     let told_by = |more: &[&str]| {
-        let output =
-            [2, 8, 32, 128].iter().map(|&after| interrupted(&policies, more, after)).find(|o| !o.stdout.is_empty());
-        output.expect("two of three are soon done")
+        let mut outputs = (1..).map(|doublings| interrupted(&policies, more, 1 << doublings));
+        outputs.find(|output| !output.stdout.is_empty()).expect("one of three is done at last")
     };
     let output = told_by(&[]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");

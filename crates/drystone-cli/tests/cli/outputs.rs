@@ -1,6 +1,6 @@
 //! Written files: whole or absent, no colours in pipes, every result with its inputs.
 
-use crate::common::{Folder, four, line};
+use crate::common::{Folder, four, holds_while_at_work, line, send};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -100,16 +100,10 @@ fn an_interrupt_leaves_no_half_file() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("runs");
-    let since = std::time::Instant::now();
-    while folder.names().is_empty() {
-        assert!(since.elapsed().as_secs() < 30, "the output is never opened");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    assert!(holds_while_at_work(&mut child, || !folder.names().is_empty()), "the output is never opened");
     // `wait` closes an input it still holds, and the end of the input would race with the signal.
     let input = child.stdin.take();
-    let id = child.id().to_string();
-    let kill = std::process::Command::new("kill").args(["-INT", &id]).status().expect("kill runs");
-    assert!(kill.success());
+    send(&child, "INT");
     let status = child.wait().expect("ends");
     drop(input);
     assert_eq!(status.code(), Some(130));

@@ -1,7 +1,7 @@
 //! `drystone reproduce`: published values against ours, on a study and a log made for the test.
 
-use crate::common::{Folder, four};
-use std::process::{Command, Stdio};
+use crate::common::{Folder, four, send, wait_for_handlers};
+use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -239,19 +239,19 @@ fn an_interrupted_record_tells_what_is_done() {
     folder.write("long.toml", study("goal(nodes=1000000)", "1", "1"));
     let interrupted = |study: &str, after: u64| {
         let args = ["reproduce", study, "--logs", ".", "--threads", "1", "--format", "json", "--report", "r.json"];
-        let child = folder.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        let mut child = folder.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        wait_for_handlers(&mut child);
         sleep(Duration::from_secs(after));
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-        assert!(sent.success());
+        send(&child, "INT");
         let output = child.wait_with_output().expect("ends");
         assert_eq!(output.status.code(), Some(130));
         output
     };
     assert!(interrupted("long.toml", 1).stdout.is_empty());
     assert_eq!(folder.names(), ["four.swf", "long.toml", "mine.toml"]);
-    // Long enough on a slow machine as well.
-    let output = [2, 8, 32, 128].iter().map(|&after| interrupted("mine.toml", after)).find(|o| !o.stdout.is_empty());
-    let output = output.expect("one of two is soon done");
+    // Later and later, until it is long enough on a slow machine as well.
+    let mut outputs = (1..).map(|doublings| interrupted("mine.toml", 1 << doublings));
+    let output = outputs.find(|output| !output.stdout.is_empty()).expect("one of two is done at last");
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows = json.pointer("/studies/0/tables/0/rows").and_then(|rows| rows.as_array()).expect("rows");
     assert_eq!(rows.iter().map(|row| &row["label"]).collect::<Vec<_>>(), ["by hand"]);

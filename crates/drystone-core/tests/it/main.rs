@@ -4,4 +4,5 @@ mod circumstances;
 mod news;
 mod outages;
 mod resources;
+mod texts;
 mod world;

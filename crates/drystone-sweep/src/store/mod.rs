@@ -57,22 +57,26 @@ impl Store {
     /// Another process writes; the file is no store, or one of another study, chunk or version, or
     /// has results that the plan leaves out; the disk is full. The file stays as it was.
     pub fn open(path: impl AsRef<Path>, plan: &SweepPlan, chunk: Option<SweepChunk>) -> Result<Store, SweepError> {
-        let mut store = Store::locked(path.as_ref())?;
-        if store.is_new()? {
-            store.create(&schema::StoreHead::of(plan, chunk))?;
+        Store::locked(path.as_ref())?.prepared_for(plan, chunk)
+    }
+
+    /// Makes a store that is locked ready for a plan, or for a chunk of it: see [`Store::open`].
+    pub(crate) fn prepared_for(mut self, plan: &SweepPlan, chunk: Option<SweepChunk>) -> Result<Store, SweepError> {
+        if self.is_new()? {
+            self.create(&schema::StoreHead::of(plan, chunk))?;
         } else {
-            store.check_version()?;
-            store.check_chunk(chunk)?;
-            let grows = store.meta("plan")? != plan.hash;
+            self.check_version()?;
+            self.check_chunk(chunk)?;
+            let grows = self.meta("plan")? != plan.hash;
             if grows {
-                store.check_logs(plan)?;
+                self.check_logs(plan)?;
             }
-            store.check_results()?;
+            self.check_results()?;
             if grows {
-                store.grown = Some(store.grow(plan)?);
+                self.grown = Some(self.grow(plan)?);
             }
         }
-        Ok(store)
+        Ok(self)
     }
 
     /// Growth of the store when it was opened, where it was of a smaller study.

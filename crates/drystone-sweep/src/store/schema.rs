@@ -144,12 +144,34 @@ pub(super) fn lock(path: &Path) -> Result<File, SweepError> {
         };
         SweepError::store(path.display(), problem)
     };
-    let file = File::options().create(true).truncate(false).write(true).open(&name).map_err(fail)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(SweepError::Locked { store: path.display().to_string() }),
-        Err(TryLockError::Error(error)) => Err(fail(error)),
+    loop {
+        let file = File::options().create(true).truncate(false).write(true).open(&name).map_err(fail)?;
+        match file.try_lock() {
+            Ok(()) if is_at(&file, &name) => return Ok(file),
+            // Removed with its store between opening and locking: the lock of another file counts.
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(SweepError::Locked { store: path.display().to_string() }),
+            Err(TryLockError::Error(error)) => return Err(fail(error)),
+        }
     }
+}
+
+/// Returns whether a path still leads to an open file.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |data: std::fs::Metadata| (data.dev(), data.ino());
+    match (file.metadata().map(identity), std::fs::metadata(path).map(identity)) {
+        (Ok(open), Ok(named)) => open == named,
+        (_, Err(e)) => e.kind() != std::io::ErrorKind::NotFound,
+        (Err(_), _) => true,
+    }
+}
+
+/// Returns whether a path still leads to an open file: nothing else is known to remove one here.
+#[cfg(not(unix))]
+fn is_at(_file: &File, _path: &Path) -> bool {
+    true
 }
 
 /// Opens the database.
@@ -251,7 +273,7 @@ pub(super) fn quoted(name: &str) -> String {
 
 impl Store {
     /// Returns whether the file is still empty.
-    pub(super) fn is_new(&self) -> Result<bool, SweepError> {
+    pub(crate) fn is_new(&self) -> Result<bool, SweepError> {
         let tables: i64 =
             self.db.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(|e| self.fail(e))?;
         Ok(tables == 0)

@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, HashSet};
 const MAP: &str = "ARCHITECTURE.md";
 const ROOMS: &str = "docs/rooms.md";
 
+/// Crates whose modules are in the map itself.
+const IN_MAP: [&str; 2] = ["drystone-engine", "drystone-core"];
+
 /// Endings of names that are files of the project, wherever they are named.
 const FILES: [&str; 5] = [".rs", ".js", ".py", ".pyi", ".md"];
 
@@ -87,7 +90,7 @@ fn spread(name: &str) -> Vec<String> {
 
 /// Returns the part of the map on a crate: its section, or its rows in a section of several.
 fn section(map: &str, rooms: &str, name: &str) -> String {
-    if name == "drystone-core" {
+    if IN_MAP.contains(&name) {
         return map.into();
     }
     let title = |text: &&str| quoted(text.lines().next().unwrap_or_default()).any(|one| one == name);
@@ -111,7 +114,7 @@ pub(crate) fn differences(tree: &Tree, map: &str, rooms: &str) -> Vec<String> {
         found.extend(modules.iter().filter(|module| !named.contains(module.as_str())).map(|module| {
             format!(
                 "{}: the module `{module}` of `{name}` is missing",
-                if name == "drystone-core" { MAP } else { ROOMS }
+                if IN_MAP.contains(&name.as_str()) { MAP } else { ROOMS }
             )
         }));
     }

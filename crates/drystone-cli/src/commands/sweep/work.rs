@@ -14,7 +14,7 @@ use crate::waiting::WaitingNote;
 use drystone::metrics::Better;
 use drystone_sweep::{
     Executor, LongRun, Processes, Store, StoreGrowth, SweepChunk, SweepPlan, SweepStudy, Vigil, WorkSummary, calibrate,
-    carry_out_except, merge as merge_stores, take_up,
+    carry_out_except, merge as merge_stores, open_chunk, take_up,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,7 @@ pub(super) fn sweep(args: &SweepArgs) -> CommandOutcome {
         let mut command = Command::new(&program);
         command.args(["sweep", "chunk", &chunk.to_string()]).arg(file).arg("--store").arg(part);
         command.args(["--threads", "1", "--quiet", "--under"]).arg(&store);
+        command.args(["--parent", &std::process::id().to_string()]);
         if let Some(logs) = &args.work.logs {
             command.arg("--logs").arg(logs);
         }
@@ -85,10 +86,19 @@ pub(super) fn chunk(args: &ChunkArgs) -> CommandOutcome {
         let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         whole.with_file_name(format!("{stem}-{k}-of-{n}.db"))
     });
-    if args.under.is_some() {
+    let under = args.under.as_deref().zip(args.parent).map(|(store, pid)| SweepParent { store, pid });
+    if under.is_some() {
+        // In order from here on: an end between the making of a lock and its removal would leave it.
+        interrupt::stop_in_order();
         interrupt::stop_with_parent();
     }
-    simulate(&plan, &store, Some(args.chunk), args.under.as_deref(), &watched(&args.work))
+    simulate(&plan, &store, Some(args.chunk), under, &watched(&args.work))
+}
+
+/// Process that has a chunk simulated, and its store.
+struct SweepParent<'a> {
+    store: &'a Path,
+    pid: u32,
 }
 
 pub(super) fn merge(args: &MergeArgs) -> CommandOutcome {
@@ -168,15 +178,20 @@ pub(super) fn plan(study: &SweepStudy, work: &WorkArgs) -> Result<SweepPlan, Com
     Ok(plan)
 }
 
-/// Brings a store to completion, without what the store `under` which it is made has already.
+/// Brings a store to completion, without what the store of the parent `under` which it is made has
+/// already.
 fn simulate(
     plan: &SweepPlan,
     path: &Path,
     chunk: Option<SweepChunk>,
-    under: Option<&Path>,
+    under: Option<SweepParent<'_>>,
     executor: &dyn Executor,
 ) -> CommandOutcome {
-    let mut store = Store::open(path, plan, chunk)?;
+    let opened = match (&under, chunk) {
+        (Some(parent), Some(chunk)) => open_chunk(path, plan, chunk, &|| interrupt::is_orphan_of(parent.pid))?,
+        _ => Some(Store::open(path, plan, chunk)?),
+    };
+    let Some(mut store) = opened else { return Ok(interrupt::code()) };
     if let Some(growth) = store.grown() {
         tell_of_growth(path, growth);
     }
@@ -189,7 +204,7 @@ fn simulate(
     }
     let elsewhere = match under {
         None => BTreeSet::new(),
-        Some(whole) => Store::look(whole)?.outcomes(plan)?.into_iter().map(|outcome| outcome.place).collect(),
+        Some(parent) => Store::look(parent.store)?.outcomes(plan)?.into_iter().map(|outcome| outcome.place).collect(),
     };
     let recorded = store.done(plan)?.len();
     let total = plan.places(chunk).count();

@@ -3,15 +3,10 @@
 #![cfg(unix)]
 
 use super::{files, furnished, leftovers};
-use crate::common::Folder;
+use crate::common::{Folder, holds_while_at_work, send};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-
-fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().expect("kill runs");
-    assert!(sent.success());
-}
 
 fn begin(folder: &Folder, args: &[&str]) -> Child {
     let mut command = folder.command(args);
@@ -47,26 +42,13 @@ fn a_signal_leaves_no_half_file() {
         for args in WAITING {
             let folder = Folder::new();
             let mut child = begin(&folder, args);
-            let since = Instant::now();
-            while folder.names().is_empty() {
-                assert!(since.elapsed().as_secs() < 60, "{args:?}: the output is never opened");
-                sleep(Duration::from_millis(5));
-            }
+            let opened = holds_while_at_work(&mut child, || !folder.names().is_empty());
+            assert!(opened, "{args:?}: the output is never opened");
             // `wait` closes an input it still holds, and the end of the input would race with the
             // signal.
             let input = child.stdin.take();
-            signal(&child, name);
-            let since = Instant::now();
-            let status = loop {
-                match child.try_wait().expect("can be asked") {
-                    Some(status) => break status,
-                    None if since.elapsed().as_secs() < 60 => sleep(Duration::from_millis(5)),
-                    None => {
-                        child.kill().expect("is stopped");
-                        panic!("{args:?} goes on after SIG{name}");
-                    }
-                }
-            };
+            send(&child, name);
+            let status = child.wait().expect("ends");
             drop(input);
             assert_eq!(status.code(), Some(code), "{args:?} after SIG{name}");
             assert_eq!(folder.names(), Vec::<String>::new(), "{args:?} after SIG{name}");
@@ -107,7 +89,7 @@ fn stop_at_random(name: &str, mut after: impl FnMut(&Folder, &[&str])) {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let mut child = begin(&folder, args);
             sleep(Duration::from_millis((random >> 33) % longest));
-            signal(&child, name);
+            send(&child, name);
             child.wait().expect("ends");
             let now = files(&folder);
             for output in *outputs {
@@ -121,6 +103,21 @@ fn stop_at_random(name: &str, mut after: impl FnMut(&Folder, &[&str])) {
         let now = files(&folder);
         assert!(outputs.iter().all(|output| now[*output] == new[*output]), "{args:?}");
     }
+}
+
+/// Kills a command when it writes, and returns whether that was in time: its part is left.
+fn is_killed_while_writing() -> bool {
+    let folder = Folder::new();
+    folder.run(&["workload", "generate", "--jobs", "20000", "--out", "long.swf"]).ok();
+    let (args, outputs) = LONG[0];
+    let mut child = begin(&folder, args);
+    holds_while_at_work(&mut child, || !leftovers(&folder).is_empty());
+    send(&child, "KILL");
+    child.wait().expect("ends");
+    let parts = leftovers(&folder);
+    let whole = outputs.iter().all(|output| folder.path(output).exists());
+    assert!(!parts.is_empty() || whole, "{args:?}: neither a part nor a whole file");
+    !parts.is_empty()
 }
 
 #[test]
@@ -137,7 +134,10 @@ fn a_kill_at_any_moment_leaves_old_or_whole_files() {
             std::fs::remove_file(folder.path(&part)).expect("no process holds it");
         }
     });
-    assert!(left > 0, "no kill fell while a file was written");
+    // The machine may have become slower or faster, so that none fell while a file was written.
+    while left == 0 {
+        left += usize::from(is_killed_while_writing());
+    }
     eprintln!("{stopped} kills, {left} of them while files were written");
 }
 
@@ -161,12 +161,8 @@ fn a_hangup_that_is_ignored_stops_nothing() {
     command.arg(env!("CARGO_BIN_EXE_drystone")).args(["workload", "convert", "-", "--out", "out.swf"]);
     command.current_dir(folder.path(".")).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().expect("runs");
-    let since = Instant::now();
-    while folder.names().len() < 2 {
-        assert!(since.elapsed().as_secs() < 60, "the output is never opened");
-        sleep(Duration::from_millis(5));
-    }
-    signal(&child, "HUP");
+    assert!(holds_while_at_work(&mut child, || folder.names().len() == 2), "the output is never opened");
+    send(&child, "HUP");
     std::io::Write::write_all(&mut child.stdin.take().expect("piped"), &log).expect("it still reads");
     assert!(child.wait().expect("ends").success());
     assert_eq!(folder.names(), ["log.swf", "out.swf"]);

@@ -1,7 +1,7 @@
 //! Formulas as words: numbers, names, signs.
 
-use super::error::FormulaError;
 use super::expr::Operator;
+use crate::text::FormulaError;
 
 /// A word and the character at which it begins.
 #[derive(Clone, PartialEq, Debug)]

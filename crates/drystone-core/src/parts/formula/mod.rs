@@ -10,7 +10,6 @@
 
 mod arithmetic;
 mod board;
-mod error;
 mod expr;
 mod fold;
 mod lex;
@@ -23,12 +22,13 @@ mod shares;
 mod tests;
 mod value;
 
+pub use crate::text::FormulaError;
 pub use board::QueueBoard;
-pub use error::FormulaError;
+pub use drystone_engine::policy::BeyondProcessors;
 pub use expr::{Expr, FUNCTIONS, Function, FunctionInfo, Operator, VARIABLES, Variable, VariableInfo};
 pub use named::{FACTORS, NAMED, NamedOrder, NamedVariant, VARIANTS};
 pub use shares::{RunUsage, Shares};
-pub use value::{BeyondProcessors, Moment, WaitingFacts};
+pub use value::{Moment, WaitingFacts};
 
 use program::Program;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

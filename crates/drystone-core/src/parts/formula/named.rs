@@ -1,8 +1,8 @@
 //! Orders of published studies by name.
 
-use super::error::FormulaError;
 use super::expr::Expr;
 use super::{Formula, parse};
+use crate::text::FormulaError;
 use std::fmt::Write;
 
 /// A named order.

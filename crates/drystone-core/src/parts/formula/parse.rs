@@ -1,8 +1,8 @@
 //! From words to a tree whose types are right.
 
-use super::error::FormulaError;
 use super::expr::{Expr, FUNCTIONS, Function, NOT_BINDING, Operator, SIGN_BINDING, VARIABLES, Variable};
 use super::lex::{Token, Word, words};
+use crate::text::FormulaError;
 
 /// Longest text of a formula in characters.
 const LONGEST: usize = 4_096;

@@ -3,6 +3,7 @@
 use super::arithmetic::{combine, holds, max, min, of_one, truth};
 use super::expr::{Expr, Function, Operator, Variable};
 use super::shares::Shares;
+use drystone_engine::policy::BeyondProcessors;
 
 /// Facts of a waiting job available to a formula: everything that does not change with time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -27,17 +28,6 @@ pub struct WaitingFacts {
     pub priority: f64,
     /// Demand beyond processors; 0 where nothing else is counted.
     pub beyond: BeyondProcessors,
-}
-
-/// Demand of a job beyond processors, as available to a formula.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct BeyondProcessors {
-    /// GPUs of any type.
-    pub gpus: f64,
-    /// Memory in gigabytes.
-    pub memory: f64,
-    /// The largest part of any resource of the machine but processors.
-    pub share: f64,
 }
 
 /// Facts of the moment of a pass available to a formula.

@@ -115,7 +115,9 @@ mod tests {
     use super::*;
 
     fn job(procs: Procs, executable: i32) -> Job {
-        Job { executable, ..Job::new(Time::ZERO, procs, Span(1000)).by(1) }
+        let mut job = Job::new(Time::ZERO, procs, Span(1000)).by(1);
+        job.executable = executable;
+        job
     }
 
     fn after(k: f64, like: Like, past: &[(Procs, i32, i64)], of: (Procs, i32)) -> Prediction {

@@ -10,13 +10,12 @@
 
 mod average;
 mod price;
-mod priorities;
 mod search;
 mod settings;
 mod tick;
 
-pub use price::{DelayedJob, Importance, Weights};
-pub use priorities::{Priorities, PriorityError, Quota};
+pub use drystone_engine::policy::{Importance, Priorities, PriorityError, Quota};
+pub use price::{DelayedJob, Weights};
 pub use settings::{AverageWait, Removal, ReturnOrder, SlackSettings, Tick};
 
 use super::planned::{Believed, Horizon, OVERDUE, PlannedJob, in_order_of_starts};
@@ -439,10 +438,10 @@ impl Policy for Slack {
 
     fn prioritise(&mut self, priorities: Priorities) -> Result<(), PriorityError> {
         if !self.priorities.is_empty() {
-            return Err(PriorityError("the policy's text gives others; leave out one of the two".into()));
+            return Err(PriorityError::new("the policy's text gives others; leave out one of the two"));
         }
         if priorities.needs_workload() {
-            return Err(PriorityError("rules for job numbers need the log (Priorities::for_workload)".into()));
+            return Err(PriorityError::new("rules for job numbers need the log (Priorities::for_workload)"));
         }
         self.priorities = priorities;
         Ok(())
@@ -524,7 +523,7 @@ pub(crate) static SLACK: PolicyKind = PolicyKind {
         Param::new(
             "priorities",
             "equal",
-            &[priorities::TAKES],
+            &[drystone_engine::policy::PRIORITIES],
             "user and political priorities where no file gives them",
         ),
     ],

@@ -163,25 +163,6 @@ impl Stake {
     }
 }
 
-/// The parts of a job's priority that are given when it is submitted.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Importance {
-    /// UP: how important the user says the job is, from 0 to 1.
-    pub user: f64,
-    /// PP: how important the administrator says it is, from 0 to 1; −∞ makes it run only where it
-    /// delays no other job.
-    pub political: f64,
-}
-
-impl Importance {
-    /// p, with the scheduler's own share SP between 0 and 1.
-    #[inline]
-    #[must_use]
-    pub fn priority(&self, scheduler: f64) -> f64 {
-        (self.user + self.political + scheduler) / 3.0
-    }
-}
-
 /// SP: 1/2 for the average wait, 1 for twice as much or more.
 #[inline]
 pub(super) fn scheduler_priority(wait: Span, average_wait: f64) -> f64 {
@@ -197,6 +178,7 @@ pub(super) fn first_slack(p: f64, slack_factor: f64, average_wait: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drystone_engine::policy::Importance;
 
     fn waiting(procs: Procs, slack: f64, first_slack: f64, priority: f64) -> PromisedJob {
         let planned = PlannedJob { start: Time(0), id: JobId(0), procs, span: Span(2) };

@@ -1,0 +1,32 @@
+//! The simulation engine: a scheduler at work, and the simulated machine that drives it.
+
+mod changes;
+mod ends;
+pub mod explain;
+mod fitness;
+mod happenings;
+mod journal;
+mod notes;
+mod observer;
+mod platform;
+mod segments;
+mod session;
+mod simulation;
+mod source;
+mod stopwatch;
+mod watched;
+
+pub use crate::model::{Adopted, How};
+pub use fitness::Unfit;
+pub use happenings::Happenings;
+pub use journal::{JournalEntry, SessionNews, TakeError};
+pub use notes::{GaugeNote, Notes};
+pub use observer::{AnyObserver, Levels, Observer, Schedule};
+pub use platform::splitmix64;
+pub use platform::{MemorySource, Platform, PlatformError, Transfer, TransferCost};
+pub use segments::{Segment, SegmentEnd, Segments};
+pub use session::{ImpossibleJob, NewsError, PolicyViolation, ProposalError, Scheduler, Session};
+pub use simulation::{Simulation, SimulationError};
+pub use source::{EventSource, Incoming, OutageTurn, Stroke, WorkloadReplay};
+pub use stopwatch::WallClock;
+pub use watched::ObservedSession;

@@ -1,0 +1,156 @@
+//! Free amounts of every node at one time.
+
+use super::{JobNodeNeed, NodeFloor};
+use crate::model::{ProcSet, Procs, SharedSort};
+use serde::{Deserialize, Serialize};
+
+/// Free amounts of every node: cores, memory where it is given out, devices. Below 0 where another
+/// scheduler has started more than there is.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct NodeLevels {
+    width: usize,
+    /// Node after node.
+    rows: Vec<i64>,
+    /// Free cores in all, of nodes that have some.
+    free: i64,
+}
+
+/// Nodes of a job, ascending, with its cores on each.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct NodeSeat {
+    /// Node and cores.
+    pub on: Vec<(u32, u32)>,
+}
+
+impl NodeLevels {
+    /// The machine without jobs.
+    #[must_use]
+    pub fn empty(floor: &NodeFloor) -> NodeLevels {
+        let rows = (0..floor.len()).flat_map(|node| floor.empty_row(node).iter().copied()).collect();
+        NodeLevels { width: floor.width(), rows, free: i64::from(floor.procs()) }
+    }
+
+    /// These amounts, node after node.
+    pub(super) fn of_rows(width: usize, rows: Vec<i64>) -> NodeLevels {
+        let free = rows.chunks_exact(width.max(1)).map(|row| row[0].max(0)).sum();
+        NodeLevels { width, rows, free }
+    }
+
+    /// The lesser amounts of both.
+    pub fn lesser(&self, other: &NodeLevels) -> NodeLevels {
+        let rows = self.rows.iter().zip(&other.rows).map(|(own, other)| *own.min(other)).collect();
+        NodeLevels::of_rows(self.width, rows)
+    }
+
+    /// Becomes a copy of another, in its own memory.
+    pub fn copy_from(&mut self, other: &NodeLevels) {
+        (self.width, self.free) = (other.width, other.free);
+        self.rows.clone_from(&other.rows);
+    }
+
+    /// Free amounts of a node.
+    #[inline]
+    #[must_use]
+    pub fn row(&self, node: usize) -> &[i64] {
+        &self.rows[node * self.width..(node + 1) * self.width]
+    }
+
+    /// Free cores of a node.
+    #[inline]
+    #[must_use]
+    pub fn cores(&self, node: usize) -> i64 {
+        self.rows[node * self.width]
+    }
+
+    /// A core is out that no job has.
+    pub fn lose_core(&mut self, node: usize) {
+        self.add_cores(node, -1);
+    }
+
+    /// More cores of a node are up; fewer, below 0.
+    pub(crate) fn add_cores(&mut self, node: usize, more: i64) {
+        let cores = &mut self.rows[node * self.width];
+        let before = (*cores).max(0);
+        *cores += more;
+        self.free += (*cores).max(0) - before;
+    }
+
+    /// Free cores in all, of nodes that have some.
+    #[must_use]
+    pub fn procs(&self) -> Procs {
+        self.free as Procs
+    }
+
+    /// A job takes its seat (`sign` −1), or leaves it (+1).
+    #[inline]
+    pub fn change(&mut self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, sign: i64) {
+        seat.on.iter().for_each(|&on| self.change_on(need, on, floor, sign));
+    }
+
+    /// [`NodeLevels::change`] on one node.
+    #[inline]
+    pub(super) fn change_on(&mut self, need: &JobNodeNeed, (node, cores): (u32, u32), floor: &NodeFloor, sign: i64) {
+        let node = node as usize;
+        let row = &mut self.rows[node * self.width..(node + 1) * self.width];
+        let before = row[0].max(0);
+        need.each_amount(floor.empty_row(node), cores, |column, amount| row[column] += sign * amount);
+        self.free += row[0].max(0) - before;
+    }
+
+    /// A node has these amounts from now on.
+    #[inline]
+    pub(super) fn set(&mut self, node: usize, amounts: impl Iterator<Item = i64>) {
+        let row = &mut self.rows[node * self.width..(node + 1) * self.width];
+        let before = row[0].max(0);
+        row.iter_mut().zip(amounts).for_each(|(own, amount)| *own = amount);
+        self.free += row[0].max(0) - before;
+    }
+
+    /// Returns whether a seat is free, and is one of the job.
+    #[must_use]
+    pub fn admits(&self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor) -> bool {
+        let mut taken = vec![0; self.width];
+        need.is_of(&seat.on)
+            && seat.on.iter().all(|&(node, cores)| {
+                let node = node as usize;
+                taken.fill(0);
+                need.each_amount(floor.empty_row(node), cores, |column, amount| taken[column] += amount);
+                need.may_be_on(node, floor) && self.row(node).iter().zip(&taken).all(|(free, taken)| free >= taken)
+            })
+    }
+}
+
+impl NodeSeat {
+    /// Its processors, the lowest free ones of each node, those of `last` behind others; takes them
+    /// out of `free`, the free processors in words of 64.
+    #[must_use]
+    pub fn name(&self, floor: &NodeFloor, free: &mut [u64], last: &ProcSet) -> ProcSet {
+        let mut ranges: Vec<std::ops::Range<Procs>> = Vec::with_capacity(self.on.len());
+        for &(node, cores) in &self.on {
+            let own = floor.processors(node as usize);
+            let mut left = cores;
+            let mut add = |at: Procs| {
+                let (word, bit) = (at as usize / 64, 1_u64 << (at % 64));
+                if left == 0 || free[word] & bit == 0 {
+                    return;
+                }
+                free[word] &= !bit;
+                left -= 1;
+                match ranges.last_mut() {
+                    Some(last) if last.end == at => last.end = at + 1,
+                    _ => ranges.push(at..at + 1),
+                }
+            };
+            if last.is_empty() {
+                own.for_each(add);
+            } else {
+                own.clone().filter(|&at| !last.contains(at)).for_each(&mut add);
+                own.filter(|&at| last.contains(at)).for_each(&mut add);
+            }
+        }
+        if !last.is_empty() {
+            ranges.sort_shared_by_key(|range| range.start);
+        }
+        ProcSet::ascending(ranges)
+    }
+}

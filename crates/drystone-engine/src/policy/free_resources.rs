@@ -1,0 +1,235 @@
+//! Free resources of a machine beyond processors, as policies see them.
+
+use super::FreeNodes;
+use crate::model::{DemandId, Resource, ResourceId, ResourceTable};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::Arc;
+
+/// The machine's further resources, and how much of each no job holds.
+///
+/// Amounts are sums over the machine; where jobs are placed on nodes, [`FreeResources::nodes`] has
+/// them node by node.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FreeResources {
+    #[serde(serialize_with = "write_table", deserialize_with = "read_table")]
+    table: Arc<ResourceTable>,
+    /// By resource. Below 0 where jobs hold more than there is: another scheduler has started them.
+    levels: Vec<i64>,
+    nodes: Option<Box<FreeNodes>>,
+}
+
+fn write_table<S: Serializer>(table: &Arc<ResourceTable>, to: S) -> Result<S::Ok, S::Error> {
+    table.as_ref().serialize(to)
+}
+
+fn read_table<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<ResourceTable>, D::Error> {
+    ResourceTable::deserialize(from).map(Arc::new)
+}
+
+/// Demand of a job beyond processors, as available to a formula.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct BeyondProcessors {
+    /// GPUs of any type.
+    pub gpus: f64,
+    /// Memory in gigabytes.
+    pub memory: f64,
+    /// The largest part of any resource of the machine but processors.
+    pub share: f64,
+}
+
+/// Part of a demand that is taken or given back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Portion {
+    /// All of it: a job starts or ends.
+    Whole,
+    /// The part that a suspended job gives back.
+    Passing,
+    /// The part that a suspended job keeps.
+    Staying,
+}
+
+impl FreeResources {
+    /// All of these resources are free.
+    pub(crate) fn new(table: Arc<ResourceTable>) -> FreeResources {
+        let levels = table.resources().iter().map(|resource| resource.total as i64).collect();
+        FreeResources { table, levels, nodes: None }
+    }
+
+    /// Places jobs on nodes, where the table says so.
+    pub(crate) fn on_nodes(mut self) -> FreeResources {
+        self.nodes = FreeNodes::new(&self.table).map(Box::new);
+        self
+    }
+
+    /// Returns the nodes; `None` where only amounts in all are counted.
+    #[inline]
+    #[must_use]
+    pub fn nodes(&self) -> Option<&FreeNodes> {
+        self.nodes.as_deref()
+    }
+
+    /// The nodes with the table, to be changed.
+    #[inline]
+    pub(crate) fn nodes_mut(&mut self) -> Option<(&mut FreeNodes, &ResourceTable)> {
+        self.nodes.as_deref_mut().map(|nodes| (nodes, &*self.table))
+    }
+
+    /// Takes a table of the same resources with the same demands and more behind them. Returns
+    /// whether it is one.
+    pub(crate) fn extend(&mut self, table: Arc<ResourceTable>) -> bool {
+        let known = self.table.demands();
+        let same = table.resources() == self.table.resources() && table.demands().starts_with(known);
+        if same {
+            self.table = table;
+        }
+        same
+    }
+
+    /// The resources and demands.
+    #[inline]
+    #[must_use]
+    pub fn table(&self) -> &Arc<ResourceTable> {
+        &self.table
+    }
+
+    /// Returns the free amount of a resource, in its unit; 0 for an unknown resource.
+    #[must_use]
+    pub fn free(&self, id: ResourceId) -> u64 {
+        self.levels.get(id.index()).map_or(0, |&level| level.max(0) as u64)
+    }
+
+    /// Returns the free amount of each resource; below 0 where jobs hold more than there is.
+    #[inline]
+    #[must_use]
+    pub fn levels(&self) -> &[i64] {
+        &self.levels
+    }
+
+    /// Returns whether all resources of a demand are free.
+    #[inline]
+    #[must_use]
+    pub fn admits(&self, demand: DemandId) -> bool {
+        covers(&self.levels, self.table.totals(demand))
+    }
+
+    /// Returns the facts of a demand available to a formula.
+    pub fn facts(&self, demand: DemandId) -> BeyondProcessors {
+        let mut facts = BeyondProcessors::default();
+        for &(id, amount) in self.table.totals(demand) {
+            let Some(resource) = self.table.resource(id) else { continue };
+            let amount = amount as f64;
+            facts.share = facts.share.max(amount / (resource.total.max(1)) as f64);
+            if self.counts_gpus(resource) {
+                facts.gpus += amount;
+            } else if is_memory(resource) {
+                facts.memory = amount / f64::from(1 << 20);
+            }
+        }
+        facts
+    }
+
+    /// Returns whether a resource is GPUs of any type, or of one type where not all types are
+    /// counted together.
+    fn counts_gpus(&self, resource: &Resource) -> bool {
+        let (pool, name) = names(resource);
+        let every = || if pool.is_empty() { self.table.find("gpu") } else { self.table.find(&format!("{pool}/gpu")) };
+        name == "gpu" || name.starts_with("gpu:") && every().is_none()
+    }
+
+    /// Amounts of a demand beside what the machine has: of GPUs, of memory, and of the resource of
+    /// which it is the largest share.
+    pub fn shares(&self, demand: DemandId) -> [(u64, u64); 3] {
+        let total = |counts: &dyn Fn(&Resource) -> bool| {
+            self.table
+                .resources()
+                .iter()
+                .filter(|resource| counts(resource))
+                .map(|resource| resource.total)
+                .sum::<u64>()
+        };
+        let (gpus, memory) = (total(&|resource| self.counts_gpus(resource)), total(&is_memory));
+        let mut shares = [(0, gpus), (0, memory), (0, 1)];
+        for &(id, amount) in self.table.totals(demand) {
+            let Some(resource) = self.table.resource(id) else { continue };
+            if self.counts_gpus(resource) {
+                shares[0].0 += amount;
+            } else if is_memory(resource) {
+                shares[1].0 += amount;
+            }
+            let (most, of) = shares[2];
+            if u128::from(amount) * u128::from(of) > u128::from(most) * u128::from(resource.total) {
+                shares[2] = (amount, resource.total);
+            }
+        }
+        shares
+    }
+
+    /// The first resource of which too little is free for this portion of a demand, with what is
+    /// asked and what is free.
+    pub(crate) fn lacks(&self, demand: DemandId, portion: Portion) -> Option<(&Resource, u64, i64)> {
+        self.parts(demand, portion).find_map(|(id, amount)| {
+            let (resource, level) = (self.table.resource(id)?, self.levels[id.index()]);
+            (amount as i64 > level).then_some((resource, amount, level))
+        })
+    }
+
+    fn parts(&self, demand: DemandId, portion: Portion) -> impl Iterator<Item = (ResourceId, u64)> + '_ {
+        let counts = move |&&(id, _): &&(ResourceId, u64)| {
+            let stays = || self.table.resource(id).is_some_and(|resource| resource.stays);
+            match portion {
+                Portion::Whole => true,
+                Portion::Passing => !stays(),
+                Portion::Staying => stays(),
+            }
+        };
+        self.table.totals(demand).iter().filter(counts).copied()
+    }
+
+    /// A job takes this portion of what it asks for (`sign` −1), or gives it back (+1).
+    pub(crate) fn change(&mut self, demand: DemandId, portion: Portion, sign: i64) {
+        let FreeResources { table, levels, .. } = self;
+        for &(id, amount) in table.totals(demand) {
+            let stays = table.resource(id).is_some_and(|resource| resource.stays);
+            let counts = match portion {
+                Portion::Whole => true,
+                Portion::Passing => !stays,
+                Portion::Staying => stays,
+            };
+            if counts {
+                levels[id.index()] += sign * amount as i64;
+            }
+        }
+    }
+}
+
+/// A resource's name as that of a pool, if it is one's, and what is behind: `gpu`, `gpu:a100`,
+/// `2.pool/gpu`.
+fn names(resource: &Resource) -> (&str, &str) {
+    resource.name.rsplit_once('/').unwrap_or(("", &resource.name))
+}
+
+fn is_memory(resource: &Resource) -> bool {
+    names(resource).1 == "mem"
+}
+
+/// Returns whether this much is left of each resource.
+#[inline]
+pub fn covers(levels: &[i64], totals: &[(ResourceId, u64)]) -> bool {
+    totals.iter().all(|&(id, amount)| levels[id.index()] >= amount as i64)
+}
+
+/// Takes a demand out of what is left.
+#[inline]
+pub fn deduct(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
+    for &(id, amount) in totals {
+        levels[id.index()] -= amount as i64;
+    }
+}
+
+/// Gives a demand back to what is left.
+#[inline]
+pub fn release(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
+    for &(id, amount) in totals {
+        levels[id.index()] += amount as i64;
+    }
+}

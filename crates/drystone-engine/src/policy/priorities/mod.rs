@@ -1,0 +1,239 @@
+//! Priorities of users, groups, queues and jobs, and quotas.
+//!
+//! They come from a TOML file ([`Priorities::from_toml`]) or from a short text
+//! ([`Priorities::from_text`]). Names are numbers, as logs give them.
+
+mod file;
+mod quota;
+mod rules;
+mod text;
+
+pub use quota::Quota;
+pub use text::TAKES as PRIORITIES;
+
+use crate::model::{Job, JobId, Span, Time, UNKNOWN, Workload};
+use quota::Account;
+use rules::{Every, Grade};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// The parts of a job's priority that are given when it is submitted.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Importance {
+    /// UP: how important the user says the job is, from 0 to 1.
+    pub user: f64,
+    /// PP: how important the administrator says it is, from 0 to 1; −∞ makes it run only where it
+    /// delays no other job.
+    pub political: f64,
+}
+
+impl Importance {
+    /// p, with the scheduler's own share SP between 0 and 1.
+    #[inline]
+    #[must_use]
+    pub fn priority(&self, scheduler: f64) -> f64 {
+        (self.user + self.political + scheduler) / 3.0
+    }
+}
+
+/// Mistake in priorities, and its correction.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("priorities: {0}")]
+pub struct PriorityError(pub(super) String);
+
+impl PriorityError {
+    /// A mistake, in words.
+    pub fn new(problem: impl Into<String>) -> PriorityError {
+        PriorityError(problem.into())
+    }
+
+    /// A policy was given priorities that has no use for them.
+    pub(super) fn unused() -> PriorityError {
+        PriorityError("this policy has no use for them; `slack` has".into())
+    }
+}
+
+/// Owner of the jobs of a rule.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(super) enum RuleOwner {
+    User,
+    Group,
+    Queue,
+}
+
+impl RuleOwner {
+    const ALL: [RuleOwner; 3] = [RuleOwner::User, RuleOwner::Group, RuleOwner::Queue];
+
+    fn of(self, job: &Job) -> i32 {
+        match self {
+            RuleOwner::User => job.user,
+            RuleOwner::Group => job.group,
+            RuleOwner::Queue => job.queue,
+        }
+    }
+}
+
+impl fmt::Display for RuleOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            RuleOwner::User => "user",
+            RuleOwner::Group => "group",
+            RuleOwner::Queue => "queue",
+        })
+    }
+}
+
+/// Priorities of users, groups, queues and jobs, with the account of their quotas.
+///
+/// If several rules are about a job, the most specific one decides, separately for the user's and
+/// the political priority: its number, then its place in the order of arrival, its user, its group,
+/// its queue, and the default, which is 0 for both.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub struct Priorities {
+    default: Grade,
+    owners: BTreeMap<(RuleOwner, i32), Grade>,
+    every: Vec<Every>,
+    /// By the log's number; [`Priorities::placed`] turns them into places in the order of arrival.
+    numbers: BTreeMap<i64, Grade>,
+    jobs: BTreeMap<JobId, Grade>,
+    accounts: BTreeMap<(RuleOwner, i32), Account>,
+}
+
+impl Priorities {
+    /// Returns whether all jobs are equal and unlimited, with priorities of 0.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let Priorities { default, owners, every, numbers, jobs, accounts } = self;
+        let rules = owners.is_empty() && every.is_empty() && numbers.is_empty() && jobs.is_empty();
+        rules && accounts.is_empty() && *default == Grade::default()
+    }
+
+    /// Priorities for the jobs of this workload: every user, group, queue and job that is named
+    /// must be in it.
+    ///
+    /// # Errors
+    /// A name that no job of the workload has, or a job number that several have.
+    pub fn for_workload(self, workload: &Workload) -> Result<Priorities, PriorityError> {
+        self.check(workload)?;
+        Ok(self.placed(workload))
+    }
+
+    /// Checks that every user, group, queue and job that is named is in this workload.
+    ///
+    /// # Errors
+    /// As for [`Priorities::for_workload`].
+    pub fn check(&self, workload: &Workload) -> Result<(), PriorityError> {
+        for owner in RuleOwner::ALL {
+            let known: BTreeSet<i32> = workload.jobs().iter().map(|job| owner.of(job)).collect();
+            let named = self.owners.keys().chain(self.accounts.keys()).filter(|(kind, _)| *kind == owner);
+            for (_, id) in named {
+                if !known.contains(id) {
+                    return Err(unknown(owner, i64::from(*id), known.iter().map(|&id| i64::from(id))));
+                }
+            }
+        }
+        let mut known: BTreeMap<i64, u32> = BTreeMap::new();
+        if !self.numbers.is_empty() {
+            workload.truth().iter().for_each(|truth| *known.entry(truth.number).or_default() += 1);
+        }
+        for &number in self.numbers.keys() {
+            match known.get(&number) {
+                Some(1) => {}
+                Some(_) => return Err(PriorityError(format!("several jobs of the log have the number {number}"))),
+                None => return Err(unknown("job", number, known.keys().copied())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Places the rules for a part of a workload that was checked: rules for job numbers find their
+    /// jobs, those for jobs of other parts are left out.
+    #[must_use]
+    pub fn placed(mut self, part: &Workload) -> Priorities {
+        let numbers = std::mem::take(&mut self.numbers);
+        if !numbers.is_empty() {
+            let ids = part.truth().iter().enumerate().map(|(at, truth)| (JobId(at as u32), truth.number));
+            self.jobs = ids.filter_map(|(id, number)| Some((id, *numbers.get(&number)?))).collect();
+        }
+        self
+    }
+
+    /// Returns whether there are rules for job numbers that [`Priorities::placed`] has not placed
+    /// yet.
+    #[must_use]
+    pub fn needs_workload(&self) -> bool {
+        !self.numbers.is_empty()
+    }
+
+    /// The user's and the political priority of a job, whatever quotas say.
+    #[must_use]
+    pub fn importance(&self, id: JobId, job: &Job) -> Importance {
+        let every = self.every.iter().filter(|e| e.covers(id)).map(|e| &e.grade);
+        let owners = RuleOwner::ALL.iter().filter_map(|&o| self.owners.get(&(o, o.of(job))));
+        let mut grade = Grade::default();
+        for rule in self.jobs.get(&id).into_iter().chain(every).chain(owners).chain([&self.default]) {
+            grade.up = grade.up.or(rule.up);
+            grade.pp = grade.pp.or(rule.pp);
+        }
+        Importance { user: grade.up.unwrap_or(0.0), political: grade.pp.unwrap_or(0.0) }
+    }
+
+    /// A job arrives and is charged to the accounts of its owners. Beyond a quota its political
+    /// priority is −∞.
+    pub fn admit(&mut self, id: JobId, job: &Job, now: Time) -> Importance {
+        let mut importance = self.importance(id, job);
+        for owner in RuleOwner::ALL {
+            if let Some(account) = self.accounts.get_mut(&(owner, owner.of(job)))
+                && !account.admit(job, now)
+            {
+                importance.political = f64::NEG_INFINITY;
+            }
+        }
+        importance
+    }
+
+    /// A job that was admitted has left: it ran for so long, or was withdrawn.
+    pub fn left(&mut self, job: &Job, ran: Span, now: Time) {
+        if self.accounts.is_empty() {
+            return;
+        }
+        for owner in RuleOwner::ALL {
+            if let Some(account) = self.accounts.get_mut(&(owner, owner.of(job))) {
+                account.left(job, ran, now);
+            }
+        }
+    }
+}
+
+fn unknown(what: impl fmt::Display, id: i64, known: impl Iterator<Item = i64> + Clone) -> PriorityError {
+    let known = known.filter(|&id| id != i64::from(UNKNOWN));
+    let range = match (known.clone().min(), known.max()) {
+        (Some(first), Some(last)) => format!("numbers from {first} to {last} occur in it"),
+        _ => format!("it names no {what} at all"),
+    };
+    PriorityError(format!("the log has no {what} {id}; {range}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// User 7 may have one job here at a time; what is beyond has no political weight until another
+    /// has left.
+    #[test]
+    fn jobs_beyond_a_quota_weigh_nothing_until_others_leave() {
+        let toml = "[[user]]\nid = 7\npp = 0.5\nquota = { jobs = 1 }\n";
+        let mut priorities = Priorities::from_toml(toml).expect("a quota");
+        let job = |user| Job::new(Time(0), 1, Span(10)).by(user);
+        let arrive = |p: &mut Priorities, user| p.admit(JobId(0), &job(user), Time(0)).political;
+        assert_eq!(arrive(&mut priorities, 7), 0.5);
+        assert_eq!(arrive(&mut priorities, 7), f64::NEG_INFINITY, "a second one");
+        assert_eq!(arrive(&mut priorities, 8), 0.0, "another user");
+        priorities.left(&job(7), Span(10), Time(10));
+        assert_eq!(arrive(&mut priorities, 7), f64::NEG_INFINITY, "the second one is still here");
+        priorities.left(&job(7), Span(10), Time(10));
+        priorities.left(&job(7), Span(10), Time(20));
+        assert_eq!(arrive(&mut priorities, 7), 0.5, "no job is here");
+    }
+}

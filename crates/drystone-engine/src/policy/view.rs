@@ -1,0 +1,376 @@
+//! View of a policy: the jobs announced to it, and the machine.
+
+use super::FreeResources;
+use super::outlook::{Outlook, merged};
+use crate::model::{Job, JobId, JobWindow, Machine, ProcSet, Procs, ResourceId, Span, Time};
+use crate::parts::predict::Expired;
+use crate::parts::{Profile, RunningSet};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// Phase of a job's life.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Phase {
+    /// Arrived, not started.
+    Waiting,
+    /// Arrived, not started, and held back: no policy may start it.
+    Held,
+    /// On its processors.
+    Running,
+    /// Started, taken off its processors, to be resumed.
+    Suspended,
+    /// Ended or cancelled.
+    Done,
+}
+
+/// State of one job. One cache line: an entry is written for every job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct JobEntry {
+    /// Predicted run time in total.
+    pub(crate) prediction: Span,
+    /// Start of the current run segment.
+    pub(crate) segment: Time,
+    /// Run time of earlier segments.
+    pub(crate) ran: Span,
+    pub(crate) first_start: Time,
+    pub(crate) first_prediction: Span,
+    /// `Time::MAX` without one.
+    pub(crate) first_reservation: Time,
+    pub(crate) procs: Procs,
+    pub(crate) suspensions: u32,
+    /// Corrections; they grow so fast that a few hundred cover any span of time.
+    pub(crate) corrections: u16,
+    /// Corrections made after the prediction had reached the user's estimate.
+    pub(crate) late_corrections: u16,
+    /// Number of times that it was sent back to wait with nothing of its progress left.
+    pub(crate) requeues: u16,
+    pub(crate) phase: Phase,
+    /// True if the first prediction was learned.
+    pub(crate) learned: bool,
+    /// True if it started as the head of its queue.
+    pub(crate) as_head: bool,
+    /// The last of its changed predictions: see [`Changes`](crate::engine).
+    pub(crate) changes: u32,
+}
+
+impl JobEntry {
+    #[inline]
+    pub(crate) fn predicted_end(&self) -> Time {
+        self.end_after(self.prediction)
+    }
+
+    /// Returns its end, if it continues to run, for this total run time.
+    #[inline]
+    pub(crate) fn end_after(&self, run: Span) -> Time {
+        self.segment + (run - self.ran)
+    }
+
+    /// Its prediction as one that has expired; `limit` is what corrections go up to first.
+    #[inline]
+    pub(crate) fn expired(&self, limit: Span) -> Expired {
+        Expired {
+            prediction: self.prediction,
+            limit,
+            corrections: u32::from(self.corrections),
+            late: u32::from(self.late_corrections),
+        }
+    }
+
+    /// Corrects its prediction.
+    #[inline]
+    pub(crate) fn correct(&mut self, new: Span, limit: Span) {
+        self.late_corrections = self.late_corrections.saturating_add(u16::from(self.prediction >= limit));
+        self.corrections = self.corrections.saturating_add(1);
+        self.prediction = new;
+    }
+}
+
+/// A job and what happens to it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct KnownEntry {
+    pub(crate) entry: JobEntry,
+    pub(crate) job: Job,
+}
+
+/// State of the scheduler behind every [`View`]. True run times are not in it.
+///
+/// [`View::of`] gives access to it. It has no lifetime of its own, so that an adapter to
+/// another language can lend it for the time of a call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PolicyWorld {
+    pub(crate) now: Time,
+    /// Submit time of the first job; 0 before.
+    pub(crate) origin: Time,
+    pub(crate) machine: Machine,
+    /// Free processors. Below 0 only within an instant, and only with
+    /// [`Pass::Pyss`](super::Pass::Pyss).
+    pub(crate) free: i64,
+    pub(crate) jobs: JobWindow<KnownEntry>,
+    /// Everything before it is done.
+    pub(crate) oldest: JobId,
+    /// The running jobs by predicted end: the prediction of the first expires next.
+    pub(crate) running: RunningSet,
+    /// Known processors that are out or will be; `None` while all are up and nothing is announced.
+    pub(crate) outlook: Option<Box<Outlook>>,
+    /// Free resources beyond processors; `None` on a machine that has nothing else that is counted.
+    pub(crate) resources: Option<Box<FreeResources>>,
+    /// Processors of jobs that were started on named ones, running or suspended.
+    pub(crate) named: BTreeMap<JobId, ProcSet>,
+}
+
+impl PolicyWorld {
+    /// Returns the state of a job.
+    #[inline]
+    pub(crate) fn entry(&self, id: JobId) -> &JobEntry {
+        &self.jobs[id].entry
+    }
+
+    /// Returns the state of a job, mutable.
+    #[inline]
+    pub(crate) fn entry_mut(&mut self, id: JobId) -> &mut JobEntry {
+        &mut self.jobs[id].entry
+    }
+}
+
+/// Tells a policy that its time for a decision is up. It belongs to what drives the session; only a
+/// policy with a [`time_limit`](super::Policy::time_limit) is given one.
+pub trait Stopwatch: fmt::Debug + Send + Sync {
+    /// Starts it: a decision may take this long.
+    fn start(&mut self, limit: Duration);
+
+    /// Returns whether the time is up. Cheap enough to be asked every few microseconds.
+    fn is_up(&self) -> bool;
+}
+
+/// The world as a policy sees it at one instant.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    pub(crate) world: &'a PolicyWorld,
+    pub(crate) stopwatch: Option<&'a dyn Stopwatch>,
+}
+
+impl<'a> View<'a> {
+    /// Returns the view of this world, without a stopwatch.
+    #[inline]
+    #[must_use]
+    pub fn of(world: &'a PolicyWorld) -> View<'a> {
+        View { world, stopwatch: None }
+    }
+
+    /// The world behind it.
+    #[inline]
+    #[must_use]
+    pub fn world(&self) -> &'a PolicyWorld {
+        self.world
+    }
+
+    /// The present.
+    #[inline]
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.world.now
+    }
+
+    /// Returns the submit time of the first announced job; [`Time::ZERO`] before.
+    #[must_use]
+    pub fn origin(&self) -> Time {
+        self.world.origin
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> Machine {
+        self.world.machine
+    }
+
+    /// Free processors before anything that is being decided now.
+    #[inline]
+    #[must_use]
+    pub fn free(&self) -> Procs {
+        self.world.free.max(0) as Procs
+    }
+
+    /// Returns whether a job may be asked about.
+    #[inline]
+    #[must_use]
+    pub fn knows(&self, id: JobId) -> bool {
+        self.world.jobs.get(id).is_some()
+    }
+
+    /// Returns the facts of a job since it arrived. Jobs may be asked about until the decision
+    /// after their end.
+    ///
+    /// # Panics
+    /// If no such job was announced, or its end is long past.
+    #[inline]
+    #[must_use]
+    pub fn job(&self, id: JobId) -> &'a Job {
+        &self.world.jobs[id].job
+    }
+
+    /// Returns the predicted total run time of the job. This plans; [`Job::estimate`] kills.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[inline]
+    #[must_use]
+    pub fn prediction(&self, id: JobId) -> Span {
+        self.world.entry(id).prediction
+    }
+
+    /// Returns the phase of the job.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[inline]
+    #[must_use]
+    pub fn phase(&self, id: JobId) -> Phase {
+        self.world.entry(id).phase
+    }
+
+    /// Returns the predicted end of a running job; may lie in the past. For other jobs the answer
+    /// has no meaning.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[inline]
+    #[must_use]
+    pub fn predicted_end(&self, id: JobId) -> Time {
+        self.world.entry(id).predicted_end()
+    }
+
+    /// The running jobs in the order of their predicted ends, before anything that is being decided
+    /// now.
+    #[inline]
+    #[must_use]
+    pub fn running(&self) -> &'a RunningSet {
+        &self.world.running
+    }
+
+    /// The waiting jobs in the order of their arrival. Costs O(jobs since the oldest that is here):
+    /// a policy that looks at them at every pass keeps them itself.
+    pub fn waiting(&self) -> impl Iterator<Item = JobId> + 'a {
+        self.in_phase(Phase::Waiting)
+    }
+
+    /// The suspended jobs in the order of their arrival. Costs as [`View::waiting`].
+    pub fn suspended(&self) -> impl Iterator<Item = JobId> + 'a {
+        self.in_phase(Phase::Suspended)
+    }
+
+    fn in_phase(&self, phase: Phase) -> impl Iterator<Item = JobId> + 'a {
+        let world = self.world;
+        let known = (world.oldest.0..world.jobs.next_id().0).map(JobId);
+        known.filter(move |&id| world.jobs.get(id).is_some_and(|known| known.entry.phase == phase))
+    }
+
+    /// Returns the run time of the job so far, without suspensions.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn ran(&self, id: JobId) -> Span {
+        let e = self.world.entry(id);
+        if e.phase == Phase::Running { e.ran + (self.world.now - e.segment) } else { e.ran }
+    }
+
+    /// Returns the time that the job has spent here without running.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn waited(&self, id: JobId) -> Span {
+        (self.world.now - self.job(id).submit) - self.ran(id)
+    }
+
+    /// Returns the beginning of a running job's current run segment.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn segment_start(&self, id: JobId) -> Time {
+        self.world.entry(id).segment
+    }
+
+    /// Returns the known processors that are out or will be; `None` while all are up and nothing is
+    /// announced.
+    #[inline]
+    #[must_use]
+    pub fn outlook(&self) -> Option<&'a Outlook> {
+        self.world.outlook.as_deref()
+    }
+
+    /// Returns the free resources beyond processors, before anything that is being decided now;
+    /// `None` on a machine that has nothing else that is counted. Processors that fail take none of
+    /// it with them.
+    #[inline]
+    #[must_use]
+    pub fn resources(&self) -> Option<&'a FreeResources> {
+        self.world.resources.as_deref()
+    }
+
+    /// Returns the demand of a job beyond processors, ascending by resource.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[inline]
+    #[must_use]
+    pub fn amounts(&self, id: JobId) -> &'a [(ResourceId, u64)] {
+        self.resources().map_or(&[], |resources| resources.table().totals(self.job(id).demand))
+    }
+
+    /// The processors of a running or suspended job, where they have names.
+    #[must_use]
+    pub fn processors(&self, id: JobId) -> Option<&'a ProcSet> {
+        self.world.named.get(&id)
+    }
+
+    /// Runs while a policy with a time limit decides.
+    #[must_use]
+    pub fn stopwatch(&self) -> Option<&'a dyn Stopwatch> {
+        self.stopwatch
+    }
+
+    /// All jobs before this one are done and will not be asked for again.
+    #[must_use]
+    pub fn oldest(&self) -> JobId {
+        self.world.oldest
+    }
+}
+
+impl View<'_> {
+    /// Makes the profile that of the machine without its waiting jobs: `free` processors now, more
+    /// as each of `ends`, in ascending order of time, gives its processors back, and what is known
+    /// of processors that go and come back. O(number of ends and of what goes and comes back), and
+    /// O(n log n) while running jobs are drained.
+    pub fn fill(&self, profile: &mut Profile, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
+        self.fill_believing(profile, free, ends, |id| self.predicted_end(id));
+    }
+
+    /// Fills a profile for a policy that believes other ends than the predicted ones: `end` is that
+    /// of one job.
+    pub fn fill_believing(
+        &self,
+        profile: &mut Profile,
+        free: Procs,
+        ends: impl Iterator<Item = (Time, Procs)>,
+        end: impl Fn(JobId) -> Time,
+    ) {
+        match self.outlook() {
+            None => profile.reset_to_running(self.now(), free, ends),
+            Some(outlook) if outlook.is_settled() => profile.reset_to_running(self.now(), free, ends),
+            Some(outlook) => {
+                let ends = ends.map(|(end, procs)| (end, i64::from(procs)));
+                if !outlook.hangs_on_jobs() {
+                    let ahead = outlook.changes_ahead(self.now());
+                    return profile.reset_to_changes(self.now(), free, merged(ahead, ends));
+                }
+                let mut changes = Vec::new();
+                outlook.changes(self.now(), end, &mut changes);
+                profile.reset_to_changes(self.now(), free, merged(changes.into_iter(), ends));
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Errors of formulas, with their position.
+
+use std::fmt;
+
+/// Characters of a formula that an error shows before and behind the place it is about.
+const SHOWN: usize = 40;
+
+/// A text that is no formula, or says something impossible. Prints the problem, the formula and a
+/// caret below the character that it is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FormulaError {
+    /// The formula.
+    pub text: String,
+    /// The character that the problem is about, counted from 0.
+    pub at: usize,
+    /// Description of the mistake and its correction.
+    pub problem: String,
+}
+
+impl FormulaError {
+    /// A problem at this character of a text, counted from 0.
+    pub fn new(text: &str, at: usize, problem: impl Into<String>) -> FormulaError {
+        FormulaError { text: text.to_string(), at, problem: problem.into() }
+    }
+
+    /// The part of the formula around the problem, and the column of the caret in it.
+    fn excerpt(&self) -> (String, usize) {
+        let visible = |c: char| if c.is_control() { ' ' } else { c };
+        let all: Vec<char> = self.text.chars().map(visible).collect();
+        let (from, to) = (self.at.saturating_sub(SHOWN), (self.at + SHOWN).min(all.len()));
+        let (mut shown, mut caret) = (String::new(), self.at - from);
+        if from > 0 {
+            shown.push_str("...");
+            caret += 3;
+        }
+        shown.extend(&all[from.min(to)..to]);
+        if to < all.len() {
+            shown.push_str("...");
+        }
+        (shown, caret)
+    }
+}
+
+impl fmt::Display for FormulaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shown, caret) = self.excerpt();
+        write!(f, "character {}: {}\n  {shown}\n  {:caret$}^", self.at + 1, self.problem, "")
+    }
+}
+
+impl std::error::Error for FormulaError {}
