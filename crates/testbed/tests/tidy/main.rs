@@ -7,6 +7,7 @@ mod lexer;
 mod map;
 mod names;
 mod prose;
+mod templates;
 
 use prose::Finding;
 
