@@ -196,7 +196,7 @@ def _moment(value: Any) -> int:
         if value.tzinfo is not None:
             value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
         return int((value - EPOCH) // MICROSECOND)
-    return (value.toordinal() - EPOCH.toordinal()) * 86_400_000_000
+    return int(value.toordinal() - EPOCH.toordinal()) * 86_400_000_000
 
 
 def _length(value: Any) -> int:

@@ -81,7 +81,8 @@ class Table:
         if names is None:
             return values
         # Place −1 is the last: what has no name.
-        return np.array([*names, None], object)[values]
+        words: Array = np.array([*names, None], object)[values]
+        return words
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table for pandas; needs pandas alone."""
@@ -89,9 +90,12 @@ class Table:
 
         def column(name: str) -> Any:
             values, names = self._table.numpy(name), self._table.names(name)
-            return values if names is None else pandas.Categorical.from_codes(values.tolist(), categories=names)
+            return values if names is None else pandas.Categorical.from_codes(values, categories=pandas.Index(names, dtype=object))
 
-        return pandas.DataFrame({name: column(name) for name in self.columns})
+        frame = pandas.DataFrame({name: column(name) for name in self.columns})
+        # from_arrow makes the same workload of it, where nothing was changed.
+        frame.attrs.update(self._table.metadata())
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """The table for polars."""

@@ -409,7 +409,10 @@ def from_arrow(
     named = dict(columns or {})
     if is_frame(table) or not (hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")):
         wanted = [named.get(column, column) for column in _drystone.column_names()]
-        table = _drystone.arrays(column_parts(table, wanted, [*wanted[:3], *named.values()]))
+        attributes = getattr(table, "attrs", None)
+        origin = attributes.get("drystone") if isinstance(attributes, Mapping) else None
+        metadata = {"drystone": origin} if isinstance(origin, str) else None
+        table = _drystone.arrays(column_parts(table, wanted, [*wanted[:3], *named.values()]), metadata)
     try:
         log, unlimited = _drystone.Log.from_arrow(table, None if procs is None else int(procs), named, name)
     except DrystoneError:

@@ -146,7 +146,7 @@ def test_the_same_workload_comes_back_whole(log: ds.Workload) -> None:
 
     half = log[200:].scale(1.1)
     for one in (log, half):
-        for made in (one, one.jobs, one.to_arrow(), pyarrow.table(one)):
+        for made in (one, one.jobs, one.to_arrow(), pyarrow.table(one), one.to_pandas()):
             again = ds.from_arrow(made)
             assert (again.hash, again.header, again.settings, again.name) == (one.hash, one.header, one.settings, one.name)
             assert again == one and again.unix_start == one.unix_start
