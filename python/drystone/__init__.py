@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from drystone import _callbacks as _callbacks
 from drystone._drystone import __version__
 from drystone._errors import (
     ContractViolation,
@@ -46,7 +47,8 @@ from drystone._policy import (
 )
 from drystone._result import Comparison, Figure, Result, Story, compare, metrics, simulate
 from drystone._session import Session
-from drystone._site import Account, Site, foresee, headroom, import_accounting, predict, whatif, when
+from drystone._site import Account, Site, import_accounting
+from drystone._studies import advise, evolve, foresee, headroom, predict, reproduce, waits, whatif, when
 from drystone._sweep import Store, sweep
 from drystone._table import Table
 from drystone._workload import Workload, from_arrow, generate, read
@@ -95,8 +97,10 @@ __all__ = [
     "View",
     "Workload",
     "__version__",
+    "advise",
     "compare",
     "describe_policy",
+    "evolve",
     "foresee",
     "from_arrow",
     "generate",
@@ -108,9 +112,11 @@ __all__ = [
     "predictors",
     "read",
     "register",
+    "reproduce",
     "simulate",
     "sweep",
     "unregister",
+    "waits",
     "whatif",
     "when",
 ]

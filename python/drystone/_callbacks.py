@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import copy
 import hashlib
 import inspect
+import os
+import sys
 from typing import Any
+
+from drystone import _drystone
 
 
 def identity(given: Any) -> str:
@@ -25,3 +30,30 @@ def fresh(given: Any) -> Any:
         return given()
     again = getattr(given, "__fresh__", None)
     return again() if callable(again) else copy.deepcopy(given)
+
+
+def pulse() -> None:
+    """Runs bytecode: exceptions that other threads raise in this one come now."""
+
+
+def interrupt(thread: int) -> None:
+    """Raises KeyboardInterrupt in another thread, which is inside a call of an object."""
+    import ctypes
+
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
+
+
+def close() -> None:
+    """Ends all work at the end of the interpreter: a thread that calls it later would crash."""
+    try:
+        ended = _drystone.close()
+    except KeyboardInterrupt:
+        ended = False
+    if not ended:
+        print("drystone: a policy or predictor does not come back; the process ends without it", file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(130)
+
+
+atexit.register(close)

@@ -29,9 +29,13 @@ __all__ = [
     "View",
     "WaitingJobs",
     "__version__",
+    "advise",
     "arrays",
+    "close",
+    "column_names",
     "compare",
     "configurations",
+    "evolve",
     "explain",
     "fidelity",
     "foresee",
@@ -46,8 +50,10 @@ __all__ = [
     "predictors",
     "query",
     "rank",
+    "reproduce",
     "simulate",
     "sweep",
+    "waits",
     "whatif",
     "when",
     "with_parameter",
@@ -74,7 +80,15 @@ def predictors() -> list[dict[str, Any]]: ...
 def metrics() -> list[tuple[str, str, str, str]]: ...
 def policy(text: str) -> tuple[str, list[tuple[str, str]], bool, bool]: ...
 def with_parameter(text: str, name: str, value: str) -> str: ...
-def arrays(columns: Sequence[tuple[str, Any]]) -> Table: ...
+def arrays(
+    columns: Sequence[tuple[str, str, Any, Any, list[str] | None]], metadata: dict[str, str] | None = None
+) -> Table: ...
+def column_names() -> list[str]: ...
+def close() -> bool: ...
+def advise(log: Log | None, place: str | PathLike[str] | None, options: Sequence[str]) -> Said: ...
+def waits(site: str | PathLike[str], options: Sequence[str]) -> Said: ...
+def evolve(log: Log, also: Sequence[str | PathLike[str]], options: Sequence[str]) -> Said: ...
+def reproduce(options: Sequence[str]) -> Said: ...
 def sweep(
     study: str | PathLike[str],
     text: str | None,
@@ -94,7 +108,13 @@ class Log:
     @staticmethod
     def read_bytes(bytes: bytes, title: str, options: Sequence[str]) -> tuple[Log, list[str]]: ...
     @staticmethod
-    def from_arrow(table: Any, procs: int, columns: dict[str, str], name: str) -> Log: ...
+    def from_arrow(
+        table: Any, procs: int | None, columns: dict[str, str], name: str | None
+    ) -> tuple[Log, int]: ...
+    @staticmethod
+    def restore(bytes: bytes) -> Log: ...
+    def save(self, /) -> bytes | None: ...
+    def column_names(self, /, column: str) -> list[str]: ...
     @staticmethod
     def generate(
         *,
@@ -143,6 +163,9 @@ class Table:
     def __len__(self, /) -> int: ...
     def __arrow_c_stream__(self, /, requested_schema: object | None = None) -> object: ...
     def numpy(self, /, name: str) -> npt.NDArray[Any]: ...
+    def names(self, /, name: str) -> list[str] | None: ...
+    def parts(self, /) -> list[tuple[str, str, Any, Any, list[str] | None]]: ...
+    def metadata(self, /) -> dict[str, str]: ...
 
 @final
 class Outcome:
@@ -245,7 +268,10 @@ class WaitingJobs:
 
     @property
     def id(self) -> _Ints:
-        """Ids."""
+        """Ids: places in the order of arrival."""
+    @property
+    def job_id(self) -> _Ints:
+        """The log's numbers; -1 where there is no log."""
     @property
     def submit(self) -> _Ints:
         """Submit times."""
@@ -285,7 +311,10 @@ class RunningJobs:
 
     @property
     def id(self) -> _Ints:
-        """Ids."""
+        """Ids: places in the order of arrival."""
+    @property
+    def job_id(self) -> _Ints:
+        """The log's numbers; -1 where there is no log."""
     @property
     def end(self) -> _Ints:
         """Predicted ends; may lie in the past."""
@@ -308,7 +337,11 @@ class Job:
     """Facts that a scheduler may know of a job. A copy: it stays valid. The run time is not in it."""
 
     @property
-    def id(self) -> int: ...
+    def id(self) -> int:
+        """Place in the order of arrival, from 0: what actions take."""
+    @property
+    def job_id(self) -> int:
+        """The log's number of the job; -1 where there is no log."""
     @property
     def submit(self) -> int: ...
     @property

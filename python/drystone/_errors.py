@@ -54,7 +54,8 @@ class SimulationError(DrystoneError, RuntimeError):
 class ContractViolation(SimulationError):
     """A policy asked for something impossible, or left jobs waiting for ever: a bug of the policy.
 
-    ``at`` is the second, ``job`` the id of the job in the order of arrival from 0, ``problem`` what was wrong with it.
+    ``at`` is the second, ``job`` the log's number of the job (``job_id``; in a session its id), ``problem`` what was wrong with it. Of
+    a policy written in Python the text names the line that asked for it.
     """
 
     def __init__(

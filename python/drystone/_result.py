@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from drystone import _drystone
-from drystone._errors import OptionError
+from drystone._errors import DrystoneError, OptionError
 from drystone._policy import PolicyLike, PredictorLike, places, registered, texts
 from drystone._table import Table
 from drystone._workload import PathLike, Workload, options, read, tell
@@ -96,20 +98,75 @@ class Story:
         return _repr.preformatted(self.text)
 
 
+class _Kept:
+    """Facts of a result that was made in another process. Whatever is not among them is simulated again."""
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        self.facts = facts
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "facts" or name not in self.facts:
+            raise AttributeError(name)
+        value = self.facts[name]
+        return value if name in ("messages", "verdict", "baseline") else lambda: value
+
+
+class _PickledObjects:
+    """Policies and predictors of a result, as another process has pickled them."""
+
+    def __init__(self, objects: Any) -> None:
+        self.pickled: bytes | None = None
+        self.problem = ""
+        try:
+            self.pickled = pickle.dumps(objects)
+        except Exception as error:
+            self.problem = str(error)
+
+    def unpickled(self) -> Any:
+        if self.pickled is None:
+            raise DrystoneError(
+                f"this result came from another process, and its policy did not: it cannot be pickled ({self.problem}). Plots, pages "
+                "and files are made where the result was made"
+            )
+        return pickle.loads(self.pickled)
+
+
 class _Drawn:
     """Common part of results of one and of several policies: plots and pages."""
 
-    _made: _drystone.Outcome | _drystone.Judgement
+    _made: Any
     _data: dict[str, Any] | None = None
     _figures: dict[int, list[Figure]]
     _detailed: bool
+    _objects: Any
+    _run: Callable[[Any, bool], Any]
+    _facts: tuple[str, ...]
+
+    def _again(self, details: bool) -> Any:
+        if isinstance(self._objects, _PickledObjects):
+            self._objects = self._objects.unpickled()
+        return self._run(self._objects, details)
+
+    def _whole(self) -> Any:
+        """The result itself, simulated again where it was made in another process."""
+        if isinstance(self._made, _Kept):
+            self._made = self._again(False)
+        return self._made
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**self.__dict__, "_figures": {}, "_detailed": False}
+        if not isinstance(self._objects, _PickledObjects):
+            state["_objects"] = _PickledObjects(self._objects)
+        facts = {name: getattr(self._made, name) for name in self._facts}
+        state["_made"] = _Kept({name: value() if callable(value) else value for name, value in facts.items()})
+        return state
 
     @property
     def data(self) -> dict[str, Any]:
         """Everything, as the command line writes it with ``--format json``."""
         if self._data is None:
             self._data = json.loads(self._made.json())
-        return self._data
+        return dict(self._data or {})
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -122,7 +179,7 @@ class _Drawn:
     @property
     def text(self) -> str:
         """The result as tables for people, as the command line prints it."""
-        return self._made.text()
+        return str(self._made.text())
 
     def plots(self, *, width: int = 820) -> list[Figure]:
         """Every plot that the result has something for."""
@@ -172,20 +229,22 @@ class Result(_Drawn):
         True
     """
 
+    _facts = ("messages", "json", "text", "measures")
+
     def __init__(
         self,
         made: _drystone.Outcome,
         workload: Workload,
         policy: str,
-        again: Callable[[bool], _drystone.Outcome],
-        given: tuple[PolicyLike, PredictorLike | None, str | None],
+        run: Callable[[Any, bool], _drystone.Outcome],
+        given: tuple[PolicyLike, PredictorLike | None],
         files: Mapping[str, PathLike | None],
     ) -> None:
-        self._made: _drystone.Outcome = made
+        self._made = made
         self._files = files
         self._figures = {}
-        self._again = again
-        self._given = given
+        self._run = run
+        self._objects = given
         self._detailed = False
         self._jobs: Table | None = None
         self.workload = workload
@@ -196,8 +255,11 @@ class Result(_Drawn):
     def jobs(self) -> Table:
         """A row per job in the order of arrival: when it started and ended, how long it waited, what was predicted of it."""
         if self._jobs is None:
-            self._jobs = Table(self._made.jobs())
+            self._jobs = Table(self._whole().jobs())
         return self._jobs
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_jobs": self.jobs}
 
     @property
     def measures(self) -> Mapping[str, float]:
@@ -212,7 +274,7 @@ class Result(_Drawn):
             raise KeyError(f"there is no metric `{metric}` of this result; there are {', '.join(measures)}")
         return measures[metric]
 
-    def _detail(self) -> _drystone.Outcome:
+    def _detail(self) -> Any:
         if not self._detailed:
             self._made, self._detailed, self._data = self._again(True), True, None
         return self._made
@@ -220,7 +282,7 @@ class Result(_Drawn):
     def write(self, path: PathLike) -> None:
         """Writes the schedule job by job, byte for byte as ``drystone run --jobs`` does: ``.csv``, ``.parquet``, ``.swf`` and
         ``.swf.gz``, or ``jobs.csv`` of Batsim with the ending ``.batsim.csv``."""
-        self._made.write_schedule(Path(path))
+        self._whole().write_schedule(Path(path))
 
     def gantt(
         self,
@@ -241,10 +303,16 @@ class Result(_Drawn):
         _, page = self._gantt(start, end, colour, None)
         return page or ""
 
+    def _given_objects(self) -> tuple[PolicyLike, PredictorLike | None]:
+        if isinstance(self._objects, _PickledObjects):
+            self._objects = self._objects.unpickled()
+        policy, predictor = self._objects
+        return policy, predictor
+
     def _gantt(
         self, start: int | None, end: int | None, colour: str, size: tuple[int, int] | None
     ) -> tuple[_drystone.Plot | None, str | None]:
-        policy, predictor, study = self._given
+        (policy, predictor), study = self._given_objects(), self.workload.study
         window = f"{'' if start is None else start}..{'' if end is None else end}"
         with places() as taken:
             text = taken.policy(policy, predictor)
@@ -255,7 +323,7 @@ class Result(_Drawn):
     def explain(self, job: int, *, what_if: bool = True, why_not: bool = False) -> Story:
         """Explains the start of the job with this number (``job_id``). ``what_if`` adds the effect of a shorter estimate or fewer
         processors, ``why_not`` the obstacles hour by hour."""
-        policy, predictor, study = self._given
+        (policy, predictor), study = self._given_objects(), self.workload.study
         with places() as taken:
             text = taken.policy(policy, predictor)
             given = {"policy": text, "job": job, "as": study, "why_not": why_not, **self._files}
@@ -326,25 +394,30 @@ def simulate(
     """
     workload, study = _workload(workload, as_study)
     files = {"priorities": priorities, "platform": platform}
+    given: dict[str, object | None] = {
+        "as": study,
+        "trim": trim,
+        "by": list(by),
+        "excess": list(excess),
+        "seed": seed,
+        "search_threads": search_threads,
+        **files,
+    }
+    run = partial(_simulated, workload, given)
+    with places() as taken:
+        text = taken.policy(policy, predictor)
+    return Result(run((policy, predictor), False), workload, text, run, (policy, predictor), files)
 
-    def run(details: bool) -> tuple[_drystone.Outcome, str]:
-        with places() as taken:
-            text = taken.policy(policy, predictor)
-            given: dict[str, object | None] = {
-                "policy": text,
-                "as": study,
-                "trim": trim,
-                "by": list(by),
-                "excess": list(excess),
-                "seed": seed,
-                "search_threads": search_threads,
-                "details": details,
-                **files,
-            }
-            return _drystone.simulate(workload._log, _words(workload, given), taken.slots + registered()), text
 
-    made, text = run(False)
-    return Result(made, workload, text, lambda details: run(details)[0], (policy, predictor, study), files)
+def _simulated(
+    workload: Workload,
+    given: Mapping[str, object | None],
+    objects: tuple[PolicyLike, PredictorLike | None],
+    details: bool,
+) -> _drystone.Outcome:
+    with places() as taken:
+        words = _words(workload, {"policy": taken.policy(*objects), **given, "details": details})
+        return _drystone.simulate(workload._log, words, taken.slots + registered())
 
 
 class Comparison(_Drawn):
@@ -361,15 +434,19 @@ class Comparison(_Drawn):
         (True, 'worse')
     """
 
+    _facts = ("messages", "json", "text", "verdict", "baseline")
+
     def __init__(
         self,
         made: _drystone.Judgement,
         workload: Workload,
-        again: Callable[[bool], _drystone.Judgement],
+        run: Callable[[Any, bool], _drystone.Judgement],
+        given: tuple[Sequence[PolicyLike], PolicyLike | None, PredictorLike | None],
     ) -> None:
-        self._made: _drystone.Judgement = made
+        self._made = made
         self._figures = {}
-        self._again = again
+        self._run = run
+        self._objects = given
         self._detailed = False
         self._table: Table | None = None
         self.workload = workload
@@ -383,7 +460,7 @@ class Comparison(_Drawn):
     @property
     def baseline(self) -> str:
         """The policy that the others are compared with."""
-        return self._made.baseline
+        return str(self._made.baseline)
 
     @property
     def policies(self) -> list[str]:
@@ -394,8 +471,11 @@ class Comparison(_Drawn):
     def table(self) -> Table:
         """A row per policy: every metric, and its change against the baseline with the interval and what that says."""
         if self._table is None:
-            self._table = Table(self._made.table())
+            self._table = Table(self._whole().table())
         return self._table
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_table": self.table}
 
     def changes(self, policy: str) -> dict[str, dict[str, Any]]:
         """By metric the change of a policy against the baseline: ``relative``, ``interval`` (two bounds or ``None``), ``verdict``."""
@@ -407,7 +487,7 @@ class Comparison(_Drawn):
                 return {_metric(change["metric"]): change for change in one["changes"]}
         return {}
 
-    def _detail(self) -> _drystone.Judgement:
+    def _detail(self) -> Any:
         if not self._detailed:
             self._made, self._detailed, self._data = self._again(True), True, None
         return self._made
@@ -470,29 +550,36 @@ def compare(
     if policies is not None and (isinstance(policies, str) or not len(policies)):
         raise OptionError("policies: expected a list of at least one policy, such as ['easy', 'slack']")
 
-    def run(details: bool) -> _drystone.Judgement:
-        with ExitStack() as stack:
-            named, taken = texts(stack, policies or [], predictor)
-            base = None if baseline is None else taken.policy(baseline, predictor)
-            given: dict[str, object | None] = {
-                "policy": named,
-                "all": all,
-                "baseline": base,
-                "as": study,
-                "confidence": confidence,
-                "threads": threads,
-                "trim": trim,
-                "by": list(by),
-                "excess": list(excess),
-                "loads": ",".join(str(load) for load in loads) or None,
-                "seed": seed,
-                "priorities": priorities,
-                "platform": platform,
-                "details": details,
-            }
-            return _drystone.compare(workload._log, _words(workload, given), taken.slots + registered())
+    given: dict[str, object | None] = {
+        "all": all,
+        "as": study,
+        "confidence": confidence,
+        "threads": threads,
+        "trim": trim,
+        "by": list(by),
+        "excess": list(excess),
+        "loads": ",".join(str(load) for load in loads) or None,
+        "seed": seed,
+        "priorities": priorities,
+        "platform": platform,
+    }
+    run = partial(_compared, workload, given)
+    objects = (list(policies or []), baseline, predictor)
+    return Comparison(run(objects, False), workload, run, objects)
 
-    return Comparison(run(False), workload, run)
+
+def _compared(
+    workload: Workload,
+    given: Mapping[str, object | None],
+    objects: tuple[Sequence[PolicyLike], PolicyLike | None, PredictorLike | None],
+    details: bool,
+) -> _drystone.Judgement:
+    policies, baseline, predictor = objects
+    with ExitStack() as stack:
+        named, taken = texts(stack, policies, predictor)
+        base = None if baseline is None else taken.policy(baseline, predictor)
+        words = _words(workload, {"policy": named, "baseline": base, **given, "details": details})
+        return _drystone.compare(workload._log, words, taken.slots + registered())
 
 
 def metrics() -> Table | list[dict[str, str]]:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from drystone import _drystone
+from drystone._columns import Parts
 from drystone._errors import OptionError
-from drystone._policy import registered
 from drystone._table import Table
 from drystone._workload import PathLike, Workload, options, read, tell
 
-__all__ = ["Account", "Site", "foresee", "import_accounting", "predict", "whatif", "when"]
+__all__ = ["Account", "Site", "import_accounting"]
 
 
 class Account:
@@ -35,7 +35,7 @@ class Account:
     @property
     def verdict(self) -> str:
         """Verdict, in sentences."""
-        return "\n".join(self.data["verdict"])
+        return "\n".join(self.data.get("verdict", ()))
 
     @property
     def text(self) -> str:
@@ -70,20 +70,17 @@ class Account:
 def _table(rows: list[list[tuple[str, str]]]) -> Table:
     """Rows of texts as columns: numbers where every value is one."""
     names = list(dict.fromkeys(name for row in rows for name, _ in row))
-    columns: list[tuple[str, Any]] = []
-    for name in names:
-        values = [dict(row).get(name, "") for row in rows]
-        columns.append((name, _numbers(values)))
-    return Table(_drystone.arrays(columns))
+    cells = [dict(row) for row in rows]
+    return Table(_drystone.arrays([_column(name, [row.get(name, "") for row in cells]) for name in names]))
 
 
-def _numbers(values: list[str]) -> Any:
+def _column(name: str, values: list[str]) -> Parts:
     import numpy as np
 
     try:
-        return np.array([float(value) if value else np.nan for value in values])
+        return (name, "float", np.array([float(value) if value else np.nan for value in values]), None, None)
     except ValueError:
-        return list(values)
+        return (name, "text", list(values), None, None)
 
 
 class Site:
@@ -221,117 +218,3 @@ def import_accounting(
 
 def _several(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
     return [given] if isinstance(given, (str, os.PathLike)) else list(given)
-
-
-def predict(workload: Workload | PathLike, predictors: Sequence[str] = ()) -> Account:
-    """Judges predictors of run times alone, each job at its arrival in the log: ``drystone predict``. What predictions do to a
-    schedule is what ``compare`` tells.
-
-    Examples:
-        >>> import drystone as ds
-        >>> log = ds.generate(jobs=2000, procs=64, load=0.9, seed=1)
-        >>> list(ds.predict(log, ["estimate", "recent(2)"]).table["predictor"])
-        ['estimate', 'recent(2)']
-    """
-    if isinstance(predictors, str):
-        raise OptionError("predictors: expected a list, such as ['estimate', 'recent(2)']")
-    if not isinstance(workload, Workload):
-        workload = read(workload)
-    registered()
-    return Account(_drystone.predict(workload._log, options({"predictor": list(predictors)})))
-
-
-def headroom(
-    workload: Workload | PathLike,
-    policies: str | Sequence[str] = (),
-    *,
-    measure: Literal["wait", "bounded-slowdown", "area-wait"] = "wait",
-    seconds: int = 60,
-    trials: int | None = None,
-    grid: Literal[3600, 900, 300, 60] | None = None,
-    trim: str | None = None,
-    seed: int = 1,
-    threads: int | None = None,
-    jobs: PathLike | None = None,
-    prices: PathLike | None = None,
-) -> Account:
-    """Measures the distance of policies from the best possible: ``drystone headroom``.
-
-    ``data["bracket"]`` has the floor, below which no schedule is that runs each job once without a break, and the best schedule
-    that a search found, which knows all run times. ``trials`` makes the search the same on every machine; otherwise it takes
-    ``seconds``. ``jobs`` and ``prices`` are files to write: the schedule found, and the prices that prove the floor.
-
-    >>> import drystone as ds
-    >>> log = ds.generate(jobs=500, procs=64, load=0.9, seed=1)
-    >>> bracket = ds.headroom(log, "easy", trials=5000).data["bracket"]
-    >>> bracket["floor"]["value"] <= bracket["found"]["value"] <= bracket["policies"][0]["value"]
-    True
-    """
-    if not isinstance(workload, Workload):
-        workload = read(workload)
-    registered()
-    given = {
-        "policy": [policies] if isinstance(policies, str) else list(policies),
-        "measure": measure,
-        "for": None if trials is not None else f"{seconds}s",
-        "trials": trials,
-        "grid": grid,
-        "trim": trim,
-        "seed": seed,
-        "threads": threads,
-        "jobs": jobs,
-        "prices": prices,
-    }
-    return Account(_drystone.headroom(workload._log, options(given)))
-
-
-def foresee(workload: Workload | PathLike, policy: str = "easy", **options_: Any) -> Account:
-    """Judges answers to "when will my job start?" on a log: scores, calibration and baselines, as ``drystone foresee``. Its options
-    are passed on by name: ``every=10``, ``samples=50``, ``method=["plan", "calibrated"]``.
-
-    >>> import drystone as ds
-    >>> log = ds.generate(jobs=500, procs=32, load=1.0, seed=1)
-    >>> found = ds.foresee(log, "easy", samples=20, method=["plan", "calibrated"])
-    >>> list(dict.fromkeys(found.table["method"]))
-    ['plan', 'calibrated']
-    """
-    if not isinstance(workload, Workload):
-        workload = read(workload)
-    registered()
-    return Account(_drystone.foresee(workload._log, options({"policy": policy, **options_})))
-
-
-def whatif(workload: Workload | PathLike, changes: str | Sequence[str] = (), **options_: Any) -> Account:
-    """Simulates a log or a site before and after changes, as ``drystone whatif``. ``changes`` are alternatives, each a text: changes
-    with ``;`` between them. Options of the command are passed on by name: ``nodes="gpu:+2,+4"``, ``policy="easy"``.
-
-    A path is read by the command: a site is simulated by its own Slurm. A ``Workload`` is simulated as it is in memory.
-
-    >>> import drystone as ds
-    >>> log = ds.generate(jobs=500, procs=64, load=0.9, seed=1)
-    >>> found = ds.whatif(log, ["none", "procs +16", "limits exact; load 1.1"], policy="fcfs")
-    >>> [one["change"] for one in found.data["alternatives"]]
-    ['none', 'procs +16', 'limits exact; load 1.1']
-    >>> found.data["alternatives"][0]["wait"]["difference"]
-    0.0
-    """
-    registered()
-    given = options({"change": [changes] if isinstance(changes, str) else list(changes), **options_})
-    if isinstance(workload, Workload):
-        return Account(_drystone.whatif(workload._log, None, given))
-    return Account(_drystone.whatif(None, workload, given))
-
-
-def when(state: PathLike, job: str | int | None = None, **options_: Any) -> dict[str, Any]:
-    """Tells when waiting jobs of a Slurm cluster will start, as ``drystone when``: one job, or all where none is named. ``state``
-    is a folder with what the commands of ``drystone when --ask`` print; options are passed on by name: ``policy="easy"``,
-    ``procs=64, limit="12h", user="alice"`` for a job that is not submitted yet.
-
-    Times are seconds since 1970; the keys are those of ``drystone when --format json``.
-    """
-    registered()
-    given = {"job": None if job is None else str(job), **options_}
-    _, answer, messages = _drystone.when(state, options(given))
-    tell(messages)
-    found: dict[str, Any] = json.loads(answer)
-    return found

@@ -28,6 +28,18 @@ class Table:
     def __init__(self, table: _drystone.Table) -> None:
         self._table = table
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_table_of, (self._table.parts(), self._table.metadata()))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return len(self) == len(other) and self.columns == other.columns and all(
+            self.names(name) == other.names(name) and _same(self[name], other[name]) for name in self
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
@@ -46,14 +58,44 @@ class Table:
         return self._table.numpy(name)
 
     def to_numpy(self, name: str) -> Array:
-        """A column. Numbers that are missing are NaN."""
+        """A column. Numbers that are missing are NaN; of names it has their places in ``names(name)``."""
         return self._table.numpy(name)
+
+    def names(self, name: str) -> list[str] | None:
+        """The names that the numbers of a column stand for, from 0 on; ``None`` where it holds no names."""
+        return self._table.names(name)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """The rows as data classes, of which ``pandas.DataFrame(table)`` makes rows; ``to_pandas`` is quicker."""
+        import dataclasses
+
+        row = dataclasses.make_dataclass("Row", self.columns)
+        values = [self._values(name).tolist() for name in self.columns]
+        rows = np.empty(len(self), object)
+        rows[:] = [row(*cells) for cells in zip(*values)]
+        return rows if dtype is None else rows.astype(dtype)
+
+    def _values(self, name: str) -> Array:
+        """A column with names instead of their places."""
+        values, names = self._table.numpy(name), self._table.names(name)
+        if names is None:
+            return values
+        # Place −1 is the last: what has no name.
+        words: Array = np.array([*names, None], object)[values]
+        return words
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table for pandas; needs pandas alone."""
         import pandas
 
-        return pandas.DataFrame({name: self._table.numpy(name) for name in self.columns})
+        def column(name: str) -> Any:
+            values, names = self._table.numpy(name), self._table.names(name)
+            return values if names is None else pandas.Categorical.from_codes(values, categories=pandas.Index(names, dtype=object))
+
+        frame = pandas.DataFrame({name: column(name) for name in self.columns})
+        # from_arrow makes the same workload of it, where nothing was changed.
+        frame.attrs.update(self._table.metadata())
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """The table for polars."""
@@ -77,6 +119,14 @@ class Table:
         from drystone import _repr
 
         return _repr.table(self)
+
+
+def _table_of(parts: Any, metadata: dict[str, str]) -> Table:
+    return Table(_drystone.arrays(parts, metadata))
+
+
+def _same(one: Array, other: Array) -> bool:
+    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f"))
 
 
 def whole(value: Any) -> bool:

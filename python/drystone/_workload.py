@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from drystone import _drystone
-from drystone._errors import OptionError
+from drystone._columns import column_parts, is_frame
+from drystone._errors import DrystoneError, LogError, OptionError
 from drystone._table import Table, whole
 
 if TYPE_CHECKING:
@@ -71,8 +72,11 @@ class Workload:
         study: str | None = None,
         messages: Sequence[str] = (),
         shaped: Sequence[str] = (),
+        place: tuple[Path, list[str], bool] | None = None,
     ) -> None:
         self._log = log
+        # Where a site was read from: it is more than its jobs, and pickled by its place.
+        self._place = place
         self._study = study
         # What simulations have to know of how it was read, as options.
         self._shaped = tuple(shaped)
@@ -80,7 +84,7 @@ class Workload:
 
     @staticmethod
     def from_arrow(
-        table: Any, *, procs: int, columns: Mapping[str, str] | None = None, name: str = "table"
+        table: Any, *, procs: int | None = None, columns: Mapping[str, str] | None = None, name: str | None = None
     ) -> Workload:
         """As the function ``from_arrow``."""
         return from_arrow(table, procs=procs, columns=columns, name=name)
@@ -149,6 +153,34 @@ class Workload:
 
     def __len__(self) -> int:
         return len(self._log)
+
+    def __eq__(self, other: object) -> bool:
+        """Workloads are equal where nothing in them can make results differ: their hashes are."""
+        return self.hash == other.hash if isinstance(other, Workload) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        how = {"study": self._study, "shaped": self._shaped, "messages": self._messages}
+        saved = self._log.save()
+        if saved is not None:
+            return (_loaded, (saved, how))
+        if self._place is None:
+            raise TypeError("a changed part of a site cannot be pickled; pickle what read(SITE) made and change it again")
+        return (_read_again, (self._place, self.hash, how))
+
+    def names(self, column: Literal["user", "group", "executable", "queue", "partition"]) -> list[str]:
+        """Names of users, groups, programs, queues or partitions: number ``n`` stands for the ``n``-th. Empty where the log has
+        numbers.
+
+        Examples:
+            >>> import drystone as ds
+            >>> log = ds.from_arrow({"submit": [0, 5], "run": [9, 9], "procs": [1, 1], "user": ["bob", "alice"]}, procs=4)
+            >>> log.names("user"), log.jobs["user"].tolist()
+            (['bob', 'alice'], [0, 1])
+        """
+        return self._log.column_names(column)
 
     def _changed(self, log: _drystone.Log) -> Workload:
         return Workload(log, study=self._study, shaped=self._shaped)
@@ -321,70 +353,74 @@ def read(
             raise OptionError("name is for open files; a path names itself")
         path = Path(source) if pool is None else Path(f"{os.fspath(source)}#{pool}")
         log, messages = _drystone.Log.read(path, given, plain)
+        place = (path.absolute(), given, plain)
     else:
         if pool is not None or plain:
             raise OptionError("pool and plain are about sites, and a site is a folder")
         told = getattr(source, "name", None)
         title = name or (Path(told).name if isinstance(told, str) else "log")
         log, messages = _drystone.Log.read_bytes(source.read(), title, given)
-    return Workload(log, study=as_study, messages=tell(messages), shaped=shaped)
+        place = None
+    return Workload(log, study=as_study, messages=tell(messages), shaped=shaped, place=place)
+
+
+def _loaded(saved: bytes, how: dict[str, Any]) -> Workload:
+    return Workload(_drystone.Log.restore(saved), **how)
+
+
+def _read_again(place: tuple[Path, list[str], bool], expected: str, how: dict[str, Any]) -> Workload:
+    log, _ = _drystone.Log.read(*place)
+    if log.hash != expected:
+        raise OptionError(f"{place[0]} is another site than the one that was pickled: its hash is {log.hash}, not {expected}")
+    return Workload(log, place=place, **how)
 
 
 def from_arrow(
-    table: Any, *, procs: int, columns: Mapping[str, str] | None = None, name: str = "table"
+    table: Any, *, procs: int | None = None, columns: Mapping[str, str] | None = None, name: str | None = None
 ) -> Workload:
     """A workload from a table of pandas, polars, pyarrow, DuckDB, or anything else that supports Arrow's C interface, or from
     a mapping of names to arrays.
 
     Needed are ``submit``, ``run`` and ``procs``; ``estimate``, ``job_id``, ``user``, ``group``, ``executable``, ``queue``,
     ``partition``, ``memory_kb`` and ``status`` are read where they are there. ``columns`` says which column is which:
-    ``columns={"run": "elapsed"}``. Times are seconds, or timestamps and durations; users, groups and queues may be names.
+    ``columns={"run": "elapsed"}``.
+
+    - Times are seconds, timestamps, dates or durations; fractions are rounded, halves away from zero. A text such as ``1-02:00:00`` is
+      a duration.
+    - An estimate that is missing, 0 or -1 is no limit, as in logs: the run time stands for it.
+    - Users, groups, programs, queues and partitions are numbers of any size, or names, which ``Workload.names`` gives back.
+    - ``memory_kb`` may hold texts such as ``4G``, ``status`` states of Slurm such as ``COMPLETED``.
+
+    What a workload's ``jobs`` are made into is the same workload again, with header and settings; then ``procs`` may be left out.
 
     Examples:
         >>> import drystone as ds
         >>> log = ds.from_arrow({"submit": [0, 5], "run": [10, 20], "cpus": [4, 2]}, procs=4, columns={"procs": "cpus"})
-        >>> len(log)
-        2
+        >>> len(log), ds.from_arrow(log.jobs) == log
+        (2, True)
         >>> try:
         ...     ds.from_arrow({"submit": [0], "run": [10], "procs": [-3]}, procs=4)
         ... except ds.LogError as error:
         ...     print(error, "|", error.field, error.line)
         column `procs`, row 0: -3 is not possible; expected 1 to 4 | procs 0
     """
-    if not whole(procs) or procs < 1:
+    if procs is not None and (not whole(procs) or not 1 <= procs < 2**32):
         raise OptionError(f"procs: {procs!r} is no number of processors; expected at least 1")
-    if not hasattr(table, "__arrow_c_stream__") and not hasattr(table, "__arrow_c_array__"):
-        table = _columns(table)
-    return Workload(_drystone.Log.from_arrow(table, int(procs), dict(columns or {}), name))
-
-
-def _columns(table: Any) -> Any:
-    """A mapping of names to arrays, or a frame without Arrow, as something that speaks it."""
-    names = getattr(table, "columns", None)
-    if names is None:
-        if not isinstance(table, Mapping):
-            raise TypeError(
-                f"{type(table).__name__} is no table: expected a frame of pandas, polars, pyarrow or DuckDB, or a mapping "
-                "of names to arrays"
-            )
-        names = list(table)
-    return _drystone.arrays([(str(name), _array(table[name], str(name))) for name in names])
-
-
-def _array(values: Any, name: str) -> Any:
-    """A column as an array of whole numbers or floats, or as a list of texts."""
-    import numpy as np
-
-    array = np.asarray(values)
-    if array.dtype.kind == "M":
-        return array.astype("datetime64[s]").astype(np.int64)
-    if array.dtype.kind == "m":
-        return array.astype("timedelta64[s]").astype(np.int64)
-    if array.dtype.kind in "iub":
-        return array.astype(np.int64)
-    if array.dtype.kind == "f":
-        return array.astype(np.float64)
-    return [None if value is None else str(value) for value in array.tolist()]
+    named = dict(columns or {})
+    if is_frame(table) or not (hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")):
+        wanted = [named.get(column, column) for column in _drystone.column_names()]
+        attributes = getattr(table, "attrs", None)
+        origin = attributes.get("drystone") if isinstance(attributes, Mapping) else None
+        metadata = {"drystone": origin} if isinstance(origin, str) else None
+        table = _drystone.arrays(column_parts(table, wanted, [*wanted[:3], *named.values()]), metadata)
+    try:
+        log, unlimited = _drystone.Log.from_arrow(table, None if procs is None else int(procs), named, name)
+    except DrystoneError:
+        raise
+    except Exception as error:
+        raise LogError(f"the table cannot be read through Arrow's interface: {error}") from error
+    told = f"note: {unlimited:,} jobs have no limit: their run time stands for the estimate"
+    return Workload(log, messages=tell([told] if unlimited else []))
 
 
 def generate(

@@ -115,6 +115,8 @@ class _Kind:
         rejections: int,
         autoreset: str,
     ) -> None:
+        given = dict(locals())
+        self.given = {name: value for name, value in given.items() if name not in ("self", "workloads")}
         if act == "start_or_wait" and fill == "easy":
             fill = None
         self.flat = obs == "rlscheduler"
@@ -174,6 +176,20 @@ def _workloads(given: Workload | Sequence[Workload]) -> list[Workload]:
     if not workloads:
         raise OptionError("workload: at least one is needed")
     return workloads
+
+
+def _vec_env(workloads: list[Workload], num_envs: int, given: dict[str, Any]) -> VecEnv:
+    return VecEnv(workloads, num_envs, **given)
+
+
+def _agent(act: Any, name: str, workload: Workload, given: dict[str, Any]) -> Agent:
+    return Agent(act, VecEnv(workload, 1, threads=1, **given), name=name)
+
+
+def _check_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> None:
+    unknown = [name for name in options or {} if name not in known]
+    if unknown:
+        raise OptionError(f"options: {', '.join(unknown)} means nothing to reset; it takes {', '.join(known) or 'none'}")
 
 
 def _entropy() -> int:
@@ -236,6 +252,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         workloads = _workloads(workload)
         if num_envs < 1:
             raise OptionError(f"num_envs: {num_envs} is not possible; expected at least 1")
+        self._threads = threads
         self._kind = _Kind(
             workloads,
             jobs=jobs,
@@ -273,6 +290,11 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self._arrays = self._new()
         self._seeded = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By its arguments: it begins as a new one does.
+        given = {**self._kind.given, "threads": self._threads, "copy": self.copy}
+        return (_vec_env, (self.workloads, self.num_envs, given))
+
     @property
     def features(self) -> list[str]:
         """Names of the numbers of a row, in order."""
@@ -293,6 +315,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begins new episodes. A seed restarts the sequence of episodes; ``options={"reset_mask": mask}`` resets some."""
+        _check_options(options, ("reset_mask",))
         mask = (options or {}).get("reset_mask")
         if isinstance(seed, (list, tuple)):
             raise OptionError("seed: one seed is enough; every environment draws from a stream of its own")
@@ -396,13 +419,14 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begins an episode: with a seed the first of that seed, else the next one."""
+        _check_options(options, ())
         super().reset(seed=seed)
         obs, _ = self._many.reset(seed=seed)
         return self._one(obs), {"action_mask": self.action_masks()}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Takes an action."""
-        obs, reward, terminated, truncated, info = self._many.step(np.asarray([action], np.int64))
+        obs, reward, terminated, truncated, info = self._many.step(np.asarray([action]))
         told: dict[str, Any] = {"action_mask": self.action_masks()}
         if "episode" in info:
             told["episode"] = {name: float(values[0]) for name, values in info["episode"].items()}
@@ -448,7 +472,13 @@ class Agent:
         self.act = act
         self.name = name or getattr(act, "__name__", type(act).__name__).strip("<>")
         self._kind = many._kind
+        self._trained_on = many.workloads[0]
         self._drystone_agent = _drystone.AgentSpec(many._kind.options, many.workloads[0]._log)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The weeks of training make no difference to what it does.
+        given = {**self._kind.given, "split": None}
+        return (_agent, (self.act, self.name, self._trained_on, given))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Agent:
         import copy

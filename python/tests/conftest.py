@@ -12,6 +12,9 @@ from pathlib import Path
 import drystone as ds
 import pytest
 
+# Threads of OpenMP that wait for each other burn the processors that other steps need.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="session")
 def log() -> ds.Workload:

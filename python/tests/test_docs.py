@@ -36,12 +36,23 @@ def test_every_public_name_has_an_example_or_says_what_it_is() -> None:
 
 def test_the_examples_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of Python in docs/python.md, one after the other, in one session."""
-    guide = Path(__file__).parents[2] / "docs" / "python.md"
-    if not guide.exists():
-        pytest.skip("SKIPPED, not tested: the guide is not beside the tests")
     monkeypatch.chdir(tmp_path)
-    blocks = [part.split("```", 1)[0] for part in guide.read_text().split("```python\n")[1:]]
-    assert len(blocks) >= 8
+    assert run_blocks("docs/python.md") >= 8
+
+
+def test_the_example_of_the_first_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: drystone.Workload) -> None:
+    monkeypatch.chdir(tmp_path)
+    log.write("LOG.swf.gz")
+    assert run_blocks("README.md") == 1
+
+
+def run_blocks(document: str) -> int:
+    """Runs the blocks of Python of a document, one after the other, as they stand there; returns how many there are."""
+    path = Path(__file__).parents[2] / document
+    if not path.exists():
+        pytest.skip(f"SKIPPED, not tested: {document} is not beside the tests")
+    blocks = [part.split("```", 1)[0] for part in path.read_text().split("```python\n")[1:]]
     names: dict[str, object] = {}
     for number, block in enumerate(blocks, 1):
-        exec(compile(block, f"block {number} of docs/python.md", "exec"), names)
+        exec(compile(block, f"block {number} of {document}", "exec"), names)
+    return len(blocks)

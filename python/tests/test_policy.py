@@ -276,7 +276,8 @@ def test_a_policy_that_starts_nothing_is_told_so(small: ds.Workload) -> None:
 
     with pytest.raises(ds.ContractViolation, match="leaves 400 waiting") as caught:
         ds.simulate(small, Idle)
-    assert caught.value.job == 0
+    assert caught.value.job == small.jobs["job_id"][0] == 1 and "the first is job 1" in str(caught.value)
+    assert "report it" not in str(caught.value)
 
 
 def test_a_job_that_does_not_fit_cannot_start() -> None:
@@ -287,7 +288,52 @@ def test_a_job_that_does_not_fit_cannot_start() -> None:
 
     with pytest.raises(ds.ContractViolation, match="cannot start on 3 processors: 1 are free") as caught:
         ds.simulate(log, all_at_once)
-    assert (caught.value.at, caught.value.job) == (0, 1)
+    # The log's number of the job, and the line that asked for it.
+    assert (caught.value.at, caught.value.job) == (0, 2)
+    text = str(caught.value)
+    assert "job 2" in text and "report it" not in text and f"{__file__}, line {all_at_once.__code__.co_firstlineno + 1}" in text
+
+
+def test_a_violation_names_the_job_as_the_log_does() -> None:
+    log = ds.from_arrow({"job_id": [5, 0, 1], "submit": [0, 0, 0], "run": [10, 20, 30], "procs": [4, 4, 4]}, procs=4)
+    seen: list[tuple[list[int], list[int], int]] = []
+
+    def bad(view: ds.View, actions: ds.Actions) -> None:
+        first = view.waiting[0]
+        seen.append((view.waiting.job_id.tolist(), view.waiting.id.tolist(), view.job(1).job_id))
+        assert first.job_id == 5 and "job_id 5" in repr(first) and view.running.job_id.tolist() == []
+        actions.start(view.waiting.id)
+
+    for run in (lambda: ds.simulate(log, bad), lambda: ds.compare(log, ["easy", bad])):
+        with pytest.raises(ds.ContractViolation) as caught:
+            run()
+        assert caught.value.job == 0 and "job 0" in str(caught.value) and "#" not in str(caught.value)
+        assert "job 0" in ds.simulate(log, "easy").explain(caught.value.job).text.splitlines()[0]
+    assert seen[0] == ([5, 0, 1], [0, 1, 2], 0)
+    # A predictor knows the numbers as well; a session has none.
+    class Numbers:
+        numbers: list[int] = []
+
+        def predict(self, job: ds.Job) -> None:
+            self.numbers.append(job.job_id)
+
+    ds.simulate(log, "easy", predictor=Numbers())
+    assert Numbers.numbers == [5, 0, 1]
+    session = ds.Session(4, "easy")
+    session.arrive(0, procs=1, estimate=5)
+    assert session.job(0).job_id == -1
+
+
+def test_the_line_is_that_of_the_request_that_failed(small: ds.Workload) -> None:
+    class Twice:
+        def decide(self, view: ds.View, actions: ds.Actions) -> None:
+            fits = view.waiting.id[view.waiting.procs <= view.free][:1]
+            actions.start(fits)
+            actions.start(fits)
+
+    with pytest.raises(ds.ContractViolation, match="cannot start: it is Running") as caught:
+        ds.simulate(small, Twice)
+    assert str(caught.value).endswith(f"line {Twice.decide.__code__.co_firstlineno + 3}")
 
 
 def test_waking_up() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import pickle
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -82,12 +81,11 @@ def test_times_and_names(tmp_path: Path) -> None:
         ({"procs": None}, "procs", None, "there is no column `procs` (processors); the table has submit, run, estimate, user"),
         ({"procs": [2, -1, 2]}, "procs", 1, "row 1: -1 is not possible; expected 1 to 8"),
         ({"procs": [2, 9, 2]}, "procs", 1, "row 1: 9 is not possible; expected 1 to 8"),
-        ({"run": [1.0, float("nan"), 2.0]}, "run", 1, "row 1: NaN is no number"),
+        ({"run": [1.0, float("nan"), 2.0]}, "run", 1, "row 1: nothing stands there"),
         ({"run": [1.0, float("inf"), 2.0]}, "run", 1, "row 1: inf is too large"),
         ({"run": [1, -5, 2]}, "run", 1, "row 1: -5 is not possible; expected 0 to"),
         ({"submit": [0, 2**60, 2]}, "submit", 1, "is not possible"),
         ({"run": ["a", "b", "c"]}, "run", None, "holds texts"),
-        ({"estimate": [1, None, 2]}, "estimate", 1, "row 1: nothing stands there|NaN is no number"),
     ],
 )
 def test_tables_that_are_no_workload(change: dict[str, Any], field: str, line: int | None, part: str) -> None:
@@ -95,11 +93,9 @@ def test_tables_that_are_no_workload(change: dict[str, Any], field: str, line: i
 
     given = {name: values for name, values in {**table(), **change}.items() if values is not None}
     for made in (given, pandas.DataFrame(given)):
-        # Arrow's form of a frame has no NaN among numbers, but nothing.
-        parts = part.split("|") + (["nothing stands there"] if "NaN" in part else [])
         with pytest.raises(ds.LogError) as caught:
             ds.from_arrow(made, procs=8)
-        assert any(one in str(caught.value) for one in parts), caught.value
+        assert part in str(caught.value)
         assert caught.value.field == field and caught.value.line == line
 
 
@@ -204,5 +200,3 @@ def test_what_a_workload_says_of_itself(log: ds.Workload) -> None:
     import copy
 
     assert copy.deepcopy(log) is log
-    with pytest.raises(TypeError):
-        pickle.dumps(log)

@@ -5,12 +5,20 @@
 //! back as text.
 
 mod more;
+mod parts;
 #[cfg(feature = "sites")]
 mod sites;
+mod studies;
 
 pub use self::more::{LibraryOutput, gantt, headroom, predict};
 #[cfg(feature = "sites")]
 pub use self::sites::{fidelity, foresee, import, whatif, when};
+#[cfg(feature = "evolve")]
+pub use self::studies::evolve;
+#[cfg(feature = "reproduce")]
+pub use self::studies::reproduce;
+#[cfg(feature = "sites")]
+pub use self::studies::{advise, waits};
 use crate::args::{Cli, Command, CompareArgs, ExplainArgs, RunArgs, SimulationArgs, SourceArgs};
 use crate::commands::compare::{JudgedComparison, judged};
 use crate::commands::explain::story;

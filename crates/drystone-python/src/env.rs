@@ -319,7 +319,8 @@ struct PyAgent {
 
 impl PyAgent {
     fn asked(&mut self, seen: ObservationShape<'_>) -> PyResult<usize> {
-        Python::attach(|py| {
+        let held = Arc::clone(&self.held);
+        held.call(|py| {
             let live = match &mut self.live {
                 Some(live) => live,
                 empty => empty.insert(crate::objects::fresh(py, &self.held)?),

@@ -70,6 +70,13 @@ pub(crate) fn spec(error: &SpecError) -> PyErr {
     raise("PolicyTextError", &error.to_string(), &attributes)
 }
 
+/// A policy broke its contract; `job` is the log's number.
+pub(crate) fn contract(told: &str, at: Option<i64>, job: Option<i64>, problem: &str) -> PyErr {
+    let attributes =
+        [("at", at.map(Attribute::Number)), ("job", job.map(Attribute::Number)), ("problem", text(problem))];
+    raise("ContractViolation", told, &attributes)
+}
+
 pub(crate) fn violation(error: &PolicyViolation, told: &str) -> PyErr {
     let attributes = [
         ("at", number(error.at.0)),

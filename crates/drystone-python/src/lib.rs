@@ -2,20 +2,26 @@
 //! scheduling: it passes workloads, policies and results on. What people call is in
 //! `python/drystone`.
 
+mod actions;
 mod callback;
+mod cells;
 mod env;
 mod error;
-mod given;
+mod failure;
 mod log;
+mod names;
 mod objects;
 mod policy;
 mod predictor;
 mod registry;
 mod run;
 mod said;
+mod saved_log;
 mod session;
 mod sweep;
 mod table;
+mod table_workload;
+mod texts;
 mod view;
 mod waiting;
 mod work;
@@ -43,6 +49,7 @@ fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     callback::register_kinds()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(work::close_work, module)?)?;
     module.add_function(wrap_pyfunction!(run::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(run::compare, module)?)?;
     module.add_function(wrap_pyfunction!(run::gantt, module)?)?;
@@ -54,12 +61,17 @@ fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(said::when, module)?)?;
     module.add_function(wrap_pyfunction!(said::fidelity, module)?)?;
     module.add_function(wrap_pyfunction!(said::import, module)?)?;
+    module.add_function(wrap_pyfunction!(said::advise, module)?)?;
+    module.add_function(wrap_pyfunction!(said::waits, module)?)?;
+    module.add_function(wrap_pyfunction!(said::evolve, module)?)?;
+    module.add_function(wrap_pyfunction!(said::reproduce, module)?)?;
     module.add_function(wrap_pyfunction!(registry::policies, module)?)?;
     module.add_function(wrap_pyfunction!(registry::list_predictors, module)?)?;
     module.add_function(wrap_pyfunction!(registry::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(registry::policy, module)?)?;
     module.add_function(wrap_pyfunction!(registry::with_parameter, module)?)?;
     module.add_function(wrap_pyfunction!(table::arrays, module)?)?;
+    module.add_function(wrap_pyfunction!(table_workload::column_names, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::ask, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::configurations, module)?)?;
@@ -79,7 +91,7 @@ fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<view::RunningJobs>()?;
     module.add_class::<view::PyJob>()?;
     module.add_class::<view::JobEvent>()?;
-    module.add_class::<view::PyActions>()?;
+    module.add_class::<actions::PyActions>()?;
     module.add_class::<session::PySession>()?;
     Ok(())
 }

@@ -1,8 +1,12 @@
 //! Workloads.
 
+use crate::error;
+use crate::names::WorkloadNames;
+use crate::objects::{JobNumbers, job_numbers};
+use crate::saved_log::{LogOrigin, ORIGIN, load_log, origin_text, read_origin, save_log};
 use crate::table::{PyColumn, PythonTable};
+use crate::table_workload::{TableWorkload, workload as table_workload};
 use crate::work::interruptible;
-use crate::{error, given};
 use arrow_array::RecordBatch;
 use drystone::generate::{Habits, Params, WorkloadLength, WorkloadModel, generate};
 use drystone::log::source;
@@ -11,9 +15,9 @@ use drystone::log::transform::{self, LoadFactor};
 use drystone::model::{Job, Setting, Span, Time, Truth, Workload};
 use drystone_cli::library::{WithNotes, WorkloadInput};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use pyo3_arrow::input::AnyRecordBatch;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Cursor;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -23,11 +27,29 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct PyLog {
     pub(crate) input: Arc<WorkloadInput>,
     hash: OnceLock<String>,
+    numbers: OnceLock<JobNumbers>,
+    pub(crate) names: Arc<WorkloadNames>,
 }
 
 impl PyLog {
     fn of(input: WorkloadInput) -> PyLog {
-        PyLog { input: Arc::new(input), hash: OnceLock::new() }
+        PyLog::named(input, WorkloadNames::default())
+    }
+
+    /// A workload whose users, groups, programs, queues or partitions have names.
+    pub(crate) fn named(input: WorkloadInput, names: WorkloadNames) -> PyLog {
+        let (hash, numbers) = (OnceLock::new(), OnceLock::new());
+        PyLog { input: Arc::new(input), hash, numbers, names: Arc::new(names) }
+    }
+
+    /// Another workload with the same names.
+    fn changed(&self, input: WorkloadInput) -> PyLog {
+        PyLog { names: Arc::clone(&self.names), ..PyLog::of(input) }
+    }
+
+    /// The log's numbers of the jobs, in the order of arrival.
+    pub(crate) fn numbers(&self) -> JobNumbers {
+        Arc::clone(self.numbers.get_or_init(|| job_numbers(self.workload())))
     }
 
     pub(crate) fn workload(&self) -> &Workload {
@@ -35,7 +57,7 @@ impl PyLog {
     }
 
     fn moved(&self, workload: Workload, records: Option<Vec<SwfRecord>>) -> PyResult<PyLog> {
-        self.input.moved(workload, records).map(PyLog::of).map_err(|failure| error::failure(&failure))
+        self.input.moved(workload, records).map(|input| self.changed(input)).map_err(|failure| error::failure(&failure))
     }
 }
 
@@ -69,12 +91,64 @@ impl PyLog {
         })?)
     }
 
-    /// A workload from a table of another library.
+    /// A workload from a table of another library, and how many jobs have no estimate. A table that
+    /// a workload made tells of the machine and of its origin.
     #[staticmethod]
-    fn from_arrow(table: AnyRecordBatch, procs: u32, columns: BTreeMap<String, String>, name: &str) -> PyResult<PyLog> {
+    fn from_arrow(
+        table: AnyRecordBatch,
+        procs: Option<u32>,
+        columns: BTreeMap<String, String>,
+        name: Option<String>,
+    ) -> PyResult<(PyLog, usize)> {
         let (batches, schema) = table.into_table().map_err(PyErr::from)?.into_inner();
         let batches: Vec<RecordBatch> = batches;
-        Ok(PyLog::of(WorkloadInput::of(given::workload(&batches, &schema, procs, &columns, name)?)))
+        let origin = schema.metadata().get(ORIGIN).and_then(|text| read_origin(text));
+        let procs = procs.or_else(|| origin.as_ref()?.procs).ok_or_else(|| {
+            error::wrong("procs: the table does not say how many processors the machine has; expected procs=...")
+        })?;
+        let provenance = origin.as_ref().map(|origin| origin.provenance.clone()).unwrap_or_default();
+        let known = origin.as_ref().map(|origin| origin.names.clone()).unwrap_or_default();
+        let TableWorkload { mut workload, names, unlimited } =
+            table_workload(&batches, &schema, procs, &columns, &known, provenance)?;
+        if let Some(LogOrigin { hash, header, .. }) = origin
+            && drystone_sweep::fingerprint(&workload) == hash
+        {
+            if let Some(name) = name {
+                workload.provenance.name = name;
+            }
+            let records = workload.jobs().iter().zip(workload.truth());
+            let records = records.map(|(job, truth)| SwfRecord::of(job, truth)).collect();
+            let audit = WorkloadInput::of(workload.clone()).audit().clone();
+            return Ok((
+                PyLog::named(WorkloadInput::of_parts(workload, audit, header, Some(records)), names),
+                unlimited,
+            ));
+        }
+        workload.provenance.name = name.unwrap_or_else(|| "table".to_string());
+        workload.provenance.settings = vec![Setting { name: "from".to_string(), value: "a table".to_string() }];
+        Ok((PyLog::named(WorkloadInput::of(workload), names), unlimited))
+    }
+
+    /// A workload that was saved.
+    #[staticmethod]
+    fn restore(py: Python<'_>, bytes: Vec<u8>) -> PyResult<PyLog> {
+        py.detach(|| load_log(&bytes))
+    }
+
+    /// The whole workload as bytes; `None` for a site, which is more than its jobs.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let hash = self.hash(py);
+        let saved = py.detach(|| save_log(self, hash))?;
+        Ok(saved.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+
+    /// Names that the numbers of a column are places of; empty where it holds numbers.
+    fn column_names(&self, column: &str) -> PyResult<Vec<String>> {
+        if !WorkloadNames::COLUMNS.contains(&column) {
+            let known = WorkloadNames::COLUMNS.join(", ");
+            return Err(error::wrong(format!("names: there are none of `{column}`; there may be names of {known}")));
+        }
+        Ok(self.names.of(column).map(|names| names.words().to_vec()).unwrap_or_default())
     }
 
     /// A synthetic workload.
@@ -184,7 +258,8 @@ impl PyLog {
 
     /// The jobs as a table.
     fn table(&self, py: Python<'_>) -> PyResult<PythonTable> {
-        py.detach(|| table(self.workload()))
+        let hash = self.hash(py);
+        py.detach(|| table(self, hash))
     }
 
     /// The jobs at these places in the order of arrival.
@@ -195,7 +270,7 @@ impl PyLog {
         let setting = Setting { name: name.to_string(), value: value.to_string() };
         let workload = transform::piece(self.workload(), start..stop, setting).map_err(error::wrong)?;
         let records: Option<Vec<SwfRecord>> = self.input.records().and_then(|all| Some(all.get(start..stop)?.to_vec()));
-        Ok(PyLog::of(self.input.some(workload, records)))
+        Ok(self.changed(self.input.some(workload, records)))
     }
 
     /// Places of the jobs that were submitted from one second up to but not including another.
@@ -233,22 +308,27 @@ impl PyLog {
 }
 
 /// The jobs as a table: its columns are those that `from_arrow` reads.
-fn table(workload: &Workload) -> PyResult<PythonTable> {
+fn table(log: &PyLog, hash: &str) -> PyResult<PythonTable> {
+    let workload = log.workload();
     let jobs = |get: fn(&Job) -> i64| PyColumn::Int(workload.jobs().iter().map(get).collect());
     let truth = |get: fn(&Truth) -> i64| PyColumn::Int(workload.truth().iter().map(get).collect());
+    let attribute = |column: &'static str, get: fn(&Job) -> i32| {
+        (column, log.names.column(column, workload.jobs().iter().map(get).collect()))
+    };
     let columns = vec![
         ("job_id", truth(|truth| truth.number)),
         ("submit", jobs(|job| job.submit.0)),
         ("run", truth(|truth| truth.run.0)),
         ("procs", jobs(|job| i64::from(job.procs))),
         ("estimate", jobs(|job| job.estimate.0)),
-        ("user", jobs(|job| i64::from(job.user))),
-        ("group", jobs(|job| i64::from(job.group))),
-        ("executable", jobs(|job| i64::from(job.executable))),
-        ("queue", jobs(|job| i64::from(job.queue))),
-        ("partition", jobs(|job| i64::from(job.partition))),
+        attribute("user", |job| job.user),
+        attribute("group", |job| job.group),
+        attribute("executable", |job| job.executable),
+        attribute("queue", |job| job.queue),
+        attribute("partition", |job| job.partition),
         ("memory_kb", jobs(|job| job.memory_kb)),
         ("status", truth(|truth| truth.status.to_swf())),
     ];
-    PythonTable::new(columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect())
+    let columns = columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect();
+    PythonTable::with_metadata(columns, HashMap::from([(ORIGIN.to_string(), origin_text(log, hash))]))
 }

@@ -1,11 +1,30 @@
 //! Python objects that texts can name while a slot is held.
 
+use crate::actions::PyActions;
+use drystone::model::Workload;
 use drystone::snapshot::SnapshotError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The log's numbers of the jobs, in the order of arrival.
+pub(crate) type JobNumbers = Arc<[i64]>;
+
+/// Returns the log's numbers of a workload's jobs.
+pub(crate) fn job_numbers(workload: &Workload) -> JobNumbers {
+    workload.truth().iter().map(|truth| truth.number).collect()
+}
+
+/// Work that an object takes part in.
+struct ObjectWork {
+    /// Set when the object raises, so that the work stops.
+    stop: Arc<AtomicBool>,
+    numbers: Option<JobNumbers>,
+}
 
 /// An object that has a place.
 pub(crate) struct HeldObject {
@@ -14,20 +33,94 @@ pub(crate) struct HeldObject {
     pub(crate) identity: String,
     /// Exception that it raised.
     failure: Mutex<Option<PyErr>>,
-    /// Set when it raises, so that the work stops.
-    halts: Mutex<Vec<Arc<AtomicBool>>>,
+    works: Mutex<Vec<ObjectWork>>,
+    /// Threads that are inside a call of it, by the interpreter's numbers.
+    calls: Mutex<Vec<u64>>,
+    /// Requests of the copy that was made last, for the place of one that is impossible.
+    requests: Mutex<Option<Py<PyActions>>>,
+}
+
+thread_local! {
+    /// The interpreter's number of this thread; 0 until it is asked for.
+    static THREAD: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Returns the interpreter's number of this thread.
+pub(crate) fn thread_number(py: Python<'_>) -> PyResult<u64> {
+    let known = THREAD.get();
+    if known != 0 {
+        return Ok(known);
+    }
+    let number = py.import(intern!(py, "threading"))?.call_method0(intern!(py, "get_ident"))?.extract()?;
+    THREAD.set(number);
+    Ok(number)
+}
+
+/// Mark of a call in progress, taken back when the call ends, however it does.
+struct CallMark<'a> {
+    calls: &'a Mutex<Vec<u64>>,
+    thread: u64,
+}
+
+impl Drop for CallMark<'_> {
+    fn drop(&mut self) {
+        let mut calls = lock(self.calls);
+        if let Some(at) = calls.iter().rposition(|&thread| thread == self.thread) {
+            calls.swap_remove(at);
+        }
+    }
 }
 
 impl HeldObject {
+    /// Does something with the object on this thread. An interrupt finds the thread meanwhile.
+    pub(crate) fn call<T>(&self, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
+        Python::attach(|py| {
+            let thread = thread_number(py)?;
+            lock(&self.calls).push(thread);
+            let _mark = CallMark { calls: &self.calls, thread };
+            work(py)
+        })
+    }
+
+    /// Threads that are inside a call.
+    pub(crate) fn busy_threads(&self) -> Vec<u64> {
+        lock(&self.calls).clone()
+    }
+
     /// Keeps what it raised and stops the work.
     pub(crate) fn fail(&self, error: PyErr) {
         lock(&self.failure).get_or_insert(error);
-        lock(&self.halts).iter().for_each(|halt| halt.store(true, Ordering::Relaxed));
+        lock(&self.works).iter().for_each(|work| work.stop.store(true, Ordering::Relaxed));
     }
 
     /// Returns whether it has raised an exception.
     pub(crate) fn has_failed(&self) -> bool {
         lock(&self.failure).is_some()
+    }
+
+    /// Takes what it raised.
+    pub(crate) fn take_failure(&self) -> Option<PyErr> {
+        lock(&self.failure).take()
+    }
+
+    /// The log's numbers of the jobs that it is asked about; `None` where there is no log, or where
+    /// it works on several at once.
+    pub(crate) fn numbers(&self) -> Option<JobNumbers> {
+        let works = lock(&self.works);
+        let first = works.first()?.numbers.clone()?;
+        let same = |work: &ObjectWork| work.numbers.as_ref().is_some_and(|numbers| Arc::ptr_eq(numbers, &first));
+        works.iter().all(same).then_some(first)
+    }
+
+    /// Keeps where its requests are recorded.
+    pub(crate) fn record_requests(&self, actions: Py<PyActions>) {
+        *lock(&self.requests) = Some(actions);
+    }
+
+    /// File and line of the last request about a job.
+    pub(crate) fn request_place(&self, py: Python<'_>, job: u32) -> Option<(String, i64)> {
+        let actions = lock(&self.requests).as_ref().map(|actions| actions.clone_ref(py))?;
+        actions.get().place_of(py, job)
     }
 }
 
@@ -57,7 +150,9 @@ impl ObjectSlot {
             object: object.unbind(),
             identity,
             failure: Mutex::default(),
-            halts: Mutex::default(),
+            works: Mutex::default(),
+            calls: Mutex::default(),
+            requests: Mutex::default(),
         });
         let mut places = lock(&PLACES);
         let like = (2..).map(|number| format!("{name}-{number}"));
@@ -69,17 +164,25 @@ impl ObjectSlot {
 }
 
 impl ObjectSlot {
-    /// Work that stops when the object raises.
-    pub(crate) fn halts(&self, stop: &Arc<AtomicBool>) {
-        let mut halts = lock(&self.held.halts);
-        // Those of work that is over are held here alone.
-        halts.retain(|halt| Arc::strong_count(halt) > 1);
-        halts.push(Arc::clone(stop));
+    pub(crate) fn held(&self) -> &Arc<HeldObject> {
+        &self.held
     }
 
-    /// Raises what the object has raised, once.
-    pub(crate) fn raised(&self) -> PyResult<()> {
-        lock(&self.held.failure).take().map_or(Ok(()), Err)
+    /// Its name in texts.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Takes part in work that stops when the object raises, on jobs with these numbers.
+    pub(crate) fn join(&self, stop: &Arc<AtomicBool>, numbers: Option<JobNumbers>) {
+        let mut works = lock(&self.held.works);
+        // Those of work that is over are held here alone.
+        works.retain(|work| Arc::strong_count(&work.stop) > 1);
+        if works.is_empty() {
+            // An interrupted call may have ended after the work that it belonged to.
+            let _ = self.held.take_failure();
+        }
+        works.push(ObjectWork { stop: Arc::clone(stop), numbers });
     }
 }
 
@@ -102,18 +205,20 @@ pub(crate) fn fresh(py: Python<'_>, held: &HeldObject) -> PyResult<Py<PyAny>> {
 /// The state of an object by pickle, or why it cannot be saved.
 pub(crate) fn pickled(held: &HeldObject, live: Option<&Py<PyAny>>) -> Result<Vec<u8>, SnapshotError> {
     let refused = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be pickled: {error}", held.identity));
-    Python::attach(|py| {
+    held.call(|py| {
         let object = live.unwrap_or(&held.object);
         let bytes = py.import("pickle").and_then(|pickle| pickle.call_method1("dumps", (object,)));
-        bytes.and_then(|bytes| Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())).map_err(refused)
+        bytes.and_then(|bytes| Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec()))
     })
+    .map_err(refused)
 }
 
 /// An object from its pickled state.
 pub(crate) fn unpickled(held: &HeldObject, bytes: &[u8]) -> Result<Py<PyAny>, SnapshotError> {
     let refused = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be restored: {error}", held.identity));
-    Python::attach(|py| {
+    held.call(|py| {
         let loaded = py.import("pickle").and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, bytes),)));
-        loaded.map(Bound::unbind).map_err(refused)
+        loaded.map(Bound::unbind)
     })
+    .map_err(refused)
 }

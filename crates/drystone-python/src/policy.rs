@@ -1,7 +1,8 @@
 //! A policy written in Python, on the same contract as all others.
 
+use crate::actions::PyActions;
 use crate::objects::{HeldObject, fresh, pickled, unpickled};
-use crate::view::{JobEvent, PyActions, PyView, ViewCall};
+use crate::view::{JobEvent, PyView, ViewCall};
 use crate::waiting::PyWaiting;
 use drystone::model::Time;
 use drystone::policy::{Abilities, Action, Actions, Policy, PolicyEvent, Snapshot, SnapshotError, View};
@@ -26,6 +27,14 @@ struct LiveObject {
     actions: Py<PyActions>,
 }
 
+impl LiveObject {
+    fn new(py: Python<'_>, held: &HeldObject, object: Py<PyAny>) -> PyResult<LiveObject> {
+        let actions = Py::new(py, PyActions::default())?;
+        held.record_requests(actions.clone_ref(py));
+        Ok(LiveObject { object, view: Py::new(py, PyView::new(py)?)?, actions })
+    }
+}
+
 /// The adapter: it keeps the waiting jobs and calls the object.
 pub(crate) struct PyPolicy {
     held: Arc<HeldObject>,
@@ -38,18 +47,24 @@ pub(crate) struct PyPolicy {
 
 impl PyPolicy {
     pub(crate) fn new(held: Arc<HeldObject>) -> PyPolicy {
-        let traits = Python::attach(|py| {
+        let traits = held.call(|py| {
             let object = held.object.bind(py);
-            let has = |name: &str| object.hasattr(name).unwrap_or(false);
-            let is = |name: &str| object.getattr(name).and_then(|value| value.is_truthy()).unwrap_or(false);
-            let observes = has("observe");
+            let is = |name: &str| -> PyResult<bool> {
+                object.getattr_opt(name)?.map_or(Ok(false), |value| value.is_truthy())
+            };
+            let observes = object.hasattr("observe")?;
             // What looks at nothing but the view sees what the machine has become, whatever made it
             // so.
-            let hears = if has("hears") { is("hears") } else { !observes };
-            ClassTraits { observes, wakes: has("next_wake"), suspends: is("suspends"), hears }
+            let hears = if object.hasattr("hears")? { is("hears")? } else { !observes };
+            Ok(ClassTraits { observes, wakes: object.hasattr("next_wake")?, suspends: is("suspends")?, hears })
+        });
+        let traits = traits.unwrap_or_else(|error| {
+            held.fail(error);
+            ClassTraits::default()
         });
         let name = format!("python: {}", held.identity);
-        PyPolicy { held, name, traits, live: None, waiting: PyWaiting::default(), wake: None }
+        let waiting = PyWaiting { numbers: held.numbers(), ..PyWaiting::default() };
+        PyPolicy { held, name, traits, live: None, waiting, wake: None }
     }
 
     /// The object that works here: a copy of the one that was given, made at the first event.
@@ -57,18 +72,15 @@ impl PyPolicy {
         match live {
             Some(live) => Ok(live),
             empty => {
-                let made = LiveObject {
-                    object: fresh(py, held)?,
-                    view: Py::new(py, PyView::new(py)?)?,
-                    actions: Py::new(py, PyActions::default())?,
-                };
-                Ok(empty.insert(made))
+                let object = fresh(py, held)?;
+                Ok(empty.insert(LiveObject::new(py, held, object)?))
             }
         }
     }
 
     fn observed(&mut self, event: PolicyEvent, view: &View<'_>) -> PyResult<()> {
-        Python::attach(|py| {
+        let held = Arc::clone(&self.held);
+        held.call(|py| {
             let live = PyPolicy::live(&mut self.live, &self.held, py)?;
             let event = Py::new(py, JobEvent::of(event))?;
             let call = ViewCall { world: view.world(), waiting: &self.waiting };
@@ -78,7 +90,8 @@ impl PyPolicy {
     }
 
     fn decided(&mut self, view: &View<'_>, actions: &mut Actions) -> PyResult<()> {
-        Python::attach(|py| {
+        let held = Arc::clone(&self.held);
+        held.call(|py| {
             let live = PyPolicy::live(&mut self.live, &self.held, py)?;
             let call = ViewCall { world: view.world(), waiting: &self.waiting };
             live.actions.get().open();
@@ -171,16 +184,14 @@ impl Snapshot for PyPolicy {
         };
         let object = unpickled(&self.held, &state)?;
         self.live = if at_work {
-            let made = Python::attach(|py| -> PyResult<LiveObject> {
-                let (view, actions) = (Py::new(py, PyView::new(py)?)?, Py::new(py, PyActions::default())?);
-                Ok(LiveObject { object, view, actions })
-            });
+            let made = Python::attach(|py| LiveObject::new(py, &self.held, object));
             Some(made.map_err(|e| SnapshotError::Refused(e.to_string()))?)
         } else {
             None
         };
         let version = self.waiting.version + 1;
-        self.waiting = PyWaiting { id, submit, procs, estimate, prediction, version };
+        let numbers = self.waiting.numbers.take();
+        self.waiting = PyWaiting { id, submit, procs, estimate, prediction, version, numbers };
         self.wake = wake.map(Time);
         Ok(())
     }

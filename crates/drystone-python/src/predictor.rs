@@ -1,7 +1,8 @@
 //! A predictor written in Python. It learns a run time when the job has ended, never before.
 
-use crate::objects::{HeldObject, fresh, pickled, unpickled};
+use crate::objects::{HeldObject, JobNumbers, fresh, pickled, unpickled};
 use crate::view::PyJob;
+use crate::waiting::number_of;
 use drystone::model::{Job, JobId, Span, TIME_LIMIT, Time};
 use drystone::parts::predict::{Prediction, Predictor};
 use drystone::policy::{Snapshot, SnapshotError};
@@ -15,13 +16,17 @@ pub(crate) struct PyPredictor {
     held: Arc<HeldObject>,
     name: String,
     learns: bool,
+    numbers: Option<JobNumbers>,
     live: Option<Py<PyAny>>,
 }
 
 impl PyPredictor {
     pub(crate) fn new(held: Arc<HeldObject>) -> PyPredictor {
-        let learns = Python::attach(|py| held.object.bind(py).hasattr("learn").unwrap_or(false));
-        PyPredictor { name: format!("python: {}", held.identity), held, learns, live: None }
+        let learns = held.call(|py| held.object.bind(py).hasattr("learn")).unwrap_or_else(|error| {
+            held.fail(error);
+            false
+        });
+        PyPredictor { name: format!("python: {}", held.identity), numbers: held.numbers(), held, learns, live: None }
     }
 
     fn live<'a>(live: &'a mut Option<Py<PyAny>>, held: &HeldObject, py: Python<'_>) -> PyResult<&'a Py<PyAny>> {
@@ -32,9 +37,10 @@ impl PyPredictor {
     }
 
     fn predicted(&mut self, id: JobId, job: &Job) -> PyResult<Prediction> {
-        Python::attach(|py| {
+        let held = Arc::clone(&self.held);
+        held.call(|py| {
             let live = PyPredictor::live(&mut self.live, &self.held, py)?;
-            let told = Py::new(py, PyJob::of(id, job, None))?;
+            let told = Py::new(py, PyJob::of(id, number_of(self.numbers.as_ref(), id), job, None))?;
             let answer = live.call_method1(py, intern!(py, "predict"), (told,))?;
             let answer = answer.bind(py);
             if answer.is_none() {
@@ -54,9 +60,10 @@ impl PyPredictor {
     }
 
     fn learned(&mut self, id: JobId, job: &Job, ran: Span, now: Time) -> PyResult<()> {
-        Python::attach(|py| {
+        let held = Arc::clone(&self.held);
+        held.call(|py| {
             let live = PyPredictor::live(&mut self.live, &self.held, py)?;
-            let told = Py::new(py, PyJob::of(id, job, None))?;
+            let told = Py::new(py, PyJob::of(id, number_of(self.numbers.as_ref(), id), job, None))?;
             live.call_method1(py, intern!(py, "learn"), (told, ran.0, now.0)).map(drop)
         })
     }

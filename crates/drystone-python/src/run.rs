@@ -1,6 +1,8 @@
 //! Runs and comparisons: those of the commands `run` and `compare`.
 
+use crate::failure::WorkScene;
 use crate::log::PyLog;
+use crate::names::WorkloadNames;
 use crate::table::{PyColumn, PythonTable};
 use crate::work::{interruptible, with_objects};
 use crate::{error, objects::ObjectSlot};
@@ -26,6 +28,7 @@ pub(crate) struct PyOutcome {
     run: Arc<LibraryRun>,
     input: Arc<WorkloadInput>,
     results: Arc<Results>,
+    names: Arc<WorkloadNames>,
     messages: Vec<String>,
 }
 
@@ -39,10 +42,12 @@ pub(crate) fn simulate(
 ) -> PyResult<PyOutcome> {
     let input = Arc::clone(&log.input);
     let shared = Arc::clone(&input);
-    let told = with_objects(py, slots, move |stop| LibraryRun::of(&shared, &options, stop))?;
-    let WithNotes { what, messages } = told.map_err(|failure| error::failure(&failure))?.ok_or_else(stopped)?;
+    let scene = WorkScene::new(log, slots);
+    let told = with_objects(py, &scene.slots, &scene.numbers, move |stop| LibraryRun::of(&shared, &options, stop))?;
+    let WithNotes { what, messages } = told.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?;
     let results = what.results().map_err(|failure| error::failure(&failure))?;
-    Ok(PyOutcome { run: Arc::new(what), input, results: Arc::new(results), messages })
+    let names = Arc::clone(&log.names);
+    Ok(PyOutcome { run: Arc::new(what), input, results: Arc::new(results), names, messages })
 }
 
 #[pymethods]
@@ -55,7 +60,7 @@ impl PyOutcome {
 
     /// A row per job.
     fn jobs(&self, py: Python<'_>) -> PyResult<PythonTable> {
-        py.detach(|| jobs(self.run.rows()))
+        py.detach(|| jobs(self.run.rows(), &self.names))
     }
 
     /// Every metric of the catalogue that was measured, by name.
@@ -116,8 +121,10 @@ pub(crate) fn compare(
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PyJudgement> {
     let input = Arc::clone(&log.input);
-    let told = with_objects(py, slots, move |stop| LibraryComparison::of(&input, &options, stop))?;
-    let WithNotes { what, messages } = told.map_err(|failure| error::failure(&failure))?.ok_or_else(stopped)?;
+    let scene = WorkScene::new(log, slots);
+    let told =
+        with_objects(py, &scene.slots, &scene.numbers, move |stop| LibraryComparison::of(&input, &options, stop))?;
+    let WithNotes { what, messages } = told.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?;
     let results = what.results().map_err(|failure| error::failure(&failure))?;
     Ok(PyJudgement { compared: Arc::new(what), results: Arc::new(results), messages })
 }
@@ -234,14 +241,15 @@ pub(crate) fn gantt(
         error::wrong(format!("colour: there is no `{colour}`; there are {}", Colour::ALL.map(Colour::id).join(", ")))
     })?;
     let input = Arc::clone(&log.input);
-    let drawn = with_objects(py, slots, move |stop| {
+    let scene = WorkScene::new(log, slots);
+    let drawn = with_objects(py, &scene.slots, &scene.numbers, move |stop| {
         let chart = chart(&input, &options, stop)?;
         Ok(chart.map(|WithNotes { what: chart, .. }| match size {
             Some((width, height)) => (Some(chart.draw(colour, width, height)), None),
             None => (None, Some(chart.page(colour))),
         }))
     })?;
-    let (drawing, page) = drawn.map_err(|failure| error::failure(&failure))?.ok_or_else(stopped)?;
+    let (drawing, page) = drawn.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?;
     let drawing = drawing.transpose().map_err(error::internal)?;
     Ok((drawing.map(|drawing| Plot { drawing: Arc::new(drawing) }), page))
 }
@@ -255,12 +263,13 @@ pub(crate) fn explain(
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<(String, String)> {
     let input = Arc::clone(&log.input);
-    let told = with_objects(py, slots, move |_| story(&input, &options))?;
-    Ok(told.map_err(|failure| error::failure(&failure))?.what)
+    let scene = WorkScene::new(log, slots);
+    let told = with_objects(py, &scene.slots, &scene.numbers, move |_| story(&input, &options))?;
+    Ok(told.map_err(|failure| scene.failure(py, &failure))?.what)
 }
 
 /// A row per job, as `drystone run --jobs` writes it.
-fn jobs(rows: &[JobRow]) -> PyResult<PythonTable> {
+fn jobs(rows: &[JobRow], names: &WorkloadNames) -> PyResult<PythonTable> {
     let int = |get: fn(&JobRow) -> i64| PyColumn::Int(rows.iter().map(get).collect());
     let columns = vec![
         ("job_id", int(|row| row.number)),
@@ -271,7 +280,7 @@ fn jobs(rows: &[JobRow]) -> PyResult<PythonTable> {
         ("run", int(|row| row.ran.0)),
         ("procs", int(|row| i64::from(row.procs))),
         ("estimate", int(|row| row.estimate.0)),
-        ("user", int(|row| i64::from(row.user))),
+        ("user", names.column("user", rows.iter().map(|row| row.user).collect())),
         (
             "bounded_slowdown",
             PyColumn::Float(rows.iter().map(|row| Measure::BoundedSlowdown.of(row.wait(), row.ran)).collect()),

@@ -1,4 +1,4 @@
-//! Results of other commands: predictors alone, imports, fidelity.
+//! Results of other commands: predictors alone, imports, fidelity, advice, published tables.
 
 use crate::error;
 use crate::log::PyLog;
@@ -135,4 +135,39 @@ pub(crate) fn import(
     let told = interruptible(py, move |stop| library::import(&files, &out, &options, stop))?;
     let WithNotes { what: (text, json), messages } = told.map_err(failed)?.ok_or_else(stopped)?;
     Ok((text, json, messages))
+}
+
+/// Advice for a log, or a site or a log at a path; the options are those of the command `advise`.
+#[pyfunction]
+#[pyo3(signature = (log, place, options))]
+pub(crate) fn advise(
+    py: Python<'_>,
+    log: Option<&PyLog>,
+    place: Option<PathBuf>,
+    options: Vec<String>,
+) -> PyResult<PySaid> {
+    let input = log.map(|log| Arc::clone(&log.input));
+    let told = interruptible(py, move |stop| library::advise(input.as_deref(), place.as_deref(), &options, stop))?;
+    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+}
+
+/// Waits that a site recorded; the options are those of the command `waits`.
+#[pyfunction]
+pub(crate) fn waits(py: Python<'_>, site: PathBuf, options: Vec<String>) -> PyResult<PySaid> {
+    Ok(interruptible(py, move |_| library::waits(&site, &options))?.map_err(failed)?.into())
+}
+
+/// Searches for orders of waiting jobs; the options are those of the command `evolve`.
+#[pyfunction]
+pub(crate) fn evolve(py: Python<'_>, log: &PyLog, also: Vec<PathBuf>, options: Vec<String>) -> PyResult<PySaid> {
+    let input = Arc::clone(&log.input);
+    let told = interruptible(py, move |stop| library::evolve(&input, &also, &options, stop))?;
+    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+}
+
+/// Holds published tables beside ours; the options are those of the command `reproduce`.
+#[pyfunction]
+pub(crate) fn reproduce(py: Python<'_>, options: Vec<String>) -> PyResult<PySaid> {
+    let told = interruptible(py, move |stop| library::reproduce(&options, stop))?;
+    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }

@@ -53,7 +53,8 @@ impl PySession {
 
     /// Raises what an object of Python has raised in a call.
     fn check(&self) -> PyResult<()> {
-        self.slots.iter().try_for_each(|slot| slot.get().raised())
+        let raised: Vec<PyErr> = self.slots.iter().filter_map(|slot| slot.get().held().take_failure()).collect();
+        raised.into_iter().next().map_or(Ok(()), Err)
     }
 }
 
@@ -182,7 +183,7 @@ impl PySession {
         if !view.knows(id) {
             return Err(PyKeyError::new_err(format!("there is no job {} here", id.0)));
         }
-        Ok(PyJob::of(id, view.job(id), Some(view.prediction(id))))
+        Ok(PyJob::of(id, -1, view.job(id), Some(view.prediction(id))))
     }
 
     /// The whole state.

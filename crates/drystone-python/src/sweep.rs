@@ -28,7 +28,7 @@ pub(crate) fn sweep(
     watch: Option<Py<PyAny>>,
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<(PathBuf, SweepCounts)> {
-    let halt = Halt::new(slots);
+    let halt = Halt::new(&slots, None);
     let (all, done) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let (total, count) = (Arc::clone(&all), Arc::clone(&done));
     let work = move |stop: &std::sync::atomic::AtomicBool| -> Result<(PathBuf, SweepCounts), SweepError> {

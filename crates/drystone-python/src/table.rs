@@ -2,16 +2,22 @@
 //! by name.
 
 use crate::error;
-use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, cast::AsArray};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, DurationMicrosecondArray, DurationMillisecondArray,
+    DurationNanosecondArray, DurationSecondArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
+    cast::AsArray,
+};
 use arrow_schema::{DataType, Field, Schema};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A column of numbers, truths or texts.
+/// A column of numbers, truths, texts or times.
 pub(crate) enum PyColumn {
     Int(Vec<i64>),
     MaybeInt(Vec<Option<i64>>),
@@ -19,22 +25,33 @@ pub(crate) enum PyColumn {
     MaybeFloat(Vec<Option<f64>>),
     Bool(Vec<bool>),
     Text(Vec<Option<String>>),
+    /// Places of names; what has no name is none.
+    Names(Vec<i32>, Arc<Vec<String>>),
+    /// An array of Arrow.
+    Other(ArrayRef),
 }
 
 impl PyColumn {
-    fn array(self) -> ArrayRef {
-        match self {
+    fn array(self) -> PyResult<ArrayRef> {
+        Ok(match self {
             PyColumn::Int(values) => Arc::new(Int64Array::from(values)),
             PyColumn::MaybeInt(values) => Arc::new(Int64Array::from(values)),
             PyColumn::Float(values) => Arc::new(Float64Array::from(values)),
             PyColumn::MaybeFloat(values) => Arc::new(Float64Array::from(values)),
             PyColumn::Bool(values) => Arc::new(BooleanArray::from(values)),
             PyColumn::Text(values) => Arc::new(StringArray::from(values)),
-        }
+            PyColumn::Names(codes, names) => {
+                let known = |code: i32| usize::try_from(code).is_ok_and(|code| code < names.len());
+                let keys = Int32Array::from_iter(codes.into_iter().map(|code| known(code).then_some(code)));
+                let words = Arc::new(StringArray::from_iter_values(names.iter()));
+                Arc::new(DictionaryArray::<Int32Type>::try_new(keys, words).map_err(error::internal)?)
+            }
+            PyColumn::Other(array) => array,
+        })
     }
 
     fn is_nullable(&self) -> bool {
-        matches!(self, PyColumn::MaybeInt(_) | PyColumn::MaybeFloat(_) | PyColumn::Text(_))
+        !matches!(self, PyColumn::Int(_) | PyColumn::Float(_) | PyColumn::Bool(_))
     }
 }
 
@@ -44,20 +61,36 @@ pub(crate) struct PythonTable {
     batch: RecordBatch,
 }
 
+/// A column in parts that numpy and pickle have: name, kind, values, rows that have none, names.
+type ColumnParts<'py> =
+    (String, &'static str, Bound<'py, PyAny>, Option<Bound<'py, PyArray1<bool>>>, Option<Vec<String>>);
+
 impl PythonTable {
     pub(crate) fn new(columns: Vec<(String, PyColumn)>) -> PyResult<PythonTable> {
-        let field = |(name, column): &(String, PyColumn)| {
-            let kind = match column {
-                PyColumn::Int(_) | PyColumn::MaybeInt(_) => DataType::Int64,
-                PyColumn::Float(_) | PyColumn::MaybeFloat(_) => DataType::Float64,
-                PyColumn::Bool(_) => DataType::Boolean,
-                PyColumn::Text(_) => DataType::Utf8,
-            };
-            Field::new(name, kind, column.is_nullable())
-        };
-        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-        let arrays = columns.into_iter().map(|(_, column)| column.array()).collect();
+        PythonTable::with_metadata(columns, HashMap::new())
+    }
+
+    /// A table that says something of its origin.
+    pub(crate) fn with_metadata(
+        columns: Vec<(String, PyColumn)>,
+        metadata: HashMap<String, String>,
+    ) -> PyResult<PythonTable> {
+        let (mut fields, mut arrays) = (Vec::with_capacity(columns.len()), Vec::with_capacity(columns.len()));
+        for (name, column) in columns {
+            let nullable = column.is_nullable();
+            let array = column.array()?;
+            fields.push(Field::new(name, array.data_type().clone(), nullable));
+            arrays.push(array);
+        }
+        let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
         Ok(PythonTable { batch: RecordBatch::try_new(schema, arrays).map_err(error::internal)? })
+    }
+
+    fn column(&self, name: &str) -> PyResult<&ArrayRef> {
+        self.batch.column_by_name(name).ok_or_else(|| {
+            let known = self.columns().join(", ");
+            PyKeyError::new_err(format!("there is no column `{name}`; there are {known}"))
+        })
     }
 }
 
@@ -85,12 +118,9 @@ impl PythonTable {
     }
 
     /// A column as an array of numpy. Numbers that are missing are NaN, and make the column one of
-    /// floats; texts are objects.
+    /// floats; texts are objects; of names it has the numbers, −1 where there is none.
     fn numpy<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let Some(column) = self.batch.column_by_name(name) else {
-            let known = self.columns().join(", ");
-            return Err(PyKeyError::new_err(format!("there is no column `{name}`; there are {known}")));
-        };
+        let column = self.column(name)?;
         Ok(match column.data_type() {
             DataType::Int64 if column.null_count() == 0 => {
                 PyArray1::from_slice(py, column.as_primitive::<Int64Type>().values()).into_any()
@@ -106,6 +136,10 @@ impl PythonTable {
             DataType::Boolean => {
                 PyArray1::from_iter(py, column.as_boolean().iter().map(|v| v.unwrap_or(false))).into_any()
             }
+            DataType::Dictionary(..) => {
+                let keys = column.as_dictionary::<Int32Type>().keys().iter();
+                PyArray1::from_iter(py, keys.map(|key| key.map_or(-1, i64::from))).into_any()
+            }
             _ => {
                 let texts: Vec<Option<&str>> = column.as_string::<i32>().iter().collect();
                 let list = texts.into_pyobject(py)?;
@@ -113,30 +147,111 @@ impl PythonTable {
             }
         })
     }
+
+    /// The names that the numbers of a column are places of; `None` where it holds none.
+    fn names(&self, name: &str) -> PyResult<Option<Vec<String>>> {
+        let column = self.column(name)?;
+        let DataType::Dictionary(..) = column.data_type() else { return Ok(None) };
+        let words = column.as_dictionary::<Int32Type>().values();
+        Ok(Some(words.as_string::<i32>().iter().map(|word| word.unwrap_or_default().to_string()).collect()))
+    }
+
+    /// Every column in parts, from which `arrays` makes the table again.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Vec<ColumnParts<'py>>> {
+        let part = |name: String| -> PyResult<ColumnParts<'py>> {
+            let column = self.column(&name)?;
+            let missing = (column.null_count() > 0)
+                .then(|| PyArray1::from_iter(py, (0..column.len()).map(|row| column.is_null(row))));
+            let names = self.names(&name)?;
+            let (kind, values) = match column.data_type() {
+                DataType::Int64 => {
+                    ("int", PyArray1::from_slice(py, column.as_primitive::<Int64Type>().values()).into_any())
+                }
+                DataType::Float64 => {
+                    ("float", PyArray1::from_slice(py, column.as_primitive::<Float64Type>().values()).into_any())
+                }
+                DataType::Boolean => ("bool", self.numpy(py, &name)?),
+                DataType::Dictionary(..) => ("names", self.numpy(py, &name)?),
+                _ => ("text", column.as_string::<i32>().iter().collect::<Vec<_>>().into_pyobject(py)?.into_any()),
+            };
+            Ok((name, kind, values, missing, names))
+        };
+        self.columns().into_iter().map(part).collect()
+    }
+
+    /// What the table says of its origin.
+    fn metadata(&self) -> HashMap<String, String> {
+        self.batch.schema().metadata().clone()
+    }
 }
 
-/// A table from columns that are arrays of whole numbers or floats, or lists of texts.
+/// A column in parts, from Python.
+type GivenParts<'py> = (String, String, Bound<'py, PyAny>, Option<PyReadonlyArray1<'py, bool>>, Option<Vec<String>>);
+
+fn numbers<'py, T: numpy::Element + Copy>(
+    values: &Bound<'py, PyAny>,
+    missing: Option<&PyReadonlyArray1<'py, bool>>,
+) -> PyResult<Vec<Option<T>>> {
+    let values: PyReadonlyArray1<'_, T> = values.extract()?;
+    let values = values.as_array();
+    Ok(match missing {
+        None => values.iter().map(|&value| Some(value)).collect(),
+        Some(missing) => {
+            let missing = missing.as_array();
+            values.iter().zip(missing).map(|(&value, &missing)| (!missing).then_some(value)).collect()
+        }
+    })
+}
+
+fn column_of(
+    kind: &str,
+    values: &Bound<'_, PyAny>,
+    missing: Option<&PyReadonlyArray1<'_, bool>>,
+    names: Option<Vec<String>>,
+) -> PyResult<PyColumn> {
+    let times = || numbers::<i64>(values, missing);
+    let array: ArrayRef = match kind {
+        "int" if missing.is_none() => {
+            return Ok(PyColumn::Int(values.extract::<PyReadonlyArray1<'_, i64>>()?.as_array().to_vec()));
+        }
+        "float" if missing.is_none() => {
+            return Ok(PyColumn::Float(values.extract::<PyReadonlyArray1<'_, f64>>()?.as_array().to_vec()));
+        }
+        "int" => return Ok(PyColumn::MaybeInt(numbers(values, missing)?)),
+        "float" => return Ok(PyColumn::MaybeFloat(numbers(values, missing)?)),
+        "bool" => return Ok(PyColumn::Bool(values.extract::<PyReadonlyArray1<'_, bool>>()?.as_array().to_vec())),
+        "text" => return Ok(PyColumn::Text(values.extract()?)),
+        "names" => {
+            let code = |code: Option<i64>| code.and_then(|code| i32::try_from(code).ok()).unwrap_or(-1);
+            let codes = numbers::<i64>(values, missing)?.into_iter().map(code).collect();
+            return Ok(PyColumn::Names(codes, Arc::new(names.unwrap_or_default())));
+        }
+        "stamp:s" => Arc::new(TimestampSecondArray::from(times()?)),
+        "stamp:ms" => Arc::new(TimestampMillisecondArray::from(times()?)),
+        "stamp:us" => Arc::new(TimestampMicrosecondArray::from(times()?)),
+        "stamp:ns" => Arc::new(TimestampNanosecondArray::from(times()?)),
+        "length:s" => Arc::new(DurationSecondArray::from(times()?)),
+        "length:ms" => Arc::new(DurationMillisecondArray::from(times()?)),
+        "length:us" => Arc::new(DurationMicrosecondArray::from(times()?)),
+        "length:ns" => Arc::new(DurationNanosecondArray::from(times()?)),
+        other => return Err(error::internal(format!("there is no kind of column `{other}`"))),
+    };
+    Ok(PyColumn::Other(array))
+}
+
+/// A table from columns in parts.
 #[pyfunction]
-pub(crate) fn arrays(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<PythonTable> {
+#[pyo3(signature = (columns, metadata=None))]
+pub(crate) fn arrays(columns: Vec<GivenParts<'_>>, metadata: Option<HashMap<String, String>>) -> PyResult<PythonTable> {
     let mut made = Vec::with_capacity(columns.len());
     let mut rows = None;
-    for (name, values) in columns {
-        let column = if let Ok(array) = values.extract::<PyReadonlyArray1<'_, i64>>() {
-            PyColumn::Int(array.as_array().to_vec())
-        } else if let Ok(array) = values.extract::<PyReadonlyArray1<'_, f64>>() {
-            PyColumn::Float(array.as_array().to_vec())
-        } else if let Ok(texts) = values.extract::<Vec<Option<String>>>() {
-            PyColumn::Text(texts)
-        } else {
-            let problem = format!("column `{name}` is no column: expected one dimension of numbers or texts");
-            return Err(error::table(&problem, Some(&name), None));
-        };
+    for (name, kind, values, missing, names) in columns {
         let length = values.len()?;
         if *rows.get_or_insert(length) != length {
             let problem = format!("column `{name}` has {length} rows, others have {}", rows.unwrap_or_default());
             return Err(error::table(&problem, Some(&name), None));
         }
-        made.push((name, column));
+        made.push((name, column_of(&kind, &values, missing.as_ref(), names)?));
     }
-    PythonTable::new(made)
+    PythonTable::with_metadata(made, metadata.unwrap_or_default())
 }

@@ -1,15 +1,13 @@
-//! View and actions of a policy. Views hold nothing: they look into the engine for the time of one
+//! View of a policy. Views hold nothing: they look into the engine for the time of one
 //! call, and raise afterwards.
 
-use crate::error;
 use crate::waiting::PyWaiting;
 use drystone::model::{Job, JobId, Span, Time};
 use drystone::parts::{ExtraRule, RunningJob};
-use drystone::policy::{Action, Outlook, Placement, PolicyEvent, PolicyWorld, StartReason, View};
+use drystone::policy::{Outlook, PolicyEvent, PolicyWorld, View};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -132,9 +130,9 @@ impl PyView {
     /// Returns the known facts of a job.
     fn job(&self, job: &Bound<'_, PyAny>) -> PyResult<PyJob> {
         let id = job_id(job)?;
-        look(self.number, |view, _| {
+        look(self.number, |view, waiting| {
             known(view, id)?;
-            Ok(PyJob::of(id, view.job(id), Some(view.prediction(id))))
+            Ok(PyJob::of(id, waiting.number(id), view.job(id), Some(view.prediction(id))))
         })?
     }
 
@@ -254,6 +252,15 @@ impl WaitingJobs {
         self.column(py, 0, |waiting| &waiting.id)
     }
 
+    /// The log's numbers; −1 where there is no log.
+    #[getter]
+    fn job_id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let number = |waiting: &PyWaiting, id: i64| waiting.number(JobId(id as u32));
+        let values: Vec<i64> =
+            look(self.number, |_, waiting| waiting.id.iter().map(|&id| number(waiting, id)).collect())?;
+        Ok(frozen(py, &values))
+    }
+
     /// Submit times.
     #[getter]
     fn submit(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
@@ -325,7 +332,7 @@ impl WaitingJobs {
             let id = usize::try_from(place).ok().and_then(|place| waiting.id.get(place));
             let id = *id.ok_or_else(|| PyIndexError::new_err(format!("{} jobs wait", waiting.id.len())))?;
             let id = JobId(id as u32);
-            Ok(PyJob::of(id, view.job(id), Some(view.prediction(id))))
+            Ok(PyJob::of(id, waiting.number(id), view.job(id), Some(view.prediction(id))))
         })?
     }
 }
@@ -355,6 +362,15 @@ impl RunningJobs {
     #[getter]
     fn id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         self.column(py, |_, running| i64::from(running.id.0))
+    }
+
+    /// The log's numbers; −1 where there is no log.
+    #[getter]
+    fn job_id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let values: Vec<i64> = look(self.number, |view, waiting| {
+            view.running().iter().map(|running| waiting.number(running.id)).collect()
+        })?;
+        Ok(frozen(py, &values))
     }
 
     /// Predicted ends; may lie in the past.
@@ -396,6 +412,8 @@ impl RunningJobs {
 #[pyclass(frozen, name = "Job", module = "drystone._drystone", get_all)]
 pub(crate) struct PyJob {
     id: u32,
+    /// The log's number of the job; −1 where there is no log.
+    job_id: i64,
     submit: i64,
     procs: u32,
     estimate: i64,
@@ -410,9 +428,10 @@ pub(crate) struct PyJob {
 }
 
 impl PyJob {
-    pub(crate) fn of(id: JobId, job: &Job, prediction: Option<Span>) -> PyJob {
+    pub(crate) fn of(id: JobId, number: i64, job: &Job, prediction: Option<Span>) -> PyJob {
         PyJob {
             id: id.0,
+            job_id: number,
             submit: job.submit.0,
             procs: job.procs,
             estimate: job.estimate.0,
@@ -430,8 +449,9 @@ impl PyJob {
 #[pymethods]
 impl PyJob {
     fn __repr__(&self) -> String {
-        let PyJob { id, submit, procs, estimate, .. } = self;
-        format!("<Job {id}: submitted at {submit} s, {procs} processors, estimate {estimate} s>")
+        let PyJob { id, job_id, submit, procs, estimate, .. } = self;
+        let number = if *job_id < 0 { String::new() } else { format!(" (job_id {job_id})") };
+        format!("<Job {id}{number}: submitted at {submit} s, {procs} processors, estimate {estimate} s>")
     }
 }
 
@@ -472,106 +492,6 @@ impl JobEvent {
             Some(job) => format!("<Event {}: job {job}>", self.kind),
             None => format!("<Event {}>", self.kind),
         }
-    }
-}
-
-/// Requests of a policy in one call, in order.
-#[pyclass(frozen, name = "Actions", module = "drystone._drystone")]
-#[derive(Default)]
-pub(crate) struct PyActions {
-    /// `None` outside a call.
-    list: Mutex<Option<Vec<Action>>>,
-}
-
-impl PyActions {
-    fn list(&self) -> MutexGuard<'_, Option<Vec<Action>>> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// From now on actions are taken.
-    pub(crate) fn open(&self) {
-        *self.list() = Some(Vec::new());
-    }
-
-    /// Returns the requests and accepts no more.
-    pub(crate) fn close(&self) -> Vec<Action> {
-        self.list().take().unwrap_or_default()
-    }
-
-    fn push(&self, action: Action) -> PyResult<()> {
-        match &mut *self.list() {
-            Some(list) => {
-                list.push(action);
-                Ok(())
-            }
-            None => Err(PyRuntimeError::new_err("actions are taken only inside the call that they were given to")),
-        }
-    }
-}
-
-/// A number of seconds, from Python or numpy.
-fn seconds(value: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
-    value.extract::<i64>().map_err(|_| PyTypeError::new_err(format!("{what} is a whole number of seconds")))
-}
-
-#[pymethods]
-impl PyActions {
-    /// Starts a waiting job, or each of several.
-    #[pyo3(signature = (job, why="backfilled"))]
-    fn start(&self, job: &Bound<'_, PyAny>, why: &str) -> PyResult<()> {
-        let why = match why {
-            "head" => StartReason::Head,
-            "backfilled" => StartReason::Backfilled,
-            "planned" => StartReason::Planned,
-            "preempting" => StartReason::Preempting,
-            other => {
-                let problem = format!("why: there is no `{other}`; there are head, backfilled, planned, preempting");
-                return Err(error::wrong(problem));
-            }
-        };
-        let start = |job| self.push(Action::Start { job, why, on: Placement::Any });
-        match job.extract::<u32>() {
-            Ok(id) => start(JobId(id)),
-            Err(_) if job.is_instance_of::<PyString>() => start(job_id(job)?),
-            Err(_) => match job.try_iter() {
-                Ok(several) => several.into_iter().try_for_each(|one| start(job_id(&one?)?)),
-                Err(_) => start(job_id(job)?),
-            },
-        }
-    }
-
-    /// Takes a running job off its processors; it keeps its progress.
-    fn suspend(&self, job: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.push(Action::Suspend(job_id(job)?))
-    }
-
-    /// Resumes a suspended job.
-    fn resume(&self, job: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.push(Action::Resume(job_id(job)?))
-    }
-
-    /// Announces where a waiting job is planned to start, and the latest start that is promised:
-    /// the same where it is left out, none where it is infinite.
-    #[pyo3(signature = (job, start, latest=None))]
-    fn reserve(
-        &self,
-        job: &Bound<'_, PyAny>,
-        start: &Bound<'_, PyAny>,
-        latest: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        let start = Time(seconds(start, "start")?);
-        let latest = match latest {
-            None => start,
-            Some(value) if value.extract::<f64>().is_ok_and(f64::is_infinite) => Time::MAX,
-            Some(value) => Time(seconds(value, "latest")?),
-        };
-        self.push(Action::Reserve { job: job_id(job)?, start, latest })
-    }
-
-    /// Replaces the prediction of a job: its run time in total, in seconds.
-    fn repredict(&self, job: &Bound<'_, PyAny>, prediction: &Bound<'_, PyAny>) -> PyResult<()> {
-        let prediction = Span(seconds(prediction, "prediction")?);
-        self.push(Action::Repredict { job: job_id(job)?, prediction })
     }
 }
 

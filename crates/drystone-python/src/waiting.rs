@@ -1,5 +1,6 @@
 //! The waiting jobs in the order of their arrival, as columns that numpy can take whole.
 
+use crate::objects::JobNumbers;
 use drystone::model::JobId;
 use drystone::policy::View;
 
@@ -13,9 +14,16 @@ pub(crate) struct PyWaiting {
     pub(crate) prediction: Vec<i64>,
     /// Raised with every change.
     pub(crate) version: u64,
+    /// The log's numbers of all jobs, where there is a log.
+    pub(crate) numbers: Option<JobNumbers>,
 }
 
 impl PyWaiting {
+    /// Returns the log's number of a job; −1 where it is not known.
+    pub(crate) fn number(&self, id: JobId) -> i64 {
+        number_of(self.numbers.as_ref(), id)
+    }
+
     /// Returns the position of a job, or the one at which to insert it.
     fn place(&self, id: JobId) -> Result<usize, usize> {
         self.id.binary_search(&i64::from(id.0))
@@ -52,4 +60,9 @@ impl PyWaiting {
             self.prediction[at] = view.prediction(id).0;
         }
     }
+}
+
+/// Returns the number of a job among these; −1 where it is not known.
+pub(crate) fn number_of(numbers: Option<&JobNumbers>, id: JobId) -> i64 {
+    numbers.and_then(|numbers| numbers.get(id.index())).copied().unwrap_or(-1)
 }

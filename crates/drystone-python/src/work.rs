@@ -1,38 +1,107 @@
 //! Work that leaves the interpreter alone and heeds Ctrl-C.
 
 use crate::error;
-use crate::objects::ObjectSlot;
+use crate::objects::{HeldObject, JobNumbers, ObjectSlot, lock, thread_number};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
+use std::process;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// Interval at which signals are checked.
 const PULSE: Duration = Duration::from_millis(20);
-/// Grace period of cancelled work, after which it is left behind.
+/// Grace period of cancelled work that calls nothing of Python, after which it is left behind.
 const GRACE: Duration = Duration::from_millis(40);
+/// Grace period of cancelled work that calls objects of Python: a call outside the interpreter, such
+/// as `time.sleep`, cannot be interrupted.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Stack of a thread that works: policies search in depth.
 const STACK: usize = 16 << 20;
 
 /// Cause that stops work: a signal, or an exception of a Python object.
 pub(crate) struct Halt {
     stop: Arc<AtomicBool>,
-    slots: Vec<Py<ObjectSlot>>,
+    held: Vec<Arc<HeldObject>>,
 }
 
 impl Halt {
-    pub(crate) fn new(slots: Vec<Py<ObjectSlot>>) -> Halt {
+    /// Lets objects take part in work on jobs with these numbers.
+    pub(crate) fn new(slots: &[Py<ObjectSlot>], numbers: Option<&JobNumbers>) -> Halt {
         let stop = Arc::new(AtomicBool::new(false));
-        slots.iter().for_each(|slot| slot.get().halts(&stop));
-        Halt { stop, slots }
+        slots.iter().for_each(|slot| slot.get().join(&stop, numbers.cloned()));
+        Halt { stop, held: slots.iter().map(|slot| Arc::clone(slot.get().held())).collect() }
     }
 
-    /// Raises what an object has raised.
+    /// Raises what an object has raised. What others have raised meanwhile is of no more use.
     fn raised(&self) -> PyResult<()> {
-        self.slots.iter().try_for_each(|slot| slot.get().raised())
+        let failures: Vec<PyErr> = self.held.iter().filter_map(|held| held.take_failure()).collect();
+        failures.into_iter().next().map_or(Ok(()), Err)
+    }
+}
+
+/// Work in progress.
+struct ActiveWork {
+    number: u64,
+    /// A fork has the list, but not the threads.
+    process: u32,
+    stop: Arc<AtomicBool>,
+    held: Vec<Arc<HeldObject>>,
+    /// The thread that works, until it is joined.
+    thread: Option<JoinHandle<()>>,
+    /// True as long as the call waits for it.
+    awaited: bool,
+}
+
+static ACTIVE: Mutex<Vec<ActiveWork>> = Mutex::new(Vec::new());
+static NEXT: AtomicU64 = AtomicU64::new(1);
+/// Set when the interpreter ends: nothing may call it any more.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// An entry in the list of work, for as long as a call waits for it.
+struct AwaitedWork {
+    number: u64,
+}
+
+impl AwaitedWork {
+    fn new(halt: &Halt, thread: JoinHandle<()>) -> AwaitedWork {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let (stop, held) = (Arc::clone(&halt.stop), halt.held.clone());
+        let work = ActiveWork { number, process: process::id(), stop, held, thread: Some(thread), awaited: true };
+        lock(&ACTIVE).push(work);
+        AwaitedWork { number }
+    }
+
+    /// Waits for the end of a thread that has given its result.
+    fn join(&self) {
+        let thread =
+            lock(&ACTIVE).iter_mut().find(|work| work.number == self.number).and_then(|work| work.thread.take());
+        // A panic of it is in the result already.
+        let _ = thread.map(JoinHandle::join);
+    }
+}
+
+impl Drop for AwaitedWork {
+    fn drop(&mut self) {
+        let mut active = lock(&ACTIVE);
+        active.iter_mut().filter(|work| work.number == self.number).for_each(|work| work.awaited = false);
+        // A thread that was left behind stays in the list while it may still call Python.
+        let needed = |work: &ActiveWork| work.awaited || (work.is_at_work() && !work.held.is_empty());
+        let (kept, over): (Vec<_>, Vec<_>) = std::mem::take(&mut *active).into_iter().partition(needed);
+        *active = kept;
+        // An object that goes may call this module again.
+        drop(active);
+        drop(over);
+    }
+}
+
+impl ActiveWork {
+    fn is_at_work(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 }
 
@@ -43,16 +112,18 @@ pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
-    watched(py, &Halt::new(Vec::new()), |_| Ok(()), work)
+    watched(py, &Halt::new(&[], None), |_| Ok(()), work)
 }
 
-/// Works with Python objects that take part, and raises their exceptions.
+/// Works with Python objects that take part, and raises their exceptions. `numbers` are the log's
+/// numbers of the jobs.
 pub(crate) fn with_objects<T: Send + 'static>(
     py: Python<'_>,
-    slots: Vec<Py<ObjectSlot>>,
+    slots: &[Py<ObjectSlot>],
+    numbers: &JobNumbers,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
-    watched(py, &Halt::new(slots), |_| Ok(()), work)
+    watched(py, &Halt::new(slots, Some(numbers)), |_| Ok(()), work)
 }
 
 /// Works while `watch` is called with every pulse.
@@ -63,11 +134,11 @@ pub(crate) fn watched<T: Send + 'static>(
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
     let (done, mut result) = mpsc::sync_channel(1);
-    let (told, calls_back) = (Arc::clone(&halt.stop), !halt.slots.is_empty());
+    let (stop, calls_back) = (Arc::clone(&halt.stop), !halt.held.is_empty());
     let worker = move || {
         let mut work = Some(work);
         let mut made = None;
-        let mut one = || made = work.take().map(|work| catch_unwind(AssertUnwindSafe(|| work(&told))));
+        let mut one = || made = work.take().map(|work| catch_unwind(AssertUnwindSafe(|| work(&stop))));
         if calls_back {
             known_to_python(&mut one)
         } else {
@@ -77,27 +148,101 @@ pub(crate) fn watched<T: Send + 'static>(
             let _ = done.send(made.map_err(|panic| message(&*panic)));
         }
     };
+    check_open()?;
     let spawned = thread::Builder::new().name("drystone".to_string()).stack_size(STACK).spawn(worker);
     let thread = spawned.map_err(|e| error::internal(format!("no thread can be had: {e}")))?;
+    let awaited = AwaitedWork::new(halt, thread);
     loop {
         // What it waits in is no bytecode: other threads of Python run.
         let (answer, back) = py.detach(move || (result.recv_timeout(PULSE), result));
         match answer {
             Ok(made) => {
                 // Whatever the thread still holds of Python's is let go before the caller goes on.
-                let _ = py.detach(|| thread.join());
+                py.detach(|| awaited.join());
                 halt.raised()?;
                 return made.map_err(error::internal);
             }
             Err(RecvTimeoutError::Disconnected) => return Err(error::internal("the work ended without a result")),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if let Err(signal) = py.check_signals().and_then(|()| watch(py)) {
-            halt.stop.store(true, Ordering::Relaxed);
-            let _ = py.detach(move || back.recv_timeout(GRACE));
+        if let Err(signal) = pulse(py).and_then(|()| watch(py)) {
+            cancel(py, halt, back, &awaited);
             return Err(signal);
         }
         result = back;
+    }
+}
+
+/// Stops work, and does not come back before its thread has ended, if that is possible: in Python a
+/// loop is interrupted by an exception.
+fn cancel<T: Send>(py: Python<'_>, halt: &Halt, mut result: Receiver<T>, awaited: &AwaitedWork) {
+    halt.stop.store(true, Ordering::Relaxed);
+    let patience = if halt.held.is_empty() { GRACE } else { PATIENCE };
+    let since = Instant::now();
+    loop {
+        interrupt(py, &halt.held);
+        let (answer, back) = py.detach(move || (result.recv_timeout(PULSE), result));
+        if !matches!(answer, Err(RecvTimeoutError::Timeout)) {
+            py.detach(|| awaited.join());
+            break;
+        }
+        // Who presses Ctrl-C again does not want to wait.
+        if since.elapsed() >= patience || pulse(py).is_err() {
+            break;
+        }
+        result = back;
+    }
+    // The interrupt itself is what these have raised.
+    let _ = halt.raised();
+}
+
+/// Raises KeyboardInterrupt in each other thread that is inside a call of one of these objects.
+fn interrupt(py: Python<'_>, held: &[Arc<HeldObject>]) {
+    let own = thread_number(py).unwrap_or_default();
+    for thread in held.iter().flat_map(|held| held.busy_threads()).filter(|&thread| thread != own) {
+        // Without ctypes a thread cannot be interrupted: it is waited for.
+        let _ = py
+            .import(intern!(py, "drystone._callbacks"))
+            .and_then(|callbacks| callbacks.call_method1(intern!(py, "interrupt"), (thread,)));
+    }
+}
+
+/// Raises what came for this thread: a signal, or an exception from another thread.
+fn pulse(py: Python<'_>) -> PyResult<()> {
+    check_open()?;
+    py.check_signals()?;
+    // Exceptions from other threads are raised where bytecode runs.
+    py.import(intern!(py, "drystone._callbacks"))?.call_method0(intern!(py, "pulse")).map(drop)
+}
+
+fn check_open() -> PyResult<()> {
+    if CLOSED.load(Ordering::Relaxed) {
+        return Err(PyRuntimeError::new_err("the interpreter is ending"));
+    }
+    Ok(())
+}
+
+/// Ends all work, for the end of the interpreter; returns whether nothing calls it any more.
+#[pyfunction]
+#[pyo3(name = "close")]
+pub(crate) fn close_work(py: Python<'_>) -> bool {
+    CLOSED.store(true, Ordering::Relaxed);
+    let since = Instant::now();
+    loop {
+        let (mut held, mut left) = (Vec::new(), false);
+        for work in lock(&ACTIVE).iter().filter(|work| work.process == process::id()) {
+            work.stop.store(true, Ordering::Relaxed);
+            held.extend(work.held.iter().cloned());
+            left |= work.awaited || work.is_at_work();
+        }
+        if !left {
+            return true;
+        }
+        if since.elapsed() >= PATIENCE {
+            return false;
+        }
+        interrupt(py, &held);
+        py.detach(|| thread::sleep(PULSE));
     }
 }
 

@@ -1,11 +1,11 @@
 //! Commands, one file for each.
 
 #[cfg(feature = "sites")]
-mod advise;
+pub(crate) mod advise;
 mod cite;
 pub(crate) mod compare;
 #[cfg(feature = "evolve")]
-mod evolve;
+pub(crate) mod evolve;
 pub(crate) mod explain;
 #[cfg(feature = "sites")]
 pub(crate) mod fidelity;
@@ -27,7 +27,7 @@ mod predict_verdict;
 mod predictors;
 mod report;
 #[cfg(feature = "reproduce")]
-mod reproduce;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 #[cfg(feature = "shell")]
 mod shell;
@@ -37,7 +37,7 @@ mod sweep;
 mod told;
 mod told_log;
 #[cfg(feature = "sites")]
-mod waits;
+pub(crate) mod waits;
 #[cfg(feature = "sites")]
 pub(crate) mod whatif;
 #[cfg(feature = "sites")]

@@ -36,9 +36,6 @@ pub(crate) fn waits(args: &WaitsArgs) -> CommandOutcome {
     message::be_quiet(args.output.quiet);
     let report = args.output.report.as_deref().map(ReportFile::open).transpose()?;
     let mut found = asked(args)?;
-    for note in &found.waits.notes {
-        message::warning(note.trim_end_matches('.'));
-    }
     if let Some(file) = report {
         found.whole = true;
         file.write(&found)?.publish()?;
@@ -48,7 +45,8 @@ pub(crate) fn waits(args: &WaitsArgs) -> CommandOutcome {
     Ok(DONE)
 }
 
-fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
+/// The recorded waits, for programs.
+pub(crate) fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
     let (site, pool) = site::open(&args.site)?;
     let mut by = Vec::new();
     for &property in &args.by {
@@ -70,6 +68,9 @@ fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
             document::local(&waits, site.manifest.window.from),
             document::local(&waits, site.manifest.window.until)
         )));
+    }
+    for note in &waits.notes {
+        message::warning(note.trim_end_matches('.'));
     }
     Ok(ShownWaits { waits, top: args.top, whole: args.output.details })
 }

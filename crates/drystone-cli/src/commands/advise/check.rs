@@ -17,6 +17,7 @@ use drystone_slurm::conf::SlurmConf;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// The remarks with what determined them.
 #[derive(Serialize)]
@@ -45,6 +46,24 @@ struct Worth {
 
 pub(super) fn check(args: &AdviseArgs, log: &Path) -> CommandOutcome {
     let report = args.output.report.as_deref().map(ReportFile::open_plain).transpose()?;
+    let stop = interrupt::stop_in_order();
+    if let Some(time) = args.within.filter(|_| args.worth) {
+        interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
+    }
+    let checked = checked(args, log, stop)?;
+    if let Some(file) = report {
+        file.write(&checked)?.publish()?;
+    }
+    output::print(&checked, args.output.format)?;
+    Ok(DONE)
+}
+
+/// The remarks about a `slurm.conf`, for programs.
+pub(crate) fn checked(
+    args: &AdviseArgs,
+    log: &Path,
+    stop: &AtomicBool,
+) -> Result<impl Printable + use<>, CommandFailure> {
     let cost = super::pass_cost(args)?;
     let cycle = match &args.sdiag {
         None => None,
@@ -70,8 +89,8 @@ pub(super) fn check(args: &AdviseArgs, log: &Path) -> CommandOutcome {
     let procs = input.workload.machine().procs;
     let case = HealthCase { conf: &conf, jobs: &jobs, procs, cost: &cost, cycle_micros: cycle, qos: qos.len() };
     let remarks = health(&case);
-    let worth = if args.worth { worth(args, log, &remarks)? } else { Vec::new() };
-    let checked = CheckedRemarks {
+    let worth = if args.worth { worth(args, log, &remarks, stop)? } else { Vec::new() };
+    Ok(CheckedRemarks {
         schema: "drystone/check/1",
         drystone: VERSION,
         workload: input.meta(),
@@ -80,16 +99,16 @@ pub(super) fn check(args: &AdviseArgs, log: &Path) -> CommandOutcome {
         cost,
         remarks,
         worth,
-    };
-    if let Some(file) = report {
-        file.write(&checked)?.publish()?;
-    }
-    output::print(&checked, args.output.format)?;
-    Ok(DONE)
+    })
 }
 
 /// Simulates the site as it is and with each suggested setting.
-fn worth(args: &AdviseArgs, log: &Path, remarks: &[HealthRemark]) -> Result<Vec<Worth>, CommandFailure> {
+fn worth(
+    args: &AdviseArgs,
+    log: &Path,
+    remarks: &[HealthRemark],
+    stop: &AtomicBool,
+) -> Result<Vec<Worth>, CommandFailure> {
     let lists: Vec<ChangeList> = remarks
         .iter()
         .filter_map(|remark| Some(format!("set {}", remark.set.as_ref()?)))
@@ -104,10 +123,6 @@ fn worth(args: &AdviseArgs, log: &Path, remarks: &[HealthRemark]) -> Result<Vec<
     let outages = input.outages(&args.real, &mut experiment)?;
     let changer = Changer::of(args, &mut input, &outages)?;
     let periods = super::periods(&input, selection);
-    let stop = interrupt::stop_in_order();
-    if let Some(time) = args.within {
-        interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
-    }
     let feedback = args.real.feedback;
     let ground = AdviseInputs { outages: &outages, selection, periods: &periods, figures: &[], feedback, stop };
     let found = changer.worth(&input, &lists, &ground)?;

@@ -2,7 +2,7 @@
 //! not used to find it.
 
 mod advised;
-mod check;
+pub(crate) mod check;
 mod document;
 mod inputs;
 mod limits;
@@ -23,7 +23,7 @@ use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::input::{self, WorkloadInput};
 use crate::interrupt;
 use crate::meta::VERSION;
-use crate::output::{self, ReportFile, file, message};
+use crate::output::{self, Printable, ReportFile, file, message};
 use drystone::metrics::{JobSelection, Measure};
 use drystone::model::{Span, Time};
 use drystone::policy::PolicySpec;
@@ -32,6 +32,7 @@ use drystone_advise::{
     LivePolicy, PassCost, Periods, SiteKnobs, Thresholds, options,
 };
 use drystone_slurm::conf::SlurmConf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Waits are excessive beyond what so large a share of the jobs wait now.
 const EXCESSIVE: f64 = 0.98;
@@ -48,7 +49,11 @@ pub(crate) fn advise(args: &AdviseArgs) -> CommandOutcome {
     let cost = pass_cost(args)?;
     let mut input = WorkloadInput::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
     let site = site(args, &input, cost)?;
-    let Some((advised, interrupted)) = advised(args, &mut input, site)? else {
+    let stop = interrupt::stop_in_order();
+    if let Some(time) = args.within {
+        interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
+    }
+    let Some((advised, interrupted)) = advised(args, &mut input, site, stop)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
         message::note(&format!("{why} before the site as it is was simulated"));
         return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
@@ -58,6 +63,25 @@ pub(crate) fn advise(args: &AdviseArgs) -> CommandOutcome {
     }
     output::print(&advised, args.output.format)?;
     Ok(if interrupted { interrupt::code() } else { DONE })
+}
+
+/// Advice for programs; `None` on cancellation. `given` is the log where it is in memory.
+pub(crate) fn found(
+    args: &AdviseArgs,
+    given: Option<&WorkloadInput>,
+    stop: &AtomicBool,
+) -> Result<Option<impl Printable + use<>>, CommandFailure> {
+    if args.within.is_some() {
+        return Err(CommandFailure::usage("--within is for the command line: a program stops when it is interrupted"));
+    }
+    let cost = pass_cost(args)?;
+    let mut input = match given {
+        Some(input) => input.clone(),
+        None => WorkloadInput::whole(args.source.path(), (&args.log, &args.cut, &args.real), args.seed)?,
+    };
+    let site = site(args, &input, cost)?;
+    let advised = advised(args, &mut input, site, stop)?;
+    Ok(advised.filter(|_| !stop.load(Ordering::Relaxed)).map(|(advised, _)| advised))
 }
 
 /// Returns the duration of passes.
@@ -96,6 +120,7 @@ fn advised(
     args: &AdviseArgs,
     input: &mut WorkloadInput,
     mut site: SiteKnobs,
+    stop: &AtomicBool,
 ) -> Result<Option<(Advised, bool)>, CommandFailure> {
     let selection = match args.warm_up {
         Some(warm_up) => JobSelection::Window { warm_up, cool_down: Span(0) },
@@ -111,10 +136,6 @@ fn advised(
     let first = AdviceStudy::new(&site, (&args.goal, &guards), (Vec::new(), Vec::new()), args.phases);
     let figures = first.figures.clone();
     drop(first);
-    let stop = interrupt::stop_in_order();
-    if let Some(time) = args.within {
-        interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
-    }
     let base: PolicySpec = site.policy(&[], 0).parse()?;
     input.fits([&base])?;
     let ground = AdviseInputs {
@@ -140,7 +161,7 @@ fn advised(
     let mut bench = CliBench { ground, input, thresholds, threads, changer: &changer };
     let plan = AdviceSettings { splits: args.splits.into(), seed: args.seed, knobs: args.knobs.into() };
     let found = drystone_advise::advise(&mut study, &mut bench, plan)?;
-    let stopped = interrupt::stop_at_once();
+    let stopped = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
     let Some(mut advice) = found else { return Ok(None) };
     for answer in [&mut advice.settings, &mut advice.live, &mut advice.limits] {
         restrain(answer, &study, replay.as_ref());

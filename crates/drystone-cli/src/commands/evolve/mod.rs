@@ -11,7 +11,7 @@ use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::input::WorkloadInput;
 use crate::interrupt;
 use crate::meta::VERSION;
-use crate::output::{self, ReportFile, file, message};
+use crate::output::{self, Printable, ReportFile, file, message};
 use crate::progress::WorkProgress;
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
@@ -50,14 +50,28 @@ pub(crate) fn evolve(args: &EvolveArgs) -> CommandOutcome {
     file::distinct(&read, &written)?;
     let report_file = args.output.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let input = WorkloadInput::read(Some(log), &args.log, args.seed, false)?;
+    let stop = interrupt::stop_in_order();
+    let (evolved, interrupted) = found(args, &input, stop)?;
+    if let Some(file) = report_file {
+        file.write(&evolved)?.publish()?;
+    }
+    output::print(&evolved, args.output.format)?;
+    Ok(if interrupted { interrupt::code() } else { DONE })
+}
+
+/// Searches and judges; answers also whether the search was interrupted.
+pub(crate) fn found(
+    args: &EvolveArgs,
+    input: &WorkloadInput,
+    stop: &AtomicBool,
+) -> Result<(impl Printable + use<>, bool), CommandFailure> {
     let others = args.also.iter().map(|path| WorkloadInput::read(Some(path), &args.log, args.seed, false));
     let others = others.collect::<Result<Vec<WorkloadInput>, CommandFailure>>()?;
     let parts = LogWeeks { weeks: args.weeks, count: args.parts };
     let ground = ChoiceGround::new(&input.workload, parts, args.objective, args.guard.as_ref(), args.policy.clone());
     let ground = ground.map_err(CommandFailure::usage)?;
-    let stop = interrupt::stop_in_order();
-    let search = searched(args, &ground, &input, stop)?;
-    let interrupted = interrupt::stop_at_once();
+    let search = searched(args, &ground, input, stop)?;
+    let interrupted = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
     let state = search.state().clone();
     if interrupted {
         message::note(&format!(
@@ -94,11 +108,7 @@ pub(crate) fn evolve(args: &EvolveArgs) -> CommandOutcome {
         logs,
         whole: args.output.details,
     };
-    if let Some(file) = report_file {
-        file.write(&evolved)?.publish()?;
-    }
-    output::print(&evolved, args.output.format)?;
-    Ok(if interrupted { interrupt::code() } else { DONE })
+    Ok((evolved, interrupted))
 }
 
 /// Searches until time is up, enough is simulated, or it is cancelled.

@@ -22,6 +22,7 @@ use drystone_reproduce::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Serialize)]
 struct Reproduction {
@@ -120,17 +121,51 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> CommandOutcome {
         }
         return covered::coverage(args);
     }
-    let (studies, certifies) = studies(&args.studies)?;
-    known_tables(args, &studies, certifies)?;
+    let (asked, certifies) = studies(&args.studies)?;
     if args.list {
-        output::print_document(&list(&studies, certifies))?;
+        known_tables(args, &asked, certifies)?;
+        output::print_document(&list(&asked, certifies))?;
         return Ok(DONE);
     }
-    let named = args.studies.iter().any(|name| name == certified::NAME);
-    check_folders(args, &studies, named)?;
     let written: Vec<_> = args.report.iter().map(|path| ("--report", Some(path.as_path()))).collect();
     file::distinct(&[], &written)?;
     let reports = args.report.iter().map(|path| ReportFile::open_plain(path)).collect::<Result<Vec<_>, _>>()?;
+    let stop = interrupt::stop_in_order();
+    let Some((all, lacks_parts)) = found(args, (&asked, certifies), stop)? else { return Ok(interrupt::code()) };
+    let reports = reports.into_iter().filter_map(|report| report.unless_lost(lacks_parts));
+    let reports = reports.map(|report| report.write(&all)).collect::<Result<Vec<_>, _>>()?;
+    file::publish(reports)?;
+    output::print(&all, args.format)?;
+    Ok(match all.interrupted {
+        Some(_) => interrupt::code(),
+        None if all.counts.out > 0 => FINDING,
+        None => DONE,
+    })
+}
+
+/// Published tables beside ours, for programs; `None` on cancellation.
+pub(crate) fn reproduced(
+    args: &ReproduceArgs,
+    stop: &AtomicBool,
+) -> Result<Option<impl Printable + use<>>, CommandFailure> {
+    if args.list || args.studies.first().is_some_and(|name| name == covered::NAME) {
+        return Err(CommandFailure::usage("the list of studies and their coverage are for the command line"));
+    }
+    let (asked, certifies) = studies(&args.studies)?;
+    let all = found(args, (&asked, certifies), stop)?;
+    Ok(all.filter(|_| !stop.load(Ordering::Relaxed)).map(|(all, _)| all))
+}
+
+/// Simulates the studies; answers also whether parts were left out. `None` where it was interrupted
+/// before there was any result.
+fn found(
+    args: &ReproduceArgs,
+    (studies, certifies): (&[PaperStudy], bool),
+    stop: &AtomicBool,
+) -> Result<Option<(Reproduction, bool)>, CommandFailure> {
+    known_tables(args, studies, certifies)?;
+    let named = args.studies.iter().any(|name| name == certified::NAME);
+    check_folders(args, studies, named)?;
     // Where it was not asked for by name, it is part of all only where recordings are.
     let recordings = if certifies { certified::find(&args.logs) } else { None };
     if recordings.is_none() && named {
@@ -142,8 +177,7 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> CommandOutcome {
     let threads = args.threads.map_or_else(cores, usize::from);
     let progress = WorkProgress::new("simulating", "jobs", None);
     let (mut states, mut results, mut left_out) = (BTreeMap::new(), Vec::new(), Vec::new());
-    let stop = interrupt::stop_in_order();
-    for study in &studies {
+    for study in studies {
         let told = |jobs| progress.add(jobs);
         let Reproduced { tables, left_out: lacks } =
             reproduce(study, &args.table, &library, threads, &mut states, &told, stop)
@@ -180,12 +214,13 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> CommandOutcome {
     }
     drop(progress);
     let lacks_parts = !left_out.is_empty();
-    let interrupted = interrupt::stop_at_once().then(|| match left_out.join(", ") {
+    let stopped = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
+    let interrupted = stopped.then(|| match left_out.join(", ") {
         nothing if nothing.is_empty() => "interrupted when all was simulated".to_string(),
         left_out => format!("interrupted: left out {left_out}"),
     });
     interrupted.iter().for_each(|told| message::note(told));
-    tell_missing(&studies, &states);
+    tell_missing(studies, &states);
     // A table may be about no log at all.
     if !certified_any && !states.is_empty() && !states.values().any(|s| matches!(s, LogState::Found { .. })) {
         let wrong = states.values().any(|s| matches!(s, LogState::Wrong { .. }));
@@ -193,20 +228,11 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> CommandOutcome {
         return Err(CommandFailure::usage(format_args!("{none}, nothing was simulated; --list names them")));
     }
     if interrupted.is_some() && results.is_empty() {
-        return Ok(interrupt::code());
+        return Ok(None);
     }
     let counts = CellCounts::of(results.iter().flat_map(|s| &s.tables));
-    let stopped = interrupted.is_some();
     let all = Reproduction { schema: "drystone/reproduce/1", drystone: VERSION, counts, interrupted, studies: results };
-    let reports = reports.into_iter().filter_map(|report| report.unless_lost(lacks_parts));
-    let reports = reports.map(|report| report.write(&all)).collect::<Result<Vec<_>, _>>()?;
-    file::publish(reports)?;
-    output::print(&all, args.format)?;
-    Ok(match stopped {
-        true => interrupt::code(),
-        false if counts.out > 0 => FINDING,
-        false => DONE,
-    })
+    Ok(Some((all, lacks_parts)))
 }
 
 fn cores() -> usize {

@@ -1,0 +1,181 @@
+//! Requests of a policy written in Python, with the lines that made them.
+
+use crate::error;
+use crate::view::job_id;
+use drystone::model::{JobId, Span, Time};
+use drystone::policy::{Action, Placement, StartReason};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The line of Python that made requests.
+struct RequestLine {
+    /// Number of requests before it.
+    before: usize,
+    code: Py<PyAny>,
+    line: i64,
+}
+
+/// Requests of one call.
+#[derive(Default)]
+struct RequestList {
+    actions: Vec<Action>,
+    lines: Vec<RequestLine>,
+    /// True inside a call.
+    open: bool,
+}
+
+/// Requests of a policy in one call, in order.
+#[pyclass(frozen, name = "Actions", module = "drystone._drystone")]
+#[derive(Default)]
+pub(crate) struct PyActions {
+    list: Mutex<RequestList>,
+}
+
+impl PyActions {
+    fn list(&self) -> MutexGuard<'_, RequestList> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes requests from now on.
+    pub(crate) fn open(&self) {
+        let mut list = self.list();
+        list.open = true;
+        list.actions.clear();
+        // Code may go with its last reference, and call this again.
+        let lines = std::mem::take(&mut list.lines);
+        drop(list);
+        drop(lines);
+    }
+
+    /// Returns the requests and accepts no more.
+    pub(crate) fn close(&self) -> Vec<Action> {
+        let mut list = self.list();
+        list.open = false;
+        list.actions.clone()
+    }
+
+    /// Notes the line that calls, for the requests that follow.
+    fn note_line(&self, py: Python<'_>) {
+        static FRAME: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let line = || -> PyResult<(Py<PyAny>, i64)> {
+            let frame = FRAME.get_or_try_init(py, || py.import("sys")?.getattr("_getframe").map(Bound::unbind))?;
+            let frame = frame.bind(py).call0()?;
+            let code = frame.getattr(intern!(py, "f_code"))?.unbind();
+            Ok((code, frame.getattr(intern!(py, "f_lineno"))?.extract()?))
+        };
+        if let Ok((code, line)) = line() {
+            let mut list = self.list();
+            let before = list.actions.len();
+            list.lines.push(RequestLine { before, code, line });
+        }
+    }
+
+    /// File and line of the last request about a job in the last call.
+    pub(crate) fn place_of(&self, py: Python<'_>, job: u32) -> Option<(String, i64)> {
+        let (code, line) = {
+            let list = self.list();
+            let about = |action: &Action| concerned(action) == Some(JobId(job));
+            let at = list.actions.iter().rposition(about)?;
+            let known = list.lines.iter().rfind(|line| line.before <= at)?;
+            (known.code.clone_ref(py), known.line)
+        };
+        let file = code.bind(py).getattr(intern!(py, "co_filename")).ok()?.extract().ok()?;
+        Some((file, line))
+    }
+
+    fn push(&self, action: Action) -> PyResult<()> {
+        let mut list = self.list();
+        if !list.open {
+            return Err(PyRuntimeError::new_err("actions are taken only inside the call that they were given to"));
+        }
+        list.actions.push(action);
+        Ok(())
+    }
+}
+
+/// The job that an action is about.
+fn concerned(action: &Action) -> Option<JobId> {
+    match *action {
+        Action::Start { job, .. }
+        | Action::Suspend(job)
+        | Action::Resume(job)
+        | Action::Reserve { job, .. }
+        | Action::Repredict { job, .. } => Some(job),
+        _ => None,
+    }
+}
+
+/// A number of seconds, from Python or numpy.
+fn seconds(value: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
+    value.extract::<i64>().map_err(|_| PyTypeError::new_err(format!("{what} is a whole number of seconds")))
+}
+
+#[pymethods]
+impl PyActions {
+    /// Starts a waiting job, or each of several.
+    #[pyo3(signature = (job, why="backfilled"))]
+    fn start(&self, job: &Bound<'_, PyAny>, why: &str) -> PyResult<()> {
+        let why = match why {
+            "head" => StartReason::Head,
+            "backfilled" => StartReason::Backfilled,
+            "planned" => StartReason::Planned,
+            "preempting" => StartReason::Preempting,
+            other => {
+                let problem = format!("why: there is no `{other}`; there are head, backfilled, planned, preempting");
+                return Err(error::wrong(problem));
+            }
+        };
+        self.note_line(job.py());
+        let start = |job| self.push(Action::Start { job, why, on: Placement::Any });
+        match job.extract::<u32>() {
+            Ok(id) => start(JobId(id)),
+            Err(_) if job.is_instance_of::<PyString>() => start(job_id(job)?),
+            Err(_) => match job.try_iter() {
+                Ok(several) => several.into_iter().try_for_each(|one| start(job_id(&one?)?)),
+                Err(_) => start(job_id(job)?),
+            },
+        }
+    }
+
+    /// Takes a running job off its processors; it keeps its progress.
+    fn suspend(&self, job: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.note_line(job.py());
+        self.push(Action::Suspend(job_id(job)?))
+    }
+
+    /// Resumes a suspended job.
+    fn resume(&self, job: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.note_line(job.py());
+        self.push(Action::Resume(job_id(job)?))
+    }
+
+    /// Announces where a waiting job is planned to start, and the latest start that is promised:
+    /// the same where it is left out, none where it is infinite.
+    #[pyo3(signature = (job, start, latest=None))]
+    fn reserve(
+        &self,
+        job: &Bound<'_, PyAny>,
+        start: &Bound<'_, PyAny>,
+        latest: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let start = Time(seconds(start, "start")?);
+        let latest = match latest {
+            None => start,
+            Some(value) if value.extract::<f64>().is_ok_and(f64::is_infinite) => Time::MAX,
+            Some(value) => Time(seconds(value, "latest")?),
+        };
+        self.note_line(job.py());
+        self.push(Action::Reserve { job: job_id(job)?, start, latest })
+    }
+
+    /// Replaces the prediction of a job: its run time in total, in seconds.
+    fn repredict(&self, job: &Bound<'_, PyAny>, prediction: &Bound<'_, PyAny>) -> PyResult<()> {
+        let prediction = Span(seconds(prediction, "prediction")?);
+        self.note_line(job.py());
+        self.push(Action::Repredict { job: job_id(job)?, prediction })
+    }
+}

@@ -1,0 +1,321 @@
+//! Workloads from tables of other libraries.
+
+use crate::cells::{ColumnCells, TextCells, read_cells, refuse};
+use crate::error;
+use crate::names::{AttributeNames, WorkloadNames};
+use crate::texts::{is_missing, is_no_limit, read_kilobytes, read_span, read_status, read_whole};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::Schema;
+use drystone::model::{Job, LogStatus, Machine, Provenance, Span, TIME_LIMIT, Time, Truth, UNKNOWN, Workload};
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+
+/// Meaning of the values of a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ColumnForm {
+    Moment,
+    Length,
+    /// A length, or none where there is no limit.
+    Limit,
+    Number,
+    Memory,
+    Status,
+    /// A number or a name.
+    Attribute,
+}
+
+/// A column that is read: its name, whether it must be there, its values.
+struct WantedColumn {
+    name: &'static str,
+    needed: bool,
+    form: ColumnForm,
+    meaning: &'static str,
+}
+
+const fn needed(name: &'static str, form: ColumnForm, meaning: &'static str) -> WantedColumn {
+    WantedColumn { name, needed: true, form, meaning }
+}
+
+const fn free(name: &'static str, form: ColumnForm, meaning: &'static str) -> WantedColumn {
+    WantedColumn { name, needed: false, form, meaning }
+}
+
+/// Every column. Others are ignored.
+const COLUMNS: [WantedColumn; 12] = [
+    needed("submit", ColumnForm::Moment, "submit time: seconds, timestamps or dates"),
+    needed("run", ColumnForm::Length, "run time: seconds, durations, or texts such as 1-02:00:00"),
+    needed("procs", ColumnForm::Number, "processors"),
+    free(
+        "estimate",
+        ColumnForm::Limit,
+        "the user's requested time: seconds, durations, or texts such as 1-02:00:00 or UNLIMITED",
+    ),
+    free("job_id", ColumnForm::Number, "the log's number of the job, a whole number"),
+    free("user", ColumnForm::Attribute, "the user, a number or a name"),
+    free("group", ColumnForm::Attribute, "the group, a number or a name"),
+    free("executable", ColumnForm::Attribute, "the program, a number or a name"),
+    free("queue", ColumnForm::Attribute, "the queue, a number or a name"),
+    free("partition", ColumnForm::Attribute, "the partition, a number or a name"),
+    free("memory_kb", ColumnForm::Memory, "memory per processor: kilobytes, or texts such as 4G"),
+    free(
+        "status",
+        ColumnForm::Status,
+        "status: 0 failed, 1 completed, 5 cancelled, or a state of Slurm such as COMPLETED",
+    ),
+];
+
+/// Names of the columns that are read, those first that must be there.
+#[pyfunction]
+pub(crate) fn column_names() -> Vec<&'static str> {
+    COLUMNS.iter().map(|wanted| wanted.name).collect()
+}
+
+/// A column of whole numbers, `None` where there is none.
+#[derive(Default)]
+struct ReadColumn {
+    values: Vec<Option<i64>>,
+    /// Texts that the values are places of.
+    words: Vec<String>,
+    /// True for seconds since 1970.
+    calendar: bool,
+}
+
+impl WantedColumn {
+    fn wrong_type(&self, column: &str, kind: &str) -> PyErr {
+        error::table(&format!("column `{column}` holds {kind}; expected {}", self.meaning), Some(column), None)
+    }
+
+    /// Reads the cells as this column's values.
+    fn read(&self, cells: ColumnCells, column: &str) -> PyResult<ReadColumn> {
+        let timed = matches!(self.form, ColumnForm::Moment | ColumnForm::Length | ColumnForm::Limit);
+        let values = match cells {
+            ColumnCells::Whole(values) => values,
+            ColumnCells::Fraction(values) => self.whole(values, column)?,
+            ColumnCells::Length(values) if timed => values,
+            ColumnCells::Moment(values) if self.form == ColumnForm::Moment => {
+                return Ok(ReadColumn { values, calendar: true, ..ReadColumn::default() });
+            }
+            ColumnCells::Length(_) => return Err(self.wrong_type(column, "durations")),
+            ColumnCells::Moment(_) => return Err(self.wrong_type(column, "timestamps or dates")),
+            ColumnCells::Text(texts) if self.form == ColumnForm::Attribute => {
+                // A name without letters is none.
+                let named = |code: &u32| !texts.words[*code as usize].trim().is_empty();
+                let values = texts.codes.iter().map(|code| code.filter(|code| named(code)).map(i64::from)).collect();
+                return Ok(ReadColumn { values, words: texts.words, calendar: false });
+            }
+            ColumnCells::Text(texts) => self.numbers(&texts, column)?,
+        };
+        Ok(ReadColumn { values, ..ReadColumn::default() })
+    }
+
+    /// Fractions of times are rounded as fractions in logs are; everything else is whole.
+    fn whole(&self, values: Vec<Option<f64>>, column: &str) -> PyResult<Vec<Option<i64>>> {
+        let rounds = !matches!(self.form, ColumnForm::Number | ColumnForm::Status | ColumnForm::Attribute);
+        let whole = |(row, value): (usize, Option<f64>)| match value {
+            None => Ok(None),
+            Some(value) if !value.is_finite() || value.abs() >= 9e15 => {
+                Err(refuse(column, row, &value, "is too large"))
+            }
+            Some(value) if rounds || value.fract() == 0.0 => Ok(Some(value.round() as i64)),
+            Some(value) => Err(refuse(column, row, &value, "is no whole number")),
+        };
+        values.into_iter().enumerate().map(whole).collect()
+    }
+
+    /// Texts that stand for numbers.
+    fn numbers(&self, texts: &TextCells, column: &str) -> PyResult<Vec<Option<i64>>> {
+        let read = |word: &String| -> Option<Option<i64>> {
+            let value = match self.form {
+                ColumnForm::Limit if is_no_limit(word) => return Some(None),
+                ColumnForm::Status => read_status(word),
+                _ if is_missing(word) => return Some(None),
+                ColumnForm::Length | ColumnForm::Limit => read_span(word),
+                ColumnForm::Memory => read_kilobytes(word),
+                _ => read_whole(word),
+            };
+            value.map(Some)
+        };
+        let known: Vec<Option<Option<i64>>> = texts.words.iter().map(read).collect();
+        if self.needed && !known.is_empty() && known.iter().all(Option::is_none) {
+            return Err(self.wrong_type(column, "texts"));
+        }
+        let value = |(row, code): (usize, &Option<u32>)| match code {
+            None => Ok(None),
+            Some(code) => known[*code as usize].ok_or_else(|| {
+                let text = format!("the text `{}`", texts.words[*code as usize]);
+                refuse(column, row, &text, &format!("cannot be read; expected {}", self.meaning))
+            }),
+        };
+        texts.codes.iter().enumerate().map(value).collect()
+    }
+}
+
+/// The columns of a table by what they hold; `columns` says under which names they stand there.
+struct ReadColumns {
+    columns: BTreeMap<&'static str, ReadColumn>,
+    /// Their names in the table.
+    titles: BTreeMap<&'static str, String>,
+    rows: usize,
+}
+
+impl ReadColumns {
+    fn of(batches: &[RecordBatch], schema: &Schema, names: &BTreeMap<String, String>) -> PyResult<ReadColumns> {
+        if let Some(odd) = names.keys().find(|key| !COLUMNS.iter().any(|wanted| wanted.name == *key)) {
+            let known = column_names().join(", ");
+            return Err(error::wrong(format!("columns: there is no `{odd}`; a workload has {known}")));
+        }
+        let rows = batches.iter().map(RecordBatch::num_rows).sum();
+        let mut read = ReadColumns { columns: BTreeMap::new(), titles: BTreeMap::new(), rows };
+        for wanted in &COLUMNS {
+            let given = names.get(wanted.name);
+            let name = given.map_or(wanted.name, String::as_str);
+            let places: Vec<usize> = (0..schema.fields().len()).filter(|&at| schema.field(at).name() == name).collect();
+            let Some(&place) = places.first() else {
+                if wanted.needed || given.is_some() {
+                    return Err(missing(wanted, name, schema));
+                }
+                continue;
+            };
+            if places.len() > 1 {
+                let problem = format!("there are {} columns `{name}`; expected one", places.len());
+                return Err(error::table(&problem, Some(name), None));
+            }
+            let arrays: Vec<ArrayRef> = batches.iter().map(|batch| batch.column(place).clone()).collect();
+            read.columns.insert(wanted.name, wanted.read(read_cells(&arrays, name)?, name)?);
+            read.titles.insert(wanted.name, name.to_string());
+        }
+        Ok(read)
+    }
+
+    fn refuse(&self, column: &'static str, row: usize, value: &dyn std::fmt::Display, problem: &str) -> PyErr {
+        refuse(self.titles.get(column).map_or(column, String::as_str), row, value, problem)
+    }
+
+    /// A value that must be there, from `least` on.
+    fn must(&self, column: &'static str, row: usize, least: i64, most: i64) -> PyResult<i64> {
+        match self.may(column, row) {
+            None => Err(self.refuse(column, row, &"nothing", "stands there; every job needs a number")),
+            Some(value) if (least..=most).contains(&value) => Ok(value),
+            Some(value) => {
+                Err(self.refuse(column, row, &value, &format!("is not possible; expected {least} to {most}")))
+            }
+        }
+    }
+
+    /// A value that may be missing.
+    fn may(&self, column: &'static str, row: usize) -> Option<i64> {
+        self.columns.get(column).and_then(|read| read.values[row])
+    }
+
+    /// The estimate; `None` where there is no limit, as in logs: nothing, 0 or −1.
+    fn limit(&self, row: usize) -> PyResult<Option<i64>> {
+        match self.may("estimate", row) {
+            None | Some(-1 | 0) => Ok(None),
+            Some(_) => self.must("estimate", row, 1, TIME_LIMIT).map(Some),
+        }
+    }
+
+    /// Rows in the order of arrival.
+    fn arrivals(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.rows).collect();
+        order.sort_by_key(|&row| self.may("submit", row));
+        order
+    }
+
+    /// The numbers of a column that may hold names, and the names.
+    fn attribute(
+        &self,
+        column: &'static str,
+        arrivals: &[usize],
+        known: Option<&AttributeNames>,
+    ) -> PyResult<(Vec<i32>, AttributeNames)> {
+        let Some(read) = self.columns.get(column) else {
+            return Ok((vec![UNKNOWN; self.rows], AttributeNames::default()));
+        };
+        let mut numbers = vec![UNKNOWN; self.rows];
+        let mut names = AttributeNames::seeded(known, read.values.iter().copied(), read.words.is_empty());
+        for &row in arrivals {
+            let Some(value) = read.values[row] else { continue };
+            let number = match read.words.get(usize::try_from(value).unwrap_or(usize::MAX)) {
+                Some(word) => names.number_of_word(word),
+                None => names.number_of_id(value),
+            };
+            numbers[row] = number.ok_or_else(|| self.refuse(column, row, &value, "is one name too many"))?;
+        }
+        Ok((numbers, names))
+    }
+}
+
+fn missing(wanted: &WantedColumn, name: &str, schema: &Schema) -> PyErr {
+    let known: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let problem = format!(
+        "there is no column `{name}` ({}); the table has {}; columns={{\"{}\": ...}} says which one it is",
+        wanted.meaning,
+        if known.is_empty() { "none".to_string() } else { known.join(", ") },
+        wanted.name
+    );
+    error::table(&problem, Some(name), None)
+}
+
+/// A table as a workload.
+pub(crate) struct TableWorkload {
+    pub(crate) workload: Workload,
+    pub(crate) names: WorkloadNames,
+    /// Jobs without an estimate, whose run time stands for it.
+    pub(crate) unlimited: usize,
+}
+
+/// The workload that a table holds, on a machine of this many processors. `known` are names that
+/// keep their numbers. The provenance is that of the log that the table comes from, if it says so.
+pub(crate) fn workload(
+    batches: &[RecordBatch],
+    schema: &Schema,
+    procs: u32,
+    names: &BTreeMap<String, String>,
+    known: &WorkloadNames,
+    provenance: Provenance,
+) -> PyResult<TableWorkload> {
+    let read = ReadColumns::of(batches, schema, names)?;
+    if read.rows == 0 {
+        return Err(error::table("the table has no rows; a workload needs at least one job", None, None));
+    }
+    let arrivals = read.arrivals();
+    let mut found = WorkloadNames::default();
+    let mut attributes = Vec::with_capacity(WorkloadNames::COLUMNS.len());
+    for column in WorkloadNames::COLUMNS {
+        let (numbers, names) = read.attribute(column, &arrivals, known.of(column))?;
+        found.set(column, names);
+        attributes.push(numbers);
+    }
+    let mut unlimited = 0;
+    let (mut jobs, mut truth) = (Vec::with_capacity(read.rows), Vec::with_capacity(read.rows));
+    for row in 0..read.rows {
+        let submit = read.must("submit", row, -TIME_LIMIT, TIME_LIMIT)?;
+        let run = read.must("run", row, 0, TIME_LIMIT)?;
+        let width = read.must("procs", row, 1, i64::from(procs))?;
+        let limit = read.limit(row)?;
+        unlimited += usize::from(limit.is_none());
+        let mut job = Job::new(Time(submit), width as u32, Span(limit.unwrap_or(run)));
+        job.user = attributes[0][row];
+        job.group = attributes[1][row];
+        job.executable = attributes[2][row];
+        job.queue = attributes[3][row];
+        job.partition = attributes[4][row];
+        job.memory_kb = read.may("memory_kb", row).unwrap_or(-1);
+        jobs.push(job);
+        truth.push(Truth {
+            run: Span(run),
+            number: read.may("job_id", row).unwrap_or(row as i64 + 1),
+            status: LogStatus::from_swf(read.may("status", row).unwrap_or(1)),
+        });
+    }
+    if !read.columns.contains_key("estimate") {
+        unlimited = 0;
+    }
+    let calendar = read.columns.get("submit").is_some_and(|read| read.calendar);
+    let unix_start = if calendar { Some(0) } else { provenance.unix_start };
+    let provenance = Provenance { unix_start, ..provenance };
+    let workload = Workload::new(Machine::new(procs), jobs, truth, provenance)
+        .map_err(|e| error::table(&e.to_string(), None, None))?;
+    Ok(TableWorkload { workload, names: found, unlimited })
+}
