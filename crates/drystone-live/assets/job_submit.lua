@@ -58,19 +58,26 @@ function slurm_job_submit(job, partitions, uid)
 end
 
 function slurm_job_modify(job, record, partitions, uid)
-  if not drives() then return slurm.SUCCESS end
   local function is_mark(comment, mark) return comment ~= nil and string.sub(comment, 1, #mark) == mark end
-  local marked = is_mark(record.admin_comment, MARK)
+  local driven, marked, priority = drives(), is_mark(record.admin_comment, MARK), job.priority
+  -- Of a job that bears the mark every hold is told, also while the daemon is silent: a hand-back has to know it.
+  if not driven and not marked then return slurm.SUCCESS end
   -- A job that was held here is known as such, whatever its comment says later.
-  if job.admin_comment ~= nil and is_mark(record.admin_comment, MARK .. "held") and not is_mark(job.admin_comment, MARK) then
+  if driven and job.admin_comment ~= nil and is_mark(record.admin_comment, MARK .. "held") and not is_mark(job.admin_comment, MARK) then
     wake("overwritten " .. name(record))
   end
-  if privileged(uid) then return slurm.SUCCESS end
   if not marked and not ours(record, partitions) then return slurm.SUCCESS end
-  local priority = job.priority
+  if privileged(uid) then
+    -- Slurm calls a hold of its own by the same reasons: only from here is it known that an operator holds a job. The daemon
+    -- itself holds released jobs alone.
+    if priority == 0 then wake((record.priority == 0 and "keep " or "rehold ") .. name(record)) end
+    return slurm.SUCCESS
+  end
   if priority == 0 then
     -- On a job that is held already nothing would change: the daemon learns of it here alone.
     wake("hold " .. name(record))
+  elseif not driven then
+    return slurm.SUCCESS
   elseif priority == RELEASE then
     -- Takes back the user's own hold, for the daemon. The job stays held until the daemon starts it, and the command succeeds.
     wake("release " .. name(record))
@@ -81,7 +88,7 @@ function slurm_job_modify(job, record, partitions, uid)
     wake("change " .. name(record))
   end
   -- In 22.05 a change of nice releases a held job.
-  if job.nice ~= nil and job.nice ~= NO_VAL then return DENIED end
+  if driven and job.nice ~= nil and job.nice ~= NO_VAL then return DENIED end
   return slurm.SUCCESS
 end
 

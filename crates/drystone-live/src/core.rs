@@ -1,16 +1,16 @@
 //! Tracker and session together: what is seen goes in, orders come out. Pure, so that a journal of
 //! what went in gives the same orders again, bit for bit.
 
-use crate::cluster::{ClusterOrder, JobKey, JobName, OrderOutcome};
+use crate::cluster::{ClusterOrder, JobKey, OrderOutcome};
 use crate::tracker::{
-    DaemonMode, Delta, ExportedJob, HookMessage, LookResult, NodeLayout, Stamp, Tracker, TrackerNews, TrackerSettings,
-    WakePosition, how,
+    DaemonMode, Delta, ExportedJob, HoldWords, HookMessage, LookResult, NodeLayout, Stamp, Tracker, TrackerNews,
+    TrackerSettings, WakePosition, how,
 };
 use drystone::engine::{Adopted, NewsError, PolicyViolation, ProposalError, Session};
 use drystone::model::{JobId, Machine, ProcSet, Span, Time};
 use drystone::policy::{Action, Actions, PassRule, Placement, PolicySpec, SnapshotError};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Rounds of decisions at one look: a policy that only counts may choose jobs that no node has room
 /// for, and chooses others then.
@@ -53,10 +53,12 @@ pub enum CoreInput {
         /// Bound to nodes.
         pinned: BTreeSet<JobKey>,
     },
-    /// Holds of users from before.
-    RememberedUsers {
-        /// Their last words: true for a hold, false where it was taken back.
-        words: BTreeMap<JobName, bool>,
+    /// Holds of users and operators from before.
+    RememberedWords {
+        /// Last words on holds that users may take back.
+        users: HoldWords,
+        /// Last words of operators.
+        operators: HoldWords,
         /// True if everything has been given back since.
         given_back: bool,
         /// The cluster's time before the daemon first beat. The hook held for this daemon what it
@@ -280,8 +282,8 @@ impl Core {
                 }
                 Ok(CoreOutput::default())
             }
-            CoreInput::RememberedUsers { words, given_back, since } => {
-                self.tracker.remember_users(words.clone(), given_back.then_some(*since));
+            CoreInput::RememberedWords { users, operators, given_back, since } => {
+                self.tracker.remember_words(users.clone(), operators.clone(), given_back.then_some(*since));
                 Ok(CoreOutput::default())
             }
             CoreInput::Remembered { taken, stopped, pinned } => {

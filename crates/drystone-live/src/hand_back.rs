@@ -6,7 +6,7 @@ use crate::cluster::{
     PendingReason, Want,
 };
 use crate::error::LiveError;
-use crate::state::{ActionLedger, Beat, Heartbeat, Home, LedgerStanding, Wake};
+use crate::state::{ActionLedger, Beat, Heartbeat, Home, LedgerLine, LedgerStanding, Wake};
 use crate::tracker::{HookMessage, NodeLayout};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,10 +151,15 @@ fn standing(home: &Home) -> LedgerStanding {
     let mut standing = ActionLedger::read(&home.ledger()).unwrap_or_default();
     for (behind, line) in Wake::lines_since(&home.wake(), standing.heard) {
         match HookMessage::parse(&line) {
-            Some(HookMessage::Hold(name)) => standing.note_word(name, true),
-            Some(HookMessage::Release(name)) => standing.note_word(name, false),
-            Some(HookMessage::Overwritten(name)) => drop(standing.overwritten.insert(name)),
-            None => {}
+            Some(HookMessage::Hold(name)) => standing.note(LedgerLine::UserHold(name)),
+            Some(HookMessage::Release(name)) => standing.note(LedgerLine::UserRelease(name)),
+            Some(HookMessage::Overwritten(name)) => standing.note(LedgerLine::Overwritten(name)),
+            Some(HookMessage::Keep(name)) => standing.note(LedgerLine::OperatorHold(name)),
+            // The ledger has every hold that the daemon ordered.
+            Some(HookMessage::Rehold(name)) if !standing.holds_any(name) => {
+                standing.note(LedgerLine::OperatorHold(name));
+            }
+            Some(HookMessage::Rehold(_)) | None => {}
         }
         standing.heard = behind;
     }
@@ -253,25 +258,33 @@ impl<C: Cluster> HandBack<'_, C> {
         (fits, crowded)
     }
 
-    /// Lets every job go that is held for the daemon.
+    /// Lets every job go that is held for the daemon, whatever reason the cluster gives. Jobs are
+    /// counted by what it shows: a command about an array may fail for one task of it.
     fn release(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
+        let mut tried: BTreeSet<JobKey> = BTreeSet::new();
         for attempt in 1..=TRIES {
             let seen = self.patient_look(sleep)?;
-            let mut ours: Vec<&JobFact> = seen.jobs.iter().filter(|fact| self.is_held(fact)).collect();
+            let mut held: Vec<(JobKey, &JobFact)> =
+                held_jobs(&seen).filter(|(key, fact)| self.is_ours(*key, fact)).collect();
             // Each gets a lower priority than those before it.
-            ours.sort_by_key(|fact| (fact.submit, fact.id));
-            let keys = ours.into_iter().flat_map(|fact| fact.keys().into_iter().map(move |key| (key, fact)));
-            let ours: Vec<JobKey> = keys.filter(|&(key, fact)| !self.is_users(key, fact)).map(|(key, _)| key).collect();
-            self.list_held(&seen, &ours);
-            if ours.is_empty() {
-                return Ok(());
-            }
+            held.sort_by_key(|(key, fact)| (fact.submit, *key));
             if attempt == TRIES {
-                let ids: BTreeSet<u64> = ours.iter().map(|key| key.id).collect();
-                self.given.left = ids.iter().map(|id| format!("job {id} is still held")).collect();
+                // The cluster takes the priority of a released job that it cannot start.
+                let refused = held.iter().filter(|(key, fact)| !(fact.reason.sets_aside() && tried.contains(key)));
+                let ids: BTreeSet<u64> = refused.map(|(key, _)| key.id).collect();
+                let left =
+                    |id: &u64| format!("job {id} is still held although it was released: `scontrol release {id}`");
+                self.given.left = ids.iter().map(left).collect();
+                held.retain(|(key, _)| ids.contains(&key.id));
+            }
+            let ours: Vec<JobKey> = held.into_iter().map(|(key, _)| key).collect();
+            self.list_held(&seen, &ours);
+            if ours.is_empty() || attempt == TRIES {
+                self.given.released = tried.iter().filter(|key| !ours.contains(key)).count();
                 return Ok(());
             }
-            self.given.released += self.let_go(&seen, &ours);
+            self.let_go(&seen, &ours, attempt == 1);
+            tried.extend(ours);
         }
         Ok(())
     }
@@ -279,25 +292,26 @@ impl<C: Cluster> HandBack<'_, C> {
     /// Notes the jobs of the driven partitions that stay held, and their holders.
     fn list_held(&mut self, seen: &ClusterSnapshot, ours: &[JobKey]) {
         let going: BTreeSet<JobKey> = ours.iter().copied().collect();
-        let is_driven = |fact: &&JobFact| self.partitions.is_empty() || self.partitions.contains(&fact.partition);
-        let pending = seen.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
-        let mut held = Vec::new();
-        let facts: BTreeMap<JobKey, &JobFact> =
-            pending.filter(is_driven).flat_map(|fact| fact.keys().into_iter().map(move |key| (key, fact))).collect();
-        for (key, fact) in facts.into_iter().filter(|(key, _)| !going.contains(key)) {
-            let by = match fact.reason {
-                PendingReason::AdminHold => JobHolder::Administrator,
-                PendingReason::RequeuedHeld => JobHolder::User,
-                _ if self.is_users(key, fact) => JobHolder::User,
-                // Where no daemon drove, or all was given back, no hook tells of users' holds.
-                PendingReason::UserHold if self.standing.given_back || self.partitions.is_empty() => JobHolder::User,
-                PendingReason::UserHold => JobHolder::Unknown,
-                _ => JobHolder::Cluster,
-            };
-            held.push(HeldJob { job: key.name(), by });
+        let is_driven = |fact: &JobFact| self.partitions.is_empty() || self.partitions.contains(&fact.partition);
+        let held = held_jobs(seen).filter(|(key, fact)| is_driven(fact) && !going.contains(key));
+        let facts: BTreeMap<JobKey, &JobFact> = held.collect();
+        let held = facts.into_iter().map(|(key, fact)| HeldJob { job: key.name(), by: self.holder_of(key, fact) });
+        self.given.held = held.collect();
+        self.given.users = self.given.held.iter().filter(|held| held.by == JobHolder::User).count();
+    }
+
+    /// Returns who holds a job that stays held.
+    fn holder_of(&self, key: JobKey, fact: &JobFact) -> JobHolder {
+        match fact.reason {
+            PendingReason::AdminHold => JobHolder::Administrator,
+            PendingReason::RequeuedHeld => JobHolder::User,
+            PendingReason::LaunchFailed => JobHolder::Cluster,
+            _ if self.is_users(key, fact) => JobHolder::User,
+            // Where no daemon drove, or all was given back, no hook tells of users' holds.
+            PendingReason::UserHold if self.standing.given_back || self.partitions.is_empty() => JobHolder::User,
+            PendingReason::UserHold => JobHolder::Unknown,
+            _ => JobHolder::Cluster,
         }
-        self.given.users = held.iter().filter(|held| held.by == JobHolder::User).count();
-        self.given.held = held;
     }
 
     /// Takes the hook's marks off: of an array at once, where all of it bears one.
@@ -316,55 +330,50 @@ impl<C: Cluster> HandBack<'_, C> {
         Ok(())
     }
 
-    /// Releases jobs, an array whose waiting tasks all go by its own number: one by one the cluster
-    /// would make a record of each. Returns how many it released.
-    fn let_go(&mut self, seen: &ClusterSnapshot, ours: &[JobKey]) -> usize {
-        let waiting = seen.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
-        let mut kept: BTreeSet<u64> = BTreeSet::new();
+    /// Releases jobs, in the first attempt an array whose waiting tasks all go by its own number:
+    /// one by one the cluster would make a record of each.
+    fn let_go(&mut self, seen: &ClusterSnapshot, ours: &[JobKey], by_array: bool) {
         let going: BTreeSet<JobKey> = ours.iter().copied().collect();
-        for key in waiting.flat_map(JobFact::keys).filter(|key| !going.contains(key)) {
-            kept.insert(key.id);
-        }
+        let kept: BTreeSet<u64> =
+            held_jobs(seen).filter(|(key, _)| !going.contains(key)).map(|(key, _)| key.id).collect();
         let mut orders: Vec<ClusterOrder> = Vec::new();
-        let mut tasks: Vec<usize> = Vec::new();
         for &key in ours {
-            let whole = key.task.is_some() && !kept.contains(&key.id);
-            let named = if whole { JobKey { task: None, ..key } } else { key };
-            match orders.last() {
-                Some(ClusterOrder::Release(last)) if whole && *last == named => tasks[orders.len() - 1] += 1,
-                _ => {
-                    orders.push(ClusterOrder::Release(named));
-                    tasks.push(1);
-                }
+            let is_whole = by_array && key.task.is_some() && !kept.contains(&key.id);
+            let order = ClusterOrder::Release(if is_whole { JobKey { task: None, ..key } } else { key });
+            if orders.last() != Some(&order) {
+                orders.push(order);
             }
         }
-        let outcomes = self.cluster.act(&orders, &mut || true);
-        outcomes.iter().zip(tasks).filter(|(outcome, _)| **outcome == OrderOutcome::Done).map(|(_, count)| count).sum()
+        self.act(&orders);
     }
 
-    /// Returns whether a job is held for the daemon, or by its user as well.
-    fn is_held(&self, fact: &JobFact) -> bool {
-        let ours = fact.mark != HookMark::None || fact.keys().iter().any(|&key| self.standing.is_ours(key));
-        // One that was requeued while it was suspended is held as if an administrator held it.
-        let orphaned = fact.reason == PendingReason::AdminHold
+    /// Returns whether a held job is held for the daemon alone. The cluster's reason says little:
+    /// it names the limit or the partition that stopped a task of the same array, and calls every
+    /// job of priority 0 an administrator's whose own reason it has lost.
+    fn is_ours(&self, key: JobKey, fact: &JobFact) -> bool {
+        let is_marked = fact.mark != HookMark::None || self.standing.is_ours(key) || self.is_orphan(key, fact);
+        // The hook kept its owner's release from the cluster.
+        let is_freed = fact.reason == PendingReason::UserHold && self.standing.users.on(key) == Some(false);
+        let is_others = match fact.reason {
+            PendingReason::AdminHold => self.standing.operators.holds(key),
+            PendingReason::RequeuedHeld | PendingReason::LaunchFailed => true,
+            _ => false,
+        };
+        (is_marked || is_freed) && !is_others && !self.is_users(key, fact)
+    }
+
+    /// Returns whether it was requeued while the daemon had it suspended: it is held then as if an
+    /// administrator held it.
+    fn is_orphan(&self, key: JobKey, fact: &JobFact) -> bool {
+        let mut suspended = self.standing.suspended.iter();
+        fact.reason == PendingReason::AdminHold
             && fact.restarts > 0
-            && self
-                .standing
-                .suspended
-                .iter()
-                .any(|key| key.id == fact.id && fact.keys().iter().any(|own| own.task == key.task));
-        // A task that the daemon held again itself, because the cluster showed its hold so.
-        let slipped = fact.reason == PendingReason::AdminHold
-            && fact.mark == HookMark::Held
-            && fact.keys().iter().any(|key| key.task.is_some() && self.standing.held.contains(key));
-        // A controller that was killed may have lost the reason of our hold.
-        let has_our_reason = matches!(fact.reason, PendingReason::UserHold | PendingReason::Room | PendingReason::Turn);
-        fact.state == JobState::Pending && fact.held && (has_our_reason && ours || orphaned || slipped)
+            && suspended.any(|own| own.id == key.id && own.task == key.task)
     }
 
     /// Returns whether its user holds it.
     fn is_users(&self, key: JobKey, fact: &JobFact) -> bool {
-        self.standing.word_on(key).unwrap_or(fact.mark == HookMark::User)
+        self.standing.users.on(key).unwrap_or(fact.mark == HookMark::User)
     }
 
     fn unpin(&mut self) -> Result<(), LiveError> {
@@ -378,4 +387,10 @@ impl<C: Cluster> HandBack<'_, C> {
         self.given.unpinned += self.act(&orders);
         Ok(())
     }
+}
+
+/// Held jobs of a look, with their facts.
+fn held_jobs(seen: &ClusterSnapshot) -> impl Iterator<Item = (JobKey, &JobFact)> {
+    let held = seen.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
+    held.flat_map(|fact| fact.keys().into_iter().map(move |key| (key, fact)))
 }

@@ -2,7 +2,7 @@
 
 use crate::config::{ClusterOptions, Host, slurm_conf};
 use crate::database::{self, Database};
-use crate::{daemons, ports};
+use crate::{daemons, munge, ports};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -22,6 +22,7 @@ pub struct PrivateSlurm {
     controller: Option<Child>,
     nodes: BTreeMap<String, Child>,
     database: Option<Database>,
+    munge: Option<Child>,
     guard: Child,
 }
 
@@ -34,6 +35,7 @@ impl PrivateSlurm {
     pub fn start(options: &ClusterOptions) -> Option<PrivateSlurm> {
         let needed = ["slurmctld", "slurmd", "sbatch", "squeue"].into_iter();
         let needed = needed.chain(database::PROGRAMS.into_iter().filter(|_| options.accounts.is_some()));
+        let needed = needed.chain(options.munge.then_some(munge::PROGRAM));
         let missing = needed.into_iter().find(|program| daemons::find(program).is_none());
         if let Some(program) = missing {
             let required = std::env::var_os("DRYSTONE_SLURM_REQUIRED").is_some_and(|value| value != "0");
@@ -71,9 +73,13 @@ impl PrivateSlurm {
             controller: None,
             nodes: BTreeMap::new(),
             database: None,
+            munge: None,
             guard,
         };
         let root = cluster.root.clone();
+        if options.munge {
+            cluster.munge = Some(munge::start(&root)?);
+        }
         if options.accounts.is_some() {
             cluster.database = Some(Database::start(&root, &host.name, &host.user)?);
         }
@@ -241,6 +247,7 @@ impl Drop for PrivateSlurm {
         drop(self.guard.stdin.take());
         let _ = self.guard.wait();
         let daemons = self.controller.take().into_iter().chain(std::mem::take(&mut self.nodes).into_values());
+        let daemons = daemons.chain(self.munge.take());
         daemons.chain(self.database.take().into_iter().flat_map(Database::into_children)).for_each(end);
     }
 }

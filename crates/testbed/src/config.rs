@@ -1,5 +1,6 @@
 //! Description of the cluster, and its `slurm.conf`.
 
+use crate::munge;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -31,10 +32,13 @@ pub struct ClusterOptions {
     /// Lines for `sacctmgr -i`, such as `add account a`: the cluster then has a database, with them
     /// in it.
     pub accounts: Option<Vec<String>>,
+    /// True for a munge of its own, with a key of its own, and a folder that its user alone enters;
+    /// without, Slurm believes every user of this machine.
+    pub munge: bool,
 }
 
 impl Default for ClusterOptions {
-    /// Two nodes of four processors, scheduled strictly in order.
+    /// Two nodes of four processors, as Slurm schedules them by default, but every second.
     fn default() -> ClusterOptions {
         ClusterOptions {
             nodes: 2,
@@ -43,12 +47,13 @@ impl Default for ClusterOptions {
             memory: 64_000,
             gres: None,
             node_words: String::new(),
-            scheduler: "builtin".to_string(),
+            scheduler: "backfill".to_string(),
             parameters: "sched_interval=1,sched_min_interval=20000,batch_sched_delay=0,bf_interval=1".to_string(),
             partitions: Vec::new(),
             lines: Vec::new(),
             job_submit: None,
             accounts: None,
+            munge: false,
         }
     }
 }
@@ -64,8 +69,8 @@ pub(crate) struct Host {
 /// The settings that tests rarely change.
 const FIXED: &str = "\
 ClusterName=drystone
-AuthType=auth/none
-CredType=cred/none
+# Nothing listens on another address than 127.0.0.1.
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 SlurmctldDebug=info
 SlurmdDebug=error
 # Nodes may claim more processors than the host has; no cgroups, no root.
@@ -96,12 +101,18 @@ AccountingStorageType=accounting_storage/none
 /// The whole `slurm.conf` of a cluster whose files are below `root`; `storage` are lines on its
 /// database.
 pub(crate) fn slurm_conf(options: &ClusterOptions, host: &Host, root: &Path, storage: &str) -> String {
-    let root = root.display();
     let mut text = FIXED.to_string();
     let mut line = |name: &str, value: &dyn std::fmt::Display| {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{name}={value}");
     };
+    let auth = if options.munge { "munge" } else { "none" };
+    line("AuthType", &format_args!("auth/{auth}"));
+    line("CredType", &format_args!("cred/{auth}"));
+    if options.munge {
+        line("AuthInfo", &format_args!("socket={}", munge::socket(root).display()));
+    }
+    let root = root.display();
     line("SlurmctldHost", &format_args!("{}(127.0.0.1)", host.name));
     line("SlurmctldPort", &host.ports[0]);
     line("SlurmdPort", &host.ports[1]);
@@ -169,6 +180,11 @@ mod tests {
         assert!(text.find("KillWait=9") > text.find("KillWait=2"), "{text}");
         assert!(text.contains("NodeName=n2 NodeHostname=host NodeAddr=127.0.0.1 Port=4 CPUs=4 "), "{text}");
         assert!(text.contains("PartitionName=main Nodes=n[1-2] Default=YES"), "{text}");
+        assert!(text.contains("AuthType=auth/none\n") && !text.contains("AuthInfo"), "{text}");
+        let keyed = slurm_conf(&ClusterOptions { munge: true, ..options.clone() }, &host, Path::new("/r"), "");
+        for line in ["AuthType=auth/munge", "CredType=cred/munge", "AuthInfo=socket=/r/munge/socket"] {
+            assert!(keyed.contains(&format!("{line}\n")), "{keyed}");
+        }
         let own = ClusterOptions { nodes: 1, partitions: vec!["PartitionName=p Nodes=n1".to_string()], ..options };
         let text = slurm_conf(&own, &host, Path::new("/r"), "");
         assert!(text.ends_with("PartitionName=p Nodes=n1\n") && !text.contains("main"), "{text}");

@@ -1,8 +1,9 @@
 //! A private, real Slurm on this machine, for tests.
 //!
 //! [`PrivateSlurm::start`] starts `slurmctld` and one `slurmd` per node on free ports of the
-//! loopback interface. The nodes share this machine and may claim more processors than it has. It
-//! works as any user, without munge and without cgroups. Dropping the [`PrivateSlurm`] stops every
+//! loopback interface, which is the only one that they listen on. The nodes share this machine and
+//! may claim more processors than it has. It works as any user, without cgroups, and without munge
+//! unless [`ClusterOptions::munge`] asks for one. Dropping the [`PrivateSlurm`] stops every
 //! daemon and every job; the same happens when the test process dies.
 //!
 //! Without an installed Slurm, `start` says so and returns `None`, and the test passes. With
@@ -20,6 +21,7 @@ mod cluster;
 mod config;
 mod daemons;
 mod database;
+mod munge;
 mod ports;
 pub mod scenario;
 

@@ -24,6 +24,8 @@ mod arrays;
 #[cfg(unix)]
 mod back;
 #[cfg(unix)]
+mod closed;
+#[cfg(unix)]
 mod crowds;
 #[cfg(unix)]
 mod depends;
@@ -34,11 +36,15 @@ mod fidelity;
 #[cfg(unix)]
 mod holds;
 #[cfg(unix)]
+mod left;
+#[cfg(unix)]
 mod limits;
 #[cfg(unix)]
 mod messages;
 #[cfg(unix)]
 mod model;
+#[cfg(unix)]
+mod newcomers;
 #[cfg(unix)]
 mod nodes;
 #[cfg(unix)]
@@ -65,8 +71,9 @@ fn main() {}
 
 /// Tests that take two minutes or more, most of it waits that Slurm prescribes, or all of a core.
 #[cfg(unix)]
-const LONG: [&str; 12] = [
+const LONG: [&str; 13] = [
     "jobs_over_a_limit_start_when_it_is_raised",
+    "hand_back_releases_tasks_that_a_limit_stopped",
     "answers_hold_on_a_busy_cluster",
     "the_sites_own_priorities_order_jobs",
     "shadow_beside_backfill",
@@ -98,6 +105,9 @@ fn main() {
         soak::tests(),
         depends::tests(),
         limits::tests(),
+        left::tests(),
+        newcomers::tests(),
+        closed::tests(),
         back::tests(),
         arrays::tests(),
         page::tests(),

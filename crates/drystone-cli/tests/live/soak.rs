@@ -323,7 +323,7 @@ fn lateness() -> Arc<Mutex<BTreeMap<i64, u128>>> {
 
 fn soak() {
     let Some(plan) = Plan::given() else { return };
-    let (Some(mut ours), Some(mut theirs)) = (start(&policy(), "builtin"), start("easy", "backfill")) else { return };
+    let (Some(mut ours), Some(mut theirs)) = (start(&policy(), "backfill"), start("easy", "backfill")) else { return };
     let mut daemon = ours.drive();
     let late = lateness();
     let (mut dice, mut jobs, mut held, mut faults) = (Dice(plan.seed), Vec::new(), Vec::new(), Vec::new());

@@ -11,6 +11,9 @@ const SHARE: f64 = 0.05;
 const ORDINARY: f64 = 0.04;
 /// Upper bound of the budget saved for wake-ups.
 const SAVED: Duration = Duration::from_millis(500);
+/// Time after orders before the next look, in multiples of what they cost, and its upper bound.
+/// What follows from decisions has an end, so that looks that bring news need not wait for long.
+const AFTER_ORDERS: (u32, Duration) = (3, Duration::from_secs(2));
 /// Weight of the last look in the average.
 const WEIGHT: f64 = 0.3;
 
@@ -23,6 +26,8 @@ pub struct Budget {
     saved: f64,
     last: Duration,
     spent: Duration,
+    /// Processor time of the orders since the last look, and of all.
+    ordered: (Duration, Duration),
     looks: u64,
 }
 
@@ -34,6 +39,7 @@ impl Budget {
             saved: SAVED.as_secs_f64(),
             last: now,
             spent: Duration::ZERO,
+            ordered: (Duration::ZERO, Duration::ZERO),
             looks: 0,
         }
     }
@@ -48,6 +54,18 @@ impl Budget {
         self.cost = Duration::from_secs_f64(next);
         self.spent += cost;
         self.looks += 1;
+    }
+
+    /// Orders have cost this much. They count apart: many of them at one look say nothing of the
+    /// cost of the next.
+    pub fn spend_on_orders(&mut self, cost: Duration) {
+        self.ordered = (self.ordered.0 + cost, self.ordered.1 + cost);
+    }
+
+    /// Returns the time that orders since the last call delay the next look by.
+    pub fn take_delay(&mut self) -> Duration {
+        let (times, longest) = AFTER_ORDERS;
+        (std::mem::take(&mut self.ordered.0) * times).min(longest)
     }
 
     fn earn(&mut self, now: Duration) {
@@ -72,9 +90,9 @@ impl Budget {
         self.cost
     }
 
-    /// Returns the total cost of all looks.
+    /// Returns the total cost of all looks and orders.
     pub fn spent(&self) -> Duration {
-        self.spent
+        self.spent + self.ordered.1
     }
 
     /// Returns the number of looks.
@@ -121,5 +139,25 @@ mod tests {
         assert_eq!(budget.period(), Duration::from_secs(2));
         budget.spend(Duration::from_secs(60), Duration::from_secs(3));
         assert_eq!(budget.period(), LONGEST);
+    }
+
+    /// Hundreds of orders at one look delay the next by two seconds at most, and no later one.
+    #[test]
+    fn orders_do_not_stretch_the_period() {
+        let mut budget = Budget::new(Duration::ZERO);
+        let look = Duration::from_millis(8);
+        for k in 0..20 {
+            budget.spend(Duration::from_secs(k), look);
+        }
+        let (period, spent) = (budget.period(), budget.spent());
+        assert_eq!(budget.take_delay(), Duration::ZERO);
+        budget.spend_on_orders(Duration::from_millis(100));
+        budget.spend_on_orders(Duration::from_millis(50));
+        assert_eq!((budget.take_delay(), budget.take_delay()), (Duration::from_millis(450), Duration::ZERO));
+        budget.spend_on_orders(Duration::from_secs(3));
+        assert_eq!(budget.take_delay(), Duration::from_secs(2));
+        budget.spend(Duration::from_secs(30), look);
+        assert!(budget.allows(Duration::from_secs(30)) && budget.period() == period);
+        assert_eq!(budget.spent() - spent, Duration::from_millis(3_150) + look);
     }
 }

@@ -90,6 +90,8 @@ pub struct Daemon<C, K> {
     highest: Option<u64>,
     /// Processor time of this process that looks were charged with.
     charged: Duration,
+    /// Processor time of the commands of this look, before its orders.
+    looked: Duration,
     _lock: Lock,
     _run_lock: Option<Lock>,
 }
@@ -152,6 +154,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             highest: None,
             known_nodes,
             charged: processor_time(),
+            looked: Duration::ZERO,
             stats: Stats::default(),
             heartbeat: None,
             _lock: lock,
@@ -209,12 +212,12 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let held: BTreeSet<JobKey> = all.iter().filter(unknown).copied().collect();
         let stopped: BTreeSet<JobKey> = standing.suspended.iter().filter(unknown).copied().collect();
         let pinned: BTreeSet<JobKey> = standing.pinned.iter().filter(unknown).copied().collect();
-        let (words, given_back) = (standing.users.clone(), standing.given_back);
+        let (users, operators, given_back) = (standing.users.clone(), standing.operators.clone(), standing.given_back);
         if !held.is_empty() || !stopped.is_empty() || !pinned.is_empty() {
             self.feed(at, &CoreInput::Remembered { taken: held, stopped, pinned })?;
         }
-        if !words.is_empty() || given_back {
-            self.feed(at, &CoreInput::RememberedUsers { words, given_back, since: seen.time })?;
+        if !users.is_empty() || !operators.is_empty() || given_back {
+            self.feed(at, &CoreInput::RememberedWords { users, operators, given_back, since: seen.time })?;
         }
         Ok(())
     }

@@ -81,11 +81,13 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             tracing::warn!(seconds = took.as_secs_f64(), answer = answer.as_secs_f64(), "a look took long");
         }
         let own = processor_time();
-        let spent = self.cluster.cost() + own.saturating_sub(std::mem::replace(&mut self.charged, own));
+        let looked = std::mem::take(&mut self.looked) + self.cluster.cost();
+        let spent = looked + own.saturating_sub(std::mem::replace(&mut self.charged, own));
         self.budget.spend(now, spent);
+        let delay = self.budget.take_delay();
         if !self.stats.silent {
             let soon = if self.soon && self.budget.allows(now) { SOON } else { Duration::MAX };
-            self.due = self.due.min(now + self.budget.period().min(soon));
+            self.due = self.due.min(now + self.budget.period().min(soon).max(delay));
         }
         self.publish(now);
         let told = self.clock.steady().saturating_sub(now);
@@ -174,18 +176,22 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let stalled = desk.core.tracker().stalls_for().unwrap_or(0);
         let was = std::mem::replace(&mut desk.stalled, stalled >= STALL.0);
         self.stats.stalled = self.desks.iter().any(|desk| desk.stalled);
-        if stalled >= STALL.1 {
-            return Err(LiveError::Doubt(format!(
-                "released jobs have not started for {} s although processors are idle",
-                stalled / 1_000
-            )));
+        if stalled < STALL.0 {
+            return Ok(());
         }
-        if self.desks[at].stalled && !was {
-            tracing::warn!("released jobs do not start although processors are idle");
-            self.note_of(
-                at,
-                "released jobs do not start although processors are idle; everything is given back if that lasts",
-            )?;
+        let way = self.desks[at].core.tracker().first_in_the_way();
+        let way = way.map_or_else(String::new, |(key, is_left)| {
+            let left = if is_left { ", which is left to the cluster," } else { "" };
+            format!("; job {0}{left} waits for room before them: `scontrol hold {0}` lets them pass", key.name())
+        });
+        let stall =
+            format!("released jobs have not started for {} s although processors are idle{way}", stalled / 1_000);
+        if stalled >= STALL.1 {
+            return Err(LiveError::Doubt(stall));
+        }
+        if !was {
+            tracing::warn!("{stall}");
+            self.note_of(at, &format!("{stall}; everything is given back if that lasts"))?;
         }
         Ok(())
     }
@@ -217,7 +223,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
                 (JobName { id: fact.id, task: None }, JobKey { id: fact.id, task: None, submit: fact.submit });
             match fact.mark {
                 HookMark::Held => (!known.marked.contains(&key)).then_some(LedgerLine::Marked(key)),
-                HookMark::User => (!known.knows(fact.id)).then_some(LedgerLine::UserHold(name)),
+                HookMark::User => (!known.users.knows(fact.id)).then_some(LedgerLine::UserHold(name)),
                 HookMark::None => None,
             }
         };
@@ -235,7 +241,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let (known, tracker) = (self.ledger.standing(), self.desks[at].core.tracker());
         let is_theirs = |key: &JobKey| tracker.job(*key).is_some_and(|tracked| tracked.user_hold);
         let mut entries = Vec::new();
-        for &id in held.iter().filter(|&&id| !known.knows(id)) {
+        for &id in held.iter().filter(|&&id| !known.users.knows(id)) {
             let keys: Vec<JobKey> = tracker.mirror().of_array(id).flat_map(JobFact::keys).collect();
             if keys.iter().all(is_theirs) {
                 entries.push(LedgerLine::UserHold(JobName { id, task: None }));
@@ -252,12 +258,15 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         if self.config.mode == DaemonMode::Shadow {
             return Ok(());
         }
+        let is_own = |name| self.desks.iter().any(|desk| desk.core.tracker().is_own_hold(name));
         let entries: Vec<LedgerLine> = told
             .iter()
-            .map(|(_, line)| match *line {
-                HookMessage::Hold(name) => LedgerLine::UserHold(name),
-                HookMessage::Release(name) => LedgerLine::UserRelease(name),
-                HookMessage::Overwritten(name) => LedgerLine::Overwritten(name),
+            .filter_map(|(_, line)| match *line {
+                HookMessage::Hold(name) => Some(LedgerLine::UserHold(name)),
+                HookMessage::Release(name) => Some(LedgerLine::UserRelease(name)),
+                HookMessage::Overwritten(name) => Some(LedgerLine::Overwritten(name)),
+                HookMessage::Keep(name) => Some(LedgerLine::OperatorHold(name)),
+                HookMessage::Rehold(name) => (!is_own(name)).then_some(LedgerLine::OperatorHold(name)),
             })
             .chain((!told.is_empty()).then(|| LedgerLine::Heard(self.wake.position())))
             .collect();
@@ -339,6 +348,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
 
     /// Orders, as long as the fence stands; `None` where it has fallen.
     fn order(&mut self, orders: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
+        self.looked += self.cluster.cost();
         let (heartbeat, faults, clock, beaten) = (&self.heartbeat, &mut self.faults, &self.clock, &mut self.beaten);
         let mut fenced = false;
         let mut may = || {
@@ -355,6 +365,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             mine
         };
         let outcomes = self.cluster.act(orders, &mut may);
+        self.budget.spend_on_orders(self.cluster.cost());
         (!fenced).then_some(outcomes)
     }
 
@@ -376,9 +387,10 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         };
         let is_user_held =
             |key| self.desks.iter().any(|desk| desk.core.tracker().job(key).is_some_and(|tracked| tracked.user_hold));
+        let is_said_held = |key| known.users.holds(key) || known.operators.holds(key);
         let released = |order: &ClusterOrder| match *order {
-            ClusterOrder::Hold(key) if known.word_on(key) == Some(true) && !is_user_held(key) => {
-                Some(LedgerLine::UserRelease(JobName { id: key.id, task: key.task }))
+            ClusterOrder::Hold(key) if is_said_held(key) && !is_user_held(key) => {
+                Some(LedgerLine::OperatorRelease(JobName { id: key.id, task: key.task }))
             }
             _ => None,
         };

@@ -1,8 +1,10 @@
 //! Writing a journal.
 
 use super::{Begin, JournalError, JournalRecord, frame, read};
+use crate::state::PRIVATE;
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// From this size on a segment ends at the next snapshot.
@@ -26,7 +28,8 @@ impl SegmentWriter {
     pub fn begin(folder: &Path, begin: Begin) -> Result<SegmentWriter, JournalError> {
         let number = read::segments(folder)?.last().map_or(0, |segment| segment.number) + 1;
         let path = folder.join(read::name(number));
-        let file = File::options().create_new(true).append(true).open(&path).map_err(JournalError::io(&path))?;
+        let file =
+            File::options().create_new(true).append(true).mode(PRIVATE).open(&path).map_err(JournalError::io(&path))?;
         let mut writer = SegmentWriter { folder: folder.to_path_buf(), path, file, length: 0, records: 0 };
         writer.put(&frame::head())?;
         writer.write(&JournalRecord::Begin(Box::new(begin)))?;

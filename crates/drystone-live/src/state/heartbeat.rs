@@ -6,7 +6,7 @@
 //! every command that it sends, and both before and after it writes its heartbeat, so that a
 //! hand-back wins at whatever point the daemon was stopped.
 
-use super::write_whole;
+use super::write_shared;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,7 @@ impl Heartbeat {
     }
 
     fn write(&self, second: i64) -> io::Result<()> {
-        write_whole(&self.path, format!("{second} {}\n", self.instance).as_bytes(), false)
+        write_shared(&self.path, format!("{second} {}\n", self.instance).as_bytes(), false)
     }
 
     /// Returns whether this daemon still drives, according to the files.
@@ -93,7 +93,7 @@ impl Heartbeat {
             return Ok(true);
         }
         // It was given back while this was written.
-        write_whole(&self.path, b"0\n", false)?;
+        write_shared(&self.path, b"0\n", false)?;
         Ok(false)
     }
 
@@ -102,8 +102,8 @@ impl Heartbeat {
     /// # Errors
     /// It cannot be written.
     pub fn give_back(path: &Path, token: &str) -> io::Result<()> {
-        write_whole(&fence(path), token.as_bytes(), true)?;
-        write_whole(path, b"0\n", true)
+        write_shared(&fence(path), token.as_bytes(), true)?;
+        write_shared(path, b"0\n", true)
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
         let path = folder.path().join("heartbeat");
         let mine = Heartbeat::begin(path.clone(), "a".into(), 7).expect("written");
         // The fence falls, and its zero is overwritten by the daemon that was asleep.
-        write_whole(&fence(&path), b"token", false).expect("written");
+        write_shared(&fence(&path), b"token", false).expect("written");
         assert!(!mine.beat(8).expect("looked"));
     }
 }

@@ -1,12 +1,13 @@
 //! Facts that a hand-back needs where no journal can be read: plain lines, on disk before the
 //! orders that they concern.
 
-use super::write_whole;
+use super::{PRIVATE, write_whole};
 use crate::cluster::{JobKey, JobName};
-use crate::tracker::WakePosition;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::tracker::{HoldWords, WakePosition};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +26,9 @@ pub enum LedgerLine {
     UserHold(JobName),
     /// A user takes that back.
     UserRelease(JobName),
+    OperatorHold(JobName),
+    /// An operator has let it go, whoever held it.
+    OperatorRelease(JobName),
     /// Everything was given back.
     GivenBack,
     /// The wake file was read up to here.
@@ -41,6 +45,8 @@ impl LedgerLine {
             LedgerLine::Pinned(key) => format!("pinned {key}\n"),
             LedgerLine::UserHold(name) => format!("user-hold {name}\n"),
             LedgerLine::UserRelease(name) => format!("user-release {name}\n"),
+            LedgerLine::OperatorHold(name) => format!("operator-hold {name}\n"),
+            LedgerLine::OperatorRelease(name) => format!("operator-release {name}\n"),
             LedgerLine::GivenBack => "given-back\n".to_string(),
             LedgerLine::Heard(WakePosition { file, offset }) => format!("heard {file} {offset}\n"),
         }
@@ -57,6 +63,8 @@ impl LedgerLine {
             "pinned" => JobKey::parse(rest).map(LedgerLine::Pinned),
             "user-hold" => JobName::parse(rest).map(LedgerLine::UserHold),
             "user-release" => JobName::parse(rest).map(LedgerLine::UserRelease),
+            "operator-hold" => JobName::parse(rest).map(LedgerLine::OperatorHold),
+            "operator-release" => JobName::parse(rest).map(LedgerLine::OperatorRelease),
             "heard" => {
                 let (file, offset) = rest.split_once(' ')?;
                 Some(LedgerLine::Heard(WakePosition { file: file.parse().ok()?, offset: offset.parse().ok()? }))
@@ -79,8 +87,10 @@ pub struct LedgerStanding {
     pub suspended: BTreeSet<JobKey>,
     /// Jobs that we bound to nodes.
     pub pinned: BTreeSet<JobKey>,
-    /// Holds by users, by the name that the hook gave; the last line counts.
-    pub users: BTreeMap<JobName, bool>,
+    /// Holds that users may take back, by the name that the hook gave; the last line counts.
+    pub users: HoldWords,
+    /// Holds by operators.
+    pub operators: HoldWords,
     /// Position up to which their lines in the wake file were read.
     pub heard: WakePosition,
     /// True if everything was given back after that.
@@ -98,8 +108,10 @@ impl LedgerStanding {
             LedgerLine::Overwritten(name) => drop(self.overwritten.insert(name)),
             LedgerLine::Suspended(key) => drop(self.suspended.insert(key)),
             LedgerLine::Pinned(key) => drop(self.pinned.insert(key)),
-            LedgerLine::UserHold(name) => self.note_word(name, true),
-            LedgerLine::UserRelease(name) => self.note_word(name, false),
+            LedgerLine::UserHold(name) => self.users.note(name, true),
+            LedgerLine::UserRelease(name) => self.users.note(name, false),
+            LedgerLine::OperatorHold(name) => self.note_operator(name, true),
+            LedgerLine::OperatorRelease(name) => self.note_operator(name, false),
             LedgerLine::Heard(position) => self.heard = position,
             LedgerLine::GivenBack => {
                 self.held.clear();
@@ -112,18 +124,14 @@ impl LedgerStanding {
         }
     }
 
-    /// Notes the last word on a hold. What is said of an array is said of all its tasks.
-    pub(crate) fn note_word(&mut self, name: JobName, holds: bool) {
-        if name.task.is_none() {
-            self.users.retain(|other, _| other.id != name.id);
-        }
-        self.users.insert(name, holds);
+    /// Returns whether we held a job, or a task of an array, of this name.
+    pub(crate) fn holds_any(&self, name: JobName) -> bool {
+        self.held.iter().any(|key| key.id == name.id && (name.task.is_none() || key.task == name.task))
     }
 
-    /// Returns whether any word on holds of a job, an array or one of its tasks is known.
-    pub(crate) fn knows(&self, id: u64) -> bool {
-        let range = JobName { id, task: None }..=JobName { id, task: Some(u32::MAX) };
-        self.users.range(range).next().is_some()
+    fn note_operator(&mut self, name: JobName, holds: bool) {
+        self.users.note(name, holds);
+        self.operators.note(name, holds);
     }
 
     /// Returns whether a job is held for the daemon, by the daemon or by the hook.
@@ -133,21 +141,21 @@ impl LedgerStanding {
         self.held.contains(&key) || is_hooked || is_overwritten(None) || is_overwritten(key.task)
     }
 
-    /// Returns the last word on the hold of a job, where there is one.
-    pub(crate) fn word_on(&self, key: JobKey) -> Option<bool> {
-        let of = |task| self.users.get(&JobName { id: key.id, task }).copied();
-        of(key.task).or_else(|| of(None))
-    }
-
     fn lines(&self) -> String {
         let held = self.held.iter().map(|&key| LedgerLine::Held(key));
         let marked = self.marked.iter().map(|&key| LedgerLine::Marked(key));
         let suspended = self.suspended.iter().map(|&key| LedgerLine::Suspended(key));
         let pinned = self.pinned.iter().map(|&key| LedgerLine::Pinned(key));
+        let operators = self
+            .operators
+            .iter()
+            .map(|(n, holds)| if holds { LedgerLine::OperatorHold(n) } else { LedgerLine::OperatorRelease(n) });
         let users = self
             .users
             .iter()
-            .map(|(&n, &holds)| if holds { LedgerLine::UserHold(n) } else { LedgerLine::UserRelease(n) });
+            .map(|(n, holds)| if holds { LedgerLine::UserHold(n) } else { LedgerLine::UserRelease(n) });
+        // What users have said since counts, so that theirs come last.
+        let users = operators.chain(users);
         let back = self.given_back.then_some(LedgerLine::GivenBack);
         let heard = (self.heard != WakePosition::default()).then_some(LedgerLine::Heard(self.heard));
         let overwritten = self.overwritten.iter().map(|&name| LedgerLine::Overwritten(name));
@@ -212,7 +220,7 @@ impl ActionLedger {
             return Ok(());
         }
         let text: String = entries.iter().map(LedgerLine::line).collect();
-        let mut file = File::options().append(true).create(true).open(&self.path)?;
+        let mut file = File::options().append(true).create(true).mode(PRIVATE).open(&self.path)?;
         file.write_all(text.as_bytes())?;
         file.sync_data()?;
         entries.iter().for_each(|&entry| self.standing.note(entry));
@@ -238,9 +246,12 @@ impl ActionLedger {
     /// # Errors
     /// It cannot be written.
     pub fn give_back(path: &std::path::Path, standing: &LedgerStanding) -> io::Result<()> {
-        let users = standing.users.iter().filter(|&(_, &holds)| holds).map(|(&name, _)| LedgerLine::UserHold(name));
-        let heard = LedgerLine::Heard(standing.heard);
-        let text: String = users.chain([heard, LedgerLine::GivenBack]).map(|entry| entry.line()).collect();
+        let operators = standing.operators.iter().filter(|(_, holds)| *holds);
+        let operators = operators.map(|(name, _)| LedgerLine::OperatorHold(name));
+        let users = standing.users.iter().filter(|(name, holds)| *holds || standing.operators.knows(name.id));
+        let users = users.map(|(n, holds)| if holds { LedgerLine::UserHold(n) } else { LedgerLine::UserRelease(n) });
+        let last = [LedgerLine::Heard(standing.heard), LedgerLine::GivenBack];
+        let text: String = operators.chain(users).chain(last).map(|entry| entry.line()).collect();
         write_whole(path, text.as_bytes(), true)
     }
 
@@ -260,7 +271,8 @@ impl ActionLedger {
         self.standing.overwritten.retain(|name| numbered(name.id));
         self.standing.suspended.retain(&live);
         self.standing.pinned.retain(&live);
-        self.standing.users.retain(|name, _| numbered(name.id));
+        self.standing.users.retain(|name| numbered(name.id));
+        self.standing.operators.retain(|name| numbered(name.id));
         self.rewrite()
     }
 
@@ -292,7 +304,8 @@ mod tests {
             ])
             .expect("written");
         let standing = ActionLedger::read(&path).expect("read");
-        assert_eq!((&standing.held, &standing.users), (&[key].into(), &[(name(4), false), (task, true)].into()));
+        let words: Vec<(JobName, bool)> = standing.users.iter().collect();
+        assert_eq!((&standing.held, words), (&[key].into(), vec![(name(4), false), (task, true)]));
         assert_eq!(standing, *ledger.standing());
         let mut text = std::fs::read_to_string(&path).expect("read");
         text.push_str("suspended 2");
@@ -314,11 +327,36 @@ mod tests {
         ActionLedger::give_back(&path, &standing).expect("written");
         let kept = ActionLedger::read(&path).expect("read");
         assert!(kept.given_back && kept.held.is_empty());
-        assert_eq!(kept.users, [(JobName { id: 5, task: Some(2) }, true)].into());
+        assert_eq!(kept.users.iter().collect::<Vec<_>>(), [(JobName { id: 5, task: Some(2) }, true)]);
         let mut ledger = ActionLedger::open(path.clone()).expect("opened");
         ledger.begin_again().expect("written");
         ledger.add(&[LedgerLine::Held(key)]).expect("written");
         let again = ActionLedger::read(&path).expect("read");
         assert!(!again.given_back && again.held.contains(&key) && again.users.len() == 1);
+    }
+
+    /// An administrator's hold stays, whatever its owner says, until an operator lets the job go.
+    #[test]
+    fn operators_holds_outlive_a_hand_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("ledger");
+        let (kept, freed) = (JobName { id: 4, task: None }, JobName { id: 5, task: Some(2) });
+        let mut ledger = ActionLedger::open(path.clone()).expect("begun");
+        let lines = [LedgerLine::OperatorHold(kept), LedgerLine::UserRelease(kept), LedgerLine::OperatorHold(freed)];
+        ledger.add(&lines).expect("written");
+        ledger.add(&[LedgerLine::OperatorRelease(freed)]).expect("written");
+        let check = |standing: &LedgerStanding| {
+            let key = |name: JobName| JobKey { id: name.id, task: name.task, submit: 7 };
+            let words = |name| (standing.users.on(key(name)), standing.operators.holds(key(name)));
+            assert_eq!(words(kept), (Some(false), true));
+            assert!(!standing.users.holds(key(freed)) && !standing.operators.holds(key(freed)));
+        };
+        check(&ActionLedger::read(&path).expect("read"));
+        // Opening writes what is known once more.
+        drop(ActionLedger::open(path.clone()).expect("opened"));
+        let standing = ActionLedger::read(&path).expect("read");
+        check(&standing);
+        ActionLedger::give_back(&path, &standing).expect("written");
+        check(&ActionLedger::read(&path).expect("read"));
     }
 }

@@ -187,16 +187,38 @@ impl Home {
     }
 }
 
-/// Writes a file whole or not at all, readable by all.
+/// Permissions of files that show jobs: for the daemon's user and group.
+pub(crate) const PRIVATE: u32 = 0o640;
+/// Permissions of what the hook reads as another user.
+const SHARED: u32 = 0o644;
+
+/// Writes a file whole or not at all, readable by the daemon's user and group.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn write_whole(path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
+    write_with(PRIVATE, path, bytes, durable)
+}
+
+/// Writes a file whole or not at all, readable by all.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn write_shared(path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
+    write_with(SHARED, path, bytes, durable)
+}
+
+fn write_with(mode: u32, path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
+    if nix::unistd::geteuid().is_root() {
+        // What root gives back stays the daemon's: its files are those of its folder's owner.
+        let owner = std::fs::metadata(folder)?;
+        std::os::unix::fs::fchown(file.as_file(), Some(owner.uid()), Some(owner.gid()))?;
+    }
     if durable {
         file.as_file().sync_all()?;
     }

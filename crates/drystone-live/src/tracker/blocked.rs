@@ -3,7 +3,7 @@
 //! meanwhile.
 
 use super::kept::Found;
-use super::{HoldReason, Tracked, TrackedPlace, Tracker};
+use super::{Flying, HoldReason, Retry, Tracked, TrackedPlace, Tracker};
 use crate::cluster::{JobFact, JobKey, JobState, NodeRequest, PendingReason};
 use drystone::model::Time;
 use serde::{Deserialize, Serialize};
@@ -195,6 +195,30 @@ impl Tracker {
         self.block_early(shape, why, pause, failures);
     }
 
+    /// Holds back jobs of the same shape and account: the limit that stopped one stops them all, and
+    /// each try would take the room of a job that can start. They are tried again as that one is:
+    /// as many as jobs end. Once a look for each shape: O(jobs).
+    pub(super) fn limit_alike(&mut self, t: &Tracked, fact: &JobFact, until: Time) {
+        let limited = shape(t, fact);
+        if !self.limited_shapes.insert((fact.account.clone(), limited.clone())) {
+            return;
+        }
+        let is_waiting =
+            |t: &Tracked| t.flight.is_none() && matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held);
+        let is_alike = |t: &Tracked| {
+            let fact = self.mirror.fact(t.key).filter(|other| other.user == fact.user && other.account == fact.account);
+            fact.is_some_and(|fact| fact.state == JobState::Pending && shape(t, fact) == limited)
+        };
+        let tried = self.jobs.values().filter(|t| is_waiting(t) && t.retry.is_none() && is_alike(t));
+        for key in tried.map(|t| t.key).collect::<Vec<JobKey>>() {
+            if let Some(t) = self.jobs.get_mut(&key) {
+                t.retry = Some(Retry::OnEnd(until));
+            }
+            self.limited.insert(key);
+            self.recheck.insert(key);
+        }
+    }
+
     /// Holds back jobs of this shape: nodes that they would take are kept for another.
     pub(super) fn gives_way(&mut self, t: &Tracked, fact: &JobFact) {
         let shape = shape(t, fact);
@@ -327,6 +351,20 @@ impl Tracker {
             pending && self.mirror.fact(t.key).is_some_and(|fact| room.take(&self.need(t, fact, false)))
         });
         fits.then(|| self.stamp.steady.saturating_sub(since))
+    }
+
+    /// Returns the released job that waits longest for room, before which the cluster may start no
+    /// other: the first of those that are left to the cluster, else of those in flight.
+    pub fn first_in_the_way(&self) -> Option<(JobKey, bool)> {
+        let waits = |fact: &JobFact| fact.state == JobState::Pending && !fact.held;
+        let left = self.jobs.values().filter(|t| t.place == TrackedPlace::Absent && t.flight.is_none());
+        let flying = self.jobs.values().filter(|t| t.flies(Flying::Launching));
+        let first = |t: &&Tracked| self.mirror.fact(t.key).map(|fact| (fact.submit, t.key));
+        let is_room =
+            |t: &&Tracked| self.mirror.fact(t.key).is_some_and(|f| waits(f) && f.reason == PendingReason::Room);
+        let left = left.filter(is_room).min_by_key(first).map(|t| (t.key, true));
+        let is_there = |t: &&Tracked| self.mirror.fact(t.key).is_some_and(waits);
+        left.or_else(|| flying.filter(is_there).min_by_key(first).map(|t| (t.key, false)))
     }
 
     /// Marks the pending jobs of these shapes to be looked at in this turn.

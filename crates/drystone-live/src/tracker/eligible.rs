@@ -44,12 +44,19 @@ impl Tracker {
         fact.mark != HookMark::None || tracked.taken
     }
 
+    /// Returns whether a hold that looks like an administrator's is one. The cluster calls every
+    /// job of priority 0 so whose own reason it has lost: the hook tells of operators' holds.
+    pub(super) fn is_administrators(&self, tracked: &Tracked, fact: &JobFact) -> bool {
+        let is_kept = self.operator_words.holds(tracked.key);
+        !tracked.orphaned && (is_kept || !Tracker::is_ours(tracked, fact))
+    }
+
     /// Returns the reason why a pending job may not start now. `throttled`: enough tasks of its
     /// array run.
     pub(super) fn why_not(&mut self, tracked: &mut Tracked, fact: &JobFact, throttled: bool) -> Option<HoldReason> {
         let driving = self.settings.mode == DaemonMode::Drive;
         match fact.reason {
-            PendingReason::AdminHold if !tracked.orphaned && !tracked.slipped => return Some(HoldReason::Admin),
+            PendingReason::AdminHold if self.is_administrators(tracked, fact) => return Some(HoldReason::Admin),
             PendingReason::LaunchFailed if !tracked.freed => return Some(HoldReason::LaunchFailed),
             PendingReason::RequeuedHeld if !tracked.freed => return Some(HoldReason::User),
             PendingReason::UserHold if !driving => return Some(HoldReason::User),
@@ -62,7 +69,7 @@ impl Tracker {
         match self.depends(tracked.key, fact) {
             ConditionState::No => {
                 self.depending.insert(tracked.key);
-                return Some(HoldReason::Dependency);
+                return Some(if is_in_vain(&fact.depends) { HoldReason::InVain } else { HoldReason::Dependency });
             }
             ConditionState::Later(time) => {
                 self.depending.insert(tracked.key);
@@ -167,6 +174,16 @@ impl Tracker {
         };
         let others = self.mirror.records().filter(|other| other.user == fact.user);
         if others.into_iter().any(stands) { ConditionState::Perhaps } else { ConditionState::Yes }
+    }
+}
+
+/// Returns whether dependencies cannot be fulfilled any more.
+fn is_in_vain(depends: &JobDependencies) -> bool {
+    let is_never = |one: &StartCondition| one.after == DependencyCondition::Never;
+    match depends {
+        JobDependencies::On(all) => all.iter().any(is_never),
+        JobDependencies::Any(all) => !all.is_empty() && all.iter().all(is_never),
+        JobDependencies::No | JobDependencies::Else => false,
     }
 }
 

@@ -78,9 +78,6 @@ impl Tracker {
                 if let Some(flight) = &mut t.flight {
                     flight.seen = true;
                 }
-                if t.key.task.is_some() {
-                    self.array_tries.insert(t.key.id, self.stamp.steady);
-                }
                 if self.is_stuck(t, fact) {
                     self.gives_up(t, fact, turn);
                 }
@@ -135,7 +132,11 @@ impl Tracker {
     /// Says when a released job is tried next that will not start now.
     fn note_failure(&mut self, t: &mut Tracked, fact: &JobFact) {
         match fact.reason {
-            PendingReason::Limit => t.retry = Some(Retry::OnEnd(Time(self.stamp.now + LIMITED))),
+            PendingReason::Limit => {
+                let until = Time(self.stamp.now + LIMITED);
+                t.retry = Some(Retry::OnEnd(until));
+                self.limit_alike(t, fact, until);
+            }
             // The cluster knows better.
             PendingReason::Dependency | PendingReason::Begin | PendingReason::Throttle => {
                 let pause = (DEPENDS.0 << t.vain.min(6)).min(DEPENDS.1);
@@ -270,9 +271,6 @@ impl Tracker {
                 false
             }
             JobState::Pending if !fact.held => {
-                if t.key.task.is_some() {
-                    self.array_tries.insert(t.key.id, self.stamp.steady);
-                }
                 match fact.reason {
                     PendingReason::PartitionClosed | PendingReason::Unsatisfiable => self.could_not_start(t, fact),
                     PendingReason::Room => self.can_start(t, fact),

@@ -37,6 +37,10 @@ pub enum HookMessage {
     Release(JobName),
     /// The hook held it, and an administrator overwrites the comment that says so.
     Overwritten(JobName),
+    /// An operator holds a job that is held already.
+    Keep(JobName),
+    /// An operator or the daemon holds a released job.
+    Rehold(JobName),
 }
 
 impl HookMessage {
@@ -49,6 +53,8 @@ impl HookMessage {
             "hold" => Some(HookMessage::Hold(name)),
             "release" => Some(HookMessage::Release(name)),
             "overwritten" => Some(HookMessage::Overwritten(name)),
+            "keep" => Some(HookMessage::Keep(name)),
+            "rehold" => Some(HookMessage::Rehold(name)),
             _ => None,
         }
     }
@@ -64,6 +70,8 @@ mod tests {
         assert_eq!(HookMessage::parse("release 7_3"), Some(HookMessage::Release(JobName { id: 7, task: Some(3) })));
         let array = JobName { id: 7, task: None };
         assert_eq!(HookMessage::parse("overwritten 7"), Some(HookMessage::Overwritten(array)));
+        assert_eq!(HookMessage::parse("keep 7"), Some(HookMessage::Keep(array)));
+        assert_eq!(HookMessage::parse("rehold 7"), Some(HookMessage::Rehold(array)));
         for other in ["submit", "change 7", "7 COMPLETED", "hold x", "hold -1", "hold 2_", "hold _3", ""] {
             assert_eq!(HookMessage::parse(other), None, "{other}");
         }

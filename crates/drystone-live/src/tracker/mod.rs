@@ -18,6 +18,7 @@ mod nodes;
 mod room;
 mod settle;
 mod tracked;
+mod words;
 
 pub use exported::ExportedJob;
 pub use layout::{NodeAmounts, NodeLayout};
@@ -27,6 +28,7 @@ pub use names::NumberedNames;
 pub use news::{Stamp, TrackerNews};
 pub(crate) use settle::how;
 pub use tracked::{AnnouncedStart, Flight, Flying, HoldReason, Retry, Tracked, TrackedPlace, TrackedStory};
+pub use words::HoldWords;
 
 use crate::cluster::{
     ClusterOrder, HookMark, JobFact, JobKey, JobName, NodeFact, NodeState, OrderOutcome, PendingReason, Want,
@@ -143,6 +145,8 @@ pub struct Tracker {
     timers: BTreeSet<(Time, JobKey)>,
     /// Jobs that a limit stopped.
     limited: BTreeSet<JobKey>,
+    /// Accounts and shapes of jobs that a limit stopped at this look.
+    limited_shapes: BTreeSet<(String, blocked::JobShape)>,
     /// Jobs that wait for others.
     depending: BTreeSet<JobKey>,
     /// Jobs that were released and depended on another still.
@@ -155,9 +159,6 @@ pub struct Tracker {
     recheck: BTreeSet<JobKey>,
     /// Time since which released jobs find no room and none has started, by [`Stamp::steady`].
     vain_since: Option<u64>,
-    /// Time at which a task of an array was last released, or seen released and waiting, by
-    /// [`Stamp::steady`].
-    array_tries: BTreeMap<u64, u64>,
     /// Throttles of arrays.
     throttles: BTreeMap<u64, u32>,
     /// Jobs that we held before, from the ledger of an earlier daemon.
@@ -166,11 +167,12 @@ pub struct Tracker {
     stopped: BTreeSet<JobKey>,
     /// Jobs that we bound to nodes, from the same.
     bound: BTreeSet<JobKey>,
-    /// Last words of users and operators on holds, by job, array or task: true for a hold, false
-    /// where it was taken back.
-    user_words: BTreeMap<JobName, bool>,
-    /// Last words in an earlier daemon's ledger, to be applied at the next look.
-    ledger_words: BTreeMap<JobName, bool>,
+    /// Last words on holds that users may take back.
+    user_words: HoldWords,
+    /// Last words of operators on holds.
+    operator_words: HoldWords,
+    /// Last words of both in an earlier daemon's ledger, to be applied at the next look.
+    ledger_words: (HoldWords, HoldWords),
     /// The cluster's time when this daemon began, if everything was given back before.
     given_back: Option<i64>,
     users: NumberedNames,
@@ -208,19 +210,20 @@ impl Tracker {
             flying: BTreeSet::new(),
             timers: BTreeSet::new(),
             limited: BTreeSet::new(),
+            limited_shapes: BTreeSet::new(),
             depending: BTreeSet::new(),
             vain: BTreeSet::new(),
             blocks: BTreeMap::new(),
             ahead: None,
             recheck: BTreeSet::new(),
             vain_since: None,
-            array_tries: BTreeMap::new(),
             throttles: BTreeMap::new(),
             taken: BTreeSet::new(),
             stopped: BTreeSet::new(),
             bound: BTreeSet::new(),
-            user_words: BTreeMap::new(),
-            ledger_words: BTreeMap::new(),
+            user_words: HoldWords::default(),
+            operator_words: HoldWords::default(),
+            ledger_words: Default::default(),
             given_back: None,
             users: NumberedNames::default(),
             groups: NumberedNames::default(),
@@ -242,11 +245,17 @@ impl Tracker {
         (self.taken, self.stopped, self.bound) = (taken, stopped, pinned);
     }
 
-    /// Remembers what an earlier daemon noted of users' holds, true for a hold and false where it
-    /// was taken back, and, if everything was given back since, the cluster's time when this daemon
-    /// began: what was held before is held by its user. Call it before the first look.
-    pub fn remember_users(&mut self, words: BTreeMap<JobName, bool>, given_back: Option<i64>) {
-        (self.ledger_words, self.given_back) = (words, given_back);
+    /// Remembers what an earlier daemon noted of holds of users and operators, and, if everything
+    /// was given back since, the cluster's time when this daemon began: what was held before is
+    /// held by its user. Call it before the first look.
+    pub fn remember_words(&mut self, users: HoldWords, operators: HoldWords, given_back: Option<i64>) {
+        (self.ledger_words, self.given_back) = ((users, operators), given_back);
+    }
+
+    /// Returns whether a hold of released jobs of this name is one that the daemon has ordered.
+    pub fn is_own_hold(&self, name: JobName) -> bool {
+        let is_flying = |t: &Tracked| t.flies(Flying::Holding) || t.flies(Flying::Taking);
+        self.mirror.named(name).any(|key| self.jobs.get(&key).is_some_and(is_flying))
     }
 
     /// The daemon has been away: it is not known whether what was ordered last was carried out, and
@@ -266,6 +275,7 @@ impl Tracker {
     pub fn observe(&mut self, stamp: Stamp, delta: &Delta, told: &[HookMessage]) -> LookResult {
         let mut turn = LookResult::default();
         let flew = self.flying.clone();
+        self.limited_shapes.clear();
         self.stamp = stamp;
         self.offset = stamp.now - delta.time;
         let is_back = |node: &NodeFact| {
@@ -473,20 +483,22 @@ impl Tracker {
             let mut facts = self.mirror.of_array(id).peekable();
             if facts.peek().is_none() {
                 self.throttles.remove(&id);
-                self.array_tries.remove(&id);
             } else if let Some(throttle) = facts.find_map(|fact| fact.throttle) {
                 self.throttles.insert(id, throttle);
             }
         }
     }
 
-    /// Users' holds of jobs that are held already, as the hook tells of them.
+    /// Holds by users and operators, as the hook tells of them.
     fn take_told(&mut self, told: &[HookMessage]) -> Vec<JobKey> {
         let mut keys = Vec::new();
         for &line in told {
-            let (name, holds) = match line {
-                HookMessage::Hold(name) => (name, true),
-                HookMessage::Release(name) => (name, false),
+            let (name, holds, is_operators) = match line {
+                HookMessage::Hold(name) => (name, true, false),
+                HookMessage::Release(name) => (name, false, false),
+                HookMessage::Keep(name) => (name, true, true),
+                HookMessage::Rehold(name) if self.is_own_hold(name) => continue,
+                HookMessage::Rehold(name) => (name, true, true),
                 HookMessage::Overwritten(name) => {
                     keys.extend(self.take_overwritten(name));
                     continue;
@@ -494,7 +506,10 @@ impl Tracker {
             };
             let about: Vec<JobKey> = self.mirror.named(name).collect();
             if !about.is_empty() {
-                self.note_word(name, holds);
+                self.user_words.note(name, holds);
+                if is_operators {
+                    self.operator_words.note(name, true);
+                }
             }
             for key in about {
                 let fact = self.mirror.fact(key).cloned();
@@ -525,40 +540,17 @@ impl Tracker {
         about
     }
 
-    /// Notes the last word on the hold of a job, an array or a task. What is said of an array is
-    /// said of all its tasks.
-    fn note_word(&mut self, name: JobName, holds: bool) {
-        if name.task.is_none() {
-            self.forget_words(name.id);
-        }
-        self.user_words.insert(name, holds);
-    }
-
-    fn forget_words(&mut self, id: u64) {
-        let range = JobName { id, task: None }..=JobName { id, task: Some(u32::MAX) };
-        let names: Vec<JobName> = self.user_words.range(range).map(|(&name, _)| name).collect();
-        for name in names {
-            self.user_words.remove(&name);
-        }
-    }
-
-    /// Returns the last word on the hold of a job, where there is one.
-    fn word_on(&self, key: JobKey) -> Option<bool> {
-        let of = |task| self.user_words.get(&JobName { id: key.id, task }).copied();
-        of(key.task).or_else(|| of(None))
-    }
-
     /// Applies what is known of users' holds from before to the jobs of the first look. Returns
     /// these jobs.
     fn recall_users(&mut self) -> Vec<JobKey> {
-        let (words, given_back) = (std::mem::take(&mut self.ledger_words), std::mem::take(&mut self.given_back));
-        if words.is_empty() && given_back.is_none() {
+        let ((users, operators), given_back) =
+            (std::mem::take(&mut self.ledger_words), std::mem::take(&mut self.given_back));
+        if users.is_empty() && operators.is_empty() && given_back.is_none() {
             return Vec::new();
         }
         // What the journal knows is newer: an operator's release is not in the ledger.
-        for (name, holds) in words {
-            self.user_words.entry(name).or_insert(holds);
-        }
+        self.user_words.add_older(users);
+        self.operator_words.add_older(operators);
         let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::JobState::Pending && fact.held);
         // The hook holds again from the first heartbeat on, and jobs may come before the first
         // look.
@@ -566,7 +558,7 @@ impl Tracker {
         let held: Vec<JobKey> = pending
             .filter(|fact| fact.reason == PendingReason::UserHold)
             .flat_map(|fact| fact.keys().into_iter().map(move |key| (fact, key)))
-            .filter(|(fact, key)| old(fact) || self.word_on(*key) == Some(true))
+            .filter(|(fact, key)| old(fact) || self.user_words.holds(*key))
             .map(|(_, key)| key)
             .collect();
         for &key in &held {
@@ -740,7 +732,7 @@ impl Tracker {
             tracked.restarts = fact.restarts;
             // The mark is a comment, which an administrator may overwrite.
             tracked.taken |= fact.mark != HookMark::None;
-            tracked.user_hold = self.word_on(key).unwrap_or(fact.mark == HookMark::User);
+            tracked.user_hold = self.user_words.on(key).unwrap_or(fact.mark == HookMark::User);
             // A policy on nodes knows those that a job excludes.
             let excludes = !self.settings.on_nodes && !fact.request.excluded.is_empty();
             tracked.user_nodes = (fact.pinned || excludes) && !tracked.pinned;
@@ -772,7 +764,8 @@ impl Tracker {
                 self.ids.remove(&id);
             }
             if self.mirror.of_array(key.id).next().is_none() {
-                self.forget_words(key.id);
+                self.user_words.forget(key.id);
+                self.operator_words.forget(key.id);
             }
             return;
         }

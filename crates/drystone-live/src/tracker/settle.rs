@@ -10,10 +10,6 @@ use drystone::model::{Job, Span, Time};
 /// Run time assumed for a job without a time limit, in seconds: a year.
 const UNLIMITED: i64 = 365 * 86_400;
 
-/// A hold that turns into an administrator's so long after a task of the array was seen waiting is
-/// the cluster's doing, in milliseconds.
-const SLIP: u64 = 15_000;
-
 /// Time in which nodes tell a controller that was killed of the jobs that it has forgotten to have
 /// started, and these are ended, in seconds.
 pub(super) const FORGOTTEN: i64 = 15;
@@ -98,11 +94,14 @@ impl Tracker {
         if !self.settings.adopt_old && !self.begun && driving && !fact.held {
             t.foreign = true;
         }
+        // The hook kept its owner's release from the cluster: the hold is ours since.
+        let is_freed = fact.held && fact.reason == PendingReason::UserHold && self.user_words.on(t.key) == Some(false);
+        t.taken |= driving && is_freed;
         if self.is_foreign(t, fact) {
-            let ours = fact.held && Tracker::is_ours(t, fact) && fact.mark != HookMark::User;
+            let ours = fact.held && Tracker::is_ours(t, fact);
             // What the cluster has set aside, and what an administrator holds, is theirs.
-            let set_aside = fact.reason.sets_aside() && !t.freed;
-            let admins = fact.reason == PendingReason::AdminHold && t.key.task.is_none() && !t.orphaned;
+            let set_aside = fact.reason == PendingReason::Unsatisfiable && !t.freed;
+            let admins = fact.reason == PendingReason::AdminHold && self.is_administrators(t, fact);
             if driving && ours && !t.user_hold && !set_aside && !admins {
                 self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn);
             }
@@ -111,8 +110,12 @@ impl Tracker {
         if !fact.held {
             // An authorised user has released it.
             t.user_hold = false;
-            if self.word_on(t.key).unwrap_or(fact.mark == HookMark::User) {
-                self.note_word(JobName { id: t.key.id, task: t.key.task }, false);
+            let name = JobName { id: t.key.id, task: t.key.task };
+            if self.user_words.on(t.key).unwrap_or(fact.mark == HookMark::User) {
+                self.user_words.note(name, false);
+            }
+            if self.operator_words.holds(t.key) {
+                self.operator_words.note(name, false);
             }
         }
         if driving && !fact.held {
@@ -128,10 +131,6 @@ impl Tracker {
             self.order(t, Flying::Taking, ClusterOrder::Hold(t.key), turn);
             return ClusterTarget::Held(HoldReason::Taking);
         }
-        if driving && self.slips(t, fact) {
-            self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
-            return ClusterTarget::Held(HoldReason::Taking);
-        }
         let why = self.why_not(t, fact, throttled);
         if driving
             && matches!(why, Some(HoldReason::PartitionClosed | HoldReason::Unsatisfiable))
@@ -142,33 +141,11 @@ impl Tracker {
         why.map_or(ClusterTarget::Waiting, ClusterTarget::Held)
     }
 
-    /// Returns whether our hold has just turned into one that looks like an administrator's, as it
-    /// does for tasks of arrays, or is about to: a controller that was killed restores the hold of
-    /// a task with the reason of a released one, and calls it an administrator's later. Holding it
-    /// again makes it ours where the daemon is not the task's owner, and notes it in the ledger.
-    fn slips(&self, t: &mut Tracked, fact: &JobFact) -> bool {
-        let is_bare = matches!(fact.reason, PendingReason::Room | PendingReason::Turn);
-        let is_admins = fact.reason == PendingReason::AdminHold && t.key.task.is_some();
-        if !(is_bare || is_admins) || !Tracker::is_ours(t, fact) {
-            t.slipped &= fact.reason == PendingReason::AdminHold;
-            return false;
-        }
-        let tried = self.array_tries.get(&t.key.id);
-        let slips = is_bare || tried.is_some_and(|&at| self.stamp.steady.saturating_sub(at) <= SLIP);
-        let before = t.slipped;
-        t.slipped |= slips;
-        slips && !before
-    }
-
     /// Orders something and remembers that it is on its way.
     pub(super) fn order(&mut self, t: &mut Tracked, what: Flying, order: ClusterOrder, turn: &mut LookResult) {
         let tries = t.flight.filter(|flight| flight.what == what).map_or(0, |flight| flight.tries) + 1;
         t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries, seen: false });
         self.flying.insert(t.key);
-        if matches!(what, Flying::Launching | Flying::Probing) && t.key.task.is_some() {
-            // It may wait for a moment that no look shows.
-            self.array_tries.insert(t.key.id, self.stamp.steady);
-        }
         turn.orders.push(order);
     }
 

@@ -52,6 +52,8 @@ pub enum HoldReason {
     Unsatisfiable,
     /// Nodes are kept for a job that waits for several whole ones or large parts of them.
     Kept,
+    /// It waits for another job, and what it waits for will not happen any more.
+    InVain,
 }
 
 impl HoldReason {
@@ -72,6 +74,9 @@ impl HoldReason {
             HoldReason::LetGo => "an operator released it: the cluster starts it",
             HoldReason::NodesOut => "nodes that it needs are out or reserved",
             HoldReason::Unsatisfiable => "no nodes of its partition meet its request",
+            HoldReason::InVain => {
+                "waits for another job in vain (DependencyNeverSatisfied): cancel it, or change its dependency"
+            }
             HoldReason::Kept => "nodes are kept for a job before it, which needs them whole or in large parts",
         }
     }
@@ -190,9 +195,6 @@ pub struct Tracked {
     /// True if its owner released it after it was requeued and held, after a launch that failed, or
     /// after the cluster set it aside.
     pub freed: bool,
-    /// True if the cluster shows our hold as an administrator's, as it does for waiting tasks once
-    /// another task of their array was released and found no room, or without its reason.
-    pub slipped: bool,
     /// True if it could not start where there was room in several pieces: it needs one.
     pub narrow: bool,
     /// Number of releases that found it dependent still, or held at once, since it last ran.
@@ -221,7 +223,6 @@ impl Tracked {
             stopped: false,
             foreign: false,
             orphaned: false,
-            slipped: false,
             freed: false,
             narrow: false,
             vain: 0,

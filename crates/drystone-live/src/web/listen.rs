@@ -68,6 +68,11 @@ impl fmt::Display for Listen {
 }
 
 impl Listen {
+    /// Returns whether every user of this machine can connect.
+    pub fn is_for_all(&self) -> bool {
+        matches!(self, Listen::Tcp { .. })
+    }
+
     pub(super) fn open(&self) -> Result<Option<Accepts>, ListenError> {
         let told = |error| ListenError::Io(self.to_string(), error);
         match self {
@@ -89,6 +94,9 @@ impl Listen {
                     let _ = std::fs::remove_file(path);
                 }
                 let listener = std::os::unix::net::UnixListener::bind(path).map_err(told)?;
+                // For the daemon's user and the group that owns the socket.
+                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o660);
+                std::fs::set_permissions(path, mode).map_err(told)?;
                 listener.set_nonblocking(true).map_err(told)?;
                 Ok(Some(Accepts::Unix(listener, path.clone())))
             }

@@ -5,4 +5,5 @@ mod daemon;
 mod forgets;
 mod room;
 mod sets;
+mod words;
 mod world;

@@ -36,6 +36,7 @@ pub(super) fn drive(args: &DriveArgs) -> CommandOutcome {
     let suspends = common.policy.scheduler().policy.needs().suspend;
     let mut remarks = site.for_drive(&partitions, hook.as_deref(), &home.heartbeat(), suspends, ranks);
     remarks.extend(site.about_wake_file(&home.wake()));
+    remarks.extend(site.about_page(common.listen.is_for_all()));
     judge(&remarks, args.force)?;
     check_clock(cluster.clock_ahead().map_err(CommandFailure::usage)?)?;
     tell_sets(&cluster.sets());

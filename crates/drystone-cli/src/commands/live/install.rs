@@ -13,10 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn install(args: &InstallArgs) -> CommandOutcome {
     let user = match &args.user {
-        Some(name) => User::from_name(name)
-            .ok()
-            .flatten()
-            .ok_or_else(|| CommandFailure::usage(format_args!("there is no user {name} here")))?,
+        Some(name) => User::from_name(name).ok().flatten().ok_or_else(|| no_user(name, args.home.state.as_path()))?,
         None => User::from_uid(Uid::effective())
             .ok()
             .flatten()
@@ -56,6 +53,12 @@ pub(super) fn install(args: &InstallArgs) -> CommandOutcome {
         InstallPiece::Dashboard => DASHBOARD.to_string(),
         InstallPiece::Motd => MOTD.to_string(),
     };
+    if args.piece == InstallPiece::Unit && is_hidden(&program) {
+        message::warning(&format!(
+            "{}: the unit cannot reach a program in a home directory (ProtectHome=yes): copy it to /usr/local/bin and call that",
+            program.display()
+        ));
+    }
     if args.out == Path::new("-") {
         stdout::write(text.as_bytes())?;
         return Ok(DONE);
@@ -69,6 +72,19 @@ pub(super) fn install(args: &InstallArgs) -> CommandOutcome {
     }
     next(args.piece, &whole(&args.out));
     Ok(DONE)
+}
+
+/// The failure where a user is missing: what makes one that can do nothing else.
+fn no_user(name: &str, state: &Path) -> CommandFailure {
+    CommandFailure::usage(format_args!(
+        "there is no user {name} here; `useradd --system --home-dir {} --shell /usr/sbin/nologin {name}` makes one",
+        state.display()
+    ))
+}
+
+/// Returns whether `ProtectHome=yes` hides a program from a unit.
+fn is_hidden(program: &Path) -> bool {
+    ["/home", "/root", "/run/user"].iter().any(|folder| program.starts_with(folder))
 }
 
 /// Folder of a command on the search path, unless systemd searches it anyway.
@@ -121,4 +137,23 @@ fn next(piece: InstallPiece, out: &Path) {
         InstallPiece::Tmpfiles => format!("now systemd-tmpfiles --create {out}"),
         InstallPiece::Cron | InstallPiece::Dashboard | InstallPiece::Motd => format!("{out} is written"),
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_in_home_directories_are_hidden_from_units() {
+        for (program, hidden) in [
+            ("/home/anna/.cargo/bin/drystone", true),
+            ("/root/drystone", true),
+            ("/run/user/1000/drystone", true),
+            ("/usr/local/bin/drystone", false),
+            ("/opt/home/drystone", false),
+            ("/homes/drystone", false),
+        ] {
+            assert_eq!(is_hidden(Path::new(program)), hidden, "{program}");
+        }
+    }
 }

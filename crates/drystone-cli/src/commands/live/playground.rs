@@ -9,7 +9,7 @@ use drystone_live::cluster::slurm::install::Installation;
 use drystone_live::state::Home;
 use drystone_live::tracker::DaemonMode;
 use drystone_testbed::{ClusterOptions, PrivateSlurm};
-use nix::unistd::Uid;
+use nix::unistd::{Gid, Uid, setgid, setuid};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -25,8 +25,10 @@ const LONGEST: i64 = 20;
 
 pub(super) fn playground(args: &PlaygroundArgs) -> CommandOutcome {
     let stop = interrupt::stop_in_order();
+    drop_root()?;
     let dir = std::path::absolute(&args.dir).map_err(|e| CommandFailure::write(&args.dir.display().to_string(), &e))?;
     let home = Home::new(dir.join("state"), dir.join("run"));
+    let is_own = !dir.exists();
     std::fs::create_dir_all(home.run()).map_err(|e| CommandFailure::write(&dir.display().to_string(), &e))?;
     let partitions = ["main".to_string()];
     let policy = String::new();
@@ -45,11 +47,12 @@ pub(super) fn playground(args: &PlaygroundArgs) -> CommandOutcome {
         cpus: args.cpus,
         scheduler: args.scheduler.clone(),
         job_submit: Some(all.hook()),
+        munge: true,
         ..ClusterOptions::default()
     };
     let Some(cluster) = PrivateSlurm::start(&options) else {
         return Err(CommandFailure::usage(
-            "Slurm is not installed here: apt-get install slurmctld slurmd slurm-client",
+            "Slurm is not installed here: apt-get install slurmctld slurmd slurm-client munge",
         ));
     };
     let link = dir.join("slurm.conf");
@@ -67,7 +70,36 @@ pub(super) fn playground(args: &PlaygroundArgs) -> CommandOutcome {
     let outcome = submit(args, &cluster, stop).and_then(|()| wait(args, &cluster, stop));
     drop(cluster);
     let _ = std::fs::remove_file(&link);
+    leave(&home, is_own.then_some(&dir));
     outcome
+}
+
+/// Becomes the user who called `sudo`: a private cluster needs no right of root, and its jobs would
+/// have all of them.
+fn drop_root() -> Result<(), CommandFailure> {
+    if !Uid::effective().is_root() {
+        return Ok(());
+    }
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
+    let (Some(uid), Some(gid)) = (number("SUDO_UID").filter(|&uid| uid > 0), number("SUDO_GID")) else {
+        message::warning("the playground is root's, and so are its jobs: an ordinary user may start one as well");
+        return Ok(());
+    };
+    let gid = Gid::from_raw(gid);
+    // Slurm runs on Linux alone.
+    #[cfg(target_os = "linux")]
+    let others = nix::unistd::setgroups(&[gid]);
+    #[cfg(not(target_os = "linux"))]
+    let others: nix::Result<()> = Ok(());
+    let dropped = others.and_then(|()| setgid(gid)).and_then(|()| setuid(Uid::from_raw(uid)));
+    dropped.map_err(|e| CommandFailure::usage(format_args!("cannot become the user {uid} who called sudo: {e}")))
+}
+
+/// Removes what the playground has made. A journal that a daemon wrote stays, for a report.
+fn leave(home: &Home, dir: Option<&PathBuf>) {
+    let _ = std::fs::remove_dir_all(home.run());
+    let _ = std::fs::remove_dir(home.state());
+    let _ = dir.map(std::fs::remove_dir);
 }
 
 /// Submits jobs as they come.

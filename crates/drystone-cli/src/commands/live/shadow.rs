@@ -21,7 +21,9 @@ pub(super) fn shadow(args: &ShadowArgs) -> CommandOutcome {
     let site = cluster.site().map_err(CommandFailure::usage)?;
     let partitions = cluster.partitions().to_vec();
     Core::suits(&common.policy, cluster.can()).map_err(CommandFailure::usage)?;
-    judge(&site.for_shadow(&partitions), false)?;
+    let mut remarks = site.for_shadow(&partitions);
+    remarks.extend(site.about_page(common.listen.is_for_all()));
+    judge(&remarks, false)?;
     let config = config(common, &site, cluster.sets(), DaemonMode::Shadow, true);
     tell_sets(&config.sets);
     message::note(&format!("the shadow touches nothing; its journal is in {}", home(&common.home).state().display()));

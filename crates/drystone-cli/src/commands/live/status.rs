@@ -43,6 +43,12 @@ impl LiveStatus {
         };
         let published = match std::fs::read(home.status()) {
             Ok(bytes) => Some(serde_json::from_slice(&bytes).map_err(CommandFailure::usage)?),
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                return Err(CommandFailure::usage(format_args!(
+                    "{}: this user may not read it; the daemon's user, its group and root may",
+                    home.status().display()
+                )));
+            }
             Err(_) => None,
         };
         let daemon = Lock::holder(&home.lock());

@@ -47,6 +47,18 @@ pub fn settings_of(hook: &str) -> Option<&str> {
     hook.lines().find(|line| line.starts_with(SETTINGS) && line.contains("heartbeat"))
 }
 
+/// Returns whether an installed hook is the one that this version writes, whatever its settings and
+/// beside whichever script of the site's.
+pub fn is_current(hook: &str) -> bool {
+    let Some(settings) = settings_of(hook) else { return false };
+    let own = JOB_SUBMIT.lines().map(|line| if line.starts_with(SETTINGS) { settings } else { line });
+    let own = own.collect::<Vec<_>>().join("\n") + "\n";
+    match (hook.contains(SITE_BEGINS), sites_own(hook)) {
+        (true, Some(site)) => hook == merged(&own, &site),
+        _ => hook == own,
+    }
+}
+
 /// Returns whether an installed hook reads this heartbeat.
 pub fn reads(hook: &str, heartbeat: &Path) -> bool {
     settings_of(hook)
@@ -160,6 +172,10 @@ mod tests {
         let kept = sites_own(&once).expect("inside");
         assert_eq!(kept.trim_end(), own);
         assert_eq!(merged(&hook, &kept), once, "merging again changes nothing");
+        assert!(is_current(&hook) && is_current(&once) && !is_current(own));
+        for text in [&hook, &once] {
+            assert!(!is_current(&text.replace("wake(\"submit\")", "wake(\"came\")")), "{text}");
+        }
         assert_eq!(heartbeat_of(&once).as_deref(), Some(Path::new("/h")));
     }
 }

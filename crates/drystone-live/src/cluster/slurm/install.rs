@@ -56,8 +56,8 @@ impl Installation<'_> {
     /// The unit of the daemon.
     pub fn unit(&self) -> String {
         let partitions: String = self.partitions.iter().map(|name| format!(" --partition {}", word(name))).collect();
-        let mode = if self.mode == DaemonMode::Drive { "drive" } else { "shadow" };
-        self.fill(SERVICE).replace("@MODE@", mode).replace("@MORE@", &partitions)
+        let (mode, does) = if self.mode == DaemonMode::Drive { ("drive", "drives") } else { ("shadow", "watches") };
+        self.fill(SERVICE).replace("@MODE@", mode).replace("@DOES@", does).replace("@MORE@", &partitions)
     }
 
     /// The unit that gives everything back when the daemon is silent, and its timer.
@@ -114,7 +114,8 @@ impl Installation<'_> {
     fn folders(&self) -> String {
         let below =
             |path: &Path, root: &str| path.strip_prefix(root).ok().filter(|rest| *rest != Path::new("")).map(shown);
-        let state = below(self.home.state(), "/var/lib").map(|rest| format!("StateDirectory={rest}\n"));
+        let state = below(self.home.state(), "/var/lib")
+            .map(|rest| format!("StateDirectory={rest}\nStateDirectoryMode=0750\n"));
         let run = below(self.home.run(), "/run").map(|rest| {
             format!(
                 "RuntimeDirectory={rest}\n# The hook continues to read the heartbeat when the daemon is \
@@ -167,6 +168,16 @@ mod tests {
         ));
         assert!(unit.contains("User=drystone\n") && unit.contains("StateDirectory=drystone\n"));
         assert!(unit.contains("RuntimeDirectory=drystone\n#"));
+        assert!(
+            unit.contains("\nDescription=Drystone: drives this cluster by easy(order=sjf,backfill=sjf)\n"),
+            "{unit}"
+        );
+        let watches = Installation { mode: DaemonMode::Shadow, ..all.clone() }.unit();
+        assert!(
+            watches.starts_with("# Drystone watches this cluster.") && watches.contains(" live shadow "),
+            "{watches}"
+        );
+        assert!(!watches.contains("drives"), "{watches}");
         assert!(all.hook().contains("daemon = 991"));
         assert!(!unit.contains("Environment="), "{unit}");
         assert!(all.tmpfiles().is_some_and(|text| text.ends_with("d \"/run/drystone\" 0755 drystone - -\n")));

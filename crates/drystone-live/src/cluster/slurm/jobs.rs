@@ -194,7 +194,9 @@ fn reason(text: &str) -> PendingReason {
     match text.as_str() {
         "None" | "(null)" | "" => PendingReason::None,
         "JobHeldUser" => PendingReason::UserHold,
-        "JobHeldAdmin" | "MaxRequeue" => PendingReason::AdminHold,
+        "JobHeldAdmin" => PendingReason::AdminHold,
+        // It failed to be launched too often.
+        "JobHoldMaxRequeue" => PendingReason::LaunchFailed,
         "Dependency" | "DependencyNeverSatisfied" => PendingReason::Dependency,
         "BeginTime" => PendingReason::Begin,
         "JobArrayTaskLimit" => PendingReason::Throttle,
@@ -202,10 +204,13 @@ fn reason(text: &str) -> PendingReason {
         "Priority" => PendingReason::Turn,
         "PartitionDown" | "PartitionInactive" | "PartitionTimeLimit" | "PartitionNodeLimit" | "PartitionConfig"
         | "InvalidAccount" | "InvalidQOS" | "QOSNotAllowed" | "AccountNotAllowed" => PendingReason::PartitionClosed,
-        "BadConstraints" | "ReservationDeleted" | "Reservation" | "DeadLine" => PendingReason::Unsatisfiable,
+        "BadConstraints" | "Constraints" | "ReservationDeleted" | "ReservationInvalid" | "Reservation" | "DeadLine" => {
+            PendingReason::Unsatisfiable
+        }
         "job requeued in held state" => PendingReason::RequeuedHeld,
         _ if text.ends_with("requeued held") => PendingReason::LaunchFailed,
-        _ if text.starts_with("QOS") || text.starts_with("Assoc") || text.starts_with("MaxMemPerLimit") => {
+        "MaxMemPerLimit" | "AccountingPolicy" => PendingReason::Limit,
+        _ if text.starts_with("QOS") || text.starts_with("Assoc") || text.ends_with("PerAccount") => {
             PendingReason::Limit
         }
         "NodeDown" => PendingReason::NodesOut,

@@ -11,6 +11,9 @@ mod jobs;
 mod nodes;
 mod orders;
 mod priority;
+mod privacy;
+#[cfg(test)]
+mod reasons;
 #[cfg(test)]
 mod releases;
 mod reservations;

@@ -1,4 +1,5 @@
-//! Orders as commands. What follows each other and has the same verb is one command.
+//! Orders as commands. All orders of a look that follow each other go to one `scontrol`, a line for
+//! each: a command of its own for each would take ten times as long.
 
 use super::run::{CommandText, Mute, Runner};
 use super::texts;
@@ -7,7 +8,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 /// Jobs in one command.
-const CHUNK: usize = 500;
+const CHUNK: usize = 250;
 /// Number of tries, and the pause between them, for a change that is refused while a job is cleaned
 /// up.
 const PATIENCE: u32 = 60;
@@ -19,13 +20,13 @@ pub(super) fn act(run: &Runner, orders: &[ClusterOrder], may: &mut dyn FnMut() -
     let mut mute = false;
     while outcomes.len() < orders.len() {
         let rest = &orders[outcomes.len()..];
-        let same = rest.iter().take(CHUNK).take_while(|order| kind(order) == kind(&rest[0])).count();
+        let same = rest.iter().take(CHUNK).take_while(|order| is_checked(order) == is_checked(&rest[0])).count();
         let batch = &rest[..same];
         if mute || !may() {
             outcomes.extend(batch.iter().map(|_| OrderOutcome::Unknown));
             continue;
         }
-        let answer = command(run, batch);
+        let answer = if is_checked(&batch[0]) { each(run, batch) } else { together(run, batch) };
         // What does not answer once is not asked again now: each time costs ten seconds.
         mute |= answer.is_none();
         outcomes.extend(answer.unwrap_or_else(|| vec![OrderOutcome::Unknown; batch.len()]));
@@ -33,27 +34,61 @@ pub(super) fn act(run: &Runner, orders: &[ClusterOrder], may: &mut dyn FnMut() -
     outcomes
 }
 
-/// Returns the kind of an order; orders of one kind can share a command.
-fn kind(order: &ClusterOrder) -> &'static str {
+/// Returns whether the number of a job is looked at before an order, which would do harm to
+/// another.
+fn is_checked(order: &ClusterOrder) -> bool {
+    matches!(order, ClusterOrder::Requeue(_) | ClusterOrder::Cancel(_))
+}
+
+/// Orders as lines of one command, in their order; `None` where it does not answer.
+fn together(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
+    let keys: Vec<JobKey> = batch.iter().map(ClusterOrder::key).collect();
+    let nameless: Vec<bool> = batch.iter().map(|order| verb(order) == UPDATE && update(order).is_none()).collect();
+    let mut lines = String::new();
+    // Writing to a String cannot fail.
+    for same in batch.chunk_by(|one, next| verb(one) == verb(next)) {
+        if verb(&same[0]) == UPDATE {
+            for text in same.iter().filter_map(update) {
+                let _ = writeln!(lines, "{UPDATE} {text}");
+            }
+        } else {
+            let keys: Vec<JobKey> = same.iter().map(ClusterOrder::key).collect();
+            let _ = writeln!(lines, "{} {}", verb(&same[0]), texts::names(&keys));
+        }
+    }
+    let mut outcomes = outcomes(run.run::<&str>("scontrol", &[], Some(&lines)), &keys)?;
+    for (outcome, _) in outcomes.iter_mut().zip(nameless).filter(|(_, nameless)| *nameless) {
+        *outcome = OrderOutcome::Refused("its nodes have no names".into());
+    }
+    Some(outcomes)
+}
+
+/// The verb of a change of one job.
+const UPDATE: &str = "update";
+
+/// Returns the verb of `scontrol` for an order.
+fn verb(order: &ClusterOrder) -> &'static str {
     match order {
-        ClusterOrder::Pin { .. } | ClusterOrder::Unpin(_) => "update",
-        other => other.verb(),
+        ClusterOrder::Release(_) => "release",
+        ClusterOrder::Hold(_) => "uhold",
+        ClusterOrder::Suspend(_) => "suspend",
+        ClusterOrder::Resume(_) => "resume",
+        _ => UPDATE,
     }
 }
 
-/// One command; `None` where it does not answer.
-fn command(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
-    let keys: Vec<JobKey> = batch.iter().map(ClusterOrder::key).collect();
-    let names = texts::names(&keys);
-    let said = match &batch[0] {
-        ClusterOrder::Pin { .. } | ClusterOrder::Unpin(_) => return updates(run, batch),
-        ClusterOrder::Release(_) => run.run("scontrol", &["release", &names], None),
-        ClusterOrder::Hold(_) => run.run("scontrol", &["uhold", &names], None),
-        ClusterOrder::Suspend(_) => run.run("scontrol", &["suspend", &names], None),
-        ClusterOrder::Resume(_) => run.run("scontrol", &["resume", &names], None),
-        ClusterOrder::Requeue(_) | ClusterOrder::Cancel(_) => return each(run, batch),
-    };
-    outcomes(said, &keys)
+/// Returns the change that binds a job to nodes, or frees it; `None` where they have no names.
+fn update(order: &ClusterOrder) -> Option<String> {
+    let name = order.key().name();
+    let ClusterOrder::Pin { nodes, resized, .. } = order else { return Some(format!("JobId={name} ReqNodeList=")) };
+    // They go through a line of text: nothing but what a host name is made of.
+    let is_name =
+        |node: &String| !node.is_empty() && node.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+    let count = nodes.len();
+    // A number of its own stays: an unpinned job would keep what is written here.
+    let number = if *resized { format!(" NumNodes={count}-{count}") } else { String::new() };
+    let is_sound = count > 0 && nodes.iter().all(is_name);
+    is_sound.then(|| format!("JobId={name} ReqNodeList={}{number}", nodes.join(",")))
 }
 
 /// Returns the outcomes of a command about these jobs. Jobs named in its complaints were refused; a
@@ -68,9 +103,11 @@ fn outcomes(said: Result<CommandText, Mute>, keys: &[JobKey]) -> Option<Vec<Orde
     if said.status.success() && complaints.is_empty() {
         return Some(vec![OrderOutcome::Done; keys.len()]);
     }
-    let about =
-        |line: &&str, key: &JobKey| line.rsplit_once("for job ").is_some_and(|(_, name)| name.trim() == key.name());
-    let named = |key: &JobKey| complaints.iter().find(|line| about(line, key)).map(|line| (*line).to_string());
+    let about: Vec<Option<&str>> = complaints.iter().map(|line| job_of(line)).collect();
+    let named = |key: &JobKey| {
+        let at = about.iter().position(|name| *name == Some(key.name().as_str()))?;
+        Some(complaints[at].to_string())
+    };
     let any = keys.iter().any(|key| named(key).is_some());
     let silent = complaints.iter().any(|line| line.contains("Unable to contact") || line.contains("Socket timed out"));
     Some(
@@ -83,6 +120,19 @@ fn outcomes(said: Result<CommandText, Mute>, keys: &[JobKey]) -> Option<Vec<Orde
             })
             .collect(),
     )
+}
+
+/// Returns the job that a complaint names: behind `for job`, or a task at its beginning.
+fn job_of(line: &str) -> Option<&str> {
+    let is_name = |c: char| c.is_ascii_digit() || c == '_';
+    let (text, is_first) = match line.rsplit_once("for job ") {
+        Some((_, rest)) => (rest.trim(), false),
+        None => (line.trim(), true),
+    };
+    let end = text.find(|c: char| !is_name(c)).unwrap_or(text.len());
+    let name = &text[..end];
+    let is_job = name.starts_with(|c: char| c.is_ascii_digit());
+    (is_job && (!is_first || text[end..].starts_with(':'))).then_some(name)
 }
 
 /// Writes planned starts behind the hook's mark, many of them in one call. A job that has begun
@@ -105,40 +155,6 @@ pub(super) fn unmark(run: &Runner, jobs: &[JobName]) {
         let lines: String = chunk.iter().map(|name| format!("update JobId={name} AdminComment=\n")).collect();
         let _ = run.run("scontrol", &["-Q"], Some(&lines));
     }
-}
-
-/// Pins, many of them in one call.
-fn updates(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
-    let mut lines = String::new();
-    let mut sound = Vec::new();
-    for order in batch {
-        let name = order.key().name();
-        let ClusterOrder::Pin { nodes, resized, .. } = order else {
-            let _ = writeln!(lines, "update JobId={name} ReqNodeList=");
-            sound.push(true);
-            continue;
-        };
-        // They go through a line of text: nothing but what a host name is made of.
-        let is_name =
-            |node: &String| !node.is_empty() && node.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
-        let all = !nodes.is_empty() && nodes.iter().all(is_name);
-        sound.push(all);
-        if all {
-            let count = nodes.len();
-            // A number of its own stays: an unpinned job would keep what is written here.
-            let number = if *resized { format!(" NumNodes={count}-{count}") } else { String::new() };
-            let _ = writeln!(lines, "update JobId={name} ReqNodeList={}{number}", nodes.join(","));
-        }
-    }
-    let said = run.run("scontrol", &["-Q"], Some(&lines));
-    let keys: Vec<JobKey> = batch.iter().map(ClusterOrder::key).collect();
-    let mut found = outcomes(said, &keys)?;
-    for (outcome, sound) in found.iter_mut().zip(sound) {
-        if !sound {
-            *outcome = OrderOutcome::Refused("its nodes have no names".into());
-        }
-    }
-    Some(found)
 }
 
 /// Requeues and cancellations: whether a number is still the same job is looked at before each.
@@ -210,11 +226,49 @@ mod tests {
             matches!(found[..], [OrderOutcome::Refused(_), OrderOutcome::Done, OrderOutcome::Refused(_)]),
             "{found:?}"
         );
+        // As 22.05 prints them of tasks, and of a job that it does not know.
+        let tasks = [JobKey { task: Some(2), ..key(5) }, JobKey { task: Some(9), ..key(5) }, key(998)];
+        let err = "scontrol: error: Could not load state information for job 998: Invalid job id specified\n5_9: Invalid job id specified\n";
+        let found = outcomes(said(1, err), &tasks).expect("answered");
+        assert!(
+            matches!(found[..], [OrderOutcome::Done, OrderOutcome::Refused(_), OrderOutcome::Refused(_)]),
+            "{found:?}"
+        );
         let found = outcomes(said(1, "slurm_suspend error: No error\n"), &keys).expect("answered");
         assert_eq!(found, vec![OrderOutcome::Unknown; 3]);
         assert_eq!(outcomes(said(0, ""), &keys), Some(vec![OrderOutcome::Done; 3]));
         assert_eq!(outcomes(Err(Mute::TimedOut), &keys), None);
         let found = outcomes(said(1, "Job is not suspended for job 19\n"), &[key(19)]).expect("answered");
         assert_eq!(found, [OrderOutcome::Refused("Job is not suspended for job 19".into())]);
+    }
+
+    /// One command, whose lines keep the order; what has no name goes nowhere.
+    #[test]
+    fn orders_of_a_look_are_lines_of_one_command() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (scontrol, told) = (folder.path().join("scontrol"), folder.path().join("told"));
+        let script = format!("#!/bin/sh\necho run >> {0}\ncat >> {0}\n", told.display());
+        std::fs::write(&scontrol, script).expect("written");
+        let made = std::process::Command::new("chmod").arg("755").arg(&scontrol).status().expect("chmod runs");
+        assert!(made.success());
+        let key = |id| JobKey { id, task: None, submit: 0 };
+        let pin = |id, node: &str| ClusterOrder::Pin { key: key(id), nodes: vec![node.into()], resized: id == 2 };
+        let orders = [
+            pin(1, "n1"),
+            ClusterOrder::Release(key(1)),
+            pin(2, "n-2.x"),
+            ClusterOrder::Release(key(2)),
+            ClusterOrder::Release(JobKey { task: Some(4), ..key(3) }),
+            ClusterOrder::Release(JobKey { task: Some(5), ..key(3) }),
+            pin(4, "n1\nshutdown"),
+            ClusterOrder::Hold(key(5)),
+            ClusterOrder::Hold(key(6)),
+            ClusterOrder::Unpin(key(5)),
+        ];
+        let outcomes = act(&Runner::new(None).finding(folder.path()), &orders, &mut || true);
+        let refused = outcomes.iter().position(|outcome| *outcome != OrderOutcome::Done);
+        assert_eq!((refused, outcomes.len()), (Some(6), orders.len()));
+        let expected = "run\nupdate JobId=1 ReqNodeList=n1\nrelease 1\nupdate JobId=2 ReqNodeList=n-2.x NumNodes=1-1\nrelease 2,3_[4-5]\nuhold 5,6\nupdate JobId=5 ReqNodeList=\n";
+        assert_eq!(std::fs::read_to_string(&told).expect("read"), expected);
     }
 }

@@ -19,6 +19,9 @@ pub(super) struct Runner {
     patience: Duration,
     /// Processor time of children when it was asked for last.
     asked: std::cell::Cell<Duration>,
+    /// Folder of commands that a test has made.
+    #[cfg(test)]
+    folder: Option<PathBuf>,
 }
 
 /// Output of a command.
@@ -40,12 +43,26 @@ pub(super) enum Mute {
 
 impl Runner {
     pub(super) fn new(conf: Option<PathBuf>) -> Runner {
-        let runner = Runner { conf, patience: PATIENCE, asked: std::cell::Cell::new(Duration::ZERO) };
+        let runner = Runner {
+            conf,
+            patience: PATIENCE,
+            asked: std::cell::Cell::new(Duration::ZERO),
+            #[cfg(test)]
+            folder: None,
+        };
         runner.spent();
         runner
     }
 
+    /// Finds commands in this folder alone.
+    #[cfg(test)]
+    pub(super) fn finding(self, folder: &std::path::Path) -> Runner {
+        Runner { folder: Some(folder.to_path_buf()), ..self }
+    }
+
     fn command(&self, program: &str) -> Command {
+        #[cfg(test)]
+        let program = &self.folder.as_ref().map_or(PathBuf::from(program), |folder| folder.join(program));
         let mut command = Command::new(program);
         // What a user set for his own eyes must not change what is read here.
         for (name, _) in std::env::vars_os() {

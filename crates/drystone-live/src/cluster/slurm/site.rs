@@ -434,8 +434,7 @@ impl SlurmSite {
             ));
         }
         match hook {
-            Some(text) if super::hook::reads(text, heartbeat) => {}
-            Some(text) => {
+            Some(text) if !super::hook::reads(text, heartbeat) => {
                 let found = match super::hook::settings_of(text) {
                     Some(line) => format!("{} has `{line}`", self.hook().display()),
                     None => format!("{} is not Drystone's hook", self.hook().display()),
@@ -446,6 +445,11 @@ impl SlurmSite {
                 );
                 remarks.push(forbids(found, change));
             }
+            Some(text) if !super::hook::is_current(text) => remarks.push(forbids(
+                format!("{} is the hook of another version, which tells of other things", self.hook().display()),
+                "write it once more: `drystone live install hook`, then `scontrol reconfigure`",
+            )),
+            Some(_) => {}
             None => remarks.push(forbids(
                 format!("{} is not there", self.hook().display()),
                 "`drystone live install hook` writes it",
@@ -492,9 +496,10 @@ impl SlurmSite {
         };
         must(
             "SchedulerType",
-            &["sched/builtin", "sched/backfill"],
-            "SchedulerType=sched/builtin",
-            "its effect on released jobs is not known",
+            &["sched/backfill"],
+            "SchedulerType=sched/backfill",
+            "a job that is left to Slurm and waits for room would stop every released job behind it, as with sched/builtin, which \
+             refuses heterogeneous jobs besides",
         );
         if !ranks {
             must(
@@ -521,7 +526,13 @@ impl SlurmSite {
         if !parameters.contains("batch_sched_delay=0") {
             remarks.push(advises(
                 "jobs start 2 to 4 s after their release",
-                "in slurm.conf: SchedulerParameters=sched_interval=1,sched_min_interval=20000,batch_sched_delay=0 (then 0.5 s)",
+                "in slurm.conf: SchedulerParameters=sched_interval=1,sched_min_interval=20000,batch_sched_delay=0,bf_interval=1 (then 0.5 s)",
+            ));
+        }
+        if !parameters.contains("bf_interval=") {
+            remarks.push(advises(
+                "jobs that are released while one that is left to Slurm waits start up to 30 s later (bf_interval)",
+                "in slurm.conf: SchedulerParameters=…,bf_interval=1",
             ));
         }
         if !self.get("JobCompType").contains("script") {
@@ -617,7 +628,7 @@ mod tests {
         let mut settings: BTreeMap<String, String> = [
             ("SLURM_VERSION", "22.05.8"),
             ("JobSubmitPlugins", "lua"),
-            ("SchedulerType", "sched/builtin"),
+            ("SchedulerType", "sched/backfill"),
             ("SchedulerParameters", "batch_sched_delay=0"),
             ("PreemptMode", "OFF"),
             ("PriorityType", "priority/basic"),
@@ -719,7 +730,8 @@ mod tests {
         let hook = hook();
         for (name, value, line) in [
             ("JobSubmitPlugins", "(null)", "JobSubmitPlugins=lua"),
-            ("SchedulerType", "sched/hold", "SchedulerType=sched/builtin"),
+            ("SchedulerType", "sched/hold", "SchedulerType=sched/backfill"),
+            ("SchedulerType", "sched/builtin", "SchedulerType=sched/backfill"),
             ("PreemptMode", "GANG,SUSPEND", "PreemptMode=OFF"),
             ("PriorityType", "priority/multifactor", "PriorityType=priority/basic"),
             ("MinJobAge", "2 sec", "MinJobAge=300"),
@@ -733,6 +745,9 @@ mod tests {
         }
         let found = refused(&site(&[]), &["main"], None, false);
         assert!(found[0].contains("/etc/slurm/job_submit.lua is not there"), "{found:?}");
+        let old = hook.replace("wake(\"change \"", "wake(\"look \"");
+        let found = refused(&site(&[]), &["main"], Some(&old), false);
+        assert!(found.len() == 1 && found[0].contains("the hook of another version"), "{found:?}");
         let found = refused(&site(&[]), &["main"], Some("return 0\n"), false);
         assert!(found[0].contains("not Drystone's hook"), "{found:?}");
         assert_eq!(refused(&site(&[]), &["main", "gpu"], Some(&hook), false), [] as [String; 0], "two sets");

@@ -1,0 +1,200 @@
+//! Jobs that a daemon leaves or finds: none stays held for it, whatever Slurm calls the reason, and
+//! what others hold stays theirs.
+
+use super::site::{Running, Site, Tests, until, user, within};
+use super::users::{as_user, as_user_submits, ordinary};
+use drystone_testbed::ClusterOptions;
+use std::time::Duration;
+
+pub(crate) fn tests() -> Tests {
+    vec![
+        ("hand_back_releases_tasks_that_a_limit_stopped", limit_stopped),
+        ("hand_back_releases_jobs_that_could_not_run_yet", could_not_run_yet),
+        ("a_hold_from_before_is_taken_back_by_its_owner", from_before),
+        ("holds_of_operators_stay", operators),
+    ]
+}
+
+/// Jobs of priority 0, by what Slurm calls them.
+fn held(site: &Site) -> Vec<String> {
+    site.states().into_iter().filter(|(_, state)| state == "held").map(|(name, _)| name).collect()
+}
+
+/// Ends a daemon as a signal does, and gives back what one that was killed has left. Returns what is
+/// said of it.
+fn end(site: &Site, daemon: &mut Running, signal: &str) -> String {
+    daemon.signal(signal);
+    let code = daemon.end();
+    if signal == "-KILL" {
+        return site.run(&["live", "hand-back"]);
+    }
+    assert_eq!(code, 143, "{}", site.log_tail());
+    site.log().lines().rfind(|line| line.contains("given back")).unwrap_or_default().to_string()
+}
+
+fn as_owner(site: &Site, verb: &str, name: &str) {
+    let output = as_user(site, "scontrol", &[verb, name]).expect("root");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.is_empty(), "{verb} {name}: {said}");
+}
+
+/// Slurm shows the limit that stopped one task as the reason of the others, and later calls the
+/// holds of all an administrator's.
+fn limit_stopped() {
+    let own = format!("add user {} account=a", user());
+    let other = format!("add user {} account=a", ordinary());
+    let class = format!("modify user {} set qos+=two", user());
+    let accounts = ["add account a", "add qos two", "modify qos two set MaxJobsPerUser=2", &own, &other, &class];
+    let lines = vec!["AccountingStorageEnforce=limits,qos".to_string()];
+    let accounts = Some(accounts.map(String::from).to_vec());
+    let options = ClusterOptions { nodes: 2, cpus: 8, lines, accounts, ..ClusterOptions::default() };
+    let Some(site) = Site::with(options, "easy") else { return };
+    for signal in ["-TERM", "-KILL"] {
+        let mut daemon = site.drive();
+        site.submit_with(1, 30, 1, &["--array=1-40", "--qos=two"]);
+        let reasons = || site.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "pending", "-o", "%r %Q"]);
+        for _ in 0..25 {
+            if as_user_submits(&site, &["-n", "1", "-t", "1"], 1).is_none() {
+                return;
+            }
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        let shown = reasons();
+        let said = end(&site, &mut daemon, signal);
+        let left = held(&site);
+        assert!(left.is_empty(), "{signal}: {left:?} of {shown}: {said}");
+        assert!(!said.contains(" 0 jobs let go") && said.contains("jobs let go"), "{signal}: {said}");
+        let show = site.cluster.ask("scontrol", &["-o", "show", "job"]);
+        let marked = |line: &&str| line.contains("drystone:") && line.contains("JobState=PENDING");
+        assert_eq!(show.lines().filter(marked).count(), 0, "no mark is left");
+        site.tell("scancel", &["-u", &user()]);
+        site.tell("scancel", &["-u", &ordinary()]);
+        site.drain(Duration::from_secs(60));
+    }
+}
+
+/// Dependencies, begin times, throttles, a partition that went down, nodes that are out.
+fn could_not_run_yet() {
+    let lines = vec!["Licenses=matlab:1".to_string()];
+    let Some(site) = Site::with(ClusterOptions { nodes: 2, cpus: 4, lines, ..ClusterOptions::default() }, "easy")
+    else {
+        return;
+    };
+    for signal in ["-KILL", "-TERM"] {
+        let mut daemon = site.drive();
+        let running = site.submit(4, 60, 5);
+        site.await_state(running, &["R"]);
+        let after = format!("afterok:{running}");
+        site.submit_with(1, 1, 1, &["-d", &after]);
+        site.submit_with(1, 1, 1, &["-d", "afternotok:1", "--kill-on-invalid-dep=no"]);
+        site.submit_with(1, 1, 1, &["--begin=now+1hour"]);
+        site.submit_with(1, 30, 1, &["--array=1-9%2"]);
+        site.submit_with(8, 1, 1, &["--array=1-3"]);
+        site.submit_with(1, 1, 1, &["-w", "n2"]);
+        site.submit_with(1, 1, 1, &["-L", "matlab:1"]);
+        until("they are known", || site.published()["jobs"]["held"].as_u64() >= Some(3));
+        site.tell("scontrol", &["update", "PartitionName=main", "State=DOWN"]);
+        site.tell("scontrol", &["update", "NodeName=n2", "State=DRAIN", "Reason=test"]);
+        site.submit(4, 1, 1);
+        std::thread::sleep(Duration::from_secs(8));
+        let said = end(&site, &mut daemon, signal);
+        assert!(held(&site).is_empty(), "{signal}: {}: {said}", site.told());
+        site.tell("scontrol", &["update", "PartitionName=main", "State=UP"]);
+        site.tell("scontrol", &["update", "NodeName=n2", "State=RESUME"]);
+        site.tell("scancel", &["-u", &user()]);
+        site.drain(Duration::from_secs(60));
+    }
+}
+
+/// A job, a task and an array that their owner held before the daemon came, while nothing drove, and
+/// over a restart that knows no more than the ledger.
+fn from_before() {
+    for adopt in ["all", "new"] {
+        let Some(site) = Site::start(2, 4, "easy") else { return };
+        let holds = |more: &[&str]| as_user_submits(&site, &[&["-n", "1", "-t", "1", "--hold"], more].concat(), 1);
+        let Some(job) = holds(&[]) else { return };
+        let array = holds(&["--array=1-4"]).expect("root");
+        let kept = holds(&[]).expect("root");
+        let mut daemon = site.drive_with(&["--adopt", adopt], None);
+        until("they are known", || site.published()["jobs"]["held"] == 6);
+        as_owner(&site, "release", &job.to_string());
+        as_owner(&site, "release", &format!("{array}_3"));
+        site.await_state(job, &["R", "CG", "CD"]);
+        let is_over = |name: String| site.states().get(&name).is_some_and(|state| state == "CD");
+        until("the task runs", || is_over(format!("{array}_3")));
+        assert_eq!(held(&site).len(), 4, "{:?}", site.states());
+        daemon.kill();
+        std::fs::remove_dir_all(site.home().journal()).expect("removed");
+        let mut daemon = site.drive_with(&["--adopt", adopt], None);
+        until("they are known again", || site.published()["jobs"]["held"] == 4);
+        as_owner(&site, "release", &array.to_string());
+        until("its tasks run", || (1..=4).all(|task| is_over(format!("{array}_{task}"))));
+        let said = end(&site, &mut daemon, "-TERM");
+        assert!(said.contains(&format!("1 job stays held by its user: {kept}")), "{said}");
+        // One more is held while nothing drives.
+        let late = holds(&[]).expect("root");
+        let _daemon = site.drive_with(&["--adopt", adopt], None);
+        until("both are known", || site.published()["jobs"]["held"] == 2);
+        for job in [kept, late] {
+            as_owner(&site, "release", &job.to_string());
+            site.await_state(job, &["R", "CG", "CD"]);
+        }
+        site.drain(Duration::from_secs(60));
+        site.each_started_once(7);
+        site.replays();
+    }
+}
+
+/// `scontrol uhold` and `scontrol hold` by root, on waiting jobs, on a task and on a job that is left
+/// to Slurm: over a restart and a hand-back. Owners take back the first, operators the second.
+fn operators() {
+    let lines = vec!["Licenses=matlab:1".to_string()];
+    let Some(site) = Site::with(ClusterOptions { nodes: 1, cpus: 4, lines, ..ClusterOptions::default() }, "easy")
+    else {
+        return;
+    };
+    let mut daemon = site.drive();
+    let running = site.submit_with(4, 90, 5, &["-L", "matlab:1"]);
+    site.await_state(running, &["R"]);
+    let submit = |more: &[&str]| as_user_submits(&site, &[&["-n", "4", "-t", "1"], more].concat(), 1);
+    let Some(soft) = submit(&[]) else { return };
+    let (hard, array) = (submit(&[]).expect("root"), submit(&["--array=1-3"]).expect("root"));
+    let (left, plain) = (submit(&["-L", "matlab:1"]).expect("root"), submit(&[]).expect("root"));
+    until("they wait", || site.published()["jobs"]["waiting"] == 6 && site.state(left) != "held");
+    site.tell("scontrol", &["uhold", &format!("{soft},{array}_2,{left}")]);
+    site.tell("scontrol", &["hold", &hard.to_string()]);
+    site.tell("scancel", &[&running.to_string()]);
+    let kept = [soft.to_string(), hard.to_string(), format!("{array}_2"), left.to_string()];
+    let stay = |names: &[String]| {
+        let states = site.states();
+        assert!(names.iter().all(|name| states[name] == "held"), "{names:?}: {states:?}");
+    };
+    until("the others run", || {
+        let states = site.states();
+        [plain.to_string(), format!("{array}_1"), format!("{array}_3")].iter().all(|name| states[name] == "CD")
+    });
+    stay(&kept);
+    daemon.kill();
+    let mut daemon = site.drive();
+    let next = submit(&[]).expect("root");
+    site.await_state(next, &["CD"]);
+    stay(&kept);
+    as_owner(&site, "release", &soft.to_string());
+    site.await_state(soft, &["CD"]);
+    // An owner's release does not take back what is an administrator's.
+    drop(as_user(&site, "scontrol", &["release", &hard.to_string()]));
+    let next = submit(&[]).expect("root");
+    site.await_state(next, &["CD"]);
+    stay(&kept[1..]);
+    let said = end(&site, &mut daemon, "-KILL");
+    assert!(said.contains(&format!("1 job stays held by an administrator: {hard}")), "{said}");
+    assert!(said.contains("2 jobs stay held by their users"), "{said}");
+    stay(&kept[1..]);
+    let _daemon = site.drive();
+    site.tell("scontrol", &["release", &hard.to_string()]);
+    as_owner(&site, "release", &format!("{array}_2"));
+    as_owner(&site, "release", &left.to_string());
+    within(Duration::from_secs(60), "all are over", || held(&site).is_empty());
+    site.drain(Duration::from_secs(60));
+    site.each_started_once(10);
+}

@@ -1,0 +1,126 @@
+//! Words of users and operators on holds, as the hook tells of them.
+
+use crate::world::World;
+use drystone_live::cluster::fake::{FakeCluster, FakeRequest};
+use drystone_live::cluster::{ClusterOrder, ClusterSnapshot, JobKey, JobName, JobState, PendingReason};
+use drystone_live::core::CoreInput;
+use drystone_live::tracker::{DaemonMode, Flying, HoldReason, HookMessage, Stamp, WakePosition};
+
+fn world() -> World {
+    World::new(FakeCluster::new(1, 4), "easy", DaemonMode::Drive)
+}
+
+fn name(id: u64) -> JobName {
+    JobName { id, task: None }
+}
+
+fn why(world: &World, id: u64) -> Option<HoldReason> {
+    world.core.tracker().jobs().find(|job| job.key.id == id).and_then(|job| job.why)
+}
+
+fn is_over(world: &World, id: u64) -> bool {
+    matches!(world.cluster.state(id), Some(JobState::Ended(_)))
+}
+
+/// An operator's `uhold` of a waiting job shows nothing but the hook's word. Its owner takes it back.
+#[test]
+fn an_operators_hold_of_a_waiting_job_stays_until_it_is_taken_back() {
+    let mut world = world();
+    let (first, kept) =
+        (world.cluster.submit(FakeRequest::new(4, 5, 10)), world.cluster.submit(FakeRequest::new(4, 5, 10)));
+    world.turn(500);
+    world.told.push(HookMessage::Keep(name(kept)));
+    for _ in 0..60 {
+        world.turn(500);
+    }
+    assert!(is_over(&world, first) && world.cluster.is_held(kept));
+    assert_eq!(why(&world, kept), Some(HoldReason::User));
+    world.restart();
+    for _ in 0..10 {
+        world.turn(500);
+    }
+    assert!(world.cluster.is_held(kept));
+    world.told.push(HookMessage::Release(name(kept)));
+    for _ in 0..30 {
+        world.turn(500);
+    }
+    assert!(is_over(&world, kept));
+}
+
+/// A hold that the daemon has ordered itself is told of as well, and is none of an operator's.
+#[test]
+fn the_daemons_own_holds_are_no_operators() {
+    let mut world = world();
+    world.cluster.set_hook(false);
+    // It waits when the daemon comes, which holds it.
+    let running = world.cluster.submit(FakeRequest::new(4, 8, 10));
+    world.cluster.pass(1_000);
+    let taken = world.cluster.submit(FakeRequest::new(4, 5, 10));
+    world.turn(100);
+    let is_taken =
+        |world: &World| world.core.tracker().jobs().any(|job| job.key.id == taken && job.flies(Flying::Taking));
+    assert!(is_taken(&world) && world.cluster.is_held(taken));
+    world.told.push(HookMessage::Rehold(name(taken)));
+    for _ in 0..60 {
+        world.turn(500);
+    }
+    assert!(is_over(&world, running) && is_over(&world, taken), "{:?}", world.cluster.truth().jobs);
+}
+
+/// Its owner held a job before the daemon came. The hook keeps the release from the cluster, where the
+/// job is held by its user still.
+#[test]
+fn a_hold_from_before_the_daemon_is_taken_back_by_its_owner() {
+    for restarts in [false, true] {
+        let mut world = world();
+        world.cluster.set_hook(false);
+        let early = world.cluster.submit(FakeRequest { user_hold: true, ..FakeRequest::new(4, 5, 10) });
+        world.cluster.set_hook(true);
+        for _ in 0..5 {
+            world.turn(500);
+        }
+        assert_eq!(why(&world, early), Some(HoldReason::User));
+        world.told.push(HookMessage::Release(name(early)));
+        if restarts {
+            world.turn(500);
+            world.restart();
+        }
+        for _ in 0..30 {
+            world.turn(500);
+        }
+        assert!(is_over(&world, early), "{restarts}");
+    }
+}
+
+/// An administrator's hold, with the reason that Slurm gives it, is not taken back by the owner; the
+/// same reason without a word of the hook is our own hold, which Slurm has forgotten.
+#[test]
+fn an_administrators_hold_is_known_by_the_hook() {
+    for is_operators in [true, false] {
+        let mut world = world();
+        let job = world.cluster.submit(FakeRequest::new(4, 5, 10));
+        let mut seen = world.cluster.truth();
+        // No room at first.
+        seen.nodes[0].busy = 4;
+        let key = JobKey { id: job, task: None, submit: seen.jobs[0].submit };
+        let mut look = |seconds: i64, seen: &ClusterSnapshot, told: Vec<HookMessage>| {
+            let time = seen.time + seconds;
+            let seen = ClusterSnapshot { time, ..seen.clone() };
+            let stamp = Stamp { now: time, steady: seconds.unsigned_abs() * 1_000 };
+            let delta = world.core.tracker().mirror().diff(&seen);
+            let heard = WakePosition::default();
+            let input = CoreInput::Facts { stamp, delta, told, heard };
+            let orders = world.core.take(&input).expect("sound").orders;
+            orders.into_iter().filter(|order| !matches!(order, ClusterOrder::Pin { .. })).collect::<Vec<_>>()
+        };
+        look(0, &seen, Vec::new());
+        seen.jobs[0].reason = PendingReason::AdminHold;
+        let told = if is_operators { vec![HookMessage::Keep(name(job))] } else { Vec::new() };
+        look(1, &seen, told);
+        look(2, &seen, vec![HookMessage::Release(name(job))]);
+        seen.nodes[0].busy = 0;
+        let orders = [look(70, &seen, Vec::new()), look(140, &seen, Vec::new())].concat();
+        let expected = if is_operators { vec![] } else { vec![ClusterOrder::Release(key)] };
+        assert_eq!(orders.into_iter().take(1).collect::<Vec<_>>(), expected, "{is_operators}");
+    }
+}
