@@ -180,6 +180,7 @@
 //! | [`parts`] | what policies are made of: orders, queue, profile, predictors |
 //! | [`policy`] | the contract, the registry, the policies |
 //! | [`engine`] | session and simulation, observers, explanations of a job's start |
+//! | [`inference`] | whether a difference is more than chance: intervals, p values, signs, verdicts |
 //! | [`metrics`] | measures, reports, comparisons |
 //! | [`experiment`] | which jobs count, policies with priorities, machines side by side |
 //! | [`text`] | the grammar of policy texts and the types of parameters |
@@ -196,6 +197,7 @@
 pub mod experiment;
 pub mod fingerprint;
 pub mod generate;
+pub mod inference;
 pub mod log;
 pub mod metrics;
 

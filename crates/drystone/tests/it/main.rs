@@ -11,6 +11,7 @@ mod goal_choices;
 mod goal_policy;
 mod goal_search;
 mod golden;
+mod inference;
 mod live;
 mod log_batsim;
 mod log_clean;
