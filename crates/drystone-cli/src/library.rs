@@ -358,7 +358,10 @@ pub fn register_policies() -> Result<(), CommandFailure> {
     static DONE: OnceLock<Result<(), String>> = OnceLock::new();
     drystone::log::source::register(crate::input::as_log);
     #[cfg(feature = "sweep")]
-    drystone_sweep::set_build(crate::meta::VERSION);
+    {
+        drystone_sweep::set_build(crate::meta::VERSION);
+        drystone_sweep::set_localiser(crate::site::localised_policy);
+    }
     let done = DONE.get_or_init(crate::site::register_policies);
     done.clone().map_err(CommandFailure::usage)
 }

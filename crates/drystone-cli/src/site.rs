@@ -121,16 +121,30 @@ pub(crate) fn own_policy(path: Option<&Path>) -> Result<Option<PolicySpec>, Comm
     if !conf.is_file() || !folder.join("pool-1.slurm.conf").is_file() {
         return Ok(None);
     }
-    let text = conf.to_str().filter(|text| !text.contains('"'));
-    let text = text.ok_or_else(|| {
-        CommandFailure::usage(format_args!(
-            "{}: a path with a double quote or without UTF-8 cannot stand in a policy",
-            conf.display()
-        ))
-    })?;
-    let plain = text.chars().all(|c| c.is_alphanumeric() || "/._-#".contains(c));
-    let spec = if plain { format!("slurm:{text}") } else { format!("slurm(\"{text}\")") };
-    Ok(Some(spec.parse()?))
+    let plain: PolicySpec = SLURM.name.parse()?;
+    Ok(Some(drystone_site::with_conf(&plain, &conf)?))
+}
+
+/// Returns a policy as it is meant on a path: on a site, Slurm's own changes settings of the
+/// site's `slurm.conf` unless it names another one.
+pub(crate) fn meant_policy(path: &Path, spec: &PolicySpec) -> Result<PolicySpec, CommandFailure> {
+    match (own_policy(Some(path))?, folder(path)) {
+        (Some(_), Some((folder, _))) => Ok(drystone_site::with_conf(spec, &folder.join("slurm.conf"))?),
+        _ => Ok(spec.clone()),
+    }
+}
+
+/// Returns a policy as a study means it on the log or site of a path: of a site, as the pool has it
+/// that is read as a log.
+#[cfg(feature = "sweep")]
+pub(crate) fn localised_policy(path: &Path, spec: &PolicySpec) -> Result<PolicySpec, String> {
+    let told = |failure: CommandFailure| failure.text().to_string();
+    if spec.kind().name != SLURM.name || folder(path).is_none() {
+        return Ok(spec.clone());
+    }
+    let meant = meant_policy(path, spec).map_err(told)?;
+    let (site, pool) = open(path).map_err(told)?;
+    site.policy(pool.unwrap_or_else(|| busiest(&site)), &meant).map_err(|error| error.problem)
 }
 
 /// As many threads as there are processors.
@@ -183,9 +197,7 @@ impl SiteInput {
 
     /// Lets policies of the site's `slurm.conf` be, in each pool, of that of the pool.
     pub(crate) fn localise<'a>(&mut self, specs: impl IntoIterator<Item = &'a PolicySpec>) {
-        let own = own_policy(Some(&self.folder)).ok().flatten();
-        // Plain `slurm` is the site's own.
-        let meant = |spec: &'a PolicySpec| own.as_ref().filter(|_| spec.text() == SLURM.name).unwrap_or(spec).clone();
+        let meant = |spec: &'a PolicySpec| meant_policy(&self.folder, spec).unwrap_or_else(|_| spec.clone());
         let specs: Vec<PolicySpec> = specs.into_iter().map(meant).collect();
         let texts = |pool: u16| specs.iter().flat_map(|spec| self.site.texts(pool, spec)).collect();
         let all: Vec<Vec<(String, String)>> = self.pools.iter().map(|&pool| texts(pool)).collect();
@@ -196,15 +208,13 @@ impl SiteInput {
 
     /// A policy as it is simulated: of several pools each has its own.
     pub(crate) fn policy(&self, spec: &PolicySpec) -> Result<PolicySpec, CommandFailure> {
-        // Plain `slurm` is the site's own: without its configuration its jobs would find no nodes.
-        let own = if spec.text() == SLURM.name { own_policy(Some(&self.folder))? } else { None };
-        let spec = own.as_ref().unwrap_or(spec);
+        let spec = meant_policy(&self.folder, spec)?;
         match self.pools[..] {
             [pool] => self
                 .site
-                .policy(pool, spec)
+                .policy(pool, &spec)
                 .map_err(|error| CommandFailure::usage(format_args!("policy {spec}: {error}"))),
-            _ => Ok(spec.clone()),
+            _ => Ok(spec),
         }
     }
 

@@ -28,6 +28,19 @@ pub(crate) fn own_policy(_path: Option<&Path>) -> Result<Option<PolicySpec>, Com
     Ok(None)
 }
 
+/// Returns the policy as it is: no path names a site.
+#[expect(clippy::unnecessary_wraps, reason = "as it is where sites are in the build")]
+pub(crate) fn meant_policy(_path: &Path, spec: &PolicySpec) -> Result<PolicySpec, CommandFailure> {
+    Ok(spec.clone())
+}
+
+/// Returns the policy as it is: no path names a site.
+#[cfg(feature = "sweep")]
+#[expect(clippy::unnecessary_wraps, reason = "as it is where sites are in the build")]
+pub(crate) fn localised_policy(_path: &Path, spec: &PolicySpec) -> Result<PolicySpec, String> {
+    Ok(spec.clone())
+}
+
 /// Returns `false`: a folder is never taken for a site.
 pub(crate) fn is_site(_path: &Path) -> bool {
     false

@@ -29,6 +29,7 @@ enum Misfit {
     Nodes,
     Wide,
     All,
+    Capped,
     Unplaced,
 }
 
@@ -57,7 +58,7 @@ impl Misfit {
             }
             Misfit::Devices => shape.devices.clear(),
             Misfit::Nodes => shape.nodes = (0, 0),
-            Misfit::Licence | Misfit::Wide | Misfit::All | Misfit::Unplaced => {}
+            Misfit::Licence | Misfit::Wide | Misfit::All | Misfit::Capped | Misfit::Unplaced => {}
         }
     }
 
@@ -75,6 +76,7 @@ impl Misfit {
                 "the partition is smaller: another partition of the same nodes takes them, by their processors alone"
             }
             Misfit::All => "they fit nowhere in the partition: only their processors count",
+            Misfit::Capped => "MaxCPUsPerNode leaves no partition with so many: the cap does not hold for them",
             Misfit::Unplaced => {
                 "policies that place jobs in equal parts find no nodes for them: their parts are anywhere"
             }
@@ -384,7 +386,13 @@ impl Maker<'_> {
                         shape = relaxed(&Misfit::EACH[..n]);
                     }
                     None => {
-                        found.push(if wide { Misfit::Wide } else { Misfit::All });
+                        let room = roomy(fleet, idle, part, procs);
+                        let capped = room.is_none() && !fleet.machine.resources.caps.is_empty();
+                        found.push(match (capped, wide) {
+                            (true, _) => Misfit::Capped,
+                            (false, true) => Misfit::Wide,
+                            (false, false) => Misfit::All,
+                        });
                         shape = NodeShape::default();
                     }
                 },
@@ -394,7 +402,7 @@ impl Maker<'_> {
         // counts in no pool.
         let impossible = never && !fits(&shape);
         if !never && shape == NodeShape::default() {
-            part = roomy(fleet, idle, part, procs);
+            part = roomy(fleet, idle, part, procs).unwrap_or(part);
         }
         let totals = if impossible { Vec::new() } else { self.totals(job, &shape, part) };
         let shaped = (shape != NodeShape::default()).then_some(shape);
@@ -465,14 +473,14 @@ impl Maker<'_> {
 
 /// The partition that takes a job by its processors alone: its own where these fit, else the
 /// default one, else the first, as the policy chooses.
-fn roomy(fleet: &Fleet, idle: &IdleNodes, part: u16, procs: u32) -> u16 {
+fn roomy(fleet: &Fleet, idle: &IdleNodes, part: u16, procs: u32) -> Option<u16> {
     let parts = &fleet.machine.parts;
     let fits = |part: &u16| {
         let nodes = &parts[usize::from(*part)].nodes;
         idle.place(&fleet.pending(*part, procs, None, 0), nodes, &fleet.machine).is_some()
     };
     let all = 0..u16::try_from(parts.len()).unwrap_or(u16::MAX);
-    [part, fleet.machine.default_part].into_iter().chain(all).find(fits).unwrap_or(part)
+    [part, fleet.machine.default_part].into_iter().chain(all).find(fits)
 }
 
 /// Names the part of a demand that does not fit.
@@ -499,7 +507,7 @@ fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
             _ => "all memory of a node".to_string(),
         },
         Misfit::Uneven | Misfit::Nodes => format!("{procs} processors on {} nodes", shape.nodes.0),
-        Misfit::Wide => format!("{procs} processors"),
+        Misfit::Wide | Misfit::Capped => format!("{procs} processors"),
         Misfit::All | Misfit::Unplaced => "their recorded demands".to_string(),
     }
 }

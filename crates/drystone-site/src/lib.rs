@@ -16,6 +16,7 @@ mod jobs;
 mod machine;
 mod manifest;
 mod options;
+mod own_policy;
 mod readers;
 mod resources;
 mod rows;
@@ -41,6 +42,7 @@ pub use manifest::{
     SiteSetting,
 };
 pub use options::{Arrive, Counting, Het, ImportEffort, ImportOptions, Preempted, Size, Throttle, Wide, Withdraw};
+pub use own_policy::with_conf;
 pub use readers::Carrier;
 pub use resources::{Resourced, SiteResourceError};
 pub use rules::{Count, Example, ImportRule, RuleEffect, RuleTally};

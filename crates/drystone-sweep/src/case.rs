@@ -22,6 +22,8 @@ use std::path::{Path, PathBuf};
 pub struct SweepCase {
     /// The workload's name in the study; with the transformations it tells cases apart.
     pub name: String,
+    /// The log that it was read from.
+    pub source: Option<PathBuf>,
     pub workload: Workload,
     /// [`fingerprint`] of the jobs.
     pub hash: String,
@@ -80,6 +82,10 @@ fn label(name: &str, transformations: [Option<String>; 5]) -> String {
 pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<SweepCase>, SweepError> {
     let mut cases: Vec<SweepCase> = Vec::new();
     for entry in &study.workloads {
+        let source = match &entry.source {
+            WorkloadSource::Log(file) => Some(place(study, file, logs)),
+            WorkloadSource::Generated(_) => None,
+        };
         let bases: Vec<((Workload, ResourceNotes), Option<u64>)> = match &entry.source {
             WorkloadSource::Log(file) => vec![(read(study, entry, file, logs)?, None)],
             WorkloadSource::Generated(params) => study
@@ -102,6 +108,7 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
                             name: entry.name.clone(),
                             hash: fingerprint(&workload),
                             given,
+                            source: source.clone(),
                             workload,
                             trim: entry.trim,
                             published: entry.published,

@@ -22,6 +22,8 @@
 //! The results do not depend on threads, on the order in which simulations end, or on how often a
 //! sweep was interrupted.
 
+use drystone::policy::PolicySpec;
+use std::path::Path;
 use std::sync::OnceLock;
 
 pub mod analysis;
@@ -74,6 +76,23 @@ static BUILD: OnceLock<String> = OnceLock::new();
 /// result. The first name counts.
 pub fn set_build(name: &str) {
     BUILD.get_or_init(|| name.to_string());
+}
+
+/// Returns a policy as it is meant on the log of a path: a folder may be a site that has a Slurm of
+/// its own.
+pub type PolicyLocaliser = fn(&Path, &PolicySpec) -> Result<PolicySpec, String>;
+
+static LOCALISER: OnceLock<PolicyLocaliser> = OnceLock::new();
+
+/// Lets policies mean on a log what they mean elsewhere on the same path. Only the first call in a
+/// program has an effect.
+pub fn set_localiser(localiser: PolicyLocaliser) {
+    let _ = LOCALISER.set(localiser);
+}
+
+/// A policy as it is meant on the log of a path.
+pub(crate) fn localised(path: &Path, policy: &PolicySpec) -> Result<PolicySpec, String> {
+    LOCALISER.get().map_or_else(|| Ok(policy.clone()), |localiser| localiser(path, policy))
 }
 
 /// The build of the program that simulates: its version, and the commit where the program knows it.

@@ -5,6 +5,7 @@ use crate::chunk::SweepChunk;
 use crate::design::DesignLevel;
 use crate::error::SweepError;
 use crate::hash::short;
+use crate::localised;
 use crate::study::{PolicyEntry, SweepStudy};
 use drystone::engine::Unfit;
 use drystone::metrics::Metric;
@@ -86,24 +87,11 @@ impl SweepPlan {
                 let level =
                     |name: &String| entry.parameters.iter().position(|p| p == name).map(|at| levels[at].clone());
                 let point: Vec<Option<DesignLevel>> = parameters.iter().map(level).collect();
-                // Workloads mostly share their study, and with it the meaning of the policy.
-                let mut variants: Vec<(Option<&str>, PolicySpec, String)> = Vec::new();
+                // Workloads mostly share their study and log, and with it the meaning of the policy.
+                let mut meanings: Vec<PolicyMeaning<'_>> = Vec::new();
                 for (at, case) in cases.iter().enumerate() {
-                    let published = case.published.map(|p| p.name());
-                    let (policy, canonical) = match variants.iter().find(|v| v.0 == published) {
-                        Some((_, policy, canonical)) => (policy.clone(), canonical.clone()),
-                        None => {
-                            let policy = match published {
-                                Some(published) => policy
-                                    .in_study(published)
-                                    .map_err(|e| no_variant(study, entry, policy, &case.label(), published, &e))?,
-                                None => policy.clone(),
-                            };
-                            let canonical = policy.canonical();
-                            variants.push((published, policy.clone(), canonical.clone()));
-                            (policy, canonical)
-                        }
-                    };
+                    let PolicyMeaning { policy, own, canonical, .. } =
+                        PolicyMeaning::find(&mut meanings, study, entry, policy, case)?;
                     let key = (case.hash.clone() + &case.given.settings, case.trim.to_string(), canonical.clone());
                     let place = configurations.len();
                     let simulation = *known.entry(key).or_insert_with(|| {
@@ -111,7 +99,7 @@ impl SweepPlan {
                         simulations.push(PlannedSimulation {
                             id: place as i64 + 1,
                             case: at,
-                            policy: policy.clone(),
+                            policy: own,
                             canonical,
                             configurations: Vec::new(),
                         });
@@ -197,6 +185,50 @@ impl SweepPlan {
 }
 
 /// A policy makes no sense in the variant of the published study that a workload is of.
+/// Meaning of a policy on the workloads of one study that come from one log.
+#[derive(Clone)]
+struct PolicyMeaning<'a> {
+    published: Option<&'a str>,
+    source: Option<&'a Path>,
+    /// In the variant of the study.
+    policy: PolicySpec,
+    /// As it is simulated: on a site, Slurm's own policy is that of the site.
+    own: PolicySpec,
+    canonical: String,
+}
+
+impl<'a> PolicyMeaning<'a> {
+    /// The meaning on a workload, known or not yet.
+    fn find(
+        known: &mut Vec<PolicyMeaning<'a>>,
+        study: &SweepStudy,
+        entry: &PolicyEntry,
+        policy: &PolicySpec,
+        case: &'a SweepCase,
+    ) -> Result<PolicyMeaning<'a>, SweepError> {
+        let (published, source) = (case.published.map(|p| p.name()), case.source.as_deref());
+        if let Some(same) = known.iter().find(|other| (other.published, other.source) == (published, source)) {
+            return Ok(same.clone());
+        }
+        let policy = match published {
+            Some(published) => policy
+                .in_study(published)
+                .map_err(|e| no_variant(study, entry, policy, &case.label(), published, &e))?,
+            None => policy.clone(),
+        };
+        let own = match source {
+            Some(source) => localised(source, &policy).map_err(|problem| {
+                let problem = format!("`{policy}` cannot be simulated on {}: {problem}", case.label());
+                study.error(entry.at.clone(), problem)
+            })?,
+            None => policy.clone(),
+        };
+        let canonical = own.canonical();
+        known.push(PolicyMeaning { published, source, policy, own, canonical });
+        Ok(known[known.len() - 1].clone())
+    }
+}
+
 fn no_variant(
     study: &SweepStudy,
     entry: &PolicyEntry,

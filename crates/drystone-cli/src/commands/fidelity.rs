@@ -62,10 +62,8 @@ pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Foun
             args.site.display()
         )));
     }
-    // Plain `slurm` is the site's own, as elsewhere.
     let policy = match &args.policy {
-        Some(given) if given.text() != "slurm" => given.clone(),
-        Some(given) => site::own_policy(Some(&args.site))?.unwrap_or_else(|| given.clone()),
+        Some(given) => site::meant_policy(&args.site, given)?,
         None => match site::own_policy(Some(&args.site))? {
             Some(own) => own,
             None => "easy".parse()?,

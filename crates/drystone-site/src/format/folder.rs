@@ -8,7 +8,7 @@ use crate::manifest::{Manifest, SCHEMA};
 use crate::site::{Site, SiteJobs};
 use crate::watch::threads;
 use ::parquet::errors::ParquetError;
-use drystone::policy::{PolicySpec, SpecError};
+use drystone::policy::{NamedCall, PolicySpec, SpecError};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -150,13 +150,13 @@ fn io_error(error: ParquetError) -> io::Error {
 /// site's own `slurm.conf` is the pool's own, and `names.csv` its names.
 fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
     let Ok(here) = folder.canonicalize() else { return Vec::new() };
-    let words = policy.split(|c: char| c.is_whitespace() || "(),=:".contains(c));
-    let own = words.filter_map(|word| {
+    let Ok(call) = NamedCall::parse(policy) else { return Vec::new() };
+    let own = call.args.iter().filter_map(|(_, word)| {
         let path = Path::new(word);
         let name = path.file_name()?.to_str().filter(|name| [CONF, NAMES].contains(name))?;
         let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file = parent.join(pool_file(pool, name));
-        (parent.canonicalize().ok()? == here && file.is_file()).then(|| (word.to_string(), file.display().to_string()))
+        (parent.canonicalize().ok()? == here && file.is_file()).then(|| (word.clone(), file.display().to_string()))
     });
     own.collect()
 }

@@ -32,7 +32,12 @@ impl<'a> Eligibility<'a> {
                 *first = (*first).min(eligible);
             }
         }
-        let begin = |job: &super::GoldenJob| {
+        let held = super::holds::HoldCommand::all_jobs(golden);
+        let begin = |(job, id): (&super::GoldenJob, u32)| {
+            if held.contains(&id) {
+                // It may be looked at whenever it is not held.
+                return i64::MIN;
+            }
             let depends = !job.dependency.is_empty() && !job.dependency.contains("singleton");
             if depends || !job.reservation.is_empty() || job.restarts > 0 {
                 return i64::MIN;
@@ -43,7 +48,7 @@ impl<'a> Eligibility<'a> {
         let never = |job: &super::GoldenJob| makes.exceeds_partition(job);
         Eligibility {
             golden,
-            begins: golden.jobs.iter().map(begin).collect(),
+            begins: golden.jobs.iter().zip(0..).map(begin).collect(),
             never: golden.jobs.iter().map(never).collect(),
         }
     }

@@ -106,10 +106,16 @@ impl JobNames {
     }
 
     /// `7`, a task `7_3` with its own number behind it, what is left of an array `7_*` or
-    /// `7_[4-9]`. `None` for a job that the recording does not have.
+    /// `7_[4-9]`, a part `7+1` of a heterogeneous job. `None` for a job that the recording does not
+    /// have.
     fn name(&self, text: &str) -> Result<Option<LineJob>, String> {
         let text = text.split('(').next().unwrap_or(text);
         let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no number of a job"));
+        if let Some((leader, part)) = text.split_once('+') {
+            // The parts have consecutive numbers; several at once are `7+[0-2]`.
+            let id = number(leader)?.checked_add(part.parse().unwrap_or(0));
+            return Ok(id.and_then(|id| self.by_id.get(&id)).map(|&at| LineJob::Job(at)));
+        }
         match text.split_once('_') {
             Some((array, task)) => {
                 let array = number(array)?;
@@ -130,6 +136,9 @@ impl JobNames {
 
     /// As [`JobNames::name`], where Slurm writes a task by its own number alone.
     fn own(&self, text: &str) -> Result<Option<LineJob>, String> {
+        if text.contains('+') {
+            return self.name(text);
+        }
         let id = text.parse::<u32>().map_err(|_| format!("`{text}` is no number of a job"))?;
         Ok(self.by_id.get(&id).map(|&at| LineJob::Job(at)))
     }
@@ -193,7 +202,7 @@ pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happeni
     if let Some(happening) = simple {
         return Ok(Some((at, happening)));
     }
-    const ABOUT_JOBS: [&str; 16] = [
+    const ABOUT_JOBS: [&str; 17] = [
         "submit",
         "sched_start",
         "bf_test",
@@ -201,6 +210,7 @@ pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happeni
         "bf_resv",
         "complete",
         "prio",
+        "prio_parts",
         "timeout",
         "requeued",
         "preempt_requeue",
@@ -214,14 +224,19 @@ pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happeni
     if !ABOUT_JOBS.contains(what) {
         return Ok(None);
     }
-    let name = if ["prio", "alloc", "gang_suspend", "gang_resume"].contains(what) && !word(0)?.contains('_') {
-        names.own(word(0)?)?
-    } else {
-        names.name(word(0)?)?
-    };
+    let name =
+        if ["prio", "prio_parts", "alloc", "gang_suspend", "gang_resume"].contains(what) && !word(0)?.contains('_') {
+            names.own(word(0)?)?
+        } else {
+            names.name(word(0)?)?
+        };
     let Some(name) = name else { return Ok(None) };
     let by = |mode: PreemptMode| -> Result<_, String> {
-        Ok(names.name(word(1)?)?.map(|by| Happening::Preempted(name, by, mode)))
+        let by = match word(1)? {
+            "0" | "Invalid" => None,
+            by => names.name(by)?,
+        };
+        Ok(Some(Happening::Preempted(name, by, mode)))
     };
     let happening = match *what {
         "submit" => Some(Happening::Submit(name, number(1)?)),
@@ -231,6 +246,10 @@ pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happeni
         "bf_resv" => Some(Happening::Plan(name, number(1)?, number(2)?, nodes(3)?)),
         "complete" => Some(Happening::Complete(name)),
         "prio" => Some(Happening::Priority(name, number(1)?)),
+        "prio_parts" => {
+            let sum = rest.iter().rposition(|word| *word == "=").and_then(|at| rest.get(at + 1)?.parse::<f64>().ok());
+            sum.map(|sum| Happening::Factors(name, (sum as i64).max(1)))
+        }
         "timeout" => Some(Happening::Timeout(name)),
         "requeued" => Some(Happening::Requeued(name)),
         "preempt_requeue" => by(PreemptMode::Requeue)?,
@@ -242,4 +261,31 @@ pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happeni
         _ => Some(Happening::Grace(name, number(1)?)),
     };
     Ok(happening.map(|happening| (at, happening)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_heterogeneous_jobs_are_jobs_of_their_own() {
+        let job = |slurm_id| GoldenJob { slurm_id, ..GoldenJob::default() };
+        let names = JobNames::new(&[job(24), job(25), job(26)]);
+        assert_eq!(names.name("25+0(25)"), Ok(Some(LineJob::Job(1))));
+        assert_eq!(names.name("25+1(26)"), Ok(Some(LineJob::Job(2))));
+        assert_eq!(names.name("25+2"), Ok(None), "the recording lacks it");
+        assert_eq!(names.own("25+1"), Ok(Some(LineJob::Job(2))));
+        assert!(names.name("x+1").is_err());
+    }
+
+    #[test]
+    fn a_job_whose_grace_is_over_goes_for_no_other() {
+        let job = |slurm_id| GoldenJob { slurm_id, ..GoldenJob::default() };
+        let names = JobNames::new(&[job(1), job(2)]);
+        for by in ["0", "Invalid"] {
+            let read = event(&format!("26.660 preempt_cancel 1 {by}"), &names);
+            let expected = Happening::Preempted(LineJob::Job(0), None, PreemptMode::Cancel);
+            assert_eq!(read, Ok(Some((26_660, expected))));
+        }
+    }
 }

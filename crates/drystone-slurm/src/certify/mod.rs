@@ -6,6 +6,7 @@ mod deeds;
 mod eligible;
 mod free_run;
 mod golden;
+mod holds;
 mod lines;
 mod pass_by_pass;
 mod pending;

@@ -5,6 +5,7 @@ use super::agreement::{Agreement, Difference};
 use super::deeds::Deeds;
 use super::eligible::{Eligibility, EndWay};
 use super::golden::Golden;
+use super::holds::HoldCommand;
 use super::pending::Makes;
 use super::recorded::{GoldenShare, Happening, LineJob};
 use crate::conf::PreemptMode;
@@ -50,6 +51,8 @@ struct PassReplay<'a> {
     /// Suspended jobs, since when in seconds.
     suspended: BTreeMap<u32, i64>,
     eligibility: Eligibility<'a>,
+    /// Jobs that are held.
+    held: BTreeSet<u32>,
     /// Last reported priorities.
     priorities: Vec<i64>,
     last_end: i64,
@@ -87,6 +90,7 @@ impl<'a> PassReplay<'a> {
             eligibility: Eligibility::new(golden, &makes),
             makes,
             cluster,
+            held: BTreeSet::new(),
             queue: Vec::new(),
             later: Vec::new(),
             outside: Vec::new(),
@@ -108,6 +112,9 @@ impl<'a> PassReplay<'a> {
             Happening::Submit(name, priority) => {
                 for id in self.golden.meant(*name).collect::<Vec<_>>() {
                     self.priorities[id as usize] = *priority;
+                    if *priority == 0 {
+                        self.held.insert(id);
+                    }
                     // Of a job that was sent back later, its line has the last submission.
                     let (now, told) = (self.now(at), self.golden.jobs[id as usize].submit + self.golden.base);
                     self.submit(id, (told != now && told != now - 1).then_some(now));
@@ -151,9 +158,11 @@ impl<'a> PassReplay<'a> {
                 }
             }
             Happening::Action(text) => self.act(text, at),
-            Happening::Priority(LineJob::Job(id), priority) => self.prioritise(*id, *priority),
+            Happening::Priority(LineJob::Job(id), priority) | Happening::Factors(LineJob::Job(id), priority) => {
+                self.prioritise(*id, *priority);
+            }
             Happening::Preempted(LineJob::Job(id), by, mode) if *mode != PreemptMode::Suspend => {
-                if let LineJob::Job(by) = by {
+                if let Some(LineJob::Job(by)) = by {
                     let now = self.now(at);
                     self.cluster.preempts(*by, now);
                 }
@@ -161,9 +170,7 @@ impl<'a> PassReplay<'a> {
             }
             Happening::Grace(LineJob::Job(id), seconds) => {
                 let until = self.now(at) + seconds;
-                if self.cluster.get(*id).is_some_and(|running| running.end > until) {
-                    self.cluster.reschedule(*id, until);
-                }
+                self.cluster.begin_grace(*id, until);
             }
             Happening::Requeued(LineJob::Job(id)) => {
                 let again = self.now(at) + self.makes.requeue_delay;
@@ -173,8 +180,22 @@ impl<'a> PassReplay<'a> {
         }
     }
 
-    /// A reservation is made, or deleted.
+    /// A reservation is made, or deleted; jobs are held, or released.
     fn act(&mut self, text: &str, at: i64) {
+        if let Some(command) = HoldCommand::read(text, self.golden) {
+            for id in command.jobs {
+                if !command.holds {
+                    self.held.remove(&id);
+                } else if let Some(place) = self.queue.iter().position(|job| job.id == id) {
+                    self.queue.remove(place);
+                    self.outside.push((id, None));
+                    self.held.insert(id);
+                } else if self.outside.iter().any(|&(other, _)| other == id) {
+                    self.held.insert(id);
+                }
+            }
+            return;
+        }
         let (command, answer) = text.split_once("->").unwrap_or((text, ""));
         let words: BTreeMap<String, &str> = command
             .split_whitespace()
@@ -224,8 +245,11 @@ impl<'a> PassReplay<'a> {
         });
         self.last_pass = at;
         let mut ripe = Vec::new();
-        let (eligibility, cluster, ended) = (&self.eligibility, &self.cluster, &self.ended);
+        let (eligibility, cluster, ended, held) = (&self.eligibility, &self.cluster, &self.ended, &self.held);
         self.outside.retain(|&(id, again)| {
+            if held.contains(&id) {
+                return true;
+            }
             let own = eligibility.reservation(id, &cluster.reservations);
             let begin = cluster.reservations.get(own as usize).map(|own| own.begin);
             let goes = eligibility.may_wait(id, now, begin, ended) && (freed || !eligibility.may_be_early(id, now));
@@ -317,7 +341,7 @@ impl<'a> PassReplay<'a> {
         for (_, happening) in behind.iter().take_while(|(_, h)| !pass(h)) {
             match happening {
                 Happening::MainStart(LineJob::Job(id), nodes) => drop(real.starts.insert(*id, self.makes.nodes(nodes))),
-                Happening::Preempted(LineJob::Job(victim), ..) => drop(real.victims.insert(*victim)),
+                Happening::Preempted(LineJob::Job(victim), Some(_), _) => drop(real.victims.insert(*victim)),
                 _ => {}
             }
         }
@@ -327,7 +351,12 @@ impl<'a> PassReplay<'a> {
         let deeds = main_pass(&mut trial, &self.queue, now, full, &self.golden.conf.sched, &mut model);
         self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
         self.cluster.take_limits(&trial);
-        model.victims.extend(deeds.victims.iter().flat_map(|(_, list)| list.iter().map(|victim| victim.id)));
+        self.cluster.take_preemptors(&trial);
+        for victim in deeds.victims.iter().flat_map(|(_, list)| list) {
+            if trial.claim(victim, now) {
+                model.victims.insert(victim.id);
+            }
+        }
         self.compare(at, &real, &model, true);
     }
 
@@ -368,11 +397,30 @@ impl<'a> PassReplay<'a> {
         self.complete_nodes(at, &real);
         let (mut model, mut trial) = (Deeds::default(), self.cluster.clone());
         let params = &self.golden.conf.sched;
-        let gone = backfill_pass(&mut trial, &self.queue, now, params, &mut model);
+        let seconds = self.seconds_of_tests(at, behind);
+        let when = |job: &Pending| seconds.get(&job.id).copied();
+        let gone = backfill_pass(&mut trial, &self.queue, (now, &when), params, &mut model);
         self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
         self.cluster.take_limits(&trial);
+        self.cluster.take_preemptors(&trial);
         model.victims.extend(gone.iter().map(|victim| victim.id));
         self.compare(at, &real, &model, true);
+    }
+
+    /// The second in which a pass looks at each of its jobs, where that is not the one in which it
+    /// begins.
+    fn seconds_of_tests(&self, at: i64, behind: &[(i64, Happening)]) -> BTreeMap<u32, i64> {
+        let over = |h: &Happening| matches!(h, Happening::BackfillPass | Happening::Done | Happening::Abort);
+        let late = behind.iter().take_while(|(_, h)| !over(h)).filter(|(when, _)| self.now(*when) > self.now(at));
+        let mut seconds = BTreeMap::new();
+        for (when, happening) in late {
+            if let Happening::Test(name, _) = happening {
+                for id in self.golden.meant(*name) {
+                    seconds.entry(id).or_insert(self.now(*when));
+                }
+            }
+        }
+        seconds
     }
 
     /// Takes down what a pass that lets go of the locks really did.
@@ -404,7 +452,7 @@ impl<'a> PassReplay<'a> {
                     real.plans.insert(id, plan);
                 }
             }
-            Happening::Preempted(LineJob::Job(victim), ..) => drop(real.victims.insert(*victim)),
+            Happening::Preempted(LineJob::Job(victim), Some(_), _) => drop(real.victims.insert(*victim)),
             _ => {}
         }
     }
@@ -446,7 +494,14 @@ impl<'a> PassReplay<'a> {
                 let mut desk = PassInputs { cluster: &mut trial, params, scratch: &mut scratch, pauses: true };
                 let outcome = stepping.pass.look(&mut desk, job, now, &mut stepping.model);
                 if let JobVerdict::Preempts(victims) = &outcome {
-                    stepping.model.victims.extend(victims.iter().map(|victim| victim.id));
+                    for victim in victims {
+                        if trial.claim(victim, now) {
+                            stepping.model.victims.insert(victim.id);
+                        }
+                    }
+                    if !victims.is_empty() {
+                        self.cluster.preempts(id, now);
+                    }
                 }
                 stepping.done = outcome != JobVerdict::Paused;
                 self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);

@@ -104,7 +104,7 @@ impl<'a> Makes<'a> {
             exclusive: job.exclusive || read.sharing == Sharing::Exclusive,
             priority,
             submit: job.submit + self.golden.base,
-            accrue: job.submit + self.golden.base,
+            accrue: self.accrues_from(job) + self.golden.base,
             assoc: index(assoc),
             qos: index(qos),
             nice: job.nice,
@@ -115,6 +115,11 @@ impl<'a> Makes<'a> {
         };
         pending.bind_nodes(machine);
         pending
+    }
+
+    /// Returns the time since which a job's age counts: since it is eligible.
+    fn accrues_from(&self, job: &super::GoldenJob) -> i64 {
+        job.eligible.filter(|_| job.restarts == 0).map_or(job.submit, |eligible| eligible.max(job.submit))
     }
 
     /// Returns a job's allocation according to the recording.

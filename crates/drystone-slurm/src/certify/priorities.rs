@@ -64,13 +64,17 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
             Happening::Submit(LineJob::Job(id), told) => {
                 let job = pending(*id);
                 unseen.insert(*id);
-                compare(&mut agreement, model.of(&job, now, &machine), *told);
+                // One that is submitted held has none yet.
+                if *told > 0 {
+                    compare(&mut agreement, model.of(&job, now, &machine), *told);
+                }
                 waiting.insert(*id, job.assoc);
             }
             Happening::Priority(LineJob::Job(id), told) => {
                 let when = last.or(next.map(|next| next - period)).unwrap_or(now);
                 let mut job = pending(*id);
-                if unseen.contains(id) {
+                job.weighed = !unseen.contains(id);
+                if !job.weighed {
                     // A job has no age before a pass has looked at it.
                     job.accrue = when;
                 }

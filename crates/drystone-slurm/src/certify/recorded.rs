@@ -105,8 +105,10 @@ pub enum Happening {
     Answer(String),
     /// A job's priority was calculated.
     Priority(LineJob, i64),
-    /// A job has to go in this way, for another.
-    Preempted(LineJob, LineJob, PreemptMode),
+    /// The factors of a job's priority, and that priority.
+    Factors(LineJob, i64),
+    /// A job has to go in this way, for another; for none where its grace was over.
+    Preempted(LineJob, Option<LineJob>, PreemptMode),
     /// A job has so many seconds before it has to go.
     Grace(LineJob, i64),
     /// A job has reached its limit.

@@ -326,7 +326,11 @@ fn number(text: &str) -> Result<f64, String> {
 fn tres(text: &str) -> Result<BTreeMap<String, f64>, String> {
     let one = |part: &str| {
         let (name, weight) = part.split_once('=').ok_or_else(|| format!("`{part}` is no NAME=WEIGHT"))?;
-        Ok((name.trim().to_ascii_lowercase(), number(weight.trim())?))
+        // slurmctld reads these weights, and no others, as signed numbers.
+        let weight = weight.trim();
+        let signed = weight.parse::<f64>().ok().filter(|n| n.is_finite());
+        let signed = signed.ok_or_else(|| format!("`{weight}` is no number"))?;
+        Ok((name.trim().to_ascii_lowercase(), signed))
     };
     text.split(',').filter(|part| !part.is_empty()).map(one).collect()
 }

@@ -134,7 +134,7 @@ impl BackfillPass {
         let plans_licences = params.bf_licenses != 0;
         let all = if plans_licences { &cluster.machine.resources.licences[..] } else { &[] };
         let licences: Vec<u64> = all.iter().map(|&(_, count)| u64::from(count)).collect();
-        self.table.reset(begin, end.max(begin + 1), cluster.up(), &licences);
+        self.table.reset(begin, end.max(begin + 1), cluster.up(), &licences, cluster.machine.parts.len());
         if plans_licences || params.bf_running_job_reserve != 0 {
             self.keep_running(cluster, params);
         }
@@ -408,7 +408,15 @@ impl BackfillPass {
             self.holds_until = self.holds_until.min(begin - limit);
         }
         self.holds_until = self.holds_until.min(cluster.access_holds_until(now, limit, params.bf_window * 60));
+        let skips = !*pauses && !unplanned && left.is_none() && self.may_skip(cluster, params, job);
         loop {
+            if skips && !first {
+                let number = usize::from(job.part);
+                match self.table.next_try((number, part), from, limit, cluster.fewest_nodes(job)) {
+                    Some(next) => from = next,
+                    None => return JobResult::Verdict(PassVerdict::NoRoom),
+                }
+            }
             if *pauses && !std::mem::take(&mut resumed) {
                 self.paused = Some(Paused { id: job.id, from, clock, first });
                 return JobResult::Paused;
@@ -437,6 +445,10 @@ impl BackfillPass {
             }
             self.tried += i64::from(std::mem::take(&mut first));
             clock = now;
+            if let Some(later) = next.filter(|&later| skips && scratch.most_by(cluster, later) < u64::from(job.cpus)) {
+                from = later;
+                continue;
+            }
             let reach = if unplanned { Reach::Now } else { next.map_or(Reach::All, Reach::Until) };
             let Some(mut soonest) = will_run(cluster, job, free, now, reach, scratch) else {
                 match next {
@@ -493,6 +505,18 @@ impl BackfillPass {
         }
     }
 
+    /// Returns whether tries that must fail can be left out: nothing but plans and running jobs is
+    /// in the job's way, and the test of nodes leaves no trace.
+    fn may_skip(&self, cluster: &ModelCluster, params: &SchedParams, job: &Pending) -> bool {
+        let demand = cluster.machine.resources.demand(job.demand);
+        params.bf_licenses == 0
+            && !cluster.preempting.is_on()
+            && job.reservation == NONE
+            && cluster.reservations.is_empty()
+            && cluster.machine.parts.iter().all(|part| !part.exclusive_user)
+            && demand.is_none_or(|known| known.demand.gpus.is_none())
+    }
+
     /// With `assoc_limit_stop`, jobs of a QOS that a limit blocks are planned behind the guess of
     /// when that ends.
     fn first_from(&self, cluster: &ModelCluster, job: &Pending, now: i64) -> i64 {
@@ -525,7 +549,8 @@ impl BackfillPass {
         let machine = &cluster.machine;
         let limited = |alloc: Option<&Alloc>| {
             let ledger = cluster.ledger.as_ref()?;
-            ledger.before(job, machine).or_else(|| ledger.after(job, alloc, machine))
+            let gpus = cluster.gpus_counted(job, alloc);
+            ledger.before(job, machine).or_else(|| ledger.after(job, alloc, gpus, machine))
         };
         cluster.reset_bytes(job);
         let alloc = cluster.idle.place(job, free, machine).or_else(|| cluster.place_over(job, free, now));
@@ -631,22 +656,30 @@ enum Start {
     Preempts(Vec<Victim>),
 }
 
-/// A whole pass at `now` seconds. Returns the jobs that had to go.
+/// A whole pass that begins at a second, and may look at single jobs in later ones. Returns the
+/// jobs that had to go at once.
 pub fn backfill_pass(
     cluster: &mut ModelCluster,
     queue: &[Pending],
-    now: i64,
+    (now, when): (i64, &dyn Fn(&Pending) -> Option<i64>),
     params: &SchedParams,
     watch: &mut impl VerdictObserver,
 ) -> Vec<Victim> {
     let (mut pass, mut scratch) = (BackfillPass::new(cluster, now, params), WillRunScratch::default());
-    let mut gone = Vec::new();
+    let (mut gone, mut now) = (Vec::new(), now);
     for job in queue {
+        now = now.max(when(job).unwrap_or(now));
         let mut desk = PassInputs { cluster, params, scratch: &mut scratch, pauses: false };
         if let JobVerdict::Preempts(victims) = pass.look(&mut desk, job, now, watch) {
-            cluster.preempts(job.id, now);
-            victims.iter().filter(|victim| victim.grace == 0).for_each(|victim| drop(cluster.evict(victim.id)));
-            gone.extend(victims);
+            if !victims.is_empty() {
+                cluster.preempts(job.id, now);
+            }
+            for victim in victims {
+                if cluster.claim(&victim, now) {
+                    drop(cluster.evict(victim.id));
+                    gone.push(victim);
+                }
+            }
         }
     }
     gone

@@ -2,6 +2,7 @@
 
 use super::{
     AdvanceReservation, Alloc, IdleNodes, ModelMachine, NodeSet, Pending, Preempting, RunningModelJob, UseLedger,
+    Victim,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,8 @@ pub struct ModelCluster {
     lame: Alloc,
     /// Nodes in service.
     up: NodeSet,
+    /// Processors of the largest node.
+    widest: u32,
     /// The nodes of the partitions with those that are out of service, once some were.
     members: Vec<NodeSet>,
     /// Seconds that a job past its limit is thought to need to die.
@@ -33,6 +36,8 @@ pub struct ModelCluster {
     pub preempting: Preempting,
     /// Times at which waiting jobs have begun to preempt others, in seconds.
     preempted: BTreeMap<u32, i64>,
+    /// Running jobs whose grace has begun.
+    graced: BTreeSet<u32>,
     /// Waiting jobs that a limit kept from running when Slurm looked at their limits last.
     limited: BTreeSet<u32>,
     /// True if these have changed.
@@ -53,6 +58,8 @@ pub struct ModelCluster {
     /// Licences in use.
     licences: Vec<u32>,
     pub reservations: Vec<AdvanceReservation>,
+    /// Number of changes of what runs, where, and until when.
+    state: u64,
 }
 
 impl ModelCluster {
@@ -60,6 +67,7 @@ impl ModelCluster {
     pub fn new(machine: ModelMachine) -> ModelCluster {
         let (idle, completing) = (IdleNodes::new(&machine), NodeSet::empty(machine.nodes()));
         let up = NodeSet::full(machine.nodes());
+        let widest = machine.cpus.iter().copied().max().unwrap_or(1);
         ModelCluster {
             machine,
             empty: idle.clone(),
@@ -67,12 +75,14 @@ impl ModelCluster {
             completing,
             lame: Alloc::default(),
             up,
+            widest,
             members: Vec::new(),
             kill_wait: 30,
             window_linear: 0,
             ledger: None,
             preempting: Preempting::default(),
             preempted: BTreeMap::new(),
+            graced: BTreeSet::new(),
             limited: BTreeSet::new(),
             limits_changed: false,
             slots: Vec::new(),
@@ -84,7 +94,30 @@ impl ModelCluster {
             latest: (0, 0),
             licences: Vec::new(),
             reservations: Vec::new(),
+            state: 0,
         }
+    }
+
+    /// Returns the number of changes so far of what runs, where, and until when.
+    pub(super) fn state(&self) -> u64 {
+        self.state
+    }
+
+    /// Returns the GPUs that Slurm counts against limits for a start on these nodes, where these are
+    /// not those that the job gets: of one with GPUs for each task, all that are idle on each node,
+    /// up to those of the whole job.
+    pub(super) fn gpus_counted(&self, job: &Pending, alloc: Option<&Alloc>) -> Option<u64> {
+        let (demand, alloc) = (&self.machine.resources.demand(job.demand)?.demand, alloc?);
+        let gpus = demand.gpus.as_ref().filter(|gpus| gpus.per_task > 0 && gpus.per_node == 0 && gpus.per_job == 0)?;
+        let all = i64::from(gpus.in_all(demand.tasks.max(1)));
+        let idle = self.idle.more()?;
+        let of = |node| idle.devices(gpus.kinds, node).min(all);
+        Some(alloc.nodes.iter().map(of).sum::<i64>().unsigned_abs())
+    }
+
+    /// Returns the fewest nodes on which a job could have its processors.
+    pub(super) fn fewest_nodes(&self, job: &Pending) -> u32 {
+        job.min_nodes.max(job.cpus.div_ceil(self.widest.max(1)))
     }
 
     /// Returns whether a job that does not fit on the usable nodes would not fit there either if no
@@ -220,6 +253,7 @@ impl ModelCluster {
 
     /// From now on these processors are out of nodes that are in service, and no others.
     pub fn set_lame(&mut self, lame: Alloc) {
+        self.state += 1;
         self.idle.give(&self.lame, &self.machine);
         self.idle.take_anyway(&lame, &self.machine);
         self.lame = lame;
@@ -272,6 +306,37 @@ impl ModelCluster {
         self.preempted.insert(id, now);
     }
 
+    /// Takes over which jobs a pass on a copy has let preempt others.
+    pub(crate) fn take_preemptors(&mut self, other: &ModelCluster) {
+        for (&id, &then) in &other.preempted {
+            let own = self.preempted.entry(id).or_insert(then);
+            *own = then.max(*own);
+        }
+    }
+
+    /// The grace of a running job has begun.
+    pub fn begin_grace(&mut self, id: u32, until: i64) {
+        if let Some(end) = self.get(id).map(|running| running.end) {
+            self.graced.insert(id);
+            if until < end {
+                self.reschedule(id, until);
+            }
+        }
+    }
+
+    /// A waiting job wants the place of a running one. Returns whether that one has to go now: one
+    /// with a grace has until that is over.
+    pub(crate) fn claim(&mut self, victim: &Victim, now: i64) -> bool {
+        let Some(end) = self.get(victim.id).map(|running| running.end) else { return false };
+        if self.graced.contains(&victim.id) {
+            return end <= now;
+        }
+        if victim.grace > 0 {
+            self.begin_grace(victim.id, now + victim.grace);
+        }
+        victim.grace <= 0
+    }
+
     /// Returns whether a job has begun to preempt others not long ago: it then preempts no more.
     pub(super) fn has_preempted(&self, id: u32, now: i64) -> bool {
         self.preempted.get(&id).is_some_and(|&then| then > now - self.preempting.pause)
@@ -296,6 +361,7 @@ impl ModelCluster {
     pub fn relocate(&mut self, id: u32, mut alloc: Alloc) {
         let Some(slot) = self.slot(id) else { return };
         let Some(running) = self.slots[slot as usize].as_mut() else { return };
+        self.state += 1;
         self.idle.give(&running.alloc, &self.machine);
         if alloc.more.is_none() {
             alloc.more = self.idle.held(&running.job, &alloc, &self.machine);
@@ -310,6 +376,7 @@ impl ModelCluster {
 
     /// A job is among the running ones.
     fn enter(&mut self, job: &Pending, now: i64, alloc: Alloc) {
+        self.state += 1;
         self.preempted.remove(&job.id);
         self.limited.remove(&job.id);
         let end = now.saturating_add(job.limit);
@@ -369,7 +436,9 @@ impl ModelCluster {
 
     /// A job ends. Returns what it was, or `None` if it does not run.
     pub fn end(&mut self, id: u32) -> Option<RunningModelJob> {
+        self.state += 1;
         let key = self.end_of.remove(&id)?;
+        self.graced.remove(&id);
         let at = self.order.partition_point(|&(e, rank, _)| (e, rank) < key);
         let (.., slot) = self.order.remove(at);
         self.free.push(slot);
@@ -399,6 +468,7 @@ impl ModelCluster {
 
     /// The end of a running job's limit has changed.
     pub fn reschedule(&mut self, id: u32, end: i64) {
+        self.state += 1;
         let Some(key) = self.end_of.get_mut(&id) else { return };
         let (old, rank) = *key;
         key.0 = end;

@@ -49,7 +49,7 @@ impl<'a> NodeFit<'a> {
         let demand = known.map_or(nothing, |known| &known.demand);
         let tasks = if demand.tasks == 0 { job.cpus } else { demand.tasks };
         let (tasks, per_task) = (i64::from(tasks.max(1)), i64::from(demand.cpus_per_task.max(1)));
-        let cap = machine.resources.cap_of(job.part);
+        let cap = machine.resources.cap_of(job.part).filter(|_| !job.uncapped);
         NodeFit { idle, machine, job, demand, known, tasks, per_task, one_node: job.max_nodes == 1, cap }
     }
 
@@ -450,11 +450,12 @@ impl<'a> NodeFit<'a> {
             return vec![i64::from(asked.per_node); taken.len()];
         }
         let mut left = i64::from(asked.in_all(self.tasks as u32));
-        // One on each node, then more from the first one on.
-        let mut shares: Vec<i64> = taken.iter().map(|taken| taken.2.min(1)).collect();
+        // Those of one task on each node, then more from the first one on.
+        let each = i64::from(asked.per_task.max(1));
+        let mut shares: Vec<i64> = taken.iter().map(|taken| taken.2.min(each)).collect();
         left -= shares.iter().sum::<i64>();
         for (share, taken) in shares.iter_mut().zip(taken) {
-            let more = left.clamp(0, (taken.2 - *share).max(0));
+            let more = left.clamp(0, (taken.2 - *share).max(0)) / each * each;
             *share += more;
             left -= more;
         }

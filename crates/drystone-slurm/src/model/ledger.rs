@@ -76,6 +76,8 @@ pub struct UseLedger {
 #[derive(Clone, Copy)]
 struct WantedUse<'a> {
     all: TresAmounts,
+    /// GPUs that it would add on the nodes on which these are fewest.
+    fewest_gpus: u64,
     /// Nodes, where they are known.
     nodes: Option<&'a super::NodeSet>,
 }
@@ -221,15 +223,28 @@ impl UseLedger {
 
     /// Returns Slurm's reason that keeps the job from running on these nodes, or on any where none
     /// are named.
-    pub fn after(&self, job: &Pending, alloc: Option<&Alloc>, machine: &ModelMachine) -> Option<&'static str> {
+    /// `gpus` is the number that Slurm counts on these nodes, where that is not what the job gets.
+    pub fn after(
+        &self,
+        job: &Pending,
+        alloc: Option<&Alloc>,
+        gpus: Option<u64>,
+        machine: &ModelMachine,
+    ) -> Option<&'static str> {
         if job.assoc == NONE {
             return None;
         }
         let wanted = match alloc {
             Some(alloc) => {
-                WantedUse { all: had(job.part, alloc, machine), nodes: self.counts_nodes.then_some(&alloc.nodes) }
+                let mut all = had(job.part, alloc, machine);
+                let fewest_gpus = all.gpu;
+                all.gpu = gpus.unwrap_or(all.gpu);
+                WantedUse { all, fewest_gpus, nodes: self.counts_nodes.then_some(&alloc.nodes) }
             }
-            None => WantedUse { all: asked(job, u64::from(job.min_nodes), machine), nodes: None },
+            None => {
+                let all = asked(job, u64::from(job.min_nodes), machine);
+                WantedUse { all, fewest_gpus: all.gpu, nodes: None }
+            }
         };
         self.exceeds(job, wanted, machine)
     }
@@ -240,7 +255,8 @@ impl UseLedger {
             return None;
         }
         let nodes = self.counts_nodes.then_some(&alloc.nodes);
-        self.exceeds(job, WantedUse { all: asked(job, alloc.nodes.count() as u64, machine), nodes }, machine)
+        let all = asked(job, alloc.nodes.count() as u64, machine);
+        self.exceeds(job, WantedUse { all, fewest_gpus: all.gpu, nodes }, machine)
     }
 
     fn exceeds(&self, job: &Pending, wanted: WantedUse<'_>, machine: &ModelMachine) -> Option<&'static str> {
@@ -286,7 +302,7 @@ impl UseLedger {
         let mut open = limit.without(set);
         *set = set.or(limit);
         if self.lenient {
-            open = open.bearing(wanted.all);
+            open = open.bearing(TresAmounts { gpu: wanted.fewest_gpus, ..wanted.all });
         }
         open.exceeded(used.tres(), wanted.beside(used))
     }

@@ -164,6 +164,11 @@ pub struct Pending {
     pub demand: u32,
     /// The reservation that it uses, as an index; [`NONE`] for none.
     pub reservation: u32,
+    /// True if the cap of its partition on a node's processors does not hold for it.
+    pub uncapped: bool,
+    /// True once its priority has been calculated while it waited: a job of whole nodes then counts
+    /// all of their processors.
+    pub weighed: bool,
 }
 
 impl Pending {
@@ -192,6 +197,8 @@ impl Pending {
             throttle: 0,
             demand: 0,
             reservation: NONE,
+            uncapped: false,
+            weighed: false,
         }
     }
 

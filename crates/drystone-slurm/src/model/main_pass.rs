@@ -2,7 +2,7 @@
 
 use super::access::Access;
 use super::preempting::Victim;
-use super::{ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, VerdictObserver};
+use super::{ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, UseLedger, VerdictObserver};
 use crate::conf::SchedParams;
 
 /// Result of a pass of the main scheduler.
@@ -168,7 +168,9 @@ impl MainPass {
         let usable = done.as_ref().unwrap_or(&self.usable);
         let alloc = cluster.idle.place(job, usable, &cluster.machine);
         let alloc = alloc.or_else(|| cluster.place_over(job, usable, now));
-        let after = cluster.ledger.as_ref().and_then(|ledger| ledger.after(job, alloc.as_ref(), &cluster.machine));
+        let gpus = cluster.gpus_counted(job, alloc.as_ref());
+        let after = |ledger: &UseLedger| ledger.after(job, alloc.as_ref(), gpus, &cluster.machine);
+        let after = cluster.ledger.as_ref().and_then(after);
         if let Some(reason) = after {
             return self.limited(cluster, job, reason, params);
         }

@@ -27,6 +27,19 @@ pub(crate) struct PlanTable {
     front: bool,
     /// Kinds of licences, of which each set has so many behind its nodes.
     licences: usize,
+    /// Number of partitions.
+    parts: usize,
+    /// For each set and partition what is known of it: see [`PartFact`].
+    facts: Vec<PartFact>,
+}
+
+/// Facts about the nodes of a partition in a record, worked out when they are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+struct PartFact {
+    /// Number of its nodes without a plan, and one; 0: not known.
+    free: u32,
+    /// Returns whether one of its nodes has a plan in the record before, and none in this one.
+    gains: Option<bool>,
 }
 
 /// Licences by kind, and how many.
@@ -37,12 +50,12 @@ impl PlanTable {
     #[cfg(test)]
     fn new(begin: i64, end: i64, nodes: &NodeSet) -> PlanTable {
         let mut table = PlanTable::default();
-        table.reset(begin, end, nodes, &[]);
+        table.reset(begin, end, nodes, &[], 1);
         table
     }
 
     /// Becomes a table without plans, in its own memory.
-    pub(crate) fn reset(&mut self, begin: i64, end: i64, nodes: &NodeSet, licences: &[u64]) {
+    pub(crate) fn reset(&mut self, begin: i64, end: i64, nodes: &NodeSet, licences: &[u64], parts: usize) {
         self.records.clear();
         self.free.clear();
         self.words.clear();
@@ -53,6 +66,9 @@ impl PlanTable {
         self.records.push(PlanRecord { begin, end, set: 0 });
         self.made = 1;
         self.front = false;
+        self.parts = parts;
+        self.facts.clear();
+        self.facts.resize(parts, PartFact::default());
     }
 
     pub(crate) fn begin(&self) -> i64 {
@@ -102,6 +118,60 @@ impl PlanTable {
             free.words_mut().iter_mut().zip(self.set(index)).for_each(|(free, this)| *free &= this);
         }
         later
+    }
+
+    /// Returns the first time, from `from` on, at which a search for `need` nodes of a partition
+    /// could find them, as it goes on from one possible place to the next; `None` where it ends
+    /// before. A record with fewer nodes than that makes every try futile that reaches into it, and
+    /// the tries of a search begin where a record has a node that the one before lacks.
+    pub(crate) fn next_try(
+        &mut self,
+        (number, part): (usize, &NodeSet),
+        mut from: i64,
+        limit: i64,
+        need: u32,
+    ) -> Option<i64> {
+        loop {
+            let (start, stop) = self.reach(from, limit);
+            let Some(short) = (start..stop).rev().find(|&index| self.count_free(index, number, part) < need) else {
+                return Some(from);
+            };
+            let last = (start + 1..=short).rev().find(|&index| self.gains_nodes(index, number, part));
+            let (_, stop) = self.reach(last.map_or(from, |index| self.records[index].begin), limit);
+            // The search looks one record beyond the first that it does not want.
+            let most = (stop + 1).min(self.records.len() - 1);
+            let next = (short + 1..=most).find(|&index| self.gains_nodes(index, number, part))?;
+            from = self.records[next].begin;
+        }
+    }
+
+    /// The records that a job meets which begins at `from`, and the first behind them.
+    fn reach(&self, from: i64, limit: i64) -> (usize, usize) {
+        let until = from.saturating_add(limit);
+        let start = self.records.partition_point(|record| record.end <= from);
+        (start, start.max(self.records.partition_point(|record| record.begin <= until)))
+    }
+
+    /// Number of nodes of a partition that have no plan in a record.
+    fn count_free(&mut self, index: usize, number: usize, part: &NodeSet) -> u32 {
+        let at = self.records[index].set as usize * self.parts + number;
+        if self.facts[at].free == 0 {
+            let words = self.set(index).iter().zip(part.words());
+            self.facts[at].free = 1 + words.map(|(set, part)| (set & part).count_ones()).sum::<u32>();
+        }
+        self.facts[at].free - 1
+    }
+
+    /// Returns whether a record has a node of a partition that the one before lacks.
+    fn gains_nodes(&mut self, index: usize, number: usize, part: &NodeSet) -> bool {
+        let at = self.records[index].set as usize * self.parts + number;
+        if let Some(gains) = self.facts[at].gains {
+            return gains;
+        }
+        let words = self.set(index - 1).iter().zip(self.set(index)).zip(part.words());
+        let gains = words.into_iter().any(|((before, set), part)| part & set & !before != 0);
+        self.facts[at].gains = Some(gains);
+        gains
     }
 
     /// As [`PlanTable::search`], only the nodes.
@@ -156,8 +226,14 @@ impl PlanTable {
         }
         let Some(first) = self.cut(start) else { return };
         let last = self.cut(end).unwrap_or(self.records.len());
+        if let Some(behind) = self.records.get(last) {
+            let at = behind.set as usize * self.parts;
+            self.facts[at..at + self.parts].iter_mut().for_each(|fact| fact.gains = None);
+        }
         for index in first..last {
-            let at = self.records[index].set as usize * self.width;
+            let at = self.records[index].set as usize;
+            self.facts[at * self.parts..(at + 1) * self.parts].fill(PartFact::default());
+            let at = at * self.width;
             let set = &mut self.words[at..at + self.width];
             set.iter_mut().zip(nodes.words()).for_each(|(set, node)| *set &= !node);
             if self.licences > 0 {
@@ -199,6 +275,11 @@ impl PlanTable {
                 (self.words.len() / self.width.max(1)) as u32 - 1
             }
         };
+        // Both parts of the record are the same at first.
+        let (from, to) = (record.set as usize * self.parts, set as usize * self.parts);
+        self.facts.resize(self.facts.len().max(to + self.parts), PartFact::default());
+        self.facts.copy_within(from..from + self.parts, to);
+        self.facts[to..to + self.parts].iter_mut().for_each(|fact| fact.gains = Some(false));
         self.records[index].end = at;
         self.records.insert(index + 1, PlanRecord { begin: at, end: record.end, set });
         self.made += 1;
@@ -239,5 +320,48 @@ mod tests {
         table.add(200, 300, &set(&[0]), &[]);
         // 100–200, 200–300 and 300–400 have become equal; two of them are merged.
         assert_eq!(table.len(), 4);
+    }
+
+    /// The search tried place after place: the first whose records all have enough nodes.
+    fn next_try_one_by_one(table: &PlanTable, part: &NodeSet, mut from: i64, limit: i64, need: u32) -> Option<i64> {
+        loop {
+            let (start, stop) = table.reach(from, limit);
+            let free = |index: usize| table.set(index).iter().zip(part.words()).map(|(a, b)| (a & b).count_ones());
+            if (start..stop).all(|index| free(index).sum::<u32>() >= need) {
+                return Some(from);
+            }
+            let later = table.search(&mut part.clone(), part, from, from + limit);
+            if later == 0 {
+                return None;
+            }
+            from = later;
+        }
+    }
+
+    #[test]
+    fn futile_tries_are_left_out_and_no_others() {
+        let mut seed = 1_u64;
+        let mut draw = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        let parts = [NodeSet::full(9), NodeSet::of(9, [0, 2, 3, 7])];
+        let mut compared = 0;
+        for _ in 0..40 {
+            let mut table = PlanTable::default();
+            table.reset(0, 1000, &NodeSet::full(9), &[], parts.len());
+            for _ in 0..25 {
+                let (start, length) = (draw(950) as i64, draw(200) as i64 + 1);
+                let nodes: Vec<usize> = (0..9).filter(|_| draw(3) == 0).collect();
+                table.add(start, start + length, &NodeSet::of(9, nodes), &[]);
+                for (number, part) in parts.iter().enumerate() {
+                    let (from, limit, need) = (draw(1100) as i64, draw(300) as i64, draw(10) as u32);
+                    let expected = next_try_one_by_one(&table, part, from, limit, need);
+                    assert_eq!(table.next_try((number, part), from, limit, need), expected);
+                    compared += usize::from(expected != Some(from));
+                }
+            }
+        }
+        assert!(compared > 500, "{compared}");
     }
 }

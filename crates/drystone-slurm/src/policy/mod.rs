@@ -110,7 +110,7 @@ impl SlurmPolicy {
             }
             PolicyEvent::Released(id) => {
                 let pending = self.pending(id, view);
-                self.live(view).site.release(now, Pending { submit: now, ..pending });
+                self.live(view).site.release(now, Pending { submit: now, accrue: now, ..pending });
             }
             PolicyEvent::Runs(id) => {
                 let pending = self.pending(id, view);

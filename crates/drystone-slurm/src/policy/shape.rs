@@ -144,10 +144,31 @@ impl RequestShape {
                 }
             }
             if empty.place(&pending, &machine.parts[usize::from(part)].nodes, machine).is_some() {
-                break;
+                return pending;
             }
         }
+        if shape.is_none() {
+            self.lift_cap(&mut pending, job, ground);
+        }
         pending
+    }
+
+    /// A job that fits nowhere under the caps of partitions on a node's processors is of another
+    /// day's configuration: the cap does not hold for it where it fits without.
+    fn lift_cap(&self, pending: &mut Pending, job: &Job, ground: &JobBackground<'_>) {
+        let JobBackground { machine, empty, names, .. } = ground;
+        if machine.resources.caps.is_empty() {
+            return;
+        }
+        for part in candidates(job, machine, names) {
+            let mut other = Pending { uncapped: true, ..pending.clone() };
+            other.ask(part, machine, self.whole, self.pack);
+            self.bind(&mut other, machine, empty);
+            if empty.place(&other, &machine.parts[usize::from(part)].nodes, machine).is_some() {
+                *pending = other;
+                return;
+            }
+        }
     }
 }
 

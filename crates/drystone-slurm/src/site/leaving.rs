@@ -85,16 +85,10 @@ impl ModelSite {
         self.cluster.preempts(by, now);
         for victim in victims {
             let way = if victim.mode == PreemptMode::Requeue { LeavingWay::Requeue } else { LeavingWay::Kill };
-            let Some(running) = self.cluster.get(victim.id) else { continue };
-            if self.graced.contains_key(&victim.id) {
-                continue;
-            }
-            if victim.grace > 0 {
-                let end = running.end.min(now + victim.grace);
-                self.cluster.reschedule(victim.id, end);
-                self.graced.insert(victim.id, way);
-            } else {
+            if self.cluster.claim(&victim, now) {
                 self.go(at, victim.id, way, out);
+            } else if self.cluster.get(victim.id).is_some() {
+                self.graced.entry(victim.id).or_insert(way);
             }
         }
     }

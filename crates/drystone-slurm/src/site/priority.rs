@@ -216,7 +216,7 @@ impl JobPriorities {
             return 0.0;
         }
         let (nodes, cpus) = (machine.nodes().max(1) as f64, machine.total().max(1) as f64);
-        let (n, c) = (f64::from(job.min_nodes), f64::from(job.cpus));
+        let (n, c) = (f64::from(job.min_nodes), f64::from(cpus_in_size(job, machine)));
         let size = match (self.rules.size_by_time, self.rules.favor_small) {
             (true, small) => {
                 let minutes = (job.limit / 60).max(1) as f64;
@@ -227,5 +227,34 @@ impl JobPriorities {
             (false, false) => (n / nodes + c / cpus) / 2.0,
         };
         size.clamp(0.0, 1.0)
+    }
+}
+
+/// Returns the processors that count in the size of a job.
+fn cpus_in_size(job: &Pending, machine: &ModelMachine) -> u32 {
+    let first = machine.parts[usize::from(job.part)].nodes.iter().next();
+    let each = first.map_or(1, |node| machine.cpus[node].max(1));
+    if !job.whole || !job.weighed {
+        return job.cpus;
+    }
+    job.min_nodes.max(job.cpus.div_ceil(each)).saturating_mul(each).max(job.cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conf::PriorityType;
+
+    /// Two processors on two of four nodes of eight, each node for the job alone: as recorded, 5,625
+    /// of 20,000 at its submission, and 10,000 once Slurm has looked for its nodes.
+    #[test]
+    fn whole_nodes_count_in_the_size_once_they_are_looked_for() {
+        let machine = ModelMachine::uniform(4, 8);
+        let priority = PriorityType { multifactor: true, size: 20_000.0, ..PriorityType::default() };
+        let rules = Multifactor::new(&priority, true).expect("weights");
+        let mut priorities = JobPriorities::new(rules, Accounts::new());
+        let first = Pending { min_nodes: 2, max_nodes: 2, whole: true, ..Pending::new(0, 2, 60) };
+        assert_eq!(priorities.of(&first, 0, &machine), 5_625);
+        assert_eq!(priorities.of(&Pending { weighed: true, ..first }, 0, &machine), 10_000);
     }
 }

@@ -79,6 +79,7 @@ impl ModelSite {
         }
         let only_grows = priorities.rules.only_grows;
         for job in &mut self.queue {
+            job.weighed = true;
             let priority = priorities.of(job, now, machine);
             job.priority = if only_grows { job.priority.max(priority) } else { priority };
         }

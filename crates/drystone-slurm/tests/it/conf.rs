@@ -277,3 +277,16 @@ fn limits_of_accounts_that_are_left_out_are_named_once() {
         ]
     );
 }
+
+/// slurmctld starts with negative weights of resources, and refuses all other negative weights.
+#[test]
+fn weights_of_resources_may_be_negative_and_no_others() {
+    let conf = |line: &str| SlurmConf::parse(&format!("{line}\nNodeName=n1\nPartitionName=p Nodes=n1\n"), "slurm.conf");
+    let read =
+        conf("PriorityType=priority/multifactor\nPriorityWeightTRES=cpu=1.5,GRES/gpu=-1000").expect("as slurmctld");
+    assert_eq!(read.priority.tres.values().copied().collect::<Vec<_>>(), [1.5, -1000.0]);
+    for refused in ["PriorityWeightAge=-1000", "PriorityWeightQOS=-1", "FairShareDampeningFactor=-1"] {
+        assert!(conf(refused).is_err(), "{refused}");
+    }
+    assert!(conf("PriorityWeightTRES=cpu=many").is_err());
+}

@@ -130,10 +130,10 @@ fn a_job_without_its_licence_is_passed_over_and_has_no_plan() {
     assert_eq!((deeds.starts, &heard.0[&1]), (vec![0, 2], &PassVerdict::Licences));
     // With plans for licences it is planned for the end of the one that has them, 600 s.
     let (params, _) = SchedParams::parse("bf_licenses,bf_resolution=1");
-    backfill_pass(&mut cluster, &queue[1..2], 10, &params, &mut heard);
+    backfill_pass(&mut cluster, &queue[1..2], (10, &|_| None), &params, &mut heard);
     assert!(matches!(heard.0[&1], PassVerdict::Planned { start: 600, .. }), "{:?}", heard.0[&1]);
     cluster.end(0);
-    backfill_pass(&mut cluster, &queue[1..2], 20, &SchedParams::default(), &mut heard);
+    backfill_pass(&mut cluster, &queue[1..2], (20, &|_| None), &SchedParams::default(), &mut heard);
     assert!(matches!(heard.0[&1], PassVerdict::Started(_)));
 }
 
@@ -157,7 +157,7 @@ fn the_machine_drains_before_a_maintenance() {
     let mut heard = Heard::default();
     let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
     assert_eq!((deeds.starts, &heard.0[&0]), (vec![1], &PassVerdict::Reserved));
-    backfill_pass(&mut cluster, &queue[..1], 0, &params, &mut heard);
+    backfill_pass(&mut cluster, &queue[..1], (0, &|_| None), &params, &mut heard);
     assert!(matches!(heard.0[&0], PassVerdict::Planned { start: 2000, end: 3200, .. }), "{:?}", heard.0[&0]);
 }
 
@@ -208,9 +208,9 @@ fn a_partition_has_so_many_processors_of_a_node() {
     let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
     assert_eq!(deeds.starts, [0, 1]);
     // The other partition is not capped: 8 processors are left on each node.
-    backfill_pass(&mut cluster, &queue[3..], 0, &params, &mut heard);
+    backfill_pass(&mut cluster, &queue[3..], (0, &|_| None), &params, &mut heard);
     assert!(matches!(&heard.0[&3], PassVerdict::Started(alloc) if alloc.cpus == [8, 8]), "{:?}", heard.0[&3]);
-    backfill_pass(&mut cluster, &queue[2..3], 0, &params, &mut heard);
+    backfill_pass(&mut cluster, &queue[2..3], (0, &|_| None), &params, &mut heard);
     assert!(matches!(heard.0[&2], PassVerdict::Planned { start: 600, .. }), "{:?}", heard.0[&2]);
     [3, 0].into_iter().for_each(|id| drop(cluster.end(id)));
     assert_eq!(main_pass(&mut cluster, &queue[2..3], 700, true, &params, &mut heard).starts, [0]);
@@ -237,4 +237,73 @@ fn nodes_of_exclusive_users_have_jobs_of_one_user() {
     assert_eq!(on(&cluster, 3), Some(vec![1]));
     // A job of the exclusive partition does not go to a node of an open one's other user.
     assert_eq!(main_pass(&mut cluster, &[of(0, 4, 4)], 20, true, &params, &mut heard).starts, [0_usize; 0]);
+}
+
+/// Three tasks with a GPU each on two nodes of two: Slurm counts all four that are idle there
+/// ("requested 4", recorded), which is over the limit of the user. The job blocks no other, and
+/// starts where one node has three.
+#[test]
+fn idle_gpus_of_the_chosen_nodes_count_for_a_job_with_gpus_for_each_task() {
+    let text = "ClusterName=hand\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nGresTypes=gpu\n\
+                AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=associations,limits,qos\n\
+                NodeName=n[1-2] CPUs=8 Gres=gpu:2\nNodeName=n3 CPUs=8 Gres=gpu:3\n\
+                PartitionName=small Nodes=n[1-2] Default=YES\nPartitionName=large Nodes=n3\n";
+    let conf = SlurmConf::parse(text, "slurm.conf").expect("a configuration");
+    let accounts =
+        "add account lab\nadd qos few MaxTRESPerUser=gres/gpu=3\nadd user ada account=lab qos=few defaultqos=few\n";
+    let accounts = Accounts::parse(accounts, "accounts").expect("accounts");
+    let assoc = accounts.find_in("lab", "ada", "small").expect("an association") as u32;
+    let qos = accounts.find_qos("few").expect("a QOS") as u32;
+    let mut cluster = ModelCluster::from_conf(&conf, &accounts);
+    let kinds = cluster.machine.resources.kinds_of("gpu", "");
+    let each =
+        JobDemand { gpus: Some(GpuDemand { kinds, per_task: 1, ..GpuDemand::default() }), ..JobDemand::default() };
+    let of = |cluster: &mut ModelCluster, id, part| Pending {
+        part,
+        assoc,
+        qos,
+        ..job(&mut cluster.machine, id, 3, each.clone())
+    };
+    let mut queue = vec![of(&mut cluster, 0, 0), Pending::new(1, 4, 600), of(&mut cluster, 2, 1)];
+    let (mut heard, params) = (Heard::default(), SchedParams::default());
+    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
+    assert_eq!(heard.0[&0], PassVerdict::Limit("QOSMaxGRESPerUser"));
+    assert_eq!(deeds.starts, [1, 2]);
+    // Planned, the three that it asks for count, and the user has as many: no plan.
+    queue.truncate(1);
+    backfill_pass(&mut cluster, &queue, (0, &|_| None), &params, &mut heard);
+    assert_eq!(heard.0[&0], PassVerdict::Limit("QOSMaxGRESPerUser"));
+}
+
+/// A job with a grace is told once, keeps its nodes until that is over, and goes for the next job
+/// that wants them then, if that has not preempted others within `KillWait` and `MessageTimeout`.
+#[test]
+fn a_job_with_a_grace_goes_when_that_is_over() {
+    let text = "ClusterName=hand\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nKillWait=2\nMessageTimeout=20\n\
+                PreemptType=preempt/qos\nPreemptMode=CANCEL\nAccountingStorageType=accounting_storage/slurmdbd\n\
+                NodeName=n1 CPUs=8\nPartitionName=main Nodes=n1 Default=YES\n";
+    let conf = SlurmConf::parse(text, "slurm.conf").expect("a configuration");
+    let accounts = "add qos bulk GraceTime=6\nadd qos urgent Preempt=bulk\nadd account lab\n";
+    let accounts = Accounts::parse(accounts, "accounts").expect("accounts");
+    let qos = |name| accounts.find_qos(name).expect("a QOS") as u32;
+    let mut cluster = ModelCluster::from_conf(&conf, &accounts);
+    cluster.start(
+        &Pending { qos: qos("bulk"), ..Pending::new(0, 8, 600) },
+        0,
+        Alloc { nodes: NodeSet::of(1, [0]), cpus: vec![8], more: None },
+    );
+    let urgent = |id| Pending { qos: qos("urgent"), ..Pending::new(id, 8, 600) };
+    let (params, _) = SchedParams::parse("bf_resolution=1");
+    let mut pass = |queue: &[Pending], now: i64| {
+        backfill_pass(&mut cluster, queue, (now, &|_| None), &params, &mut ())
+            .into_iter()
+            .map(|gone| gone.id)
+            .collect::<Vec<u32>>()
+    };
+    let none: Vec<u32> = Vec::new();
+    assert_eq!(pass(&[urgent(1)], 10), none, "its grace begins");
+    assert_eq!(pass(&[urgent(1), urgent(2)], 15), none, "it has six seconds");
+    // The first two have begun to preempt not long ago.
+    assert_eq!(pass(&[urgent(1), urgent(2)], 16), none);
+    assert_eq!(pass(&[urgent(3)], 16), [0]);
 }

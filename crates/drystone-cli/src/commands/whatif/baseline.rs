@@ -62,7 +62,11 @@ fn policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), CommandFailure> {
                 "--slurm, --cpus and --accounts describe Slurm's own scheduler; leave --policy out",
             ));
         }
-        return Ok((spec.clone(), false));
+        let meant = match args.source.path() {
+            Some(path) => crate::site::meant_policy(path, spec)?,
+            None => spec.clone(),
+        };
+        return Ok((meant, false));
     }
     let conf = match &args.slurm {
         Some(path) => Some(path_text(path)?),

@@ -46,13 +46,12 @@ pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailu
     Ok((told.text(&clock), output::json(&told.json())?))
 }
 
-/// The options, with the folder's own `slurm.conf` where the policy is `slurm` and names no file.
+/// The options, with the folder's own `slurm.conf` where the policy is Slurm's and names no file.
 fn with_the_site_s_file(args: &WhenArgs, dir: &Path) -> Result<WhenArgs, CommandFailure> {
     let mut args = args.clone();
     let file = dir.join("slurm.conf");
-    if args.policy.text() == "slurm" && file.is_file() {
-        let text = format!("slurm(\"{}\")", file.display());
-        args.policy = text.parse().map_err(CommandFailure::usage)?;
+    if file.is_file() {
+        args.policy = drystone_site::with_conf(&args.policy, &file)?;
     }
     Ok(args)
 }
