@@ -111,6 +111,18 @@ impl PoolProfile {
         self.change(from, to, amounts, 1);
     }
 
+    /// Gives amounts back that were taken last, and forgets the steps that say nothing then.
+    pub fn give_back(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
+        self.change(from, to, amounts, 1);
+        for time in [to, from] {
+            let step = self.times.partition_point(|&begin| begin < time);
+            if step > 0 && self.times.get(step) == Some(&time) && self.row(step) == self.row(step - 1) {
+                self.times.remove(step);
+                self.levels.drain(step * self.width..(step + 1) * self.width);
+            }
+        }
+    }
+
     fn change(&mut self, from: Time, to: Time, amounts: &ResourceAmounts, sign: i64) {
         let from = from.max(self.times[0]);
         if amounts.is_empty() || to <= from {

@@ -12,7 +12,6 @@ mod kinds;
 mod multiqueue;
 mod node_mirror;
 mod node_outlook;
-mod node_plan;
 mod outlook;
 mod outside;
 mod planned;

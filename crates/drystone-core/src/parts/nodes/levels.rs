@@ -55,6 +55,11 @@ impl NodeLevels {
         &self.rows[node * self.width..(node + 1) * self.width]
     }
 
+    /// Free amounts, node after node.
+    pub(crate) fn amounts(&self) -> &[i64] {
+        &self.rows
+    }
+
     /// Free cores of a node.
     #[inline]
     #[must_use]
@@ -85,6 +90,18 @@ impl NodeLevels {
     #[inline]
     pub fn change(&mut self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, sign: i64) {
         seat.on.iter().for_each(|&on| self.change_on(need, on, floor, sign));
+    }
+
+    /// A suspended job takes the memory that it keeps (`sign` −1), or leaves it (+1).
+    pub(crate) fn change_memory(&mut self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, sign: i64) {
+        for &(node, cores) in seat.on.iter().filter(|_| floor.memory) {
+            let row = node as usize * self.width;
+            need.each_amount(floor.empty_row(node as usize), cores, |column, amount| {
+                if column == 1 {
+                    self.rows[row + column] += sign * amount;
+                }
+            });
+        }
     }
 
     /// [`NodeLevels::change`] on one node.
@@ -150,6 +167,14 @@ impl NodeSeat {
         }
         if !last.is_empty() {
             ranges.sort_shared_by_key(|range| range.start);
+            // Some of the one kind may lie right beside some of the other.
+            ranges.dedup_by(|next, range| {
+                let touches = range.end == next.start;
+                if touches {
+                    range.end = next.end;
+                }
+                touches
+            });
         }
         ProcSet::ascending(ranges)
     }
