@@ -100,7 +100,7 @@ pub struct NaiveNodeOutage {
     pub hit: NaiveHit,
 }
 
-const NEVER: i64 = i64::MAX / 4;
+pub(crate) const NEVER: i64 = i64::MAX / 4;
 
 /// Amounts by node.
 pub type NaiveFloor = Vec<Vec<i64>>;
@@ -175,22 +175,22 @@ pub fn place(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fill: 
 
 /// A time during which a seat is taken.
 #[derive(Clone)]
-struct NaivePlacedTaken {
-    from: i64,
-    to: i64,
-    seat: PlacedSeat,
+pub(crate) struct NaivePlacedTaken {
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+    pub(crate) seat: PlacedSeat,
 }
 
 /// A node that is believed to be out.
 #[derive(Clone, Copy)]
-struct NaiveNodeSpell {
+pub(crate) struct NaiveNodeSpell {
     node: usize,
     from: i64,
     to: i64,
 }
 
 /// Returns what is free on each node at a time.
-fn free_at(floor: &NaiveFloor, taken: &[NaivePlacedTaken], outs: &[NaiveNodeSpell], at: i64) -> NaiveFloor {
+pub(crate) fn free_at(floor: &NaiveFloor, taken: &[NaivePlacedTaken], outs: &[NaiveNodeSpell], at: i64) -> NaiveFloor {
     let mut free = floor.clone();
     for taken in taken.iter().filter(|taken| taken.from <= at && at < taken.to) {
         for (node, amounts) in &taken.seat {
@@ -201,7 +201,7 @@ fn free_at(floor: &NaiveFloor, taken: &[NaivePlacedTaken], outs: &[NaiveNodeSpel
     free
 }
 
-fn lesser(one: &NaiveFloor, other: &NaiveFloor) -> NaiveFloor {
+pub(crate) fn lesser(one: &NaiveFloor, other: &NaiveFloor) -> NaiveFloor {
     let row = |(one, other): (&Vec<i64>, &Vec<i64>)| one.iter().zip(other).map(|(a, b)| *a.min(b)).collect();
     one.iter().zip(other).map(row).collect()
 }

@@ -197,7 +197,7 @@ impl NaiveProblem {
     }
 
     /// The waiting jobs in the order of the heuristic at some time; ties in the order of arrival.
-    fn order(&self, branching: NaiveBranching, now: i64) -> Vec<usize> {
+    pub(crate) fn order(&self, branching: NaiveBranching, now: i64) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.waiting.len()).collect();
         if branching == NaiveBranching::Lxf {
             let factor = |&at: &usize| {

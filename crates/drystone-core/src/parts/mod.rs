@@ -8,6 +8,7 @@ mod pool_profile;
 pub mod predict;
 
 pub(crate) use chunked::{Chunked, StepSpot};
+pub use drystone_engine::model::ResourceAmounts;
 pub use drystone_engine::parts::{
     BackfillFit, ExtraRule, FitStairs, JobNodeNeed, NodeFloor, NodeLevels, NodeProfile, NodeSeat, Profile, ProfileMark,
     QueuePlace, RunningJob, RunningSet, Shadow, WaitQueue, WaitingJob, more_expanded,
@@ -15,4 +16,4 @@ pub use drystone_engine::parts::{
 pub(crate) use drystone_engine::parts::{NeedWithSeat, NodeIndex, NodeNeedBook, by_user};
 pub use line::JobLine;
 pub use order::Order;
-pub use pool_profile::{PoolProfile, ResourceAmounts};
+pub use pool_profile::PoolProfile;

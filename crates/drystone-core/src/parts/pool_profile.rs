@@ -1,6 +1,6 @@
 //! Further resources over time: what is free of each beside running and planned jobs.
 
-use crate::model::{ResourceId, Span, Time};
+use crate::model::{ResourceAmounts, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// Free amounts of several resources as one step function: [`Profile`](super::Profile) for all that
@@ -18,9 +18,6 @@ pub struct PoolProfile {
     /// The levels of each step, one after the other.
     levels: Vec<i64>,
 }
-
-/// Amounts of resources, ascending by resource.
-pub type ResourceAmounts = [(ResourceId, u64)];
 
 impl PoolProfile {
     /// Makes it that of running jobs: `free` now, more as each of `ends`, in ascending order of
@@ -109,6 +106,18 @@ impl PoolProfile {
     /// Gives them back.
     pub fn release(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
         self.change(from, to, amounts, 1);
+    }
+
+    /// Gives amounts back that were taken last, and forgets the steps that say nothing then.
+    pub fn give_back(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
+        self.change(from, to, amounts, 1);
+        for time in [to, from] {
+            let step = self.times.partition_point(|&begin| begin < time);
+            if step > 0 && self.times.get(step) == Some(&time) && self.row(step) == self.row(step - 1) {
+                self.times.remove(step);
+                self.levels.drain(step * self.width..(step + 1) * self.width);
+            }
+        }
     }
 
     fn change(&mut self, from: Time, to: Time, amounts: &ResourceAmounts, sign: i64) {

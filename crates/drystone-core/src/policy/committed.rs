@@ -9,14 +9,14 @@
 //! ends, each by itself, and one look at the queue after each. So does this policy; it differs from
 //! one pass an instant only where jobs overtake.
 
-use super::free_resources::{covers, deduct, release};
 use super::ranking::{self, account, bring_up_to_date, moment, shares_for};
+use super::room::{FreeRoom, JobNeed, SeatNamer, SeatWish};
 use super::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
-use crate::model::{DemandId, JobId, Procs, ResourceId, SharedSort, Time};
+use crate::model::{DemandId, JobId, Procs, SharedSort, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{Order, WaitingJob, more_expanded};
+use crate::parts::{NeedWithSeat, Order, WaitingJob, more_expanded};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Beginning of the submit times that orders see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -27,14 +27,26 @@ enum Zero {
     Log,
 }
 
+/// Share of the machine that a job has until it ends. The job itself may be forgotten by the time
+/// of the pass.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct HeldShare {
+    /// Expected end.
+    end: Time,
+    procs: Procs,
+    /// What it asked for beside processors.
+    demand: DemandId,
+    /// Its nodes, where jobs are placed on such.
+    on: Option<NeedWithSeat>,
+}
+
 /// An event that the queue has not seen yet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Unseen {
     at: Time,
     job: JobId,
-    /// Processors that the job gave back, when it was expected to, and what it asked for beside
-    /// them; nothing for an arrival. The job itself may be forgotten by the time of the pass.
-    ended: Option<(Procs, Time, DemandId)>,
+    /// What the job gave back; nothing for an arrival.
+    ended: Option<HeldShare>,
 }
 
 /// A queue with a head that stays.
@@ -52,6 +64,8 @@ struct CommittedQueue {
     head: Option<(JobId, Time)>,
     /// Running jobs in the order of their starts.
     started: Vec<JobId>,
+    /// Their seats, where jobs are placed on nodes.
+    seats: BTreeMap<JobId, NeedWithSeat>,
     unseen: Vec<Unseen>,
     /// Kept where a formula asks for it.
     shares: Option<Shares>,
@@ -59,12 +73,11 @@ struct CommittedQueue {
 
 /// Resources as the queue knows them while it goes from event to event.
 struct Instant {
-    free: Procs,
-    /// Free amounts of each resource beyond processors; empty without any.
-    levels: Vec<i64>,
+    free: FreeRoom,
     /// Running jobs by what is known of their ends: those that have ended but were not seen to, and
     /// those that this pass started, included.
-    ends: Vec<(Time, Procs, DemandId)>,
+    ends: Vec<HeldShare>,
+    namer: SeatNamer,
 }
 
 impl CommittedQueue {
@@ -98,6 +111,7 @@ impl CommittedQueue {
         jobs
     }
 
+    /// Starts a job, if everything that it asks for is free. Returns whether it does.
     fn start(
         &mut self,
         job: &WaitingJob,
@@ -105,13 +119,20 @@ impl CommittedQueue {
         instant: &mut Instant,
         view: &View<'_>,
         actions: &mut Actions,
-    ) {
-        instant.free -= job.procs;
-        deduct(&mut instant.levels, view.amounts(job.id));
-        instant.ends.push((view.now().saturating_add(job.prediction), job.procs, view.job(job.id).demand));
+    ) -> bool {
+        let need = view.need(job.id);
+        let Some(seat) = instant.free.find(need) else { return false };
+        let end = view.now().saturating_add(job.prediction);
+        instant.free.take(need.on_seat(Some(&seat)));
+        instant.namer.start((job.id, why), end, &seat, view, actions);
+        let on = need.on.map(|wish| NeedWithSeat { need: wish.need.clone(), seat });
+        if let Some(on) = &on {
+            self.seats.insert(job.id, on.clone());
+        }
+        instant.ends.push(HeldShare { end, procs: job.procs, demand: view.job(job.id).demand, on });
         self.waiting.remove(&job.id);
         self.started.push(job.id);
-        actions.start(job.id, why);
+        true
     }
 
     /// Starts what may start after one event.
@@ -123,20 +144,18 @@ impl CommittedQueue {
                 None => {
                     let order = self.order.clone();
                     let Some(&head) = self.sorted(&order, view).first() else { return };
-                    let until = if instant.serves(&head, view) { now } else { instant.enough(&head, view) };
+                    let until = if instant.free.admits(view.need(head.id)) { now } else { instant.enough(&head, view) };
                     self.head = Some((head.id, until));
                     (head, until)
                 }
             };
-            if instant.serves(&head, view) {
+            if self.start(&head, StartReason::Head, instant, view, actions) {
                 self.head = None;
-                self.start(&head, StartReason::Head, instant, view, actions);
                 continue;
             }
             if let Some(order) = self.backfill.clone().filter(|_| until > now) {
                 for job in self.sorted(&order, view) {
-                    let fits = job.id != head.id && instant.serves(&job, view);
-                    if fits && now.saturating_add(job.prediction) < until {
+                    if job.id != head.id && now.saturating_add(job.prediction) < until {
                         self.start(&job, StartReason::Backfilled, instant, view, actions);
                     }
                 }
@@ -146,26 +165,26 @@ impl CommittedQueue {
     }
 }
 
-/// Amounts of a demand beyond processors.
-fn totals<'a>(demand: DemandId, view: &View<'a>) -> &'a [(ResourceId, u64)] {
-    view.resources().map_or(&[], |resources| resources.table().totals(demand))
+impl HeldShare {
+    fn need<'a>(&'a self, view: &View<'a>) -> JobNeed<'a> {
+        let amounts = view.resources().map_or(&[][..], |resources| resources.table().totals(self.demand));
+        let wish = |on: &'a NeedWithSeat| {
+            let floor = view.nodes()?.floor();
+            Some(SeatWish { id: JobId::default(), need: &on.need, floor, seat: Some(&on.seat) })
+        };
+        JobNeed { procs: self.procs, amounts, on: self.on.as_ref().and_then(wish) }
+    }
 }
 
 impl Instant {
-    /// Returns whether everything that a job asks for is free.
-    fn serves(&self, job: &WaitingJob, view: &View<'_>) -> bool {
-        job.procs <= self.free && covers(&self.levels, view.amounts(job.id))
-    }
-
     /// Returns the time at which everything that a job asks for is free, by what is known of ends.
     fn enough(&mut self, job: &WaitingJob, view: &View<'_>) -> Time {
-        self.ends.sort_unstable();
-        let (mut free, mut levels) = (self.free, self.levels.clone());
-        for &(end, given, by) in &self.ends {
-            free += given;
-            release(&mut levels, totals(by, view));
-            if free >= job.procs && covers(&levels, view.amounts(job.id)) {
-                return end;
+        self.ends.sort_shared_by_key(|held| (held.end, held.procs, held.demand));
+        let mut free = self.free.clone();
+        for held in &self.ends {
+            free.give(held.need(view));
+            if free.admits(view.need(job.id)) {
+                return held.end;
             }
         }
         Time::MAX
@@ -177,6 +196,10 @@ impl Policy for CommittedQueue {
         "committed"
     }
 
+    fn layout(&self) -> u32 {
+        2
+    }
+
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         let at = view.now();
         match event {
@@ -185,15 +208,26 @@ impl Policy for CommittedQueue {
                 if let Some(shares) = &mut self.shares {
                     account(shares, job, view);
                 }
-                let facts = view.job(job);
-                self.unseen.push(Unseen { at, job, ended: Some((facts.procs, predicted_end, facts.demand)) });
+                let (facts, on) = (view.job(job), self.seats.remove(&job));
+                let share = HeldShare { end: predicted_end, procs: facts.procs, demand: facts.demand, on };
+                self.unseen.push(Unseen { at, job, ended: Some(share) });
             }
-            PolicyEvent::Cancelled(job) => {
+            PolicyEvent::Cancelled(job) | PolicyEvent::Held(job) => {
                 self.waiting.remove(&job);
                 self.unseen.retain(|unseen| unseen.job != job);
                 self.head = self.head.filter(|(head, _)| *head != job);
             }
-            _ => {}
+            PolicyEvent::Released(job) => self.unseen.push(Unseen { at, job, ended: None }),
+            PolicyEvent::Stopped { job, .. } => {
+                self.started.retain(|&other| other != job);
+                self.seats.remove(&job);
+            }
+            PolicyEvent::Runs(job) => {
+                self.started.push(job);
+                let seat = view.nodes().and_then(|nodes| nodes.seat_of(job)).cloned();
+                seat.into_iter().for_each(|seat| _ = self.seats.insert(job, seat));
+            }
+            PolicyEvent::Repredicted { .. } | PolicyEvent::Capacity | PolicyEvent::Woken | PolicyEvent::Parked(_) => {}
         }
     }
 
@@ -201,13 +235,19 @@ impl Policy for CommittedQueue {
         let mut unseen = std::mem::take(&mut self.unseen);
         let place = |job: JobId| self.started.iter().position(|&other| other == job);
         unseen.sort_by_cached_key(|event| (event.at, event.ended.is_some(), place(event.job), event.job));
-        let given = |event: &Unseen| event.ended.map(|(procs, end, demand)| (end, procs, demand));
-        let running = view.running().iter().map(|job| (job.end, job.procs, view.job(job.id).demand));
-        let ends: Vec<(Time, Procs, DemandId)> = running.chain(unseen.iter().filter_map(given)).collect();
-        let held: Procs = unseen.iter().filter_map(given).map(|(_, procs, _)| procs).sum();
-        let mut levels = view.resources().map_or_else(Vec::new, |resources| resources.levels().to_vec());
-        unseen.iter().filter_map(given).for_each(|(_, _, demand)| deduct(&mut levels, totals(demand, view)));
-        let mut instant = Instant { free: view.free() - held, levels, ends };
+        let running = view.running().iter().map(|job| HeldShare {
+            end: job.end,
+            procs: job.procs,
+            demand: view.job(job.id).demand,
+            on: self.seats.get(&job.id).cloned(),
+        });
+        let mut ends: Vec<HeldShare> = running.collect();
+        let mut free = FreeRoom::of_now(view);
+        for share in unseen.iter().filter_map(|event| event.ended.as_ref()) {
+            free.take(share.need(view));
+            ends.push(share.clone());
+        }
+        let mut instant = Instant { free, ends, namer: SeatNamer::default() };
         if unseen.is_empty() {
             // A head may have been withdrawn.
             self.look(&mut instant, view, actions);
@@ -215,11 +255,10 @@ impl Policy for CommittedQueue {
         for event in unseen {
             match event.ended {
                 None => _ = self.waiting.insert(event.job),
-                Some((procs, end, demand)) => {
-                    instant.free += procs;
-                    release(&mut instant.levels, totals(demand, view));
+                Some(share) => {
+                    instant.free.give(share.need(view));
                     self.started.retain(|&job| job != event.job);
-                    if let Some(at) = instant.ends.iter().position(|&known| known == (end, procs, demand)) {
+                    if let Some(at) = instant.ends.iter().position(|known| *known == share) {
                         instant.ends.swap_remove(at);
                     }
                 }
@@ -232,7 +271,15 @@ impl Policy for CommittedQueue {
         false
     }
 
+    fn hears(&self) -> bool {
+        true
+    }
+
     fn counts_resources(&self) -> bool {
+        true
+    }
+
+    fn places_on_nodes(&self) -> bool {
         true
     }
 }
@@ -281,6 +328,7 @@ pub(crate) static COMMITTED: PolicyKind = PolicyKind {
             waiting: BTreeSet::new(),
             head: None,
             started: Vec::new(),
+            seats: BTreeMap::new(),
             unseen: Vec::new(),
         }))
     },

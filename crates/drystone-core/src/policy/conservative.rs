@@ -17,15 +17,11 @@
 //! A changed prediction, or a running job that outlives its planned end, has the same effect: that
 //! plan may be impossible. Then starts can move back as well, and a promise may be broken.
 
-use super::node_plan::{IdleProcessors, NodePlan};
-use super::planned::{
-    Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob, compress, in_order_of_starts,
-};
-use super::{
-    Actions, FreeNodes, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View, pool_plan,
-};
+use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob};
+use super::room::{PlanRoom, SeatNamer};
+use super::{Actions, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
 use crate::model::{JobId, Span, Time};
-use crate::parts::{PoolProfile, Profile, RunningJob};
+use crate::parts::{NodeSeat, RunningJob};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -36,12 +32,8 @@ use std::collections::VecDeque;
 /// the jobs that may move.
 #[derive(Serialize, Deserialize)]
 pub struct Conservative {
-    /// Free processors with running jobs and all plans taken away; unused while the plan is deep.
-    profile: Profile,
-    /// Profile of further resources, where the machine has some.
-    pools: Option<Box<PoolProfile>>,
-    /// Plan of nodes, where jobs are placed on such; it takes the place of both profiles.
-    placed: Option<Box<NodePlan>>,
+    /// What is free with running jobs and all plans taken away; unused while the plan is deep.
+    room: PlanRoom,
     /// Structure for many planned jobs.
     deep: Option<Deep>,
     /// From this many planned jobs on the plan is deep. How it works, not what it is: no part of
@@ -74,9 +66,7 @@ impl Conservative {
     #[must_use]
     pub fn deep_from(notice: Notice, jobs: usize) -> Conservative {
         Conservative {
-            profile: Profile::new(Time::MIN, 0),
-            pools: None,
-            placed: None,
+            room: PlanRoom::empty(),
             deep: None,
             deep_from: jobs,
             running: Believed::new(notice),
@@ -116,46 +106,12 @@ impl Conservative {
                 return;
             }
         } else if !self.stale {
-            if let Some(placed) = &mut self.placed {
-                placed.advance(now);
-            }
-            if let Some(pools) = &mut self.pools {
-                pools.advance(now);
-            }
-            return self.profile.advance(now);
+            return self.room.advance(now);
         }
         self.deep = None;
         self.stale = false;
-        if let Some(nodes) = nodes_of(view) {
-            let placed = self.placed.get_or_insert_default();
-            return placed.compress(&mut self.plan, &self.running, nodes, view, |job| announce(job, actions));
-        }
-        self.running.fill(&mut self.profile, view, view.free());
-        if view.resources().is_some() {
-            return self.compress_pooled(view, actions);
-        }
-        compress(&mut self.plan, &mut self.profile, now, |job, _| announce(job, actions));
-    }
-
-    /// Compression where each resource has a profile of its own.
-    fn compress_pooled(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let mut pools = self.pools.take().unwrap_or_default();
-        pool_plan::fill(&mut pools, view, self.running.iter().map(|job| (job.end, job.id)));
-        for job in &mut self.plan {
-            let old = job.start;
-            let totals = view.amounts(job.id);
-            let start = pool_plan::earliest(&self.profile, &pools, job.procs, totals, job.span, view.now());
-            job.start = start.unwrap_or(Time::MAX);
-            if job.start < Time::MAX {
-                self.profile.reserve(job.start, job.end(), job.procs);
-                pools.reserve(job.start, job.end(), totals);
-            }
-            if job.start != old {
-                announce(job, actions);
-            }
-        }
-        in_order_of_starts(&mut self.plan);
-        self.pools = Some(pools);
+        self.room.fill(&self.running, &[], view);
+        self.room.compress(&mut self.plan, |_| now, view, |job, _| announce(job, actions));
     }
 
     /// Plans the newcomers, and those that waited beyond the horizon.
@@ -200,23 +156,18 @@ impl Conservative {
         actions: &mut Actions,
     ) -> Option<Time> {
         let mut job = PlannedJob::new(id, view);
-        if let Some(nodes) = nodes_of(view) {
-            return self.place_one(job, latest, nodes, view, actions);
-        }
-        let bound = if self.pools.is_some() { view.now() } else { bounds.of(job.procs, job.span, view.now()) };
+        let need = job.need(view);
+        let is_plain = self.room.is_plain();
+        let bound = if is_plain { bounds.of(job.procs, job.span, view.now()) } else { view.now() };
         if bound > latest {
             return None;
         }
-        job.start = match (&self.deep, &self.pools) {
-            (Some(deep), _) => deep.earliest(&job, bound),
-            (None, None) => self.profile.earliest(job.procs, job.span, bound).unwrap_or(Time::MAX),
-            (None, Some(pools)) => {
-                let totals = view.amounts(id);
-                let start = pool_plan::earliest(&self.profile, pools, job.procs, totals, job.span, bound);
-                start.unwrap_or(Time::MAX)
-            }
+        let place = match &self.deep {
+            Some(deep) => Some((deep.earliest(&job, bound), NodeSeat::default())),
+            None => self.room.find(need, job.span, (bound, latest)),
         };
-        if self.pools.is_none() {
+        job.start = place.as_ref().map_or(Time::MAX, |place| place.0);
+        if is_plain {
             bounds.learn(job.procs, job.span, bound, job.start);
         }
         if job.start > latest {
@@ -226,17 +177,14 @@ impl Conservative {
             && let Some(deep) = self.deep.take()
         {
             // Too many processors are out for it, for an unknown time.
-            self.profile = deep.into_profile();
+            self.room = PlanRoom::of(deep.into_profile());
         }
-        match &mut self.deep {
-            Some(deep) => deep.reserve(&job),
-            None if job.start < Time::MAX => {
-                self.profile.reserve(job.start, job.end(), job.procs);
-                if let Some(pools) = &mut self.pools {
-                    pools.reserve(job.start, job.end(), view.amounts(id));
-                }
+        match (&mut self.deep, &place) {
+            (Some(deep), _) => deep.reserve(&job),
+            (None, Some((_, seat))) if job.start < Time::MAX => {
+                self.room.reserve(job.start, job.end(), need.on_seat(Some(seat)));
             }
-            None => {}
+            (None, _) => {}
         }
         if job.start > view.now() {
             // A start at once needs no promise.
@@ -247,57 +195,14 @@ impl Conservative {
         Some(job.start)
     }
 
-    /// Plans a job on nodes at its earliest place, if that is no later than `latest`.
-    fn place_one(
-        &mut self,
-        mut job: PlannedJob,
-        latest: Time,
-        nodes: &FreeNodes,
-        view: &View<'_>,
-        actions: &mut Actions,
-    ) -> Option<Time> {
-        let placed = self.placed.get_or_insert_default();
-        let found = placed.earliest(&job, nodes, view);
-        job.start = found.as_ref().map_or(Time::MAX, |found| found.0);
-        if job.start > latest {
-            return None;
-        }
-        if let Some((_, on)) = found {
-            placed.reserve(&job, on, nodes, view);
-        }
-        if job.start > view.now() {
-            announce(&job, actions);
-        }
-        let place = self.plan.partition_point(|p| p.key() < job.key());
-        self.plan.insert(place, job);
-        Some(job.start)
-    }
-
-    /// Starts jobs on the nodes that they are planned on.
-    fn start_placed(&mut self, due: usize, nodes: &FreeNodes, view: &View<'_>, actions: &mut Actions) {
-        let Some(placed) = &mut self.placed else { return };
-        let mut idle = IdleProcessors::new(nodes, view);
-        for job in self.plan.drain(..due) {
-            let Some(on) = placed.leaves(job.id) else { continue };
-            let end = view.now().saturating_add(job.span);
-            idle.start((job.id, StartReason::Planned), end, &on.seat, view, actions);
-            self.running.start(&job, view);
-        }
-    }
-
     /// Keeps the plan in the way that suits its depth.
     fn change_over(&mut self, view: &View<'_>) {
-        if self.deep.is_none()
-            && self.pools.is_none()
-            && self.placed.is_none()
-            && self.plan.len() >= self.deep_from
-            && self.running.fit(view)
-        {
-            self.deep = Deep::take_over(&self.profile, &self.plan, view);
+        if self.deep.is_none() && self.room.is_plain() && self.plan.len() >= self.deep_from && self.running.fit(view) {
+            self.deep = Deep::take_over(self.room.counts(), &self.plan, view);
         } else if self.plan.len() < self.deep_from / 2
             && let Some(deep) = self.deep.take()
         {
-            self.profile = deep.into_profile();
+            self.room = PlanRoom::of(deep.into_profile());
         }
         if let Some(deep) = &mut self.deep {
             deep.settle();
@@ -310,9 +215,7 @@ impl Conservative {
         if let Ok(at) = self.beyond.binary_search(&id) {
             self.beyond.remove(at);
         }
-        if let Some(placed) = &mut self.placed {
-            placed.leaves(id);
-        }
+        self.room.leaves(id);
         match (&mut self.deep, self.plan.iter().position(|p| p.id == id)) {
             (Some(deep), Some(at)) => deep.leaves(&self.plan.remove(at)),
             // It had no place yet.
@@ -343,6 +246,10 @@ impl Conservative {
 impl Policy for Conservative {
     fn name(&self) -> &str {
         "conservative"
+    }
+
+    fn layout(&self) -> u32 {
+        2
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
@@ -382,11 +289,10 @@ impl Policy for Conservative {
         self.insert(view, actions);
         self.change_over(view);
         let due = self.plan.partition_point(|p| p.start <= now);
-        if let Some(nodes) = nodes_of(view).filter(|_| due > 0) {
-            return self.start_placed(due, nodes, view, actions);
-        }
+        let mut namer = SeatNamer::default();
         for job in self.plan.drain(..due) {
-            actions.start(job.id, StartReason::Planned);
+            let seat = self.room.leaves(job.id);
+            namer.start((job.id, StartReason::Planned), now.saturating_add(job.span), &seat, view, actions);
             self.running.start(&job, view);
         }
     }
@@ -408,12 +314,6 @@ impl Policy for Conservative {
     fn places_on_nodes(&self) -> bool {
         true
     }
-}
-
-/// Returns the nodes, where jobs are placed on such.
-#[inline]
-fn nodes_of<'a>(view: &View<'a>) -> Option<&'a FreeNodes> {
-    view.resources()?.nodes()
 }
 
 fn deep() -> usize {

@@ -9,7 +9,6 @@ mod kinds;
 mod multiqueue;
 mod node_mirror;
 mod node_outlook;
-mod node_plan;
 mod planned;
 mod pool_plan;
 mod ranking;

@@ -6,7 +6,6 @@
 //! the second from it on the nodes where they differ, or copies it where these are many; the third
 //! is made on the nodes that have changed when a job asks for it.
 
-use super::node_plan::up;
 use super::{Actions, FreeNodes, StartReason, View};
 use crate::model::{Job, JobId, ProcSet, Procs, ResourceTable};
 use crate::parts::{JobNodeNeed, NodeFloor, NodeIndex, NodeNeedBook, NodeSeat};
@@ -90,7 +89,7 @@ impl NodeMirror {
             for processor in offline.ranges().iter().flat_map(Clone::clone) {
                 self.out[processor as usize / 64] |= 1 << (processor % 64);
             }
-            let (levels, idle) = up(nodes, view);
+            let (levels, idle) = nodes.up(view.outlook());
             self.now = NodeIndex::new(levels, floor);
             self.idle = idle;
             self.later = self.now.clone();
@@ -100,7 +99,7 @@ impl NodeMirror {
             return false;
         };
         changes.iter().for_each(|&node| self.follow(node, nodes));
-        debug_assert_eq!((self.now.levels(), &self.idle), (&up(nodes, view).0, &up(nodes, view).1));
+        debug_assert_eq!((self.now.levels(), &self.idle), (&nodes.up(view.outlook()).0, &nodes.up(view.outlook()).1));
         true
     }
 

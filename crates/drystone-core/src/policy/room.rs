@@ -1,20 +1,165 @@
-//! Processors and further resources over time, as one thing that plans are made in.
+//! What is free, now and over time, as one thing that policies decide with: processors, further
+//! resources, nodes.
+//!
+//! A policy asks for the need of a job ([`View::need`]) and looks for it in what is free now
+//! ([`FreeRoom`]) or will be ([`PlanRoom`]). Both answer with a seat: the nodes for the job, or
+//! nothing where processors are counted only. It never asks which kind of machine it has.
 
-use super::View;
-use super::planned::{Believed, PlannedJob, in_order_of_starts};
-use super::pool_plan;
-use crate::model::{Procs, Span, Time};
-use crate::parts::{PoolProfile, Profile, ProfileMark, ResourceAmounts, RunningJob};
+use super::free_resources::{covers, deduct, release};
+use super::node_outlook::core_losses;
+use super::planned::{Believed, Bounds, PlannedJob, in_order_of_starts};
+use super::{Actions, Outlook, StartReason, View, pool_plan};
+use crate::model::{DemandId, JobId, ProcSet, Procs, Span, Time};
+use crate::parts::{NodeLevels, NodeProfile, NodeSeat, PoolProfile, Profile, ProfileMark, ResourceAmounts, RunningJob};
+pub(super) use drystone_engine::policy::{JobNeed, SeatWish};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
-/// Free processors over time, and free amounts of further resources where the machine has some.
+/// What is free at one time. Below 0 where more is taken than there is.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub(super) struct FreeRoom {
+    procs: i64,
+    /// By resource; empty without any.
+    amounts: Vec<i64>,
+    /// Amounts of each node, where jobs are placed on such.
+    nodes: Option<NodeLevels>,
+}
+
+impl FreeRoom {
+    /// What no job has now, and is up.
+    pub(super) fn of_now(view: &View<'_>) -> FreeRoom {
+        FreeRoom {
+            procs: view.free().into(),
+            amounts: view.resources().map_or_else(Vec::new, |resources| resources.levels().to_vec()),
+            nodes: view.nodes().map(|nodes| nodes.up(view.outlook()).0),
+        }
+    }
+
+    /// The same in all, whichever nodes it is on.
+    pub(super) fn in_all(self) -> FreeRoom {
+        FreeRoom { nodes: None, ..self }
+    }
+
+    /// These processors and amounts.
+    pub(super) fn of_counts(procs: Procs, amounts: &[i64]) -> FreeRoom {
+        FreeRoom { procs: procs.into(), amounts: amounts.to_vec(), nodes: None }
+    }
+
+    /// Returns whether processors and amounts in all do for a need.
+    #[inline]
+    fn covers(&self, need: JobNeed<'_>) -> bool {
+        i64::from(need.procs) <= self.procs && covers(&self.amounts, need.amounts)
+    }
+
+    /// Finds a seat for a need; `None` where it does not fit.
+    #[inline]
+    pub(super) fn find(&self, need: JobNeed<'_>) -> Option<NodeSeat> {
+        if !self.covers(need) {
+            return None;
+        }
+        let (Some(levels), Some(wish)) = (&self.nodes, need.on) else { return Some(NodeSeat::default()) };
+        match wish.seat {
+            None => wish.floor.place(wish.need, levels),
+            Some(seat) => levels.admits(wish.need, seat, wish.floor).then(|| seat.clone()),
+        }
+    }
+
+    /// Returns whether a need fits.
+    #[inline]
+    pub(super) fn admits(&self, need: JobNeed<'_>) -> bool {
+        self.find(need).is_some()
+    }
+
+    /// Finds a seat for a need in what is free here and there; `None` where it does not fit in both.
+    pub(super) fn find_beside(&self, other: &FreeRoom, need: JobNeed<'_>) -> Option<NodeSeat> {
+        if !self.covers(need) || !other.covers(need) {
+            return None;
+        }
+        match (&self.nodes, &other.nodes) {
+            (Some(here), Some(there)) => FreeRoom { nodes: Some(here.lesser(there)), ..self.clone() }.find(need),
+            _ => Some(NodeSeat::default()),
+        }
+    }
+
+    /// Takes a need, on its seat.
+    pub(super) fn take(&mut self, need: JobNeed<'_>) {
+        self.procs -= i64::from(need.procs);
+        deduct(&mut self.amounts, need.amounts);
+        self.change_seat(need, -1);
+    }
+
+    /// Gives a need back, of its seat.
+    pub(super) fn give(&mut self, need: JobNeed<'_>) {
+        self.procs += i64::from(need.procs);
+        release(&mut self.amounts, need.amounts);
+        self.change_seat(need, 1);
+    }
+
+    fn change_seat(&mut self, need: JobNeed<'_>, sign: i64) {
+        if let (Some(levels), Some(SeatWish { need, floor, seat: Some(seat), .. })) = (&mut self.nodes, need.on) {
+            levels.change(need, seat, floor, sign);
+        }
+    }
+
+    /// Returns whether no more is taken than there is.
+    pub(super) fn is_sound(&self) -> bool {
+        self.procs >= 0
+            && self.amounts.iter().all(|&amount| amount >= 0)
+            && self.nodes.as_ref().is_none_or(|levels| levels.amounts().iter().all(|&amount| amount >= 0))
+    }
+
+    /// Returns whether a job that gives this back makes up for some of what is lacking.
+    pub(super) fn gains_by(&self, need: JobNeed<'_>) -> bool {
+        let on_nodes = |levels: &NodeLevels, seat: &NodeSeat| {
+            seat.on.iter().any(|&(node, _)| levels.row(node as usize).iter().any(|&amount| amount < 0))
+        };
+        match (&self.nodes, need.on.and_then(|wish| wish.seat)) {
+            (Some(levels), Some(seat)) if on_nodes(levels, seat) => true,
+            (Some(_), _) => need.amounts.iter().any(|&(id, _)| self.amounts[id.index()] < 0),
+            (None, _) => !self.is_sound(),
+        }
+    }
+}
+
+/// Starts jobs on their seats: names processors of the nodes, where jobs are placed on such.
+#[derive(Default)]
+pub(super) struct SeatNamer {
+    /// Processors that the starts of this pass leave, in words of 64; empty before the first.
+    idle: Vec<u64>,
+}
+
+impl SeatNamer {
+    /// Starts a job until `end`, as far as possible on processors that stay until then.
+    pub(super) fn start(
+        &mut self,
+        (id, why): (JobId, StartReason),
+        end: Time,
+        seat: &NodeSeat,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
+        let Some(nodes) = view.nodes() else { return actions.start(id, why) };
+        if self.idle.is_empty() {
+            self.idle = nodes.up(view.outlook()).1;
+        }
+        let windows = view.outlook().map_or(&[][..], Outlook::windows);
+        let go = ProcSet::union_of(windows.iter().filter(|window| window.from < end).map(|window| &window.on));
+        actions.start_on(id, why, seat.name(nodes.floor(), &mut self.idle, &go));
+    }
+}
+
+/// Free processors over time, and free amounts of further resources where the machine has some; or
+/// free amounts of every node.
 ///
 /// Without further resources it is the [`Profile`] of its processors, at the cost of one question.
-/// With them every search repeats the maximum over resources until it is stable.
-#[derive(Serialize, Deserialize)]
+/// With them every search repeats the maximum over resources until it is stable. On nodes it keeps
+/// the seat of each job that is planned in it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct PlanRoom {
+    /// Unused on nodes.
     procs: Profile,
     pools: Option<Box<PoolProfile>>,
+    nodes: Option<Box<NodeRoom>>,
     /// Reservations of further resources since the oldest mark, latest last.
     #[serde(skip)]
     trail: Vec<TakenReservation>,
@@ -22,20 +167,19 @@ pub(super) struct PlanRoom {
     marks: u32,
 }
 
+/// Free amounts of nodes over time, and the seats of planned jobs.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+struct NodeRoom {
+    profile: NodeProfile,
+    seats: BTreeMap<JobId, NodeSeat>,
+}
+
 /// A reservation that a rollback takes back.
+#[derive(Clone, PartialEq, Debug)]
 struct TakenReservation {
     from: Time,
     to: Time,
     amounts: Box<ResourceAmounts>,
-}
-
-/// Needs of a job.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct JobNeed<'a> {
-    /// Processors.
-    pub(super) procs: Procs,
-    /// Further resources, ascending by resource.
-    pub(super) amounts: &'a ResourceAmounts,
 }
 
 /// A state of a [`PlanRoom`] to go back to.
@@ -43,12 +187,17 @@ pub(super) struct JobNeed<'a> {
 pub(super) struct RoomMark {
     procs: ProfileMark,
     trail: usize,
+    /// Nodes and pools as they were.
+    nodes: Option<(Box<NodeRoom>, Option<Box<PoolProfile>>)>,
 }
+
+/// Lower bounds of starts by kind of job, while a plan fills up.
+type KindBounds = BTreeMap<(DemandId, Procs), Bounds>;
 
 impl PlanRoom {
     /// These processors and no further resources.
     pub(super) fn of(procs: Profile) -> PlanRoom {
-        PlanRoom { procs, pools: None, trail: Vec::new(), marks: 0 }
+        PlanRoom { procs, pools: None, nodes: None, trail: Vec::new(), marks: 0 }
     }
 
     /// No processors at all.
@@ -56,23 +205,62 @@ impl PlanRoom {
         PlanRoom::of(Profile::new(Time::MIN, 0))
     }
 
-    /// Returns whether the machine has further resources.
+    /// Returns whether processors are all that is counted.
     #[inline]
-    pub(super) fn is_pooled(&self) -> bool {
-        self.pools.is_some()
+    pub(super) fn is_plain(&self) -> bool {
+        self.pools.is_none() && self.nodes.is_none()
+    }
+
+    /// The processors, where they are all that is counted.
+    pub(super) fn counts(&self) -> &Profile {
+        &self.procs
     }
 
     /// Becomes what the running jobs leave, as they are believed to end; `guests` count as gone.
+    /// The seats of planned jobs stay known.
     pub(super) fn fill(&mut self, running: &Believed, guests: &[RunningJob], view: &View<'_>) {
-        let free = view.free() + guests.iter().map(|guest| guest.procs).sum::<Procs>();
-        running.fill(&mut self.procs, view, free);
-        if view.resources().is_none() {
-            return;
+        if view.nodes().is_none() {
+            let free = view.free() + guests.iter().map(|guest| guest.procs).sum::<Procs>();
+            running.fill(&mut self.procs, view, free);
         }
+        if view.resources().is_some() {
+            let ends: Vec<(Time, JobId)> = running.iter().map(|job| (job.end, job.id)).collect();
+            self.fill_further(&ends, guests, view);
+        }
+    }
+
+    /// [`PlanRoom::fill`] for ends in ascending order of time.
+    pub(super) fn fill_ends(&mut self, ends: &[RunningJob], view: &View<'_>) {
+        if view.nodes().is_none() {
+            let known = |id| ends.iter().find(|job| job.id == id).map(|job| job.end);
+            let end_of = |id| known(id).unwrap_or_else(|| view.predicted_end(id));
+            view.fill_believing(&mut self.procs, view.free(), ends.iter().map(|job| (job.end, job.procs)), end_of);
+        }
+        if view.resources().is_some() {
+            let ends: Vec<(Time, JobId)> = ends.iter().map(|job| (job.end, job.id)).collect();
+            self.fill_further(&ends, &[], view);
+        }
+    }
+
+    /// Fills pools and nodes.
+    fn fill_further(&mut self, ends: &[(Time, JobId)], guests: &[RunningJob], view: &View<'_>) {
+        let ends = || ends.iter().copied();
         let pools = self.pools.get_or_insert_default();
-        pool_plan::fill(pools, view, running.iter().map(|job| (job.end, job.id)));
+        pool_plan::fill(pools, view, ends());
         for guest in guests.iter().filter(|guest| guest.procs > 0) {
             pools.release(view.now(), Time::MAX, view.amounts(guest.id));
+        }
+        let Some(nodes) = view.nodes() else { return };
+        let profile = &mut self.nodes.get_or_insert_default().profile;
+        let held = ends().filter_map(|(end, id)| nodes.held_by(id).map(|(need, seat)| (end, need, seat)));
+        profile.reset(view.now(), &nodes.up(view.outlook()).0, held, nodes.floor());
+        for loss in core_losses(ends(), nodes, view) {
+            profile.lose(loss.node, loss.cores, (loss.from, loss.until));
+        }
+        for guest in guests.iter().filter(|guest| guest.procs > 0) {
+            if let Some((need, seat)) = nodes.held_by(guest.id) {
+                profile.change(need, seat, (view.now(), Time::MAX), nodes.floor(), 1);
+            }
         }
     }
 
@@ -83,12 +271,23 @@ impl PlanRoom {
             (Some(own), Some(pools)) => own.copy_from(pools),
             (own, pools) => own.clone_from(pools),
         }
+        match (&mut self.nodes, &other.nodes) {
+            (Some(own), Some(nodes)) => {
+                own.profile.copy_from(&nodes.profile);
+                own.seats.clone_from(&nodes.seats);
+            }
+            (own, nodes) => own.clone_from(nodes),
+        }
     }
 
-    /// Steps of the free processors. Every job needs processors, so that starts and ends of all
-    /// jobs are among them.
-    pub(super) fn steps(&self) -> impl ExactSizeIterator<Item = (Time, Procs)> + '_ {
-        self.procs.steps()
+    /// The times at which what is free may change: the present, and starts and ends of all jobs
+    /// among them.
+    pub(super) fn times(&self) -> &[Time] {
+        match &self.nodes {
+            // Every job needs processors.
+            None => self.procs.times(),
+            Some(nodes) => nodes.profile.times(),
+        }
     }
 
     /// Returns the earliest time from `from` on at which the need is free for so long.
@@ -96,34 +295,71 @@ impl PlanRoom {
     pub(super) fn earliest(&self, need: JobNeed<'_>, span: Span, from: Time) -> Option<Time> {
         match &self.pools {
             None => self.procs.earliest(need.procs, span, from),
-            Some(pools) => pool_plan::earliest(&self.procs, pools, need.procs, need.amounts, span, from),
+            Some(_) => self.find(need, span, (from, Time::MAX)).map(|place| place.0),
         }
+    }
+
+    /// Finds the earliest time from `from` on at which the need is free for so long, and its seat
+    /// then; `None` if that is later than `latest`.
+    #[inline]
+    pub(super) fn find(&self, need: JobNeed<'_>, span: Span, (from, latest): (Time, Time)) -> Option<(Time, NodeSeat)> {
+        let at = match (&self.pools, &self.nodes) {
+            (None, _) => self.procs.earliest(need.procs, span, from)?,
+            (Some(pools), None) => pool_plan::earliest(&self.procs, pools, need.procs, need.amounts, span, from)?,
+            (Some(pools), Some(nodes)) => return nodes.find(pools, need, span, (from, latest)),
+        };
+        (at <= latest).then(|| (at, NodeSeat::default()))
     }
 
     /// Returns whether the need is free from `from` on for so long.
     #[inline(always)]
     pub(super) fn fits(&self, from: Time, span: Span, need: JobNeed<'_>) -> bool {
-        self.procs.fits(from, span, need.procs)
-            && self.pools.as_ref().is_none_or(|pools| pools.fits(from, span, need.amounts))
+        match (&self.pools, &self.nodes) {
+            (None, _) => self.procs.fits(from, span, need.procs),
+            (Some(pools), None) => self.procs.fits(from, span, need.procs) && pools.fits(from, span, need.amounts),
+            (Some(pools), Some(nodes)) => nodes.fits(pools, from, span, need),
+        }
     }
 
-    /// Takes a need from `from` until `to`.
+    /// Finds a seat for a need that starts now, where it is free for so long. `left` is what is
+    /// really free: in a plan, jobs that should have ended hold nothing any more.
+    pub(super) fn find_now(&self, need: JobNeed<'_>, span: Span, now: Time, left: &FreeRoom) -> Option<NodeSeat> {
+        if !left.covers(need) {
+            return None;
+        }
+        let (Some(pools), Some(nodes), Some(wish)) = (&self.pools, &self.nodes, need.on) else {
+            return self.fits(now, span, need).then(NodeSeat::default);
+        };
+        match &left.nodes {
+            Some(levels) => {
+                let least = || nodes.profile.least(now, span).lesser(levels);
+                pools.fits(now, span, need.amounts).then(|| wish.floor.place(wish.need, &least()))?
+            }
+            None => nodes.find(pools, need, span, (now, now)).map(|place| place.1),
+        }
+    }
+
+    /// Takes a need from `from` until `to`, on the seat that it wishes, or on one that is free then.
     #[inline(always)]
     pub(super) fn reserve(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
-        self.procs.reserve(from, to, need.procs);
+        if self.nodes.is_none() {
+            self.procs.reserve(from, to, need.procs);
+        }
         if self.pools.is_some() {
-            self.reserve_amounts(from, to, need.amounts);
+            self.reserve_further(from, to, need);
         }
     }
 
     #[inline(never)]
-    fn reserve_amounts(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
-        if let Some(pools) = &mut self.pools
-            && !amounts.is_empty()
-        {
-            pools.reserve(from, to, amounts);
-            if self.marks > 0 {
-                self.trail.push(TakenReservation { from, to, amounts: amounts.into() });
+    fn reserve_further(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
+        let Some(pools) = &mut self.pools else { return };
+        if let Some(nodes) = &mut self.nodes {
+            nodes.reserve(pools, from, to, need);
+        }
+        if !need.amounts.is_empty() {
+            pools.reserve(from, to, need.amounts);
+            if self.marks > 0 && self.nodes.is_none() {
+                self.trail.push(TakenReservation { from, to, amounts: need.amounts.into() });
             }
         }
     }
@@ -134,9 +370,78 @@ impl PlanRoom {
         if self.pools.is_none() {
             return self.procs.place(need.procs, span, from);
         }
-        let start = self.earliest(need, span, from)?;
-        self.reserve(start, start.saturating_add(span), need);
+        self.place_until(need, span, (from, Time::MAX))
+    }
+
+    /// Takes a need at its earliest place, unless that is later than `latest`.
+    fn place_until(&mut self, need: JobNeed<'_>, span: Span, between: (Time, Time)) -> Option<Time> {
+        let (start, seat) = self.find(need, span, between)?;
+        self.reserve(start, start.saturating_add(span), need.on_seat(Some(&seat)));
         Some(start)
+    }
+
+    /// Gives a need back that was planned from `from` until `to`.
+    pub(super) fn release(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
+        if let Some(pools) = &mut self.pools {
+            pools.release(from, to, need.amounts);
+        }
+        match (&mut self.nodes, need.on) {
+            (None, _) => self.procs.release(from, to, need.procs),
+            (Some(nodes), Some(wish)) => {
+                if let Some(seat) = nodes.seats.remove(&wish.id) {
+                    nodes.profile.change(wish.need, &seat, (from, to), wish.floor, 1);
+                }
+            }
+            (Some(_), None) => {}
+        }
+    }
+
+    /// Gives back, on nodes, what was taken last.
+    pub(super) fn give_back(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
+        if let (Some(pools), Some(nodes), Some(wish)) = (&mut self.pools, &mut self.nodes, need.on)
+            && let Some(seat) = nodes.seats.remove(&wish.id)
+        {
+            pools.give_back(from, to, need.amounts);
+            nodes.profile.give_back(wish.need, &seat, (from, to), wish.floor);
+        }
+    }
+
+    /// Returns the seat of a planned job; `None` where it has none.
+    #[inline]
+    pub(super) fn seat_of(&self, id: JobId) -> Option<&NodeSeat> {
+        self.nodes.as_ref()?.seats.get(&id)
+    }
+
+    /// A planned job leaves the plan. Returns its seat; an empty one where it has none.
+    pub(super) fn leaves(&mut self, id: JobId) -> NodeSeat {
+        self.nodes.as_mut().and_then(|nodes| nodes.seats.remove(&id)).unwrap_or_default()
+    }
+
+    /// The seats of all planned jobs, which are known here no more.
+    pub(super) fn take_seats(&mut self) -> BTreeMap<JobId, NodeSeat> {
+        self.nodes.as_mut().map(|nodes| std::mem::take(&mut nodes.seats)).unwrap_or_default()
+    }
+
+    /// The seats of all planned jobs.
+    pub(super) fn seats(&self) -> Option<&BTreeMap<JobId, NodeSeat>> {
+        self.nodes.as_ref().map(|nodes| &nodes.seats)
+    }
+
+    /// The planned jobs have these seats.
+    pub(super) fn set_seats(&mut self, seats: BTreeMap<JobId, NodeSeat>) {
+        if let Some(nodes) = &mut self.nodes {
+            nodes.seats = seats;
+        }
+    }
+
+    /// Number of nodes; 0 where none are known.
+    pub(super) fn breadth(&self) -> usize {
+        self.nodes.as_ref().map_or(0, |nodes| nodes.profile.breadth())
+    }
+
+    /// Free processors in all at its beginning, where jobs are placed on nodes.
+    pub(super) fn cores_at_first(&self) -> i64 {
+        self.nodes.as_ref().map_or(0, |nodes| nodes.profile.cores_at_first())
     }
 
     /// Forgets what lies before the present.
@@ -145,19 +450,25 @@ impl PlanRoom {
         if let Some(pools) = &mut self.pools {
             pools.advance(now);
         }
+        if let Some(nodes) = &mut self.nodes {
+            nodes.profile.advance(now);
+        }
     }
 
     /// Marks the state to go back to.
     pub(super) fn mark(&mut self) -> RoomMark {
         self.marks += 1;
-        RoomMark { procs: self.procs.mark(), trail: self.trail.len() }
+        let nodes = self.nodes.as_ref().map(|nodes| (nodes.clone(), self.pools.clone()));
+        RoomMark { procs: self.procs.mark(), trail: self.trail.len(), nodes }
     }
 
     /// Goes back to a mark: the youngest that has not been rolled back.
     pub(super) fn rollback(&mut self, mark: RoomMark) {
         self.procs.rollback(mark.procs);
         self.marks -= 1;
-        if let Some(pools) = &mut self.pools {
+        if let Some((nodes, pools)) = mark.nodes {
+            (self.nodes, self.pools) = (Some(nodes), pools);
+        } else if let Some(pools) = &mut self.pools {
             // Steps that a reservation began remain; beside equal ones they change no answer.
             for taken in self.trail.drain(mark.trail..).rev() {
                 pools.release(taken.from, taken.to, &taken.amounts);
@@ -165,26 +476,168 @@ impl PlanRoom {
         }
     }
 
-    /// Puts all waiting jobs of a plan back, in its order, each at its earliest place: as
-    /// [`compress`](super::planned::compress), over every resource.
+    /// Puts all waiting jobs of a plan back, in its order, each at its earliest place that is no
+    /// earlier than `ready` says: as [`compress`](super::planned::compress), over everything.
+    ///
+    /// On nodes a job might come later than it was planned because another is on other nodes than
+    /// before. Then all keep their nodes and move up one after the other, the others in place: no
+    /// job moves back.
     pub(super) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
         &mut self,
         plan: &mut [P],
+        ready: impl Fn(JobId) -> Time,
         view: &View<'_>,
         mut moved: impl FnMut(&mut P, Time),
     ) {
-        if !self.is_pooled() {
+        if self.is_plain() {
             return super::planned::compress(plan, &mut self.procs, view.now(), moved);
         }
-        for job in plan.iter_mut() {
-            let planned = job.as_mut();
-            let (old, need) = (planned.start, planned.need(view));
-            planned.start = self.place(need, planned.span, view.now()).unwrap_or(Time::MAX);
-            if planned.start != old {
-                moved(job, old);
+        let old: Vec<PlannedJob> = plan.iter().map(|job| *job.as_ref()).collect();
+        let mut new = old.clone();
+        if self.nodes.is_none() {
+            for job in &mut new {
+                job.start = self.place(job.need(view), job.span, ready(job.id)).unwrap_or(Time::MAX);
+            }
+        } else {
+            self.compress_seated(&mut new, &ready, view);
+        }
+        for ((job, new), old) in plan.iter_mut().zip(&new).zip(&old) {
+            if new.start != old.start {
+                job.as_mut().start = new.start;
+                moved(job, old.start);
             }
         }
         in_order_of_starts(plan);
+    }
+
+    fn compress_seated(&mut self, plan: &mut Vec<PlannedJob>, ready: &dyn Fn(JobId) -> Time, view: &View<'_>) {
+        let (old, seats) = (plan.clone(), self.take_seats());
+        let bare = (self.nodes.clone(), self.pools.clone());
+        if self.place_all(plan, true, ready, view) {
+            return;
+        }
+        plan.clone_from(&old);
+        (self.nodes, self.pools) = bare.clone();
+        if self.move_up(&old, &seats, plan, ready, view) {
+            return;
+        }
+        plan.clone_from(&old);
+        (self.nodes, self.pools) = bare;
+        self.place_all(plan, false, ready, view);
+    }
+
+    /// Plans jobs one after the other, each at its earliest place, where no other is planned. A job
+    /// starts no earlier than one before it that asks for no more for no longer. With `no_later`
+    /// it ends at the first job that would start later than it was planned; returns whether there
+    /// is none.
+    fn place_all(
+        &mut self,
+        plan: &mut [PlannedJob],
+        no_later: bool,
+        ready: &dyn Fn(JobId) -> Time,
+        view: &View<'_>,
+    ) -> bool {
+        let mut kinds = KindBounds::new();
+        for job in plan {
+            let need = job.need(view);
+            // More processors of the same demand may lie on nodes in another way.
+            let grows = need.on.is_none_or(|wish| wish.need.grows());
+            let kind = (view.job(job.id).demand, if grows { 0 } else { job.procs });
+            let from = ready(job.id);
+            let bound = kinds.entry(kind).or_default().of(job.procs, job.span, from);
+            let latest = if no_later { job.start.max(view.now()) } else { Time::MAX };
+            let start = self.place_until(need, job.span, (bound, latest));
+            let is_later = start.is_none() && latest < Time::MAX || start.is_some_and(|at| no_later && at > job.start);
+            if is_later {
+                return false;
+            }
+            job.start = start.unwrap_or(Time::MAX);
+            // A job that is not ready yet says nothing of others.
+            if job.start < Time::MAX && from <= view.now() {
+                kinds.entry(kind).or_default().learn(job.procs, job.span, bound, job.start);
+            }
+        }
+        true
+    }
+
+    /// Jobs move up one after the other, the others in place. `false` where they cannot all stay
+    /// where they were to begin with.
+    fn move_up(
+        &mut self,
+        old: &[PlannedJob],
+        seats: &BTreeMap<JobId, NodeSeat>,
+        plan: &mut [PlannedJob],
+        ready: &dyn Fn(JobId) -> Time,
+        view: &View<'_>,
+    ) -> bool {
+        for job in old.iter().filter(|job| job.start < Time::MAX) {
+            let need = job.need(view).on_seat(seats.get(&job.id));
+            let (start, end) = (job.start.max(view.now()), job.end());
+            if !seats.contains_key(&job.id) || !self.fits(start, end - start, need) {
+                return false;
+            }
+            self.reserve(job.start, end, need);
+        }
+        for (job, old) in plan.iter_mut().zip(old) {
+            let need = job.need(view);
+            if old.start < Time::MAX {
+                self.release(old.start, old.end(), need);
+            }
+            // Its own place is free; but where it has a smaller share on a node, that node need not
+            // have room for a larger one.
+            let no_later = if old.start >= view.now() { old.start } else { Time::MAX };
+            let from = ready(job.id);
+            let start = self
+                .place_until(need, job.span, (from, no_later))
+                .or_else(|| self.place_until(need, job.span, (from, Time::MAX)));
+            job.start = start.unwrap_or(Time::MAX);
+        }
+        true
+    }
+}
+
+impl NodeRoom {
+    fn find(
+        &self,
+        pools: &PoolProfile,
+        need: JobNeed<'_>,
+        span: Span,
+        (from, latest): (Time, Time),
+    ) -> Option<(Time, NodeSeat)> {
+        let Some(wish) = need.on else { return Some((from, NodeSeat::default())) };
+        let mut from = from.max(self.profile.times().first().copied().unwrap_or(from));
+        loop {
+            let start = pools.earliest(need.amounts, span, from)?;
+            let (at, seat) = self.profile.earliest(wish.need, span, (start, latest), wish.floor)?;
+            if at == start {
+                return Some((at, seat));
+            }
+            from = at;
+        }
+    }
+
+    fn fits(&self, pools: &PoolProfile, from: Time, span: Span, need: JobNeed<'_>) -> bool {
+        let Some(wish) = need.on else { return true };
+        match wish.seat {
+            None => self.find(pools, need, span, (from, from)).is_some(),
+            Some(seat) => {
+                pools.fits(from, span, need.amounts)
+                    && self.profile.admits(wish.need, seat, (from, from.saturating_add(span)), wish.floor)
+            }
+        }
+    }
+
+    fn reserve(&mut self, pools: &PoolProfile, from: Time, to: Time, need: JobNeed<'_>) {
+        let Some(wish) = need.on else { return };
+        let seat = match wish.seat {
+            Some(seat) => Some(seat.clone()),
+            None => self.find(pools, need, to - from, (from, from)).map(|place| place.1),
+        };
+        debug_assert!(seat.is_some(), "{} has no seat at {from}", wish.id);
+        if let Some(seat) = seat {
+            self.profile.change(wish.need, &seat, (from, to), wish.floor, -1);
+            self.seats.insert(wish.id, seat);
+        }
     }
 }
 
@@ -192,6 +645,6 @@ impl PlannedJob {
     /// Needs of the job, as the view knows them.
     #[inline]
     pub(super) fn need<'a>(&self, view: &View<'a>) -> JobNeed<'a> {
-        JobNeed { procs: self.procs, amounts: view.amounts(self.id) }
+        view.need(self.id)
     }
 }

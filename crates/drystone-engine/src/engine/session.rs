@@ -253,6 +253,7 @@ impl Session {
             changes: Changes::NONE,
         };
         self.s.world.jobs.push(KnownEntry { entry, job: job.clone() });
+        self.meet_need(id);
         self.s.waiting += 1;
         self.s.waiting_procs += u64::from(job.procs);
         if self.propagation > Propagation::None {

@@ -27,6 +27,9 @@ impl DemandId {
 #[serde(transparent)]
 pub struct ResourceId(pub u16);
 
+/// Amounts of resources, ascending by resource.
+pub type ResourceAmounts = [(ResourceId, u64)];
+
 impl ResourceId {
     /// The place as an index.
     #[must_use]

@@ -21,7 +21,7 @@ pub use circumstances::{
 };
 pub use demand::{
     AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource,
-    ResourceError, ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
+    ResourceAmounts, ResourceError, ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
 };
 pub use job::{Job, JobId, LogStatus, Truth, UNKNOWN};
 pub use machine::{Machine, Procs};

@@ -180,6 +180,12 @@ impl Profile {
         self.times.iter().copied().zip(self.free.iter().copied())
     }
 
+    /// The times at which steps begin.
+    #[must_use]
+    pub fn times(&self) -> &[Time] {
+        &self.times
+    }
+
     /// Number of steps.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -477,6 +477,11 @@ pub trait Policy: Snapshot + Send + Sync {
         false
     }
 
+    /// Returns whether it keeps a model of the nodes by itself, and so is not shown any in its view.
+    fn models_nodes(&self) -> bool {
+        false
+    }
+
     /// Returns the policy's assumption about the jobs.
     fn requires(&self) -> Requirement {
         Requirement::Nothing

@@ -1,9 +1,11 @@
 //! Nodes of a machine as policies see them.
 
+use super::Outlook;
 use crate::model::{DemandId, Job, JobId, ProcSet, Procs, ResourceTable};
-use crate::parts::{JobNodeNeed, NeedWithSeat, NodeFloor, NodeLevels, NodeNeedBook, NodeSeat};
-use serde::{Deserialize, Serialize};
+use crate::parts::{JobNodeNeed, NeedWithSeat, NodeFloor, NodeLevels, NodeSeat};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Kinds of possible jobs that are remembered.
 const KINDS: usize = 1 << 16;
@@ -11,7 +13,8 @@ const KINDS: usize = 1 << 16;
 /// The nodes of a machine, what of each no job holds, and where the running jobs are.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FreeNodes {
-    floor: NodeFloor,
+    #[serde(serialize_with = "write_floor", deserialize_with = "read_floor")]
+    floor: Arc<NodeFloor>,
     levels: NodeLevels,
     /// Processors that no job has, in words of 64.
     idle: Vec<u64>,
@@ -20,14 +23,27 @@ pub struct FreeNodes {
     /// where another is still thought to be.
     #[serde(skip)]
     apart: bool,
+    /// Needs of the jobs that are here, by demand and processors, on which alone they depend. Each
+    /// is put together once.
     #[serde(skip)]
-    needs: NodeNeedBook,
+    needs: BTreeMap<(DemandId, Procs), Arc<JobNodeNeed>>,
+    /// Number of them when those of jobs of the past were forgotten last.
+    #[serde(skip)]
+    needs_kept: usize,
     /// Kinds of jobs that have started, and so are possible.
     #[serde(skip)]
     possible: BTreeSet<(DemandId, Procs)>,
     /// The last changes.
     #[serde(skip)]
     changes: NodeChanges,
+}
+
+fn write_floor<S: Serializer>(floor: &Arc<NodeFloor>, to: S) -> Result<S::Ok, S::Error> {
+    floor.as_ref().serialize(to)
+}
+
+fn read_floor<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<NodeFloor>, D::Error> {
+    NodeFloor::deserialize(from).map(Arc::new)
 }
 
 /// Nodes that have changed, in order; older ones are forgotten from time to time.
@@ -39,7 +55,7 @@ struct NodeChanges {
 
 impl PartialEq for FreeNodes {
     fn eq(&self, other: &FreeNodes) -> bool {
-        let FreeNodes { floor, levels, idle, held, apart: _, needs: _, possible: _, changes: _ } = self;
+        let FreeNodes { floor, levels, idle, held, apart: _, needs: _, needs_kept: _, possible: _, changes: _ } = self;
         (floor, levels, idle, held) == (&other.floor, &other.levels, &other.idle, &other.held)
     }
 }
@@ -49,12 +65,14 @@ impl PartialEq for FreeNodes {
 struct HeldNodes {
     on: NeedWithSeat,
     set: ProcSet,
+    /// True while it is suspended: then it has its memory only.
+    parked: bool,
 }
 
 impl FreeNodes {
     /// The nodes without jobs; `None` where the table places no jobs.
     pub(crate) fn new(table: &ResourceTable) -> Option<FreeNodes> {
-        let floor = NodeFloor::of(table)?;
+        let floor = Arc::new(NodeFloor::of(table)?);
         let (levels, procs) = (NodeLevels::empty(&floor), floor.procs() as usize);
         let word = |at: usize| u64::MAX >> (64 - (procs - at * 64).min(64));
         let idle = (0..procs.div_ceil(64)).map(word).collect();
@@ -64,7 +82,8 @@ impl FreeNodes {
             idle,
             held: BTreeMap::new(),
             apart: true,
-            needs: NodeNeedBook::default(),
+            needs: BTreeMap::new(),
+            needs_kept: 0,
             possible: BTreeSet::new(),
             changes: NodeChanges::default(),
         })
@@ -75,6 +94,42 @@ impl FreeNodes {
     #[must_use]
     pub fn floor(&self) -> &NodeFloor {
         &self.floor
+    }
+
+    /// The same, to be kept.
+    pub fn shared_floor(&self) -> &Arc<NodeFloor> {
+        &self.floor
+    }
+
+    /// Returns the need of a job that is here.
+    ///
+    /// # Panics
+    /// If it is not: a bug of the session.
+    #[inline]
+    pub fn need_of(&self, job: &Job) -> &Arc<JobNodeNeed> {
+        &self.needs[&(job.demand, job.procs)]
+    }
+
+    /// A job is here from now on, which is possible.
+    pub(crate) fn meet(&mut self, job: &Job, table: &ResourceTable) {
+        let FreeNodes { needs, floor, .. } = self;
+        if let std::collections::btree_map::Entry::Vacant(place) = needs.entry((job.demand, job.procs))
+            && let Ok(need) = JobNodeNeed::of(job, table, floor)
+        {
+            place.insert(Arc::new(need));
+        }
+    }
+
+    /// Returns whether so many needs are known that those of jobs of the past should be forgotten.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.needs.len() >= KINDS.max(2 * self.needs_kept)
+    }
+
+    /// Forgets the needs of all jobs but these.
+    pub(crate) fn forget_all_but<'a>(&mut self, jobs: impl Iterator<Item = &'a Job>) {
+        let kinds: BTreeSet<(DemandId, Procs)> = jobs.map(|job| (job.demand, job.procs)).collect();
+        self.needs.retain(|kind, _| kinds.contains(kind));
+        self.needs_kept = self.needs.len();
     }
 
     /// Free amounts of each node.
@@ -94,13 +149,33 @@ impl FreeNodes {
     #[inline]
     #[must_use]
     pub fn held_by(&self, id: JobId) -> Option<(&JobNodeNeed, &NodeSeat)> {
-        self.held.get(&id).map(|held| (&*held.on.need, &held.on.seat))
+        self.seat_of(id).map(|on| (&*on.need, &on.seat))
+    }
+
+    /// Returns the seat of a running job, with its need.
+    #[inline]
+    pub fn seat_of(&self, id: JobId) -> Option<&NeedWithSeat> {
+        self.held.get(&id).filter(|held| !held.parked).map(|held| &held.on)
     }
 
     /// Returns the processors of a running job.
     #[inline]
     pub fn processors_of(&self, id: JobId) -> Option<&ProcSet> {
-        self.held.get(&id).map(|held| &held.set)
+        self.held.get(&id).filter(|held| !held.parked).map(|held| &held.set)
+    }
+
+    /// Returns what is free on nodes and not out, and the idle processors that are not out.
+    pub fn up(&self, outlook: Option<&Outlook>) -> (NodeLevels, Vec<u64>) {
+        let (mut levels, mut idle) = (self.levels.clone(), self.idle.clone());
+        let out = outlook.into_iter().flat_map(|outlook| outlook.offline().ranges());
+        for processor in out.flat_map(Clone::clone) {
+            let (word, bit) = (processor as usize / 64, 1_u64 << (processor % 64));
+            if idle[word] & bit != 0 {
+                idle[word] &= !bit;
+                levels.lose_core(self.floor.node_of(processor));
+            }
+        }
+        (levels, idle)
     }
 
     /// Returns the number of changes so far.
@@ -128,7 +203,8 @@ impl FreeNodes {
     }
 
     /// A job takes these processors and what it asks for beside them; `anyway` where it runs there
-    /// already. Returns the reason why it cannot.
+    /// already. A suspended one leaves the memory that it kept, and takes it where it goes on.
+    /// Returns the reason why it cannot.
     pub(crate) fn take(
         &mut self,
         job: &Job,
@@ -137,11 +213,12 @@ impl FreeNodes {
         table: &ResourceTable,
         anyway: bool,
     ) -> Option<String> {
-        let need = match self.needs.of(job, table, &self.floor) {
-            Ok(need) => need,
-            Err(problem) => return Some(problem),
+        self.meet(job, table);
+        let Some(need) = self.needs.get(&(job.demand, job.procs)).map(Arc::clone) else {
+            return self.floor.problem(job, table);
         };
         let seat = self.floor.seat(set);
+        self.leave(id);
         if !anyway && !self.levels.admits(&need, &seat, &self.floor) {
             return Some(format!("is placed on {set}, nodes that do not have all that it asks for"));
         }
@@ -155,23 +232,42 @@ impl FreeNodes {
         self.levels.change(&need, &seat, &self.floor, -1);
         self.apart = self.apart && (!anyway || self.is_idle(set));
         self.mark(set, false);
-        self.held.insert(id, HeldNodes { on: NeedWithSeat { need, seat }, set: set.clone() });
+        self.held.insert(id, HeldNodes { on: NeedWithSeat { need, seat }, set: set.clone(), parked: false });
         None
     }
 
     /// A job leaves its nodes, if it has any.
     pub(crate) fn leave(&mut self, id: JobId) {
-        if let Some(held) = self.held.remove(&id) {
-            self.note(&held.on.seat);
-            self.levels.change(&held.on.need, &held.on.seat, &self.floor, 1);
-            if self.apart {
-                return self.mark(&held.set, true);
-            }
-            let others = ProcSet::union_of(self.held.values().map(|held| &held.set));
-            self.mark(&held.set.difference(&others), true);
-            let all: u64 = self.held.values().map(|held| u64::from(held.set.len())).sum();
-            self.apart = all == u64::from(others.len());
+        let Some(held) = self.held.remove(&id) else { return };
+        self.note(&held.on.seat);
+        if held.parked {
+            return self.levels.change_memory(&held.on.need, &held.on.seat, &self.floor, 1);
         }
+        self.levels.change(&held.on.need, &held.on.seat, &self.floor, 1);
+        self.leave_processors(&held.set);
+    }
+
+    /// A running job is suspended: it keeps its memory, and gives back everything else.
+    pub(crate) fn park(&mut self, id: JobId) {
+        let Some(mut held) = self.held.remove(&id).filter(|held| !held.parked) else { return };
+        self.note(&held.on.seat);
+        self.levels.change(&held.on.need, &held.on.seat, &self.floor, 1);
+        self.levels.change_memory(&held.on.need, &held.on.seat, &self.floor, -1);
+        self.leave_processors(&held.set);
+        held.parked = true;
+        self.held.insert(id, held);
+    }
+
+    /// A job that is not among the holders any more has left its processors.
+    fn leave_processors(&mut self, set: &ProcSet) {
+        if self.apart {
+            return self.mark(set, true);
+        }
+        let running = || self.held.values().filter(|held| !held.parked);
+        let others = ProcSet::union_of(running().map(|held| &held.set));
+        let all: u64 = running().map(|held| u64::from(held.set.len())).sum();
+        self.mark(&set.difference(&others), true);
+        self.apart = all == u64::from(others.len());
     }
 
     /// Returns whether no job has any of these processors.

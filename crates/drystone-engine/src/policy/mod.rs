@@ -4,6 +4,7 @@ mod contract;
 mod free_nodes;
 #[doc(hidden)]
 pub mod free_resources;
+mod job_need;
 #[doc(hidden)]
 pub mod outlook;
 mod outside;
@@ -20,6 +21,7 @@ pub use contract::{
 pub use free_nodes::FreeNodes;
 pub(crate) use free_resources::Portion;
 pub use free_resources::{BeyondProcessors, FreeResources};
+pub use job_need::{JobNeed, SeatWish};
 pub(crate) use outlook::Drain;
 pub use outlook::{CapacityLoss, Outlook};
 pub use outside::Outside;

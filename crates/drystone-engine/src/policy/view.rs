@@ -1,7 +1,7 @@
 //! View of a policy: the jobs announced to it, and the machine.
 
-use super::FreeResources;
 use super::outlook::{Outlook, merged};
+use super::{FreeNodes, FreeResources, JobNeed, SeatWish};
 use crate::model::{Job, JobId, JobWindow, Machine, ProcSet, Procs, ResourceId, Span, Time};
 use crate::parts::predict::Expired;
 use crate::parts::{Profile, RunningSet};
@@ -131,6 +131,27 @@ impl PolicyWorld {
     #[inline]
     pub(crate) fn entry_mut(&mut self, id: JobId) -> &mut JobEntry {
         &mut self.jobs[id].entry
+    }
+
+    /// A job is here: its need is known from now on, where jobs are placed on nodes.
+    pub(crate) fn meet_need(&mut self, id: JobId) {
+        let PolicyWorld { resources, jobs, oldest, .. } = self;
+        let Some((nodes, table)) = resources.as_mut().and_then(|resources| resources.nodes_mut()) else { return };
+        nodes.meet(&jobs[id].job, table);
+        if nodes.is_crowded() {
+            let here = (oldest.0..jobs.next_id().0).filter_map(|id| jobs.get(JobId(id)));
+            nodes.forget_all_but(here.map(|known| &known.job));
+        }
+    }
+
+    /// The needs of all jobs that are here are known from now on.
+    pub(crate) fn meet_needs(&mut self) {
+        (self.oldest.0..self.jobs.next_id().0)
+            .map(JobId)
+            .filter(|&id| self.jobs.get(id).is_some())
+            .collect::<Vec<_>>()
+            .into_iter()
+            .for_each(|id| self.meet_need(id));
     }
 }
 
@@ -319,6 +340,29 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn amounts(&self, id: JobId) -> &'a [(ResourceId, u64)] {
         self.resources().map_or(&[], |resources| resources.table().totals(self.job(id).demand))
+    }
+
+    /// Returns the nodes that jobs are placed on; `None` where none are known.
+    #[inline]
+    pub fn nodes(&self) -> Option<&'a FreeNodes> {
+        self.resources()?.nodes()
+    }
+
+    /// Returns what a job asks of this machine.
+    #[inline]
+    pub fn need(&self, id: JobId) -> JobNeed<'a> {
+        let job = self.job(id);
+        let mut need = JobNeed { procs: job.procs, amounts: &[], on: None };
+        if let Some(resources) = self.resources() {
+            need.amounts = resources.table().totals(job.demand);
+            need.on = resources.nodes().map(|nodes| SeatWish {
+                id,
+                need: nodes.need_of(job),
+                floor: nodes.floor(),
+                seat: None,
+            });
+        }
+        need
     }
 
     /// The processors of a running or suspended job, where they have names.

@@ -296,6 +296,10 @@ impl Policy for SlurmPolicy {
         true
     }
 
+    fn models_nodes(&self) -> bool {
+        true
+    }
+
     fn expect_news(&mut self) {
         self.places = true;
     }

@@ -17,6 +17,7 @@ mod placed_drystone;
 mod placed_outages_drystone;
 mod planned_drystone;
 mod resources_drystone;
+mod seated_drystone;
 mod suspension_drystone;
 mod suspension_golden;
 mod talby_golden;

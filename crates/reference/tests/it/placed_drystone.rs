@@ -15,9 +15,9 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 pub(super) struct PlacedAsks {
     pub(super) procs: u32,
-    shape: NodeShape,
-    pieces: Vec<Vec<i64>>,
-    apart: bool,
+    pub(super) shape: NodeShape,
+    pub(super) pieces: Vec<Vec<i64>>,
+    pub(super) apart: bool,
     pub(super) alone: bool,
 }
 
@@ -378,6 +378,33 @@ pub(super) const ON_NODES: &[&str] = &[
     "easy++(reserve=4)",
     "conservative",
     "conservative(horizon=3)",
+    "committed",
+    "committed(order=sjf,backfill=saf)",
+    "slack",
+    "slack(order=dc,horizon=all)",
+    "slack(order=exhaustive(4),sf=1)",
+    "slack(remove=priced,tick=overrun)",
+    "slack(tick=extend)",
+    "slack(tick=kill,horizon=3)",
+    "multiqueue",
+    "multiqueue(order=sjf)",
+    "goal",
+    "goal(lexical(maxW>avgX),nodes=200,local=20)",
+    "goal(tradeoff(Tw:avgX),version=c,horizon=4)",
+    "easy(plan=estimate,predict=recent(2))",
+    "easy(announce=estimate,predict=recent(2),order=sjf)",
+];
+
+/// Policies that suspend jobs.
+pub(super) const SUSPENDING: &[&str] = &[
+    "ss",
+    "ss(sf=1,every=5)",
+    "ss(sf=1,every=5,width=none,rule=skip,place=avoid)",
+    "ss(sf=1.5,every=7,rule=exit,place=priosf)",
+    "ss(sf=1,every=5,migration=yes)",
+    "tss(every=10)",
+    "is(slice=10,every=5)",
+    "is(slice=5,every=5,resume=free)",
 ];
 
 /// By hand: two nodes of 4 cores. Jobs 0 and 1 leave 2 cores on each node. Job 2 wants 4 cores on

@@ -7,11 +7,10 @@
 
 use super::Backfill;
 use crate::model::{DemandId, JobId, Procs, Span, Time};
-use crate::parts::{BackfillFit, NodeLevels, NodeNeedBook, RunningJob, WaitingJob};
-use crate::policy::free_resources::{covers, deduct};
+use crate::parts::{BackfillFit, NodeLevels, RunningJob, WaitingJob};
 use crate::policy::node_outlook::left_in_the_end;
-use crate::policy::node_plan::{IdleProcessors, NodePlan, up};
 use crate::policy::planned::PlannedJob;
+use crate::policy::room::{FreeRoom, PlanRoom, SeatNamer};
 use crate::policy::{Actions, FreeNodes, Outlook, StartReason, View, ranking};
 use std::collections::BTreeMap;
 
@@ -22,45 +21,33 @@ pub(super) struct NodesLeft {
     /// `None` where no such node is out.
     levels: Option<NodeLevels>,
     fits: BTreeMap<(DemandId, Procs), bool>,
-    needs: NodeNeedBook,
 }
 
 /// A pass that plans.
 struct PlanningPass<'a> {
-    plan: &'a mut NodePlan,
-    nodes: &'a FreeNodes,
-    /// Processors that the starts leave.
-    idle: IdleProcessors<'a>,
-    /// Free amounts of nodes that the starts leave, where an overdue job holds some.
-    left: Option<NodeLevels>,
-    /// Free amounts of resources that are counted in all.
-    pools: Vec<i64>,
+    plan: &'a mut PlanRoom,
+    namer: SeatNamer,
+    /// What the starts leave; in all, unless an overdue job holds some.
+    left: FreeRoom,
     free: Procs,
 }
 
 impl PlanningPass<'_> {
     /// Starts a job, if it fits now for so long.
     fn starts(&mut self, job: &PlannedJob, why: StartReason, view: &View<'_>, actions: &mut Actions) -> bool {
-        let totals = view.amounts(job.id);
-        if job.procs > self.free || !covers(&self.pools, totals) {
-            return false;
-        }
-        let Some(on) = self.plan.place_now(job, self.left.as_ref(), self.nodes, view) else { return false };
-        self.idle.start((job.id, why), job.end(), &on.seat, view, actions);
-        self.plan.take(job, &on, self.nodes, view);
-        if let Some(left) = &mut self.left {
-            left.change(&on.need, &on.seat, self.nodes.floor(), -1);
-        }
-        deduct(&mut self.pools, totals);
+        let need = job.need(view);
+        let Some(seat) = self.plan.find_now(need, job.span, view.now(), &self.left) else { return false };
+        let need = need.on_seat(Some(&seat));
+        self.namer.start((job.id, why), job.end(), &seat, view, actions);
+        self.plan.reserve(job.start, job.end(), need);
+        self.left.take(need);
         self.free -= job.procs;
         true
     }
 
     /// Takes the earliest place of a job, and returns when it begins; `None` where it has none.
     fn plans(&mut self, job: &PlannedJob, view: &View<'_>) -> Option<Time> {
-        let (start, on) = self.plan.earliest(job, self.nodes, view)?;
-        self.plan.take(&PlannedJob { start, ..*job }, &on, self.nodes, view);
-        Some(start)
+        self.plan.place(job.need(view), job.span, view.now())
     }
 }
 
@@ -100,16 +87,14 @@ impl Backfill {
         self.enqueue_fresh(view);
         self.rate(view);
         let mut state = self.placed.take().unwrap_or_default();
-        let now = view.now();
-        let ends: Vec<(Time, JobId)> = view.running().iter().map(|job| (job.end, job.id)).collect();
-        state.plan.fill(&ends, nodes, view);
-        let is_overdue = ends.first().is_some_and(|&(end, _)| end <= now);
+        let ends: Vec<RunningJob> = view.running().iter().copied().collect();
+        state.plan.fill_ends(&ends, view);
+        let is_overdue = ends.first().is_some_and(|job| job.end <= view.now());
+        let left = FreeRoom::of_now(view);
         let mut pass = PlanningPass {
             plan: &mut state.plan,
-            nodes,
-            idle: IdleProcessors::new(nodes, view),
-            left: is_overdue.then(|| up(nodes, view).0),
-            pools: view.resources().map(|resources| resources.levels().to_vec()).unwrap_or_default(),
+            namer: SeatNamer::default(),
+            left: if is_overdue { left } else { left.in_all() },
             free: view.free(),
         };
         if self.choices.reservations > 1 {
@@ -133,7 +118,7 @@ impl Backfill {
                 self.started.push(RunningJob { end: job.end(), id: head.id, procs: head.procs });
                 continue;
             }
-            if pass.plan.earliest(&job, pass.nodes, view).is_none() {
+            if pass.plan.earliest(job.need(view), job.span, now).is_none() {
                 // It fits only before nodes go for good, and running jobs hold it up: no other job
                 // waits for it.
                 self.take_head(&head, view);
@@ -243,13 +228,12 @@ impl NodesLeft {
 
     /// Returns whether a job fits on nodes that are there in the end.
     fn fits(&mut self, id: JobId, nodes: &FreeNodes, view: &View<'_>) -> bool {
-        let NodesLeft { levels, fits, needs } = self;
-        let (Some(levels), Some(resources)) = (levels, view.resources()) else { return true };
+        let NodesLeft { levels, fits } = self;
+        let Some(levels) = levels else { return true };
         let job = view.job(id);
-        *fits.entry((job.demand, job.procs)).or_insert_with(|| {
-            let need = needs.of(job, resources.table(), nodes.floor());
-            need.is_ok_and(|need| nodes.floor().place(&need, levels).is_some())
-        })
+        *fits
+            .entry((job.demand, job.procs))
+            .or_insert_with(|| nodes.floor().place(nodes.need_of(job), levels).is_some())
     }
 }
 

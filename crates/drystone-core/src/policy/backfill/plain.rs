@@ -8,10 +8,11 @@ use super::pooled::PooledFit;
 use super::{BackfillChoices, OverdueRule, OvertakeGuard};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{BackfillFit, Order, Profile, QueuePlace, RunningJob, RunningSet, Shadow, WaitQueue, WaitingJob};
+use crate::parts::{BackfillFit, NodeSeat, Order, QueuePlace, RunningJob, RunningSet, Shadow, WaitQueue, WaitingJob};
 use crate::policy::free_resources::{covers, deduct};
-use crate::policy::pool_plan::{PoolPlan, PooledNeed, pooled_shadow};
+use crate::policy::pool_plan::{PooledNeed, pooled_shadow};
 use crate::policy::ranking::{self, Rater};
+use crate::policy::room::{FreeRoom, PlanRoom, SeatNamer};
 use crate::policy::{Actions, Notice, Phase, Policy, PolicyEvent, StartReason, View};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -170,7 +171,7 @@ pub(super) struct PlainBackfill {
     wake: Option<Time>,
     announced: Option<(JobId, Time)>,
     #[serde(skip)]
-    profile: Option<Profile>,
+    namer: SeatNamer,
 }
 
 impl PlainBackfill {
@@ -191,7 +192,7 @@ impl PlainBackfill {
             looks: false,
             wake: None,
             announced: None,
-            profile: None,
+            namer: SeatNamer::default(),
         }
     }
 
@@ -229,7 +230,7 @@ impl PlainBackfill {
         self.books().for_each(|book| _ = book.remove(id));
     }
 
-    fn start(&mut self, id: JobId, why: StartReason, view: &View<'_>, actions: &mut Actions) {
+    fn start(&mut self, id: JobId, (why, seat): (StartReason, &NodeSeat), view: &View<'_>, actions: &mut Actions) {
         let (now, procs) = (view.now(), view.job(id).procs);
         self.leave(id, view.prediction(id), view);
         self.books().for_each(|book| {
@@ -238,7 +239,8 @@ impl PlainBackfill {
             let span = if span <= Span::ZERO { view.prediction(id) } else { span };
             book.insert(id, procs, now.saturating_add(span));
         });
-        actions.start(id, why);
+        let end = now.saturating_add(self.plan.span(id, view));
+        self.namer.start((id, why), end, seat, view, actions);
     }
 
     fn repredicted(&mut self, id: JobId, old: Span, view: &View<'_>) {
@@ -262,7 +264,7 @@ impl PlainBackfill {
         let mut free = view.free();
         let rated = self.heads.rated(&self.waiting, self.shares.as_mut(), view);
         let tried = self.candidates.rated(&self.waiting, self.shares.as_mut(), view);
-        if view.outlook().is_some() {
+        if view.outlook().is_some() || view.nodes().is_some() {
             return self.pass_around(rated, tried, view, actions);
         }
         let table = view.resources().map(|resources| &**resources.table());
@@ -282,7 +284,7 @@ impl PlainBackfill {
             free -= procs;
             deduct(&mut left, totals(first));
             started += 1;
-            self.start(first, StartReason::Head, view, actions);
+            self.start(first, (StartReason::Head, &NodeSeat::default()), view, actions);
         };
         let need = PooledNeed { procs: i64::from(view.job(head).procs) - i64::from(free), totals: totals(head) };
         let mut extra_left = left.clone();
@@ -300,7 +302,7 @@ impl PlainBackfill {
                     let (procs, longest) = (view.job(id).procs, self.longest(id, view));
                     let waits = id != head && self.waiting.contains(&id);
                     if waits && fit.take(procs, longest, view.job(id).demand) {
-                        self.start(id, StartReason::Backfilled, view, actions);
+                        self.start(id, (StartReason::Backfilled, &NodeSeat::default()), view, actions);
                     }
                 }
             }
@@ -309,7 +311,7 @@ impl PlainBackfill {
                 while let Some(job) = self.candidates.placed.as_ref().and_then(|queue| queue.next_fit(after, fit.fit)) {
                     after = Some(job.place());
                     if job.id != head && fit.take(job.procs, job.prediction, view.job(job.id).demand) {
-                        self.start(job.id, StartReason::Backfilled, view, actions);
+                        self.start(job.id, (StartReason::Backfilled, &NodeSeat::default()), view, actions);
                     }
                 }
             }
@@ -327,7 +329,8 @@ impl PlainBackfill {
         Some(Shadow { time: shadow.time, extra: shadow.extra })
     }
 
-    /// The pass while processors are out or will be: a plan of the future with one reservation.
+    /// The pass on nodes, and while processors are out or will be: a plan of the future with one
+    /// reservation.
     fn pass_around(
         &mut self,
         rated: Option<Vec<JobId>>,
@@ -336,60 +339,57 @@ impl PlainBackfill {
         actions: &mut Actions,
     ) {
         let now = view.now();
-        let mut free = view.free();
-        let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
-        let mut apart = self.announced_by.as_ref().map(|book| fill(&mut Profile::new(now, 0), book, free, view));
-        profile = fill(&mut profile, &self.plan, free, view);
-        let demand = |id: JobId| view.job(id).demand;
-        let ends = |book: &EndBook| PoolPlan::beside(view, book.set.iter().map(|job| (job.end, job.id)));
-        let mut pools = ends(&self.plan);
-        let mut pools_apart = self.announced_by.as_ref().map(ends).unwrap_or_default();
+        let planned = |book: &EndBook| {
+            let mut room = PlanRoom::empty();
+            room.fill_ends(&book.set.iter().copied().collect::<Vec<_>>(), view);
+            room
+        };
+        let mut plan = planned(&self.plan);
+        let mut apart = self.announced_by.as_ref().map(planned);
+        let is_overdue = self.plan.set.first().is_some_and(|job| job.end <= now);
+        let mut left = FreeRoom::of_now(view);
+        if !is_overdue {
+            left = left.in_all();
+        }
         let mut head = None;
         for id in self.heads.listed(rated) {
-            let (procs, span) = (view.job(id).procs, self.plan.span(id, view).max(Span(1)));
+            let (need, span) = (view.need(id), self.plan.span(id, view).max(Span(1)));
             let announced = self.announced_by.as_ref().map(|book| book.span(id, view).max(Span(1)));
-            match pools.earliest(&profile, demand(id), procs, span, now) {
-                Some(start) if start == now && procs <= free && pools.are_left(demand(id)) => {
-                    profile.reserve(now, now.saturating_add(span), procs);
-                    pools.start(demand(id), now, now.saturating_add(span));
-                    if let (Some(apart), Some(span)) = (&mut apart, announced) {
-                        pools_apart.reserve(demand(id), now, now.saturating_add(span));
-                        apart.reserve(now, now.saturating_add(span), procs);
-                    }
-                    free -= procs;
-                    self.start(id, StartReason::Head, view, actions);
+            if let Some(seat) = plan.find_now(need, span, now, &left) {
+                let need = need.on_seat(Some(&seat));
+                plan.reserve(now, now.saturating_add(span), need);
+                left.take(need);
+                if let (Some(apart), Some(span)) = (&mut apart, announced) {
+                    apart.reserve(now, now.saturating_add(span), need);
                 }
-                Some(start) => {
-                    profile.reserve(start, start.saturating_add(span), procs);
-                    pools.reserve(demand(id), start, start.saturating_add(span));
-                    let told = match (&apart, announced) {
-                        (Some(apart), Some(span)) => pools_apart.earliest(apart, demand(id), procs, span, now),
-                        _ => Some(start),
-                    };
-                    if let Some(told) = told.filter(|&told| told > now) {
-                        self.announce(id, told, actions);
-                    }
-                    head = Some(id);
-                    break;
-                }
-                // It fits only before processors go for good: no other job waits for it.
-                None => {}
+                self.start(id, (StartReason::Head, &seat), view, actions);
+                continue;
+            }
+            // If it fits only before processors go for good, no other job waits for it.
+            let Some(start) = plan.place(need, span, now) else { continue };
+            let told = match (&apart, announced) {
+                (Some(apart), Some(span)) => apart.earliest(need, span, now),
+                _ => Some(start),
+            };
+            if let Some(told) = told.filter(|&told| told > now) {
+                self.announce(id, told, actions);
+            }
+            head = Some(id);
+            break;
+        }
+        if head.is_none() {
+            return;
+        }
+        for id in self.candidates.listed(tried) {
+            let (need, longest) = (view.need(id), self.longest(id, view).max(Span(1)));
+            let waits = Some(id) != head && self.waiting.contains(&id);
+            if let Some(seat) = waits.then(|| plan.find_now(need, longest, now, &left)).flatten() {
+                let need = need.on_seat(Some(&seat));
+                plan.reserve(now, now.saturating_add(longest), need);
+                left.take(need);
+                self.start(id, (StartReason::Backfilled, &seat), view, actions);
             }
         }
-        if head.is_some() {
-            for id in self.candidates.listed(tried) {
-                let (procs, longest) = (view.job(id).procs, self.longest(id, view).max(Span(1)));
-                let waits = Some(id) != head && self.waiting.contains(&id);
-                let fits = waits && procs <= free && profile.fits(now, longest, procs);
-                if fits && pools.admits(demand(id), longest, now) {
-                    profile.reserve(now, now.saturating_add(longest), procs);
-                    pools.start(demand(id), now, now.saturating_add(longest));
-                    free -= procs;
-                    self.start(id, StartReason::Backfilled, view, actions);
-                }
-            }
-        }
-        self.profile = Some(profile);
     }
 
     fn announce(&mut self, job: JobId, start: Time, actions: &mut Actions) {
@@ -398,14 +398,6 @@ impl PlainBackfill {
             actions.reserve(job, start);
         }
     }
-}
-
-fn fill(profile: &mut Profile, book: &EndBook, free: Procs, view: &View<'_>) -> Profile {
-    let ends = book.set.iter().map(|job| (job.end, job.procs));
-    view.fill_believing(profile, free, ends, |id| {
-        book.ends.get(&id).copied().unwrap_or_else(|| view.predicted_end(id))
-    });
-    std::mem::replace(profile, Profile::new(view.now(), 0))
 }
 
 impl Policy for PlainBackfill {
@@ -449,6 +441,7 @@ impl Policy for PlainBackfill {
                 self.gone(id);
             }
             self.books().for_each(|book| book.renew_outlived(view));
+            self.namer = SeatNamer::default();
             self.pass(view, actions);
         }
         let later = |job: &&RunningJob| job.end > view.now();
@@ -473,6 +466,10 @@ impl Policy for PlainBackfill {
     }
 
     fn counts_resources(&self) -> bool {
+        true
+    }
+
+    fn places_on_nodes(&self) -> bool {
         true
     }
 }

@@ -6,11 +6,11 @@ use super::objective::{GoalObjective, Version};
 use super::rules::GoalRule;
 use super::settings::Branching;
 use super::table::RankTable;
-use super::task::{GoalCandidate, GoalTask};
-use crate::model::{Procs, SharedSort};
+use super::task::GoalTask;
+use crate::model::SharedSort;
+use crate::parts::NodeSeat;
 use crate::policy::Stopwatch;
-use crate::policy::free_resources::{covers, deduct};
-use crate::policy::room::JobNeed;
+use crate::policy::room::{FreeRoom, JobNeed};
 
 /// The value of each measure if the waiting jobs were scheduled by FCFS-backfill or LXF-backfill,
 /// whichever favours it. Empty where the objective has no use for it; `None` where time was up
@@ -41,26 +41,20 @@ pub(super) fn references(
     Some(objective.measures.iter().zip(&table.rules).map(value).collect())
 }
 
-/// Free processors and amounts.
-#[derive(Clone)]
-struct FreeAmounts {
-    procs: Procs,
-    levels: Vec<i64>,
+/// A job that runs until it gives back what it has.
+struct HeldNeed<'a> {
+    end: i64,
+    need: JobNeed<'a>,
+    /// Its seat, where it has been given one here.
+    seat: Option<NodeSeat>,
 }
 
-impl FreeAmounts {
-    fn admits(&self, need: JobNeed<'_>) -> bool {
-        self.procs >= need.procs && covers(&self.levels, need.amounts)
-    }
-
-    fn take(&mut self, need: JobNeed<'_>) {
-        self.procs = self.procs.saturating_sub(need.procs);
-        deduct(&mut self.levels, need.amounts);
-    }
-
-    fn give(&mut self, need: JobNeed<'_>) {
-        self.procs += need.procs;
-        need.amounts.iter().for_each(|&(id, amount)| self.levels[id.index()] += amount as i64);
+impl HeldNeed<'_> {
+    fn give_back(&self, free: &mut FreeRoom) {
+        free.give(match &self.seat {
+            Some(seat) => self.need.on_seat(Some(seat)),
+            None => self.need,
+        });
     }
 }
 
@@ -70,9 +64,10 @@ impl FreeAmounts {
 pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&dyn Stopwatch>) -> Option<Vec<i64>> {
     let mut starts = vec![0; task.waiting.len()];
     let mut queue: Vec<usize> = (0..task.waiting.len()).collect();
-    let mut free = FreeAmounts { procs: task.free, levels: task.levels.clone() };
+    let mut free = task.free_room();
     // By end, soonest first.
-    let mut running: Vec<(i64, JobNeed<'a>)> = task.ends_and_returns();
+    let ends = task.ends_and_returns().into_iter();
+    let mut running: Vec<HeldNeed<'a>> = ends.map(|(end, need)| HeldNeed { end, need, seat: None }).collect();
     let mut now = 0;
     loop {
         if watch.is_some_and(|watch| watch.is_up()) {
@@ -88,20 +83,17 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
                 (wait_b * run_a).cmp(&(wait_a * run_b)).then(a.cmp(&b))
             });
         }
-        let mut start =
-            |job: &GoalCandidate, at: usize, free: &mut FreeAmounts, running: &mut Vec<(i64, JobNeed<'a>)>| {
-                let need = task.need(at);
-                free.take(need);
-                starts[at] = now;
-                let end = now.saturating_add(job.span.max(1));
-                running.insert(running.partition_point(|r| r.0 <= end), (end, need));
-            };
+        let mut start = |at: usize, seat: NodeSeat, free: &mut FreeRoom, running: &mut Vec<HeldNeed<'a>>| {
+            let need = task.need(at);
+            free.take(need.on_seat(Some(&seat)));
+            starts[at] = now;
+            let end = now.saturating_add(task.waiting[at].span.max(1));
+            running.insert(running.partition_point(|r| r.end <= end), HeldNeed { end, need, seat: Some(seat) });
+        };
         let heads = queue.iter().take_while(|&&at| {
-            let job = &task.waiting[at];
-            let fits = free.admits(task.need(at));
-            if fits {
-                start(job, at, &mut free, &mut running);
-            }
+            let seat = free.find(task.need(at));
+            let fits = seat.is_some();
+            seat.into_iter().for_each(|seat| start(at, seat, &mut free, &mut running));
             fits
         });
         let heads = heads.count();
@@ -109,33 +101,36 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
         let Some(&head) = queue.first() else { return Some(starts) };
         // The shadow time of the head, and what it leaves over then.
         let (mut extra, mut shadow) = (free.clone(), i64::MAX);
-        for &(end, held) in &running {
-            if extra.admits(task.need(head)) && end > shadow {
+        for held in &running {
+            if extra.admits(task.need(head)) && held.end > shadow {
                 break;
             }
-            extra.give(held);
-            shadow = end;
+            held.give_back(&mut extra);
+            shadow = held.end;
         }
-        extra.take(task.need(head));
+        let reserved = extra.find(task.need(head)).unwrap_or_default();
+        extra.take(task.need(head).on_seat(Some(&reserved)));
         queue.retain(|&at| {
-            let job = &task.waiting[at];
-            let in_time = now.saturating_add(job.span.max(1)) <= shadow;
+            let in_time = now.saturating_add(task.waiting[at].span.max(1)) <= shadow;
             let need = task.need(at);
-            let backfilled = at != head && free.admits(need) && (in_time || extra.admits(need));
-            if backfilled {
-                start(job, at, &mut free, &mut running);
-                if !in_time {
-                    extra.take(need);
-                }
+            let found = match (at == head, in_time) {
+                (true, _) => None,
+                (false, true) => free.find(need),
+                (false, false) => free.find_beside(&extra, need),
+            };
+            let Some(seat) = found else { return true };
+            if !in_time {
+                extra.take(need.on_seat(Some(&seat)));
             }
-            !backfilled
+            start(at, seat, &mut free, &mut running);
+            false
         });
         // The next event: the end of the job that ends first. No job is wider than the machine, so
         // one runs.
-        let Some(&(next, _)) = running.first() else { return Some(starts) };
+        let Some(next) = running.first().map(|held| held.end) else { return Some(starts) };
         now = next;
-        let ended = running.partition_point(|r| r.0 <= now);
-        running.drain(..ended).for_each(|(_, held)| free.give(held));
+        let ended = running.partition_point(|r| r.end <= now);
+        running.drain(..ended).for_each(|held| held.give_back(&mut free));
     }
 }
 
@@ -143,6 +138,7 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
 mod tests {
     use super::*;
     use crate::model::Time;
+    use crate::policy::goal::GoalCandidate;
 
     /// 4 processors, 2 of them busy until 10. The wide job waits until then; one job of 2
     /// processors fits before, one does not, and the narrow long one takes an extra processor at

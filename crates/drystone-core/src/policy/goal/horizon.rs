@@ -35,6 +35,7 @@ impl GoalSearch {
                 true => Vec::new(),
                 false => near.iter().map(|&place| task.need(place as usize).amounts.to_vec()).collect(),
             },
+            nodes: task.nodes.as_ref().map(|nodes| Box::new(nodes.with_some(&near))),
             shares: near.iter().filter_map(|&place| task.shares.get(place as usize).copied()).collect(),
             usage: task.usage.clone(),
             ..*task

@@ -12,6 +12,7 @@ mod baseline;
 mod horizon;
 mod local;
 mod measures;
+mod nodes;
 mod objective;
 mod parallel;
 mod rules;
@@ -25,6 +26,7 @@ mod walker;
 mod weights;
 
 pub use measures::{GoalMeasure, SpecialJobs};
+pub use nodes::GoalNodes;
 pub use objective::{Differences, GoalObjective, ObjectiveModel, Version};
 pub use search::{FoundSchedule, GoalSearch};
 pub use settings::{Branching, GoalSettings, PathReuse, PlanRunTime, Prune, Traversal};
@@ -33,10 +35,11 @@ pub use walker::TreeEffort;
 
 use super::planned::{Believed, Notice, OVERDUE, PlannedJob};
 use super::ranking::{self, Rater};
+use super::room::{FreeRoom, PlanRoom, SeatNamer};
 use super::{Action, Actions, Gauge, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
 use crate::model::{JobId, Span, Time};
-use crate::parts::Order;
 use crate::parts::formula::Shares;
+use crate::parts::{NodeSeat, Order};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -97,6 +100,7 @@ impl GoalPolicy {
             task.held.extend(self.running.iter().map(|job| view.amounts(job.id).to_vec()));
             task.asks.extend(self.queue.iter().map(|&id| view.amounts(id).to_vec()));
         }
+        task.nodes = view.nodes().map(|nodes| Box::new(GoalNodes::new(&self.running, &self.queue, nodes, view)));
         task.changes.clear();
         let running = &self.running;
         let believed = |id| running.end_of(id, view);
@@ -220,6 +224,10 @@ impl Policy for GoalPolicy {
     fn counts_resources(&self) -> bool {
         true
     }
+
+    fn places_on_nodes(&self) -> bool {
+        true
+    }
 }
 
 impl GoalPolicy {
@@ -238,17 +246,20 @@ impl GoalPolicy {
         {
             if view.job(next).procs > most { &mut aside } else { &mut self.queue }.push(next);
         }
+        if view.nodes().is_some() && view.outlook().is_some() {
+            let mut room = PlanRoom::empty();
+            room.fill(&self.running, &[], view);
+            let plan = self.settings.plan;
+            let is_lost = |id: JobId| room.earliest(view.need(id), plan.span(id, view), view.now()).is_none();
+            aside.extend(self.queue.extract_if(.., |id| is_lost(*id)));
+        }
         aside
     }
 
     fn search_and_start(&mut self, view: &View<'_>, actions: &mut Actions) {
         // Whatever the best schedule is, it starts no job now for which too little is free.
-        let resources = view.resources();
-        let fits = |id: JobId| {
-            let job = view.job(id);
-            job.procs <= view.free() && resources.is_none_or(|resources| resources.admits(job.demand))
-        };
-        if !self.queue.iter().any(|&id| fits(id)) {
+        let free = FreeRoom::of_now(view);
+        if !self.queue.iter().any(|&id| free.admits(view.need(id))) {
             return;
         }
         self.describe(view);
@@ -260,6 +271,8 @@ impl GoalPolicy {
         note(Gauge::Improvements, effort.improvements as i64);
         note(Gauge::Exhausted, exhausted);
         let mut starts = found.starts.iter();
+        let seats = self.task.seats(&found);
+        let (mut namer, anywhere) = (SeatNamer::default(), NodeSeat::default());
         let GoalPolicy { settings, queue, running, last, .. } = self;
         if settings.reuse != PathReuse::No {
             let waits = found.path.iter().filter(|&&place| found.starts[place as usize] > 0);
@@ -269,8 +282,9 @@ impl GoalPolicy {
         queue.retain(|&id| {
             let now = starts.next() == Some(&0);
             if now {
-                actions.start(id, StartReason::Planned);
                 let span = settings.plan.span(id, view);
+                let (end, seat) = (view.now().saturating_add(span), seats.get(&id).unwrap_or(&anywhere));
+                namer.start((id, StartReason::Planned), end, seat, view, actions);
                 running.start(&PlannedJob { start: view.now(), span, ..PlannedJob::new(id, view) }, view);
             }
             !now

@@ -3,12 +3,12 @@
 //!
 //! A job starts where a step begins (every earliest start is the present or the beginning of a
 //! step), so that placing it adds one step at most, where it ends. Steps at the front in which no
-//! job of the queue fits any more are skipped.
+//! job of the queue fits any more are skipped. On nodes a [`PlanRoom`] takes the place of all that.
 
-use crate::model::Procs;
+use crate::model::{Procs, Span, Time};
 use crate::parts::ResourceAmounts;
 use crate::policy::free_resources::covers;
-use crate::policy::room::JobNeed;
+use crate::policy::room::{JobNeed, PlanRoom};
 
 /// Free processors from now on; times relative to the present.
 #[derive(Clone, Debug, Default)]
@@ -18,8 +18,10 @@ pub(super) struct FreeSteps {
     free: Vec<Procs>,
     /// Free amounts of the further resources of each step, one step after the other.
     levels: Vec<i64>,
-    /// Number of further resources; 0 on most machines.
+    /// Number of further resources; 0 on most machines, 1 on nodes.
     width: usize,
+    /// What is free on nodes, in place of all steps, and the present.
+    room: Option<(Box<PlanRoom>, Time)>,
     /// The first step in which the narrowest waiting job fits. None before it does.
     front: usize,
 }
@@ -38,13 +40,25 @@ pub(super) struct PlacedSpot {
     split: bool,
 }
 
+/// Start of a job that has no place, in seconds from now.
+const NEVER: i64 = u32::MAX as i64;
+
 impl FreeSteps {
+    /// What the running jobs leave on nodes.
+    pub(super) fn fill_seated(&mut self, room: &PlanRoom, now: Time) {
+        self.begin(0);
+        self.width = 1;
+        self.room = Some((Box::new(room.clone()), now));
+        self.front = 0;
+    }
+
     /// One step without an end, of processors alone.
     fn begin(&mut self, free: Procs) {
         self.time.clear();
         self.free.clear();
         self.levels.clear();
         self.width = 0;
+        self.room = None;
         self.time.push(0);
         self.free.push(free);
     }
@@ -126,12 +140,12 @@ impl FreeSteps {
 
     /// Returns whether no job fits now: the step of now was skipped.
     pub(super) fn is_full_now(&self) -> bool {
-        self.front > 0
+        self.front > 0 || self.room.as_ref().is_some_and(|(room, _)| room.cores_at_first() <= 0)
     }
 
-    /// Number of steps.
+    /// Number of steps, or of nodes.
     pub(super) fn len(&self) -> usize {
-        self.time.len()
+        self.time.len() + self.room.as_ref().map_or(0, |(room, _)| room.breadth())
     }
 
     /// Becomes a copy of another; keeps its own memory.
@@ -149,6 +163,13 @@ impl FreeSteps {
     fn copy_levels(&mut self, other: &FreeSteps) {
         self.width = other.width;
         self.levels.clone_from(&other.levels);
+        match (&mut self.room, &other.room) {
+            (Some(own), Some(other)) => {
+                own.0.copy_from(&other.0);
+                own.1 = other.1;
+            }
+            (own, other) => own.clone_from(other),
+        }
     }
 
     /// The earliest start of a job, and the steps that it touches: the first, and the first that
@@ -211,6 +232,9 @@ impl FreeSteps {
 
     /// The earliest start of a job that asks for no more than the machine has.
     pub(super) fn earliest(&self, need: JobNeed<'_>, span: i64) -> i64 {
+        if let Some((room, now)) = &self.room {
+            return room.earliest(need, Span(span), *now).map_or(NEVER, |start| (start - *now).0);
+        }
         let found = if self.width == 0 { self.find(need.procs, span) } else { self.find_pooled(need, span) };
         self.time[found.0]
     }
@@ -221,10 +245,16 @@ impl FreeSteps {
         if self.width == 0 {
             return self.place_procs(need.procs, span, narrowest);
         }
-        self.place_pooled(need, span, narrowest)
+        self.place_further(need, span, narrowest)
     }
 
     #[inline(never)]
+    fn place_further(&mut self, need: JobNeed<'_>, span: i64, narrowest: Procs) -> PlacedSpot {
+        let Some((room, now)) = &mut self.room else { return self.place_pooled(need, span, narrowest) };
+        let start = room.place(need, Span(span), *now).map_or(NEVER, |start| (start - *now).0);
+        PlacedSpot { start, ..PlacedSpot::default() }
+    }
+
     fn place_pooled(&mut self, need: JobNeed<'_>, span: i64, narrowest: Procs) -> PlacedSpot {
         let (from, to) = self.find_pooled(need, span);
         let spot = self.occupy((from, to), need.procs, span, narrowest);
@@ -267,9 +297,12 @@ impl FreeSteps {
         self.levels.copy_within(step * width..old, (step + 1) * width);
     }
 
-    /// Takes back the job that was placed last. O(steps).
+    /// Takes back the job that was placed last, for so many seconds. O(steps).
     #[inline]
-    pub(super) fn take_back(&mut self, spot: &PlacedSpot, need: JobNeed<'_>) {
+    pub(super) fn take_back(&mut self, spot: &PlacedSpot, need: JobNeed<'_>, span: i64) {
+        if self.width > 0 && self.room.is_some() {
+            return self.take_back_seated(spot, need, span);
+        }
         let (from, to) = (spot.from as usize, spot.to as usize);
         for free in &mut self.free[from..to] {
             *free += need.procs;
@@ -286,12 +319,19 @@ impl FreeSteps {
         }
         self.front = spot.front as usize;
     }
+
+    #[inline(never)]
+    fn take_back_seated(&mut self, spot: &PlacedSpot, need: JobNeed<'_>, span: i64) {
+        if let Some((room, now)) = &mut self.room {
+            let start = now.saturating_add(Span(spot.start));
+            room.give_back(start, start.saturating_add(Span(span)), need);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Span, Time};
     use crate::parts::Profile;
     use proptest::prelude::*;
 
@@ -316,15 +356,15 @@ mod tests {
             let mut placed = Vec::new();
             for &(procs, span) in &jobs {
                 let start = profile.earliest(procs, Span(span), Time::ZERO).expect("fits");
-                prop_assert_eq!(steps.earliest(JobNeed { procs, amounts: &[] }, span), start.0);
+                prop_assert_eq!(steps.earliest(JobNeed::of_procs(procs), span), start.0);
                 let before = steps.clone();
-                let spot = steps.place(JobNeed { procs, amounts: &[] }, span, narrowest);
+                let spot = steps.place(JobNeed::of_procs(procs), span, narrowest);
                 prop_assert_eq!(spot.start, start.0);
                 profile.reserve(start, start + Span(span), procs);
                 placed.push((before, spot, procs));
             }
             for (before, spot, procs) in placed.iter().rev() {
-                steps.take_back(spot, JobNeed { procs: *procs, amounts: &[] });
+                steps.take_back(spot, JobNeed::of_procs(*procs), 0);
                 prop_assert_eq!(&steps.time, &before.time);
                 prop_assert_eq!(&steps.free, &before.free);
                 prop_assert_eq!(steps.front, before.front);

@@ -5,8 +5,10 @@ use super::settings::{Branching, GoalSettings, PathReuse, Prune};
 use super::steps::FreeSteps;
 use super::task::GoalTask;
 use super::weights;
-use crate::model::{Procs, ResourceId, SharedSort};
-use crate::policy::room::JobNeed;
+use crate::model::{JobId, Procs, ResourceId, SharedSort};
+use crate::parts::{JobNodeNeed, NodeFloor};
+use crate::policy::room::{JobNeed, SeatWish};
+use std::sync::Arc;
 
 /// A task in the order of the branching heuristic: rank 0 is the leftmost child of the root. Does
 /// not change while the search goes on, so that threads share it.
@@ -14,9 +16,8 @@ use crate::policy::room::JobNeed;
 pub(super) struct RankTable {
     /// The waiting jobs by rank.
     pub(super) rows: Vec<SearchRow>,
-    /// Amounts of further resources that the waiting jobs ask for, by rank; empty where the machine
-    /// has none.
-    pub(super) needs: Vec<Vec<(ResourceId, u64)>>,
+    /// Further needs of the waiting jobs.
+    needs: RankNeeds,
     /// Per rank the place in [`GoalTask::waiting`].
     pub(super) places: Vec<u32>,
     /// The measures.
@@ -36,6 +37,44 @@ pub(super) struct RankTable {
     pub(super) prune: Prune,
 }
 
+/// Needs of the waiting jobs beyond processors, by rank.
+#[derive(Clone, Debug, Default)]
+struct RankNeeds {
+    /// Amounts of further resources; empty where processors are all that is counted.
+    amounts: Vec<Vec<(ResourceId, u64)>>,
+    /// Nodes, where jobs are placed on such.
+    nodes: Option<Arc<NodeFloor>>,
+    wishes: Vec<(JobId, Arc<JobNodeNeed>)>,
+}
+
+impl RankNeeds {
+    fn fill(&mut self, task: &GoalTask, places: &[u32]) {
+        let RankNeeds { amounts, nodes, wishes } = self;
+        amounts.clear();
+        wishes.clear();
+        *nodes = task.nodes.as_ref().map(|nodes| Arc::clone(&nodes.floor));
+        let asks = |place: &u32| task.need(*place as usize);
+        if !task.levels.is_empty() || nodes.is_some() {
+            amounts.extend(places.iter().map(|place| asks(place).amounts.to_vec()));
+        }
+        let wish = |place: &u32| asks(place).on.map(|wish| (wish.id, Arc::clone(wish.need)));
+        wishes.extend(places.iter().filter_map(wish));
+    }
+
+    /// Needs of a job of so many processors.
+    #[inline(always)]
+    fn of(&self, rank: usize, procs: Procs) -> JobNeed<'_> {
+        if self.amounts.is_empty() {
+            return JobNeed::of_procs(procs);
+        }
+        let on = self.nodes.as_deref().map(|floor| {
+            let (id, need) = &self.wishes[rank];
+            SeatWish { id: *id, need, floor, seat: None }
+        });
+        JobNeed { procs, amounts: &self.amounts[rank], on }
+    }
+}
+
 impl RankTable {
     /// For a search with these settings. O(n log n + n·r) for n waiting and r running jobs.
     pub(super) fn fill(&mut self, task: &GoalTask, settings: &GoalSettings) {
@@ -46,10 +85,7 @@ impl RankTable {
         self.rows.extend(self.places.iter().map(|&place| row(task, place as usize)));
         weights::fill(task, objective, &self.places, &mut self.rows);
         self.narrowest = self.rows.iter().map(|job| job.procs).min().unwrap_or(0);
-        self.needs.clear();
-        if !task.levels.is_empty() {
-            self.needs.extend(self.places.iter().map(|&place| task.need(place as usize).amounts.to_vec()));
-        }
+        self.needs.fill(task, &self.places);
         task.fill(&mut self.base);
         self.base.skip(self.narrowest);
         self.rules.clear();
@@ -108,7 +144,7 @@ impl RankTable {
         root.clear();
         root.resize(rules.len(), 0);
         for (rank, job) in rows.iter().enumerate() {
-            let need = need_of(rows, needs, rank);
+            let need = needs.of(rank, job.procs);
             let start = if earliest { base.earliest(need, job.span) } else { 0 };
             for (rule, root) in rules.iter().zip(root.iter_mut()) {
                 let term = if earliest { rule.term(job, start) } else { 0 };
@@ -121,20 +157,13 @@ impl RankTable {
     /// Needs of a waiting job, by rank.
     #[inline(always)]
     pub(super) fn need(&self, rank: usize) -> JobNeed<'_> {
-        need_of(&self.rows, &self.needs, rank)
+        self.needs.of(rank, self.rows[rank].procs)
     }
 
     /// Number of waiting jobs.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
-}
-
-/// Needs of a waiting job.
-#[inline(always)]
-fn need_of<'a>(rows: &[SearchRow], needs: &'a [Vec<(ResourceId, u64)>], rank: usize) -> JobNeed<'a> {
-    let amounts = if needs.is_empty() { &[][..] } else { &needs[rank][..] };
-    JobNeed { procs: rows[rank].procs, amounts }
 }
 
 /// A waiting job as the search sees it, without its weights.

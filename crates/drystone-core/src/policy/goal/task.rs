@@ -1,10 +1,11 @@
 //! Subject of one search: the machine, the running jobs and the waiting ones, also in the form that
 //! the search uses.
 
+use super::nodes::GoalNodes;
 use super::steps::FreeSteps;
 use crate::model::{Procs, ResourceId, SharedSort, Time, UNKNOWN};
 use crate::parts::ResourceAmounts;
-use crate::policy::room::JobNeed;
+use crate::policy::room::{FreeRoom, JobNeed};
 use std::collections::BTreeMap;
 
 /// A waiting job.
@@ -60,7 +61,7 @@ impl ResourceShares {
 }
 
 /// A moment at which a schedule is looked for.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct GoalTask {
     /// The present.
     pub now: Time,
@@ -82,6 +83,8 @@ pub struct GoalTask {
     /// Amounts that each waiting job asks for, in the order of `waiting`; empty where the machine
     /// has none.
     pub asks: Vec<Vec<(ResourceId, u64)>>,
+    /// Nodes, where jobs are placed on such.
+    pub nodes: Option<Box<GoalNodes>>,
     /// Shares of each waiting job, in the order of `waiting`; empty where no measure weighs by
     /// them.
     pub shares: Vec<ResourceShares>,
@@ -126,18 +129,26 @@ impl GoalTask {
     /// Needs of a waiting job.
     pub(super) fn need(&self, place: usize) -> JobNeed<'_> {
         let amounts = self.asks.get(place).map_or(&[][..], Vec::as_slice);
-        JobNeed { procs: self.waiting[place].procs, amounts }
+        let on = self.nodes.as_ref().map(|nodes| nodes.wish(place));
+        JobNeed { procs: self.waiting[place].procs, amounts, on }
+    }
+
+    /// What is free now.
+    pub(super) fn free_room(&self) -> FreeRoom {
+        match &self.nodes {
+            Some(nodes) => nodes.free.clone(),
+            None => FreeRoom::of_counts(self.free, &self.levels),
+        }
     }
 
     /// Ends of running jobs, in seconds from now, with what they give back, and processors that
     /// come back as if jobs ended on them, where none go before.
     pub(super) fn ends_and_returns(&self) -> Vec<(i64, JobNeed<'_>)> {
-        let give_back = |(at, (end, procs))| (end, JobNeed { procs, amounts: self.held(at) });
+        let seat = |at: usize| self.nodes.as_ref().map(|nodes| nodes.seat(at));
+        let give_back = |(at, (end, procs))| (end, JobNeed { procs, amounts: self.held(at), on: seat(at) });
         let mut all: Vec<(i64, JobNeed<'_>)> = self.ends().enumerate().map(give_back).collect();
         if self.changes.iter().all(|change| change.1 > 0) {
-            let returns = |&(at, procs): &(Time, i64)| {
-                ((at - self.now).0.max(0), JobNeed { procs: procs as Procs, amounts: &[] })
-            };
+            let returns = |&(at, procs): &(Time, i64)| ((at - self.now).0.max(0), JobNeed::of_procs(procs as Procs));
             all.extend(self.changes.iter().map(returns));
             all.sort_shared_by_key(|end| end.0);
         }
@@ -146,7 +157,9 @@ impl GoalTask {
 
     /// Fills the steps of what the running jobs leave.
     pub(super) fn fill(&self, steps: &mut FreeSteps) {
-        if !self.levels.is_empty() {
+        if let Some(nodes) = &self.nodes {
+            steps.fill_seated(&nodes.room, self.now);
+        } else if !self.levels.is_empty() {
             let ends = self.ends().enumerate().map(|(at, (end, procs))| (end, i64::from(procs), self.held(at)));
             let none: &ResourceAmounts = &[];
             let others = self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs, none));

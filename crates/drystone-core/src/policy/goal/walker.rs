@@ -412,7 +412,8 @@ impl Walker {
         }
         while self.placed > depth {
             let frame = &self.frames[self.placed];
-            self.steps.take_back(&frame.spot, table.need(frame.job as usize));
+            let job = frame.job as usize;
+            self.steps.take_back(&frame.spot, table.need(job), table.rows[job].span);
             self.placed -= 1;
         }
     }

@@ -9,6 +9,7 @@
 use super::queues::QueuedJob;
 use super::{MultiQueue, Own, Promising, StartReason};
 use crate::model::{JobId, Procs, SharedSort, Span, Time};
+use crate::parts::NodeSeat;
 use crate::policy::{Actions, View};
 use serde::{Deserialize, Serialize};
 
@@ -115,7 +116,7 @@ impl MultiQueue {
                 let may = job.ready <= now && job.procs <= self.scratch.free;
                 if may && self.may_overtake(&job, class, &mut plan) {
                     self.queues[class].remove(job.id);
-                    self.start(&job, class, StartReason::Backfilled, view, actions);
+                    self.start(&job, class, (StartReason::Backfilled, &NodeSeat::default()), view, actions);
                     plan = None;
                 }
                 continue;
@@ -125,7 +126,7 @@ impl MultiQueue {
             if at <= now && job.procs <= self.scratch.free {
                 self.literal.forget(job.id);
                 self.queues[class].remove(job.id);
-                self.start(&job, class, StartReason::Head, view, actions);
+                self.start(&job, class, (StartReason::Head, &NodeSeat::default()), view, actions);
                 if let (Promising::Eager, Some(next)) = (self.settings.promise, self.queues[class].first()) {
                     self.place_pivot(&next, class, actions);
                 }

@@ -23,10 +23,11 @@ pub(crate) use kind::MULTIQUEUE;
 pub use settings::{ClassDelay, Control, Own, Promising, QueueBorders, QueueSettings};
 
 use super::ranking::{self, Rater};
+use super::room::SeatNamer;
 use super::{Actions, Gauge, Phase, Policy, PolicyEvent, StartReason, View};
 use crate::model::{JobId, JobWindow, Procs, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{FitStairs, Profile, RunningJob, RunningSet};
+use crate::parts::{FitStairs, NodeSeat, Profile, RunningJob, RunningSet};
 use classes::QueueClasses;
 use controller::DelayController;
 use literal::Literal;
@@ -64,6 +65,8 @@ pub struct MultiQueue {
     class_of: JobWindow<u8>,
     running: RunningSet,
     promises: PromiseList,
+    /// Seats of promised jobs, where jobs are placed on nodes.
+    seats: BTreeMap<JobId, NodeSeat>,
     literal: Literal,
     /// Booked where they count: with [`Own::Shared`] only where an observer listens.
     partitions: Option<Partitions>,
@@ -101,6 +104,7 @@ struct PassScratch {
     profile: Option<Profile>,
     /// Further resources, where the machine has some.
     pools: Option<Box<PassPools>>,
+    namer: SeatNamer,
     /// True if `profile` shows the present state.
     planned: bool,
     /// Per queue: the next job that may start as far as is known.
@@ -126,6 +130,7 @@ impl MultiQueue {
             class_of: JobWindow::default(),
             running: RunningSet::default(),
             promises: PromiseList::default(),
+            seats: BTreeMap::new(),
             literal: Literal::default(),
             partitions: None,
             controller: settings.delay.map(DelayController::new),
@@ -304,11 +309,18 @@ impl MultiQueue {
     }
 
     /// A start, wherever it was decided.
-    fn start(&mut self, job: &QueuedJob, class: usize, why: StartReason, view: &View<'_>, actions: &mut Actions) {
+    fn start(
+        &mut self,
+        job: &QueuedJob,
+        class: usize,
+        (why, seat): (StartReason, &NodeSeat),
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
         let end = self.scratch.now.saturating_add(job.span);
-        actions.start(job.id, why);
+        self.scratch.namer.start((job.id, why), end, seat, view, actions);
         self.scratch.free -= job.procs;
-        self.take_pools(job.id, view);
+        self.take_pools(job.id, seat, view);
         self.running.insert(RunningJob { end, id: job.id, procs: job.procs });
         if let Some(partitions) = &mut self.partitions {
             partitions.start(class, job.procs);
@@ -353,6 +365,10 @@ impl Policy for MultiQueue {
         "multiqueue"
     }
 
+    fn layout(&self) -> u32 {
+        2
+    }
+
     #[inline]
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
@@ -362,6 +378,7 @@ impl Policy for MultiQueue {
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
                 self.withdraw(id);
                 self.promises.drop(id);
+                self.seats.remove(&id);
                 self.literal.forget(id);
                 (self.dirty, self.stale) = (true, true);
             }
@@ -378,6 +395,7 @@ impl Policy for MultiQueue {
         self.scratch.now = view.now();
         self.scratch.free = view.free();
         self.scratch.planned = false;
+        self.scratch.namer = SeatNamer::default();
         self.class_of.forget_before(view.oldest());
         self.scratch.changes.clear();
         if let Some(outlook) = view.outlook() {
@@ -418,6 +436,10 @@ impl Policy for MultiQueue {
 
     fn counts_resources(&self) -> bool {
         // Where promises may be broken, partitions of processors decide.
+        !self.settings.literal()
+    }
+
+    fn places_on_nodes(&self) -> bool {
         !self.settings.literal()
     }
 

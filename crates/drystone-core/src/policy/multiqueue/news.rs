@@ -57,6 +57,7 @@ impl MultiQueue {
             let job = self.withdraw(id);
             self.aside.extend(job);
             self.promises.drop(id);
+            self.seats.remove(&id);
             self.literal.forget(id);
         }
         self.set_aside_fresh(most);

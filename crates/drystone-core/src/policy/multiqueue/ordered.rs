@@ -57,7 +57,8 @@ impl MultiQueue {
             // It runs where its promise was: nothing changes for the others.
             self.promises.remove(job.id);
             self.queues[class].remove(job.id);
-            self.start(job, class, StartReason::Head, view, actions);
+            let seat = self.seats.remove(&job.id).unwrap_or_default();
+            self.start(job, class, (StartReason::Head, &seat), view, actions);
             self.climb();
         }
         starts

@@ -1,5 +1,6 @@
 //! One pass over all queues (rule M4).
 
+use super::pools::UNBOUNDED;
 use super::promises::PromisedStart;
 use super::queues::{QueuedJob, place};
 use super::{MultiQueue, Promising, StartReason};
@@ -46,8 +47,13 @@ impl MultiQueue {
         };
         let overdue = self.running.first().is_some_and(|r| r.end <= now);
         if !(self.stale || first.at < now || overdue && first.at <= now) {
-            self.promises.reserve_pools(self.scratch.pools.as_deref_mut(), view);
+            self.reserve_promised(view);
             return;
+        }
+        // An overdue job is taken to end in the next second, which is no event to rely on.
+        self.stale = overdue;
+        if self.is_seated() {
+            return self.replace_seated(view, actions);
         }
         let mut profile = self.profile_of_running();
         let pools = self.scratch.pools.as_deref_mut();
@@ -59,8 +65,6 @@ impl MultiQueue {
         });
         self.scratch.profile = Some(profile);
         self.scratch.planned = true;
-        // An overdue job is taken to end in the next second, which is no event to rely on.
-        self.stale = overdue;
     }
 
     /// Free processors over time without running jobs. One that should have ended holds its
@@ -69,7 +73,9 @@ impl MultiQueue {
         let now = self.scratch.now;
         let mut profile = self.scratch.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         let ends = self.running.iter().map(|r| (r.end.max(now + Span(1)), r.procs));
-        if self.scratch.changes.is_empty() {
+        if self.is_seated() {
+            profile.reset(now, UNBOUNDED);
+        } else if self.scratch.changes.is_empty() {
             profile.reset_to_running(now, self.scratch.free, ends);
         } else {
             let ends = ends.map(|(end, procs)| (end, i64::from(procs)));
@@ -236,7 +242,8 @@ impl MultiQueue {
                 // It runs where its promise was: nothing changes for the others.
                 self.promises.remove(job.id);
                 self.queues[class].remove(job.id);
-                self.start(job, class, StartReason::Head, view, actions);
+                let seat = self.seats.remove(&job.id).unwrap_or_default();
+                self.start(job, class, (StartReason::Head, &seat), view, actions);
                 self.climb();
                 self.hand_over(class, view, actions);
             }
@@ -273,6 +280,7 @@ impl MultiQueue {
         }
         let deposed = self.promises.iter().find(|p| p.class == class && p.id > id).map(|p| p.id);
         if let Some(dropped) = deposed.and_then(|id| self.promises.drop(id)) {
+            self.seats.remove(&dropped.id);
             if self.scratch.planned
                 && let Some(profile) = &mut self.scratch.profile
             {
@@ -307,15 +315,14 @@ impl MultiQueue {
         actions: &mut Actions,
     ) {
         let (now, end) = (self.scratch.now, self.scratch.now.saturating_add(job.span));
-        self.start(job, class, why, view, actions);
+        let pools = self.scratch.pools.as_deref_mut();
+        let seat = pools.map(|pools| pools.reserve(job.id, (now, end), None, view)).unwrap_or_default();
+        self.start(job, class, (why, &seat), view, actions);
         self.promises.take(end, job.procs);
         if self.scratch.planned
             && let Some(profile) = &mut self.scratch.profile
         {
             profile.reserve(now, end, job.procs);
-        }
-        if let Some(pools) = &mut self.scratch.pools {
-            pools.reserve(job.id, now, end, view);
         }
         self.climb();
     }
@@ -334,7 +341,10 @@ impl MultiQueue {
         if at < Time::MAX {
             profile.reserve(at, promise.end(), job.procs);
             if let Some(pools) = &mut self.scratch.pools {
-                pools.reserve(job.id, at, promise.end(), view);
+                let seat = pools.reserve(job.id, (at, promise.end()), None, view);
+                if !seat.on.is_empty() {
+                    self.seats.insert(job.id, seat);
+                }
             }
             if at > self.scratch.now {
                 actions.reserve(job.id, at);

@@ -1,32 +1,57 @@
-//! Resources beyond processors in one pass: what is left of them, and what promises leave.
+//! Resources beyond processors in one pass, and nodes: what is left of them, and what promises
+//! leave.
+//!
+//! On nodes a count of processors bounds nothing: the seats of promises do.
 
 use super::MultiQueue;
+use super::promises::PromisedStart;
 use crate::model::{JobId, Procs, Span, Time};
-use crate::parts::{PoolProfile, Profile};
-use crate::policy::free_resources::{covers, deduct};
-use crate::policy::{View, pool_plan};
+use crate::parts::{NodeSeat, PoolProfile, Profile, RunningJob};
+use crate::policy::room::{FreeRoom, PlanRoom};
+use crate::policy::{Actions, View, pool_plan};
+
+/// Processors of a profile that rules nothing out.
+pub(super) const UNBOUNDED: Procs = Procs::MAX / 4;
 
 /// Free amounts of one pass, on a machine that has more than processors.
 #[derive(Default)]
 pub(super) struct PassPools {
-    /// Free amounts now, without those of jobs that started in this pass.
-    left: Vec<i64>,
+    /// What is free now, without what jobs took that started in this pass.
+    left: FreeRoom,
     /// Free amounts over time beside running jobs and promises.
     plan: PoolProfile,
+    /// The same where jobs are placed on nodes.
+    room: Option<PlanRoom>,
 }
 
 impl PassPools {
-    /// Takes a promise's amounts.
-    pub(super) fn reserve(&mut self, id: JobId, from: Time, to: Time, view: &View<'_>) {
+    /// Takes a promise's amounts, or those of a job that starts. Returns the seat that it has.
+    pub(super) fn reserve(
+        &mut self,
+        id: JobId,
+        (from, to): (Time, Time),
+        seat: Option<&NodeSeat>,
+        view: &View<'_>,
+    ) -> NodeSeat {
         if from < Time::MAX {
-            self.plan.reserve(from, to, view.amounts(id));
+            match &mut self.room {
+                None => self.plan.reserve(from, to, view.amounts(id)),
+                Some(room) => {
+                    room.reserve(from, to, view.need(id).on_seat(seat));
+                    return room.seat_of(id).cloned().unwrap_or_default();
+                }
+            }
         }
+        NodeSeat::default()
     }
 
     /// Gives back the amounts of a promise that is not kept.
     pub(super) fn release(&mut self, id: JobId, from: Time, to: Time, view: &View<'_>) {
         if from < Time::MAX {
-            self.plan.release(from, to, view.amounts(id));
+            match &mut self.room {
+                None => self.plan.release(from, to, view.amounts(id)),
+                Some(room) => room.release(from, to, view.need(id)),
+            }
         }
     }
 
@@ -38,7 +63,10 @@ impl PassPools {
         from: Time,
         view: &View<'_>,
     ) -> Option<Time> {
-        pool_plan::earliest(profile, &self.plan, procs, view.amounts(id), span, from)
+        match &self.room {
+            None => pool_plan::earliest(profile, &self.plan, procs, view.amounts(id), span, from),
+            Some(room) => room.earliest(view.need(id), span, from),
+        }
     }
 }
 
@@ -46,35 +74,81 @@ impl MultiQueue {
     /// Fills the pools beside the running jobs. A job that should have ended holds what it has
     /// until the next second at least.
     pub(super) fn fill_pools(&mut self, view: &View<'_>) {
-        let Some(resources) = view.resources() else { return };
+        if view.resources().is_none() {
+            return;
+        }
         let now = self.scratch.now;
         let pools = self.scratch.pools.get_or_insert_default();
-        pools.left.clear();
-        pools.left.extend_from_slice(resources.levels());
-        let ends = self.running.iter().map(|job| (job.end.max(now + Span(1)), job.id));
-        pool_plan::fill(&mut pools.plan, view, ends);
+        pools.left = FreeRoom::of_now(view);
+        let ends = self.running.iter().map(|job| RunningJob { end: job.end.max(now + Span(1)), ..*job });
+        if view.nodes().is_some() {
+            let ends: Vec<RunningJob> = ends.collect();
+            pools.room.get_or_insert_with(PlanRoom::empty).fill_ends(&ends, view);
+        } else {
+            pool_plan::fill(&mut pools.plan, view, ends.map(|job| (job.end, job.id)));
+        }
     }
 
-    /// Returns whether enough of every further resource is left now.
+    /// Returns whether jobs are placed on nodes.
+    pub(super) fn is_seated(&self) -> bool {
+        self.scratch.pools.as_ref().is_some_and(|pools| pools.room.is_some())
+    }
+
+    /// Takes the amounts of all promises.
+    pub(super) fn reserve_promised(&mut self, view: &View<'_>) {
+        let MultiQueue { promises, seats, scratch, .. } = self;
+        if let Some(pools) = scratch.pools.as_deref_mut() {
+            for promise in promises.iter() {
+                pools.reserve(promise.id, (promise.at, promise.end()), seats.get(&promise.id), view);
+            }
+        }
+    }
+
+    /// Places all promises again on nodes, beside the running jobs.
+    pub(super) fn replace_seated(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = self.scratch.now;
+        let MultiQueue { promises, seats, scratch, dirty, .. } = self;
+        let Some(room) = scratch.pools.as_deref_mut().and_then(|pools| pools.room.as_mut()) else { return };
+        room.set_seats(std::mem::take(seats));
+        let mut plan: Vec<PromisedStart> = promises.iter().copied().collect();
+        let ready = |id: JobId| promises.of(id).map_or(now, |promise| promise.ready.max(now));
+        let mut planned: Vec<_> = plan.iter().map(PromisedStart::planned).collect();
+        room.compress(&mut planned, ready, view, |job, _| {
+            if job.start < Time::MAX {
+                actions.reserve(job.id, job.start);
+            }
+            *dirty = true;
+        });
+        for promise in &mut plan {
+            promise.at = planned.iter().find(|job| job.id == promise.id).map_or(Time::MAX, |job| job.start);
+            promise.left = UNBOUNDED;
+        }
+        promises.set(plan);
+        *seats = room.seats().cloned().unwrap_or_default();
+    }
+
+    /// Returns whether enough of every further resource is left now, on its promised nodes if it has
+    /// some.
     #[inline]
     pub(super) fn is_left(&self, id: JobId, view: &View<'_>) -> bool {
-        self.scratch.pools.as_ref().is_none_or(|pools| covers(&pools.left, view.amounts(id)))
+        let seat = || self.seats.get(&id);
+        self.scratch.pools.as_ref().is_none_or(|pools| pools.left.admits(view.need(id).on_seat(seat())))
     }
 
     /// Returns whether a job that starts now takes no further resource from a promise.
     #[inline]
     pub(super) fn disturbs_no_pool(&self, id: JobId, span: Span, view: &View<'_>) -> bool {
-        self.scratch.pools.as_ref().is_none_or(|pools| {
-            let amounts = view.amounts(id);
-            covers(&pools.left, amounts) && pools.plan.fits(self.scratch.now, span, amounts)
+        self.scratch.pools.as_ref().is_none_or(|pools| match &pools.room {
+            None => pools.left.admits(view.need(id)) && pools.plan.fits(self.scratch.now, span, view.amounts(id)),
+            Some(room) => room.fits(self.scratch.now, span, view.need(id)),
         })
     }
 
     /// A job starts now.
     #[inline]
-    pub(super) fn take_pools(&mut self, id: JobId, view: &View<'_>) {
+    pub(super) fn take_pools(&mut self, id: JobId, seat: &NodeSeat, view: &View<'_>) {
         if let Some(pools) = &mut self.scratch.pools {
-            deduct(&mut pools.left, view.amounts(id));
+            pools.left.take(view.need(id).on_seat(Some(seat)));
         }
     }
 }

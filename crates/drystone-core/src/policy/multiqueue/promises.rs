@@ -4,6 +4,7 @@ use super::pools::PassPools;
 use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::parts::{FitStairs, Profile};
 use crate::policy::View;
+use crate::policy::planned::PlannedJob;
 use serde::{Deserialize, Serialize};
 
 /// A promised start.
@@ -29,6 +30,10 @@ impl PromisedStart {
     pub(super) fn end(&self) -> Time {
         self.at.saturating_add(self.span)
     }
+
+    pub(super) fn planned(&self) -> PlannedJob {
+        PlannedJob { start: self.at, id: self.id, procs: self.procs, span: self.span }
+    }
 }
 
 /// The promises in order of time, with what each leaves over: enough to know, without a plan of the
@@ -40,15 +45,14 @@ pub(super) struct PromiseList {
 }
 
 impl PromiseList {
-    /// Takes the amounts of all promises.
-    pub(super) fn reserve_pools(&self, pools: Option<&mut PassPools>, view: &View<'_>) {
-        if let Some(pools) = pools {
-            self.list.iter().for_each(|promise| pools.reserve(promise.id, promise.at, promise.end(), view));
-        }
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = &PromisedStart> + '_ {
         self.list.iter()
+    }
+
+    /// Becomes these promises.
+    pub(super) fn set(&mut self, promises: Vec<PromisedStart>) {
+        self.list = promises;
+        self.list.sort_shared_by_key(|p| (p.at, p.id));
     }
 
     pub(super) fn first(&self) -> Option<&PromisedStart> {
@@ -125,7 +129,7 @@ impl PromiseList {
             };
             let start = start.unwrap_or(Time::MAX);
             if let Some(pools) = &mut pools {
-                pools.reserve(promise.id, start, start.saturating_add(promise.span), view);
+                pools.reserve(promise.id, (start, start.saturating_add(promise.span)), None, view);
             }
             if start < Time::MAX {
                 profile.reserve(start, start.saturating_add(promise.span), promise.procs);

@@ -20,13 +20,13 @@ pub use settings::{AverageWait, Removal, ReturnOrder, SlackSettings, Tick};
 
 use super::planned::{Believed, Horizon, OVERDUE, PlannedJob, in_order_of_starts};
 use super::ranking::{self, Rater};
-use super::room::{JobNeed, PlanRoom};
+use super::room::{JobNeed, PlanRoom, SeatNamer};
 use super::{
     Abilities, Action, Actions, Moved, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View,
 };
 use crate::model::{JobId, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{self, ResourceAmounts, RunningJob};
+use crate::parts::{self, RunningJob};
 use average::Averages;
 use price::{PromisedJob, first_slack, scheduler_priority};
 use search::{FitChoice, FitTask, Newcomer, SlackSearch};
@@ -158,6 +158,7 @@ impl Slack {
         if choice.start != start {
             actions.explain(Moved { job: id, favour: Some(id), from: start, to: choice.start, price: choice.price });
         }
+        let rearranged = self.search.rearranges();
         self.apply(Some(id), actions);
 
         let average = self.averages.seconds(planned.span);
@@ -172,10 +173,10 @@ impl Slack {
         let place = self.plan.partition_point(|p| p.planned.key() < planned.key());
         self.plan.insert(place, job);
         self.compact = choice.compact;
-        if self.search.moves().is_empty() {
-            self.room.reserve(planned.start, planned.end(), need);
-        } else {
+        if rearranged {
             self.rebuild(view);
+        } else {
+            self.room.reserve(planned.start, planned.end(), need);
         }
     }
 
@@ -183,24 +184,25 @@ impl Slack {
     fn find(&mut self, new: Newcomer<'_>, first: FitChoice, only_now: bool, view: &View<'_>) -> FitChoice {
         let now = view.now();
         self.search.base.fill(&self.running, &self.guests, view);
+        self.search.base.take_seats();
         let Slack { settings, room: full, plan, compact, search, rater, shares, .. } = self;
-        let amounts: Vec<&ResourceAmounts> = match full.is_pooled() {
-            true => plan.iter().map(|job| view.amounts(job.planned.id)).collect(),
-            false => Vec::new(),
+        let needs: Vec<JobNeed<'_>> = match full.is_plain() {
+            true => Vec::new(),
+            false => plan.iter().map(|job| job.planned.need(view)).collect(),
         };
         let ranked = rater.as_ref().map(|rater| {
             let jobs: Vec<JobId> = plan.iter().map(|job| job.planned.id).collect();
             rater.ranked(&jobs, shares.as_mut(), view)
         });
         let ranked = ranked.as_deref().unwrap_or_default();
-        let task = FitTask { settings, now, full, plan, amounts: &amounts, compact: *compact, new, only_now, ranked };
+        let task = FitTask { settings, now, full, plan, needs: &needs, compact: *compact, new, only_now, ranked };
         search.cheapest(&task, first)
     }
 
     /// Rule 13: carries out the moves that were found. The room is left as it was.
     fn apply(&mut self, favour: Option<JobId>, actions: &mut Actions) {
-        if self.search.moves().is_empty() {
-            return;
+        if let Some(seats) = self.search.take_seats() {
+            self.room.set_seats(seats);
         }
         for moved in self.search.moves() {
             let job = &mut self.plan[moved.at];
@@ -216,8 +218,9 @@ impl Slack {
     /// Rebuilds the room from running jobs and plan.
     fn rebuild(&mut self, view: &View<'_>) {
         self.room.fill(&self.running, &self.guests, view);
+        let seats = self.room.take_seats();
         for PromisedJob { planned, .. } in &self.plan {
-            self.room.reserve(planned.start, planned.end(), planned.need(view));
+            self.room.reserve(planned.start, planned.end(), planned.need(view).on_seat(seats.get(&planned.id)));
         }
     }
 
@@ -226,19 +229,25 @@ impl Slack {
     /// their slack, and beyond it breaks promises.
     fn compress(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.room.fill(&self.running, &self.guests, view);
-        self.room.compress(&mut self.plan, view, |job, from| {
-            if job.planned.start == Time::MAX {
-                return;
-            }
-            // One that had lost its place has waited for it: that is the machine's doing.
-            let by = if from == Time::MAX { 0.0 } else { (job.planned.start - from).as_f64() };
-            if by > 0.0 {
-                job.slack = (job.slack - by).max(0.0);
-            }
-            let to = job.planned.start;
-            actions.explain(Moved { job: job.planned.id, favour: None, from, to, price: 0.0 });
-            actions.push(promise(job));
-        });
+        let now = view.now();
+        self.room.compress(
+            &mut self.plan,
+            |_| now,
+            view,
+            |job, from| {
+                if job.planned.start == Time::MAX {
+                    return;
+                }
+                // One that had lost its place has waited for it: that is the machine's doing.
+                let by = if from == Time::MAX { 0.0 } else { (job.planned.start - from).as_f64() };
+                if by > 0.0 {
+                    job.slack = (job.slack - by).max(0.0);
+                }
+                let to = job.planned.start;
+                actions.explain(Moved { job: job.planned.id, favour: None, from, to, price: 0.0 });
+                actions.push(promise(job));
+            },
+        );
         let placed = self.plan.partition_point(|job| job.planned.start < Time::MAX);
         self.unplanned.append(&mut self.plan.split_off(placed));
         self.compact = true;
@@ -285,11 +294,11 @@ impl Slack {
                 // Rule 20.
                 self.compact = false;
                 self.rebuild(view);
-                let dummy = Newcomer { need: JobNeed { procs: 0, amounts: &[] }, span: Span::ZERO, priority: 1.0 };
+                let dummy = Newcomer { need: JobNeed::of_procs(0), span: Span::ZERO, priority: 1.0 };
                 let nothing = FitChoice { start: view.now(), price: 0.0, compact: false };
                 let choice = self.find(dummy, nothing, false, view);
                 self.compact = choice.compact;
-                if !self.search.moves().is_empty() {
+                if self.search.rearranges() {
                     self.apply(None, actions);
                     self.rebuild(view);
                 }
@@ -304,9 +313,11 @@ impl Slack {
         if self.show_out_guests(due, view, actions) {
             return;
         }
+        let mut namer = SeatNamer::default();
         for job in self.plan.drain(..due) {
             let id = job.planned.id;
-            actions.start(id, StartReason::Planned);
+            let end = now.saturating_add(job.planned.span);
+            namer.start((id, StartReason::Planned), end, &self.room.leaves(id), view, actions);
             self.running.start(&job.planned, view);
             if job.priority != f64::NEG_INFINITY {
                 self.averages.learn(now - view.job(id).submit, job.planned.span);
@@ -332,7 +343,7 @@ impl Policy for Slack {
     }
 
     fn layout(&self) -> u32 {
-        2
+        3
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
@@ -429,6 +440,10 @@ impl Policy for Slack {
     }
 
     fn counts_resources(&self) -> bool {
+        true
+    }
+
+    fn places_on_nodes(&self) -> bool {
         true
     }
 

@@ -13,14 +13,19 @@
 //!   without a collision costs at least as much as the one where no job moves.
 //! - A candidate is given up as soon as its price, with all that moving up could still gain,
 //!   exceeds the best.
+//!
+//! On nodes what the second one says of a compact plan is the rule, not a saving: jobs keep their
+//! nodes and times until one finds its own nodes taken, and from then on each has its earliest
+//! place on any.
 
 use super::price::{PromisedJob, Stake};
 use super::settings::{ReturnOrder, SlackSettings};
-use crate::model::{Span, Time};
-use crate::parts::ResourceAmounts;
+use crate::model::{JobId, Span, Time};
+use crate::parts::NodeSeat;
 use crate::policy::planned::{Bounds, PlannedJob};
 use crate::policy::room::{JobNeed, PlanRoom};
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// Job to be fitted in.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +45,8 @@ pub(super) struct FitTask<'a> {
     pub(super) full: &'a PlanRoom,
     /// In the order of planned starts, then arrival.
     pub(super) plan: &'a [PromisedJob],
-    /// Further amounts that the jobs of the plan need, where the machine has more than processors;
-    /// else empty.
-    pub(super) amounts: &'a [&'a ResourceAmounts],
+    /// Needs of the jobs of the plan, where the machine has more than processors; else empty.
+    pub(super) needs: &'a [JobNeed<'a>],
     /// True if each waiting job is planned as early as the running jobs and those before it allow.
     pub(super) compact: bool,
     pub(super) new: Newcomer<'a>,
@@ -56,15 +60,28 @@ impl<'a> FitTask<'a> {
     /// Needs of a job, which stands at this place of the plan.
     #[inline(always)]
     fn need(&self, job: &PlannedJob, at: usize) -> JobNeed<'a> {
-        let amounts = if self.amounts.is_empty() { &[] } else { self.amounts[at] };
-        JobNeed { procs: job.procs, amounts }
+        if self.needs.is_empty() { JobNeed::of_procs(job.procs) } else { self.needs[at] }
+    }
+
+    /// Needs of a job in its own place: on nodes, of its own seat.
+    #[inline(always)]
+    fn need_in_place(&self, job: &PlannedJob, at: usize) -> JobNeed<'a> {
+        let need = self.need(job, at);
+        if need.on.is_some() { need.on_seat(self.full.seat_of(job.id)) } else { need }
     }
 
     /// Returns whether processors are all that counts: then no job starts before another of the
     /// same place that needs no fewer of them for no less time ([`Bounds`]).
     #[inline]
     fn is_bounded(&self) -> bool {
-        !self.full.is_pooled()
+        self.full.is_plain()
+    }
+
+    /// Returns whether jobs are placed on nodes: then a job that is put back may be on others than
+    /// before, and leave room where it was at a time that it keeps.
+    #[inline]
+    fn is_seated(&self) -> bool {
+        self.full.seats().is_some()
     }
 }
 
@@ -111,6 +128,8 @@ pub(super) struct SlackSearch {
     order: Vec<usize>,
     trial_moves: Vec<Move>,
     moves: Vec<Move>,
+    /// Seats of all jobs with these moves, on nodes; `None` where each job keeps its own.
+    seats: Option<BTreeMap<JobId, NodeSeat>>,
 }
 
 impl Default for SlackSearch {
@@ -126,6 +145,7 @@ impl Default for SlackSearch {
             order: Vec::new(),
             trial_moves: Vec::new(),
             moves: Vec::new(),
+            seats: None,
         }
     }
 }
@@ -164,12 +184,23 @@ impl SlackSearch {
     /// Makes it as if no search had been made.
     pub(super) fn forget_moves(&mut self) {
         self.moves.clear();
+        self.seats = None;
+    }
+
+    /// Returns whether any job is elsewhere, at another time or on other nodes.
+    pub(super) fn rearranges(&self) -> bool {
+        !self.moves.is_empty() || self.seats.is_some()
+    }
+
+    /// The seats of all jobs that the last search found best, where not all keep their own.
+    pub(super) fn take_seats(&mut self) -> Option<BTreeMap<JobId, NodeSeat>> {
+        self.seats.take()
     }
 
     /// The cheapest choice, `first` included; of equally cheap ones that which moves fewest jobs,
     /// then the earliest. [`SlackSearch::base`] must hold the running jobs.
     pub(super) fn cheapest(&mut self, task: &FitTask<'_>, first: FitChoice) -> FitChoice {
-        self.moves.clear();
+        self.forget_moves();
         let mut best = first;
         if !self.prepare(task) {
             return best;
@@ -177,10 +208,10 @@ impl SlackSearch {
         let FitTask { new, plan, .. } = *task;
         let orderly = task.compact && task.settings.order == ReturnOrder::Start;
         let mut fixed = 0;
-        for (start, _) in task.full.steps() {
+        for &start in task.full.times() {
             while fixed < plan.len() && plan[fixed].planned.start < start {
                 let job = &plan[fixed].planned;
-                self.base.reserve(job.start, job.end(), task.need(job, fixed));
+                self.base.reserve(job.start, job.end(), task.need_in_place(job, fixed));
                 fixed += 1;
             }
             if fixed - self.floors_of >= REFRESH.max(plan.len() / REFRESH) {
@@ -296,6 +327,7 @@ impl SlackSearch {
             let compact = earliest && (task.compact || candidate.fixed == 0);
             *best = FitChoice { start: candidate.start, price, compact };
             self.moves.clone_from(&self.trial_moves);
+            self.seats = self.trial.seats().cloned();
         }
     }
 
@@ -315,13 +347,14 @@ impl SlackSearch {
             let bound = bounds.of(job.procs, job.span, self.floors[at]);
             let stays = room.is_none() && {
                 let (from, to) = (job.start.max(taken), job.end().min(until));
-                from >= to || self.trial.fits(from, to - from, task.need(job, at))
+                from >= to || self.trial.fits(from, to - from, task.need_in_place(job, at))
             };
             let start = if stays {
-                self.trial.reserve(job.start, job.end(), task.need(job, at));
+                self.trial.reserve(job.start, job.end(), task.need_in_place(job, at));
                 job.start
             } else {
-                let from = room.map_or(job.start, |room| reach(room, job.span, now).min(job.start));
+                let reach_of = |room| if task.is_seated() { now } else { reach(room, job.span, now).min(job.start) };
+                let from = room.map_or(job.start, reach_of);
                 self.trial.place(task.need(job, at), job.span, from.max(bound))?
             };
             if task.is_bounded() {
@@ -332,6 +365,8 @@ impl SlackSearch {
                 if candidate.beaten(price + left) {
                     return None;
                 }
+            }
+            if start != job.start || task.is_seated() && !stays {
                 room = room.or(Some(job.start));
             }
         }
@@ -403,7 +438,7 @@ impl SlackSearch {
         bound: Time,
     ) -> Option<(Time, Time)> {
         let job = &task.plan[at].planned;
-        let from = if task.compact {
+        let from = if task.compact && !task.is_seated() {
             // All room is left by displaced jobs, of which this is the first.
             reach(task.plan[candidate.fixed].planned.start, job.span, task.now).min(job.start)
         } else {
@@ -462,7 +497,7 @@ mod tests {
             CompressedCase {
                 running,
                 plan,
-                new: Newcomer { need: JobNeed { procs: new.0, amounts: &[] }, span: Span(new.1), priority: new.2 },
+                new: Newcomer { need: JobNeed::of_procs(new.0), span: Span(new.1), priority: new.2 },
             }
         })
     }
@@ -494,7 +529,7 @@ mod tests {
                 now: Time(0),
                 full: &full,
                 plan,
-                amounts: &[],
+                needs: &[],
                 compact,
                 new,
                 only_now: false,

@@ -5,13 +5,13 @@
 //! machine gets the order, and nothing else is decided before it reports the end of the job.
 
 use super::Slack;
+use super::price::PromisedJob;
 use super::search::{FitChoice, Newcomer};
 use super::settings::Tick;
-use crate::model::{JobId, Procs, SharedSort, Span, Time};
+use crate::model::{JobId, SharedSort, Span, Time};
 use crate::parts::RunningJob;
-use crate::policy::free_resources::deduct;
 use crate::policy::planned::grace;
-use crate::policy::room::JobNeed;
+use crate::policy::room::{FreeRoom, JobNeed};
 use crate::policy::{Action, Actions, Phase, View};
 
 impl Slack {
@@ -62,7 +62,8 @@ impl Slack {
             let job = self.guests[at];
             let declared = declared(job.id, view);
             let span = Span((declared.0 + 9) / 10);
-            let need = JobNeed { procs: job.procs, amounts: view.amounts(job.id) };
+            let seat = view.nodes().and_then(|nodes| nodes.held_by(job.id)).map(|on| on.1);
+            let need = JobNeed { procs: job.procs, ..view.need(job.id).on_seat(seat) };
             let priority = self.held.get(&job.id).copied().unwrap_or_default();
             let price = self.settings.weights.of_killing(job.procs, declared);
             let killing = FitChoice { start: Time::MAX, price, compact: self.compact };
@@ -87,21 +88,25 @@ impl Slack {
         if self.guests.is_empty() {
             return false;
         }
-        let needed: Procs = self.plan[..due].iter().map(|job| job.planned.procs).sum();
-        let mut free = view.free();
-        let mut levels = view.resources().map(|resources| resources.levels().to_vec()).unwrap_or_default();
-        self.plan[..due].iter().for_each(|job| deduct(&mut levels, view.amounts(job.planned.id)));
-        let mut leaving = 0;
-        while (free < needed || levels.iter().any(|&level| level < 0)) && leaving < self.guests.len() {
-            let guest = self.guests[leaving];
-            free += guest.procs;
-            view.amounts(guest.id).iter().for_each(|&(id, amount)| levels[id.index()] += amount as i64);
-            leaving += 1;
+        let mut free = FreeRoom::of_now(view);
+        for PromisedJob { planned, .. } in &self.plan[..due] {
+            free.take(planned.need(view).on_seat(self.room.seat_of(planned.id)));
         }
-        for guest in self.guests.drain(..leaving).collect::<Vec<_>>() {
-            self.kill(guest, actions);
+        let (mut leaving, mut staying) = (Vec::new(), Vec::new());
+        for guest in self.guests.drain(..) {
+            let seat = view.nodes().and_then(|nodes| nodes.held_by(guest.id)).map(|on| on.1);
+            let need = JobNeed { procs: guest.procs, ..view.need(guest.id).on_seat(seat) };
+            if free.gains_by(need) {
+                free.give(need);
+                leaving.push(guest);
+            } else {
+                staying.push(guest);
+            }
         }
-        leaving > 0
+        self.guests = staying;
+        let any = !leaving.is_empty();
+        leaving.into_iter().for_each(|guest| self.kill(guest, actions));
+        any
     }
 
     fn kill(&mut self, job: RunningJob, actions: &mut Actions) {

@@ -3,8 +3,9 @@
 //! A suspended job keeps what [stays](crate::model::Resource) with it, such as memory, and gives
 //! back the rest, which it needs again to resume.
 
+use super::seats::PassNodes;
 use super::task::SuspensionTask;
-use crate::model::{ResourceId, ResourceTable};
+use crate::model::{ProcSet, ResourceId, ResourceTable};
 use crate::policy::View;
 use std::sync::Arc;
 
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub(super) struct PassLevels {
     table: Option<Arc<ResourceTable>>,
     levels: Vec<i64>,
+    /// Nodes, where jobs are placed on such.
+    pub(super) nodes: Option<PassNodes>,
 }
 
 /// Amounts that a job needs beyond what is free, of resources that suspended jobs give back. Empty:
@@ -36,6 +39,7 @@ impl PassLevels {
             self.table = Some(Arc::clone(resources.table()));
             self.levels.clear();
             self.levels.extend_from_slice(resources.levels());
+            self.nodes = view.nodes().map(|nodes| PassNodes::of_now(nodes, view));
         }
     }
 
@@ -109,17 +113,28 @@ impl PassLevels {
         self.change(task, task.has_run(), -1);
     }
 
+    /// An idle job that starts or resumes has these processors.
+    #[inline]
+    pub(super) fn seat(&mut self, task: &mut SuspensionTask, set: &ProcSet) {
+        if let Some(nodes) = &mut self.nodes {
+            nodes.seat(task, set);
+        }
+    }
+
     /// A running job is suspended.
     #[inline]
     pub(super) fn give_back(&mut self, task: &SuspensionTask) {
         self.change(task, true, 1);
+        if let Some(nodes) = &mut self.nodes {
+            nodes.park(task);
+        }
     }
 
     /// Returns whether a suspension or an end of this job gives back something that suspended jobs
-    /// need again.
+    /// need again; on nodes that may be any of it.
     #[inline]
     pub(super) fn passes(&self, task: &SuspensionTask) -> bool {
-        let mut passes = false;
+        let mut passes = self.nodes.is_some();
         self.parts(task, true, |_, _, _| passes = true);
         passes
     }

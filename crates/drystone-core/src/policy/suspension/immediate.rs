@@ -6,6 +6,7 @@ use super::parts::MachineParts;
 use super::pool::RangePool;
 use super::processors::Processors;
 use super::ratio::{DecimalRatio, Ratio};
+use super::seats::{CandidatePool, PassNodes};
 use super::settings::Service;
 use super::task::SuspensionTask;
 use crate::model::{JobId, ProcSet, Procs, Span, Time};
@@ -53,6 +54,14 @@ struct ExamineTime {
     /// A job that runs on its processors: while it does, no other that goes lets the suspended one
     /// go on. [`NO_JOB`]: none does.
     blocker: JobId,
+}
+
+/// Place of a job that never ran.
+struct FreshSeat {
+    /// The running jobs that have to go, by their places.
+    victims: Vec<usize>,
+    /// Its processors, where it has them on nodes.
+    on: Option<ProcSet>,
 }
 
 /// Horizon beyond which obstacles are not looked for.
@@ -240,26 +249,27 @@ impl Immediate {
 
     /// The running jobs that have to go so that one starts that never ran; none if enough are free.
     /// `None` where it cannot.
-    fn find_place(&self, at: usize, barred: &ProcSet, now: Time) -> Option<Vec<usize>> {
+    fn find_place(&self, at: usize, barred: &ProcSet, now: Time) -> Option<FreshSeat> {
         let processors = self.processors.as_ref()?;
+        if let Some(nodes) = &self.amounts.nodes {
+            return self.find_seat(at, barred, nodes, now);
+        }
+        self.find_victims(at, barred, processors, now).map(|victims| FreshSeat { victims, on: None })
+    }
+
+    fn find_victims(&self, at: usize, barred: &ProcSet, processors: &Processors, now: Time) -> Option<Vec<usize>> {
         let need = self.fresh[at].procs;
         let mut missing = self.amounts.missing(&self.fresh[at])?;
         if processors.open().len() >= need && missing.is_none() {
             return Some(Vec::new());
         }
-        let had_its_slice =
-            |t: &SuspensionTask| t.executed(now) >= self.settings.slice && !self.is_lost_on(&t.set, barred);
+        let had_its_slice = |t: &SuspensionTask| self.gives_place(t, barred, now);
         let sum = |jobs: &mut dyn Iterator<Item = &SuspensionTask>| jobs.map(|t| u64::from(t.procs)).sum::<u64>();
         let available = u64::from(processors.free().len());
         if available + sum(&mut self.running.iter().filter(|t| had_its_slice(t))) < u64::from(need) {
             return None;
         }
-        let mut victims: Vec<usize> = (0..self.running.len()).filter(|&j| had_its_slice(&self.running[j])).collect();
-        victims.sort_unstable_by(|&a, &b| {
-            let (a, b) = (&self.running[a], &self.running[b]);
-            let by_factor = instantaneous(a, now).compare(instantaneous(b, now));
-            by_factor.then(a.since.cmp(&b.since)).then(a.id.cmp(&b.id))
-        });
+        let mut victims = self.possible_victims(barred, now);
         // Those that give back nothing of what still lacks are spared.
         let mut total = available;
         victims.retain(|&j| {
@@ -273,21 +283,88 @@ impl Immediate {
         missing.is_none().then_some(victims)
     }
 
+    /// Returns whether a job that never ran may have the place of this one.
+    fn gives_place(&self, running: &SuspensionTask, barred: &ProcSet, now: Time) -> bool {
+        running.executed(now) >= self.settings.slice && !self.is_lost_on(&running.set, barred)
+    }
+
+    /// The running jobs that give place, in their order.
+    fn possible_victims(&self, barred: &ProcSet, now: Time) -> Vec<usize> {
+        let gives_place = |&j: &usize| self.gives_place(&self.running[j], barred, now);
+        let mut victims: Vec<usize> = (0..self.running.len()).filter(gives_place).collect();
+        victims.sort_unstable_by(|&a, &b| {
+            let (a, b) = (&self.running[a], &self.running[b]);
+            let by_factor = instantaneous(a, now).compare(instantaneous(b, now));
+            by_factor.then(a.since.cmp(&b.since)).then(a.id.cmp(&b.id))
+        });
+        victims
+    }
+
+    /// The same on nodes: as many have to go, in their order, as it takes until nodes have room, and
+    /// of these only those that are there or give back what is lacking in all.
+    fn find_seat(&self, at: usize, barred: &ProcSet, nodes: &PassNodes, now: Time) -> Option<FreshSeat> {
+        let (task, processors) = (&self.fresh[at], self.processors.as_ref()?);
+        let lacking = self.amounts.missing(task)?;
+        let pick = |victims: &[usize]| {
+            let gone = || victims.iter().map(|&victim| &self.running[victim]);
+            let mut missing = lacking.clone();
+            gone().for_each(|victim| self.amounts.relieve(&mut missing, victim));
+            if !missing.is_none() {
+                return None;
+            }
+            let pool = |from: &RangePool| {
+                let mut all = from.clone();
+                gone().for_each(|victim| all.insert(&victim.set));
+                all.remove(barred);
+                all
+            };
+            let open = CandidatePool { all: pool(processors.open()), behind: ProcSet::new() };
+            nodes.pick(task, &open, gone()).or_else(|| {
+                let any = CandidatePool { all: pool(processors.free()), behind: ProcSet::new() };
+                nodes.pick(task, &any, gone())
+            })
+        };
+        if let Some(set) = pick(&[]) {
+            return Some(FreshSeat { victims: Vec::new(), on: Some(set) });
+        }
+        let helps =
+            |&j: &usize| nodes.may_meet(task, &self.running[j]) || self.amounts.helps(&lacking, &self.running[j]);
+        let mut victims = self.possible_victims(barred, now);
+        victims.retain(helps);
+        pick(&victims)?;
+        let (mut too_few, mut enough) = (0, victims.len());
+        while enough - too_few > 1 {
+            let half = too_few + (enough - too_few) / 2;
+            if pick(&victims[..half]).is_some() { enough = half } else { too_few = half }
+        }
+        victims.truncate(enough);
+        let set = pick(&victims)?;
+        let mut lacks = lacking;
+        victims.retain(|&j| {
+            let goes = self.amounts.helps(&lacks, &self.running[j]) || nodes.share_a_node(&set, &self.running[j]);
+            if goes {
+                self.amounts.relieve(&mut lacks, &self.running[j]);
+            }
+            goes
+        });
+        Some(FreshSeat { victims, on: Some(set) })
+    }
+
     fn serve_found(
         &mut self,
         at: usize,
         first_in_line: bool,
-        victims: Option<Vec<usize>>,
+        seat: Option<FreshSeat>,
         barred: &ProcSet,
         now: Time,
         actions: &mut Actions,
     ) -> bool {
-        let (Some(mut victims), Some(processors)) = (victims, &self.processors) else { return false };
+        let (Some(FreshSeat { mut victims, on }), Some(processors)) = (seat, &self.processors) else { return false };
         let need = self.fresh[at].procs;
         let mut pool = RangePool::default();
         pool.copy_from(processors.open());
         pool.remove(barred);
-        let set = if victims.is_empty() && pool.len() >= need {
+        let set = if victims.is_empty() && on.is_none() && pool.len() >= need {
             pool.lowest(need)
         } else {
             victims.iter().for_each(|&j| pool.insert(&self.running[j].set));
@@ -295,7 +372,9 @@ impl Immediate {
             victims.sort_unstable();
             victims.reverse();
             victims.iter().for_each(|&j| self.stop(j, now, actions));
-            if pool.len() >= need {
+            if let Some(set) = on {
+                set
+            } else if pool.len() >= need {
                 pool.lowest(need)
             } else {
                 let mut free = RangePool::default();
@@ -308,6 +387,7 @@ impl Immediate {
         };
         let mut task = self.fresh.remove(at);
         self.amounts.take(&task);
+        self.amounts.seat(&mut task, &set);
         let why = match (victims.is_empty(), first_in_line) {
             (false, _) => StartReason::Preempting,
             (true, true) => StartReason::Head,
@@ -348,6 +428,8 @@ impl Immediate {
             }
             actions.push(Action::Resume(task.id));
             self.amounts.take(&task);
+            let set = task.set.clone();
+            self.amounts.seat(&mut task, &set);
             let others = self.parked.iter().filter(|t| t.meets(&task));
             if let Some(processors) = &mut self.processors {
                 processors.reoccupy(&task.set, others.map(|t| &t.set));
@@ -387,7 +469,7 @@ impl Immediate {
         }
         let Some(mut missing) = self.amounts.missing(task) else { return false };
         if task.procs <= processors.free().len() && processors.free().contains(&task.set) {
-            return missing.is_none();
+            return missing.is_none() && self.has_room(task, &[]);
         }
         let gives_way = tick
             && self.settings.resume.is_some_and(|factor| {
@@ -397,7 +479,14 @@ impl Immediate {
         if gives_way && !missing.is_none() {
             self.on_processors_of(task).for_each(|at| self.amounts.relieve(&mut missing, &self.running[at]));
         }
-        gives_way && missing.is_none()
+        gives_way && missing.is_none() && self.has_room(task, &self.on_processors_of(task).collect::<Vec<_>>())
+    }
+
+    /// Returns whether the nodes of a suspended job have all that it gave back, when these jobs are
+    /// suspended.
+    fn has_room(&self, task: &SuspensionTask, victims: &[usize]) -> bool {
+        let gone = victims.iter().map(|&victim| &self.running[victim]);
+        self.amounts.nodes.as_ref().is_none_or(|nodes| nodes.admits(task, gone))
     }
 
     /// Returns whether a running job may be suspended so that a suspended one resumes. Once it may,
@@ -444,7 +533,7 @@ impl Immediate {
                 }
             }
         }
-        if asking.blocker == NO_JOB && !self.amounts.serve(task) {
+        if asking.blocker == NO_JOB && !(self.amounts.serve(task) && self.has_room(task, &[])) {
             // Only a job that gives back what it lacks lets it go on.
             asking.ready = Time::MAX;
         }
@@ -557,6 +646,10 @@ impl Policy for Immediate {
         "immediate-service"
     }
 
+    fn layout(&self) -> u32 {
+        2
+    }
+
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         if !self.amounts.are_counted() {
             // After a saved state was read.
@@ -602,6 +695,10 @@ impl Policy for Immediate {
     }
 
     fn counts_resources(&self) -> bool {
+        true
+    }
+
+    fn places_on_nodes(&self) -> bool {
         true
     }
 

@@ -15,6 +15,7 @@ mod parts;
 mod pool;
 mod processors;
 mod ratio;
+mod seats;
 mod selective;
 mod settings;
 mod task;

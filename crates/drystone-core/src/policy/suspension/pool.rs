@@ -23,6 +23,11 @@ impl RangePool {
         self.len
     }
 
+    /// Its ranges: disjoint, ascending.
+    pub(super) fn ranges(&self) -> &[Range<Procs>] {
+        &self.ranges
+    }
+
     pub(super) fn copy_from(&mut self, other: &RangePool) {
         self.ranges.clone_from(&other.ranges);
         self.len = other.len;

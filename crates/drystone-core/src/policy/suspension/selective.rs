@@ -1,5 +1,6 @@
 //! SS and TSS: rules S3 to S9.
 
+mod placed;
 mod ticks;
 mod victims;
 
@@ -54,6 +55,9 @@ pub struct SelectivePolicy {
     /// Processors that the job which is looked at must not be on: they go before it ends.
     #[serde(skip)]
     barred: ProcSet,
+    /// Processors found on nodes for the job which is looked at, once its victims have gone.
+    #[serde(skip)]
+    picked: Option<ProcSet>,
 }
 
 impl SelectivePolicy {
@@ -82,6 +86,7 @@ impl SelectivePolicy {
             ahead: AnnouncedWindows::default(),
             amounts: PassLevels::default(),
             barred: ProcSet::new(),
+            picked: None,
         }
     }
 
@@ -228,6 +233,9 @@ impl SelectivePolicy {
 
     /// Rule S7: the processors on which an idle job starts without suspending another.
     fn plain_start(&mut self, at: usize, now: Time) -> Option<ProcSet> {
+        if self.is_placed() {
+            return self.pick(at, &[], false, now);
+        }
         let task = &self.idle[at];
         if self.is_pinned(task) {
             let free = self.processors.as_ref()?.free();
@@ -242,6 +250,9 @@ impl SelectivePolicy {
         let Some(processors) = &self.processors else { return false };
         if need > processors.free().len() || !self.amounts.serve(task) {
             return false;
+        }
+        if self.is_placed() {
+            return self.pick(at, &[], false, now).is_some();
         }
         if self.is_pinned(task) {
             return processors.free().contains(&task.set);
@@ -327,6 +338,7 @@ impl SelectivePolicy {
         let mut task = self.idle.remove(at);
         let pinned = self.is_pinned(&task);
         self.amounts.take(&task);
+        self.amounts.seat(&mut task, &set);
         if let Some(processors) = &mut self.processors {
             if pinned {
                 let others = self.idle.iter().chain(&self.stopped).filter(|t| t.meets(&task));
@@ -402,7 +414,7 @@ impl Policy for SelectivePolicy {
     }
 
     fn layout(&self) -> u32 {
-        2
+        3
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
@@ -462,6 +474,10 @@ impl Policy for SelectivePolicy {
     }
 
     fn counts_resources(&self) -> bool {
+        true
+    }
+
+    fn places_on_nodes(&self) -> bool {
         true
     }
 

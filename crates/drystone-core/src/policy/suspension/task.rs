@@ -3,9 +3,11 @@
 use super::parts::MachineParts;
 use super::ratio::Ratio;
 use crate::model::{DemandId, JobId, ProcSet, Procs, Span, TIME_LIMIT, Time};
+use crate::parts::{NeedWithSeat, NodeSeat};
 use crate::policy::{Phase, View};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// A job that waits, runs or is suspended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -14,6 +16,8 @@ pub(super) struct SuspensionTask {
     pub(super) procs: Procs,
     /// Demands beyond processors.
     pub(super) demand: DemandId,
+    /// What it asks of nodes, and where it was last; nothing where processors are counted only.
+    pub(super) on: Option<NeedWithSeat>,
     pub(super) submit: Time,
     /// e: how long it is believed to run, at least a second.
     pub(super) length: i64,
@@ -38,6 +42,9 @@ impl SuspensionTask {
             id,
             procs: job.procs,
             demand: job.demand,
+            on: view
+                .nodes()
+                .map(|nodes| NeedWithSeat { need: Arc::clone(nodes.need_of(job)), seat: NodeSeat::default() }),
             submit: job.submit,
             length: believed(view.prediction(id)),
             ran: Span::ZERO,
@@ -53,6 +60,9 @@ impl SuspensionTask {
     pub(super) fn found(id: JobId, view: &View<'_>) -> SuspensionTask {
         let mut task = SuspensionTask::arriving(id, view);
         let set = view.processors(id).cloned().unwrap_or_default();
+        if let (Some(on), Some(nodes)) = (&mut task.on, view.nodes()) {
+            on.seat = nodes.floor().seat(&set);
+        }
         let ran = view.ran(id);
         let runs = view.phase(id) == Phase::Running;
         task.run_on(set, if runs { view.segment_start(id) } else { Time::ZERO }, view.machine().procs);

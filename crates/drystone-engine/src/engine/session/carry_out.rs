@@ -159,7 +159,12 @@ impl Session {
             "out"
         } else {
             self.s.named_busy.add(set);
-            return Ok(());
+            if !self.is_on_nodes() {
+                return Ok(());
+            }
+            let set = set.clone();
+            let problem = self.take_nodes(job, &set, false);
+            return problem.map_or(Ok(()), |problem| Err(self.refusal(job, problem)));
         };
         Err(self.refusal(job, format!("cannot be resumed: some of its processors {set} are {lost}")))
     }

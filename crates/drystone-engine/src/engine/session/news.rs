@@ -487,6 +487,7 @@ impl Session {
             let missing = procs - idle.len();
             machine.difference(&idle).lowest(missing).union(&idle)
         });
+        self.park_on_nodes(id, &set);
         self.s.world.named.insert(id, set);
         self.observe(PolicyEvent::Parked(id));
     }
@@ -514,6 +515,7 @@ impl Session {
         let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
         let old = std::mem::replace(job, new.clone());
         entry.procs = new.procs;
+        self.meet_need(id);
         self.scheduler.forecast.predictor.withdrawn(id, &old);
         if self.propagation > Propagation::None && old.user != new.user {
             self.s.of_user.of(old.user).retain(|&other| other != id);

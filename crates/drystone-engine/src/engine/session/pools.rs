@@ -14,8 +14,7 @@ impl Session {
     /// ([`Resource::stays`](crate::model::Resource)).
     pub fn set_resources(&mut self, table: Arc<ResourceTable>) {
         let mut resources = FreeResources::new(table);
-        // A policy that has a model of nodes of its own places jobs by itself.
-        if self.scheduler.policy.places_on_nodes() && !self.scheduler.policy.needs().name {
+        if self.scheduler.policy.places_on_nodes() && !self.scheduler.policy.models_nodes() {
             resources = resources.on_nodes();
         }
         self.s.world.resources = Some(Box::new(resources));
@@ -78,11 +77,18 @@ impl Session {
         if let Some(resources) = &mut self.s.world.resources {
             resources.change(demand, portion, sign);
             if sign > 0
-                && portion != Portion::Staying
                 && let Some((nodes, _)) = resources.nodes_mut()
             {
-                nodes.leave(id);
+                if portion == Portion::Passing { nodes.park(id) } else { nodes.leave(id) }
             }
+        }
+    }
+
+    /// A job is here: policies may ask for its need.
+    #[inline]
+    pub(super) fn meet_need(&mut self, id: JobId) {
+        if self.s.world.resources.is_some() {
+            self.s.world.meet_need(id);
         }
     }
 
@@ -98,6 +104,16 @@ impl Session {
         let job = &self.s.world.jobs[id].job;
         let (nodes, table) = self.s.world.resources.as_mut()?.nodes_mut()?;
         nodes.take(job, id, set, table, anyway)
+    }
+
+    /// A job that is suspended has been on these processors, and keeps its memory on their nodes.
+    pub(super) fn park_on_nodes(&mut self, id: JobId, set: &ProcSet) {
+        if self.is_on_nodes() {
+            self.take_nodes(id, set, true);
+            if let Some((nodes, _)) = self.s.world.resources.as_mut().and_then(|resources| resources.nodes_mut()) {
+                nodes.park(id);
+            }
+        }
     }
 
     /// Returns the reason why a job cannot take a portion of its demand.

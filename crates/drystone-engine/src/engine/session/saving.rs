@@ -63,6 +63,7 @@ impl Session {
         }
         self.scheduler.policy.employ(self.threads);
         self.s = saved.state;
+        self.s.world.meet_needs();
         self.actions.clear();
         (self.wake, self.woken) = (saved.wake, saved.woken);
         self.note_expiry();

@@ -55,6 +55,11 @@ impl NodeLevels {
         &self.rows[node * self.width..(node + 1) * self.width]
     }
 
+    /// Free amounts, node after node.
+    pub fn amounts(&self) -> &[i64] {
+        &self.rows
+    }
+
     /// Free cores of a node.
     #[inline]
     #[must_use]
@@ -68,7 +73,7 @@ impl NodeLevels {
     }
 
     /// More cores of a node are up; fewer, below 0.
-    pub(crate) fn add_cores(&mut self, node: usize, more: i64) {
+    pub fn add_cores(&mut self, node: usize, more: i64) {
         let cores = &mut self.rows[node * self.width];
         let before = (*cores).max(0);
         *cores += more;
@@ -85,6 +90,18 @@ impl NodeLevels {
     #[inline]
     pub fn change(&mut self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, sign: i64) {
         seat.on.iter().for_each(|&on| self.change_on(need, on, floor, sign));
+    }
+
+    /// A suspended job takes the memory that it keeps (`sign` −1), or leaves it (+1).
+    pub fn change_memory(&mut self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, sign: i64) {
+        for &(node, cores) in seat.on.iter().filter(|_| floor.memory) {
+            let row = node as usize * self.width;
+            need.each_amount(floor.empty_row(node as usize), cores, |column, amount| {
+                if column == 1 {
+                    self.rows[row + column] += sign * amount;
+                }
+            });
+        }
     }
 
     /// [`NodeLevels::change`] on one node.
@@ -150,6 +167,14 @@ impl NodeSeat {
         }
         if !last.is_empty() {
             ranges.sort_shared_by_key(|range| range.start);
+            // Some of the one kind may lie right beside some of the other.
+            ranges.dedup_by(|next, range| {
+                let touches = range.end == next.start;
+                if touches {
+                    range.end = next.end;
+                }
+                touches
+            });
         }
         ProcSet::ascending(ranges)
     }

@@ -194,7 +194,7 @@ impl JobNodeNeed {
 
     /// Returns whether a node has the job's features, and is of its partition.
     #[inline]
-    pub(super) fn may_be_on(&self, node: usize, floor: &NodeFloor) -> bool {
+    pub fn may_be_on(&self, node: usize, floor: &NodeFloor) -> bool {
         self.may_be_in(usize::from(floor.class_of[node])) && self.named.as_ref().is_none_or(|named| named[node])
     }
 

@@ -105,6 +105,15 @@ impl CoreTimeline {
         }
         step
     }
+
+    /// Forgets the step that begins at this time, if it is as the one before.
+    fn join(&mut self, time: Time) {
+        let step = self.times.partition_point(|&begin| begin < time);
+        if step > 0 && self.times.get(step) == Some(&time) && self.free[step] == self.free[step - 1] {
+            self.times.remove(step);
+            self.free.remove(step);
+        }
+    }
 }
 
 impl NodeProfile {
@@ -249,6 +258,56 @@ impl NodeProfile {
             all += need.cores_taken(empty, cores);
         }
         self.cores.change((from, to), sign * all);
+    }
+
+    /// Gives a seat back that was taken last, and forgets the steps that say nothing then.
+    pub fn give_back(&mut self, need: &JobNodeNeed, seat: &NodeSeat, (from, to): (Time, Time), floor: &NodeFloor) {
+        self.change(need, seat, (from, to), floor, 1);
+        for &(node, _) in &seat.on {
+            self.join(node as usize, to);
+            self.join(node as usize, from);
+        }
+        self.cores.join(to);
+        self.cores.join(from);
+    }
+
+    /// Forgets the step of a node that begins at this time, if it is as the one before.
+    fn join(&mut self, node: usize, time: Time) {
+        let (len, width) = (self.lens[node] as usize, self.width);
+        let steps = self.node(node);
+        let step = steps.times.partition_point(|&begin| begin < time);
+        if step == 0 || steps.times.get(step) != Some(&time) || steps.row(step, width) != steps.row(step - 1, width) {
+            return;
+        }
+        let (at, end) = (node * self.space + step, node * self.space + len);
+        self.times.copy_within(at + 1..end, at);
+        self.rows.copy_within((at + 1) * width..end * width, at * width);
+        self.lens[node] -= 1;
+    }
+
+    /// Becomes a copy of another, in its own memory.
+    pub fn copy_from(&mut self, other: &NodeProfile) {
+        (self.width, self.space) = (other.width, other.space);
+        self.lens.clone_from(&other.lens);
+        self.times.clone_from(&other.times);
+        self.rows.clone_from(&other.rows);
+        self.cores.times.clone_from(&other.cores.times);
+        self.cores.free.clone_from(&other.cores.free);
+    }
+
+    /// The times at which the free cores change, ascending; a change may be none.
+    pub fn times(&self) -> &[Time] {
+        &self.cores.times
+    }
+
+    /// Number of nodes.
+    pub fn breadth(&self) -> usize {
+        self.lens.len()
+    }
+
+    /// Free cores in all at its beginning.
+    pub fn cores_at_first(&self) -> i64 {
+        self.cores.free.first().copied().unwrap_or(0)
     }
 
     /// Cores of a node are out from a time until another; below 0 for cores that are there after

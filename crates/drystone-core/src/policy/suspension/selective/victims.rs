@@ -29,6 +29,7 @@ impl SelectivePolicy {
                 self.start(at, set, if at == 0 { StartReason::Head } else { StartReason::Backfilled }, now, actions);
                 continue;
             }
+            self.picked = None;
             let found = self.barring(at, now, |this| match this.is_pinned(&this.idle[at]) {
                 true => this.victims_on_its_processors(at, now),
                 false => this.victims_anywhere(at, now),
@@ -44,6 +45,7 @@ impl SelectivePolicy {
             victims.iter().for_each(|&victim| self.stop(victim, now, actions));
             let set = match self.is_pinned(&self.idle[at]) {
                 true => Some(self.idle[at].set.clone()),
+                false if self.is_placed() => self.picked.take(),
                 false => self.barring(at, now, |this| this.place(at, Some(victims.len()), now)),
             };
             self.victims = victims;
@@ -78,6 +80,10 @@ impl SelectivePolicy {
             self.amounts.relieve(&mut missing, other);
             self.victims.push(j);
         }
+        if self.is_placed() {
+            let own = std::mem::take(&mut self.victims);
+            return self.victims_on_nodes(at, own, now);
+        }
         if missing.is_none() {
             return true;
         }
@@ -90,6 +96,9 @@ impl SelectivePolicy {
 
     /// The jobs that a fresh one suspends, if there are enough.
     fn victims_anywhere(&mut self, at: usize, now: Time) -> bool {
+        if self.is_placed() {
+            return self.victims_on_nodes(at, Vec::new(), now);
+        }
         let available = self.available(at, true, now);
         let missing = self.amounts.missing(&self.idle[at]);
         missing.is_some_and(|missing| self.victims_for(at, u64::from(available), missing, &[], now))
@@ -144,7 +153,7 @@ impl SelectivePolicy {
         true
     }
 
-    fn is_relieved(&self, tau: Ratio) -> bool {
+    pub(super) fn is_relieved(&self, tau: Ratio) -> bool {
         self.settings.relief.is_some_and(|relief| tau.is_at_least(relief, Ratio { over: 1, under: 1 }))
     }
 }

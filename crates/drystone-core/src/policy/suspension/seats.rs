@@ -1,0 +1,120 @@
+//! Nodes, as the suspending policies count them within a pass.
+//!
+//! A suspended job keeps its memory on its nodes, and gives back cores and devices. It goes on
+//! where it was; where jobs migrate, anywhere that it fits.
+
+use super::pool::RangePool;
+use super::task::SuspensionTask;
+use crate::model::{ProcSet, Procs};
+use crate::parts::{NeedWithSeat, NodeFloor, NodeLevels};
+use crate::policy::{FreeNodes, View};
+use std::sync::Arc;
+
+/// Free amounts of each node during a pass.
+pub(super) struct PassNodes {
+    floor: Arc<NodeFloor>,
+    levels: NodeLevels,
+}
+
+/// Processors that a job may have: any of them, those of `behind` only where others are too few.
+pub(super) struct CandidatePool {
+    pub(super) all: RangePool,
+    pub(super) behind: ProcSet,
+}
+
+impl PassNodes {
+    pub(super) fn of_now(nodes: &FreeNodes, view: &View<'_>) -> PassNodes {
+        PassNodes { floor: Arc::clone(nodes.shared_floor()), levels: nodes.up(view.outlook()).0 }
+    }
+
+    /// A job that waits or is suspended has these processors from now on.
+    pub(super) fn seat(&mut self, task: &mut SuspensionTask, set: &ProcSet) {
+        let (has_run, PassNodes { floor, levels }) = (task.has_run(), self);
+        let Some(NeedWithSeat { need, seat }) = &mut task.on else { return };
+        if has_run {
+            levels.change_memory(need, seat, floor, 1);
+        }
+        *seat = floor.seat(set);
+        levels.change(need, seat, floor, -1);
+    }
+
+    /// A running job is suspended.
+    pub(super) fn park(&mut self, task: &SuspensionTask) {
+        park_in(&mut self.levels, task, &self.floor);
+    }
+
+    /// Returns whether a job may be on a node where another is.
+    pub(super) fn may_meet(&self, task: &SuspensionTask, other: &SuspensionTask) -> bool {
+        let (Some(own), Some(other)) = (&task.on, &other.on) else { return false };
+        other.seat.on.iter().any(|&(node, _)| own.need.may_be_on(node as usize, &self.floor))
+    }
+
+    /// Returns whether two jobs have a node in common; one that has never run is on these
+    /// processors.
+    pub(super) fn share_a_node(&self, set: &ProcSet, other: &SuspensionTask) -> bool {
+        let own = self.floor.seat(set);
+        let is_own = |node: u32| own.on.binary_search_by_key(&node, |on| on.0).is_ok();
+        other.on.as_ref().is_some_and(|other| other.seat.on.iter().any(|&(node, _)| is_own(node)))
+    }
+
+    /// Returns whether a suspended job can go on where it was, beside its processors, when others
+    /// are suspended.
+    pub(super) fn admits<'a>(&self, task: &SuspensionTask, victims: impl Iterator<Item = &'a SuspensionTask>) -> bool {
+        let Some(NeedWithSeat { need, seat }) = &task.on else { return true };
+        let levels = self.without(task, victims);
+        levels.admits(need, seat, &self.floor)
+    }
+
+    /// Finds processors of a pool for a job when others are suspended.
+    pub(super) fn pick<'a>(
+        &self,
+        task: &SuspensionTask,
+        pool: &CandidatePool,
+        victims: impl Iterator<Item = &'a SuspensionTask>,
+    ) -> Option<ProcSet> {
+        let on = task.on.as_ref()?;
+        let mut levels = self.without(task, victims);
+        let mut words = vec![0; (self.floor.procs() as usize).div_ceil(64)];
+        let mut cores = vec![0; self.floor.len()];
+        for processor in pool.all.ranges().iter().flat_map(Clone::clone) {
+            words[processor as usize / 64] |= 1 << (processor % 64);
+        }
+        for range in pool.all.ranges() {
+            self.each_node(range, |node, count| cores[node] += count);
+        }
+        for (node, count) in cores.into_iter().enumerate() {
+            // Cores that none uses are no job's where another has the node to itself.
+            levels.add_cores(node, count.min(levels.cores(node)) - levels.cores(node));
+        }
+        let seat = self.floor.place(&on.need, &levels)?;
+        Some(seat.name(&self.floor, &mut words, &pool.behind))
+    }
+
+    /// Passes on the nodes of a range of processors, with how many are on each.
+    fn each_node(&self, range: &std::ops::Range<Procs>, mut pass: impl FnMut(usize, i64)) {
+        let mut from = range.start;
+        while from < range.end {
+            let node = self.floor.node_of(from);
+            let until = range.end.min(self.floor.processors(node).end);
+            pass(node, i64::from(until - from));
+            from = until;
+        }
+    }
+
+    /// What is free when others are suspended, and the memory that an idle job keeps.
+    fn without<'a>(&self, task: &SuspensionTask, victims: impl Iterator<Item = &'a SuspensionTask>) -> NodeLevels {
+        let mut levels = self.levels.clone();
+        victims.for_each(|victim| park_in(&mut levels, victim, &self.floor));
+        if let Some(NeedWithSeat { need, seat }) = task.on.as_ref().filter(|_| task.has_run()) {
+            levels.change_memory(need, seat, &self.floor, 1);
+        }
+        levels
+    }
+}
+
+fn park_in(levels: &mut NodeLevels, task: &SuspensionTask, floor: &NodeFloor) {
+    if let Some(NeedWithSeat { need, seat }) = &task.on {
+        levels.change(need, seat, floor, 1);
+        levels.change_memory(need, seat, floor, -1);
+    }
+}

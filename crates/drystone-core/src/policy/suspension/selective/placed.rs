@@ -1,0 +1,159 @@
+//! Rules S6 to S8 where jobs are placed on nodes.
+//!
+//! A job has room where its nodes have all that it asks for. A fresh one is placed as the machine
+//! fills nodes, among the processors that rule S6 leaves to it. As many jobs give way, in their
+//! order, as it takes until it has room; of these the narrowest stay that need not go.
+
+use super::SelectivePolicy;
+use crate::model::{ProcSet, SharedSort, Time};
+use crate::policy::suspension::amounts::LackedAmounts;
+use crate::policy::suspension::pool::RangePool;
+use crate::policy::suspension::ratio::DecimalRatio;
+use crate::policy::suspension::seats::CandidatePool;
+use crate::policy::suspension::settings::{FreshPlace, VictimRule};
+use std::cmp::Reverse;
+
+impl SelectivePolicy {
+    /// Returns whether jobs are placed on nodes.
+    #[inline]
+    pub(super) fn is_placed(&self) -> bool {
+        self.amounts.nodes.is_some()
+    }
+
+    /// Finds processors for an idle job when these running jobs are suspended; `preempting` says
+    /// whether it may suspend jobs.
+    pub(super) fn pick(&self, at: usize, victims: &[usize], preempting: bool, now: Time) -> Option<ProcSet> {
+        let task = &self.idle[at];
+        let (processors, nodes) = (self.processors.as_ref()?, self.amounts.nodes.as_ref()?);
+        let mut missing = self.amounts.missing(task)?;
+        let gone = || victims.iter().map(|&victim| &self.running[victim]);
+        gone().for_each(|victim| self.amounts.relieve(&mut missing, victim));
+        if !missing.is_none() {
+            return None;
+        }
+        if self.is_pinned(task) {
+            let mut free = processors.free().clone();
+            gone().for_each(|victim| free.insert(&victim.set));
+            let has_room = free.contains(&task.set) && nodes.admits(task, gone());
+            return has_room.then(|| task.set.clone());
+        }
+        self.candidate_pools(at, victims, preempting, now).iter().find_map(|pool| nodes.pick(task, pool, gone()))
+    }
+
+    /// Rule S6: the processors that a fresh job may have when these jobs are suspended, those first
+    /// that it prefers.
+    fn candidate_pools(&self, at: usize, victims: &[usize], preempting: bool, now: Time) -> Vec<CandidatePool> {
+        let Some(processors) = &self.processors else { return Vec::new() };
+        let with_victims = |pool: &RangePool| {
+            let mut all = pool.clone();
+            victims.iter().for_each(|&victim| all.insert(&self.running[victim].set));
+            CandidatePool { all, behind: ProcSet::new() }
+        };
+        let place = self.settings.place;
+        let by_priority = match place {
+            FreshPlace::PrioritySf => self.factor,
+            FreshPlace::Priority => DecimalRatio::whole(1),
+            FreshPlace::Lowest | FreshPlace::Contiguous => return vec![with_victims(processors.free())],
+            _ => {
+                let open = with_victims(processors.open());
+                let only_open = place == FreshPlace::Strict || place == FreshPlace::Never && !preempting;
+                if only_open {
+                    return vec![open];
+                }
+                let mut others = processors.free().clone();
+                others.remove_all(&open.all);
+                let behind =
+                    ProcSet::union_of(&others.ranges().iter().cloned().map(ProcSet::range).collect::<Vec<_>>());
+                let any = CandidatePool { behind, ..with_victims(processors.free()) };
+                return vec![open, any];
+            }
+        };
+        let mine = self.idle[at].idle_priority(now);
+        let mut pool = processors.free().clone();
+        for owner in self.idle.iter().filter(|task| task.has_run()).chain(&self.stopped) {
+            if !mine.is_at_least(by_priority, owner.idle_priority(now)) {
+                pool.remove(&owner.set);
+            }
+        }
+        vec![with_victims(&pool)]
+    }
+
+    /// The jobs that are suspended, besides `own`, so that an idle job has room, if it may have it;
+    /// they are `victims` then, and the processors are `picked`.
+    pub(super) fn victims_on_nodes(&mut self, at: usize, own: Vec<usize>, now: Time) -> bool {
+        self.victims.clear();
+        let Some(missing) = self.amounts.missing(&self.idle[at]) else { return false };
+        let mut others = self.possible_victims(at, &missing, &own, now);
+        let all_of = |others: &[usize]| [&own[..], others].concat();
+        if self.pick(at, &all_of(&others), true, now).is_none() {
+            return false;
+        }
+        let suffices = |others: &[usize]| self.pick(at, &all_of(others), true, now).is_some();
+        if self.settings.victims != VictimRule::Widest {
+            others.truncate(shortest(&others, suffices));
+        }
+        // Stable: of equally wide ones those of lower priority first.
+        others.sort_shared_by_key(|&victim| Reverse(self.running[victim].procs));
+        others.truncate(shortest(&others, suffices));
+        for spared in (0..others.len()).rev() {
+            let mut without = others.clone();
+            without.remove(spared);
+            if suffices(&without) {
+                others = without;
+            }
+        }
+        let victims = all_of(&others);
+        self.picked = self.pick(at, &victims, true, now);
+        self.victims = victims;
+        self.picked.is_some()
+    }
+
+    /// The jobs that an idle one may suspend to have room, in the order in which they give way: those
+    /// that are where it may be, or have what it lacks.
+    fn possible_victims(&self, at: usize, missing: &LackedAmounts, own: &[usize], now: Time) -> Vec<usize> {
+        let task = &self.idle[at];
+        let tau = task.idle_priority(now);
+        let widest = self.widest(task, self.is_relieved(tau));
+        let pinned = self.is_pinned(task);
+        let mut possible = Vec::new();
+        for (victim, other) in self.running.iter().enumerate() {
+            if !tau.is_at_least(self.factor, other.running_priority()) {
+                break;
+            }
+            if other.since == now || own.contains(&victim) {
+                continue;
+            }
+            if other.procs > widest || self.is_sheltered(other) || self.limits.forbids(tau, other) {
+                if self.settings.victims == VictimRule::Exit {
+                    break;
+                }
+                continue;
+            }
+            let gives_room = self.amounts.nodes.as_ref().is_some_and(|nodes| match pinned {
+                true => nodes.share_a_node(&task.set, other),
+                false => nodes.may_meet(task, other),
+            });
+            if gives_room || self.amounts.helps(missing, other) {
+                possible.push(victim);
+            }
+        }
+        possible
+    }
+}
+
+/// The number of the first of them that suffice, as all of them do; more always do where fewer do.
+fn shortest(all: &[usize], suffices: impl Fn(&[usize]) -> bool) -> usize {
+    let (mut too_few, mut enough) = (0, all.len());
+    if suffices(&[]) {
+        return 0;
+    }
+    while enough - too_few > 1 {
+        let half = too_few + (enough - too_few) / 2;
+        if suffices(&all[..half]) {
+            enough = half;
+        } else {
+            too_few = half;
+        }
+    }
+    enough
+}

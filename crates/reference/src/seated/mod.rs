@@ -1,0 +1,165 @@
+//! Policies other than EASY and conservative backfilling where jobs are placed on nodes, by
+//! definition. Nodes, jobs and the choice of nodes are those of [`placed`](crate::placed). No job
+//! runs longer than it is predicted to.
+//!
+//! - [`committed`]: the rules of [`crate::committed`]; a job fits if it can be placed.
+//! - [`slack`]: the rules of [`crate::talby`]. A job is planned on nodes, and keeps them while it
+//!   keeps its time: those behind a slot are put back in the order of their starts and stay where
+//!   they are until one finds its nodes taken; that one has its first place from its planned start
+//!   on, and each behind it its first place of all. In any other order, or where not every job is
+//!   planned as early as those before it allow, each is put back at its first place. A slot at which
+//!   the newcomer fits beside the whole plan is tried only then.
+//! - [`multiqueue`]: the rules of [`crate::multiqueue`]. A promise is of nodes. After an early end
+//!   all promises are placed again as conservative backfilling does it ([`crate::placed`]).
+//! - [`goal`]: the rules of [`crate::search`]; each job of a path has its first place.
+//! - [`selective`]: the rules of [`crate::suspension`]. A suspended job keeps its memory and gives
+//!   back cores and devices. Victims are as many, the widest first, as it takes until the job can be
+//!   placed, without those that need not go, the last first. A job that is on no node that the idle
+//!   one may be on is no victim.
+
+pub mod committed;
+pub mod goal;
+pub mod multiqueue;
+pub mod selective;
+pub mod slack;
+
+use crate::JobOut;
+use crate::placed::{
+    NEVER, NaiveFloor, NaivePlacedJob, NaivePlacedTaken, PlacedFill, PlacedSchedule, PlacedSeat, free_at, lesser, place,
+};
+
+/// Jobs on nodes at a moment.
+struct SeatedWorld<'a> {
+    jobs: &'a [NaivePlacedJob],
+    floor: &'a NaiveFloor,
+    fill: PlacedFill,
+    now: i64,
+    arrived: usize,
+    /// In order of arrival.
+    waiting: Vec<usize>,
+    /// In order of start.
+    running: Vec<usize>,
+    out: Vec<JobOut>,
+    seats: Vec<PlacedSeat>,
+}
+
+/// Events of an instant.
+struct Instant {
+    /// A job has ended before it was predicted to.
+    early: bool,
+    fresh: Vec<usize>,
+}
+
+/// Processors of a job.
+fn procs(job: &NaivePlacedJob) -> i64 {
+    job.pieces.iter().map(|piece| piece[0]).sum()
+}
+
+impl<'a> SeatedWorld<'a> {
+    fn new(jobs: &'a [NaivePlacedJob], floor: &'a NaiveFloor, fill: PlacedFill) -> SeatedWorld<'a> {
+        assert!(jobs.iter().all(|job| job.run <= job.estimate), "no job outlives its prediction");
+        SeatedWorld {
+            jobs,
+            floor,
+            fill,
+            now: i64::MIN,
+            arrived: 0,
+            waiting: Vec::new(),
+            running: Vec::new(),
+            out: vec![JobOut { start: -1, end: -1 }; jobs.len()],
+            seats: vec![Vec::new(); jobs.len()],
+        }
+    }
+
+    /// Goes to the next arrival, end, or time of these; `None` where nothing happens any more.
+    fn advance(&mut self, planned: impl Iterator<Item = i64>) -> Option<Instant> {
+        let ends = self.running.iter().map(|&j| self.out[j].end);
+        let arrival = self.jobs.get(self.arrived).map(|job| job.submit);
+        let now = self.now;
+        let next = ends.chain(planned.filter(|&at| at > now && at < NEVER)).chain(arrival).min()?;
+        self.now = next;
+        let ended: Vec<usize> = self.running.iter().copied().filter(|&j| self.out[j].end == next).collect();
+        let early = ended.iter().any(|&j| self.predicted_end(j) > next);
+        self.running.retain(|j| !ended.contains(j));
+        let mut fresh = Vec::new();
+        while self.jobs.get(self.arrived).is_some_and(|job| job.submit == next) {
+            fresh.push(self.arrived);
+            self.waiting.push(self.arrived);
+            self.arrived += 1;
+        }
+        Some(Instant { early, fresh })
+    }
+
+    fn finish(self) -> PlacedSchedule {
+        assert!(self.waiting.is_empty(), "jobs wait for ever");
+        (self.out, self.seats)
+    }
+
+    fn predicted_end(&self, j: usize) -> i64 {
+        self.out[j].start + self.jobs[j].estimate
+    }
+
+    /// Seats of running jobs until their predicted ends.
+    fn taken(&self) -> Vec<NaivePlacedTaken> {
+        let of =
+            |&j: &usize| NaivePlacedTaken { from: i64::MIN, to: self.predicted_end(j), seat: self.seats[j].clone() };
+        self.running.iter().map(of).collect()
+    }
+
+    fn start(&mut self, j: usize, seat: PlacedSeat) {
+        self.waiting.retain(|&w| w != j);
+        self.running.push(j);
+        self.out[j] = JobOut { start: self.now, end: self.now + self.jobs[j].run };
+        self.seats[j] = seat;
+    }
+
+    /// What is free during all of a time.
+    fn least(&self, from: i64, to: i64, taken: &[NaivePlacedTaken]) -> NaiveFloor {
+        let begins = taken.iter().map(|t| t.from).filter(|&begin| from < begin && begin < to);
+        begins.fold(free_at(self.floor, taken, &[], from), |least, at| {
+            lesser(&least, &free_at(self.floor, taken, &[], at))
+        })
+    }
+
+    /// The place of a job at this very time, if it has one.
+    fn place_at(&self, j: usize, from: i64, taken: &[NaivePlacedTaken]) -> Option<NaivePlacedTaken> {
+        let to = from + self.jobs[j].estimate;
+        let seat = place(&self.jobs[j], self.floor, &self.least(from, to, taken), self.fill)?;
+        Some(NaivePlacedTaken { from, to, seat })
+    }
+
+    /// The first place of a job from a time on.
+    fn earliest(&self, j: usize, from: i64, taken: &[NaivePlacedTaken]) -> NaivePlacedTaken {
+        let mut times: Vec<i64> = taken.iter().map(|t| t.to).filter(|&to| to > from).chain([from]).collect();
+        times.sort_unstable();
+        let found = times.into_iter().find_map(|at| self.place_at(j, at, taken));
+        found.expect("a job that fits the machine fits when all others have ended")
+    }
+
+    /// Returns whether a place is free beside these.
+    fn is_free(&self, place: &NaivePlacedTaken, taken: &[NaivePlacedTaken]) -> bool {
+        let free = self.least(place.from, place.to, taken);
+        place.seat.iter().all(|(node, amounts)| free[*node].iter().zip(amounts).all(|(free, ask)| free >= ask))
+    }
+
+    /// Plans jobs again after an early end, in this order: each at its first place; if one would come
+    /// later than it was planned, each by itself beside all others where they are.
+    fn plan_again(&self, list: &[usize], plan: &mut [Option<NaivePlacedTaken>]) {
+        let start = |plan: &[Option<NaivePlacedTaken>], j: usize| plan[j].as_ref().map_or(NEVER, |place| place.from);
+        let (old, mut taken) = (plan.to_vec(), self.taken());
+        for &j in list {
+            let place = self.earliest(j, self.now, &taken);
+            taken.push(place.clone());
+            plan[j] = Some(place);
+        }
+        if list.iter().any(|&j| start(plan, j) > start(&old, j)) {
+            // Jobs end early only: all places of the plan are free still.
+            plan.clone_from_slice(&old);
+            for &j in list {
+                let others = list.iter().filter(|&&other| other != j).filter_map(|&other| plan[other].clone());
+                let beside: Vec<NaivePlacedTaken> = self.taken().into_iter().chain(others).collect();
+                plan[j] = Some(self.earliest(j, self.now, &beside));
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Slack-based backfilling.
+
+use super::{SeatedWorld, procs};
+use crate::placed::{NaiveFloor, NaivePlacedJob, NaivePlacedTaken, PlacedFill, PlacedSchedule};
+use crate::talby::{Exponents, Heuristic, NaiveTalbyWaiting, cost};
+
+/// Choices.
+#[derive(Clone, Copy, Debug)]
+pub struct SeatedSlack {
+    /// SF.
+    pub slack_factor: f64,
+    /// AWT.
+    pub average_wait: f64,
+    /// Order in which displaced jobs are put back.
+    pub heuristic: Heuristic,
+}
+
+struct SeatedPlan {
+    waiting: Vec<NaiveTalbyWaiting>,
+    places: Vec<Option<NaivePlacedTaken>>,
+    /// Every job is planned as early as those before it allow.
+    compact: bool,
+}
+
+struct Rearrangement {
+    price: f64,
+    start: i64,
+    moves: usize,
+    /// Places of the newcomer and of the jobs that are put back.
+    places: Vec<(usize, NaivePlacedTaken)>,
+    compact: bool,
+}
+
+/// Runs the policy.
+pub fn run(settings: &SeatedSlack, jobs: &[NaivePlacedJob], floor: &NaiveFloor, fill: PlacedFill) -> PlacedSchedule {
+    let mut world = SeatedWorld::new(jobs, floor, fill);
+    let mut plan = SeatedPlan { waiting: Vec::new(), places: vec![None; jobs.len()], compact: true };
+    loop {
+        let planned: Vec<i64> = plan.waiting.iter().filter_map(|w| w.start).collect();
+        let Some(instant) = world.advance(planned.into_iter()) else { return world.finish() };
+        if instant.early {
+            plan.compress(&world);
+        }
+        for j in instant.fresh {
+            plan.insert(settings, &world, j);
+        }
+        let due: Vec<usize> = plan.in_order().iter().filter(|w| w.start == Some(world.now)).map(|w| w.job).collect();
+        for j in due {
+            plan.waiting.retain(|w| w.job != j);
+            let place = plan.places[j].take().expect("it is planned");
+            world.start(j, place.seat);
+        }
+    }
+}
+
+impl SeatedPlan {
+    /// By planned start, then arrival.
+    fn in_order(&self) -> Vec<NaiveTalbyWaiting> {
+        let mut list = self.waiting.clone();
+        list.sort_by_key(|w| (w.start, w.job));
+        list
+    }
+
+    fn compress(&mut self, world: &SeatedWorld<'_>) {
+        let list: Vec<usize> = self.in_order().iter().map(|w| w.job).collect();
+        world.plan_again(&list, &mut self.places);
+        for w in &mut self.waiting {
+            let start = self.places[w.job].as_ref().map(|place| place.from);
+            let delay = start.unwrap_or(0) - w.start.unwrap_or(0);
+            w.start = start;
+            if delay > 0 {
+                w.slack = (w.slack - delay as f64).max(0.0);
+            }
+        }
+        self.compact = true;
+    }
+
+    /// Places of running jobs, and of these.
+    fn beside(&self, world: &SeatedWorld<'_>, waiting: &[NaiveTalbyWaiting]) -> Vec<NaivePlacedTaken> {
+        world.taken().into_iter().chain(waiting.iter().filter_map(|w| self.places[w.job].clone())).collect()
+    }
+
+    fn insert(&mut self, settings: &SeatedSlack, world: &SeatedWorld<'_>, j: usize) {
+        let weigh = |scheduler: f64| (0.0 + 0.0 + scheduler) / 3.0;
+        let first = world.earliest(j, world.now, &self.beside(world, &self.waiting));
+        let wait = first.from - world.now;
+        let mut best = Rearrangement {
+            price: Exponents::default().of_waiting(procs(&world.jobs[j]), wait),
+            start: first.from,
+            moves: 0,
+            places: vec![(j, first)],
+            compact: self.compact || self.waiting.is_empty(),
+        };
+        if !self.compact || self.waiting.iter().any(|w| w.slack >= 1.0) {
+            for slot in self.slots(world) {
+                if let Some(other) = self.rearranged(settings, world, j, weigh(0.5), slot) {
+                    let fewer = other.moves < best.moves;
+                    if other.price < best.price || (other.price == best.price && fewer) {
+                        best = other;
+                    }
+                }
+            }
+        }
+        for (job, place) in best.places {
+            for w in self.waiting.iter_mut().filter(|w| w.job == job) {
+                w.slack -= (place.from - w.start.unwrap_or(place.from)) as f64;
+                w.start = Some(place.from);
+            }
+            self.places[job] = Some(place);
+        }
+        self.compact = best.compact;
+        let wait = (best.start - world.now) as f64;
+        let priority = weigh((wait / (2.0 * settings.average_wait)).min(1.0));
+        let slack = ((1.0 - priority) * settings.slack_factor) * settings.average_wait;
+        self.waiting.push(NaiveTalbyWaiting { job: j, start: Some(best.start), priority, slack, first_slack: slack });
+    }
+
+    /// Times at which what is free may change.
+    fn slots(&self, world: &SeatedWorld<'_>) -> Vec<i64> {
+        let all = self.beside(world, &self.waiting);
+        let mut slots: Vec<i64> = all.iter().flat_map(|t| [t.from, t.to]).filter(|&at| at >= world.now).collect();
+        slots.push(world.now);
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+
+    fn rearranged(
+        &self,
+        settings: &SeatedSlack,
+        world: &SeatedWorld<'_>,
+        j: usize,
+        priority: f64,
+        slot: i64,
+    ) -> Option<Rearrangement> {
+        let (fixed, displaced): (Vec<_>, Vec<_>) = self.in_order().into_iter().partition(|w| w.start < Some(slot));
+        if displaced.is_empty() {
+            return None;
+        }
+        let keeps = self.compact && settings.heuristic == Heuristic::StartTime;
+        if keeps && world.place_at(j, slot, &self.beside(world, &self.waiting)).is_some() {
+            return None;
+        }
+        let base = self.beside(world, &fixed);
+        let own = world.place_at(j, slot, &base)?;
+        let mut taken = base.clone();
+        taken.push(own.clone());
+        let mut price = Exponents::default().of_waiting(procs(&world.jobs[j]), slot - world.now);
+        let (mut places, mut moves, mut stay) = (vec![(j, own)], 0, true);
+        for w in self.put_back_order(settings, world, priority, displaced) {
+            let old = self.places[w.job].clone().expect("it is planned");
+            let new = if keeps && stay && world.is_free(&old, &taken) {
+                old.clone()
+            } else {
+                let from = if keeps && stay { old.from } else { world.now };
+                stay = false;
+                world.earliest(w.job, from, &taken)
+            };
+            let delay = new.from - old.from;
+            if delay != 0 {
+                price += cost(&w, procs(&world.jobs[w.job]), delay, priority, &Exponents::default())?;
+                moves += 1;
+            }
+            taken.push(new.clone());
+            places.push((w.job, new));
+        }
+        let first = world.earliest(j, world.now, &base).from == slot;
+        let compact = first && (self.compact || fixed.is_empty());
+        Some(Rearrangement { price, start: slot, moves, places, compact })
+    }
+
+    fn put_back_order(
+        &self,
+        settings: &SeatedSlack,
+        world: &SeatedWorld<'_>,
+        newcomer: f64,
+        mut displaced: Vec<NaiveTalbyWaiting>,
+    ) -> Vec<NaiveTalbyWaiting> {
+        let area = |w: &NaiveTalbyWaiting| world.jobs[w.job].estimate * procs(&world.jobs[w.job]);
+        let second = |w: &NaiveTalbyWaiting| {
+            cost(w, procs(&world.jobs[w.job]), 1, newcomer, &Exponents::default()).unwrap_or(f64::INFINITY)
+        };
+        if settings.heuristic != Heuristic::StartTime {
+            displaced.sort_by_key(|w| w.job);
+        }
+        match settings.heuristic {
+            Heuristic::StartTime | Heuristic::Arrival => {}
+            Heuristic::Area => displaced.sort_by_key(|w| std::cmp::Reverse(area(w))),
+            Heuristic::Cost => displaced.sort_by(|a, b| second(b).total_cmp(&second(a))),
+            Heuristic::Priority => displaced.sort_by(|a, b| b.priority.total_cmp(&a.priority)),
+        }
+        displaced
+    }
+}
