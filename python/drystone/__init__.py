@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """``drystone.gym`` and ``drystone.sklearn`` are loaded when they are used: they need more than numpy."""
-    if name in ("gym", "sklearn"):
+    """``drystone.gym``, ``drystone.sb3`` and ``drystone.sklearn`` are loaded when they are used: they need more than numpy."""
+    if name in ("gym", "sb3", "sklearn"):
         import importlib
 
         return importlib.import_module(f"drystone.{name}")

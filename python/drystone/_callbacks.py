@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import os
 import sys
+import threading
 from typing import Any
 
 from drystone import _drystone
@@ -34,6 +35,27 @@ def fresh(given: Any) -> Any:
 
 def pulse() -> None:
     """Runs bytecode: exceptions that other threads raise in this one come now."""
+
+
+_shown: Any = None
+
+
+def show_progress(seconds: int) -> None:
+    """Shows in a notebook for how long the work of its cell has taken; 0 takes that away."""
+    global _shown
+    python = sys.modules.get("IPython")
+    shell = python.get_ipython() if python is not None else None
+    if type(shell).__name__ != "ZMQInteractiveShell" or threading.current_thread() is not threading.main_thread():
+        return
+    from IPython.display import display
+
+    data = {"text/plain": f"drystone: at work for {seconds} s" if seconds else ""}
+    if _shown is None:
+        _shown = display(data, raw=True, display_id=True)
+    else:
+        _shown.update(data, raw=True)
+    if not seconds:
+        _shown = None
 
 
 def interrupt(thread: int) -> None:

@@ -9,13 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from drystone import _drystone
 from drystone._errors import DrystoneError, OptionError
 from drystone._policy import PolicyLike, PredictorLike, places, registered, texts
-from drystone._table import Table
+from drystone._table import Array, Table
 from drystone._workload import PathLike, Workload, options, read, tell
+
+OwnMetric: TypeAlias = Callable[[Table], Any]
+"""A metric of one's own: from the table of jobs a value for each."""
 
 __all__ = ["Comparison", "Figure", "Result", "Story", "compare", "simulate"]
 
@@ -449,6 +454,8 @@ class Comparison(_Drawn):
         self._objects = given
         self._detailed = False
         self._table: Table | None = None
+        # Metrics of the caller's own, by policy and name.
+        self._own: dict[str, dict[str, dict[str, Any]]] = {}
         self.workload = workload
         self.messages = tell(made.messages)
 
@@ -472,10 +479,10 @@ class Comparison(_Drawn):
         """A row per policy: every metric, and its change against the baseline with the interval and what that says."""
         if self._table is None:
             self._table = Table(self._whole().table())
-        return self._table
+        return self._table if not self._own else _with_own(self._table, self._own)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_table": self.table}
+        return {**super().__getstate__(), "_table": self._table or self.table}
 
     def changes(self, policy: str) -> dict[str, dict[str, Any]]:
         """By metric the change of a policy against the baseline: ``relative``, ``interval`` (two bounds or ``None``), ``verdict``."""
@@ -484,7 +491,7 @@ class Comparison(_Drawn):
             raise OptionError(f"there is no change of `{policy}`; there are those of {', '.join(others)}")
         for one in self.data["comparison"]["policies"]:
             if one["name"] == policy:
-                return {_metric(change["metric"]): change for change in one["changes"]}
+                return {**{_metric(change["metric"]): change for change in one["changes"]}, **self._own.get(policy, {})}
         return {}
 
     def _detail(self) -> Any:
@@ -499,6 +506,25 @@ class Comparison(_Drawn):
         from drystone import _repr
 
         return _repr.comparison(self)
+
+
+def _with_own(table: Table, own: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table:
+    """A table of policies with the columns of a caller's own metrics."""
+    policies = [str(policy) for policy in table["policy"]]
+    parts = table._table.parts()
+    for name in next(iter(own.values())):
+        of = [own[policy][name] for policy in policies]
+        bounds = [one["interval"] or (np.nan, np.nan) for one in of]
+        for column, values in (
+            (name, [one["mean"] for one in of]),
+            (f"{name}_change", [one["relative"] for one in of]),
+            (f"{name}_change_low", [low for low, _ in bounds]),
+            (f"{name}_change_high", [high for _, high in bounds]),
+        ):
+            floats = np.array([np.nan if value is None else value for value in values], np.float64)
+            parts.append((column, "float", floats, np.isnan(floats), None))
+        parts.append((f"{name}_verdict", "text", [one["verdict"] for one in of], None, None))
+    return Table(_drystone.arrays(parts))
 
 
 def _metric(told: Any) -> str:
@@ -526,12 +552,17 @@ def compare(
     seed: int = 1,
     priorities: PathLike | None = None,
     platform: PathLike | None = None,
+    metrics: Mapping[str, OwnMetric] | None = None,
 ) -> Comparison:
     """Simulates several policies on one workload and says which is better, and how sure that is.
 
     Without ``policies`` it compares the candidates that the command line does. Differences carry intervals from sums
     per week, paired; where an interval contains zero the verdict ranks nothing. Policies may be texts and objects of Python;
     each is simulated on a copy of its own. Native policies run on ``threads`` threads at a time; objects of Python take turns.
+
+    ``metrics`` are some of your own: functions that take the table of jobs and return a value per job, NaN where it does not count.
+    Their means are compared as all others are, with intervals from sums per week; less is better. Each policy is simulated
+    once more for them.
 
     Examples:
         >>> import drystone as ds
@@ -545,6 +576,9 @@ def compare(
         >>> log = ds.generate(jobs=1000, procs=64, load=0.8, seed=1)
         >>> ds.compare(log, ["easy", shortest_first]).policies
         ['easy', 'python(shortest_first)']
+        >>> late = {"late": lambda jobs: jobs["wait"] > 3600}
+        >>> ds.compare(log, ["easy", "fcfs"], metrics=late).changes("fcfs")["late"]["relative"] > 0
+        True
     """
     workload, study = _workload(workload, as_study)
     if policies is not None and (isinstance(policies, str) or not len(policies)):
@@ -565,7 +599,58 @@ def compare(
     }
     run = partial(_compared, workload, given)
     objects = (list(policies or []), baseline, predictor)
-    return Comparison(run(objects, False), workload, run, objects)
+    comparison = Comparison(run(objects, False), workload, run, objects)
+    if metrics:
+        if loads:
+            raise OptionError("metrics: those of your own are compared at one load; leave loads out")
+        shared = {name: given[name] for name in ("as", "trim", "seed", "priorities", "platform")}
+        comparison._own = _own_metrics(comparison, metrics, objects, shared, confidence)
+    return comparison
+
+
+def _own_metrics(
+    comparison: Comparison,
+    metrics: Mapping[str, OwnMetric],
+    objects: tuple[Sequence[PolicyLike], PolicyLike | None, PredictorLike | None],
+    given: Mapping[str, object | None],
+    confidence: float,
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """By policy and metric: mean, change, interval, verdict."""
+    policies, baseline, predictor = objects
+    workload, known = comparison.workload, comparison.table.columns
+    for name in metrics:
+        if name in known or not name.isidentifier():
+            raise OptionError(f"metrics: `{name}` is no name for a metric of one's own: it is taken, or no identifier")
+    values: dict[str, dict[str, Array]] = {}
+    with ExitStack() as stack:
+        named, taken = texts(stack, [*policies, *([] if baseline is None else [baseline])], predictor)
+        slots = taken.slots + registered()
+        for policy in comparison.policies:
+            # Those that the command chose have names alone.
+            text = policy if policy in named or not named else named[comparison.policies.index(policy)]
+            words = _words(workload, {"policy": text, **given})
+            jobs = Table(_drystone.simulate(workload._log, words, slots).jobs())
+            values[policy] = {name: _values_of(name, metric, jobs) for name, metric in metrics.items()}
+    own: dict[str, dict[str, dict[str, Any]]] = {}
+    for policy, found in values.items():
+        own[policy] = {}
+        for name, each in found.items():
+            before = values[comparison.baseline][name]
+            judged = _drystone.judge_metric(workload._log, before, each, confidence)
+            # The baseline is not compared with itself.
+            mean, relative, interval, verdict = judged if policy != comparison.baseline else (judged[0], None, None, None)
+            own[policy][name] = {"metric": name, "mean": mean, "relative": relative, "interval": interval, "verdict": verdict}
+    return own
+
+
+def _values_of(name: str, metric: OwnMetric, jobs: Table) -> Array:
+    values = np.asarray(metric(jobs))
+    if values.shape != (len(jobs),) or values.dtype.kind not in "biuf":
+        raise OptionError(f"metrics: `{name}` gave {values.dtype} of the shape {values.shape}; expected a number for each job")
+    floats: Array = np.ascontiguousarray(values, np.float64).copy()
+    # What does not count elsewhere does not count here.
+    floats[~jobs["counted"]] = np.nan
+    return floats
 
 
 def _compared(

@@ -278,3 +278,16 @@ def test_memory_stays_flat(log: ds.Workload) -> None:
 
     before = some(1_000)
     assert some(6_000) - before < 4_000, "kilobytes more than after the first thousand steps"
+
+
+def test_one_environment_refuses_what_many_refuse(small: ds.Workload) -> None:
+    env = SchedulingEnv(small, jobs=20)
+    env.reset(seed=1, options={})
+    for wrong, kind in ((0.5, TypeError), (True, TypeError), (np.array([0]), ValueError), (999, ValueError)):
+        with pytest.raises(kind):
+            env.step(wrong)
+    obs, *_ = env.step(np.int32(0))
+    assert env.observation_space.contains(obs)
+    for reset in (env.reset, VecEnv(small, 2, jobs=20).reset):
+        with pytest.raises(ds.OptionError, match="options: colour"):
+            reset(options={"colour": "red"})

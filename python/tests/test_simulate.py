@@ -176,3 +176,45 @@ def test_sweeps(tmp_path: Path) -> None:
     assert caught.value.file == str(wrong) and caught.value.line is not None
     with pytest.raises(ds.OptionError, match="store"):
         ds.sweep(study)
+
+
+def test_metrics_of_ones_own_have_the_same_intervals() -> None:
+    """The waits, as a metric of one's own, are judged as the waits are."""
+    log = ds.generate(jobs=6_000, procs=64, load=0.9, seed=4)
+    given = {"policies": ["easy", "fcfs", "easy++"], "trim": "tsafrir", "confidence": 0.9}
+    metrics = {"own_wait": lambda jobs: jobs["wait"], "late": lambda jobs: jobs["wait"] > 3600}
+    ours = ds.compare(log, **given, metrics=metrics)  # type: ignore[arg-type]
+    plain = ds.compare(log, **given)  # type: ignore[arg-type]
+    for policy in ("fcfs", "easy++"):
+        own, known = ours.changes(policy)["own_wait"], plain.changes(policy)["wait_mean"]
+        assert own["relative"] == pytest.approx(known["relative"]) and own["verdict"] == known["verdict"]
+        assert own["interval"] == pytest.approx(known["interval"])
+    late = ds.simulate(log, "fcfs", trim="tsafrir").jobs
+    row = list(ours.table["policy"]).index("fcfs")
+    assert ours.table["late"][row] == pytest.approx((late["wait"][late["counted"]] > 3600).mean())
+    assert ours.table["own_wait"] == pytest.approx(ours.table["wait_mean"])
+    assert np.isnan(ours.table["late_change"][0]) and ours.table["late_verdict"][0] is None
+    assert set(plain.table.columns) < set(ours.table.columns)
+    for wrong, part in (({"wait_mean": len}, "is taken"), ({"a b": len}, "no identifier"), ({"x": len}, "for each job")):
+        with pytest.raises(ds.OptionError, match=part):
+            ds.compare(log, ["easy"], metrics=wrong)  # type: ignore[arg-type]
+
+
+def test_what_commands_answer(small: ds.Workload, tmp_path: Path) -> None:
+    rows = ["JobIDRaw|User|Partition|Submit|Start|End|State|AllocCPUS|TimelimitRaw"]
+    rows += [f"{n}|u{n % 3}|batch|{n * 60}|{n * 60 + 5 * (n % 4)}|{n * 60 + 900}|COMPLETED|2|30" for n in range(1, 60)]
+    (tmp_path / "jobs.psv").write_text("\n".join(rows))
+    site = ds.import_accounting(tmp_path / "jobs.psv", out=tmp_path / "site")
+    waits = ds.waits(site, by=["user"])
+    assert waits.data["jobs"] == 59 and "u1" in waits.text and "<pre>" in waits._repr_html_()
+    waits.report(tmp_path / "waits.csv")
+    assert "u2" in (tmp_path / "waits.csv").read_text() and repr(waits)
+    # A check needs a slurm.conf, and says so.
+    with pytest.raises(ds.OptionError, match="--slurm"):
+        ds.advise(site, check=True)
+    with pytest.raises(ds.OptionError, match="needs the path"):
+        ds.advise(small, check=True)
+    with pytest.raises(ds.OptionError, match="there is no study"):
+        ds.reproduce("tsafrir-2006")
+    with pytest.raises(ds.OptionError, match="objective|measure"):
+        ds.evolve(small, objective="beauty")

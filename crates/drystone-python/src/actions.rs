@@ -80,8 +80,8 @@ impl PyActions {
             let list = self.list();
             let about = |action: &Action| concerned(action) == Some(JobId(job));
             let at = list.actions.iter().rposition(about)?;
-            let known = list.lines.iter().rfind(|line| line.before <= at)?;
-            (known.code.clone_ref(py), known.line)
+            let line = list.lines.iter().rfind(|one| one.before <= at)?;
+            (line.code.clone_ref(py), line.line)
         };
         let file = code.bind(py).getattr(intern!(py, "co_filename")).ok()?.extract().ok()?;
         Some((file, line))

@@ -11,6 +11,7 @@ mod failure;
 mod log;
 mod names;
 mod objects;
+mod own_metric;
 mod policy;
 mod predictor;
 mod registry;
@@ -53,6 +54,7 @@ fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(run::compare, module)?)?;
     module.add_function(wrap_pyfunction!(run::gantt, module)?)?;
+    module.add_function(wrap_pyfunction!(own_metric::judge_metric, module)?)?;
     module.add_function(wrap_pyfunction!(run::explain, module)?)?;
     module.add_function(wrap_pyfunction!(said::predict, module)?)?;
     module.add_function(wrap_pyfunction!(said::headroom, module)?)?;

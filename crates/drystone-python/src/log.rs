@@ -107,9 +107,9 @@ impl PyLog {
             error::wrong("procs: the table does not say how many processors the machine has; expected procs=...")
         })?;
         let provenance = origin.as_ref().map(|origin| origin.provenance.clone()).unwrap_or_default();
-        let known = origin.as_ref().map(|origin| origin.names.clone()).unwrap_or_default();
+        let earlier = origin.as_ref().map(|origin| origin.names.clone()).unwrap_or_default();
         let TableWorkload { mut workload, names, unlimited } =
-            table_workload(&batches, &schema, procs, &columns, &known, provenance)?;
+            table_workload(&batches, &schema, procs, &columns, &earlier, provenance)?;
         if let Some(LogOrigin { hash, header, .. }) = origin
             && drystone_sweep::fingerprint(&workload) == hash
         {
@@ -145,8 +145,8 @@ impl PyLog {
     /// Names that the numbers of a column are places of; empty where it holds numbers.
     fn column_names(&self, column: &str) -> PyResult<Vec<String>> {
         if !WorkloadNames::COLUMNS.contains(&column) {
-            let known = WorkloadNames::COLUMNS.join(", ");
-            return Err(error::wrong(format!("names: there are none of `{column}`; there may be names of {known}")));
+            let columns = WorkloadNames::COLUMNS.join(", ");
+            return Err(error::wrong(format!("names: there are none of `{column}`; there may be names of {columns}")));
         }
         Ok(self.names.of(column).map(|names| names.words().to_vec()).unwrap_or_default())
     }

@@ -26,19 +26,19 @@ impl AttributeNames {
     /// Begins with names that keep their numbers. `values` are those of the column, ids where they
     /// are `numeric`.
     pub(crate) fn seeded(
-        known: Option<&AttributeNames>,
+        earlier: Option<&AttributeNames>,
         values: impl Iterator<Item = Option<i64>>,
         numeric: bool,
     ) -> AttributeNames {
         let mut names = AttributeNames::default();
-        if let Some(known) = known.filter(|_| !numeric) {
-            names.words = Arc::clone(&known.words);
-            names.places = known.words.iter().enumerate().map(|(at, word)| (word.clone(), at as i32)).collect();
+        if let Some(earlier) = earlier.filter(|_| !numeric) {
+            names.words = Arc::clone(&earlier.words);
+            names.places = earlier.words.iter().enumerate().map(|(at, word)| (word.clone(), at as i32)).collect();
         }
         if numeric {
             names.taken = values.flatten().filter_map(|value| i32::try_from(value).ok()).collect();
-            if let Some(known) = known {
-                let free = known.ids.iter().filter(|(number, _)| !names.taken.contains(number));
+            if let Some(earlier) = earlier {
+                let free = earlier.ids.iter().filter(|(number, _)| !names.taken.contains(number));
                 names.ids = free.map(|(&number, &id)| (number, id)).collect();
                 names.id_places = names.ids.iter().map(|(&number, &id)| (id, number)).collect();
             }

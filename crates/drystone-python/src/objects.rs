@@ -47,9 +47,9 @@ thread_local! {
 
 /// Returns the interpreter's number of this thread.
 pub(crate) fn thread_number(py: Python<'_>) -> PyResult<u64> {
-    let known = THREAD.get();
-    if known != 0 {
-        return Ok(known);
+    let number = THREAD.get();
+    if number != 0 {
+        return Ok(number);
     }
     let number = py.import(intern!(py, "threading"))?.call_method0(intern!(py, "get_ident"))?.extract()?;
     THREAD.set(number);

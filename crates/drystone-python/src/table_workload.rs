@@ -135,13 +135,13 @@ impl WantedColumn {
             };
             value.map(Some)
         };
-        let known: Vec<Option<Option<i64>>> = texts.words.iter().map(read).collect();
-        if self.needed && !known.is_empty() && known.iter().all(Option::is_none) {
+        let numbers: Vec<Option<Option<i64>>> = texts.words.iter().map(read).collect();
+        if self.needed && !numbers.is_empty() && numbers.iter().all(Option::is_none) {
             return Err(self.wrong_type(column, "texts"));
         }
         let value = |(row, code): (usize, &Option<u32>)| match code {
             None => Ok(None),
-            Some(code) => known[*code as usize].ok_or_else(|| {
+            Some(code) => numbers[*code as usize].ok_or_else(|| {
                 let text = format!("the text `{}`", texts.words[*code as usize]);
                 refuse(column, row, &text, &format!("cannot be read; expected {}", self.meaning))
             }),
@@ -161,17 +161,17 @@ struct ReadColumns {
 impl ReadColumns {
     fn of(batches: &[RecordBatch], schema: &Schema, names: &BTreeMap<String, String>) -> PyResult<ReadColumns> {
         if let Some(odd) = names.keys().find(|key| !COLUMNS.iter().any(|wanted| wanted.name == *key)) {
-            let known = column_names().join(", ");
-            return Err(error::wrong(format!("columns: there is no `{odd}`; a workload has {known}")));
+            let columns = column_names().join(", ");
+            return Err(error::wrong(format!("columns: there is no `{odd}`; a workload has {columns}")));
         }
         let rows = batches.iter().map(RecordBatch::num_rows).sum();
         let mut read = ReadColumns { columns: BTreeMap::new(), titles: BTreeMap::new(), rows };
         for wanted in &COLUMNS {
-            let given = names.get(wanted.name);
-            let name = given.map_or(wanted.name, String::as_str);
+            let title = names.get(wanted.name);
+            let name = title.map_or(wanted.name, String::as_str);
             let places: Vec<usize> = (0..schema.fields().len()).filter(|&at| schema.field(at).name() == name).collect();
             let Some(&place) = places.first() else {
-                if wanted.needed || given.is_some() {
+                if wanted.needed || title.is_some() {
                     return Err(missing(wanted, name, schema));
                 }
                 continue;
@@ -227,13 +227,13 @@ impl ReadColumns {
         &self,
         column: &'static str,
         arrivals: &[usize],
-        known: Option<&AttributeNames>,
+        earlier: Option<&AttributeNames>,
     ) -> PyResult<(Vec<i32>, AttributeNames)> {
         let Some(read) = self.columns.get(column) else {
             return Ok((vec![UNKNOWN; self.rows], AttributeNames::default()));
         };
         let mut numbers = vec![UNKNOWN; self.rows];
-        let mut names = AttributeNames::seeded(known, read.values.iter().copied(), read.words.is_empty());
+        let mut names = AttributeNames::seeded(earlier, read.values.iter().copied(), read.words.is_empty());
         for &row in arrivals {
             let Some(value) = read.values[row] else { continue };
             let number = match read.words.get(usize::try_from(value).unwrap_or(usize::MAX)) {
@@ -247,11 +247,11 @@ impl ReadColumns {
 }
 
 fn missing(wanted: &WantedColumn, name: &str, schema: &Schema) -> PyErr {
-    let known: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     let problem = format!(
         "there is no column `{name}` ({}); the table has {}; columns={{\"{}\": ...}} says which one it is",
         wanted.meaning,
-        if known.is_empty() { "none".to_string() } else { known.join(", ") },
+        if columns.is_empty() { "none".to_string() } else { columns.join(", ") },
         wanted.name
     );
     error::table(&problem, Some(name), None)
@@ -265,14 +265,14 @@ pub(crate) struct TableWorkload {
     pub(crate) unlimited: usize,
 }
 
-/// The workload that a table holds, on a machine of this many processors. `known` are names that
+/// The workload that a table holds, on a machine of this many processors. `earlier` are names that
 /// keep their numbers. The provenance is that of the log that the table comes from, if it says so.
 pub(crate) fn workload(
     batches: &[RecordBatch],
     schema: &Schema,
     procs: u32,
     names: &BTreeMap<String, String>,
-    known: &WorkloadNames,
+    earlier: &WorkloadNames,
     provenance: Provenance,
 ) -> PyResult<TableWorkload> {
     let read = ReadColumns::of(batches, schema, names)?;
@@ -280,11 +280,11 @@ pub(crate) fn workload(
         return Err(error::table("the table has no rows; a workload needs at least one job", None, None));
     }
     let arrivals = read.arrivals();
-    let mut found = WorkloadNames::default();
+    let mut kept_names = WorkloadNames::default();
     let mut attributes = Vec::with_capacity(WorkloadNames::COLUMNS.len());
     for column in WorkloadNames::COLUMNS {
-        let (numbers, names) = read.attribute(column, &arrivals, known.of(column))?;
-        found.set(column, names);
+        let (numbers, names) = read.attribute(column, &arrivals, earlier.of(column))?;
+        kept_names.set(column, names);
         attributes.push(numbers);
     }
     let mut unlimited = 0;
@@ -317,5 +317,5 @@ pub(crate) fn workload(
     let provenance = Provenance { unix_start, ..provenance };
     let workload = Workload::new(Machine::new(procs), jobs, truth, provenance)
         .map_err(|e| error::table(&e.to_string(), None, None))?;
-    Ok(TableWorkload { workload, names: found, unlimited })
+    Ok(TableWorkload { workload, names: kept_names, unlimited })
 }

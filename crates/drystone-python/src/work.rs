@@ -152,11 +152,13 @@ pub(crate) fn watched<T: Send + 'static>(
     let spawned = thread::Builder::new().name("drystone".to_string()).stack_size(STACK).spawn(worker);
     let thread = spawned.map_err(|e| error::internal(format!("no thread can be had: {e}")))?;
     let awaited = AwaitedWork::new(halt, thread);
+    let mut progress = ShownProgress::begin();
     loop {
         // What it waits in is no bytecode: other threads of Python run.
         let (answer, back) = py.detach(move || (result.recv_timeout(PULSE), result));
         match answer {
             Ok(made) => {
+                progress.clear(py);
                 // Whatever the thread still holds of Python's is let go before the caller goes on.
                 py.detach(|| awaited.join());
                 halt.raised()?;
@@ -165,11 +167,45 @@ pub(crate) fn watched<T: Send + 'static>(
             Err(RecvTimeoutError::Disconnected) => return Err(error::internal("the work ended without a result")),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if let Err(signal) = pulse(py).and_then(|()| watch(py)) {
+        if let Err(signal) = pulse(py).and_then(|()| watch(py)).and_then(|()| progress.show(py)) {
+            progress.clear(py);
             cancel(py, halt, back, &awaited);
             return Err(signal);
         }
         result = back;
+    }
+}
+
+/// The time that work takes, shown in notebooks.
+struct ShownProgress {
+    since: Instant,
+    /// Seconds that were shown last.
+    shown: u64,
+}
+
+impl ShownProgress {
+    fn begin() -> ShownProgress {
+        ShownProgress { since: Instant::now(), shown: 0 }
+    }
+
+    /// Shows every second, from the second on.
+    fn show(&mut self, py: Python<'_>) -> PyResult<()> {
+        let seconds = self.since.elapsed().as_secs();
+        if seconds < 2 || seconds == self.shown {
+            return Ok(());
+        }
+        self.shown = seconds;
+        let callbacks = py.import(intern!(py, "drystone._callbacks"))?;
+        callbacks.call_method1(intern!(py, "show_progress"), (seconds,)).map(drop)
+    }
+
+    /// Takes away what was shown.
+    fn clear(&self, py: Python<'_>) {
+        if self.shown > 0 {
+            let _ = py
+                .import(intern!(py, "drystone._callbacks"))
+                .and_then(|callbacks| callbacks.call_method1(intern!(py, "show_progress"), (0,)));
+        }
     }
 }
 
