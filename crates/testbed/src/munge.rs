@@ -35,6 +35,8 @@ pub(crate) fn start(root: &Path) -> Result<Child, String> {
     let own = |option: &str, path: PathBuf| format!("--{option}={}", path.display());
     let args = [
         "--foreground".to_string(),
+        // It wants a socket that every user reaches; here its user alone is to.
+        "--force".to_string(),
         "--num-threads=2".to_string(),
         own("key-file", key),
         own("socket", socket(root)),
@@ -43,11 +45,12 @@ pub(crate) fn start(root: &Path) -> Result<Child, String> {
         own("seed-file", root.join("munge/seed")),
     ];
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let child = daemons::start(PROGRAM, &args, root).map_err(told)?;
+    let mut child = daemons::start(PROGRAM, &args, root).map_err(told)?;
     let mut patience = PATIENCE;
     while std::os::unix::net::UnixStream::connect(socket(root)).is_err() {
-        if patience.is_zero() {
-            return Err("munged does not answer".to_string());
+        if patience.is_zero() || child.try_wait().map_err(told)?.is_some() {
+            let said = std::fs::read_to_string(root.join("log/munged.out")).unwrap_or_default();
+            return Err(format!("munged does not answer: {said}"));
         }
         std::thread::sleep(LOOK);
         patience = patience.saturating_sub(LOOK);

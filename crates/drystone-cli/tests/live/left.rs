@@ -127,7 +127,7 @@ fn from_before() {
         std::fs::remove_dir_all(site.home().journal()).expect("removed");
         let mut daemon = site.drive_with(&["--adopt", adopt], None);
         until("they are known again", || site.published()["jobs"]["held"] == 4);
-        as_owner(&site, "release", &array.to_string());
+        as_owner(&site, "release", &format!("{array}_[1-2,4]"));
         until("its tasks run", || (1..=4).all(|task| is_over(format!("{array}_{task}"))));
         let said = end(&site, &mut daemon, "-TERM");
         assert!(said.contains(&format!("1 job stays held by its user: {kept}")), "{said}");

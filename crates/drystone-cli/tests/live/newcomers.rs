@@ -17,8 +17,8 @@ pub(crate) fn tests() -> Tests {
 
 const RUNS: [&str; 3] = ["R", "CG", "CD"];
 /// The longest that a look may be away from the next, in milliseconds: the orders of one look must
-/// not stretch it.
-const PERIOD: f64 = 3_000.0;
+/// not stretch it to the longest that there is, which is 15 s.
+const PERIOD: f64 = 10_000.0;
 
 /// `sched/builtin` starts nothing behind a job that waits for room, and no heterogeneous job.
 fn left_to_slurm() {
@@ -66,6 +66,8 @@ fn newcomers_start(site: &Site) {
         let states = site.states();
         jobs.iter().all(|job| RUNS.contains(&states[&job.to_string()].as_str()))
     });
+    let said = site.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-u", &ordinary(), "-o", "%A %V %S"]);
+    println!("newcomers, with their times of submission and start:\n{said}");
 }
 
 fn releases_of(site: &Site, array: u64) -> usize {

@@ -307,8 +307,8 @@ impl Site {
     pub(crate) fn starts(&self) -> BTreeMap<String, usize> {
         let log = std::fs::read_to_string(self.cluster.root().join("log/slurmctld.log")).expect("a log");
         let mut starts = BTreeMap::new();
-        for line in log.lines().filter(|line| line.contains(": Allocate JobId=")) {
-            let name = line.split("Allocate JobId=").nth(1).and_then(|rest| rest.split(' ').next());
+        for started in log.lines().filter_map(started) {
+            let name = started.split(' ').next();
             // A task is called 21_3(24) there.
             let name = name.map(|name| name.split('(').next().unwrap_or(name).to_string());
             *starts.entry(name.unwrap_or_default()).or_insert(0) += 1;
@@ -322,7 +322,7 @@ impl Site {
         let lines = log.lines().filter(|line| line.contains(&format!("JobId={array}_")));
         let (started, ended) = lines.fold((0, 0), |(started, ended), line| {
             let over = line.contains("_job_complete: ") && line.ends_with(" done");
-            (started + usize::from(line.contains(": Allocate JobId=")), ended + usize::from(over))
+            (started + usize::from(self::started(line).is_some()), ended + usize::from(over))
         });
         started.saturating_sub(ended)
     }
@@ -386,6 +386,12 @@ impl Site {
         }
         delays
     }
+}
+
+/// Returns what follows the words for a start in a line of slurmctld's log, by either scheduler.
+fn started(line: &str) -> Option<&str> {
+    let words = [": Allocate JobId=", "_start_job: Started JobId="];
+    words.iter().find_map(|words| Some(line.split_once(words)?.1))
 }
 
 /// Delays of events, in seconds.

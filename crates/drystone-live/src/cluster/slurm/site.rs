@@ -498,8 +498,7 @@ impl SlurmSite {
             "SchedulerType",
             &["sched/backfill"],
             "SchedulerType=sched/backfill",
-            "a job that is left to Slurm and waits for room would stop every released job behind it, as with sched/builtin, which \
-             refuses heterogeneous jobs besides",
+            "released jobs behind one that is left to Slurm and waits for room would not start, and heterogeneous jobs are refused",
         );
         if !ranks {
             must(
