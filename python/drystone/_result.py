@@ -485,7 +485,10 @@ class Comparison(_Drawn):
         return {**super().__getstate__(), "_table": self._table or self.table}
 
     def changes(self, policy: str) -> dict[str, dict[str, Any]]:
-        """By metric the change of a policy against the baseline: ``relative``, ``interval`` (two bounds or ``None``), ``verdict``."""
+        """By metric the change of a policy against the baseline: ``relative``, ``interval`` (two bounds or ``None``), ``verdict``.
+
+        Beside them stand ``p``, ``p_family`` (corrected for the number of policies) and ``signs`` (weeks by their direction).
+        """
         if policy not in self.policies or policy == self.baseline:
             others = [one for one in self.policies if one != self.baseline]
             raise OptionError(f"there is no change of `{policy}`; there are those of {', '.join(others)}")
@@ -556,9 +559,9 @@ def compare(
 ) -> Comparison:
     """Simulates several policies on one workload and says which is better, and how sure that is.
 
-    Without ``policies`` it compares the candidates that the command line does. Differences carry intervals from sums
-    per week, paired; where an interval contains zero the verdict ranks nothing. Policies may be texts and objects of Python;
-    each is simulated on a copy of its own. Native policies run on ``threads`` threads at a time; objects of Python take turns.
+    Without ``policies`` it compares the candidates that the command line does. Differences carry intervals from blocks
+    of weeks, of the same jobs under both; a verdict counts all policies compared, and what is not decided ranks nothing.
+    Policies may be texts and objects of Python; each is simulated on a copy of its own. Native policies run on ``threads`` threads at a time; objects of Python take turns.
 
     ``metrics`` are some of your own: functions that take the table of jobs and return a value per job, NaN where it does not count.
     Their means are compared as all others are, with intervals from sums per week; less is better. Each policy is simulated

@@ -4,11 +4,13 @@
 use crate::conf::{ConfEdit, contradictions, edits};
 use crate::figure::GoalFigure;
 use crate::goal::relative;
-use crate::interval::intervals;
+use crate::interval::CONFIDENCE;
 use crate::options::KnobChange;
 use crate::periods::halves;
-use crate::search::{AdviceSettings, Chosen, best_known, settings, single};
+use crate::search::{AdviceSettings, Chosen, best_known, known_settings, settings, single};
 use crate::study::{AdviceCandidate, AdviceStudy, CandidateSimulator};
+use crate::unseen::{UnseenTest, change_estimates, test_unseen};
+use drystone::inference::{Estimate, NoEstimate};
 use drystone::metrics::MetricUnit;
 use drystone::policy::goal::GoalMeasure;
 use serde::Serialize;
@@ -53,8 +55,11 @@ pub struct AdvisedWay {
     /// Figures now and with the change, over all periods, which include those on which it was
     /// found.
     pub figures: Vec<Figured>,
-    /// Its change of the goal over all periods: 95 % interval over periods and clock phases.
+    /// Its change of the goal over all periods, which include those that it was chosen on: 95 %
+    /// interval over blocks of periods and clock phases.
     pub interval: Option<(f64, f64)>,
+    /// Worth of choices on blocks of periods that they were not made on: what decides.
+    pub unseen: UnseenTest,
     /// Of so many periods it is better in so many.
     pub better_periods: (usize, usize),
     /// Value on other periods of choices made on some.
@@ -80,9 +85,9 @@ pub enum AdviceReason {
     NotHeld,
     /// It was better on the others, but by less than clock phases make.
     WithinSpread,
-    /// The interval of the change contains zero.
+    /// It was better on the others, but that may be chance.
     Unclear,
-    /// There are too few periods to choose by some and judge by others.
+    /// There are too few weeks to choose by some and judge by others.
     TooFewPeriods,
     /// It was stopped before the clock phases were known.
     Unfinished,
@@ -131,8 +136,10 @@ pub struct Figured {
     pub after: f64,
     /// Relative.
     pub change: f64,
-    /// Its 95 % interval over periods and clock phases.
+    /// Its 95 % interval over blocks of periods and clock phases.
     pub interval: Option<(f64, f64)>,
+    /// Reason for no interval; `None` as well for a longest wait, which is one job's.
+    pub no_interval: Option<NoEstimate>,
 }
 
 /// Something that was tried.
@@ -184,16 +191,17 @@ pub fn advise<B: CandidateSimulator>(
     // their searches.
     let own = chosen.pop().flatten();
     let best = best_known(study, periods).or(own);
-    let settings = answer(study, (best, &chosen), &divisions, periods);
+    let judging = Judging { divisions: &divisions, periods, weekly: plan.weekly };
+    let settings = answer(study, (best, &chosen), &known_settings(study), &judging);
     let all: Vec<AdviceCandidate> = (0..study.live.len()).map(AdviceCandidate::Live).collect();
     let mut chosen = single(study, &all, &directions);
     let best = chosen.pop().flatten();
-    let live = answer(study, (best, &chosen), &divisions, periods);
+    let live = answer(study, (best, &chosen), &all, &judging);
     let all: Vec<AdviceCandidate> = (0..study.limits.len()).map(AdviceCandidate::Limit).collect();
     study.learn(bench, &all, phases, "limits of partitions and QOS")?;
     let mut chosen = single(study, &all, &directions);
     let best = chosen.pop().flatten();
-    let limits = answer(study, (best, &chosen), &divisions, periods);
+    let limits = answer(study, (best, &chosen), &all, &judging);
     let tried = tried(study, periods);
     let longest = study.figures.iter().position(|figure| *figure == GoalFigure::Goal(GoalMeasure::MaxWait));
     Ok(Some(Advice {
@@ -250,39 +258,50 @@ fn first_look(study: &AdviceStudy<'_>, periods: &[usize], what: &str) -> String 
     format!("{what} at {}, not judged yet: {}", study.goal, parts.join("; "))
 }
 
+/// Periods to judge by.
+struct Judging<'a> {
+    divisions: &'a [[Vec<usize>; 2]],
+    periods: &'a [usize],
+    weekly: bool,
+}
+
+impl Judging<'_> {
+    fn has_too_few(&self) -> bool {
+        self.divisions.is_empty() || !self.weekly
+    }
+}
+
 fn answer(
     study: &AdviceStudy<'_>,
     (best, chosen): (Option<Chosen>, &[Option<Chosen>]),
-    divisions: &[[Vec<usize>; 2]],
-    periods: &[usize],
+    candidates: &[AdviceCandidate],
+    judging: &Judging<'_>,
 ) -> AdvisedWay {
+    let &Judging { divisions, periods, .. } = judging;
     let judged = judgement(study, chosen, divisions);
     let mut answer = AdvisedWay {
-        reason: if divisions.is_empty() { AdviceReason::TooFewPeriods } else { AdviceReason::NothingBetter },
+        reason: if judging.has_too_few() { AdviceReason::TooFewPeriods } else { AdviceReason::NothingBetter },
         best: None,
         edits: Vec::new(),
         contradictions: Vec::new(),
         figures: Vec::new(),
         interval: None,
+        unseen: UnseenTest::default(),
         better_periods: (0, periods.len()),
         judged,
     };
     let Some(Chosen { candidate, promised }) = best else { return answer };
     let (old, new) = (study.sums(&AdviceStudy::baseline()), study.sums(&candidate));
-    // The change of the goal first, then those of the figures.
-    let measures = |old: &[f64], new: &[f64]| {
-        let goal = study.goal.change(old, new);
-        std::iter::once(goal).chain(old.iter().zip(new).map(|(&old, &new)| relative(old, new))).collect()
-    };
-    let found = intervals((&old, &new), &study.figures, periods, measures);
-    answer.interval = found.first().copied().flatten();
+    let found = change_estimates(study, (&old, &new), periods);
+    answer.interval = found.first().and_then(|goal| Some(goal.ok()?.interval(CONFIDENCE)));
+    answer.unseen = test_unseen(study, candidates, periods);
     let (before, after) = study.before_and_after(&candidate, periods).unwrap_or_default();
     answer.figures = figured(study, &before, &after, &found);
     let better = |period: &&usize| study.judge(&candidate, std::slice::from_ref(*period)).is_some_and(|(c, _)| c < 0.0);
     answer.better_periods.0 = periods.iter().filter(better).count();
     answer.reason = match old.len() < study.phases as usize {
         true => AdviceReason::Unfinished,
-        false => reason(&answer, study.spread(periods), divisions.is_empty()),
+        false => reason(&answer, study.spread(periods), judging.has_too_few()),
     };
     if let AdviceCandidate::Slurm(changes) = &candidate {
         let changes: Vec<&KnobChange> = changes.iter().map(|&at| &study.changes[at]).collect();
@@ -294,12 +313,18 @@ fn answer(
     answer
 }
 
-fn figured(study: &AdviceStudy<'_>, before: &[f64], after: &[f64], found: &[Option<(f64, f64)>]) -> Vec<Figured> {
+fn figured(
+    study: &AdviceStudy<'_>,
+    before: &[f64],
+    after: &[f64],
+    found: &[Result<Estimate, NoEstimate>],
+) -> Vec<Figured> {
     let mut all: Vec<Figured> = Vec::new();
     for (at, figure) in study.figures.iter().enumerate() {
         if study.figures[..at].contains(figure) {
             continue;
         }
+        let estimate = found.get(at + 1).copied().unwrap_or(Err(NoEstimate::TooFew));
         all.push(Figured {
             figure: figure.to_string(),
             name: figure.name(),
@@ -307,7 +332,8 @@ fn figured(study: &AdviceStudy<'_>, before: &[f64], after: &[f64], found: &[Opti
             before: before[at],
             after: after[at],
             change: relative(before[at], after[at]),
-            interval: found.get(at + 1).copied().flatten(),
+            interval: estimate.ok().map(|estimate| estimate.interval(CONFIDENCE)),
+            no_interval: estimate.err().filter(|_| !figure.is_maximum()),
         });
     }
     all
@@ -324,10 +350,7 @@ fn reason(answer: &AdvisedWay, spread: f64, few: bool) -> AdviceReason {
     if judged.got.is_none_or(|got| got >= -spread) {
         return AdviceReason::WithinSpread;
     }
-    match answer.interval {
-        Some((_, high)) if high < 0.0 => AdviceReason::Recommended,
-        _ => AdviceReason::Unclear,
-    }
+    if answer.unseen.decided { AdviceReason::Recommended } else { AdviceReason::Unclear }
 }
 
 /// Judges each choice on the half that it was not made on.

@@ -43,6 +43,17 @@ impl AdviceGoal {
         changes.sum::<f64>() / count
     }
 
+    /// Places of the figures that make the change: all of a trade-off that change noticeably, and
+    /// the first of a lexical goal that changes by at least 1 %.
+    pub(crate) fn counting(&self, baseline: &[f64], values: &[f64]) -> Vec<usize> {
+        let noticed = |&at: &usize| (values[at] - baseline[at]).abs() >= self.figures[at].negligible();
+        let mut counting = (0..self.figures.len()).filter(noticed);
+        match self.lexical {
+            true => counting.find(|&at| relative(baseline[at], values[at]).abs() >= RELAXED).into_iter().collect(),
+            false => counting.collect(),
+        }
+    }
+
     /// The policy that searches for this goal at every decision, where there is one.
     pub fn policy(&self) -> Option<String> {
         let searched = self.figures.iter().all(|figure| matches!(figure, GoalFigure::Goal(_)));

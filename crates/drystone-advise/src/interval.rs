@@ -1,18 +1,21 @@
-//! Certainty of a change: periods left out one by one, and phases with them.
+//! Certainty of a change: blocks of periods left out one by one, and phases with them.
 
 use crate::figure::GoalFigure;
 use crate::study::PeriodFigures;
-use drystone::metrics::interval::{Sureness, jackknife};
+use drystone::inference::{Estimate, EstimateBasis, LEAST_UNITS, NoEstimate, blocks_of, jackknife};
+use std::ops::Range;
 
-/// 95 % intervals of the results of `measures` on the figures before and after, relative changes,
-/// in the order of `periods`; `None` for undetermined ones. Both sides are means over their phases,
-/// which add to the doubt.
-pub(crate) fn intervals(
+/// Probability that an interval holds the true change.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
+/// Estimates of the results of `measures` on the figures before and after, relative changes, over
+/// `periods` in the order of time. Both sides are means over their phases, which add to the doubt.
+pub(crate) fn estimates(
     (old, new): (&[&PeriodFigures], &[&PeriodFigures]),
     figures: &[GoalFigure],
     periods: &[usize],
     measures: impl Fn(&[f64], &[f64]) -> Vec<f64>,
-) -> Vec<Option<(f64, f64)>> {
+) -> Vec<Result<Estimate, NoEstimate>> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
@@ -31,13 +34,13 @@ pub(crate) fn intervals(
         |before: &[f64], after: &[f64]| -> Vec<f64> { measures(before, after).into_iter().map(f64::ln_1p).collect() };
     let (before, after) = (mean(old, periods, None), mean(new, periods, None));
     let whole = logarithms(&before, &after);
-    let mut extra = vec![0.0; whole.len()];
+    let mut phases: Vec<Vec<(f64, f64)>> = vec![Vec::new(); whole.len()];
     let mut add = |others: Vec<Vec<f64>>| {
-        let phases = others.len() as f64;
-        for (at, extra) in extra.iter_mut().enumerate() {
-            let mean = others.iter().map(|other| other[at]).sum::<f64>() / phases;
+        let count = others.len() as f64;
+        for (at, phases) in phases.iter_mut().enumerate() {
+            let mean = others.iter().map(|other| other[at]).sum::<f64>() / count;
             let spread: f64 = others.iter().map(|other| (other[at] - mean).powi(2)).sum();
-            *extra += (phases - 1.0) / phases * spread;
+            phases.push(((count - 1.0) / count * spread, count - 1.0));
         }
     };
     if old.len() > 1 {
@@ -46,13 +49,38 @@ pub(crate) fn intervals(
     if new.len() > 1 {
         add((0..new.len()).map(|phase| logarithms(&before, &mean(new, periods, Some(phase)))).collect());
     }
-    let found = jackknife(periods.len(), 0.95, &extra, |left| match left {
+    jackknife(periods.len(), &phases, |left| match left {
         None => whole.clone(),
         Some(left) => {
-            let kept: Vec<usize> =
-                periods.iter().enumerate().filter(|(at, _)| *at != left).map(|(_, &period)| period).collect();
+            let kept = all_but(periods, left);
             logarithms(&mean(old, &kept, None), &mean(new, &kept, None))
         }
-    });
-    found.into_iter().map(Sureness::interval).collect()
+    })
+}
+
+/// The periods without those of a block.
+pub(crate) fn all_but(periods: &[usize], block: &Range<usize>) -> Vec<usize> {
+    [&periods[..block.start], &periods[block.end..]].concat()
+}
+
+/// A figure of which nothing is left: −100 % exactly, where at least four blocks had some.
+pub(crate) fn all_gone(
+    old: &[&PeriodFigures],
+    figures: &[GoalFigure],
+    at: usize,
+    periods: &[usize],
+) -> Result<Estimate, NoEstimate> {
+    let blocks = blocks_of(periods.len());
+    let mut one = Vec::new();
+    let mut has_some = |block: &&Range<usize>| {
+        old.iter().any(|sums| {
+            sums.values(figures, &periods[(*block).clone()], &mut one);
+            one[at] > 0.0
+        })
+    };
+    if blocks.iter().filter(|block| has_some(block)).count() < LEAST_UNITS {
+        return Err(NoEstimate::OneBlock);
+    }
+    let basis = EstimateBasis::Blocks { blocks: blocks.len(), units: periods.len() };
+    Ok(Estimate { logarithm: f64::NEG_INFINITY, error: 0.0, freedom: 1.0, basis })
 }

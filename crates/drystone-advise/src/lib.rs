@@ -21,6 +21,7 @@ mod periods;
 mod sdiag;
 mod search;
 mod study;
+mod unseen;
 mod watch;
 mod whatif;
 
@@ -34,6 +35,7 @@ pub use periods::{LEAST, PeriodLength, Periods};
 pub use sdiag::{PassCost, SdiagError};
 pub use search::AdviceSettings;
 pub use study::{AdviceCandidate, AdviceStudy, CandidateSimulator, PeriodFigures};
+pub use unseen::UnseenTest;
 pub use watch::PeriodObserver;
 pub use whatif::{
     Applied, ApplyError, ArrivalChange, Border, Bordered, ChangeList, ClassChange, Closure, LeftOut, LeftOutJobs,

@@ -130,7 +130,34 @@ fn backfill(site: &SiteKnobs) -> Vec<KnobChange> {
     let mut all: Vec<KnobChange> =
         lists.into_iter().flat_map(|(knob, values)| numbers(knob, values, &params)).collect();
     all.push(KnobChange::one("bf_continue", if params.bf_continue == 0 { "yes" } else { "no" }));
+    all.extend(opened_together(&params, longest));
     all
+}
+
+/// Limits on what backfill looks at that hide each other: opening one of them shows nothing while
+/// another one binds. All that bind are opened together, and each pair of them.
+fn opened_together(params: &SchedParams, longest: i64) -> Vec<KnobChange> {
+    let depth = |value: i64, least: i64| value > 0 && value < least;
+    let binding: Vec<(&'static str, String)> = [
+        ("bf_max_job_test", depth(params.bf_max_job_test, 500), 1_000.to_string()),
+        ("bf_max_job_user", depth(params.bf_max_job_user, 50), 0.to_string()),
+        ("bf_max_job_part", depth(params.bf_max_job_part, 50), 0.to_string()),
+        ("bf_window", params.bf_window < longest.min(DAY), longest.min(30 * DAY).to_string()),
+        ("bf_interval", params.bf_interval > 120, 30.to_string()),
+        ("default_queue_depth", depth(params.default_queue_depth, 100), 1_000.to_string()),
+    ]
+    .into_iter()
+    .filter(|(_, binds, _)| *binds)
+    .map(|(name, _, open)| (name, open))
+    .collect();
+    let mut sets: Vec<Vec<(&'static str, String)>> = Vec::new();
+    if binding.len() > 2 {
+        sets.push(binding.clone());
+    }
+    for (at, one) in binding.iter().enumerate() {
+        sets.extend(binding[at + 1..].iter().map(|other| vec![one.clone(), other.clone()]));
+    }
+    sets.into_iter().map(|set| KnobChange { knob: "limits of backfill", set }).collect()
 }
 
 /// The values of a knob that it has not yet.
@@ -168,6 +195,11 @@ fn priorities(site: &SiteKnobs) -> Vec<KnobChange> {
         if weight >= 1.0 {
             all.push(KnobChange::one(knob, whole(weight * 4.0)));
             all.push(KnobChange::one(knob, whole((weight / 4.0).max(1.0))));
+        } else if raises(conf, of) {
+            // A weight of 0 hides what it weighs: it is raised to the heaviest, and above it.
+            let heaviest = weights(&own).into_iter().map(|(_, weight, _)| weight).fold(0.0, f64::max);
+            let heaviest = if heaviest >= 1.0 { heaviest } else { WEIGHT as f64 };
+            all.extend([1.0, 10.0].map(|times| KnobChange::one(knob, whole(heaviest * times))));
         }
     }
     if own.size >= 1.0 {
@@ -182,10 +214,23 @@ fn priorities(site: &SiteKnobs) -> Vec<KnobChange> {
             ],
         }));
     }
-    if has_database && own.fair_share >= 1.0 && own.half_life > 0 {
+    if has_database && own.half_life > 0 {
         all.extend([4, 1].map(|times| KnobChange::one("prioritydecayhalflife", time(own.half_life / 2 * times))));
     }
     all
+}
+
+/// Returns whether a weight of 0 is worth raising: what it weighs differs between jobs. Size has
+/// changes of its own.
+fn raises(conf: Option<&SlurmConf>, of: &str) -> bool {
+    match of {
+        "partition" => conf.is_some_and(|conf| {
+            let factors: Vec<_> = conf.partitions.iter().map(|partition| partition.job_factor).collect();
+            factors.windows(2).any(|pair| pair[0] != pair[1])
+        }),
+        "age" | "fair share" => true,
+        _ => false,
+    }
 }
 
 fn weights(own: &PriorityType) -> [(&'static str, f64, &'static str); 5] {

@@ -1,5 +1,6 @@
 //! The parts of the time that choices are made on and judged on.
 
+use drystone::inference::{EstimateBasis, LEAST_UNITS, blocks_of};
 use drystone::model::{Span, Time};
 use drystone_evolve::RandomDraw;
 use serde::Serialize;
@@ -41,21 +42,27 @@ pub struct Periods {
     origin: Time,
     last: Time,
     length: PeriodLength,
+    /// Number of periods.
+    all: usize,
     /// Those that count, of all from 0 on.
     counted: std::ops::Range<usize>,
 }
 
 impl Periods {
     /// The periods from the first to the last submit that counts: weeks, or days where there are
-    /// fewer than four weeks. `cold`: the simulation begins with an empty machine and ends with an
+    /// fewer than four weeks. A last one of under half its length joins the one before. `cold`: the simulation begins with an empty machine and ends with an
     /// emptying one, so that the first and the last period are unlike the others and are left out
     /// where enough are left.
     pub fn of((first, last): (Time, Time), cold: bool) -> Periods {
-        let count = |length: PeriodLength| ((last - first).0.max(0) / length.span().0) as usize + 1;
+        let since = (last - first).0.max(0);
+        let count = |length: PeriodLength| {
+            let (whole, rest) = (since / length.span().0, since % length.span().0);
+            if whole > 0 && rest < length.span().0 / 2 { whole as usize } else { whole as usize + 1 }
+        };
         let length = if count(PeriodLength::Week) >= LEAST { PeriodLength::Week } else { PeriodLength::Day };
         let all = count(length);
         let counted = if cold && all >= EDGES { 1..all - 1 } else { 0..all };
-        Periods { origin: first, last, length, counted }
+        Periods { origin: first, last, length, all, counted }
     }
 
     /// The period of a submit; `None` where it does not count.
@@ -64,7 +71,15 @@ impl Periods {
             return None;
         }
         let at = usize::try_from((submit - self.origin).0.div_euclid(self.length.span().0)).ok()?;
+        let at = at.min(self.all - 1);
         self.counted.contains(&at).then(|| at - self.counted.start)
+    }
+
+    /// Returns the blocks that intervals are made from; `None` for days, which are no weeks, and for
+    /// too few.
+    pub fn basis(&self) -> Option<EstimateBasis> {
+        let (units, blocks) = (self.count(), blocks_of(self.count()).len());
+        (self.length == PeriodLength::Week && blocks >= LEAST_UNITS).then_some(EstimateBasis::Blocks { blocks, units })
     }
 
     /// Returns the number of periods.

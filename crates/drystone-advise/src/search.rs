@@ -11,11 +11,13 @@ pub struct AdviceSettings {
     pub seed: u64,
     /// Most knobs that are turned together.
     pub knobs: usize,
+    /// True if periods are weeks. Days follow each other too closely to decide anything.
+    pub weekly: bool,
 }
 
 impl Default for AdviceSettings {
     fn default() -> AdviceSettings {
-        AdviceSettings { splits: 20, seed: 1, knobs: 3 }
+        AdviceSettings { splits: 20, seed: 1, knobs: 3, weekly: true }
     }
 }
 
@@ -104,12 +106,17 @@ pub(crate) fn settings<B: CandidateSimulator>(
 
 /// The best of all settings that were simulated in every phase, whichever search asked for them.
 pub(crate) fn best_known(study: &AdviceStudy<'_>, periods: &[usize]) -> Option<Chosen> {
+    best(study, known_settings(study), periods)
+}
+
+/// All settings that were simulated in every phase, the simplest first.
+pub(crate) fn known_settings(study: &AdviceStudy<'_>) -> Vec<AdviceCandidate> {
     let known = |candidate: &AdviceCandidate| study.sums(candidate).len() == study.phases as usize;
     let turned =
         |candidate: &AdviceCandidate| matches!(candidate, AdviceCandidate::Slurm(changes) if !changes.is_empty());
     let mut all: Vec<AdviceCandidate> = study.tried().into_iter().filter(turned).filter(known).collect();
     all.sort_by_key(|candidate| if let AdviceCandidate::Slurm(changes) = candidate { changes.len() } else { 0 });
-    best(study, all, periods)
+    all
 }
 
 /// As [`settings`], among candidates that are not combined: policies to run live, limits.
@@ -119,7 +126,7 @@ pub(crate) fn single(study: &AdviceStudy<'_>, all: &[AdviceCandidate], direction
 
 /// The candidate that serves the goal best and keeps the guards, if it is better than the site as
 /// it is by more than its clocks.
-fn best(study: &AdviceStudy<'_>, candidates: Vec<AdviceCandidate>, periods: &[usize]) -> Option<Chosen> {
+pub(crate) fn best(study: &AdviceStudy<'_>, candidates: Vec<AdviceCandidate>, periods: &[usize]) -> Option<Chosen> {
     let spread = study.spread(periods);
     let judged = candidates.into_iter().filter_map(|candidate| {
         let (promised, keeps) = study.judge(&candidate, periods)?;

@@ -74,6 +74,15 @@ impl PeriodFigures {
         sums
     }
 
+    /// Takes these periods from another simulation.
+    pub(crate) fn replace_periods(&mut self, other: &PeriodFigures, periods: &[usize]) {
+        for &period in periods {
+            let cells = period * self.figures..(period + 1) * self.figures;
+            self.cells[cells.clone()].copy_from_slice(&other.cells[cells]);
+            self.jobs[period] = other.jobs[period];
+        }
+    }
+
     pub(crate) fn of_mut(&mut self, period: usize, figure: usize) -> &mut FigureSum {
         &mut self.cells[period * self.figures + figure]
     }

@@ -3,8 +3,8 @@
 use crate::ground::{GroundError, LogWeeks};
 use crate::objective::{MeasureObjective, MeasureTally};
 use crate::simulate::{Stopped, tallies};
+use drystone::inference::{DifferenceVerdict, MeanDifference, PeriodSum, WeekSigns};
 use drystone::metrics::Measure;
-use drystone::metrics::interval::{PeriodSum, change_interval};
 use drystone::model::{Span, Time, Workload};
 use drystone::policy::PolicySpec;
 use serde::Serialize;
@@ -43,8 +43,14 @@ pub struct PolicyVerdict {
     pub seen_change: Option<f64>,
     /// Change against the first policy on the other weeks.
     pub unseen_change: f64,
-    /// Its 95 % interval from sums per week; `None` for maxima, and where there are too few weeks.
+    /// Its 95 % interval from blocks of unseen weeks; `None` for maxima, and where there are too few
+    /// weeks.
     pub interval: Option<(f64, f64)>,
+    /// Verdict on that change; `None` for maxima. A formula was chosen on other weeks, so it counts
+    /// as one test.
+    pub verdict: Option<DifferenceVerdict>,
+    /// Unseen weeks by the sign of their difference.
+    pub signs: Option<WeekSigns>,
     /// Mean wait over the other weeks, in seconds.
     pub unseen_wait: f64,
     /// Longest wait over the other weeks, in seconds.
@@ -89,6 +95,7 @@ pub fn judge(
         };
         let change =
             |weeks: &[usize]| of(weeks, own, 0, objective.maximum) / of(weeks, &all[0], 0, objective.maximum) - 1.0;
+        let difference = (!objective.maximum).then(|| difference(&unseen, &all[0], own));
         PolicyVerdict {
             name: judged.name.clone(),
             policy: judged.policy.to_string(),
@@ -96,7 +103,9 @@ pub fn judge(
             unseen: of(&unseen, own, 0, objective.maximum),
             seen_change: (!seen.is_empty()).then(|| change(&seen)),
             unseen_change: change(&unseen),
-            interval: (!objective.maximum).then(|| interval(&unseen, &all[0], own)).flatten(),
+            interval: difference.and_then(|one| one.interval(CONFIDENCE)),
+            verdict: difference.map(|one| one.verdict(one.p_value(), CONFIDENCE)),
+            signs: difference.map(|one| one.signs),
             unseen_wait: of(&unseen, own, 1, false),
             unseen_longest_wait: of(&unseen, own, 1, true),
         }
@@ -105,11 +114,14 @@ pub fn judge(
     Ok(Ok(OnLog { log, seen_weeks: seen.len(), unseen_weeks: unseen.len(), verdicts: verdicts.collect() }))
 }
 
-/// The 95 % interval of the change of the mean.
-fn interval(weeks: &[usize], old: &[Vec<MeasureTally>], new: &[Vec<MeasureTally>]) -> Option<(f64, f64)> {
+/// Probability that an interval holds the true change.
+const CONFIDENCE: f64 = 0.95;
+
+/// The change of the mean over these weeks.
+fn difference(weeks: &[usize], old: &[Vec<MeasureTally>], new: &[Vec<MeasureTally>]) -> MeanDifference {
     let sums = |tallies: &[Vec<MeasureTally>]| -> Vec<PeriodSum> {
         let of = |&week: &usize| tallies.get(week).map_or(MeasureTally::default(), |week| week[0]);
         weeks.iter().map(of).map(|tally| PeriodSum { sum: tally.sum, count: tally.count as f64 }).collect()
     };
-    change_interval(&sums(old), &sums(new), 0.95).interval()
+    MeanDifference::between(sums(old), sums(new))
 }

@@ -330,7 +330,7 @@ function changesPlot(results, view, metric, id, title) {
   if (!policies.length) return null;
   const look = view.look;
   const color = c => c.verdict === 'better' ? look.better : c.verdict === 'worse' ? look.worse : look.unsure;
-  const word = c => ({better: 'clearly better', worse: 'clearly worse', same: 'the same', unclear: 'unclear: may be noise'})[c.verdict] || 'no interval';
+  const word = c => ({better: 'clearly better', worse: 'clearly worse', same: 'the same', alike: 'no difference worth the name', unclear: 'not decided: may be noise'})[c.verdict] || 'no interval';
   const ordered = policies.slice().sort((a, b) => of(b).relative - of(a).relative);
   const data = ordered.map((p, i) => {
     const c = of(p), [low, high] = c.interval || [c.relative, c.relative];

@@ -9,6 +9,15 @@ function signedDuration(seconds) {
   return text === durationText(0) ? text : (seconds > 0 ? '+' : '−') + text;
 }
 
+// A verdict counts all alternatives, or every week; without one the interval decides.
+function isLess({verdict, interval}) {
+  return verdict ? verdict === 'less' || verdict === 'shorter' : !!interval && interval[1] < 0;
+}
+
+function isMore({verdict, interval}) {
+  return verdict ? verdict === 'more' || verdict === 'longer' : !!interval && interval[0] > 0;
+}
+
 // Bars from the line of the site as it is, with their intervals. A bar: name, difference in seconds, interval or null.
 function differencesPlot(view, id, title, note, bars) {
   const look = view.look, ordered = bars.slice().reverse();
@@ -17,7 +26,7 @@ function differencesPlot(view, id, title, note, bars) {
   const ends = bars.flatMap(reach), lowest = Math.min(0, ...ends), highest = Math.max(0, ...ends), span = Math.max(1, highest - lowest);
   const step = LENGTH_STEPS.find(s => span / s <= 7) || nice(span / 7, 1);
   const min = Math.floor(lowest / step) * step, max = Math.max(Math.ceil(highest / step) * step, min + step), within = v => Math.max(min, Math.min(max, v));
-  const color = ({interval}) => interval && interval[1] < 0 ? look.better : interval && interval[0] > 0 ? look.worse : look.unsure;
+  const color = bar => isLess(bar) ? look.better : isMore(bar) ? look.worse : look.unsure;
   const kinds = verdictKinds(look, ['clearly less', 'clearly more', 'may be noise']);
   return {
     id, title, note, height: 96 + 26 * bars.length,
@@ -45,19 +54,19 @@ function differencesPlot(view, id, title, note, bars) {
 // The difference of every alternative.
 function alternativesPlot(data, view) {
   if (!data.alternatives.length) return null;
-  const bars = data.alternatives.map(one => ({name: one.change, value: one.wait.difference, interval: one.wait.interval}));
+  const bars = data.alternatives.map(one => ({name: one.change, value: one.wait.difference, interval: one.wait.interval, verdict: one.verdict}));
   return differencesPlot(view, 'differences', 'Mean wait against the site as it is',
     'The difference of the mean wait of the same jobs, with its interval. Left of the line jobs wait less.', bars);
 }
 
-// The classes with most node-hours of waiting gained or lost, whose interval leaves out zero.
+// The classes with most node-hours of waiting gained or lost, of which that is decided.
 function payersPlot(one, i, view) {
-  const clear = one.classes.filter(c => c.interval && (c.interval[0] > 0 || c.interval[1] < 0)).slice(0, MOST_PAYERS);
+  const clear = one.classes.filter(c => isLess(c) || isMore(c)).slice(0, MOST_PAYERS);
   if (!clear.length) return null;
   const name = c => c.by === 'partition' || c.by === 'account' ? c.by + ' ' + c.class : c.class;
   return differencesPlot(view, 'payers-' + i, 'Winners and losers: ' + one.change,
     'Difference of the mean wait per class, those with most node-hours of waiting gained or lost first; only clear ones.',
-    clear.map(c => ({name: name(c), value: c.difference, interval: c.interval})));
+    clear.map(c => ({name: name(c), value: c.difference, interval: c.interval, verdict: c.verdict})));
 }
 
 // Mean wait by number of nodes.

@@ -7,6 +7,7 @@ use crate::results::Results;
 use crate::tables::shown;
 use crate::{assets, budget, charts, settings, sheet, tables};
 use base64::Engine;
+use drystone::inference::says_nothing;
 use drystone::metrics::{Measure, Metric, MetricChange, MetricVerdict};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -198,6 +199,9 @@ fn plots(results: &Results, left_out: &[usize], out: &mut String) {
 }
 
 fn interval((low, high): (f64, f64)) -> String {
+    if says_nothing((low, high)) {
+        return "nothing can be said of the size".to_string();
+    }
     format!("{} to {}%", bound(low), bound(high))
 }
 
@@ -207,7 +211,8 @@ fn judged(change: &MetricChange) -> (&'static str, Tone) {
         MetricVerdict::Better => ("clearly better", Tone::Good),
         MetricVerdict::Worse => ("clearly worse", Tone::Bad),
         MetricVerdict::Same => ("the same", Tone::Faint),
-        MetricVerdict::Unclear => ("unclear: may be noise", Tone::Faint),
+        MetricVerdict::Alike => ("no difference worth the name", Tone::Faint),
+        MetricVerdict::Unclear => ("not decided: may be noise", Tone::Faint),
         MetricVerdict::InsideReplayError => ("no larger than the replay's error", Tone::Faint),
         MetricVerdict::NotAMean => ("one job's value: no interval", Tone::Faint),
         MetricVerdict::TooFewWeeks => ("too uncertain to tell from noise", Tone::Faint),

@@ -236,7 +236,7 @@ impl Results {
             experiment,
             verdict: Vec::new(),
             summary: None,
-            comparison: Comparison { baseline: baseline.clone(), weeks, options, policies: Vec::new() },
+            comparison: Comparison { baseline: baseline.clone(), weeks, basis: None, options, policies: Vec::new() },
             baseline,
             policies: vec![only],
             loads: Vec::new(),

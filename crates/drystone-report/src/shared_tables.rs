@@ -3,6 +3,7 @@
 use crate::document::{DocumentTable, TableValue, Tone};
 use crate::number::{NONE, bound, change, count, duration, fixed, minutes, percent};
 use crate::results::{LoadPoint, PolicyResult, PoolResult};
+use drystone::inference::says_nothing;
 use drystone::metrics::{Comparison, Measure, Metric, MetricChange, MetricVerdict, PromisesKept};
 
 /// Changes of the main metrics against the baseline, with intervals and verdicts.
@@ -29,18 +30,28 @@ pub fn changes_table(policies: &[PolicyResult], comparison: &Comparison) -> Docu
 
 /// A change with its interval and its verdict.
 fn change_value(c: &MetricChange) -> TableValue {
-    let Some(relative) = c.relative else { return TableValue::toned(NONE, Tone::Faint) };
-    let Some((low, high)) = c.interval else { return TableValue::number(Some(relative), change) };
+    let (word, tone) = match c.verdict {
+        MetricVerdict::Better => (" better", Tone::Good),
+        MetricVerdict::Worse => (" worse", Tone::Bad),
+        MetricVerdict::InsideReplayError => (" inside replay error", Tone::Faint),
+        MetricVerdict::Alike => (" alike", Tone::Faint),
+        MetricVerdict::Unclear => (" unclear", Tone::Faint),
+        _ => ("", Tone::Faint),
+    };
+    let Some(relative) = c.relative else {
+        return TableValue::toned(if word.is_empty() { NONE } else { word.trim() }, tone);
+    };
     if c.verdict == MetricVerdict::Same {
         return TableValue::toned("same", Tone::Faint);
     }
-    let (word, tone) = match c.verdict {
-        MetricVerdict::Better => ("better", Tone::Good),
-        MetricVerdict::Worse => ("worse", Tone::Bad),
-        MetricVerdict::InsideReplayError => ("inside replay error", Tone::Faint),
-        _ => ("unclear", Tone::Faint),
+    let Some((low, high)) = c.interval else {
+        let tone = if word.is_empty() { Tone::Plain } else { tone };
+        return TableValue::number(Some(relative), |value| format!("{}{word}", change(value))).with_tone(tone);
     };
-    let text = |value: f64| format!("{} ({} to {}) {word}", change(value), bound(low), bound(high));
+    let text = |value: f64| match says_nothing((low, high)) {
+        true => format!("{} (size unknown){word}", change(value)),
+        false => format!("{} ({} to {}){word}", change(value), bound(low), bound(high)),
+    };
     TableValue::number(Some(relative), text).with_tone(tone)
 }
 

@@ -36,8 +36,9 @@ const GLOSSARY: [(&str, &str); 12] = [
     ("Baseline", "The policy that all others are compared with."),
     (
         "Interval",
-        "Range of the true change with the stated probability, judged by the differences between weeks. A policy is clearly \
-      better or worse where the interval does not contain zero.",
+        "Range of the change, in logs like this one, with the stated probability, judged by leaving out blocks of weeks. A policy \
+      is better or worse where chance makes such a difference less often than that, counting all policies compared, or where \
+      every week goes the same way.",
     ),
     (
         "Knows run times",

@@ -27,15 +27,13 @@ pub(crate) fn tables(results: &Results, out: &mut String) {
     }
     let comparison = &results.comparison;
     if !comparison.policies.is_empty() {
-        let how = if comparison.weeks < LEAST_WEEKS {
-            format!("no intervals: fewer than {LEAST_WEEKS} weeks")
-        } else {
-            format!(
-                "{} intervals from the sums of {} weeks, paired; each judged by itself, so of 20 verdicts on pure noise about \
-                 one is wrong",
+        let how = match comparison.basis {
+            None => format!("no intervals: fewer than {LEAST_WEEKS} weeks"),
+            Some(basis) => format!(
+                "{} intervals from {}, of each comparison by itself; verdicts are corrected for the number of policies (Holm)",
                 exact_percent(comparison.options.confidence),
-                comparison.weeks
-            )
+                basis.describe("week")
+            ),
         };
         let caption = format!("Change against {} ({how})", results.baseline);
         put(&changes_table(policies, comparison), &caption, out);

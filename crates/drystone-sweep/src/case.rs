@@ -13,7 +13,7 @@ use drystone::log::swf::{SwfHeader, SwfRecord};
 use drystone::log::transform::{self, LoadFactor};
 use drystone::log::{self, LogError};
 use drystone::metrics::JobSelection;
-use drystone::model::{Outages, Setting, Workload};
+use drystone::model::{Outages, Setting, Time, Workload};
 use drystone_advise::{ChangeList, Premises};
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,12 @@ pub struct SweepCase {
     pub name: String,
     /// The log that it was read from.
     pub source: Option<PathBuf>,
+    /// The log that it comes from: a file, or a generator with its seed. Cases of one log are no
+    /// independent evidence.
+    pub log: String,
+    /// The time from which weeks of submits are counted, in the times of the workload: the log's
+    /// first submit, where it is a slice of the log.
+    pub weeks_from: Option<Time>,
     pub workload: Workload,
     /// [`fingerprint`] of the jobs.
     pub hash: String,
@@ -98,6 +104,7 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
                 .collect::<Result<_, SweepError>>()?,
         };
         for ((base, notes), seed) in bases {
+            let log = log_name(&entry.source, seed);
             let parts = || entry.months.iter().flat_map(|month| entry.slices.iter().map(move |slice| (month, slice)));
             for load in &entry.loads {
                 for (month, slice) in parts() {
@@ -106,6 +113,8 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
                         let (workload, given) = changed(study, entry, &workload, change.as_ref())?;
                         cases.push(SweepCase {
                             name: entry.name.clone(),
+                            log: log.clone(),
+                            weeks_from: weeks_from(&base, *load, month.is_some() || slice.is_some()),
                             hash: fingerprint(&workload),
                             given,
                             source: source.clone(),
@@ -125,6 +134,23 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
         }
     }
     Ok(cases)
+}
+
+/// Names the log that a workload comes from. Loads that a generator meets by the same numbers are
+/// one log.
+fn log_name(source: &WorkloadSource, seed: Option<u64>) -> String {
+    match source {
+        WorkloadSource::Log(file) => file.display().to_string(),
+        WorkloadSource::Generated(params) => {
+            format!("generated {:?} {} procs seed {}", params.model, params.procs, seed.unwrap_or(params.seed))
+        }
+    }
+}
+
+/// Returns the log's first submit in the times of a part of it.
+fn weeks_from(base: &Workload, load: Option<LoadFactor>, is_part: bool) -> Option<Time> {
+    let first = base.submits().filter(|_| is_part)?.0;
+    Some(load.map_or(first, |load| load.divide(first)))
 }
 
 /// Returns the path of a log: below `logs` by its whole path or its name alone, else beside the

@@ -4,15 +4,15 @@ use crate::case::SweepCase;
 use crate::error::{Cancelled, SweepError};
 use crate::plan::SweepPlan;
 use drystone::experiment::{Experiment, ExperimentError};
-use drystone::metrics::interval::PeriodSum;
+use drystone::inference::PeriodSum;
 use drystone::metrics::{JobSelection, Measure, MeasuredWeek, Metric, MetricsConfig, Report};
 use drystone::model::Span;
 use drystone::policy::PolicySpec;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Sums of a measure over the jobs that were submitted in each week, with the week's number, in
-/// ascending order.
+/// Sums of a measure over the jobs that were submitted in each week of the log, with the week's
+/// number, in ascending order.
 pub type WeekSums = Vec<(i64, PeriodSum)>;
 
 /// Result of a simulation: a value for each metric of the plan, or the reason for its failure.
@@ -65,6 +65,7 @@ pub(crate) fn simulate_telling(
         .feeding_back(case.given.feedback)
         .with(case.given.priorities_for(&simulated.policy, &case.workload))
         .finding(&plan.metrics, case.trim)
+        .counting_weeks_from(case.weeks_from)
         .measuring(MetricsConfig { excessive: excessive(case, cancel)?, ..config(&plan.metrics, case.trim) })
         .telling(ended)
         .until(cancel);

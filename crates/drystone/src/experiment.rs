@@ -14,7 +14,7 @@ use crate::log::clean::{CleaningStudy, Trim};
 use crate::metrics::{
     Collector, JobSelection, Metric, MetricSource, MetricsConfig, PromiseAudit, PromisesKept, Report, Scope,
 };
-use crate::model::{EndedJob, Outages, Workload};
+use crate::model::{EndedJob, Outages, Time, Workload};
 use crate::policy::{PolicySpec, Priorities, PriorityError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -55,6 +55,7 @@ pub struct Experiment<'a> {
     stop: Option<&'a AtomicBool>,
     progress: Option<&'a (dyn Fn(u64) + Sync)>,
     threads: u32,
+    weeks_from: Option<Time>,
 }
 
 /// Results of an experiment.
@@ -128,7 +129,14 @@ impl<'a> Experiment<'a> {
             stop: None,
             progress: None,
             threads: 1,
+            weeks_from: None,
         }
+    }
+
+    /// Counts the weeks of submits from this time, such as the first submit of the log of which the
+    /// workload is a slice; else from the first submit.
+    pub fn counting_weeks_from(self, origin: Option<Time>) -> Experiment<'a> {
+        Experiment { weeks_from: origin, ..self }
     }
 
     /// Simulates these parts, one after the other and each from an empty machine, and measures them
@@ -227,7 +235,7 @@ impl<'a> Experiment<'a> {
         }
         let real = self.parts.iter().any(|part| self.is_real(part));
         let config = MetricsConfig { disruptions: real, ..self.config.clone() };
-        let mut collector = Collector::new(Scope::of(self.whole).graded(self.grades, self.whole), config);
+        let mut collector = Collector::new(self.scope(), config);
         let mut left = 0;
         let mut promises = PromisesKept::default();
         let mut offset = 0;
@@ -260,7 +268,7 @@ impl<'a> Experiment<'a> {
         since: Instant,
     ) -> Result<Option<ExperimentResult>, ExperimentError> {
         let config = MetricsConfig { disruptions: true, ..self.config.clone() };
-        let mut collector = Collector::new(Scope::of(self.whole).graded(self.grades, self.whole), config.clone());
+        let mut collector = Collector::new(self.scope(), config.clone());
         let mut audit = self.promises.then(PromiseAudit::default);
         let mut counted = EndedCounter { progress: self.progress, ended: 0 };
         let watching = &mut ((&mut collector, &mut audit), (&mut counted, &mut *also));
@@ -271,6 +279,11 @@ impl<'a> Experiment<'a> {
             disruptions.left = left;
         }
         Ok(Some(ExperimentResult { report, promises, pools, took: since.elapsed() }))
+    }
+
+    /// Facts of the whole workload that a collector needs.
+    fn scope(&self) -> Scope {
+        Scope::of(self.whole).graded(self.grades, self.whole).counting_weeks_from(self.weeks_from)
     }
 
     /// Returns whether a part has events besides arrivals and ends.

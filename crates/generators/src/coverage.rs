@@ -1,81 +1,135 @@
-//! Coverage of the intervals of `compare`, as a table in Markdown, from independent logs. The true
-//! change is that of the means over all logs of a row.
+//! Coverage and power of inference, as tables in Markdown, from independent logs. The true change is
+//! that of the other logs of a cell.
 //!
 //! ```text
-//! cargo run --release -p drystone-generators --features all -- coverage                 # the rows that constants were chosen on
-//! cargo run --release -p drystone-generators --features all -- coverage --held-out   # other arrivals, machines, loads, seeds
-//! cargo run --release -p drystone-generators --features all -- coverage --weeks 30 LOG.swf.gz …   # weeks of real logs, drawn
-//! … -- --logs 20                                                               # 20 logs in each row
+//! cargo run --release -p drystone-generators --features all -- coverage             # the table of docs/how-sure.md
+//! … -- coverage --logs 20 --loads 0.6,0.8 --weeks 6,12,26 --seed 1 --no-planners   # a smaller one
+//! … -- coverage --cells                                                             # every cell
 //! ```
 
-use drystone_reproduce::coverage::{CoverageRow, IntervalCoverage, chosen_on, coverage, held_out, resampled};
-use std::path::PathBuf;
+use drystone::generate::WorkloadModel;
+use drystone_reproduce::coverage::{CoverageCell, CoverageComparison, CoverageKind, CoverageStudy, coverage};
 use std::process::ExitCode;
 
-const CONFIDENCE: f64 = 0.95;
-/// Logs that are made of the weeks of a real one.
-const RESAMPLED: usize = 120;
-
 pub(crate) fn main(args: Vec<String>) -> ExitCode {
-    let Some(rows) = rows(args.into_iter()) else {
-        eprintln!("usage: coverage [--logs N] [--held-out] [--weeks N LOG.swf.gz …]");
+    let Some((study, cells)) = asked(args.into_iter()) else {
+        eprintln!(
+            "usage: coverage [--logs N] [--loads A,B,…] [--weeks N,N,…] [--seed N] [--procs N] [--no-planners] [--cells]"
+        );
         return ExitCode::from(2);
     };
-    println!(
-        "| logs | weeks | sjbf wait | sjbf bounded slowdown | easy++ wait | easy++ bounded slowdown |\n|---|---|---|---|---|---|"
-    );
-    for row in rows {
-        match coverage(&row, CONFIDENCE) {
-            Ok(found) => {
-                let cells: Vec<String> = found.cells.iter().map(cell).collect();
-                println!("| {}, {} logs | {} | {} |", row.name, row.logs, found.weeks, cells.join(" | "));
-            }
-            Err(error) => {
-                eprintln!("error: {}: {error}", row.name);
-                return ExitCode::from(2);
-            }
+    let comparisons = study.comparisons();
+    let cells_of_study = match coverage(&study) {
+        Ok(cells_of_study) => cells_of_study,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::from(2);
         }
+    };
+    println!(
+        "{} logs at each of the loads {:?}, weeks {:?}, seed {}\n",
+        study.logs, study.loads, study.weeks, study.seed
+    );
+    if cells {
+        print_cells(&cells_of_study, &comparisons);
+    }
+    println!(
+        "| | cells | holds | lowest tenth of cells | width | found | decided | false |\n|---|---|---|---|---|---|---|---|"
+    );
+    let all = |_: &CoverageCell| true;
+    print_row("all", &cells_of_study, &comparisons, all);
+    for weeks in &study.weeks {
+        print_row(&format!("{weeks} weeks"), &cells_of_study, &comparisons, |cell| cell.weeks == *weeks);
+    }
+    for (kind, name) in
+        [(CoverageKind::Compare, "compare"), (CoverageKind::WhatIf, "whatif"), (CoverageKind::Rank, "sweep rank")]
+    {
+        print_row(name, &cells_of_study, &comparisons, |cell| comparisons[cell.comparison].kind == kind);
+    }
+    for (at, comparison) in comparisons.iter().enumerate() {
+        print_row(comparison.name, &cells_of_study, &comparisons, |cell| cell.comparison == at);
     }
     ExitCode::SUCCESS
 }
 
-/// Rows that are asked for; `None` for what cannot be read.
-fn rows(mut args: impl Iterator<Item = String>) -> Option<Vec<CoverageRow>> {
-    let (mut logs, mut weeks, mut files, mut others) = (None, None, Vec::new(), false);
+/// The study that is asked for, and whether every cell is printed; `None` for what cannot be read.
+fn asked(mut args: impl Iterator<Item = String>) -> Option<(CoverageStudy, bool)> {
+    let mut study = CoverageStudy {
+        procs: 128,
+        model: WorkloadModel::default(),
+        loads: vec![0.6, 0.7, 0.8, 0.9, 1.0],
+        weeks: vec![6, 8, 12, 26, 52],
+        logs: 60,
+        seed: 7_000_000,
+        planners: true,
+    };
+    let mut cells = false;
     while let Some(arg) = args.next() {
         match arg.as_str() {
-            "--logs" => logs = Some(args.next()?.parse::<usize>().ok()?),
-            "--weeks" => weeks = Some(args.next()?.parse::<u32>().ok()?),
-            "--held-out" => others = true,
-            option if option.starts_with("--") => return None,
-            file => files.push(PathBuf::from(file)),
+            "--logs" => study.logs = args.next()?.parse().ok()?,
+            "--loads" => study.loads = args.next()?.split(',').map(|load| load.parse().ok()).collect::<Option<_>>()?,
+            "--weeks" => study.weeks = args.next()?.split(',').map(|week| week.parse().ok()).collect::<Option<_>>()?,
+            "--seed" => study.seed = args.next()?.parse().ok()?,
+            "--procs" => study.procs = args.next()?.parse().ok()?,
+            "--no-planners" => study.planners = false,
+            "--cells" => cells = true,
+            _ => return None,
         }
     }
-    let mut rows = match (weeks, others) {
-        (Some(weeks), _) if !files.is_empty() => {
-            files.into_iter().map(|file| resampled(file, weeks, RESAMPLED)).collect()
-        }
-        (None, true) if files.is_empty() => held_out(),
-        (None, false) if files.is_empty() => chosen_on(),
-        _ => return None,
-    };
-    if let Some(logs) = logs {
-        rows.iter_mut().for_each(|row| row.logs = logs);
-    }
-    Some(rows)
+    Some((study, cells))
 }
 
-fn cell(found: &IntervalCoverage) -> String {
-    let short = match found.too_short {
-        0 => String::new(),
-        short => format!(", {short} too short"),
-    };
-    format!(
-        "{:.3} (truth {:+.0} %, width {:.0}, ideal {:.0}: {:.2} times{short})",
-        found.share(),
-        found.truth * 100.0,
-        found.width * 100.0,
-        found.ideal * 100.0,
-        found.wider
-    )
+/// One row over some cells: means of logs, the lowest tenth of cells, the geometric mean of widths.
+fn print_row(
+    name: &str,
+    all: &[CoverageCell],
+    comparisons: &[CoverageComparison],
+    is_in: impl Fn(&CoverageCell) -> bool,
+) {
+    let cells: Vec<&CoverageCell> = all.iter().filter(|cell| is_in(cell)).collect();
+    let share =
+        |part: fn(&CoverageCell) -> usize, of: fn(&CoverageCell) -> usize, kept: &dyn Fn(&CoverageCell) -> bool| {
+            let sum = |count: fn(&CoverageCell) -> usize| -> usize {
+                cells.iter().filter(|cell| kept(cell)).map(|cell| count(cell)).sum()
+            };
+            let whole = sum(of);
+            if whole == 0 { "-".to_string() } else { format!("{:.3}", sum(part) as f64 / whole as f64) }
+        };
+    let mut shares: Vec<f64> = cells.iter().map(|cell| cell.share()).collect();
+    shares.sort_by(f64::total_cmp);
+    let widths: Vec<f64> = cells.iter().map(|cell| cell.wider.ln()).filter(|width| width.is_finite()).collect();
+    let width = (widths.iter().sum::<f64>() / widths.len().max(1) as f64).exp();
+    let differs = |cell: &CoverageCell| cell.differs;
+    let null = |cell: &CoverageCell| comparisons[cell.comparison].null;
+    println!(
+        "| {name} | {} | {} | {:.3} | {width:.2} | {} | {} | {} |",
+        cells.len(),
+        share(|cell| cell.holding, |cell| cell.intervals, &|_| true),
+        shares.get(shares.len() / 10).copied().unwrap_or(f64::NAN),
+        share(|cell| cell.telling, |cell| cell.logs, &differs),
+        share(|cell| cell.decided, |cell| cell.logs, &differs),
+        share(|cell| cell.decided, |cell| cell.logs, &null),
+    );
+}
+
+fn print_cells(all: &[CoverageCell], comparisons: &[CoverageComparison]) {
+    println!(
+        "| load | weeks | comparison | measure | change | holds | width | without 0 | decided |\n|---|---|---|---|---|---|---|---|---|"
+    );
+    for cell in all {
+        println!(
+            "| {} | {} | {} | {} | {:+.1} % | {:.3} of {} | {:.2} | {} | {} |",
+            cell.load,
+            cell.weeks,
+            comparisons[cell.comparison].name,
+            cell.measure.name(),
+            cell.change * 100.0,
+            cell.share(),
+            cell.intervals,
+            cell.wider,
+            cell.telling,
+            cell.decided
+        );
+    }
+    println!();
 }

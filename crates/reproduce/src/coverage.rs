@@ -1,95 +1,147 @@
-//! Coverage of the intervals of `compare`: independent logs, each with its interval, and the true
-//! change, which is that of the means over all of them.
+//! Coverage and power of inference: independent logs, each with its interval, and the true change,
+//! which is that of the other logs of its cell.
+//!
+//! One log gives every length: its first weeks are a shorter log.
 
 use drystone::experiment::{Experiment, ExperimentError};
-use drystone::generate::{Params, WorkloadModel, generate};
-use drystone::log::{self, clean::CleaningOptions};
-use drystone::metrics::interval::{PeriodSum, change_interval};
+use drystone::generate::{Params, WorkloadLength, WorkloadModel, generate};
+use drystone::inference::{Estimate, MeanDifference, PairedSums, PeriodSum, log_mean_ratio};
+use drystone::log::transform::{LoadFactor, scale_load};
 use drystone::metrics::{Measure, MetricsConfig, Report};
-use drystone::model::{Provenance, Span, Time, Workload};
+use drystone::model::{Procs, Provenance, Span, Time, Workload};
 use drystone::policy::PolicySpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The baseline, and the policies whose changes from it are judged.
-pub const POLICIES: [&str; 3] = ["easy", "easy-sjbf", "easy++"];
 /// The measures of jobs whose means are judged.
 pub const MEASURES: [Measure; 2] = [Measure::Wait, Measure::BoundedSlowdown];
+/// Probability that an interval is to hold the true change.
+pub const CONFIDENCE: f64 = 0.95;
+/// A difference is true where it is as many standard errors of the cell from none.
+const TRUE_FROM: f64 = 3.0;
 
-/// A row: logs that have their law in common.
+/// Commands whose inference is tried: one case, a change of the log, three loads of one log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CoverageKind {
+    Compare,
+    WhatIf,
+    Rank,
+}
+
+/// A comparison: pairs of simulations, old and new, that are cases of one log.
 #[derive(Clone, Debug)]
-pub struct CoverageRow {
-    /// Description of the logs.
-    pub name: String,
-    pub source: LogSource,
+pub struct CoverageComparison {
+    pub name: &'static str,
+    pub kind: CoverageKind,
+    /// True if nothing differs: two seeds of random predictions.
+    pub null: bool,
+    cases: Vec<[Simulated; 2]>,
+}
+
+/// A policy at a load factor.
+type Simulated = (&'static str, &'static str);
+
+/// Policies against `easy`.
+const POLICIES: [(&str, &str); 3] =
+    [("easy-sjbf", "easy-sjbf"), ("easy++", "easy++"), ("f1", "easy(order=f1,backfill=f1)")];
+/// Policies that plan every job.
+const PLANNERS: [(&str, &str); 2] = [("conservative", "conservative"), ("slack", "slack")];
+/// Two policies without a difference.
+const NULL: [&str; 2] = ["easy(predict=random(5,seed=1))", "easy(predict=random(5,seed=2))"];
+/// Load factors of a ranking.
+const LOADS: [&str; 3] = ["0.9", "1", "1.1"];
+
+/// Independent logs of a generator, at several loads.
+#[derive(Clone, Debug)]
+pub struct CoverageStudy {
+    pub procs: Procs,
+    pub model: WorkloadModel,
+    pub loads: Vec<f64>,
+    /// Lengths in weeks, ascending; the last is simulated.
+    pub weeks: Vec<usize>,
+    /// Logs of each load.
     pub logs: usize,
+    /// Seed of the first log.
+    pub seed: u64,
+    /// True to try `conservative` and `slack`, which take most of the time.
+    pub planners: bool,
 }
 
-/// A source of independent logs.
-#[derive(Clone, Debug)]
-pub enum LogSource {
-    /// The generator with these parameters and seeds from this one on.
-    Generated(Box<Params>),
-    /// Whole weeks of a log, drawn with replacement and put one behind the other.
-    Weeks {
-        /// The log, in Standard Workload Format.
-        file: PathBuf,
-        /// Weeks of each log that is made of it.
-        weeks: u32,
-        /// The seed of the first.
-        seed: u64,
-    },
+impl CoverageStudy {
+    /// The comparisons that are made on each log.
+    pub fn comparisons(&self) -> Vec<CoverageComparison> {
+        let planners = PLANNERS.iter().filter(|_| self.planners);
+        let against = POLICIES.iter().chain(planners).map(|&(name, policy)| CoverageComparison {
+            name,
+            kind: CoverageKind::Compare,
+            null: false,
+            cases: vec![[("easy", "1"), (policy, "1")]],
+        });
+        let mut all: Vec<CoverageComparison> = against.collect();
+        let one = |name, kind, null, cases| CoverageComparison { name, kind, null, cases };
+        all.push(one("nothing differs", CoverageKind::Compare, true, vec![NULL.map(|policy| (policy, "1"))]));
+        for (name, load) in [("load 1.1", "1.1"), ("load 1.2", "1.2")] {
+            all.push(one(name, CoverageKind::WhatIf, false, vec![[("easy", "1"), ("easy", load)]]));
+        }
+        let at_loads = |old, new| LOADS.map(|load| [(old, load), (new, load)]).to_vec();
+        all.push(one("easy-sjbf, 3 loads", CoverageKind::Rank, false, at_loads("easy", "easy-sjbf")));
+        all.push(one("nothing differs, 3 loads", CoverageKind::Rank, true, at_loads(NULL[0], NULL[1])));
+        all
+    }
+
+    fn params(&self, load: usize, log: usize) -> Params {
+        let weeks = self.weeks.last().copied().unwrap_or(0) as i64;
+        Params {
+            load: Some(self.loads[load]),
+            seed: self.seed + 1_000 * load as u64 + log as u64,
+            model: self.model,
+            length: WorkloadLength::Span(Span(weeks * Span::WEEK.0)),
+            ..Params::new(self.procs, 1)
+        }
+    }
 }
 
-/// Coverage by the intervals of one policy and one measure.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct IntervalCoverage {
-    /// The true change: mean of the policy / mean of the baseline − 1, over all logs.
-    pub truth: f64,
-    /// Logs whose interval holds it.
-    pub holding: usize,
+/// A cell: logs of one load and length, one comparison and one measure.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CoverageCell {
+    pub load: f64,
+    pub weeks: usize,
+    /// Place among the comparisons.
+    pub comparison: usize,
+    pub measure: Measure,
+    /// The change over all logs: ratio of the totals less 1.
+    pub change: f64,
+    /// True if that is no accident of these logs.
+    pub differs: bool,
+    pub logs: usize,
     /// Logs that have an interval.
     pub intervals: usize,
-    /// Logs too short to tell.
-    pub too_short: usize,
-    /// Median width of the intervals, as a difference of relative changes.
-    pub width: f64,
-    /// Width of the ideal interval, as a difference of relative changes around the truth: the
-    /// narrowest of one fixed width, in logarithms, that holds as often as its confidence says. It
-    /// takes all logs of the row to know it.
-    pub ideal: f64,
-    /// Mean width of the intervals over that of the ideal one, in logarithms.
+    /// Intervals that hold the change of the other logs.
+    pub holding: usize,
+    /// Intervals without 0.
+    pub telling: usize,
+    /// Logs that are decided: by the interval or by the signs of their weeks.
+    pub decided: usize,
+    /// Median width of the intervals over that of the narrowest of one fixed width, in logarithms,
+    /// which holds as often as it should.
     pub wider: f64,
 }
 
-impl IntervalCoverage {
+impl CoverageCell {
     /// Share of the intervals that hold the truth.
     pub fn share(&self) -> f64 {
         self.holding as f64 / self.intervals.max(1) as f64
     }
 }
 
-/// Result of a row: median weeks of its logs, and a [`IntervalCoverage`] for each policy but the
-/// baseline and each measure, policy by policy.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RowCoverage {
-    /// Median number of weeks of the logs.
-    pub weeks: usize,
-    /// One for each policy and measure.
-    pub cells: Vec<IntervalCoverage>,
-}
-
-/// Reasons for which a row cannot be simulated.
+/// Reasons for which a study cannot be simulated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoverageError {
     #[error(transparent)]
     Generate(#[from] drystone::generate::GenerateError),
-    #[error(transparent)]
-    Log(#[from] drystone::log::LogError),
     #[error(transparent)]
     Workload(#[from] drystone::model::WorkloadError),
     #[error(transparent)]
@@ -98,102 +150,158 @@ pub enum CoverageError {
     NoWeek(String),
 }
 
-/// Rows on which the constants of the estimator were chosen: load, jobs, logs.
-pub fn chosen_on() -> Vec<CoverageRow> {
-    let rows = [(0.6, 20_000, 200), (0.7, 20_000, 200), (0.7, 5_000, 300), (0.9, 20_000, 150)];
-    let row = |(at, (load, jobs, logs)): (usize, (f64, u32, usize))| CoverageRow {
-        name: format!("load {load}, {jobs} jobs"),
-        source: LogSource::Generated(Box::new(Params {
-            load: Some(load),
-            seed: 1_000 * at as u64 + 1,
-            ..Params::new(128, jobs)
-        })),
-        logs,
-    };
-    rows.into_iter().enumerate().map(row).collect()
-}
+/// The sums per week of one log: by comparison, by measure, by case.
+type LogSums = Vec<[Vec<PairedSums>; 2]>;
 
-/// Rows that had no part in that: other arrivals, machines, loads and seeds.
-pub fn held_out() -> Vec<CoverageRow> {
-    let rows = [
-        ("typed, 256 processors", WorkloadModel::Typed, 256, 0.65, 12_000, 18),
-        ("typed, 256 processors", WorkloadModel::Typed, 256, 0.85, 12_000, 18),
-        ("64 processors", WorkloadModel::Typeless, 64, 0.75, 10_000, 18),
-        ("512 processors, jobs up to 3 days", WorkloadModel::Typeless, 512, 0.8, 20_000, 72),
-    ];
-    let row = |(at, (name, model, procs, load, jobs, hours)): (usize, (&str, WorkloadModel, u32, f64, u32, i64))| {
-        CoverageRow {
-            name: format!("{name}, load {load}, {jobs} jobs"),
-            source: LogSource::Generated(Box::new(Params {
-                load: Some(load),
-                seed: 500_000 + 1_000 * at as u64,
-                model,
-                max_estimate: Span(hours * Span::HOUR.0),
-                ..Params::new(procs, jobs)
-            })),
-            logs: 120,
-        }
-    };
-    rows.into_iter().enumerate().map(row).collect()
-}
-
-/// A row of logs that are made of the weeks of a real one.
-pub fn resampled(file: PathBuf, weeks: u32, logs: usize) -> CoverageRow {
-    let name = format!("{weeks} weeks of {}", log::title(&file));
-    CoverageRow { name, source: LogSource::Weeks { file, weeks, seed: 900_000 }, logs }
-}
-
-/// Sums of each week, by policy and measure.
-type WeekMeasureSums = Vec<Vec<Vec<PeriodSum>>>;
-
-/// Simulates the logs of a row, on as many threads as there are processors, and counts the
-/// intervals at this confidence that hold the truth.
+/// Simulates the logs of a study, on as many threads as there are processors, and counts.
 ///
 /// # Errors
-/// A log cannot be made, read or simulated.
+/// A log cannot be made or simulated.
 ///
-/// Cost: three simulations a log.
-pub fn coverage(row: &CoverageRow, confidence: f64) -> Result<RowCoverage, CoverageError> {
-    let base = match &row.source {
-        LogSource::Generated(_) => None,
-        LogSource::Weeks { file, .. } => Some(log::load(file, &CleaningOptions::default())?.workload),
-    };
+/// Cost: up to 18 simulations a log.
+pub fn coverage(study: &CoverageStudy) -> Result<Vec<CoverageCell>, CoverageError> {
+    let comparisons = study.comparisons();
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let lock = || done.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= study.loads.len() * study.logs {
+                return;
+            }
+            let (load, log) = (at / study.logs, at % study.logs);
+            let sums = generate(&study.params(load, log))
+                .map_err(CoverageError::from)
+                .and_then(|workload| simulate_log(&workload, &comparisons, study.weeks.last().copied().unwrap_or(0)));
+            lock().push((at, sums));
+        }
+    };
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= row.logs {
-                        return;
-                    }
-                    let sums = made(&row.source, base.as_ref(), at as u64).and_then(|log| simulated(&log));
-                    lock().push((at, sums));
-                }
-            });
+            scope.spawn(work);
         }
     });
     let mut all = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     all.sort_by_key(|one| one.0);
-    let logs: Vec<WeekMeasureSums> = all.into_iter().map(|(_, sums)| sums).collect::<Result<_, _>>()?;
-    let mut weeks: Vec<usize> = logs.iter().map(|log| log[0][0].len()).collect();
-    weeks.sort_unstable();
-    let cells = (1..POLICIES.len()).flat_map(|policy| (0..MEASURES.len()).map(move |measure| (policy, measure)));
-    Ok(RowCoverage {
-        weeks: weeks.get(weeks.len() / 2).copied().unwrap_or(0),
-        cells: cells.map(|cell| count(&logs, cell, confidence)).collect(),
-    })
+    let logs: Vec<LogSums> = all.into_iter().map(|(_, sums)| sums).collect::<Result<_, _>>()?;
+    let mut cells = Vec::new();
+    for (load, logs) in logs.chunks(study.logs.max(1)).enumerate() {
+        for &weeks in &study.weeks {
+            for (at, comparison) in comparisons.iter().enumerate() {
+                for (place, measure) in MEASURES.into_iter().enumerate() {
+                    let of: Vec<Vec<PairedSums>> =
+                        logs.iter().map(|log| log[at][place].iter().map(|case| first(case, weeks)).collect()).collect();
+                    let cell = count(&of, comparison.null);
+                    cells.push(CoverageCell { load: study.loads[load], weeks, comparison: at, measure, ..cell });
+                }
+            }
+        }
+    }
+    Ok(cells)
 }
 
-/// One log of a row.
-fn made(source: &LogSource, base: Option<&Workload>, at: u64) -> Result<Workload, CoverageError> {
-    match (source, base) {
-        (LogSource::Generated(params), _) => Ok(generate(&Params { seed: params.seed + at, ..(**params).clone() })?),
-        (LogSource::Weeks { weeks, seed, .. }, Some(base)) => drawn(base, *weeks, seed + at),
-        (LogSource::Weeks { file, .. }, None) => Err(CoverageError::NoWeek(file.display().to_string())),
+/// The first weeks of a case.
+fn first(case: &PairedSums, weeks: usize) -> PairedSums {
+    let of = |sums: &[PeriodSum]| sums[..weeks.min(sums.len())].to_vec();
+    PairedSums { old: of(&case.old), new: of(&case.new) }
+}
+
+/// Simulates what the comparisons need, each once.
+fn simulate_log(
+    workload: &Workload,
+    comparisons: &[CoverageComparison],
+    weeks: usize,
+) -> Result<LogSums, CoverageError> {
+    let mut known: Vec<(Simulated, [Vec<PeriodSum>; 2])> = Vec::new();
+    for simulated in comparisons.iter().flat_map(|one| one.cases.iter().flatten()) {
+        if known.iter().any(|(other, _)| other == simulated) {
+            continue;
+        }
+        let (policy, load) = simulated;
+        let (Ok(spec), Ok(factor)) = (policy.parse::<PolicySpec>(), load.parse::<LoadFactor>()) else { continue };
+        let scaled = if *load == "1" { workload.clone() } else { scale_load(workload.clone(), factor)? };
+        let measured = Experiment::new(&spec, &scaled).measuring(MetricsConfig::light()).run(&mut ())?;
+        let sums = measured.map(|measured| MEASURES.map(|measure| sums(&measured.report, measure, weeks)));
+        known.push((*simulated, sums.unwrap_or_default()));
     }
+    let of = |simulated: &Simulated, measure: usize| {
+        known.iter().find(|(other, _)| other == simulated).map(|(_, sums)| sums[measure].clone()).unwrap_or_default()
+    };
+    let case = |[old, new]: &[Simulated; 2], measure| PairedSums { old: of(old, measure), new: of(new, measure) };
+    let both = |one: &CoverageComparison| [0, 1].map(|at| one.cases.iter().map(|pair| case(pair, at)).collect());
+    Ok(comparisons.iter().map(both).collect())
+}
+
+fn sums(report: &Report, measure: Measure, weeks: usize) -> Vec<PeriodSum> {
+    let mut sums = vec![PeriodSum::default(); weeks];
+    for week in &report.weeks {
+        let (sum, count) = week.sum(measure);
+        let place = usize::try_from(week.week).unwrap_or(0).min(weeks.saturating_sub(1));
+        if let Some(unit) = sums.get_mut(place) {
+            unit.add(PeriodSum { sum, count: count as f64 });
+        }
+    }
+    sums
+}
+
+/// Counts the logs of a cell.
+fn count(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
+    let truth_without = |left: Option<usize>| {
+        let cases = logs.first().map_or(0, Vec::len);
+        let pooled: Vec<PairedSums> = (0..cases)
+            .map(|case| {
+                let of = |pick: fn(&PairedSums) -> &Vec<PeriodSum>| {
+                    let kept = logs.iter().enumerate().filter(|(at, _)| Some(*at) != left);
+                    kept.flat_map(|(_, log)| pick(&log[case]).clone()).collect()
+                };
+                PairedSums { old: of(|case| &case.old), new: of(|case| &case.new) }
+            })
+            .collect();
+        log_mean_ratio(&pooled).unwrap_or(f64::NAN)
+    };
+    let truth = truth_without(None);
+    let others: Vec<f64> = (0..logs.len()).map(|log| truth_without(Some(log))).collect();
+    let n = logs.len() as f64;
+    let mean = others.iter().sum::<f64>() / n;
+    let error = ((n - 1.0) / n * others.iter().map(|other| (other - mean).powi(2)).sum::<f64>()).sqrt();
+    let estimates: Vec<Option<Estimate>> = logs.iter().map(|log| Estimate::of_log(log).ok()).collect();
+    let halves = |estimate: &Estimate| {
+        let (low, high) = estimate.interval(CONFIDENCE);
+        (low.ln_1p(), high.ln_1p())
+    };
+    let intervals: Vec<((f64, f64), f64)> =
+        estimates.iter().zip(&others).filter_map(|(one, &other)| Some((halves(one.as_ref()?), other))).collect();
+    let far = sorted(logs.iter().filter_map(|log| log_mean_ratio(log)).map(|own| (own - truth).abs()).collect());
+    let ideal = far.get(((CONFIDENCE * far.len() as f64).ceil() as usize).saturating_sub(1)).copied();
+    let widths = sorted(intervals.iter().map(|((low, high), _)| (high - low) / 2.0).collect());
+    let decided = |log: &&Vec<PairedSums>| match log.as_slice() {
+        [only] => {
+            let difference = MeanDifference::between(only.old.clone(), only.new.clone());
+            let p = difference.p_value().is_some_and(|p| p < 1.0 - CONFIDENCE);
+            p || difference.decided_by_signs().is_some()
+        }
+        cases => Estimate::of_log(cases).is_ok_and(|estimate| estimate.p_value() < 1.0 - CONFIDENCE),
+    };
+    CoverageCell {
+        load: 0.0,
+        weeks: 0,
+        comparison: 0,
+        measure: Measure::Wait,
+        change: truth.exp_m1(),
+        differs: !null && truth.abs() > TRUE_FROM * error,
+        logs: logs.len(),
+        intervals: intervals.len(),
+        holding: intervals.iter().filter(|((low, high), other)| low <= other && other <= high).count(),
+        telling: intervals.iter().filter(|((low, high), _)| *low > 0.0 || *high < 0.0).count(),
+        decided: logs.iter().filter(decided).count(),
+        wider: widths.get(widths.len() / 2).copied().unwrap_or(f64::NAN) / ideal.unwrap_or(f64::NAN),
+    }
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    values
 }
 
 /// Whole weeks of a workload, drawn with replacement, one behind the other.
@@ -221,66 +329,24 @@ pub(crate) fn drawn(base: &Workload, weeks: u32, seed: u64) -> Result<Workload, 
     Ok(Workload::new(base.machine(), jobs, truth, Provenance::default())?)
 }
 
-/// Sums per week of the log under each policy.
-fn simulated(workload: &Workload) -> Result<WeekMeasureSums, CoverageError> {
-    let mut reports: Vec<Report> = Vec::new();
-    for policy in POLICIES {
-        let Ok(spec) = policy.parse::<PolicySpec>() else { continue };
-        let measured = Experiment::new(&spec, workload).measuring(MetricsConfig::light()).run(&mut ())?;
-        reports.extend(measured.map(|measured| measured.report));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four weeks of a log are drawn from three, and a log of one job has none.
+    #[test]
+    fn weeks_are_drawn_from_a_log() {
+        use drystone::model::{Job, LogStatus, Machine, Truth};
+        let workload = |jobs: i64| {
+            let job = |k: i64| Job::new(Time(k * Span::WEEK.0 / 200), 2, Span(3_000));
+            let truth = |k: i64| Truth { run: Span(600), number: k, status: LogStatus::Completed };
+            let all = (0..jobs).map(job).collect();
+            Workload::new(Machine::new(4), all, (0..jobs).map(truth).collect(), Provenance::default())
+                .expect("possible")
+        };
+        let made = drawn(&workload(601), 4, 7).expect("three whole weeks");
+        assert_eq!((made.len(), made.jobs()[200].submit), (800, Time(Span::WEEK.0)));
+        let error = drawn(&workload(1), 4, 7).expect_err("one job").to_string();
+        assert!(error.contains("no whole week"), "{error}");
     }
-    let last = reports.iter().flat_map(|report| &report.weeks).map(|week| week.week).max().unwrap_or(0);
-    let sums = |report: &Report, measure: Measure| -> Vec<PeriodSum> {
-        let mut sums = vec![PeriodSum::default(); usize::try_from(last).unwrap_or(0) + 1];
-        for week in &report.weeks {
-            let (sum, count) = week.sum(measure);
-            sums[usize::try_from(week.week).unwrap_or(0)] = PeriodSum { sum, count: count as f64 };
-        }
-        sums
-    };
-    Ok(reports.iter().map(|report| MEASURES.map(|measure| sums(report, measure)).to_vec()).collect())
-}
-
-fn count(logs: &[WeekMeasureSums], (policy, measure): (usize, usize), confidence: f64) -> IntervalCoverage {
-    let mean = |of: usize| {
-        let sums = logs.iter().flat_map(|log| &log[of][measure]);
-        let (sum, count) = sums.fold((0.0, 0.0), |all, week| (all.0 + week.sum, all.1 + week.count));
-        sum / count
-    };
-    let truth = mean(policy) / mean(0) - 1.0;
-    let found: Vec<(f64, f64)> = logs
-        .iter()
-        .filter_map(|log| change_interval(&log[0][measure], &log[policy][measure], confidence).interval())
-        .collect();
-    let widths: Vec<f64> = sorted(found.iter().map(|(low, high)| high - low).collect());
-    let logarithmic: Vec<f64> = found.iter().map(|(low, high)| high.ln_1p() - low.ln_1p()).collect();
-    let half = ideal_half_width(logs, (policy, measure), truth, confidence);
-    IntervalCoverage {
-        truth,
-        holding: found.iter().filter(|(low, high)| *low <= truth && truth <= *high).count(),
-        intervals: found.len(),
-        too_short: logs.len() - found.len(),
-        width: widths.get(widths.len() / 2).copied().unwrap_or(f64::NAN),
-        ideal: (1.0 + truth) * (half.exp() - (-half).exp()),
-        wider: logarithmic.iter().sum::<f64>() / logarithmic.len() as f64 / (2.0 * half),
-    }
-}
-
-/// Distance, in logarithms, from the true change within which the changes of this share of all
-/// logs lie, those that are too short to tell included.
-fn ideal_half_width(logs: &[WeekMeasureSums], (policy, measure): (usize, usize), truth: f64, confidence: f64) -> f64 {
-    let mean = |weeks: &[PeriodSum]| {
-        let (sum, count) = weeks.iter().fold((0.0, 0.0), |all, week| (all.0 + week.sum, all.1 + week.count));
-        sum / count
-    };
-    let change = |log: &WeekMeasureSums| (mean(&log[policy][measure]) / mean(&log[0][measure])).ln();
-    let far =
-        sorted(logs.iter().map(|log| (change(log) - truth.ln_1p()).abs()).filter(|far| far.is_finite()).collect());
-    let at = (confidence * far.len() as f64).ceil() as usize;
-    far.get(at.saturating_sub(1)).copied().unwrap_or(f64::NAN)
-}
-
-fn sorted(mut values: Vec<f64>) -> Vec<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    values
 }

@@ -1,6 +1,7 @@
 //! Jobs before and after: differences with intervals, as a whole and class by class.
 
-use drystone::metrics::interval::{PeriodSum, mean_interval};
+use crate::periods::{PeriodLength, Periods};
+use drystone::inference::{DifferenceVerdict, MeanDifference, NoEstimate, PeriodSum, WeekSigns, says_nothing};
 use serde::Serialize;
 
 /// A job before and after.
@@ -17,7 +18,7 @@ pub struct PairedWait {
 }
 
 /// A mean wait before and after, over the same jobs.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PairedChange {
     pub jobs: u64,
     /// Mean wait before, in seconds.
@@ -26,23 +27,52 @@ pub struct PairedChange {
     pub after: f64,
     /// Difference of the means, in seconds; below 0 jobs wait less.
     pub difference: f64,
-    /// Its interval, in seconds; `None` where there are too few periods.
+    /// Its interval, in seconds: the mean before times the interval of the relative change; `None`
+    /// where there is none.
     pub interval: Option<(f64, f64)>,
+    /// after / before − 1; `None` where nothing waited before.
+    pub change: Option<f64>,
+    /// Its interval.
+    pub change_interval: Option<(f64, f64)>,
+    /// Probability of a difference as large where there is none.
+    pub p: Option<f64>,
+    /// Weeks in which jobs wait longer, shorter and as long.
+    pub signs: WeekSigns,
+    pub verdict: DifferenceVerdict,
     /// Hours that all these jobs wait more.
     pub job_hours: f64,
     /// Change weighted by nodes.
     pub node_hours: f64,
+    /// Evidence for the verdict.
+    #[serde(skip)]
+    evidence: MeanDifference,
 }
 
 impl PairedChange {
-    /// Returns the sign of a clear change: −1 where jobs clearly wait less, 1 where they clearly
-    /// wait more, else 0.
+    /// Returns the sign of a decided change: −1 where jobs wait less, 1 where they wait more, else
+    /// 0.
     pub fn sign(&self) -> i8 {
-        match self.interval {
-            Some((_, high)) if high < 0.0 => -1,
-            Some((low, _)) if low > 0.0 => 1,
+        match self.verdict {
+            DifferenceVerdict::Shorter => -1,
+            DifferenceVerdict::Longer => 1,
             _ => 0,
         }
+    }
+
+    /// Judges it as one of a family, by its corrected p value.
+    pub fn judge_in_family(&mut self, p: f64, confidence: f64) {
+        self.verdict = self.evidence.verdict(Some(p), confidence);
+    }
+
+    /// Returns whether there is an interval that says something of the size.
+    pub fn tells_size(&self) -> bool {
+        self.change_interval.is_some_and(|interval| !says_nothing(interval))
+    }
+
+    /// Returns the number of further weeks like these after which this relative change would be
+    /// told from none.
+    pub fn more_weeks(&self, change: f64, confidence: f64) -> Option<usize> {
+        self.evidence.estimate.ok()?.more_weeks(change, confidence)
     }
 }
 
@@ -59,61 +89,114 @@ pub struct ClassChange {
     pub change: PairedChange,
 }
 
-/// The change of the mean wait of some of the jobs, with the interval of the difference: jobs and
-/// periods are the same before and after, so what they have in common cancels.
-pub fn paired<'a>(jobs: impl Iterator<Item = &'a PairedWait>, periods: usize, confidence: f64) -> PairedChange {
-    let mut sums = vec![PeriodSum::default(); periods];
-    let (mut before, mut after, mut weighted) = (0.0, 0.0, 0.0);
+/// The change of the mean wait of some of the jobs: jobs and periods are the same before and after,
+/// so what they have in common cancels. Days are no weeks: they have signs, and no interval.
+pub fn paired<'a>(jobs: impl Iterator<Item = &'a PairedWait>, periods: &Periods, confidence: f64) -> PairedChange {
+    let mut old = vec![PeriodSum::default(); periods.count()];
+    let mut new = old.clone();
+    let (mut before, mut after, mut weighted, mut count) = (0.0, 0.0, 0.0, 0_u64);
     for job in jobs {
-        let difference = job.after - job.before;
+        let place = job.period as usize;
+        let (Some(was), Some(is)) = (old.get_mut(place), new.get_mut(place)) else { continue };
+        was.add(PeriodSum { sum: job.before, count: 1.0 });
+        is.add(PeriodSum { sum: job.after, count: 1.0 });
         before += job.before;
         after += job.after;
-        weighted += difference * job.nodes;
-        if let Some(sum) = sums.get_mut(job.period as usize) {
-            sum.sum += difference;
-            sum.count += 1.0;
-        }
+        weighted += (job.after - job.before) * job.nodes;
+        count += 1;
     }
-    let count: f64 = sums.iter().map(|sum| sum.count).sum();
-    let total: f64 = sums.iter().map(|sum| sum.sum).sum();
-    let filled: Vec<PeriodSum> = sums.into_iter().filter(|sum| sum.count > 0.0).collect();
-    let each = count.max(1.0);
+    let mut evidence = MeanDifference::between(old, new);
+    if periods.length() == PeriodLength::Day && evidence.estimate.is_ok() {
+        evidence.estimate = Err(NoEstimate::TooFew);
+    }
+    let each = (count as f64).max(1.0);
+    let change_interval = evidence.interval(confidence);
     PairedChange {
-        jobs: count as u64,
+        jobs: count,
         before: before / each,
         after: after / each,
-        difference: total / each,
-        interval: mean_interval(&filled, confidence),
-        job_hours: total / 3_600.0,
+        difference: (after - before) / each,
+        interval: change_interval.map(|(low, high)| (low * before / each, high * before / each)),
+        change: (before > 0.0).then(|| after / before - 1.0),
+        change_interval,
+        p: evidence.p_value(),
+        signs: evidence.signs,
+        verdict: match evidence.verdict(evidence.p_value(), confidence) {
+            DifferenceVerdict::Shorter | DifferenceVerdict::Longer if periods.length() == PeriodLength::Day => {
+                DifferenceVerdict::TooFew
+            }
+            verdict => verdict,
+        },
+        job_hours: (after - before) / 3_600.0,
         node_hours: weighted / 3_600.0,
+        evidence,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drystone::model::{Span, Time};
 
-    /// Ten jobs in five periods that wait 10, 20, …, 100 s before, and 60 s less or more by turns
-    /// in pairs of periods.
+    fn weeks(count: i64) -> Periods {
+        Periods::of((Time(0), Time(count * Span::WEEK.0 - 1)), false)
+    }
+
+    /// Ten jobs in five weeks that wait 10, 20, …, 100 s before, and twice as long after.
     #[test]
     fn differences_of_the_same_jobs() {
         let jobs: Vec<PairedWait> = (0..10)
             .map(|k| PairedWait {
                 period: k / 2,
                 before: f64::from(k + 1) * 10.0,
-                after: f64::from(k + 1) * 10.0 + 36.0,
+                after: f64::from(k + 1) * 20.0,
                 nodes: 2.0,
             })
             .collect();
-        let change = paired(jobs.iter(), 5, 0.95);
-        assert_eq!((change.jobs, change.before, change.after, change.difference), (10, 55.0, 91.0, 36.0));
-        // Every period moves by the same: there is no doubt.
-        assert_eq!(change.interval, Some((36.0, 36.0)));
-        assert!((change.job_hours - 0.1).abs() < 1e-12 && (change.node_hours - 0.2).abs() < 1e-12);
-        assert_eq!(change.sign(), 1);
+        let change = paired(jobs.iter(), &weeks(5), 0.95);
+        assert_eq!((change.jobs, change.before, change.after, change.difference), (10, 55.0, 110.0, 55.0));
+        // Every week doubles: there is no doubt.
+        let (low, high) = change.interval.expect("five weeks");
+        assert!((low - 55.0).abs() < 1e-9 && (high - 55.0).abs() < 1e-9, "{low} {high}");
+        assert!((change.job_hours - 550.0 / 3_600.0).abs() < 1e-12);
+        assert!((change.node_hours - 1_100.0 / 3_600.0).abs() < 1e-12);
+        assert_eq!((change.sign(), change.signs.longer), (1, 5));
         let same: Vec<PairedWait> = jobs.iter().map(|job| PairedWait { after: job.before, ..*job }).collect();
-        let change = paired(same.iter(), 5, 0.95);
+        let change = paired(same.iter(), &weeks(5), 0.95);
         assert_eq!((change.difference, change.interval, change.sign()), (0.0, Some((0.0, 0.0)), 0));
-        assert_eq!(paired(same.iter().take(4), 5, 0.95).interval, None, "two periods");
+        assert_eq!(change.verdict, DifferenceVerdict::Same);
+        // Three weeks are days, and too few.
+        let days = Periods::of((Time(0), Time(20 * Span::DAY.0)), false);
+        let change = paired(jobs.iter(), &days, 0.95);
+        assert_eq!((change.interval, change.verdict, change.signs.longer), (None, DifferenceVerdict::TooFew, 5));
+    }
+
+    /// Nothing waited before: no ratio and no interval, but in each of nine weeks some job waits.
+    #[test]
+    fn from_nothing_to_something() {
+        let jobs: Vec<PairedWait> =
+            (0..9).map(|k| PairedWait { period: k, before: 0.0, after: 60.0 * f64::from(k + 1), nodes: 1.0 }).collect();
+        let change = paired(jobs.iter(), &weeks(9), 0.95);
+        assert_eq!((change.change, change.interval, change.sign()), (None, None, 1));
+        assert_eq!(change.signs.describe("week").as_deref(), Some("longer in 9 of 9 weeks"));
+        let change = paired(jobs.iter().take(7), &weeks(9), 0.95);
+        assert_eq!((change.sign(), change.verdict), (0, DifferenceVerdict::NoRatio));
+    }
+
+    /// Judged as one of many, a change may no longer be decided.
+    #[test]
+    fn families_decide() {
+        let jobs: Vec<PairedWait> = (0..12)
+            .map(|k| PairedWait {
+                period: k,
+                before: 100.0,
+                after: if k == 3 { 99.0 } else { 120.0 + f64::from(k) },
+                nodes: 1.0,
+            })
+            .collect();
+        let mut change = paired(jobs.iter(), &weeks(12), 0.95);
+        assert_eq!(change.sign(), 1, "{change:?}");
+        change.judge_in_family(0.06, 0.95);
+        assert_eq!(change.verdict, DifferenceVerdict::Unclear);
     }
 }

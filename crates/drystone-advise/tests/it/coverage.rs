@@ -1,5 +1,5 @@
-//! Coverage of the intervals of changes: independent logs of eight weeks, each with its interval,
-//! and the true difference, which is that over all of them.
+//! Coverage of the intervals of changes: independent logs of eight weeks, each with its interval of
+//! the relative change, and the true one, which is that over all of them.
 
 use drystone::experiment::Experiment;
 use drystone::generate::{Params, generate};
@@ -46,19 +46,19 @@ fn log(load: f64, jobs: u32, seed: u64) -> Vec<PairedChange> {
                 nodes: f64::from(job.procs),
             })
             .collect();
-        paired(pairs.iter(), periods.count(), 0.95)
+        paired(pairs.iter(), &periods, 0.95)
     };
     CHANGES.iter().map(one).collect()
 }
 
-/// For each change the logs that have an interval, and how many of these hold the true difference.
+/// For each change the logs that have an interval, and how many of these hold the true change.
 fn coverage(load: f64, jobs: u32, logs: u64) -> Vec<(f64, usize, usize)> {
     let all: Vec<Vec<PairedChange>> = (0..logs).map(|seed| log(load, jobs, 40_000 + seed)).collect();
     let one = |at: usize| {
         let found: Vec<&PairedChange> = all.iter().map(|log| &log[at]).collect();
-        let jobs: u64 = found.iter().map(|change| change.jobs).sum();
-        let truth = found.iter().map(|change| change.job_hours).sum::<f64>() / jobs as f64 * 3_600.0;
-        let intervals: Vec<(f64, f64)> = found.iter().filter_map(|change| change.interval).collect();
+        let hours = |of: fn(&PairedChange) -> f64| found.iter().map(|one| one.jobs as f64 * of(one)).sum::<f64>();
+        let truth = hours(|change| change.after) / hours(|change| change.before) - 1.0;
+        let intervals: Vec<(f64, f64)> = found.iter().filter_map(|change| change.change_interval).collect();
         let holding = intervals.iter().filter(|(low, high)| *low <= truth && truth <= *high).count();
         (truth, intervals.len(), holding)
     };
@@ -80,7 +80,7 @@ fn the_table_of_coverage() {
     for (load, jobs) in [(0.6, 5_000), (0.7, 5_000), (0.9, 7_000)] {
         for (change, (truth, intervals, holding)) in CHANGES.iter().zip(coverage(load, jobs, 200)) {
             let share = holding as f64 / intervals.max(1) as f64;
-            println!("load {load}, {jobs} jobs | {change} | {truth:+.0} s | {share:.3} of {intervals}");
+            println!("load {load}, {jobs} jobs | {change} | {:+.0} % | {share:.3} of {intervals}", truth * 100.0);
         }
     }
 }

@@ -16,6 +16,7 @@ mod faults;
 mod golden;
 mod headroom;
 mod help;
+mod inference;
 mod inputs;
 mod latex;
 mod library;

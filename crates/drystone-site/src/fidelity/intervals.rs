@@ -1,7 +1,7 @@
 //! Certainty of an error, from sums over blocks of time.
 
 use super::errors::WaitPairs;
-use drystone::metrics::interval::{PeriodSum, mean_interval};
+use drystone::inference::{PeriodSum, mean_interval};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -2,6 +2,7 @@
 //! to ranks, subspaces, Pareto fronts.
 
 mod condition;
+mod evidence;
 mod paired;
 mod pareto;
 mod rank;

@@ -1,11 +1,10 @@
-//! Configurations against one of them, week by week: intervals, and tests corrected for their
-//! number.
+//! Configurations against one of them: intervals, and tests corrected for their number.
 
+use super::evidence::{CaseSums, TableEvidence};
 use super::{CandidateTable, StudyCandidate};
 use crate::error::SweepError;
 use crate::{Metric, Store, WeekSums};
-use drystone::metrics::contrast::{Contrast, PairedSums, holm};
-use drystone::metrics::interval::PeriodSum;
+use drystone::inference::{EstimateBasis, WeekSigns, correct_among};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -18,6 +17,12 @@ pub struct PairedTests {
     pub confidence: f64,
     /// Metrics that no test uses, because they are no means over jobs.
     pub unused: Vec<Metric>,
+    /// Workloads that some test does not use, because they are too short.
+    pub too_short: Vec<String>,
+    /// Units that tests are made from; `None` where nothing is tested.
+    pub basis: Option<EstimateBasis>,
+    /// Number of logs that the workloads come from.
+    pub logs: usize,
     /// One test for each candidate of the table; `None` for the one itself, and where nothing can
     /// be said: too few weeks, or a mean of 0.
     pub tests: Vec<Option<PairedTest>>,
@@ -28,18 +33,25 @@ pub struct PairedTests {
 pub struct PairedTest {
     /// The mean change over the test cases: the geometric mean of new / old, less 1.
     pub change: f64,
-    /// Its interval; `None` where weeks are too unlike each other to tell.
-    pub interval: Option<(f64, f64)>,
+    /// Its interval, of this test alone.
+    pub interval: (f64, f64),
     /// The probability of a difference as large in either direction where there is none.
     pub p: f64,
     /// Probability corrected for the number of tests (Holm 1979).
     pub p_holm: f64,
+    /// Weeks by the sign of their difference, where there is one case of one log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signs: Option<WeekSigns>,
+    /// True if it differs: by the corrected probability, or in every one of at least eight weeks
+    /// that differ.
+    pub differs: bool,
 }
 
 impl PairedTests {
     /// Tests all candidates of a table against one. Sums per week are read from the store, one
-    /// candidate at a time; weeks of a workload are paired, and the metrics of a workload count as
-    /// evidence from the same weeks.
+    /// candidate at a time. Workloads that come from one log are cases of it and add no weeks. Where
+    /// the one was not chosen beforehand but is the best of all, every pair of candidates counts in
+    /// the correction, for it could have been any pair.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -48,39 +60,52 @@ impl PairedTests {
     pub fn of(
         store: &Store,
         table: &CandidateTable,
-        against: usize,
+        (against, is_chosen): (usize, bool),
         confidence: f64,
     ) -> Result<PairedTests, SweepError> {
         let is_mean = |metric: &Metric| matches!(metric, Metric::Mean(_));
         let unused = table.metrics.iter().copied().filter(|metric| !is_mean(metric)).collect();
-        let read = |candidate: &StudyCandidate| -> Result<Vec<Vec<WeekSums>>, SweepError> {
-            let of = |simulation: &i64| {
+        let read = |candidate: &StudyCandidate| -> Result<CaseSums, SweepError> {
+            let of = |simulation: &i64| -> Result<Vec<WeekSums>, SweepError> {
                 let means = table.metrics.iter().filter(|metric| is_mean(metric));
                 means.map(|metric| store.weeks(*simulation, &metric.to_string())).collect()
             };
             candidate.simulations.iter().map(of).collect()
         };
+        let evidence = TableEvidence::sort(&store.origins(&table.cases)?);
         let old = read(&table.candidates[against])?;
-        let mut found = Vec::with_capacity(table.candidates.len());
+        let mut too_short = BTreeSet::new();
+        let mut basis = None;
+        let mut tests: Vec<Option<PairedTest>> = Vec::with_capacity(table.candidates.len());
         for (at, candidate) in table.candidates.iter().enumerate() {
-            let contrast = if at == against { None } else { contrast(&old, &read(candidate)?) };
-            found.push(contrast);
+            if at == against || unused_all(&old) {
+                tests.push(None);
+                continue;
+            }
+            let own = evidence.estimate(&old, &read(candidate)?);
+            too_short.extend(own.left_out);
+            let signs = own.only.map(|pair| WeekSigns::count(&pair.old, &pair.new));
+            let test = own.estimate.ok().map(|estimate| {
+                basis = basis.or(Some(estimate.basis));
+                let interval = estimate.interval(confidence);
+                let p = estimate.p_value();
+                PairedTest { change: estimate.change(), interval, p, p_holm: p, signs, differs: false }
+            });
+            tests.push(test);
         }
-        let p: Vec<f64> = found.iter().flatten().map(|contrast| contrast.p_value()).collect();
-        let mut corrected = p.iter().zip(holm(&p));
-        let tests = found.into_iter().map(|contrast| {
-            let contrast = contrast?;
-            let (&p, p_holm) = corrected.next()?;
-            let interval = contrast.interval(confidence).interval();
-            Some(PairedTest { change: contrast.logarithm.exp_m1(), interval, p, p_holm })
-        });
-        let tests = tests.collect();
-        Ok(PairedTests { against, confidence, unused, tests })
+        let p: Vec<f64> = tests.iter().flatten().map(|test| test.p).collect();
+        let family = if is_chosen { p.len() } else { (p.len() + 1) * p.len() / 2 };
+        for (test, p_holm) in tests.iter_mut().flatten().zip(correct_among(&p, family)) {
+            test.p_holm = p_holm;
+            test.differs = p_holm < 1.0 - confidence || test.signs.is_some_and(|signs| signs.decided().is_some());
+        }
+        let too_short = too_short.into_iter().map(|case| table.cases[case].clone()).collect();
+        Ok(PairedTests { against, confidence, unused, too_short, basis, logs: evidence.logs(), tests })
     }
 
-    /// Number of candidates that differ from the one by tests corrected for their number.
+    /// Number of candidates that differ from the one.
     pub fn told_apart(&self) -> usize {
-        self.tests.iter().flatten().filter(|test| test.p_holm < 1.0 - self.confidence).count()
+        self.tests.iter().flatten().filter(|test| test.differs).count()
     }
 
     /// Number of candidates that were tested.
@@ -89,22 +114,7 @@ impl PairedTests {
     }
 }
 
-/// One candidate against another, from sums per week by workload and metric.
-fn contrast(old: &[Vec<WeekSums>], new: &[Vec<WeekSums>]) -> Option<Contrast> {
-    let workloads: Vec<Vec<PairedSums>> = old
-        .iter()
-        .zip(new)
-        .map(|(old, new)| {
-            let both = old.iter().chain(new).flatten();
-            let weeks: Vec<i64> = both.map(|&(week, _)| week).collect::<BTreeSet<_>>().into_iter().collect();
-            old.iter().zip(new).map(|(old, new)| (aligned(old, &weeks), aligned(new, &weeks))).collect()
-        })
-        .collect();
-    Contrast::of(&workloads)
-}
-
-/// The sums of these weeks; those that are missing have no job.
-fn aligned(sums: &WeekSums, weeks: &[i64]) -> Vec<PeriodSum> {
-    let of = |week: &i64| sums.binary_search_by_key(week, |one| one.0).map_or(PeriodSum::default(), |at| sums[at].1);
-    weeks.iter().map(of).collect()
+/// Returns whether no metric is a mean over jobs.
+fn unused_all(sums: &CaseSums) -> bool {
+    sums.iter().all(Vec::is_empty)
 }

@@ -31,6 +31,7 @@ pub use gather::gather;
 pub use grow::StoreGrowth;
 pub use merge::{Merged, merge};
 pub use query::{QueryAnswer, QueryCell, query};
+pub(crate) use read::CaseOrigin;
 pub use read::{StoreRow, SweepStatus};
 
 use crate::error::SweepError;

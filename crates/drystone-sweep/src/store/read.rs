@@ -9,6 +9,16 @@ use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
 use std::path::Path;
 
+/// Origin of a workload of the study: its log, and what was made of it.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct CaseOrigin {
+    pub(crate) log: String,
+    pub(crate) load: f64,
+    pub(crate) month: Option<String>,
+    pub(crate) slice: Option<String>,
+    pub(crate) change: Option<String>,
+}
+
 /// A sweep's progress.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SweepStatus {
@@ -192,9 +202,21 @@ impl Store {
         Ok(self.workloads()?.into_iter().map(|w| (w.label, w.name)).collect())
     }
 
+    /// Returns where cases come from, by their labels.
+    pub(crate) fn origins(&self, labels: &[String]) -> Result<Vec<CaseOrigin>, SweepError> {
+        let rows = self.workloads()?;
+        let of = |label: &String| {
+            let row = rows.iter().find(|row| row.label == *label);
+            let row = row.ok_or_else(|| self.error(format!("is damaged: it lacks the workload {label}")))?;
+            let WorkloadRow { log, load, month, slice, change, .. } = row.clone();
+            Ok(CaseOrigin { log, load, month, slice, change })
+        };
+        labels.iter().map(of).collect()
+    }
+
     pub(super) fn workloads(&self) -> Result<Vec<WorkloadRow>, SweepError> {
         let read = || -> rusqlite::Result<Vec<WorkloadRow>> {
-            let sql = "SELECT label, name, load, month, slice, change, seed, hash, jobs, procs, trim, cleaning, given FROM workload ORDER BY rowid";
+            let sql = "SELECT label, name, load, month, slice, change, seed, hash, jobs, procs, trim, cleaning, given, log FROM workload ORDER BY rowid";
             let mut statement = self.db.prepare(sql)?;
             let rows = statement.query_map([], |row| {
                 Ok(WorkloadRow {
@@ -211,6 +233,7 @@ impl Store {
                     trim: row.get(10)?,
                     cleaning: row.get(11)?,
                     given: row.get(12)?,
+                    log: row.get(13)?,
                 })
             })?;
             rows.collect()

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// "DRYS": marks an SQLite file as a store.
 const APPLICATION: i64 = 0x4452_5953;
 /// Version of the layout.
-const LAYOUT: i64 = 3;
+const LAYOUT: i64 = 4;
 /// Time a writer waits for readers and a reader for writers.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -30,6 +30,8 @@ pub(super) struct StoreHead {
 pub(super) struct WorkloadRow {
     pub(super) label: String,
     pub(super) name: String,
+    /// The log that it comes from: a file, or a generator with its seed.
+    pub(super) log: String,
     /// Divisor of the submit times; 1 where they were not scaled.
     pub(super) load: f64,
     pub(super) month: Option<String>,
@@ -71,6 +73,7 @@ impl StoreHead {
             .map(|case| WorkloadRow {
                 label: case.label(),
                 name: case.name.clone(),
+                log: case.log.clone(),
                 load: case.load_factor(),
                 month: case.month.clone(),
                 slice: case.slice.clone(),
@@ -228,7 +231,7 @@ pub(super) fn lay_out(transaction: &Transaction<'_>, head: &StoreHead) -> rusqli
          CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
          CREATE TABLE columns (place INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, type TEXT NOT NULL);
          CREATE TABLE workload (
-             label TEXT PRIMARY KEY, name TEXT NOT NULL, load REAL NOT NULL, month TEXT, slice TEXT, change TEXT, seed INTEGER,
+             label TEXT PRIMARY KEY, name TEXT NOT NULL, log TEXT NOT NULL, load REAL NOT NULL, month TEXT, slice TEXT, change TEXT, seed INTEGER,
              hash TEXT NOT NULL, jobs INTEGER NOT NULL, procs INTEGER NOT NULL,
              trim TEXT NOT NULL, cleaning TEXT NOT NULL, given TEXT NOT NULL);
          CREATE TABLE session (
@@ -256,9 +259,9 @@ pub(super) fn lay_out(transaction: &Transaction<'_>, head: &StoreHead) -> rusqli
     }
     for w in &head.workloads {
         transaction.execute(
-            "INSERT INTO workload VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO workload VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
-                w.label, w.name, w.load, w.month, w.slice, w.change, w.seed, w.hash, w.jobs, w.procs, w.trim,
+                w.label, w.name, w.log, w.load, w.month, w.slice, w.change, w.seed, w.hash, w.jobs, w.procs, w.trim,
                 w.cleaning, w.given
             ],
         )?;

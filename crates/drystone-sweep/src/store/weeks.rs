@@ -6,7 +6,7 @@
 use super::Store;
 use crate::WeekSums;
 use crate::error::SweepError;
-use drystone::metrics::interval::PeriodSum;
+use drystone::inference::PeriodSum;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
 

@@ -1,12 +1,11 @@
-//! Intervals from values of jobs that follow each other: for logs of days, which have no weeks to
-//! draw.
+//! Intervals from values of jobs that follow each other: for logs of days, which have no weeks.
 
 use super::IntervalOptions;
 use super::compare::relative;
-use super::interval::{LEAST_PERIODS, PeriodSum, change_interval, mean_interval};
+use crate::inference::{LEAST_UNITS, MeanDifference, PeriodSum, positive_mean_interval};
 
 /// Fewer blocks than this tell nothing about the variation between blocks.
-pub const LEAST_BLOCKS: usize = LEAST_PERIODS;
+pub const LEAST_BLOCKS: usize = LEAST_UNITS;
 
 /// The means of two measures of the same jobs, and their relative change, with intervals.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -41,13 +40,15 @@ pub fn paired_means(old: &[f64], new: &[f64], block: usize, options: IntervalOpt
     let mean = |values: &[f64]| values.iter().sum::<f64>() / jobs as f64;
     let (before, after) = (sums(old), sums(new));
     let means = (mean(old), mean(new));
-    let intervals = mean_interval(&before, options.confidence).zip(mean_interval(&after, options.confidence));
+    let interval = |sums: &[PeriodSum]| positive_mean_interval(sums, options.confidence);
+    let intervals = interval(&before).zip(interval(&after));
+    let blocks = before.len();
     Some(PairedMeans {
         means,
         intervals: intervals.map(|(before, after)| [before, after]),
         change: relative(means.0, means.1),
-        interval: change_interval(&before, &after, options.confidence).interval(),
-        blocks: before.len(),
+        interval: MeanDifference::between(before, after).interval(options.confidence),
+        blocks,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Classes of jobs, by run time and processors.
 
 use super::category::Scheme;
-use super::interval::PeriodSum;
+use crate::inference::PeriodSum;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -10,11 +10,12 @@ use super::keyed::Keyed;
 use super::machine::{MachineMeter, QueueMeter};
 use super::measures::{self, MEASURES, Measure, Measures};
 use super::predictability::PromiseCollector;
-use super::report::{Categorised, Category, Kills, MeasuredWeek, Report, Suspensions, WorstCase};
+use super::report::{Categorised, Category, Kills, Report, Suspensions, WorstCase};
 use super::resources::ResourceMeter;
 use super::row::JobRow;
 use super::selection::{JobSelection, Selector};
 use super::summary::Distribution;
+use super::weeks::{SubmitWeeks, UnitSums};
 use crate::engine::{Levels, Observer};
 use crate::model::{EndedJob, JobId, Machine, Procs, Provenance, ResourceTable, SharedSort, Span, Time, Workload};
 use crate::policy::Priorities;
@@ -111,6 +112,8 @@ pub struct Scope {
     pub submits: (Time, Time),
     /// Tells weeks and months.
     pub calendar: Calendar,
+    /// Weeks that comparisons pair jobs by.
+    pub weeks: SubmitWeeks,
     /// Jobs that never count
     /// ([`Circumstances::uncounted`](crate::model::Circumstances::uncounted)).
     pub uncounted: BTreeSet<JobId>,
@@ -126,13 +129,23 @@ impl Scope {
     #[must_use]
     pub fn new(machine: Machine, jobs: u64, submits: (Time, Time), provenance: &Provenance) -> Scope {
         let calendar = Calendar::new(submits.0, provenance);
-        Scope { machine, jobs, submits, calendar, uncounted: BTreeSet::new(), resources: None, priorities: None }
+        let weeks = SubmitWeeks::new(provenance, submits);
+        Scope { machine, jobs, submits, calendar, weeks, uncounted: BTreeSet::new(), resources: None, priorities: None }
     }
 
     /// With priorities to sort jobs by, for the jobs of this workload.
     #[must_use]
     pub fn graded(self, priorities: Option<&Priorities>, workload: &Workload) -> Scope {
         Scope { priorities: priorities.map(|priorities| Arc::new(priorities.clone().placed(workload))), ..self }
+    }
+
+    /// With weeks counted from another time than the first submit, if there is one.
+    #[must_use]
+    pub fn counting_weeks_from(self, origin: Option<Time>) -> Scope {
+        match origin {
+            Some(origin) => Scope { weeks: self.weeks.counted_from(origin, self.submits.1), ..self },
+            None => self,
+        }
     }
 
     /// The scope of a simulation of a whole workload.
@@ -181,7 +194,10 @@ pub struct Collector {
     classes: Option<Keyed<JobClass>>,
     schemes: Vec<(Scheme, Groups)>,
     priorities: Option<Arc<Priorities>>,
-    weeks: Option<Weeks>,
+    weeks: Option<UnitSums>,
+    /// Sums per part that was simulated apart.
+    windows: UnitSums,
+    submit_weeks: SubmitWeeks,
     rows: Option<Vec<JobRow>>,
     /// The latest start that was first promised to each waiting job, where rows are kept.
     bounds: BTreeMap<JobId, Time>,
@@ -190,6 +206,8 @@ pub struct Collector {
     few: Option<Few>,
     /// Jobs of the parts before the one at work, and its own.
     parts: (u32, u32),
+    /// Parts begun.
+    begun: i64,
 }
 
 impl MetricsConfig {
@@ -225,7 +243,10 @@ impl Collector {
             users: config.fairness.then(|| Users::new(scope.machine, scope.resources.clone())),
             schemes: config.categories.iter().map(|&scheme| (scheme, Groups::default())).collect(),
             priorities: scope.priorities,
-            weeks: config.weeks.then(Weeks::default),
+            weeks: config.weeks.then(UnitSums::default),
+            windows: UnitSums::default(),
+            submit_weeks: scope.weeks,
+            begun: 0,
             classes: config.classes.then(Keyed::default),
             rows: config.keep_jobs.then(|| Vec::with_capacity(room)),
             lost: Vec::new(),
@@ -243,6 +264,7 @@ impl Collector {
     /// in each, and no queue is watched over time.
     pub fn begin_part(&mut self, jobs: u32, submits: (Time, Time)) {
         self.config.queue = false;
+        self.begun += 1;
         self.parts = (self.parts.0 + self.parts.1, jobs);
         let jobs = u64::from(jobs);
         self.machine.begin_part(submits, self.selector.period());
@@ -299,13 +321,16 @@ impl Collector {
         self.overall.take(&values);
         self.worst.take(ended, &values);
         if let Some(weeks) = &mut self.weeks {
-            weeks.take(self.calendar.week(ended.job.submit), &values);
+            weeks.take(self.submit_weeks.number(ended.job.submit), &values);
+            if self.begun > 0 {
+                self.windows.take(self.begun - 1, &values);
+            }
         }
         if let Some(classes) = &mut self.classes {
             let key = classes::SCHEME.key(ended, &self.calendar);
             let work = ended.outcome.ran.as_f64() * f64::from(ended.job.procs);
             let class = classes.at(key, || JobClass { key, ..JobClass::default() });
-            class.take(self.calendar.week(ended.job.submit), ended.wait().as_f64(), work);
+            class.take(self.submit_weeks.number(ended.job.submit), ended.wait().as_f64(), work);
         }
         for excess in &mut self.excessive {
             excess.take(ended.wait());
@@ -381,7 +406,8 @@ impl Collector {
             excessive: self.excessive.into_iter().map(ExcessWaits::finish).collect(),
             fairness: self.users.map(|users| users.finish(&measures.bounded_slowdown, rows.as_deref())),
             categories: self.schemes.into_iter().map(categorised).collect(),
-            weeks: self.weeks.map_or_else(Vec::new, Weeks::into_sorted),
+            weeks: self.weeks.map_or_else(Vec::new, UnitSums::into_sorted),
+            windows: self.windows.into_sorted(),
             classes: self.classes.map_or_else(Vec::new, |all| all.into_sorted().map(|(_, class)| class).collect()),
             measures,
             jobs: rows,
@@ -561,24 +587,3 @@ impl Few {
 
 /// The groups of one scheme.
 type Groups = Keyed<GroupMeasures>;
-
-/// Sums per week.
-#[derive(Clone, Debug, Default)]
-struct Weeks(Keyed<MeasuredWeek>);
-
-impl Weeks {
-    #[inline]
-    fn take(&mut self, week: i64, values: &[f64; MEASURES]) {
-        let fresh = || MeasuredWeek { week, jobs: 0, slowdown_jobs: 0, sums: [0.0; MEASURES] };
-        let sums = self.0.at(week, fresh);
-        sums.jobs += 1;
-        sums.slowdown_jobs += u64::from(!values[Measure::Slowdown as usize].is_nan());
-        for (sum, &value) in sums.sums.iter_mut().zip(values) {
-            *sum += if value.is_nan() { 0.0 } else { value };
-        }
-    }
-
-    fn into_sorted(self) -> Vec<MeasuredWeek> {
-        self.0.into_sorted().map(|(_, week)| week).collect()
-    }
-}

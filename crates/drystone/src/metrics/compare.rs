@@ -1,14 +1,16 @@
 //! Comparisons of policies that know noise from improvement.
 
 use super::catalogue::Metric;
-use super::interval::{LEAST_PERIODS, PeriodSum, Sureness, change_interval};
 use super::measures::Measure;
 use super::report::{MeasuredWeek, Report};
+use crate::inference::{
+    DifferenceVerdict, EstimateBasis, LEAST_UNITS, MeanDifference, PeriodSum, WeekSigns, blocks_of, correct_family,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Fewer weeks than this tell nothing about the variation between weeks.
-pub const LEAST_WEEKS: usize = LEAST_PERIODS;
+pub const LEAST_WEEKS: usize = LEAST_UNITS;
 
 /// Options of intervals.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -28,22 +30,25 @@ impl Default for IntervalOptions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MetricVerdict {
-    /// The whole interval is on the better side of no change.
+    /// Better, by the p value corrected for the number of policies, or in every one of at least
+    /// eight weeks that differ.
     Better,
-    /// The whole interval is on the worse side of no change.
+    /// Worse, by the same.
     Worse,
     /// Equal in every week, as of policies with the same schedule: there is no difference to be
     /// noise.
     Same,
-    /// The interval contains no change: the difference may be noise.
+    /// The whole interval lies within ±2 %: no difference worth the name.
+    Alike,
+    /// Not decided: the difference may be noise.
     Unclear,
-    /// The interval is on one side of no change, but the difference is no larger than the error of
-    /// the simulation against what was recorded.
+    /// Better or worse, but the difference is no larger than the error of the simulation against what
+    /// was recorded.
     InsideReplayError,
     /// No interval: the metric is not a mean over jobs.
     NotAMean,
-    /// No interval: fewer than [`LEAST_WEEKS`] weeks, too few in which jobs wait, or weeks so
-    /// unlike that nothing can be said; or sums per week were not kept.
+    /// No interval: fewer than [`LEAST_WEEKS`] weeks, one block of weeks that holds all of it, or
+    /// sums per week were not kept.
     TooFewWeeks,
     /// No interval: the baseline's value is 0 or absent, or the policy's value is absent.
     NoRatio,
@@ -61,10 +66,30 @@ pub struct MetricChange {
     /// value / baseline − 1; 0 where both are 0; `None` where only the baseline is 0 or one is
     /// absent.
     pub relative: Option<f64>,
-    /// Interval for `relative`.
+    /// Interval for `relative`, of this comparison alone.
     pub interval: Option<(f64, f64)>,
-    /// Verdict from the interval.
+    /// Verdict on the policy.
     pub verdict: MetricVerdict,
+    /// Evidence for it.
+    #[serde(flatten)]
+    pub evidence: ChangeEvidence,
+}
+
+/// Evidence for a verdict.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ChangeEvidence {
+    /// Probability of a difference as large where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// The same, corrected for the number of policies compared (Holm 1979): what decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_family: Option<f64>,
+    /// Weeks, or windows, in which the value is larger, smaller and equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signs: Option<WeekSigns>,
+    /// Further weeks like these after which a difference of 10 % would be told from none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more_weeks: Option<usize>,
 }
 
 /// A policy compared with the baseline.
@@ -81,8 +106,11 @@ pub struct ComparedPolicy {
 pub struct Comparison {
     /// Name of the baseline.
     pub baseline: String,
-    /// Weeks of submits that the intervals are made from.
+    /// Weeks of submits, or windows, that the intervals are made from.
     pub weeks: usize,
+    /// Gathering of these: blocks of weeks, or windows; `None` where there are too few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<EstimateBasis>,
     /// Options of the intervals.
     pub options: IntervalOptions,
     /// The other policies, in the order given.
@@ -106,9 +134,10 @@ pub enum CompareError {
 
 /// Compares reports on the same workload with the one named `baseline`.
 ///
-/// Means get an interval from their sums per week of submits, paired week by week
-/// ([`change_interval`]). Every metric is judged by itself: of 20 verdicts on pure noise one is
-/// expected to be wrong.
+/// Means get an interval from their sums per week of submits, which are the same jobs under both
+/// policies, gathered into blocks ([`inference`](crate::inference)). Where four or more parts were
+/// simulated apart, these windows are the units. Intervals are those of single comparisons; verdicts
+/// use p values corrected for the number of policies, metric by metric.
 ///
 /// Cost: O(policies × metrics × weeks).
 ///
@@ -132,88 +161,145 @@ pub fn compare(
         .find(|(name, _)| *name == baseline)
         .ok_or_else(|| CompareError::NoBaseline(baseline.to_string()))?
         .1;
-    // Trimming may leave a week to one policy and not to another: all weeks of all reports take
-    // part.
-    let weeks: Vec<i64> = reports
+    let units = ComparedUnits::of(reports);
+    let others: Vec<(&str, &Report)> = reports.iter().filter(|(name, _)| *name != baseline).copied().collect();
+    let by_metric: Vec<Vec<MetricChange>> = metrics
         .iter()
-        .flat_map(|(_, report)| report.weeks.iter().map(|w| w.week))
-        .collect::<BTreeSet<i64>>()
-        .into_iter()
+        .map(|&metric| family(metric, &units, base, others.iter().map(|(_, report)| *report), options.confidence))
         .collect();
-    let change = |metric: Metric, report: &Report| {
-        let (old, new) = (metric.of(base), metric.of(report));
-        let relative = old.zip(new).and_then(|(old, new)| relative(old, new));
-        let mut change = MetricChange {
-            metric,
-            baseline: old,
-            value: new,
-            relative,
-            interval: None,
-            verdict: MetricVerdict::NoRatio,
-        };
-        let Metric::Mean(measure) = metric else {
-            change.verdict = MetricVerdict::NotAMean;
-            return change;
-        };
-        if weeks.len() < LEAST_WEEKS {
-            change.verdict = MetricVerdict::TooFewWeeks;
-            return change;
-        }
-        if relative.is_some() {
-            let (old, new) = (sums(base, &weeks, measure), sums(report, &weeks, measure));
-            let sureness = change_interval(&old, &new, options.confidence);
-            change.interval = sureness.interval();
-            // All these measures are better when lower.
-            change.verdict = match sureness {
-                _ if same(&old, &new) => MetricVerdict::Same,
-                Sureness::Interval(_, high) if high < 0.0 => MetricVerdict::Better,
-                Sureness::Interval(low, _) if low > 0.0 => MetricVerdict::Worse,
-                Sureness::Interval(..) => MetricVerdict::Unclear,
-                Sureness::TooShort => MetricVerdict::TooFewWeeks,
-                Sureness::NoRatio => MetricVerdict::NoRatio,
-            };
-        }
-        change
+    let policy = |(at, (name, _)): (usize, &(&str, &Report))| ComparedPolicy {
+        name: (*name).to_string(),
+        changes: by_metric.iter().map(|changes| changes[at]).collect(),
     };
     Ok(Comparison {
         baseline: baseline.to_string(),
-        weeks: weeks.len(),
+        weeks: units.count(),
+        basis: units.basis(),
         options,
-        policies: reports
-            .iter()
-            .filter(|(name, _)| *name != baseline)
-            .map(|(name, report)| ComparedPolicy {
-                name: (*name).to_string(),
-                changes: metrics.iter().map(|&m| change(m, report)).collect(),
-            })
-            .collect(),
+        policies: others.iter().enumerate().map(policy).collect(),
     })
+}
+
+/// The changes of one metric under several policies, judged as a family.
+fn family<'a>(
+    metric: Metric,
+    units: &ComparedUnits,
+    base: &Report,
+    others: impl Iterator<Item = &'a Report>,
+    confidence: f64,
+) -> Vec<MetricChange> {
+    let mut changes: Vec<(MetricChange, Option<MeanDifference>)> =
+        others.map(|report| change(metric, units, (base, report), confidence)).collect();
+    let p: Vec<f64> = changes.iter().filter_map(|(change, _)| change.evidence.p).collect();
+    let mut corrected = correct_family(&p).into_iter();
+    for (change, difference) in &mut changes {
+        let Some(difference) = difference else { continue };
+        change.evidence.p_family = change.evidence.p.and_then(|_| corrected.next());
+        // All these measures are better when lower.
+        change.verdict = match difference.verdict(change.evidence.p_family, confidence) {
+            DifferenceVerdict::Shorter => MetricVerdict::Better,
+            DifferenceVerdict::Longer => MetricVerdict::Worse,
+            DifferenceVerdict::Same => MetricVerdict::Same,
+            DifferenceVerdict::Alike => MetricVerdict::Alike,
+            DifferenceVerdict::Unclear => MetricVerdict::Unclear,
+            DifferenceVerdict::TooFew => MetricVerdict::TooFewWeeks,
+            DifferenceVerdict::NoRatio => MetricVerdict::NoRatio,
+        };
+    }
+    changes.into_iter().map(|(change, _)| change).collect()
+}
+
+/// A relative change by which the length of a log is judged.
+const TELLING: f64 = 0.1;
+
+/// The change of one metric, not yet judged, and what judges it.
+fn change(
+    metric: Metric,
+    units: &ComparedUnits,
+    (base, report): (&Report, &Report),
+    confidence: f64,
+) -> (MetricChange, Option<MeanDifference>) {
+    let (old, new) = (metric.of(base), metric.of(report));
+    let both = old.zip(new);
+    let relative = both.and_then(|(old, new)| relative(old, new));
+    let evidence = ChangeEvidence::default();
+    let mut change = MetricChange {
+        metric,
+        baseline: old,
+        value: new,
+        relative,
+        interval: None,
+        verdict: MetricVerdict::NoRatio,
+        evidence,
+    };
+    let Metric::Mean(measure) = metric else {
+        return (MetricChange { verdict: MetricVerdict::NotAMean, ..change }, None);
+    };
+    if both.is_none() {
+        return (change, None);
+    }
+    let difference = units.difference(base, report, measure);
+    change.interval = difference.interval(confidence);
+    change.evidence = ChangeEvidence {
+        p: difference.p_value(),
+        p_family: None,
+        signs: (difference.signs.weeks() > 0).then_some(difference.signs),
+        more_weeks: difference.estimate.ok().and_then(|estimate| estimate.more_weeks(TELLING, confidence)),
+    };
+    (change, Some(difference))
+}
+
+/// Units that sums are paired by: weeks, or four or more windows.
+struct ComparedUnits {
+    windows: bool,
+    /// First and last that any report has.
+    ends: Option<(i64, i64)>,
+}
+
+impl ComparedUnits {
+    /// Trimming may leave a week to one policy and not to another: all weeks of all reports take
+    /// part, and those between without jobs.
+    fn of(reports: &[(&str, &Report)]) -> ComparedUnits {
+        let windows = reports.iter().all(|(_, report)| report.windows.len() >= LEAST_UNITS);
+        let mut units = ComparedUnits { windows, ends: None };
+        let numbers = || reports.iter().flat_map(|(_, report)| units.sums(report)).map(|unit| unit.week);
+        units.ends = numbers().min().zip(numbers().max());
+        units
+    }
+
+    fn sums<'a>(&self, report: &'a Report) -> &'a [MeasuredWeek] {
+        if self.windows { &report.windows } else { &report.weeks }
+    }
+
+    fn count(&self) -> usize {
+        self.ends.map_or(0, |(first, last)| usize::try_from(last - first + 1).unwrap_or(0))
+    }
+
+    fn basis(&self) -> Option<EstimateBasis> {
+        let units = self.count();
+        let blocks = blocks_of(units).len();
+        let basis = if self.windows { EstimateBasis::Windows(units) } else { EstimateBasis::Blocks { blocks, units } };
+        (blocks >= LEAST_UNITS).then_some(basis)
+    }
+
+    fn difference(&self, base: &Report, report: &Report, measure: Measure) -> MeanDifference {
+        let of = |report: &Report| {
+            let mut sums = vec![PeriodSum::default(); self.count()];
+            for unit in self.sums(report) {
+                let place = self.ends.and_then(|(first, _)| usize::try_from(unit.week - first).ok());
+                let (sum, jobs) = unit.sum(measure);
+                if let Some(place) = place.and_then(|place| sums.get_mut(place)) {
+                    *place = PeriodSum { sum, count: jobs as f64 };
+                }
+            }
+            sums
+        };
+        let between = if self.windows { MeanDifference::between_windows } else { MeanDifference::between };
+        between(of(base), of(report))
+    }
 }
 
 /// new / old − 1; 0 where both are 0; `None` where only `old` is.
 pub(super) fn relative(old: f64, new: f64) -> Option<f64> {
     if old == new { Some(0.0) } else { (old > 0.0).then(|| new / old - 1.0) }
-}
-
-/// Returns whether every week has equal sums over as many jobs. PeriodSum of the same numbers in
-/// another order differ in the sixteenth digit.
-fn same(old: &[PeriodSum], new: &[PeriodSum]) -> bool {
-    let alike = |a: &PeriodSum, b: &PeriodSum| a.count == b.count && (a.sum - b.sum).abs() <= 1e-12 * a.sum.max(b.sum);
-    old.iter().zip(new).all(|(a, b)| alike(a, b))
-}
-
-/// PeriodSum and counts of a measure for each of these weeks; weeks that a report lacks have no
-/// job.
-fn sums(report: &Report, weeks: &[i64], measure: Measure) -> Vec<PeriodSum> {
-    let of = |week: &MeasuredWeek| {
-        let (sum, jobs) = week.sum(measure);
-        PeriodSum { sum, count: jobs as f64 }
-    };
-    weeks
-        .iter()
-        .map(|week| {
-            let found = report.weeks.binary_search_by_key(week, |w| w.week);
-            found.map_or(PeriodSum::default(), |i| of(&report.weeks[i]))
-        })
-        .collect()
 }

@@ -14,14 +14,12 @@ mod category;
 mod classes;
 mod collector;
 mod compare;
-pub mod contrast;
 mod disruptions;
 mod efforts;
 mod excess;
 mod fairness;
 mod foresight;
 mod histogram;
-pub mod interval;
 mod keyed;
 mod machine;
 pub mod measures;
@@ -37,6 +35,7 @@ mod stall;
 mod summary;
 mod threshold;
 mod weekly;
+mod weeks;
 
 pub use blocks::{LEAST_BLOCKS, PairedMeans, paired_means};
 pub use borders::ClassBorders;
@@ -46,7 +45,8 @@ pub use category::Scheme;
 pub use classes::JobClass;
 pub use collector::{Collector, MetricsConfig, Scope};
 pub use compare::{
-    CompareError, ComparedPolicy, Comparison, IntervalOptions, LEAST_WEEKS, MetricChange, MetricVerdict, compare,
+    ChangeEvidence, CompareError, ComparedPolicy, Comparison, IntervalOptions, LEAST_WEEKS, MetricChange,
+    MetricVerdict, compare,
 };
 pub use disruptions::Disruptions;
 pub use efforts::SearchEffort;
@@ -67,3 +67,4 @@ pub use stall::{HeelAndToe, Stalls};
 pub use summary::{Distribution, EXACT_LIMIT, Precision, Summary};
 pub use threshold::Threshold;
 pub use weekly::{ClassWeek, MANY_WEEKS, weekly};
+pub use weeks::SubmitWeeks;

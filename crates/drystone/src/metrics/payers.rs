@@ -1,8 +1,8 @@
 //! Classes of jobs that pay for a change: whose wait becomes clearly longer.
 
 use super::classes::JobClass;
-use super::interval::{PeriodSum, Sureness, change_interval};
 use super::report::Report;
+use crate::inference::{DifferenceVerdict, MeanDifference, PeriodSum};
 use crate::model::SharedSort;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -77,9 +77,11 @@ pub fn payers(old: &Report, new: &Report, confidence: f64) -> Vec<Payer> {
 }
 
 fn is_longer(old: &JobClass, new: &JobClass, confidence: f64) -> bool {
-    let weeks: BTreeSet<i64> = old.weeks.keys().chain(new.weeks.keys()).copied().collect();
+    let keys = || old.weeks.keys().chain(new.weeks.keys()).copied();
+    let (Some(first), Some(last)) = (keys().min(), keys().max()) else { return false };
     let sums = |class: &JobClass| -> Vec<PeriodSum> {
-        weeks.iter().map(|week| class.weeks.get(week).copied().unwrap_or_default()).collect()
+        (first..=last).map(|week| class.weeks.get(&week).copied().unwrap_or_default()).collect()
     };
-    matches!(change_interval(&sums(old), &sums(new), confidence), Sureness::Interval(low, _) if low > 0.0)
+    let difference = MeanDifference::between(sums(old), sums(new));
+    difference.verdict(difference.p_value(), confidence) == DifferenceVerdict::Longer
 }

@@ -52,6 +52,9 @@ pub struct Report {
     pub categories: Vec<Categorised>,
     /// Sums per week of submit, ascending: what comparisons draw from. Empty where not asked for.
     pub weeks: Vec<MeasuredWeek>,
+    /// Sums per part, where parts of the workload were simulated apart, numbered from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<MeasuredWeek>,
     /// Classes of run time and width; empty where not asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<JobClass>,
@@ -172,7 +175,8 @@ pub struct Category {
 /// Sums of the measures of the jobs that count and were submitted in one week.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MeasuredWeek {
-    /// Number of the week, counted from the first submit of the workload; the first is 0.
+    /// Number of the week, counted from the first submit of the workload in the log's own times; the
+    /// first is 0. A last week of under half a week belongs to the one before.
     pub week: i64,
     /// Jobs.
     pub jobs: u64,

@@ -13,9 +13,10 @@ const WAIT: Metric = Metric::Mean(Measure::Wait);
 /// A report with `per_week` jobs in each week, all waiting as `wait(week, job)` says.
 fn weekly(weeks: i64, per_week: i64, mut wait: impl FnMut(i64, i64) -> i64) -> Report {
     let mut jobs = Vec::new();
+    // Over the whole week: a last one of under half a week would join the one before.
     for week in 0..weeks {
         for job in 0..per_week {
-            let submit = week * Span::WEEK.0 + job;
+            let submit = week * Span::WEEK.0 + job * Span::WEEK.0 / per_week;
             jobs.push(Done::new(jobs.len() as u32, submit, submit + wait(week, job), 100, 1));
         }
     }
@@ -77,7 +78,10 @@ fn the_same_is_not_unclear() {
     // Two weeks have changed places.
     let b = weekly(30, 5, |w, j| 100 + j * if w < 2 { 1 - w } else { w });
     let c = change(&a, &b, WAIT, IntervalOptions::default());
-    assert_eq!((c.relative, c.verdict), (Some(0.0), MetricVerdict::Unclear));
+    assert_eq!((c.relative, c.verdict), (Some(0.0), MetricVerdict::Alike), "two weeks of 130 s that differ by 2 s");
+    // By a factor of three in two weeks it is no longer alike, and not decided.
+    let b = weekly(30, 5, |w, j| (100 + w * j) * if w < 2 { 3 - 2 * w } else { 1 });
+    assert_eq!(change(&a, &b, WAIT, IntervalOptions::default()).verdict, MetricVerdict::Unclear);
 }
 
 #[test]
@@ -93,14 +97,56 @@ fn few_weeks_give_no_interval_and_say_so() {
 fn a_baseline_without_waits_has_no_ratio() {
     let none = weekly(10, 5, |_, _| 0);
     let some = weekly(10, 5, |_, _| 1);
+    // In ten of ten weeks jobs wait that did not: no ratio, and no doubt.
+    let c = change(&none, &some, WAIT, IntervalOptions::default());
+    assert_eq!((c.relative, c.interval, c.verdict), (None, None, MetricVerdict::Worse));
+    assert_eq!(c.evidence.signs.map(|signs| signs.longer), Some(10));
+    let (none, some) = (weekly(7, 5, |_, _| 0), weekly(7, 5, |_, _| 1));
     let c = change(&none, &some, WAIT, IntervalOptions::default());
     assert_eq!((c.relative, c.interval, c.verdict), (None, None, MetricVerdict::NoRatio));
     let c = change(&none, &none, WAIT, IntervalOptions::default());
     assert_eq!((c.relative, c.verdict), (Some(0.0), MetricVerdict::Same));
-    // A baseline that waits in one week only tells nothing of the other weeks.
-    let rarely = weekly(10, 5, |w, _| i64::from(w == 0));
+    // A baseline that waits in one week only tells nothing of the size.
+    let rarely = weekly(7, 5, |w, _| i64::from(w == 0));
     let c = change(&rarely, &some, WAIT, IntervalOptions::default());
     assert_eq!((c.interval, c.verdict), (None, MetricVerdict::TooFewWeeks));
+}
+
+/// Seven policies of which one is a little better: its own p value, and that of seven tests.
+#[test]
+fn verdicts_count_the_policies_compared() {
+    let wait = |w: i64, j: i64| 1_000 + 37 * (w * w % 11) + j;
+    let base = weekly(20, 10, wait);
+    let better = weekly(20, 10, |w, j| wait(w, j) * (90 + 12 * (w % 2) + w % 5) / 100);
+    let others: Vec<Report> =
+        (0..6).map(|k| weekly(20, 10, |w, j| wait(w, j) * (90 + (w * (k + 3) % 21)) / 100)).collect();
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let mut reports = vec![("base", &base), ("better", &better)];
+    let alone = compare(&reports, "base", &[WAIT], IntervalOptions::default()).expect("the baseline is there");
+    reports.extend(names.into_iter().zip(&others));
+    let family = compare(&reports, "base", &[WAIT], IntervalOptions::default()).expect("the baseline is there");
+    let [alone, of_seven] = [&alone, &family].map(|comparison| comparison.policies[0].changes[0]);
+    assert_eq!(
+        (alone.interval, alone.evidence.p),
+        (of_seven.interval, of_seven.evidence.p),
+        "intervals are single ones"
+    );
+    assert_eq!(alone.evidence.p, alone.evidence.p_family);
+    assert!(of_seven.evidence.p_family > of_seven.evidence.p, "{of_seven:?}");
+}
+
+/// Four parts that are simulated apart are the units, whatever their length.
+#[test]
+fn parts_are_windows() {
+    let of = |factor: fn(i64) -> i64| {
+        let mut report = weekly(4, 5, |w, j| (100 + w + j) * factor(w));
+        report.windows = report.weeks.clone();
+        report
+    };
+    let (old, new) = (of(|_| 10), of(|w| 20 + w % 2));
+    let comparison = compare(&[("old", &old), ("new", &new)], "old", &[WAIT], IntervalOptions::default()).expect("two");
+    assert_eq!(comparison.basis.map(|basis| basis.describe("week")).as_deref(), Some("4 windows"));
+    assert_eq!(comparison.policies[0].changes[0].verdict, MetricVerdict::Worse);
 }
 
 #[test]

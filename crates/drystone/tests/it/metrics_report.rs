@@ -237,12 +237,15 @@ fn weeks_go_by_submit() {
         Done::new(0, 1_000, 1_010, 20, 1),
         Done::new(2, 1_000 + week, 1_000 + week, 0, 1),
         Done::new(1, 999 + week, 1_029 + week, 10, 1),
+        // Without a submit in its second half, the second week would belong to the first.
+        Done::new(3, 1_000 + week + week / 2, 1_000 + week + week / 2, 0, 1),
     ];
     let weeks = report(4, &jobs, MetricsConfig::light()).weeks;
     let of = |i: usize| (weeks[i].week, weeks[i].jobs, weeks[i].sums[0]);
-    assert_eq!((weeks.len(), of(0), of(1)), (2, (0, 2, 40.0), (1, 1, 0.0)));
+    assert_eq!((weeks.len(), of(0), of(1)), (2, (0, 2, 40.0), (1, 2, 0.0)));
     assert_eq!(weeks[1].sum(Measure::Slowdown), (0.0, 0));
     assert_eq!(weeks[0].sum(Measure::Slowdown), (1.5 + 4.0, 2));
+    assert_eq!(report(4, &jobs[..3], MetricsConfig::light()).weeks.len(), 1);
 }
 
 #[test]

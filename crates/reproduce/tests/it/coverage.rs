@@ -1,8 +1,8 @@
-//! Coverage of intervals, on a small scale: the whole table is that of the example `coverage`.
+//! Coverage of intervals, on a small scale: the whole table is that of the generator `coverage`.
 
-use drystone::generate::{Params, WorkloadModel};
-use drystone::metrics::interval::{PeriodSum, change_interval, mean_interval};
-use drystone_reproduce::coverage::{CoverageRow, LogSource, coverage, resampled};
+use drystone::generate::WorkloadModel;
+use drystone::inference::{MeanDifference, PeriodSum, positive_mean_interval};
+use drystone_reproduce::coverage::{CoverageStudy, coverage};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -29,50 +29,32 @@ fn fewest_are_those_of_the_binomial_distribution() {
     assert_eq!((fewest(2, 0.9), fewest(30, 0.93), fewest(0, 0.93)), (0, 23, 0));
 }
 
-/// Thirty logs of another machine and other arrivals than those that constants were chosen on.
+/// Forty logs of another machine and other arrivals than those that the number of blocks was chosen
+/// on.
 #[test]
 fn intervals_hold_on_small_logs() {
-    let row = CoverageRow {
-        name: "small".to_string(),
-        source: LogSource::Generated(Box::new(Params {
-            load: Some(0.7),
-            seed: 77_000,
-            model: WorkloadModel::Typed,
-            ..Params::new(64, 40_000)
-        })),
-        logs: 30,
+    let study = CoverageStudy {
+        procs: 64,
+        model: WorkloadModel::Typed,
+        loads: vec![0.7],
+        weeks: vec![6, 10],
+        logs: 40,
+        seed: 77_000,
+        planners: false,
     };
-    let found = coverage(&row, 0.95).expect("simulated");
-    assert!(found.weeks >= 4, "{found:?}");
-    for cell in &found.cells {
-        assert_eq!(cell.intervals + cell.too_short, 30);
-        assert!(cell.intervals >= 15 && cell.holding >= fewest(cell.intervals, 0.93), "{cell:?}");
-        // Not by being endless: with about ten weeks Student's quantile is at least a third above
-        // the normal one, and the spread has to be measured.
-        assert!(cell.wider < 3.0 && cell.width < 3.0 * cell.ideal, "{cell:?}");
+    let found = coverage(&study).expect("simulated");
+    assert_eq!(found.len(), 2 * 2 * study.comparisons().len());
+    for cell in &found {
+        assert!(cell.intervals >= 36 && cell.holding >= fewest(cell.intervals, 0.93), "{cell:?}");
+        // Not by being endless.
+        assert!(cell.wider < 5.0, "{cell:?}");
+        if study.comparisons()[cell.comparison].null {
+            assert!(cell.logs - cell.decided >= fewest(cell.logs, 0.93), "{cell:?}");
+        }
     }
-    // The same rows give the same numbers.
-    assert_eq!(
-        coverage(&CoverageRow { logs: 3, ..row.clone() }, 0.95).ok(),
-        coverage(&CoverageRow { logs: 3, ..row }, 0.95).ok()
-    );
-}
-
-/// A log that is made of the weeks of another has as many weeks, and its errors are reported.
-#[test]
-fn weeks_are_drawn_from_a_log() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("log.swf");
-    let week = 604_800_i64;
-    let job =
-        |k: i64, submit: i64| format!("{k} {submit} -1 {} 2 -1 -1 2 3000 -1 1 1 1 1 1 1 -1 -1\n", 600 + 400 * (k % 5));
-    let jobs: String = (0..600).map(|k| job(k + 1, k * week * 3 / 600)).collect();
-    std::fs::write(&file, format!("; MaxProcs: 4\n{jobs}")).expect("written");
-    let found = coverage(&resampled(file.clone(), 6, 4), 0.95).expect("simulated");
-    assert_eq!(found.weeks, 6);
-    std::fs::write(&file, format!("; MaxProcs: 4\n{}", job(1, 0))).expect("written");
-    let error = coverage(&resampled(file, 6, 4), 0.95).expect_err("one job").to_string();
-    assert!(error.contains("no whole week"), "{error}");
+    // The same study gives the same numbers.
+    let few = CoverageStudy { logs: 3, ..study };
+    assert_eq!(coverage(&few).ok(), coverage(&few).ok());
 }
 
 /// Standard normal numbers, by the sum of twelve uniform ones.
@@ -103,8 +85,8 @@ fn intervals_hold_on_series_that_depend_on_their_past() {
             // The mean of exp(spread · z) is exp(spread² / 2); the ratio of the means is 0.8.
             let truth = (spread * spread / 2.0).exp();
             let holds = |(low, high): (f64, f64), truth: f64| low <= truth && truth <= high;
-            means += usize::from(mean_interval(&old, 0.95).is_some_and(|found| holds(found, truth)));
-            if let Some(found) = change_interval(&old, &new, 0.95).interval() {
+            means += usize::from(positive_mean_interval(&old, 0.95).is_some_and(|found| holds(found, truth)));
+            if let Some(found) = MeanDifference::between(old, new).interval(0.95) {
                 intervals += 1;
                 ratios += usize::from(holds(found, -0.2));
             }

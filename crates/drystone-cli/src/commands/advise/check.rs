@@ -259,6 +259,7 @@ impl CheckedRemarks {
             };
             let interval = wait
                 .interval
+                .filter(|_| wait.tells_size())
                 .map_or(String::new(), |(low, high)| format!(" ({} to {})", column.signed(low), column.signed(high)));
             table.row(vec![
                 worth.change.clone().into(),

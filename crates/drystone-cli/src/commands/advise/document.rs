@@ -3,8 +3,9 @@
 use super::advised::Advised;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{TimeColumn, TimeUnit, bound, change, count, duration, fixed, in_unit, percent, plural};
+use drystone::inference::{NoEstimate, says_nothing};
 use drystone::metrics::MetricUnit;
-use drystone_advise::{AdviceReason, AdvisedWay, ClassChange, GoalFigure, Tried};
+use drystone_advise::{AdviceReason, AdvisedWay, ClassChange, Figured, GoalFigure, Tried, UnseenTest};
 
 /// Ways in which a site can change.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -131,7 +132,7 @@ fn answer(document: &mut Document, advised: &Advised, (answer, pays): (&AdvisedW
                 show(figure.before).into(),
                 show(figure.after).into(),
                 TableValue::toned(change(figure.change), tone),
-                figure.interval.map_or("-".to_string(), interval).into(),
+                certainty(figure).into(),
             ]);
         }
         document.table(table);
@@ -183,6 +184,38 @@ fn interval((low, high): (f64, f64)) -> String {
     format!("{} to {}%", bound(low), bound(high))
 }
 
+/// The interval of a figure, or the reason for none.
+fn certainty(figure: &Figured) -> String {
+    match (figure.interval, figure.no_interval) {
+        (Some(ends), _) if says_nothing(ends) => "nothing can be said".to_string(),
+        (Some(ends), _) => interval(ends),
+        (None, Some(NoEstimate::OneBlock)) => "one block holds all".to_string(),
+        (None, Some(NoEstimate::TooFew)) => "too few weeks".to_string(),
+        (None, Some(NoEstimate::NoRatio)) => "0 before".to_string(),
+        (None, None) => "one job's value".to_string(),
+    }
+}
+
+/// Describes what choices are worth on blocks of periods that they were not made on.
+pub(super) fn unseen(answer: &AdvisedWay, period: &str) -> Option<String> {
+    let UnseenTest { change: relative, interval: ends, signs, .. } = &answer.unseen;
+    let ends = match ends {
+        Some(ends) if says_nothing(*ends) => String::new(),
+        Some(ends) => format!(" ({})", interval(*ends)),
+        None => String::new(),
+    };
+    let better = format!("better in {} of {} {period}s", signs.shorter, signs.weeks());
+    Some(format!("judged on {period}s that it was not chosen by: {}{ends}, {better}", change((*relative)?)))
+}
+
+/// Describes the further periods that would tell a change of 10 %.
+pub(super) fn more_periods(answer: &AdvisedWay, period: &str) -> String {
+    match answer.unseen.more_periods {
+        Some(more) if more > 0 => format!("; about {more} more {period}s like these would tell a change of 10%"),
+        _ => String::new(),
+    }
+}
+
 /// Returns the advice, its reason, and its certainty.
 fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> {
     let judged = &answer.judged;
@@ -190,7 +223,8 @@ fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> 
     let mut all = Vec::new();
     let name = answer.best.as_ref().map_or(String::new(), |best| best.name.clone());
     let best = answer.best.as_ref().map_or(String::new(), |best| {
-        let interval = answer.interval.map_or(String::new(), |i| format!(" ({})", interval(i)));
+        let interval =
+            answer.interval.filter(|i| !says_nothing(*i)).map_or(String::new(), |i| format!(" ({})", interval(i)));
         format!("Best over all {period}s: {name}, {}{interval}.", change(best.change))
     });
     let leave = if way == SiteWay::Live { "Keep Slurm's own scheduler." } else { "Leave it as it is." };
@@ -206,10 +240,8 @@ fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> 
             };
             let between = judged.between.map_or(String::new(), |b| format!(", mostly {}", interval(b)));
             all.push(format!("{what}: the goal changes by {got} on {period}s that were not used to choose{between}."));
-            all.push(format!(
-                "Certainty: {sure}. {best} Better in {} of {} {period}s.",
-                answer.better_periods.0, answer.better_periods.1
-            ));
+            let unseen = unseen(answer, period).map_or(String::new(), |text| format!(" {}.", capitalised(&text)));
+            all.push(format!("Certainty: {sure}.{unseen} {best}"));
             let contradicts = |text: &String| {
                 format!(
                     "Beware: {text}. The simulation finds that it pays all the same; a job that needs such a plan may wait longer."
@@ -237,11 +269,16 @@ fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> 
             ));
         }
         AdviceReason::Unclear => {
-            all.push(format!("{leave} The interval of the best contains zero. {best} It was {sure}."));
+            let unseen = unseen(answer, period).map_or(String::new(), |text| format!(" {}.", capitalised(&text)));
+            all.push(format!(
+                "This cannot be told from {}{}.{unseen} {best} It was {sure}.",
+                plural(advised.advice.periods as u64, period),
+                more_periods(answer, period)
+            ));
         }
         AdviceReason::TooFewPeriods => {
             all.push(format!(
-                "Nothing can be recommended: the log has {}, and to choose on some and judge on others takes four at least. {best}",
+                "Nothing can be recommended: the log has {}, and to choose on some and judge on others takes four weeks at least. {best}",
                 plural(advised.advice.periods as u64, period)
             ));
         }
@@ -341,7 +378,10 @@ pub(super) fn notes(advised: &Advised) -> Vec<String> {
         );
     }
     if advised.period == drystone_advise::PeriodLength::Day {
-        notes.push("There are fewer than four weeks, so days are judged: they follow each other closely, and intervals are too narrow.".to_string());
+        notes.push(
+            "There are fewer than four weeks. Days follow each other too closely to judge by: nothing is recommended."
+                .to_string(),
+        );
     }
     if let Some(replay) = &advised.replay {
         notes.push(replay.sentence());
@@ -375,6 +415,12 @@ pub(super) fn sentences(advised: &Advised) -> Vec<String> {
     }
     all.extend(notes(advised));
     all
+}
+
+/// The text with a capital letter.
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
 }
 
 fn prefixed(prefix: &str, sentences: Vec<String>) -> Vec<String> {

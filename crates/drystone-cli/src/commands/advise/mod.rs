@@ -29,7 +29,7 @@ use drystone::model::{Span, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::{
     Advice, AdviceReason, AdviceSettings, AdviceStudy, AdvisedWay, ChangeList, ClassChange, GoalFigure, KnobChange,
-    LivePolicy, PassCost, Periods, SiteKnobs, Thresholds, options,
+    LivePolicy, PassCost, PeriodLength, Periods, SiteKnobs, Thresholds, options,
 };
 use drystone_slurm::conf::SlurmConf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -159,7 +159,12 @@ fn advised(
         study.limits = changer.candidates();
     }
     let mut bench = CliBench { ground, input, thresholds, threads, changer: &changer };
-    let plan = AdviceSettings { splits: args.splits.into(), seed: args.seed, knobs: args.knobs.into() };
+    let plan = AdviceSettings {
+        splits: args.splits.into(),
+        seed: args.seed,
+        knobs: args.knobs.into(),
+        weekly: periods.length() == PeriodLength::Week,
+    };
     let found = drystone_advise::advise(&mut study, &mut bench, plan)?;
     let stopped = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
     let Some(mut advice) = found else { return Ok(None) };

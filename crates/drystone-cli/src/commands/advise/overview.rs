@@ -2,7 +2,7 @@
 //! lines of eighty columns.
 
 use super::advised::Advised;
-use super::document::{classes, line, notes, payers};
+use super::document::{classes, line, more_periods, notes, payers};
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{change, in_unit, percent};
 use crate::output::reports::COLUMNS;
@@ -135,8 +135,12 @@ fn verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
     };
     match answer.reason {
         AdviceReason::Recommended => format!(
-            "{begin}{name}: the goal changes by {got} on {period}s not used to choose; better in {} of {} judgements",
-            judged.better, judged.of
+            "{begin}{name}: the goal changes by {got} on {period}s not used to choose; better in {} of {} judgements, and in {} of {} \
+             {period}s",
+            judged.better,
+            judged.of,
+            answer.unseen.signs.shorter,
+            answer.unseen.signs.weeks()
         ),
         AdviceReason::NothingBetter if advised.stopped => {
             format!("{leave}: nothing tried so far is better, and it was stopped before all was tried")
@@ -153,9 +157,13 @@ fn verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
                 "{leave}: choices are worth {got} on unseen {period}s, no more than the {spread} that Slurm's timing alone causes"
             )
         }
-        AdviceReason::Unclear => format!("{leave}: the interval of the best, {name}, contains zero"),
+        AdviceReason::Unclear => format!(
+            "cannot be told from {} {period}s: {name} changes the goal by {got} on {period}s not used to choose{}",
+            advised.advice.periods,
+            more_periods(answer, period)
+        ),
         AdviceReason::TooFewPeriods => {
-            format!("nothing can be recommended from {} {period}s; four are needed", advised.advice.periods)
+            format!("nothing can be recommended from {} {period}s; four weeks are needed", advised.advice.periods)
         }
         AdviceReason::Unfinished => "nothing is recommended yet: it was stopped before this was judged".to_string(),
         AdviceReason::InsideReplayError => {

@@ -33,6 +33,7 @@ pub(super) fn rows(advised: &Advised) -> FlatRows {
         row.number("judged", best.map(|_| answer.judged.of as f64));
         row.number("judged_better", best.map(|_| answer.judged.better as f64));
         row.number("unseen_change", best.and(answer.judged.got));
+        row.number("unseen_p", best.and(answer.unseen.p));
         rows.push(row);
     }
     rows

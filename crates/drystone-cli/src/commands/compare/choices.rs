@@ -226,6 +226,7 @@ fn hidden_price(policy: &ComparedPolicy) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drystone::metrics::ChangeEvidence;
 
     /// A policy by its changes of mean wait and mean bounded slowdown, of an hour and of 10.
     fn policy(name: &str, wait: (f64, MetricVerdict), slowdown: (f64, MetricVerdict)) -> ComparedPolicy {
@@ -236,6 +237,7 @@ mod tests {
             relative: Some(relative),
             interval: None,
             verdict,
+            evidence: ChangeEvidence::default(),
         };
         let changes = vec![change(Measure::Wait, 3_600.0, wait), change(Measure::BoundedSlowdown, 10.0, slowdown)];
         ComparedPolicy { name: name.to_string(), changes }

@@ -46,12 +46,13 @@ pub(super) fn document(result: &CompareResult) -> Document {
     }
     report::say_if_inexact(&mut document, result.results.iter().flat_map(|r| report::summaries(&r.report)));
     if !result.comparison.policies.is_empty() {
-        let Comparison { weeks, options, .. } = &result.comparison;
-        let intervals = if *weeks < LEAST_WEEKS {
-            format!("no intervals: fewer than {LEAST_WEEKS} weeks")
-        } else {
-            let confidence = exact_percent(options.confidence);
-            format!("{confidence} intervals from {weeks} weeks; \"unclear\": may be noise")
+        let Comparison { basis, options, .. } = &result.comparison;
+        let intervals = match basis {
+            None => format!("no intervals: fewer than {LEAST_WEEKS} weeks"),
+            Some(basis) => {
+                let confidence = exact_percent(options.confidence);
+                format!("{confidence} intervals from {}; \"unclear\": may be noise", basis.describe("week"))
+            }
         };
         document.heading(format!("Change against {} ({intervals})", result.baseline));
         document.table(changes_table(&result.results, &result.comparison));

@@ -6,6 +6,7 @@ use super::result::CompareResult;
 use super::{verdict, words};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{NONE, TimeUnit, count, duration, exact_percent, fixed, percent, plural, whole_change};
+use drystone::inference::says_nothing;
 use drystone::metrics::{LEAST_WEEKS, Measure, Metric, MetricChange, MetricVerdict, Payer, payers};
 use drystone_report::PolicyResult;
 
@@ -128,8 +129,12 @@ fn gain(result: &CompareResult, name: &str) -> String {
             Measure::Wait => "less waiting",
             _ => "less bounded slowdown",
         };
-        let interval = change.interval.map(|(low, high)| {
-            format!(" ({confidence} interval {} to {}%)", fixed(-high * 100.0, 0), fixed(-low * 100.0, 0))
+        let interval = change.interval.map(|(low, high)| match says_nothing((low, high)) {
+            true => {
+                let signs = change.evidence.signs.and_then(|signs| signs.describe("week"));
+                format!(" ({}; nothing can be said of the size)", signs.unwrap_or_default())
+            }
+            false => format!(" ({confidence} interval {} to {}%)", fixed(-high * 100.0, 0), fixed(-low * 100.0, 0)),
         });
         Some(format!("{} {less} than {}{}", percent(Some(-relative), 0), result.baseline, interval.unwrap_or_default()))
     };
@@ -349,20 +354,22 @@ fn is_fine(change: Option<&MetricChange>) -> bool {
 
 /// A change, its verdict, and how it is coloured.
 fn told(change: &MetricChange, decimals: usize) -> (String, &'static str, Tone) {
-    let Some(relative) = change.relative else { return (NONE.to_string(), "", Tone::Faint) };
     let (word, tone) = match change.verdict {
         MetricVerdict::Better => ("better", Tone::Good),
         MetricVerdict::Worse => ("worse", Tone::Bad),
         MetricVerdict::Same => ("same", Tone::Faint),
+        MetricVerdict::Alike => ("alike", Tone::Faint),
         MetricVerdict::Unclear => ("unclear", Tone::Faint),
         MetricVerdict::InsideReplayError => ("within error", Tone::Faint),
         MetricVerdict::TooFewWeeks => ("uncertain", Tone::Faint),
         _ => ("", Tone::Faint),
     };
+    let Some(relative) = change.relative else { return (NONE.to_string(), word, tone) };
     if relative > MANY {
         return (format!("{} times", fixed(1.0 + relative, 0)), word, tone);
     }
     let text = match change.interval {
+        Some(interval) if says_nothing(interval) => format!("{}% (size unknown)", whole_change(relative, decimals)),
         Some((low, high)) => format!(
             "{}% ({} to {})",
             whole_change(relative, decimals),
@@ -374,6 +381,18 @@ fn told(change: &MetricChange, decimals: usize) -> (String, &'static str, Tone) 
     (text, word, tone)
 }
 
+/// Names the units of the intervals, and the number of comparisons that the words count.
+fn judged_by(result: &CompareResult) -> Option<String> {
+    let comparison = &result.comparison;
+    let family = match comparison.policies.len() {
+        0 => return None,
+        1 => String::new(),
+        many => format!("; words count all {many} comparisons"),
+    };
+    let confidence = exact_percent(comparison.options.confidence);
+    Some(format!("Intervals: {confidence}, from {}{family}", comparison.basis?.describe("week")))
+}
+
 /// Returns the pointers to more output.
 fn footer(result: &CompareResult, shown: usize) -> String {
     let mut lines = Vec::new();
@@ -382,6 +401,7 @@ fn footer(result: &CompareResult, shown: usize) -> String {
         1 => lines.push("One more policy: --details".to_string()),
         more => lines.push(format!("{more} more policies: --details")),
     }
+    lines.extend(judged_by(result));
     if result.baseline == "easy" {
         lines.push("easy = standard backfilling. What each policy does: drystone policies".to_string());
     }

@@ -98,6 +98,7 @@ impl ChangedVerdict {
                 MetricVerdict::Better => "better",
                 MetricVerdict::Worse => "worse",
                 MetricVerdict::Same => "the same",
+                MetricVerdict::Alike => "no different by more than 2%",
                 MetricVerdict::InsideReplayError => "inside the replay's error",
                 _ => "unclear",
             };
@@ -334,7 +335,7 @@ fn with_first(text: &str, change: impl Fn(char) -> char) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone::metrics::{ComparedPolicy, IntervalOptions, MetricChange};
+    use drystone::metrics::{ChangeEvidence, ComparedPolicy, IntervalOptions, MetricChange};
 
     fn comparison(policies: &[(&str, MetricVerdict, f64)]) -> Comparison {
         let change = |verdict, relative| MetricChange {
@@ -345,6 +346,7 @@ mod tests {
             relative: Some(relative),
             interval: None,
             verdict,
+            evidence: ChangeEvidence::default(),
         };
         let policies = policies
             .iter()
@@ -353,7 +355,13 @@ mod tests {
                 changes: vec![change(verdict, relative)],
             })
             .collect();
-        Comparison { baseline: "easy".to_string(), weeks: 9, options: IntervalOptions::default(), policies }
+        Comparison {
+            baseline: "easy".to_string(),
+            weeks: 9,
+            basis: None,
+            options: IntervalOptions::default(),
+            policies,
+        }
     }
 
     fn reading(here: &Comparison, there: &Comparison) -> TreatmentReading {

@@ -121,7 +121,7 @@ impl JobReplay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone::metrics::{ComparedPolicy, IntervalOptions, MetricChange};
+    use drystone::metrics::{ChangeEvidence, ComparedPolicy, IntervalOptions, MetricChange};
 
     fn miss(recorded: f64, simulated: f64) -> Miss {
         Miss { recorded, simulated, ..Miss::default() }.over(1.0)
@@ -144,6 +144,7 @@ mod tests {
             relative: Some(value / baseline - 1.0),
             interval: None,
             verdict,
+            evidence: ChangeEvidence::default(),
         };
         let changes = vec![
             change(Measure::Wait, 130.0, 100.0, MetricVerdict::Better),
@@ -152,8 +153,13 @@ mod tests {
             change(Measure::BoundedSlowdown, 2.0, 2.5, MetricVerdict::Unclear),
         ];
         let policies = vec![ComparedPolicy { name: "sjf".to_string(), changes }];
-        let mut comparison =
-            Comparison { baseline: "easy".to_string(), weeks: 9, options: IntervalOptions::default(), policies };
+        let mut comparison = Comparison {
+            baseline: "easy".to_string(),
+            weeks: 9,
+            basis: None,
+            options: IntervalOptions::default(),
+            policies,
+        };
         replay.restrain(&mut comparison);
         let verdicts: Vec<MetricVerdict> = comparison.policies[0].changes.iter().map(|c| c.verdict).collect();
         use MetricVerdict::{Better, InsideReplayError, Unclear};

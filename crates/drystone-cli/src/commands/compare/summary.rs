@@ -6,6 +6,7 @@ use super::readings::Readings;
 use super::{verdict, words};
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::{bound, change, count, duration, percent, plural};
+use drystone::inference::says_nothing;
 use drystone::metrics::{ComparedPolicy, Comparison, Measure, Metric, MetricChange, MetricVerdict};
 use drystone_report::PolicyResult;
 use drystone_report::{ComparisonSummary, Does};
@@ -115,7 +116,9 @@ impl SheetParts<'_> {
             .collect();
         let mut doubts = Vec::new();
         let least = clear.iter().filter_map(|change| Some(-change.interval?.1)).fold(f64::NAN, f64::max);
-        if least < HARDLY {
+        if least < 0.0 {
+            doubts.push("every week goes its way, and by how much cannot be told".to_string());
+        } else if least < HARDLY {
             doubts.push(format!("the gain may be as small as {}", percent(Some(least), 1)));
         }
         let lost = self.readings.map(|readings| readings.loses(&policy.name)).unwrap_or_default();
@@ -193,6 +196,7 @@ impl SheetParts<'_> {
 fn with_interval(change_of: &MetricChange) -> Option<String> {
     let relative = change(change_of.relative?);
     Some(match change_of.interval {
+        Some(interval) if says_nothing(interval) => format!("{relative}, nothing can be said of the size"),
         Some((low, high)) => format!("{relative} ({} to {})", bound(low), bound(high)),
         None => relative,
     })

@@ -5,6 +5,7 @@
 
 use super::choices::{RoleChoices, find, is_noticeable, starvation};
 use crate::output::number::{bound, change, count, duration, percent};
+use drystone::inference::says_nothing;
 use drystone::log::transform::LoadFactor;
 use drystone::metrics::{ComparedPolicy, Comparison, Measure, Metric, MetricChange, MetricVerdict, Payer, payers};
 use drystone_report::PolicyResult;
@@ -29,6 +30,7 @@ pub(super) fn word(verdict: MetricVerdict) -> &'static str {
         MetricVerdict::Better => "better",
         MetricVerdict::Worse => "worse",
         MetricVerdict::Same => "same",
+        MetricVerdict::Alike => "alike",
         MetricVerdict::Unclear => "unclear",
         MetricVerdict::InsideReplayError => "inside_replay_error",
         MetricVerdict::NotAMean => "not_a_mean",
@@ -170,7 +172,11 @@ fn best(base: &str, choices: &[&ComparedPolicy], measure: Measure, words: Verdic
     let text = with_interval(change, words);
     Some(match change.verdict {
         MetricVerdict::Unclear if lower => format!(
-            "By mean {name}, no policy is clearly better than {base}: {policy} is lowest ({text}), which may be noise."
+            "By mean {name}, no policy is clearly better than {base}: {policy} is lowest ({text}), which is not decided{}.",
+            more_weeks(change)
+        ),
+        MetricVerdict::Alike if lower => format!(
+            "By mean {name}, no policy is better than {base} by a difference worth the name: {policy} is lowest ({text})."
         ),
         MetricVerdict::InsideReplayError if lower => format!(
             "By mean {name}, no policy is better than {base} by more than the replay is off: {policy} is lowest ({text}), which is inside \
@@ -202,8 +208,21 @@ fn price(choices: &[&ComparedPolicy], policy: &str, words: VerdictLength) -> Str
 fn with_interval(c: &MetricChange, words: VerdictLength) -> String {
     let relative = c.relative.map(change).unwrap_or_default();
     match c.interval.filter(|_| words.intervals) {
+        Some(interval) if says_nothing(interval) => {
+            let signs = c.evidence.signs.and_then(|signs| signs.describe("week"));
+            let signs = signs.map_or(String::new(), |signs| format!("{signs}; "));
+            format!("{relative}, {signs}nothing can be said of the size")
+        }
         Some((low, high)) => format!("{relative} ({} to {})", bound(low), bound(high)),
         None => relative,
+    }
+}
+
+/// Describes the further weeks that would tell a difference of 10 %, where these do not.
+pub(super) fn more_weeks(c: &MetricChange) -> String {
+    match c.evidence.more_weeks {
+        Some(more) if more > 0 => format!("; about {more} more weeks like these would tell a difference of 10%"),
+        _ => String::new(),
     }
 }
 

@@ -49,7 +49,7 @@ impl Printable for Evolved {
             document.table(table_of(log));
         }
         document.text(
-            "Changes are against fcfs in place of the formula, with 95% intervals from sums per week. What is \
+            "Changes are against fcfs in place of the formula, with 95% intervals from blocks of weeks. What is \
              better on seen weeks than on unseen ones was fitted to the weeks that it was chosen by.",
         );
         document

@@ -4,6 +4,7 @@
 use super::evolved::{Evolved, heading};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{change, fixed, hours, minutes};
+use drystone::inference::{DifferenceVerdict, says_nothing};
 use drystone_evolve::{OnLog, PolicyVerdict};
 
 /// The name under which the best formula is judged.
@@ -39,17 +40,19 @@ pub(super) fn overview(result: &Evolved) -> Document {
 /// The change of the objective on weeks that the search has not seen.
 fn gain(result: &Evolved, log: &OnLog, best: &PolicyVerdict) -> String {
     let against = log.verdicts.first().map_or("fcfs", |first| first.name.as_str());
-    let interval = best.interval.map_or_else(
-        || "too uncertain for an interval".to_string(),
-        |(low, high)| format!("95% interval {} to {}", change(low), change(high)),
-    );
-    format!("{} by {}: {} against {against} ({interval})", log.log, result.objective, change(best.unseen_change))
+    let signs = best.signs.and_then(|signs| signs.describe("week")).map_or(String::new(), |signs| format!("; {signs}"));
+    let interval = match best.interval {
+        None => "too few weeks for an interval".to_string(),
+        Some(interval) if says_nothing(interval) => "nothing can be said of the size".to_string(),
+        Some((low, high)) => format!("95% interval {} to {}", change(low), change(high)),
+    };
+    format!("{} by {}: {} against {against} ({interval}{signs})", log.log, result.objective, change(best.unseen_change))
 }
 
 /// A warning where the longest wait grows, or the gain is not clear.
 fn caution(log: &OnLog) -> Option<String> {
     let (first, best) = (log.verdicts.first()?, log.verdicts.iter().find(|verdict| verdict.name == EVOLVED)?);
-    let doubtful = best.interval.is_none_or(|(_, high)| high >= 0.0);
+    let doubtful = best.verdict != Some(DifferenceVerdict::Shorter);
     let longer = best.unseen_longest_wait > 2.0 * first.unseen_longest_wait;
     let hours = |seconds: f64| hours(Some(seconds));
     let mut told = Vec::new();

@@ -18,7 +18,7 @@ pub(super) fn rank(args: &RankArgs) -> CommandOutcome {
     let ranking = Ranking::of(&table);
     tell_of_zeros(&table);
     let against = baseline(args.against.as_deref(), &table, &ranking)?;
-    let paired = PairedTests::of(&store, &table, against, args.confidence)?;
+    let paired = PairedTests::of(&store, &table, (against, args.against.is_some()), args.confidence)?;
     let mut subspaces = Vec::new();
     for text in &args.subspace {
         let subspace = Subspace::parse(text, &table.parameters)?;

@@ -5,6 +5,7 @@ use crate::output::Printable;
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{change, count, fixed_or, percent, plural};
+use drystone::inference::{EstimateBasis, says_nothing};
 use drystone_sweep::Store;
 use drystone_sweep::analysis::{
     CandidateTable, PairedTest, PairedTests, RankDistribution, RankedCandidate, Ranking, SetQuality, StudyCandidate,
@@ -122,30 +123,42 @@ impl ShownRanking {
         grid
     }
 
-    /// Number of configurations that differ from the one that they are tested against.
+    /// Describes the tests: configurations that differ, the units of the evidence, and its gaps.
     fn told_apart(&self) -> String {
+        let PairedTests { basis, logs, too_short, unused, .. } = &self.paired;
         let (tested, apart) = (self.paired.tested(), self.paired.told_apart());
         let base = &self.table.candidates[self.paired.against];
-        let unused: Vec<String> = self.paired.unused.iter().map(ToString::to_string).collect();
-        if tested == 0 {
+        let unused: Vec<String> = unused.iter().map(ToString::to_string).collect();
+        let Some(basis) = basis.filter(|_| tested > 0) else {
             let why = match unused.len() == self.table.metrics.len() {
                 true => "no metric here is a mean over jobs",
                 false => "there are fewer than four weeks of jobs that wait, or no other configuration",
             };
             return format!("No configuration is tested against another: {why}.");
-        }
-        let left_out = match unused.as_slice() {
-            [] => String::new(),
-            names => format!(" {} take no part: they are no means over jobs.", names.join(", ")),
         };
-        format!(
-            "Of {} tested against {} ({}), {} differ from it at {}, corrected for their number (Holm).{left_out}",
+        let mut text = format!(
+            "Of {} tested against {} ({}), {} differ from it at {}, corrected for the number of {} (Holm); intervals are those of single \
+             tests.",
             plural(tested as u64, "configuration"),
             base.policy,
             if self.chosen { "as asked" } else { "the first" },
             count(apart as u64),
-            percent(Some(self.paired.confidence), 0)
-        )
+            percent(Some(self.paired.confidence), 0),
+            if self.chosen { "tests" } else { "pairs" }
+        );
+        text.push_str(&format!(" Evidence: {}", basis.describe("week")));
+        text.push_str(&match (self.table.cases.len(), *logs) {
+            (1, _) => " of one log.".to_string(),
+            (cases, 1) => format!(" of one log; its {cases} workloads are cases of it and add no weeks."),
+            (cases, logs) => format!(", {cases} workloads of {logs} logs."),
+        });
+        if !too_short.is_empty() {
+            text.push_str(&format!(" Too short to take part: {}.", too_short.join(", ")));
+        }
+        if !unused.is_empty() {
+            text.push_str(&format!(" {} take no part: they are no means over jobs.", unused.join(", ")));
+        }
+        text
     }
 
     fn subspaces(&self) -> DocumentTable {
@@ -195,9 +208,11 @@ impl ShownRanking {
 /// The change of a configuration with its interval, and its corrected p value.
 fn tested_cells(test: Option<&PairedTest>) -> [TableValue; 2] {
     let Some(test) = test else { return ["-".into(), "-".into()] };
-    let interval = match test.interval {
-        Some((low, high)) => format!(" ({} to {})", change(low), change(high)),
-        None => " (too short to tell)".to_string(),
+    let (low, high) = test.interval;
+    let interval = if says_nothing(test.interval) {
+        " (nothing can be said of the size)".to_string()
+    } else {
+        format!(" ({} to {})", change(low), change(high))
     };
     let p = if test.p_holm < 0.001 { "<0.001".to_string() } else { format!("{:.3}", test.p_holm) };
     [format!("{}{interval}", change(test.change)).into(), p.into()]
@@ -239,6 +254,9 @@ impl Serialize for ShownRanking {
             correction: "holm",
             tested: self.paired.tested(),
             told_apart: self.paired.told_apart(),
+            basis: self.paired.basis,
+            logs: self.paired.logs,
+            too_short: &self.paired.too_short,
             unused: self.paired.unused.iter().map(ToString::to_string).collect(),
         };
         let mut out = serializer.serialize_struct("ranking", 12)?;
@@ -337,8 +355,8 @@ impl Printable for ShownRanking {
             }
             let test = self.paired.tests[ranked.candidate];
             row.number("test_change", test.map(|test| test.change));
-            row.number("test_low", test.and_then(|test| Some(test.interval?.0)));
-            row.number("test_high", test.and_then(|test| Some(test.interval?.1)));
+            row.number("test_low", test.map(|test| test.interval.0));
+            row.number("test_high", test.map(|test| test.interval.1));
             row.number("test_p", test.map(|test| test.p));
             row.number("test_p_holm", test.map(|test| test.p_holm));
             self.origin.close(&mut row);
@@ -376,6 +394,11 @@ struct TestsJson<'a> {
     correction: &'static str,
     tested: usize,
     told_apart: usize,
+    /// Units of the evidence, and the number of logs that they come from.
+    basis: Option<EstimateBasis>,
+    logs: usize,
+    /// Workloads that some test does not use, because they are too short.
+    too_short: &'a [String],
     /// Metrics that are no means over jobs, and take no part.
     unused: Vec<String>,
 }

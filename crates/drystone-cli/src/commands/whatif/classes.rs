@@ -5,7 +5,7 @@ use super::simulate::{Before, ScenarioRun};
 use crate::input::WorkloadInput;
 use drystone::metrics::{Calendar, Scheme};
 use drystone::model::{Job, Span};
-use drystone_advise::{ClassChange, PairedWait, paired};
+use drystone_advise::{ClassChange, PairedWait, Periods, paired};
 use std::collections::BTreeMap;
 
 /// Borders of run times and sizes, those of the scheme that pages show.
@@ -27,7 +27,7 @@ pub(crate) struct JobClasses {
     kinds: Vec<(&'static str, Vec<String>)>,
     jobs: Vec<Classed>,
     work: f64,
-    periods: usize,
+    periods: Periods,
 }
 
 /// Numbers for names, as they come.
@@ -85,7 +85,7 @@ impl JobClasses {
         }
         let work = jobs.iter().map(|job| job.work).sum();
         let kinds = kinds.into_iter().map(|(kind, numbers)| (kind, numbers.names)).collect();
-        JobClasses { kinds, jobs, work, periods: before.periods.count() }
+        JobClasses { kinds, jobs, work, periods: before.periods.clone() }
     }
 
     /// The jobs that count before and after, each with its waits.
@@ -100,7 +100,7 @@ impl JobClasses {
     }
 
     pub(crate) fn whole(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> drystone_advise::PairedChange {
-        paired(pairs.iter().map(|(_, pair)| pair), self.periods, confidence)
+        paired(pairs.iter().map(|(_, pair)| pair), &self.periods, confidence)
     }
 
     /// The change of every class of a kind that has several, those with most node-hours of waiting
@@ -121,7 +121,7 @@ impl JobClasses {
                 }
             }
             for ((name, waits), work) in names.iter().zip(&of_class).zip(&work) {
-                let change = paired(waits.iter(), self.periods, confidence);
+                let change = paired(waits.iter(), &self.periods, confidence);
                 all.push(ClassChange {
                     by: (*by).to_string(),
                     class: name.clone(),

@@ -2,6 +2,7 @@
 
 use super::simulate::{ScenarioRun, SimulatedScenarios};
 use crate::output::number::{TimeColumn, TimeUnit, exact_percent};
+use drystone::inference::DifferenceVerdict;
 use drystone_advise::{Applied, ChangeList, PairedWait, PoolPremises, Premises, SiteChange, paired};
 use serde::Serialize;
 
@@ -41,6 +42,7 @@ pub(super) struct NodeStep {
     /// Difference of the mean waits, in seconds.
     pub(super) difference: f64,
     pub(super) interval: Option<(f64, f64)>,
+    pub(super) verdict: DifferenceVerdict,
 }
 
 /// A gain of less than this part of the mean wait before is no help.
@@ -85,7 +87,7 @@ pub(super) fn curve(
                 (was.is_finite() && is.is_finite()).then_some(PairedWait { period, before: was, after: is, nodes: 1.0 })
             })
             .collect();
-        paired(waits.iter(), found.before.periods.count(), confidence)
+        paired(waits.iter(), &found.before.periods, confidence)
     };
     let before = found.before.figures().wait_mean;
     let told = |(more, list, ran): &(f64, &ChangeList, &ScenarioRun)| {
@@ -105,12 +107,12 @@ pub(super) fn curve(
             to: named(points[to].1),
             difference: change.difference,
             interval: change.interval,
+            verdict: change.verdict,
         }
     };
     let last = points.len() - 1;
     let steps: Vec<NodeStep> = (0..last).map(|at| step(at, at + 1)).collect();
-    let helps =
-        |step: &NodeStep| step.interval.is_some_and(|(_, high)| high < 0.0) && -step.difference > WORTH * before;
+    let helps = |step: &NodeStep| step.verdict == DifferenceVerdict::Shorter && -step.difference > WORTH * before;
     // Two steps can help together where neither is clear.
     let enough = (0..last).find(|&at| !(at + 1..=last).any(|to| helps(&step(at, to))));
     let beyond = enough.map(|at| step(at, last));

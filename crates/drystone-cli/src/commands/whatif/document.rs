@@ -4,7 +4,9 @@ use super::curve::{WORTH, in_words};
 use super::result::{AlternativeVerdict, NodeAlternative, WhatIfResult};
 use super::simulate::ScenarioFigures;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
-use crate::output::number::{TimeColumn, TimeUnit, count, duration, exact_percent, fixed, percent, plural};
+use crate::output::number::{
+    TimeColumn, TimeUnit, bound, change, count, duration, exact_percent, fixed, percent, plural,
+};
 use drystone_advise::{ClassChange, PairedChange};
 
 /// Lines of the overview.
@@ -45,6 +47,7 @@ pub(super) fn whole(result: &WhatIfResult) -> Document {
 fn document(result: &WhatIfResult, most: usize, told: usize) -> Document {
     let mut document = head(result);
     if let [alternative] = result.alternatives.as_slice() {
+        document.text(format!("{}.", size(alternative, result)));
         document.text(format!(
             "In all {} job-hours and {} {} of waiting{}.",
             plus(alternative.wait.job_hours),
@@ -60,6 +63,8 @@ fn document(result: &WhatIfResult, most: usize, told: usize) -> Document {
             document.text(chance(result, alternative));
         }
     } else if most > 0 {
+        let sizes = result.alternatives.iter().take(most * 2);
+        document.facts(sizes.map(|one| (one.change.clone(), size(one, result))).collect());
         let facts: Vec<(String, String)> = result
             .alternatives
             .iter()
@@ -95,10 +100,13 @@ fn head(result: &WhatIfResult) -> Document {
         fixed(span.as_f64() / 86_400.0, 0),
         percent(meta.load, 0)
     ));
-    let periods = plural(result.periods as u64, result.period.name());
+    let units = result.basis.map_or_else(
+        || format!("{}: too few weeks to judge", plural(result.periods as u64, result.period.name())),
+        |basis| basis.describe(result.period.name()),
+    );
     let mut facts = vec![
         ("Before and after".to_string(), format!("simulated under {}", result.policy)),
-        ("Judged by".to_string(), format!("differences of the same jobs, {periods}")),
+        ("Judged by".to_string(), format!("the same jobs before and after, {units}")),
     ];
     if let Some(noise) = result.clock_noise {
         facts.push(("Slurm's clocks alone".to_string(), format!("move the mean wait by {}", duration(noise))));
@@ -162,7 +170,9 @@ fn said(verdict: AlternativeVerdict) -> (&'static str, Tone) {
         AlternativeVerdict::Less => ("less", Tone::Good),
         AlternativeVerdict::More => ("more", Tone::Bad),
         AlternativeVerdict::Same => ("same", Tone::Faint),
+        AlternativeVerdict::Alike => ("alike", Tone::Faint),
         AlternativeVerdict::Unclear => ("unclear", Tone::Faint),
+        AlternativeVerdict::Uncertain => ("uncertain", Tone::Faint),
         AlternativeVerdict::WithinClocks => ("within clocks", Tone::Faint),
     }
 }
@@ -190,10 +200,54 @@ fn difference_header(result: &WhatIfResult, column: TimeColumn) -> String {
 /// A difference with its interval.
 fn difference(change: &PairedChange, column: TimeColumn) -> String {
     let text = column.signed(change.difference);
-    match change.interval {
+    match change.interval.filter(|_| change.tells_size()) {
         Some((low, high)) => format!("{text} ({} to {})", column.signed(low), column.signed(high)),
         None => text,
     }
+}
+
+/// A further week is worth waiting for where this relative change would be told.
+const TELLING: f64 = 0.1;
+
+fn why_uncertain(result: &WhatIfResult) -> &'static str {
+    match result.basis {
+        None => "too few weeks to tell",
+        Some(_) => "one block of weeks holds all of the wait: too little to tell",
+    }
+}
+
+/// Describes a change in per cent, the weeks that go its way, and what would decide it.
+fn size(one: &NodeAlternative, result: &WhatIfResult) -> String {
+    let wait = &one.wait;
+    if one.verdict == AlternativeVerdict::Same {
+        return "no job waits longer or shorter".to_string();
+    }
+    let mut parts = Vec::new();
+    match (wait.change, wait.change_interval.filter(|_| wait.tells_size())) {
+        (Some(relative), Some((low, high))) => parts.push(format!(
+            "mean wait {} ({}: {} to {})",
+            change(relative),
+            exact_percent(result.confidence),
+            bound(low),
+            bound(high)
+        )),
+        (Some(relative), None) => parts.push(format!("mean wait {}", change(relative))),
+        (None, _) => parts.push("nothing waits as it is".to_string()),
+    }
+    parts.extend(wait.signs.describe(result.period.name()));
+    let more = wait.more_weeks(TELLING, result.confidence).filter(|&more| more > 0);
+    match (one.verdict, more) {
+        (AlternativeVerdict::Uncertain, _) => parts.push(why_uncertain(result).to_string()),
+        _ if wait.change_interval.is_some() && !wait.tells_size() => {
+            parts.push("nothing can be said of the size".to_string());
+        }
+        (AlternativeVerdict::Unclear, Some(more)) => {
+            parts.push(format!("about {more} more weeks like these would tell 10%"));
+        }
+        (AlternativeVerdict::Alike, _) => parts.push("no difference worth the name".to_string()),
+        _ => {}
+    }
+    parts.join("; ")
 }
 
 fn is_worth_naming(class: &ClassChange) -> bool {
@@ -297,8 +351,8 @@ fn notes(result: &WhatIfResult) -> Vec<String> {
     if !gone.is_empty() {
         all.push(format!("Left out of the mean after the change and of the difference: {}.", gone.join(", ")));
     }
-    if result.periods < 4 {
-        all.push(format!("There are too few {}s for intervals: four at least.", result.period.name()));
+    if result.basis.is_none() {
+        all.push("An interval takes four weeks at least; of fewer only the count of days is said.".to_string());
     }
     all.extend(result.replay.map(|replay| replay.sentence()));
     all.extend(result.machine.clone());
@@ -319,13 +373,9 @@ pub(super) fn sentences(result: &WhatIfResult) -> Vec<String> {
             AlternativeVerdict::Less => "jobs wait less".to_string(),
             AlternativeVerdict::More => "jobs wait longer".to_string(),
             AlternativeVerdict::Same => "no job waits longer or shorter".to_string(),
-            AlternativeVerdict::Unclear if is_in_doubt(result, one) => {
-                format!(
-                    "this may be chance, {} are too few to tell",
-                    plural(result.periods as u64, result.period.name())
-                )
-            }
-            AlternativeVerdict::Unclear => "no clear difference".to_string(),
+            AlternativeVerdict::Alike => "no difference worth the name".to_string(),
+            AlternativeVerdict::Uncertain => "not decided".to_string(),
+            AlternativeVerdict::Unclear => "not decided".to_string(),
             AlternativeVerdict::WithinClocks => "no more than Slurm's clocks make".to_string(),
         };
         let who = who(result, one).map_or(String::new(), |who| {
@@ -342,10 +392,11 @@ pub(super) fn sentences(result: &WhatIfResult) -> Vec<String> {
             ),
         };
         all.push(format!(
-            "`{}`: mean wait {}, {}: {verdict}.{hours}{who}",
+            "`{}`: mean wait {}, {}: {verdict} ({}).{hours}{who}",
             one.change,
             duration(one.after.wait_mean),
-            in_words((one.wait.difference, one.wait.interval), result.confidence),
+            in_words((one.wait.difference, one.wait.interval.filter(|_| one.wait.tells_size())), result.confidence),
+            size(one, result),
         ));
         all.extend(one.warnings.iter().cloned());
     }
@@ -357,7 +408,8 @@ pub(super) fn sentences(result: &WhatIfResult) -> Vec<String> {
 
 /// Returns whether a difference is one that would matter, and is not clear.
 fn is_in_doubt(result: &WhatIfResult, one: &NodeAlternative) -> bool {
-    one.verdict == AlternativeVerdict::Unclear && one.wait.difference.abs() > WORTH * result.before.wait_mean
+    matches!(one.verdict, AlternativeVerdict::Unclear | AlternativeVerdict::Uncertain)
+        && one.wait.difference.abs() > WORTH * result.before.wait_mean
 }
 
 /// A warning about reading many classes, and about adding them up.

@@ -132,6 +132,7 @@ fn answer(
             None => not_done.push(list.to_string()),
         }
     }
+    result::judge_family(&mut alternatives, found.noise, args.confidence);
     if let Some(none) = found.before.counted().next().is_none().then_some("no job counts") {
         message::warning(none);
     }
@@ -148,6 +149,7 @@ fn answer(
         seed: args.seed,
         period: found.before.periods.length(),
         periods: found.before.periods.count(),
+        basis: found.before.periods.basis(),
         clock_noise: found.noise,
         machine: input.site.as_ref().filter(|_| !baseline.premises.is_slurm).map(crate::site::SiteInput::assumed),
         replay: input.site.as_ref().filter(|site| !site.plain).and_then(|site| MeanWaitReplay::of(site, &found.before)),

@@ -6,6 +6,7 @@ use super::simulate::{Before, ScenarioFigures, ScenarioRun, SimulatedScenarios};
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::{count, duration};
 use crate::site::SiteInput;
+use drystone::inference::{DifferenceVerdict, EstimateBasis, correct_family};
 use drystone_advise::{
     Applied, ChangeList, ClassChange, LeftOutJobs, NodeAmount, PairedChange, PeriodLength, SiteChange,
 };
@@ -28,6 +29,8 @@ pub(super) struct WhatIfResult {
     pub(super) seed: u64,
     pub(super) period: PeriodLength,
     pub(super) periods: usize,
+    /// Units that intervals are made from; `None` where there are too few weeks.
+    pub(super) basis: Option<EstimateBasis>,
     /// Difference of the mean wait between two phases of Slurm's clocks, in seconds.
     pub(super) clock_noise: Option<f64>,
     /// Assumptions about the machine.
@@ -81,8 +84,12 @@ pub(super) enum AlternativeVerdict {
     More,
     /// No job waits longer or shorter.
     Same,
-    /// The interval contains zero, or there is none.
+    /// The whole interval lies within ±2 %: no difference worth the name.
+    Alike,
+    /// Not decided.
     Unclear,
+    /// There are too few weeks, or one block of weeks holds all of the wait.
+    Uncertain,
     /// The difference is no larger than what Slurm's clocks make.
     WithinClocks,
 }
@@ -98,18 +105,6 @@ impl NodeAlternative {
         let pairs = classes.pairs(&found.before.ran, ran);
         let wait = classes.whole(&pairs, confidence);
         let same = pairs.iter().all(|(_, pair)| pair.before.total_cmp(&pair.after).is_eq());
-        let verdict = match (same, wait.sign()) {
-            (true, _) => AlternativeVerdict::Same,
-            (_, 0) => AlternativeVerdict::Unclear,
-            _ if found.noise.is_some_and(|noise| wait.difference.abs() <= noise) => AlternativeVerdict::WithinClocks,
-            (_, sign) => {
-                if sign < 0 {
-                    AlternativeVerdict::Less
-                } else {
-                    AlternativeVerdict::More
-                }
-            }
-        };
         let mut warnings = Vec::new();
         let grows = |change: &SiteChange| match change {
             SiteChange::Nodes { amount, .. } | SiteChange::Procs(amount) => {
@@ -129,14 +124,44 @@ impl NodeAlternative {
             change: list.to_string(),
             after: ran.figures(),
             classes: classes.changes(&pairs, confidence),
+            verdict: if same { AlternativeVerdict::Same } else { verdict_of(&wait, found.noise) },
             wait,
-            verdict,
             left_out: applied.left,
             refused: applied.refused,
             split: applied.split,
             added: applied.added,
             notes: applied.notes.clone(),
             warnings,
+        }
+    }
+}
+
+/// Judges alternatives as a family: their p values are corrected for their number.
+pub(super) fn judge_family(alternatives: &mut [NodeAlternative], noise: Option<f64>, confidence: f64) {
+    let p: Vec<f64> = alternatives.iter().filter_map(|one| one.wait.p).collect();
+    let mut corrected = correct_family(&p).into_iter();
+    for one in alternatives.iter_mut().filter(|one| one.wait.p.is_some()) {
+        let Some(p) = corrected.next() else { return };
+        one.wait.judge_in_family(p, confidence);
+        if one.verdict != AlternativeVerdict::Same {
+            one.verdict = verdict_of(&one.wait, noise);
+        }
+    }
+}
+
+/// The verdict on a change that makes a difference to some job.
+fn verdict_of(wait: &PairedChange, noise: Option<f64>) -> AlternativeVerdict {
+    let decided = |verdict| match noise {
+        Some(noise) if wait.difference.abs() <= noise => AlternativeVerdict::WithinClocks,
+        _ => verdict,
+    };
+    match wait.verdict {
+        DifferenceVerdict::Shorter => decided(AlternativeVerdict::Less),
+        DifferenceVerdict::Longer => decided(AlternativeVerdict::More),
+        DifferenceVerdict::Alike => AlternativeVerdict::Alike,
+        DifferenceVerdict::TooFew => AlternativeVerdict::Uncertain,
+        DifferenceVerdict::Same | DifferenceVerdict::Unclear | DifferenceVerdict::NoRatio => {
+            AlternativeVerdict::Unclear
         }
     }
 }

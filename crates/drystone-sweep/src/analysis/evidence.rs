@@ -1,0 +1,283 @@
+//! Evidence of a table: its test cases sorted by the logs that they come from, with their sums per
+//! week.
+//!
+//! Loads, changes, slices, cleanings and measures of one log are cases of it, paired by its weeks.
+//! Four or more disjoint slices or months, each simulated apart, are windows: the units of the log.
+//! Files and seeds of a generator are logs of their own.
+
+use crate::WeekSums;
+use crate::store::CaseOrigin;
+use drystone::inference::{Estimate, EstimateBasis, LEAST_UNITS, NoEstimate, PairedSums, PeriodSum, log_mean_ratio};
+use std::collections::BTreeMap;
+
+/// Sums per week of one candidate: by place among the table's cases, then by metric.
+pub(super) type CaseSums = Vec<Vec<WeekSums>>;
+
+/// The cases of a table, sorted by log.
+#[derive(Debug)]
+pub(super) struct TableEvidence {
+    logs: Vec<LogCases>,
+}
+
+/// The cases of one log.
+#[derive(Debug)]
+struct LogCases {
+    /// Series of cases that differ in nothing but their windows: the place of each.
+    series: Vec<BTreeMap<CaseWindow, usize>>,
+    /// True if windows have no jobs in common.
+    disjoint: bool,
+}
+
+/// A part of a log that was simulated apart: month and slice.
+type CaseWindow = (Option<String>, Option<String>);
+
+/// An estimate, and the places of cases that took no part because they are too short.
+pub(super) struct CaseEstimate {
+    pub(super) estimate: Result<Estimate, NoEstimate>,
+    pub(super) left_out: Vec<usize>,
+    /// The only pair of sums, where there is one.
+    pub(super) only: Option<PairedSums>,
+}
+
+impl TableEvidence {
+    /// Sorts the cases of a table by where they come from.
+    pub(super) fn sort(origins: &[CaseOrigin]) -> TableEvidence {
+        let mut logs: Vec<(&str, LogCases, Vec<(f64, Option<&str>)>)> = Vec::new();
+        for (place, origin) in origins.iter().enumerate() {
+            let at = logs.iter().position(|(log, ..)| *log == origin.log).unwrap_or_else(|| {
+                logs.push((&origin.log, LogCases { series: Vec::new(), disjoint: true }, Vec::new()));
+                logs.len() - 1
+            });
+            let (_, log, kinds) = &mut logs[at];
+            let (kind, window) =
+                ((origin.load, origin.change.as_deref()), (origin.month.clone(), origin.slice.clone()));
+            // The same window of the same kind twice is another cleaning: a series of its own.
+            let mut series = kinds.iter().zip(&mut log.series);
+            match series.find(|(known, series)| **known == kind && !series.contains_key(&window)) {
+                Some((_, series)) => drop(series.insert(window, place)),
+                None => {
+                    kinds.push(kind);
+                    log.series.push(BTreeMap::from([(window, place)]));
+                }
+            }
+        }
+        let logs = logs.into_iter().map(|(_, log, _)| {
+            let windows: Vec<&CaseWindow> = log.series.iter().flat_map(BTreeMap::keys).collect();
+            let apart = |(at, one): (usize, &&CaseWindow)| {
+                windows[..at].iter().all(|other| other == one || !overlap(one, other))
+            };
+            let disjoint = windows.iter().enumerate().all(apart);
+            LogCases { disjoint, ..log }
+        });
+        TableEvidence { logs: logs.collect() }
+    }
+
+    /// Number of logs.
+    pub(super) fn logs(&self) -> usize {
+        self.logs.len()
+    }
+
+    /// Estimates one candidate against another over all logs.
+    pub(super) fn estimate(&self, old: &CaseSums, new: &CaseSums) -> CaseEstimate {
+        let mut left_out = Vec::new();
+        let mut estimates: Vec<(f64, Option<Estimate>, &LogCases)> = Vec::new();
+        let mut only = None;
+        for log in &self.logs {
+            let own = log.estimate(old, new, &mut left_out);
+            match own.logarithm.filter(|value| value.is_finite()) {
+                Some(logarithm) => estimates.push((logarithm, own.estimate, log)),
+                None => left_out.extend(log.places()),
+            }
+            only = if self.logs.len() == 1 { own.only } else { None };
+        }
+        // Two logs are joined by their own errors: one without takes no part.
+        if estimates.len() == 2 && estimates.iter().any(|(_, estimate, _)| estimate.is_some()) {
+            estimates.retain(|(_, estimate, log)| {
+                if estimate.is_none() {
+                    left_out.extend(log.places());
+                }
+                estimate.is_some()
+            });
+        }
+        let logs: Vec<(f64, Option<Estimate>)> = estimates.iter().map(|&(own, estimate, _)| (own, estimate)).collect();
+        left_out.sort_unstable();
+        left_out.dedup();
+        CaseEstimate { estimate: Estimate::of_logs(&logs), left_out, only }
+    }
+}
+
+/// What one log says.
+struct LogEstimate {
+    logarithm: Option<f64>,
+    estimate: Option<Estimate>,
+    only: Option<PairedSums>,
+}
+
+impl LogCases {
+    fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        self.series.iter().flat_map(|series| series.values().copied())
+    }
+
+    fn estimate(&self, old: &CaseSums, new: &CaseSums, left_out: &mut Vec<usize>) -> LogEstimate {
+        let windows = self.series.first().map_or(0, BTreeMap::len);
+        let alike = self.series.iter().all(|series| series.keys().eq(self.series[0].keys()));
+        if windows >= LEAST_UNITS && self.disjoint && alike {
+            let cases: Vec<PairedSums> = self.series.iter().flat_map(|series| by_window(series, old, new)).collect();
+            return LogEstimate::of(&cases, Estimate::of_windows);
+        }
+        let weeks = self.weeks(old, new);
+        // Windows that overlap are cases, if each of them can be left out block by block.
+        if !self.disjoint {
+            let each: Vec<PairedSums> = self.places().flat_map(|place| by_week(&[place], weeks, old, new)).collect();
+            if Estimate::of_log(&each).is_ok() {
+                return LogEstimate::of(&each, Estimate::of_log);
+            }
+        }
+        let joined = |series: &BTreeMap<CaseWindow, usize>| {
+            let places: Vec<usize> = series.values().copied().collect();
+            let cases = by_week(&places, weeks, old, new);
+            (places, cases)
+        };
+        let all: Vec<(Vec<usize>, Vec<PairedSums>)> = self.series.iter().map(joined).collect();
+        let whole: Vec<PairedSums> = all.iter().flat_map(|(_, cases)| cases.iter().cloned()).collect();
+        if Estimate::of_log(&whole).is_ok() || all.len() < 2 {
+            return LogEstimate::of(&whole, Estimate::of_log);
+        }
+        let mut kept = Vec::new();
+        for (places, cases) in all {
+            if Estimate::of_log(&cases).is_ok() { kept.extend(cases) } else { left_out.extend(places) }
+        }
+        LogEstimate::of(&kept, Estimate::of_log)
+    }
+
+    /// First and last week of any case.
+    fn weeks(&self, old: &CaseSums, new: &CaseSums) -> (i64, i64) {
+        let sums = || self.places().flat_map(|place| old[place].iter().chain(&new[place])).flatten();
+        let numbers = || sums().map(|&(week, _)| week);
+        (numbers().min().unwrap_or(0), numbers().max().unwrap_or(-1))
+    }
+}
+
+impl LogEstimate {
+    fn of(cases: &[PairedSums], estimate: fn(&[PairedSums]) -> Result<Estimate, NoEstimate>) -> LogEstimate {
+        let estimate = estimate(cases).ok();
+        // Over windows it is the mean of their logarithms, not that of the whole.
+        let of_windows = estimate.filter(|own| matches!(own.basis, EstimateBasis::Windows(_)));
+        LogEstimate {
+            logarithm: of_windows.map(|own| own.logarithm).or_else(|| log_mean_ratio(cases)),
+            estimate,
+            only: if let [only] = cases { Some(only.clone()) } else { None },
+        }
+    }
+}
+
+/// One case for each metric: the sums of each window, in the order of the windows.
+fn by_window(series: &BTreeMap<CaseWindow, usize>, old: &CaseSums, new: &CaseSums) -> Vec<PairedSums> {
+    let metrics = series.values().next().map_or(0, |&place| old[place].len());
+    let total = |sums: &WeekSums| {
+        let mut all = PeriodSum::default();
+        sums.iter().for_each(|(_, sum)| all.add(*sum));
+        all
+    };
+    let of = |sums: &CaseSums, metric: usize| series.values().map(|&place| total(&sums[place][metric])).collect();
+    (0..metrics).map(|metric| PairedSums { old: of(old, metric), new: of(new, metric) }).collect()
+}
+
+/// One case for each metric: the sums of these places by week, added up.
+fn by_week(places: &[usize], (first, last): (i64, i64), old: &CaseSums, new: &CaseSums) -> Vec<PairedSums> {
+    let metrics = places.first().map_or(0, |&place| old[place].len());
+    let of = |sums: &CaseSums, metric: usize| {
+        let mut all = vec![PeriodSum::default(); usize::try_from(last - first + 1).unwrap_or(0)];
+        for (week, sum) in places.iter().flat_map(|&place| &sums[place][metric]) {
+            let at = usize::try_from(week - first).ok();
+            at.and_then(|at| all.get_mut(at)).into_iter().for_each(|unit| unit.add(*sum));
+        }
+        all
+    };
+    (0..metrics).map(|metric| PairedSums { old: of(old, metric), new: of(new, metric) }).collect()
+}
+
+/// Returns whether two windows may have jobs in common.
+fn overlap((month, slice): &CaseWindow, (other_month, other_slice): &CaseWindow) -> bool {
+    let months = month.as_ref().zip(other_month.as_ref()).is_none_or(|(one, other)| one == other);
+    months && slice.as_deref().zip(other_slice.as_deref()).is_none_or(|(one, other)| slices_overlap(one, other))
+}
+
+fn slices_overlap(one: &str, other: &str) -> bool {
+    let ends = |text: &str| -> (i64, i64) {
+        let (from, until) = text.split_once("..").unwrap_or_default();
+        (from.trim().parse().unwrap_or(i64::MIN), until.trim().parse().unwrap_or(i64::MAX))
+    };
+    let ((from, until), (other_from, other_until)) = (ends(one), ends(other));
+    from < other_until && other_from < until
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(log: &str, load: f64, slice: Option<&str>) -> CaseOrigin {
+        CaseOrigin { log: log.to_string(), load, month: None, slice: slice.map(String::from), change: None }
+    }
+
+    fn weeks(values: &[(i64, f64)]) -> Vec<WeekSums> {
+        vec![values.iter().map(|&(week, sum)| (week, PeriodSum { sum, count: 1.0 })).collect()]
+    }
+
+    fn pair(weeks_of: &[i64], new: fn(i64) -> f64) -> (Vec<WeekSums>, Vec<WeekSums>) {
+        let old: Vec<(i64, f64)> = weeks_of.iter().map(|&week| (week, 10.0 + week as f64)).collect();
+        let new: Vec<(i64, f64)> = weeks_of.iter().map(|&week| (week, new(week))).collect();
+        (weeks(&old), weeks(&new))
+    }
+
+    const SHORTER: fn(i64) -> f64 = |week| 8.0 + (week * 7 % 5) as f64;
+
+    /// Fifty loads, slices with the same jobs, a second file: only the last adds evidence.
+    #[test]
+    fn copies_of_a_log_add_nothing() {
+        let all: Vec<i64> = (0..20).collect();
+        let (old, new) = pair(&all, SHORTER);
+        let estimate = |origins: &[CaseOrigin]| {
+            let (old, new) = (vec![old.clone(); origins.len()], vec![new.clone(); origins.len()]);
+            TableEvidence::sort(origins).estimate(&old, &new).estimate.expect("twenty weeks")
+        };
+        let one = estimate(&[origin("a", 1.0, None)]);
+        let loads: Vec<CaseOrigin> = (0..50).map(|k| origin("a", 1.0 + f64::from(k) * 1e-5, None)).collect();
+        let slices: Vec<CaseOrigin> =
+            ["0..90", "0..91", "0..92", "0..93"].iter().map(|slice| origin("a", 1.0, Some(slice))).collect();
+        for same in [loads, slices, vec![origin("a", 1.0, None), origin("a", 1.0, None)]] {
+            let same = estimate(&same);
+            assert!((one.logarithm - same.logarithm).abs() < 1e-12 && (one.error - same.error).abs() < 1e-12);
+            assert_eq!((one.freedom, one.basis), (same.freedom, same.basis));
+        }
+        let two = estimate(&[origin("a", 1.0, None), origin("b", 1.0, None)]);
+        assert!((two.error - one.error / 2.0_f64.sqrt()).abs() < 1e-12 && two.basis == EstimateBasis::Logs(2));
+    }
+
+    /// Five slices of three weeks each are five windows; three of them are joined by their weeks.
+    #[test]
+    fn slices_are_windows() {
+        let slices = ["0..3", "3..6", "6..9", "9..12", "12.."];
+        let origins: Vec<CaseOrigin> = slices.iter().map(|slice| origin("a", 1.0, Some(slice))).collect();
+        let (old, new): (CaseSums, CaseSums) = (0..5).map(|k| pair(&[3 * k, 3 * k + 1, 3 * k + 2], SHORTER)).unzip();
+        let own = TableEvidence::sort(&origins).estimate(&old, &new).estimate.expect("five windows");
+        assert_eq!((own.basis, own.freedom), (EstimateBasis::Windows(5), 4.0));
+        let three = TableEvidence::sort(&origins[..3]).estimate(&old[..3].to_vec(), &new[..3].to_vec());
+        assert_eq!(three.estimate.expect("nine weeks").basis, EstimateBasis::Blocks { blocks: 9, units: 9 });
+    }
+
+    /// A workload of one week beside a long one is left out, of the same log and of another.
+    #[test]
+    fn what_is_too_short_is_left_out() {
+        let all: Vec<i64> = (0..20).collect();
+        let (long, short) = (pair(&all, SHORTER), pair(&[0], SHORTER));
+        let (old, new) = (vec![long.0.clone(), short.0], vec![long.1.clone(), short.1]);
+        for second in ["a", "b"] {
+            let evidence = TableEvidence::sort(&[origin("a", 1.0, None), origin(second, 1.0, None)]);
+            let own = evidence.estimate(&old, &new);
+            assert_eq!(own.left_out, [1]);
+            let alone = TableEvidence::sort(&[origin("a", 1.0, None)]);
+            assert_eq!(own.estimate, alone.estimate(&old[..1].to_vec(), &new[..1].to_vec()).estimate);
+        }
+    }
+}
