@@ -1,6 +1,6 @@
 //! Imported sites: which folder and pool a path names, and what a site says beyond its jobs.
 
-use crate::exit::CommandFailure;
+use crate::exit::{CommandFailure, FINDING};
 use crate::meta::FileMeta;
 use crate::output::file::OutputFile;
 use crate::output::message;
@@ -111,6 +111,34 @@ pub(crate) fn largest(site: &Site, path: &Path) -> u16 {
         ));
     }
     best
+}
+
+/// Checks that a path names one pool where its site has jobs in several.
+///
+/// # Errors
+/// It names none of them: what would be read is a part of the site.
+pub(crate) fn one_pool(path: &Path) -> Result<(), CommandFailure> {
+    if !matches!(folder(path), Some((_, None))) {
+        return Ok(());
+    }
+    let (site, _) = open(path)?;
+    let pools: Vec<_> = site.manifest.pools.iter().filter(|pool| pool.jobs > 0).collect();
+    if site.manifest.swf.is_some() || pools.len() < 2 {
+        return Ok(());
+    }
+    let best = &site.manifest.pools[usize::from(busiest(&site))];
+    let names: Vec<&str> = pools.iter().map(|pool| pool.name.as_str()).collect();
+    let path = path.display();
+    Err(CommandFailure::Message {
+        code: FINDING,
+        text: format!(
+            "{path}: {} of {} jobs: pool {name}; {path}#{name} reads it, and {path}#POOL another of {}",
+            count(best.jobs),
+            count(site.manifest.jobs),
+            names.join(", "),
+            name = best.name,
+        ),
+    })
 }
 
 /// The policy of a site's own Slurm; `None` for a path that is no site, and a site without a

@@ -156,6 +156,33 @@ impl Site {
         manifest.time_zone = "UTC".to_string();
     }
 
+    /// Texts that stay as they were written, of each kind.
+    fn kept_texts(&self, hide: Hide) -> Vec<String> {
+        /// More are counted.
+        const SHOWN: usize = 20;
+        let SiteJobs::Imported(imported) = &self.jobs else { return Vec::new() };
+        let (names, places) = (&imported.table.names, imported.table.at.items());
+        let of = |pick: &dyn Fn(&crate::rows::Where) -> Symbol| -> BTreeSet<String> {
+            places
+                .iter()
+                .map(pick)
+                .filter(|symbol| *symbol != Symbol(0))
+                .map(|symbol| names.text(symbol).into_owned())
+                .collect()
+        };
+        let mut kinds = vec![("constraints", of(&|at| at.constraints)), ("demands", of(&|at| at.asks))];
+        if !hide.partitions {
+            kinds.push(("partitions", of(&|at| at.partition)));
+        }
+        let line = |(kind, texts): (&str, BTreeSet<String>)| {
+            let shown: Vec<&str> = texts.iter().take(SHOWN).map(String::as_str).collect();
+            let more = texts.len().saturating_sub(SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            (!shown.is_empty()).then(|| format!("kept as written, {kind}: {}{more}", shown.join(", ")))
+        };
+        kinds.into_iter().filter_map(line).collect()
+    }
+
     /// Lists data that could still identify people, or the site.
     fn what_identifies(&self, hide: Hide, given: bool) -> Vec<String> {
         let mut told = vec!["names of people, accounts and nodes are keyed numbers".to_string()];
@@ -195,6 +222,7 @@ impl Site {
             told.push("times are as they were (--shift-time moves them by a secret number of weeks)".to_string());
         }
         told.push("numbers of jobs, constraints, sizes, limits and the kinds of nodes are as they were".to_string());
+        told.extend(self.kept_texts(hide));
         if given {
             told.push("a person who knows the key can find names again by trying them".to_string());
         }
@@ -230,12 +258,8 @@ fn mask_people(imported: &mut Imported, key: &AnonymousKey) {
     }
     for note in table.notes.items_mut() {
         note.canceller = canceller(names, note.canceller, key, &by_number);
-        let reason = names.bytes(note.reason);
-        // Reasons are words of the scheduler; what has anything else in it may be written by
-        // people.
-        if !reason.iter().all(|b| b.is_ascii_alphanumeric() || b"_-()".contains(b)) || reason.len() > 48 {
-            note.reason = Symbol(0);
-        }
+        // Reasons and words for states may be written by people.
+        (note.reason, note.word) = (Symbol(0), Symbol(0));
     }
     table.rows.each_mut(|row| {
         if row.name > 0 {

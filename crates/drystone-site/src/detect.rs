@@ -1,7 +1,8 @@
 //! Recognition of a file by its beginning.
 
-use crate::readers::Carrier;
-use crate::readers::sacct::{FirstLine, RowHeader, TextLayout, guess, is_column, known_table, suggest};
+use crate::foreign::{self, JsonShape};
+use crate::readers::sacct::{FirstLine, RowHeader, TextLayout};
+use crate::readers::{Carrier, table};
 use crate::text::{Id, is_message};
 
 /// A description of a machine.
@@ -49,6 +50,8 @@ pub(crate) enum FileKind {
     Beside,
     /// Nothing.
     Empty,
+    /// Nothing but messages of a program: the first of them.
+    Messages(String),
     /// Something else: what it looks like, and what to do.
     Unknown(String, String),
 }
@@ -64,6 +67,7 @@ impl FileKind {
             FileKind::Limits => "sacctmgr show qos or assoc".to_string(),
             FileKind::Beside => "gres.conf".to_string(),
             FileKind::Empty => "empty".to_string(),
+            FileKind::Messages(message) => format!("only messages (`{message}`)"),
             FileKind::Unknown(looks, _) => looks.clone(),
         }
     }
@@ -71,14 +75,11 @@ impl FileKind {
     /// Returns the contents that the beginning of a file shows. `head` is unpacked.
     pub(crate) fn of(head: &[u8], layout: &TextLayout) -> FileKind {
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-        if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-            return unknown("text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8");
-        }
         if head.starts_with(b"PAR1") {
             return FileKind::Jobs(Carrier::Parquet);
         }
-        if head.get(257..262) == Some(b"ustar") {
-            return unknown("a tar archive", "unpack it and give the folder");
+        if let Some((looks, advice)) = foreign::binary(head) {
+            return FileKind::Unknown(looks, advice);
         }
         // A whole line of text and then zero bytes is text that a crash spoilt.
         let begins = head.iter().take(4_096).take_while(|b| **b != 0).any(|b| *b == b'\n');
@@ -97,9 +98,13 @@ impl FileKind {
         }
         let first =
             head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).find(|line| !line.is_empty() && !is_message(line));
-        let Some(first) = first else { return FileKind::Empty };
+        let Some(first) = first else {
+            let message = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
+            let shown = |line: &[u8]| String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
+            return message.map_or(FileKind::Empty, |line| FileKind::Messages(shown(line)));
+        };
         match first.trim_ascii_start() {
-            [b'{' | b'[', ..] => json(head),
+            [b'{' | b'[', ..] => json(head, layout),
             _ => text(head, first, layout),
         }
     }
@@ -109,18 +114,20 @@ fn unknown(looks: &str, advice: &str) -> FileKind {
     FileKind::Unknown(looks.to_string(), advice.to_string())
 }
 
-/// Returns the kind of the first list in a JSON document.
-fn json(head: &[u8]) -> FileKind {
+/// Returns the kind of a document in JSON.
+fn json(head: &[u8], layout: &TextLayout) -> FileKind {
     let text = String::from_utf8_lossy(head);
     let has = |key: &str| text.contains(&format!("\"{key}\""));
+    let shape = JsonShape::of(head);
+    if let Some((looks, advice)) = shape.foreign() {
+        return FileKind::Unknown(looks, advice);
+    }
     match () {
-        () if has("job_state") && (has("job_resources") || has("batch_host")) => unknown(
-            "the output of squeue --json, which has the jobs of this moment only",
-            "at the site: sacct -a -D --json -S … -E … > jobs.json",
-        ),
-        () if has("assigned_resources") || has("submissionTime") && has("startTime") => unknown(
-            "jobs of OAR in JSON",
-            &as_table("the tables of its database: job_id, job_user, submission_time, start_time, stop_time"),
+        () if layout.columns.is_some() => FileKind::Jobs(Carrier::Records),
+        () if shape.is_oar(head) => unknown(
+            "the output of oarstat -J, which has the jobs of this moment",
+            "write the jobs of its database as a table: job_id, job_user, project, queue_name, state, submission_time, start_time, stop_time, \
+             walltime, nb_resources, and import that with --columns oar",
         ),
         // One line of JSON for each job, as Gridware and Open Cluster Scheduler write it.
         () if has("job_number") && (has("submission_time") || has("qname")) => FileKind::Jobs(Carrier::GridEngine),
@@ -131,6 +138,12 @@ fn json(head: &[u8]) -> FileKind {
         {
             FileKind::Machine(MachineSource::Sinfo)
         }
+        () if shape.is_sacct() => FileKind::Jobs(Carrier::Json),
+        () if shape.is_by_column(head) => unknown(
+            "a data frame in JSON, column by column",
+            "write it row by row: DataFrame.to_json('jobs.json', orient='records')",
+        ),
+        () if shape.has_records() => FileKind::Jobs(Carrier::Records),
         () => FileKind::Jobs(Carrier::Json),
     }
 }
@@ -141,10 +154,7 @@ fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
         return kind;
     }
     if is_condor(head, first) {
-        return unknown(
-            "a log of HTCondor",
-            &as_table("`condor_history -af:, ClusterId Owner QDate JobStartDate CompletionDate RequestCpus`"),
-        );
+        return unknown("a log of HTCondor", foreign::CONDOR);
     }
     if is_accounts(head) {
         return FileKind::Limits;
@@ -169,9 +179,14 @@ fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
             return FileKind::Limits;
         }
     }
+    if let Some((looks, advice)) = foreign::text(head, &line) {
+        return FileKind::Unknown(looks, advice);
+    }
     match RowHeader::of_line(first, layout.delimiter.as_deref()) {
-        FirstLine::Header(_) | FirstLine::Padded => return FileKind::Jobs(Carrier::Sacct),
-        FirstLine::Row if layout.columns.is_some() => return FileKind::Jobs(Carrier::Sacct),
+        _ if layout.columns.is_some() => return FileKind::Jobs(Carrier::Sacct),
+        FirstLine::Header(header) if header.is_of_sacct => return FileKind::Jobs(Carrier::Sacct),
+        FirstLine::Header(_) => return FileKind::Jobs(Carrier::Table),
+        FirstLine::Padded => return FileKind::Jobs(Carrier::Sacct),
         FirstLine::Row => {}
     }
     if is_swf(head) {
@@ -194,19 +209,14 @@ fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
     if is_pbsnodes(head) {
         return FileKind::Machine(MachineSource::PbsNodes);
     }
-    let raw: Vec<String> = line.split(['|', ',', '\t', ';']).map(|name| name.trim().to_string()).collect();
-    if known_table(&raw, &[]).is_some() || suggest(first).is_some() {
-        return FileKind::Jobs(Carrier::Sacct);
+    if table::looks_like_jobs(head, layout.delimiter.as_deref()) {
+        return FileKind::Jobs(Carrier::Table);
     }
-    let guessed = names.iter().filter(|name| guess(name).is_some()).count();
-    if names.len() > 3 && guessed > 2 && names.iter().all(|name| name.starts_with(|c: char| c.is_alphabetic())) {
-        return FileKind::Jobs(Carrier::Sacct);
-    }
-    if names.len() > 3 && names.iter().filter(|name| is_column(name)).count() == 0 {
+    if let Some((names, columns)) = table::described(head, layout.delimiter.as_deref()) {
         return unknown(
-            "a table whose columns are not those of sacct",
-            "name them as sacct does in its first line (JobIDRaw,User,Partition,Submit,Start,End,State,ReqCPUS,Timelimit,…), or say them: \
-             --columns",
+            &format!("a table of {columns} columns, none of which says when jobs started or ended ({names})"),
+            "expected jobs: name the columns as sacct does (JobIDRaw,User,Partition,Submit,Start,End,State,ReqCPUS,Timelimit,…) in its first line, \
+             or say them: --columns",
         );
     }
     let shown: String = line.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -219,11 +229,6 @@ fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
 /// Small letters without blanks and the like, as column names are compared.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// Returns the advice for accounting that has no reader: a table whose columns are named.
-fn as_table(from: &str) -> String {
-    format!("write {from} as a table, and name the columns: --columns JobID,User,Submit,Start,End,ReqCPUS")
 }
 
 /// The event log of a job, or the history of a schedd.

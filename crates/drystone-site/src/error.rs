@@ -56,8 +56,8 @@ pub enum SiteError {
     },
     #[error(
         "{place}: the time `{time}` is in a form that is not known; expected 2026-01-31T12:00:00 or seconds since 1970. Say how it is \
-         written, as for strftime: --time-format '{}'",
-        crate::text::guess_form(time)
+         written, as for strftime: {}",
+        crate::text::likely_forms(time)
     )]
     TimeForm {
         /// File and line.
@@ -82,20 +82,22 @@ pub enum SiteError {
         /// File and line.
         place: String,
     },
-    /// A file whose first line names no columns, while its values tell what they could be.
+    /// A table of jobs whose columns are not those of `sacct`: what it is, the line that would read
+    /// it, what that line makes of its first rows, and what to check.
     #[error(
-        "{place}: {found}: --columns '{columns}'. {unnamed}. Names are those of sacct, whose own first line needs no --columns (without \
-         --noheader)"
+        "{file}: {looks}.\n  If the answers to these questions are yes, add to the command: --columns '{columns}'\n  {outcome}.\n  {questions}\n  \
+         A hyphen skips a column; names and tables by name: docs/accounting.md"
     )]
-    NamelessColumns {
-        /// File and line.
-        place: String,
-        /// Way in which they were found.
-        found: &'static str,
-        /// Candidates for each column, or the name of a table.
+    TableColumns {
+        file: String,
+        /// Contents of the table.
+        looks: String,
+        /// A name for each column, or the name of a table.
         columns: String,
-        /// Facts about the others.
-        unnamed: String,
+        /// Figures of its first rows.
+        outcome: String,
+        /// Questions and notes.
+        questions: String,
     },
     #[error("{file}: no column says {what}; at the site: sacct -a -D -X --parsable2 --format={columns},…")]
     NoColumn {
@@ -105,22 +107,9 @@ pub enum SiteError {
         /// The columns that say it.
         columns: &'static str,
     },
-    /// Columns that are not known, and look as if they said what no other column says.
-    #[error(
-        "{file}: the columns {names} are not known, and no other says what they seem to; say what each is, with the order of the columns \
-         and a hyphen for one to skip: --columns '{columns}'. TimelimitSeconds is a limit in seconds, TimelimitRaw one in minutes. Tables \
-         by name: --columns {}",
-        crate::readers::sacct::presets::preset_names()
-    )]
-    UnreadColumns {
-        file: String,
-        names: String,
-        /// Candidates for each column.
-        columns: String,
-    },
     #[error(
         "--columns: `{name}` is no column; expected names such as JobIDRaw,Submit,Start,End,… or a layout by name: {}",
-        crate::readers::sacct::presets::preset_names()
+        crate::readers::table::preset_names()
     )]
     BadColumn { name: String },
     #[error(
@@ -160,7 +149,10 @@ pub enum SiteError {
         /// The kinds, each with its files.
         list: String,
     },
-    #[error("no file holds jobs. There are:\n\n{list}\n\nAt the site:\n\n{}", ask("now-180days", "now"))]
+    #[error(
+        "no file holds jobs. There are:\n{list}\nAt the site: sacct -a -X -D -P --noconvert -S … -E … --format=… > jobs.psv; drystone import --ask \
+         prints the whole of it"
+    )]
     NoJobs {
         /// The kinds, each with its files.
         list: String,
@@ -218,6 +210,20 @@ pub enum SiteError {
 }
 
 impl SiteError {
+    /// Returns whether a file is not what a reader expects, from its first lines on.
+    pub(crate) fn is_about_form(&self) -> bool {
+        matches!(
+            self,
+            SiteError::TableColumns { .. }
+                | SiteError::NoHeader { .. }
+                | SiteError::NoColumn { .. }
+                | SiteError::Padded { .. }
+                | SiteError::Unknown { .. }
+                | SiteError::BadTable { .. }
+                | SiteError::BadJson { .. }
+        )
+    }
+
     /// The file it is about, and the line from 1, as far as they are known.
     pub fn place(&self) -> (Option<&str>, Option<u64>) {
         match self {
@@ -226,13 +232,12 @@ impl SiteError {
             | SiteError::TimeForm { place, .. }
             | SiteError::Padded { place, .. }
             | SiteError::NoHeader { place }
-            | SiteError::NamelessColumns { place, .. }
             | SiteError::CutOff { place, .. }
             | SiteError::BadJson { place, .. }
             | SiteError::Machine { place, .. } => split(place),
             SiteError::Unreadable { file, .. }
             | SiteError::NoColumn { file, .. }
-            | SiteError::UnreadColumns { file, .. }
+            | SiteError::TableColumns { file, .. }
             | SiteError::BadTable { file, .. }
             | SiteError::Unknown { file, .. }
             | SiteError::OtherMachine { file, .. }

@@ -10,6 +10,7 @@ mod error;
 mod export;
 pub mod fidelity;
 mod fleet;
+mod foreign;
 mod format;
 mod import;
 mod jobs;

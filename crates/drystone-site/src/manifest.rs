@@ -194,6 +194,11 @@ impl Manifest {
         self.rule(ImportRule::NoSubmit).is_none_or(|unknown| unknown.jobs * 100 <= self.jobs)
     }
 
+    /// Returns whether submissions of half of the jobs are known, so that these can be judged.
+    pub fn waits_half_known(&self) -> bool {
+        self.rule(ImportRule::NoSubmit).is_none_or(|unknown| unknown.jobs * 2 <= self.jobs)
+    }
+
     /// Returns the number of times that a rule applied.
     pub fn rule(&self, rule: ImportRule) -> Option<&RuleCount> {
         self.rules.iter().find(|count| count.name == rule.name())

@@ -92,6 +92,7 @@ rules! {
     Continued = "continued", Changed, "line ends within the last column, which is free text";
     Realigned = "realigned", Changed, "delimiters within a column of text: the other columns tell where it ends";
     Field = "field", Changed, "a value that cannot be read was left out";
+    Numbered = "numbered", Imputed, "no column says the job's number: rows are numbered, each a job of its own";
     NoSubmit = "no-submit", Imputed, "submission unknown: the start stands for it, so nothing is known of the wait";
     SubmitEligible = "submit-eligible", Imputed, "submission unknown: the time at which it became eligible stands for it";
     SubmitLate = "submit-late", Changed, "submitted after it was eligible: the earlier time counts";
@@ -125,6 +126,8 @@ rules! {
     LimitUnlimited = "limit-unlimited", Imputed, "no limit: the partition's longest, else 365 days, as backfill plans with";
     LimitUnknown = "limit-unknown", Imputed, "limit unknown: the partition's, else the longest that is known, else 365 days; never the run time";
     Derived = "derived", Imputed, "start or end unknown: the other and the run time say it";
+    Skewed = "skewed", Noted, "its end less its start is not its run time, which counts: a wrong clock, zone or column";
+    NodesDiffer = "nodes-differ", Noted, "its list of nodes has another number of nodes than it says, or more than it has processors";
     Over = "over", Marked, "ran longer than its limit and keeps its run time";
     Zero = "zero", Noted, "ran for less than a second";
     Suspended = "suspended", Marked, "was suspended: it holds its processors from start to end, and its limit is longer by as much";
@@ -240,6 +243,12 @@ impl RuleTally {
             let room = EXAMPLES - count.examples.len();
             count.examples.extend(more.examples.into_iter().take(room));
         }
+    }
+
+    /// Adds work to a rule whose jobs are counted already.
+    pub(crate) fn work(&mut self, rule: ImportRule, core_seconds: u64) {
+        let count = &mut self.counts[rule as usize];
+        count.core_seconds = count.core_seconds.saturating_add(core_seconds);
     }
 
     /// Counts rows whose jobs are counted already.

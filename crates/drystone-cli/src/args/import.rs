@@ -69,9 +69,9 @@ pub(crate) struct ImportArgs {
     pub(crate) time_format: Option<String>,
 
     /// Columns of text or of a table, also beside a header: a list of sacct's names, with a hyphen
-    /// for one to skip, or a table by name: xdmod, m100, eagle, fugaku, alibaba-gpu-2020,
-    /// alibaba-gpu.
-    #[arg(long, value_name = "LIST", help_heading = "Reading")]
+    /// for one to skip, or a table by name, such as m100, slurm-db, helios or htcondor;
+    /// docs/accounting.md lists them.
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Reading")]
     pub(crate) columns: Option<String>,
 
     /// Column separator, if the header does not reveal it.

@@ -53,6 +53,14 @@ pub(crate) fn fidelity(args: &FidelityArgs) -> CommandOutcome {
 pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<FoundFidelity>, CommandFailure> {
     InputKind::refuse(&args.site, &[InputKind::Site])?;
     let (mut site, pool) = site::open(&args.site)?;
+    if let Some(unknown) =
+        site.manifest.rule(drystone_site::ImportRule::NoSubmit).filter(|_| site.manifest.waits_half_known())
+    {
+        message::note(&format!(
+            "of {} jobs the submission of {} is unknown: they are simulated from their starts on, and judged are the others",
+            site.manifest.jobs, unknown.jobs
+        ));
+    }
     site.take_nodes();
     if let Some(fill) = args.placement
         && !site.place_jobs(fill)

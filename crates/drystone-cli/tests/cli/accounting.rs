@@ -192,3 +192,52 @@ fn a_verdict_claims_nothing_where_hardly_any_job_waits() {
     let text = folder.run(&["fidelity", "site", "--policy", "conservative", "--seeds", "1", "--quiet"]).ok();
     assert!(text.contains("most jobs do not wait here") && !text.contains("stands for this site"), "{text}");
 }
+
+#[test]
+fn the_line_that_an_import_prints_is_taken_as_it_is_printed() {
+    let rows = "ann,1001,2024-03-01T10:00:00,2024-03-01T10:01:00,2024-03-01T11:00:00,4,x y,COMPLETED\n\
+                ann,1002,2024-03-01T10:05:00,2024-03-01T10:06:00,2024-03-01T11:10:00,8,x z,FAILED\n";
+    let rows = rows.replace("ann,", "an n,");
+    let folder = Folder::with("jobs.csv", rows);
+    let error = folder.run(&["import", "jobs.csv", "--timezone", "UTC", "--out", "site"]).fails(2);
+    let line = error.split("--columns '").nth(1).and_then(|rest| rest.split('\'').next()).expect("a line");
+    assert!(line.starts_with("-,JobID,Submit,Start,End,AllocCPUS,") && error.lines().count() <= 5, "{error}");
+    let told = folder.run(&["import", "jobs.csv", "--timezone", "UTC", "--columns", line, "--out", "site"]).ok();
+    assert!(told.contains("2 jobs"), "{told}");
+    let twice = ["import", "jobs.csv", "--columns", "JobID,Start,Start", "--out", "site"];
+    assert!(folder.run(&twice).fails(2).contains("`Start` is named twice"));
+}
+
+#[test]
+fn a_part_of_a_site_is_not_taken_for_the_whole() {
+    let row = |id: u32, partition: &str, node: &str| {
+        format!("{id}|a|{partition}|1700000000|1700000000|1700000{id}|1700003600|COMPLETED|60|4|{node}\n")
+    };
+    let text = format!(
+        "JobIDRaw|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|AllocCPUS|NodeList\n{}{}{}",
+        row(100, "big", "b1"),
+        row(200, "big", "b1"),
+        row(300, "small", "s1")
+    );
+    let folder = Folder::with("jobs.psv", text);
+    folder.run(&["import", "jobs.psv", "--out", "site"]).ok();
+    for args in [&["workload", "info", "site"][..], &["workload", "convert", "site", "--out", "site.swf"]] {
+        let error = folder.run(args).fails(1);
+        assert!(error.contains("2 of 3 jobs: pool big; site#big reads it") && error.contains("small"), "{error}");
+    }
+    folder.run(&["workload", "convert", "site#small", "--out", "small.swf"]).ok();
+}
+
+#[test]
+fn a_few_unknown_submissions_leave_the_others_to_be_judged() {
+    let row = |n: u32| {
+        let submit = if n % 50 == 0 { String::new() } else { (1_700_000_000 + n * 100).to_string() };
+        format!("{n},a,{submit},{submit},{},{},60,4,COMPLETED\n", 1_700_000_050 + n * 100, 1_700_000_650 + n * 100)
+    };
+    let rows: String = (1..=100).map(row).collect();
+    let text = format!("JobIDRaw,User,Submit,Eligible,Start,End,TimelimitRaw,AllocCPUS,State\n{rows}");
+    let folder = Folder::with("jobs.csv", text);
+    folder.run(&["import", "jobs.csv", "--out", "site"]).ok();
+    let ran = folder.run(&["fidelity", "site", "--warm-up", "0"]);
+    assert!(ran.err.contains("the submission of 2 is unknown"), "{}", ran.err);
+}

@@ -76,7 +76,11 @@ impl PoolCase {
                 holds,
                 limit: i64::from(job.limit),
                 units: job.units,
-                counts: started && simulated && fresh && (from..=until).contains(&job.arrive),
+                counts: started
+                    && simulated
+                    && fresh
+                    && !job.marks.has(JobMarks::NO_SUBMIT)
+                    && (from..=until).contains(&job.arrive),
                 modelled: !job.marks.has(JobMarks::CAUSE),
                 simulated,
                 backfilled: backfilled(job.flags),

@@ -71,7 +71,7 @@ pub struct FidelitySettings<'a> {
 /// # Errors
 /// No pool has a start to compare with; a policy that cannot be simulated; told to stop.
 pub fn fidelity(site: &Site, settings: &FidelitySettings<'_>) -> Result<Fidelity, ReplayError> {
-    if !site.manifest.waits_known() {
+    if !site.manifest.waits_half_known() {
         return Err(ReplayError::Nothing(crate::site::NO_WAITS.to_string()));
     }
     let span = PoolCase::span(site, settings.warm_up);

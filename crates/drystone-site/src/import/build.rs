@@ -9,6 +9,7 @@ use super::runaways::runaways;
 use super::strangers::strangers;
 use super::summary::{nodes, order_pools, out, partitions, summary, work};
 use super::warnings::warnings;
+use super::zones;
 use crate::capacity::PoolLoss;
 use crate::clock::Zone;
 use crate::edge::edge;
@@ -54,7 +55,9 @@ pub(super) fn build(
     let Making { beside, table, jobs, amounts, .. } = &mut making;
     let (losses, node_losses) = losses(beside, &placed, table, jobs, amounts.items(), &projections, &window);
     let mut manifest = making.manifest(files, &memory, zone.as_ref(), window);
-    manifest.warnings = warnings(&making.beside, &manifest, &making.table, &making.jobs, making.hour_off, &memory);
+    manifest.warnings = warnings(&making.beside, &manifest, &making.table, &making.jobs, &memory);
+    let zone_name = zone.as_ref().map_or("UTC", Zone::name);
+    manifest.warnings.extend(zones::wrong_zone(making.hour_off, &making.off_spans, zone_name));
     manifest.pools = making.pools(&placed, &projections, &losses, &manifest.window);
     let Making { beside, table, mut jobs, amounts, .. } = making;
     let pool_name = |number: Option<u16>| number.map(|n| placed.pools.pools[usize::from(n)].name.clone());
@@ -122,6 +125,8 @@ struct Making<'a> {
     /// Rows whose end minus start is an hour off their run time, and all rows that have these
     /// three.
     hour_off: (u64, u64),
+    /// Local start, local end and run time of some of the former.
+    off_spans: Vec<(i64, i64, i64)>,
     carriers: BTreeSet<Carrier>,
     options: &'a ImportOptions,
 }
@@ -142,7 +147,7 @@ impl<'a> Making<'a> {
             requested_size: options.size == Size::Requested,
             arrive_at_submit: options.arrive == Arrive::Submit,
         };
-        let RowIntake { table, mut tally, orphans, hour_off, read, .. } = intake_parts(intake);
+        let RowIntake { table, mut tally, orphans, hour_off, off_spans, read, .. } = intake_parts(intake);
         let crew = Crew::of(options.effort);
         let FoundJobs { mut jobs, amounts, throttles, components } =
             jobs::find(&table, &mut tally, &choices, &orphans, crew);
@@ -151,8 +156,20 @@ impl<'a> Making<'a> {
         if options.withdraw == Withdraw::Drop {
             drop_withdrawn(&mut jobs, &table, &mut tally);
         }
-        let making =
-            Making { beside, table, jobs, amounts, tally, throttles, components, read, hour_off, carriers, options };
+        let making = Making {
+            beside,
+            table,
+            jobs,
+            amounts,
+            tally,
+            throttles,
+            components,
+            read,
+            hour_off,
+            off_spans,
+            carriers,
+            options,
+        };
         making.has_jobs()?;
         Ok(making)
     }
@@ -169,6 +186,7 @@ impl<'a> Making<'a> {
         let partitions = by_symbol(&beside.machine, table);
         let limits = jobs::DefaultLimits::of(jobs, table, &partitions, placed.described, crew);
         let (causes, table, amounts) = (jobs::causes(table), &*table, amounts.items());
+        nodes_that_differ(jobs, table, amounts, &placed.sets, tally);
         let counted = crew.change(jobs, |jobs| {
             let mut tally = RuleTally::default();
             // As many jobs at once as stay at hand.
@@ -217,6 +235,11 @@ impl<'a> Making<'a> {
         let edge = |text: &Option<String>, option| text.as_deref().map(|t| edge(t, option, zone)).transpose();
         let window = MeasuredWindow::of(jobs, edge(&options.from, "--from")?, edge(&options.until, "--until")?, crew)?;
         outside(jobs, table, &window, tally, crew);
+        let until = u32::try_from(window.until).unwrap_or(u32::MAX);
+        let amounts = self.amounts.items();
+        let running = jobs.iter().filter(|job| job.kind == SiteJobFate::Running);
+        let work = |job: &FoundJob| job.core_seconds_until(until, &amounts[job.amount as usize]);
+        tally.work(ImportRule::Running, running.map(work).sum());
         self.has_jobs()?;
         sort(&mut self.jobs, &self.table);
         Ok(window)
@@ -267,7 +290,7 @@ impl<'a> Making<'a> {
     ) -> Vec<PoolSummary> {
         let (machine, amounts) = (&self.beside.machine, self.amounts.items());
         let pools = placed.pools.pools.iter().zip(0_u16..).zip(projections);
-        let work = work(&self.jobs, amounts, projections.len(), Crew::of(self.options.effort));
+        let work = work(&self.jobs, amounts, (projections.len(), window.until), Crew::of(self.options.effort));
         let say = |((pool, number), projection)| {
             let gaps = packing(pool, number, projection, machine, &self.jobs, &self.table, amounts, &placed.sets);
             let mut summary = summary(pool, projection, machine, work[usize::from(number)]);
@@ -291,6 +314,26 @@ fn drop_withdrawn(jobs: &mut Vec<FoundJob>, table: &AccountingTable, tally: &mut
         }
         !never
     });
+}
+
+/// Counts jobs whose list of nodes contradicts their number of nodes or processors.
+fn nodes_that_differ(
+    jobs: &[FoundJob],
+    table: &AccountingTable,
+    amounts: &[Amount],
+    sets: &crate::machine::NodeSets,
+    tally: &mut RuleTally,
+) {
+    for job in jobs.iter().filter(|job| job.kind.started()) {
+        let row = table.rows.get(job.row);
+        let listed = sets.len(row.nodes);
+        let held = &table.shape(row).held;
+        let known = |count: u32| count != crate::text::UNKNOWN && count > 0;
+        let differs = (known(held.nodes) && held.nodes != listed) || (known(held.cpus) && held.cpus < listed);
+        if listed > 0 && differs {
+            count(tally, table, ImportRule::NodesDiffer, row, job.core_seconds(&amounts[job.amount as usize]));
+        }
+    }
 }
 
 fn mark_reserved(

@@ -163,7 +163,7 @@ impl Sorted {
         let mut carriers: Vec<Carrier> = found
             .iter()
             .filter_map(|f| match f.kind {
-                FileKind::Jobs(Carrier::Json) => Some(Carrier::Sacct),
+                FileKind::Jobs(Carrier::Json | Carrier::Table) => Some(Carrier::Sacct),
                 FileKind::Jobs(carrier) => Some(carrier),
                 _ => None,
             })
@@ -176,6 +176,11 @@ impl Sorted {
             });
         }
         let all = by_kind(found.iter());
+        let any = found.iter().any(|file| matches!(file.kind, FileKind::Jobs(_)));
+        let only = match found.as_slice() {
+            [one] if !one.in_folder => Some((one.name.clone(), one.kind.name())),
+            _ => None,
+        };
         let mut sorted = Sorted::default();
         for file in found {
             match file.kind.clone() {
@@ -187,7 +192,20 @@ impl Sorted {
                 FileKind::Limits => sorted.accounts.push(AccountsFile { path: file.path, in_folder: file.in_folder }),
                 FileKind::Beside => sorted.gres.push(file.path),
                 FileKind::Empty => sorted.unread.push(format!("{}: empty", file.name)),
-                FileKind::Unknown(looks, advice) if file.in_folder => {
+                FileKind::Messages(message) if file.in_folder || any => {
+                    sorted.unread.push(format!("{}: nothing but messages, the first `{message}`", file.name));
+                }
+                FileKind::Messages(message) => {
+                    return Err(SiteError::Unknown {
+                        file: file.name,
+                        looks: format!("there are no rows, only what the program said: `{message}`"),
+                        advice: "put that right and run it again (drystone import --ask prints the command; a wide range of dates is best asked \
+                                 for month by month)"
+                            .to_string(),
+                    });
+                }
+                // A bad file does not keep good ones beside it from being read.
+                FileKind::Unknown(looks, advice) if file.in_folder || any => {
                     sorted.unread.push(format!("{}: {looks}; {advice}", file.name));
                 }
                 FileKind::Unknown(looks, advice) => {
@@ -196,6 +214,14 @@ impl Sorted {
             }
         }
         if sorted.jobs.is_empty() {
+            if let Some((file, kind)) = only {
+                return Err(SiteError::Unknown {
+                    file,
+                    looks: format!("this is {kind}, so it holds no jobs"),
+                    advice: "at the site: sacct -a -X -D -P --noconvert -S … -E … --format=… > jobs.psv; drystone import --ask prints the whole of it"
+                        .to_string(),
+                });
+            }
             return Err(SiteError::NoJobs { list: all });
         }
         Ok(sorted)

@@ -12,6 +12,7 @@ mod summary;
 mod swf;
 mod warnings;
 mod window;
+mod zones;
 
 pub use files::FileOpener;
 
@@ -81,7 +82,9 @@ pub fn import(
     let mut intake = RowIntake::new(ReadSettings { zone, form, cluster: options.cluster.clone() });
     let mut memory = ReaderMemory::default();
     let mut files_read = Vec::new();
-    let Sorted { jobs, machine, gres, accounts, events, unread } = sorted;
+    let Sorted { jobs, machine, gres, accounts, events, mut unread } = sorted;
+    let several = jobs.len() > 1;
+    let mut refused = None;
     for (file, carrier) in jobs {
         let number = intake.table.files.add(&file.name);
         let input = match file.opened {
@@ -100,12 +103,24 @@ pub fn import(
             name,
             file: number,
         };
-        reading.read(input, &layout)?;
+        match reading.read(input, &layout) {
+            // A table of another kind beside the jobs does not keep these from being read.
+            Err(error) if file.in_folder && several && error.is_about_form() && intake.read == before => {
+                let text = error.to_string();
+                unread.push(text.lines().next().unwrap_or_default().to_string());
+                refused.get_or_insert(error);
+                continue;
+            }
+            other => other?,
+        }
         intake.end_file()?;
         files_read.push((file.name.clone(), carrier, intake.read - before));
     }
     memory.pbs.flush(&mut intake)?;
     intake.finish();
+    if let Some(error) = refused.filter(|_| intake.read == 0) {
+        return Err(error);
+    }
     one_cluster(&intake, options, &memory.carriers)?;
     let mut beside = beside((machine, &gres), &events, &intake, options, open)?;
     beside.accounts = accounts_of(&accounts, open, &mut beside.warnings)?;
@@ -183,7 +198,7 @@ fn one_cluster(
         return Err(SiteError::SeveralClusters { clusters: said.join(", ") });
     }
     if table.rows.len() == 0 {
-        let rules: Vec<String> = intake.tally.iter().map(|(rule, count)| format!("{rule} {}", count.rows)).collect();
+        let rules: Vec<String> = intake.tally.iter().map(|(rule, count)| counted(rule, count.rows)).collect();
         let other = intake.tally.iter().find(|(rule, _)| rule.name() == "other-cluster");
         let advice = match (&options.cluster, other) {
             (Some(cluster), Some(_)) => {
@@ -191,8 +206,17 @@ fn one_cluster(
             }
             _ => advice(carriers),
         };
-        let rules = if rules.is_empty() { "there are none".to_string() } else { rules.join(", ") };
-        return Err(SiteError::NothingLeft { rows: intake.read, rules, advice });
+        if intake.read == 0 && other.is_none() {
+            return Err(SiteError::Option(format!(
+                "there is no row of a job{}. {advice}",
+                if rules.is_empty() {
+                    ", only a line that names columns".to_string()
+                } else {
+                    format!(" ({})", rules.join("; "))
+                }
+            )));
+        }
+        return Err(SiteError::NothingLeft { rows: intake.read, rules: rules.join("; "), advice });
     }
     Ok(())
 }
@@ -275,7 +299,7 @@ pub(crate) fn nothing_left(
     let rules: Vec<String> = tally
         .iter()
         .filter(|(rule, _)| matches!(rule.effect(), RuleEffect::Bad | RuleEffect::Dropped | RuleEffect::Ignored))
-        .map(|(rule, count)| format!("{rule} {}", count.rows.max(count.jobs)))
+        .map(|(rule, count)| counted(rule, count.rows.max(count.jobs)))
         .collect();
     let sizes = match tally.get(ImportRule::NoSize).rows {
         0 => String::new(),
@@ -302,7 +326,12 @@ pub(crate) fn nothing_left(
     let states: Vec<&str> = tally.get(ImportRule::State).examples.iter().map(|example| example.text.as_str()).collect();
     let states =
         if states.is_empty() { String::new() } else { format!("; states that are not known: {}", states.join("; ")) };
-    SiteError::NothingLeft { rows, rules: rules.join(", ") + &states + &first, advice: sizes + &advice(carriers) }
+    SiteError::NothingLeft { rows, rules: rules.join("; ") + &states + &first, advice: sizes + &advice(carriers) }
+}
+
+/// A rule with its rows, in words.
+fn counted(rule: ImportRule, rows: u64) -> String {
+    format!("{rule} {rows}: {}", rule.meaning())
 }
 
 /// Returns the advice for the kind of accounting that was read.

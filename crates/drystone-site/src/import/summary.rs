@@ -12,13 +12,25 @@ use crate::sweep::Crew;
 use drystone::model::SharedSort;
 
 /// Jobs of each pool, and core-seconds of those that ran and ended.
-pub(super) fn work(jobs: &[FoundJob], amounts: &[crate::text::Amount], pools: usize, crew: Crew) -> Vec<(u64, u64)> {
+pub(super) fn work(
+    jobs: &[FoundJob],
+    amounts: &[crate::text::Amount],
+    (pools, until): (usize, i64),
+    crew: Crew,
+) -> Vec<(u64, u64)> {
+    let until = u32::try_from(until).unwrap_or(u32::MAX);
     let parts = crew.each(jobs, |jobs| {
         let mut work = vec![(0_u64, 0_u64); pools];
         for job in jobs {
             let (count, seconds) = &mut work[usize::from(job.pool)];
             *count += 1;
-            *seconds += if job.kind == SiteJobFate::Ran { job.core_seconds(&amounts[job.amount as usize]) } else { 0 };
+            let amount = &amounts[job.amount as usize];
+            *seconds += match job.kind {
+                SiteJobFate::Ran => job.core_seconds(amount),
+                // As far as the records go.
+                SiteJobFate::Running => job.core_seconds_until(until, amount),
+                _ => 0,
+            };
         }
         work
     });

@@ -17,6 +17,8 @@ use drystone::log::swf::{SwfHeader, SwfReader, SwfRecord};
 
 /// The beginning of logs that do not say when they begin: the year 2000.
 const SOMETIME: i64 = 946_684_800;
+/// Seconds since 1970 from here on are moments of accounting: 1995.
+const MODERN: i32 = 788_918_400;
 /// Beginnings before this are no calendar.
 const EARLIEST: i64 = 30 * 86_400;
 
@@ -55,7 +57,10 @@ struct ImportedLog {
 
 impl ImportedLog {
     fn build(self, header: &SwfHeader, name: &str, options: &ImportOptions) -> Result<Site, SiteError> {
-        let base = header.unix_start().filter(|&start| start >= EARLIEST).unwrap_or(SOMETIME);
+        // Submissions of a log without a start that are moments of these days count from 1970.
+        let first = self.records.iter().map(|record| record.submit.round()).min().unwrap_or(0);
+        let unsaid = if first >= i64::from(MODERN) { 0 } else { SOMETIME };
+        let base = header.unix_start().filter(|&start| start >= EARLIEST).unwrap_or(unsaid);
         let widest = self.records.iter().map(|r| r.requested.max(r.allocated)).max().unwrap_or(0);
         let stated = [header.max_procs(), header.max_nodes()].into_iter().flatten().find(|&n| n > 0);
         let units = u32::try_from(stated.unwrap_or(widest).max(1)).unwrap_or(u32::MAX);

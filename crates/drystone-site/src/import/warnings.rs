@@ -14,13 +14,37 @@ pub(super) fn warnings(
     manifest: &Manifest,
     table: &AccountingTable,
     jobs: &[FoundJob],
-    (off, known): (u64, u64),
     memory: &ReaderMemory,
 ) -> Vec<String> {
     let mut warnings = beside.warnings.clone();
-    if off * 10 > known && off > 10 {
+    if let Some(skewed) = manifest.rule(ImportRule::Skewed) {
+        let first = skewed.examples.first().map_or("", |example| example.place.as_str());
         warnings.push(format!(
-            "of {known} rows {off} have an end that is an hour off their start and run time: the time zone is wrong, or its summer time"
+            "in {} of {} jobs the end less the start is not the run time that the record says (the first at {first}); the run time counts",
+            skewed.jobs, manifest.jobs
+        ));
+    }
+    if let Some(differ) = manifest.rule(ImportRule::NodesDiffer) {
+        let first = differ.examples.first().map_or("", |example| example.place.as_str());
+        warnings.push(format!(
+            "in {} of {} jobs the list of nodes is of another length than the number of nodes, or longer than the number of processors (the first \
+             at {first})",
+            differ.jobs, manifest.jobs
+        ));
+    }
+    if let Some(same) = manifest.rule(ImportRule::SameId).filter(|_| !table.unkeyed.is_empty()) {
+        warnings.push(format!(
+            "{} rows have the number, submission and start of another and are jobs of their own; if a column tells them apart (ProcId, the task \
+             of an array), name it TaskID in --columns",
+            same.jobs
+        ));
+    }
+    let (foreign, first) = table.names.foreign();
+    if let Some(first) = first {
+        warnings.push(format!(
+            "{foreign} {} not in UTF-8, the first `{}` as Latin-1 has it; they stay apart. If they read wrong: iconv -f ENCODING -t UTF-8 FILE > NEW",
+            if foreign == 1 { "name is" } else { "names are" },
+            table.names.text(first)
         ));
     }
     if let Some(messages) = manifest.rule(ImportRule::Message) {
@@ -67,6 +91,13 @@ pub(super) fn warnings(
         warnings.push(format!(
             "in {} of {} rows the last column holds delimiters: the rows may have other columns than the header or --columns say",
             joined.rows, manifest.rows
+        ));
+    }
+    if let Some(file) = memory.numbered.first() {
+        warnings.push(format!(
+            "{file}: no column says the job's number: rows are numbered, so that rows of two files are never the same job, and a row for a \
+             step would be a job{}",
+            if memory.is_slurm() { " (sacct -X leaves steps out; --format=JobIDRaw,… names jobs)" } else { "" }
         ));
     }
     for place in &memory.cut {

@@ -220,10 +220,15 @@ impl Finder<'_> {
     /// Rows with the same number and task.
     fn several(&mut self, keys: &[AttemptKey]) {
         let mut kept: Vec<TimedRow> = Vec::with_capacity(keys.len());
-        for key in keys {
-            let Some(seen) = self.seen(key) else { continue };
+        let all: Vec<TimedRow> = keys.iter().filter_map(|key| self.seen(key)).collect();
+        let several = self.are_several(&all);
+        for seen in all {
+            let file = |seen: &TimedRow| self.table.rows.get(seen.key.row).file;
             let is_one = |other: &TimedRow| {
-                is_same(other, &seen) && !self.waits_again(other, &seen) && !self.differ(other, &seen)
+                is_same(other, &seen)
+                    && !self.waits_again(other, &seen)
+                    && !self.differ(other, &seen)
+                    && !(several && file(other) == file(&seen))
             };
             let same = kept.iter().position(is_one).map(|at| &mut kept[at]);
             match same {
@@ -277,6 +282,24 @@ impl Finder<'_> {
             }
             at += 1;
         }
+    }
+
+    /// Returns whether these rows of one number are several jobs of a table that lacks a column to
+    /// tell them apart: of those that begin together some differ. Then equal rows of its file are
+    /// jobs as well.
+    fn are_several(&self, rows: &[TimedRow]) -> bool {
+        let of = |seen: &TimedRow| self.table.rows.get(seen.key.row);
+        let unkeyed = |seen: &TimedRow| self.table.unkeyed.contains(&of(seen).file);
+        !self.table.unkeyed.is_empty()
+            && rows.windows(2).any(|pair| {
+                let [one, other] = pair else { return false };
+                let who = |seen: &TimedRow| self.table.who(of(seen)).user;
+                unkeyed(one)
+                    && of(one).file == of(other).file
+                    && who(one) == who(other)
+                    && is_same_start(one, other)
+                    && self.differ(one, other)
+            })
     }
 
     /// Returns whether one of the two waits to be run again, or did until it left, eligible since
@@ -417,6 +440,9 @@ impl Finder<'_> {
             return;
         };
         job.amount = self.amounts.intern(amount);
+        if times.skewed {
+            count(self.tally, self.table, ImportRule::Skewed, row, job.core_seconds(&amount));
+        }
         self.arrive(&mut job, row, &amount, &times);
         self.notes(&mut job, row, &amount);
         self.jobs.push(job);

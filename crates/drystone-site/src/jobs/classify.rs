@@ -21,7 +21,14 @@ pub(super) struct SettledTimes {
     pub(super) assumed: (bool, bool),
     /// Its start or its end follows from the other and the run time.
     pub(super) derived: bool,
+    /// Its end less its start is not its run time, nor that and a suspension.
+    pub(super) skewed: bool,
 }
+
+/// A suspension that no column says, and that is longer than this, is none: 30 days.
+const SUSPENDED_MOST: u32 = 30 * 86_400;
+/// Records round to seconds at both ends.
+const ROUNDING: i64 = 2;
 
 /// Returns the fate of a row's job: ran, never ran, waits or runs. `lists` is whether any row names
 /// nodes: where none does, it proves nothing that this one does not.
@@ -98,7 +105,13 @@ pub(super) fn suspension(row: &AccountingRow) -> u32 {
     }
     let lacking = (row.end - row.start).saturating_sub(row.elapsed);
     let clock = lacking.abs_diff(3_600) <= 1 || lacking.abs_diff(1_800) <= 1;
-    if lacking <= 1 || clock { 0 } else { lacking }
+    if lacking <= 1 || clock || lacking > SUSPENDED_MOST { 0 } else { lacking }
+}
+
+/// Returns whether a run time, with a suspension, is another than the time from start to end.
+fn is_skewed(row: &AccountingRow, length: u32) -> bool {
+    let lasted = i64::from(row.end) - i64::from(row.start);
+    row.start > 0 && row.end > 0 && row.elapsed > 0 && (lasted - i64::from(length)).abs() > ROUNDING
 }
 
 /// The times, each known or derived from the others.
@@ -117,8 +130,18 @@ pub(super) fn times(table: &AccountingTable, row: &AccountingRow, lists: bool) -
     if late {
         submit = eligible;
     }
-    let mut times =
-        SettledTimes { kind, submit, eligible, start: 0, end: 0, run: NOTHING, late, assumed, derived: false };
+    let mut times = SettledTimes {
+        kind,
+        submit,
+        eligible,
+        start: 0,
+        end: 0,
+        run: NOTHING,
+        late,
+        assumed,
+        derived: false,
+        skewed: false,
+    };
     let first = submit.max(eligible);
     match kind {
         SiteJobFate::Waiting => {}
@@ -151,6 +174,13 @@ pub(super) fn times(table: &AccountingTable, row: &AccountingRow, lists: bool) -
             }
             (times.start, times.end) = (start, end);
             times.derived = row.start == 0 || row.end == 0;
+            times.skewed = length.is_some_and(|length| is_skewed(row, length));
+            // An end that lies months behind the run is no end of it.
+            if let Some(length) =
+                length.filter(|length| times.skewed && (end - start).saturating_sub(*length) > SUSPENDED_MOST)
+            {
+                times.end = start.saturating_add(length);
+            }
             times.run = length.unwrap_or(end - start);
         }
     }

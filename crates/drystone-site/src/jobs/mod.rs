@@ -200,6 +200,11 @@ impl FoundJob {
         u64::from(cpus) * u64::from(run)
     }
 
+    /// Processors times seconds of a job that still runs, until a moment.
+    pub(crate) fn core_seconds_until(&self, until: u32, amount: &Amount) -> u64 {
+        FoundJob { run: until.saturating_sub(self.start), ..*self }.core_seconds(amount)
+    }
+
     /// Seconds that it holds its processors.
     pub(crate) fn occupied(&self) -> u32 {
         if self.kind.started() { self.end.saturating_sub(self.start) } else { 0 }

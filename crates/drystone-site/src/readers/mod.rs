@@ -2,12 +2,13 @@
 
 mod grid_engine;
 mod jobcomp;
-mod json;
+pub(crate) mod json;
 pub(crate) mod lines;
 mod lsf;
 mod parquet_table;
 pub(crate) mod pbs;
 pub(crate) mod sacct;
+pub(crate) mod table;
 
 pub(crate) use sacct::TextLayout;
 
@@ -40,6 +41,10 @@ pub enum Carrier {
     Lsf,
     /// `accounting` or `reporting` of Grid Engine.
     GridEngine,
+    /// A table of jobs whose columns are not those of `sacct`.
+    Table,
+    /// Records of jobs as JSON that is not that of `sacct`.
+    Records,
     /// A table of jobs in Parquet.
     Parquet,
     /// The Standard Workload Format.
@@ -56,6 +61,8 @@ impl Carrier {
             Carrier::Pbs => "accounting records of PBS or Torque",
             Carrier::Lsf => "accounting records of LSF",
             Carrier::GridEngine => "accounting of Grid Engine",
+            Carrier::Table => "a table of jobs",
+            Carrier::Records => "records of jobs in JSON",
             Carrier::Parquet => "a table of jobs in Parquet",
             Carrier::Swf => "a log in Standard Workload Format",
         }
@@ -70,7 +77,7 @@ impl Carrier {
             Carrier::JobCompletion => "the file that JobCompLoc in slurm.conf names".to_string(),
             Carrier::Lsf => "$LSB_SHAREDIR/CLUSTER/logdir/lsb.acct and its numbered predecessors".to_string(),
             Carrier::GridEngine => "$SGE_ROOT/CELL/common/accounting".to_string(),
-            Carrier::Parquet => "the table".to_string(),
+            Carrier::Table | Carrier::Records | Carrier::Parquet => "the table".to_string(),
             Carrier::Swf => "the log".to_string(),
         }
     }
@@ -87,6 +94,8 @@ pub(crate) struct ReaderMemory {
     pub(crate) carriers: BTreeSet<Carrier>,
     /// Files that end in their middle.
     pub(crate) cut: Vec<String>,
+    /// Files without a column of job numbers.
+    pub(crate) numbered: Vec<String>,
     /// PBS jobs that have not ended yet.
     pub(crate) pbs: pbs::OpenRecords,
 }
@@ -118,7 +127,8 @@ impl FileReading<'_> {
     pub(crate) fn read(&mut self, input: impl Read, layout: &TextLayout) -> Result<(), SiteError> {
         self.memory.carriers.insert(self.carrier);
         match self.carrier {
-            Carrier::Sacct => sacct::read(input, self, layout),
+            Carrier::Sacct | Carrier::Table => sacct::read(input, self, layout),
+            Carrier::Records => table::read_records(input, self, layout),
             Carrier::Json => json::read(input, self),
             Carrier::JobCompletion => jobcomp::read(input, self),
             Carrier::Pbs => pbs::read(input, self),

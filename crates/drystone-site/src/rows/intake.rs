@@ -40,6 +40,9 @@ impl IntakeRecipe {
     }
 }
 
+/// Rows that are kept to find their zone.
+const OFF_SPANS: usize = 2_000;
+
 /// So many rows tell what a file is like.
 const MANY: u64 = 1_000;
 
@@ -62,6 +65,8 @@ pub(crate) struct RowIntake {
     begun: bool,
     /// Rows in which End - Start is an hour off Elapsed + Suspended, and all rows that know these.
     pub(crate) hour_off: (u64, u64),
+    /// Local start, local end and run time of some of the former.
+    pub(crate) off_spans: Vec<(i64, i64, i64)>,
     /// Rows of jobs that were read, usable or not.
     pub(crate) read: u64,
     troubles: Troubles,
@@ -84,6 +89,7 @@ impl RowIntake {
             leading: None,
             begun: false,
             hour_off: (0, 0),
+            off_spans: Vec::new(),
             read: 0,
             troubles: Troubles::default(),
             before: 0,
@@ -125,8 +131,7 @@ impl RowIntake {
 
     /// Returns a constructor of intakes of parts of a file that can be absorbed.
     pub(crate) fn recipe(&self) -> IntakeRecipe {
-        let settings = ReadSettings { zone: self.zone().cloned(), form: self.form.clone(), cluster: None };
-        IntakeRecipe { settings, cluster: self.cluster.clone(), files: self.table.files.clone() }
+        IntakeRecipe { settings: self.settings(), cluster: self.cluster.clone(), files: self.table.files.clone() }
     }
 
     /// Takes what a part of the file brought, as if its rows came here one by one. The part is as
@@ -151,6 +156,8 @@ impl RowIntake {
         let (off, known) = std::mem::take(&mut part.hour_off);
         self.hour_off.0 += off;
         self.hour_off.1 += known;
+        let room = OFF_SPANS - self.off_spans.len().min(OFF_SPANS);
+        self.off_spans.extend(part.off_spans.drain(..).take(room));
         self.read += std::mem::take(&mut part.read);
         self.troubles.absorb(std::mem::take(&mut part.troubles));
     }
@@ -319,7 +326,14 @@ impl RowIntake {
         }
         if let (Some(ran), true) = (ran, times[2] > 0 && times[3] > 0) {
             self.hour_off.1 += 1;
-            self.hour_off.0 += u64::from((times[3] - times[2] - ran).abs() == 3_600);
+            if (times[3] - times[2] - ran).abs() == 3_600 {
+                self.hour_off.0 += 1;
+                if let (When::Civil(start), When::Civil(end)) = (draft.start, draft.end)
+                    && self.off_spans.len() < OFF_SPANS
+                {
+                    self.off_spans.push((start, end, ran));
+                }
+            }
         }
         let stamp = |time: i64| u32::try_from(time).unwrap_or(0);
         (row.submit, row.eligible) = (stamp(times[0]), stamp(times[1]));
@@ -373,6 +387,11 @@ impl RowIntake {
     /// Settles what waited for all rows.
     pub(crate) fn finish(&mut self) {
         folds::close(std::mem::take(&mut self.open), &mut self.table.rows);
+    }
+
+    /// The settings by which rows are read.
+    pub(crate) fn settings(&self) -> ReadSettings {
+        ReadSettings { zone: self.zone().cloned(), form: self.form.clone(), cluster: None }
     }
 
     /// The zone of local times.

@@ -97,9 +97,20 @@ impl Symbols {
         span(&self.bytes, &self.ends, symbol.0)
     }
 
-    /// The text of a number; what is no UTF-8 is replaced.
+    /// The text of a number. What is no UTF-8 is taken for Latin-1, so that unlike names stay unlike.
     pub(crate) fn text(&self, symbol: Symbol) -> std::borrow::Cow<'_, str> {
-        String::from_utf8_lossy(self.bytes(symbol))
+        let bytes = self.bytes(symbol);
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect::<String>().into(),
+        }
+    }
+
+    /// Texts that are no UTF-8: how many, and the first.
+    pub(crate) fn foreign(&self) -> (usize, Option<Symbol>) {
+        let mut foreign = self.all().filter(|symbol| std::str::from_utf8(self.bytes(*symbol)).is_err());
+        let first = foreign.next();
+        (usize::from(first.is_some()) + foreign.count(), first)
     }
 
     /// Returns the number of texts, the empty one among them.

@@ -241,6 +241,8 @@ pub(crate) struct AccountingTable {
     /// Sets of tasks that rows stand for.
     pub(crate) sets: Vec<TaskSet>,
     pub(crate) files: FileNames,
+    /// Files whose job numbers may be those of several jobs: no output of sacct.
+    pub(crate) unkeyed: std::collections::BTreeSet<u16>,
 }
 
 impl AccountingTable {

@@ -64,7 +64,8 @@ pub(crate) fn is_missing(text: &[u8]) -> bool {
         // No number is one of these words.
         [b'0'..=b'9', ..] => false,
         b"Unknown" | b"unknown" | b"INVALID" | b"None" | b"none" | b"NONE" | b"N/A" | b"n/a" | b"NA" | b"nan"
-        | b"NaN" | b"NAN" | b"NaT" | b"<NA>" | b"null" | b"NULL" | b"(null)" | b"None assigned" => true,
+        | b"NaN" | b"NAN" | b"NaT" | b"<NA>" | b"null" | b"NULL" | b"(null)" | b"None assigned" | b"undefined"
+        | b"UNDEFINED" | b"-" | b"--" | b"nil" | b"\\N" => true,
         _ => false,
     }
 }
@@ -90,6 +91,9 @@ pub(crate) fn span(text: &[u8]) -> Option<u32> {
 }
 
 fn any_span(text: &[u8]) -> Option<u32> {
+    if let Some(rest) = text.strip_prefix(b"P") {
+        return iso_span(rest);
+    }
     let whole = match memchr::memchr(b'.', text) {
         Some(dot) if text[dot + 1..].iter().all(u8::is_ascii_digit) => &text[..dot],
         Some(_) => return None,
@@ -114,6 +118,32 @@ fn any_span(text: &[u8]) -> Option<u32> {
     };
     let seconds = days.checked_mul(86_400)?.checked_add(seconds)?;
     u32::try_from(seconds).ok().filter(|&s| s < u32::MAX - 8)
+}
+
+/// `P1DT2H30M5.5S` behind its first letter, as JSON of data frames has lengths.
+fn iso_span(text: &[u8]) -> Option<u32> {
+    let (mut seconds, mut number, mut in_clock, mut parts) = (0.0, Vec::new(), false, 0);
+    for &byte in text {
+        let unit = match byte {
+            b'0'..=b'9' | b'.' => {
+                number.push(byte);
+                continue;
+            }
+            b'T' if number.is_empty() && !in_clock => {
+                in_clock = true;
+                continue;
+            }
+            b'W' => 604_800.0,
+            b'D' => 86_400.0,
+            b'H' if in_clock => 3_600.0,
+            b'M' if in_clock => 60.0,
+            b'S' if in_clock => 1.0,
+            _ => return None,
+        };
+        seconds += decimal(&std::mem::take(&mut number))? * unit;
+        parts += 1;
+    }
+    (parts > 0 && number.is_empty() && seconds < f64::from(u32::MAX - 8)).then_some(seconds as u32)
 }
 
 /// `0 days 01:00:00` of data frames, `1 day, 2:00:00` of Python: the days, and what follows them.

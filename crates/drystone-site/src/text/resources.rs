@@ -60,6 +60,13 @@ pub(crate) fn tres(text: &[u8]) -> Option<Amount> {
             _ if name.starts_with(b"gres/gpu:") => {
                 typed = count().map(|n| typed.unwrap_or(0) + u64::from(n)).or(typed);
             }
+            // The database's numbers of what the site named itself begin here: devices, of which
+            // the largest number is the total. Some versions write the name behind the number.
+            _ if digits(name).is_some_and(|number| number > 1_000) => {
+                let value = value.rsplit(|&b| b == b':').next().unwrap_or(value);
+                let number = digits(value).and_then(|n| u32::try_from(n).ok()).filter(|&n| n < DEVICES);
+                gpus = gpus.max(number);
+            }
             _ => {}
         }
         read = true;
@@ -69,6 +76,9 @@ pub(crate) fn tres(text: &[u8]) -> Option<Amount> {
     amount.gpus = gpus.or(typed).unwrap_or(if text.is_empty() || !read { UNKNOWN } else { 0 });
     read.then_some(amount)
 }
+
+/// More of a resource that the database has a number for is no device, but a licence or the like.
+const DEVICES: u32 = 1 << 14;
 
 /// A count, perhaps with a unit of thousands: `2K`.
 fn count(text: &[u8]) -> Option<u32> {

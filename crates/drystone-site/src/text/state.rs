@@ -97,12 +97,22 @@ pub(crate) fn state(text: &[u8]) -> (RecordState, Option<&[u8]>) {
 }
 
 pub(crate) fn state_word(word: &[u8]) -> RecordState {
-    // As Americans write it.
-    if word.eq_ignore_ascii_case(b"canceled") {
-        return RecordState::Cancelled;
-    }
-    std::str::from_utf8(word).ok().and_then(RecordState::named).unwrap_or_default()
+    let Ok(word) = std::str::from_utf8(word) else { return RecordState::Other };
+    let elsewhere = || ELSEWHERE.iter().find(|(words, _)| words.iter().any(|known| known.eq_ignore_ascii_case(word)));
+    RecordState::named(word).or_else(|| elsewhere().map(|(_, state)| *state)).unwrap_or_default()
 }
+
+/// Words of other systems: HTCondor, OAR, Flux, LSF, Kubernetes, and the tables of centres.
+const ELSEWHERE: [(&[&str], RecordState); 7] = [
+    (&["done", "success", "succeeded", "finished", "terminated", "complete", "pass", "passed"], RecordState::Completed),
+    (&["error", "exit", "exited", "abort", "aborted", "fail"], RecordState::Failed),
+    // The first as Americans write it.
+    (&["canceled", "removed", "deleted", "killed", "interrupted"], RecordState::Cancelled),
+    (&["timedout", "timed_out", "time_out"], RecordState::Timeout),
+    (&["oom", "outofmemory", "oom_killed"], RecordState::OutOfMemory),
+    (&["waiting", "queued", "idle", "ready", "pend", "held", "hold"], RecordState::Pending),
+    (&["run"], RecordState::Running),
+];
 
 /// Slurm's notes on the start of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]

@@ -39,7 +39,7 @@ impl TimeForm {
             && self.0.is_none()
             && let Some(seconds) = super::number::digits(text)
         {
-            return Ok(if seconds == 0 { When::Unknown } else { When::Epoch(seconds as i64) });
+            return Ok(if is_no_moment(seconds) { When::Unknown } else { When::Epoch(seconds as i64) });
         }
         if super::number::is_missing(text) {
             return Ok(When::Unknown);
@@ -47,11 +47,36 @@ impl TimeForm {
         if let Some(given) = &self.0 {
             return strftime(given, text);
         }
+        if let Some(civil) = compact(text) {
+            return Ok(When::Civil(civil));
+        }
         if let Some(seconds) = epoch(text) {
-            return Ok(if seconds == 0 { When::Unknown } else { When::Epoch(seconds) });
+            return Ok(if is_no_moment(seconds as u64) { When::Unknown } else { When::Epoch(seconds) });
         }
         zoned(text).ok_or(if is_relative(text) { NoTime::Relative } else { NoTime::Unreadable })
     }
+}
+
+/// Returns whether a number stands for a moment that is not known: 0, and Slurm's own for "none" and
+/// "no limit", which would be the last seconds of 2106.
+fn is_no_moment(seconds: u64) -> bool {
+    matches!(seconds, 0 | 4_294_967_294 | 4_294_967_295)
+}
+
+/// `20220101`, `202201011230`, `20220101123005`: a date of digits alone, in seconds as if it were
+/// UTC. As a number of seconds or thousandths it would lie before 1971, or be no time at all.
+fn compact(text: &[u8]) -> Option<i64> {
+    let text = text.strip_suffix(b".0").unwrap_or(text);
+    if !matches!(text.len(), 8 | 12 | 14) || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let part = |from: usize, to: usize| text.get(from..to).map_or("00".into(), String::from_utf8_lossy);
+    let (year, month, day) = (part(0, 4), part(4, 6), part(6, 8));
+    let clock = [(8, 10), (10, 12), (12, 14)].map(|(from, to)| part(from, to)).join(":");
+    if !("1980".."2101").contains(&year.as_ref()) {
+        return None;
+    }
+    civil_bytes(format!("{year}-{month}-{day}T{clock}").as_bytes())
 }
 
 /// Seconds since 1970; a fraction is cut. What lies beyond the year 5000 is in thousandths,
@@ -125,9 +150,28 @@ fn strftime(form: &str, text: &[u8]) -> Result<When, NoTime> {
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
+/// The notations that a time may have, for advice: both where its month may be its day.
+pub(crate) fn likely_forms(text: &str) -> String {
+    let first = guess_form(text);
+    let other = first.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m");
+    let fits = |form: &&String| strftime(form, text.as_bytes()).is_ok();
+    let forms: Vec<&String> = [&first, &other].into_iter().filter(fits).collect();
+    match forms[..] {
+        [one, two] if one != two => {
+            let reading = |form: &str| match form.find("%d") < form.find("%m") {
+                true => "if the day comes before the month",
+                false => "if the month comes before the day",
+            };
+            format!("--time-format '{one}' {}, --time-format '{two}' {}", reading(one), reading(two))
+        }
+        [one, ..] => format!("--time-format '{one}'"),
+        [] => format!("--time-format '{first}'"),
+    }
+}
+
 /// Returns a likely notation of a time, for advice: the day comes before the month, unless slashes
 /// separate them.
-pub(crate) fn guess_form(text: &str) -> String {
+fn guess_form(text: &str) -> String {
     const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     let class = |c: char| (c.is_ascii_digit(), c.is_alphabetic());
     let chars: Vec<char> = text.chars().take(60).collect();
@@ -245,6 +289,36 @@ mod tests {
             ("Sat Jan 31 2026", "%a %b %d %Y"),
         ] {
             assert_eq!(guess_form(text), form, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_month_that_may_be_a_day_has_two_readings() {
+        for (text, told) in [
+            (
+                "03/04/2026 12:00",
+                "--time-format '%m/%d/%Y %H:%M' if the month comes before the day, --time-format '%d/%m/%Y %H:%M' if the day comes before the month",
+            ),
+            ("13/04/2026 12:00", "--time-format '%d/%m/%Y %H:%M'"),
+            ("31.01.2026 12:00", "--time-format '%d.%m.%Y %H:%M'"),
+            ("2026/01/31 12:00:00", "--time-format '%Y/%m/%d %H:%M:%S'"),
+        ] {
+            assert_eq!(likely_forms(text), told, "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_may_be_digits_alone() {
+        let day = 1_640_995_200;
+        assert_eq!(read("20220101"), Ok(When::Civil(day)));
+        assert_eq!(read("20220101.0"), Ok(When::Civil(day)));
+        assert_eq!(read("202201010130"), Ok(When::Civil(day + 5_400)));
+        assert_eq!(read("20220101013005"), Ok(When::Civil(day + 5_405)));
+        // No date, and a number of seconds; thousandths; numbers for "none".
+        assert_eq!(read("20221301"), Ok(When::Epoch(20_221_301)));
+        assert_eq!(read("1640995200000"), Ok(When::Epoch(day)));
+        for text in ["4294967294", "4294967295", "4294967294.0"] {
+            assert_eq!(read(text), Ok(When::Unknown), "{text}");
         }
     }
 

@@ -85,10 +85,16 @@ fn a_column_of_nodes_is_a_list_or_a_count() {
 fn a_table_that_names_no_columns_gets_a_line_that_does() {
     let row = "77,ada,2025-03-01 00:00:00,2025-03-01 00:10:00,2025-03-01 01:10:00,4,02:00:00,COMPLETED\n";
     let error = error_of(row, &utc());
-    assert!(error.contains("--columns 'JobID,-,Submit,Start,End,-,Timelimit,State'"), "{error}");
-    assert!(error.contains("2 `ada`, 6 `4`") && error.contains("one of them AllocCPUS"), "{error}");
-    // What it says, put right, is read.
+    // What it says is read, as it is said; what it takes for a size or a user is asked.
     let columns = "JobID,User,Submit,Start,End,AllocCPUS,Timelimit,State";
+    assert!(
+        error.contains(&format!("--columns '{columns}'")) && error.contains("Its first row gives 1 job"),
+        "{error}"
+    );
+    assert!(
+        error.contains("is column 6 the processors?") || error.contains("is column 1 the job's number?"),
+        "{error}"
+    );
     let site = of_text(row, &ImportOptions { columns: Some(columns.to_string()), ..utc() });
     assert_eq!(site.jobs().map(|job| facts(&job)).collect::<Vec<_>>(), [KNOWN]);
     // A public table by its names, whatever their order.

@@ -129,12 +129,19 @@ fn rules_table(manifest: &Manifest, most: usize, document: &mut Document) {
     if rules.is_empty() {
         return;
     }
-    // Of all core-hours.
-    let total: u64 = manifest.pools.iter().map(|pool| pool.core_seconds).sum();
+    // Of all core-hours that the records say, those that were lost among them.
+    let lost = |rule: &&RuleCount| matches!(rule.effect, RuleEffect::Bad | RuleEffect::Dropped);
+    let lost: u64 = manifest.rules.iter().filter(lost).map(|rule| rule.core_seconds).sum();
+    let total = lost + manifest.pools.iter().map(|pool| pool.core_seconds).sum::<u64>();
     let mut table = DocumentTable::new(["rule", "effect", "count", "share of core-hours", "meaning"]).texts(&[0, 1, 4]);
     for rule in rules.iter().take(most) {
         let many = if rule.jobs > 0 { rule.jobs } else { rule.rows };
-        let share = if total == 0 { hours(rule.core_seconds) } else { share(rule.core_seconds, total) };
+        let share = match (rule.core_seconds, total) {
+            // Of most rules about rows no work is known.
+            (0, _) => NONE.into(),
+            (seconds, 0) => hours(seconds),
+            (seconds, total) => share(seconds, total),
+        };
         table.row(vec![
             rule.name.as_str().into(),
             rule.effect.to_string().trim().into(),
@@ -153,7 +160,9 @@ fn rules_table(manifest: &Manifest, most: usize, document: &mut Document) {
 }
 
 fn share(part: u64, total: u64) -> TableValue {
-    percent(Some(part as f64 / total as f64), 1).into()
+    let share = part as f64 / total as f64;
+    // A little is not nothing.
+    if share < 0.0005 { "< 0.1 %".into() } else { percent(Some(share.min(1.0)), 1).into() }
 }
 
 fn hours(core_seconds: u64) -> TableValue {

@@ -31,6 +31,7 @@ struct Info {
 
 pub(super) fn info(args: &InfoArgs) -> CommandOutcome {
     let log = args.source.required("workload info")?;
+    crate::site::one_pool(log)?;
     file::distinct(&[Some(log)], &[("--audit", args.cleaning.audit.as_deref())])?;
     let input = WorkloadInput::read(Some(log), &args.cleaning, 1, false)?;
     let description = describe(&input.workload);

@@ -119,6 +119,7 @@ pub(super) fn slice(args: &SliceArgs) -> CommandOutcome {
 }
 
 pub(super) fn convert(args: &ConvertArgs) -> CommandOutcome {
+    site::one_pool(&args.rewrite.log)?;
     let done = read(&args.rewrite)?.write(None)?;
     site::beside(&args.rewrite.log, &args.rewrite.out)?;
     Ok(done)

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Any JSON.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Loose {
+pub(crate) enum Loose {
     Null,
     Bool(bool),
     Whole(u64),
@@ -25,7 +25,7 @@ pub(super) enum Number {
 }
 
 impl Loose {
-    pub(super) fn get(&self, key: &str) -> Option<&Loose> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Loose> {
         match self {
             Loose::Map(pairs) => pairs.iter().find(|(k, _)| k == key).map(|(_, v)| v),
             _ => None,
@@ -39,7 +39,7 @@ impl Loose {
         }
     }
 
-    pub(super) fn list(&self) -> &[Loose] {
+    pub(crate) fn list(&self) -> &[Loose] {
         match self {
             Loose::List(list) => list,
             _ => &[],

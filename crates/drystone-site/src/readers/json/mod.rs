@@ -2,6 +2,10 @@
 
 mod job;
 mod loose;
+mod records;
+
+pub(crate) use loose::Loose as JsonValue;
+pub(crate) use records::each_record;
 
 use self::loose::Loose;
 use super::FileReading;
@@ -90,8 +94,11 @@ impl<'de> Visitor<'de> for JsonDocument<'_, '_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        // A job by itself: of these there is one a line.
+        let mut parts: Vec<(String, Loose)> = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
+                key if job::counts(key) => parts.push((key.to_string(), map.next_value()?)),
                 "jobs" => map.next_value_seed(JsonJobs(&mut *self.0))?,
                 "meta" => {
                     let meta: Loose = map.next_value()?;
@@ -101,6 +108,13 @@ impl<'de> Visitor<'de> for JsonDocument<'_, '_, '_> {
                     }
                 }
                 _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        if parts.iter().any(|(key, _)| key == "job_id") {
+            self.0.any = true;
+            if let Err(failure) = self.0.take(&parts) {
+                self.0.failure = Some(failure);
+                return Err(serde::de::Error::custom("stopped"));
             }
         }
         Ok(())

@@ -30,9 +30,10 @@ impl<'a> RecordPairs<'a> {
         self.0.iter().rev().find(|(k, _)| *k == key.as_bytes()).map(|(_, v)| *v)
     }
 
-    /// A moment in seconds since 1970; `None` for 0, which is "not yet".
+    /// A moment in seconds since 1970, without their fraction; `None` for 0, which is "not yet".
     pub(super) fn moment(&self, key: &str) -> Option<i64> {
-        self.get(key).and_then(digits).and_then(|n| i64::try_from(n).ok()).filter(|&n| n > 0)
+        let whole = |text: &'a [u8]| &text[..memchr::memchr(b'.', text).unwrap_or(text.len())];
+        self.get(key).map(whole).and_then(digits).and_then(|n| i64::try_from(n).ok()).filter(|&n| n > 0)
     }
 }
 
@@ -69,5 +70,7 @@ mod tests {
         assert_eq!(pairs.moment("end"), Some(5));
         assert_eq!(RecordPairs::split(b"a=\"open b=2 c=3").get("c"), Some(&b"3"[..]));
         assert_eq!(RecordPairs::split(b"etime=0").moment("etime"), None);
+        // As Cobalt writes it.
+        assert_eq!(RecordPairs::split(b"ctime=1551434400.12").moment("ctime"), Some(1_551_434_400));
     }
 }

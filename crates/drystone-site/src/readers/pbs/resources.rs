@@ -51,7 +51,9 @@ fn held(pairs: &RecordPairs<'_>, asked: &Amount) -> Option<Amount> {
     }
     let known = |n: u32| (n != UNKNOWN && n > 0).then_some(n);
     let in_vnodes = vnodes.and_then(|v| known(v.cpus));
-    let in_hosts = hosts.as_ref().and_then(|(cpus, _)| known(*cpus));
+    // Places of Cobalt are whole nodes, and say nothing of processors.
+    let places = pairs.get("exec_host").is_some_and(|text| numbered(text).is_some());
+    let in_hosts = hosts.as_ref().filter(|_| !places || asked.cpus == UNKNOWN).and_then(|(cpus, _)| known(*cpus));
     let cpus = slots.or(in_vnodes).or(in_hosts).unwrap_or(asked.cpus);
     let names = pairs.get("exec_host").or_else(|| pairs.get("exec_vnode")).map(exec_nodes).unwrap_or_default();
     let nodes = if names.is_empty() { UNKNOWN } else { names.split(|&b| b == b',').count() as u32 };
@@ -127,9 +129,29 @@ fn hosts(text: &[u8]) -> (u32, usize) {
     (u32::try_from(cpus).unwrap_or(UNKNOWN), terms)
 }
 
+/// Nodes of a machine without names for them, as Cobalt writes their numbers: `0-4,6-128`.
+fn numbered(text: &[u8]) -> Option<Vec<u64>> {
+    /// No machine has more nodes; more are a number gone wrong.
+    const MOST: usize = 1 << 20;
+    let mut numbers = Vec::new();
+    for range in text.split(|&b| b == b',') {
+        let (first, last) = range.split_at(memchr::memchr(b'-', range).unwrap_or(range.len()));
+        let first = digits(first)?;
+        let last = last.strip_prefix(b"-").map_or(Some(first), digits).filter(|&last| last >= first)?;
+        if last - first >= MOST as u64 || numbers.len() > MOST {
+            return None;
+        }
+        numbers.extend(first..=last);
+    }
+    Some(numbers)
+}
+
 /// The distinct hosts of `exec_host` or `exec_vnode`, parted by commas. A vnode of a host, `n1[0]`,
 /// is that host.
 pub(super) fn exec_nodes(text: &[u8]) -> Vec<u8> {
+    if let Some(numbers) = numbered(text) {
+        return numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",").into_bytes();
+    }
     let mut seen = BTreeSet::new();
     let mut names = Vec::new();
     for term in text.split(|&b| b == b'+') {
@@ -181,6 +203,12 @@ mod tests {
         assert_eq!(of("exec_host=n1/0+n1/1+n2/0 Resource_List.nodect=2"), (3, 2, UNKNOWN));
         assert_eq!(of("exec_host=26742/0-31+26743/0-31 total_execution_slots=64"), (64, 2, UNKNOWN));
         assert_eq!(of("exec_host=c1/0*13+c2/0*13"), (26, 2, UNKNOWN));
+        // Places of Cobalt, with a gap; one node alone.
+        assert_eq!(
+            of("exec_host=\"0-4,6-128\" Resource_List.ncpus=8192 Resource_List.nodect=128"),
+            (8_192, 128, UNKNOWN)
+        );
+        assert_eq!(of("exec_host=17 Resource_List.ncpus=64"), (64, 1, UNKNOWN));
         assert_eq!(of("exec_host=n1/0,2,4-7"), (6, 1, UNKNOWN));
         assert_eq!(of("exec_host=c/3 exec_vnode=(c:ncpus=1:ngpus=1:mem=10485760kb)"), (1, 1, 1));
         assert_eq!(of("exec_host=h/0*0 exec_vnode=(h[1]:mem=1kb:ngpus=2:ncpus=24+h[0]:ngpus=2:ncpus=24)"), (48, 1, 4));

@@ -25,6 +25,9 @@ columns! {
     JobId = "jobid";
     JobIdRaw = "jobidraw" | "jobuniqueid";
     JobKey = "jobkey";
+    TaskId = "taskid";
+    ArrayId = "arrayid";
+    ArrayTasks = "arraytasks";
     Instances = "instances";
     Cluster = "cluster" | "clustername";
     User = "user" | "userid" | "username";
@@ -40,11 +43,15 @@ columns! {
     End = "end" | "endtime";
     Elapsed = "elapsed" | "elapsedtime" | "runtime";
     ElapsedRaw = "elapsedraw";
+    ElapsedElse = "elapsedelse";
     Suspended = "suspended";
     TimeLimit = "timelimit";
     TimeLimitRaw = "timelimitraw" | "timelimitminutes";
     LimitSeconds = "timelimitsec" | "timelimitseconds";
     State = "state" | "jobstate";
+    SlurmState = "slurmstate";
+    CondorState = "condorstate";
+    ExitState = "exitstate";
     ExitCode = "exitcode";
     Priority = "priority";
     Reason = "reason";
@@ -183,8 +190,56 @@ pub(crate) enum ValueChange {
     Times(u32),
     /// So much is added.
     Plus(u32),
-    /// A number stands for it.
+    /// A number stands for it, unless it is one.
     Key,
+    /// It is a number of a state.
+    Code(StateCode),
+}
+
+/// Numbers that stand for states.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum StateCode {
+    /// Those of Slurm's database.
+    Slurm,
+    /// `JobStatus` of HTCondor.
+    Condor,
+    /// An exit status: 0 is success.
+    Exit,
+}
+
+impl StateCode {
+    /// The word of a number.
+    pub(super) fn word(self, number: u64) -> &'static str {
+        const SLURM: [&str; 12] = [
+            "PENDING",
+            "RUNNING",
+            "SUSPENDED",
+            "COMPLETED",
+            "CANCELLED",
+            "FAILED",
+            "TIMEOUT",
+            "NODE_FAIL",
+            "PREEMPTED",
+            "BOOT_FAIL",
+            "DEADLINE",
+            "OUT_OF_MEMORY",
+        ];
+        // Idle, running, removed, completed, held, transferring output, suspended.
+        const CONDOR: [&str; 7] = ["PENDING", "RUNNING", "CANCELLED", "COMPLETED", "PENDING", "RUNNING", "SUSPENDED"];
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        match self {
+            // Flags stand above the lowest byte.
+            StateCode::Slurm => SLURM.get(at & 0xff).copied().unwrap_or_default(),
+            StateCode::Condor => at.checked_sub(1).and_then(|at| CONDOR.get(at)).copied().unwrap_or_default(),
+            StateCode::Exit => {
+                if number == 0 {
+                    "COMPLETED"
+                } else {
+                    "FAILED"
+                }
+            }
+        }
+    }
 }
 
 /// Parses a name of `--columns`: `AllocCPUS`, `AllocCPUS/1000`, `ElapsedRaw*60`,
@@ -200,54 +255,10 @@ pub(crate) fn said(name: &str) -> (Option<SacctColumn>, ValueChange) {
     };
     match column(name) {
         Some(SacctColumn::JobKey) => (Some(SacctColumn::JobId), ValueChange::Key),
+        Some(SacctColumn::SlurmState) => (Some(SacctColumn::State), ValueChange::Code(StateCode::Slurm)),
+        Some(SacctColumn::CondorState) => (Some(SacctColumn::State), ValueChange::Code(StateCode::Condor)),
+        Some(SacctColumn::ExitState) => (Some(SacctColumn::State), ValueChange::Code(StateCode::Exit)),
         column => (column, change),
-    }
-}
-
-/// The name here that a column of another table could have, by its own.
-pub(crate) fn guess(name: &str) -> Option<&'static str> {
-    let plain = plain(name);
-    let has = |words: &[&str]| words.iter().any(|word| plain.contains(word));
-    let asked = has(&["req", "ask", "plan", "want"]);
-    let pick = |asked_for: &'static str, held: &'static str| Some(if asked { asked_for } else { held });
-    // The unit that a name ends in: what is said in another than seconds is converted.
-    let ends = |words: &[&str]| words.iter().any(|word| plain.ends_with(word));
-    let unit = |seconds, minutes, hours, thousandths| match () {
-        () if ends(&["minutes", "minute", "mins", "min"]) => Some(minutes),
-        () if ends(&["hours", "hour", "hrs", "inh"]) => Some(hours),
-        () if ends(&["millis", "milliseconds", "ms", "msec"]) => Some(thousandths),
-        () => Some(seconds),
-    };
-    match () {
-        () if has(&["gpu", "accelerator"]) => pick("ReqGPUS", "AllocGPUS"),
-        () if has(&["cpu", "core", "proc", "slot"]) => pick("ReqCPUS", "AllocCPUS"),
-        () if has(&[
-            "limit",
-            "walltime",
-            "wallclock",
-            "elpl",
-            "timereq",
-            "reqtime",
-            "requestedtime",
-            "timerequested",
-        ]) =>
-        {
-            unit("TimelimitSeconds", "TimelimitRaw", "TimelimitSeconds*3600", "TimelimitSeconds/1000")
-        }
-        () if has(&["submi", "queued", "qtime", "creat", "arriv", "enqueue"]) => Some("Submit"),
-        () if has(&["eligib"]) => Some("Eligible"),
-        () if has(&["start", "begin", "launch", "dispatch", "scheduledtime"]) => Some("Start"),
-        () if has(&["endtime", "finish", "complet", "stoptime", "deletion"]) || plain == "end" => Some("End"),
-        () if has(&["runtime", "elapsed", "duration"]) => {
-            unit("ElapsedRaw", "ElapsedRaw*60", "ElapsedRaw*3600", "ElapsedRaw/1000")
-        }
-        () if has(&["node"]) => pick("ReqNodes", "NNodes"),
-        () if has(&["state", "status"]) => Some("State"),
-        () if has(&["user", "owner"]) => Some("User"),
-        () if has(&["account", "project"]) => Some("Account"),
-        () if has(&["partition", "queue"]) => Some("Partition"),
-        () if plain == "id" || plain == "job" || has(&["jobid", "jobnumber"]) => Some("JobID"),
-        () => None,
     }
 }
 
@@ -270,6 +281,61 @@ pub(crate) fn is_column(name: &str) -> bool {
     named(&name).is_some() || known(FREE) || known(UNUSED) || known(UNUSED_ELSEWHERE)
 }
 
+/// Returns whether a name is one that sacct itself prints, of use or not: no word of another table.
+pub(crate) fn is_of_sacct(name: &str) -> bool {
+    let small = name.to_ascii_lowercase();
+    let listed = |list: &[&str]| list.contains(&small.as_str());
+    name.is_empty() || is_canonical(name) || listed(FREE) || listed(UNUSED)
+}
+
+/// Returns whether a name is sacct's own of a column, not one of another table for the same.
+pub(crate) fn is_canonical(name: &str) -> bool {
+    const OWN: &[&str] = &[
+        "jobid",
+        "jobidraw",
+        "cluster",
+        "user",
+        "uid",
+        "account",
+        "group",
+        "gid",
+        "partition",
+        "qos",
+        "submit",
+        "eligible",
+        "start",
+        "end",
+        "elapsed",
+        "elapsedraw",
+        "suspended",
+        "timelimit",
+        "timelimitraw",
+        "state",
+        "exitcode",
+        "priority",
+        "reason",
+        "flags",
+        "reservation",
+        "constraints",
+        "reqnodes",
+        "nnodes",
+        "allocnodes",
+        "reqcpus",
+        "alloccpus",
+        "ncpus",
+        "reqmem",
+        "reqtres",
+        "alloctres",
+        "reqgres",
+        "allocgres",
+        "licenses",
+        "nodelist",
+        "jobname",
+        "submitline",
+    ];
+    OWN.contains(&name.to_ascii_lowercase().as_str())
+}
+
 /// Returns whether a column is free text.
 pub(crate) fn is_free(name: &str) -> bool {
     FREE.contains(&plain(name).as_str())
@@ -280,7 +346,7 @@ pub(crate) fn layout(given: &str) -> Result<Vec<String>, SiteError> {
     if given.eq_ignore_ascii_case("xdmod") {
         return Ok(XDMOD.split_whitespace().map(String::from).collect());
     }
-    if let Some(preset) = super::presets::preset(given) {
+    if let Some(preset) = crate::readers::table::preset(given) {
         return Ok(preset.columns.iter().map(|(_, ours)| (*ours).to_string()).collect());
     }
     let names: Vec<String> = given
@@ -288,8 +354,20 @@ pub(crate) fn layout(given: &str) -> Result<Vec<String>, SiteError> {
         .filter(|n| !n.is_empty())
         .map(|n| n.split('%').next().unwrap_or(n).to_string())
         .collect();
-    match names.iter().find(|name| said(name).0.is_none() && !is_column(name) && name.as_str() != "-") {
-        Some(name) => Err(SiteError::BadColumn { name: name.clone() }),
+    if let Some(name) = names.iter().find(|name| said(name).0.is_none() && !is_column(name) && name.as_str() != "-") {
+        return Err(SiteError::BadColumn { name: name.clone() });
+    }
+    let of = |name: &String| said(name).0;
+    let again =
+        |(at, name): &(usize, &String)| of(name).is_some() && names[..*at].iter().any(|before| of(before) == of(name));
+    match names.iter().enumerate().find(again) {
+        Some((at, name)) => {
+            let first = names[..at].iter().find(|before| of(before) == of(name)).unwrap_or(name);
+            let means = if first == name { String::new() } else { format!(" (as `{first}`)") };
+            Err(SiteError::Option(format!(
+                "--columns: `{name}` is named twice{means}; each name stands for one column, and a hyphen for one to skip"
+            )))
+        }
         None => Ok(names),
     }
 }
@@ -353,29 +431,6 @@ mod tests {
         assert_eq!(said("ElapsedRaw*60"), (Some(SacctColumn::ElapsedRaw), ValueChange::Times(60)));
         assert_eq!(said("JobKey"), (Some(SacctColumn::JobId), ValueChange::Key));
         assert_eq!(said("Colour/7"), (None, ValueChange::Over(7)));
-        for preset in super::super::presets::PRESETS {
-            for (_, ours) in preset.columns {
-                assert!(*ours == "-" || said(ours).0.is_some(), "{ours}");
-            }
-        }
-    }
-
-    #[test]
-    fn names_of_other_tables_are_guessed() {
-        for (name, ours) in [
-            ("n_cores", Some("AllocCPUS")),
-            ("requested_gpus", Some("ReqGPUS")),
-            ("walltime", Some("TimelimitSeconds")),
-            ("queued_at", Some("Submit")),
-            ("elapsed_minutes", Some("ElapsedRaw*60")),
-            ("walltime_hours", Some("TimelimitSeconds*3600")),
-            ("limit_min", Some("TimelimitRaw")),
-            ("runtime_ms", Some("ElapsedRaw/1000")),
-            ("requestedTime", Some("TimelimitSeconds")),
-            ("colour", None),
-        ] {
-            assert_eq!(guess(name), ours, "{name}");
-        }
     }
 
     #[test]
@@ -383,5 +438,15 @@ mod tests {
         assert_eq!(layout("xdmod").expect("a layout").len(), 26);
         assert_eq!(layout("JobIDRaw,NodeList%200,-").expect("a list"), ["JobIDRaw", "NodeList", "-"]);
         assert!(matches!(layout("JobID,Colour"), Err(SiteError::BadColumn { name }) if name == "Colour"));
+        // Each name once, however it is written; columns that are not read may have any.
+        for (list, told) in [
+            ("AllocCPUS,AllocCPUS", "`AllocCPUS` is named twice;"),
+            ("AllocCPUS,Start,ncpus/2", "`ncpus/2` is named twice (as `AllocCPUS`)"),
+            ("JobID,JobKey", "`JobKey` is named twice (as `JobID`)"),
+        ] {
+            let error = layout(list).expect_err("twice").to_string();
+            assert!(error.contains(told), "{error}");
+        }
+        assert_eq!(layout("-,JobID,-,Comment,Comment").expect("a list").len(), 5);
     }
 }

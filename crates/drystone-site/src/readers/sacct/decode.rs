@@ -52,6 +52,9 @@ pub(super) fn decode(
         return Ok(());
     }
     draft.limit = limit(values, &mut odd);
+    if draft.elapsed.is_none() && (draft.start == When::Unknown || draft.end == When::Unknown) {
+        draft.elapsed = odd.of("ElapsedElse", get(SacctColumn::ElapsedElse), seconds);
+    }
     let (known, by) = state(get(SacctColumn::State));
     (draft.state, draft.canceller) = (known, by.unwrap_or_default());
     if known == RecordState::Other {
@@ -128,6 +131,7 @@ fn limit<'a>(values: &ColumnValues<'a>, odd: &mut OddValue<'a>) -> RecordLimit {
     // A plain number is minutes, as wherever Slurm takes a time.
     let either = |text: &[u8]| limit_minutes(text).or_else(|| limit_span(text));
     let seconds = |text: &[u8]| match decimal(text) {
+        Some(0.0) => Some(RecordLimit::Unlimited),
         Some(seconds) => (seconds < f64::from(u32::MAX - 8)).then(|| RecordLimit::Seconds(seconds.ceil() as u32)),
         None => limit_span(text),
     };

@@ -1,9 +1,8 @@
 //! The header line: which columns, parted by what.
 
-use super::columns::{SacctColumn, ValueChange, guess as name_here, holds, is_column, is_free, layout, said};
-use super::presets::preset;
-
+use super::columns::{SacctColumn, ValueChange, holds, is_canonical, is_column, is_free, is_of_sacct, layout, said};
 use crate::error::SiteError;
+use crate::readers::table::{preset, roles};
 
 /// Layout of rows.
 #[derive(Clone, Debug)]
@@ -26,6 +25,14 @@ pub(crate) struct RowHeader {
     pub(crate) changes: Vec<ValueChange>,
     /// True if any is changed.
     pub(crate) changed: bool,
+    /// True if all names are those that sacct prints.
+    pub(crate) is_of_sacct: bool,
+    /// True if several columns make the name of a job.
+    pub(crate) composed: bool,
+    /// True if no column has the number of a job: rows are numbered.
+    pub(crate) numbered: bool,
+    /// Columns that say the same as one that is read, by their places: the one, and the other.
+    pub(crate) doubled: Vec<(usize, usize)>,
 }
 
 #[derive(Debug)]
@@ -63,7 +70,7 @@ impl RowHeader {
         let known = names.iter().filter(|name| is_column(name)).count();
         // A table of another kind, some of whose names are known.
         let words = names.iter().all(|name| name.is_empty() || name.starts_with(|c: char| c.is_alphabetic()));
-        let alike = || known + names.iter().filter(|name| !is_column(name) && name_here(name).is_some()).count();
+        let alike = || known + names.iter().filter(|name| !is_column(name) && !roles(name).is_empty()).count();
         let named = known * 2 > names.len() || (known > 2 && words && alike() * 2 > names.len());
         if !named || known < 2.min(names.len()) {
             return FirstLine::Row;
@@ -129,52 +136,20 @@ impl RowHeader {
         Ok((header, names_stand_there))
     }
 
-    /// Columns that are not read and look as if they said what no other column says: a line of
-    /// `--columns` that reads them. `None` where nothing is missing.
-    pub(crate) fn unread(&self, names: &[String]) -> Option<(Vec<String>, String)> {
-        use SacctColumn::{
-            AllocCpus, AllocGpus, AllocGres, AllocNodes, AllocTres, Elapsed, ElapsedRaw, Eligible, End, LimitSeconds,
-            ReqCpus, ReqGpus, ReqGres, ReqNodes, ReqTres, Start, Submit, TimeLimit, TimeLimitRaw,
-        };
-        let covers: [(&[&str], &[SacctColumn]); 6] = [
-            (&["ReqGPUS", "AllocGPUS"], &[ReqGpus, AllocGpus, ReqTres, AllocTres, ReqGres, AllocGres]),
-            (
-                &["ReqCPUS", "AllocCPUS", "ReqNodes", "NNodes"],
-                &[ReqCpus, AllocCpus, ReqTres, AllocTres, ReqNodes, AllocNodes],
-            ),
-            (&["TimelimitSeconds", "TimelimitRaw", "TimelimitSeconds*3600"], &[TimeLimit, TimeLimitRaw, LimitSeconds]),
-            (&["Submit"], &[Submit, Eligible]),
-            (&["Start"], &[Start]),
-            (
-                &["End", "ElapsedRaw", "ElapsedRaw*60", "ElapsedRaw*3600", "ElapsedRaw/1000"],
-                &[End, Elapsed, ElapsedRaw],
-            ),
-        ];
-        let missing = |ours: &str| covers.iter().any(|(kind, columns)| kind.contains(&ours) && !self.has(columns));
-        let unread = names.iter().zip(&self.columns).filter(|(name, column)| column.is_none() && !is_column(name));
-        let lost: Vec<String> =
-            unread.filter(|(name, _)| name_here(name).is_some_and(missing)).map(|(name, _)| name.clone()).collect();
-        if lost.is_empty() {
-            return None;
-        }
-        let line: Vec<String> = names
-            .iter()
-            .zip(&self.columns)
-            .map(|(name, column)| match column {
-                Some(_) => name.clone(),
-                // What another column says already is not taken twice.
-                None => {
-                    let here = name_here(name).filter(|here| lost.contains(name) || !self.reads(here));
-                    here.unwrap_or("-").to_string()
-                }
-            })
-            .collect();
-        Some((lost, line.join(",")))
-    }
-
     fn new(names: &[String], delimiter: Vec<u8>) -> RowHeader {
-        let (columns, changes): (Vec<Option<SacctColumn>>, Vec<ValueChange>) =
+        let (mut columns, changes): (Vec<Option<SacctColumn>>, Vec<ValueChange>) =
             names.iter().map(|name| said(name)).unzip();
+        // Of several columns of one meaning that with sacct's own name counts, else the first.
+        let mut doubled = Vec::new();
+        for at in 0..columns.len() {
+            let Some(first) = columns[..at].iter().position(|column| column.is_some() && *column == columns[at]) else {
+                continue;
+            };
+            let better = is_canonical(&names[at]) && !is_canonical(&names[first]);
+            let (kept, other) = if better { (at, first) } else { (first, at) };
+            doubled.push((kept, other));
+            columns[other] = None;
+        }
         let ignored = names.iter().zip(&columns).filter(|(_, c)| c.is_none()).map(|(n, _)| n.clone()).collect();
         let quoted = matches!(delimiter.as_slice(), b"," | b";");
         let free = names.last().is_some_and(|name| is_free(name));
@@ -186,8 +161,8 @@ impl RowHeader {
             is_free(name) || *column == Some(SacctColumn::Constraints) || (lists && quoted)
         });
         let flexible = flexible.collect();
+        let has = |wanted: &[SacctColumn]| columns.iter().flatten().any(|column| wanted.contains(column));
         RowHeader {
-            columns,
             ignored,
             delimiter,
             quoted,
@@ -195,18 +170,13 @@ impl RowHeader {
             flexible,
             trailing: false,
             changed: changes.iter().any(|change| *change != ValueChange::Keep),
+            is_of_sacct: names.iter().all(|name| is_of_sacct(name)),
+            composed: has(&[SacctColumn::TaskId, SacctColumn::ArrayId, SacctColumn::ArrayTasks]),
+            numbered: !has(&[SacctColumn::JobId, SacctColumn::JobIdRaw]),
+            doubled,
             changes,
+            columns,
         }
-    }
-
-    /// Of so many columns, none of them read.
-    pub(crate) fn empty(columns: usize) -> RowHeader {
-        RowHeader::new(&vec!["-".to_string(); columns], Vec::new())
-    }
-
-    /// Returns whether it has the column of this name.
-    fn reads(&self, name: &str) -> bool {
-        said(name).0.is_some_and(|column| self.has(&[column]))
     }
 
     /// Returns whether it has one of these columns.
@@ -221,11 +191,10 @@ fn has_form(column: SacctColumn) -> bool {
     matches!(column, JobId | JobIdRaw | Submit | Eligible | Start | End | ElapsedRaw | ReqCpus | AllocCpus | AllocNodes)
 }
 
-/// The names of a first line, parted as this one is.
-pub(crate) fn names_of(line: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(line);
-    let delimiter = guess(&text).filter(|d| !d.trim_matches(' ').is_empty()).unwrap_or_else(|| ",".to_string());
-    text.split(delimiter.as_str()).map(|name| name.trim().trim_matches('"').to_string()).collect()
+/// The names of a first line.
+pub(crate) fn names_of(line: &[u8], delimiter: &[u8]) -> Vec<String> {
+    let (text, delimiter) = (String::from_utf8_lossy(line), String::from_utf8_lossy(delimiter));
+    text.split(delimiter.as_ref()).map(|name| name.trim().trim_matches('"').to_string()).collect()
 }
 
 /// Returns the text between the first two names of columns, or the separator of most of a line

@@ -4,18 +4,16 @@ mod columns;
 mod decode;
 mod header;
 mod parts;
-pub(crate) mod presets;
 mod realign;
 mod split;
-mod suggest;
+mod trial;
 mod unfold;
 
-pub(crate) use columns::guess;
-pub(crate) use columns::is_column;
+pub(crate) use columns::{SacctColumn, ValueChange, is_column, said};
 pub(crate) use header::{FirstLine, RowHeader};
-pub(crate) use suggest::{known_table, suggest};
+pub(crate) use trial::{TrialFigures, try_columns};
 
-use self::columns::{COLUMNS, SacctColumn, ValueChange};
+use self::columns::COLUMNS;
 use self::decode::{Caches, decode};
 use self::realign::{Realigned, realign};
 use self::split::{ColumnValues, Cut, Splitter};
@@ -23,9 +21,10 @@ use self::unfold::Unfolded;
 use super::FileReading;
 use super::lines::{Blocks, InputLine, LineBlock};
 use crate::error::SiteError;
+use crate::readers::table::{TableSample, advice};
 use crate::rows::{FilePlace, RowIntake, RowTrouble};
 use crate::rules::ImportRule;
-use crate::text::{Id, is_message};
+use crate::text::{Id, IdPart, JobLabel, is_message};
 use memchr::memmem::Finder;
 use std::io::Read;
 
@@ -78,7 +77,9 @@ fn beginning<R: Read>(
             job.intake.count(ImportRule::Message, job.place(line.number), line.bytes, 0);
         }
         if let Some(first) = lines.peek() {
-            let (splitter, is_header) = begin(first.bytes, layout, job)?;
+            let near: Vec<&[u8]> = block.lines().map(|line| line.bytes).filter(|line| !is_message(line)).collect();
+            let sample = || TableSample::of_lines(&near, layout.delimiter.as_deref());
+            let (splitter, is_header) = begin(first.bytes, sample, layout, job)?;
             let mut reader = SacctReader::new(job.file, splitter);
             if is_header {
                 reader = reader.named(first.bytes, layout);
@@ -95,70 +96,53 @@ fn beginning<R: Read>(
     }
 }
 
-/// The layout from the first line, and whether that is a header.
-fn begin(line: &[u8], layout: &TextLayout, job: &mut FileReading<'_>) -> Result<(Splitter, bool), SiteError> {
+/// The layout from the first line, and whether that is a header. `sample` takes the first rows of
+/// a table apart, which is worth while only where the names are not those of sacct.
+fn begin(
+    line: &[u8],
+    sample: impl FnOnce() -> Option<TableSample>,
+    layout: &TextLayout,
+    job: &mut FileReading<'_>,
+) -> Result<(Splitter, bool), SiteError> {
     let place = || format!("{}:1", job.name);
     let delimiter = layout.delimiter.as_deref();
+    let settings = job.intake.settings();
     let (header, is_header) = match (RowHeader::of_line(line, delimiter), &layout.columns) {
         (FirstLine::Header(_) | FirstLine::Row, Some(columns)) => RowHeader::told(columns, line, delimiter)?,
-        (FirstLine::Header(header), None) => (header, true),
+        (FirstLine::Header(header), None) => {
+            // Whatever sacct itself prints needs no proof.
+            if !header.is_of_sacct
+                && let Some(sample) = sample()
+                && let Some(error) = advice::doubts(&header, &sample, job.name, &settings)
+            {
+                return Err(error);
+            }
+            (header, true)
+        }
         (FirstLine::Padded, _) => {
             let text = String::from_utf8_lossy(line).trim().to_string();
             return Err(SiteError::Padded { place: place(), example: format!("`{text}`") });
         }
-        (FirstLine::Row, None) => return Err(nameless(line, job.name, place())),
-    };
-    if let (true, None) = (is_header, &layout.columns)
-        && let Some((lost, columns)) = header.unread(&header::names_of(line))
-    {
-        return Err(unread(&header::names_of(line), &lost, columns, job.name));
-    }
-    let needs: [(&[SacctColumn], &'static str, &'static str); 2] = [
-        (&[SacctColumn::JobId, SacctColumn::JobIdRaw], "the job of a row", "JobIDRaw,JobID"),
-        (&[SacctColumn::Submit, SacctColumn::Start], "the submissions and starts of jobs", "Submit,Eligible,Start,End"),
-    ];
-    for (wanted, what, columns) in needs {
-        if !header.has(wanted) {
-            return Err(SiteError::NoColumn { file: job.name.to_string(), what, columns });
+        (FirstLine::Row, None) => {
+            let advised = sample().and_then(|sample| advice::advise(&sample, job.name, &settings));
+            return Err(advised.unwrap_or_else(|| SiteError::NoHeader { place: place() }));
         }
+    };
+    if !header.has(&[SacctColumn::Submit, SacctColumn::Start]) {
+        return Err(SiteError::NoColumn {
+            file: job.name.to_string(),
+            what: "the submissions and starts of jobs",
+            columns: "Submit,Eligible,Start,End",
+        });
+    }
+    if layout.columns.is_some() {
+        job.intake.table.unkeyed.insert(job.file);
+    }
+    if header.numbered {
+        job.memory.numbered.push(job.name.to_string());
     }
     job.ignored(&header.ignored);
     Ok((Splitter::new(header), is_header))
-}
-
-/// Columns that are not known: the table by its name, where it is a public one.
-fn unread(names: &[String], lost: &[String], columns: String, file: &str) -> SiteError {
-    let columns = known_table(names, lost).map_or(columns, String::from);
-    SiteError::UnreadColumns { file: file.to_string(), names: lost.join(", "), columns }
-}
-
-/// Returns the error for a first line that names no columns of sacct, with the `--columns` that
-/// would continue.
-fn nameless(line: &[u8], file: &str, place: String) -> SiteError {
-    let (names, empty) = (header::names_of(line), RowHeader::empty(header::names_of(line).len()));
-    if let Some(table) = known_table(&names, &[]) {
-        return SiteError::NamelessColumns {
-            place,
-            found: "these are the names of a table that is known",
-            columns: table.to_string(),
-            unnamed: "The columns may stand in any order".to_string(),
-        };
-    }
-    // Values that are times make a row, whatever words it has beside them.
-    let found = suggest(line);
-    if found.is_none()
-        && let Some((lost, columns)) = empty.unread(&names).filter(|(lost, _)| lost.len() > 2)
-    {
-        return unread(&names, &lost, columns, file);
-    }
-    let Some(found) = found else { return SiteError::NoHeader { place } };
-    let sizes = if suggest::lacks_size(&found.columns) { ", one of them AllocCPUS" } else { "" };
-    let unnamed = match found.unnamed.as_str() {
-        "" => "A hyphen skips a column".to_string(),
-        values => format!("Put names in the place of hyphens where you know them{sizes}: the columns {values}"),
-    };
-    let told = "no header line says what the columns are; by their values they could be";
-    SiteError::NamelessColumns { place, found: told, columns: found.columns, unnamed }
 }
 
 /// Reads rows.
@@ -197,7 +181,12 @@ impl ChangedValues {
             }
             let number = crate::text::decimal(value);
             let text = match (change, number) {
+                // A name that is a number keeps it.
+                (ValueChange::Key, Some(_)) if crate::text::digits(value).is_some_and(|number| number < 1 << 52) => {
+                    continue;
+                }
                 (ValueChange::Key, _) => crate::rows::key_of(value).to_string(),
+                (ValueChange::Code(code), Some(number)) => code.word(number as u64).to_string(),
                 (ValueChange::Over(by), Some(number)) => (number / f64::from(*by)).ceil().to_string(),
                 (ValueChange::Times(by), Some(number)) => (number * f64::from(*by)).round().to_string(),
                 (ValueChange::Plus(by), Some(number)) => (number + f64::from(*by)).floor().to_string(),
@@ -253,7 +242,8 @@ impl SacctReader {
             self.delimiter.clone_from(&layout.delimiter);
             let at =
                 self.layout.columns.iter().position(|c| matches!(c, Some(SacctColumn::JobId | SacctColumn::JobIdRaw)));
-            let name = at.and_then(|at| header::names_of(header).into_iter().nth(at));
+            let names = header::names_of(header, &self.layout.delimiter);
+            let name = at.and_then(|at| names.into_iter().nth(at));
             self.mark = name.map(|name| Finder::new(&name).into_owned());
         }
         self
@@ -359,8 +349,52 @@ impl SacctReader {
                 values[*column as usize] = text;
             }
         }
+        let composed = self.layout.composed.then(|| composed(&values)).flatten();
+        if let Some(text) = &composed {
+            values[SacctColumn::JobId as usize] = text;
+        }
+        if self.layout.numbered {
+            // Of several files, each has numbers of its own.
+            let number = u64::from(place.file) * FILE_NUMBERS + u64::from(place.line);
+            let id = JobLabel { number, part: IdPart::Whole };
+            intake.count(ImportRule::Numbered, place, line.bytes, 0);
+            intake.job_begins(b"", b"");
+            decode(line.bytes, place, &values, id, intake, &mut self.caches)?;
+            return Ok(true);
+        }
         row(line.bytes, place, &values, intake, &mut self.caches)?;
         Ok(true)
+    }
+}
+
+/// Numbers that each file of rows without a job's number has for itself.
+const FILE_NUMBERS: u64 = 10_000_000_000;
+
+/// The name of a job that several columns say: its number, or its array's, and the task.
+fn composed(values: &ColumnValues<'_>) -> Option<Vec<u8>> {
+    let get = |column: SacctColumn| values[column as usize];
+    let [id, raw] = [SacctColumn::JobId, SacctColumn::JobIdRaw].map(get);
+    let mut base = if id.is_empty() { raw } else { id };
+    let array = get(SacctColumn::ArrayId);
+    match crate::text::whole(array) {
+        Some(0) => return None,
+        Some(_) => base = array,
+        None if !array.is_empty() => return None,
+        None => {}
+    }
+    // Databases have their own numbers for "none".
+    let is_none = |number: u64| matches!(number, 65_534 | 4_294_967_294 | 4_294_967_295);
+    let task = get(SacctColumn::TaskId);
+    let number = crate::text::whole(task).filter(|&number| !is_none(number)).and_then(|n| u32::try_from(n).ok());
+    match number {
+        Some(number) => Some([base, b"_", number.to_string().as_bytes()].concat()),
+        None if crate::text::whole(task).is_some() || crate::text::is_missing(task) || task.starts_with(b"-") => {
+            let tasks = get(SacctColumn::ArrayTasks);
+            let waiting = crate::text::whole(array).is_some() && !crate::text::is_missing(tasks);
+            waiting.then(|| [base, b"_[", tasks, b"]"].concat())
+        }
+        // Names of tasks, unique within their job.
+        None => Some(crate::rows::key_of(&[base, b"\0", task].concat()).to_string().into_bytes()),
     }
 }
 
@@ -368,10 +402,20 @@ impl SacctReader {
 pub(crate) struct TableRows(SacctReader);
 
 impl TableRows {
-    /// By the names of the columns, parted like the rows.
-    pub(crate) fn begin(names: &str, layout: &TextLayout, job: &mut FileReading<'_>) -> Result<TableRows, SiteError> {
-        let (splitter, _) = begin(names.as_bytes(), layout, job)?;
+    /// By the names of the columns, parted like the rows; `sample` has the first of these.
+    pub(crate) fn begin(
+        names: &str,
+        sample: TableSample,
+        layout: &TextLayout,
+        job: &mut FileReading<'_>,
+    ) -> Result<TableRows, SiteError> {
+        let (splitter, _) = begin(names.as_bytes(), || Some(sample), layout, job)?;
         Ok(TableRows(SacctReader::new(job.file, splitter)))
+    }
+
+    /// Returns of each column whether it is read.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = bool> {
+        self.0.layout.columns.iter().map(Option::is_some)
     }
 
     /// Takes a row.

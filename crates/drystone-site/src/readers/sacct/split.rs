@@ -54,7 +54,7 @@ impl Splitter {
         let (mut from, columns) = (0, &self.header.columns);
         let mut take = |from: usize, to: usize| {
             if let Some(Some(column)) = columns.get(count) {
-                values[*column as usize] = &line[from..to];
+                values[*column as usize] = bare(&line[from..to]);
             }
             count += 1;
         };
@@ -87,7 +87,10 @@ impl Splitter {
         let mut spans: Vec<(usize, usize)> = Vec::new();
         let mut at = 0;
         loop {
-            if line.get(at) == Some(&b'"') {
+            // A blank behind a delimiter is no part of a value.
+            let blanks = line[at..].iter().take_while(|b| **b == b' ').count();
+            if line.get(at + blanks) == Some(&b'"') {
+                at += blanks;
                 let Some((end, doubled)) = closing(line, at + 1) else { return Cut::Wrong(spans.len() + 1) };
                 if doubled {
                     let text = line[at + 1..end].to_vec();
@@ -112,7 +115,7 @@ impl Splitter {
         for (place, (&(from, to), column)) in spans.iter().zip(&self.header.columns).enumerate() {
             if let Some(column) = column {
                 let unquoted = self.unquoted.iter().find(|(index, _)| *index == place);
-                values[*column as usize] = unquoted.map_or(&line[from..to], |(_, text)| text);
+                values[*column as usize] = unquoted.map_or(bare(&line[from..to]), |(_, text)| text);
             }
         }
         match spans.len() {
@@ -121,6 +124,15 @@ impl Splitter {
             count if count > wanted && self.header.free => Cut::Joined,
             count => Cut::Wrong(count),
         }
+    }
+}
+
+/// A value without blanks around it.
+#[inline]
+fn bare(value: &[u8]) -> &[u8] {
+    match value {
+        [b' ', ..] | [.., b' '] => value.trim_ascii(),
+        _ => value,
     }
 }
 

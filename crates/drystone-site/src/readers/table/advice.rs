@@ -1,0 +1,280 @@
+//! What is said of a table whose columns are not those of `sacct`: what it is, the line to use, and
+//! what that line makes of its first rows, as questions.
+
+use super::presets::{TablePreset, recognised, recognised_rows};
+use super::propose::{Proposal, own_role, propose};
+use super::sample::TableSample;
+use super::words::{ColumnRole, LengthUnit};
+use crate::error::SiteError;
+use crate::readers::sacct::{RowHeader, TrialFigures, said, try_columns};
+use crate::rows::ReadSettings;
+
+/// Questions that are printed.
+const ASKED: usize = 6;
+/// Columns that are named.
+const NAMED: usize = 8;
+
+/// Returns whether a table has times and anything else that jobs have, or is known by its names.
+pub(crate) fn is_of_jobs(sample: &TableSample) -> bool {
+    if recognised(&sample.names).is_some() || recognised_rows(sample).is_some() {
+        return true;
+    }
+    let found = propose(sample);
+    let moments = found.choices.values().filter(|choice| choice.role.is_moment()).count();
+    moments > 0 && found.choices.len() > 2
+}
+
+/// The error for a table that is not read without being asked for; `None` where it is no table of
+/// jobs.
+pub(crate) fn advise(sample: &TableSample, file: &str, settings: &ReadSettings) -> Option<SiteError> {
+    if let Some(preset) = recognised(&sample.names).or_else(|| recognised_rows(sample)) {
+        return Some(of_preset(preset, sample, file, settings));
+    }
+    let found = propose(sample);
+    if found.choices.len() < 2 {
+        return None;
+    }
+    Some(of_proposal(&found, sample, file, settings, &[]))
+}
+
+/// The error for a table with the names of sacct beside others, where something speaks against
+/// reading it as it is.
+pub(crate) fn doubts(
+    header: &RowHeader,
+    sample: &TableSample,
+    file: &str,
+    settings: &ReadSettings,
+) -> Option<SiteError> {
+    if sample.names.is_empty() {
+        return None;
+    }
+    if let Some(preset) = recognised(&sample.names) {
+        return Some(of_preset(preset, sample, file, settings));
+    }
+    let found = propose(sample);
+    let mut lost: Vec<usize> = Vec::new();
+    for (&at, choice) in &found.choices {
+        let read = header.columns.get(at).copied().flatten();
+        let Some(column) = said(&choice.name).0 else { continue };
+        // Of a column that is read, only another meaning or unit matters.
+        if let Some(read) = read {
+            let other = own_role(&sample.names[at]) != Some(choice.role) || (!choice.own && choice.unit.is_some());
+            if other && read != column {
+                lost.push(at);
+            } else if other && choice.unit.is_some_and(|unit| unit != LengthUnit::Seconds) {
+                lost.push(at);
+            }
+            continue;
+        }
+        if !covers(choice.role).iter().any(|role| reads(header, sample, *role)) && is_needed(choice.role) {
+            lost.push(at);
+        }
+    }
+    let differ = |&&(kept, other): &&(usize, usize)| {
+        sample.rows.iter().any(|row| row.get(kept) != row.get(other) && !row[kept].is_empty() && !row[other].is_empty())
+    };
+    let twice = header.doubled.iter().find(|pair| {
+        let role = own_role(&sample.names[pair.0]);
+        role.is_some_and(is_needed) && differ(pair)
+    });
+    if let Some((kept, other)) = twice {
+        let (kept, other) = (sample.shown(*kept), sample.shown(*other));
+        return Some(SiteError::Option(format!(
+            "{file}: a table in which {kept} and {other} mean the same and differ; say which counts, with a hyphen for the other: --columns \
+             '{}'",
+            found.line()
+        )));
+    }
+    (!lost.is_empty()).then(|| of_proposal(&found, sample, file, settings, &lost))
+}
+
+/// Returns whether the header reads a column of this role.
+fn reads(header: &RowHeader, sample: &TableSample, role: ColumnRole) -> bool {
+    let of = |at: usize| header.columns.get(at).copied().flatten().and_then(|_| own_role(&sample.names[at]));
+    (0..sample.names.len()).any(|at| of(at) == Some(role)) || has_tres(header, role)
+}
+
+fn has_tres(header: &RowHeader, role: ColumnRole) -> bool {
+    use crate::readers::sacct::SacctColumn::{AllocGres, AllocTres, ReqGres, ReqTres};
+    role.is_size() && header.has(&[AllocTres, ReqTres])
+        || matches!(role, ColumnRole::Gpus | ColumnRole::GpusAsked) && header.has(&[AllocGres, ReqGres])
+}
+
+/// Roles that say what this one says.
+fn covers(role: ColumnRole) -> &'static [ColumnRole] {
+    use ColumnRole::{
+        Cpus, CpusAsked, Elapsed, Eligible, End, Gpus, GpusAsked, Limit, Nodes, NodesAsked, Start, Submit,
+    };
+    match role {
+        Cpus | CpusAsked | Nodes | NodesAsked => &[Cpus, CpusAsked, Nodes, NodesAsked],
+        Gpus | GpusAsked => &[Gpus, GpusAsked],
+        Limit => &[Limit],
+        Submit | Eligible => &[Submit, Eligible],
+        Start => &[Start],
+        End | Elapsed => &[End, Elapsed],
+        _ => &[],
+    }
+}
+
+fn is_needed(role: ColumnRole) -> bool {
+    role.is_size() || role.is_moment() || matches!(role, ColumnRole::Limit | ColumnRole::Elapsed)
+}
+
+fn of_preset(preset: &TablePreset, sample: &TableSample, file: &str, settings: &ReadSettings) -> SiteError {
+    let name = preset.names.first().copied().unwrap_or_default();
+    if let Some(reason) = preset.lacks {
+        return SiteError::Unknown {
+            file: file.to_string(),
+            looks: format!("this is {}, by the names of its columns", preset.title),
+            advice: reason.to_string(),
+        };
+    }
+    let outcome =
+        try_columns(sample, name, settings).map_or_else(|error| error.to_string(), |figures| outcome(&figures));
+    SiteError::TableColumns {
+        file: file.to_string(),
+        looks: format!("this is {}, by the names of its columns", preset.title),
+        columns: name.to_string(),
+        outcome,
+        questions: preset.notes.to_string(),
+    }
+}
+
+fn of_proposal(
+    found: &Proposal,
+    sample: &TableSample,
+    file: &str,
+    settings: &ReadSettings,
+    lost: &[usize],
+) -> SiteError {
+    let count = sample.columns();
+    let looks = match (sample.names.is_empty(), lost) {
+        (true, _) => format!("a table of {count} columns, and no header line says what the columns are"),
+        (false, []) => format!("a table of {count} columns with names of its own: {}", listed(sample, 0..count)),
+        (false, lost) => format!(
+            "a table of {count} columns, of which {} {} not known, and no other says what {}",
+            listed(sample, lost.iter().copied()),
+            if lost.len() == 1 { "is" } else { "are" },
+            if lost.len() == 1 { "it seems to" } else { "they seem to" }
+        ),
+    };
+    let lacks = found.lacks();
+    if !lacks.is_empty() && (lacks.len() > 1 || lacks[0] != "how many processors or nodes they had") {
+        return SiteError::Unknown {
+            file: file.to_string(),
+            looks,
+            advice: format!(
+                "no column says {}. Where one does, name it: --columns '{}', with the names of sacct ({})",
+                lacks.join(", nor "),
+                found.line(),
+                missing_names(&lacks)
+            ),
+        };
+    }
+    let line = found.line();
+    let outcome =
+        try_columns(sample, &line, settings).map_or_else(|error| error.to_string(), |figures| outcome(&figures));
+    let mut asked = found.questions.clone();
+    if !found.has(&[ColumnRole::Job]) {
+        asked.push("no column is unlike in every row: rows are numbered; is one of them the job's number (JobID, or JobKey for names)?".to_string());
+    }
+    let sized = lacks.is_empty();
+    if !sized {
+        asked.push("no column says how many processors or nodes jobs had: which one, or which other table (AllocCPUS, NNodes)?".to_string());
+    }
+    asked.extend(found.choices.iter().filter(|(_, choice)| !choice.own).filter_map(|(at, choice)| {
+        let name = sample.shown(*at);
+        let unit = choice.unit.map_or(String::new(), |unit| format!(" in {}", unit.word()));
+        let counted =
+            if choice.name.contains('+') { ", counted from an unknown day that is called 2020-01-01" } else { "" };
+        (is_needed(choice.role) || choice.role == ColumnRole::Job || sample.names.is_empty())
+            .then(|| format!("is {name} {}{unit}{counted}?", choice.role.words()))
+    }));
+    if asked.is_empty() {
+        asked.push("are these figures right?".to_string());
+    }
+    let more = asked.len().saturating_sub(ASKED);
+    asked.truncate(ASKED);
+    let mut questions = asked.join(" ");
+    if more > 0 {
+        questions.push_str(&format!(" And {more} more of this kind."));
+    }
+    let questions = unnamed(found, sample).map_or(questions.clone(), |values| format!("{questions} {values}"));
+    SiteError::TableColumns { file: file.to_string(), looks, columns: line, outcome, questions }
+}
+
+fn listed(sample: &TableSample, columns: impl Iterator<Item = usize>) -> String {
+    let names: Vec<&str> = columns.map(|at| sample.names[at].as_str()).filter(|name| !name.is_empty()).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let shown = names[..names.len().min(NAMED)].join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
+/// Values of a table without names that have no meaning yet.
+fn unnamed(found: &Proposal, sample: &TableSample) -> Option<String> {
+    let row = sample.rows.first().filter(|_| sample.names.is_empty())?;
+    let free = row.iter().enumerate().filter(|(at, text)| !found.choices.contains_key(at) && !text.is_empty());
+    let texts: Vec<String> =
+        free.map(|(at, text)| format!("{} `{}`", at + 1, text.chars().take(24).collect::<String>())).take(12).collect();
+    (!texts.is_empty()).then(|| format!("A hyphen skips a column: {}.", texts.join(", ")))
+}
+
+fn missing_names(lacks: &[&str]) -> String {
+    let name = |what: &&str| match *what {
+        "when jobs started" => "Start",
+        "when they ended or how long they ran" => "End or ElapsedRaw",
+        _ => "AllocCPUS or NNodes",
+    };
+    lacks.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// The figures in words.
+fn outcome(figures: &TrialFigures) -> String {
+    let TrialFigures { rows, jobs, bad, .. } = figures;
+    if *rows == 0 {
+        return "There is no row to try it on".to_string();
+    }
+    let mut parts = vec![format!("{} {}", jobs, if *jobs == 1 { "job" } else { "jobs" })];
+    if *bad > 0 {
+        parts.push(format!("{bad} unusable {}", if *bad == 1 { "row" } else { "rows" }));
+    }
+    if let Some((least, most)) = figures.ids.filter(|(_, most)| *most < 1 << 40) {
+        parts.push(format!("ids {least} to {most}"));
+    }
+    let range = |(least, most): (u32, u32), what: &str| match least == most {
+        true => format!("{least} {what}"),
+        false => format!("{least} to {most} {what}"),
+    };
+    for (sizes, what) in [(figures.cpus, "processors"), (figures.nodes, "nodes"), (figures.gpus, "GPUs")] {
+        parts.extend(sizes.filter(|(_, most)| *most > 0).map(|sizes| range(sizes, what)));
+    }
+    if figures.core_seconds > 0 {
+        parts.push(format!("{} core-hours", rounded(figures.core_seconds as f64 / 3_600.0)));
+    }
+    if figures.ran > 0 {
+        parts.push(format!("longest run {}", length(figures.longest)));
+    }
+    parts.push(match figures.limits {
+        Some((least, most)) if least == most => format!("limit {}", length(least)),
+        Some((least, most)) => format!("limits {} to {}", length(least), length(most)),
+        None => "no limits".to_string(),
+    });
+    if let Some((from, until)) = figures.window {
+        let minute = |moment: u32| crate::clock::minute(i64::from(moment));
+        parts.push(format!("{} to {}", minute(from), minute(until)));
+    }
+    let rows = if *rows == 1 { "row gives".to_string() } else { format!("{rows} rows give") };
+    format!("Its first {rows} {}", parts.join(", "))
+}
+
+fn rounded(number: f64) -> String {
+    if number < 10.0 { format!("{number:.2}") } else { format!("{number:.0}") }
+}
+
+/// A length of time: `2 h 30 min`.
+fn length(seconds: u32) -> String {
+    let parts = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
+    let there: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).take(2).map(|(count, unit)| format!("{count} {unit}")).collect();
+    if there.is_empty() { "0 s".to_string() } else { there.join(" ") }
+}

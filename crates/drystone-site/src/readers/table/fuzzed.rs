@@ -1,0 +1,185 @@
+//! Random tables: columns shuffled, renamed and doubled. No proposal contradicts its own values.
+
+use super::propose::propose;
+use super::sample::TableSample;
+use super::words::ColumnRole;
+use crate::readers::sacct::{said, try_columns};
+use crate::rows::ReadSettings;
+use proptest::prelude::*;
+
+/// Names that columns of tables have, some of which mean another thing than they seem to.
+const NAMES: &[&str] = &[
+    "job_id",
+    "id",
+    "jobid",
+    "history_id",
+    "task_id",
+    "user",
+    "owner",
+    "submit_time",
+    "queued_at",
+    "start_time",
+    "begin",
+    "end_time",
+    "finish",
+    "elapsed",
+    "runtime_s",
+    "run_minutes",
+    "walltime",
+    "time_limit",
+    "timelimit",
+    "max_minutes",
+    "limit_h",
+    "requested_minutes",
+    "cpus",
+    "n_cores",
+    "ncpus",
+    "cpu_seconds",
+    "cpu",
+    "core_hours",
+    "nodes",
+    "nnodes",
+    "num_nodes",
+    "gpus",
+    "gpu_num",
+    "queue",
+    "queue_wait_s",
+    "partition",
+    "state",
+    "status",
+    "exit_status",
+    "wait_time",
+    "cpus_per_task",
+    "nodelist",
+    "colour",
+    "QUEUED_DATE_ID",
+    "duration",
+    "AllocCPUS",
+    "ReqCPUS",
+    "Start",
+    "End",
+    "JobID",
+];
+
+/// Values of a column by its kind, of a job of a row.
+fn value(kind: u8, row: u64, seed: u64) -> String {
+    let mix = row.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed) >> 20;
+    let submit = 1_700_000_000 + row * 50;
+    let (start, ran) = (submit + mix % 400, 30 + mix % 5_000);
+    match kind {
+        0 => (row + 1).to_string(),
+        1 => submit.to_string(),
+        2 => start.to_string(),
+        3 => (start + ran).to_string(),
+        4 => ran.to_string(),
+        5 => (ran / 60).to_string(),
+        6 => ((ran / 600 + 1) * 600).to_string(),
+        7 => (1 + mix % 64).to_string(),
+        8 => format!("{}.5", mix % 1_000),
+        9 => ["COMPLETED", "FAILED", "CANCELLED"][(mix % 3) as usize].to_string(),
+        10 => ["ann", "bob", "cyd"][(mix % 3) as usize].to_string(),
+        11 => "0".to_string(),
+        12 => String::new(),
+        13 => format!("2023-11-14 {:02}:{:02}:00", 10 + row / 60 % 10, row % 60),
+        14 => format!("{:02}:{:02}:00", mix % 48, mix % 60),
+        15 => (start - submit).to_string(),
+        16 => ((ran + mix % 7) * (1 + mix % 4)).to_string(),
+        _ => format!("x{mix},\"y"),
+    }
+}
+
+/// A value as a number.
+fn number(text: &str) -> Option<f64> {
+    super::values::moment(text).or_else(|| text.parse().ok())
+}
+
+fn check(sample: &TableSample) -> Result<(), TestCaseError> {
+    let found = propose(sample);
+    let line = found.line();
+    prop_assert_eq!(line.split(',').count(), sample.columns());
+    // Each meaning once.
+    let mut meanings: Vec<_> = line.split(',').filter_map(|name| said(name).0).map(|column| column as usize).collect();
+    let named = meanings.len();
+    meanings.sort_unstable();
+    meanings.dedup();
+    prop_assert_eq!(meanings.len(), named, "{}", line);
+    // The line is tried on the rows before it is printed: nothing may fail.
+    let figures = try_columns(sample, &line, &ReadSettings::default());
+    prop_assert!(figures.is_ok() || line.split(',').all(|name| name == "-"), "{line}: {figures:?}");
+    let column = |role: ColumnRole| {
+        let at = found.place(role)?;
+        Some((found.choices[&at].clone(), sample.rows.iter().map(|row| number(&row[at])).collect::<Vec<_>>()))
+    };
+    let rows = sample.rows.len();
+    let pairs = |a: &[Option<f64>], b: &[Option<f64>]| {
+        a.iter()
+            .zip(b)
+            .filter_map(|(a, b)| Some(((*a)?, (*b)?)))
+            .filter(|(a, b)| *a > 0.0 && *b > 0.0)
+            .collect::<Vec<_>>()
+    };
+    let mostly = |pairs: &[(f64, f64)], test: fn(&(f64, f64)) -> bool| {
+        pairs.is_empty() || pairs.iter().filter(|pair| test(pair)).count() * 10 >= pairs.len() * 9
+    };
+    for (early, late) in [
+        (ColumnRole::Submit, ColumnRole::Start),
+        (ColumnRole::Submit, ColumnRole::End),
+        (ColumnRole::Start, ColumnRole::End),
+    ] {
+        if let (Some((_, early)), Some((_, late))) = (column(early), column(late)) {
+            prop_assert!(mostly(&pairs(&early, &late), |(a, b)| a <= &(b + 1.0)), "{line}");
+        }
+    }
+    for role in ColumnRole::ALL.into_iter().filter(|role| role.is_size()) {
+        if let Some((choice, values)) = column(role) {
+            let whole = values.iter().flatten().all(|value| value.fract() == 0.0 && *value >= 0.0 && *value <= 2e7);
+            prop_assert!(whole || choice.own && rows == 0, "{line}: {choice:?}");
+        }
+    }
+    if let (Some(at), None) = (found.place(ColumnRole::Job), found.place(ColumnRole::Task)) {
+        let mut ids: Vec<&String> = sample.rows.iter().map(|row| &row[at]).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        prop_assert!(ids.len() * 100 >= rows * 95, "{line}");
+    }
+    // A limit is not the run time in every row, and is kept in most.
+    if let (Some((limit, limits)), Some((_, starts)), Some((_, ends))) =
+        (column(ColumnRole::Limit), column(ColumnRole::Start), column(ColumnRole::End))
+    {
+        let unit = limit.unit.map_or(1.0, |unit| unit.seconds());
+        let ran: Vec<Option<f64>> = ends.iter().zip(&starts).map(|(end, start)| Some((*end)? - (*start)?)).collect();
+        let limits: Vec<Option<f64>> = limits.iter().map(|value| value.map(|value| value * unit)).collect();
+        let both = pairs(&ran, &limits);
+        prop_assert!(mostly(&both, |(ran, limit)| *ran <= limit * 1.05 + 120.0), "{line}");
+        let alike = both.iter().filter(|(ran, limit)| (ran - limit).abs() < 1.0 && *ran > 2.0).count();
+        prop_assert!(both.len() < 3 || alike < both.len(), "{line}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn no_proposal_contradicts_its_own_values(
+        columns in prop::collection::vec((0..NAMES.len(), 0..18_u8), 3..14),
+        rows in 0..40_u64,
+        seed in any::<u32>(),
+        named in any::<bool>(),
+    ) {
+        let names = if named { columns.iter().map(|(name, _)| NAMES[*name].to_string()).collect() } else { Vec::new() };
+        let cells = |row: u64| columns.iter().map(|(_, kind)| value(*kind, row, u64::from(seed))).collect();
+        let sample = TableSample { names, rows: (0..rows.max(u64::from(!named))).map(cells).collect() };
+        check(&sample)?;
+    }
+
+    #[test]
+    fn any_text_is_a_table_or_none(lines in prop::collection::vec("[a-z0-9,|;:\" _\\-./]{0,40}", 0..12)) {
+        let text = lines.join("\n");
+        super::looks_like_jobs(text.as_bytes(), None);
+        let lines: Vec<&[u8]> = text.lines().map(str::as_bytes).collect();
+        if let Some(sample) = TableSample::of_lines(&lines, None) {
+            check(&sample)?;
+        }
+    }
+}

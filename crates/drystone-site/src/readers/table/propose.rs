@@ -1,0 +1,586 @@
+//! A line of `--columns` for a table: meanings by name, tested on values. Nothing is taken where
+//! values contradict it, and what two columns say equally well is a question.
+
+use super::sample::TableSample;
+use super::values::{ColumnProfile, less, share_of};
+use super::words::{ColumnRole, LengthUnit, roles, unit};
+use crate::readers::sacct::{SacctColumn, ValueChange, said};
+use std::collections::BTreeMap;
+
+/// Moment that stands for the beginning of a table whose times count from an unknown one:
+/// 2020-01-01.
+pub(crate) const ORIGIN: u32 = 1_577_836_800;
+
+/// Meaning that was found for a column.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct ColumnChoice {
+    pub(crate) role: ColumnRole,
+    /// Its name in `--columns`.
+    pub(crate) name: String,
+    /// Unit, of a length of time that is a number.
+    pub(crate) unit: Option<LengthUnit>,
+    /// True where the column has the name of sacct itself.
+    pub(crate) own: bool,
+}
+
+/// A line of `--columns`, and what remains to be asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Proposal {
+    pub(crate) choices: BTreeMap<usize, ColumnChoice>,
+    /// Columns that keep their names, which are sacct's.
+    kept: Vec<usize>,
+    pub(crate) questions: Vec<String>,
+    columns: usize,
+    names: Vec<String>,
+}
+
+impl Proposal {
+    /// The line.
+    pub(crate) fn line(&self) -> String {
+        let name = |at: usize| match self.choices.get(&at) {
+            Some(choice) => choice.name.clone(),
+            None if self.kept.contains(&at) => self.names[at].clone(),
+            None => "-".to_string(),
+        };
+        (0..self.columns).map(name).collect::<Vec<_>>().join(",")
+    }
+
+    pub(crate) fn place(&self, role: ColumnRole) -> Option<usize> {
+        self.choices.iter().find(|(_, choice)| choice.role == role).map(|(at, _)| *at)
+    }
+
+    pub(crate) fn has(&self, roles: &[ColumnRole]) -> bool {
+        roles.iter().any(|role| self.place(*role).is_some())
+    }
+
+    /// Facts that a table of jobs has and this one lacks; empty where nothing is missing.
+    pub(crate) fn lacks(&self) -> Vec<&'static str> {
+        use ColumnRole::{Cpus, CpusAsked, Elapsed, End, Gpus, GpusAsked, NodeList, Nodes, NodesAsked, Start, Submit};
+        let own = |wanted: &[SacctColumn]| {
+            self.kept.iter().any(|at| said(&self.names[*at]).0.is_some_and(|column| wanted.contains(&column)))
+        };
+        let mut lacks = Vec::new();
+        if !self.has(&[Start]) && !(self.has(&[Submit]) && self.has(&[End]) && self.has(&[Elapsed])) {
+            lacks.push("when jobs started");
+        }
+        if !self.has(&[End, Elapsed]) && !own(&[SacctColumn::Elapsed]) {
+            lacks.push("when they ended or how long they ran");
+        }
+        let tres = own(&[SacctColumn::AllocTres, SacctColumn::ReqTres, SacctColumn::Nodes]);
+        if !self.has(&[Cpus, CpusAsked, Nodes, NodesAsked, NodeList, Gpus, GpusAsked]) && !tres {
+            lacks.push("how many processors or nodes they had");
+        }
+        lacks
+    }
+}
+
+/// Proposes a line for a table.
+pub(crate) fn propose(sample: &TableSample) -> Proposal {
+    let columns = sample.columns();
+    let profiles: Vec<ColumnProfile> = (0..columns).map(|at| ColumnProfile::of(&sample.rows, at)).collect();
+    let mut making = ProposalMaker { sample, profiles: &profiles, found: Proposal { columns, ..Proposal::default() } };
+    making.found.names.clone_from(&sample.names);
+    making.moments();
+    making.lengths();
+    making.ids();
+    making.sizes();
+    making.others();
+    making.keep();
+    making.found
+}
+
+struct ProposalMaker<'a> {
+    sample: &'a TableSample,
+    profiles: &'a [ColumnProfile],
+    found: Proposal,
+}
+
+impl ProposalMaker<'_> {
+    fn is_free(&self, at: usize) -> bool {
+        !self.found.choices.contains_key(&at)
+    }
+
+    /// The strength with which a column's name says a role: 3 for the name of sacct itself.
+    fn strength(&self, at: usize, role: ColumnRole) -> u32 {
+        let Some(name) = self.sample.names.get(at) else { return 0 };
+        // A count to some and a list to others, which its reader tells apart.
+        if matches!(said(name), (Some(SacctColumn::Nodes), ValueChange::Keep)) {
+            return 0;
+        }
+        if own_role(name) == Some(role) {
+            return 3;
+        }
+        roles(name).iter().find(|(known, _)| *known == role).map_or(0, |(_, strength)| *strength)
+    }
+
+    /// Free columns whose names say a role, the strongest first.
+    fn named(&self, role: ColumnRole) -> Vec<(usize, u32)> {
+        let all = (0..self.profiles.len()).filter(|&at| self.is_free(at)).map(|at| (at, self.strength(at, role)));
+        let mut named: Vec<(usize, u32)> = all.filter(|(_, strength)| *strength > 0).collect();
+        named.sort_by_key(|(at, strength)| (std::cmp::Reverse(*strength), *at));
+        named
+    }
+
+    fn give(&mut self, at: usize, role: ColumnRole, unit: Option<LengthUnit>, name: Option<String>) {
+        let own = self.sample.names.get(at).filter(|own| own_role(own) == Some(role) && is_plain(own));
+        let kept = own.is_some() && name.is_none() && unit.is_none_or(|unit| own_unit(&self.sample.names[at]) == unit);
+        let name = match own.filter(|_| kept) {
+            Some(own) => own.clone(),
+            None => name.unwrap_or_else(|| match (role, unit) {
+                (ColumnRole::Limit, Some(LengthUnit::Minutes)) => "TimelimitRaw".to_string(),
+                (role, unit) => format!("{}{}", role.name(), unit.map_or("", LengthUnit::change)),
+            }),
+        };
+        self.found.choices.insert(at, ColumnChoice { role, name, unit, own: kept });
+    }
+
+    /// Asks which of two columns it is, where both say it equally and differ.
+    fn ask_between(&mut self, role: ColumnRole, fits: &[(usize, u32)]) {
+        if let [(first, one), (second, other), ..] = fits
+            && one == other
+            && self.values(*first) != self.values(*second)
+        {
+            let (first, second) = (self.sample.shown(*first), self.sample.shown(*second));
+            self.found.questions.push(format!("is {} {first} or {second}?", role.words()));
+        }
+    }
+
+    fn values(&self, at: usize) -> Vec<&str> {
+        self.sample.rows.iter().map(|row| row.get(at).map_or("", String::as_str)).collect()
+    }
+
+    fn moments_of(&self, role: ColumnRole) -> Option<&[Option<f64>]> {
+        let at = self.found.place(role)?;
+        let profile = &self.profiles[at];
+        Some(if profile.is_moment() { &profile.moments } else { &profile.numbers })
+    }
+
+    fn moments(&mut self) {
+        if self.sample.names.is_empty() {
+            self.moments_by_value();
+            return;
+        }
+        let any_date = self.profiles.iter().any(ColumnProfile::is_moment);
+        for role in [ColumnRole::Start, ColumnRole::End, ColumnRole::Submit, ColumnRole::Eligible] {
+            let empty = |at: usize| self.sample.rows.is_empty() || self.profiles[at].known == 0;
+            // A table may count its seconds from its own beginning.
+            let counts = |at: usize, strength: u32| {
+                !any_date
+                    && strength > 1
+                    && self.profiles[at].is_number()
+                    && self.profiles[at].numbers.iter().flatten().all(|value| (0.0..700_000_000.0).contains(value))
+            };
+            let fits: Vec<(usize, u32)> = self
+                .named(role)
+                .into_iter()
+                .filter(|&(at, strength)| {
+                    self.profiles[at].is_moment() || counts(at, strength) || (empty(at) && strength > 1)
+                })
+                .filter(|&(at, _)| self.in_order(role, at))
+                .collect();
+            let Some(&(at, _)) = fits.first() else { continue };
+            self.ask_between(role, &fits);
+            let from_beginning = !self.profiles[at].is_moment() && self.profiles[at].known > 0;
+            self.give(at, role, None, from_beginning.then(|| format!("{}+{ORIGIN}", role.name())));
+        }
+    }
+
+    /// Returns whether a column's moments stand to those that were chosen as they should.
+    fn in_order(&self, role: ColumnRole, at: usize) -> bool {
+        let profile = &self.profiles[at];
+        let own = if profile.is_moment() { &profile.moments } else { &profile.numbers };
+        let rank = |role: ColumnRole| match role {
+            ColumnRole::Submit => 0,
+            ColumnRole::Eligible => 1,
+            ColumnRole::Start => 2,
+            _ => 3,
+        };
+        let fits = |other: ColumnRole| {
+            let Some(values) = self.moments_of(other) else { return true };
+            let (early, late) =
+                if rank(role) < rank(other) { (own.as_slice(), values) } else { (values, own.as_slice()) };
+            // 0 stands for a moment that is not known.
+            let share = share_of(early, late, |a, b| a <= b + 1.0 || b == 0.0 || a == 0.0);
+            share.is_none_or(|share| share >= 0.9)
+        };
+        [ColumnRole::Submit, ColumnRole::Start, ColumnRole::End].into_iter().filter(|other| *other != role).all(fits)
+    }
+
+    /// The moments of a table without names, by their order in nearly all rows.
+    fn moments_by_value(&mut self) {
+        let mut places: Vec<usize> = (0..self.profiles.len()).filter(|&at| self.profiles[at].is_moment()).collect();
+        let before = |a: usize, b: usize| {
+            let of = |at: usize| self.profiles[at].moments.as_slice();
+            let earlier = share_of(of(a), of(b), |a, b| a < b).unwrap_or(0.0);
+            let later = share_of(of(a), of(b), |a, b| a > b).unwrap_or(0.0);
+            later.total_cmp(&earlier).then(a.cmp(&b))
+        };
+        places.sort_by(|a, b| before(*a, *b));
+        let known: &[ColumnRole] = match places.len() {
+            0 | 1 => return,
+            2 => &[ColumnRole::Start, ColumnRole::End],
+            3 => &[ColumnRole::Submit, ColumnRole::Start, ColumnRole::End],
+            4 => &[ColumnRole::Submit, ColumnRole::Eligible, ColumnRole::Start, ColumnRole::End],
+            // The first is when the job came, the last two when it ran.
+            _ => &[ColumnRole::Submit],
+        };
+        let mut pairs: Vec<(usize, ColumnRole)> = places.iter().copied().zip(known.iter().copied()).collect();
+        if let [.., start, end] = places[..]
+            && places.len() > 4
+        {
+            pairs.extend([(start, ColumnRole::Start), (end, ColumnRole::End)]);
+        }
+        for (at, role) in pairs {
+            if self.in_order(role, at) {
+                self.give(at, role, None, None);
+            }
+        }
+    }
+
+    /// End less start, row by row.
+    fn ran(&self) -> Vec<Option<f64>> {
+        match (self.moments_of(ColumnRole::Start), self.moments_of(ColumnRole::End)) {
+            (Some(start), Some(end)) => {
+                let known = |value: &Option<f64>| value.filter(|value| *value > 0.0);
+                let (start, end): (Vec<_>, Vec<_>) =
+                    (start.iter().map(known).collect(), end.iter().map(known).collect());
+                less(&end, &start)
+            }
+            _ => vec![None; self.sample.rows.len()],
+        }
+    }
+
+    /// Units that a column of lengths may have: what its name says, else all.
+    fn units(&self, at: usize) -> Vec<LengthUnit> {
+        let name = self.sample.names.get(at);
+        if self.profiles[at].is_span() {
+            return vec![LengthUnit::Seconds];
+        }
+        match name.and_then(|name| unit(name)) {
+            Some(unit) => vec![unit],
+            None => LengthUnit::ALL.to_vec(),
+        }
+    }
+
+    fn lengths(&mut self) {
+        let ran = self.ran();
+        let is_length = |at: usize| self.profiles[at].is_number() || self.profiles[at].is_span();
+        // What is as long as the job in nearly every row is its run time, whatever its name.
+        let exact = |at: usize| {
+            let near = |unit: LengthUnit| {
+                let whole = unit.seconds();
+                share_of(&self.profiles[at].lengths(whole), &ran, |a, b| (a - b).abs() <= 2.0 || (a - b).abs() < whole)
+            };
+            // Rounded to hours, few values are near any run: those of a limit as well.
+            let proves = |unit: LengthUnit| {
+                unit.seconds() <= 1.0
+                    || self.profiles[at].distinct > 3
+                    || (self.strength(at, ColumnRole::Elapsed) > 1 && self.strength(at, ColumnRole::Limit) < 2)
+            };
+            self.units(at).into_iter().find(|&unit| near(unit).is_some_and(|share| share >= 0.9) && proves(unit))
+        };
+        let unnamed = self.sample.names.is_empty();
+        let lengthy = |at: &usize| {
+            unnamed || self.strength(*at, ColumnRole::Elapsed) > 0 || self.strength(*at, ColumnRole::Limit) > 0
+        };
+        let some = ran.iter().flatten().any(|ran| *ran > 2.0);
+        let mut runs: Vec<(usize, LengthUnit)> = Vec::new();
+        if some {
+            let all = (0..self.profiles.len()).filter(|&at| self.is_free(at) && is_length(at)).filter(lengthy);
+            runs = all.filter_map(|at| Some((at, exact(at)?))).collect();
+            runs.sort_by_key(|(at, _)| std::cmp::Reverse(self.strength(*at, ColumnRole::Elapsed)));
+        }
+        let known = ran.iter().any(Option::is_some);
+        let mut elapsed = runs.first().copied();
+        if elapsed.is_none() && !known {
+            // Without an end the name has to do, with its unit.
+            let named =
+                self.named(ColumnRole::Elapsed).into_iter().filter(|&(at, strength)| strength > 1 && is_length(at));
+            elapsed = named.map(|(at, _)| (at, self.units(at)[0])).next();
+        }
+        // Where the end is known, a run time in minutes says less.
+        if let Some((at, unit)) = elapsed.filter(|(_, unit)| !known || unit.seconds() <= 1.0) {
+            self.give(at, ColumnRole::Elapsed, self.profiles[at].is_number().then_some(unit), None);
+        }
+        let ran = if known { ran } else { elapsed.map_or(ran, |(at, unit)| self.profiles[at].lengths(unit.seconds())) };
+        self.limit(&ran, &runs.iter().map(|(at, _)| *at).collect::<Vec<_>>());
+    }
+
+    /// The limit: no shorter than the run in nearly all rows, and not the run itself.
+    fn limit(&mut self, ran: &[Option<f64>], runs: &[usize]) {
+        let is_length = |at: usize| self.profiles[at].is_number() || self.profiles[at].is_span();
+        let covers = |at: usize, unit: LengthUnit| {
+            let limits: Vec<Option<f64>> =
+                self.profiles[at].lengths(unit.seconds()).into_iter().map(|value| value.filter(|v| *v > 0.0)).collect();
+            share_of(ran, &limits, |ran, limit| ran <= limit * 1.05 + 120.0).is_none_or(|share| share >= 0.9)
+        };
+        let bare = self.sample.rows.is_empty();
+        let fits: Vec<(usize, u32)> = match self.sample.names.is_empty() {
+            true => (0..self.profiles.len())
+                .filter(|&at| self.is_free(at) && self.profiles[at].is_span() && !runs.contains(&at))
+                .filter(|&at| covers(at, LengthUnit::Seconds))
+                .map(|at| (at, 2))
+                .collect(),
+            false => self
+                .named(ColumnRole::Limit)
+                .into_iter()
+                .filter(|&(at, _)| (is_length(at) || bare || self.profiles[at].known == 0) && !runs.contains(&at))
+                .filter(|&(at, strength)| strength > 1 || self.strength(at, ColumnRole::Elapsed) < 2)
+                .filter(|&(at, _)| self.units(at).into_iter().any(|unit| covers(at, unit)))
+                .collect(),
+        };
+        let Some(&(at, _)) = fits.first() else { return };
+        self.ask_between(ColumnRole::Limit, &fits);
+        if self.sample.names.is_empty() || self.profiles[at].is_span() {
+            let own = self.sample.names.get(at).is_some_and(|name| own_role(name) == Some(ColumnRole::Limit));
+            self.give(at, ColumnRole::Limit, None, (!own).then(|| "Timelimit".to_string()));
+            return;
+        }
+        let said = self.sample.names.get(at).and_then(|name| unit(name));
+        let own = self.sample.names.get(at).filter(|name| own_role(name) == Some(ColumnRole::Limit));
+        let possible: Vec<LengthUnit> = [LengthUnit::Seconds, LengthUnit::Minutes, LengthUnit::Hours]
+            .into_iter()
+            .filter(|&unit| covers(at, unit))
+            .collect();
+        let unit = match (said, own.map(|name| own_unit(name)), possible.as_slice()) {
+            (Some(unit), ..) => unit,
+            (None, Some(unit), [first, ..]) if possible.contains(&unit) && *first != LengthUnit::Seconds => unit,
+            // No job runs a twentieth of its limit only, in every row: seconds, if that is possible.
+            (None, _, [first, ..]) => *first,
+            _ => LengthUnit::Seconds,
+        };
+        self.give(at, ColumnRole::Limit, Some(unit), None);
+    }
+
+    /// The job's number: no two rows have the same, or only with a task beside it.
+    fn ids(&mut self) {
+        let rows = self.sample.rows.len();
+        let unique = |at: usize| self.profiles[at].known == rows && self.profiles[at].distinct * 100 >= rows * 95;
+        let candidates: Vec<(usize, u32)> = match self.sample.names.is_empty() {
+            true => (0..self.profiles.len())
+                .filter(|&at| self.is_free(at) && self.profiles[at].is_count() && unique(at))
+                .filter(|&at| self.values(at).iter().all(|text| crate::text::Id::read(text.as_bytes()).is_some()))
+                .take(1)
+                .map(|at| (at, 1))
+                .collect(),
+            false => self.named(ColumnRole::Job),
+        };
+        let fits: Vec<(usize, u32)> = candidates.iter().copied().filter(|(at, _)| unique(*at)).collect();
+        if let Some(&(at, _)) = fits.first() {
+            self.ask_between(ColumnRole::Job, &fits);
+            self.give_job(at);
+            return;
+        }
+        let tasks: Vec<usize> = self.named(ColumnRole::Task).into_iter().map(|(at, _)| at).collect();
+        let both = |job: usize, task: usize| {
+            let mut pairs: Vec<(&str, &str)> = self.values(job).into_iter().zip(self.values(task)).collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            pairs.len() * 100 >= rows * 95
+        };
+        for (job, _) in candidates {
+            if let Some(&task) = tasks.iter().find(|&&task| task != job && both(job, task)) {
+                self.give_job(job);
+                self.give(task, ColumnRole::Task, None, None);
+                return;
+            }
+        }
+    }
+
+    fn give_job(&mut self, at: usize) {
+        let numbered = self.values(at).iter().all(|text| crate::text::Id::read(text.as_bytes()).is_some());
+        self.give(at, ColumnRole::Job, None, (!numbered).then(|| "JobKey".to_string()));
+    }
+
+    fn sizes(&mut self) {
+        let ran = self.ran();
+        for role in ColumnRole::ALL.into_iter().filter(|role| role.is_size()) {
+            let fits: Vec<(usize, u32)> = self
+                .named(role)
+                .into_iter()
+                .filter(|&(at, strength)| self.can_count(at, role, strength, &ran))
+                .collect();
+            let Some(&(at, _)) = fits.first() else { continue };
+            self.ask_between(role, &fits);
+            self.give(at, role, None, None);
+        }
+        if self.sample.names.is_empty() {
+            let fits: Vec<usize> = (0..self.profiles.len())
+                .filter(|&at| self.is_free(at) && self.can_count(at, ColumnRole::Cpus, 1, &ran))
+                .filter(|&at| self.profiles[at].numbers.iter().flatten().all(|value| *value > 0.0))
+                .collect();
+            if let [at] = fits[..] {
+                self.give(at, ColumnRole::Cpus, None, None);
+            }
+        }
+    }
+
+    /// Returns whether a column's values may be sizes.
+    fn can_count(&self, at: usize, role: ColumnRole, strength: u32, ran: &[Option<f64>]) -> bool {
+        let profile = &self.profiles[at];
+        if strength == 3 && self.sample.rows.is_empty() {
+            return true;
+        }
+        if !profile.is_count() {
+            return false;
+        }
+        // A weak sign of a size may be a use of processors: of the order of the run time.
+        let use_of = share_of(&profile.numbers, ran, |a, b| b > 20.0 && a > 0.3 * b && a < 1.2 * b);
+        if strength < 2 && use_of.is_some_and(|share| share > 0.5) {
+            return false;
+        }
+        // No job has fewer processors than nodes.
+        let other = match role {
+            ColumnRole::Nodes => self.found.place(ColumnRole::Cpus),
+            ColumnRole::NodesAsked => self.found.place(ColumnRole::CpusAsked),
+            _ => None,
+        };
+        other.is_none_or(|cpus| {
+            let fits =
+                share_of(&profile.numbers, &self.profiles[cpus].numbers, |nodes, cpus| nodes <= cpus || cpus == 0.0);
+            fits.is_none_or(|share| share >= 0.9)
+        })
+    }
+
+    fn others(&mut self) {
+        use ColumnRole::{Account, Cluster, Exit, Group, NodeList, Partition, Qos, State, User};
+        for role in [State, NodeList, Account, Group, User, Partition, Qos, Cluster] {
+            let fits: Vec<(usize, u32)> =
+                self.named(role).into_iter().filter(|&(at, _)| self.can_name(at, role)).collect();
+            let Some(&(at, strength)) = fits.first() else { continue };
+            if strength > 1 || matches!(role, Partition | Group | NodeList) {
+                self.ask_between(role, &fits);
+                self.give(at, role, None, None);
+            }
+        }
+        if !self.found.has(&[State]) && !self.sample.names.is_empty() {
+            let exit = self.named(Exit).into_iter().find(|&(at, _)| self.profiles[at].is_count());
+            if let Some((at, _)) = exit.filter(|&(at, _)| self.strength(at, Exit) == 2) {
+                self.give(at, Exit, None, None);
+            }
+        }
+        if self.sample.names.is_empty() {
+            self.words_by_value();
+        }
+    }
+
+    /// Returns whether a column's values may be names of this kind.
+    fn can_name(&self, at: usize, role: ColumnRole) -> bool {
+        let profile = &self.profiles[at];
+        let few = profile.distinct <= 30.max(self.sample.rows.len() / 5);
+        match role {
+            ColumnRole::State => profile.known == 0 || (!profile.is_number() && !profile.is_moment() && few),
+            // Times that jobs waited are no places.
+            ColumnRole::Partition => {
+                let waits = match (self.moments_of(ColumnRole::Start), self.moments_of(ColumnRole::Submit)) {
+                    (Some(start), Some(submit)) => less(start, submit),
+                    _ => Vec::new(),
+                };
+                let waited = share_of(&profile.numbers, &waits, |a, b| (a - b).abs() <= 2.0);
+                !profile.is_moment()
+                    && !profile.is_span()
+                    && few
+                    && !(profile.is_number() && waited.is_some_and(|share| share >= 0.5))
+                    && !profile.numbers.iter().flatten().any(|value| value.fract() != 0.0)
+            }
+            ColumnRole::NodeList => profile.known == 0 || profile.is_word(),
+            _ => {
+                !profile.is_moment()
+                    && !profile.is_span()
+                    && !profile.numbers.iter().flatten().any(|v| v.fract() != 0.0)
+            }
+        }
+    }
+
+    /// The state and the lists of a table without names.
+    fn words_by_value(&mut self) {
+        let free: Vec<usize> = (0..self.profiles.len()).filter(|&at| self.is_free(at)).collect();
+        let rows = self.sample.rows.len();
+        let all = |at: usize, test: &dyn Fn(&str) -> bool| rows > 0 && self.values(at).iter().all(|text| test(text));
+        let state =
+            free.iter().copied().find(|&at| self.profiles[at].states * 10 >= rows * 9 && self.profiles[at].is_word());
+        let tres = free.iter().copied().find(|&at| all(at, &|text| text.starts_with("cpu=") || text.contains(",cpu=")));
+        let list = |text: &str| text.ends_with(']') && text.starts_with(|c: char| c.is_ascii_alphabetic());
+        let nodes = free.iter().copied().find(|&at| all(at, &list));
+        let word = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_.-@".contains(c));
+        let words: Vec<usize> = free
+            .iter()
+            .copied()
+            .filter(|&at| Some(at) != state && self.profiles[at].is_word() && all(at, &word))
+            .collect();
+        if let Some(at) = state {
+            self.give(at, ColumnRole::State, None, None);
+        }
+        if let Some(at) = tres {
+            self.give(at, ColumnRole::Cpus, None, Some("AllocTRES".to_string()));
+        }
+        if let Some(at) = nodes {
+            self.give(at, ColumnRole::NodeList, None, None);
+        }
+        if let [at] = words[..] {
+            self.give(at, ColumnRole::User, None, None);
+        }
+    }
+
+    /// Columns of sacct that no role was tried for keep their names.
+    fn keep(&mut self) {
+        let taken: Vec<SacctColumn> = self.found.choices.values().filter_map(|choice| said(&choice.name).0).collect();
+        let mut kept: Vec<SacctColumn> = Vec::new();
+        for (at, name) in self.sample.names.iter().enumerate() {
+            let (Some(column), ValueChange::Keep) = said(name) else { continue };
+            if self.is_free(at)
+                && own_role(name).is_none()
+                && is_plain(name)
+                && !taken.contains(&column)
+                && !kept.contains(&column)
+            {
+                kept.push(column);
+                self.found.kept.push(at);
+            }
+        }
+    }
+}
+
+/// Returns whether a name can stand in a list.
+fn is_plain(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The role that a name of sacct says.
+pub(super) fn own_role(name: &str) -> Option<ColumnRole> {
+    Some(match said(name) {
+        (Some(column), ValueChange::Keep) => match column {
+            SacctColumn::JobId | SacctColumn::JobIdRaw => ColumnRole::Job,
+            SacctColumn::Submit => ColumnRole::Submit,
+            SacctColumn::Eligible => ColumnRole::Eligible,
+            SacctColumn::Start => ColumnRole::Start,
+            SacctColumn::End => ColumnRole::End,
+            SacctColumn::Elapsed | SacctColumn::ElapsedRaw => ColumnRole::Elapsed,
+            SacctColumn::TimeLimit | SacctColumn::TimeLimitRaw | SacctColumn::LimitSeconds => ColumnRole::Limit,
+            SacctColumn::AllocCpus => ColumnRole::Cpus,
+            SacctColumn::ReqCpus => ColumnRole::CpusAsked,
+            SacctColumn::AllocNodes => ColumnRole::Nodes,
+            SacctColumn::ReqNodes => ColumnRole::NodesAsked,
+            SacctColumn::AllocGpus => ColumnRole::Gpus,
+            SacctColumn::ReqGpus => ColumnRole::GpusAsked,
+            SacctColumn::User => ColumnRole::User,
+            SacctColumn::Account => ColumnRole::Account,
+            SacctColumn::Group => ColumnRole::Group,
+            SacctColumn::Partition => ColumnRole::Partition,
+            SacctColumn::Qos => ColumnRole::Qos,
+            SacctColumn::Cluster => ColumnRole::Cluster,
+            SacctColumn::State => ColumnRole::State,
+            SacctColumn::NodeList => ColumnRole::NodeList,
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// The unit of a number in a column of sacct.
+fn own_unit(name: &str) -> LengthUnit {
+    match said(name).0 {
+        Some(SacctColumn::TimeLimit | SacctColumn::TimeLimitRaw) => LengthUnit::Minutes,
+        _ => LengthUnit::Seconds,
+    }
+}

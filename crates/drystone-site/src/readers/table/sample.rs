@@ -1,0 +1,156 @@
+//! The first rows of a table, taken apart: what a proposal is made of and tested on.
+
+use super::values::is_typed;
+use super::words::roles;
+
+/// Rows that are looked at.
+pub(crate) const ROWS: usize = 1_000;
+/// Delimiters that are tried.
+const DELIMITERS: [&str; 6] = ["|", "\t", ";", ",", "\u{1f}", "^"];
+/// A table of jobs has this many columns at least.
+const FEWEST: usize = 3;
+/// A table of jobs has this many columns at most: `sacct` knows about 110.
+const MOST: usize = 400;
+
+/// Names and rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TableSample {
+    /// Empty where no first line names the columns.
+    pub(crate) names: Vec<String>,
+    /// Each with as many values as there are columns.
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+impl TableSample {
+    /// The table of these lines; `None` where they are none.
+    pub(crate) fn of_lines(lines: &[&[u8]], delimiter: Option<&str>) -> Option<TableSample> {
+        let texts: Vec<String> = lines
+            .iter()
+            .filter(|line| !line.is_empty())
+            .take(ROWS + 1)
+            .map(|line| String::from_utf8_lossy(line).trim_start_matches('\u{feff}').trim_end().to_string())
+            .collect();
+        let delimiter = match delimiter {
+            Some(text) => text.to_string(),
+            None => parting(&texts)?.to_string(),
+        };
+        let mut rows: Vec<Vec<String>> = texts.iter().map(|line| fields(line, &delimiter)).collect();
+        let columns = rows.first()?.len();
+        if columns < FEWEST || columns > MOST {
+            return None;
+        }
+        // The delimiter behind the last value of `sacct -p`.
+        let bare = |row: &Vec<String>| row.last().is_some_and(String::is_empty);
+        let trailing = rows.iter().all(|row| row.len() == columns && bare(row));
+        let columns = columns - usize::from(trailing && columns > FEWEST);
+        rows.iter_mut().for_each(|row| row.truncate(columns));
+        let first = rows.remove(0);
+        // Lines of another kind are the reader's to count.
+        rows.retain(|row| row.len() == columns);
+        let (names, rows) = match names_columns(&first, &rows) {
+            true => (first, rows),
+            false => (Vec::new(), std::iter::once(first).chain(rows).collect()),
+        };
+        Some(TableSample { names, rows })
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        if self.names.is_empty() { self.rows.first().map_or(0, Vec::len) } else { self.names.len() }
+    }
+
+    /// The name of a column, or its place.
+    pub(crate) fn shown(&self, at: usize) -> String {
+        match self.names.get(at) {
+            Some(name) => format!("`{name}`"),
+            None => format!("column {}", at + 1),
+        }
+    }
+}
+
+/// The delimiter that divides most lines into as many values as the first.
+fn parting(lines: &[String]) -> Option<&'static str> {
+    let of = |delimiter: &&'static str| {
+        let count = |line: &String| fields(line, delimiter).len();
+        let columns = count(lines.first()?);
+        let near = &lines[..lines.len().min(50)];
+        let alike = near.iter().filter(|line| count(line) == columns).count();
+        (columns >= FEWEST).then_some((alike * 10 / near.len(), columns, *delimiter))
+    };
+    DELIMITERS.iter().filter_map(of).max_by_key(|(alike, columns, _)| (*alike, *columns)).map(|(.., text)| text)
+}
+
+/// The values of a line, without blanks around them, and without quotes.
+pub(crate) fn fields(line: &str, delimiter: &str) -> Vec<String> {
+    if !matches!(delimiter, "," | ";") || !line.contains('"') {
+        return line.split(delimiter).map(|field| field.trim().trim_matches('"').to_string()).collect();
+    }
+    let mut out = Vec::new();
+    let mut rest = line;
+    loop {
+        let begun = rest.trim_start_matches(' ');
+        if let Some(quoted) = begun.strip_prefix('"') {
+            let mut end = 0;
+            while let Some(at) = quoted[end..].find('"') {
+                end += at;
+                if quoted[end + 1..].starts_with('"') {
+                    end += 2;
+                } else {
+                    break;
+                }
+            }
+            let closed = quoted[end..].starts_with('"');
+            let (value, behind) = if closed { (&quoted[..end], &quoted[end + 1..]) } else { (quoted, "") };
+            out.push(value.replace("\"\"", "\""));
+            match behind.find(delimiter) {
+                Some(at) => rest = &behind[at + delimiter.len()..],
+                None => return out,
+            }
+        } else {
+            match rest.find(delimiter) {
+                Some(at) => {
+                    out.push(rest[..at].trim().to_string());
+                    rest = &rest[at + delimiter.len()..];
+                }
+                None => {
+                    out.push(rest.trim().to_string());
+                    return out;
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether a first line names columns: it has no number and no time, and either the rows
+/// have some, or its words are those of jobs.
+fn names_columns(first: &[String], rows: &[Vec<String>]) -> bool {
+    let word = |text: &String| text.is_empty() || text.starts_with(|c: char| c.is_alphabetic() || "_@#".contains(c));
+    if first.iter().filter(|text| !text.is_empty()).count() < 2 || !first.iter().all(word) {
+        return false;
+    }
+    let known = first.iter().filter(|name| super::is_known(name) || !roles(name).is_empty()).count();
+    match rows {
+        [] => known * 2 >= first.len().min(6),
+        rows => (0..first.len()).any(|at| rows.iter().take(20).any(|row| is_typed(&row[at]))) || known > 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_become_names_and_rows() {
+        let of = |text: &str| TableSample::of_lines(&text.lines().map(str::as_bytes).collect::<Vec<_>>(), None);
+        let table = of("id, who, n\n1, \"a, b\", 3\n2,c,4\n").expect("a table");
+        assert_eq!(table.names, ["id", "who", "n"]);
+        assert_eq!(table.rows, [["1", "a, b", "3"], ["2", "c", "4"]]);
+        // Rows alone, and the delimiter behind the last value.
+        let table = of("1|a|3|\n2|b|4|\n").expect("a table");
+        assert_eq!((table.names.len(), table.columns(), table.rows.len()), (0, 3, 2));
+        // Names alone.
+        assert_eq!(of("job_id,start,end,user\n").expect("a table").columns(), 4);
+        for text in ["hello world", "a,b\n1,2\n", ""] {
+            assert!(of(text).is_none(), "{text}");
+        }
+    }
+}

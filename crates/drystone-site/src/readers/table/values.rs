@@ -1,0 +1,124 @@
+//! Values of a column: what they can be, row by row.
+
+use crate::text::{RecordState, TimeForm, When, decimal, is_missing, span, state};
+use std::collections::BTreeSet;
+
+/// A column's values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ColumnProfile {
+    /// Values that are there.
+    pub(super) known: usize,
+    pub(super) distinct: usize,
+    /// Seconds since 1970, in UTC or local time.
+    pub(super) moments: Vec<Option<f64>>,
+    pub(super) numbers: Vec<Option<f64>>,
+    /// Seconds of lengths such as `01:00:00`.
+    pub(super) spans: Vec<Option<f64>>,
+    /// Values that are words of states.
+    pub(super) states: usize,
+}
+
+/// Returns whether a text is a number, a time or a length.
+pub(super) fn is_typed(text: &str) -> bool {
+    number(text).is_some() || moment(text).is_some() || length(text).is_some()
+}
+
+fn number(text: &str) -> Option<f64> {
+    let plain = |text: &str| decimal(text.as_bytes());
+    plain(text).or_else(|| text.strip_prefix('-').and_then(plain).map(|value| -value))
+}
+
+fn length(text: &str) -> Option<f64> {
+    let formed = text.contains(':') || text.contains("day") || text.starts_with('P');
+    formed.then(|| span(text.as_bytes())).flatten().map(f64::from)
+}
+
+/// A moment of these days: not any number that could be one.
+pub(super) fn moment(text: &str) -> Option<f64> {
+    let bytes = text.as_bytes();
+    match TimeForm::default().read(bytes).ok()? {
+        When::Civil(civil) => Some(civil as f64),
+        When::Epoch(moment) => {
+            let dated = bytes.iter().any(|b| matches!(b, b'-' | b':'));
+            let recent = (700_000_000..4_100_000_000).contains(&moment);
+            // A fraction of a second counts where run times are compared.
+            let part = number(text).filter(|value| *value < 1e11).map_or(0.0, f64::fract);
+            (dated || recent).then_some(moment as f64 + part)
+        }
+        When::Unknown => None,
+    }
+}
+
+impl ColumnProfile {
+    pub(super) fn of(rows: &[Vec<String>], at: usize) -> ColumnProfile {
+        let mut profile = ColumnProfile::default();
+        let mut distinct = BTreeSet::new();
+        for row in rows {
+            let text = row.get(at).map_or("", String::as_str);
+            let missing = is_missing(text.as_bytes());
+            if !missing {
+                profile.known += 1;
+                distinct.insert(text);
+                profile.states += usize::from(text.len() > 1 && state(text.as_bytes()).0 != RecordState::Other);
+            }
+            let known = |value: Option<f64>| value.filter(|_| !missing);
+            profile.moments.push(known(moment(text)));
+            profile.numbers.push(known(number(text)));
+            profile.spans.push(known(length(text)));
+        }
+        profile.distinct = distinct.len();
+        profile
+    }
+
+    fn share(&self, values: &[Option<f64>], least: f64) -> bool {
+        let there = values.iter().flatten().count();
+        self.known > 0 && there as f64 >= least * self.known as f64
+    }
+
+    /// Returns whether its values are moments; 0 stands for one that is not known.
+    pub(super) fn is_moment(&self) -> bool {
+        let zeros = self.numbers.iter().flatten().filter(|value| **value == 0.0).count();
+        let there = self.moments.iter().flatten().count();
+        there > 0 && (there + zeros) as f64 >= 0.9 * self.known as f64
+    }
+
+    pub(super) fn is_number(&self) -> bool {
+        self.share(&self.numbers, 0.98)
+    }
+
+    /// Returns whether its values are lengths such as `01:00:00`.
+    pub(super) fn is_span(&self) -> bool {
+        self.share(&self.spans, 0.9) && !self.is_moment()
+    }
+
+    /// Returns whether its values could count things: small whole numbers, most of them not zero.
+    pub(super) fn is_count(&self) -> bool {
+        let whole = |value: &&f64| value.fract() == 0.0 && (0.0..=20_000_000.0).contains(*value);
+        let there: Vec<&f64> = self.numbers.iter().flatten().collect();
+        self.is_number() && there.iter().all(whole) && there.iter().any(|value| **value > 0.0)
+    }
+
+    /// Numbers or lengths in seconds, in units of so many.
+    pub(super) fn lengths(&self, unit: f64) -> Vec<Option<f64>> {
+        match self.is_span() {
+            true => self.spans.clone(),
+            false => self.numbers.iter().map(|value| value.map(|value| value * unit)).collect(),
+        }
+    }
+
+    pub(super) fn is_word(&self) -> bool {
+        self.known > 0 && !self.is_number() && !self.is_moment() && !self.is_span()
+    }
+}
+
+/// The share of rows, of those that know both, in which a test holds; `None` where none does.
+pub(super) fn share_of(a: &[Option<f64>], b: &[Option<f64>], test: impl Fn(f64, f64) -> bool) -> Option<f64> {
+    let pairs: Vec<(f64, f64)> = a.iter().zip(b).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
+    let fit = pairs.iter().filter(|(a, b)| test(*a, *b)).count();
+    (!pairs.is_empty()).then(|| fit as f64 / pairs.len() as f64)
+}
+
+/// Differences of two columns, row by row.
+pub(super) fn less(a: &[Option<f64>], b: &[Option<f64>]) -> Vec<Option<f64>> {
+    a.iter().zip(b).map(|(a, b)| Some((*a)? - (*b)?)).collect()
+}

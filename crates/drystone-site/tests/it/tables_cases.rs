@@ -1,0 +1,372 @@
+//! The small cases of tables that are no accounting, each with neighbours of its kind.
+
+use crate::common::{Folder, error_of, facts, imported, of_text, rule, try_import, utc};
+use drystone_site::{AnonymousKey, Hide, ImportOptions, Site, SiteJobFate};
+use std::path::PathBuf;
+
+/// A file of the shared cases; says so where there are none.
+fn case(path: &str) -> Option<PathBuf> {
+    let default = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let shared = std::env::var_os("DRYSTONE_SHARED").map_or_else(default, PathBuf::from);
+    let file = shared.join("cases/accounting-2").join(path);
+    if !file.exists() {
+        eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED)", file.display());
+        return None;
+    }
+    Some(file)
+}
+
+/// The `--columns` that an error prints.
+pub(crate) fn own_line(error: &str) -> String {
+    let rest = error.split("--columns '").nth(1).unwrap_or_else(|| panic!("no line: {error}"));
+    rest.split('\'').next().expect("a line").to_string()
+}
+
+pub(crate) fn with_columns(columns: &str) -> ImportOptions {
+    ImportOptions { columns: Some(columns.to_string()), ..utc() }
+}
+
+/// The site that the printed line makes of a file.
+fn by_own_line(path: &str) -> Option<Site> {
+    let file = case(path)?;
+    let error = try_import(std::slice::from_ref(&file), &utc()).map(|site| site.len()).expect_err("a question");
+    let line = own_line(&error.to_string());
+    Some(imported(&[file], &with_columns(&line)))
+}
+
+/// The site that the printed line makes of a text.
+pub(crate) fn text_by_own_line(text: &str) -> (String, Site) {
+    let error = error_of(text, &utc());
+    let line = own_line(&error);
+    let site = of_text(text, &with_columns(&line));
+    (line, site)
+}
+
+fn read(path: &str) -> Option<Site> {
+    Some(imported(&[case(path)?], &utc()))
+}
+
+fn error(path: &str) -> Option<String> {
+    Some(try_import(&[case(path)?], &utc()).map(|site| site.len()).expect_err("refused").to_string())
+}
+
+fn runs(site: &Site) -> Vec<Option<u32>> {
+    site.jobs().map(|job| job.run).collect()
+}
+
+fn limits(site: &Site) -> Vec<u32> {
+    site.jobs().map(|job| job.limit).collect()
+}
+
+fn cpus(site: &Site) -> Vec<Option<u32>> {
+    site.jobs().map(|job| job.cpus).collect()
+}
+
+#[test]
+fn rows_without_a_job_number_are_numbered() {
+    if let Some(site) = read("02/traverse.2023") {
+        assert_eq!((cpus(&site), rule(&site, "numbered").0), (vec![Some(128), Some(256)], 2));
+        assert!(
+            site.manifest.warnings.iter().any(|text| text.contains("rows are numbered")),
+            "{:?}",
+            site.manifest.warnings
+        );
+    }
+    // Equal rows are two jobs; a table of another kind.
+    let text = "Start|End|ElapsedRaw|NCPUS\n1700000000|1700000600|600|4\n1700000000|1700000600|600|4\n";
+    assert_eq!(of_text(text, &utc()).len(), 2);
+    let text =
+        "queued,begun_at,finished_at,cores\n1700000000,1700000010,1700000610,4\n1700000000,1700000010,1700000610,4\n";
+    let (line, site) = text_by_own_line(&text.replace("begun", "start"));
+    assert_eq!((line.as_str(), site.len()), ("Submit,Start,End,AllocCPUS", 2));
+}
+
+#[test]
+fn a_limit_is_found_by_its_words_and_values() {
+    if let Some(site) = by_own_line("03/jobs.csv") {
+        assert_eq!(limits(&site), [25_200, 600]);
+        assert_eq!(runs(&site), [Some(10_989), Some(81)]);
+    }
+    let text = "jobid,user,submit,start,end,reqcpus,allowed_hours,waited_hours\n\
+                1,a,1700000000,1700003600,1700010800,4,3,1\n2,b,1700000000,1700007200,1700010800,4,1,2\n";
+    let (line, site) = text_by_own_line(text);
+    assert_eq!((limits(&site), line.ends_with("TimelimitSeconds*3600,-")), (vec![10_800, 3_600], true), "{line}");
+    // A limit that no run keeps is none.
+    let text = "jobid,submit,start,end,reqcpus,max_minutes\n1,1700000000,1700003600,1700010800,4,3\n2,1700000000,1700007200,1700010800,4,1\n";
+    let site = of_text(text, &utc());
+    assert!(limits(&site).iter().all(|limit| *limit == 365 * 86_400), "{:?}", limits(&site));
+}
+
+#[test]
+fn a_history_of_htcondor_has_all_its_jobs() {
+    for name in ["05/advised.csv", "05/advised-nospace.csv"] {
+        let Some(file) = case(name) else { return };
+        let site = imported(&[file], &with_columns("JobID,User,Submit,Start,End,ReqCPUS"));
+        let mut ids: Vec<Option<u64>> = site.jobs().map(|job| job.id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, [771, 771, 771, 772, 773].map(Some), "{name}");
+        let never = site.jobs().find(|job| job.id == Some(772)).expect("a job");
+        assert!(!never.kind.started());
+        assert!(site.manifest.warnings.iter().any(|text| text.contains("ProcId")), "{:?}", site.manifest.warnings);
+    }
+    let site = by_own_line("05/history.csv").expect("shared");
+    assert_eq!(runs(&site).iter().flatten().copied().collect::<Vec<_>>()[..2], [3_600, 7_200]);
+    assert_eq!((site.len(), site.jobs().filter(|job| job.task == Some(1)).count()), (3, 1));
+    let site = imported(&[case("05/history.json").expect("shared")], &with_columns("htcondor"));
+    assert_eq!(runs(&site), [Some(3_600), Some(10)]);
+    let told = error("05/history.txt").expect("shared");
+    assert!(told.contains("HTCondor") && told.contains("ProcId") && told.contains("--columns htcondor"), "{told}");
+    // Equal rows of one user and number in a dump of sacct are one job.
+    let text = "JobID|User|Submit|Start|End|State|AllocCPUS\n1|a|1700000000|1700000010|1700000100|COMPLETED|4\n\
+                1|a|1700000000|1700000010|1700000100|COMPLETED|4\n";
+    assert_eq!(of_text(text, &utc()).len(), 1);
+}
+
+#[test]
+fn lists_of_other_schedulers_are_known_by_their_names() {
+    if let Some(site) = by_own_line("06/jobs.csv") {
+        assert_eq!((runs(&site), limits(&site)), (vec![Some(600), Some(10)], vec![3_600, 365 * 86_400]));
+        let site = imported(&[case("06/jobs.json").expect("shared")], &with_columns("flux"));
+        assert_eq!((runs(&site), cpus(&site)), (vec![Some(600)], vec![Some(8)]));
+    }
+    if let Some(site) = by_own_line("07/oar.csv") {
+        let kinds: Vec<SiteJobFate> = site.jobs().map(|job| job.kind).collect();
+        assert_eq!(kinds, [SiteJobFate::Ran, SiteJobFate::Ran, SiteJobFate::Withdrawn]);
+        assert_eq!((limits(&site)[0], cpus(&site)[1]), (3_600, Some(32)));
+    }
+    if let Some(site) = read("09/jobcomp.ndjson") {
+        assert_eq!((cpus(&site), limits(&site)), (vec![Some(8), Some(4)], vec![7_200, 3_600]));
+        assert_eq!(site.job(0).submit, 1_709_287_200);
+    }
+    if let Some(site) = by_own_line("10/cluster_log.csv") {
+        let places: Vec<String> = site.jobs().map(|job| job.partition.to_string()).collect();
+        assert_eq!(places, ["vcX", "vcX", "vcY"]);
+    }
+    if let Some(site) = by_own_line("14/dim_job.csv") {
+        let work: u64 = site.jobs().map(|job| u64::from(job.cpus.unwrap_or(0)) * u64::from(job.run.unwrap_or(0))).sum();
+        assert_eq!(work, 40_960 * 3_600);
+        assert_eq!(limits(&site), [21_600, 3_600]);
+    }
+}
+
+#[test]
+fn a_column_that_says_another_thing_is_not_taken() {
+    if let Some(told) = error("17/view_accounting.csv") {
+        let line = own_line(&told);
+        assert!(told.contains("no column says how many processors or nodes"), "{told}");
+        assert!(!line.contains("CPUS") && !line.contains("imelimit"), "{line}");
+    }
+    // Seconds of processors are no processors, a wait is no queue, waits in minutes no run times.
+    let text = "id,owner,begin,finish,cpu_seconds,queue_wait_s,requested_minutes,n_slots\n\
+                1,a,1700000000,1700000600,590,40,30,2\n2,b,1700000100,1700000800,1390,60,60,2\n3,b,1700000100,1700000900,700,60,60,1\n";
+    let (line, site) = text_by_own_line(text);
+    assert_eq!(line, "JobID,User,Start,End,-,-,TimelimitRaw,AllocCPUS");
+    assert_eq!((limits(&site), cpus(&site)), (vec![1_800, 3_600, 3_600], vec![Some(2), Some(2), Some(1)]));
+    // Two columns that say the same in other numbers are a question.
+    let text = "id,begin,finish,cores,processors\n1,1700000000,1700000600,4,8\n2,1700000000,1700000700,2,4\n";
+    let told = error_of(text, &utc());
+    assert!(told.contains("`cores` or `processors`?"), "{told}");
+}
+
+#[test]
+fn files_of_programs_for_people_get_one_sentence() {
+    for name in ["18/qstat.json", "18/qstat.txt"] {
+        let Some(told) = error(name) else { return };
+        assert!(told.contains("qstat") && told.contains("server_priv/accounting"), "{told}");
+    }
+    let folder = case("28/dump").expect("shared");
+    for beside in [None, case("18/qstat.json")] {
+        let files: Vec<PathBuf> = std::iter::once(folder.clone()).chain(beside).collect();
+        let site = imported(&files, &utc());
+        assert_eq!((site.len(), site.job(0).cpus), (1, Some(8)));
+        assert!(site.manifest.warnings.iter().any(|text| text.contains("qstat")), "{:?}", site.manifest.warnings);
+    }
+    let told = error("15/wide.psv").expect("shared");
+    assert!(told.contains("Too wide of a date range in query") && told.lines().count() < 4, "{told}");
+    assert!(error("15/fatal.psv").expect("shared").contains("ReqGRES is deprecated"));
+    assert!(error("15/disabled.psv").expect("shared").contains("accounting is off"));
+    assert!(error("15/empty.psv").expect("shared").contains("empty"));
+    assert!(error("15/header-only.psv").expect("shared").contains("only a line that names columns"));
+    assert!(error("21/pods.json").expect("shared").contains("Kubernetes"));
+    let told = error("24/drevt.csv").expect("shared");
+    assert!(!told.contains("header") && told.contains("no column says when jobs started"), "{told}");
+}
+
+#[test]
+fn dates_of_digits_and_names_given_twice() {
+    if let Some(site) = read("26/ymd.csv") {
+        assert_eq!((site.job(0).submit, site.job(1).run), (1_640_995_200, Some(3 * 86_400)));
+        let file = case("26/dup.csv").expect("shared");
+        let told = try_import(&[file], &with_columns("JobID,Submit,Start,End,AllocCPUS,AllocCPUS"));
+        assert!(told.map(|site| site.len()).expect_err("twice").to_string().contains("`AllocCPUS` is named twice"));
+        let site = read("26/ymdhms.csv").expect("shared");
+        assert_eq!((site.job(0).submit, site.job(0).run), (1_641_031_200, Some(3_600)));
+    }
+    let text = "JobIDRaw,Submit,Start,End,AllocCPUS\n1,202201011000,202201011001,202201011101,4\n";
+    assert_eq!(of_text(text, &utc()).job(0).start, Some(1_641_031_260));
+    // Thousandths of a second are no date.
+    let text = "JobIDRaw,Submit,Start,End,AllocCPUS\n1,1641031200000,1641031260000,1641034860000,4\n";
+    assert_eq!(of_text(text, &utc()).job(0).start, Some(1_641_031_260));
+}
+
+#[test]
+fn blanks_and_other_encodings() {
+    if let Some(site) = read("27/blanks.csv") {
+        assert_eq!((site.len(), site.job(1).user.as_ref()), (2, "bob"));
+    }
+    let text = "JobIDRaw | User | Submit | Start | End | AllocCPUS | State\n 1 | ann | 1700000000 | 1700000010 | 1700000100 | 4 | COMPLETED\n";
+    assert_eq!(of_text(text, &utc()).job(0).user, "ann");
+    let text = "JobIDRaw, User, Submit, Start, End, AllocCPUS\n1, \"a, b\", 1700000000, 1700000010, 1700000100, 4\n";
+    assert_eq!(of_text(text, &utc()).job(0).user, "a, b");
+    let users = |site: &Site| {
+        let mut users: Vec<String> = site.jobs().map(|job| job.user.to_string()).collect();
+        users.sort_unstable();
+        users.dedup();
+        users
+    };
+    if let Some(site) = read("31/latin1.psv") {
+        assert_eq!(users(&site).len(), 3);
+        assert!(site.manifest.warnings.iter().any(|text| text.contains("iconv")), "{:?}", site.manifest.warnings);
+        assert_eq!(users(&read("31/crlf.psv").expect("shared")), ["ann", "müller"]);
+    }
+}
+
+#[test]
+fn what_is_kept_of_an_anonymous_site_is_listed() {
+    let Some(mut site) = read("35/leak.psv") else { return };
+    let told = site.anonymise(&AnonymousKey::given("k"), Hide::default()).expect("anonymous");
+    let (_folder, site) = crate::common::through_folder(&site);
+    for job in site.jobs() {
+        assert!(!job.reason.contains("secret"), "{}", job.reason);
+    }
+    let all = told.join("\n");
+    for kept in ["secretfeat", "secretpart", "secretlic", "secretgpu"] {
+        assert!(all.contains(kept), "{all}");
+    }
+}
+
+#[test]
+fn contradictions_within_a_row_are_told() {
+    let told = |site: &Site, what: &str| site.manifest.warnings.iter().any(|text| text.contains(what));
+    if let Some(site) = read("39/skew.psv") {
+        assert!(rule(&site, "skewed").1 >= 2 && told(&site, "is not the run time"), "{:?}", site.manifest.warnings);
+    }
+    if let Some(site) = read("49/noval.psv") {
+        assert_eq!(runs(&site), [Some(90), Some(90)]);
+        assert!(site.manifest.window.until < 1_700_001_000);
+    }
+    for name in ["46/ny.psv", "46/ny-spring.psv"] {
+        let Some(site) = read(name) else { return };
+        assert!(
+            told(&site, "--timezone UTC cannot be") && told(&site, "America/New_York"),
+            "{:?}",
+            site.manifest.warnings
+        );
+        let right = ImportOptions { time_zone: Some("America/New_York".to_string()), ..ImportOptions::default() };
+        let site = imported(&[case(name).expect("shared")], &right);
+        assert!(!told(&site, "cannot be"), "{:?}", site.manifest.warnings);
+    }
+    let head = "JobIDRaw|Submit|Start|End|ElapsedRaw|State|NNodes|AllocCPUS|NodeList\n";
+    // Nodes of another number, fewer processors than nodes.
+    let text = format!(
+        "{head}1|1700000000|1700000000|1700000090|90|COMPLETED|2|8|n1\n2|1700000000|1700000000|1700000090|90|COMPLETED|3|2|n[1-3]\n"
+    );
+    let site = of_text(text, &utc());
+    assert_eq!((rule(&site, "nodes-differ").1, told(&site, "the list of nodes")), (2, true));
+    // A suspension that no column says is one, up to a month.
+    let text = format!(
+        "{head}1|1700000000|1700000000|1700005000|90|COMPLETED|1|8|n1\n2|1700000000|1700000000|1710000000|90|COMPLETED|1|8|n1\n"
+    );
+    let site = of_text(text, &utc());
+    let found: Vec<_> = site.jobs().map(|job| (job.run, job.end)).collect();
+    assert_eq!(found, [(Some(5_000), Some(1_700_005_000)), (Some(90), Some(1_700_000_090))]);
+    assert_eq!((rule(&site, "suspended").1, rule(&site, "skewed").1), (1, 1));
+}
+
+#[test]
+fn values_in_parquet_have_their_logical_types() {
+    if let Some(site) = read("43/tz.parquet") {
+        let some: Vec<u32> = limits(&site).into_iter().take(2).collect();
+        assert_eq!(some, [7_200, 93_600]);
+        let site = read("43/elapsed.parquet").expect("shared");
+        let ran: Vec<u32> = site.jobs().filter_map(|job| job.run.filter(|_| job.kind == SiteJobFate::Ran)).collect();
+        assert_eq!(ran, [3_600, 7_200]);
+        for name in ["43/naive.parquet", "43/rec.json", "43/naive_index.csv"] {
+            let site = read(name).expect("shared");
+            let some: Vec<u32> = limits(&site).into_iter().take(2).collect();
+            assert_eq!((site.len(), some), (3, vec![7_200, 93_600]), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_first_line_of_values_gets_a_line_that_works() {
+    if let Some(site) = by_own_line("53/nohead.csv") {
+        assert_eq!((site.len(), cpus(&site)), (2, vec![Some(4), Some(8)]));
+    }
+    let text = "p1;2024-03-01 10:00:00;2024-03-01 11:00:00;77;1-00:00:00\np1;2024-03-01 10:00:00;2024-03-01 12:00:00;78;1-00:00:00\n";
+    let told = error_of(text, &utc());
+    assert!(told.contains("--columns '") && told.contains("no header line"), "{told}");
+    assert!(own_line(&told).starts_with("User,Start,End,JobID,Timelimit"), "{told}");
+    let text = "1001|ada|p|2025-03-01T00:00:00|2025-03-01T00:10:00|2025-03-01T01:10:00|COMPLETED|4|02:00:00|n[1-2]\n";
+    assert_eq!(own_line(&error_of(text, &utc())), "JobID,-,-,Submit,Start,End,State,AllocCPUS,Timelimit,NodeList");
+}
+
+#[test]
+fn jobs_of_sacct_may_be_a_list_or_lines() {
+    if let (Some(lines), Some(list)) = (read("54/lines.ndjson"), read("54/list.json")) {
+        assert!(!lines.is_empty() && facts(&lines) == facts(&list));
+    }
+    let one = "{\"JobID\":1,\"Submit\":1700000000,\"Start\":1700000010,\"End\":1700000070,\"AllocCPUS\":4,\"State\":\"COMPLETED\"}";
+    let two = one.replace("\"JobID\":1", "\"JobID\":2");
+    for text in [
+        format!("{one}\n{two}\n"),
+        format!("[{one},{two}]"),
+        format!("{{\"data\":[{one},{two}]}}"),
+        format!("{{\"hits\":{{\"hits\":[{{\"_id\":\"x\",\"_source\":{one}}},{{\"_id\":\"y\",\"_source\":{two}}}]}}}}"),
+    ] {
+        let site = of_text(&text, &utc());
+        assert_eq!((site.len(), site.job(0).cpus, site.job(1).run), (2, Some(4), Some(60)), "{text}");
+    }
+}
+
+#[test]
+fn cobalt_counts_its_nodes_by_their_numbers() {
+    for name in ["55/cobalt.log", "55/cobalt2.log", "55/cobalt3.log"] {
+        let Some(site) = read(name) else { return };
+        let job = site.job(0);
+        assert_eq!((job.cpus, job.nodes, job.submit), (Some(8_192), Some(128), 1_551_434_400), "{name}");
+        assert_eq!((job.limit, job.run), (21_600, Some(7_200)), "{name}");
+    }
+}
+
+#[test]
+fn a_few_unknown_submissions_keep_no_one_from_the_rest() {
+    if let Some(site) = read("59/p.csv") {
+        assert!(site.manifest.waits_half_known() && rule(&site, "no-submit").1 > 0);
+    }
+}
+
+#[test]
+fn jobs_that_still_run_count_with_their_work() {
+    let text = "JobIDRaw|Submit|Start|End|ElapsedRaw|State|AllocCPUS|NodeList\n\
+                1|1700000000|1700000000|1700036000|36000|COMPLETED|4|n1\n2|1700000000|1700000000|Unknown|0|RUNNING|4|n2\n";
+    let site = of_text(text, &utc());
+    // Ten hours of four processors each.
+    assert_eq!(site.manifest.pools.iter().map(|pool| pool.core_seconds).sum::<u64>(), 2 * 4 * 36_000);
+    let running = site.manifest.rules.iter().find(|rule| rule.name == "running").expect("counted");
+    assert_eq!(running.core_seconds, 4 * 36_000);
+}
+
+#[test]
+fn a_table_beside_jobs_in_a_folder_is_left_and_named() {
+    let folder = Folder::new();
+    folder.write(
+        "dump/jobs.psv",
+        "JobIDRaw|Submit|Start|End|State|AllocCPUS\n1|1700000000|1700000010|1700000100|COMPLETED|4\n",
+    );
+    folder.write("dump/other.csv", "id,begin,finish,cores\n1,1700000000,1700000600,4\n");
+    let site = imported(&[folder.path("dump")], &utc());
+    assert_eq!(site.len(), 1);
+    assert!(site.manifest.warnings.iter().any(|text| text.contains("not read") && text.contains("other.csv")));
+}
