@@ -13,6 +13,7 @@ mod fleet;
 mod format;
 mod import;
 mod jobs;
+mod limits;
 mod machine;
 mod manifest;
 mod options;

@@ -6,6 +6,7 @@ use super::simulate::ScenarioFigures;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{TimeColumn, TimeUnit, count, duration, exact_percent, fixed, percent, plural};
 use drystone_advise::{ClassChange, PairedChange};
+use drystone_report::meta::WORLD;
 
 /// Lines of the overview.
 const LINES: usize = 30;
@@ -96,10 +97,12 @@ fn head(result: &WhatIfResult) -> Document {
         percent(meta.load, 0)
     ));
     let periods = plural(result.periods as u64, result.period.name());
-    let mut facts = vec![
+    let world = meta.setting(WORLD).map(|world| ("World".to_string(), world.to_string()));
+    let mut facts: Vec<(String, String)> = world.into_iter().collect();
+    facts.extend([
         ("Before and after".to_string(), format!("simulated under {}", result.policy)),
         ("Judged by".to_string(), format!("differences of the same jobs, {periods}")),
-    ];
+    ]);
     if let Some(noise) = result.clock_noise {
         facts.push(("Slurm's clocks alone".to_string(), format!("move the mean wait by {}", duration(noise))));
     }
