@@ -93,6 +93,8 @@ pub enum AdviceReason {
     Unfinished,
     /// The change is no larger than what the simulation is off against what the site recorded.
     InsideReplayError,
+    /// No user would notice the change.
+    Unnoticed,
 }
 
 /// Result on one half of the periods of choices made on the other half.

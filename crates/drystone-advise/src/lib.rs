@@ -39,6 +39,6 @@ pub use unseen::UnseenTest;
 pub use watch::PeriodObserver;
 pub use whatif::{
     Applied, ApplyError, ArrivalChange, Border, Bordered, ChangeList, ClassChange, Closure, LeftOut, LeftOutJobs,
-    LimitRule, Longer, MemoryAmount, NodeAmount, PairedChange, PairedWait, PartitionPremises, PoolPremises, Premises,
-    SiteChange, SiteChangeError, apply, limit_candidates, moment, paired,
+    LimitRule, LimitRules, Longer, MemoryAmount, NodeAmount, PairedChange, PairedWait, PartitionPremises, PoolPremises,
+    Premises, SiteChange, SiteChangeError, apply, limit_candidates, moment, paired,
 };

@@ -20,6 +20,7 @@ mod args;
 mod commands;
 mod doubts;
 mod exit;
+mod held;
 mod input;
 mod interrupt;
 pub mod library;

@@ -37,6 +37,8 @@ pub(crate) struct SiteInput {
     pub(crate) selection: JobSelection,
     /// For each job its place in the site.
     pub(crate) places: Vec<u32>,
+    /// True if jobs share limits of QOS, accounts and users.
+    pub(crate) limited: bool,
     /// True if only the jobs of the site are used.
     pub(crate) plain: bool,
 }
@@ -284,12 +286,17 @@ impl SiteInput {
         let lost = if self.plain { "nothing is ever out" } else { "capacity that was out is out" };
         let counted = match on_nodes {
             true => {
-                "Under slurm jobs are on nodes, with memory, devices, features, licences and limits; other policies count processors and \
+                "Under slurm jobs are on nodes, with memory, devices, features and licences; other policies count processors and \
                  pools of these."
             }
-            false => "A job's size is its dominant share; no places of nodes, no limits of users.",
+            false => "A job's size is its dominant share; no places of nodes.",
         };
-        format!("{side}: {}{more}; {lost}. {counted}", named.join(", "))
+        let limits = if self.limited {
+            "Limits of QOS, accounts and users hold for every policy."
+        } else {
+            "No limits of QOS, accounts and users hold."
+        };
+        format!("{side}: {}{more}; {lost}. {counted} {limits}", named.join(", "))
     }
 }
 

@@ -105,6 +105,7 @@ impl HeadroomCase {
             .iter()
             .flat_map(|(&job, after)| after.jobs.iter().copied().chain([job]))
             .chain(known.throttles.iter().flat_map(|throttle| throttle.jobs.iter().copied()))
+            .chain(known.limits.jobs())
             .collect();
         // The floor counts processors alone. A schedule that is moved about would have to count the
         // rest as well.

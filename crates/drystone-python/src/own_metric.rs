@@ -2,8 +2,8 @@
 
 use crate::error;
 use crate::log::PyLog;
-use drystone::metrics::interval::{PeriodSum, Sureness, change_interval};
-use drystone::metrics::{Calendar, LEAST_WEEKS};
+use drystone::inference::{DifferenceVerdict, MeanDifference, PeriodSum};
+use drystone::metrics::Calendar;
 use drystone::model::Time;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -45,24 +45,25 @@ pub(crate) fn judge_metric(
     };
     let (before, after) = (mean(&old), mean(&new));
     let relative = before.zip(after).filter(|&(before, _)| before != 0.0).map(|(before, after)| after / before - 1.0);
-    // A week in which only one of them counts a job is one of both.
-    let weeks: Vec<i64> =
-        old.keys().chain(new.keys()).copied().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
-    let sums = |of: &BTreeMap<i64, PeriodSum>| -> Vec<PeriodSum> {
-        weeks.iter().map(|week| of.get(week).copied().unwrap_or_default()).collect()
-    };
-    let (old, new) = (sums(&old), sums(&new));
-    if weeks.len() < LEAST_WEEKS {
+    // A week without jobs stays, as zeros; so does one in which only one of them counts a job.
+    let (Some(first), Some(last)) = (
+        [&old, &new].iter().filter_map(|weeks| weeks.keys().next()).min(),
+        [&old, &new].iter().filter_map(|weeks| weeks.keys().next_back()).max(),
+    ) else {
         return Ok((after, relative, None, "too_few_weeks"));
-    }
-    let sure = change_interval(&old, &new, confidence);
-    let verdict = match sure {
-        _ if old == new => "same",
-        Sureness::Interval(_, high) if high < 0.0 => "better",
-        Sureness::Interval(low, _) if low > 0.0 => "worse",
-        Sureness::Interval(..) => "unclear",
-        Sureness::TooShort => "too_few_weeks",
-        Sureness::NoRatio => "no_ratio",
     };
-    Ok((after, relative, sure.interval(), verdict))
+    let sums = |weeks: &BTreeMap<i64, PeriodSum>| -> Vec<PeriodSum> {
+        (*first..=*last).map(|week| weeks.get(&week).copied().unwrap_or_default()).collect()
+    };
+    let difference = MeanDifference::between(sums(&old), sums(&new));
+    let verdict = match difference.verdict(difference.p_value(), confidence) {
+        DifferenceVerdict::Shorter => "better",
+        DifferenceVerdict::Longer => "worse",
+        DifferenceVerdict::Same => "same",
+        DifferenceVerdict::Alike => "alike",
+        DifferenceVerdict::Unclear => "unclear",
+        DifferenceVerdict::TooFew => "too_few_weeks",
+        DifferenceVerdict::NoRatio => "no_ratio",
+    };
+    Ok((after, relative, difference.interval(confidence), verdict))
 }

@@ -40,6 +40,9 @@ impl NamedPairs {
     }
 }
 
+/// The setting that names the world of a site's jobs.
+pub const WORLD: &str = "world";
+
 /// The workload of a result.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -162,6 +165,11 @@ impl WorkloadMeta {
         }
     }
 
+    /// Returns the value of a setting.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        self.settings.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+
     /// Sets the window that the jobs were recorded in: the load becomes that of the window.
     #[must_use]
     pub fn within(mut self, window: Span) -> WorkloadMeta {
@@ -182,8 +190,9 @@ impl WorkloadMeta {
     /// The workload in a line for people.
     pub fn line(&self) -> String {
         let span = self.span();
+        let world = self.setting(WORLD).map_or_else(String::new, |world| format!("; world: {world}"));
         format!(
-            "{}: {} on {} over {}, load {}",
+            "{}: {} on {} over {}, load {}{world}",
             self.name,
             plural(self.jobs, "job"),
             plural(u64::from(self.procs), "processor"),

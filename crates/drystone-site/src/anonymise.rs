@@ -99,7 +99,7 @@ impl Site {
 
     fn mask_manifest(&mut self, key: &AnonymousKey, hide: Hide) {
         let manifest = &mut self.manifest;
-        (manifest.anonymous, manifest.on_nodes) = (true, false);
+        (manifest.anonymous, manifest.on_nodes, manifest.limits) = (true, false, 0);
         manifest.cluster = String::new();
         for (file, number) in manifest.files.iter_mut().zip(1..) {
             file.name = format!("file {number}");

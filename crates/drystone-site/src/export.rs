@@ -11,7 +11,7 @@ use crate::site_job::{JobSymbols, SiteJob};
 use crate::text::RecordState;
 use drystone::log::swf::{SwfDecimal, SwfHeader, SwfRecord, SwfWriter};
 use drystone::log::{circumstances, outages};
-use drystone::model::{SharedSort, Workload};
+use drystone::model::{Circumstances, JobLimits, SharedSort, Workload};
 use hashbrown::HashSet;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -298,10 +298,12 @@ impl Site {
         }
         let (machine, jobs) = (found.workload.machine(), found.workload.jobs().to_vec());
         let mut beside = BesideTables::default();
-        if let Some(known) = found.workload.circumstances() {
+        // The table is of single jobs: limits that they share stay with the site.
+        let known = found.workload.circumstances().cloned().unwrap_or_default();
+        let known = Circumstances { limits: JobLimits::default(), ..known };
+        if !known.is_empty() {
             let (resources, provenance) = (found.workload.resources().cloned(), found.workload.provenance.clone());
-            let numbered =
-                Workload::with_resources(machine, resources, jobs, truth, provenance)?.with(known.clone())?;
+            let numbered = Workload::with_resources(machine, resources, jobs, truth, provenance)?.with(known)?;
             let mut table = Vec::new();
             circumstances::write(&numbered, &mut table).map_err(wrong)?;
             beside.circumstances = Some(table);

@@ -14,6 +14,7 @@ mod foreign;
 mod format;
 mod import;
 mod jobs;
+mod limits;
 mod machine;
 mod manifest;
 mod options;

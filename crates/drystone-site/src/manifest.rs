@@ -174,6 +174,9 @@ pub struct Manifest {
     /// True if a `slurm.conf` describes its nodes, so that it can be simulated on them.
     #[serde(default)]
     pub on_nodes: bool,
+    /// Limits of QOS, accounts and users that its jobs share.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub limits: u32,
     /// True if names are keyed numbers.
     pub anonymous: bool,
     /// Of a log in Standard Workload Format: its comments.
@@ -231,4 +234,8 @@ pub struct MeasuredWindow {
     pub measure_until: i64,
     /// Bias at the edges, in words.
     pub bias: Vec<String>,
+}
+
+fn is_none(number: &u32) -> bool {
+    *number == 0
 }

@@ -135,7 +135,7 @@ rules! {
     SizeNodes = "size-nodes", Imputed, "no processors are known: those of its nodes";
     PartitionList = "partition-list", Changed, "waits for several partitions: the first counts";
     Throttle = "throttle", Changed, "an array runs few tasks at once: the others arrive when one of these ends";
-    Cause = "cause", Marked, "waited for something that is not simulated: a dependency, a hold, a limit of users or accounts, licences";
+    Cause = "cause", Marked, "waited, by the last reason recorded, for more than a place on the machine: a dependency, a hold, a limit, licences";
     Reserved = "reserved", Marked, "ran within a reservation: starts when it did";
     Wide = "wide", Dropped, "needs more than its pool ever had";
     NoPool = "no-pool", Dropped, "its partition has no node";

@@ -10,7 +10,7 @@ use crate::workload::number;
 use drystone::experiment::{PoolDivision, PoolShare};
 use drystone::log::swf::{SwfHeader, SwfRecord};
 use drystone::metrics::JobSelection;
-use drystone::model::{Outages, Time, Workload};
+use drystone::model::{Circumstances, Outages, Time, Workload};
 
 /// Some pools of a site, to be simulated as one workload: each with a scheduler of its own where
 /// they are several.
@@ -153,7 +153,7 @@ impl<'a> SiteScene<'a> {
     }
 
     /// Adds the demands to a workload that is taken as a log alone: its jobs ask for what the site
-    /// records.
+    /// records, and share its limits.
     ///
     /// # Errors
     /// Demands beyond what can be counted.
@@ -161,7 +161,8 @@ impl<'a> SiteScene<'a> {
         let places: Vec<u32> =
             records.iter().map(|r| u32::try_from(r.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect();
         let pools: Vec<u16> = self.pools().collect();
-        Ok(self.site.furnished(&pools, workload, &places)?.0)
+        let (workload, known) = self.site.furnished(&pools, workload, &places)?;
+        Ok(workload.with(Circumstances { limits: known.limits, ..Circumstances::default() })?)
     }
 
     /// Returns the division of a workload that is taken as a log alone: nothing is out, and nothing

@@ -46,6 +46,8 @@ pub struct Site {
     pub(crate) accounts: Option<String>,
     /// The folder that it was read from.
     pub(crate) folder: Option<std::path::PathBuf>,
+    /// True if jobs share the limits of QOS, accounts and users.
+    pub(crate) keeps_limits: bool,
     /// True if processors of nodes are counted, and what jobs ask for beside these.
     pub(crate) on_nodes: bool,
     /// Choice of nodes where jobs are placed on them, not only counted.
@@ -113,6 +115,11 @@ impl Site {
     pub fn place_jobs(&mut self, fill: NodeFill) -> bool {
         self.fill = self.on_nodes.then_some(fill);
         self.on_nodes
+    }
+
+    /// Lets jobs start whatever limits their users, accounts and QOS have.
+    pub fn drop_limits(&mut self) {
+        self.keeps_limits = false;
     }
 
     /// Returns whether it is taken as its nodes.

@@ -134,7 +134,8 @@ impl Site {
         workload: Workload,
         places: &[u32],
     ) -> Result<(Workload, Circumstances), PoolError> {
-        let known = self.circumstances(&workload, places);
+        let mut known = self.circumstances(&workload, places);
+        known.limits = self.limits(places);
         if !self.on_nodes {
             return Ok((workload, known));
         }

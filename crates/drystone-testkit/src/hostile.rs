@@ -3,8 +3,8 @@
 use crate::case::{CaseLimits, PolicyCase, Random};
 use crate::world::CaseWorld;
 use drystone::model::{
-    Adopted, Circumstances, DependencyEffect, DependsOn, How, JobId, Machine, Outage, OutageHit, Outages, ProcSet,
-    Procs, Span, Throttle, Time, Which, Withdrawal,
+    Adopted, Circumstances, DependencyEffect, DependsOn, How, JobId, JobLimit, JobLimits, LimitClaim, Machine, Outage,
+    OutageHit, Outages, ProcSet, Procs, Span, Throttle, Time, Which, Withdrawal,
 };
 
 impl PolicyCase {
@@ -107,6 +107,9 @@ fn circumstances(random: &mut Random, case: &PolicyCase) -> Circumstances {
         known.throttles.push(Throttle { jobs, most: random.range(1, 3) as u32 });
     }
     if random.chance(30) {
+        known.limits = limits(random, case);
+    }
+    if random.chance(30) {
         let mut withdrawn: Vec<Withdrawal> = (0..random.range(1, 3))
             .map(|_| {
                 let at = random.range(0, n as i64 - 1) as usize;
@@ -128,6 +131,31 @@ fn circumstances(random: &mut Random, case: &PolicyCase) -> Circumstances {
         busy(random, case, &mut known);
     }
     known
+}
+
+/// Limits that some of the jobs share, by number or by processors.
+fn limits(random: &mut Random, case: &PolicyCase) -> JobLimits {
+    let mut limits = JobLimits::default();
+    let count = random.range(1, 3);
+    let sizes: Vec<u64> = (0..count).map(|_| random.range(1, i64::from(case.procs)) as u64).collect();
+    for (at, &most) in sizes.iter().enumerate() {
+        let (reason, of, family) = (format!("limit-{at}"), format!("holder {at}"), format!("family {at}"));
+        limits.add(JobLimit { reason, of, family, most });
+    }
+    for (at, row) in case.rows.iter().enumerate() {
+        let mut claims = Vec::new();
+        for (limit, &most) in (0..).zip(&sizes) {
+            if random.chance(60) {
+                let amount = if random.chance(50) { 1 } else { u64::from(row.procs) };
+                claims.push(LimitClaim { limit, amount, binds: amount <= most });
+            }
+        }
+        if !claims.is_empty() {
+            let set = limits.intern(claims);
+            limits.bind(JobId(at as u32), set);
+        }
+    }
+    limits
 }
 
 /// A beginning in the middle, with jobs that run as far as there is room.

@@ -131,6 +131,7 @@ fn sound(
     capacity::check(&asked).map_err(|wrong| wrong.join("; "))?;
     received(subject, case, seen)?;
     held_back(case, seen)?;
+    within_limits(case, seen)?;
     if subject.guarantees.contains(&Guarantee::GoesOnInPlace) {
         let in_place =
             |segments: &[NaiveSegment]| checker::check_local_resumption(segments).map_err(|w| format!("{w:?}"));
@@ -235,6 +236,33 @@ fn held_back(case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
     Ok(())
 }
 
+/// No job that a limit binds runs while its limit is exceeded, but where jobs that ran at the
+/// beginning, or that no limit binds, exceed it.
+fn within_limits(case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
+    let known = &case.world.known;
+    let found = |id: JobId| matches!(known.here.get(&id), Some(Adopted::Running { .. } | Adopted::Suspended { .. }));
+    for (at, limit) in known.limits.limits().iter().enumerate() {
+        let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
+        for segment in seen.segments.iter().chain(&seen.in_vain).filter(|s| s.start < s.end) {
+            let id = JobId(segment.job as u32);
+            let claims = known.limits.claims(id).iter();
+            let part: u64 = claims.filter(|c| c.limit as usize == at && c.binds).map(|c| c.amount).sum();
+            if !found(id) {
+                *changes.entry(segment.start).or_default() += part as i64;
+                *changes.entry(segment.end).or_default() -= part as i64;
+            }
+        }
+        let mut used = 0;
+        for (now, change) in changes {
+            used += change;
+            if used > limit.most as i64 {
+                return Err(format!("at {now} jobs have {used} of {}, which is {}", limit.reason, limit.most));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Stopped after any step, saved, and loaded by another: everything that follows is the same.
 fn resumed(
     subject: &Subject,
@@ -283,7 +311,8 @@ fn from_windows(
     let known = &case.world.known;
     // What depends on jobs that have gone is not known in a window, nor how jobs share what is
     // drained; numbers follow arrivals with feedback.
-    if case.world.feedback || !known.after.is_empty() || known.begin.is_some() || !known.throttles.is_empty() {
+    let shares = !known.throttles.is_empty() || !known.limits.is_empty();
+    if case.world.feedback || !known.after.is_empty() || known.begin.is_some() || shares {
         return Ok(());
     }
     let mut instants: Vec<i64> = whole.trace.iter().map(|t| t.0).collect();

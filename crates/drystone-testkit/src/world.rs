@@ -1,6 +1,6 @@
 //! Events of a case besides arrivals and ends: outages, holds, dependencies, a busy beginning.
 
-use drystone::model::{Circumstances, JobId, Machine, Outage, Outages, Procs};
+use drystone::model::{Circumstances, JobId, JobLimits, Machine, Outage, Outages, Procs};
 use std::collections::BTreeMap;
 
 /// Events besides arrivals and ends.
@@ -74,6 +74,7 @@ impl CaseWorld {
         less(&|k| k.eligible.clear());
         less(&|k| k.after.clear());
         less(&|k| k.throttles.clear());
+        less(&|k| k.limits = JobLimits::default());
         less(&|k| k.withdrawn.clear());
         less(&|k| k.ends.clear());
         less(&|k| _ = k.here.pop_last());

@@ -2,7 +2,7 @@
 
 use crate::log::circumstances;
 use crate::metrics::Calendar;
-use crate::model::{ResourceTable, Workload};
+use crate::model::{JobId, JobLimits, ResourceTable, Workload};
 
 /// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes,
 /// little-endian, and of the time zone where it is another than UTC: of everything in a workload
@@ -36,11 +36,14 @@ pub fn fingerprint(workload: &Workload) -> String {
         ]);
     }
     hasher.update(&buffer);
-    if workload.circumstances().is_some() {
+    if let Some(known) = workload.circumstances() {
         let mut table = Vec::new();
         // Memory takes all.
         let _ = circumstances::write(workload, &mut table);
         hasher.update(&table);
+        if !known.limits.is_empty() {
+            hash_limits(workload, &known.limits, &mut hasher);
+        }
     }
     if let Some(table) = workload.resources() {
         hash_resources(workload, table, &mut hasher);
@@ -53,6 +56,25 @@ pub fn fingerprint(workload: &Workload) -> String {
     }
     // 128 bits are enough to tell workloads apart, and short enough to be read.
     format!("blake3:{}", &hasher.finalize().to_hex()[..32])
+}
+
+/// Limits by their reasons and holders, and what each job takes of them.
+fn hash_limits(workload: &Workload, limits: &JobLimits, hasher: &mut blake3::Hasher) {
+    for limit in limits.limits() {
+        hasher.update(limit.reason.as_bytes());
+        hasher.update(&[0]);
+        hasher.update(limit.of.as_bytes());
+        hasher.update(&limit.most.to_le_bytes());
+    }
+    for id in 0..workload.len() as u32 {
+        let claims = limits.claims(JobId(id));
+        hasher.update(&(claims.len() as u64).to_le_bytes());
+        for claim in claims {
+            hasher.update(&claim.limit.to_le_bytes());
+            hasher.update(&claim.amount.to_le_bytes());
+            hasher.update(&[u8::from(claim.binds)]);
+        }
+    }
 }
 
 /// Resources by name, and what each job asks for of them: the numbers of demands do not count.

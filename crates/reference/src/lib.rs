@@ -7,6 +7,7 @@
 //!
 //! | module | what | source |
 //! |---|---|---|
+//! | [`admission`] | jobs that may start by the limits that they share | by definition |
 //! | [`easy`] | FCFS, first fit, EASY with every choice as an option | Tsafrir et al. 2007; Kettimuthu et al. 2005 |
 //! | [`formula`] | orders by formula, and the named ones | the papers named there |
 //! | [`predict`] | predictors of run times, corrections | Tsafrir et al. 2007; Gaussier et al. 2015 |
@@ -29,6 +30,7 @@
 //! Times are plain `i64` seconds and jobs plain structures, so that every rule reads as it is
 //! printed.
 
+pub mod admission;
 pub mod capacity;
 pub mod checker;
 pub mod committed;

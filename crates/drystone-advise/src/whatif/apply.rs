@@ -34,6 +34,7 @@ pub fn apply(
         applied.make(change, clock, seed)?;
     }
     if !scenario.0.is_empty() {
+        applied.renew_limits(scenario)?;
         let settings = &mut applied.premises.workload.provenance.settings;
         settings.push(drystone::model::Setting { name: "what-if".to_string(), value: scenario.to_string() });
     }
@@ -41,6 +42,18 @@ pub fn apply(
 }
 
 impl Applied {
+    /// Lets the jobs share the limits that they have after the changes.
+    fn renew_limits(&mut self, scenario: &ChangeList) -> Result<(), ApplyError> {
+        let Some(rules) = self.premises.rules.clone() else { return Ok(()) };
+        let workload = &self.premises.workload;
+        let mut known = workload.circumstances().cloned().unwrap_or_default();
+        known.limits = rules.limits(&self.premises, &self.origin);
+        let renewed = workload.clone().with(known);
+        let wrong = |problem: String| ApplyError { change: scenario.to_string(), problem };
+        self.premises.workload = renewed.map_err(|error| wrong(error.to_string()))?;
+        Ok(())
+    }
+
     fn make(
         &mut self,
         change: &SiteChange,

@@ -328,7 +328,9 @@ pub(super) fn qos(
     name: &str,
     limits: &[(String, String)],
 ) -> Result<(), ApplyError> {
-    needs_slurm(applied, change, "QOS")?;
+    if applied.premises.rules.is_none() {
+        needs_slurm(applied, change, "QOS")?;
+    }
     let premises = &mut applied.premises;
     let mut accounts = premises.limits.clone().unwrap_or_else(|| {
         let mut accounts = Accounts::new();

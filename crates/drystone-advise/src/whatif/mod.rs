@@ -30,6 +30,6 @@ pub use change::{
 };
 pub use moment::moment;
 pub use paired::{ClassChange, PairedChange, PairedWait, paired};
-pub use premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
+pub use premises::{ApplyError, LimitRules, PartitionPremises, PoolPremises, Premises};
 pub use scan::SiteChangeError;
 pub use state::{Applied, LeftOutJobs};

@@ -1,9 +1,11 @@
 //! Starting point of a simulation, and reasons why a change cannot be made to it.
 
 use super::change::SiteChange;
-use drystone::model::{Job, Outage, Procs, Workload};
+use drystone::model::{Job, JobLimits, Outage, Procs, Workload};
 use drystone_slurm::accounts::Accounts;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 /// A partition of a pool.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,6 +68,33 @@ pub struct Premises {
     pub limits: Option<Accounts>,
     /// True if the policy knows partitions, QOS and nodes: Slurm's own does.
     pub is_slurm: bool,
+    /// Limits that jobs share under any policy, after a change.
+    pub rules: Option<LimitRules>,
+}
+
+/// Limits of the jobs of changed premises, each of which has its place among the jobs before, if it
+/// was there.
+type LimitFunction = dyn Fn(&Premises, &[Option<u32>]) -> JobLimits + Send + Sync;
+
+/// Rules by which jobs share limits under any policy.
+#[derive(Clone)]
+pub struct LimitRules(Arc<LimitFunction>);
+
+impl LimitRules {
+    pub fn new(rule: impl Fn(&Premises, &[Option<u32>]) -> JobLimits + Send + Sync + 'static) -> LimitRules {
+        LimitRules(Arc::new(rule))
+    }
+
+    /// The limits of the jobs of these premises.
+    pub(super) fn limits(&self, premises: &Premises, origin: &[Option<u32>]) -> JobLimits {
+        (self.0)(premises, origin)
+    }
+}
+
+impl fmt::Debug for LimitRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LimitRules")
+    }
 }
 
 impl Premises {
@@ -96,6 +125,7 @@ impl Premises {
             qos: BTreeMap::new(),
             limits: None,
             is_slurm: false,
+            rules: None,
         }
     }
 

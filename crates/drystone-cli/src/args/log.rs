@@ -104,6 +104,11 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "RULE", requires = "on_nodes", value_parser = words(NodeFill::ALL, NodeFill::name), help_heading = "Cleaning")]
     pub(crate) placement: Option<NodeFill>,
 
+    /// World of a site: its own, in which the limits of QOS, accounts and users hold for every
+    /// policy (site), or a machine of equal processors without them (counts) [default: site].
+    #[arg(long, value_name = "WORLD", value_parser = words(SiteWorld::ALL, SiteWorld::name), help_heading = "Cleaning")]
+    pub(crate) world: Option<SiteWorld>,
+
     /// Skip and count malformed lines instead of failing.
     #[arg(long, help_heading = "Cleaning")]
     pub(crate) lenient: bool,
@@ -111,6 +116,27 @@ pub(crate) struct LogArgs {
     /// List every record that cleaning dropped or changed in this CSV file.
     #[arg(long, value_name = "FILE", help_heading = "Cleaning")]
     pub(crate) audit: Option<PathBuf>,
+}
+
+/// World in which the jobs of a site are simulated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum SiteWorld {
+    /// Its own.
+    #[default]
+    Site,
+    /// A machine of equal processors.
+    Counts,
+}
+
+impl SiteWorld {
+    pub(crate) const ALL: &'static [SiteWorld] = &[SiteWorld::Site, SiteWorld::Counts];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            SiteWorld::Site => "site",
+            SiteWorld::Counts => "counts",
+        }
+    }
 }
 
 /// Source of nodes.

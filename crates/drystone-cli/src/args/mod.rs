@@ -68,7 +68,7 @@ pub(crate) use live::{
     JournalExportArgs, JournalListArgs, LiveArgs, LiveCommand, LiveReportArgs, LiveStatusArgs, LogForm, OnStop,
     PlaygroundArgs, ShadowArgs,
 };
-pub(crate) use log::{LogArgs, NodeSource};
+pub(crate) use log::{LogArgs, NodeSource, SiteWorld};
 pub(crate) use output::OutputArgs;
 pub(crate) use policies::PoliciesArgs;
 pub(crate) use predict::PredictArgs;

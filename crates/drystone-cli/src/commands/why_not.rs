@@ -3,7 +3,7 @@
 use crate::output::number::{count, duration, plural};
 use drystone::engine::explain::{JobWhatIf, StoryWords};
 use drystone::engine::{Levels, Observer};
-use drystone::model::{Adopted, DemandId, EndedJob, JobId, Outages, Procs, Span, Time, Workload};
+use drystone::model::{Adopted, DemandId, EndedJob, JobId, JobLimit, Outages, Procs, Span, Time, Workload};
 use drystone::policy::StartReason;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +35,17 @@ pub(super) struct WaitObserver<'a> {
     held: Vec<JobId>,
     /// End of each of those, if it came before the job's start.
     ended: BTreeMap<JobId, Time>,
+    /// Times in which the job was held back, and the limit for which it then waited.
+    holds: Vec<HoldTime>,
+}
+
+/// Time in which a job was held back.
+#[derive(Clone, Debug)]
+struct HoldTime {
+    from: Time,
+    until: Time,
+    /// Holder of the limit, and the site's word for it.
+    limit: Option<(String, String)>,
 }
 
 /// State from an instant on.
@@ -64,7 +75,31 @@ impl<'a> WaitObserver<'a> {
             overtook: Vec::new(),
             held: Vec::new(),
             ended: BTreeMap::new(),
+            holds: Vec::new(),
         }
+    }
+
+    /// The job is held back from now on, for this limit if there is one.
+    fn hold(&mut self, now: Time, limit: Option<(String, String)>) {
+        self.end_hold(now);
+        self.holds.push(HoldTime { from: now, until: Time::MAX, limit });
+    }
+
+    fn end_hold(&mut self, now: Time) {
+        if let Some(last) = self.holds.last_mut() {
+            last.until = last.until.min(now);
+        }
+    }
+
+    /// Returns the reason for which the job was held back for most of a time.
+    fn held_for(&self, from: Time, until: Time) -> Option<String> {
+        let within = |hold: &HoldTime| (hold.until.min(until).0 - hold.from.max(from).0).max(0);
+        let longest = self.holds.iter().max_by_key(|hold| within(hold))?;
+        let all: i64 = self.holds.iter().map(within).sum();
+        (2 * all > (until - from).0).then(|| match &longest.limit {
+            Some((of, reason)) => format!("held back by a limit of {of} ({reason})"),
+            None => "held back: not eligible yet".to_string(),
+        })
     }
 
     /// Returns whether it has started, or was here before it could be watched.
@@ -131,6 +166,7 @@ impl<'a> WaitObserver<'a> {
         part.mean_free = free / length;
         part.enough = enough / length;
         part.reaches = self.reaches(from, until, most);
+        part.held = self.held_for(from, until);
         part.asks_more = self.workload.job(self.id).demand != DemandId::NONE;
         (part.least_free, part.most_free) = (least.min(most), most);
         part
@@ -199,12 +235,24 @@ impl Observer for WaitObserver<'_> {
         }
     }
 
-    fn held(&mut self, _: Time, id: JobId) {
+    fn held(&mut self, now: Time, id: JobId) {
         self.waiting.remove(&id);
+        if id == self.id {
+            self.hold(now, None);
+        }
     }
 
-    fn released(&mut self, _: Time, id: JobId) {
+    fn limited(&mut self, now: Time, id: JobId, limit: &JobLimit) {
+        if id == self.id {
+            self.hold(now, Some((limit.of.clone(), limit.reason.clone())));
+        }
+    }
+
+    fn released(&mut self, now: Time, id: JobId) {
         self.waiting.insert(id);
+        if id == self.id {
+            self.end_hold(now);
+        }
     }
 
     fn requeued(&mut self, _: Time, id: JobId, _: Procs, _: Span) {
@@ -279,6 +327,9 @@ struct WaitPart {
     /// Most processors that were out.
     #[serde(skip_serializing_if = "is_zero")]
     most_down: Procs,
+    /// Reason for which it was held back most of the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<String>,
     /// Beginning of an announced outage into which its limit reaches.
     #[serde(skip_serializing_if = "Option::is_none")]
     reaches: Option<Time>,
@@ -379,7 +430,9 @@ impl WaitPart {
                 format!("{} to {} processors", count(u64::from(self.least_free)), count(u64::from(self.most_free)))
             }
         };
-        let reason = if self.most_free < needed {
+        let reason = if let Some(held) = &self.held {
+            held.clone()
+        } else if self.most_free < needed {
             format!("too few for its {}", count(u64::from(needed)))
         } else if let Some(begin) = self.reaches {
             let announced = match site {

@@ -28,7 +28,10 @@ pub(super) fn attach(
                 "{name}: names {rows} that the workload does not have; cleaning may have dropped them"
             ));
         }
-        input.workload = input.workload.with(found.circumstances).map_err(CommandFailure::usage)?;
+        // The table is of single jobs: limits that they share are the site's.
+        let limits = input.workload.circumstances().map(|known| known.limits.clone()).unwrap_or_default();
+        let known = Circumstances { limits, ..found.circumstances };
+        input.workload = input.workload.with(known).map_err(CommandFailure::usage)?;
     }
     if args.feedback {
         input.workload = feed_back(input.workload, input.records.as_deref(), log)?;

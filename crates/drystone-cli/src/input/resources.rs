@@ -1,7 +1,7 @@
 //! Resources beyond processors, as `--resources` says, and nodes, as `--on-nodes` does.
 
 use super::WorkloadInput;
-use crate::args::{LogArgs, NodeSource};
+use crate::args::{LogArgs, NodeSource, SiteWorld};
 use crate::exit::CommandFailure;
 use crate::output::{message, number};
 use crate::real::read;
@@ -12,6 +12,11 @@ use std::path::Path;
 impl WorkloadInput {
     /// Adds the resources and nodes that are asked for.
     pub(crate) fn furnished(self, args: &LogArgs) -> Result<WorkloadInput, CommandFailure> {
+        if args.world == Some(SiteWorld::Site) {
+            return Err(CommandFailure::usage(
+                "--world site: these jobs are none of a site; import its accounting with `drystone import`",
+            ));
+        }
         self.with_resources(&args.resources)?.on_nodes(args)
     }
 

@@ -2,7 +2,7 @@
 //! them.
 
 use super::{WorkloadInput, recorded};
-use crate::args::{CutArgs, LogArgs, NodeSource, RealArgs};
+use crate::args::{CutArgs, LogArgs, NodeSource, RealArgs, SiteWorld};
 use crate::exit::CommandFailure;
 use crate::output::file::OutputFile;
 use crate::output::message;
@@ -13,7 +13,8 @@ use drystone::log::resources::ResourceSpec;
 use drystone::log::swf::SwfRecord;
 use drystone::log::transform;
 use drystone::metrics::JobSelection;
-use drystone::model::{Outages, Setting};
+use drystone::model::{Outages, Setting, Workload};
+use drystone_report::meta::WORLD;
 use drystone_site::{ExportPurpose, NO_WAITS, Site, SiteScene};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,6 +46,9 @@ pub(super) fn input(
         return Err(CommandFailure::usage(format_args!("{}: {NO_WAITS}", path.display())));
     }
     site.take_nodes();
+    if log.world == Some(SiteWorld::Counts) {
+        site.drop_limits();
+    }
     let plain = take.plain || log.moves();
     refuse(path, real)?;
     let pools: Vec<u16> = match pool {
@@ -143,9 +147,20 @@ struct Staged {
 impl Staged {
     fn into_input(self, site: Site, folder: PathBuf, pools: Vec<u16>, plain: bool) -> WorkloadInput {
         let Staged { input, outages, division, selection } = self;
-        let site =
-            SiteInput { site: Arc::new(site), folder, pools, outages, division, selection, places: Vec::new(), plain };
+        let limited = input.workload.circumstances().is_some_and(|known| !known.limits.is_empty());
+        let (site, places) = (Arc::new(site), Vec::new());
+        let site = SiteInput { site, folder, pools, outages, division, selection, places, limited, plain };
         WorkloadInput { site: Some(site), ..input }
+    }
+}
+
+/// Names the world of the jobs.
+fn world(workload: &Workload, log: &LogArgs) -> &'static str {
+    let limits = workload.circumstances().is_some_and(|known| !known.limits.is_empty());
+    match (log.world.unwrap_or_default(), limits) {
+        (SiteWorld::Counts, _) => "counts, without limits of QOS, accounts and users",
+        (SiteWorld::Site, true) => "site, with limits of QOS, accounts and users",
+        (SiteWorld::Site, false) => "site, where no limits of QOS, accounts and users are known",
     }
 }
 
@@ -180,6 +195,7 @@ fn stage(scene: &SiteScene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Resu
         counted.notes.iter().for_each(|text| message::note(text));
         workload = counted.workload;
     }
+    workload.provenance.settings.push(Setting { name: WORLD.to_string(), value: world(&workload, log).to_string() });
     if let Some(division) = &division {
         let names: Vec<&str> = division.shares().iter().map(|share| share.name.as_str()).collect();
         workload.provenance.settings.push(Setting { name: "pools".to_string(), value: names.join(" ") });

@@ -1,5 +1,6 @@
 //! Tests of the core that need neither logs nor the reference definitions.
 
+mod admission;
 mod circumstances;
 mod news;
 mod outages;

@@ -4,7 +4,7 @@
 mod told;
 
 use super::{EventSource, Happenings, Observer, Platform, Scheduler, Simulation, SimulationError, WorkloadReplay};
-use crate::model::{Adopted, EndedJob, Job, JobId, Outages, Procs, Span, Time, Workload, WorkloadError};
+use crate::model::{Adopted, EndedJob, Job, JobId, JobLimit, Outages, Procs, Span, Time, Workload, WorkloadError};
 use crate::policy::{Moved, StartReason};
 use std::fmt;
 
@@ -25,6 +25,13 @@ pub enum Chapter {
     Adopted(Adopted),
     /// It was held back: not eligible yet, or kept from starting.
     Held,
+    /// It waits for a limit that it shares with others.
+    Limited {
+        /// Holder of the limit, in words.
+        of: String,
+        /// The site's word for it.
+        reason: String,
+    },
     /// It may start again, or for the first time.
     Released,
     /// An outage hit it: it waits again, with nothing left of what it had run.
@@ -174,6 +181,11 @@ impl Observer for Biography {
 
     fn held(&mut self, now: Time, id: JobId) {
         self.write(now, id, Chapter::Held);
+    }
+
+    fn limited(&mut self, now: Time, id: JobId, limit: &JobLimit) {
+        let JobLimit { of, reason, .. } = limit.clone();
+        self.write(now, id, Chapter::Limited { of, reason });
     }
 
     fn released(&mut self, now: Time, id: JobId) {
@@ -455,6 +467,9 @@ impl Explanation<'_> {
                 Adopted::Waiting => "is here already: it waits".to_string(),
             },
             Chapter::Held => "may not start yet".to_string(),
+            Chapter::Limited { of, reason } => {
+                format!("waits for a limit of {of} ({reason}): jobs that it is shared with use it up")
+            }
             Chapter::Released => "may start from now on".to_string(),
             Chapter::Requeued(ran) => {
                 format!("is hit by an outage and waits again: the {} that it had run are lost", long(*ran))

@@ -2,14 +2,17 @@
 //! on others, on a machine that loses processors.
 
 mod capacity;
+mod desk;
 
+use super::admission::Admission;
 use super::source::{EventSource, Incoming};
 use crate::model::{
-    Adopted, Circumstances, DependencyEffect, DependsOn, How, Job, JobId, Outages, ResourceTable, Time, Truth,
-    Withdrawal, Workload,
+    Adopted, Circumstances, DependencyEffect, DependsOn, How, Job, JobId, JobLimit, JobLimits, Outages, ResourceTable,
+    Time, Truth, Withdrawal, Workload,
 };
 use crate::snapshot::SnapshotError;
 use capacity::Timetable;
+pub use desk::{AdmissionDesk, SiteAdmission};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -32,12 +35,16 @@ pub struct Happenings<'a> {
     /// outages and withdrawals.
     plain: bool,
     timetable: Timetable<'a>,
+    /// Admission by limits that jobs of other machines share; else it is in the state.
+    desk: Option<AdmissionDesk>,
     /// For each job those that depend on it.
     dependents: BTreeMap<JobId, Vec<JobId>>,
     /// The throttle of each job that has one.
     throttle: BTreeMap<JobId, usize>,
     /// Time of the first event.
     first: Time,
+    /// Time at which nothing happens at the latest.
+    horizon: Time,
     /// The job that was sent last, where it arrives at another time than its own.
     moved: Option<Job>,
     s: HappeningsState,
@@ -59,6 +66,10 @@ struct HappeningsState {
     held: BTreeMap<JobId, u8>,
     /// For each throttle how many of its jobs wait or run, and those that it holds back.
     slots: Vec<(u32, VecDeque<JobId>)>,
+    /// Admission by the limits that jobs share.
+    admission: Admission,
+    /// True if a job may be admitted in the place of one that has gone.
+    freed: bool,
     /// Number of jobs that have arrived and not gone.
     here: u64,
     /// The job at each place and the place of each job, where jobs arrive in another order.
@@ -90,6 +101,7 @@ const USER: u8 = 1;
 const TIME: u8 = 2;
 const OTHERS: u8 = 4;
 const THROTTLE: u8 = 8;
+const LIMIT: u8 = 16;
 
 impl<'a> Happenings<'a> {
     /// The jobs of a workload in its circumstances, if it has any, on a machine with these outages.
@@ -110,8 +122,12 @@ impl<'a> Happenings<'a> {
         for (at, limit) in known.throttles.iter().enumerate() {
             throttle.extend(limit.jobs.iter().map(|&job| (job, at)));
         }
-        let plain =
-            !feedback && waits.is_empty() && throttle.is_empty() && known.eligible.is_empty() && known.here.is_empty();
+        let plain = !feedback
+            && waits.is_empty()
+            && throttle.is_empty()
+            && known.eligible.is_empty()
+            && known.here.is_empty()
+            && known.limits.is_empty();
         let slots = known.throttles.iter().map(|_| (0, VecDeque::new())).collect();
         let timetable = Timetable::new(outages);
         let s = HappeningsState {
@@ -122,6 +138,8 @@ impl<'a> Happenings<'a> {
             waits,
             held: BTreeMap::new(),
             slots,
+            admission: Admission::default(),
+            freed: false,
             here: 0,
             order: Vec::new(),
             numbers: if feedback { vec![u32::MAX; workload.len()] } else { Vec::new() },
@@ -129,8 +147,22 @@ impl<'a> Happenings<'a> {
             sent: 0,
             timetable: capacity::OutageState::default(),
         };
-        let mut all =
-            Happenings { workload, known, feedback, plain, timetable, dependents, throttle, first, moved: None, s };
+        let desk = None;
+        let mut all = Happenings {
+            workload,
+            known,
+            feedback,
+            plain,
+            timetable,
+            desk,
+            dependents,
+            throttle,
+            first,
+            horizon: Time::MAX,
+            moved: None,
+            s,
+        };
+        all.take_those_here();
         all.plan_withdrawals();
         all.skip_dependents();
         all
@@ -200,6 +232,12 @@ impl<'a> Happenings<'a> {
         if why == 0 { self.take_slot(job) } else { why }
     }
 
+    /// A job that nothing else holds back takes what it shares with others: a place that its
+    /// throttle leaves, and its part of limits. Returns why it is held back.
+    fn take_slot(&mut self, job: JobId) -> u8 {
+        if self.takes_place(job) { self.ask_limits(job) } else { THROTTLE }
+    }
+
     /// A job is here.
     fn enter(&mut self, job: JobId) {
         if self.feedback {
@@ -209,17 +247,17 @@ impl<'a> Happenings<'a> {
         self.s.here += 1;
     }
 
-    /// A job takes one of the places that its throttle leaves, if it has one. Returns why it is
-    /// held back.
-    fn take_slot(&mut self, job: JobId) -> u8 {
-        let Some(&at) = self.throttle.get(&job) else { return 0 };
+    /// A job takes one of the places that its throttle leaves, if it has one. Returns whether it
+    /// has what it needs; else it stands behind the others.
+    fn takes_place(&mut self, job: JobId) -> bool {
+        let Some(&at) = self.throttle.get(&job) else { return true };
         let (used, behind) = &mut self.s.slots[at];
         if *used < self.known.throttles[at].most {
             *used += 1;
-            return 0;
+            return true;
         }
         behind.push_back(job);
-        THROTTLE
+        false
     }
 
     /// A reason to hold a job back is gone.
@@ -261,17 +299,26 @@ impl<'a> Happenings<'a> {
         if let Some(&at) = self.throttle.get(&job) {
             let (used, behind) = &mut self.s.slots[at];
             match held {
-                None => *used = used.saturating_sub(1),
+                // A job that waits for a limit has its place.
+                None | Some(LIMIT) => *used = used.saturating_sub(1),
                 Some(_) => behind.retain(|&other| other != job),
             }
-            if held.is_none()
+            if held.is_none_or(|why| why == LIMIT)
                 && *used < self.known.throttles[at].most
                 && let Some(next) = behind.pop_front()
             {
                 *used += 1;
-                self.s.held.remove(&next);
-                self.s.at_once.push_back(self.number(next));
+                let why = self.ask_limits(next);
+                if why == 0 {
+                    self.s.held.remove(&next);
+                    self.s.at_once.push_back(self.number(next));
+                } else {
+                    self.s.held.insert(next, why);
+                }
             }
+        }
+        if held.is_none_or(|why| why == LIMIT) {
+            self.leave_limits(job);
         }
         for dependent in self.dependents.get(&job).cloned().unwrap_or_default() {
             let Some((left, last)) = self.s.waits.get_mut(&dependent) else { continue };
@@ -349,16 +396,16 @@ impl EventSource for Happenings<'_> {
         if !self.s.opened {
             return (self.first < Time::MAX).then_some(self.first);
         }
-        if !self.s.at_once.is_empty() {
+        if !self.s.at_once.is_empty() || self.s.freed {
             return Some(self.s.now);
         }
         if self.is_over() {
-            return None;
+            return (self.horizon < Time::MAX).then_some(self.horizon);
         }
         let agenda = self.s.agenda.first().map_or(Time::MAX, |due| due.0);
         let submit = self.next_submit().unwrap_or(Time::MAX);
         let capacity = self.timetable.next(&self.s.timetable).unwrap_or(Time::MAX);
-        let next = agenda.min(submit).min(capacity);
+        let next = agenda.min(submit).min(capacity).min(self.horizon);
         (next < Time::MAX).then_some(next)
     }
 
@@ -369,16 +416,22 @@ impl EventSource for Happenings<'_> {
         if self.timetable.next(&self.s.timetable) == Some(now) {
             return Some(Incoming::Capacity(self.timetable.turn(&mut self.s.timetable, now)));
         }
+        let admits = self.admit_waiting();
         if let Some(held) = self.s.at_once.pop_front() {
             return Some(Incoming::Release(held));
+        }
+        if admits {
+            return Some(Incoming::Nothing);
         }
         let submits = self.next_submit() == Some(now);
         match self.s.agenda.first().copied().filter(|due| due.0 == now) {
             Some((_, Due::Release, job)) => {
                 self.s.agenda.pop_first();
                 self.clear(job, self.reasons_over(job, now));
-                // Its throttle may hold it back still.
-                Some(self.s.at_once.pop_front().map_or(Incoming::Nothing, Incoming::Release))
+                // Its throttle or a limit may hold it back still.
+                let waits =
+                    if self.waits_for_limit(job) { Incoming::Limited(self.number(job)) } else { Incoming::Nothing };
+                Some(self.s.at_once.pop_front().map_or(waits, Incoming::Release))
             }
             Some((_, Due::Arrival, job)) if !submits || job.index() < self.s.next_job => {
                 self.s.agenda.pop_first();
@@ -392,6 +445,10 @@ impl EventSource for Happenings<'_> {
                     Due::Withdrawal => Incoming::Withdraw(self.number(job)),
                     _ => Incoming::Cancel(self.number(job)),
                 })
+            }
+            None if now == self.horizon => {
+                self.horizon = Time::MAX;
+                Some(Incoming::Nothing)
             }
             None => None,
         }
@@ -480,6 +537,23 @@ impl EventSource for Happenings<'_> {
 
     fn how(&self, id: JobId) -> How {
         self.known.ends.get(&self.place(id)).copied().unwrap_or(How::Completed)
+    }
+
+    fn limit_of(&self, id: JobId) -> Option<JobLimit> {
+        self.limit_of_held(self.place(id))
+    }
+
+    fn drop_limits(&mut self) {
+        self.known.limits = JobLimits::default();
+        self.s.admission = Admission::default();
+    }
+
+    fn catch_up(&mut self, now: Time) {
+        self.collect_admitted(now);
+    }
+
+    fn set_horizon(&mut self, horizon: Time) {
+        self.horizon = horizon;
     }
 
     fn place(&self, id: JobId) -> JobId {

@@ -1,5 +1,6 @@
 //! The simulation engine: a scheduler at work, and the simulated machine that drives it.
 
+mod admission;
 mod changes;
 mod ends;
 pub mod explain;
@@ -17,8 +18,9 @@ mod stopwatch;
 mod watched;
 
 pub use crate::model::{Adopted, How};
+pub use admission::Admission;
 pub use fitness::Unfit;
-pub use happenings::Happenings;
+pub use happenings::{AdmissionDesk, Happenings, SiteAdmission};
 pub use journal::{JournalEntry, SessionNews, TakeError};
 pub use notes::{GaugeNote, Notes};
 pub use observer::{AnyObserver, Levels, Observer, Schedule};

@@ -1,6 +1,6 @@
 //! Observers of a simulation: metrics, recorders, tests.
 
-use crate::model::{Adopted, EndedJob, JobId, ProcSet, Procs, Span, Time};
+use crate::model::{Adopted, EndedJob, JobId, JobLimit, ProcSet, Procs, Span, Time};
 use crate::policy::{Gauge, Moved, StartReason};
 
 /// The state of the machine between two instants.
@@ -130,6 +130,11 @@ pub trait Observer {
     #[inline]
     fn held(&mut self, _now: Time, _id: JobId) {}
 
+    /// A job that is held back waits for a limit that it shares with others, and for nothing else
+    /// any more.
+    #[inline]
+    fn limited(&mut self, _now: Time, _id: JobId, _limit: &JobLimit) {}
+
     /// A job that was held back waits again.
     #[inline]
     fn released(&mut self, _now: Time, _id: JobId) {}
@@ -177,6 +182,7 @@ macro_rules! events {
         $method!(noted(now: Time, gauge: Gauge, value: i64));
         $method!(adopted(now: Time, id: JobId, adopted: &Adopted));
         $method!(held(now: Time, id: JobId));
+        $method!(limited(now: Time, id: JobId, limit: &JobLimit));
         $method!(released(now: Time, id: JobId));
         $method!(requeued(now: Time, id: JobId, procs: Procs, ran: Span));
         $method!(lost(ended: &EndedJob<'_>));

@@ -121,7 +121,10 @@ pub(super) const THRASHING: u32 = 100_000;
 impl<S: EventSource> Simulation<S> {
     /// A machine without jobs at the beginning of a stream of arrivals.
     #[must_use]
-    pub fn new(machine: Machine, scheduler: Scheduler, source: S) -> Simulation<S> {
+    pub fn new(machine: Machine, scheduler: Scheduler, mut source: S) -> Simulation<S> {
+        if scheduler.policy.keeps_limits() {
+            source.drop_limits();
+        }
         let next_arrival = source.peek().unwrap_or(Time::MAX);
         let starts = (scheduler.pass == PassRule::Pyss).then_some(0);
         let mut session = Session::new(machine, scheduler);
@@ -304,6 +307,40 @@ impl<S: EventSource> Simulation<S> {
             MachineEffect { source: &self.source, s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
         self.session.act_with(actions, |session, at| deed.carried_out(session, at, observer))?;
         deed.thrashing.map_or(Ok(()), Err)
+    }
+
+    /// Returns a time before which nothing happens; [`Time::MAX`] where nothing ever will.
+    pub fn next_event(&mut self) -> Time {
+        let (end, deadline, arrival) = (self.next_end(), self.session.next_deadline(), self.s.next_arrival);
+        let over = end.min(arrival) == Time::MAX && (deadline == Time::MAX || self.idle());
+        if over { Time::MAX } else { end.min(arrival).min(deadline) }
+    }
+
+    /// Takes what other machines of the site have caused by now: jobs that wait for a limit may be
+    /// admitted when others end there.
+    pub fn catch_up(&mut self, now: Time) {
+        self.source.catch_up(now);
+        self.look_ahead();
+    }
+
+    /// As [`Simulation::step`], and goes no further than to this time.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn step_until(&mut self, horizon: Time, observer: &mut impl Observer) -> Result<bool, SimulationError> {
+        self.source.set_horizon(horizon);
+        self.look_ahead();
+        let more = self.step(observer)?;
+        self.source.set_horizon(Time::MAX);
+        self.look_ahead();
+        Ok(more)
+    }
+
+    /// Asks the source for its next event again.
+    fn look_ahead(&mut self) {
+        if self.impossible.is_none() {
+            self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
+        }
     }
 
     /// Asks for a pass at this time, if nothing leads to one before; for callers that act from

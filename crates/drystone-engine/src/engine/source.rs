@@ -1,6 +1,6 @@
 //! Sources of arrivals.
 
-use crate::model::{Adopted, How, Job, JobId, OutageHit, ProcSet, ResourceTable, Time, Truth, Workload};
+use crate::model::{Adopted, How, Job, JobId, JobLimit, OutageHit, ProcSet, ResourceTable, Time, Truth, Workload};
 use crate::policy::CapacityLoss;
 use crate::snapshot::SnapshotError;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub enum Incoming<'a> {
     Hold(JobId),
     /// A job that was held back waits again.
     Release(JobId),
+    /// A held job waits for a limit that it shares with others, and for nothing else any more.
+    Limited(JobId),
     /// Processors go, come back, or are announced to go.
     Capacity(OutageTurn<'a>),
     /// Nothing, but a pass is due.
@@ -134,6 +136,20 @@ pub trait EventSource {
     fn how(&self, _id: JobId) -> How {
         How::Completed
     }
+
+    /// Returns the limit for which this job waits; `None` where it is not held back by one.
+    fn limit_of(&self, _id: JobId) -> Option<JobLimit> {
+        None
+    }
+
+    /// Lets jobs start whatever limits they share: the policy keeps these itself.
+    fn drop_limits(&mut self) {}
+
+    /// Takes what other machines of the site have caused by now.
+    fn catch_up(&mut self, _now: Time) {}
+
+    /// Sends [`Incoming::Nothing`] at this time, if nothing comes before; [`Time::MAX`] for never.
+    fn set_horizon(&mut self, _horizon: Time) {}
 
     /// Returns the number of this job for observers, where jobs arrive in another order than they
     /// are known in.

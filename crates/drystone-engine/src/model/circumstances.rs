@@ -1,7 +1,7 @@
 //! Knowledge of a workload's jobs beyond each by itself: jobs that are here already, that may not
 //! start yet, that wait for others, and the ways in which they ended.
 
-use super::{Job, JobId, Machine, ProcSet, Span, TIME_LIMIT, Time, Truth};
+use super::{Job, JobId, JobLimits, Machine, ProcSet, Span, TIME_LIMIT, Time, Truth};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -128,6 +128,9 @@ pub struct Circumstances {
     pub after: BTreeMap<JobId, DependsOn>,
     /// Limits of how many of some jobs may be here at a time. No job is in two.
     pub throttles: Vec<Throttle>,
+    /// Limits of what jobs have together, and what each takes of them.
+    #[serde(default)]
+    pub limits: JobLimits,
     /// Jobs that leave before they have ended by themselves, in order of time.
     pub withdrawn: Vec<Withdrawal>,
     /// Way in which jobs end, where that is not [`How::Completed`].
@@ -174,7 +177,7 @@ impl Circumstances {
         let others = self.after.values().flat_map(|after| after.jobs.iter().copied());
         let throttled = self.throttles.iter().flat_map(|throttle| throttle.jobs.iter().copied());
         let withdrawn = self.withdrawn.iter().map(|withdrawal| withdrawal.job);
-        let uncounted = self.uncounted.iter().copied();
+        let uncounted = self.uncounted.iter().copied().chain(self.limits.jobs());
         for job in named.chain(others).chain(throttled).chain(withdrawn).chain(uncounted) {
             if job.index() >= jobs.len() {
                 let problem = format!("is none of the {} jobs", jobs.len());
@@ -185,7 +188,9 @@ impl Circumstances {
             let number = truth[job.index()].number;
             Err(CircumstanceError { job, number, problem })
         };
-        if let Some((job, problem)) = self.wrong_time(jobs).or_else(|| self.wrong_throttle()) {
+        if let Some((job, problem)) =
+            self.wrong_time(jobs).or_else(|| self.wrong_throttle()).or_else(|| self.limits.wrong())
+        {
             return wrong(job, problem);
         }
         let mut busy = ProcSet::new();
@@ -346,6 +351,7 @@ impl Circumstances {
                 .map(|throttle| Throttle { jobs: jobs(&throttle.jobs), most: throttle.most })
                 .filter(|throttle| !throttle.jobs.is_empty())
                 .collect(),
+            limits: self.limits.only(&place),
             withdrawn: (self.withdrawn.iter())
                 .filter_map(|&withdrawal| Some(Withdrawal { job: place(withdrawal.job)?, ..withdrawal }))
                 .collect(),

@@ -7,6 +7,7 @@
 mod circumstances;
 mod demand;
 mod job;
+mod limits;
 mod machine;
 mod outage;
 mod outcome;
@@ -24,6 +25,7 @@ pub use demand::{
     ResourceAmounts, ResourceError, ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
 };
 pub use job::{Job, JobId, LogStatus, Truth, UNKNOWN};
+pub use limits::{JobLimit, JobLimits, LimitClaim};
 pub use machine::{Machine, Procs};
 pub use outage::{Outage, OutageError, OutageField, OutageHit, Outages, Which};
 pub use outcome::{EndedJob, JobOutcome};

@@ -462,6 +462,12 @@ pub trait Policy: Snapshot + Send + Sync {
         false
     }
 
+    /// Returns whether it keeps the [limits](crate::model::JobLimits) of jobs itself, job by job in
+    /// its own order. It then sees every job; other policies see those that are admitted.
+    fn keeps_limits(&self) -> bool {
+        false
+    }
+
     /// Returns whether it counts resources beyond processors ([`View::resources`]): it starts no
     /// job for which too little of one is free, and its plans reserve them. A policy that does not
     /// is refused where a workload has such resources ([`crate::engine::Scheduler::fits`]).

@@ -1,8 +1,10 @@
 //! Reference of a replay: the jobs of a pool as they were recorded.
 
+use super::result::RecordedReason;
 use crate::clock;
 use crate::jobs::{JobMarks, SiteJobFate};
 use crate::site::Site;
+use std::collections::BTreeMap;
 
 /// A job as it was recorded. Times are seconds since 1970.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +42,9 @@ pub(super) struct PoolCase {
     pub(super) jobs: Vec<RecordedTimes>,
     /// For each job of the site its place here.
     pub(super) places: Vec<u32>,
+    /// Seconds for which the jobs that are compared waited, by the last reason that is recorded,
+    /// where that is more than a place on the machine.
+    pub(super) reasons: BTreeMap<String, i64>,
     /// Bounds of the part in which waits are compared.
     pub(super) from: i64,
     pub(super) until: i64,
@@ -57,6 +62,7 @@ impl PoolCase {
         let (from, until) = span;
         let mut places = vec![ELSEWHERE; site.len()];
         let mut jobs = Vec::new();
+        let mut reasons: BTreeMap<String, i64> = BTreeMap::new();
         for (at, job) in site.jobs().enumerate() {
             if job.pool != pool {
                 continue;
@@ -69,6 +75,11 @@ impl PoolCase {
                 (Some(start), SiteJobFate::Running) => (window.until - start).max(i64::from(job.limit)),
                 _ => job.imputed_run.map_or(0, i64::from),
             });
+            let in_time = fresh && !job.marks.has(JobMarks::NO_SUBMIT) && (from..=until).contains(&job.arrive);
+            let counts = started && simulated && in_time;
+            if counts && job.marks.has(JobMarks::CAUSE) && !job.reason.is_empty() {
+                *reasons.entry(job.reason.to_string()).or_default() += job.wait().unwrap_or(0).max(0);
+            }
             jobs.push(RecordedTimes {
                 arrive: job.arrive,
                 start: job.start.filter(|_| started),
@@ -76,17 +87,13 @@ impl PoolCase {
                 holds,
                 limit: i64::from(job.limit),
                 units: job.units,
-                counts: started
-                    && simulated
-                    && fresh
-                    && !job.marks.has(JobMarks::NO_SUBMIT)
-                    && (from..=until).contains(&job.arrive),
+                counts,
                 modelled: !job.marks.has(JobMarks::CAUSE),
                 simulated,
                 backfilled: backfilled(job.flags),
             });
         }
-        PoolCase { name: summary.name.clone(), pool, units: summary.units, jobs, places, from, until }
+        PoolCase { name: summary.name.clone(), pool, units: summary.units, jobs, places, reasons, from, until }
     }
 
     /// The part of the site's window that is measured, `warm_up` seconds of it left out at the
@@ -100,6 +107,19 @@ impl PoolCase {
     /// Jobs whose waits are compared.
     pub(super) fn counted(&self) -> impl Iterator<Item = (usize, &RecordedTimes)> {
         self.jobs.iter().enumerate().filter(|(_, job)| job.counts)
+    }
+
+    /// Returns the recorded reason for which jobs waited longest for more than a place on the
+    /// machine, with its part of all waiting and that of all such reasons.
+    pub(super) fn main_reason(&self) -> Option<RecordedReason> {
+        let all: i64 = self.counted().filter_map(|(_, job)| job.wait()).map(|wait| wait.max(0)).sum();
+        let (name, &most) = self.reasons.iter().max_by_key(|(name, seconds)| (**seconds, std::cmp::Reverse(*name)))?;
+        let part = |seconds: i64| seconds as f64 / all.max(1) as f64;
+        (most > 0).then(|| RecordedReason {
+            name: name.clone(),
+            share: part(most),
+            all: part(self.reasons.values().sum()),
+        })
     }
 
     /// Lengths of blocks of time: weeks or, of less than six, days.

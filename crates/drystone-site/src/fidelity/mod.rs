@@ -143,6 +143,7 @@ fn pool(
             skill: ReplaySkill::of(&errors, &hour_errors, &baselines),
             intervals: intervals::intervals(&waits, case.block()),
             waiting: CensoredWaits::of(case),
+            reason: case.main_reason(),
             errors,
             hour_errors,
             baselines,

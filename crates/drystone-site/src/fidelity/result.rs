@@ -78,6 +78,9 @@ pub struct PoolFidelity {
     pub classes: Vec<ClassRow>,
     /// Recorded waits, with those that had not ended.
     pub waiting: CensoredWaits,
+    /// The recorded reason for which jobs waited longest for more than a place on the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<RecordedReason>,
     /// Use and queue by the hour.
     pub hour_errors: HourErrors,
     /// The first hour of the week that is worst.
@@ -349,10 +352,13 @@ impl Fidelity {
     }
 }
 
+/// Limits, where the site has none that are simulated.
+const LIMITS: &str = "limits of QOS, accounts and users";
+
 /// Possible reasons why a replay differs from the site.
 const NOT_MODELLED: &[&str] = &[
     "fair share and other priorities, unless the policy has them",
-    "limits of QOS, accounts and users",
+    LIMITS,
     "preemption",
     "topology, constraints, memory and GPUs other than as dominant share",
     "users that react to waits",
@@ -367,9 +373,11 @@ const BESIDE_SLURM: &[&str] = &[
 ];
 
 /// Returns possible reasons why a replay under this policy differs from the site.
-fn gaps(site: &Site, settings: &FidelitySettings<'_>) -> &'static [&'static str] {
+fn gaps(site: &Site, settings: &FidelitySettings<'_>) -> Vec<&'static str> {
     let slurm = settings.policy.kind().name == drystone_slurm::policy::SLURM.name;
-    if slurm && site.is_on_nodes() { BESIDE_SLURM } else { NOT_MODELLED }
+    let all = if slurm && site.is_on_nodes() { BESIDE_SLURM } else { NOT_MODELLED };
+    let kept = site.enforces_limits() && site.accounts().is_some_and(|accounts| accounts.limits_anything());
+    all.iter().copied().filter(|gap| *gap != LIMITS || !kept).collect()
 }
 
 fn coverage(site: &Site, pools: &[PoolFidelity]) -> AccountingCoverage {
@@ -397,6 +405,31 @@ fn coverage(site: &Site, pools: &[PoolFidelity]) -> AccountingCoverage {
 /// More of the machine's time, in percent, idle while a job that fits waits tells that the records
 /// are not the whole load.
 const MUCH_IDLE: f64 = 20.0;
+
+/// Part of the waiting from which on its recorded reason explains an idle machine.
+const MUCH_HELD: f64 = 0.25;
+
+/// The recorded reason for which jobs waited longest for more than a place on the machine.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RecordedReason {
+    /// Word of the scheduler, such as `QOSMaxCpuPerUserLimit`.
+    pub name: String,
+    /// Its part of all waiting, from 0 to 1.
+    pub share: f64,
+    /// The part of all such reasons.
+    pub all: f64,
+}
+
+impl RecordedReason {
+    fn text(&self) -> String {
+        let percent = |share: f64| format!("{:.0}%", share * 100.0);
+        let others = match self.all - self.share {
+            more if more >= 0.005 => format!(", and {} for others of its kind", percent(more)),
+            _ => String::new(),
+        };
+        format!("{} of the waiting was for {}{others}", percent(self.share), self.name)
+    }
+}
 
 impl PoolFidelity {
     /// Describes the result in sentences.
@@ -426,6 +459,12 @@ impl PoolFidelity {
                 length(recorded)
             ));
         }
+        if let Some(reason) = self.reason.as_ref().filter(|reason| reason.all >= 0.1) {
+            all.push(format!(
+                "The records name more than a place on the machine as the last reason: {}.",
+                reason.text()
+            ));
+        }
         all.extend(self.against_baselines(policy));
         all.extend(self.against_noise());
         all.push(format!("Verdict: {}", self.verdict));
@@ -450,11 +489,6 @@ impl PoolFidelity {
                 "jobs held more than the machine has {:.0}% of the time: the machine or the sizes are wrong, and no policy can be judged.",
                 happened.over_capacity * 100.0
             )
-        } else if idle > MUCH_IDLE {
-            format!(
-                "idle while a job that fits waits {idle:.0}% of the time: this dump is not the whole load, or something that is not \
-                 simulated held jobs back."
-            )
         } else if let (Some(base), true) = (idle_machine, within.is_some_and(|w| w >= FAITHFUL)) {
             format!(
                 "most jobs do not wait here, so this judges little of {policy}: {} of the jobs start within ten minutes of when they did, \
@@ -467,6 +501,18 @@ impl PoolFidelity {
                 "{policy} stands for this site: {} of the jobs start within ten minutes of when they did; differences between policies \
                  beyond its errors can be believed.",
                 share(within)
+            )
+        } else if let Some(reason) = self.reason.as_ref().filter(|reason| idle > MUCH_IDLE && reason.all >= MUCH_HELD) {
+            format!(
+                "idle while a job that fits waits {idle:.0}% of the time, and the records say why: {}. {policy} starts {} of the jobs within \
+                 ten minutes of when they did; what held the others back is not simulated, or not as it was.",
+                reason.text(),
+                share(within)
+            )
+        } else if idle > MUCH_IDLE {
+            format!(
+                "idle while a job that fits waits {idle:.0}% of the time: this dump is not the whole load, or something that is not \
+                 simulated held jobs back."
             )
         } else if loses || within.is_none_or(|w| w < 0.5) {
             format!(

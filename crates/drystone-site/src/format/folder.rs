@@ -255,6 +255,7 @@ pub fn open(folder: &Path) -> Result<Site, SiteError> {
         slurm_conf,
         accounts,
         folder: Some(folder.to_path_buf()),
+        keeps_limits: true,
         on_nodes: false,
         fill: None,
     })

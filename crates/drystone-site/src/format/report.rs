@@ -69,7 +69,8 @@ pub fn report(manifest: &Manifest) -> String {
             let _ = writeln!(text, "  - {warning}");
         }
     }
-    let not = if m.on_nodes { BESIDE_SLURM } else { UNMODELLED };
+    let all = if m.on_nodes { BESIDE_SLURM } else { UNMODELLED };
+    let not: Vec<&str> = all.iter().copied().filter(|gap| *gap != LIMITS || m.limits == 0).collect();
     let _ = writeln!(text, "\nNot simulated: {}", not.join("; "));
     text
 }
@@ -91,12 +92,15 @@ const BESIDE_SLURM: &[&str] = &[
 /// Rules whose rows are no loss, but may have been misread.
 const NAMED: &[&str] = &["field", "same-id", "overdue", "wide", "message", "no-pool", "partition-list"];
 
+/// Limits, where none is known.
+const LIMITS: &str = "limits of QOS, accounts and users";
+
 /// Facts that no import can give a simulation yet.
 const UNMODELLED: &[&str] = &[
     "memory and GPUs other than as dominant share",
     "constraints and features of nodes",
     "caps of partitions on nodes",
-    "limits of QOS, accounts and users",
+    LIMITS,
     "fair share",
     "preemption",
     "topology",

@@ -73,10 +73,15 @@ pub(super) fn build(
         accounts: beside.accounts,
         node_losses,
         folder: None,
+        keeps_limits: true,
         on_nodes: false,
         fill: None,
     };
     contradictions(&mut site);
+    let places: Vec<u32> = (0..site.len()).filter_map(|at| u32::try_from(at).ok()).collect();
+    site.manifest.limits = u32::try_from(site.limits(&places).limits().len()).unwrap_or(u32::MAX);
+    let unknown = site.unknown_limits();
+    site.manifest.warnings.extend(unknown);
     Ok(site)
 }
 
@@ -103,8 +108,8 @@ fn limits_apart(site: &Site) -> Option<String> {
     let accounts = Accounts::parse(site.accounts.as_deref()?, "accounts.txt").ok()?;
     (pools > 1 && accounts.limits_anything()).then(|| {
         format!(
-            "limits of associations and QOS, and the use that fair share counts, hold within each of the {pools} pools by itself, since pools share \
-             no node and are simulated apart; the cluster counts them over all pools, and jobs that reach a limit there may start earlier here"
+            "under slurm, limits of associations and QOS, and the use that fair share counts, hold within each of the {pools} pools by itself; the \
+             cluster counts them over all pools, as every other policy does here: jobs that reach a limit there may start earlier under slurm"
         )
     })
 }

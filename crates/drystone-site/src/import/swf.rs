@@ -97,6 +97,7 @@ impl ImportedLog {
             accounts: None,
             node_losses: Vec::new(),
             folder: None,
+            keeps_limits: true,
             on_nodes: false,
             fill: None,
         })

@@ -107,7 +107,7 @@ marks! {
     ARRAY = 0, "array";
     /// Waited for a slot of its array.
     THROTTLED = 1, "throttled";
-    /// Waited for something that is not simulated.
+    /// Waited, by the last reason recorded, for more than a place on the machine.
     CAUSE = 2, "unmodelled";
     /// Ran within a reservation.
     RESERVED = 3, "reserved";

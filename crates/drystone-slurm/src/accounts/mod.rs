@@ -22,9 +22,11 @@
 
 mod commands;
 mod fields;
+mod job_limits;
 mod tables;
 mod tres;
 
+pub use job_limits::{JobLimitMaker, LimitedJob, NODE_PARTS};
 pub use tres::Tres;
 pub(crate) use tres::{TresAmounts, TresResource};
 

@@ -64,7 +64,8 @@ pub struct UseLedger {
     of_assoc: Vec<Used>,
     of_qos: Vec<Used>,
     of_user: BTreeMap<(u32, i32), Used>,
-    of_account: BTreeMap<(u32, u32), Used>,
+    /// By QOS and account: see [`UseLedger::account`].
+    of_account: BTreeMap<(u32, i64), Used>,
     /// True if a job that breaks a limit by itself may run all the same: otherwise it would wait
     /// for ever.
     pub lenient: bool,
@@ -147,11 +148,13 @@ impl UseLedger {
         std::iter::successors(first, |&assoc| self.accounts.assocs[assoc].parent)
     }
 
-    /// The account of an association, as an index.
-    fn account(&self, assoc: u32) -> u32 {
-        match self.accounts.assocs.get(assoc as usize) {
-            Some(found) if !found.user.is_empty() => found.parent.map_or(NONE, |parent| parent as u32),
-            _ => assoc,
+    /// The account of a job: that of its association, as an index; below 0 for the account that a
+    /// job without an association names.
+    fn account(&self, job: &Pending) -> i64 {
+        match self.accounts.assocs.get(job.assoc as usize) {
+            Some(assoc) if !assoc.user.is_empty() => assoc.parent.map_or(-1, |parent| parent as i64),
+            Some(_) => i64::from(job.assoc),
+            None => i64::MIN + i64::from(job.account),
         }
     }
 
@@ -162,9 +165,6 @@ impl UseLedger {
 
     /// Returns Slurm's reason that keeps the job from running whatever resources it gets.
     pub fn before(&self, job: &Pending, machine: &ModelMachine) -> Option<&'static str> {
-        if job.assoc == NONE {
-            return None;
-        }
         let (mut grp_jobs, mut per_account, mut per_user, mut wall) = (false, false, false, false);
         for qos in self.qos_of(job, machine).into_iter().flatten() {
             let limits = &self.accounts.qos[qos as usize];
@@ -175,7 +175,7 @@ impl UseLedger {
             }
             if let Some(most) = limits.max_jobs_account
                 && !std::mem::replace(&mut per_account, true)
-                && self.is_full(most, self.of_account.get(&(qos, self.account(job.assoc))).map_or(0, |used| used.jobs))
+                && self.is_full(most, self.of_account.get(&(qos, self.account(job))).map_or(0, |used| used.jobs))
             {
                 return Some("QOSMaxJobsPerAccountLimit");
             }
@@ -231,9 +231,6 @@ impl UseLedger {
         gpus: Option<u64>,
         machine: &ModelMachine,
     ) -> Option<&'static str> {
-        if job.assoc == NONE {
-            return None;
-        }
         let wanted = match alloc {
             Some(alloc) => {
                 let mut all = had(job.part, alloc, machine);
@@ -251,9 +248,6 @@ impl UseLedger {
 
     /// As [`UseLedger::after`], for a start that is only planned: what was asked for counts.
     pub fn after_plan(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> Option<&'static str> {
-        if job.assoc == NONE {
-            return None;
-        }
         let nodes = self.counts_nodes.then_some(&alloc.nodes);
         let all = asked(job, alloc.nodes.count() as u64, machine);
         self.exceeds(job, WantedUse { all, fewest_gpus: all.gpu, nodes }, machine)
@@ -267,7 +261,7 @@ impl UseLedger {
         for qos in self.qos_of(job, machine).into_iter().flatten() {
             let Qos { limits, max_tres_user, max_tres_account, .. } = &self.accounts.qos[qos as usize];
             let of_user = self.of_user.get(&(qos, job.user)).unwrap_or(&nothing);
-            let of_account = self.of_account.get(&(qos, self.account(job.assoc))).unwrap_or(&nothing);
+            let of_account = self.of_account.get(&(qos, self.account(job))).unwrap_or(&nothing);
             if let Some(of) = self.breaks(&limits.grp_tres, &mut grp, &self.of_qos[qos as usize], wanted) {
                 return Some(reason(of, QOS_GRP));
             }
@@ -309,14 +303,11 @@ impl UseLedger {
 
     /// Returns Slurm's reason that keeps one more job from being submitted.
     pub fn submission(&self, job: &Pending, machine: &ModelMachine) -> Option<&'static str> {
-        if job.assoc == NONE {
-            return None;
-        }
         let full = |most: Option<u32>, used: u32| most.is_some_and(|most| most > 0 && used >= most);
         for qos in self.qos_of(job, machine).into_iter().flatten() {
             let limits = &self.accounts.qos[qos as usize];
             let user = self.of_user.get(&(qos, job.user)).map_or(0, |used| used.submitted);
-            let account = self.of_account.get(&(qos, self.account(job.assoc))).map_or(0, |used| used.submitted);
+            let account = self.of_account.get(&(qos, self.account(job))).map_or(0, |used| used.submitted);
             if full(limits.limits.grp_submit, self.of_qos[qos as usize].submitted) {
                 return Some("QOSGrpSubmitJobsLimit");
             }
@@ -341,10 +332,7 @@ impl UseLedger {
 
     /// Does something to each count that the job belongs to.
     fn each(&mut self, job: &Pending, machine: &ModelMachine, mut act: impl FnMut(&mut Used)) {
-        if job.assoc == NONE {
-            return;
-        }
-        let account = self.account(job.assoc);
+        let account = self.account(job);
         for qos in self.qos_of(job, machine).into_iter().flatten() {
             act(&mut self.of_qos[qos as usize]);
             act(self.of_user.entry((qos, job.user)).or_default());

@@ -100,7 +100,7 @@ pub static SLURM: PolicyKind =
                 "qos",
                 AUTO,
                 &[Takes::Words(&[AUTO, "none", "queue", "partition"])],
-                "field of the log with the QOS; auto: the queue, if accounts have more than one (from source)",
+                "field of the log with the QOS; auto: the queue, if accounts have any (from source)",
             ),
             own(
                 "arrays",
@@ -231,7 +231,7 @@ fn people(
     let qos_from = match args.text("qos") {
         "none" => QosFrom::Nothing,
         "partition" => QosFrom::Partition,
-        AUTO if accounts.qos.len() < 2 => QosFrom::Nothing,
+        AUTO if accounts.qos.is_empty() => QosFrom::Nothing,
         _ => QosFrom::Queue,
     };
     let mut priority = conf.map_or_else(Default::default, |conf| conf.priority.clone());

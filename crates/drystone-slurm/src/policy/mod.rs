@@ -292,6 +292,10 @@ impl Policy for SlurmPolicy {
         true
     }
 
+    fn keeps_limits(&self) -> bool {
+        self.shape.ledger.is_some()
+    }
+
     fn places_on_nodes(&self) -> bool {
         true
     }

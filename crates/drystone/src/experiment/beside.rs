@@ -3,9 +3,9 @@
 
 use super::division::{PoolDivision, PoolPart};
 use super::{Experiment, ExperimentError, PoolMeasured, scheduler};
-use crate::engine::{Happenings, Levels, Observer, Simulation, SimulationError};
+use crate::engine::{Happenings, Levels, Observer, Simulation, SimulationError, SiteAdmission};
 use crate::metrics::{Collector, MetricsConfig, Scope};
-use crate::model::{Adopted, EndedJob, JobId, JobOutcome, ProcSet, Procs, Span, Time, Workload};
+use crate::model::{Adopted, EndedJob, JobId, JobLimit, JobOutcome, ProcSet, Procs, Span, Time, Workload};
 use crate::policy::{Moved, PolicySpec, StartReason};
 use std::sync::atomic::Ordering;
 
@@ -23,6 +23,7 @@ enum PoolEvent {
     Ended(JobId, Box<JobOutcome>),
     Adopted(JobId, Adopted),
     Held(JobId),
+    Limited(JobId, Box<JobLimit>),
     Released(JobId),
     Requeued(JobId, Procs, Span),
     Lost(JobId, Box<JobOutcome>),
@@ -81,6 +82,9 @@ impl Observer for Recorder {
     fn held(&mut self, now: Time, id: JobId) {
         self.put(now, PoolEvent::Held(id));
     }
+    fn limited(&mut self, now: Time, id: JobId, limit: &JobLimit) {
+        self.put(now, PoolEvent::Limited(id, Box::new(limit.clone())));
+    }
     fn released(&mut self, now: Time, id: JobId) {
         self.put(now, PoolEvent::Released(id));
     }
@@ -119,6 +123,12 @@ impl PoolAtWork<'_> {
         let more = self.simulation.step(&mut (&mut self.recorder, &mut self.collector))?;
         self.at = if more { self.simulation.now() } else { Time::MAX };
         Ok(())
+    }
+
+    /// Goes on by one instant, to this time at most.
+    fn step_until(&mut self, horizon: Time) -> Result<(), SimulationError> {
+        self.recorder.told.clear();
+        self.simulation.step_until(horizon, &mut (&mut self.recorder, &mut self.collector)).map(drop)
     }
 
     fn whole(&self, id: JobId) -> JobId {
@@ -185,6 +195,7 @@ fn tell(pools: &mut [PoolAtWork<'_>], at: usize, whole: &Workload, observer: &mu
             PoolEvent::Ended(job, outcome) => ended(job, &mut |e| observer.ended(e), &outcome),
             PoolEvent::Adopted(job, adopted) => observer.adopted(now, id(job), &adopted),
             PoolEvent::Held(job) => observer.held(now, id(job)),
+            PoolEvent::Limited(job, limit) => observer.limited(now, id(job), &limit),
             PoolEvent::Released(job) => observer.released(now, id(job)),
             PoolEvent::Requeued(job, procs, ran) => observer.requeued(now, id(job), procs * pool.scale, ran),
             PoolEvent::Lost(job, outcome) => ended(job, &mut |e| observer.lost(e), &outcome),
@@ -195,6 +206,55 @@ fn tell(pools: &mut [PoolAtWork<'_>], at: usize, whole: &Workload, observer: &mu
             }
         }
     }
+}
+
+/// Steps pools whose jobs share nothing; false on cancellation.
+fn run_apart(
+    pools: &mut [PoolAtWork<'_>],
+    experiment: &Experiment<'_>,
+    observer: &mut impl Observer,
+) -> Result<bool, SimulationError> {
+    for pool in pools.iter_mut() {
+        pool.step()?;
+    }
+    // The pool in which something happened first; of several the first.
+    while let Some(at) = (0..pools.len()).filter(|&at| pools[at].at < Time::MAX).min_by_key(|&at| pools[at].at) {
+        tell(pools, at, experiment.whole, observer);
+        pools[at].step()?;
+        if experiment.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Steps pools whose jobs share limits: an end in one pool may admit a job of another, so none goes
+/// beyond the next event of the others. False on cancellation.
+fn run_sharing(
+    pools: &mut [PoolAtWork<'_>],
+    experiment: &Experiment<'_>,
+    observer: &mut impl Observer,
+) -> Result<bool, SimulationError> {
+    loop {
+        let next: Vec<Time> = pools.iter_mut().map(|pool| pool.simulation.next_event()).collect();
+        let Some(at) = (0..pools.len()).filter(|&at| next[at] < Time::MAX).min_by_key(|&at| next[at]) else { break };
+        let others = next.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, &time)| time);
+        pools[at].step_until(others.min().unwrap_or(Time::MAX))?;
+        let now = pools[at].simulation.now();
+        tell(pools, at, experiment.whole, observer);
+        for (_, pool) in pools.iter_mut().enumerate().filter(|&(other, _)| other != at) {
+            pool.simulation.catch_up(now);
+        }
+        if experiment.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Ok(false);
+        }
+    }
+    // What is left waits for ever, or nothing is.
+    for at in 0..pools.len() {
+        pools[at].step()?;
+        tell(pools, at, experiment.whole, observer);
+    }
+    Ok(true)
 }
 
 /// Simulates every pool to its end; `None` on cancellation. Returns the measurements of each, and
@@ -209,12 +269,19 @@ pub(super) fn run(
     let specs: Vec<PolicySpec> =
         (0..parts.len()).map(|at| division.policy(at, experiment.policy)).collect::<Result<_, _>>()?;
     let mut pools = Vec::with_capacity(parts.len());
+    let limits = experiment.whole.circumstances().map(|known| &known.limits).filter(|limits| !limits.is_empty());
+    let mut shared = limits.map(|limits| SiteAdmission::new(limits.clone()));
     let mut base = 0;
     for ((part, spec), share) in parts.iter().zip(&specs).zip(division.shares()) {
         let scheduler = scheduler(spec, experiment.priorities, &part.workload)?;
         scheduler.fits(&part.workload)?;
         scheduler.check_hears()?;
+        shared = shared.filter(|_| !scheduler.policy.keeps_limits());
         let source = Happenings::new(&part.workload, &part.outages, experiment.feedback);
+        let source = match &shared {
+            Some(site) => source.at_desk(site.desk(part.ids.clone())),
+            None => source,
+        };
         let simulation = Simulation::new(part.workload.machine(), scheduler, source)
             .on(&experiment.platform)
             .with_threads(experiment.threads);
@@ -234,16 +301,12 @@ pub(super) fn run(
         });
         base += free;
     }
-    for pool in &mut pools {
-        pool.step()?;
-    }
-    // The pool in which something happened first; of several the first.
-    while let Some(at) = (0..pools.len()).filter(|&at| pools[at].at < Time::MAX).min_by_key(|&at| pools[at].at) {
-        tell(&mut pools, at, experiment.whole, observer);
-        pools[at].step()?;
-        if experiment.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Ok(None);
-        }
+    let done = match shared {
+        None => run_apart(&mut pools, experiment, observer)?,
+        Some(_) => run_sharing(&mut pools, experiment, observer)?,
+    };
+    if !done {
+        return Ok(None);
     }
     let mut left = 0;
     let measured = pools.into_iter().zip(division.shares()).map(|(pool, share)| {

@@ -33,6 +33,7 @@ mod outside;
 mod parts;
 mod planned_predictions;
 mod policy_texts;
+mod pools;
 mod predictors;
 mod published;
 mod readers;

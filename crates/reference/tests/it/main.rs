@@ -1,6 +1,7 @@
 //! The naive definitions, held to golden schedules and to the library.
 //! One binary: it links once. A new file needs its line here.
 
+mod admission_drystone;
 mod checker;
 mod committed_published;
 mod common;

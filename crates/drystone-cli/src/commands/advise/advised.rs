@@ -1,6 +1,7 @@
 //! The advice with all that determined it.
 
 use crate::commands::compare::replay::JobReplay;
+use crate::held::HeldWaits;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use drystone_advise::{Advice, ClassChange, GoalFigure, PassCost, PeriodLength};
 use serde::{Serialize, Serializer};
@@ -39,6 +40,12 @@ pub(super) struct Advised {
     pub(super) counts_processors: bool,
     /// Live policies that would take long.
     pub(super) not_tried: Vec<String>,
+    /// Parts of the waiting in which jobs are held back, where they share limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) held: Option<HeldWaits>,
+    /// The path of the site or log.
+    #[serde(skip)]
+    pub(super) path: String,
     pub(super) replay: Option<JobReplay>,
     pub(super) baseline: SiteBaseline,
     /// True if it was stopped before all was tried.

@@ -285,6 +285,9 @@ fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> 
         AdviceReason::Unfinished => {
             all.push(format!("Nothing is recommended yet: it was stopped before this was judged. {best}"));
         }
+        AdviceReason::Unnoticed => {
+            all.push(format!("{leave} The best changes the goal by less than a user notices. {best} It was {sure}."));
+        }
         AdviceReason::InsideReplayError => {
             all.push(format!(
                 "{leave} The best changes the goal by less than the simulation's error against the site's records. \

@@ -108,9 +108,9 @@ impl Changer {
         let mut baseline = self.baseline.clone();
         baseline.text = policy.to_string();
         if !policy.starts_with("slurm(") {
-            // A policy that knows processors only.
+            // A policy that knows processors only: limits are those of the site.
             let premises = &mut baseline.premises;
-            (premises.is_slurm, premises.limits, baseline.conf) = (false, None, None);
+            (premises.is_slurm, baseline.conf) = (false, None);
             premises.pools.iter_mut().for_each(|pool| (pool.conf, pool.names) = (None, None));
         }
         let before = self.apply(&baseline, &ChangeList::default()).map_err(CommandFailure::because)?;

@@ -20,11 +20,12 @@ use crate::commands::compare::candidates::takes_long;
 use crate::commands::compare::replay::JobReplay;
 use crate::commands::whatif::baseline::path_text;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
+use crate::held::HeldWaits;
 use crate::input::{self, WorkloadInput};
 use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::{self, Printable, ReportFile, file, message};
-use drystone::metrics::{JobSelection, Measure};
+use drystone::metrics::{JobSelection, Measure, MetricUnit};
 use drystone::model::{Span, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::{
@@ -170,7 +171,9 @@ fn advised(
     let Some(mut advice) = found else { return Ok(None) };
     for answer in [&mut advice.settings, &mut advice.live, &mut advice.limits] {
         restrain(answer, &study, replay.as_ref());
+        restrain_unnoticed(answer, &study);
     }
+    let held = HeldWaits::measure(input, (&outages, args.real.feedback), stop)?;
     let pays = if stopped { PayingClasses::default() } else { pays(&changer, input, &study, &advice, &ground)? };
     let baseline = baseline(&study, &advice);
     let advised = Advised {
@@ -199,6 +202,8 @@ fn advised(
             .as_ref()
             .map_or(args.cpus > 1, |(_, conf)| conf.nodes.iter().any(|node| node.cpus > 1)),
         not_tried: left_out,
+        held,
+        path: args.source.path().map_or_else(|| "SITE".to_string(), |path| path.display().to_string()),
         replay,
         baseline,
         stopped,
@@ -248,6 +253,30 @@ fn periods(input: &WorkloadInput, selection: JobSelection) -> Periods {
         JobSelection::All | JobSelection::Tsafrir | JobSelection::Completed => (first, last, false),
     };
     Periods::of((from, until.max(from)), !cut && begin.is_none())
+}
+
+/// Times that differ by fewer seconds are no difference that a user notices.
+const NOTICEABLE: f64 = 30.0;
+/// Relative differences of other figures below this are none.
+const NOTICEABLE_PART: f64 = 0.01;
+
+/// Takes back what is recommended for a change of the goal that no user notices.
+fn restrain_unnoticed(answer: &mut AdvisedWay, study: &AdviceStudy<'_>) {
+    if !answer.is_recommended() {
+        return;
+    }
+    let noticed = |figure: &GoalFigure| {
+        let name = figure.to_string();
+        let Some(found) = answer.figures.iter().find(|known| known.figure == name) else { return true };
+        let by = (found.after - found.before).abs();
+        match figure.unit() {
+            MetricUnit::Seconds => by >= NOTICEABLE,
+            _ => by >= NOTICEABLE_PART * found.before.abs(),
+        }
+    };
+    if !study.goal.figures().iter().any(noticed) {
+        answer.reason = AdviceReason::Unnoticed;
+    }
 }
 
 /// Takes back what is recommended for less than the replay of the site is wrong: by every figure of

@@ -47,7 +47,9 @@ fn of(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Docume
     let mut document = Document::default();
     document.heading(format!("Advice for {}", advised.workload.line()));
     let asked = asked(advised);
-    let mut facts = Vec::new();
+    let mut facts: Vec<(String, String)> = Vec::new();
+    let held = advised.held.as_ref().and_then(|held| held.sentence(&advised.path));
+    facts.extend(held.map(|held| ("Waiting".to_string(), held)));
     for one in &asked {
         facts.push((one.name.to_string(), verdict(advised, one)));
         if one.answer.is_recommended() {
@@ -166,6 +168,9 @@ fn verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
             format!("nothing can be recommended from {} {period}s; four weeks are needed", advised.advice.periods)
         }
         AdviceReason::Unfinished => "nothing is recommended yet: it was stopped before this was judged".to_string(),
+        AdviceReason::Unnoticed => {
+            format!("{leave}: the best, {name}, changes the goal by less than a user notices")
+        }
         AdviceReason::InsideReplayError => {
             format!("{leave}: the best, {name}, changes the goal by less than the replay is off")
         }

@@ -35,6 +35,7 @@ use crate::args::{CompareArgs, SimulationArgs};
 use crate::commands::headroom::bracket::Bracket;
 use crate::commands::headroom::result::remark;
 use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
+use crate::held::HeldWaits;
 use crate::input::{self, PolicyFiles, WorkloadInput, WorkloadParts};
 use crate::interrupt;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION};
@@ -144,6 +145,8 @@ fn answer(
     let specs = done.specs.clone();
     let headroom = headroom::headroom(bench, &done, &baseline)?;
     let replay = replay(input, &done, &baseline);
+    let held = HeldWaits::measure(input, (bench.outages, args.common.real.feedback), bench.stop)?;
+    let path = args.common.source.path().map_or_else(|| "SITE".to_string(), |path| path.display().to_string());
     let timings: Vec<Timing> = done.watched.iter().map(|w| Timing::of(&w.measured)).collect();
     let ratios = classes::ratios(&done, &baseline, args.batch as usize);
     let results = results(bench, done, &baseline, &timings);
@@ -168,6 +171,7 @@ fn answer(
         suspension_is_free: experiment.platform.is_none(),
         readings: readings.as_ref(),
         recorded,
+        held: held.as_ref().and_then(|held| held.sentence(&path)),
         replay: replay.as_ref(),
         headroom: headroom.as_ref(),
         too_long: &too_long,
@@ -201,6 +205,8 @@ fn answer(
         summary,
         readings,
         recorded,
+        held,
+        path,
         replay,
         headroom,
         not_tried: [left_out, too_long].concat(),
@@ -356,6 +362,8 @@ struct VerdictParts<'a> {
     suspension_is_free: bool,
     readings: Option<&'a Readings>,
     recorded: Option<RecordedWaits>,
+    /// Sentence on what jobs wait for beside the machine.
+    held: Option<String>,
     replay: Option<&'a JobReplay>,
     headroom: Option<&'a Bracket>,
     too_long: &'a [String],
@@ -370,7 +378,8 @@ struct VerdictParts<'a> {
 impl VerdictParts<'_> {
     /// The verdict: first whether there is anything to decide, last what is missing.
     fn sentences(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
-        let mut all: Vec<String> = self.nothing(comparison, results).into_iter().collect();
+        let mut all: Vec<String> = self.held.iter().map(|held| format!("{held}.")).collect();
+        all.extend(self.nothing(comparison, results));
         all.extend(self.modelled.clone());
         all.extend(self.unlike(comparison, results));
         all.extend(self.replay.map(JobReplay::sentence));

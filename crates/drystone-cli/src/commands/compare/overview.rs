@@ -9,6 +9,7 @@ use crate::output::number::{NONE, TimeUnit, count, duration, exact_percent, fixe
 use drystone::inference::says_nothing;
 use drystone::metrics::{LEAST_WEEKS, Measure, Metric, MetricChange, MetricVerdict, Payer, payers};
 use drystone_report::PolicyResult;
+use drystone_report::meta::WORLD;
 
 /// Lines of the whole overview, as long as nothing beyond it was asked for.
 const LINES: usize = 30;
@@ -47,7 +48,10 @@ pub(super) fn overview(result: &CompareResult) -> Document {
 fn document(result: &CompareResult, rows: usize, cautions: &[String], untold: usize) -> Document {
     let mut document = Document::default();
     document.heading(heading(result));
-    let mut facts = decision(result);
+    let mut facts: Vec<(String, String)> = Vec::new();
+    facts.extend(result.workload.setting(WORLD).map(|world| ("World".to_string(), world.to_string())));
+    facts.extend(result.held_back().map(|held| ("Waiting".to_string(), held)));
+    facts.extend(decision(result));
     let caution =
         |(at, text): (usize, &String)| (if at == 0 { "Caution".to_string() } else { String::new() }, text.clone());
     facts.extend(cautions.iter().enumerate().map(caution));

@@ -5,6 +5,7 @@ use super::readings::Readings;
 use super::recorded::RecordedWaits;
 use super::replay::JobReplay;
 use crate::commands::headroom::bracket::Bracket;
+use crate::held::HeldWaits;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::count;
 use crate::output::report;
@@ -51,6 +52,12 @@ pub(super) struct CompareResult {
     /// The waits that the log recorded, where it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) recorded: Option<RecordedWaits>,
+    /// Parts of the waiting in which jobs were held back, where they share limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) held: Option<HeldWaits>,
+    /// The path of the site or log, for commands that go on with it.
+    #[serde(skip)]
+    pub(super) path: String,
     /// Distance of the simulated baseline from the site's records, if it is a site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) replay: Option<JobReplay>,
@@ -74,6 +81,11 @@ impl CompareResult {
     /// The ratios of slowdowns of a policy; `None` for the baseline.
     pub(super) fn ratios_of(&self, policy: &str) -> Option<&SlowdownRatios> {
         self.ratios.iter().find(|(name, _)| name == policy).map(|(_, ratios)| ratios)
+    }
+
+    /// Describes what jobs wait for beside the machine.
+    pub(super) fn held_back(&self) -> Option<String> {
+        self.held.as_ref()?.sentence(&self.path)
     }
 
     pub(super) fn one(&self, policy: &str) -> Option<&PolicyResult> {

@@ -96,6 +96,7 @@ impl Treatment {
         options: &CleaningOptions,
     ) -> Result<Workload, CommandFailure> {
         let resources = workload.resources().cloned();
+        let known = workload.circumstances().cloned().unwrap_or_default();
         let (machine, mut jobs, mut truth, provenance) = workload.clone().into_parts();
         for ((job, truth), record) in jobs.iter_mut().zip(&mut truth).zip(records) {
             match self {
@@ -104,7 +105,8 @@ impl Treatment {
                 Treatment::Raise => job.estimate = job.estimate.min(stated(record, options).unwrap_or(job.estimate)),
             }
         }
-        Workload::with_resources(machine, resources, jobs, truth, provenance).map_err(CommandFailure::usage)
+        let undone = Workload::with_resources(machine, resources, jobs, truth, provenance);
+        undone.and_then(|undone| undone.with(known)).map_err(CommandFailure::usage)
     }
 }
 

@@ -89,7 +89,12 @@ fn facts(manifest: &Manifest) -> Vec<(String, String)> {
     } else {
         "in pools of equal units; --machine slurm.conf adds nodes"
     };
-    facts.push(("simulated".to_string(), simulated.to_string()));
+    let limits = match manifest.limits {
+        0 => String::new(),
+        1 => "; one limit of QOS, accounts and users holds for every policy".to_string(),
+        limits => format!("; {} limits of QOS, accounts and users hold for every policy", count(limits.into())),
+    };
+    facts.push(("simulated".to_string(), format!("{simulated}{limits}")));
     facts
 }
 

@@ -1,13 +1,14 @@
 //! The site as it is: its policy, and the premises that changes are made to.
 
 use super::facts::{PoolNames, names};
-use crate::args::WhatifArgs;
+use crate::args::{SiteWorld, WhatifArgs};
 use crate::exit::CommandFailure;
 use crate::input::WorkloadInput;
-use drystone::model::Outages;
+use crate::site::SiteInput;
+use drystone::model::{JobId, JobLimits, Outages};
 use drystone::policy::PolicySpec;
-use drystone_advise::{PartitionPremises, PoolPremises, Premises};
-use drystone_slurm::accounts::Accounts;
+use drystone_advise::{LimitRules, PartitionPremises, PoolPremises, Premises};
+use drystone_slurm::accounts::{Accounts, NODE_PARTS};
 use drystone_slurm::conf::{SlurmConf, flatten};
 use drystone_slurm::policy::SLURM;
 use std::collections::BTreeMap;
@@ -144,7 +145,9 @@ impl WhatIfBaseline {
             .transpose()
             .map_err(CommandFailure::usage)?;
         let mut premises = premises(args, input, outages, names.as_deref())?;
-        (premises.is_slurm, premises.limits) = (is_slurm, limits);
+        premises.is_slurm = is_slurm;
+        premises.limits = limits.or_else(|| input.site.as_ref().filter(|_| !is_slurm)?.site.accounts());
+        premises.rules = input.site.as_ref().and_then(|site| limit_rules(site, args));
         let mut pool_confs = Vec::new();
         for at in 0..premises.pools.len() {
             let text = if is_slurm {
@@ -177,6 +180,50 @@ impl WhatIfBaseline {
         let name = if own { format!("the site's own Slurm, {}", spec.text()) } else { spec.text().to_string() };
         Ok(WhatIfBaseline { name, own, unit, text: spelled(&spec), conf, pool_confs, names, accounts, premises })
     }
+}
+
+/// The rules by which the jobs of a site share limits under any policy.
+fn limit_rules(site: &SiteInput, args: &WhatifArgs) -> Option<LimitRules> {
+    if args.log.world == Some(SiteWorld::Counts) {
+        return None;
+    }
+    let (own, places) = (site.site.clone(), site.places.clone());
+    Some(LimitRules::new(move |premises, origin| {
+        let Some(accounts) = &premises.limits else { return JobLimits::default() };
+        // A change of limits brings their enforcement with it.
+        if !own.enforces_limits() && own.accounts().as_ref() == Some(accounts) {
+            return JobLimits::default();
+        }
+        let back = |names: &BTreeMap<String, i32>| -> BTreeMap<i32, String> {
+            names.iter().map(|(name, &number)| (number, name.clone())).collect()
+        };
+        let (users, groups, qos) = (back(&premises.users), back(&premises.accounts), back(&premises.qos));
+        let parts = premises.pools.iter().flat_map(|pool| &pool.partitions);
+        let parts: BTreeMap<i32, &str> = parts.map(|part| (part.number, part.name.as_str())).collect();
+        let jobs = premises.workload.jobs();
+        let all = (0..jobs.len()).map(|at| {
+            let place = origin.get(at).copied().flatten().and_then(|origin| places.get(origin as usize).copied());
+            (JobId(at as u32), place)
+        });
+        own.limits_of(accounts, all, |id, limited| {
+            let job = &jobs[id.index()];
+            let named = [
+                (&mut limited.user, users.get(&job.user).map(String::as_str)),
+                (&mut limited.account, groups.get(&job.group).map(String::as_str)),
+                (&mut limited.qos, qos.get(&job.queue).map(String::as_str)),
+                (&mut limited.partition, parts.get(&job.partition).copied()),
+            ];
+            for (text, name) in named {
+                name.into_iter().for_each(|name| *text = name.to_string());
+            }
+            // A job that is added asks for its processors.
+            if limited.cpus == 0 {
+                limited.cpus = u64::from(job.procs);
+                limited.billing = limited.cpus;
+                limited.node_parts = NODE_PARTS;
+            }
+        })
+    }))
 }
 
 /// The configuration of a pool: its path where a file has it, and its text.
@@ -277,5 +324,5 @@ fn premises(
         }
         None => return Ok(Premises::of_log(workload, outages.list().to_vec(), f64::from(args.cpus))),
     }
-    Ok(Premises { workload, pools, users, accounts, qos, limits: None, is_slurm: false })
+    Ok(Premises { workload, pools, users, accounts, qos, limits: None, is_slurm: false, rules: None })
 }

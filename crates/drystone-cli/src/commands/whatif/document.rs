@@ -8,6 +8,7 @@ use crate::output::number::{
     TimeColumn, TimeUnit, bound, change, count, duration, exact_percent, fixed, percent, plural,
 };
 use drystone_advise::{ClassChange, PairedChange};
+use drystone_report::meta::WORLD;
 
 /// Lines of the overview.
 const LINES: usize = 30;
@@ -104,10 +105,12 @@ fn head(result: &WhatIfResult) -> Document {
         || format!("{}: too few weeks to judge", plural(result.periods as u64, result.period.name())),
         |basis| basis.describe(result.period.name()),
     );
-    let mut facts = vec![
+    let world = meta.setting(WORLD).map(|world| ("World".to_string(), world.to_string()));
+    let mut facts: Vec<(String, String)> = world.into_iter().collect();
+    facts.extend([
         ("Before and after".to_string(), format!("simulated under {}", result.policy)),
         ("Judged by".to_string(), format!("the same jobs before and after, {units}")),
-    ];
+    ]);
     if let Some(noise) = result.clock_noise {
         facts.push(("Slurm's clocks alone".to_string(), format!("move the mean wait by {}", duration(noise))));
     }

@@ -205,7 +205,8 @@ impl WhatIfInputs<'_> {
         let mut text = self.baseline.text.clone();
         let confs = premises.pools.iter().zip(&base.pools).any(|(pool, was)| pool.conf != was.conf);
         // Beside a changed configuration there are no accounts to be found.
-        if (premises.limits != base.limits || confs && self.baseline.accounts.is_none())
+        if premises.is_slurm
+            && (premises.limits != base.limits || confs && self.baseline.accounts.is_none())
             && let Some(accounts) = premises.accounts_text()
         {
             let path = write(format!("{number}.accounts"), &accounts)?;

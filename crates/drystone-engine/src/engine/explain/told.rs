@@ -46,6 +46,10 @@ enum ToldKind {
         ran: Option<Span>,
     },
     Held,
+    Limited {
+        of: String,
+        reason: String,
+    },
     Released,
     Requeued {
         ran: Span,
@@ -133,6 +137,7 @@ impl Explanation<'_> {
                 ToldKind::Adopted { state, since, ran }
             }
             Chapter::Held => ToldKind::Held,
+            Chapter::Limited { of, reason } => ToldKind::Limited { of: of.clone(), reason: reason.clone() },
             Chapter::Released => ToldKind::Released,
             Chapter::Requeued(ran) => ToldKind::Requeued { ran: *ran },
             Chapter::Lost(ran) => ToldKind::Lost { ran: *ran },

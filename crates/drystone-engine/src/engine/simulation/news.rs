@@ -15,6 +15,7 @@ pub(super) enum SourceEvent {
     SubmitHeld(Job, Truth),
     Hold(JobId),
     Release(JobId),
+    Limited(JobId),
     Capacity { losses: Vec<CapacityLoss>, strokes: Vec<Stroke>, foreseen: bool },
     Look,
     Nothing,
@@ -28,6 +29,7 @@ impl From<Incoming<'_>> for SourceEvent {
             Incoming::SubmitHeld(job, truth) => SourceEvent::SubmitHeld(job.clone(), truth.clone()),
             Incoming::Hold(id) => SourceEvent::Hold(id),
             Incoming::Release(id) => SourceEvent::Release(id),
+            Incoming::Limited(id) => SourceEvent::Limited(id),
             Incoming::Capacity(turn) => SourceEvent::Capacity {
                 losses: turn.losses.to_vec(),
                 strokes: turn.strokes.to_vec(),
@@ -102,6 +104,10 @@ impl<S: EventSource> Simulation<S> {
                     observer.released(now, self.source.place(id));
                 }
             }),
+            SourceEvent::Limited(id) => {
+                self.tell_limit(now, id, observer);
+                Ok(false)
+            }
             SourceEvent::Capacity { losses, strokes, foreseen } => {
                 self.strike(now, &losses, &strokes, foreseen, observer)
             }
@@ -129,7 +135,15 @@ impl<S: EventSource> Simulation<S> {
         let place = self.source.place(id);
         observer.arrived(now, place);
         observer.adopted(now, place, adopted);
+        self.tell_limit(now, id, observer);
         Ok(true)
+    }
+
+    /// Tells of the limit for which a held job waits, if it does.
+    fn tell_limit(&self, now: Time, id: JobId, observer: &mut impl Observer) {
+        if let Some(limit) = self.source.limit_of(id) {
+            observer.limited(now, self.source.place(id), &limit);
+        }
     }
 
     /// A job arrives that may not start yet.
@@ -146,6 +160,7 @@ impl<S: EventSource> Simulation<S> {
         let place = self.source.place(id);
         observer.arrived(now, place);
         observer.held(now, place);
+        self.tell_limit(now, id, observer);
         Ok(false)
     }
 

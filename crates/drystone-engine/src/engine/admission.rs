@@ -1,0 +1,156 @@
+//! Admission: the jobs that may start, by the limits that they share.
+//!
+//! A job is admitted when it fits beside all that are admitted already, whether these run or wait.
+//! So whatever a policy starts of them keeps every limit, and no admitted job has to be taken back.
+//! Of the jobs that wait for a limit, each that fits is admitted when there is room, in the order
+//! of their numbers: one that does not fit holds back no other, as in Slurm.
+
+use crate::model::{JobId, JobLimits};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Use of limits by admitted jobs, and the jobs that wait for one.
+///
+/// ```
+/// use drystone_core::engine::Admission;
+/// use drystone_core::model::{JobId, JobLimit, JobLimits, LimitClaim};
+///
+/// // A user may have 8 processors; the jobs ask for 6, 4 and 2.
+/// let mut limits = JobLimits::default();
+/// let (reason, of, family) = ("QOSMaxCpuPerUserLimit".into(), "QOS normal, user ada".into(), "QOS normal".into());
+/// let limit = limits.add(JobLimit { reason, of, family, most: 8 });
+/// for (job, amount) in [6, 4, 2].into_iter().enumerate() {
+///     let set = limits.intern(vec![LimitClaim { limit, amount, binds: true }]);
+///     limits.bind(JobId(job as u32), set);
+/// }
+/// let mut admission = Admission::new(&limits);
+/// let admitted = [0, 1, 2].map(|job| admission.arrive(&limits, JobId(job)));
+/// assert_eq!(admitted, [true, false, true]);
+/// // The job of 4 processors needs more than the 2 that the last one leaves.
+/// admission.leave(&limits, JobId(2));
+/// assert_eq!(admission.admit(&limits), []);
+/// admission.leave(&limits, JobId(0));
+/// assert_eq!(admission.admit(&limits), [JobId(1)]);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Admission {
+    /// By limit.
+    used: Vec<u64>,
+    /// Jobs that wait for a limit, by their set of claims.
+    waiting: BTreeMap<u32, BTreeSet<JobId>>,
+    /// For each limit the sets of claims on it of jobs that wait.
+    sets_at: BTreeMap<u32, BTreeSet<u32>>,
+    /// Limits for which jobs wait and that have more room than when these were looked at last.
+    freed: BTreeSet<u32>,
+}
+
+impl Admission {
+    /// No job is admitted.
+    #[must_use]
+    pub fn new(limits: &JobLimits) -> Admission {
+        Admission { used: vec![0; limits.limits().len()], ..Admission::default() }
+    }
+
+    /// A job may start by all other rules. Returns whether it is admitted; else it waits here.
+    pub fn arrive(&mut self, limits: &JobLimits, job: JobId) -> bool {
+        let Some(set) = limits.set_of(job) else { return true };
+        if self.first_full(limits, set).is_none() {
+            self.change(limits, set, u64::saturating_add);
+            return true;
+        }
+        self.waiting.entry(set).or_default().insert(job);
+        for claim in limits.claims_of(set) {
+            self.sets_at.entry(claim.limit).or_default().insert(set);
+        }
+        false
+    }
+
+    /// A job runs already, within the limits or beyond.
+    pub fn take(&mut self, limits: &JobLimits, job: JobId) {
+        if let Some(set) = limits.set_of(job) {
+            self.change(limits, set, u64::saturating_add);
+        }
+    }
+
+    /// A job that arrived here or was taken has gone, however it has. Ask for [`Admission::admit`]
+    /// when all that go in an instant have.
+    pub fn leave(&mut self, limits: &JobLimits, job: JobId) {
+        let Some(set) = limits.set_of(job) else { return };
+        if self.remove(limits, set, job) {
+            return;
+        }
+        self.change(limits, set, u64::saturating_sub);
+        let waits = |limit: &u32| self.sets_at.get(limit).is_some_and(|sets| !sets.is_empty());
+        let freed: Vec<u32> = limits.claims_of(set).iter().map(|claim| claim.limit).filter(waits).collect();
+        self.freed.extend(freed);
+    }
+
+    /// Returns whether a job that waits may have room now.
+    #[must_use]
+    pub fn is_due(&self) -> bool {
+        !self.freed.is_empty()
+    }
+
+    /// Admits each job that fits now, in the order of their numbers, and returns them.
+    pub fn admit(&mut self, limits: &JobLimits) -> Vec<JobId> {
+        let first = |waiting: &BTreeMap<u32, BTreeSet<JobId>>, set: u32| Some((*waiting.get(&set)?.first()?, set));
+        let freed = std::mem::take(&mut self.freed);
+        let sets: BTreeSet<u32> = freed.iter().filter_map(|limit| self.sets_at.get(limit)).flatten().copied().collect();
+        let mut heads: BTreeSet<(JobId, u32)> = sets.iter().filter_map(|&set| first(&self.waiting, set)).collect();
+        let mut admitted = Vec::new();
+        while let Some((job, set)) = heads.pop_first() {
+            // Room only shrinks while jobs are admitted: what does not fit now does not fit later.
+            if self.first_full(limits, set).is_some() {
+                continue;
+            }
+            self.change(limits, set, u64::saturating_add);
+            self.remove(limits, set, job);
+            admitted.push(job);
+            heads.extend(first(&self.waiting, set));
+        }
+        admitted
+    }
+
+    /// Returns the limit for which a job waits; `None` for one that does not wait here.
+    #[must_use]
+    pub fn limit_of(&self, limits: &JobLimits, job: JobId) -> Option<u32> {
+        let set = limits.set_of(job)?;
+        self.waiting.get(&set)?.contains(&job).then(|| self.first_full(limits, set)).flatten()
+    }
+
+    /// Returns what admitted jobs take of each limit.
+    #[must_use]
+    pub fn used(&self) -> &[u64] {
+        &self.used
+    }
+
+    /// The first limit that has no room for a set of claims.
+    fn first_full(&self, limits: &JobLimits, set: u32) -> Option<u32> {
+        let full = |limit: u32, amount: u64| {
+            self.used[limit as usize].saturating_add(amount) > limits.limits()[limit as usize].most
+        };
+        limits.claims_of(set).iter().find(|claim| claim.binds && full(claim.limit, claim.amount)).map(|c| c.limit)
+    }
+
+    fn change(&mut self, limits: &JobLimits, set: u32, by: impl Fn(u64, u64) -> u64) {
+        for claim in limits.claims_of(set) {
+            let used = &mut self.used[claim.limit as usize];
+            *used = by(*used, claim.amount);
+        }
+    }
+
+    /// A job waits no more. Returns whether it did.
+    fn remove(&mut self, limits: &JobLimits, set: u32, job: JobId) -> bool {
+        let Some(jobs) = self.waiting.get_mut(&set) else { return false };
+        let waited = jobs.remove(&job);
+        if jobs.is_empty() {
+            self.waiting.remove(&set);
+            for claim in limits.claims_of(set) {
+                if let Some(sets) = self.sets_at.get_mut(&claim.limit) {
+                    sets.remove(&set);
+                }
+            }
+        }
+        waited
+    }
+}

@@ -1,0 +1,193 @@
+//! Admission of a workload's jobs by the limits that they share: of a machine by itself, or of
+//! several machines of one site.
+
+use super::{Happenings, LIMIT};
+use crate::engine::Admission;
+use crate::model::{JobId, JobLimit, JobLimits, Time};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Limits that jobs of several machines share, each simulated by itself.
+///
+/// The jobs have the numbers of the site as a whole. Whoever simulates the machines steps them in
+/// the order of time and tells each of jobs that ends elsewhere admit: see
+/// [`Simulation::catch_up`](crate::engine::Simulation::catch_up).
+#[derive(Clone, Debug)]
+pub struct SiteAdmission(Arc<Mutex<SiteState>>);
+
+#[derive(Debug)]
+struct SiteState {
+    limits: JobLimits,
+    admission: Admission,
+    /// Jobs that are admitted and do not know it yet.
+    admitted: Vec<JobId>,
+}
+
+/// A machine's part of a [`SiteAdmission`].
+#[derive(Clone, Debug)]
+pub struct AdmissionDesk {
+    site: SiteAdmission,
+    /// The number in the site of each job of the machine, ascending.
+    ids: Vec<JobId>,
+}
+
+impl SiteAdmission {
+    /// No job is admitted.
+    #[must_use]
+    pub fn new(limits: JobLimits) -> SiteAdmission {
+        let admission = Admission::new(&limits);
+        SiteAdmission(Arc::new(Mutex::new(SiteState { limits, admission, admitted: Vec::new() })))
+    }
+
+    /// The part of a machine whose jobs have these numbers in the site, ascending.
+    #[must_use]
+    pub fn desk(&self, ids: Vec<JobId>) -> AdmissionDesk {
+        AdmissionDesk { site: self.clone(), ids }
+    }
+
+    fn state(&self) -> MutexGuard<'_, SiteState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl AdmissionDesk {
+    fn in_site(&self, job: JobId) -> JobId {
+        self.ids.get(job.index()).copied().unwrap_or(job)
+    }
+
+    /// Takes those of the machine's jobs that have been admitted since the last call.
+    fn collect(&self) -> Vec<JobId> {
+        let mut state = self.site.state();
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        for job in state.admitted.drain(..) {
+            match self.ids.binary_search(&job) {
+                Ok(at) => own.push(JobId(at as u32)),
+                Err(_) => others.push(job),
+            }
+        }
+        state.admitted = others;
+        own
+    }
+}
+
+impl Happenings<'_> {
+    /// Lets other machines of a site share the limits of the jobs.
+    #[must_use]
+    pub fn at_desk(mut self, desk: AdmissionDesk) -> Self {
+        self.desk = Some(desk);
+        self.take_those_here();
+        self
+    }
+
+    /// Jobs that run at the first instant count before any other is admitted.
+    pub(super) fn take_those_here(&mut self) {
+        use crate::model::Adopted::{Running, Suspended};
+        let runs = self.known.here.iter().filter(|(_, adopted)| matches!(adopted, Running { .. } | Suspended { .. }));
+        let jobs: Vec<JobId> = runs.map(|(&job, _)| job).collect();
+        match &self.desk {
+            None => {
+                self.s.admission = Admission::new(&self.known.limits);
+                jobs.into_iter().for_each(|job| self.s.admission.take(&self.known.limits, job));
+            }
+            Some(desk) => {
+                let mut state = desk.site.state();
+                let SiteState { limits, admission, .. } = &mut *state;
+                jobs.into_iter().for_each(|job| admission.take(limits, desk.in_site(job)));
+            }
+        }
+    }
+
+    /// A job may start by all other rules. Returns why it is held back.
+    pub(super) fn ask_limits(&mut self, job: JobId) -> u8 {
+        if self.known.limits.set_of(job).is_none() {
+            return 0;
+        }
+        let admitted = match &self.desk {
+            None => self.s.admission.arrive(&self.known.limits, job),
+            Some(desk) => {
+                let mut state = desk.site.state();
+                let SiteState { limits, admission, .. } = &mut *state;
+                admission.arrive(limits, desk.in_site(job))
+            }
+        };
+        if admitted { 0 } else { LIMIT }
+    }
+
+    /// A job that asked for admission has gone: others may be admitted in its place, when all that
+    /// go in this instant have.
+    pub(super) fn leave_limits(&mut self, job: JobId) {
+        if self.known.limits.set_of(job).is_none() {
+            return;
+        }
+        self.s.freed |= match &self.desk {
+            None => {
+                self.s.admission.leave(&self.known.limits, job);
+                self.s.admission.is_due()
+            }
+            Some(desk) => {
+                let mut state = desk.site.state();
+                let SiteState { limits, admission, .. } = &mut *state;
+                admission.leave(limits, desk.in_site(job));
+                admission.is_due()
+            }
+        };
+    }
+
+    /// Admits jobs in the place of those that have gone. Returns whether any could have been.
+    pub(super) fn admit_waiting(&mut self) -> bool {
+        if !std::mem::take(&mut self.s.freed) {
+            return false;
+        }
+        let admitted = match &self.desk {
+            None => self.s.admission.admit(&self.known.limits),
+            Some(desk) => {
+                let mut state = desk.site.state();
+                let SiteState { limits, admission, admitted } = &mut *state;
+                admitted.extend(admission.admit(limits));
+                drop(state);
+                desk.collect()
+            }
+        };
+        self.release(admitted);
+        true
+    }
+
+    /// Takes jobs that ends on other machines have admitted by now.
+    pub(super) fn collect_admitted(&mut self, now: Time) {
+        let Some(desk) = &self.desk else { return };
+        let admitted = desk.collect();
+        if !admitted.is_empty() {
+            self.s.now = self.s.now.max(now);
+            self.release(admitted);
+        }
+    }
+
+    fn release(&mut self, admitted: Vec<JobId>) {
+        for job in admitted {
+            self.s.held.remove(&job);
+            self.s.at_once.push_back(self.number(job));
+        }
+    }
+
+    pub(super) fn waits_for_limit(&self, job: JobId) -> bool {
+        self.s.held.get(&job).is_some_and(|&why| why == LIMIT)
+    }
+
+    /// Returns the limit for which a held job waits.
+    pub(super) fn limit_of_held(&self, job: JobId) -> Option<JobLimit> {
+        if !self.waits_for_limit(job) {
+            return None;
+        }
+        match &self.desk {
+            None => {
+                let limits = &self.known.limits;
+                let limit = self.s.admission.limit_of(limits, job)?;
+                limits.limits().get(limit as usize).cloned()
+            }
+            Some(desk) => {
+                let state = desk.site.state();
+                let limit = state.admission.limit_of(&state.limits, desk.in_site(job))?;
+                state.limits.limits().get(limit as usize).cloned()
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Limits that jobs share: of a user, an account, a QOS, a partition.
+//!
+//! A limit is a bound on what the admitted jobs that count for it have together: jobs, processors,
+//! memory. It says nothing of where these are: that is the machine's.
+
+use super::JobId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Amounts beyond this are refused.
+const CLAIM_LIMIT: u64 = 1 << 50;
+
+/// A bound on what jobs have together.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct JobLimit {
+    /// The reason of a job that waits for it, in the word of the site: `QOSMaxCpuPerUserLimit`.
+    pub reason: String,
+    /// The holder, for people: `QOS normal, user ada`.
+    pub of: String,
+    /// The name that jobs of one kind share, for verdicts: `QOS normal`.
+    pub family: String,
+    /// Largest sum of the amounts of admitted jobs.
+    pub most: u64,
+}
+
+/// Part of a limit that a job takes while it is admitted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct LimitClaim {
+    /// Place of the limit among [`JobLimits::limits`].
+    pub limit: u32,
+    /// Amount, in the limit's unit.
+    pub amount: u64,
+    /// True if the job waits where the amount does not fit; else it only counts.
+    pub binds: bool,
+}
+
+/// The limits of a site, and what its jobs take of each.
+///
+/// ```
+/// use drystone_core::model::{JobId, JobLimit, JobLimits, LimitClaim};
+///
+/// let mut limits = JobLimits::default();
+/// let of_ada = limits.add(JobLimit {
+///     reason: "QOSMaxJobsPerUserLimit".to_string(),
+///     of: "QOS normal, user ada".to_string(),
+///     family: "QOS normal".to_string(),
+///     most: 2,
+/// });
+/// let claims = limits.intern(vec![LimitClaim { limit: of_ada, amount: 1, binds: true }]);
+/// limits.bind(JobId(0), claims);
+/// assert_eq!(limits.claims(JobId(0)).len(), 1);
+/// assert!(limits.claims(JobId(1)).is_empty());
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct JobLimits {
+    limits: Vec<JobLimit>,
+    /// Equal claims once.
+    sets: Vec<Vec<LimitClaim>>,
+    /// The set of each job that has claims.
+    of: BTreeMap<JobId, u32>,
+}
+
+impl JobLimits {
+    /// The limits, by their places.
+    #[must_use]
+    pub fn limits(&self) -> &[JobLimit] {
+        &self.limits
+    }
+
+    /// Returns whether no job has a claim.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// Adds a limit. Returns its place.
+    pub fn add(&mut self, limit: JobLimit) -> u32 {
+        self.limits.push(limit);
+        (self.limits.len() - 1) as u32
+    }
+
+    /// Adds a set of claims, each limit once; the caller keeps equal sets apart from others. Returns
+    /// its place.
+    pub fn intern(&mut self, claims: Vec<LimitClaim>) -> u32 {
+        self.sets.push(claims);
+        (self.sets.len() - 1) as u32
+    }
+
+    /// Gives a job a set of claims.
+    pub fn bind(&mut self, job: JobId, set: u32) {
+        self.of.insert(job, set);
+    }
+
+    /// Returns the place of a job's claims; `None` for a job without any.
+    #[must_use]
+    pub fn set_of(&self, job: JobId) -> Option<u32> {
+        self.of.get(&job).copied()
+    }
+
+    /// Returns the claims of a set.
+    #[must_use]
+    pub fn claims_of(&self, set: u32) -> &[LimitClaim] {
+        self.sets.get(set as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the claims of a job.
+    #[must_use]
+    pub fn claims(&self, job: JobId) -> &[LimitClaim] {
+        self.set_of(job).map_or(&[], |set| self.claims_of(set))
+    }
+
+    /// Jobs with claims, in order.
+    pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.of.keys().copied()
+    }
+
+    /// Returns the limits for some of the jobs only; `place` returns the new number of each.
+    #[must_use]
+    pub fn only(&self, place: impl Fn(JobId) -> Option<JobId>) -> JobLimits {
+        let of: BTreeMap<JobId, u32> = self.of.iter().filter_map(|(&job, &set)| Some((place(job)?, set))).collect();
+        if of.is_empty() {
+            return JobLimits::default();
+        }
+        JobLimits { limits: self.limits.clone(), sets: self.sets.clone(), of }
+    }
+
+    /// Returns a job with claims that are none, and the reason.
+    pub(super) fn wrong(&self) -> Option<(JobId, String)> {
+        let limits = self.limits.len();
+        self.of.iter().find_map(|(&job, &set)| {
+            let Some(claims) = self.sets.get(set as usize) else {
+                return Some((job, format!("has the claims {set}, of which there are {}", self.sets.len())));
+            };
+            let mut seen = Vec::with_capacity(claims.len());
+            claims.iter().find_map(|claim| {
+                let LimitClaim { limit, amount, binds } = *claim;
+                let Some(bound) = self.limits.get(limit as usize) else {
+                    return Some((job, format!("takes part of the limit {limit}, of which there are {limits}")));
+                };
+                if seen.contains(&limit) {
+                    return Some((job, format!("takes part of `{}` twice", bound.reason)));
+                }
+                seen.push(limit);
+                if amount > CLAIM_LIMIT {
+                    return Some((
+                        job,
+                        format!("takes {amount} of `{}`; expected {CLAIM_LIMIT} at most", bound.reason),
+                    ));
+                }
+                (binds && amount > bound.most).then(|| {
+                    let JobLimit { reason, most, .. } = bound;
+                    (job, format!("takes {amount} of `{reason}`, which lets {most} be taken: it would never start"))
+                })
+            })
+        })
+    }
+}

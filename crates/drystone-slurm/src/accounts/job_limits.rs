@@ -1,0 +1,338 @@
+//! Limits of associations and QOS as limits that jobs share, for every policy.
+//!
+//! The rules are those of the model's own ledger: a limit of the partition's QOS comes first, then
+//! that of the job's QOS where the first sets none of its kind, then those of the association and of
+//! all accounts above it where no QOS sets one. A limit that a job breaks by itself does not hold it
+//! back, since it ran all the same; what it has counts.
+
+use super::{AccountLimits, Accounts, Tres};
+use crate::conf::SlurmConf;
+use drystone_core::model::{JobId, JobLimit, JobLimits, LimitClaim};
+use std::collections::BTreeMap;
+
+/// Thousandths of a node: jobs that share one have a part of it.
+pub const NODE_PARTS: u64 = 1_000;
+
+/// A job as limits see it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct LimitedJob {
+    pub user: String,
+    pub account: String,
+    pub partition: String,
+    /// Its QOS; empty for the default of its association.
+    pub qos: String,
+    pub cpus: u64,
+    /// Thousandths of nodes.
+    pub node_parts: u64,
+    /// Megabytes of memory.
+    pub memory: u64,
+    pub gpus: u64,
+    pub billing: u64,
+}
+
+/// Scope in which the jobs that count for a limit are added up.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum LimitScope {
+    Qos(usize),
+    QosUser(usize, String),
+    QosAccount(usize, String),
+    /// An association and all below it.
+    Assoc(usize),
+    /// An association by itself.
+    Own(usize),
+}
+
+/// Counted amount.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum LimitAmount {
+    Cpu,
+    Mem,
+    Node,
+    Gpu,
+    Billing,
+    Jobs,
+    Submitted,
+}
+
+impl LimitAmount {
+    const TRES: [LimitAmount; 5] =
+        [LimitAmount::Cpu, LimitAmount::Mem, LimitAmount::Node, LimitAmount::Gpu, LimitAmount::Billing];
+
+    fn of_job(self, job: &LimitedJob) -> u64 {
+        match self {
+            LimitAmount::Cpu => job.cpus,
+            LimitAmount::Mem => job.memory,
+            LimitAmount::Node => job.node_parts,
+            LimitAmount::Gpu => job.gpus,
+            LimitAmount::Billing => job.billing,
+            LimitAmount::Jobs | LimitAmount::Submitted => 1,
+        }
+    }
+
+    fn of_tres(self, tres: &Tres) -> Option<u64> {
+        match self {
+            LimitAmount::Cpu => tres.cpu,
+            LimitAmount::Mem => tres.mem,
+            LimitAmount::Node => tres.node.map(|nodes| nodes.saturating_mul(NODE_PARTS)),
+            LimitAmount::Gpu => tres.gpu,
+            LimitAmount::Billing => tres.billing,
+            LimitAmount::Jobs | LimitAmount::Submitted => None,
+        }
+    }
+
+    /// Slurm's word for a job that waits for such a limit.
+    fn reason(self, scope: &LimitScope) -> &'static str {
+        let words = match scope {
+            LimitScope::Qos(_) => [
+                "QOSGrpCpuLimit",
+                "QOSGrpMemLimit",
+                "QOSGrpNodeLimit",
+                "QOSGrpGRES",
+                "QOSGrpBilling",
+                "QOSGrpJobsLimit",
+                "QOSGrpSubmitJobsLimit",
+            ],
+            LimitScope::QosUser(..) => [
+                "QOSMaxCpuPerUserLimit",
+                "QOSMaxMemoryPerUser",
+                "QOSMaxNodePerUserLimit",
+                "QOSMaxGRESPerUser",
+                "QOSMaxBillingPerUser",
+                "QOSMaxJobsPerUserLimit",
+                "QOSMaxSubmitJobPerUserLimit",
+            ],
+            LimitScope::QosAccount(..) => [
+                "QOSMaxCpuPerAccountLimit",
+                "QOSMaxMemoryPerAccount",
+                "QOSMaxNodePerAccountLimit",
+                "QOSMaxGRESPerAccount",
+                "QOSMaxBillingPerAccount",
+                "QOSMaxJobsPerAccountLimit",
+                "QOSMaxSubmitJobPerAccountLimit",
+            ],
+            LimitScope::Assoc(_) => [
+                "AssocGrpCpuLimit",
+                "AssocGrpMemLimit",
+                "AssocGrpNodeLimit",
+                "AssocGrpGRES",
+                "AssocGrpBilling",
+                "AssocGrpJobsLimit",
+                "AssocGrpSubmitJobsLimit",
+            ],
+            LimitScope::Own(_) => ["", "", "", "", "", "AssocMaxJobsLimit", "AssocMaxSubmitJobLimit"],
+        };
+        words[self as usize]
+    }
+}
+
+/// Makes the limits of jobs from accounts.
+pub struct JobLimitMaker<'a> {
+    accounts: &'a Accounts,
+    /// Limits on jobs of single associations as each inherits them: running, submitted.
+    inherited: Vec<[Option<u32>; 2]>,
+    /// The QOS of partitions that have one.
+    of_partition: BTreeMap<String, usize>,
+    /// Association and QOS by account, user, partition and QOS.
+    known: BTreeMap<[String; 4], (Option<usize>, Option<usize>)>,
+    places: BTreeMap<(LimitScope, LimitAmount), u32>,
+    sets: BTreeMap<Vec<LimitClaim>, u32>,
+    limits: JobLimits,
+}
+
+impl<'a> JobLimitMaker<'a> {
+    /// Of accounts and the QOS of a configuration's partitions, whether it enforces limits or not.
+    pub fn new(accounts: &'a Accounts, conf: Option<&SlurmConf>) -> JobLimitMaker<'a> {
+        let mut inherited: Vec<[Option<u32>; 2]> = Vec::with_capacity(accounts.assocs.len());
+        for assoc in &accounts.assocs {
+            let above = assoc.parent.and_then(|parent| inherited.get(parent).copied()).unwrap_or_default();
+            let AccountLimits { max_jobs, max_submit, .. } = assoc.limits;
+            inherited.push([max_jobs.or(above[0]), max_submit.or(above[1])]);
+        }
+        let parts = conf.iter().flat_map(|conf| &conf.partitions);
+        let of_partition = parts.filter_map(|part| Some((part.name.clone(), accounts.find_qos(part.qos.as_deref()?)?)));
+        JobLimitMaker {
+            accounts,
+            inherited,
+            of_partition: of_partition.collect(),
+            known: BTreeMap::new(),
+            places: BTreeMap::new(),
+            sets: BTreeMap::new(),
+            limits: JobLimits::default(),
+        }
+    }
+
+    /// Adds a job.
+    pub fn add(&mut self, id: JobId, job: &LimitedJob) {
+        let claims = self.claims(job);
+        if claims.is_empty() {
+            return;
+        }
+        let set = match self.sets.get(&claims) {
+            Some(&set) => set,
+            None => {
+                let set = self.limits.intern(claims.clone());
+                self.sets.insert(claims, set);
+                set
+            }
+        };
+        self.limits.bind(id, set);
+    }
+
+    /// Returns the limits of the jobs that were added.
+    pub fn finish(self) -> JobLimits {
+        self.limits
+    }
+
+    /// The association and the QOS of a job.
+    fn standing(&mut self, job: &LimitedJob) -> (Option<usize>, Option<usize>) {
+        let key = [&job.account, &job.user, &job.partition, &job.qos].map(String::clone);
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let accounts = self.accounts;
+        let assoc = accounts.find_in(&job.account, &job.user, &job.partition);
+        let default = assoc.and_then(|assoc| accounts.assocs[assoc].default_qos);
+        let named = if job.qos.is_empty() { None } else { accounts.find_qos(&job.qos) };
+        let standing = (assoc, named.or(default).or_else(|| accounts.find_qos("normal")));
+        self.known.insert(key, standing);
+        standing
+    }
+
+    fn claims(&mut self, job: &LimitedJob) -> Vec<LimitClaim> {
+        let accounts = self.accounts;
+        let (assoc, own) = self.standing(job);
+        let of_part = self.of_partition.get(&job.partition).copied();
+        let own = own.filter(|own| Some(*own) != of_part);
+        let over = own.is_some_and(|own| accounts.qos[own].over_partition);
+        let order = if over { [own, of_part] } else { [of_part, own] };
+        let mut claims = ClaimList::default();
+        for qos in order.into_iter().flatten() {
+            self.claim_qos(job, qos, &mut claims);
+        }
+        // A limit of users or accounts on their jobs stands in the place of the association's.
+        let counted: [LimitAmount; 2] = [LimitAmount::Jobs, LimitAmount::Submitted];
+        let each = counted.map(|what| claims.sets(ClaimKind::User, what) || claims.sets(ClaimKind::Account, what));
+        let chain = std::iter::successors(assoc, |&assoc| accounts.assocs[assoc].parent);
+        for (above, assoc) in chain.enumerate() {
+            let limits = &accounts.assocs[assoc].limits;
+            let scope = LimitScope::Assoc(assoc);
+            for what in LimitAmount::TRES {
+                let binds = !claims.sets(ClaimKind::Group, what);
+                self.claim(job, (&scope, what), what.of_tres(&limits.grp_tres), binds, &mut claims);
+            }
+            for (what, most) in counted.into_iter().zip([limits.grp_jobs, limits.grp_submit]) {
+                let binds = !claims.sets(ClaimKind::Group, what);
+                self.claim(job, (&scope, what), most.map(u64::from), binds, &mut claims);
+            }
+            if above == 0 {
+                let own = self.inherited[assoc];
+                for ((what, most), set) in counted.into_iter().zip(own).zip(each) {
+                    self.claim(job, (&LimitScope::Own(assoc), what), most.map(u64::from), !set, &mut claims);
+                }
+            }
+        }
+        claims.list.sort_unstable();
+        claims.list
+    }
+
+    /// Claims what a QOS limits.
+    fn claim_qos(&mut self, job: &LimitedJob, qos: usize, claims: &mut ClaimList) {
+        let of = &self.accounts.qos[qos];
+        let kinds = [
+            (ClaimKind::Group, LimitScope::Qos(qos), &of.limits.grp_tres, [of.limits.grp_jobs, of.limits.grp_submit]),
+            (
+                ClaimKind::Account,
+                LimitScope::QosAccount(qos, job.account.clone()),
+                &of.max_tres_account,
+                [of.max_jobs_account, of.max_submit_account],
+            ),
+            (
+                ClaimKind::User,
+                LimitScope::QosUser(qos, job.user.clone()),
+                &of.max_tres_user,
+                [of.max_jobs_user, of.max_submit_user],
+            ),
+        ];
+        for (kind, scope, tres, [jobs, submitted]) in kinds {
+            let tres = LimitAmount::TRES.into_iter().map(|what| (what, what.of_tres(tres)));
+            let counts = [(LimitAmount::Jobs, jobs), (LimitAmount::Submitted, submitted)];
+            let counts = counts.into_iter().map(|(what, most)| (what, most.map(u64::from)));
+            for (what, most) in tres.chain(counts) {
+                let binds = !claims.sets(kind, what);
+                self.claim(job, (&scope, what), most, binds, claims);
+                if most.is_some() {
+                    claims.set.push((kind, what));
+                }
+            }
+        }
+    }
+
+    /// Claims a job's part of a limit, if there is one.
+    fn claim(
+        &mut self,
+        job: &LimitedJob,
+        (scope, what): (&LimitScope, LimitAmount),
+        most: Option<u64>,
+        binds: bool,
+        claims: &mut ClaimList,
+    ) {
+        let (Some(most), amount) = (most, what.of_job(job)) else { return };
+        if amount == 0 {
+            return;
+        }
+        let key = (scope.clone(), what);
+        let limit = match self.places.get(&key) {
+            Some(&limit) => limit,
+            None => {
+                let (of, family) = self.holder(scope);
+                let limit = self.limits.add(JobLimit { reason: what.reason(scope).to_string(), of, family, most });
+                self.places.insert(key, limit);
+                limit
+            }
+        };
+        // A job that is too large by itself ran all the same: it only counts.
+        claims.list.push(LimitClaim { limit, amount, binds: binds && amount <= most });
+    }
+
+    /// Returns the holder of a limit, and what all limits of its kind are called.
+    fn holder(&self, scope: &LimitScope) -> (String, String) {
+        let qos = |qos: usize| format!("the QOS {}", self.accounts.qos[qos].name);
+        let assoc = |assoc: usize| {
+            let assoc = &self.accounts.assocs[assoc];
+            match assoc.user.as_str() {
+                "" => format!("the account {}", assoc.account),
+                user => format!("the user {user} in the account {}", assoc.account),
+            }
+        };
+        match scope {
+            LimitScope::Qos(at) => (qos(*at), qos(*at)),
+            LimitScope::QosUser(at, user) => (format!("{} for the user {user}", qos(*at)), qos(*at)),
+            LimitScope::QosAccount(at, account) => (format!("{} for the account {account}", qos(*at)), qos(*at)),
+            LimitScope::Assoc(at) => (assoc(*at), assoc(*at)),
+            LimitScope::Own(at) => {
+                (assoc(*at), format!("associations of the account {}", self.accounts.assocs[*at].account))
+            }
+        }
+    }
+}
+
+/// Kind of a limit: the first QOS that sets one of a kind decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ClaimKind {
+    Group,
+    Account,
+    User,
+}
+
+/// Claims of one job, and what QOS have set.
+#[derive(Default)]
+struct ClaimList {
+    list: Vec<LimitClaim>,
+    set: Vec<(ClaimKind, LimitAmount)>,
+}
+
+impl ClaimList {
+    fn sets(&self, kind: ClaimKind, what: LimitAmount) -> bool {
+        self.set.contains(&(kind, what))
+    }
+}

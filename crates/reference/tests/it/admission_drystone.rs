@@ -1,0 +1,199 @@
+//! Admission by limits that jobs share, held to its definition on random workloads under every kind
+//! of policy: each job is admitted when the definition says so, none runs beyond a limit, none is
+//! lost.
+
+use drystone::engine::{Happenings, Observer, Simulation};
+use drystone::experiment::{Experiment, PoolDivision, PoolShare};
+use drystone::model::{
+    Circumstances, EndedJob, Job, JobId, JobLimit, LimitClaim, LogStatus, Machine, Outages, Provenance, Span, Time,
+    Truth, Workload,
+};
+use drystone::policy::{PolicySpec, StartReason};
+use drystone_reference::admission::{NaiveLimited, admissions, part_of};
+use proptest::prelude::*;
+
+const PROCS: u32 = 12;
+const POLICIES: [&str; 10] = [
+    "fcfs",
+    "greedy",
+    "easy",
+    "easy(backfill=sjf,predict=user(2))",
+    "conservative",
+    "slack",
+    "multiqueue",
+    "ss",
+    "is",
+    "goal(nodes=30)",
+];
+
+/// Submit, processors, estimate, run time; and for each limit whether the job shares it, by its
+/// processors or as a job.
+type Row = ((i64, u32, i64, i64), Vec<(bool, bool)>);
+
+fn rows() -> impl Strategy<Value = (Vec<u32>, Vec<Row>)> {
+    let limits = prop::collection::vec(1..=PROCS, 1..4);
+    limits.prop_flat_map(|limits| {
+        let shares = prop::collection::vec((prop::bool::weighted(0.6), any::<bool>()), limits.len());
+        let row = ((0i64..60, 1..=PROCS / 2, 1i64..40, 1i64..40), shares);
+        (Just(limits), prop::collection::vec(row, 1..24))
+    })
+}
+
+#[derive(Default)]
+struct Watch {
+    arrived: Vec<i64>,
+    held: Vec<bool>,
+    released: Vec<Option<i64>>,
+    runs: Vec<(usize, i64, i64)>,
+    since: Vec<i64>,
+    gone: Vec<Option<i64>>,
+}
+
+impl Watch {
+    fn new(jobs: usize) -> Watch {
+        Watch {
+            arrived: vec![0; jobs],
+            held: vec![false; jobs],
+            released: vec![None; jobs],
+            runs: Vec::new(),
+            since: vec![0; jobs],
+            gone: vec![None; jobs],
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn arrived(&mut self, now: Time, id: JobId) {
+        self.arrived[id.index()] = now.0;
+    }
+    fn held(&mut self, _: Time, id: JobId) {
+        self.held[id.index()] = true;
+    }
+    fn limited(&mut self, _: Time, id: JobId, limit: &JobLimit) {
+        assert!(self.held[id.index()] && limit.reason.starts_with("limit"));
+    }
+    fn released(&mut self, now: Time, id: JobId) {
+        self.released[id.index()] = Some(now.0);
+    }
+    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+        self.since[id.index()] = now.0;
+    }
+    fn suspended(&mut self, now: Time, id: JobId) {
+        self.runs.push((id.index(), self.since[id.index()], now.0));
+    }
+    fn resumed(&mut self, now: Time, id: JobId) {
+        self.since[id.index()] = now.0;
+    }
+    fn ended(&mut self, ended: &EndedJob<'_>) {
+        let at = ended.id.index();
+        self.runs.push((at, self.since[at], ended.outcome.end.0));
+        self.gone[at] = Some(ended.outcome.end.0);
+    }
+}
+
+/// The workload, and the parts of each job by definition.
+fn limited((limits, rows): &(Vec<u32>, Vec<Row>)) -> (Workload, Vec<Vec<(usize, i64)>>) {
+    let mut rows = rows.clone();
+    rows.sort_by_key(|((submit, ..), _)| *submit);
+    let mut known = Circumstances::default();
+    for (at, &most) in limits.iter().enumerate() {
+        let (reason, of, family) = (format!("limit{at}"), String::new(), String::new());
+        known.limits.add(JobLimit { reason, of, family, most: u64::from(most) });
+    }
+    let (mut jobs, mut truth, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, ((submit, procs, estimate, run), shares)) in rows.into_iter().enumerate() {
+        jobs.push(Job::new(Time(submit), procs, Span(estimate)));
+        truth.push(Truth { run: Span(run), number: number as i64 + 1, status: LogStatus::Completed });
+        let mut own = Vec::new();
+        for (limit, ((shares, counted), &most)) in shares.into_iter().zip(limits).enumerate() {
+            let amount = if counted { 1 } else { procs };
+            if shares && amount <= most {
+                own.push((limit, i64::from(amount)));
+            }
+        }
+        if !own.is_empty() {
+            let claim = |&(limit, amount): &(usize, i64)| LimitClaim {
+                limit: limit as u32,
+                amount: amount as u64,
+                binds: true,
+            };
+            let set = known.limits.intern(own.iter().map(claim).collect());
+            known.limits.bind(JobId(number as u32), set);
+        }
+        parts.push(own);
+    }
+    let workload = Workload::new(Machine::new(PROCS), jobs, truth, Provenance::default()).expect("possible");
+    (workload.with(known).expect("no job asks for more than a limit has"), parts)
+}
+
+fn check(policy: &str, world: &(Vec<u32>, Vec<Row>)) {
+    let (workload, parts) = limited(world);
+    let spec: PolicySpec = policy.parse().expect(policy);
+    let outages = Outages::default();
+    let mut watch = Watch::new(workload.len());
+    Simulation::new(workload.machine(), spec.scheduler(), Happenings::new(&workload, &outages, false))
+        .run(&mut watch)
+        .unwrap_or_else(|e| panic!("{policy}: {e}: {world:?}"));
+    judge(policy, world, &workload, &parts, &watch);
+}
+
+/// Two pools side by side, which share every limit: jobs of odd numbers are of the second.
+fn check_pools(policy: &str, world: &(Vec<u32>, Vec<Row>)) {
+    let (whole, parts) = limited(world);
+    let known = whole.circumstances().cloned().unwrap_or_default();
+    let (_, mut jobs, truth, provenance) = whole.into_parts();
+    jobs.iter_mut().zip(0..).for_each(|(job, at)| job.partition = 1 + at % 2);
+    let whole = Workload::new(Machine::new(2 * PROCS), jobs, truth, provenance).expect("possible");
+    let whole = whole.with(known).expect("possible");
+    let pool = |partition: i32| PoolShare {
+        name: format!("pool{partition}"),
+        procs: PROCS,
+        scale: 1,
+        partitions: vec![(partition, 1)],
+        outages: Vec::new(),
+        classes: None,
+        texts: Vec::new(),
+    };
+    let division = PoolDivision::new(vec![pool(1), pool(2)]);
+    let spec: PolicySpec = policy.parse().expect(policy);
+    let mut watch = Watch::new(whole.len());
+    let done = Experiment::new(&spec, &whole).divided(Some(&division)).run(&mut watch);
+    done.unwrap_or_else(|e| panic!("{policy}: {e}: {world:?}"));
+    judge(policy, world, &whole, &parts, &watch);
+}
+
+fn judge(policy: &str, world: &(Vec<u32>, Vec<Row>), workload: &Workload, parts: &[Vec<(usize, i64)>], watch: &Watch) {
+    let jobs: Vec<NaiveLimited> = (0..workload.len())
+        .map(|at| NaiveLimited { arrives: watch.arrived[at], parts: parts[at].clone(), gone: watch.gone[at] })
+        .collect();
+    assert!(jobs.iter().all(|job| job.gone.is_some()), "{policy}: a job is lost: {world:?}");
+    let limits: Vec<i64> = world.0.iter().map(|&most| i64::from(most)).collect();
+    let ours: Vec<Option<i64>> = (0..workload.len())
+        .map(|at| if watch.held[at] { watch.released[at] } else { Some(watch.arrived[at]) })
+        .collect();
+    // Pools are simulated one after the other within an instant.
+    if workload.machine().procs == PROCS {
+        assert_eq!(ours, admissions(&limits, &jobs), "{policy}: {world:?}");
+    }
+    for (limit, &most) in limits.iter().enumerate() {
+        for &(_, at, _) in &watch.runs {
+            let running = watch.runs.iter().filter(|(_, from, until)| *from <= at && at < *until);
+            let used: i64 = running.map(|&(job, ..)| part_of(&jobs[job], limit)).sum();
+            assert!(used <= most, "{policy}: at {at} jobs have {used} of limit {limit}, {most}: {world:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn jobs_are_admitted_as_defined(world in rows(), policy in prop::sample::select(&POLICIES[..])) {
+        check(policy, &world);
+    }
+
+    #[test]
+    fn pools_share_limits(world in rows(), policy in prop::sample::select(&POLICIES[..])) {
+        check_pools(policy, &world);
+    }
+}
