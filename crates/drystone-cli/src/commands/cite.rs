@@ -9,6 +9,7 @@ use crate::output::stdout;
 const TITLE: &str = "Drystone: scheduling policies for parallel machines, and a trace-driven simulator for them";
 const AUTHORS: &str = "The Drystone developers";
 const LICENSE: &str = "MIT OR Apache-2.0";
+/// Address of the source, where the package states one.
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 /// Year of the version.
 const YEAR: &str = "2026";
@@ -20,12 +21,16 @@ pub(crate) fn cite(args: &CiteArgs) -> CommandOutcome {
 
 fn text(format: CitationFormat) -> String {
     match format {
-        CitationFormat::Bibtex => format!(
-            "@software{{drystone,\n  author  = {{{{{AUTHORS}}}}},\n  title   = {{{{{TITLE}}}}},\n  version = {{{VERSION}}},\n  \
-             year    = {{{YEAR}}},\n  license = {{{LICENSE}}},\n  url     = {{{REPOSITORY}}}\n}}\n"
-        ),
+        CitationFormat::Bibtex => {
+            let url = if REPOSITORY.is_empty() { String::new() } else { format!(",\n  url     = {{{REPOSITORY}}}") };
+            format!(
+                "@software{{drystone,\n  author  = {{{{{AUTHORS}}}}},\n  title   = {{{{{TITLE}}}}},\n  version = {{{VERSION}}},\n  \
+                 year    = {{{YEAR}}},\n  license = {{{LICENSE}}}{url}\n}}\n"
+            )
+        }
         CitationFormat::Text => {
-            format!("{AUTHORS} ({YEAR}). {TITLE} (version {VERSION}) [computer software]. {REPOSITORY}\n")
+            let text = format!("{AUTHORS} ({YEAR}). {TITLE} (version {VERSION}) [computer software]. {REPOSITORY}");
+            format!("{}\n", text.trim_end())
         }
     }
 }
@@ -43,14 +48,25 @@ mod tests {
             format!("title: \"{TITLE}\""),
             format!("version: {version}"),
             format!("  - name: {AUTHORS}"),
-            format!("repository-code: {REPOSITORY}"),
             "cff-version: 1.2.0".to_string(),
             "keywords:".to_string(),
         ] {
             assert!(file.lines().any(|line| line == part), "no line `{part}`");
         }
+        let codemeta = include_str!("../../../../codemeta.json");
+        assert!(codemeta.contains(&format!("\"version\": \"{version}\"")), "codemeta.json");
+        let address = file.lines().find_map(|line| line.strip_prefix("repository-code: "));
+        assert_eq!(address.unwrap_or_default(), REPOSITORY);
         for license in LICENSE.split(" OR ") {
             assert!(file.contains(&format!("  - {license}\n")), "{license}");
+        }
+    }
+
+    /// Until the source has an address, none is made up.
+    #[test]
+    fn no_address_is_invented() {
+        for format in [CitationFormat::Bibtex, CitationFormat::Text] {
+            assert_eq!(text(format).contains("http"), !REPOSITORY.is_empty());
         }
     }
 
