@@ -2,9 +2,9 @@
 //! for the impossible.
 
 use crate::error;
+use crate::job_numbers::{JobNumbers, number_of};
 use crate::log::PyLog;
-use crate::objects::{JobNumbers, ObjectSlot};
-use crate::waiting::number_of;
+use crate::objects::ObjectSlot;
 use drystone::engine::SimulationError;
 use drystone::model::JobId;
 use drystone_cli::library::CommandFailure;
