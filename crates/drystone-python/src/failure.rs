@@ -16,7 +16,7 @@ pub(crate) struct WorkScene {
     pub(crate) numbers: JobNumbers,
 }
 
-/// What is said of a policy that comes with the program.
+/// Sentence about a policy that comes with the program.
 const REPORT: &str = "; this is a bug of the policy, please report it";
 
 impl WorkScene {

@@ -17,7 +17,8 @@ use std::time::Duration;
 /// Interval at which signals are checked.
 const PULSE: Duration = Duration::from_millis(20);
 const PULSES_A_SECOND: u32 = 50;
-/// Grace period, in pulses, of cancelled work that calls nothing of Python, after which it is left behind.
+/// Grace period, in pulses, of cancelled work that calls nothing of Python, after which it is left
+/// behind.
 const GRACE: u32 = 2;
 /// Grace period, in pulses, of cancelled work that calls objects of Python: a call outside the
 /// interpreter, such as `time.sleep`, cannot be interrupted.
@@ -192,7 +193,7 @@ impl ShownProgress {
     fn show(&mut self, py: Python<'_>) -> PyResult<()> {
         self.pulses += 1;
         let seconds = self.pulses / PULSES_A_SECOND;
-        if seconds < 2 || self.pulses % PULSES_A_SECOND != 0 {
+        if seconds < 2 || !self.pulses.is_multiple_of(PULSES_A_SECOND) {
             return Ok(());
         }
         let callbacks = py.import(intern!(py, "drystone._callbacks"))?;
@@ -221,7 +222,7 @@ fn cancel<T: Send>(py: Python<'_>, halt: &Halt, mut result: Receiver<T>, awaited
             py.detach(|| awaited.join());
             break;
         }
-        // Who presses Ctrl-C again does not want to wait.
+        // A second Ctrl-C ends the waiting.
         if pulse(py).is_err() {
             break;
         }
