@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import copy
 import hashlib
+import importlib
 import inspect
 import os
 import sys
@@ -47,7 +48,7 @@ def show_progress(seconds: int) -> None:
     shell = python.get_ipython() if python is not None else None
     if type(shell).__name__ != "ZMQInteractiveShell" or threading.current_thread() is not threading.main_thread():
         return
-    from IPython.display import display
+    display: Any = importlib.import_module("IPython.display").display
 
     data = {"text/plain": f"drystone: at work for {seconds} s" if seconds else ""}
     if _shown is None:

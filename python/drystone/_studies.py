@@ -1,4 +1,4 @@
-"""What the other commands do: predictors alone, brackets, starts foreseen, changes, advice, searches, published tables."""
+"""Functions for the other commands: predictors alone, brackets, starts foreseen, changes, advice, searches, published tables."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class SB3VecEnv(BaseVecEnv):  # type: ignore[misc]
         return [masks[env] for env in self._chosen(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """Returns False for each: none is wrapped, and episodes are told of already."""
+        """Returns False for each: none is wrapped, and results of episodes come without a wrapper."""
         return [False for _ in self._chosen(indices)]
 
     def agent(self, model: Any, *, name: str | None = None) -> Agent:

@@ -105,14 +105,14 @@ def test_values_of_several_kinds_say_where() -> None:
 
 
 def test_ids_have_any_size() -> None:
-    nobody = 4294967294
-    log = of(user=[nobody, 1, nobody], group=np.array([2**40, -1, 7]))
-    assert log.jobs["user"].tolist() == [nobody, 1, nobody] and log.jobs["group"].tolist() == [2**40, -1, 7]
+    unset = 4294967294
+    log = of(user=[unset, 1, unset], group=np.array([2**40, -1, 7]))
+    assert log.jobs["user"].tolist() == [unset, 1, unset] and log.jobs["group"].tolist() == [2**40, -1, 7]
     assert log.names("user") == []
     again = ds.from_arrow(log.jobs)
-    assert again == log and again.jobs["user"].tolist() == [nobody, 1, nobody]
+    assert again == log and again.jobs["user"].tolist() == [unset, 1, unset]
     assert ds.from_arrow(log.to_pandas(), procs=4) == log
-    assert ds.simulate(log, "easy").jobs["user"].tolist() == [nobody, 1, nobody]
+    assert ds.simulate(log, "easy").jobs["user"].tolist() == [unset, 1, unset]
     many = {"submit": range(5000), "run": [1] * 5000, "procs": [1] * 5000, "user": np.arange(5000) + 2**33}
     assert ds.from_arrow(many, procs=4).jobs["user"].tolist() == many["user"].tolist()  # type: ignore[attr-defined]
 

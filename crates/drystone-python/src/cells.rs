@@ -49,7 +49,7 @@ impl TextCells {
 }
 
 /// The values of a column, `None` where there is none.
-pub(crate) enum ColumnCells {
+pub(crate) enum ArrowCells {
     /// Whole numbers.
     Whole(Vec<Option<i64>>),
     /// Numbers with fractions; NaN is none.
@@ -95,8 +95,8 @@ where
         .collect()
 }
 
-fn fractions(values: impl Iterator<Item = Option<f64>>) -> ColumnCells {
-    ColumnCells::Fraction(values.map(|value| value.filter(|value| !value.is_nan())).collect())
+fn fractions(values: impl Iterator<Item = Option<f64>>) -> ArrowCells {
+    ArrowCells::Fraction(values.map(|value| value.filter(|value| !value.is_nan())).collect())
 }
 
 /// A value of a column that cannot be.
@@ -104,12 +104,7 @@ pub(crate) fn refuse(column: &str, row: usize, value: &dyn std::fmt::Display, pr
     error::table(&format!("column `{column}`, row {row}: {value} {problem}"), Some(column), Some(row))
 }
 
-fn decimals(
-    values: impl Iterator<Item = Option<i128>>,
-    scale: i8,
-    column: &str,
-    first: usize,
-) -> PyResult<ColumnCells> {
+fn decimals(values: impl Iterator<Item = Option<i128>>, scale: i8, column: &str, first: usize) -> PyResult<ArrowCells> {
     let values: Vec<Option<i128>> = values.collect();
     let power = 10i128.checked_pow(u32::from(scale.unsigned_abs())).unwrap_or(i128::MAX);
     let is_whole = |value: &Option<i128>| value.is_none_or(|value| scale <= 0 || value % power == 0);
@@ -122,12 +117,12 @@ fn decimals(
         let number = number.and_then(|number| i64::try_from(number).ok());
         number.map(Some).ok_or_else(|| refuse(column, first + row, &value, "is too large"))
     };
-    Ok(ColumnCells::Whole(values.into_iter().enumerate().map(whole).collect::<PyResult<_>>()?))
+    Ok(ArrowCells::Whole(values.into_iter().enumerate().map(whole).collect::<PyResult<_>>()?))
 }
 
 /// The values of an array; `first` is the row of its first value.
-fn cells_of(array: &dyn Array, column: &str, first: usize) -> PyResult<ColumnCells> {
-    use ColumnCells::{Length, Moment, Text, Whole};
+fn cells_of(array: &dyn Array, column: &str, first: usize) -> PyResult<ArrowCells> {
+    use ArrowCells::{Length, Moment, Text, Whole};
     Ok(match array.data_type() {
         DataType::Null => Whole(vec![None; array.len()]),
         DataType::Int8 => Whole(whole::<Int8Type>(array)),
@@ -224,7 +219,7 @@ fn pick<T: Copy>(values: &[Option<T>], places: &[Option<usize>]) -> Vec<Option<T
 }
 
 /// Categories: what they stand for, row by row.
-fn dictionary(array: &dyn Array, column: &str, first: usize) -> PyResult<ColumnCells> {
+fn dictionary(array: &dyn Array, column: &str, first: usize) -> PyResult<ArrowCells> {
     let coded = array.as_any_dictionary();
     let places: Vec<Option<usize>> = if coded.values().is_empty() {
         vec![None; array.len()]
@@ -234,20 +229,20 @@ fn dictionary(array: &dyn Array, column: &str, first: usize) -> PyResult<ColumnC
         at.map(|(row, place)| (!keys.is_null(row)).then_some(place)).collect()
     };
     Ok(match cells_of(coded.values().as_ref(), column, first)? {
-        ColumnCells::Whole(values) => ColumnCells::Whole(pick(&values, &places)),
-        ColumnCells::Fraction(values) => ColumnCells::Fraction(pick(&values, &places)),
-        ColumnCells::Moment(values) => ColumnCells::Moment(pick(&values, &places)),
-        ColumnCells::Length(values) => ColumnCells::Length(pick(&values, &places)),
-        ColumnCells::Text(texts) => {
+        ArrowCells::Whole(values) => ArrowCells::Whole(pick(&values, &places)),
+        ArrowCells::Fraction(values) => ArrowCells::Fraction(pick(&values, &places)),
+        ArrowCells::Moment(values) => ArrowCells::Moment(pick(&values, &places)),
+        ArrowCells::Length(values) => ArrowCells::Length(pick(&values, &places)),
+        ArrowCells::Text(texts) => {
             let word = |place: &Option<usize>| place.and_then(|place| texts.word(place));
-            ColumnCells::Text(TextCells::of(places.iter().map(word)))
+            ArrowCells::Text(TextCells::of(places.iter().map(word)))
         }
     })
 }
 
 /// The values of a column that comes in several arrays of one type.
-pub(crate) fn read_cells(arrays: &[ArrayRef], column: &str) -> PyResult<ColumnCells> {
-    let mut all: Option<ColumnCells> = None;
+pub(crate) fn read_cells(arrays: &[ArrayRef], column: &str) -> PyResult<ArrowCells> {
+    let mut all: Option<ArrowCells> = None;
     let mut first = 0;
     for array in arrays {
         let part = cells_of(array.as_ref(), column, first)?;
@@ -257,11 +252,11 @@ pub(crate) fn read_cells(arrays: &[ArrayRef], column: &str) -> PyResult<ColumnCe
             (Some(all), part) => joined(all, part),
         });
     }
-    Ok(all.unwrap_or(ColumnCells::Whole(Vec::new())))
+    Ok(all.unwrap_or(ArrowCells::Whole(Vec::new())))
 }
 
-fn joined(all: ColumnCells, part: ColumnCells) -> ColumnCells {
-    use ColumnCells::{Fraction, Length, Moment, Text, Whole};
+fn joined(all: ArrowCells, part: ArrowCells) -> ArrowCells {
+    use ArrowCells::{Fraction, Length, Moment, Text, Whole};
     let floats = |values: Vec<Option<i64>>| values.into_iter().map(|value| value.map(|value| value as f64));
     match (all, part) {
         (Whole(mut all), Whole(part)) => {

@@ -2,9 +2,9 @@
 //! for the impossible.
 
 use crate::error;
+use crate::job_numbers::{JobNumbers, number_of};
 use crate::log::PyLog;
-use crate::objects::{JobNumbers, ObjectSlot};
-use crate::waiting::number_of;
+use crate::objects::ObjectSlot;
 use drystone::engine::SimulationError;
 use drystone::model::JobId;
 use drystone_cli::library::CommandFailure;
@@ -16,7 +16,7 @@ pub(crate) struct WorkScene {
     pub(crate) numbers: JobNumbers,
 }
 
-/// What is said of a policy that comes with the program.
+/// Sentence about a policy that comes with the program.
 const REPORT: &str = "; this is a bug of the policy, please report it";
 
 impl WorkScene {

@@ -8,6 +8,7 @@ mod cells;
 mod env;
 mod error;
 mod failure;
+mod job_numbers;
 mod log;
 mod names;
 mod objects;

@@ -1,8 +1,8 @@
 //! Workloads.
 
 use crate::error;
+use crate::job_numbers::{JobNumbers, job_numbers};
 use crate::names::WorkloadNames;
-use crate::objects::{JobNumbers, job_numbers};
 use crate::saved_log::{LogOrigin, ORIGIN, load_log, origin_text, read_origin, save_log};
 use crate::table::{PyColumn, PythonTable};
 use crate::table_workload::{TableWorkload, workload as table_workload};
@@ -132,13 +132,14 @@ impl PyLog {
     /// A workload that was saved.
     #[staticmethod]
     fn restore(py: Python<'_>, bytes: Vec<u8>) -> PyResult<PyLog> {
-        py.detach(|| load_log(&bytes))
+        let (input, names) = py.detach(|| load_log(&bytes))?;
+        Ok(PyLog::named(input, names))
     }
 
     /// The whole workload as bytes; `None` for a site, which is more than its jobs.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let hash = self.hash(py);
-        let saved = py.detach(|| save_log(self, hash))?;
+        let saved = py.detach(|| save_log(&self.input, &self.names, hash))?;
         Ok(saved.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
@@ -330,5 +331,8 @@ fn table(log: &PyLog, hash: &str) -> PyResult<PythonTable> {
         ("status", truth(|truth| truth.status.to_swf())),
     ];
     let columns = columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect();
-    PythonTable::with_metadata(columns, HashMap::from([(ORIGIN.to_string(), origin_text(log, hash))]))
+    PythonTable::with_metadata(
+        columns,
+        HashMap::from([(ORIGIN.to_string(), origin_text(&log.input, &log.names, hash))]),
+    )
 }

@@ -18,7 +18,7 @@ pub(crate) struct AttributeNames {
     id_places: BTreeMap<i64, i32>,
     /// Ids that stand for themselves.
     taken: BTreeSet<i32>,
-    /// How many numbers from the end are given to ids.
+    /// Count of the numbers from the end that stand for ids.
     from_end: i32,
 }
 

@@ -1,7 +1,7 @@
 //! Python objects that texts can name while a slot is held.
 
 use crate::actions::PyActions;
-use drystone::model::Workload;
+use crate::job_numbers::JobNumbers;
 use drystone::snapshot::SnapshotError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -10,14 +10,6 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// The log's numbers of the jobs, in the order of arrival.
-pub(crate) type JobNumbers = Arc<[i64]>;
-
-/// Returns the log's numbers of a workload's jobs.
-pub(crate) fn job_numbers(workload: &Workload) -> JobNumbers {
-    workload.truth().iter().map(|truth| truth.number).collect()
-}
 
 /// Work that an object takes part in.
 struct ObjectWork {

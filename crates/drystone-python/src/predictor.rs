@@ -1,8 +1,8 @@
 //! A predictor written in Python. It learns a run time when the job has ended, never before.
 
-use crate::objects::{HeldObject, JobNumbers, fresh, pickled, unpickled};
+use crate::job_numbers::{JobNumbers, number_of};
+use crate::objects::{HeldObject, fresh, pickled, unpickled};
 use crate::view::PyJob;
-use crate::waiting::number_of;
 use drystone::model::{Job, JobId, Span, TIME_LIMIT, Time};
 use drystone::parts::predict::{Prediction, Predictor};
 use drystone::policy::{Snapshot, SnapshotError};

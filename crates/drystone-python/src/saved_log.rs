@@ -1,7 +1,6 @@
 //! Workloads as bytes, and their origin as text that tables carry.
 
 use crate::error;
-use crate::log::PyLog;
 use crate::names::WorkloadNames;
 use drystone::log::clean::Audit;
 use drystone::log::swf::{SwfHeader, SwfReader, SwfRecord};
@@ -47,19 +46,19 @@ fn header_of(lines: &str) -> SwfHeader {
 }
 
 /// The origin of a workload as text.
-pub(crate) fn origin_text(log: &PyLog, hash: &str) -> String {
-    let provenance = &log.workload().provenance;
+pub(crate) fn origin_text(input: &WorkloadInput, names: &WorkloadNames, hash: &str) -> String {
+    let provenance = &input.workload().provenance;
     let settings: Vec<[&str; 2]> = provenance.settings.iter().map(|one| [&*one.name, &*one.value]).collect();
     json!({
         "name": provenance.name,
         "hash": hash,
-        "procs": log.workload().machine().procs,
+        "procs": input.workload().machine().procs,
         "unix_start": provenance.unix_start,
         "utc_offset": provenance.utc_offset,
         "time_zone": provenance.time_zone,
         "settings": settings,
-        "header": header_lines(log.input.header()),
-        "names": log.names.to_json(),
+        "header": header_lines(input.header()),
+        "names": names.to_json(),
     })
     .to_string()
 }
@@ -112,26 +111,26 @@ type SavedLog = (
 );
 
 /// The whole workload as bytes; `None` for a site, which is more than its jobs.
-pub(crate) fn save_log(log: &PyLog, hash: &str) -> PyResult<Option<Vec<u8>>> {
-    if log.input.is_site() {
+pub(crate) fn save_log(input: &WorkloadInput, names: &WorkloadNames, hash: &str) -> PyResult<Option<Vec<u8>>> {
+    if input.is_site() {
         return Ok(None);
     }
-    let workload = log.workload();
+    let workload = input.workload();
     let saved: SavedLog = (
-        origin_text(log, hash),
-        serde_json::to_string(log.input.audit()).map_err(error::internal)?,
+        origin_text(input, names, hash),
+        serde_json::to_string(input.audit()).map_err(error::internal)?,
         workload.jobs().to_vec(),
         workload.truth().to_vec(),
         workload.provenance.moves.iter().map(move_numbers).collect(),
         workload.circumstances().cloned(),
         workload.resources().map(|table| (**table).clone()),
-        log.input.records().map(<[SwfRecord]>::to_vec),
+        input.records().map(<[SwfRecord]>::to_vec),
     );
     saved.save().map(Some).map_err(|e| error::snapshot(&e))
 }
 
 /// A workload of its bytes.
-pub(crate) fn load_log(bytes: &[u8]) -> PyResult<PyLog> {
+pub(crate) fn load_log(bytes: &[u8]) -> PyResult<(WorkloadInput, WorkloadNames)> {
     let mut saved = SavedLog::default();
     saved.load(bytes).map_err(|e| error::snapshot(&e))?;
     let (origin, audit, jobs, truth, moves, circumstances, resources, records) = saved;
@@ -145,5 +144,5 @@ pub(crate) fn load_log(bytes: &[u8]) -> PyResult<PyLog> {
     if let Some(circumstances) = circumstances {
         workload = workload.with(circumstances).map_err(error::internal)?;
     }
-    Ok(PyLog::named(WorkloadInput::of_parts(workload, audit, header, records), names))
+    Ok((WorkloadInput::of_parts(workload, audit, header, records), names))
 }

@@ -179,7 +179,7 @@ impl PythonTable {
         self.columns().into_iter().map(part).collect()
     }
 
-    /// What the table says of its origin.
+    /// Origin of the table, as text.
     fn metadata(&self) -> HashMap<String, String> {
         self.batch.schema().metadata().clone()
     }

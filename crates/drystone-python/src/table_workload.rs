@@ -1,6 +1,6 @@
 //! Workloads from tables of other libraries.
 
-use crate::cells::{ColumnCells, TextCells, read_cells, refuse};
+use crate::cells::{ArrowCells, TextCells, read_cells, refuse};
 use crate::error;
 use crate::names::{AttributeNames, WorkloadNames};
 use crate::texts::{is_missing, is_no_limit, read_kilobytes, read_span, read_status, read_whole};
@@ -86,24 +86,24 @@ impl WantedColumn {
     }
 
     /// Reads the cells as this column's values.
-    fn read(&self, cells: ColumnCells, column: &str) -> PyResult<ReadColumn> {
+    fn read(&self, cells: ArrowCells, column: &str) -> PyResult<ReadColumn> {
         let timed = matches!(self.form, ColumnForm::Moment | ColumnForm::Length | ColumnForm::Limit);
         let values = match cells {
-            ColumnCells::Whole(values) => values,
-            ColumnCells::Fraction(values) => self.whole(values, column)?,
-            ColumnCells::Length(values) if timed => values,
-            ColumnCells::Moment(values) if self.form == ColumnForm::Moment => {
+            ArrowCells::Whole(values) => values,
+            ArrowCells::Fraction(values) => self.whole(values, column)?,
+            ArrowCells::Length(values) if timed => values,
+            ArrowCells::Moment(values) if self.form == ColumnForm::Moment => {
                 return Ok(ReadColumn { values, calendar: true, ..ReadColumn::default() });
             }
-            ColumnCells::Length(_) => return Err(self.wrong_type(column, "durations")),
-            ColumnCells::Moment(_) => return Err(self.wrong_type(column, "timestamps or dates")),
-            ColumnCells::Text(texts) if self.form == ColumnForm::Attribute => {
+            ArrowCells::Length(_) => return Err(self.wrong_type(column, "durations")),
+            ArrowCells::Moment(_) => return Err(self.wrong_type(column, "timestamps or dates")),
+            ArrowCells::Text(texts) if self.form == ColumnForm::Attribute => {
                 // A name without letters is none.
                 let named = |code: &u32| !texts.words[*code as usize].trim().is_empty();
                 let values = texts.codes.iter().map(|code| code.filter(|code| named(code)).map(i64::from)).collect();
                 return Ok(ReadColumn { values, words: texts.words, calendar: false });
             }
-            ColumnCells::Text(texts) => self.numbers(&texts, column)?,
+            ArrowCells::Text(texts) => self.numbers(&texts, column)?,
         };
         Ok(ReadColumn { values, ..ReadColumn::default() })
     }
@@ -287,6 +287,7 @@ pub(crate) fn workload(
         kept_names.set(column, names);
         attributes.push(numbers);
     }
+    let attribute = |column: usize, row: usize| attributes[column][row];
     let mut unlimited = 0;
     let (mut jobs, mut truth) = (Vec::with_capacity(read.rows), Vec::with_capacity(read.rows));
     for row in 0..read.rows {
@@ -296,11 +297,11 @@ pub(crate) fn workload(
         let limit = read.limit(row)?;
         unlimited += usize::from(limit.is_none());
         let mut job = Job::new(Time(submit), width as u32, Span(limit.unwrap_or(run)));
-        job.user = attributes[0][row];
-        job.group = attributes[1][row];
-        job.executable = attributes[2][row];
-        job.queue = attributes[3][row];
-        job.partition = attributes[4][row];
+        job.user = attribute(0, row);
+        job.group = attribute(1, row);
+        job.executable = attribute(2, row);
+        job.queue = attribute(3, row);
+        job.partition = attribute(4, row);
         job.memory_kb = read.may("memory_kb", row).unwrap_or(-1);
         jobs.push(job);
         truth.push(Truth {

@@ -1,6 +1,6 @@
 //! The waiting jobs in the order of their arrival, as columns that numpy can take whole.
 
-use crate::objects::JobNumbers;
+use crate::job_numbers::{JobNumbers, number_of};
 use drystone::model::JobId;
 use drystone::policy::View;
 
@@ -60,9 +60,4 @@ impl PyWaiting {
             self.prediction[at] = view.prediction(id).0;
         }
     }
-}
-
-/// Returns the number of a job among these; −1 where it is not known.
-pub(crate) fn number_of(numbers: Option<&JobNumbers>, id: JobId) -> i64 {
-    numbers.and_then(|numbers| numbers.get(id.index())).copied().unwrap_or(-1)
 }

@@ -1,7 +1,8 @@
 //! Work that leaves the interpreter alone and heeds Ctrl-C.
 
 use crate::error;
-use crate::objects::{HeldObject, JobNumbers, ObjectSlot, lock, thread_number};
+use crate::job_numbers::JobNumbers;
+use crate::objects::{HeldObject, ObjectSlot, lock, thread_number};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -11,15 +12,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Interval at which signals are checked.
 const PULSE: Duration = Duration::from_millis(20);
-/// Grace period of cancelled work that calls nothing of Python, after which it is left behind.
-const GRACE: Duration = Duration::from_millis(40);
-/// Grace period of cancelled work that calls objects of Python: a call outside the interpreter, such
-/// as `time.sleep`, cannot be interrupted.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PULSES_A_SECOND: u32 = 50;
+/// Grace period, in pulses, of cancelled work that calls nothing of Python, after which it is left
+/// behind.
+const GRACE: u32 = 2;
+/// Grace period, in pulses, of cancelled work that calls objects of Python: a call outside the
+/// interpreter, such as `time.sleep`, cannot be interrupted.
+const PATIENCE: u32 = 5 * PULSES_A_SECOND;
 /// Stack of a thread that works: policies search in depth.
 const STACK: usize = 16 << 20;
 
@@ -178,30 +181,28 @@ pub(crate) fn watched<T: Send + 'static>(
 
 /// The time that work takes, shown in notebooks.
 struct ShownProgress {
-    since: Instant,
-    /// Seconds that were shown last.
-    shown: u64,
+    pulses: u32,
 }
 
 impl ShownProgress {
     fn begin() -> ShownProgress {
-        ShownProgress { since: Instant::now(), shown: 0 }
+        ShownProgress { pulses: 0 }
     }
 
     /// Shows every second, from the second on.
     fn show(&mut self, py: Python<'_>) -> PyResult<()> {
-        let seconds = self.since.elapsed().as_secs();
-        if seconds < 2 || seconds == self.shown {
+        self.pulses += 1;
+        let seconds = self.pulses / PULSES_A_SECOND;
+        if seconds < 2 || !self.pulses.is_multiple_of(PULSES_A_SECOND) {
             return Ok(());
         }
-        self.shown = seconds;
         let callbacks = py.import(intern!(py, "drystone._callbacks"))?;
         callbacks.call_method1(intern!(py, "show_progress"), (seconds,)).map(drop)
     }
 
     /// Takes away what was shown.
     fn clear(&self, py: Python<'_>) {
-        if self.shown > 0 {
+        if self.pulses >= 2 * PULSES_A_SECOND {
             let _ = py
                 .import(intern!(py, "drystone._callbacks"))
                 .and_then(|callbacks| callbacks.call_method1(intern!(py, "show_progress"), (0,)));
@@ -214,16 +215,15 @@ impl ShownProgress {
 fn cancel<T: Send>(py: Python<'_>, halt: &Halt, mut result: Receiver<T>, awaited: &AwaitedWork) {
     halt.stop.store(true, Ordering::Relaxed);
     let patience = if halt.held.is_empty() { GRACE } else { PATIENCE };
-    let since = Instant::now();
-    loop {
+    for _ in 0..patience {
         interrupt(py, &halt.held);
         let (answer, back) = py.detach(move || (result.recv_timeout(PULSE), result));
         if !matches!(answer, Err(RecvTimeoutError::Timeout)) {
             py.detach(|| awaited.join());
             break;
         }
-        // Who presses Ctrl-C again does not want to wait.
-        if since.elapsed() >= patience || pulse(py).is_err() {
+        // A second Ctrl-C ends the waiting.
+        if pulse(py).is_err() {
             break;
         }
         result = back;
@@ -263,8 +263,7 @@ fn check_open() -> PyResult<()> {
 #[pyo3(name = "close")]
 pub(crate) fn close_work(py: Python<'_>) -> bool {
     CLOSED.store(true, Ordering::Relaxed);
-    let since = Instant::now();
-    loop {
+    for _ in 0..PATIENCE {
         let (mut held, mut left) = (Vec::new(), false);
         for work in lock(&ACTIVE).iter().filter(|work| work.process == process::id()) {
             work.stop.store(true, Ordering::Relaxed);
@@ -274,12 +273,10 @@ pub(crate) fn close_work(py: Python<'_>) -> bool {
         if !left {
             return true;
         }
-        if since.elapsed() >= PATIENCE {
-            return false;
-        }
         interrupt(py, &held);
         py.detach(|| thread::sleep(PULSE));
     }
+    false
 }
 
 /// Does something on a thread that stays attached to the interpreter although it runs without its
