@@ -111,6 +111,11 @@ impl GoalFigure {
         matches!(self, GoalFigure::Goal(GoalMeasure::Excess(None) | GoalMeasure::LargestExcess(None)))
     }
 
+    /// Returns whether it is the mean of what jobs wait beyond a threshold.
+    pub(crate) fn is_mean_excess(&self) -> bool {
+        matches!(self, GoalFigure::Goal(GoalMeasure::Excess(_)))
+    }
+
     /// Smaller differences count as none: no user notices them, however large they are beside what
     /// there is.
     pub fn negligible(&self) -> f64 {

@@ -31,10 +31,16 @@ impl AdviceGoal {
     /// change of at least 1 %, and 0 without one. What no user notices, less than a second or a
     /// hundredth of a slowdown, is no change.
     pub fn change(&self, baseline: &[f64], values: &[f64]) -> f64 {
-        let both = self.figures.iter().zip(baseline.iter().zip(values));
-        let mut changes = both.map(|(figure, (&old, &new))| match (new - old).abs() < figure.negligible() {
-            true => 0.0,
-            false => relative(old, new),
+        self.change_beyond(baseline, values, 0.0)
+    }
+
+    /// As [`AdviceGoal::change`], where a mean excess that differs by less than so many seconds is
+    /// no change as well: it may be a tiny part of what jobs wait, and its ratio then says nothing.
+    pub(crate) fn change_beyond(&self, baseline: &[f64], values: &[f64], excess: f64) -> f64 {
+        let places = 0..self.figures.len().min(baseline.len()).min(values.len());
+        let mut changes = places.map(|at| match self.is_noticed(at, baseline, values, excess) {
+            true => relative(baseline[at], values[at]),
+            false => 0.0,
         });
         if self.lexical {
             return changes.find(|change| change.abs() >= RELAXED).unwrap_or(0.0);
@@ -43,11 +49,16 @@ impl AdviceGoal {
         changes.sum::<f64>() / count
     }
 
+    fn is_noticed(&self, at: usize, baseline: &[f64], values: &[f64], excess: f64) -> bool {
+        let figure = &self.figures[at];
+        let least = if figure.is_mean_excess() { excess.max(figure.negligible()) } else { figure.negligible() };
+        (values[at] - baseline[at]).abs() >= least
+    }
+
     /// Places of the figures that make the change: all of a trade-off that change noticeably, and
     /// the first of a lexical goal that changes by at least 1 %.
-    pub(crate) fn counting(&self, baseline: &[f64], values: &[f64]) -> Vec<usize> {
-        let noticed = |&at: &usize| (values[at] - baseline[at]).abs() >= self.figures[at].negligible();
-        let mut counting = (0..self.figures.len()).filter(noticed);
+    pub(crate) fn counting(&self, baseline: &[f64], values: &[f64], excess: f64) -> Vec<usize> {
+        let mut counting = (0..self.figures.len()).filter(|&at| self.is_noticed(at, baseline, values, excess));
         match self.lexical {
             true => counting.find(|&at| relative(baseline[at], values[at]).abs() >= RELAXED).into_iter().collect(),
             false => counting.collect(),
@@ -259,6 +270,10 @@ mod tests {
         assert!((lexical.change(&[10_000.0, 100.0], &[10_090.0, 50.0]) + 0.5).abs() < 1e-12, "0.9 % is no change");
         assert!(lexical.change(&[10_000.0, 100.0], &[10_100.0, 50.0]) > 0.0);
         assert!(lexical.change(&[1.0, 1.0], &[1.0, 1.0]).abs() < 1e-12);
+        // 90 s more of excess are a tripling of 40 s, and nothing beside waits of hours.
+        assert!((tradeoff.change(&[40.0, 20.0], &[130.0, 14.0]) - 0.975).abs() < 1e-12);
+        assert!((tradeoff.change_beyond(&[40.0, 20.0], &[130.0, 14.0], 250.0) + 0.15).abs() < 1e-12);
+        assert_eq!(tradeoff.counting(&[40.0, 20.0], &[130.0, 14.0], 250.0), [1]);
     }
 
     #[test]

@@ -75,6 +75,11 @@ impl KnobChange {
         KnobChange { knob, set: vec![(knob, value.to_string())] }
     }
 
+    /// Number of limits that are opened beyond one: a simpler change is as good.
+    pub(crate) fn opened_besides(&self) -> usize {
+        if self.knob == OPENED_TOGETHER { self.set.len() - 1 } else { 0 }
+    }
+
     /// Returns the name for people: `bf_window=2880`.
     pub fn name(&self) -> String {
         if let [.., ("priorityweightjobsize", weight), ("priorityfavorsmall", small)] = &self.set[..] {
@@ -134,6 +139,9 @@ fn backfill(site: &SiteKnobs) -> Vec<KnobChange> {
     all
 }
 
+/// The knob of limits that are opened together.
+const OPENED_TOGETHER: &str = "limits of backfill";
+
 /// Limits on what backfill looks at that hide each other: opening one of them shows nothing while
 /// another one binds. All that bind are opened together, and each pair of them.
 fn opened_together(params: &SchedParams, longest: i64) -> Vec<KnobChange> {
@@ -157,7 +165,7 @@ fn opened_together(params: &SchedParams, longest: i64) -> Vec<KnobChange> {
     for (at, one) in binding.iter().enumerate() {
         sets.extend(binding[at + 1..].iter().map(|other| vec![one.clone(), other.clone()]));
     }
-    sets.into_iter().map(|set| KnobChange { knob: "limits of backfill", set }).collect()
+    sets.into_iter().map(|set| KnobChange { knob: OPENED_TOGETHER, set }).collect()
 }
 
 /// The values of a knob that it has not yet.
@@ -366,6 +374,29 @@ mod tests {
         site.instantaneous = true;
         assert!(site.policy(&[], 1).ends_with("test-us=0,phase=1)"));
         assert_eq!(time(86_400 * 3 + 1_800), "3-00:30:00");
+    }
+
+    /// One limit shows nothing while another one binds: those that bind are opened together. A
+    /// weight of 0 is raised.
+    #[test]
+    fn what_hides_something_is_opened() {
+        let all = names(&site("SchedulerParameters=bf_max_job_test=1,bf_max_job_user=2,default_queue_depth=1"));
+        for expected in [
+            "bf_max_job_test=1000 bf_max_job_user=0 default_queue_depth=1000",
+            "bf_max_job_test=1000 bf_max_job_user=0",
+            "bf_max_job_user=0 default_queue_depth=1000",
+        ] {
+            assert!(all.contains(&expected.to_string()), "{expected}: {all:?}");
+        }
+        assert!(!names(&site("")).iter().any(|name| name.contains(' ') && name.starts_with("bf_")));
+        let all = names(&site(
+            "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\nPriorityWeightAge=2000\n\
+             PriorityWeightFairshare=0",
+        ));
+        for expected in ["priorityweightfairshare=2000", "priorityweightfairshare=20000"] {
+            assert!(all.contains(&expected.to_string()), "{expected}: {all:?}");
+        }
+        assert!(!all.iter().any(|name| name.contains("partition")), "one partition: {all:?}");
     }
 
     /// Nothing that knows run times or suspends jobs is ever recommended.

@@ -1,6 +1,6 @@
 //! The parts of the time that choices are made on and judged on.
 
-use drystone::inference::{EstimateBasis, LEAST_UNITS, blocks_of};
+use drystone::inference::{EstimateBasis, LEAST_UNITS, MOST_BLOCKS, blocks_of};
 use drystone::model::{Span, Time};
 use drystone_evolve::RandomDraw;
 use serde::Serialize;
@@ -50,14 +50,16 @@ pub struct Periods {
 
 impl Periods {
     /// The periods from the first to the last submit that counts: weeks, or days where there are
-    /// fewer than four weeks. A last one of under half its length joins the one before. `cold`: the simulation begins with an empty machine and ends with an
-    /// emptying one, so that the first and the last period are unlike the others and are left out
-    /// where enough are left.
+    /// fewer than four weeks. Of up to ten, a last one of under half its length joins the one
+    /// before. `cold`: the simulation begins with an empty machine and ends with an emptying one,
+    /// so that the first and the last period are unlike the others and are left out where enough
+    /// are left.
     pub fn of((first, last): (Time, Time), cold: bool) -> Periods {
         let since = (last - first).0.max(0);
         let count = |length: PeriodLength| {
             let (whole, rest) = (since / length.span().0, since % length.span().0);
-            if whole > 0 && rest < length.span().0 / 2 { whole as usize } else { whole as usize + 1 }
+            let joins = (1..=MOST_BLOCKS as i64).contains(&whole) && rest < length.span().0 / 2;
+            if joins { whole as usize } else { whole as usize + 1 }
         };
         let length = if count(PeriodLength::Week) >= LEAST { PeriodLength::Week } else { PeriodLength::Day };
         let all = count(length);
@@ -75,8 +77,8 @@ impl Periods {
         self.counted.contains(&at).then(|| at - self.counted.start)
     }
 
-    /// Returns the blocks that intervals are made from; `None` for days, which are no weeks, and for
-    /// too few.
+    /// Returns the blocks that intervals are made from; `None` for days, which are no weeks, and
+    /// for too few.
     pub fn basis(&self) -> Option<EstimateBasis> {
         let (units, blocks) = (self.count(), blocks_of(self.count()).len());
         (self.length == PeriodLength::Week && blocks >= LEAST_UNITS).then_some(EstimateBasis::Blocks { blocks, units })
@@ -142,8 +144,8 @@ mod tests {
         );
         let warm = Periods::of((Time(5), Time(5 + 100 * DAY)), false);
         assert_eq!((warm.count(), warm.place(Time(5)), warm.place(Time(4))), (15, Some(0), None));
-        let five = Periods::of((Time(0), Time(30 * DAY)), true);
-        assert_eq!((five.length(), five.count(), five.leaves_out_edges()), (PeriodLength::Week, 5, false));
+        let four = Periods::of((Time(0), Time(30 * DAY)), true);
+        assert_eq!((four.length(), four.count(), four.leaves_out_edges()), (PeriodLength::Week, 4, false), "two days join");
         let short = Periods::of((Time(0), Time(11 * DAY)), false);
         assert_eq!((short.length(), short.count()), (PeriodLength::Day, 12));
         assert_eq!(Periods::of((Time(7), Time(7)), true).count(), 1);

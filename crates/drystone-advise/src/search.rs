@@ -132,8 +132,17 @@ pub(crate) fn best(study: &AdviceStudy<'_>, candidates: Vec<AdviceCandidate>, pe
         let (promised, keeps) = study.judge(&candidate, periods)?;
         (keeps && promised < -spread).then_some(Chosen { candidate, promised })
     });
-    // Of equals the first, which is the simpler.
-    judged.min_by(|a, b| a.promised.total_cmp(&b.promised))
+    // Of equals the first, which is the simpler; each limit that is opened besides has to pay.
+    let price = |chosen: &Chosen| chosen.promised + WORTH * opened_besides(study, &chosen.candidate) as f64;
+    judged.min_by(|a, b| price(a).total_cmp(&price(b)))
+}
+
+/// Number of limits that a candidate opens beyond one for each of its changes.
+fn opened_besides(study: &AdviceStudy<'_>, candidate: &AdviceCandidate) -> usize {
+    match candidate {
+        AdviceCandidate::Slurm(changes) => changes.iter().map(|&at| study.changes[at].opened_besides()).sum(),
+        AdviceCandidate::Live(_) | AdviceCandidate::Limit(_) => 0,
+    }
 }
 
 /// These changes and one more.
@@ -151,7 +160,8 @@ impl<'a> Climb<'a> {
             (keeps && change < -WORTH).then_some((at, change))
         });
         let mut judged: Vec<(usize, f64)> = judged.collect();
-        judged.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        let price = |&(at, change): &(usize, f64)| change + WORTH * study.changes[at].opened_besides() as f64;
+        judged.sort_by(|a, b| price(a).total_cmp(&price(b)).then(a.0.cmp(&b.0)));
         let mut ranked: Vec<usize> = Vec::new();
         for &(at, _) in &judged {
             let same = |&other: &usize| conflict(study, other, at);

@@ -124,6 +124,9 @@ pub trait CandidateSimulator {
     fn tell(&mut self, text: &str);
 }
 
+/// A mean excess that differs by less than this part of the mean wait is no change.
+const LEAST_EXCESS: f64 = 0.005;
+
 /// Something that a site could do.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum AdviceCandidate {
@@ -281,7 +284,18 @@ impl<'a> AdviceStudy<'a> {
     /// nothing then makes no difference.
     pub fn judge(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<(f64, bool)> {
         let (old, new) = self.before_and_after(candidate, periods)?;
-        Some((self.goal.change(&old, &new), self.keeps(&old, &new)))
+        Some((self.change(&old, &new), self.keeps(&old, &new)))
+    }
+
+    /// The change of the goal between two lists of the study's figures.
+    pub(crate) fn change(&self, old: &[f64], new: &[f64]) -> f64 {
+        self.goal.change_beyond(old, new, self.least_excess(old))
+    }
+
+    /// The smallest difference of a mean excess that counts.
+    pub(crate) fn least_excess(&self, old: &[f64]) -> f64 {
+        let wait = self.figures.iter().position(|figure| *figure == GoalFigure::Goal(GoalMeasure::Wait));
+        wait.and_then(|at| old.get(at)).map_or(0.0, |wait| LEAST_EXCESS * wait)
     }
 
     /// The figures of the site as it is, and those of a candidate.
@@ -306,7 +320,7 @@ impl<'a> AdviceStudy<'a> {
         let mut one = Vec::new();
         let changes = sums.iter().map(|sums| {
             sums.values(&self.figures, periods, &mut one);
-            self.goal.change(&mean, &one).abs()
+            self.change(&mean, &one).abs()
         });
         changes.fold(0.0, f64::max)
     }

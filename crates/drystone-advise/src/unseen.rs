@@ -26,7 +26,7 @@ pub struct UnseenTest {
     pub signs: WeekSigns,
     /// True if it is better by more than chance.
     pub decided: bool,
-    /// Further periods like these after which a change of the goal by 10 % would be told.
+    /// Further periods like these that would tell a change of the goal by 10 % from none.
     pub more_periods: Option<usize>,
 }
 
@@ -46,13 +46,13 @@ pub(crate) fn test_unseen(study: &AdviceStudy<'_>, candidates: &[AdviceCandidate
     for &period in periods {
         let one = [period];
         let both = mean_values(&old, &study.figures, &one).zip(mean_values(&new, &study.figures, &one));
-        match both.map_or(Ordering::Equal, |(old, new)| study.goal.change(&old, &new).total_cmp(&0.0)) {
+        match both.map_or(Ordering::Equal, |(old, new)| study.change(&old, &new).total_cmp(&0.0)) {
             Ordering::Less => signs.shorter += 1,
             Ordering::Greater => signs.longer += 1,
             Ordering::Equal => signs.equal += 1,
         }
     }
-    let change = study.goal.change(&before, &after);
+    let change = study.change(&before, &after);
     let by_goal = goal.is_some_and(|goal| goal.logarithm < 0.0 && goal.p_value() < 1.0 - CONFIDENCE);
     let by_signs = change < 0.0 && signs.decided() == Some(Ordering::Less);
     UnseenTest {
@@ -72,7 +72,7 @@ pub(crate) fn change_estimates(
     periods: &[usize],
 ) -> Vec<Result<Estimate, NoEstimate>> {
     let measures = |old: &[f64], new: &[f64]| {
-        let goal = study.goal.change(old, new);
+        let goal = study.change(old, new);
         std::iter::once(goal).chain(old.iter().zip(new).map(|(&old, &new)| relative(old, new))).collect()
     };
     let mut all = estimates((old, new), &study.figures, periods, measures);
@@ -89,15 +89,15 @@ pub(crate) fn change_estimates(
     all
 }
 
-/// Returns whether the goal is better by its figures: none that counts is worse, and at least one is
-/// better by more than chance, counting all that count. A goal in which a figure falls to nothing
-/// has no interval, though its figures may have.
+/// Returns whether the goal is better by its figures: none that counts is worse, and at least one
+/// is better by more than chance, counting all that count. A goal in which a figure falls to
+/// nothing has no interval, though its figures may have.
 fn by_figures(
     study: &AdviceStudy<'_>,
     estimates: &[Result<Estimate, NoEstimate>],
     (before, after): (&[f64], &[f64]),
 ) -> bool {
-    let counting = study.goal.counting(before, after);
+    let counting = study.goal.counting(before, after, study.least_excess(before));
     let not_worse = |&at: &usize| relative(before[at], after[at]) <= 0.0;
     let known: Vec<Estimate> = counting.iter().filter_map(|&at| estimates.get(at + 1)?.ok()).collect();
     let corrected = correct_family(&known.iter().map(Estimate::p_value).collect::<Vec<f64>>());

@@ -43,8 +43,8 @@ pub struct PolicyVerdict {
     pub seen_change: Option<f64>,
     /// Change against the first policy on the other weeks.
     pub unseen_change: f64,
-    /// Its 95 % interval from blocks of unseen weeks; `None` for maxima, and where there are too few
-    /// weeks.
+    /// Its 95 % interval from blocks of unseen weeks; `None` for maxima, and where there are too
+    /// few weeks.
     pub interval: Option<(f64, f64)>,
     /// Verdict on that change; `None` for maxima. A formula was chosen on other weeks, so it counts
     /// as one test.

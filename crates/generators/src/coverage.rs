@@ -1,5 +1,5 @@
-//! Coverage and power of inference, as tables in Markdown, from independent logs. The true change is
-//! that of the other logs of a cell.
+//! Coverage and power of inference, as tables in Markdown, from independent logs. The true change
+//! is that of the other logs of a cell.
 //!
 //! ```text
 //! cargo run --release -p drystone-generators --features all -- coverage             # the table of docs/how-sure.md

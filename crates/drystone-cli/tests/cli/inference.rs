@@ -1,5 +1,5 @@
-//! What is said of differences, on logs whose right answer is known from elsewhere: block bootstraps
-//! and other implementations of the rule, and simulations of unseen seeds.
+//! What is said of differences, on logs whose right answer is known from elsewhere: block
+//! bootstraps and other implementations of the rule, and simulations of unseen seeds.
 
 use crate::common::{Folder, line, shared};
 use serde_json::Value;

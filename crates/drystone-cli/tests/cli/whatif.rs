@@ -187,8 +187,8 @@ fn a_curve_claims_no_more_than_it_knows() {
         .filter_map(|point| point["more"].as_f64())
         .collect();
     assert_eq!(more, [0.0, 1.0, 3.0]);
-    // One week of six is busy: eight processors more take its queue away, no other week says so, and
-    // without that week there is no ratio.
+    // One week of six is busy: eight processors more take its queue away, no other week says so,
+    // and without that week there is no ratio.
     let mut log = "; MaxProcs: 16\n; UnixStartTime: 1760313600\n".to_string();
     let mut number = 0;
     for day in 0..42_i64 {

@@ -49,9 +49,9 @@ pub struct PairedTest {
 
 impl PairedTests {
     /// Tests all candidates of a table against one. Sums per week are read from the store, one
-    /// candidate at a time. Workloads that come from one log are cases of it and add no weeks. Where
-    /// the one was not chosen beforehand but is the best of all, every pair of candidates counts in
-    /// the correction, for it could have been any pair.
+    /// candidate at a time. Workloads that come from one log are cases of it and add no weeks.
+    /// Where the one was not chosen beforehand but is the best of all, every pair of candidates
+    /// counts in the correction, for it could have been any pair.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.

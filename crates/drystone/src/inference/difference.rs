@@ -12,7 +12,8 @@ pub const SAME_WORTH: f64 = 0.02;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceVerdict {
-    /// The new mean is smaller: by its p value, or in every one of at least eight weeks that differ.
+    /// The new mean is smaller: by its p value, or in every one of at least eight weeks that
+    /// differ.
     Shorter,
     /// The new mean is larger.
     Longer,
@@ -92,8 +93,8 @@ impl MeanDifference {
         }
     }
 
-    /// Returns the direction that the signs decide. Where other jobs count on either side, all weeks
-    /// may go one way and the whole the other: then they decide nothing.
+    /// Returns the direction that the signs decide. Where other jobs count on either side, all
+    /// weeks may go one way and the whole the other: then they decide nothing.
     #[must_use]
     pub fn decided_by_signs(&self) -> Option<Ordering> {
         let direction = self.signs.decided()?;

@@ -210,8 +210,8 @@ impl Estimate {
         }
     }
 
-    /// Returns the number of further weeks like these after which a relative change of this size
-    /// would be told from none; 0 where it would be now. `None` where the basis is no weeks, or
+    /// Returns the number of further weeks like these that would tell a relative change of this
+    /// size from none; 0 where these do. `None` where the basis is no weeks, or
     /// thousands would not do. The error falls with the root of the number of weeks.
     #[must_use]
     pub fn more_weeks(&self, change: f64, confidence: f64) -> Option<usize> {

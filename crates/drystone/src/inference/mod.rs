@@ -13,8 +13,8 @@
 //! once, and a case that says the same again adds nothing.
 //!
 //! [`MeanDifference`] is the whole answer for one mean on one log: [`Estimate`] with interval and p
-//! value, [`WeekSigns`], and a [`DifferenceVerdict`]. [`correct_family`] corrects p values of several
-//! candidates for their number.
+//! value, [`WeekSigns`], and a [`DifferenceVerdict`]. [`correct_family`] corrects p values of
+//! several candidates for their number.
 //!
 //! Blocks, because a queue outlives a week, and they need no estimate of that dependence
 //! (Schmeiser 1982). Half of the usual degrees of freedom, because a variance from k heavy-tailed

@@ -42,8 +42,8 @@ pub enum MetricVerdict {
     Alike,
     /// Not decided: the difference may be noise.
     Unclear,
-    /// Better or worse, but the difference is no larger than the error of the simulation against what
-    /// was recorded.
+    /// Better or worse, but the difference is no larger than the error of the simulation against
+    /// what was recorded.
     InsideReplayError,
     /// No interval: the metric is not a mean over jobs.
     NotAMean,
@@ -87,7 +87,7 @@ pub struct ChangeEvidence {
     /// Weeks, or windows, in which the value is larger, smaller and equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signs: Option<WeekSigns>,
-    /// Further weeks like these after which a difference of 10 % would be told from none.
+    /// Further weeks like these that would tell a difference of 10 % from none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more_weeks: Option<usize>,
 }
@@ -136,8 +136,8 @@ pub enum CompareError {
 ///
 /// Means get an interval from their sums per week of submits, which are the same jobs under both
 /// policies, gathered into blocks ([`inference`](crate::inference)). Where four or more parts were
-/// simulated apart, these windows are the units. Intervals are those of single comparisons; verdicts
-/// use p values corrected for the number of policies, metric by metric.
+/// simulated apart, these windows are the units. Intervals are those of single comparisons;
+/// verdicts use p values corrected for the number of policies, metric by metric.
 ///
 /// Cost: O(policies × metrics × weeks).
 ///

@@ -175,8 +175,9 @@ pub struct Category {
 /// Sums of the measures of the jobs that count and were submitted in one week.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MeasuredWeek {
-    /// Number of the week, counted from the first submit of the workload in the log's own times; the
-    /// first is 0. A last week of under half a week belongs to the one before.
+    /// Number of the week, counted from the first submit of the workload in the log's own times;
+    /// the first is 0. Of up to ten weeks, a last one of under half a week belongs to the one
+    /// before.
     pub week: i64,
     /// Jobs.
     pub jobs: u64,

@@ -3,10 +3,13 @@
 use super::keyed::Keyed;
 use super::measures::{MEASURES, Measure};
 use super::report::MeasuredWeek;
+use crate::inference::MOST_BLOCKS;
 use crate::model::{Provenance, Span, Time, TimeMove};
 
 /// Numbers of the weeks of a log. A job keeps its week whatever its submit is divided by, so that
-/// loads of one log are paired week by week. A last week of under half a week joins the one before.
+/// loads of one log are paired week by week. In a log of up to ten weeks, which are units by
+/// themselves, a last week of under half a week joins the one before; in a longer one it is part of
+/// a block.
 #[derive(Clone, Debug)]
 pub struct SubmitWeeks {
     /// Moves that divide times, and those before them, in the order applied.
@@ -37,7 +40,8 @@ impl SubmitWeeks {
     fn joining(mut self, last: Time) -> SubmitWeeks {
         let since = (latest(&self.moves, last) - self.origin).0;
         let (week, rest) = (since.div_euclid(Span::WEEK.0), since.rem_euclid(Span::WEEK.0));
-        self.joined = (week > 0 && rest < Span::WEEK.0 / 2).then_some(week);
+        let alone = (1..=MOST_BLOCKS as i64).contains(&week);
+        self.joined = (alone && rest < Span::WEEK.0 / 2).then_some(week);
         self
     }
 
@@ -130,6 +134,8 @@ mod tests {
         assert_eq!(of(3 * WEEK + WEEK / 2 - 1), [0, 0, 1, 2]);
         assert_eq!(of(3 * WEEK + WEEK / 2), [0, 0, 1, 3]);
         assert_eq!(of(100)[3], 0, "a log of one short week has one week");
+        assert_eq!(of(10 * WEEK + 1)[3], 9);
+        assert_eq!(of(11 * WEEK + 1)[3], 11, "a week of a block");
         // A slice of a log is counted from the log's beginning.
         let slice = SubmitWeeks::new(&moved(Vec::new()), (Time(5 * WEEK + 100), Time(6 * WEEK)));
         assert_eq!(slice.counted_from(Time(0), Time(6 * WEEK)).number(Time(5 * WEEK + 100)), 5);

@@ -79,7 +79,7 @@ fn verdicts_by_hand() {
     let (noise, verdict) = judge(&A_OLD, &A_NEW);
     assert_eq!((verdict, noise.signs.longer, noise.signs.shorter), (DifferenceVerdict::Unclear, 7, 3));
     assert_eq!(judge(&A_OLD, &A_OLD).1, DifferenceVerdict::Same);
-    // One week holds nearly all: the size cannot be told, the direction can.
+    // One week holds nearly all: nothing can be said of the size, the direction is decided.
     let (mut old, mut new) = (vec![1.0; 8], vec![2.0; 8]);
     (old[7], new[7]) = (900.0, 901.0);
     let (dominated, verdict) = judge(&old, &new);

@@ -271,7 +271,7 @@ fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> 
         AdviceReason::Unclear => {
             let unseen = unseen(answer, period).map_or(String::new(), |text| format!(" {}.", capitalised(&text)));
             all.push(format!(
-                "This cannot be told from {}{}.{unseen} {best} It was {sure}.",
+                "{} cannot tell{}.{unseen} {best} It was {sure}.",
                 plural(advised.advice.periods as u64, period),
                 more_periods(answer, period)
             ));

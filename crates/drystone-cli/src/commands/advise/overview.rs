@@ -160,7 +160,7 @@ fn verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
             )
         }
         AdviceReason::Unclear => format!(
-            "cannot be told from {} {period}s: {name} changes the goal by {got} on {period}s not used to choose{}",
+            "{} {period}s cannot tell: {name} changes the goal by {got} on {period}s not used to choose{}",
             advised.advice.periods,
             more_periods(answer, period)
         ),

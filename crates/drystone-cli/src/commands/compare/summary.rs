@@ -117,7 +117,7 @@ impl SheetParts<'_> {
         let mut doubts = Vec::new();
         let least = clear.iter().filter_map(|change| Some(-change.interval?.1)).fold(f64::NAN, f64::max);
         if least < 0.0 {
-            doubts.push("every week goes its way, and by how much cannot be told".to_string());
+            doubts.push("every week goes its way, and nothing can be said of the size".to_string());
         } else if least < HARDLY {
             doubts.push(format!("the gain may be as small as {}", percent(Some(least), 1)));
         }

@@ -61,7 +61,7 @@ fn document(result: &WhatIfResult, most: usize, told: usize) -> Document {
         if !named.is_empty() {
             document.heading(format!("Winners and losers, most {}-hours of waiting first", result.unit));
             document.table(classes(result, named.into_iter()));
-            document.text(chance(result, alternative));
+            chance(result, alternative).into_iter().for_each(|text| document.text(text));
         }
     } else if most > 0 {
         let sizes = result.alternatives.iter().take(most * 2);
@@ -209,7 +209,10 @@ fn difference(change: &PairedChange, column: TimeColumn) -> String {
     }
 }
 
-/// A further week is worth waiting for where this relative change would be told.
+/// Relative change above which a ratio is easier to read: 57 times.
+const MANY: f64 = 9.0;
+
+/// A relative change that further weeks are to tell from none.
 const TELLING: f64 = 0.1;
 
 fn why_uncertain(result: &WhatIfResult) -> &'static str {
@@ -227,6 +230,13 @@ fn size(one: &NodeAlternative, result: &WhatIfResult) -> String {
     }
     let mut parts = Vec::new();
     match (wait.change, wait.change_interval.filter(|_| wait.tells_size())) {
+        (Some(relative), Some((low, high))) if relative > MANY => parts.push(format!(
+            "mean wait {} times as long ({}: {} to {})",
+            fixed(1.0 + relative, 1),
+            exact_percent(result.confidence),
+            fixed(1.0 + low, 1),
+            fixed(1.0 + high, 1)
+        )),
         (Some(relative), Some((low, high))) => parts.push(format!(
             "mean wait {} ({}: {} to {})",
             change(relative),
@@ -404,7 +414,7 @@ pub(super) fn sentences(result: &WhatIfResult) -> Vec<String> {
         all.extend(one.warnings.iter().cloned());
     }
     all.extend(result.curve.iter().map(|curve| curve.sentence.clone()));
-    all.extend(result.alternatives.iter().map(|one| chance(result, one)).max_by_key(String::len));
+    all.extend(result.alternatives.iter().filter_map(|one| chance(result, one)).max_by_key(String::len));
     all.extend(notes(result));
     all
 }
@@ -416,15 +426,17 @@ fn is_in_doubt(result: &WhatIfResult, one: &NodeAlternative) -> bool {
 }
 
 /// A warning about reading many classes, and about adding them up.
-fn chance(result: &WhatIfResult, one: &NodeAlternative) -> String {
+fn chance(result: &WhatIfResult, one: &NodeAlternative) -> Option<String> {
     let compared =
         one.classes.iter().filter(|class| class.change.interval.is_some_and(|(low, high)| low < high)).count();
     let expected = compared as f64 * (1.0 - result.confidence);
-    format!(
-        "A job is in one class of each kind: partition, account, size and run time, GPUs. Of {compared} classes compared, about {} \
-         would look clear by chance.",
-        fixed(expected.ceil(), 0)
-    )
+    (compared > 0).then(|| {
+        format!(
+            "A job is in one class of each kind: partition, account, size and run time, GPUs. Of {compared} classes compared, about {} \
+             would look clear by chance.",
+            fixed(expected.ceil(), 0)
+        )
+    })
 }
 
 /// One table for each kind of class, whose rows add up to all jobs.
@@ -439,5 +451,5 @@ fn by_kind(result: &WhatIfResult, one: &NodeAlternative, document: &mut Document
         document.heading(format!("By {kind}"));
         document.table(classes(result, one.classes.iter().filter(|class| class.by == kind)));
     }
-    document.text(chance(result, one));
+    chance(result, one).into_iter().for_each(|text| document.text(text));
 }
