@@ -352,6 +352,8 @@ impl Maker<'_> {
         let most = machine_memory.filter_map(|node| fleet.machine.resources.memory.get(node)).max().copied();
         let most = most.unwrap_or(0).saturating_mul(1024);
         let idle = &self.idle[&job.pool];
+        let caps = !fleet.machine.resources.caps.is_empty();
+        let capped = caps && roomy(fleet, idle, part, procs).is_none();
         let mut fits = |shape: &NodeShape| {
             let number = fleet.number(shape);
             let pending = fleet.pending(part, procs, Some(shape), number);
@@ -386,8 +388,6 @@ impl Maker<'_> {
                         shape = relaxed(&Misfit::EACH[..n]);
                     }
                     None => {
-                        let room = roomy(fleet, idle, part, procs);
-                        let capped = room.is_none() && !fleet.machine.resources.caps.is_empty();
                         found.push(match (capped, wide) {
                             (true, _) => Misfit::Capped,
                             (false, true) => Misfit::Wide,

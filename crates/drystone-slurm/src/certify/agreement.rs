@@ -89,4 +89,14 @@ pub struct Difference {
     pub real: String,
     /// Action of the model.
     pub model: String,
+    /// Idle processors of each node at the time.
+    pub nodes: String,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Difference { at, job, real, model, nodes } = self;
+        let seconds = *at as f64 / 1000.0;
+        write!(f, "pass at {seconds:.3} s, job {job}: Slurm {real}, the model {model}; idle processors: {nodes}")
+    }
 }

@@ -1,5 +1,6 @@
 //! Actions of a pass: starts, plans, victims.
 
+use crate::conf::ConfNode;
 use crate::model::{NodeSet, PassKind, PassVerdict, VerdictObserver};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,17 +36,18 @@ impl Deeds {
     }
 
     /// Describes the actions on a job, in words; times from `base`.
-    pub(super) fn tell(&self, id: u32, base: i64) -> String {
-        let list = |nodes: &NodeSet| nodes.iter().map(|node| node.to_string()).collect::<Vec<_>>().join(" ");
+    pub(super) fn tell(&self, id: u32, base: i64, names: &[ConfNode]) -> String {
+        let name = |node: usize| names.get(node).map_or_else(|| node.to_string(), |node| node.name.clone());
+        let list = |nodes: &NodeSet| nodes.iter().map(name).collect::<Vec<_>>().join(",");
         if let Some(nodes) = self.starts.get(&id) {
-            return format!("starts on {}", list(nodes));
+            return format!("starts it on {}", list(nodes));
         }
         if self.victims.contains(&id) {
-            return "has to go".to_string();
+            return "makes it go".to_string();
         }
         match self.plans.get(&id) {
-            Some((start, end, nodes)) => format!("planned {} to {} on {}", start - base, end - base, list(nodes)),
-            None => "nothing".to_string(),
+            Some((start, end, nodes)) => format!("plans it from {} to {} on {}", start - base, end - base, list(nodes)),
+            None => "does nothing".to_string(),
         }
     }
 }

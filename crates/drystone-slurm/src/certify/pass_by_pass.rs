@@ -522,13 +522,23 @@ impl<'a> PassReplay<'a> {
     fn compare(&mut self, at: i64, real: &Deeds, model: &Deeds, whole: bool) {
         self.agreement.count(real, model, whole, at - self.last_end <= COMPLETING);
         let jobs: BTreeSet<u32> = real.jobs().chain(model.jobs()).collect();
+        let (base, names) = (self.golden.base, &self.golden.conf.nodes);
         for job in jobs {
-            let (real, model) = (real.tell(job, self.golden.base), model.tell(job, self.golden.base));
+            let (real, model) = (real.tell(job, base, names), model.tell(job, base, names));
             if real != model {
-                let slurm_id = self.golden.jobs[job as usize].slurm_id;
-                self.differences.push(Difference { at, job: slurm_id, real, model });
+                let (nodes, job) = (self.tell_nodes(), self.golden.jobs[job as usize].slurm_id);
+                self.differences.push(Difference { at, job, real, model, nodes });
             }
         }
+    }
+
+    /// Describes the nodes: `n1 4, n2 0 (completing)`.
+    fn tell_nodes(&self) -> String {
+        let one = |(node, at): (&crate::conf::ConfNode, usize)| {
+            let completing = if self.cluster.completing.contains(at) { " (completing)" } else { "" };
+            format!("{} {}{completing}", node.name, self.cluster.idle.on(at))
+        };
+        self.golden.conf.nodes.iter().zip(0..).map(one).collect::<Vec<_>>().join(", ")
     }
 }
 

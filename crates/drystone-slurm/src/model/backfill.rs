@@ -390,29 +390,18 @@ impl BackfillPass {
     ) -> JobResult {
         let PassInputs { cluster, params, scratch, pauses } = desk;
         let whole = &cluster.machine.parts[usize::from(job.part)].nodes;
-        let left = self.ignored.as_ref().map(|ignored| {
-            let mut left = whole.clone();
-            left.subtract(ignored);
-            left
-        });
+        let left = self.without_ignored(whole);
         let part = left.as_ref().unwrap_or(whole);
         let limit = if cluster.no_reserve(job) { 60 } else { job.limit };
-        let (mut from, mut first) = (self.first_from(cluster, job, now), true);
-        let (mut clock, mut resumed) = (now, false);
-        if let Some(paused) = self.paused.take() {
-            (from, clock, first, resumed) = (paused.from, paused.clock, paused.first, true);
-        }
-        // Later the job reaches into plans that it does not reach into now, and is planned
-        // differently.
-        if let Some(begin) = self.table.next_begin(now.saturating_add(limit)) {
-            self.holds_until = self.holds_until.min(begin - limit);
-        }
-        self.holds_until = self.holds_until.min(cluster.access_holds_until(now, limit, params.bf_window * 60));
+        let mut resumed = self.paused.is_some();
+        let begun = Paused { id: job.id, from: self.first_from(cluster, job, now), clock: now, first: true };
+        let Paused { mut from, mut clock, mut first, .. } = self.paused.take().unwrap_or(begun);
+        self.hold_until_reached(cluster, params, now, limit);
         let skips = !*pauses && !unplanned && left.is_none() && self.may_skip(cluster, params, job);
         loop {
+            let need = if skips && !first { cluster.fewest_nodes(job) } else { job.min_nodes };
             if skips && !first {
-                let number = usize::from(job.part);
-                match self.table.next_try((number, part), from, limit, cluster.fewest_nodes(job)) {
+                match self.table.next_try((usize::from(job.part), part), from, limit, need) {
                     Some(next) => from = next,
                     None => return JobResult::Verdict(PassVerdict::NoRoom),
                 }
@@ -425,7 +414,8 @@ impl BackfillPass {
             let Some(overlap) = reserved(cluster, params, job, &mut from, limit, free) else {
                 return JobResult::Verdict(PassVerdict::Reserved);
             };
-            let mut later = self.table.search(free, part, from, from.max(clock).saturating_add(limit));
+            let most = if skips && !first { need } else { 0 };
+            let mut later = self.table.search(free, part, from, from.max(clock).saturating_add(limit), most);
             if let Some(end) = overlap.filter(|&end| end < self.window_end && (later == 0 || end < later)) {
                 later = end;
             }
@@ -436,7 +426,7 @@ impl BackfillPass {
             if let Some(known) = cluster.machine.resources.demand(job.demand) {
                 free.intersect(&known.suitable);
             }
-            if short.is_some() || (free.count() as u64) < u64::from(job.min_nodes) {
+            if short.is_some() || (free.count() as u64) < u64::from(need) {
                 match next {
                     Some(later) => from = later,
                     None => return JobResult::Verdict(PassVerdict::NoRoom),
@@ -503,6 +493,21 @@ impl BackfillPass {
             }
             return JobResult::Verdict(self.plan(params, job, (start, limit), alloc, licences));
         }
+    }
+
+    /// Nodes of a partition that no job has left while the pass slept, where one has.
+    fn without_ignored(&self, whole: &NodeSet) -> Option<NodeSet> {
+        let mut left = whole.clone();
+        left.subtract(self.ignored.as_ref()?);
+        Some(left)
+    }
+
+    /// Later a job reaches into plans that it does not reach into now, and is planned differently.
+    fn hold_until_reached(&mut self, cluster: &ModelCluster, params: &SchedParams, now: i64, limit: i64) {
+        if let Some(begin) = self.table.next_begin(now.saturating_add(limit)) {
+            self.holds_until = self.holds_until.min(begin - limit);
+        }
+        self.holds_until = self.holds_until.min(cluster.access_holds_until(now, limit, params.bf_window * 60));
     }
 
     /// Returns whether tries that must fail can be left out: nothing but plans and running jobs is

@@ -187,6 +187,15 @@ impl IdleNodes {
         if self.single { u32::from(self.some.contains(node)) } else { self.cpus[node] }
     }
 
+    /// Returns the nodes among the allowed ones that a job could use a part of, or the whole of, and
+    /// their idle processors.
+    pub fn count_usable(&self, whole: bool, allowed: &NodeSet) -> (u64, u64) {
+        let usable = self.usable(whole);
+        let nodes = usable.common(allowed) as u64;
+        let cpus = || usable.iter_common(allowed).map(|node| u64::from(self.cpus[node])).sum();
+        (nodes, if self.single { nodes } else { cpus() })
+    }
+
     /// Returns whether a job certainly does not fit: too few nodes or processors. Cheap.
     pub fn lacks(&self, job: &Pending, allowed: &NodeSet) -> bool {
         let usable = self.usable(job.whole);

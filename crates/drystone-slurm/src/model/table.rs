@@ -97,8 +97,9 @@ impl PlanTable {
 
     /// Leaves in `free`, the nodes of a partition at first, those without a plan from `from` to
     /// `until`. Returns the earliest later time at which there may be other nodes, 0 for none: the
-    /// next record is looked at, and no further.
-    pub(crate) fn search(&self, free: &mut NodeSet, part: &NodeSet, from: i64, until: i64) -> i64 {
+    /// next record is looked at, and no further. Once fewer than `need` nodes are left and that time
+    /// is known, the search ends.
+    pub(crate) fn search(&self, free: &mut NodeSet, part: &NodeSet, from: i64, until: i64, need: u32) -> i64 {
         let mut later = 0;
         let start = self.records.partition_point(|record| record.end <= from);
         for index in start..self.records.len() {
@@ -115,7 +116,14 @@ impl PlanTable {
             if self.records[index].begin > until {
                 break;
             }
-            free.words_mut().iter_mut().zip(self.set(index)).for_each(|(free, this)| *free &= this);
+            let mut left = 0;
+            for (free, this) in free.words_mut().iter_mut().zip(self.set(index)) {
+                *free &= this;
+                left += free.count_ones();
+            }
+            if later != 0 && left < need {
+                break;
+            }
         }
         later
     }
@@ -304,10 +312,10 @@ mod tests {
         // Up to 99 nothing is in the way; a plan that begins exactly at the end is. The end of the
         // plan is returned in both cases: the record behind the last one that is wanted is also
         // compared with its successor.
-        assert_eq!(table.search(&mut free, &part, 0, 99), 200);
+        assert_eq!(table.search(&mut free, &part, 0, 99, 0), 200);
         assert_eq!(free, part);
         let mut free = part.clone();
-        assert_eq!(table.search(&mut free, &part, 0, 100), 200);
+        assert_eq!(table.search(&mut free, &part, 0, 100, 0), 200);
         assert_eq!(free, set(&[3]));
     }
 
@@ -330,7 +338,7 @@ mod tests {
             if (start..stop).all(|index| free(index).sum::<u32>() >= need) {
                 return Some(from);
             }
-            let later = table.search(&mut part.clone(), part, from, from + limit);
+            let later = table.search(&mut part.clone(), part, from, from + limit, 0);
             if later == 0 {
                 return None;
             }

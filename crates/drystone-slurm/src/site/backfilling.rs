@@ -1,8 +1,9 @@
 //! Backfill at work: passes in one go, passes that let go of the locks, and passes that need not be
 //! made.
 
+use super::futile::{FutileAsks, PartRooms};
 use super::{Asleep, ModelSite, SchedulerDeed};
-use crate::model::{JobVerdict, PassInputs, PassKind, PassVerdict, VerdictObserver};
+use crate::model::{JobVerdict, PassInputs, PassKind, PassVerdict, Pending, VerdictObserver};
 use std::collections::VecDeque;
 
 /// Milliseconds that a pass needs beyond its sleep to go on.
@@ -36,7 +37,9 @@ impl ModelSite {
         // Where plans are not asked for, they matter only as long as a job is left that could
         // start.
         let light = !full && !self.cluster.preempting.is_on() && !self.pauses();
-        let open = light.then(|| self.queue.iter().filter(|job| self.fits(job)).map(|job| job.id).collect());
+        let mut rooms = PartRooms::default();
+        let fit = |job: &&Pending| self.fits(job, &mut rooms);
+        let open = light.then(|| self.queue.iter().filter(fit).map(|job| job.id).collect());
         let mut pass = std::mem::take(&mut self.pass);
         pass.restart(&self.cluster, now, &self.rules.params);
         let asleep = Asleep {
@@ -69,13 +72,11 @@ impl ModelSite {
         let mut pass = std::mem::take(&mut self.pass);
         pass.restart(&self.cluster, now, &self.rules.params);
         let shortcut = !full && !self.cluster.preempting.is_on();
-        // Jobs that fit now, the next one last but in the order of the queue: dead ones are taken
-        // from the end.
-        let mut open: Vec<usize> =
-            if shortcut { (0..=last).filter(|&place| self.fits(&queue[place])).collect() } else { Vec::new() };
+        // The last job that may still start.
+        let (mut open, mut futile) = (Some(last), FutileAsks::default());
         let mut started = Vec::new();
-        for (place, job) in queue[..=last].iter().enumerate() {
-            if shortcut && open.last().is_none_or(|&last| last < place) {
+        for (place, job) in queue.range(..=last).enumerate() {
+            if shortcut && open.is_none_or(|last| last < place) {
                 break;
             }
             let ModelSite { cluster, rules, scratch, .. } = self;
@@ -89,11 +90,15 @@ impl ModelSite {
                 break;
             }
             if shortcut && pass.take_changed() {
-                while let Some(&last) = open.last().filter(|&&last| last > place) {
-                    if pass.could_start(&self.cluster, &queue[last], now, &mut self.room) {
-                        break;
+                while let Some(last) = open.filter(|&last| last > place) {
+                    let job = &queue[last];
+                    if !futile.covers(job) {
+                        if pass.could_start(&self.cluster, job, now, &mut self.room) {
+                            break;
+                        }
+                        futile.add(job);
                     }
-                    open.pop();
+                    open = last.checked_sub(1);
                 }
             }
         }
@@ -232,9 +237,8 @@ impl ModelSite {
 
     /// The place of a job in the queue, at or after `place` where it has not moved.
     fn find(&self, id: u32, place: &mut usize) -> Option<usize> {
-        let ahead = self.queue.get(*place..).and_then(|rest| rest.iter().position(|job| job.id == id));
-        let found = ahead.map(|index| index + *place);
-        let found = found.or_else(|| self.queue.iter().position(|job| job.id == id))?;
+        let ahead = (*place..self.queue.len()).find(|&at| self.queue[at].id == id);
+        let found = ahead.or_else(|| self.queue.iter().position(|job| job.id == id))?;
         *place = found;
         Some(found)
     }

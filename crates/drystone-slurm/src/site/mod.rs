@@ -3,6 +3,7 @@
 mod backfilling;
 mod clock;
 mod fair;
+mod futile;
 mod leaving;
 mod passes;
 mod priority;
@@ -19,6 +20,7 @@ use crate::model::{
     AdvanceReservation, Alloc, BackfillPass, ModelCluster, NodeSet, PassKind, Pending, VerdictObserver, WillRunScratch,
 };
 use clock::{ScheduleClocks, pick};
+use futile::PartRooms;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -96,7 +98,7 @@ pub struct ModelSite {
     /// Events since, in order of milliseconds.
     news: VecDeque<(i64, SiteNews)>,
     /// Waiting jobs in the order of the queue.
-    queue: Vec<Pending>,
+    queue: VecDeque<Pending>,
     /// Processors that waiting jobs need at least, and how many jobs need so many.
     needs: BTreeMap<u32, u32>,
     /// Jobs that a limit keeps from being submitted.
@@ -166,7 +168,7 @@ impl ModelSite {
             clock: None,
             at: i64::MIN,
             news: VecDeque::new(),
-            queue: Vec::new(),
+            queue: VecDeque::new(),
             needs: BTreeMap::new(),
             outside: VecDeque::new(),
             offsets: BTreeMap::new(),
@@ -189,11 +191,6 @@ impl ModelSite {
     /// Returns the state of the machine.
     pub fn cluster(&self) -> &ModelCluster {
         &self.cluster
-    }
-
-    /// The waiting jobs in the order of the queue.
-    pub fn queue(&self) -> &[Pending] {
-        &self.queue
     }
 
     /// The priorities, where several factors make them.
@@ -323,7 +320,7 @@ impl ModelSite {
                     *job = within.unwrap_or_else(|| job.clone());
                 }
                 let machine = &self.cluster.machine;
-                self.queue.sort_by_key(|job| job.key(machine));
+                self.queue.make_contiguous().sort_by_key(|job| job.key(machine));
                 self.stale_from(0);
                 self.main_stale = true;
                 self.request(self.at);
@@ -386,12 +383,14 @@ impl ModelSite {
         if self.cluster.idle.is_full() {
             return None;
         }
-        (first..self.queue.len()).rev().find(|&place| self.fits(&self.queue[place]))
+        let mut rooms = PartRooms::default();
+        (first..self.queue.len()).rev().find(|&place| self.fits(&self.queue[place], &mut rooms))
     }
 
-    fn fits(&self, job: &Pending) -> bool {
+    /// Returns whether a job fits on idle nodes, as far as processors and nodes go.
+    fn fits(&self, job: &Pending, rooms: &mut PartRooms) -> bool {
         let part = &self.cluster.machine.parts[usize::from(job.part)];
-        part.up && !self.cluster.idle.lacks(job, &part.nodes)
+        part.up && !rooms.lacks(&self.cluster, job)
     }
 
     /// Jobs before `place` have been looked at by backfill; those from it on may be able to start.

@@ -164,7 +164,8 @@ impl ModelSite {
         if self.queue.is_empty() || (!self.main_stale && !watch.wants_plans()) {
             return;
         }
-        let deeds = main_pass(&mut self.cluster, &self.queue, now, full, &self.rules.params, watch);
+        let queue = self.queue.make_contiguous();
+        let deeds = main_pass(&mut self.cluster, queue, now, full, &self.rules.params, watch);
         // A quick pass does not see the whole queue, and a pass may have a limit on its starts.
         // Where there are limits, a job that has started may put one on a job that blocked its
         // partition, which then blocks it no longer. Else a second pass starts nothing.

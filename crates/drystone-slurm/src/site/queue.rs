@@ -83,8 +83,8 @@ impl ModelSite {
             let priority = priorities.of(job, now, machine);
             job.priority = if only_grows { job.priority.max(priority) } else { priority };
         }
-        if !self.queue.is_sorted_by_key(|job| job.key(machine)) {
-            self.queue.sort_by_key(|job| job.key(machine));
+        if !self.queue.iter().is_sorted_by_key(|job| job.key(machine)) {
+            self.queue.make_contiguous().sort_by_key(|job| job.key(machine));
             self.stale_from = 0;
             self.main_stale = true;
         }
@@ -105,7 +105,7 @@ impl ModelSite {
 
     /// Takes jobs out of the queue by their places, which ascend.
     pub(super) fn remove(&mut self, places: &[usize]) -> Vec<Pending> {
-        let mut jobs: Vec<Pending> = places.iter().rev().map(|&place| self.queue.remove(place)).collect();
+        let mut jobs: Vec<Pending> = places.iter().rev().filter_map(|&place| self.queue.remove(place)).collect();
         jobs.reverse();
         jobs.iter().for_each(|job| self.needs_less(job));
         jobs

@@ -3,9 +3,11 @@
 
 use super::{CellCounts, LogLine, StudyResult};
 use crate::exit::CommandFailure;
+use crate::output::message;
+use crate::output::number::plural;
 use drystone_reproduce::{PublishedValue, StudyCell, StudyRow, TableResult};
 use drystone_slurm::certify::{
-    Agreement, FreeRun, Golden, GoldenError, PriorityAgreement, free_run, pass_by_pass, priorities,
+    Agreement, Difference, FreeRun, Golden, GoldenError, PriorityAgreement, free_run, pass_by_pass, priorities,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,6 +26,8 @@ const WHY_PASSES: &str = "every start in the same pass; 99 % of the plans to the
 const WHY_RUNS: &str = "Slurm does not repeat its own schedule: the phases of its clocks decide over single jobs. The mean wait of each real run \
                         lies between the least and the most of the model's phases, or beyond them by no more than the real runs lie apart";
 const WHY_PRIORITIES: &str = "every priority that Slurm calculated and told";
+/// Passes of a recording of which the first difference is told.
+const SHOWN: usize = 5;
 /// Phases of Slurm's clocks in free runs.
 const PHASES: u64 = 16;
 
@@ -41,6 +45,7 @@ struct CertifiedRecording {
     agreement: Agreement,
     free: Option<FreeRun>,
     priorities: Option<PriorityAgreement>,
+    differences: Vec<Difference>,
 }
 
 /// The folder of recordings among these, and their names; `None` where there is none.
@@ -84,6 +89,7 @@ pub(super) fn certify(
     done.sort_by(|a, b| a.0.cmp(&b.0));
     let held = done.into_iter().map(|(_, held)| held).collect::<Result<Vec<_>, _>>().map_err(CommandFailure::usage)?;
     let left_out = names.len() - held.len();
+    held.iter().for_each(tell_differences);
     let tables = TABLES.iter().filter(|(id, _)| wants(id)).map(|&(id, title)| match id {
         "passes" => table(id, title, WHY_PASSES, PASSES, passes(&held)),
         "runs" => table(id, title, WHY_RUNS, RUNS, runs(&held)),
@@ -108,11 +114,24 @@ fn hold(dir: &Path, name: &str, runs: bool, told: &(dyn Fn(u64) + Sync)) -> Resu
     let bytes = std::fs::read(dir.join(&file)).unwrap_or_default();
     let blake3 = blake3::hash(&bytes).to_hex().to_string();
     let log = LogLine { id: name.to_string(), file, blake3, page: String::new(), found: true };
-    let (agreement, _) = pass_by_pass(&golden);
+    let (agreement, differences) = pass_by_pass(&golden);
     let free = (runs && golden.runs_freely()).then(|| free_run(&golden, PHASES));
     told(golden.jobs.len() as u64);
     let scenario = name.rsplit_once(".rep").map_or(name, |(scenario, _)| scenario).to_string();
-    Ok(CertifiedRecording { scenario, log, agreement, free, priorities: priorities(&golden) })
+    Ok(CertifiedRecording { scenario, log, agreement, free, priorities: priorities(&golden), differences })
+}
+
+/// Tells where the model and a recording part: the rest of a pass follows from its first difference.
+fn tell_differences(recording: &CertifiedRecording) {
+    let mut last = None;
+    let firsts = recording.differences.iter().filter(|own| last.replace(own.at) != Some(own.at));
+    let firsts: Vec<&Difference> = firsts.collect();
+    for difference in firsts.iter().take(SHOWN) {
+        message::note(&format!("{}: {difference}", recording.log.id));
+    }
+    if firsts.len() > SHOWN {
+        message::note(&format!("{}: {} in all differ", recording.log.id, plural(firsts.len() as u64, "pass")));
+    }
 }
 
 /// Heading and measure of each column.
