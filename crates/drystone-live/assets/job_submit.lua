@@ -60,7 +60,7 @@ end
 function slurm_job_modify(job, record, partitions, uid)
   local function is_mark(comment, mark) return comment ~= nil and string.sub(comment, 1, #mark) == mark end
   local driven, marked, priority = drives(), is_mark(record.admin_comment, MARK), job.priority
-  -- Of a job that bears the mark every hold is told, also while the daemon is silent: a hand-back has to know it.
+  -- A hold of a job that bears the mark is reported also while the daemon is silent: a hand-back has to know it.
   if not driven and not marked then return slurm.SUCCESS end
   -- A job that was held here is known as such, whatever its comment says later.
   if driven and job.admin_comment ~= nil and is_mark(record.admin_comment, MARK .. "held") and not is_mark(job.admin_comment, MARK) then

@@ -20,8 +20,8 @@ fn held(site: &Site) -> Vec<String> {
     site.states().into_iter().filter(|(_, state)| state == "held").map(|(name, _)| name).collect()
 }
 
-/// Ends a daemon as a signal does, and gives back what one that was killed has left. Returns what is
-/// said of it.
+/// Ends a daemon as a signal does, and gives back the jobs of one that was killed. Returns the
+/// message about that.
 fn end(site: &Site, daemon: &mut Running, signal: &str) -> String {
     daemon.signal(signal);
     let code = daemon.end();
@@ -106,8 +106,8 @@ fn could_not_run_yet() {
     }
 }
 
-/// A job, a task and an array that their owner held before the daemon came, while nothing drove, and
-/// over a restart that knows no more than the ledger.
+/// A job, a task and an array that their owner held before the daemon came, while nothing drove,
+/// and over a restart that knows no more than the ledger.
 fn from_before() {
     for adopt in ["all", "new"] {
         let Some(site) = Site::start(2, 4, "easy") else { return };
@@ -145,8 +145,8 @@ fn from_before() {
     }
 }
 
-/// `scontrol uhold` and `scontrol hold` by root, on waiting jobs, on a task and on a job that is left
-/// to Slurm: over a restart and a hand-back. Owners take back the first, operators the second.
+/// `scontrol uhold` and `scontrol hold` by root, on waiting jobs, on a task and on a job that is
+/// left to Slurm: over a restart and a hand-back. Owners take back the first, operators the second.
 fn operators() {
     let lines = vec!["Licenses=matlab:1".to_string()];
     let Some(site) = Site::with(ClusterOptions { nodes: 1, cpus: 4, lines, ..ClusterOptions::default() }, "easy")

@@ -27,7 +27,7 @@ pub enum LedgerLine {
     /// A user takes that back.
     UserRelease(JobName),
     OperatorHold(JobName),
-    /// An operator has let it go, whoever held it.
+    /// An operator has let it go: no hold of a user or an operator counts any more.
     OperatorRelease(JobName),
     /// Everything was given back.
     GivenBack,

@@ -195,9 +195,9 @@ impl Tracker {
         self.block_early(shape, why, pause, failures);
     }
 
-    /// Holds back jobs of the same shape and account: the limit that stopped one stops them all, and
-    /// each try would take the room of a job that can start. They are tried again as that one is:
-    /// as many as jobs end. Once a look for each shape: O(jobs).
+    /// Holds back jobs of the same shape and account: the limit that stopped one stops them all,
+    /// and each try would take the room of a job that can start. They are tried again as that one
+    /// is: as many as jobs end. Once a look for each shape: O(jobs).
     pub(super) fn limit_alike(&mut self, t: &Tracked, fact: &JobFact, until: Time) {
         let limited = shape(t, fact);
         if !self.limited_shapes.insert((fact.account.clone(), limited.clone())) {

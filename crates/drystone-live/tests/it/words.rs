@@ -22,7 +22,7 @@ fn is_over(world: &World, id: u64) -> bool {
     matches!(world.cluster.state(id), Some(JobState::Ended(_)))
 }
 
-/// An operator's `uhold` of a waiting job shows nothing but the hook's word. Its owner takes it back.
+/// An operator's `uhold` of a waiting job shows in the hook's word alone. Its owner takes it back.
 #[test]
 fn an_operators_hold_of_a_waiting_job_stays_until_it_is_taken_back() {
     let mut world = world();
@@ -47,7 +47,7 @@ fn an_operators_hold_of_a_waiting_job_stays_until_it_is_taken_back() {
     assert!(is_over(&world, kept));
 }
 
-/// A hold that the daemon has ordered itself is told of as well, and is none of an operator's.
+/// A hold that the daemon has ordered itself is reported as well, and is none of an operator's.
 #[test]
 fn the_daemons_own_holds_are_no_operators() {
     let mut world = world();
@@ -67,8 +67,8 @@ fn the_daemons_own_holds_are_no_operators() {
     assert!(is_over(&world, running) && is_over(&world, taken), "{:?}", world.cluster.truth().jobs);
 }
 
-/// Its owner held a job before the daemon came. The hook keeps the release from the cluster, where the
-/// job is held by its user still.
+/// Its owner held a job before the daemon came. The hook keeps the release from the cluster, where
+/// the job is held by its user still.
 #[test]
 fn a_hold_from_before_the_daemon_is_taken_back_by_its_owner() {
     for restarts in [false, true] {
@@ -92,8 +92,8 @@ fn a_hold_from_before_the_daemon_is_taken_back_by_its_owner() {
     }
 }
 
-/// An administrator's hold, with the reason that Slurm gives it, is not taken back by the owner; the
-/// same reason without a word of the hook is our own hold, which Slurm has forgotten.
+/// An administrator's hold, with the reason that Slurm gives it, is not taken back by the owner;
+/// the same reason without a word of the hook is our own hold, which Slurm has forgotten.
 #[test]
 fn an_administrators_hold_is_known_by_the_hook() {
     for is_operators in [true, false] {

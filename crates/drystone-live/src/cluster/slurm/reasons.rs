@@ -1,6 +1,6 @@
 //! A hand-back under every reason that Slurm gives for a pending job: `enum job_state_reason` of
-//! slurm.h, by the names under which `squeue` of 22.05 prints them, and the sentences that it prints
-//! instead.
+//! slurm.h, by the names under which `squeue` of 22.05 prints them, two of later releases, and the
+//! sentences that it prints instead.
 
 use super::jobs;
 use crate::cluster::{
@@ -126,9 +126,8 @@ fn texts() -> impl Iterator<Item = &'static str> {
     REASONS.split_whitespace().chain(SENTENCES)
 }
 
-/// A job is released whatever Slurm calls the reason of its hold, if it bears the hook's mark or the
-/// daemon held it, as a single job and as tasks of an array, split off or not; or it is listed with
-/// its holder.
+/// A job is released under any reason, if it bears the hook's mark or the daemon held it, as a
+/// single job and as tasks of an array, split off or not; or it is listed with its holder.
 #[test]
 fn a_hand_back_leaves_no_job_behind_for_any_reason() {
     assert_eq!(REASONS.split_whitespace().count(), 200);
@@ -168,7 +167,7 @@ fn a_hand_back_leaves_no_job_behind_for_any_reason() {
     }
 }
 
-/// What a user or an operator holds stays held under every reason, and is listed.
+/// Jobs that a user or an operator holds stay held under every reason, and are listed.
 #[test]
 fn a_hand_back_leaves_what_others_hold() {
     for is_operators in [false, true] {
