@@ -544,6 +544,10 @@ impl EventSource for Happenings<'_> {
     }
 
     fn drop_limits(&mut self) {
+        // What machines share no policy of one of them can keep.
+        if self.desk.is_some() {
+            return;
+        }
         self.known.limits = JobLimits::default();
         self.s.admission = Admission::default();
     }
