@@ -544,7 +544,7 @@ impl EventSource for Happenings<'_> {
     }
 
     fn drop_limits(&mut self) {
-        // What machines share no policy of one of them can keep.
+        // No policy of one machine can keep limits that several share.
         if self.desk.is_some() {
             return;
         }

@@ -79,8 +79,8 @@ impl JobLimits {
         (self.limits.len() - 1) as u32
     }
 
-    /// Adds a set of claims, each limit once; the caller keeps equal sets apart from others. Returns
-    /// its place.
+    /// Adds a set of claims, each limit once; the caller keeps equal sets apart from others.
+    /// Returns its place.
     pub fn intern(&mut self, claims: Vec<LimitClaim>) -> u32 {
         self.sets.push(claims);
         (self.sets.len() - 1) as u32
