@@ -190,9 +190,8 @@ impl WorkloadMeta {
     /// The workload in a line for people.
     pub fn line(&self) -> String {
         let span = self.span();
-        let world = self.setting(WORLD).map_or_else(String::new, |world| format!("; world: {world}"));
         format!(
-            "{}: {} on {} over {}, load {}{world}",
+            "{}: {} on {} over {}, load {}",
             self.name,
             plural(self.jobs, "job"),
             plural(u64::from(self.procs), "processor"),

@@ -14,8 +14,8 @@ impl Site {
         Accounts::parse(self.accounts.as_deref()?, "accounts.txt").ok()
     }
 
-    /// Returns the limits of the jobs at these places, which are numbered in their order; none where
-    /// `slurm.conf` enforces none.
+    /// Returns the limits of the jobs at these places, which are numbered in their order; none
+    /// where `slurm.conf` enforces none.
     pub fn limits(&self, places: &[u32]) -> JobLimits {
         if !self.keeps_limits || !self.enforces_limits() {
             return JobLimits::default();
@@ -62,8 +62,8 @@ impl Site {
         SlurmConf::parse(self.slurm_conf.as_deref()?, "slurm.conf").ok()
     }
 
-    /// Returns the limits that these accounts set for jobs, each with its place in the site if it is
-    /// one of it. `adjust` says what is otherwise than at the site.
+    /// Returns the limits that these accounts set for jobs, each with its place in the site if it
+    /// has one. `adjust` changes what is otherwise than at the site.
     pub fn limits_of(
         &self,
         accounts: &Accounts,

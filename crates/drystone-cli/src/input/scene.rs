@@ -158,9 +158,9 @@ impl Staged {
 fn world(workload: &Workload, log: &LogArgs) -> &'static str {
     let limits = workload.circumstances().is_some_and(|known| !known.limits.is_empty());
     match (log.world.unwrap_or_default(), limits) {
-        (SiteWorld::Counts, _) => "counts, without limits of QOS, accounts and users",
+        (SiteWorld::Counts, _) => "counts, no limits",
         (SiteWorld::Site, true) => "site, with limits of QOS, accounts and users",
-        (SiteWorld::Site, false) => "site, where no limits of QOS, accounts and users are known",
+        (SiteWorld::Site, false) => "site, no limits known",
     }
 }
 

@@ -67,8 +67,8 @@ fn ends_of_an_instant_make_room_together() {
     }
 }
 
-/// Two limits at once: two jobs of the user, three of the group. Job 3, of another user, is the third
-/// of the group; job 4 waits for the group, job 2 for the user and then for the group.
+/// Two limits at once: two jobs of the user, three of the group. Job 3, of another user, is the
+/// third of the group; job 4 waits for the group, job 2 for the user and then for the group.
 #[test]
 fn every_limit_of_a_job_holds() {
     let rows = [(0, 1, 30, 10), (0, 1, 30, 20), (0, 1, 30, 10), (0, 1, 30, 12), (0, 1, 30, 10)];
@@ -99,8 +99,8 @@ fn a_withdrawn_job_leaves_its_part() {
     }
 }
 
-/// What runs at the beginning counts, also beyond the limit: 3 jobs of 2. The fourth starts when two
-/// of them have gone.
+/// Jobs that run at the beginning count, also beyond the limit: 3 jobs of 2. The fourth starts when
+/// two of them have gone.
 #[test]
 fn running_jobs_count_though_they_are_too_many() {
     let rows = [(0, 1, 60, 25), (0, 1, 60, 30), (0, 1, 60, 35), (5, 1, 10, 10)];
@@ -131,7 +131,8 @@ fn dependencies_begin_times_and_holds_come_before_limits() {
     });
     for policy in POLICIES {
         let (words, spans) = told(policy, &jobs);
-        // Job 4 from 1 to 41, job 1 from 10 to 30; job 2 may start from 15 on and has a part from 30.
+        // Job 4 from 1 to 41, job 1 from 10 to 30; job 2 may start from 15 on and has a part from
+        // 30.
         let right = [Some((0, 10)), Some((10, 30)), Some((30, 40)), None, Some((1, 41))];
         assert_eq!(spans, right, "{policy}: {words:?}");
     }

@@ -544,6 +544,10 @@ impl EventSource for Happenings<'_> {
     }
 
     fn drop_limits(&mut self) {
+        // No policy of one machine can keep limits that several share.
+        if self.desk.is_some() {
+            return;
+        }
         self.known.limits = JobLimits::default();
         self.s.admission = Admission::default();
     }

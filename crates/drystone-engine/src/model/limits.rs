@@ -5,7 +5,7 @@
 
 use super::JobId;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Amounts beyond this are refused.
 const CLAIM_LIMIT: u64 = 1 << 50;
@@ -79,8 +79,8 @@ impl JobLimits {
         (self.limits.len() - 1) as u32
     }
 
-    /// Adds a set of claims, each limit once; the caller keeps equal sets apart from others. Returns
-    /// its place.
+    /// Adds a set of claims, each limit once; the caller keeps equal sets apart from others.
+    /// Returns its place.
     pub fn intern(&mut self, claims: Vec<LimitClaim>) -> u32 {
         self.sets.push(claims);
         (self.sets.len() - 1) as u32
@@ -124,6 +124,24 @@ impl JobLimits {
         JobLimits { limits: self.limits.clone(), sets: self.sets.clone(), of }
     }
 
+    /// Returns those of the limits of which jobs of several groups take a part; the others let
+    /// every job start. `group` is that of each job.
+    #[must_use]
+    pub fn across(&self, group: impl Fn(JobId) -> usize) -> JobLimits {
+        let mut groups: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+        for (&job, &set) in &self.of {
+            for claim in self.claims_of(set) {
+                groups.entry(claim.limit).or_default().insert(group(job));
+            }
+        }
+        let shared = |claim: &&LimitClaim| groups.get(&claim.limit).is_some_and(|groups| groups.len() > 1);
+        let sets: Vec<Vec<LimitClaim>> =
+            self.sets.iter().map(|set| set.iter().filter(shared).copied().collect()).collect();
+        let of = self.of.iter().map(|(&job, &set)| (job, set));
+        let of = of.filter(|&(_, set)| sets.get(set as usize).is_some_and(|claims| !claims.is_empty())).collect();
+        JobLimits { limits: self.limits.clone(), sets, of }
+    }
+
     /// Returns a job with claims that are none, and the reason.
     pub(super) fn wrong(&self) -> Option<(JobId, String)> {
         let limits = self.limits.len();
@@ -153,5 +171,32 @@ impl JobLimits {
                 })
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Jobs 0 and 2 are of one group, job 1 of another: the first limit is of both groups, the
+    /// second of one.
+    #[test]
+    fn limits_of_one_group_are_left_out() {
+        let mut limits = JobLimits::default();
+        let name = |text: &str| (text.to_string(), text.to_string(), text.to_string());
+        for text in ["both", "one"] {
+            let (reason, of, family) = name(text);
+            limits.add(JobLimit { reason, of, family, most: 4 });
+        }
+        let claim = |limit| LimitClaim { limit, amount: 1, binds: true };
+        let all = limits.intern(vec![claim(0), claim(1)]);
+        let (first, second) = (limits.intern(vec![claim(0)]), limits.intern(vec![claim(1)]));
+        limits.bind(JobId(0), all);
+        limits.bind(JobId(1), first);
+        limits.bind(JobId(2), second);
+        let shared = limits.across(|job| job.index() % 2);
+        assert_eq!(shared.claims(JobId(0)), [claim(0)]);
+        assert_eq!(shared.claims(JobId(1)), [claim(0)]);
+        assert!(shared.claims(JobId(2)).is_empty() && shared.set_of(JobId(2)).is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! Reference of a replay: the jobs of a pool as they were recorded.
 
-use super::result::RecordedReason;
+use super::reason::RecordedReason;
 use crate::clock;
 use crate::jobs::{JobMarks, SiteJobFate};
 use crate::site::Site;

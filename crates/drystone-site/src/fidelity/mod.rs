@@ -12,6 +12,7 @@ mod errors;
 mod happened;
 mod hours;
 mod intervals;
+mod reason;
 mod repetition;
 mod replay;
 mod require;
@@ -22,6 +23,7 @@ pub use errors::Errors;
 pub use happened::AsHappened;
 pub use hours::{HourErrors, Hours, SeriesError};
 pub use intervals::{Interval, Intervals};
+pub use reason::RecordedReason;
 pub use replay::ReplayError;
 pub use require::{FidelityRequirement, UnmetRequirement};
 pub use result::{

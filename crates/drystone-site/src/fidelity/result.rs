@@ -4,6 +4,7 @@ use super::case::PoolCase;
 use super::errors::Errors;
 use super::hours::{HourErrors, Hours};
 use super::intervals::Intervals;
+use super::reason::RecordedReason;
 use super::stats::{quantile, sorted};
 use super::{AsHappened, FidelitySettings};
 use crate::jobs::SiteJobFate;
@@ -408,28 +409,6 @@ const MUCH_IDLE: f64 = 20.0;
 
 /// Part of the waiting from which on its recorded reason explains an idle machine.
 const MUCH_HELD: f64 = 0.25;
-
-/// The recorded reason for which jobs waited longest for more than a place on the machine.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct RecordedReason {
-    /// Word of the scheduler, such as `QOSMaxCpuPerUserLimit`.
-    pub name: String,
-    /// Its part of all waiting, from 0 to 1.
-    pub share: f64,
-    /// The part of all such reasons.
-    pub all: f64,
-}
-
-impl RecordedReason {
-    fn text(&self) -> String {
-        let percent = |share: f64| format!("{:.0}%", share * 100.0);
-        let others = match self.all - self.share {
-            more if more >= 0.005 => format!(", and {} for others of its kind", percent(more)),
-            _ => String::new(),
-        };
-        format!("{} of the waiting was for {}{others}", percent(self.share), self.name)
-    }
-}
 
 impl PoolFidelity {
     /// Describes the result in sentences.

@@ -102,14 +102,14 @@ fn contradictions(site: &mut Site) {
     }
 }
 
-/// Describes what limits and fair share lack where pools are simulated apart.
+/// Describes what fair share lacks where pools have schedulers of their own.
 fn limits_apart(site: &Site) -> Option<String> {
     let pools = site.manifest.pools.len();
     let accounts = Accounts::parse(site.accounts.as_deref()?, "accounts.txt").ok()?;
     (pools > 1 && accounts.limits_anything()).then(|| {
         format!(
-            "under slurm, limits of associations and QOS, and the use that fair share counts, hold within each of the {pools} pools by itself; the \
-             cluster counts them over all pools, as every other policy does here: jobs that reach a limit there may start earlier under slurm"
+            "the use that fair share counts under slurm is that of each of the {pools} pools by itself, since each has a scheduler of its own; the \
+             cluster counts it over all pools"
         )
     })
 }

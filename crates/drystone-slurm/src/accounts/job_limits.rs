@@ -1,9 +1,9 @@
 //! Limits of associations and QOS as limits that jobs share, for every policy.
 //!
 //! The rules are those of the model's own ledger: a limit of the partition's QOS comes first, then
-//! that of the job's QOS where the first sets none of its kind, then those of the association and of
-//! all accounts above it where no QOS sets one. A limit that a job breaks by itself does not hold it
-//! back, since it ran all the same; what it has counts.
+//! that of the job's QOS where the first sets none of its kind, then those of the association and
+//! of all accounts above it where no QOS sets one. A limit that a job breaks by itself does not
+//! hold it back, since it ran all the same; what it has counts.
 
 use super::{AccountLimits, Accounts, Tres};
 use crate::conf::SlurmConf;

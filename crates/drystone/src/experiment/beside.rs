@@ -257,6 +257,16 @@ fn run_sharing(
     Ok(true)
 }
 
+/// Returns the limits that jobs of the pools share. A policy that keeps those of its pool itself
+/// cannot keep those of several.
+fn shared_limits(experiment: &Experiment<'_>, parts: &[PoolPart], specs: &[PolicySpec]) -> Option<SiteAdmission> {
+    let limits = experiment.whole.circumstances().map(|known| &known.limits)?;
+    let keeps = specs.iter().any(|spec| spec.scheduler().policy.keeps_limits());
+    let pool = |job: JobId| parts.iter().position(|part| part.ids.binary_search(&job).is_ok()).unwrap_or(0);
+    let limits = if keeps { limits.across(pool) } else { limits.clone() };
+    (!limits.is_empty()).then(|| SiteAdmission::new(limits))
+}
+
 /// Simulates every pool to its end; `None` on cancellation. Returns the measurements of each, and
 /// the number of jobs left that were never eligible.
 pub(super) fn run(
@@ -269,14 +279,12 @@ pub(super) fn run(
     let specs: Vec<PolicySpec> =
         (0..parts.len()).map(|at| division.policy(at, experiment.policy)).collect::<Result<_, _>>()?;
     let mut pools = Vec::with_capacity(parts.len());
-    let limits = experiment.whole.circumstances().map(|known| &known.limits).filter(|limits| !limits.is_empty());
-    let mut shared = limits.map(|limits| SiteAdmission::new(limits.clone()));
+    let shared = shared_limits(experiment, &parts, &specs);
     let mut base = 0;
     for ((part, spec), share) in parts.iter().zip(&specs).zip(division.shares()) {
         let scheduler = scheduler(spec, experiment.priorities, &part.workload)?;
         scheduler.fits(&part.workload)?;
         scheduler.check_hears()?;
-        shared = shared.filter(|_| !scheduler.policy.keeps_limits());
         let source = Happenings::new(&part.workload, &part.outages, experiment.feedback);
         let source = match &shared {
             Some(site) => source.at_desk(site.desk(part.ids.clone())),

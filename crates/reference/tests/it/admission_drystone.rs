@@ -17,7 +17,7 @@ const POLICIES: [&str; 10] = [
     "fcfs",
     "greedy",
     "easy",
-    "easy(backfill=sjf,predict=user(2))",
+    "easy(backfill=sjf,predict=recent(2))",
     "conservative",
     "slack",
     "multiqueue",

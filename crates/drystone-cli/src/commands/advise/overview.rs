@@ -8,6 +8,7 @@ use crate::output::number::{change, in_unit, percent};
 use crate::output::reports::COLUMNS;
 use drystone::metrics::MetricUnit;
 use drystone_advise::{AdviceReason, AdvisedWay, ClassChange};
+use drystone_report::meta::WORLD;
 
 /// Lines of the whole overview.
 const LINES: usize = 30;
@@ -48,6 +49,7 @@ fn of(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Docume
     document.heading(format!("Advice for {}", advised.workload.line()));
     let asked = asked(advised);
     let mut facts: Vec<(String, String)> = Vec::new();
+    facts.extend(advised.workload.setting(WORLD).map(|world| ("World".to_string(), world.to_string())));
     let held = advised.held.as_ref().and_then(|held| held.sentence(&advised.path));
     facts.extend(held.map(|held| ("Waiting".to_string(), held)));
     for one in &asked {

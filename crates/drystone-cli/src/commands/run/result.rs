@@ -7,6 +7,7 @@ use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::report;
 use crate::output::{Printable, excess};
 use drystone::metrics::{PromisesKept, Report, SearchEffort, Stalls};
+use drystone_report::meta::WORLD;
 use drystone_report::{PlotDetails, PolicyResult, PoolResult, Results, Timing, pools_table};
 use serde::Serialize;
 
@@ -70,7 +71,9 @@ impl Printable for RunResult {
         }
         let mut document = Document::default();
         document.heading(format!("{} on {}", self.policy.text, self.workload.line()));
-        document.facts(vec![("jobs that count".to_string(), report::counted(&self.report))]);
+        let world = self.workload.setting(WORLD).map(|world| ("world".to_string(), world.to_string()));
+        let counted = ("jobs that count".to_string(), report::counted(&self.report));
+        document.facts(world.into_iter().chain([counted]).collect());
         document.table(report::main_measures(&self.report));
         report::say_if_inexact(&mut document, report::summaries(&self.report));
         let shown = |name: &str| {

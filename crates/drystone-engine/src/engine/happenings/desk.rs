@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Limits that jobs of several machines share, each simulated by itself.
 ///
-/// The jobs have the numbers of the site as a whole. Whoever simulates the machines steps them in
-/// the order of time and tells each of jobs that ends elsewhere admit: see
+/// The jobs have the numbers of the site as a whole. The machines are stepped in the order of time,
+/// and each takes the jobs that ends elsewhere have admitted: see
 /// [`Simulation::catch_up`](crate::engine::Simulation::catch_up).
 #[derive(Clone, Debug)]
 pub struct SiteAdmission(Arc<Mutex<SiteState>>);
