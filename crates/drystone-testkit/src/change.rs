@@ -2,6 +2,7 @@
 
 use crate::case::{CaseRow, PolicyCase};
 use crate::check::simulate;
+use crate::sentence::describe_other_run;
 use crate::subject::Subject;
 use drystone::engine::Scheduler;
 
@@ -63,11 +64,7 @@ pub fn follows(change: CaseChange, subject: &Subject, case: &PolicyCase) -> Resu
     let before = schedule(make, case)?;
     let same = |expected: Vec<(usize, i64, i64)>, other: &PolicyCase| {
         let after = schedule(make, other)?;
-        let different = expected.iter().zip(&after).find(|(a, b)| a != b);
-        if different.is_some() || expected.len() != after.len() {
-            return Err(format!("{change:?}: expected, found: {different:?}"));
-        }
-        Ok(())
+        describe_other_run(&expected, &after).map_or(Ok(()), |different| Err(format!("where {change}: {different}")))
     };
     match change {
         CaseChange::Shift => {
@@ -97,7 +94,7 @@ pub fn follows(change: CaseChange, subject: &Subject, case: &PolicyCase) -> Resu
             let mut found: Vec<_> =
                 seen.segments.iter().filter(|s| s.job < new).map(|s| (s.job, s.start, s.end)).collect();
             found.sort_unstable();
-            if found == before { Ok(()) } else { Err("Append: what was before it has changed".to_string()) }
+            if found == before { Ok(()) } else { Err(format!("where {change}: what was before it has changed")) }
         }
         CaseChange::Split => {
             // The same jobs a second time, long after; where the first are not over by then,
