@@ -22,7 +22,6 @@ mod sdiag;
 mod search;
 mod study;
 mod watch;
-mod whatif;
 
 pub use advice::{Advice, AdviceReason, AdvisedWay, Figured, HalfJudgement, Tried, advise};
 pub use conf::{ConfEdit, edits};
@@ -35,8 +34,3 @@ pub use sdiag::{PassCost, SdiagError};
 pub use search::AdviceSettings;
 pub use study::{AdviceCandidate, AdviceStudy, CandidateSimulator, PeriodFigures};
 pub use watch::PeriodObserver;
-pub use whatif::{
-    Applied, ApplyError, ArrivalChange, Border, Bordered, ChangeList, ClassChange, Closure, LeftOut, LeftOutJobs,
-    LimitRule, Longer, MemoryAmount, NodeAmount, PairedChange, PairedWait, PartitionPremises, PoolPremises, Premises,
-    SiteChange, SiteChangeError, apply, limit_candidates, moment, paired,
-};

@@ -1,7 +1,7 @@
 //! The parts of the time that choices are made on and judged on.
 
+use drystone::draw::RandomDraw;
 use drystone::model::{Span, Time};
-use drystone_evolve::RandomDraw;
 use serde::Serialize;
 
 /// Fewer periods than this cannot be divided into those to choose by and those to judge by.

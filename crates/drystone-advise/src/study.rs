@@ -103,7 +103,7 @@ pub trait CandidateSimulator {
     type Error;
 
     /// Simulates these policies over the whole period; `None` for those that were cancelled. A
-    /// second line of a text is a change of the site ([`ChangeList`](crate::ChangeList)) that is
+    /// second line of a text is a change of the site (`drystone_whatif::ChangeList`) that is
     /// made to it before.
     /// `stage` is the purpose, for messages.
     ///

@@ -1,9 +1,10 @@
 //! Value of a formula where it was not chosen: on other weeks of its log, and on other logs.
 
 use crate::ground::{GroundError, LogWeeks};
-use crate::objective::{MeasureObjective, MeasureTally};
+use crate::objective::MeasureTally;
 use crate::simulate::{Stopped, tallies};
 use drystone::metrics::Measure;
+use drystone::metrics::MeasureObjective;
 use drystone::metrics::interval::{PeriodSum, change_interval};
 use drystone::model::{Span, Time, Workload};
 use drystone::policy::PolicySpec;

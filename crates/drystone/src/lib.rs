@@ -181,6 +181,7 @@
 //! | [`policy`] | the contract, the registry, the policies |
 //! | [`engine`] | session and simulation, observers, explanations of a job's start |
 //! | [`metrics`] | measures, reports, comparisons |
+//! | [`draw`] | random numbers of searches and resampling |
 //! | [`experiment`] | which jobs count, policies with priorities, machines side by side |
 //! | [`text`] | the grammar of policy texts and the types of parameters |
 //! | [`snapshot`] | saved states |
@@ -193,6 +194,7 @@
 
 #![warn(missing_docs)]
 
+pub mod draw;
 pub mod experiment;
 pub mod fingerprint;
 pub mod generate;

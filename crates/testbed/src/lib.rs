@@ -21,8 +21,7 @@ mod config;
 mod daemons;
 mod database;
 mod ports;
-pub mod scenario;
 
 pub use cluster::PrivateSlurm;
 pub use config::ClusterOptions;
-pub use daemons::find;
+pub use daemons::{find, said};

@@ -2,7 +2,8 @@
 
 use crate::commands::compare::replay::JobReplay;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
-use drystone_advise::{Advice, ClassChange, GoalFigure, PassCost, PeriodLength};
+use drystone_advise::{Advice, GoalFigure, PassCost, PeriodLength};
+use drystone_whatif::ClassChange;
 use serde::{Serialize, Serializer};
 
 /// Everything that came of it, and what determined it.

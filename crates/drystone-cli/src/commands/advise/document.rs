@@ -4,7 +4,8 @@ use super::advised::Advised;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{TimeColumn, TimeUnit, bound, change, count, duration, fixed, in_unit, percent, plural};
 use drystone::metrics::MetricUnit;
-use drystone_advise::{AdviceReason, AdvisedWay, ClassChange, GoalFigure, Tried};
+use drystone_advise::{AdviceReason, AdvisedWay, GoalFigure, Tried};
+use drystone_whatif::ClassChange;
 
 /// Ways in which a site can change.
 #[derive(Clone, Copy, PartialEq, Eq)]

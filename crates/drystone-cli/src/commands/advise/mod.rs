@@ -28,10 +28,11 @@ use drystone::metrics::{JobSelection, Measure};
 use drystone::model::{Span, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::{
-    Advice, AdviceReason, AdviceSettings, AdviceStudy, AdvisedWay, ChangeList, ClassChange, GoalFigure, KnobChange,
-    LivePolicy, PassCost, Periods, SiteKnobs, Thresholds, options,
+    Advice, AdviceReason, AdviceSettings, AdviceStudy, AdvisedWay, GoalFigure, KnobChange, LivePolicy, PassCost,
+    Periods, SiteKnobs, Thresholds, options,
 };
 use drystone_slurm::conf::SlurmConf;
+use drystone_whatif::{ChangeList, ClassChange};
 
 /// Waits are excessive beyond what so large a share of the jobs wait now.
 const EXCESSIVE: f64 = 0.98;

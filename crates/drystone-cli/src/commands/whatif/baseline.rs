@@ -6,10 +6,10 @@ use crate::exit::CommandFailure;
 use crate::input::WorkloadInput;
 use drystone::model::Outages;
 use drystone::policy::PolicySpec;
-use drystone_advise::{PartitionPremises, PoolPremises, Premises};
 use drystone_slurm::accounts::Accounts;
 use drystone_slurm::conf::{SlurmConf, flatten};
 use drystone_slurm::policy::SLURM;
+use drystone_whatif::{PartitionPremises, PoolPremises, Premises};
 use std::collections::BTreeMap;
 use std::path::Path;
 

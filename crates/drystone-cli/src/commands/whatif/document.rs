@@ -5,7 +5,7 @@ use super::result::{AlternativeVerdict, NodeAlternative, WhatIfResult};
 use super::simulate::ScenarioFigures;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{TimeColumn, TimeUnit, count, duration, exact_percent, fixed, percent, plural};
-use drystone_advise::{ClassChange, PairedChange};
+use drystone_whatif::{ClassChange, PairedChange};
 
 /// Lines of the overview.
 const LINES: usize = 30;

@@ -6,9 +6,8 @@ use super::simulate::{Before, ScenarioFigures, ScenarioRun, SimulatedScenarios};
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::{count, duration};
 use crate::site::SiteInput;
-use drystone_advise::{
-    Applied, ChangeList, ClassChange, LeftOutJobs, NodeAmount, PairedChange, PeriodLength, SiteChange,
-};
+use drystone_advise::PeriodLength;
+use drystone_whatif::{Applied, ChangeList, ClassChange, LeftOutJobs, NodeAmount, PairedChange, SiteChange};
 use serde::Serialize;
 
 /// A site or log before and after.

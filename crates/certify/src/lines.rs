@@ -1,7 +1,7 @@
 //! The lines of a recording.
 
 use super::recorded::{GoldenJob, GoldenShare, Happening, LineJob};
-use crate::conf::{PreemptMode, expand_hostlist};
+use drystone_slurm::conf::{PreemptMode, expand_hostlist};
 use std::collections::BTreeMap;
 
 /// The columns of the lines of jobs.

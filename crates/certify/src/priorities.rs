@@ -3,8 +3,8 @@
 use super::golden::Golden;
 use super::pending::Makes;
 use super::recorded::{Happening, LineJob};
-use crate::model::Pending;
-use crate::site::{Charged, JobPriorities, Multifactor};
+use drystone_slurm::model::Pending;
+use drystone_slurm::site::{Charged, JobPriorities, Multifactor};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Agreement of calculated priorities.

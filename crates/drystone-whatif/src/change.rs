@@ -135,11 +135,11 @@ impl MemoryAmount {
 /// One change of a site or a log.
 ///
 /// ```
-/// use drystone_advise::SiteChange;
+/// use drystone_whatif::SiteChange;
 ///
 /// let change: SiteChange = "nodes gpu:+8".parse()?;
 /// assert_eq!(change.to_string(), "nodes gpu:+8");
-/// # Ok::<(), drystone_advise::SiteChangeError>(())
+/// # Ok::<(), drystone_whatif::SiteChangeError>(())
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub enum SiteChange {
@@ -200,13 +200,13 @@ pub enum SiteChange {
 /// Several changes at once, in the order in which they are made: `nodes gpu:+8; load 1.2`.
 ///
 /// ```
-/// use drystone_advise::ChangeList;
+/// use drystone_whatif::ChangeList;
 ///
 /// let scenario: ChangeList = "nodes +8;  load 1.20".parse()?;
 /// assert_eq!(scenario.to_string(), "nodes +8; load 1.2");
 /// let error = "nodes +8; lod 1.2".parse::<ChangeList>().expect_err("a word that is none");
 /// assert_eq!(error.at, 10);
-/// # Ok::<(), drystone_advise::SiteChangeError>(())
+/// # Ok::<(), drystone_whatif::SiteChangeError>(())
 /// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ChangeList(pub Vec<SiteChange>);

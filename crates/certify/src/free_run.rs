@@ -4,8 +4,8 @@
 use super::golden::Golden;
 use super::pending::Makes;
 use super::recorded::Happening;
-use crate::model::Pending;
-use crate::site::{JobPriorities, ModelSite, Multifactor, SchedulerRules, replay};
+use drystone_slurm::model::Pending;
+use drystone_slurm::site::{JobPriorities, ModelSite, Multifactor, SchedulerRules, replay};
 
 /// Mean waits in seconds: of the recording, and of the model over phases.
 #[derive(Clone, PartialEq, Debug)]

@@ -249,7 +249,7 @@ fn accounts(enforce: &str, more: &[&str]) -> (Vec<String>, Vec<String>) {
         add.push(format!("add user {} account={account} fairshare={shares}", USERS[user]));
     }
     // Where tests do not run as root, all jobs are those of one user.
-    let own = crate::daemons::said("id", &["-un"]).unwrap_or_default();
+    let own = drystone_testbed::said("id", &["-un"]).unwrap_or_default();
     add.extend(["physics", "chemistry", "lasers"].map(|account| format!("add user {own} account={account}")));
     add.extend(lines(more));
     let conf = vec!["PriorityType=priority/multifactor".to_string(), format!("AccountingStorageEnforce={enforce}")];

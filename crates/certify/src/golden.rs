@@ -3,8 +3,8 @@
 
 use super::lines::{self, LineColumns};
 use super::recorded::{GoldenJob, Happening, LineJob};
-use crate::accounts::{Accounts, AccountsError};
-use crate::conf::{ConfError, PreemptMode, SlurmConf};
+use drystone_slurm::accounts::{Accounts, AccountsError};
+use drystone_slurm::conf::{ConfError, PreemptMode, SlurmConf};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;

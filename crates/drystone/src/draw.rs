@@ -1,5 +1,5 @@
-//! Random numbers of a search: a stream of its own for every generation, so that a resumed search
-//! goes on as if it had never stopped.
+//! Random numbers of searches and of resampled workloads: streams of their own, so that a resumed
+//! search goes on as if it had never stopped.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,6 +1,6 @@
 //! Jobs and events of a recording.
 
-use crate::conf::PreemptMode;
+use drystone_slurm::conf::PreemptMode;
 
 /// A job, or a task of an array, as it was submitted, and what came of it.
 #[derive(Clone, Debug, Default)]

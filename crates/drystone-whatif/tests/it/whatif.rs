@@ -4,7 +4,7 @@ use drystone::experiment::Experiment;
 use drystone::metrics::{JobRow, MetricsConfig};
 use drystone::model::{Job, LogStatus, Machine, Outage, Outages, Provenance, Span, Time, Truth, Which, Workload};
 use drystone::policy::PolicySpec;
-use drystone_advise::{Applied, PartitionPremises, PoolPremises, Premises, apply};
+use drystone_whatif::{Applied, PartitionPremises, PoolPremises, Premises, apply};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

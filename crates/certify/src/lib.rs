@@ -1,4 +1,5 @@
-//! The model held to recordings of a real Slurm.
+//! The model of Slurm's schedulers held to recordings of a real slurmctld, pass by pass and in free
+//! runs; and [`scenario`]s, which are played on a private Slurm to make recordings.
 
 mod agreement;
 mod asked;
@@ -11,6 +12,8 @@ mod pass_by_pass;
 mod pending;
 mod priorities;
 mod recorded;
+#[allow(clippy::disallowed_methods, reason = "scenarios are played in real time")]
+pub mod scenario;
 
 pub use agreement::{Agreement, Difference};
 pub use free_run::{FreeRun, free_run};

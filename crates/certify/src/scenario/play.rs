@@ -2,7 +2,7 @@
 
 use super::recording::csv;
 use super::{Recording, Scenario, SleepingJob, log};
-use crate::{PrivateSlurm, daemons};
+use drystone_testbed::{PrivateSlurm, said};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -36,7 +36,7 @@ impl Scenario {
         let text = String::from_utf8_lossy(&text).into_owned();
         let conf = std::fs::read_to_string(cluster.conf()).expect("slurm.conf");
         let root = cluster.root().display().to_string();
-        let host = daemons::said("hostname", &["-s"]).unwrap_or_default();
+        let host = said("hostname", &["-s"]).unwrap_or_default();
         let accounts = match self.options.accounts {
             Some(_) => {
                 let assoc = cluster.ask("sacctmgr", &["-P", "show", "assoc", ASSOC]);
@@ -56,7 +56,7 @@ impl Scenario {
 
     /// Submits everything and waits until all is over. Returns the second of the first submission.
     fn play(&self, cluster: &PrivateSlurm) -> i64 {
-        let root = daemons::said("id", &["-u"]).is_some_and(|id| id == "0");
+        let root = said("id", &["-u"]).is_some_and(|id| id == "0");
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         // A third of a second into a second.
         let begin = Duration::from_secs(now().as_secs() + 1) + Duration::from_millis(300);

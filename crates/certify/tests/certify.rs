@@ -1,7 +1,10 @@
 //! The model held to recordings of a real Slurm.
 
-use crate::shared::shared;
-use drystone_slurm::certify::{Agreement, Golden, pass_by_pass};
+#[path = "../../drystone-slurm/tests/it/shared.rs"]
+mod shared;
+
+use drystone_certify::{Agreement, Golden, pass_by_pass};
+use shared::shared;
 
 /// The bar: every start, 99 % of the plans to the second, hardly a pass with an extra start; in
 /// every recording and in all.

@@ -2,7 +2,7 @@
 
 use super::golden::Golden;
 use super::pending::Makes;
-use crate::model::NONE;
+use drystone_slurm::model::NONE;
 use std::collections::BTreeMap;
 
 /// Way in which a job has ended.
@@ -99,7 +99,7 @@ impl<'a> Eligibility<'a> {
     }
 
     /// The reservation that a job names, as an index.
-    pub(super) fn reservation(&self, id: u32, names: &[crate::model::AdvanceReservation]) -> u32 {
+    pub(super) fn reservation(&self, id: u32, names: &[drystone_slurm::model::AdvanceReservation]) -> u32 {
         let name = &self.golden.jobs[id as usize].reservation;
         let found = names.iter().position(|own| !name.is_empty() && own.name == *name);
         found.map_or(NONE, |at| at as u32)

@@ -7,10 +7,9 @@ use super::eligible::{Eligibility, EndWay};
 use super::golden::Golden;
 use super::pending::Makes;
 use super::recorded::{GoldenShare, Happening, LineJob};
-use crate::conf::PreemptMode;
-use crate::model::{
-    BackfillPass, JobVerdict, ModelCluster, ModelMachine, NodeSet, PassInputs, Pending, WillRunScratch, backfill_pass,
-    main_pass,
+use drystone_slurm::conf::PreemptMode;
+use drystone_slurm::model::{
+    BackfillPass, JobVerdict, ModelCluster, NodeSet, PassInputs, Pending, WillRunScratch, backfill_pass, main_pass,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -474,12 +473,5 @@ impl<'a> PassReplay<'a> {
                 self.differences.push(Difference { at, job: slurm_id, real, model });
             }
         }
-    }
-}
-
-impl ModelMachine {
-    /// The partition of a name.
-    pub(super) fn part(&self, name: &str) -> u16 {
-        self.parts.iter().position(|part| part.name == name).unwrap_or(0) as u16
     }
 }

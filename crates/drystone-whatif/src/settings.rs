@@ -6,8 +6,7 @@ use super::memory;
 use super::premises::ApplyError;
 use super::setting_text::{DEFAULT_MEMORY, MOST_MEMORY};
 use super::state::{Applied, needs_slurm};
-use crate::conf::merged;
-use drystone_slurm::conf::Knob;
+use drystone_slurm::conf::{Knob, merge_parameters};
 
 /// Puts settings into the configuration of every pool.
 pub(super) fn set(applied: &mut Applied, change: &SiteChange, all: &[(String, String)]) -> Result<(), ApplyError> {
@@ -21,7 +20,7 @@ pub(super) fn set(applied: &mut Applied, change: &SiteChange, all: &[(String, St
             match Knob::named(key) {
                 Some(knob) => {
                     let now = text.setting("SchedulerParameters").unwrap_or_default();
-                    text.set("SchedulerParameters", &merged(&now, &[(knob.name, value)]));
+                    text.set("SchedulerParameters", &merge_parameters(&now, &[(knob.name, value)]));
                 }
                 None => text.set(key, value),
             }

@@ -16,7 +16,7 @@ mod setup;
 pub use families::FAMILIES;
 pub use recording::Recording;
 
-use crate::ClusterOptions;
+use drystone_testbed::ClusterOptions;
 
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SleepingJob {

@@ -1,7 +1,7 @@
 //! Settings that families of scenarios share.
 
 use super::{Scenario, SleepingJob};
-use crate::ClusterOptions;
+use drystone_testbed::ClusterOptions;
 
 pub(super) const USERS: [&str; 6] = ["daemon", "bin", "sys", "games", "man", "lp"];
 

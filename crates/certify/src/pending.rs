@@ -2,11 +2,11 @@
 
 use super::golden::Golden;
 use super::recorded::GoldenShare;
-use crate::conf::{PreemptMode, Sharing};
-use crate::model::{
+use drystone_core::model::SharedSort;
+use drystone_slurm::conf::{PreemptMode, Sharing};
+use drystone_slurm::model::{
     AdvanceReservation, Alloc, AllocMore, ModelCluster, ModelMachine, NONE, NodeSet, Pending, Resources, gres, licences,
 };
-use drystone_core::model::SharedSort;
 use std::collections::BTreeMap;
 
 /// Makes what the schedulers see of a recording.
@@ -32,7 +32,7 @@ impl<'a> Makes<'a> {
         let mut machine = ModelMachine::from_conf(&golden.conf);
         let mut demands = Vec::with_capacity(golden.jobs.len());
         for job in &golden.jobs {
-            let part = &golden.conf.partitions[usize::from(machine.part(&job.partition))];
+            let part = &golden.conf.partitions[usize::from(find_partition(&machine, &job.partition))];
             let (demand, cpus) = super::asked::demand(golden, job, &machine, part);
             let cores = machine.cpus.clone();
             let number = if job.tasks.is_some() { machine.resources.intern(demand, &cores) } else { 0 };
@@ -79,7 +79,7 @@ impl<'a> Makes<'a> {
     /// wherever the job fits on it.
     pub(super) fn pending(&self, id: u32, priority: i64, machine: &ModelMachine) -> Pending {
         let (job, conf) = (&self.golden.jobs[id as usize], &self.golden.conf);
-        let part = machine.part(&job.partition);
+        let part = find_partition(machine, &job.partition);
         let read = &conf.partitions[usize::from(part)];
         let one = job.one.unwrap_or(job.n <= self.widest);
         let (min_nodes, max_nodes) = match (self.widest, job.nodes) {
@@ -154,7 +154,7 @@ impl<'a> Makes<'a> {
     pub(super) fn reservation(&self, name: &str, words: &BTreeMap<String, &str>) -> Option<AdvanceReservation> {
         let word = |key: &str| words.get(key).copied().unwrap_or_default();
         let begin = instant(word("starttime"))?;
-        let minutes = |text: &str| crate::conf::seconds(text).ok().flatten();
+        let minutes = |text: &str| drystone_slurm::conf::seconds(text).ok().flatten();
         let end = instant(word("endtime")).or_else(|| Some(begin + minutes(word("duration"))?))?;
         let flags = word("flags").to_ascii_uppercase();
         let has = |flag: &str| flags.split(',').any(|own| own == flag);
@@ -166,7 +166,7 @@ impl<'a> Makes<'a> {
         } else if let (true, Some(part)) = (word("nodes").is_empty(), part) {
             NodeSet::of(conf.nodes.len(), conf.partitions[part].nodes.iter().map(|&node| node as usize))
         } else {
-            self.nodes(&crate::conf::expand_hostlist(word("nodes")).unwrap_or_default())
+            self.nodes(&drystone_slurm::conf::expand_hostlist(word("nodes")).unwrap_or_default())
         };
         let place = |own: &str| self.resources.licences.iter().position(|(name, _)| name == own);
         let held = licences(word("licenses"));
@@ -239,4 +239,9 @@ fn instant(text: &str) -> Option<i64> {
 /// A number for a name: users and accounts are only told apart.
 fn number(name: &str) -> i32 {
     name.bytes().fold(7_i32, |hash, byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte)))
+}
+
+/// Returns the place of the partition of a name; the first one where there is none.
+fn find_partition(machine: &ModelMachine, name: &str) -> u16 {
+    machine.parts.iter().position(|part| part.name == name).unwrap_or(0) as u16
 }

@@ -1,6 +1,6 @@
 //! Actions of a pass: starts, plans, victims.
 
-use crate::model::{NodeSet, PassKind, PassVerdict, VerdictObserver};
+use drystone_slurm::model::{NodeSet, PassKind, PassVerdict, VerdictObserver};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// By job.

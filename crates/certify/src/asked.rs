@@ -2,8 +2,8 @@
 
 use super::golden::Golden;
 use super::recorded::GoldenJob;
-use crate::conf::{ConfPartition, SlurmConf};
-use crate::model::{GpuDemand, JobDemand, MemoryDemand, ModelMachine, Resources, gres, licences};
+use drystone_slurm::conf::{ConfPartition, SlurmConf};
+use drystone_slurm::model::{GpuDemand, JobDemand, MemoryDemand, ModelMachine, Resources, gres, licences};
 
 /// A key of a partition, else of the whole configuration, as a number.
 fn limit(conf: &SlurmConf, part: &ConfPartition, key: &str) -> Option<u64> {

@@ -48,7 +48,7 @@ pub(super) fn qos(draw: &mut ScenarioDraw) -> Scenario {
         job.user = Some(USERS[0].to_string());
         job.account = Some("all".to_string());
     }
-    let own = crate::daemons::said("id", &["-un"]).unwrap_or_default();
+    let own = drystone_testbed::said("id", &["-un"]).unwrap_or_default();
     let mut scenario = on(16, 1, FAST, jobs);
     scenario.options.accounts = Some(vec![
         "add qos low priority=1 preemptmode=requeue".to_string(),
