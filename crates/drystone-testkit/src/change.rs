@@ -5,6 +5,7 @@ use crate::check::simulate;
 use crate::sentence::describe_other_run;
 use crate::subject::Subject;
 use drystone::engine::Scheduler;
+use std::fmt;
 
 /// A change of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +23,20 @@ pub enum CaseChange {
     Append,
     /// The machine and every job are twice as wide.
     Double,
+}
+
+/// The change as the end of a sentence.
+impl fmt::Display for CaseChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CaseChange::Shift => "all times are later by the same",
+            CaseChange::Scale => "all times and lengths are multiplied",
+            CaseChange::Rename => "users have other numbers",
+            CaseChange::Split => "the log is cut where no job is there",
+            CaseChange::Append => "a job arrives when all others have ended",
+            CaseChange::Double => "the machine and every job are twice as wide",
+        })
+    }
 }
 
 /// All changes.

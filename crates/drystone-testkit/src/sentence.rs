@@ -1,6 +1,5 @@
 //! Failures as sentences, with the numbers that the printed log gives to jobs: from 1, by arrival.
 
-use crate::change::CaseChange;
 use crate::subject::Guarantee;
 use crate::watch::WatchedFate;
 use drystone::metrics::PromisesKept;
@@ -10,7 +9,7 @@ use std::fmt;
 /// A call that a simulation was seen to make: time, kind, job, and two numbers.
 pub(crate) type TracedCall = (i64, &'static str, u32, i64, i64);
 
-/// What the policy promises of itself, as the end of a sentence.
+/// The guarantee as the end of a sentence.
 impl fmt::Display for Guarantee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -29,21 +28,7 @@ impl fmt::Display for Guarantee {
     }
 }
 
-/// What is done to the workload.
-impl fmt::Display for CaseChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            CaseChange::Shift => "all times are later by the same",
-            CaseChange::Scale => "all times and lengths are multiplied",
-            CaseChange::Rename => "users have other numbers",
-            CaseChange::Split => "the log is cut where no job is there",
-            CaseChange::Append => "a job arrives when all others have ended",
-            CaseChange::Double => "the machine and every job are twice as wide",
-        })
-    }
-}
-
-/// What came of a job, with its times.
+/// The fate as a sentence, with its times.
 impl fmt::Display for WatchedFate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

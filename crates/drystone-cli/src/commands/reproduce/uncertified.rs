@@ -1,4 +1,5 @@
-//! `drystone reproduce slurm` in a build without the feature `certify`: asked for by name, it says so.
+//! `drystone reproduce slurm` in a build without the feature `certify`: an error where it is asked
+//! for by name.
 
 use super::StudyResult;
 use crate::exit::CommandFailure;
