@@ -6,7 +6,7 @@ use crate::figure::GoalFigure;
 use crate::goal::relative;
 use crate::interval::CONFIDENCE;
 use crate::options::KnobChange;
-use crate::periods::halves;
+use drystone_whatif::halves;
 use crate::search::{AdviceSettings, Chosen, best_known, known_settings, settings, single};
 use crate::study::{AdviceCandidate, AdviceStudy, CandidateSimulator};
 use crate::unseen::{UnseenTest, change_estimates, test_unseen};

@@ -1,7 +1,7 @@
 //! The lines of `slurm.conf` to change.
 
 use crate::options::{KnobChange, in_slurm};
-use drystone_slurm::conf::{Knob, SchedParams, SlurmConf};
+use drystone_slurm::conf::{Knob, SchedParams, SlurmConf, merge_parameters};
 use serde::Serialize;
 
 /// A line to change or to add.
@@ -34,7 +34,7 @@ pub fn edits(conf: Option<&SlurmConf>, changes: &[&KnobChange]) -> Vec<ConfEdit>
     }
     if !words.is_empty() {
         let now = conf.and_then(|conf| conf.setting("SchedulerParameters")).unwrap_or_default();
-        all.push(edit(conf, "SchedulerParameters", &merged(now, &words)));
+        all.push(edit(conf, "SchedulerParameters", &merge_parameters(now, &words)));
     }
     all.extend(lines.iter().map(|(key, value)| edit(conf, key, value)));
     all
@@ -83,28 +83,6 @@ fn edit(conf: Option<&SlurmConf>, key: &str, value: &str) -> ConfEdit {
         replaces: now.map(|setting| setting.place.to_string()),
         was: now.map(|setting| format!("{}={}", setting.key, setting.value)),
     }
-}
-
-/// The words that there are, with these values: a word keeps its place, a new one comes last, a
-/// flag that is to be off goes.
-pub(crate) fn merged(now: &str, words: &[(&'static str, &str)]) -> String {
-    let mut all: Vec<String> =
-        now.split(',').map(str::trim).filter(|word| !word.is_empty()).map(String::from).collect();
-    for &(name, value) in words {
-        let flag = Knob::named(name).is_some_and(Knob::is_flag);
-        let word = match (flag, value) {
-            (true, "yes") => Some(name.to_string()),
-            (true, _) => None,
-            (false, value) => Some(format!("{name}={value}")),
-        };
-        let same = |old: &String| old.split('=').next().is_some_and(|key| key.trim().eq_ignore_ascii_case(name));
-        let place = all.iter().position(same);
-        all.retain(|old| !same(old));
-        if let Some(word) = word {
-            all.insert(place.unwrap_or(all.len()).min(all.len()), word);
-        }
-    }
-    all.join(",")
 }
 
 #[cfg(test)]

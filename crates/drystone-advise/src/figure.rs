@@ -1,10 +1,10 @@
 //! Figure of a goal or a guard: one number of the jobs of some weeks.
 
+use drystone::metrics::MeasureObjective;
 use drystone::metrics::MetricUnit;
 use drystone::model::{EndedJob, Job, Span};
 use drystone::policy::goal::GoalMeasure;
 use drystone::text::nearest;
-use drystone_evolve::MeasureObjective;
 use std::fmt;
 use std::str::FromStr;
 

@@ -17,13 +17,11 @@ mod goal;
 mod health;
 mod interval;
 mod options;
-mod periods;
 mod sdiag;
 mod search;
 mod study;
 mod unseen;
 mod watch;
-mod whatif;
 
 pub use advice::{Advice, AdviceReason, AdvisedWay, Figured, HalfJudgement, Tried, advise};
 pub use conf::{ConfEdit, edits};
@@ -31,14 +29,9 @@ pub use figure::{ClassOf, GoalFigure, Thresholds};
 pub use goal::{AdviceGoal, Bound, GoalGuard};
 pub use health::{Evidence, HealthCase, HealthRemark, RecordedJob, health};
 pub use options::{KnobChange, LivePolicy, SiteKnobs, options};
-pub use periods::{LEAST, PeriodLength, Periods};
+pub use drystone_whatif::{LEAST, PeriodLength, Periods};
 pub use sdiag::{PassCost, SdiagError};
 pub use search::AdviceSettings;
 pub use study::{AdviceCandidate, AdviceStudy, CandidateSimulator, PeriodFigures};
 pub use unseen::UnseenTest;
 pub use watch::PeriodObserver;
-pub use whatif::{
-    Applied, ApplyError, ArrivalChange, Border, Bordered, ChangeList, ClassChange, Closure, LeftOut, LeftOutJobs,
-    LimitRule, LimitRules, Longer, MemoryAmount, NodeAmount, PairedChange, PairedWait, PartitionPremises, PoolPremises,
-    Premises, SiteChange, SiteChangeError, apply, limit_candidates, moment, paired,
-};

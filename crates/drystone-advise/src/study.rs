@@ -3,7 +3,7 @@
 use crate::figure::{GoalFigure, SHOWN_WIDTHS, Thresholds};
 use crate::goal::{AdviceGoal, GoalGuard};
 use crate::options::{KnobChange, LivePolicy, SiteKnobs};
-use crate::periods::Periods;
+use drystone_whatif::Periods;
 use drystone::model::{Job, Span};
 use drystone::policy::goal::GoalMeasure;
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,7 +112,7 @@ pub trait CandidateSimulator {
     type Error;
 
     /// Simulates these policies over the whole period; `None` for those that were cancelled. A
-    /// second line of a text is a change of the site ([`ChangeList`](crate::ChangeList)) that is
+    /// second line of a text is a change of the site (`drystone_whatif::ChangeList`) that is
     /// made to it before.
     /// `stage` is the purpose, for messages.
     ///

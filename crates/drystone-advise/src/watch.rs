@@ -1,7 +1,7 @@
 //! Sums per period while a simulation runs.
 
 use crate::figure::{GoalFigure, Thresholds};
-use crate::periods::Periods;
+use drystone_whatif::Periods;
 use crate::study::PeriodFigures;
 use drystone::engine::Observer;
 use drystone::metrics::JobSelection;

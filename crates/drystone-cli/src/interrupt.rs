@@ -67,8 +67,8 @@ pub(crate) fn stop_with_parent() {
     let _ = std::thread::Builder::new().name("parent".to_string()).spawn(watch);
 }
 
-/// Returns whether the parent process, which has this number, is gone: another process is the parent
-/// then.
+/// Returns whether the parent process, which has this number, is gone: another process is the
+/// parent then.
 #[cfg(all(feature = "sweep", unix))]
 pub(crate) fn is_orphan_of(parent: u32) -> bool {
     std::os::unix::process::parent_id() != parent

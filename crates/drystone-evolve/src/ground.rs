@@ -1,11 +1,12 @@
 //! The weeks on which candidates are chosen.
 
-use crate::objective::{MeasureObjective, MeasureTally, ObjectiveGuard};
+use crate::objective::{MeasureTally, ObjectiveGuard};
 use crate::score::CandidateScore;
 use crate::simulate::{Stopped, Template, tallies};
 use drystone::engine::SimulationError;
 use drystone::log::transform::{piece, submitted};
 use drystone::metrics::Measure;
+use drystone::metrics::MeasureObjective;
 use drystone::model::{Setting, Span, Time, Workload};
 use drystone::policy::PolicySpec;
 use std::sync::atomic::AtomicBool;

@@ -8,7 +8,6 @@
 //! random. [`regression`] finds orders the way of Carastan-Santos & de Camargo 2017: by fitting
 //! functions to what trials say.
 
-mod draw;
 mod ground;
 pub mod objective;
 pub mod regression;
@@ -19,9 +18,8 @@ mod simulate;
 pub mod vary;
 mod verdict;
 
-pub use draw::RandomDraw;
 pub use ground::{ChoiceGround, GroundError, LogWeeks};
-pub use objective::{MeasureObjective, ObjectiveGuard};
+pub use objective::ObjectiveGuard;
 pub use score::{CandidateScore, ScoredCandidate, front};
 pub use search::{EvolveSearch, EvolveSettings, EvolveState, SearchError};
 pub use simplify::{rounded, simplify};

@@ -1,50 +1,10 @@
-//! Objective of a search, and the bound that it must respect.
+//! The bound that a search must respect, and sums of measures.
 
-use drystone::metrics::Measure;
+use drystone::metrics::MeasureObjective;
 use drystone::policy::PolicySpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-
-/// The mean or the maximum of a measure over the jobs that count; less is better.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct MeasureObjective {
-    pub measure: Measure,
-    /// True for the maximum, false for the mean.
-    pub maximum: bool,
-}
-
-impl Default for MeasureObjective {
-    fn default() -> MeasureObjective {
-        MeasureObjective { measure: Measure::BoundedSlowdown, maximum: false }
-    }
-}
-
-impl fmt::Display for MeasureObjective {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}_{}", self.measure.id(), if self.maximum { "max" } else { "mean" })
-    }
-}
-
-impl FromStr for MeasureObjective {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<MeasureObjective, String> {
-        let parse = || {
-            let (measure, statistic) = text.trim().rsplit_once('_')?;
-            let maximum = match statistic {
-                "mean" => false,
-                "max" => true,
-                _ => return None,
-            };
-            Some(MeasureObjective { measure: measure.parse().ok()?, maximum })
-        };
-        parse().ok_or_else(|| {
-            let measures = Measure::ALL.map(Measure::id).join("|");
-            format!("`{text}` is no objective; expected ({measures})_(mean|max), such as bounded_slowdown_mean")
-        })
-    }
-}
 
 /// A bound that a candidate must keep: `wait_max<=1.5*easy`, or `wait_max<=86400`.
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
 //! The search: generations of formulas, and beside them as many drawn at random.
 
-use crate::draw::RandomDraw;
 use crate::ground::{ChoiceGround, GroundError};
 use crate::score::{CandidateScore, ScoredCandidate, front};
 use crate::simplify::{simplify, with_rounded_numbers};
 use crate::simulate::Stopped;
 use crate::vary::{cross, mutate, random, tune};
+use drystone::draw::RandomDraw;
 use drystone::model::SharedSort;
 use drystone::parts::formula::{Expr, Formula};
 use serde::{Deserialize, Serialize};

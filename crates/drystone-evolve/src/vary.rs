@@ -1,6 +1,6 @@
 //! New formulas from nothing, from one, and from two.
 
-use crate::draw::RandomDraw;
+use drystone::draw::RandomDraw;
 use drystone::parts::formula::{Expr, Function, Operator, Variable};
 
 /// Variables that a search uses: what is known of every job on every log.

@@ -1,10 +1,11 @@
 //! Value of a formula where it was not chosen: on other weeks of its log, and on other logs.
 
 use crate::ground::{GroundError, LogWeeks};
-use crate::objective::{MeasureObjective, MeasureTally};
+use crate::objective::MeasureTally;
 use crate::simulate::{Stopped, tallies};
 use drystone::inference::{DifferenceVerdict, MeanDifference, PeriodSum, WeekSigns};
 use drystone::metrics::Measure;
+use drystone::metrics::MeasureObjective;
 use drystone::model::{Span, Time, Workload};
 use drystone::policy::PolicySpec;
 use serde::Serialize;

@@ -14,7 +14,7 @@ use drystone::log::transform::{self, LoadFactor};
 use drystone::log::{self, LogError};
 use drystone::metrics::JobSelection;
 use drystone::model::{Outages, Setting, Time, Workload};
-use drystone_advise::{ChangeList, Premises};
+use drystone_whatif::{ChangeList, Premises};
 use std::path::{Path, PathBuf};
 
 /// A workload as it is simulated.
@@ -230,8 +230,8 @@ fn changed(
     let Some(change) = change else { return Ok((workload.clone(), given)) };
     let wrong = |problem: String| study.error(entry.changes_at.clone(), problem);
     let premises = Premises::of_log(workload.clone(), given.outages.list().to_vec(), 1.0);
-    let clock = |text: &str| drystone_advise::moment(&workload.provenance, text);
-    let applied = drystone_advise::apply(&premises, change, &clock, RESAMPLED).map_err(|e| wrong(e.to_string()))?;
+    let clock = |text: &str| drystone_whatif::moment(&workload.provenance, text);
+    let applied = drystone_whatif::apply(&premises, change, &clock, RESAMPLED).map_err(|e| wrong(e.to_string()))?;
     let outages = applied.premises.pools.into_iter().flat_map(|pool| pool.outages).collect();
     let workload = applied.premises.workload;
     given.outages = Outages::new(workload.machine(), outages).map_err(|e| wrong(e.to_string()))?;

@@ -220,7 +220,7 @@ pub fn open_chunk(
         // An orphan may have removed it while it was empty.
         let made = std::fs::create_dir_all(directory);
         match Store::locked(path) {
-            // From here on whoever takes up the directory finds the store.
+            // From here on a process that takes up the directory finds the store.
             Ok(store) if !orphaned() => return store.prepared_for(plan, Some(chunk)).map(Some),
             Ok(store) => {
                 if store.is_new()? {

@@ -13,7 +13,7 @@ use drystone::log::transform::LoadFactor;
 use drystone::metrics::{JobSelection, Measure, Metric, MetricNeeds, Threshold, UnknownWord};
 use drystone::model::{NodeFill, Span as Seconds, Time};
 use drystone::policy::PolicySpec;
-use drystone_advise::ChangeList;
+use drystone_whatif::ChangeList;
 use raw::RawStudy;
 use std::ops::Range as Bytes;
 use std::path::{Path, PathBuf};

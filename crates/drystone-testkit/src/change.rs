@@ -2,8 +2,10 @@
 
 use crate::case::{CaseRow, PolicyCase};
 use crate::check::simulate;
+use crate::sentence::describe_other_run;
 use crate::subject::Subject;
 use drystone::engine::Scheduler;
+use std::fmt;
 
 /// A change of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +23,20 @@ pub enum CaseChange {
     Append,
     /// The machine and every job are twice as wide.
     Double,
+}
+
+/// The change as the end of a sentence.
+impl fmt::Display for CaseChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CaseChange::Shift => "all times are later by the same",
+            CaseChange::Scale => "all times and lengths are multiplied",
+            CaseChange::Rename => "users have other numbers",
+            CaseChange::Split => "the log is cut where no job is there",
+            CaseChange::Append => "a job arrives when all others have ended",
+            CaseChange::Double => "the machine and every job are twice as wide",
+        })
+    }
 }
 
 /// All changes.
@@ -63,11 +79,7 @@ pub fn follows(change: CaseChange, subject: &Subject, case: &PolicyCase) -> Resu
     let before = schedule(make, case)?;
     let same = |expected: Vec<(usize, i64, i64)>, other: &PolicyCase| {
         let after = schedule(make, other)?;
-        let different = expected.iter().zip(&after).find(|(a, b)| a != b);
-        if different.is_some() || expected.len() != after.len() {
-            return Err(format!("{change:?}: expected, found: {different:?}"));
-        }
-        Ok(())
+        describe_other_run(&expected, &after).map_or(Ok(()), |different| Err(format!("where {change}: {different}")))
     };
     match change {
         CaseChange::Shift => {
@@ -97,7 +109,7 @@ pub fn follows(change: CaseChange, subject: &Subject, case: &PolicyCase) -> Resu
             let mut found: Vec<_> =
                 seen.segments.iter().filter(|s| s.job < new).map(|s| (s.job, s.start, s.end)).collect();
             found.sort_unstable();
-            if found == before { Ok(()) } else { Err("Append: what was before it has changed".to_string()) }
+            if found == before { Ok(()) } else { Err(format!("where {change}: what was before it has changed")) }
         }
         CaseChange::Split => {
             // The same jobs a second time, long after; where the first are not over by then,

@@ -2,6 +2,9 @@
 
 use crate::case::PolicyCase;
 use crate::resources;
+use crate::sentence::{
+    describe_broken_promise, describe_call, describe_difference, describe_fates, describe_violations,
+};
 use crate::subject::{Guarantee, Subject};
 use crate::watch::{FullObserver, WatchedFate};
 use drystone::engine::{Scheduler, Simulation, Unfit, WorkloadReplay};
@@ -38,13 +41,18 @@ fn check_all(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
     let whole = simulate((subject.make)(), case, &workload)?;
     invariants(subject, case, &whole)?;
     for guarantee in &subject.guarantees {
-        kept(guarantee, subject, case, &workload, &whole).map_err(|e| format!("{guarantee:?}: {e}"))?;
+        kept(guarantee, subject, case, &workload, &whole).map_err(|e| breaks(guarantee, &e))?;
     }
     resumed(subject, case, &workload, &whole)?;
     told_at_once(subject, case, &workload, &whole)?;
     foresight(subject, case, &whole)?;
     counts_resources(subject, case, &whole)?;
     places_on_nodes(subject, case, &whole)
+}
+
+/// Returns the failure of a guarantee.
+fn breaks(guarantee: &Guarantee, problem: &str) -> String {
+    format!("it guarantees that {guarantee}: {problem}")
 }
 
 /// On one node as large as the machine the starts are the same; on several the schedule is sound,
@@ -91,19 +99,18 @@ fn counts_resources(subject: &Subject, case: &PolicyCase, whole: &FullObserver) 
     // A policy may want to hear of more corrections, which settle nothing that was not before.
     let seen = |w: &FullObserver| w.trace.iter().filter(|t| t.1 != "settled").copied().collect::<Vec<_>>();
     let (harmless, whole) = (seen(&harmless), seen(whole));
-    let different = harmless.iter().zip(&whole).find(|(a, b)| a != b);
-    if different.is_some() || harmless.len() != whole.len() {
-        return Err(format!("with resources that bind no job it goes on otherwise: {different:?}"));
+    if let Some(different) = describe_difference(&whole, &harmless) {
+        return Err(format!("with resources that bind no job it goes on otherwise: {different}"));
     }
     let told = |error: String| format!("with scarce resources: {error}");
     let seen = simulate((subject.make)(), case, &scarce.workload).map_err(told)?;
     invariants(subject, case, &seen).map_err(told)?;
     checker::check_resources(&scarce.totals, &scarce.asks, &seen.segments)
-        .map_err(|wrong| told(format!("{wrong:?}")))?;
+        .map_err(|wrong| told(describe_violations(&wrong, &|job| job + 1)))?;
     for guarantee in &subject.guarantees {
         // Whether a job fits is asked there of processors alone.
         if *guarantee != Guarantee::WorkConserving {
-            kept(guarantee, subject, case, &scarce.workload, &seen).map_err(|e| told(format!("{guarantee:?}: {e}")))?;
+            kept(guarantee, subject, case, &scarce.workload, &seen).map_err(|e| told(breaks(guarantee, &e)))?;
         }
     }
     resumed(subject, case, &scarce.workload, &seen).map_err(told)?;
@@ -133,7 +140,7 @@ fn invariants(subject: &Subject, case: &PolicyCase, seen: &FullObserver) -> Resu
     for (id, row) in case.rows.iter().enumerate() {
         let fates = seen.fates.get(&(id as u32)).map_or(&[][..], Vec::as_slice);
         let [fate] = fates else {
-            return Err(format!("job {} has {} ends: {fates:?}", id + 1, fates.len()));
+            return Err(describe_fates(id, fates));
         };
         let segments = || of_job[id].iter();
         let received: i64 = segments().map(|s| s.end - s.start).sum();
@@ -158,7 +165,10 @@ fn invariants(subject: &Subject, case: &PolicyCase, seen: &FullObserver) -> Resu
             let suspended = withdrawn().any(|w| w == *at) && segments().count() == *suspensions as usize;
             let last = if suspended { last.max(Some(*at)) } else { last };
             if (Some(*at), Some(*start), *ran + *overhead) != (last, first, received) {
-                return Err(format!("job {}: {fate:?} but it ran {first:?} to {last:?}, {received} s", id + 1));
+                let seen = first.zip(last).map_or("it ran never".to_string(), |(first, last)| {
+                    format!("it ran from {first} to {last}, {received} s in all")
+                });
+                return Err(format!("job {}: {fate}, but {seen}", id + 1));
             }
             if segments().count() != *suspensions as usize + usize::from(!suspended) {
                 return Err(format!("job {}: {suspensions} suspensions in {} segments", id + 1, segments().count()));
@@ -172,9 +182,8 @@ fn invariants(subject: &Subject, case: &PolicyCase, seen: &FullObserver) -> Resu
     for segment in &mut segments {
         segment.job = place[segment.job];
     }
-    let words =
-        |wrong: Vec<checker::NaiveViolation>| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-    checker::check(i64::from(case.procs), &jobs, &segments).map_err(words)
+    let number = |job: usize| place.iter().position(|&at| at == job).unwrap_or(job) + 1;
+    checker::check(i64::from(case.procs), &jobs, &segments).map_err(|wrong| describe_violations(&wrong, &number))
 }
 
 /// Returns whether no job outlives the prediction made at its arrival, and whether none ends before
@@ -202,7 +211,10 @@ fn kept(
     match guarantee {
         Guarantee::InOrder => {
             let started: Vec<u32> = seen.trace.iter().filter(|t| t.1 == "started").map(|t| t.2).collect();
-            fail(!started.is_sorted(), format!("starts in the order {started:?}"))
+            fail(!started.is_sorted(), {
+                let numbers: Vec<String> = started.iter().map(|id| (id + 1).to_string()).collect();
+                format!("jobs start in the order {}", numbers.join(", "))
+            })
         }
         Guarantee::WorkConserving => fail(
             seen.idle.is_some(),
@@ -210,7 +222,7 @@ fn kept(
         ),
         Guarantee::KeepsPromises => {
             let kept = seen.audit.kept();
-            fail(punctual(subject, case).0 && kept.broken > 0, format!("{kept:?}"))
+            fail(punctual(subject, case).0 && kept.broken > 0, describe_broken_promise(&kept))
         }
         Guarantee::ExactPromises => {
             if !punctual(subject, case).1 || !case.cancel.is_empty() {
@@ -218,19 +230,21 @@ fn kept(
             }
             let starts = seen.trace.iter().filter(|t| t.1 == "started");
             let early = starts.map(|t| (t.2, t.0)).find(|(id, at)| seen.promised.get(id).is_some_and(|p| p != at));
-            fail(early.is_some(), format!("{early:?}, promised {:?}", early.map(|e| seen.promised[&e.0])))
+            early.map_or(Ok(()), |(id, at)| {
+                Err(format!("job {} was promised {} and started at {at}", id + 1, seen.promised[&id]))
+            })
         }
         Guarantee::Uninterrupted => {
             let twice = seen.trace.iter().find(|t| t.1 == "suspended");
-            fail(twice.is_some(), format!("{twice:?}"))
+            twice.map_or(Ok(()), |call| Err(describe_call(call)))
         }
         Guarantee::GoesOnInPlace => {
-            checker::check_local_resumption(&seen.segments).map_err(|wrong| format!("{wrong:?}"))
+            checker::check_local_resumption(&seen.segments).map_err(|wrong| describe_violations(&wrong, &|job| job + 1))
         }
         Guarantee::SuspendsAtMost(cap) => {
             let over = |fate: &WatchedFate| matches!(fate, WatchedFate::Ended { suspensions, .. } if suspensions > cap);
             let found = seen.fates.iter().find(|(_, fates)| fates.iter().any(over));
-            fail(found.is_some(), format!("{found:?}"))
+            found.map_or(Ok(()), |(&id, fates)| Err(describe_fates(id as usize, fates)))
         }
         Guarantee::MayKill | Guarantee::Forgets => Ok(()),
         Guarantee::AnyThreads => {
@@ -271,9 +285,8 @@ fn resumed(subject: &Subject, case: &PolicyCase, workload: &Workload, whole: &Fu
         return Err(format!("after step {} the state saves otherwise than it was loaded", case.stop));
     }
     second.run(&mut watch).map_err(|e| format!("resumed after step {}: {e}", case.stop))?;
-    let different = watch.trace.iter().zip(&whole.trace).find(|(a, b)| a != b);
-    if different.is_some() || watch.trace.len() != whole.trace.len() {
-        return Err(format!("resumed after step {} it goes on otherwise: {different:?}", case.stop));
+    if let Some(different) = describe_difference(&whole.trace, &watch.trace) {
+        return Err(format!("resumed after step {} it goes on otherwise: {different}", case.stop));
     }
     Ok(())
 }
@@ -288,9 +301,8 @@ fn told_at_once(subject: &Subject, case: &PolicyCase, workload: &Workload, whole
     // At an instant with nothing but a correction nothing is settled that was not before.
     let seen = |w: &FullObserver| w.trace.iter().filter(|t| t.1 != "settled").copied().collect::<Vec<_>>();
     let (told, whole) = (seen(&told), seen(whole));
-    let different = told.iter().zip(&whole).find(|(a, b)| a != b);
-    if different.is_some() || told.len() != whole.len() {
-        return Err(format!("told of every correction at once it goes on otherwise: {different:?}"));
+    if let Some(different) = describe_difference(&whole, &told) {
+        return Err(format!("if it hears of every correction at once, it goes on otherwise: {different}"));
     }
     Ok(())
 }

@@ -32,6 +32,7 @@ mod hostile;
 mod parameters;
 mod real;
 mod resources;
+mod sentence;
 mod shrink;
 mod subject;
 mod trial;

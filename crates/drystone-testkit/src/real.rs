@@ -3,6 +3,9 @@
 
 use crate::case::PolicyCase;
 use crate::check::calmly;
+use crate::sentence::{
+    describe_broken_promise, describe_difference, describe_fates, describe_other_run, describe_violations,
+};
 use crate::subject::{Guarantee, Subject};
 use crate::watch::{FullObserver, WatchedFate};
 use drystone::engine::{Happenings, Scheduler, Simulation, SimulationError};
@@ -35,7 +38,8 @@ fn check_all(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
         let refused = simulate((subject.make)(), case, &workload, &outages);
         return match refused {
             Err(SimulationError::News(_)) => Ok(()),
-            other => Err(format!("does not hear of news, and is not refused: {:?}", other.map(|seen| seen.trace))),
+            Err(error) => Err(format!("does not hear of news, and is refused for another reason: {error}")),
+            Ok(_) => Err("does not hear of news, and is not refused".to_string()),
         };
     }
     let whole = simulate((subject.make)(), case, &workload, &outages).map_err(|e| e.to_string())?;
@@ -46,7 +50,10 @@ fn check_all(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
     // comes back when running jobs end early.
     let vague = outages.list().iter().any(|o| o.known() < o.begin && o.expected.is_none());
     if !vague && subject.guarantees.contains(&Guarantee::KeepsPromises) && punctual(subject, case) && broken > 0 {
-        return Err(format!("breaks promises that no outage excuses: {:?}", whole.audit.kept()));
+        return Err(format!(
+            "breaks promises that no outage excuses: {}",
+            describe_broken_promise(&whole.audit.kept())
+        ));
     }
     resumed(subject, case, &workload, &outages, &whole)?;
     if subject.guarantees.contains(&Guarantee::Forgets) {
@@ -97,7 +104,7 @@ fn fates(case: &PolicyCase, workload: &Workload, seen: &FullObserver) -> Result<
         match fates {
             [_] => {}
             [] if for_ever.contains(&JobId(id)) => {}
-            _ => return Err(format!("job {} has {} fates: {fates:?}", id + 1, fates.len())),
+            _ => return Err(describe_fates(id as usize, fates)),
         }
     }
     Ok(())
@@ -133,8 +140,9 @@ fn sound(
     held_back(case, seen)?;
     within_limits(case, seen)?;
     if subject.guarantees.contains(&Guarantee::GoesOnInPlace) {
-        let in_place =
-            |segments: &[NaiveSegment]| checker::check_local_resumption(segments).map_err(|w| format!("{w:?}"));
+        let in_place = |segments: &[NaiveSegment]| {
+            checker::check_local_resumption(segments).map_err(|wrong| describe_violations(&wrong, &|job| job + 1))
+        };
         // A job that was requeued starts again, anywhere.
         let kept: Vec<NaiveSegment> =
             seen.segments.iter().filter(|s| !seen.in_vain.iter().any(|v| v.job == s.job)).cloned().collect();
@@ -186,7 +194,7 @@ fn received(subject: &Subject, case: &PolicyCase, seen: &FullObserver) -> Result
             _ => false,
         };
         if !right {
-            return Err(format!("job {} of {} s ran {ran} s: {fates:?}", id + 1, row.run));
+            return Err(format!("a job of {} s ran {ran} s; {}", row.run, describe_fates(id as usize, fates)));
         }
     }
     Ok(())
@@ -289,9 +297,8 @@ fn resumed(
         return Err(format!("after step {} the state saves otherwise than it was loaded", case.stop));
     }
     second.run(&mut watch).map_err(|e| format!("resumed after step {}: {e}", case.stop))?;
-    let different = watch.trace.iter().zip(&whole.trace).find(|(a, b)| a != b);
-    if different.is_some() || watch.trace.len() != whole.trace.len() {
-        return Err(format!("resumed after step {} it goes on otherwise: {different:?}", case.stop));
+    if let Some(different) = describe_difference(&whole.trace, &watch.trace) {
+        return Err(format!("resumed after step {} it goes on otherwise: {different}", case.stop));
     }
     Ok(())
 }
@@ -367,13 +374,8 @@ fn cut_at(
     };
     let (before, after) = (schedule(whole, &|job| job), schedule(&seen, &|job| stay[job]));
     // A job without run time that started and ended at the very instant may be seen in both.
-    let different = before.iter().zip(&after).find(|(a, b)| a != b);
-    if different.is_some() || before.len() != after.len() {
-        return Err(format!(
-            "cut at {at} it goes on otherwise: {different:?}, {} and {} runs",
-            before.len(),
-            after.len()
-        ));
+    if let Some(different) = describe_other_run(&before, &after) {
+        return Err(format!("cut at {at} it goes on otherwise: {different}"));
     }
     Ok(())
 }

@@ -182,6 +182,7 @@
 //! | [`engine`] | session and simulation, observers, explanations of a job's start |
 //! | [`inference`] | whether a difference is more than chance: intervals, p values, signs, verdicts |
 //! | [`metrics`] | measures, reports, comparisons |
+//! | [`draw`] | random numbers of searches and resampling |
 //! | [`experiment`] | which jobs count, policies with priorities, machines side by side |
 //! | [`text`] | the grammar of policy texts and the types of parameters |
 //! | [`snapshot`] | saved states |
@@ -194,6 +195,7 @@
 
 #![warn(missing_docs)]
 
+pub mod draw;
 pub mod experiment;
 pub mod fingerprint;
 pub mod generate;

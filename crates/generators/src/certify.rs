@@ -1,7 +1,7 @@
 //! Compares recordings of a real Slurm with the model: `certify DIR [NAME]...`. With names, every
 //! difference is listed.
 
-use drystone_slurm::certify::{Golden, free_run, pass_by_pass, priorities};
+use drystone_certify::{Golden, free_run, pass_by_pass, priorities};
 use std::path::Path;
 use std::process::ExitCode;
 

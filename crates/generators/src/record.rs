@@ -1,7 +1,7 @@
 //! Records scenarios on a real Slurm: `record DIR FAMILY SEED [REPETITION]`. The whole log goes
 //! beside them.
 
-use drystone_testbed::scenario::{FAMILIES, Scenario};
+use drystone_certify::scenario::{FAMILIES, Scenario};
 use std::path::Path;
 use std::process::ExitCode;
 

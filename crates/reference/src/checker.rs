@@ -74,9 +74,47 @@ pub enum NaiveViolation {
     },
 }
 
+impl NaiveViolation {
+    /// Returns a sentence about it, with the number that `number` gives to a job's index.
+    pub fn sentence(&self, number: &dyn Fn(usize) -> usize) -> String {
+        let job = |index: &usize| format!("job {}", number(*index));
+        match self {
+            NaiveViolation::OverCapacity { at, used } => {
+                format!("{used} processors are in use at {at}, more than the machine has")
+            }
+            NaiveViolation::OverResource { resource, at, used } => {
+                format!("{used} of resource {resource} are in use at {at}, more than the machine has")
+            }
+            NaiveViolation::SharedProcessor { processor, first, second } => {
+                format!("{} starts on processor {processor}, which {} still has", job(second), job(first))
+            }
+            NaiveViolation::WrongProcessors { job: index } => {
+                format!("{} has other processors than it needs, or some that the machine lacks", job(index))
+            }
+            NaiveViolation::TooEarly { job: index, start } => {
+                format!("{} starts at {start}, before it arrives", job(index))
+            }
+            NaiveViolation::NeverStarted { job: index } => format!("{} never starts", job(index)),
+            NaiveViolation::WrongRunTime { job: index, received, due } => {
+                format!("{} runs {received} s and is due {due} s", job(index))
+            }
+            NaiveViolation::Overlap { job: index } => format!("{} runs twice at one time", job(index)),
+            NaiveViolation::Backwards { job: index } => format!("{} ends before it starts", job(index)),
+            NaiveViolation::UnknownJob { job: index } => format!("{} runs and does not exist", job(index)),
+            NaiveViolation::Migrated { job: index } => {
+                format!("{} resumes on other processors than it was suspended on", job(index))
+            }
+            NaiveViolation::BrokenPromise { job: index, start, promised } => {
+                format!("{} was promised {promised} and started at {start}", job(index))
+            }
+        }
+    }
+}
+
+/// Jobs have the numbers of their places, from 1.
 impl fmt::Display for NaiveViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
+        f.write_str(&self.sentence(&|index| index + 1))
     }
 }
 

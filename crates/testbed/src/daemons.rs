@@ -61,7 +61,7 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
 }
 
 /// Returns a command's standard output, trimmed.
-pub(crate) fn said(program: &str, args: &[&str]) -> Option<String> {
+pub fn said(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
 }

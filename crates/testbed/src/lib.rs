@@ -23,8 +23,7 @@ mod daemons;
 mod database;
 mod munge;
 mod ports;
-pub mod scenario;
 
 pub use cluster::PrivateSlurm;
 pub use config::ClusterOptions;
-pub use daemons::find;
+pub use daemons::{find, said};

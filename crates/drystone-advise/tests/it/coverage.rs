@@ -6,7 +6,8 @@ use drystone::generate::{Params, generate};
 use drystone::metrics::{JobRow, MetricsConfig};
 use drystone::model::{Machine, Outages, Time};
 use drystone::policy::PolicySpec;
-use drystone_advise::{Applied, PairedChange, PairedWait, Periods, Premises, apply, paired};
+use drystone_advise::Periods;
+use drystone_whatif::{Applied, PairedChange, PairedWait, Premises, apply, paired};
 
 const CHANGES: [&str; 3] = ["procs +16", "limits exact", "load 1.1"];
 

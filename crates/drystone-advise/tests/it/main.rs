@@ -2,7 +2,6 @@
 //! beforehand.
 
 mod coverage;
-mod whatif;
 
 use drystone_advise::{
     Advice, AdviceGoal, AdviceReason, AdviceSettings, AdviceStudy, CandidateSimulator, GoalGuard, KnobChange,

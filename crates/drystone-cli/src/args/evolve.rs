@@ -4,7 +4,8 @@ use super::OutputArgs;
 use super::{LogArgs, SourceArgs};
 use crate::exit::CODES;
 use clap::{Args, ValueEnum};
-use drystone_evolve::{MeasureObjective, ObjectiveGuard, Template};
+use drystone::metrics::MeasureObjective;
+use drystone_evolve::{ObjectiveGuard, Template};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -17,6 +17,7 @@ Examples:
   drystone reproduce --list
 
 `slurm` holds the model of Slurm's scheduler to recordings of a real one, pass by pass and in free runs; docs/slurm.md.
+It needs a build with the feature `certify`.
 
 `coverage` runs a command for each feature of the five papers and looks for the figures in its output; names of studies
 behind it choose papers.

@@ -5,7 +5,7 @@ use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::exit::CODES;
 use clap::{Args, ValueEnum};
 use drystone::policy::PolicySpec;
-use drystone_advise::{ChangeList, SiteChange};
+use drystone_whatif::{ChangeList, SiteChange};
 use std::path::PathBuf;
 use std::time::Duration;
 

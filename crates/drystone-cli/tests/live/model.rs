@@ -1,7 +1,7 @@
 //! Slurm's model held to a real Slurm on a scenario that no recording has.
 
-use drystone_slurm::certify::{Golden, free_run, pass_by_pass};
-use drystone_testbed::scenario::Scenario;
+use drystone_certify::scenario::Scenario;
+use drystone_certify::{Golden, free_run, pass_by_pass};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Only in the long runs: a scenario takes minutes, and a busy machine makes `slurmctld` late.

@@ -129,7 +129,12 @@ mod tests {
         Ok(Box::new(Outside))
     }
 
-    const DEPTH: Param = Param::new("depth", "2", &[Takes::Whole { from: 1, to: 9 }], "how deep");
+    const DEPTH: Param = param("depth", "2");
+
+    /// A parameter of this name and default that takes 1 to 9.
+    const fn param(name: &'static str, default: &'static str) -> Param {
+        Param::new(name, default, &[Takes::Whole { from: 1, to: 9 }], "how deep")
+    }
 
     #[test]
     fn what_contradicts_itself_is_refused() {
@@ -137,10 +142,8 @@ mod tests {
         static SHORT: PolicyKind = PolicyKind::new("easy++", "a short name", &outside);
         static NAME: PolicyKind = PolicyKind::new("My Policy", "no name", &outside);
         static TWICE: PolicyKind = PolicyKind::new("t-twice", "", &outside).params(&[DEPTH, DEPTH]);
-        static COMMON: PolicyKind =
-            PolicyKind::new("t-common", "", &outside).params(&[Param { name: "predict", ..DEPTH }]);
-        static DEFAULT: PolicyKind =
-            PolicyKind::new("t-default", "", &outside).params(&[Param { default: "0", ..DEPTH }]);
+        static COMMON: PolicyKind = PolicyKind::new("t-common", "", &outside).params(&[param("predict", "2")]);
+        static DEFAULT: PolicyKind = PolicyKind::new("t-default", "", &outside).params(&[param("depth", "0")]);
         static NEEDS: PolicyKind = PolicyKind::new("t-needs", "", &outside)
             .params(&[DEPTH])
             .needs(&[ParamNeeds { params: &["depth"], any: &[ParamCondition::Is("width", "1")] }]);

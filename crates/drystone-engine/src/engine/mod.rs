@@ -15,7 +15,6 @@ mod session;
 mod simulation;
 mod source;
 mod stopwatch;
-mod watched;
 
 pub use crate::model::{Adopted, How};
 pub use admission::Admission;
@@ -31,4 +30,3 @@ pub use session::{ImpossibleJob, NewsError, PolicyViolation, ProposalError, Sche
 pub use simulation::{Simulation, SimulationError};
 pub use source::{EventSource, Incoming, OutageTurn, Stroke, WorkloadReplay};
 pub use stopwatch::WallClock;
-pub use watched::ObservedSession;

@@ -32,6 +32,7 @@ pub type ResourceAmounts = [(ResourceId, u64)];
 
 impl ResourceId {
     /// The place as an index.
+    #[inline]
     #[must_use]
     pub fn index(self) -> usize {
         usize::from(self.0)
@@ -176,6 +177,7 @@ pub struct Demand {
 
 impl Demand {
     /// A demand for these amounts.
+    #[inline]
     #[must_use]
     pub fn of(totals: impl IntoIterator<Item = (ResourceId, u64)>) -> Demand {
         Demand { totals: totals.into_iter().collect(), shape: None }.tidied()
@@ -193,6 +195,7 @@ impl Demand {
     }
 
     /// Returns the amount of one resource that it asks for.
+    #[inline]
     #[must_use]
     pub fn amount(&self, resource: ResourceId) -> u64 {
         self.totals.iter().find(|(id, _)| *id == resource).map_or(0, |&(_, amount)| amount)
@@ -293,6 +296,7 @@ impl fmt::Debug for ResourceTable {
 
 impl ResourceTable {
     /// The resources that are counted.
+    #[inline]
     #[must_use]
     pub fn resources(&self) -> &[Resource] {
         &self.resources
@@ -300,12 +304,14 @@ impl ResourceTable {
 
     /// Returns whether some resource is counted. Shapes of nodes alone concern only policies that
     /// place jobs.
+    #[inline]
     #[must_use]
     pub fn counts(&self) -> bool {
         !self.resources.is_empty()
     }
 
     /// One resource; `None` where there is no such.
+    #[inline]
     #[must_use]
     pub fn resource(&self, id: ResourceId) -> Option<&Resource> {
         self.resources.get(id.index())
@@ -318,6 +324,7 @@ impl ResourceTable {
     }
 
     /// Nodes by class; empty where nothing is known of nodes.
+    #[inline]
     #[must_use]
     pub fn classes(&self) -> &[NodeClass] {
         &self.classes
@@ -338,12 +345,14 @@ impl ResourceTable {
     }
 
     /// Every demand, by its number.
+    #[inline]
     #[must_use]
     pub fn demands(&self) -> &[Demand] {
         &self.demands
     }
 
     /// One demand; `None` where there is no such.
+    #[inline]
     #[must_use]
     pub fn demand(&self, id: DemandId) -> Option<&Demand> {
         self.demands.get(id.0 as usize)
@@ -358,6 +367,7 @@ impl ResourceTable {
     }
 
     /// Returns the shape of a demand's nodes.
+    #[inline]
     #[must_use]
     pub fn shape(&self, id: DemandId) -> Option<&NodeShape> {
         self.demand(id)?.shape.as_ref()
@@ -423,11 +433,13 @@ impl ResourceTableBuilder {
     }
 
     /// Adds nodes that are alike.
+    #[inline]
     pub fn class(&mut self, class: NodeClass) {
         self.table.classes.push(class);
     }
 
     /// Places jobs on the nodes of the classes. Without it only amounts in all are counted.
+    #[inline]
     pub fn fill(&mut self, fill: NodeFill) {
         self.table.fill = Some(fill);
     }
@@ -468,6 +480,7 @@ impl ResourceTableBuilder {
     }
 
     /// The table so far.
+    #[inline]
     #[must_use]
     pub fn table(&self) -> &ResourceTable {
         &self.table

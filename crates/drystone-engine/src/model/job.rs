@@ -17,6 +17,7 @@ pub struct JobId(pub u32);
 
 impl JobId {
     /// The position as an index into arrays kept in order of arrival.
+    #[inline]
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize

@@ -18,12 +18,14 @@ pub struct ProcSet {
 
 impl ProcSet {
     /// No processor.
+    #[inline]
     #[must_use]
     pub fn new() -> ProcSet {
         ProcSet::default()
     }
 
     /// The processors of one range.
+    #[inline]
     #[must_use]
     pub fn range(range: Range<Procs>) -> ProcSet {
         ProcSet { ranges: if range.is_empty() { Vec::new() } else { vec![range] } }
@@ -36,18 +38,21 @@ impl ProcSet {
     }
 
     /// Number of processors. O(r).
+    #[inline]
     #[must_use]
     pub fn len(&self) -> Procs {
         self.ranges.iter().map(|r| r.end - r.start).sum()
     }
 
     /// Returns whether it holds no processor.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// The ranges, ascending.
+    #[inline]
     #[must_use]
     pub fn ranges(&self) -> &[Range<Procs>] {
         &self.ranges

@@ -24,18 +24,21 @@ impl Time {
     pub const MIN: Time = Time(i64::MIN);
 
     /// The later of the two.
+    #[inline]
     #[must_use]
     pub fn max(self, other: Time) -> Time {
         Time(self.0.max(other.0))
     }
 
     /// The earlier of the two.
+    #[inline]
     #[must_use]
     pub fn min(self, other: Time) -> Time {
         Time(self.0.min(other.0))
     }
 
     /// `self + span`, stopping at [`Time::MAX`] instead of overflowing.
+    #[inline]
     #[must_use]
     pub fn saturating_add(self, span: Span) -> Time {
         Time(self.0.saturating_add(span.0))
@@ -57,18 +60,21 @@ impl Span {
     pub const WEEK: Span = Span(7 * 86_400);
 
     /// The length in seconds as a float, for averages.
+    #[inline]
     #[must_use]
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }
 
     /// The longer of the two.
+    #[inline]
     #[must_use]
     pub fn max(self, other: Span) -> Span {
         Span(self.0.max(other.0))
     }
 
     /// The shorter of the two.
+    #[inline]
     #[must_use]
     pub fn min(self, other: Span) -> Span {
         Span(self.0.min(other.0))

@@ -170,12 +170,14 @@ impl Profile {
     }
 
     /// Returns the beginning of the profile.
+    #[inline]
     #[must_use]
     pub fn start(&self) -> Time {
         self.times[0]
     }
 
     /// The steps: from when, and how many processors are free until the next.
+    #[inline]
     pub fn steps(&self) -> impl ExactSizeIterator<Item = (Time, Procs)> + '_ {
         self.times.iter().copied().zip(self.free.iter().copied())
     }
@@ -187,18 +189,21 @@ impl Profile {
     }
 
     /// Number of steps.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.times.len()
     }
 
     /// Never: a profile has at least one step.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
     }
 
     /// Free processors at one instant; before the start of the profile, those at its start.
+    #[inline]
     #[must_use]
     pub fn free_at(&self, time: Time) -> Procs {
         self.free[self.step_at(time)]
@@ -304,6 +309,7 @@ impl Profile {
     /// # Panics
     /// If fewer are free somewhere in it, or if it begins before the profile does: a bug of the
     /// caller.
+    #[inline]
     pub fn reserve(&mut self, from: Time, to: Time, procs: Procs) {
         self.edit(from, to, procs, true);
     }
@@ -313,6 +319,7 @@ impl Profile {
     /// # Panics
     /// If it begins before the profile does, or if more processors are then free than a [`Procs`]
     /// counts.
+    #[inline]
     pub fn release(&mut self, from: Time, to: Time, procs: Procs) {
         self.edit(from, to, procs, false);
     }

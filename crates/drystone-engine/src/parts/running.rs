@@ -148,12 +148,14 @@ impl RunningSet {
     }
 
     /// Number of running jobs.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.tree.len()
     }
 
     /// Returns whether nothing runs.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tree.is_empty()
@@ -167,6 +169,7 @@ impl RunningSet {
     }
 
     /// The job that is predicted to end last. O(log n).
+    #[inline]
     #[must_use]
     pub fn last(&self) -> Option<RunningJob> {
         self.tree.last().copied()
@@ -250,18 +253,21 @@ impl RunningSet {
     }
 
     /// Processors of the jobs that are predicted to end by `time`. O(log n).
+    #[inline]
     #[must_use]
     pub fn ending_by(&self, time: Time) -> Procs {
         self.sum_by(time) as Procs
     }
 
     /// Processors of all running jobs. O(n).
+    #[inline]
     #[must_use]
     pub fn procs(&self) -> Procs {
         self.iter().map(|job| job.procs).sum()
     }
 
     /// Running jobs in order of predicted end. O(n).
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &RunningJob> + '_ {
         self.tree.iter()
     }

@@ -24,6 +24,7 @@ pub struct WaitingJob {
 
 impl WaitingJob {
     /// Returns the job's place in its queue.
+    #[inline]
     #[must_use]
     pub fn place(&self) -> QueuePlace {
         QueuePlace { key: self.key, id: self.id }
@@ -54,6 +55,7 @@ pub struct BackfillFit {
 
 impl BackfillFit {
     /// Whatever fits the free processors, however long it runs.
+    #[inline]
     #[must_use]
     pub fn anything(free: Procs) -> BackfillFit {
         BackfillFit { free, window: Span::MAX, extra: 0 }
@@ -411,12 +413,14 @@ impl WaitQueue {
     }
 
     /// Number of waiting jobs.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.tree.len()
     }
 
     /// Returns whether no job waits.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tree.is_empty()
@@ -549,6 +553,7 @@ impl WaitQueue {
     }
 
     /// All jobs in queue order. O(n).
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &WaitingJob> + '_ {
         self.tree.iter()
     }

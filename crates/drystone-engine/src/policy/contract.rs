@@ -243,6 +243,7 @@ impl Actions {
     }
 
     /// The changes of plan that were explained, in order.
+    #[inline]
     #[must_use]
     pub fn moves(&self) -> &[Moved] {
         &self.moves
@@ -255,12 +256,14 @@ impl Actions {
     }
 
     /// All actions so far.
+    #[inline]
     #[must_use]
     pub fn list(&self) -> &[Action] {
         &self.list
     }
 
     /// The processors of a [`Placement::Set`].
+    #[inline]
     #[must_use]
     pub fn set(&self, index: u32) -> Option<&ProcSet> {
         self.sets.get(index as usize)

@@ -179,11 +179,13 @@ impl FreeNodes {
     }
 
     /// Returns the number of changes so far.
+    #[inline]
     pub fn changes(&self) -> u64 {
         self.changes.forgotten + self.changes.nodes.len() as u64
     }
 
     /// Returns the nodes that have changed since so many changes; `None` where that is forgotten.
+    #[inline]
     pub fn changes_since(&self, seen: u64) -> Option<&[u32]> {
         self.changes.nodes.get(usize::try_from(seen.checked_sub(self.changes.forgotten)?).ok()?..)
     }

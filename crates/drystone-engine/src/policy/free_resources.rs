@@ -93,6 +93,7 @@ impl FreeResources {
     }
 
     /// Returns the free amount of a resource, in its unit; 0 for an unknown resource.
+    #[inline]
     #[must_use]
     pub fn free(&self, id: ResourceId) -> u64 {
         self.levels.get(id.index()).map_or(0, |&level| level.max(0) as u64)

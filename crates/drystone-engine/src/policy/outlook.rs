@@ -51,24 +51,28 @@ pub struct Outlook {
 impl Outlook {
     /// All processors that are out now. A job may still run on some of them: they are being
     /// drained.
+    #[inline]
     #[must_use]
     pub fn offline(&self) -> &ProcSet {
         &self.offline
     }
 
     /// The announced windows that have not begun, by beginning.
+    #[inline]
     #[must_use]
     pub fn windows(&self) -> &[CapacityLoss] {
         &self.windows
     }
 
     /// Idle processors that are out, by when they are expected back; [`Time::MAX`] for never.
+    #[inline]
     #[must_use]
     pub fn returns(&self) -> &[(Time, Procs)] {
         &self.returns
     }
 
     /// Idle processors that are out.
+    #[inline]
     pub fn down(&self) -> Procs {
         self.down
     }
@@ -80,12 +84,14 @@ impl Outlook {
 
     /// Returns whether running jobs hold processors that go with them, or share some: future
     /// returns then depend on the ends of these jobs.
+    #[inline]
     pub fn hangs_on_jobs(&self) -> bool {
         !(self.drains.is_empty() && self.shared.is_empty())
     }
 
     /// Returns whether the only changes ahead are processors that come back: nothing is being
     /// drained, no window is announced.
+    #[inline]
     #[must_use]
     pub fn only_returns(&self) -> bool {
         self.windows.is_empty() && !self.hangs_on_jobs()
@@ -93,6 +99,7 @@ impl Outlook {
 
     /// Returns whether no change is known: processors are out for an unknown time, and no window is
     /// announced.
+    #[inline]
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.only_returns() && self.returns.first().is_none_or(|back| back.0 == Time::MAX)
@@ -100,6 +107,7 @@ impl Outlook {
 
     /// Returns the processors of a machine of this size that are left without those that have gone
     /// with no known return. A wider job cannot be planned.
+    #[inline]
     #[must_use]
     pub fn left_of(&self, machine: Procs) -> Procs {
         machine.saturating_sub(self.gone)

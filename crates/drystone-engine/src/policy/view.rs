@@ -195,12 +195,14 @@ impl<'a> View<'a> {
     }
 
     /// Returns the submit time of the first announced job; [`Time::ZERO`] before.
+    #[inline]
     #[must_use]
     pub fn origin(&self) -> Time {
         self.world.origin
     }
 
     /// The machine.
+    #[inline]
     #[must_use]
     pub fn machine(&self) -> Machine {
         self.world.machine
@@ -272,11 +274,13 @@ impl<'a> View<'a> {
 
     /// The waiting jobs in the order of their arrival. Costs O(jobs since the oldest that is here):
     /// a policy that looks at them at every pass keeps them itself.
+    #[inline]
     pub fn waiting(&self) -> impl Iterator<Item = JobId> + 'a {
         self.in_phase(Phase::Waiting)
     }
 
     /// The suspended jobs in the order of their arrival. Costs as [`View::waiting`].
+    #[inline]
     pub fn suspended(&self) -> impl Iterator<Item = JobId> + 'a {
         self.in_phase(Phase::Suspended)
     }
@@ -301,6 +305,7 @@ impl<'a> View<'a> {
     ///
     /// # Panics
     /// As [`View::job`].
+    #[inline]
     #[must_use]
     pub fn waited(&self, id: JobId) -> Span {
         (self.world.now - self.job(id).submit) - self.ran(id)
@@ -310,6 +315,7 @@ impl<'a> View<'a> {
     ///
     /// # Panics
     /// As [`View::job`].
+    #[inline]
     #[must_use]
     pub fn segment_start(&self, id: JobId) -> Time {
         self.world.entry(id).segment
@@ -366,18 +372,21 @@ impl<'a> View<'a> {
     }
 
     /// The processors of a running or suspended job, where they have names.
+    #[inline]
     #[must_use]
     pub fn processors(&self, id: JobId) -> Option<&'a ProcSet> {
         self.world.named.get(&id)
     }
 
     /// Runs while a policy with a time limit decides.
+    #[inline]
     #[must_use]
     pub fn stopwatch(&self) -> Option<&'a dyn Stopwatch> {
         self.stopwatch
     }
 
     /// All jobs before this one are done and will not be asked for again.
+    #[inline]
     #[must_use]
     pub fn oldest(&self) -> JobId {
         self.world.oldest
@@ -389,6 +398,7 @@ impl View<'_> {
     /// as each of `ends`, in ascending order of time, gives its processors back, and what is known
     /// of processors that go and come back. O(number of ends and of what goes and comes back), and
     /// O(n log n) while running jobs are drained.
+    #[inline]
     pub fn fill(&self, profile: &mut Profile, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
         self.fill_believing(profile, free, ends, |id| self.predicted_end(id));
     }

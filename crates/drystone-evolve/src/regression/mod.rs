@@ -21,7 +21,7 @@ mod trial;
 pub use fit::{Base, FittedFunction, FunctionForm, Join, fit, fit_all};
 pub use trial::{QueueSample, QueueTrial};
 
-use crate::draw::RandomDraw;
+use drystone::draw::RandomDraw;
 use drystone::generate::{GenerateError, Params, generate};
 use drystone::model::{Procs, Workload};
 use serde::{Deserialize, Serialize};

@@ -2,10 +2,10 @@
 //! worse than the starting point.
 
 use drystone::generate::{Params, WorkloadLength, generate};
+use drystone::metrics::MeasureObjective;
 use drystone::model::{Span, Workload};
 use drystone_evolve::{
-    ChoiceGround, EvolveSearch, EvolveSettings, EvolveState, JudgedPolicy, LogWeeks, MeasureObjective, ObjectiveGuard,
-    Template, judge,
+    ChoiceGround, EvolveSearch, EvolveSettings, EvolveState, JudgedPolicy, LogWeeks, ObjectiveGuard, Template, judge,
 };
 use std::sync::atomic::AtomicBool;
 

@@ -193,7 +193,7 @@ impl ModelCluster {
     }
 
     /// Takes over what a pass on a copy has found of limits.
-    pub(crate) fn take_limits(&mut self, other: &ModelCluster) {
+    pub fn take_limits(&mut self, other: &ModelCluster) {
         self.limited.clone_from(&other.limited);
     }
 

@@ -510,7 +510,7 @@ impl ModelMachine {
     }
 
     /// Returns what a job is billed in a second for what it asks for, on so many nodes.
-    pub(crate) fn billed_as_asked(&self, job: &Pending, nodes: u64) -> u64 {
+    pub fn billed_as_asked(&self, job: &Pending, nodes: u64) -> u64 {
         asked(job, nodes, self).billing
     }
 }

@@ -1,6 +1,5 @@
 //! Tests of the whole crate in one program.
 
-mod certify;
 mod conf;
 mod heard;
 mod news;

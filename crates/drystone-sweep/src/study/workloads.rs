@@ -11,7 +11,7 @@ use drystone::log::resources::ResourceSpec;
 use drystone::log::transform::LoadFactor;
 use drystone::metrics::JobSelection;
 use drystone::model::{NodeFill, Span as Seconds, TIME_LIMIT, Time};
-use drystone_advise::ChangeList;
+use drystone_whatif::ChangeList;
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
 
@@ -294,7 +294,7 @@ impl StudyReader<'_> {
             let text = value.as_str().ok_or_else(wrong)?;
             let list: ChangeList = text
                 .parse()
-                .map_err(|e: drystone_advise::SiteChangeError| self.error(raw.span(), format!("`change`: {e}")))?;
+                .map_err(|e: drystone_whatif::SiteChangeError| self.error(raw.span(), format!("`change`: {e}")))?;
             Ok((!list.0.is_empty()).then_some(list))
         };
         match raw.as_ref() {

@@ -112,11 +112,11 @@ fn every_fault_is_found_and_shown_on_few_jobs() {
         // One runs, three wait, and the next is forgotten.
         (Fault::Forgets, vec![], "for ever", 4),
         (Fault::Oversubscribes, vec![], "cannot start", 3),
-        (Fault::Promises, vec![Guarantee::KeepsPromises], "KeepsPromises", 2),
+        (Fault::Promises, vec![Guarantee::KeepsPromises], "was promised", 2),
         (Fault::Unsaved, vec![], "goes on otherwise", 4),
-        (Fault::Overtakes, vec![Guarantee::InOrder], "InOrder", 3),
+        (Fault::Overtakes, vec![Guarantee::InOrder], "jobs start in the order", 3),
         (Fault::Panics, vec![], "three have ended", 3),
-        (Fault::Sound, vec![Guarantee::WorkConserving], "WorkConserving", 3),
+        (Fault::Sound, vec![Guarantee::WorkConserving], "fits and waits", 3),
         (Fault::Sound, vec![Guarantee::SameAs("greedy".into())], "another schedule", 3),
     ] {
         let subject = subject(fault, &guarantees);

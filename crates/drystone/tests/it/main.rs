@@ -2,6 +2,7 @@
 //! One binary: it links once. A new file needs its line here.
 
 mod common;
+mod driven;
 mod easy_choices;
 mod engine;
 mod generate_marginals;
@@ -51,4 +52,3 @@ mod suspension_choices;
 mod suspension_golden;
 mod suspension_published;
 mod suspension_ticks;
-mod watched;

@@ -3,7 +3,8 @@
 use crate::commands::compare::replay::JobReplay;
 use crate::held::HeldWaits;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
-use drystone_advise::{Advice, ClassChange, GoalFigure, PassCost, PeriodLength};
+use drystone_advise::{Advice, GoalFigure, PassCost, PeriodLength};
+use drystone_whatif::ClassChange;
 use serde::{Serialize, Serializer};
 
 /// Everything that came of it, and what determined it.

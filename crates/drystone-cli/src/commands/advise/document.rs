@@ -5,7 +5,8 @@ use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{TimeColumn, TimeUnit, bound, change, count, duration, fixed, in_unit, percent, plural};
 use drystone::inference::{NoEstimate, says_nothing};
 use drystone::metrics::MetricUnit;
-use drystone_advise::{AdviceReason, AdvisedWay, ClassChange, Figured, GoalFigure, Tried, UnseenTest};
+use drystone_advise::{AdviceReason, AdvisedWay, Figured, GoalFigure, Tried, UnseenTest};
+use drystone_whatif::{ClassChange};
 
 /// Ways in which a site can change.
 #[derive(Clone, Copy, PartialEq, Eq)]

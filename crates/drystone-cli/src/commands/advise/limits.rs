@@ -10,10 +10,8 @@ use crate::exit::CommandFailure;
 use crate::input::WorkloadInput;
 use crate::progress::WorkProgress;
 use drystone::model::{Outages, Span};
-use drystone_advise::{
-    Applied, ApplyError, ChangeList, ClassChange, ClassOf, GoalFigure, GoalGuard, PairedChange, PeriodFigures,
-    Thresholds, apply, limit_candidates,
-};
+use drystone_advise::{ClassOf, GoalFigure, GoalGuard, PeriodFigures, Thresholds};
+use drystone_whatif::{Applied, ApplyError, ChangeList, ClassChange, PairedChange, apply, limit_candidates};
 use std::collections::BTreeMap;
 
 /// Probability that an interval of a class covers the true change.

@@ -28,10 +28,8 @@ use crate::output::{self, Printable, ReportFile, file, message};
 use drystone::metrics::{JobSelection, Measure, MetricUnit};
 use drystone::model::{Span, Time};
 use drystone::policy::PolicySpec;
-use drystone_advise::{
-    Advice, AdviceReason, AdviceSettings, AdviceStudy, AdvisedWay, ChangeList, ClassChange, GoalFigure, KnobChange,
-    LivePolicy, PassCost, PeriodLength, Periods, SiteKnobs, Thresholds, options,
-};
+use drystone_advise::{Advice, AdviceReason, AdviceSettings, AdviceStudy, AdvisedWay, GoalFigure, KnobChange, LivePolicy, PassCost, SiteKnobs, Thresholds, options};
+use drystone_whatif::{ChangeList, ClassChange, PeriodLength, Periods};
 use drystone_slurm::conf::SlurmConf;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -7,7 +7,8 @@ use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{change, in_unit, percent};
 use crate::output::reports::COLUMNS;
 use drystone::metrics::MetricUnit;
-use drystone_advise::{AdviceReason, AdvisedWay, ClassChange};
+use drystone_advise::{AdviceReason, AdvisedWay};
+use drystone_whatif::{ClassChange};
 use drystone_report::meta::WORLD;
 
 /// Lines of the whole overview.

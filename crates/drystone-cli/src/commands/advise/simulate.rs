@@ -11,7 +11,8 @@ use crate::progress::WorkProgress;
 use drystone::experiment::Experiment;
 use drystone::metrics::{JobRow, MetricsConfig};
 use drystone::policy::PolicySpec;
-use drystone_advise::{CandidateSimulator, ChangeList, PeriodFigures, PeriodObserver, Thresholds};
+use drystone_advise::{CandidateSimulator, PeriodFigures, PeriodObserver, Thresholds};
+use drystone_whatif::ChangeList;
 
 /// Facts of the unchanged site, found before anything is tried.
 pub(super) struct First {

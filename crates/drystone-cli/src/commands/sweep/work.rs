@@ -88,7 +88,8 @@ pub(super) fn chunk(args: &ChunkArgs) -> CommandOutcome {
     });
     let under = args.under.as_deref().zip(args.parent).map(|(store, pid)| SweepParent { store, pid });
     if under.is_some() {
-        // In order from here on: an end between the making of a lock and its removal would leave it.
+        // In order from here on: an end between the making of a lock and its removal would leave
+        // the lock.
         interrupt::stop_in_order();
         interrupt::stop_with_parent();
     }

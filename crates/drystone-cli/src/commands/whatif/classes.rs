@@ -5,7 +5,7 @@ use super::simulate::{Before, ScenarioRun};
 use crate::input::WorkloadInput;
 use drystone::metrics::{Calendar, Scheme};
 use drystone::model::{Job, Span};
-use drystone_advise::{ClassChange, PairedWait, Periods, paired};
+use drystone_whatif::{ClassChange, PairedWait, Periods, paired};
 use std::collections::BTreeMap;
 
 /// Borders of run times and sizes, those of the scheme that pages show.
@@ -99,7 +99,7 @@ impl JobClasses {
         self.jobs.iter().enumerate().filter_map(both).collect()
     }
 
-    pub(crate) fn whole(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> drystone_advise::PairedChange {
+    pub(crate) fn whole(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> drystone_whatif::PairedChange {
         paired(pairs.iter().map(|(_, pair)| pair), &self.periods, confidence)
     }
 

@@ -3,7 +3,7 @@
 use super::simulate::{ScenarioRun, SimulatedScenarios};
 use crate::output::number::{TimeColumn, TimeUnit, exact_percent};
 use drystone::inference::DifferenceVerdict;
-use drystone_advise::{Applied, ChangeList, PairedWait, PoolPremises, Premises, SiteChange, paired};
+use drystone_whatif::{Applied, ChangeList, PairedWait, PoolPremises, Premises, SiteChange, paired};
 use serde::Serialize;
 
 /// Alternatives in the order of their numbers of nodes.

@@ -7,7 +7,7 @@ use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{
     TimeColumn, TimeUnit, bound, change, count, duration, exact_percent, fixed, percent, plural,
 };
-use drystone_advise::{ClassChange, PairedChange};
+use drystone_whatif::{ClassChange, PairedChange};
 use drystone_report::meta::WORLD;
 
 /// Lines of the overview.

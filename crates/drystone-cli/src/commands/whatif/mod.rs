@@ -20,7 +20,7 @@ use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::{self, Printable, ReportFile, file, message};
 use drystone::metrics::JobSelection;
-use drystone_advise::{Applied, ArrivalChange, ChangeList, SiteChange, apply};
+use drystone_whatif::{Applied, ArrivalChange, ChangeList, SiteChange, apply};
 
 /// Most alternatives that are simulated at once.
 const MOST: usize = 100;
@@ -113,7 +113,7 @@ fn answer(
     experiment.trim = selection.to_string();
     let outages = input.outages(&args.real, &mut experiment)?;
     let baseline = WhatIfBaseline::of(args, input, &outages)?;
-    let clock = |text: &str| drystone_advise::moment(&input.workload.provenance, text);
+    let clock = |text: &str| drystone_whatif::moment(&input.workload.provenance, text);
     let apply = |list: &ChangeList| apply(&baseline.premises, list, &clock, args.seed).map_err(CommandFailure::because);
     let before = apply(&ChangeList::default())?;
     let after: Vec<Applied> = lists.iter().map(apply).collect::<Result<_, _>>()?;

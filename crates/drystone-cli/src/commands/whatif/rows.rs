@@ -2,7 +2,7 @@
 
 use super::result::{NodeAlternative, WhatIfResult};
 use crate::output::flat::{FlatRow, FlatRows};
-use drystone_advise::PairedChange;
+use drystone_whatif::PairedChange;
 
 pub(super) fn rows(result: &WhatIfResult) -> FlatRows {
     let mut rows = FlatRows::default();

@@ -10,7 +10,8 @@ use drystone::experiment::{Experiment, ExperimentError, PoolDivision, PoolShare}
 use drystone::metrics::{JobRow, JobSelection, MetricsConfig};
 use drystone::model::{JobId, Machine, Outages, Time, Workload};
 use drystone::policy::{PolicySpec, StartReason};
-use drystone_advise::{Applied, ChangeList, Periods, PoolPremises};
+use drystone_advise::Periods;
+use drystone_whatif::{Applied, ChangeList, PoolPremises};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -72,12 +72,14 @@ impl NodeFloor {
     }
 
     /// Returns whether there is no node.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.class_of.is_empty()
     }
 
     /// Processors in all.
+    #[inline]
     #[must_use]
     pub fn procs(&self) -> Procs {
         self.first[self.len()]
@@ -91,6 +93,7 @@ impl NodeFloor {
     }
 
     /// The node of a processor.
+    #[inline]
     #[must_use]
     pub fn node_of(&self, processor: Procs) -> usize {
         self.first.partition_point(|&first| first <= processor) - 1

@@ -68,6 +68,7 @@ impl NodeLevels {
     }
 
     /// A core is out that no job has.
+    #[inline]
     pub fn lose_core(&mut self, node: usize) {
         self.add_cores(node, -1);
     }
@@ -81,6 +82,7 @@ impl NodeLevels {
     }
 
     /// Free cores in all, of nodes that have some.
+    #[inline]
     #[must_use]
     pub fn procs(&self) -> Procs {
         self.free as Procs

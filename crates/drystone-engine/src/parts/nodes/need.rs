@@ -137,11 +137,13 @@ impl JobNodeNeed {
     }
 
     /// Returns whether jobs of the same demand with more processors never fit before it.
+    #[inline]
     pub fn grows(&self) -> bool {
         self.per_node > 1 && self.cores == 1
     }
 
     /// Processors in all.
+    #[inline]
     #[must_use]
     pub fn procs(&self) -> Procs {
         self.procs

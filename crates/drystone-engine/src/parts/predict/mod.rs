@@ -21,12 +21,14 @@ pub struct Prediction {
 
 impl Prediction {
     /// Learned from other jobs.
+    #[inline]
     #[must_use]
     pub fn learned(run: Span) -> Prediction {
         Prediction { run, learned: true }
     }
 
     /// Not learned: an estimate, or the truth.
+    #[inline]
     #[must_use]
     pub fn given(run: Span) -> Prediction {
         Prediction { run, learned: false }

@@ -1,0 +1,117 @@
+//! Demands of recorded jobs, from their command lines.
+
+use super::golden::Golden;
+use super::recorded::GoldenJob;
+use drystone_slurm::conf::{ConfPartition, SlurmConf};
+use drystone_slurm::model::{GpuDemand, JobDemand, MemoryDemand, ModelMachine, Resources, gres, licences};
+
+/// A key of a partition, else of the whole configuration, as a number.
+fn limit(conf: &SlurmConf, part: &ConfPartition, key: &str) -> Option<u64> {
+    let own = part.others.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str());
+    own.or_else(|| conf.setting(key)).and_then(|text| text.parse().ok()).filter(|&mb| mb > 0)
+}
+
+/// A job's demand, and the processors that it needs at least.
+pub(super) fn demand(
+    golden: &Golden,
+    job: &GoldenJob,
+    machine: &ModelMachine,
+    part: &ConfPartition,
+) -> (JobDemand, u32) {
+    let (conf, resources) = (&golden.conf, &machine.resources);
+    let Some((tasks, cpus_per_task)) = job.tasks else { return (JobDemand::default(), job.n) };
+    let nodes = job.nodes.unwrap_or(1);
+    let mut demand = JobDemand {
+        tasks: if tasks == 0 { nodes } else { tasks },
+        cpus_per_task: cpus_per_task.max(1),
+        gpus: gpus(job, resources),
+        features: job.constraint.clone(),
+        licences: wanted_licences(&job.licences, resources),
+        ..JobDemand::default()
+    };
+    let (first, others) = per_node(&job.gres[0], resources);
+    if let (None, Some((kinds, count))) = (&demand.gpus, first) {
+        let each = job.each_gpu.0;
+        demand.gpus = Some(GpuDemand { kinds, per_node: count, cpus_each: each, ..GpuDemand::default() });
+    }
+    demand.gres = others;
+    if !resources.memory.is_empty() {
+        remember(&mut demand, job, conf, part, machine);
+    }
+    let cpus = demand.tasks.saturating_mul(demand.cpus_per_task).max(nodes);
+    (demand, cpus)
+}
+
+/// The memory of a job. Above `MaxMemPerCPU` memory becomes processors.
+fn remember(demand: &mut JobDemand, job: &GoldenJob, conf: &SlurmConf, part: &ConfPartition, machine: &ModelMachine) {
+    let of_gpus = job.each_gpu.1.filter(|_| demand.gpus.is_some());
+    demand.memory = match (job.memory, of_gpus) {
+        (_, Some(mb)) => MemoryDemand::PerGpu(mb),
+        ((Some(0), _), _) => MemoryDemand::WholeNode,
+        ((Some(mb), _), _) => MemoryDemand::PerNode(mb),
+        ((_, Some(mb)), _) => MemoryDemand::PerCpu(mb),
+        _ => match (limit(conf, part, "DefMemPerCPU"), limit(conf, part, "DefMemPerNode")) {
+            (Some(mb), _) => MemoryDemand::PerCpu(mb),
+            (None, Some(mb)) => MemoryDemand::PerNode(mb),
+            (None, None) => MemoryDemand::WholeNode,
+        },
+    };
+    let Some(most) = limit(conf, part, "MaxMemPerCPU") else { return };
+    match demand.memory {
+        MemoryDemand::PerCpu(mb) if mb > most => {
+            let times = mb.div_ceil(most);
+            demand.cpus_per_task = demand.cpus_per_task.saturating_mul(times as u32);
+            demand.memory = MemoryDemand::PerCpu(mb.div_ceil(times));
+        }
+        MemoryDemand::PerNode(mb) => demand.least_cpus = mb.div_ceil(most) as u32,
+        MemoryDemand::WholeNode => {
+            // Slurm takes the first node of the partition for all.
+            let first = part.nodes.first().and_then(|&node| machine.resources.memory.get(node as usize));
+            demand.least_cpus = first.map_or(0, |mb| mb.div_ceil(most) as u32);
+        }
+        _ => {}
+    }
+}
+
+/// GPUs by `--gpus`, `--gpus-per-node` and `--gpus-per-task`.
+fn gpus(job: &GoldenJob, resources: &Resources) -> Option<GpuDemand> {
+    let mut found = None::<GpuDemand>;
+    for (at, text) in job.gres.iter().enumerate().skip(1).filter(|(_, text)| !text.is_empty()) {
+        // `2`, or `a:2`.
+        for (name, kind, count) in gres(&format!("gpu:{text}")) {
+            let asked = found.get_or_insert_with(|| GpuDemand {
+                kinds: resources.kinds_of(&name, &kind),
+                cpus_each: job.each_gpu.0,
+                ..GpuDemand::default()
+            });
+            match at {
+                1 => asked.per_job = count,
+                2 => asked.per_node = count,
+                _ => asked.per_task = count,
+            }
+        }
+    }
+    found
+}
+
+/// `--gres`: GPUs, and everything else.
+#[expect(clippy::type_complexity, reason = "GPUs and a list of the rest")]
+fn per_node(text: &str, resources: &Resources) -> (Option<(u64, u32)>, Vec<(u64, u32)>) {
+    let (mut gpus, mut others) = (None, Vec::new());
+    for (name, kind, count) in gres(text) {
+        let asked = (resources.kinds_of(&name, &kind), count);
+        if name == "gpu" && gpus.is_none() {
+            gpus = Some(asked);
+        } else {
+            others.push(asked);
+        }
+    }
+    (gpus, others)
+}
+
+fn wanted_licences(text: &str, resources: &Resources) -> Vec<(u16, u32)> {
+    let place = |name: &str| resources.licences.iter().position(|(own, _)| own == name);
+    // A licence that the cluster does not have is never free.
+    let one = |(name, count): (String, u32)| (place(&name).map_or(u16::MAX, |at| at as u16), count);
+    licences(text).into_iter().map(one).collect()
+}

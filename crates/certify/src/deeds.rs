@@ -1,0 +1,53 @@
+//! Actions of a pass: starts, plans, victims.
+
+use drystone_slurm::conf::ConfNode;
+use drystone_slurm::model::{NodeSet, PassKind, PassVerdict, VerdictObserver};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// By job.
+#[derive(Default, Debug)]
+pub(super) struct Deeds {
+    pub(super) starts: BTreeMap<u32, NodeSet>,
+    pub(super) plans: BTreeMap<u32, (i64, i64, NodeSet)>,
+    pub(super) victims: BTreeSet<u32>,
+}
+
+impl VerdictObserver for Deeds {
+    fn verdict(&mut self, _: PassKind, _: i64, id: u32, verdict: PassVerdict) {
+        match verdict {
+            PassVerdict::Started(alloc) => drop(self.starts.insert(id, alloc.nodes)),
+            // Slurm tells of a plan before it sees that it is beyond the window.
+            PassVerdict::Planned { start, end, alloc } | PassVerdict::BeyondWindow { start, end, alloc } => {
+                drop(self.plans.insert(id, (start, end, alloc.nodes)));
+            }
+            _ => {}
+        }
+    }
+
+    fn wants_plans(&self) -> bool {
+        true
+    }
+}
+
+impl Deeds {
+    /// The jobs that anything was done about.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.starts.keys().chain(self.plans.keys()).chain(&self.victims).copied()
+    }
+
+    /// Describes the actions on a job, in words; times from `base`.
+    pub(super) fn tell(&self, id: u32, base: i64, names: &[ConfNode]) -> String {
+        let name = |node: usize| names.get(node).map_or_else(|| node.to_string(), |node| node.name.clone());
+        let list = |nodes: &NodeSet| nodes.iter().map(name).collect::<Vec<_>>().join(",");
+        if let Some(nodes) = self.starts.get(&id) {
+            return format!("starts it on {}", list(nodes));
+        }
+        if self.victims.contains(&id) {
+            return "makes it go".to_string();
+        }
+        match self.plans.get(&id) {
+            Some((start, end, nodes)) => format!("plans it from {} to {} on {}", start - base, end - base, list(nodes)),
+            None => "does nothing".to_string(),
+        }
+    }
+}

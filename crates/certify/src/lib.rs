@@ -1,0 +1,24 @@
+//! The model of Slurm's schedulers held to recordings of a real slurmctld, pass by pass and in free
+//! runs; and [`scenario`]s, which are played on a private Slurm to make recordings.
+
+mod agreement;
+mod asked;
+mod deeds;
+mod eligible;
+mod free_run;
+mod golden;
+mod holds;
+mod lines;
+mod pass_by_pass;
+mod pending;
+mod priorities;
+mod recorded;
+#[allow(clippy::disallowed_methods, reason = "scenarios are played in real time")]
+pub mod scenario;
+
+pub use agreement::{Agreement, Difference};
+pub use free_run::{FreeRun, free_run};
+pub use golden::{Golden, GoldenError};
+pub use pass_by_pass::pass_by_pass;
+pub use priorities::{PriorityAgreement, priorities};
+pub use recorded::{GoldenJob, GoldenShare, Happening, LineJob};

@@ -1,0 +1,542 @@
+//! Pass by pass: the model is given the real state before each pass and is asked what the pass
+//! does; then it takes over what really happened. An error so stays where it is made.
+
+use super::agreement::{Agreement, Difference};
+use super::deeds::Deeds;
+use super::eligible::{Eligibility, EndWay};
+use super::golden::Golden;
+use super::holds::HoldCommand;
+use super::pending::Makes;
+use super::recorded::{GoldenShare, Happening, LineJob};
+use drystone_slurm::conf::PreemptMode;
+use drystone_slurm::model::{
+    BackfillPass, JobVerdict, ModelCluster, NodeSet, PassInputs, Pending, WillRunScratch, backfill_pass, main_pass,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Milliseconds after an end within which Slurm may still wait for the nodes.
+const COMPLETING: i64 = 25;
+
+/// Milliseconds by which the recorder may be ahead of the log.
+const LOOKED_BEFORE: i64 = 500;
+
+/// Milliseconds within which the nodes of a job that has ended answer on a busy host.
+const ANSWERING: i64 = 60;
+
+/// Compares a whole recording.
+pub fn pass_by_pass(golden: &Golden) -> (Agreement, Vec<Difference>) {
+    let mut replay = PassReplay::new(golden);
+    for (index, (at, happening)) in golden.events.iter().enumerate() {
+        replay.release(*at);
+        replay.take(*at, happening, &golden.events[index + 1..]);
+    }
+    (replay.agreement, replay.differences)
+}
+
+struct PassReplay<'a> {
+    golden: &'a Golden,
+    makes: Makes<'a>,
+    cluster: ModelCluster,
+    /// In the order of the queue.
+    queue: Vec<Pending>,
+    /// Jobs that wait again and may not start before a time in seconds.
+    later: Vec<(i64, u32)>,
+    /// Submitted jobs that may not be looked at yet.
+    outside: Vec<(u32, Option<i64>)>,
+    /// End times of ended jobs.
+    ended: BTreeMap<u32, EndWay>,
+    /// Beginning of the last pass, in milliseconds.
+    last_pass: i64,
+    /// Suspended jobs, since when in seconds.
+    suspended: BTreeMap<u32, i64>,
+    eligibility: Eligibility<'a>,
+    /// Jobs that are held.
+    held: BTreeSet<u32>,
+    /// Last reported priorities.
+    priorities: Vec<i64>,
+    last_end: i64,
+    /// True if the recording has the nodes' answers.
+    tells_answers: bool,
+    /// Nodes that are not done yet, since when, and whether they have to kill something.
+    completing: Vec<(usize, i64, bool, u32)>,
+    /// A backfill pass that lets go of the locks, with what it has told.
+    stepping: Option<Stepping>,
+    agreement: Agreement,
+    differences: Vec<Difference>,
+}
+
+/// A backfill pass that lets go of the locks.
+#[derive(Default)]
+struct Stepping {
+    pass: BackfillPass,
+    /// The job that it looks at, and whether the model is done with it.
+    job: Option<u32>,
+    done: bool,
+    /// True if Slurm sleeps before it continues with the job.
+    asleep: bool,
+    real: Deeds,
+    model: Deeds,
+}
+
+impl<'a> PassReplay<'a> {
+    fn new(golden: &'a Golden) -> PassReplay<'a> {
+        let told = |h: &Happening| matches!(h, Happening::Answer(_) | Happening::Epilog(..));
+        let answers = golden.events.iter().filter(|(_, h)| told(h)).count();
+        let makes = Makes::new(golden);
+        let cluster = makes.cluster();
+        PassReplay {
+            golden,
+            eligibility: Eligibility::new(golden, &makes),
+            makes,
+            cluster,
+            held: BTreeSet::new(),
+            queue: Vec::new(),
+            later: Vec::new(),
+            outside: Vec::new(),
+            ended: BTreeMap::new(),
+            last_pass: i64::MIN,
+            suspended: BTreeMap::new(),
+            priorities: vec![0; golden.jobs.len()],
+            last_end: i64::MIN / 2,
+            tells_answers: answers > golden.jobs.len(),
+            completing: Vec::new(),
+            stepping: None,
+            agreement: Agreement::default(),
+            differences: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, at: i64, happening: &Happening, behind: &[(i64, Happening)]) {
+        match happening {
+            Happening::Submit(name, priority) => {
+                for id in self.golden.meant(*name).collect::<Vec<_>>() {
+                    self.priorities[id as usize] = *priority;
+                    if *priority == 0 {
+                        self.held.insert(id);
+                    }
+                    // Of a job that was sent back later, its line has the last submission.
+                    let (now, told) = (self.now(at), self.golden.jobs[id as usize].submit + self.golden.base);
+                    self.submit(id, (told != now && told != now - 1).then_some(now));
+                }
+            }
+            Happening::Complete(LineJob::Job(id)) => self.complete(*id, at, false),
+            Happening::Timeout(LineJob::Job(id)) => self.complete(*id, at, true),
+            Happening::MainPass(full) => self.main(at, *full, behind),
+            Happening::BackfillPass => self.backfill(at, behind),
+            Happening::Test(name, priority) => self.test(at, *name, *priority),
+            Happening::Tried => self.wake(at),
+            Happening::Yield => {
+                self.wake(at);
+                self.sleeps();
+            }
+            Happening::MainStart(name, nodes) => self.start(*name, at, nodes),
+            Happening::BackfillStart(name, nodes) => {
+                self.wake(at);
+                self.note(happening);
+                self.start(*name, at, nodes);
+            }
+            Happening::Plan(..) => {
+                self.wake(at);
+                self.note(happening);
+            }
+            Happening::Epilog(of, node) => self.done(node, true, *of),
+            Happening::Answer(node) => self.done(node, false, None),
+            Happening::Done => {
+                self.wake(at);
+                self.settle(at);
+                self.stepping = None;
+            }
+            Happening::Abort => {
+                self.settle(at);
+                self.stepping = None;
+            }
+            Happening::Gang(LineJob::Job(id), true) => drop(self.suspended.insert(*id, self.now(at))),
+            Happening::Gang(LineJob::Job(id), false) => {
+                if let Some(since) = self.suspended.remove(id) {
+                    self.cluster.resume(*id, self.now(at) - since);
+                }
+            }
+            Happening::Action(text) => self.act(text, at),
+            Happening::Priority(LineJob::Job(id), priority) | Happening::Factors(LineJob::Job(id), priority) => {
+                self.prioritise(*id, *priority);
+            }
+            Happening::Preempted(LineJob::Job(id), by, mode) if *mode != PreemptMode::Suspend => {
+                if let Some(LineJob::Job(by)) = by {
+                    let now = self.now(at);
+                    self.cluster.preempts(*by, now);
+                }
+                self.complete(*id, at, true);
+            }
+            Happening::Grace(LineJob::Job(id), seconds) => {
+                let until = self.now(at) + seconds;
+                self.cluster.begin_grace(*id, until);
+            }
+            Happening::Requeued(LineJob::Job(id)) => {
+                let again = self.now(at) + self.makes.requeue_delay;
+                self.later.push((again, *id));
+            }
+            _ => {}
+        }
+    }
+
+    /// A reservation is made, or deleted; jobs are held, or released.
+    fn act(&mut self, text: &str, at: i64) {
+        if let Some(command) = HoldCommand::read(text, self.golden) {
+            for id in command.jobs {
+                if !command.holds {
+                    self.held.remove(&id);
+                } else if let Some(place) = self.queue.iter().position(|job| job.id == id) {
+                    self.queue.remove(place);
+                    self.outside.push((id, None));
+                    self.held.insert(id);
+                } else if self.outside.iter().any(|&(other, _)| other == id) {
+                    self.held.insert(id);
+                }
+            }
+            return;
+        }
+        let (command, answer) = text.split_once("->").unwrap_or((text, ""));
+        let words: BTreeMap<String, &str> = command
+            .split_whitespace()
+            .filter_map(|word| word.split_once('='))
+            .map(|(key, value)| (key.to_ascii_lowercase(), value))
+            .collect();
+        let Some(name) = words.get("reservationname").or(words.get("reservation")) else { return };
+        if command.contains(" delete ") {
+            let now = self.now(at);
+            let named = self.cluster.reservations.iter_mut().filter(|own| own.name == **name);
+            named.for_each(|own| own.end = own.end.min(now));
+        } else if answer.contains("created") {
+            self.cluster.reservations.extend(self.makes.reservation(name, &words));
+        }
+    }
+
+    fn now(&self, at: i64) -> i64 {
+        at.div_euclid(1000) + self.golden.base
+    }
+
+    /// Jobs that may start again wait again.
+    fn release(&mut self, at: i64) {
+        let now = self.now(at);
+        let ripe: Vec<(i64, u32)> = self.later.iter().copied().filter(|&(when, _)| when <= now).collect();
+        self.later.retain(|&(when, _)| when > now);
+        for (when, id) in ripe {
+            self.submit(id, Some(when - self.makes.requeue_delay));
+        }
+    }
+
+    fn submit(&mut self, id: u32, again: Option<i64>) {
+        self.cluster.meet(id);
+        self.outside.push((id, again));
+        let pending = self.makes.pending(id, self.priorities[id as usize], &self.cluster.machine);
+        self.cluster.try_submission(&pending);
+        self.cluster.meet_limits(&pending);
+    }
+
+    /// Jobs that were waiting for something else are looked at from now on.
+    fn admit(&mut self, at: i64) {
+        for (&id, ended) in self.ended.iter_mut().filter(|(_, ended)| !ended.done) {
+            ended.done = !self.completing.iter().any(|&(_, since, _, of)| of == id && since == ended.at);
+        }
+        let now = self.now(at);
+        let freed = self.ended.iter().any(|(&id, ended)| {
+            ended.done && ended.at >= self.last_pass && self.golden.jobs[id as usize].dependency.contains("singleton")
+        });
+        self.last_pass = at;
+        let mut ripe = Vec::new();
+        let (eligibility, cluster, ended, held) = (&self.eligibility, &self.cluster, &self.ended, &self.held);
+        self.outside.retain(|&(id, again)| {
+            if held.contains(&id) {
+                return true;
+            }
+            let own = eligibility.reservation(id, &cluster.reservations);
+            let begin = cluster.reservations.get(own as usize).map(|own| own.begin);
+            let goes = eligibility.may_wait(id, now, begin, ended) && (freed || !eligibility.may_be_early(id, now));
+            if goes {
+                ripe.push((id, again));
+            }
+            !goes
+        });
+        ripe.into_iter().for_each(|(id, again)| self.enqueue(id, again));
+        // The jobs of a reservation that is over are held.
+        let over: Vec<bool> = self.cluster.reservations.iter().map(|own| own.end <= now).collect();
+        self.queue.retain(|job| !over.get(job.reservation as usize).is_some_and(|&over| over));
+    }
+
+    fn enqueue(&mut self, id: u32, again: Option<i64>) {
+        let mut pending = self.makes.pending(id, self.priorities[id as usize], &self.cluster.machine);
+        pending.submit = again.unwrap_or(pending.submit);
+        pending.reservation = self.eligibility.reservation(id, &self.cluster.reservations);
+        self.insert(pending);
+    }
+
+    fn insert(&mut self, pending: Pending) {
+        let machine = &self.cluster.machine;
+        let at = self.queue.partition_point(|p| p.key(machine) < pending.key(machine));
+        self.queue.insert(at, pending);
+    }
+
+    fn prioritise(&mut self, id: u32, priority: i64) {
+        self.priorities[id as usize] = priority;
+        if let Some(place) = self.queue.iter().position(|job| job.id == id) {
+            let mut job = self.queue.remove(place);
+            job.priority = priority;
+            self.insert(job);
+        }
+    }
+
+    fn complete(&mut self, id: u32, at: i64, killed: bool) {
+        if let Some(gone) = self.cluster.end(id) {
+            self.last_end = at;
+            self.ended.insert(id, EndWay { at, done: false });
+            if let Some(stepping) = &mut self.stepping {
+                stepping.pass.ignore(&gone.alloc.nodes);
+            }
+            if self.tells_answers {
+                self.completing.extend(gone.alloc.nodes.iter().map(|node| (node, at, killed, id)));
+            }
+        }
+    }
+
+    /// A node is done with what it had.
+    fn done(&mut self, name: &str, killed: bool, of: Option<u32>) {
+        if let Some(node) = self.golden.conf.node(name) {
+            let had = self.completing.iter().any(|&(n, ..)| n == node as usize);
+            if let Some(stepping) = self.stepping.as_mut().filter(|_| had) {
+                stepping.pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), [node as usize]));
+            }
+            self.completing.retain(|&(n, _, kills, id)| {
+                n != node as usize || (kills && !killed) || (kills && of.is_some_and(|of| of != id))
+            });
+        }
+    }
+
+    fn start(&mut self, name: LineJob, at: i64, nodes: &[String]) {
+        let is = |job: &Pending| match name {
+            LineJob::Job(id) => job.id == id,
+            LineJob::Tasks(array) => self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == array),
+        };
+        let Some(place) = self.queue.iter().position(is) else { return };
+        let job = self.queue.remove(place);
+        let nodes = self.makes.nodes(nodes);
+        // The recorder may see the job before slurmctld logs its start.
+        let events = &self.golden.events;
+        let from = events.partition_point(|&(when, _)| when < at - LOOKED_BEFORE);
+        let told: Option<&[GoldenShare]> = events[from..].iter().find_map(|(_, happening)| match happening {
+            Happening::Has(LineJob::Job(id), shares) if *id == job.id => Some(shares.as_slice()),
+            _ => None,
+        });
+        let alloc = self.makes.share_out(&self.cluster, &job, nodes, told);
+        // The log may tell of a start in the second after it.
+        let told = self.golden.jobs[job.id as usize].start + self.golden.base;
+        let now = self.now(at);
+        self.cluster.start(&job, if told == now - 1 { told } else { now }, alloc);
+    }
+
+    fn main(&mut self, at: i64, full: bool, behind: &[(i64, Happening)]) {
+        self.admit(at);
+        let pass = |h: &Happening| matches!(h, Happening::MainPass(_) | Happening::BackfillPass);
+        let mut real = Deeds::default();
+        for (_, happening) in behind.iter().take_while(|(_, h)| !pass(h)) {
+            match happening {
+                Happening::MainStart(LineJob::Job(id), nodes) => drop(real.starts.insert(*id, self.makes.nodes(nodes))),
+                Happening::Preempted(LineJob::Job(victim), Some(_), _) => drop(real.victims.insert(*victim)),
+                _ => {}
+            }
+        }
+        self.complete_nodes(at, &real);
+        let (mut model, now) = (Deeds::default(), self.now(at));
+        let mut trial = self.cluster.clone();
+        let deeds = main_pass(&mut trial, &self.queue, now, full, &self.golden.conf.sched, &mut model);
+        self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
+        self.cluster.take_limits(&trial);
+        self.cluster.take_preemptors(&trial);
+        for victim in deeds.victims.iter().flat_map(|(_, list)| list) {
+            if trial.claim(victim, now) {
+                model.victims.insert(victim.id);
+            }
+        }
+        self.compare(at, &real, &model, true);
+    }
+
+    /// Nodes that Slurm still holds. The answer may be logged later than it counts: a node on which
+    /// the pass starts a job is done.
+    fn complete_nodes(&mut self, at: i64, real: &Deeds) {
+        let slowest = if self.golden.conf.ends.epilog { i64::MAX } else { COMPLETING };
+        let used = |node: usize| real.starts.values().any(|nodes| nodes.contains(node));
+        self.completing.retain(|&(node, since, kills, _)| (kills || at - since < slowest) && !used(node));
+        let nodes = self.cluster.machine.nodes();
+        self.cluster.completing = NodeSet::of(nodes, self.completing.iter().map(|&(node, ..)| node));
+    }
+
+    fn backfill(&mut self, at: i64, behind: &[(i64, Happening)]) {
+        self.stepping = None;
+        self.admit(at);
+        let over = |h: &Happening| matches!(h, Happening::BackfillPass | Happening::Done | Happening::Abort);
+        let own: Vec<&(i64, Happening)> = behind.iter().take_while(|(_, h)| !over(h)).collect();
+        for (_, happening) in &own {
+            if let Happening::Test(LineJob::Job(id), priority) = happening {
+                self.prioritise(*id, *priority);
+            }
+        }
+        let now = self.now(at);
+        if own.iter().any(|(_, h)| *h == Happening::Yield) {
+            self.agreement.passes += 1;
+            let mut pass = BackfillPass::new(&self.cluster, now, &self.golden.conf.sched);
+            // Nodes that answer during the pass are ignored by it.
+            let late = self.completing.iter().filter(|&&(_, since, ..)| at - since < ANSWERING);
+            pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), late.map(|&(node, ..)| node)));
+            self.stepping = Some(Stepping { pass, ..Stepping::default() });
+            return;
+        }
+        let mut real = Deeds::default();
+        for (_, happening) in own {
+            self.real(happening, &mut real);
+        }
+        self.complete_nodes(at, &real);
+        let (mut model, mut trial) = (Deeds::default(), self.cluster.clone());
+        let params = &self.golden.conf.sched;
+        let seconds = self.seconds_of_tests(at, behind);
+        let when = |job: &Pending| seconds.get(&job.id).copied();
+        let gone = backfill_pass(&mut trial, &self.queue, (now, &when), params, &mut model);
+        self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
+        self.cluster.take_limits(&trial);
+        self.cluster.take_preemptors(&trial);
+        model.victims.extend(gone.iter().map(|victim| victim.id));
+        self.compare(at, &real, &model, true);
+    }
+
+    /// The second in which a pass looks at each of its jobs, where that is not the one in which it
+    /// begins.
+    fn seconds_of_tests(&self, at: i64, behind: &[(i64, Happening)]) -> BTreeMap<u32, i64> {
+        let over = |h: &Happening| matches!(h, Happening::BackfillPass | Happening::Done | Happening::Abort);
+        let late = behind.iter().take_while(|(_, h)| !over(h)).filter(|(when, _)| self.now(*when) > self.now(at));
+        let mut seconds = BTreeMap::new();
+        for (when, happening) in late {
+            if let Happening::Test(name, _) = happening {
+                for id in self.golden.meant(*name) {
+                    seconds.entry(id).or_insert(self.now(*when));
+                }
+            }
+        }
+        seconds
+    }
+
+    /// Takes down what a pass that lets go of the locks really did.
+    fn note(&mut self, happening: &Happening) {
+        if let Some(mut stepping) = self.stepping.take() {
+            self.real(happening, &mut stepping.real);
+            self.stepping = Some(stepping);
+        }
+    }
+
+    /// Takes down what backfill really did.
+    fn real(&self, happening: &Happening, real: &mut Deeds) {
+        match happening {
+            Happening::BackfillStart(LineJob::Job(id), nodes) => {
+                real.starts.insert(*id, self.makes.nodes(nodes));
+            }
+            Happening::Plan(name, start, end, nodes) => {
+                let plan = (start + self.golden.base, end + self.golden.base, self.makes.nodes(nodes));
+                // Of an array, the next task that waits.
+                let open = |job: &&Pending| !real.starts.contains_key(&job.id) && !real.plans.contains_key(&job.id);
+                let mut waiting = self.queue.iter().filter(open);
+                let id = match name {
+                    LineJob::Job(id) => Some(*id),
+                    LineJob::Tasks(array) => waiting
+                        .find(|job| self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == *array))
+                        .map(|job| job.id),
+                };
+                if let Some(id) = id {
+                    real.plans.insert(id, plan);
+                }
+            }
+            Happening::Preempted(LineJob::Job(victim), Some(_), _) => drop(real.victims.insert(*victim)),
+            _ => {}
+        }
+    }
+
+    /// A pass that lets go of the locks looks at another job.
+    fn test(&mut self, at: i64, name: LineJob, priority: i64) {
+        self.wake(at);
+        self.settle(at);
+        let (Some(stepping), LineJob::Job(id)) = (&mut self.stepping, name) else { return };
+        stepping.job = Some(id);
+        self.prioritise(id, priority);
+        self.go_on(at);
+    }
+
+    fn sleeps(&mut self) {
+        if let Some(stepping) = &mut self.stepping {
+            stepping.asleep = true;
+        }
+    }
+
+    /// Slurm has slept, and has gone on.
+    fn wake(&mut self, at: i64) {
+        if self.stepping.as_mut().is_some_and(|stepping| std::mem::take(&mut stepping.asleep)) {
+            self.go_on(at);
+        }
+    }
+
+    /// It goes on with the job, with the state as it is now, up to the next time that it lets go of
+    /// the locks.
+    fn go_on(&mut self, at: i64) {
+        let Some(mut stepping) = self.stepping.take() else { return };
+        if let Some(id) = stepping.job.filter(|_| !stepping.done) {
+            self.complete_nodes(at, &stepping.real);
+            let now = self.now(at);
+            let (mut trial, mut scratch) = (self.cluster.clone(), WillRunScratch::default());
+            if let Some(job) = self.queue.iter().find(|job| job.id == id) {
+                let params = &self.golden.conf.sched;
+                stepping.pass.resume(now, params);
+                let mut desk = PassInputs { cluster: &mut trial, params, scratch: &mut scratch, pauses: true };
+                let outcome = stepping.pass.look(&mut desk, job, now, &mut stepping.model);
+                if let JobVerdict::Preempts(victims) = &outcome {
+                    for victim in victims {
+                        if trial.claim(victim, now) {
+                            stepping.model.victims.insert(victim.id);
+                        }
+                    }
+                    if !victims.is_empty() {
+                        self.cluster.preempts(id, now);
+                    }
+                }
+                stepping.done = outcome != JobVerdict::Paused;
+                self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
+                self.cluster.take_limits(&trial);
+            }
+        }
+        self.stepping = Some(stepping);
+    }
+
+    /// Compares the result of the last considered job.
+    fn settle(&mut self, at: i64) {
+        let Some(stepping) = &mut self.stepping else { return };
+        let (real, model) = (std::mem::take(&mut stepping.real), std::mem::take(&mut stepping.model));
+        (stepping.job, stepping.done, stepping.asleep) = (None, false, false);
+        self.compare(at, &real, &model, false);
+    }
+
+    fn compare(&mut self, at: i64, real: &Deeds, model: &Deeds, whole: bool) {
+        self.agreement.count(real, model, whole, at - self.last_end <= COMPLETING);
+        let jobs: BTreeSet<u32> = real.jobs().chain(model.jobs()).collect();
+        let (base, names) = (self.golden.base, &self.golden.conf.nodes);
+        for job in jobs {
+            let (real, model) = (real.tell(job, base, names), model.tell(job, base, names));
+            if real != model {
+                let (nodes, job) = (self.tell_nodes(), self.golden.jobs[job as usize].slurm_id);
+                self.differences.push(Difference { at, job, real, model, nodes });
+            }
+        }
+    }
+
+    /// Describes the nodes: `n1 4, n2 0 (completing)`.
+    fn tell_nodes(&self) -> String {
+        let one = |(node, at): (&drystone_slurm::conf::ConfNode, usize)| {
+            let completing = if self.cluster.completing.contains(at) { " (completing)" } else { "" };
+            format!("{} {}{completing}", node.name, self.cluster.idle.on(at))
+        };
+        self.golden.conf.nodes.iter().zip(0..).map(one).collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,252 @@
+//! Recorded jobs as the schedulers see them.
+
+use super::golden::Golden;
+use super::recorded::GoldenShare;
+use drystone_core::model::SharedSort;
+use drystone_slurm::conf::{PreemptMode, Sharing};
+use drystone_slurm::model::{
+    AdvanceReservation, Alloc, AllocMore, ModelCluster, ModelMachine, NONE, NodeSet, Pending, Resources, gres, licences,
+};
+use std::collections::BTreeMap;
+
+/// Makes what the schedulers see of a recording.
+pub(super) struct Makes<'a> {
+    golden: &'a Golden,
+    /// Processors of the largest node.
+    widest: u32,
+    /// The number of the demand of each job, and the processors that it needs.
+    demands: Vec<(u32, u32)>,
+    /// Resources of nodes, with the demands of all jobs.
+    pub(super) resources: Resources,
+    /// Seconds before a job that was requeued may start again.
+    pub(super) requeue_delay: i64,
+}
+
+/// Delay that `slurmctld` adds to the present when it requeues a job, in seconds: the life of a
+/// credential and a second.
+const REQUEUE_DELAY: i64 = 121;
+
+impl<'a> Makes<'a> {
+    pub(super) fn new(golden: &'a Golden) -> Makes<'a> {
+        let widest = golden.conf.nodes.iter().map(|node| node.cpus).max().unwrap_or(1);
+        let mut machine = ModelMachine::from_conf(&golden.conf);
+        let mut demands = Vec::with_capacity(golden.jobs.len());
+        for job in &golden.jobs {
+            let part = &golden.conf.partitions[usize::from(find_partition(&machine, &job.partition))];
+            let (demand, cpus) = super::asked::demand(golden, job, &machine, part);
+            let cores = machine.cpus.clone();
+            let number = if job.tasks.is_some() { machine.resources.intern(demand, &cores) } else { 0 };
+            demands.push((number, cpus));
+        }
+        Makes { golden, widest, demands, resources: machine.resources, requeue_delay: REQUEUE_DELAY }
+    }
+
+    /// The cluster of the recording, without jobs.
+    pub(super) fn cluster(&self) -> ModelCluster {
+        let mut cluster = ModelCluster::from_conf(&self.golden.conf, &self.golden.accounts);
+        cluster.machine.resources.clone_from(&self.resources);
+        cluster.preempting.suspends = cluster.preempting.mode == PreemptMode::Suspend;
+        cluster
+    }
+
+    /// Returns whether a job's limit is above that of its partition: it then waits for ever.
+    pub(super) fn exceeds_partition(&self, job: &super::GoldenJob) -> bool {
+        let parts = &self.golden.conf.partitions;
+        let part = parts.iter().find(|part| part.name == job.partition);
+        job.tasks.is_some() && part.and_then(|part| part.max_minutes).is_some_and(|most| job.limit > most)
+    }
+
+    /// Returns whether backfill lets go of its locks after each job, as in recordings that are to
+    /// have long passes.
+    pub(super) fn yields(&self) -> bool {
+        self.golden.conf.sched.bf_yield_interval == 1
+    }
+
+    /// Returns whether the recording has all the factors of priorities. Those that do not have what
+    /// was subtracted for being nice in the priorities alone.
+    pub(super) fn has_factors(&self) -> bool {
+        self.golden.jobs.iter().all(|job| job.one.is_some())
+    }
+
+    /// The nodes of these names.
+    pub(super) fn nodes(&self, names: &[String]) -> NodeSet {
+        let index = names.iter().filter_map(|name| self.golden.conf.node(name)).map(|index| index as usize);
+        NodeSet::of(self.golden.conf.nodes.len(), index)
+    }
+
+    /// The job as it was submitted: by nodes where nodes have one processor, else by processors,
+    /// and on one node if it asks for that; recordings that do not say so asked for one node
+    /// wherever the job fits on it.
+    pub(super) fn pending(&self, id: u32, priority: i64, machine: &ModelMachine) -> Pending {
+        let (job, conf) = (&self.golden.jobs[id as usize], &self.golden.conf);
+        let part = find_partition(machine, &job.partition);
+        let read = &conf.partitions[usize::from(part)];
+        let one = job.one.unwrap_or(job.n <= self.widest);
+        let (min_nodes, max_nodes) = match (self.widest, job.nodes) {
+            (1, _) if job.tasks.is_none() => (job.n, job.n),
+            (_, Some(nodes)) => (nodes, job.max_nodes.unwrap_or(nodes)),
+            _ if one => (1, 1),
+            _ => (1, u32::MAX),
+        };
+        let limit = read.max_minutes.map_or(job.limit, |max| max.min(job.limit));
+        let accounts = &self.golden.accounts;
+        let assoc = accounts.find_in(&job.account, &job.user, &job.partition);
+        let default = assoc.and_then(|assoc| accounts.assocs[assoc].default_qos);
+        let qos = accounts.find_qos(&job.qos).or(default);
+        let index = |index: Option<usize>| index.map_or(NONE, |index| index as u32);
+        let mut pending = Pending {
+            part,
+            user: number(&job.user),
+            account: number(&job.account),
+            min_nodes,
+            max_nodes,
+            whole: job.exclusive || machine.parts[usize::from(part)].whole,
+            exclusive: job.exclusive || read.sharing == Sharing::Exclusive,
+            priority,
+            submit: job.submit + self.golden.base,
+            accrue: self.accrues_from(job) + self.golden.base,
+            assoc: index(assoc),
+            qos: index(qos),
+            nice: job.nice,
+            array: job.task.map_or(NONE, |(array, _)| self.first_of(array)),
+            throttle: job.throttle,
+            demand: self.demands[id as usize].0,
+            ..Pending::new(id, self.demands[id as usize].1, limit * 60)
+        };
+        pending.bind_nodes(machine);
+        pending
+    }
+
+    /// Returns the time since which a job's age counts: since it is eligible.
+    fn accrues_from(&self, job: &super::GoldenJob) -> i64 {
+        job.eligible.filter(|_| job.restarts == 0).map_or(job.submit, |eligible| eligible.max(job.submit))
+    }
+
+    /// Returns a job's allocation according to the recording.
+    fn told(&self, shares: &[GoldenShare], machine: &ModelMachine) -> Option<Alloc> {
+        let mut of: Vec<(usize, &GoldenShare)> = Vec::new();
+        for share in shares {
+            of.push((self.golden.conf.node(&share.node)? as usize, share));
+        }
+        of.sort_shared_by_key(|&(node, _)| node);
+        let mut more = AllocMore::default();
+        if !machine.resources.memory.is_empty() {
+            more.memory = of.iter().map(|(_, share)| share.memory).collect();
+        }
+        more.cores = of.iter().map(|(_, share)| share.cores).collect();
+        for (node, share) in &of {
+            for (name, kind, count) in gres(&share.gres) {
+                let mut left = count;
+                let kinds = machine.resources.kinds_of(&name, &kind);
+                for at in (0..machine.resources.kinds.len()).filter(|at| kinds >> at & 1 == 1) {
+                    let here = left.min(machine.resources.gres[at][*node]);
+                    if here > 0 {
+                        more.gres.push((at as u16, *node as u32, here));
+                        left -= here;
+                    }
+                }
+            }
+        }
+        Some(Alloc {
+            nodes: NodeSet::of(machine.nodes(), of.iter().map(|&(node, _)| node)),
+            cpus: of.iter().map(|(_, share)| share.cpus).collect(),
+            more: (!machine.resources.is_plain()).then(|| Box::new(more)),
+        })
+    }
+
+    /// A reservation as `scontrol create reservation` makes it; `None` where it does not say when
+    /// it begins or ends.
+    pub(super) fn reservation(&self, name: &str, words: &BTreeMap<String, &str>) -> Option<AdvanceReservation> {
+        let word = |key: &str| words.get(key).copied().unwrap_or_default();
+        let begin = instant(word("starttime"))?;
+        let minutes = |text: &str| drystone_slurm::conf::seconds(text).ok().flatten();
+        let end = instant(word("endtime")).or_else(|| Some(begin + minutes(word("duration"))?))?;
+        let flags = word("flags").to_ascii_uppercase();
+        let has = |flag: &str| flags.split(',').any(|own| own == flag);
+        let conf = &self.golden.conf;
+        let all = word("nodes").eq_ignore_ascii_case("all");
+        let part = conf.partitions.iter().position(|part| part.name == word("partitionname"));
+        let nodes = if all {
+            NodeSet::full(conf.nodes.len())
+        } else if let (true, Some(part)) = (word("nodes").is_empty(), part) {
+            NodeSet::of(conf.nodes.len(), conf.partitions[part].nodes.iter().map(|&node| node as usize))
+        } else {
+            self.nodes(&drystone_slurm::conf::expand_hostlist(word("nodes")).unwrap_or_default())
+        };
+        let place = |own: &str| self.resources.licences.iter().position(|(name, _)| name == own);
+        let held = licences(word("licenses"));
+        Some(AdvanceReservation {
+            name: name.to_string(),
+            begin,
+            end,
+            nodes,
+            all,
+            maint: has("MAINT"),
+            overlap: has("OVERLAP"),
+            part: part.filter(|_| has("PART_NODES")).map_or(NONE, |part| part as u32),
+            licences: held.iter().filter_map(|(own, count)| Some((place(own)? as u16, *count))).collect(),
+        })
+    }
+
+    /// The first task of an array.
+    fn first_of(&self, array: u32) -> u32 {
+        let is = |job: &super::GoldenJob| job.task.is_some_and(|(of, _)| of == array);
+        self.golden.jobs.iter().position(is).unwrap_or(0) as u32
+    }
+
+    /// The processors that the job has on each of its nodes: the log names nodes alone.
+    /// Where the recording says what the job has, that counts.
+    pub(super) fn share_out(
+        &self,
+        cluster: &ModelCluster,
+        job: &Pending,
+        nodes: NodeSet,
+        told: Option<&[GoldenShare]>,
+    ) -> Alloc {
+        let machine = &cluster.machine;
+        let told = told.and_then(|told| self.told(told, machine));
+        if let Some(alloc) = told.filter(|alloc| alloc.nodes == nodes) {
+            return alloc;
+        }
+        if job.whole || self.widest == 1 {
+            return Alloc { nodes, ..Alloc::default() };
+        }
+        if let Some(alloc) = cluster.idle.place(job, &nodes, machine).filter(|alloc| alloc.nodes == nodes) {
+            return alloc;
+        }
+        let (mut left, mut behind) = (job.cpus, nodes.count() as u32);
+        let mut cpus = Vec::new();
+        for node in nodes.iter() {
+            behind -= 1;
+            let here = cluster.idle.on(node).min(left.saturating_sub(behind).max(1)).min(machine.cpus[node]);
+            left = left.saturating_sub(here);
+            cpus.push(here);
+        }
+        Alloc { nodes, cpus, more: None }
+    }
+}
+
+/// `2026-11-26T17:14:51` in seconds from the Unix epoch, as the recorder's clock had it: UTC.
+fn instant(text: &str) -> Option<i64> {
+    let (date, time) = text.split_once('T')?;
+    let part =
+        |text: &str, separator: char| text.split(separator).map(|n| n.parse().ok()).collect::<Option<Vec<i64>>>();
+    let (date, time) = (part(date, '-')?, part(time, ':')?);
+    let &[year, month, day] = date.as_slice() else { return None };
+    // Days of a year that begins in March.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    let days = days + (153 * month + 2) / 5 + day - 1 - 719_468;
+    let seconds = time.iter().zip([3600, 60, 1]).map(|(n, unit)| n * unit).sum::<i64>();
+    Some(days * 86_400 + seconds)
+}
+
+/// A number for a name: users and accounts are only told apart.
+fn number(name: &str) -> i32 {
+    name.bytes().fold(7_i32, |hash, byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte)))
+}
+
+/// Returns the place of the partition of a name; the first one where there is none.
+fn find_partition(machine: &ModelMachine, name: &str) -> u16 {
+    machine.parts.iter().position(|part| part.name == name).unwrap_or(0) as u16
+}

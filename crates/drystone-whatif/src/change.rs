@@ -1,0 +1,768 @@
+//! Changes of a site as values, and as texts.
+
+use super::scan::{Scan, SiteChangeError, quoted};
+use super::setting_text;
+use drystone::log::transform::LoadFactor;
+use drystone::model::Span;
+use drystone::text::nearest;
+use std::fmt;
+use std::str::FromStr;
+
+/// A number that is added, taken away, or put in the place of another.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum NodeAmount {
+    /// So many more, or fewer.
+    By(i64),
+    To(u32),
+    /// So many percent more, or fewer.
+    Percent(f64),
+}
+
+impl NodeAmount {
+    /// The number that becomes of another; `None` for less than none or more than can be counted.
+    pub fn of(self, now: u32) -> Option<u32> {
+        match self {
+            NodeAmount::By(more) => u32::try_from(i64::from(now).checked_add(more)?).ok(),
+            NodeAmount::To(number) => Some(number),
+            NodeAmount::Percent(percent) => {
+                let number = (f64::from(now) * (1.0 + percent / 100.0)).round();
+                (number >= 0.0 && number <= f64::from(u32::MAX)).then_some(number as u32)
+            }
+        }
+    }
+}
+
+/// Treatment of a job that asks for more than the longest limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Longer {
+    /// Its work is split into pieces, each submitted when the one before has ended. A piece after
+    /// the first begins with this overhead, in which it does no work.
+    Split(Span),
+    /// It is refused: its user does not submit it.
+    Refused,
+}
+
+/// A rule for the limits that users give.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LimitRule {
+    Times(LoadFactor),
+    /// The limit times this percentile of the run times by limits of the user's jobs that had
+    /// ended.
+    Percentile(u8),
+    /// The run time.
+    Exact,
+}
+
+/// A way in which jobs come to arrive at another load.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArrivalChange {
+    /// Submit times are divided by the factor.
+    Compressed,
+    /// Days of users are drawn: more load repeats some in other weeks, less leaves some out.
+    Resampled,
+}
+
+/// Quantity that a border of partitions divides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bordered {
+    /// The nodes of a job, rounded up.
+    Nodes,
+    /// The processors of a job, as its pool counts them.
+    Procs,
+    /// The limit of a job, in seconds.
+    Limit,
+}
+
+/// A border between partitions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Border {
+    /// The partition of the jobs on this side.
+    pub partition: String,
+    /// Quantity compared.
+    pub what: Bordered,
+    /// Jobs up to the border, else those above it.
+    pub at_most: bool,
+    /// The border; a job on it is on the side of smaller jobs.
+    pub value: i64,
+    /// The partition of jobs that leave; `None`: the default one, or the largest other one.
+    pub others: Option<String>,
+}
+
+/// A time that nodes are out: maintenance, or a reservation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Closure {
+    /// Local time of the site, `2026-12-03T08:00`, or `@` and a second of the log.
+    pub begin: String,
+    pub length: Span,
+    /// So many nodes; `None`: all.
+    pub nodes: Option<u32>,
+    /// Of this partition or pool; `None`: of the site.
+    pub of: Option<String>,
+}
+
+/// Jobs that are left out: those of one user, account or QOS.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LeftOut {
+    User(String),
+    Account(String),
+    Qos(String),
+}
+
+/// An amount of memory of a node, in megabytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum MemoryAmount {
+    /// So many more, or fewer.
+    By(i64),
+    To(u64),
+    /// So many percent more, or fewer.
+    Percent(f64),
+}
+
+impl MemoryAmount {
+    /// The memory that becomes of another; `None` for less than one megabyte or more than can be
+    /// counted.
+    pub fn of(self, now: u64) -> Option<u64> {
+        let most = 1_u64 << 40;
+        let found = match self {
+            MemoryAmount::By(more) => now.checked_add_signed(more)?,
+            MemoryAmount::To(megabytes) => megabytes,
+            MemoryAmount::Percent(percent) => (now as f64 * (1.0 + percent / 100.0)).round() as u64,
+        };
+        (1..=most).contains(&found).then_some(found)
+    }
+}
+
+/// One change of a site or a log.
+///
+/// ```
+/// use drystone_whatif::SiteChange;
+///
+/// let change: SiteChange = "nodes gpu:+8".parse()?;
+/// assert_eq!(change.to_string(), "nodes gpu:+8");
+/// # Ok::<(), drystone_whatif::SiteChangeError>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub enum SiteChange {
+    /// `nodes gpu:+8`: nodes of a partition or pool, each like those that are there.
+    Nodes {
+        /// The partition or pool; `None`: the only pool.
+        of: Option<String>,
+        /// Number of nodes.
+        amount: NodeAmount,
+    },
+    /// `procs +64`: processors of a log's machine.
+    Procs(NodeAmount),
+    /// `memory gpu:+128G`: memory of each node of a partition or pool.
+    Memory {
+        /// The partition or pool; `None`: all nodes.
+        of: Option<String>,
+        /// Memory of a node.
+        amount: MemoryAmount,
+    },
+    /// `limit-max 24h split`: the longest limit.
+    LimitMax {
+        /// In this partition; `None`: in all.
+        of: Option<String>,
+        /// The longest limit.
+        most: Span,
+        /// Treatment of longer jobs.
+        longer: Longer,
+    },
+    /// `limits x0.5`, `limits p90 of user`, `limits exact`: the limits that users give.
+    Limits(LimitRule),
+    /// `load 1.2`, `load 1.2 resampled`.
+    Load(LoadFactor, ArrivalChange),
+    /// `border small: nodes<=4`.
+    Border(Border),
+    /// `short-queue 1h`: a partition of a higher tier on the same nodes, for jobs up to this limit.
+    ShortQueue(Span),
+    /// `qos normal: MaxJobsPU=10`: limits of a QOS, as `sacctmgr` names them.
+    Qos {
+        name: String,
+        /// Names and values.
+        limits: Vec<(String, String)>,
+    },
+    /// `set PriorityWeightAge=1000 bf_window=2880`: settings of `slurm.conf`.
+    Set(Vec<(String, String)>),
+    /// `maintenance 2026-12-03T08:00/10h`: announced two weeks before; no job may run into it.
+    Maintenance(Closure),
+    /// `reservation 2026-12-03T08:00/10h 16`: nodes that other jobs do without.
+    Reservation(Closure),
+    /// `remove user:ada`, `remove account:physics`, `remove qos:debug`.
+    Remove(LeftOut),
+    /// `sharing whole`, `sharing shared`: whether a job has its nodes for itself.
+    Sharing {
+        /// True if all of its nodes are meant.
+        whole: bool,
+    },
+}
+
+/// Several changes at once, in the order in which they are made: `nodes gpu:+8; load 1.2`.
+///
+/// ```
+/// use drystone_whatif::ChangeList;
+///
+/// let scenario: ChangeList = "nodes +8;  load 1.20".parse()?;
+/// assert_eq!(scenario.to_string(), "nodes +8; load 1.2");
+/// let error = "nodes +8; lod 1.2".parse::<ChangeList>().expect_err("a word that is none");
+/// assert_eq!(error.at, 10);
+/// # Ok::<(), drystone_whatif::SiteChangeError>(())
+/// ```
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ChangeList(pub Vec<SiteChange>);
+
+/// Words that changes begin with.
+const WORDS: [&str; 14] = [
+    "nodes",
+    "procs",
+    "memory",
+    "limit-max",
+    "limits",
+    "load",
+    "border",
+    "short-queue",
+    "qos",
+    "set",
+    "maintenance",
+    "reservation",
+    "remove",
+    "sharing",
+];
+
+impl FromStr for ChangeList {
+    type Err = SiteChangeError;
+
+    /// Reads changes with `;` between them; `none` is no change.
+    fn from_str(text: &str) -> Result<ChangeList, SiteChangeError> {
+        if text.trim().eq_ignore_ascii_case("none") {
+            return Ok(ChangeList::default());
+        }
+        let mut changes = Vec::new();
+        let (mut from, mut inside) = (0, false);
+        let chars: Vec<char> = text.chars().collect();
+        for at in 0..=chars.len() {
+            match chars.get(at) {
+                Some('"') => inside = !inside,
+                Some(';') | None if !inside || at == chars.len() => {
+                    changes.push(read(&mut Scan::new(text, from, at))?);
+                    from = at + 1;
+                }
+                _ => {}
+            }
+        }
+        Ok(ChangeList(changes))
+    }
+}
+
+impl fmt::Display for ChangeList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("none");
+        }
+        let words: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&words.join("; "))
+    }
+}
+
+impl FromStr for SiteChange {
+    type Err = SiteChangeError;
+
+    fn from_str(text: &str) -> Result<SiteChange, SiteChangeError> {
+        read(&mut Scan::new(text, 0, text.chars().count()))
+    }
+}
+
+impl SiteChange {
+    /// Reads the part of a change behind its word, as an option of the command line has it.
+    ///
+    /// # Errors
+    /// A text that is none; the place is that in the whole change.
+    pub fn of_option(word: &str, value: &str) -> Result<SiteChange, SiteChangeError> {
+        format!("{word} {value}").parse()
+    }
+}
+
+fn read(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let (from, word) = scan.word(|c| c == ';' || c == ':');
+    let change = match word.to_ascii_lowercase().as_str() {
+        "nodes" => nodes(scan)?,
+        "procs" => SiteChange::Procs(amount(scan)?),
+        "memory" => memory(scan)?,
+        "limit-max" => limit_max(scan)?,
+        "limits" => limits(scan)?,
+        "load" => load(scan)?,
+        "border" => border(scan)?,
+        "short-queue" => SiteChange::ShortQueue(span(scan, |_| false)?),
+        "qos" => qos(scan)?,
+        "set" => SiteChange::Set(setting_text::read(scan)?),
+        "maintenance" => SiteChange::Maintenance(closure(scan, false)?),
+        "reservation" => SiteChange::Reservation(closure(scan, true)?),
+        "remove" => remove(scan)?,
+        "sharing" => sharing(scan)?,
+        other => {
+            let near = nearest(other, WORDS).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let problem = format!("expected a change, one of {}{near}", WORDS.join(", "));
+            return Err(scan.error(from, problem));
+        }
+    };
+    scan.end("one change")?;
+    Ok(change)
+}
+
+fn nodes(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let of = if scan.has(':') { Some(named(scan, "a partition or pool")?) } else { None };
+    Ok(SiteChange::Nodes { of, amount: amount(scan)? })
+}
+
+/// A name with a colon behind it.
+fn named(scan: &mut Scan<'_>, what: &str) -> Result<String, SiteChangeError> {
+    let name = scan.name(what)?;
+    match scan.take(':') {
+        true => Ok(name),
+        false => Err(scan.error(scan.at(), format!("expected `:` behind the name of {what}"))),
+    }
+}
+
+fn amount(scan: &mut Scan<'_>) -> Result<NodeAmount, SiteChangeError> {
+    let (from, word) = scan.word(|c| c == ',');
+    let wrong = || scan.error(from, "expected a number such as +8, -8, 64 or +10%");
+    let relative = word.starts_with(['+', '-']);
+    if let Some(percent) = word.strip_suffix('%') {
+        let value = percent.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= -100.0);
+        return value.filter(|_| relative).map(NodeAmount::Percent).ok_or_else(wrong);
+    }
+    match relative {
+        true => word.parse().ok().filter(|by: &i64| by.unsigned_abs() <= 1 << 31).map(NodeAmount::By).ok_or_else(wrong),
+        false => word.parse().map(NodeAmount::To).map_err(|_| wrong()),
+    }
+}
+
+fn memory(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let of = if scan.has(':') { Some(named(scan, "a partition or pool")?) } else { None };
+    let (from, word) = scan.word(|c| c == ',');
+    let wrong = || scan.error(from, "expected memory of a node such as +128G, 512G, -64000M or +50%");
+    let relative = word.starts_with(['+', '-']);
+    if let Some(percent) = word.strip_suffix('%') {
+        let value = percent.parse::<f64>().ok().filter(|value| value.is_finite() && *value > -100.0);
+        let percent = value.filter(|_| relative).ok_or_else(wrong)?;
+        return Ok(SiteChange::Memory { of, amount: MemoryAmount::Percent(percent) });
+    }
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit: i64 = match word[digits.len()..].to_ascii_uppercase().as_str() {
+        "M" | "MB" => 1,
+        "G" | "GB" => 1 << 10,
+        "T" | "TB" => 1 << 20,
+        _ => return Err(wrong()),
+    };
+    let megabytes = digits.parse::<i64>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(wrong)?;
+    let amount = match relative {
+        true => MemoryAmount::By(megabytes),
+        false => MemoryAmount::To(u64::try_from(megabytes).ok().filter(|&mb| mb > 0).ok_or_else(wrong)?),
+    };
+    Ok(SiteChange::Memory { of, amount })
+}
+
+/// A length of time: `24h`, `90min`, `2d`, `30s`, or as `slurm.conf` has it with a colon.
+fn span(scan: &mut Scan<'_>, ends: impl Fn(char) -> bool) -> Result<Span, SiteChangeError> {
+    let (from, word) = scan.word(ends);
+    let wrong = || scan.error(from, "expected a length of time such as 24h, 90min or 2d");
+    let digits = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
+    let unit = match &word[digits..] {
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3_600.0,
+        "d" => 86_400.0,
+        _ => return Err(wrong()),
+    };
+    let seconds = word[..digits].parse::<f64>().map_err(|_| wrong())? * unit;
+    let whole = seconds.round();
+    (whole >= 1.0 && whole <= drystone::model::TIME_LIMIT as f64).then_some(Span(whole as i64)).ok_or_else(wrong)
+}
+
+fn limit_max(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let of = if scan.has(':') { Some(named(scan, "a partition")?) } else { None };
+    let most = span(scan, |_| false)?;
+    let at = scan.at();
+    let longer = if scan.is_word("split") {
+        let overhead = if scan.is_done() { Span::ZERO } else { span(scan, |_| false)? };
+        if overhead >= most {
+            return Err(
+                scan.error(at, "expected an overhead of pieces below the longest limit: else none does any work")
+            );
+        }
+        Longer::Split(overhead)
+    } else if scan.is_word("refuse") {
+        Longer::Refused
+    } else {
+        scan.blanks();
+        return Err(scan.error(scan.at(), "expected what becomes of longer jobs: `split`, `split 10min` or `refuse`"));
+    };
+    Ok(SiteChange::LimitMax { of, most, longer })
+}
+
+fn limits(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let (from, word) = scan.word(|_| false);
+    let wrong = |scan: &Scan<'_>, at| scan.error(at, "expected `x0.5`, `p90 of user` or `exact`");
+    if word.eq_ignore_ascii_case("exact") {
+        return Ok(SiteChange::Limits(LimitRule::Exact));
+    }
+    if let Some(factor) = word.strip_prefix(['x', 'X']) {
+        let factor = factor.parse().map_err(|_| wrong(scan, from))?;
+        return Ok(SiteChange::Limits(LimitRule::Times(factor)));
+    }
+    let percent = word.strip_prefix(['p', 'P']).and_then(|digits| digits.parse::<u8>().ok());
+    let percent = percent.filter(|percent| (1..=100).contains(percent)).ok_or_else(|| wrong(scan, from))?;
+    if !(scan.is_word("of") && scan.is_word("user")) {
+        scan.blanks();
+        return Err(scan.error(scan.at(), format!("expected `of user` behind `p{percent}`")));
+    }
+    Ok(SiteChange::Limits(LimitRule::Percentile(percent)))
+}
+
+fn load(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let (from, word) = scan.word(|_| false);
+    let factor: LoadFactor =
+        word.parse().map_err(|_| scan.error(from, "expected a load factor such as 1.2, which is 20 % more"))?;
+    let arrivals = match scan.is_done() {
+        true => ArrivalChange::Compressed,
+        false if scan.is_word("resampled") => ArrivalChange::Resampled,
+        false if scan.is_word("compressed") => ArrivalChange::Compressed,
+        false => return Err(scan.error(scan.at(), "expected `compressed` or `resampled`")),
+    };
+    if arrivals == ArrivalChange::Resampled && factor.as_f64() > 10.0 {
+        return Err(scan.error(from, "expected a factor of 10 or less: every job is repeated so often"));
+    }
+    Ok(SiteChange::Load(factor, arrivals))
+}
+
+fn border(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let partition = named(scan, "a partition")?;
+    let (from, what) = scan.word(|c| "<>=".contains(c));
+    let what = match what.to_ascii_lowercase().as_str() {
+        "nodes" => Bordered::Nodes,
+        "procs" => Bordered::Procs,
+        "limit" => Bordered::Limit,
+        _ => return Err(scan.error(from, "expected `nodes`, `procs` or `limit`, such as nodes<=4")),
+    };
+    scan.blanks();
+    let place = scan.at();
+    let at_most = match (scan.take('<'), scan.take('>')) {
+        (true, false) if scan.take('=') => true,
+        (false, true) => false,
+        _ => return Err(scan.error(place, "expected `<=` or `>`: a job on the border is on the side of smaller jobs")),
+    };
+    let value = match what {
+        Bordered::Limit => span(scan, |_| false)?.0,
+        _ => {
+            let (from, word) = scan.word(|_| false);
+            word.parse::<u32>().map(i64::from).map_err(|_| scan.error(from, "expected a whole number"))?
+        }
+    };
+    let others = if scan.is_word("else") { Some(scan.name("a partition")?) } else { None };
+    if others.as_deref() == Some(&partition) {
+        return Err(scan.error(scan.at(), "expected another partition behind `else`"));
+    }
+    Ok(SiteChange::Border(Border { partition, what, at_most, value, others }))
+}
+
+/// Limits of a QOS that the model of Slurm knows, as `sacctmgr` calls them.
+const QOS_LIMITS: [&str; 10] = [
+    "MaxJobsPU",
+    "MaxTRESPU",
+    "MaxJobsPA",
+    "MaxTRESPA",
+    "MaxSubmitPU",
+    "MaxSubmitPA",
+    "GrpTRES",
+    "GrpJobs",
+    "MaxTRES",
+    "Priority",
+];
+
+fn qos(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let name = named(scan, "a QOS")?;
+    let mut limits: Vec<(String, String)> = Vec::new();
+    while !scan.is_done() {
+        let (from, key) = scan.word(|c| c == '=');
+        let known = QOS_LIMITS.iter().find(|known| known.eq_ignore_ascii_case(&key));
+        let Some(known) = known else {
+            let near = nearest(&key, QOS_LIMITS).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            return Err(scan.error(from, format!("expected a limit of a QOS, one of {}{near}", QOS_LIMITS.join(", "))));
+        };
+        if !scan.take('=') {
+            return Err(scan.error(scan.at(), format!("expected `=` behind `{known}`")));
+        }
+        let (from, value) = scan.word(|_| false);
+        let fine = match known.contains("TRES") {
+            true => drystone_slurm::accounts::Tres::parse(&value)
+                .is_ok_and(|(tres, left)| !tres.is_empty() && left.is_empty()),
+            false => value.parse::<u32>().is_ok(),
+        };
+        if !fine {
+            let shape = if known.contains("TRES") { "resources such as cpu=64,node=4" } else { "a whole number" };
+            return Err(scan.error(from, format!("expected {shape}")));
+        }
+        limits.push(((*known).to_string(), value));
+    }
+    match limits.is_empty() {
+        true => Err(scan.error(scan.at(), "expected limits such as MaxJobsPU=10")),
+        false => Ok(SiteChange::Qos { name, limits }),
+    }
+}
+
+fn closure(scan: &mut Scan<'_>, counted: bool) -> Result<Closure, SiteChangeError> {
+    let (from, begin) = scan.word(|c| c == '/');
+    if !is_moment(&begin) {
+        let problem = "expected a beginning such as 2026-12-03T08:00, or @86400 for a second of the log";
+        return Err(scan.error(from, problem));
+    }
+    if !scan.take('/') {
+        return Err(scan.error(scan.at(), "expected `/` and a length, such as 2026-12-03T08:00/10h"));
+    }
+    let length = span(scan, |_| false)?;
+    let mut nodes = None;
+    if counted {
+        let (from, word) = scan.word(|_| false);
+        let count = word.parse::<u32>().ok().filter(|&count| count > 0);
+        nodes = Some(count.ok_or_else(|| scan.error(from, "expected the number of nodes"))?);
+    }
+    let of = if scan.is_word("of") { Some(scan.name("a partition or pool")?) } else { None };
+    Ok(Closure { begin, length, nodes, of })
+}
+
+/// Returns whether a text is a local time or a second of the log.
+fn is_moment(text: &str) -> bool {
+    if let Some(second) = text.strip_prefix('@') {
+        return second.parse::<i64>().is_ok_and(|at| at.unsigned_abs() <= drystone::model::TIME_LIMIT.unsigned_abs());
+    }
+    let (date, time) = text.split_once('T').unwrap_or((text, "00:00"));
+    let within = |text: &str, digits: usize, from: u32, to: u32| {
+        text.len() == digits
+            && text.bytes().all(|b| b.is_ascii_digit())
+            && text.parse().is_ok_and(|n: u32| (from..=to).contains(&n))
+    };
+    let date: Vec<&str> = date.split('-').collect();
+    let time: Vec<&str> = time.split(':').collect();
+    let day = matches!(date[..], [year, month, day] if within(year, 4, 1970, 9999) && within(month, 2, 1, 12) && within(day, 2, 1, 31));
+    day && (2..=3).contains(&time.len())
+        && within(time[0], 2, 0, 23)
+        && time[1..].iter().all(|part| within(part, 2, 0, 59))
+}
+
+fn remove(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let (from, kind) = scan.word(|c| c == ':');
+    let wrong = |scan: &Scan<'_>, at| scan.error(at, "expected `user:NAME`, `account:NAME` or `qos:NAME`");
+    if !scan.take(':') {
+        return Err(wrong(scan, from));
+    }
+    Ok(SiteChange::Remove(match kind.to_ascii_lowercase().as_str() {
+        "user" => LeftOut::User(scan.name("a user")?),
+        "account" => LeftOut::Account(scan.name("an account")?),
+        "qos" => LeftOut::Qos(scan.name("a QOS")?),
+        _ => return Err(wrong(scan, from)),
+    }))
+}
+
+fn sharing(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let (from, word) = scan.word(|_| false);
+    match word.to_ascii_lowercase().as_str() {
+        "whole" => Ok(SiteChange::Sharing { whole: true }),
+        "shared" => Ok(SiteChange::Sharing { whole: false }),
+        _ => Err(scan.error(from, "expected `whole` or `shared`")),
+    }
+}
+
+/// A length of time in its largest whole unit.
+pub(super) fn length(span: Span) -> String {
+    let units = [(86_400, "d"), (3_600, "h"), (60, "min")];
+    let found = units.into_iter().find(|(seconds, _)| span.0 % seconds == 0 && span.0 > 0);
+    found.map_or_else(|| format!("{}s", span.0), |(seconds, unit)| format!("{}{unit}", span.0 / seconds))
+}
+
+impl fmt::Display for NodeAmount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NodeAmount::By(more) => write!(f, "{more:+}"),
+            NodeAmount::To(number) => write!(f, "{number}"),
+            NodeAmount::Percent(percent) => write!(f, "{percent:+}%"),
+        }
+    }
+}
+
+impl fmt::Display for MemoryAmount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = |megabytes: u64| if megabytes.is_multiple_of(1 << 10) { (1 << 10, 'G') } else { (1, 'M') };
+        match self {
+            MemoryAmount::By(more) => {
+                let (by, unit) = unit(more.unsigned_abs());
+                write!(f, "{:+}{unit}", more / by as i64)
+            }
+            MemoryAmount::To(megabytes) => {
+                let (by, unit) = unit(*megabytes);
+                write!(f, "{}{unit}", megabytes / by)
+            }
+            MemoryAmount::Percent(percent) => write!(f, "{percent:+}%"),
+        }
+    }
+}
+
+impl fmt::Display for Border {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Border { partition, what, at_most, value, others } = self;
+        let sign = if *at_most { "<=" } else { ">" };
+        let (what, value) = match what {
+            Bordered::Nodes => ("nodes", value.to_string()),
+            Bordered::Procs => ("procs", value.to_string()),
+            Bordered::Limit => ("limit", length(Span(*value))),
+        };
+        write!(f, "{}: {what}{sign}{value}", quoted(partition))?;
+        others.iter().try_for_each(|others| write!(f, " else {}", quoted(others)))
+    }
+}
+
+impl fmt::Display for Closure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.begin, length(self.length))?;
+        self.nodes.iter().try_for_each(|nodes| write!(f, " {nodes}"))?;
+        self.of.iter().try_for_each(|of| write!(f, " of {}", quoted(of)))
+    }
+}
+
+impl fmt::Display for SiteChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |of: &Option<String>| of.as_ref().map_or(String::new(), |of| format!("{}:", quoted(of)));
+        match self {
+            SiteChange::Nodes { of: place, amount } => write!(f, "nodes {}{amount}", of(place)),
+            SiteChange::Procs(amount) => write!(f, "procs {amount}"),
+            SiteChange::Memory { of: place, amount } => write!(f, "memory {}{amount}", of(place)),
+            SiteChange::LimitMax { of: place, most, longer } => {
+                let longer = match longer {
+                    Longer::Split(Span::ZERO) => "split".to_string(),
+                    Longer::Split(overhead) => format!("split {}", length(*overhead)),
+                    Longer::Refused => "refuse".to_string(),
+                };
+                write!(f, "limit-max {}{} {longer}", of(place), length(*most))
+            }
+            SiteChange::Limits(LimitRule::Times(factor)) => write!(f, "limits x{factor}"),
+            SiteChange::Limits(LimitRule::Percentile(percent)) => write!(f, "limits p{percent} of user"),
+            SiteChange::Limits(LimitRule::Exact) => f.write_str("limits exact"),
+            SiteChange::Load(factor, ArrivalChange::Compressed) => write!(f, "load {factor}"),
+            SiteChange::Load(factor, ArrivalChange::Resampled) => write!(f, "load {factor} resampled"),
+            SiteChange::Border(border) => write!(f, "border {border}"),
+            SiteChange::ShortQueue(most) => write!(f, "short-queue {}", length(*most)),
+            SiteChange::Qos { name, limits } => {
+                let limits: Vec<String> = limits.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                write!(f, "qos {}: {}", quoted(name), limits.join(" "))
+            }
+            SiteChange::Set(all) => {
+                let all: Vec<String> = all.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                write!(f, "set {}", all.join(" "))
+            }
+            SiteChange::Maintenance(closure) => write!(f, "maintenance {closure}"),
+            SiteChange::Reservation(closure) => write!(f, "reservation {closure}"),
+            SiteChange::Remove(LeftOut::User(name)) => write!(f, "remove user:{}", quoted(name)),
+            SiteChange::Remove(LeftOut::Account(name)) => write!(f, "remove account:{}", quoted(name)),
+            SiteChange::Remove(LeftOut::Qos(name)) => write!(f, "remove qos:{}", quoted(name)),
+            SiteChange::Sharing { whole } => write!(f, "sharing {}", if *whole { "whole" } else { "shared" }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_written_as_they_are_read() {
+        for (text, printed) in [
+            ("nodes gpu:+8", "nodes gpu:+8"),
+            ("Nodes -3", "nodes -3"),
+            ("nodes \"big mem\":64", "nodes \"big mem\":64"),
+            ("nodes +10%", "nodes +10%"),
+            ("procs 512", "procs 512"),
+            ("limit-max 24h split", "limit-max 1d split"),
+            ("limit-max gpu:90min split 10min", "limit-max gpu:90min split 10min"),
+            ("limit-max 2d refuse", "limit-max 2d refuse"),
+            ("limits x0.50", "limits x0.5"),
+            ("limits p90 of user", "limits p90 of user"),
+            ("limits exact", "limits exact"),
+            ("load 1.20", "load 1.2"),
+            ("load 0.9 resampled", "load 0.9 resampled"),
+            ("border small: nodes <= 4", "border small: nodes<=4"),
+            ("border long:limit>12h else short", "border long: limit>12h else short"),
+            ("short-queue 1h", "short-queue 1h"),
+            ("qos normal: maxjobspu=10 GrpTRES=cpu=64,node=2", "qos normal: MaxJobsPU=10 GrpTRES=cpu=64,node=2"),
+            (
+                "set priorityweightage=1000  BF_window=2880 bf_continue",
+                "set PriorityWeightAge=1000 bf_window=2880 bf_continue=yes",
+            ),
+            ("set bf_continue=NO PriorityMaxAge=7-0", "set bf_continue=no PriorityMaxAge=7-0"),
+            ("maintenance 2026-12-03T08:00/10h", "maintenance 2026-12-03T08:00/10h"),
+            ("maintenance @86400/2h of gpu", "maintenance @86400/2h of gpu"),
+            ("reservation 2026-12-03/10h 16", "reservation 2026-12-03/10h 16"),
+            ("remove account:physics", "remove account:physics"),
+            ("remove QOS:debug", "remove qos:debug"),
+            ("memory gpu:+128G", "memory gpu:+128G"),
+            ("memory 1T", "memory 1024G"),
+            ("memory -64000m", "memory -64000M"),
+            ("memory +50%", "memory +50%"),
+            ("set maxmempercpu=4096 DefMemPerCPU=2000", "set MaxMemPerCPU=4096 DefMemPerCPU=2000"),
+            ("sharing whole", "sharing whole"),
+            ("none", "none"),
+            ("nodes +1 ;load 2", "nodes +1; load 2"),
+        ] {
+            let scenario: ChangeList = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(scenario.to_string(), printed);
+            assert_eq!(printed.parse(), Ok(scenario), "{printed}");
+        }
+    }
+
+    #[test]
+    fn errors_point_at_the_character() {
+        for (text, at, part) in [
+            ("", 0, "expected a change"),
+            ("nods +8", 0, "did you mean `nodes`?"),
+            ("nodes +8; lod 2", 10, "did you mean `load`?"),
+            ("nodes gpu:8x", 10, "expected a number"),
+            ("nodes :+8", 6, "the name of a partition or pool"),
+            ("nodes +8 more", 9, "no more"),
+            ("limit-max 24h", 13, "`split`"),
+            ("limit-max 24 split", 10, "a length of time"),
+            ("limit-max 1h split 2h", 12, "overhead"),
+            ("limits half", 7, "`x0.5`"),
+            ("limits p90 of", 13, "of user"),
+            ("limits p0 of user", 7, "expected"),
+            ("load fast", 5, "a load factor"),
+            ("load 1.2 stretched", 9, "`resampled`"),
+            // The colon belongs directly behind the name.
+            ("border small nodes<=4", 12, "expected `:`"),
+            ("border small: memory<=4", 14, "`nodes`"),
+            ("border small: nodes<4", 19, "`<=` or `>`"),
+            ("qos normal: MaxJobPU=1", 12, "did you mean `MaxJobsPU`?"),
+            ("qos normal: MaxJobsPU=many", 22, "a whole number"),
+            ("qos normal: GrpTRES=64", 20, "resources"),
+            ("set", 3, "settings"),
+            ("set bf_windo=3", 4, "did you mean `bf_window`?"),
+            ("set bf_window", 13, "expected `=`"),
+            ("set bf_window=long", 14, "a whole number"),
+            ("set PriorityWeightAge=-1", 22, "a whole number"),
+            ("maintenance thursday/10h", 12, "a beginning"),
+            ("maintenance 2026-13-03/10h", 12, "a beginning"),
+            ("maintenance 2026-12-03T08:00", 28, "a length"),
+            ("reservation 2026-12-03T08:00/10h", 32, "the number of nodes"),
+            ("remove ada", 7, "`user:NAME`"),
+            ("memory 512", 7, "such as +128G"),
+            ("memory 50%", 7, "such as +128G"),
+            ("memory 0G", 7, "such as +128G"),
+            ("set MaxMemPerCPU=4G", 17, "a whole number"),
+            ("sharing some", 8, "`whole`"),
+            ("nodes +8;", 9, "expected a change"),
+        ] {
+            let error = text.parse::<ChangeList>().expect_err(text);
+            assert!(error.problem.contains(part), "{text}: {error}");
+            assert_eq!(error.at, at, "{error}");
+            let pointer = error.to_string().lines().last().map(|line| line.chars().count());
+            assert_eq!(pointer, Some(at + 3), "{error}");
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! Changes of jobs: their limits, their arrivals, their partitions, which there are.
+
+use super::change::{ArrivalChange, Border, Bordered, LeftOut, LimitRule, SiteChange, length};
+use super::conf_text::ConfText;
+use super::places::can_go;
+use super::premises::ApplyError;
+use super::state::{Applied, JobDraft, LeftOutJobs, node_hours};
+use drystone::draw::RandomDraw;
+use drystone::log::transform::LoadFactor;
+use drystone::model::{Job, Outage, Span, Time};
+use drystone_slurm::conf::SlurmConf;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Fewer jobs of a user that have ended tell nothing of the next.
+const LEAST_PAST: usize = 5;
+
+/// Returns a test that a job is in the partition that a change is about.
+fn within(
+    applied: &Applied,
+    change: &SiteChange,
+    of: Option<&str>,
+) -> Result<impl Fn(&Job) -> bool + use<>, ApplyError> {
+    let number = match of {
+        None => None,
+        Some(name) => {
+            let found = applied.premises.pools.iter().find_map(|pool| pool.partition(name));
+            Some(found.ok_or_else(|| applied.premises.unknown(change, "partition", name))?)
+        }
+    };
+    Ok(move |job: &Job| number.is_none_or(|number| job.partition == number))
+}
+
+/// Leaves out jobs that ask for more than the longest limit.
+pub(super) fn refuse(
+    applied: &mut Applied,
+    change: &SiteChange,
+    of: Option<&str>,
+    most: Span,
+) -> Result<(), ApplyError> {
+    let mine = within(applied, change, of)?;
+    let longer = |applied: &Applied, draft: &JobDraft| {
+        draft.job.estimate > most && mine(&draft.job) && !draft.place.is_some_and(|place| applied.is_running(place))
+    };
+    leave_out(applied, change, longer, &format!("ask for more than {} and are refused", length(most)))
+}
+
+/// Leaves out the jobs of a user, an account or a QOS.
+pub(super) fn remove(applied: &mut Applied, change: &SiteChange, people: &LeftOut) -> Result<(), ApplyError> {
+    let (known, name, what) = match people {
+        LeftOut::User(name) => (&applied.premises.users, name, "user"),
+        LeftOut::Account(name) => (&applied.premises.accounts, name, "account"),
+        LeftOut::Qos(name) => (&applied.premises.qos, name, "QOS"),
+    };
+    let by_number = name.parse::<i32>().ok().filter(|number| known.is_empty() && *number >= 0);
+    let Some(number) = known.get(name).copied().or(by_number) else {
+        let all: Vec<&str> = known.keys().map(String::as_str).collect();
+        return Err(ApplyError::unknown(change, what, name, &all));
+    };
+    let theirs = |_: &Applied, draft: &JobDraft| {
+        number
+            == match people {
+                LeftOut::User(_) => draft.job.user,
+                LeftOut::Account(_) => draft.job.group,
+                LeftOut::Qos(_) => draft.job.queue,
+            }
+    };
+    leave_out(applied, change, theirs, &format!("of the {what} {name} are left out"))
+}
+
+fn leave_out(
+    applied: &mut Applied,
+    change: &SiteChange,
+    goes: impl Fn(&Applied, &JobDraft) -> bool,
+    what: &str,
+) -> Result<(), ApplyError> {
+    let mut drafts = applied.drafts();
+    let mut left = LeftOutJobs::default();
+    drafts.retain(|draft| {
+        let goes = goes(applied, draft);
+        if goes {
+            left.jobs += 1;
+            left.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
+        }
+        !goes
+    });
+    applied.note(format!("{} jobs of {:.0} node-hours {what}", left.jobs, left.node_hours));
+    if left.jobs == 0 {
+        return Ok(());
+    }
+    applied.left.jobs += left.jobs;
+    applied.left.node_hours += left.node_hours;
+    applied.rebuild(change, drafts)
+}
+
+/// Splits jobs that ask for more than the longest limit. Each piece runs up to the limit; it is
+/// submitted when the one before it has ended. The last piece ends when the work is done, which no
+/// policy knows before.
+pub(super) fn split(
+    applied: &mut Applied,
+    change: &SiteChange,
+    of: Option<&str>,
+    most: Span,
+    overhead: Span,
+) -> Result<(), ApplyError> {
+    let mine = within(applied, change, of)?;
+    let (mut all, mut asked, mut split, mut pieces) = (Vec::new(), 0_u64, 0_u64, 0_u64);
+    for draft in applied.drafts() {
+        let stays = draft.place.is_some_and(|place| applied.is_running(place));
+        if draft.job.estimate <= most || !mine(&draft.job) || stays {
+            all.push(draft);
+            continue;
+        }
+        asked += 1;
+        // How long one would have run that never started is a guess: it is shortened, not split.
+        if draft.place.is_some_and(|place| applied.is_withdrawn(place)) {
+            let mut short = draft;
+            short.job.estimate = most;
+            short.truth.run = short.truth.run.min(most);
+            all.push(short);
+            continue;
+        }
+        let made = pieces_of(&draft, most, overhead);
+        if made.len() > 1 {
+            split += 1;
+            pieces += made.len() as u64;
+        }
+        all.extend(made);
+    }
+    applied.split += split;
+    let lost = if overhead > Span::ZERO {
+        format!("; each piece after the first loses {}", length(overhead))
+    } else {
+        String::new()
+    };
+    applied.note(format!(
+        "{asked} jobs ask for more than {most} and get that limit; {split} of them run longer and are split (checkpoint) into {pieces} \
+         pieces, each submitted when the one before it has ended{lost}",
+        most = length(most)
+    ));
+    if asked == 0 {
+        return Ok(());
+    }
+    applied.feeds_back |= split > 0;
+    applied.rebuild(change, all)
+}
+
+fn pieces_of(draft: &JobDraft, most: Span, overhead: Span) -> Vec<JobDraft> {
+    let (run, limit) = (draft.truth.run.0, draft.job.estimate.0);
+    let (mut pieces, mut done) = (Vec::new(), 0);
+    loop {
+        let first = pieces.is_empty();
+        let lost = if first { 0 } else { overhead.0 };
+        let work = (run - done).min(most.0 - lost);
+        let mut piece = draft.clone();
+        // Of a job that outlives its own limit the last pieces ask for all they may.
+        let asked = if limit > done { limit - done + lost } else { most.0 };
+        piece.job.estimate = Span(asked.min(most.0));
+        piece.truth.run = Span(work + lost);
+        piece.place = draft.place.filter(|_| first);
+        piece.follows = if first { draft.follows } else { true };
+        pieces.push(piece);
+        done += work;
+        if done >= run {
+            return pieces;
+        }
+    }
+}
+
+/// Gives jobs other limits. No limit falls below the run time: a user whose job would be killed
+/// keeps the old one.
+pub(super) fn limits(applied: &mut Applied, change: &SiteChange, rule: LimitRule) -> Result<(), ApplyError> {
+    let mut drafts = applied.drafts();
+    let shares = match rule {
+        LimitRule::Percentile(percent) => past_shares(&drafts, percent),
+        _ => Vec::new(),
+    };
+    let (mut changed, mut kept) = (0_u64, 0_u64);
+    for (at, draft) in drafts.iter_mut().enumerate() {
+        if draft.place.is_some_and(|place| applied.is_running(place)) {
+            continue;
+        }
+        let (old, run) = (draft.job.estimate.0, draft.truth.run.0);
+        let new = match rule {
+            LimitRule::Exact => Some(run.max(1)),
+            LimitRule::Times(factor) => Some((old as f64 * factor.as_f64()).ceil() as i64),
+            LimitRule::Percentile(_) => {
+                shares[at].map(|share| whole_minutes((old as f64 * share).ceil() as i64).min(old))
+            }
+        };
+        let Some(new) = new.filter(|&new| new != old) else { continue };
+        if new < run {
+            kept += 1;
+        } else {
+            draft.job.estimate = Span(new);
+            changed += 1;
+        }
+    }
+    let kept = match kept {
+        0 => String::new(),
+        kept => format!("; {kept} jobs would be killed by it and keep their limits"),
+    };
+    applied.note(format!("the limits of {changed} of {} jobs change{kept}", drafts.len()));
+    if changed == 0 {
+        return Ok(());
+    }
+    applied.rebuild(change, drafts)
+}
+
+fn whole_minutes(seconds: i64) -> i64 {
+    (seconds.max(1) + 59) / 60 * 60
+}
+
+/// For each job this percentile (nearest rank) of the run times by limits of its user's jobs that
+/// had ended when it was submitted, if none had waited; `None` of too few.
+fn past_shares(drafts: &[JobDraft], percent: u8) -> Vec<Option<f64>> {
+    let mut past: BTreeMap<i32, Vec<f64>> = BTreeMap::new();
+    let mut running: BinaryHeap<Reverse<(Time, usize)>> = BinaryHeap::new();
+    let mut found = vec![None; drafts.len()];
+    for (at, draft) in drafts.iter().enumerate() {
+        while let Some(&Reverse((end, done))) = running.peek()
+            && end <= draft.job.submit
+        {
+            running.pop();
+            let ended = &drafts[done];
+            let share = ended.truth.run.as_f64() / ended.job.estimate.as_f64().max(1.0);
+            let own = past.entry(ended.job.user).or_default();
+            let place = own.partition_point(|&known| known < share);
+            own.insert(place, share);
+        }
+        if let Some(own) = past.get(&draft.job.user).filter(|own| own.len() >= LEAST_PAST) {
+            let rank = (usize::from(percent) * own.len()).div_ceil(100).max(1);
+            found[at] = own.get(rank - 1).copied();
+        }
+        running.push(Reverse((draft.job.submit + draft.truth.run, at)));
+    }
+    found
+}
+
+/// Makes jobs arrive at another load.
+pub(super) fn load(
+    applied: &mut Applied,
+    change: &SiteChange,
+    factor: LoadFactor,
+    arrivals: ArrivalChange,
+    seed: u64,
+) -> Result<(), ApplyError> {
+    match arrivals {
+        ArrivalChange::Compressed if factor.divide(Time(1_000_000_007)) == Time(1_000_000_007) => Ok(()),
+        ArrivalChange::Compressed => {
+            let workload = drystone::log::transform::scale_load(applied.premises.workload.clone(), factor);
+            applied.premises.workload = workload.map_err(|error| ApplyError::new(change, error.to_string()))?;
+            let outages =
+                applied.premises.pools.iter_mut().map(|pool| compress(&mut pool.outages, factor)).sum::<usize>();
+            let out = match outages {
+                0 => "",
+                _ => ", and outages with them, which are as much shorter: the machine lacks the same share of the time",
+            };
+            applied.note(format!("submit times are divided by {factor}: jobs, days and weeks come faster{out}"));
+            Ok(())
+        }
+        ArrivalChange::Resampled => resample(applied, change, factor, seed),
+    }
+}
+
+/// Divides the times of outages as submit times are: each meets the jobs that it met, and those
+/// that did not meet each other still do not. Returns how many there are.
+fn compress(outages: &mut Vec<Outage>, factor: LoadFactor) -> usize {
+    for outage in outages.iter_mut() {
+        outage.begin = factor.divide(outage.begin);
+        for time in [&mut outage.end, &mut outage.announced, &mut outage.expected] {
+            *time = time.map(|time| factor.divide(time));
+        }
+    }
+    outages.retain(|outage| outage.end.is_none_or(|end| end > outage.begin));
+    outages.len()
+}
+
+/// Repeats or leaves out days of users: all jobs that a user submitted on a day stay together. A
+/// repeated day comes at the same weekday and time of another week.
+fn resample(applied: &mut Applied, change: &SiteChange, factor: LoadFactor, seed: u64) -> Result<(), ApplyError> {
+    let drafts = applied.drafts();
+    let (first, last) = applied.premises.workload.submits().unwrap_or_default();
+    let begin = applied.premises.workload.circumstances().and_then(|known| known.begin).unwrap_or(first);
+    let weeks = ((last - begin).0.max(0) / Span::WEEK.0 + 1) as usize;
+    let day = |job: &Job| (job.submit - begin).0.div_euclid(Span::DAY.0);
+    let mut blocks: BTreeMap<(i64, i32), Vec<usize>> = BTreeMap::new();
+    for (at, draft) in drafts.iter().enumerate() {
+        blocks.entry((day(&draft.job), draft.job.user)).or_default().push(at);
+    }
+    let mut draw = RandomDraw::new(seed, 0x10ad);
+    let (whole, part) = (factor.as_f64().floor(), factor.as_f64().fract());
+    let (mut all, mut added, mut left) = (Vec::with_capacity(drafts.len()), 0_u64, LeftOutJobs::default());
+    for ((day, _), places) in &blocks {
+        // Jobs that are here at the beginning belong to no day.
+        let fixed = *day < 0;
+        let copies = if fixed { 1 } else { whole as usize + usize::from(draw.unit() < part) };
+        if copies == 0 {
+            for &at in places {
+                left.jobs += 1;
+                left.node_hours += node_hours(&applied.premises, &drafts[at].job, drafts[at].truth.run);
+            }
+        }
+        for copy in 0..copies {
+            let week = draw.below(weeks) as i64;
+            let shift = Span((week - day.div_euclid(7)) * Span::WEEK.0);
+            for &at in places {
+                let mut draft = drafts[at].clone();
+                if copy > 0 {
+                    draft.job.submit += shift;
+                    (draft.origin, draft.place) = (None, None);
+                    added += 1;
+                }
+                all.push(draft);
+            }
+        }
+    }
+    // Pieces stay behind each other only within their blocks, which are in order.
+    applied.note(format!(
+        "load by resampled arrivals: days of users are drawn and {} (seed {seed}): {added} jobs more, {} fewer",
+        if factor.as_f64() >= 1.0 { "repeated in other weeks" } else { "left out" },
+        left.jobs
+    ));
+    applied.added += added;
+    applied.left.jobs += left.jobs;
+    applied.left.node_hours += left.node_hours;
+    if added == 0 && left.jobs == 0 {
+        return Ok(());
+    }
+    applied.rebuild(change, all)
+}
+
+/// Moves jobs from one partition to another, by their size or their limit.
+pub(super) fn border(applied: &mut Applied, change: &SiteChange, border: &Border) -> Result<(), ApplyError> {
+    let premises = &applied.premises;
+    let find = |name: &str| premises.pools.iter().find_map(|pool| pool.partition(name));
+    let mine = find(&border.partition).ok_or_else(|| premises.unknown(change, "partition", &border.partition))?;
+    let others = match &border.others {
+        Some(name) => find(name).ok_or_else(|| premises.unknown(change, "partition", name))?,
+        None => largest_other(applied, mine).ok_or_else(|| {
+            ApplyError::new(
+                change,
+                "there is no other partition with jobs; name one: border small: nodes<=4 else large",
+            )
+        })?,
+    };
+    let name = |number: i32| {
+        let all = premises.pools.iter().flat_map(|pool| &pool.partitions);
+        all.clone()
+            .find(|partition| partition.number == number)
+            .map_or("", |partition| partition.name.as_str())
+            .to_string()
+    };
+    let (mine_name, others_name) = (name(mine), name(others));
+    let pool = |number: i32| premises.pools.iter().position(|pool| pool.has(number));
+    if pool(mine) == pool(others) && !premises.is_slurm {
+        let problem = "both partitions are of one pool, and this policy knows no partitions; Slurm's own scheduler does (--policy slurm)";
+        return Err(ApplyError::new(change, problem));
+    }
+    let mut drafts = applied.drafts();
+    let confs: Vec<Option<SlurmConf>> =
+        premises.pools.iter().map(|pool| ConfText::of(pool.conf.as_deref()?).read().ok()).collect();
+    // Without a configuration nothing but processors is known of a partition.
+    let goes = |job: &Job, target: i32, name: &str| match pool(target).and_then(|at| confs[at].as_ref()) {
+        Some(conf) => can_go(applied.table.as_ref().and_then(|table| table.shape(job.demand)), job.procs, conf, name),
+        None => true,
+    };
+    let (mut to, mut from, mut wide) = (0_u64, 0_u64, 0_u64);
+    for draft in &mut drafts {
+        let job = &mut draft.job;
+        let value = match border.what {
+            Bordered::Nodes => premises.nodes_of(job).ceil() as i64,
+            Bordered::Procs => {
+                let scale = premises.pools[premises.pool_of(job)].scale.max(1);
+                i64::from(job.procs.div_ceil(scale))
+            }
+            Bordered::Limit => job.estimate.0,
+        };
+        let belongs = (value <= border.value) == border.at_most;
+        let target = match (job.partition == mine, job.partition == others) {
+            (true, _) if !belongs => others,
+            (_, true) if belongs => mine,
+            _ => continue,
+        };
+        let running = draft.place.is_some_and(|place| applied.is_running(place));
+        let room =
+            pool(target).map_or(0, |at| premises.pools[at].procs.saturating_mul(premises.pools[at].scale.max(1)));
+        let target_name = if target == mine { &mine_name } else { &others_name };
+        if running || job.procs > room || !goes(job, target, target_name) {
+            wide += u64::from(!running);
+            continue;
+        }
+        job.partition = target;
+        *(if target == mine { &mut to } else { &mut from }) += 1;
+    }
+    let wide = if wide > 0 { format!("; {wide} ask for what is not there and stay") } else { String::new() };
+    applied.note(format!(
+        "{to} jobs move from {others_name} to {mine_name}, {from} from {mine_name} to {others_name}{wide}; a job that moves keeps its size"
+    ));
+    if to + from == 0 {
+        return Ok(());
+    }
+    let was: Vec<i32> = applied.premises.workload.jobs().iter().map(|job| job.partition).collect();
+    let moved = |draft: &JobDraft| draft.place.is_none_or(|place| was[place as usize] != draft.job.partition);
+    applied.loosen(change, &mut drafts, moved)?;
+    applied.rebuild(change, drafts)
+}
+
+/// The partition with the most jobs beside one: of its pool where that has another with jobs.
+fn largest_other(applied: &Applied, mine: i32) -> Option<i32> {
+    let premises = &applied.premises;
+    let mut jobs: BTreeMap<i32, u64> = BTreeMap::new();
+    for job in premises.workload.jobs() {
+        *jobs.entry(job.partition).or_default() += 1;
+    }
+    let pool = premises.pools.iter().find(|pool| pool.has(mine))?;
+    let best = |partitions: &mut dyn Iterator<Item = i32>| {
+        let others = partitions.filter(|&number| number != mine && jobs.contains_key(&number));
+        others.max_by_key(|number| (jobs[number], Reverse(*number)))
+    };
+    let own = best(&mut pool.partitions.iter().map(|partition| partition.number));
+    own.or_else(|| best(&mut premises.pools.iter().flat_map(|pool| &pool.partitions).map(|partition| partition.number)))
+}

@@ -1,0 +1,170 @@
+//! The parts of the time that choices are made on and judged on.
+
+use drystone::draw::RandomDraw;
+use drystone::inference::{EstimateBasis, LEAST_UNITS, MOST_BLOCKS, blocks_of};
+use drystone::model::{Span, Time};
+use serde::Serialize;
+
+/// Fewer periods than this cannot be divided into those to choose by and those to judge by.
+pub const LEAST: usize = 4;
+/// From so many periods on, the first and the last are left out where the simulation begins with an
+/// empty machine.
+const EDGES: usize = 8;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PeriodLength {
+    /// Seven days from the first submit that counts on, and so on.
+    Week,
+    /// A day: where there are too few weeks.
+    Day,
+}
+
+impl PeriodLength {
+    fn span(self) -> Span {
+        match self {
+            PeriodLength::Week => Span::WEEK,
+            PeriodLength::Day => Span::DAY,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            PeriodLength::Week => "week",
+            PeriodLength::Day => "day",
+        }
+    }
+}
+
+/// The periods of a log, by submit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Periods {
+    origin: Time,
+    last: Time,
+    length: PeriodLength,
+    /// Number of periods.
+    all: usize,
+    /// Those that count, of all from 0 on.
+    counted: std::ops::Range<usize>,
+}
+
+impl Periods {
+    /// The periods from the first to the last submit that counts: weeks, or days where there are
+    /// fewer than four weeks. Of up to ten, a last one of under half its length joins the one
+    /// before. `cold`: the simulation begins with an empty machine and ends with an emptying one,
+    /// so that the first and the last period are unlike the others and are left out where enough
+    /// are left.
+    pub fn of((first, last): (Time, Time), cold: bool) -> Periods {
+        let since = (last - first).0.max(0);
+        let count = |length: PeriodLength| {
+            let (whole, rest) = (since / length.span().0, since % length.span().0);
+            let joins = (1..=MOST_BLOCKS as i64).contains(&whole) && rest < length.span().0 / 2;
+            if joins { whole as usize } else { whole as usize + 1 }
+        };
+        let length = if count(PeriodLength::Week) >= LEAST { PeriodLength::Week } else { PeriodLength::Day };
+        let all = count(length);
+        let counted = if cold && all >= EDGES { 1..all - 1 } else { 0..all };
+        Periods { origin: first, last, length, all, counted }
+    }
+
+    /// The period of a submit; `None` where it does not count.
+    pub fn place(&self, submit: Time) -> Option<usize> {
+        if submit > self.last {
+            return None;
+        }
+        let at = usize::try_from((submit - self.origin).0.div_euclid(self.length.span().0)).ok()?;
+        let at = at.min(self.all - 1);
+        self.counted.contains(&at).then(|| at - self.counted.start)
+    }
+
+    /// Returns the blocks that intervals are made from; `None` for days, which are no weeks, and
+    /// for too few.
+    pub fn basis(&self) -> Option<EstimateBasis> {
+        let (units, blocks) = (self.count(), blocks_of(self.count()).len());
+        (self.length == PeriodLength::Week && blocks >= LEAST_UNITS).then_some(EstimateBasis::Blocks { blocks, units })
+    }
+
+    /// Returns the number of periods.
+    pub fn count(&self) -> usize {
+        self.counted.len()
+    }
+
+    pub fn length(&self) -> PeriodLength {
+        self.length
+    }
+
+    /// Returns whether the first and the last were left out.
+    pub fn leaves_out_edges(&self) -> bool {
+        self.counted.start > 0
+    }
+}
+
+/// So many divisions of periods into two halves, each of which is to choose by once and to judge by
+/// once. The same seed gives the same ones. Divisions are all different where there are that many;
+/// of few periods there may be fewer.
+pub fn halves(periods: &[usize], splits: usize, seed: u64) -> Vec<[Vec<usize>; 2]> {
+    if periods.len() < LEAST {
+        return Vec::new();
+    }
+    let mut draw = RandomDraw::new(seed, 0x0005_9117);
+    let mut found: Vec<[Vec<usize>; 2]> = Vec::new();
+    for _ in 0..20 * splits {
+        if found.len() == splits {
+            break;
+        }
+        let mut mixed = periods.to_vec();
+        draw.shuffle(&mut mixed);
+        let (one, other) = mixed.split_at(mixed.len() / 2);
+        let (mut one, mut other) = (one.to_vec(), other.to_vec());
+        one.sort_unstable();
+        other.sort_unstable();
+        let both = if one < other { [one, other] } else { [other, one] };
+        if !found.contains(&both) {
+            found.push(both);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400;
+
+    #[test]
+    fn weeks_where_there_are_enough_and_days_elsewhere() {
+        let long = Periods::of((Time(0), Time(100 * DAY)), true);
+        assert_eq!((long.length(), long.count(), long.leaves_out_edges()), (PeriodLength::Week, 13, true));
+        assert_eq!((long.place(Time(0)), long.place(Time(7 * DAY)), long.place(Time(99 * DAY))), (None, Some(0), None));
+        assert_eq!(
+            Periods::of((Time(0), Time(29 * DAY)), false).place(Time(29 * DAY + 1)),
+            None,
+            "beyond the last that counts"
+        );
+        let warm = Periods::of((Time(5), Time(5 + 100 * DAY)), false);
+        assert_eq!((warm.count(), warm.place(Time(5)), warm.place(Time(4))), (15, Some(0), None));
+        let four = Periods::of((Time(0), Time(30 * DAY)), true);
+        assert_eq!((four.length(), four.count(), four.leaves_out_edges()), (PeriodLength::Week, 4, false), "two days join");
+        let short = Periods::of((Time(0), Time(11 * DAY)), false);
+        assert_eq!((short.length(), short.count()), (PeriodLength::Day, 12));
+        assert_eq!(Periods::of((Time(7), Time(7)), true).count(), 1);
+    }
+
+    #[test]
+    fn halves_divide_and_differ() {
+        let periods: Vec<usize> = (0..9).collect();
+        let all = halves(&periods, 20, 1);
+        assert_eq!(all.len(), 20);
+        for [one, other] in &all {
+            let mut both = [one.as_slice(), other].concat();
+            both.sort_unstable();
+            assert_eq!(both, periods);
+            assert!(one.len().abs_diff(other.len()) <= 1);
+        }
+        assert_eq!(halves(&periods, 20, 1), all);
+        assert_ne!(halves(&periods, 20, 2), all);
+        assert_eq!(halves(&[0, 1, 2, 3], 20, 1).len(), 3, "four periods have three divisions into halves");
+        assert!(halves(&[0, 1, 2], 20, 1).is_empty());
+    }
+}

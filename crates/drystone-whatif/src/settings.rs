@@ -1,0 +1,32 @@
+//! Settings of `slurm.conf` as a change, made to the text of a configuration.
+
+use super::change::SiteChange;
+use super::conf_text::ConfText;
+use super::memory;
+use super::premises::ApplyError;
+use super::setting_text::{DEFAULT_MEMORY, MOST_MEMORY};
+use super::state::{Applied, needs_slurm};
+use drystone_slurm::conf::{Knob, merge_parameters};
+
+/// Puts settings into the configuration of every pool.
+pub(super) fn set(applied: &mut Applied, change: &SiteChange, all: &[(String, String)]) -> Result<(), ApplyError> {
+    needs_slurm(applied, change, "settings of slurm.conf")?;
+    let asks_memory = all.iter().any(|(key, _)| [DEFAULT_MEMORY, MOST_MEMORY].contains(&key.as_str()));
+    let was: Vec<_> = applied.premises.pools.iter().map(|pool| pool.conf.clone()).collect();
+    for pool in &mut applied.premises.pools {
+        let Some(conf) = &pool.conf else { continue };
+        let mut text = ConfText::of(conf);
+        for (key, value) in all {
+            match Knob::named(key) {
+                Some(knob) => {
+                    let now = text.setting("SchedulerParameters").unwrap_or_default();
+                    text.set("SchedulerParameters", &merge_parameters(&now, &[(knob.name, value)]));
+                }
+                None => text.set(key, value),
+            }
+        }
+        text.read().map_err(|problem| ApplyError::new(change, problem))?;
+        pool.conf = Some(text.text());
+    }
+    if asks_memory { memory::per_processor(applied, change, &was) } else { Ok(()) }
+}

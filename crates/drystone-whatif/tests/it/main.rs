@@ -1,0 +1,3 @@
+//! Changes of a site, and the workloads that they make.
+
+mod whatif;
