@@ -6,13 +6,13 @@ use crate::figure::GoalFigure;
 use crate::goal::relative;
 use crate::interval::CONFIDENCE;
 use crate::options::KnobChange;
-use drystone_whatif::halves;
 use crate::search::{AdviceSettings, Chosen, best_known, known_settings, settings, single};
 use crate::study::{AdviceCandidate, AdviceStudy, CandidateSimulator};
 use crate::unseen::{UnseenTest, change_estimates, test_unseen};
 use drystone::inference::{Estimate, NoEstimate};
 use drystone::metrics::MetricUnit;
 use drystone::policy::goal::GoalMeasure;
+use drystone_whatif::halves;
 use serde::Serialize;
 
 /// Least share of the judgements in which a recommendation must be better.

@@ -25,11 +25,11 @@ mod watch;
 
 pub use advice::{Advice, AdviceReason, AdvisedWay, Figured, HalfJudgement, Tried, advise};
 pub use conf::{ConfEdit, edits};
+pub use drystone_whatif::{LEAST, PeriodLength, Periods};
 pub use figure::{ClassOf, GoalFigure, Thresholds};
 pub use goal::{AdviceGoal, Bound, GoalGuard};
 pub use health::{Evidence, HealthCase, HealthRemark, RecordedJob, health};
 pub use options::{KnobChange, LivePolicy, SiteKnobs, options};
-pub use drystone_whatif::{LEAST, PeriodLength, Periods};
 pub use sdiag::{PassCost, SdiagError};
 pub use search::AdviceSettings;
 pub use study::{AdviceCandidate, AdviceStudy, CandidateSimulator, PeriodFigures};

@@ -3,9 +3,9 @@
 use crate::figure::{GoalFigure, SHOWN_WIDTHS, Thresholds};
 use crate::goal::{AdviceGoal, GoalGuard};
 use crate::options::{KnobChange, LivePolicy, SiteKnobs};
-use drystone_whatif::Periods;
 use drystone::model::{Job, Span};
 use drystone::policy::goal::GoalMeasure;
+use drystone_whatif::Periods;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One figure summed over the jobs of a period.

@@ -1,11 +1,11 @@
 //! Sums per period while a simulation runs.
 
 use crate::figure::{GoalFigure, Thresholds};
-use drystone_whatif::Periods;
 use crate::study::PeriodFigures;
 use drystone::engine::Observer;
 use drystone::metrics::JobSelection;
 use drystone::model::{EndedJob, JobId, LogStatus, Time};
+use drystone_whatif::Periods;
 use std::collections::BTreeSet;
 
 /// Watches a simulation and sums up the jobs that count, period by period.

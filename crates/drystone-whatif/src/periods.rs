@@ -145,7 +145,11 @@ mod tests {
         let warm = Periods::of((Time(5), Time(5 + 100 * DAY)), false);
         assert_eq!((warm.count(), warm.place(Time(5)), warm.place(Time(4))), (15, Some(0), None));
         let four = Periods::of((Time(0), Time(30 * DAY)), true);
-        assert_eq!((four.length(), four.count(), four.leaves_out_edges()), (PeriodLength::Week, 4, false), "two days join");
+        assert_eq!(
+            (four.length(), four.count(), four.leaves_out_edges()),
+            (PeriodLength::Week, 4, false),
+            "two days join"
+        );
         let short = Periods::of((Time(0), Time(11 * DAY)), false);
         assert_eq!((short.length(), short.count()), (PeriodLength::Day, 12));
         assert_eq!(Periods::of((Time(7), Time(7)), true).count(), 1);

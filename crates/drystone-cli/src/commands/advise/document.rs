@@ -6,7 +6,7 @@ use crate::output::number::{TimeColumn, TimeUnit, bound, change, count, duration
 use drystone::inference::{NoEstimate, says_nothing};
 use drystone::metrics::MetricUnit;
 use drystone_advise::{AdviceReason, AdvisedWay, Figured, GoalFigure, Tried, UnseenTest};
-use drystone_whatif::{ClassChange};
+use drystone_whatif::ClassChange;
 
 /// Ways in which a site can change.
 #[derive(Clone, Copy, PartialEq, Eq)]

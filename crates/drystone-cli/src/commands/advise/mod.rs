@@ -28,9 +28,12 @@ use crate::output::{self, Printable, ReportFile, file, message};
 use drystone::metrics::{JobSelection, Measure, MetricUnit};
 use drystone::model::{Span, Time};
 use drystone::policy::PolicySpec;
-use drystone_advise::{Advice, AdviceReason, AdviceSettings, AdviceStudy, AdvisedWay, GoalFigure, KnobChange, LivePolicy, PassCost, SiteKnobs, Thresholds, options};
-use drystone_whatif::{ChangeList, ClassChange, PeriodLength, Periods};
+use drystone_advise::{
+    Advice, AdviceReason, AdviceSettings, AdviceStudy, AdvisedWay, GoalFigure, KnobChange, LivePolicy, PassCost,
+    SiteKnobs, Thresholds, options,
+};
 use drystone_slurm::conf::SlurmConf;
+use drystone_whatif::{ChangeList, ClassChange, PeriodLength, Periods};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Waits are excessive beyond what so large a share of the jobs wait now.

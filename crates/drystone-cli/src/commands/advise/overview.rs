@@ -8,8 +8,8 @@ use crate::output::number::{change, in_unit, percent};
 use crate::output::reports::COLUMNS;
 use drystone::metrics::MetricUnit;
 use drystone_advise::{AdviceReason, AdvisedWay};
-use drystone_whatif::{ClassChange};
 use drystone_report::meta::WORLD;
+use drystone_whatif::ClassChange;
 
 /// Lines of the whole overview.
 const LINES: usize = 30;

@@ -7,10 +7,10 @@ use crate::input::WorkloadInput;
 use crate::site::SiteInput;
 use drystone::model::{JobId, JobLimits, Outages};
 use drystone::policy::PolicySpec;
-use drystone_whatif::{LimitRules, PartitionPremises, PoolPremises, Premises};
 use drystone_slurm::accounts::{Accounts, NODE_PARTS};
 use drystone_slurm::conf::{SlurmConf, flatten};
 use drystone_slurm::policy::SLURM;
+use drystone_whatif::{LimitRules, PartitionPremises, PoolPremises, Premises};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -7,8 +7,8 @@ use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{
     TimeColumn, TimeUnit, bound, change, count, duration, exact_percent, fixed, percent, plural,
 };
-use drystone_whatif::{ClassChange, PairedChange};
 use drystone_report::meta::WORLD;
+use drystone_whatif::{ClassChange, PairedChange};
 
 /// Lines of the overview.
 const LINES: usize = 30;

@@ -7,7 +7,9 @@ use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::{count, duration};
 use crate::site::SiteInput;
 use drystone::inference::{DifferenceVerdict, EstimateBasis, correct_family};
-use drystone_whatif::{Applied, ChangeList, ClassChange, LeftOutJobs, NodeAmount, PairedChange, PeriodLength, SiteChange};
+use drystone_whatif::{
+    Applied, ChangeList, ClassChange, LeftOutJobs, NodeAmount, PairedChange, PeriodLength, SiteChange,
+};
 use serde::Serialize;
 
 /// A site or log before and after.
