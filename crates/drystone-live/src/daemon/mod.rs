@@ -123,7 +123,12 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let ledger = ActionLedger::open(config.home.ledger()).map_err(LiveError::io(config.home.ledger().display()))?;
         let (wall, steady) = (clock.wall(), clock.steady());
         let begun = (0..config.sets.len()).map(|at| LiveDesk::begin(&config, at, &seen, wall, steady));
-        let begun = begun.collect::<Result<Vec<_>, LiveError>>()?;
+        let mut begun = begun.collect::<Result<Vec<_>, LiveError>>()?;
+        // Where no journal says how far the wake file was read, the ledger has the words up to its
+        // own position.
+        for begun in begun.iter_mut().filter(|begun| begun.desk.heard == WakePosition::default()) {
+            begun.desk.heard = ledger.standing().heard;
+        }
         config.home.note_partitions(&config.sets).map_err(LiveError::io(config.home.state().display()))?;
         config.home.note_sets(&config.sets).map_err(LiveError::io(config.home.state().display()))?;
         // From where the first of them reads on; what others have read before they pass over.

@@ -258,16 +258,28 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         if self.config.mode == DaemonMode::Shadow {
             return Ok(());
         }
-        let is_own = |name| self.desks.iter().any(|desk| desk.core.tracker().is_own_hold(name));
-        let entries: Vec<LedgerLine> = told
-            .iter()
-            .filter_map(|(_, line)| match *line {
+        let known = self.ledger.standing();
+        let is_flying = |name| self.desks.iter().any(|desk| desk.core.tracker().is_own_hold(name));
+        let is_own = |name| known.holds_any(name) || is_flying(name);
+        let has_word = |name: JobName| self.desks.iter().any(|desk| desk.core.tracker().has_word_on(name.id));
+        // Jobs whose marks were overwritten before the first look at them, and that looked like
+        // held by their users.
+        let misread = told.iter().filter_map(|(_, line)| match *line {
+            HookMessage::Overwritten(name) if known.users.knows(name.id) && !has_word(name) => {
+                Some(LedgerLine::UserRelease(name))
+            }
+            _ => None,
+        });
+        let misread: Vec<LedgerLine> = misread.collect();
+        let entries: Vec<LedgerLine> = misread
+            .into_iter()
+            .chain(told.iter().filter_map(|(_, line)| match *line {
                 HookMessage::Hold(name) => Some(LedgerLine::UserHold(name)),
                 HookMessage::Release(name) => Some(LedgerLine::UserRelease(name)),
                 HookMessage::Overwritten(name) => Some(LedgerLine::Overwritten(name)),
                 HookMessage::Keep(name) => Some(LedgerLine::OperatorHold(name)),
                 HookMessage::Rehold(name) => (!is_own(name)).then_some(LedgerLine::OperatorHold(name)),
-            })
+            }))
             .chain((!told.is_empty()).then(|| LedgerLine::Heard(self.wake.position())))
             .collect();
         self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))

@@ -252,10 +252,17 @@ impl Tracker {
         (self.ledger_words, self.given_back) = ((users, operators), given_back);
     }
 
-    /// Returns whether a hold of released jobs of this name is one that the daemon has ordered.
+    /// Returns whether a hold of released jobs of this name is one that the daemon has ordered, or
+    /// an earlier one, of which the ledger alone is left.
     pub fn is_own_hold(&self, name: JobName) -> bool {
-        let is_flying = |t: &Tracked| t.flies(Flying::Holding) || t.flies(Flying::Taking);
-        self.mirror.named(name).any(|key| self.jobs.get(&key).is_some_and(is_flying))
+        let is_own = |t: &Tracked| t.flies(Flying::Holding) || t.flies(Flying::Taking);
+        let is_known = |key: &JobKey| self.jobs.get(key).is_some_and(is_own) || self.taken.contains(key);
+        self.mirror.named(name).any(|key| is_known(&key))
+    }
+
+    /// Returns whether a word of the hook is known on a job, an array or a task of it.
+    pub fn has_word_on(&self, id: u64) -> bool {
+        self.user_words.knows(id)
     }
 
     /// The daemon has been away: it is not known whether what was ordered last was carried out, and
@@ -535,6 +542,8 @@ impl Tracker {
             let fact = self.mirror.fact(key).cloned();
             let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
             tracked.taken = true;
+            // Without the mark it looked like its user's hold.
+            tracked.user_hold = self.user_words.holds(key);
             self.jobs.insert(key, tracked);
         }
         about
