@@ -8,6 +8,7 @@ mod more;
 mod parts;
 #[cfg(feature = "sites")]
 mod sites;
+#[cfg(any(feature = "evolve", feature = "reproduce", feature = "sites"))]
 mod studies;
 
 pub use self::more::{LibraryOutput, gantt, headroom, predict};

@@ -1,10 +1,15 @@
 //! Advice, recorded waits, evolved orders and published tables, for programs.
 
-use super::{CommandFailure, LibraryOutput, WithNotes, WorkloadInput, command, overheard};
+#[cfg(any(feature = "evolve", feature = "sites"))]
+use super::WorkloadInput;
+use super::{CommandFailure, LibraryOutput, WithNotes, command, overheard};
 use crate::args::Command;
 #[cfg(feature = "sites")]
 use crate::args::SourceArgs;
-use std::path::{Path, PathBuf};
+#[cfg(feature = "sites")]
+use std::path::Path;
+#[cfg(feature = "evolve")]
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Advice for a site or a log; `None` on cancellation. `log` is in memory, or else `place` is a
