@@ -307,7 +307,7 @@ impl ModelCluster {
     }
 
     /// Takes over which jobs a pass on a copy has let preempt others.
-    pub(crate) fn take_preemptors(&mut self, other: &ModelCluster) {
+    pub fn take_preemptors(&mut self, other: &ModelCluster) {
         for (&id, &then) in &other.preempted {
             let own = self.preempted.entry(id).or_insert(then);
             *own = then.max(*own);
@@ -326,7 +326,7 @@ impl ModelCluster {
 
     /// A waiting job wants the place of a running one. Returns whether that one has to go now: one
     /// with a grace has until that is over.
-    pub(crate) fn claim(&mut self, victim: &Victim, now: i64) -> bool {
+    pub fn claim(&mut self, victim: &Victim, now: i64) -> bool {
         let Some(end) = self.get(victim.id).map(|running| running.end) else { return false };
         if self.graced.contains(&victim.id) {
             return end <= now;
