@@ -282,7 +282,7 @@ fn answer(
     let &Judging { divisions, periods, .. } = judging;
     let judged = judgement(study, chosen, divisions);
     let mut answer = AdvisedWay {
-        reason: if judging.has_too_few() { AdviceReason::TooFewPeriods } else { AdviceReason::NothingBetter },
+        reason: if divisions.is_empty() { AdviceReason::TooFewPeriods } else { AdviceReason::NothingBetter },
         best: None,
         edits: Vec::new(),
         contradictions: Vec::new(),
