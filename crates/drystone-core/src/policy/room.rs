@@ -11,8 +11,8 @@ use super::planned::{Believed, Bounds, PlannedJob, in_order_of_starts};
 use super::{Actions, Outlook, StartReason, View, pool_plan};
 use crate::model::{DemandId, JobId, ProcSet, Procs, Span, Time};
 use crate::parts::{
-    JobNodeNeed, NodeFloor, NodeLevels, NodeProfile, NodeSeat, PoolProfile, Profile, ProfileMark, ResourceAmounts,
-    RunningJob,
+    FitStairs, JobNodeNeed, NodeFloor, NodeLevels, NodeProfile, NodeSeat, PoolProfile, Profile, ProfileMark,
+    ResourceAmounts, RunningJob,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -356,6 +356,18 @@ impl PlanRoom {
             (None, _) => self.procs.fits(from, span, need.procs),
             (Some(pools), None) => self.procs.fits(from, span, need.procs) && pools.fits(from, span, need.amounts),
             (Some(pools), Some(nodes)) => nodes.fits(pools, from, span, need),
+        }
+    }
+
+    /// Computes a condition that a job fulfils which starts now beside everything planned, on no
+    /// more than `free` processors: of counts, by which a queue can be searched.
+    pub(super) fn climb(&self, stairs: &mut FitStairs, now: Time, free: Procs) {
+        match self.nodes {
+            None => stairs.beside(&self.procs, now, free),
+            Some(_) => {
+                stairs.free = free;
+                stairs.steps.clear();
+            }
         }
     }
 
