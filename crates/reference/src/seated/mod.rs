@@ -44,7 +44,7 @@ struct SeatedWorld<'a> {
 }
 
 /// Events of an instant.
-struct Instant {
+struct SeatedInstant {
     /// A job has ended before it was predicted to.
     early: bool,
     fresh: Vec<usize>,
@@ -72,7 +72,7 @@ impl<'a> SeatedWorld<'a> {
     }
 
     /// Goes to the next arrival, end, or time of these; `None` where nothing happens any more.
-    fn advance(&mut self, planned: impl Iterator<Item = i64>) -> Option<Instant> {
+    fn advance(&mut self, planned: impl Iterator<Item = i64>) -> Option<SeatedInstant> {
         let ends = self.running.iter().map(|&j| self.out[j].end);
         let arrival = self.jobs.get(self.arrived).map(|job| job.submit);
         let now = self.now;
@@ -87,7 +87,7 @@ impl<'a> SeatedWorld<'a> {
             self.waiting.push(self.arrived);
             self.arrived += 1;
         }
-        Some(Instant { early, fresh })
+        Some(SeatedInstant { early, fresh })
     }
 
     fn finish(self) -> PlacedSchedule {
@@ -132,8 +132,8 @@ impl<'a> SeatedWorld<'a> {
     fn earliest(&self, j: usize, from: i64, taken: &[NaivePlacedTaken]) -> NaivePlacedTaken {
         let mut times: Vec<i64> = taken.iter().map(|t| t.to).filter(|&to| to > from).chain([from]).collect();
         times.sort_unstable();
-        let found = times.into_iter().find_map(|at| self.place_at(j, at, taken));
-        found.expect("a job that fits the machine fits when all others have ended")
+        let place = times.into_iter().find_map(|at| self.place_at(j, at, taken));
+        place.expect("a job that fits the machine fits when all others have ended")
     }
 
     /// Returns whether a place is free beside these.

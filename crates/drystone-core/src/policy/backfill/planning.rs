@@ -10,7 +10,7 @@ use crate::model::{DemandId, JobId, Procs, Span, Time};
 use crate::parts::{FitStairs, NodeLevels, RunningJob, WaitingJob};
 use crate::policy::node_outlook::left_in_the_end;
 use crate::policy::planned::PlannedJob;
-use crate::policy::room::{FreeRoom, PlanRoom, SeatNamer};
+use crate::policy::room::{OpenRoom, PlanRoom, SeatNamer};
 use crate::policy::{Actions, FreeNodes, Outlook, StartReason, View, ranking};
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ struct PlanningPass<'a> {
     plan: &'a mut PlanRoom,
     namer: SeatNamer,
     /// What the starts leave; in all, unless an overdue job holds some.
-    left: FreeRoom,
+    left: OpenRoom,
     /// Processors that they leave.
     free: Procs,
 }
@@ -39,7 +39,7 @@ impl PlanningPass<'_> {
         let ends: Vec<RunningJob> = view.running().iter().copied().collect();
         plan.fill_ends(&ends, view);
         let is_overdue = ends.first().is_some_and(|job| job.end <= view.now());
-        let left = FreeRoom::of_now(view);
+        let left = OpenRoom::of_now(view);
         let left = if is_overdue { left } else { left.in_all() };
         PlanningPass { plan, namer: SeatNamer::default(), left, free: view.free() }
     }

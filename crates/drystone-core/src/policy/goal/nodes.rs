@@ -5,7 +5,7 @@ use super::task::GoalTask;
 use crate::model::{JobId, Span};
 use crate::parts::{JobNodeNeed, NeedWithSeat, NodeFloor, NodeSeat};
 use crate::policy::planned::Believed;
-use crate::policy::room::{FreeRoom, PlanRoom, SeatWish};
+use crate::policy::room::{OpenRoom, PlanRoom, SeatWish};
 use crate::policy::{FreeNodes, View};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub struct GoalNodes {
     /// What the running jobs leave over time, further resources included.
     pub(super) room: PlanRoom,
     /// What is free now.
-    pub(super) free: FreeRoom,
+    pub(super) free: OpenRoom,
     /// Seats of the running jobs, in the order of the task.
     held: Vec<NeedWithSeat>,
     /// The waiting jobs and their needs, in the order of the task.
@@ -38,7 +38,7 @@ impl GoalNodes {
         GoalNodes {
             floor: Arc::clone(nodes.shared_floor()),
             room,
-            free: FreeRoom::of_now(view),
+            free: OpenRoom::of_now(view),
             held: running.iter().map(|job| seat(job.id)).collect(),
             waiting: queue.iter().map(|&id| (id, Arc::clone(nodes.need_of(view.job(id))))).collect(),
         }

@@ -7,7 +7,7 @@ use super::MultiQueue;
 use super::promises::PromisedStart;
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{NodeSeat, PoolProfile, Profile, RunningJob};
-use crate::policy::room::{FreeRoom, PlanRoom};
+use crate::policy::room::{OpenRoom, PlanRoom};
 use crate::policy::{Actions, View, pool_plan};
 
 /// Processors of a profile that rules nothing out.
@@ -17,7 +17,7 @@ pub(super) const UNBOUNDED: Procs = Procs::MAX / 4;
 #[derive(Default)]
 pub(super) struct PassPools {
     /// What is free now, without what jobs took that started in this pass.
-    left: FreeRoom,
+    left: OpenRoom,
     /// Free amounts over time beside running jobs and promises.
     plan: PoolProfile,
     /// The same where jobs are placed on nodes.
@@ -79,7 +79,7 @@ impl MultiQueue {
         }
         let now = self.scratch.now;
         let pools = self.scratch.pools.get_or_insert_default();
-        pools.left = FreeRoom::of_now(view);
+        pools.left = OpenRoom::of_now(view);
         let ends = self.running.iter().map(|job| RunningJob { end: job.end.max(now + Span(1)), ..*job });
         if view.nodes().is_some() {
             let ends: Vec<RunningJob> = ends.collect();

@@ -26,18 +26,18 @@ impl SelectivePolicy {
         let task = &self.idle[at];
         let (processors, nodes) = (self.processors.as_ref()?, self.amounts.nodes.as_ref()?);
         let mut missing = self.amounts.missing(task)?;
-        let gone = || victims.iter().map(|&victim| &self.running[victim]);
-        gone().for_each(|victim| self.amounts.relieve(&mut missing, victim));
+        let leaving = || victims.iter().map(|&victim| &self.running[victim]);
+        leaving().for_each(|victim| self.amounts.relieve(&mut missing, victim));
         if !missing.is_none() {
             return None;
         }
         if self.is_pinned(task) {
             let mut free = processors.free().clone();
-            gone().for_each(|victim| free.insert(&victim.set));
-            let has_room = free.contains(&task.set) && nodes.admits(task, gone());
+            leaving().for_each(|victim| free.insert(&victim.set));
+            let has_room = free.contains(&task.set) && nodes.admits(task, leaving());
             return has_room.then(|| task.set.clone());
         }
-        self.candidate_pools(at, victims, preempting, now).iter().find_map(|pool| nodes.pick(task, pool, gone()))
+        self.candidate_pools(at, victims, preempting, now).iter().find_map(|pool| nodes.pick(task, pool, leaving()))
     }
 
     /// Rule S6: the processors that a fresh job may have when these jobs are suspended, those first
