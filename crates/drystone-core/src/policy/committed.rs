@@ -34,7 +34,7 @@ struct HeldShare {
     /// Expected end.
     end: Time,
     procs: Procs,
-    /// What it asked for beside processors.
+    /// Demand beside processors.
     demand: DemandId,
     /// Its nodes, where jobs are placed on such.
     on: Option<NeedWithSeat>,
@@ -45,7 +45,7 @@ struct HeldShare {
 struct Unseen {
     at: Time,
     job: JobId,
-    /// What the job gave back; nothing for an arrival.
+    /// Share that the job gave back; nothing for an arrival.
     ended: Option<HeldShare>,
 }
 

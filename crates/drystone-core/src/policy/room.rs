@@ -1,5 +1,5 @@
-//! What is free, now and over time, as one thing that policies decide with: processors, further
-//! resources, nodes.
+//! Room on the machine, now and over time, as one thing that policies decide with: processors,
+//! further resources, nodes.
 //!
 //! A policy asks for the need of a job ([`View::need`]) and looks for it in what is free now
 //! ([`OpenRoom`]) or will be ([`PlanRoom`]). Both answer with a seat: the nodes for the job, or
@@ -8,7 +8,7 @@
 use super::free_resources::{covers, deduct, release};
 use super::node_outlook::core_losses;
 use super::planned::{Believed, Bounds, PlannedJob, in_order_of_starts};
-use super::{Actions, Outlook, StartReason, View, pool_plan};
+use super::{Actions, FreeNodes, Outlook, StartReason, View, pool_plan};
 use crate::model::{DemandId, JobId, ProcSet, Procs, Span, Time};
 use crate::parts::{
     FitStairs, JobNodeNeed, NodeFloor, NodeLevels, NodeProfile, NodeSeat, PoolProfile, Profile, ProfileMark,
@@ -46,14 +46,14 @@ impl<'a> JobNeed<'a> {
         JobNeed { procs, amounts: &[], on: None }
     }
 
-    /// The same need, of this very seat.
+    /// Returns this need, of this very seat.
     #[inline]
     pub(super) fn on_seat(self, seat: Option<&'a NodeSeat>) -> JobNeed<'a> {
         JobNeed { on: self.on.map(|wish| SeatWish { seat, ..wish }), ..self }
     }
 }
 
-/// What is free at one time. Below 0 where more is taken than there is.
+/// Room at one time. Below 0 where more is taken than there is.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(super) struct OpenRoom {
     procs: i64,
@@ -64,7 +64,7 @@ pub(super) struct OpenRoom {
 }
 
 impl OpenRoom {
-    /// What no job has now, and is up.
+    /// Room that no job has now, and that is up.
     pub(super) fn of_now(view: &View<'_>) -> OpenRoom {
         OpenRoom {
             procs: view.free().into(),
@@ -73,7 +73,7 @@ impl OpenRoom {
         }
     }
 
-    /// The same in all, whichever nodes it is on.
+    /// Returns this room in all, whichever nodes it is on.
     pub(super) fn in_all(self) -> OpenRoom {
         OpenRoom { nodes: None, ..self }
     }
@@ -108,7 +108,8 @@ impl OpenRoom {
         self.find(need).is_some()
     }
 
-    /// Finds a seat for a need in what is free here and there; `None` where it does not fit in both.
+    /// Finds a seat for a need in what is free here and there; `None` where it does not fit in
+    /// both.
     pub(super) fn find_beside(&self, other: &OpenRoom, need: JobNeed<'_>) -> Option<NodeSeat> {
         if !self.covers(need) || !other.covers(need) {
             return None;
@@ -389,7 +390,8 @@ impl PlanRoom {
         }
     }
 
-    /// Takes a need from `from` until `to`, on the seat that it wishes, or on one that is free then.
+    /// Takes a need from `from` until `to`, on the seat that it wishes, or on one that is free
+    /// then.
     #[inline(always)]
     pub(super) fn reserve(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
         if self.nodes.is_none() {
@@ -688,6 +690,31 @@ impl NodeRoom {
             self.profile.change(wish.need, &seat, (from, to), wish.floor, -1);
             self.seats.insert(wish.id, seat);
         }
+    }
+}
+
+impl<'a> View<'a> {
+    /// Returns the nodes that jobs are placed on; `None` where none are known.
+    #[inline]
+    pub(super) fn nodes(&self) -> Option<&'a FreeNodes> {
+        self.resources()?.nodes()
+    }
+
+    /// Returns what a job asks of this machine.
+    #[inline]
+    pub(super) fn need(&self, id: JobId) -> JobNeed<'a> {
+        let job = self.job(id);
+        let mut need = JobNeed { procs: job.procs, amounts: &[], on: None };
+        if let Some(resources) = self.resources() {
+            need.amounts = resources.table().totals(job.demand);
+            need.on = resources.nodes().map(|nodes| SeatWish {
+                id,
+                need: nodes.need_of(job),
+                floor: nodes.floor(),
+                seat: None,
+            });
+        }
+        need
     }
 }
 

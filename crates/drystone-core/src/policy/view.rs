@@ -1,8 +1,7 @@
 //! View of a policy: the jobs announced to it, and the machine.
 
+use super::FreeResources;
 use super::outlook::{Outlook, merged};
-use super::room::{JobNeed, SeatWish};
-use super::{FreeNodes, FreeResources};
 use crate::model::{Job, JobId, JobWindow, Machine, ProcSet, Procs, ResourceId, Span, Time};
 use crate::parts::predict::Expired;
 use crate::parts::{Profile, RunningSet};
@@ -342,29 +341,6 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn amounts(&self, id: JobId) -> &'a [(ResourceId, u64)] {
         self.resources().map_or(&[], |resources| resources.table().totals(self.job(id).demand))
-    }
-
-    /// Returns the nodes that jobs are placed on; `None` where none are known.
-    #[inline]
-    pub(super) fn nodes(&self) -> Option<&'a FreeNodes> {
-        self.resources()?.nodes()
-    }
-
-    /// Returns what a job asks of this machine.
-    #[inline]
-    pub(super) fn need(&self, id: JobId) -> JobNeed<'a> {
-        let job = self.job(id);
-        let mut need = JobNeed { procs: job.procs, amounts: &[], on: None };
-        if let Some(resources) = self.resources() {
-            need.amounts = resources.table().totals(job.demand);
-            need.on = resources.nodes().map(|nodes| SeatWish {
-                id,
-                need: nodes.need_of(job),
-                floor: nodes.floor(),
-                seat: None,
-            });
-        }
-        need
     }
 
     /// The processors of a running or suspended job, where they have names.

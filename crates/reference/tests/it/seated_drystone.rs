@@ -293,10 +293,10 @@ fn by_hand(policy: &str, rows: &[Row], floor: &NaiveFloor) -> Vec<(i64, i64)> {
 const ALL: [&str; 9] =
     ["easy", "easy++", "conservative", "committed", "slack", "multiqueue", "goal", "ss", "goal(lexical(maxW>avgX))"];
 
-/// By hand: two nodes of 4 cores and 8 GB. Job 0 has one core and all memory of the first until 100,
-/// job 1 the whole second until 50. Job 2 wants 2 cores with 1 GB: in all 3 cores and 7 GB are free,
-/// but the cores are where no memory is; it starts when job 1 ends. Job 3 wants 2 cores without
-/// memory and starts at once.
+/// By hand: two nodes of 4 cores and 8 GB. Job 0 has one core and all memory of the first until
+/// 100, job 1 the whole second until 50. Job 2 wants 2 cores with 1 GB: in all 3 cores and 7 GB are
+/// free, but the cores are where no memory is; it starts when job 1 ends. Job 3 wants 2 cores
+/// without memory and starts at once.
 #[test]
 fn a_hole_without_memory_is_no_room() {
     let rows: Vec<Row> = [
@@ -343,8 +343,9 @@ fn a_gpu_on_the_wrong_node_is_no_room() {
     assert_eq!((starts[0], floor.len()), ((0, 2_000), 2));
 }
 
-/// By hand: a partition is the first of two nodes of 4 cores, which job 0 has until 100. Job 1 wants
-/// one core of the partition and waits for it, though the second node is idle; job 2 has that.
+/// By hand: a partition is the first of two nodes of 4 cores, which job 0 has until 100. Job 1
+/// wants one core of the partition and waits for it, though the second node is idle; job 2 has
+/// that.
 #[test]
 fn a_core_outside_the_partition_is_no_room() {
     let mut rows: Vec<Row> = [

@@ -27,7 +27,7 @@ pub(super) struct NodesLeft {
 struct PlanningPass<'a> {
     plan: &'a mut PlanRoom,
     namer: SeatNamer,
-    /// What the starts leave; in all, unless an overdue job holds some.
+    /// Room that the starts leave; in all, unless an overdue job holds some.
     left: OpenRoom,
     /// Processors that they leave.
     free: Procs,

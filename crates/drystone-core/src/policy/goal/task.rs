@@ -133,7 +133,7 @@ impl GoalTask {
         JobNeed { procs: self.waiting[place].procs, amounts, on }
     }
 
-    /// What is free now.
+    /// Room now.
     pub(super) fn free_room(&self) -> OpenRoom {
         match &self.nodes {
             Some(nodes) => nodes.free.clone(),

@@ -300,8 +300,8 @@ impl Immediate {
         victims
     }
 
-    /// The same on nodes: as many have to go, in their order, as it takes until nodes have room, and
-    /// of these only those that are there or give back what is lacking in all.
+    /// Finds a place on nodes: as many have to go, in their order, as it takes until nodes have
+    /// room, and of these only those that are there or give back what is lacking in all.
     fn find_seat(&self, at: usize, barred: &ProcSet, nodes: &PassNodes, now: Time) -> Option<FreshSeat> {
         let (task, processors) = (&self.fresh[at], self.processors.as_ref()?);
         let lacking = self.amounts.missing(task)?;

@@ -108,8 +108,8 @@ impl SelectivePolicy {
         self.picked.is_some()
     }
 
-    /// The jobs that an idle one may suspend to have room, in the order in which they give way: those
-    /// that are where it may be, or have what it lacks.
+    /// The jobs that an idle one may suspend to have room, in the order in which they give way:
+    /// those that are where it may be, or have what it lacks.
     fn possible_victims(&self, at: usize, missing: &LackedAmounts, own: &[usize], now: Time) -> Vec<usize> {
         let task = &self.idle[at];
         let tau = task.idle_priority(now);
