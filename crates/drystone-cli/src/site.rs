@@ -286,8 +286,7 @@ impl SiteInput {
         let lost = if self.plain { "nothing is ever out" } else { "capacity that was out is out" };
         let counted = match on_nodes {
             true => {
-                "Under slurm jobs are on nodes, with memory, devices, features and licences; other policies count processors and \
-                 pools of these."
+                "Jobs are on nodes, with memory, devices, features and licences, unless --on-nodes or --resources says otherwise."
             }
             false => "A job's size is its dominant share; no places of nodes.",
         };

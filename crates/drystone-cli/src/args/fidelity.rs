@@ -31,9 +31,8 @@ pub(crate) struct FidelityArgs {
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) policy: Option<PolicySpec>,
 
-    /// Place jobs on the nodes of the site's slurm.conf, for policies of the papers: as few as
-    /// possible (pack), piece by piece (spread), or nodes to itself (whole). Without it they count
-    /// amounts in all.
+    /// Choice of nodes of the site's slurm.conf for a job: as few as possible (pack), piece by
+    /// piece (spread), or nodes to itself (whole) [default: pack].
     #[arg(long, value_name = "RULE", value_parser = super::values::words(NodeFill::ALL, NodeFill::name))]
     pub(crate) placement: Option<NodeFill>,
 

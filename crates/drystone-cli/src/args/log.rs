@@ -94,8 +94,9 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "SPEC,...", value_delimiter = ',', value_parser = ResourceSpec::from_str, help_heading = "Cleaning")]
     pub(crate) resources: Vec<ResourceSpec>,
 
-    /// Nodes on which jobs are placed, for policies of the papers: a table FILE.csv of classes with
-    /// the columns nodes, cores, mem and devices, such as gpu; site (a site's slurm.conf); none.
+    /// Nodes on which jobs are placed: a table FILE.csv of classes with the columns nodes, cores,
+    /// mem and devices, such as gpu; site (a site's slurm.conf, the default where it has one); none
+    /// (counts of processors and resources).
     #[arg(long, value_name = "FILE.csv|site|none", value_parser = NodeSource::from_str, help_heading = "Cleaning")]
     pub(crate) on_nodes: Option<NodeSource>,
 

@@ -62,9 +62,7 @@ pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Foun
         ));
     }
     site.take_nodes();
-    if let Some(fill) = args.placement
-        && !site.place_jobs(fill)
-    {
+    if !site.place_jobs(args.placement.unwrap_or_default()) && args.placement.is_some() {
         return Err(CommandFailure::usage(format_args!(
             "--placement: {} has no slurm.conf that says its nodes; import it with one",
             args.site.display()

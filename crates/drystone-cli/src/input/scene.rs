@@ -76,7 +76,7 @@ pub(super) fn input(
     if log.resources != [ResourceSpec::Site] {
         input = input.with_resources(&log.resources)?;
     }
-    if log.on_nodes != Some(NodeSource::Site) {
+    if log.on_nodes.as_ref().is_some_and(|source| *source != NodeSource::Site) {
         input = input.on_nodes(log)?;
     }
     if let Some(file) = &real.circumstances {
@@ -93,9 +93,13 @@ pub(super) fn input(
     Ok(Some(input))
 }
 
-/// Places jobs on the nodes of the site, where that is asked for.
+/// Places jobs on the nodes of the site, unless another description of the machine is asked for.
 fn place_jobs(site: &mut Site, path: &Path, log: &LogArgs, pools: &[u16]) -> Result<(), CommandFailure> {
     let file = match &log.on_nodes {
+        None if log.resources.is_empty() => {
+            site.place_jobs(log.placement.unwrap_or_default());
+            return Ok(());
+        }
         None | Some(NodeSource::None) => return Ok(()),
         Some(NodeSource::Site) => None,
         Some(NodeSource::File(file)) => Some(file.display()),

@@ -170,7 +170,8 @@ fn each_pool_of_a_site_places_jobs_on_its_own_nodes() {
         rows.sort();
         rows.into_iter().map(|row| row[2] - row[1]).collect()
     };
-    assert_eq!(waits("site", &[]), [0, 0, 0, 0, 540]);
+    assert_eq!(waits("site", &["--on-nodes", "none"]), [0, 0, 0, 0, 540]);
+    assert_eq!(waits("site", &[]), [0, 0, 240, 0, 540], "nodes are what a site has");
     for placement in ["pack", "spread"] {
         let placed = ["--on-nodes", "site", "--placement", placement];
         assert_eq!(waits("site", &placed), [0, 0, 240, 0, 540], "{placement}");
@@ -280,7 +281,7 @@ fn resources_of_studies_that_cannot_be_are_told() {
             4,
             "there is no rule `tight`; expected pack, spread, whole",
         ),
-        ("on-nodes = \"two.csv\"", "goal", 5, "`on-nodes = \"none\"`"),
+        ("on-nodes = \"two.csv\"", "multiqueue(promise=arrival)", 5, "counts processors only"),
     ] {
         let study = format!("[[workload]]\nfile = \"log.swf\"\n{entry}\n[[policy]]\npolicy = \"{policy}\"\n");
         folder.write("study.toml", &study);

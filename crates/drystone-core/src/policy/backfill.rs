@@ -11,11 +11,10 @@ mod blocked;
 mod choices;
 mod kinds;
 mod placed;
-mod placed_plan;
 mod plain;
+mod planning;
 mod pooled;
 mod queues;
-mod several;
 mod starvation;
 mod told;
 
@@ -23,10 +22,11 @@ pub use choices::{Arrive, BackfillChoices, OverdueRule, OvertakeGuard};
 pub(crate) use kinds::{EASY, FCFS, GREEDY};
 
 use super::ranking::{self, OrderRanking};
+use super::room::PlanRoom;
 use super::{Actions, Policy, PolicyEvent, Requirement, StartReason, View};
 use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{BackfillFit, ExtraRule, JobLine, Order, Profile, RunningJob, WaitingJob};
+use crate::parts::{BackfillFit, ExtraRule, JobLine, Order, RunningJob, WaitingJob};
 use blocked::BlockedPass;
 use serde::{Deserialize, Serialize};
 use starvation::StarvationQueue;
@@ -72,7 +72,7 @@ pub struct Backfill {
     /// Kept where a formula asks for it.
     shares: Option<Shares>,
     #[serde(skip)]
-    profile: Option<Profile>,
+    plan: Option<PlanRoom>,
     /// State of passes with further resources.
     #[serde(skip)]
     pooled: Option<pooled::PooledExtra>,
@@ -81,7 +81,7 @@ pub struct Backfill {
     placed: Option<Box<placed::PlacedState>>,
     /// Nodes that are there in the end; `None` before a pass asks.
     #[serde(skip)]
-    nodes_left: Option<Box<placed_plan::NodesLeft>>,
+    nodes_left: Option<Box<planning::NodesLeft>>,
 }
 
 impl Backfill {
@@ -106,7 +106,7 @@ impl Backfill {
             ended: false,
             around: around::Around::default(),
             announced: None,
-            profile: None,
+            plan: None,
             pooled: None,
             placed: None,
             nodes_left: None,
@@ -289,7 +289,7 @@ impl Backfill {
         }
         let (shadow, extra) = self.reservation(head.procs, free, view);
         if self.is_in_the_way(&head, shadow, view.now()) {
-            self.plan_around(free, view, actions);
+            self.plan_ahead(view, actions);
             return None;
         }
         if shadow < Time::MAX {
@@ -474,7 +474,9 @@ impl Policy for Backfill {
             return;
         }
         if self.choices.reservations > 1 {
-            self.planned_pass(view, actions);
+            self.enqueue_fresh(view);
+            self.rate(view);
+            self.plan_ahead(view, actions);
         } else if let Some(resources) = view.resources() {
             self.pooled_pass(resources, view, actions);
         } else if !self.newcomers(view, actions) {

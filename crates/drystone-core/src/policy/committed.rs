@@ -10,7 +10,7 @@
 //! one pass an instant only where jobs overtake.
 
 use super::ranking::{self, account, bring_up_to_date, moment, shares_for};
-use super::room::{FreeRoom, JobNeed, SeatNamer, SeatWish};
+use super::room::{JobNeed, OpenRoom, SeatNamer, SeatWish};
 use super::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
 use crate::model::{DemandId, JobId, Procs, SharedSort, Time};
 use crate::parts::formula::Shares;
@@ -34,7 +34,7 @@ struct HeldShare {
     /// Expected end.
     end: Time,
     procs: Procs,
-    /// What it asked for beside processors.
+    /// Demand beside processors.
     demand: DemandId,
     /// Its nodes, where jobs are placed on such.
     on: Option<NeedWithSeat>,
@@ -45,7 +45,7 @@ struct HeldShare {
 struct Unseen {
     at: Time,
     job: JobId,
-    /// What the job gave back; nothing for an arrival.
+    /// Share that the job gave back; nothing for an arrival.
     ended: Option<HeldShare>,
 }
 
@@ -73,7 +73,7 @@ struct CommittedQueue {
 
 /// Resources as the queue knows them while it goes from event to event.
 struct Instant {
-    free: FreeRoom,
+    free: OpenRoom,
     /// Running jobs by what is known of their ends: those that have ended but were not seen to, and
     /// those that this pass started, included.
     ends: Vec<HeldShare>,
@@ -242,7 +242,7 @@ impl Policy for CommittedQueue {
             on: self.seats.get(&job.id).cloned(),
         });
         let mut ends: Vec<HeldShare> = running.collect();
-        let mut free = FreeRoom::of_now(view);
+        let mut free = OpenRoom::of_now(view);
         for share in unseen.iter().filter_map(|event| event.ended.as_ref()) {
             free.take(share.need(view));
             ends.push(share.clone());

@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 /// the jobs that may move.
 #[derive(Serialize, Deserialize)]
 pub struct Conservative {
-    /// What is free with running jobs and all plans taken away; unused while the plan is deep.
+    /// Room with running jobs and all plans taken away; unused while the plan is deep.
     room: PlanRoom,
     /// Structure for many planned jobs.
     deep: Option<Deep>,

@@ -2,81 +2,8 @@
 
 use super::View;
 use super::free_resources::{covers, deduct};
-use crate::model::{DemandId, JobId, Procs, ResourceId, ResourceTable, Span, Time};
+use crate::model::{JobId, Procs, ResourceId, Span, Time};
 use crate::parts::{ExtraRule, PoolProfile, Profile, RunningJob};
-use std::sync::Arc;
-
-/// The further resources of one pass beside the [`Profile`] of its processors. On a machine without
-/// them it is empty, and a plan is one of processors alone.
-#[derive(Default)]
-pub(super) struct PoolPlan {
-    known: Option<KnownJob>,
-}
-
-struct KnownJob {
-    table: Arc<ResourceTable>,
-    /// Amounts that no job holds now, this pass's starts taken away.
-    left: Vec<i64>,
-    profile: PoolProfile,
-}
-
-impl PoolPlan {
-    /// A plan beside running jobs, given with their ends as they are believed, in ascending order.
-    pub(super) fn beside(view: &View<'_>, ends: impl Iterator<Item = (Time, JobId)>) -> PoolPlan {
-        let known = view.resources().map(|resources| {
-            let mut profile = PoolProfile::default();
-            fill(&mut profile, view, ends);
-            KnownJob { table: Arc::clone(resources.table()), left: resources.levels().to_vec(), profile }
-        });
-        PoolPlan { known }
-    }
-
-    /// The earliest time at which processors and all further resources are free for so long: the
-    /// maximum over resources, again and again until it is stable.
-    pub(super) fn earliest(
-        &self,
-        profile: &Profile,
-        demand: DemandId,
-        procs: Procs,
-        span: Span,
-        from: Time,
-    ) -> Option<Time> {
-        match &self.known {
-            None => profile.earliest(procs, span, from),
-            Some(known) => earliest(profile, &known.profile, procs, known.table.totals(demand), span, from),
-        }
-    }
-
-    /// Returns whether further resources are free from now on for this span, and no overdue job
-    /// holds them.
-    pub(super) fn admits(&self, demand: DemandId, span: Span, now: Time) -> bool {
-        self.known.as_ref().is_none_or(|known| {
-            let totals = known.table.totals(demand);
-            covers(&known.left, totals) && known.profile.fits(now, span, totals)
-        })
-    }
-
-    /// Returns whether no free amount is lacking now.
-    pub(super) fn are_left(&self, demand: DemandId) -> bool {
-        self.known.as_ref().is_none_or(|known| covers(&known.left, known.table.totals(demand)))
-    }
-
-    /// Reserves what a job asks for.
-    pub(super) fn reserve(&mut self, demand: DemandId, from: Time, to: Time) {
-        if let Some(known) = &mut self.known {
-            known.profile.reserve(from, to, known.table.totals(demand));
-        }
-    }
-
-    /// A job starts in this pass and is planned to run until `to`.
-    pub(super) fn start(&mut self, demand: DemandId, now: Time, to: Time) {
-        if let Some(known) = &mut self.known {
-            let totals = known.table.totals(demand);
-            deduct(&mut known.left, totals);
-            known.profile.reserve(now, to, totals);
-        }
-    }
-}
 
 /// Makes the profile that of the running jobs, given with their ends in ascending order.
 pub(super) fn fill(profile: &mut PoolProfile, view: &View<'_>, ends: impl Iterator<Item = (Time, JobId)>) {

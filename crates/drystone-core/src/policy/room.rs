@@ -1,8 +1,8 @@
-//! What is free, now and over time, as one thing that policies decide with: processors, further
-//! resources, nodes.
+//! Room on the machine, now and over time, as one thing that policies decide with: processors,
+//! further resources, nodes.
 //!
 //! A policy asks for the need of a job ([`View::need`]) and looks for it in what is free now
-//! ([`FreeRoom`]) or will be ([`PlanRoom`]). Both answer with a seat: the nodes for the job, or
+//! ([`OpenRoom`]) or will be ([`PlanRoom`]). Both answer with a seat: the nodes for the job, or
 //! nothing where processors are counted only. It never asks which kind of machine it has.
 
 use super::free_resources::{covers, deduct, release};
@@ -10,14 +10,16 @@ use super::node_outlook::core_losses;
 use super::planned::{Believed, Bounds, PlannedJob, in_order_of_starts};
 use super::{Actions, Outlook, StartReason, View, pool_plan};
 use crate::model::{DemandId, JobId, ProcSet, Procs, Span, Time};
-use crate::parts::{NodeLevels, NodeProfile, NodeSeat, PoolProfile, Profile, ProfileMark, ResourceAmounts, RunningJob};
+use crate::parts::{
+    FitStairs, NodeLevels, NodeProfile, NodeSeat, PoolProfile, Profile, ProfileMark, ResourceAmounts, RunningJob,
+};
 pub(super) use drystone_engine::policy::{JobNeed, SeatWish};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What is free at one time. Below 0 where more is taken than there is.
+/// Room at one time. Below 0 where more is taken than there is.
 #[derive(Clone, Default, PartialEq, Debug)]
-pub(super) struct FreeRoom {
+pub(super) struct OpenRoom {
     procs: i64,
     /// By resource; empty without any.
     amounts: Vec<i64>,
@@ -25,24 +27,24 @@ pub(super) struct FreeRoom {
     nodes: Option<NodeLevels>,
 }
 
-impl FreeRoom {
-    /// What no job has now, and is up.
-    pub(super) fn of_now(view: &View<'_>) -> FreeRoom {
-        FreeRoom {
+impl OpenRoom {
+    /// Room that no job has now, and that is up.
+    pub(super) fn of_now(view: &View<'_>) -> OpenRoom {
+        OpenRoom {
             procs: view.free().into(),
             amounts: view.resources().map_or_else(Vec::new, |resources| resources.levels().to_vec()),
             nodes: view.nodes().map(|nodes| nodes.up(view.outlook()).0),
         }
     }
 
-    /// The same in all, whichever nodes it is on.
-    pub(super) fn in_all(self) -> FreeRoom {
-        FreeRoom { nodes: None, ..self }
+    /// Returns this room in all, whichever nodes it is on.
+    pub(super) fn in_all(self) -> OpenRoom {
+        OpenRoom { nodes: None, ..self }
     }
 
     /// These processors and amounts.
-    pub(super) fn of_counts(procs: Procs, amounts: &[i64]) -> FreeRoom {
-        FreeRoom { procs: procs.into(), amounts: amounts.to_vec(), nodes: None }
+    pub(super) fn of_counts(procs: Procs, amounts: &[i64]) -> OpenRoom {
+        OpenRoom { procs: procs.into(), amounts: amounts.to_vec(), nodes: None }
     }
 
     /// Returns whether processors and amounts in all do for a need.
@@ -70,13 +72,14 @@ impl FreeRoom {
         self.find(need).is_some()
     }
 
-    /// Finds a seat for a need in what is free here and there; `None` where it does not fit in both.
-    pub(super) fn find_beside(&self, other: &FreeRoom, need: JobNeed<'_>) -> Option<NodeSeat> {
+    /// Finds a seat for a need in what is free here and there; `None` where it does not fit in
+    /// both.
+    pub(super) fn find_beside(&self, other: &OpenRoom, need: JobNeed<'_>) -> Option<NodeSeat> {
         if !self.covers(need) || !other.covers(need) {
             return None;
         }
         match (&self.nodes, &other.nodes) {
-            (Some(here), Some(there)) => FreeRoom { nodes: Some(here.lesser(there)), ..self.clone() }.find(need),
+            (Some(here), Some(there)) => OpenRoom { nodes: Some(here.lesser(there)), ..self.clone() }.find(need),
             _ => Some(NodeSeat::default()),
         }
     }
@@ -232,8 +235,8 @@ impl PlanRoom {
     /// [`PlanRoom::fill`] for ends in ascending order of time.
     pub(super) fn fill_ends(&mut self, ends: &[RunningJob], view: &View<'_>) {
         if view.nodes().is_none() {
-            let known = |id| ends.iter().find(|job| job.id == id).map(|job| job.end);
-            let end_of = |id| known(id).unwrap_or_else(|| view.predicted_end(id));
+            let listed = |id| ends.iter().find(|job| job.id == id).map(|job| job.end);
+            let end_of = |id| listed(id).unwrap_or_else(|| view.predicted_end(id));
             view.fill_believing(&mut self.procs, view.free(), ends.iter().map(|job| (job.end, job.procs)), end_of);
         }
         if view.resources().is_some() {
@@ -321,9 +324,21 @@ impl PlanRoom {
         }
     }
 
+    /// Computes a condition that a job fulfils which starts now beside everything planned, on no
+    /// more than `free` processors: of counts, by which a queue can be searched.
+    pub(super) fn climb(&self, stairs: &mut FitStairs, now: Time, free: Procs) {
+        match self.nodes {
+            None => stairs.beside(&self.procs, now, free),
+            Some(_) => {
+                stairs.free = free;
+                stairs.steps.clear();
+            }
+        }
+    }
+
     /// Finds a seat for a need that starts now, where it is free for so long. `left` is what is
     /// really free: in a plan, jobs that should have ended hold nothing any more.
-    pub(super) fn find_now(&self, need: JobNeed<'_>, span: Span, now: Time, left: &FreeRoom) -> Option<NodeSeat> {
+    pub(super) fn find_now(&self, need: JobNeed<'_>, span: Span, now: Time, left: &OpenRoom) -> Option<NodeSeat> {
         if !left.covers(need) {
             return None;
         }
@@ -339,7 +354,8 @@ impl PlanRoom {
         }
     }
 
-    /// Takes a need from `from` until `to`, on the seat that it wishes, or on one that is free then.
+    /// Takes a need from `from` until `to`, on the seat that it wishes, or on one that is free
+    /// then.
     #[inline(always)]
     pub(super) fn reserve(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
         if self.nodes.is_none() {

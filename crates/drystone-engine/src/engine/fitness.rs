@@ -18,8 +18,8 @@ pub enum Unfit {
     Uncounted,
     /// Jobs are placed on nodes, and the policy places none.
     #[error(
-        "the workload's jobs are placed on nodes, and this policy counts amounts in all only; take fcfs, greedy, easy with any \
-         order and number of reservations, conservative, or slurm, or leave the nodes out (`--on-nodes none`)"
+        "the workload's jobs are placed on nodes, and this policy counts amounts in all only; take another policy, such as easy \
+         or conservative, or leave the nodes out (`--on-nodes none`)"
     )]
     Unplaced,
     /// Jobs outlive what the policy takes for certain.

@@ -486,7 +486,8 @@ pub trait Policy: Snapshot + Send + Sync {
         false
     }
 
-    /// Returns whether it keeps a model of the nodes by itself, and so is not shown any in its view.
+    /// Returns whether it keeps a model of the nodes by itself, and so is not shown any in its
+    /// view.
     fn models_nodes(&self) -> bool {
         false
     }

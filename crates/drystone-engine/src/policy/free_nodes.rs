@@ -96,7 +96,7 @@ impl FreeNodes {
         &self.floor
     }
 
-    /// The same, to be kept.
+    /// Returns the nodes when no job runs, to be kept.
     pub fn shared_floor(&self) -> &Arc<NodeFloor> {
         &self.floor
     }

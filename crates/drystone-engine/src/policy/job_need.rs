@@ -35,7 +35,7 @@ impl<'a> JobNeed<'a> {
         JobNeed { procs, amounts: &[], on: None }
     }
 
-    /// The same need, of this very seat.
+    /// Returns this need, of this very seat.
     #[inline]
     pub fn on_seat(self, seat: Option<&'a NodeSeat>) -> JobNeed<'a> {
         JobNeed { on: self.on.map(|wish| SeatWish { seat, ..wish }), ..self }

@@ -7,15 +7,15 @@
 //!   keeps its time: those behind a slot are put back in the order of their starts and stay where
 //!   they are until one finds its nodes taken; that one has its first place from its planned start
 //!   on, and each behind it its first place of all. In any other order, or where not every job is
-//!   planned as early as those before it allow, each is put back at its first place. A slot at which
-//!   the newcomer fits beside the whole plan is tried only then.
+//!   planned as early as those before it allow, each is put back at its first place. A slot at
+//!   which the newcomer fits beside the whole plan is tried only then.
 //! - [`multiqueue`]: the rules of [`crate::multiqueue`]. A promise is of nodes. After an early end
 //!   all promises are placed again as conservative backfilling does it ([`crate::placed`]).
 //! - [`goal`]: the rules of [`crate::search`]; each job of a path has its first place.
 //! - [`selective`]: the rules of [`crate::suspension`]. A suspended job keeps its memory and gives
-//!   back cores and devices. Victims are as many, the widest first, as it takes until the job can be
-//!   placed, without those that need not go, the last first. A job that is on no node that the idle
-//!   one may be on is no victim.
+//!   back cores and devices. Victims are as many, the widest first, as it takes until the job can
+//!   be placed, without those that need not go, the last first. A job that is on no node that the
+//!   idle one may be on is no victim.
 
 pub mod committed;
 pub mod goal;
@@ -44,7 +44,7 @@ struct SeatedWorld<'a> {
 }
 
 /// Events of an instant.
-struct Instant {
+struct SeatedInstant {
     /// A job has ended before it was predicted to.
     early: bool,
     fresh: Vec<usize>,
@@ -72,7 +72,7 @@ impl<'a> SeatedWorld<'a> {
     }
 
     /// Goes to the next arrival, end, or time of these; `None` where nothing happens any more.
-    fn advance(&mut self, planned: impl Iterator<Item = i64>) -> Option<Instant> {
+    fn advance(&mut self, planned: impl Iterator<Item = i64>) -> Option<SeatedInstant> {
         let ends = self.running.iter().map(|&j| self.out[j].end);
         let arrival = self.jobs.get(self.arrived).map(|job| job.submit);
         let now = self.now;
@@ -87,7 +87,7 @@ impl<'a> SeatedWorld<'a> {
             self.waiting.push(self.arrived);
             self.arrived += 1;
         }
-        Some(Instant { early, fresh })
+        Some(SeatedInstant { early, fresh })
     }
 
     fn finish(self) -> PlacedSchedule {
@@ -113,7 +113,7 @@ impl<'a> SeatedWorld<'a> {
         self.seats[j] = seat;
     }
 
-    /// What is free during all of a time.
+    /// Amounts that are free during all of a time.
     fn least(&self, from: i64, to: i64, taken: &[NaivePlacedTaken]) -> NaiveFloor {
         let begins = taken.iter().map(|t| t.from).filter(|&begin| from < begin && begin < to);
         begins.fold(free_at(self.floor, taken, &[], from), |least, at| {
@@ -132,8 +132,8 @@ impl<'a> SeatedWorld<'a> {
     fn earliest(&self, j: usize, from: i64, taken: &[NaivePlacedTaken]) -> NaivePlacedTaken {
         let mut times: Vec<i64> = taken.iter().map(|t| t.to).filter(|&to| to > from).chain([from]).collect();
         times.sort_unstable();
-        let found = times.into_iter().find_map(|at| self.place_at(j, at, taken));
-        found.expect("a job that fits the machine fits when all others have ended")
+        let place = times.into_iter().find_map(|at| self.place_at(j, at, taken));
+        place.expect("a job that fits the machine fits when all others have ended")
     }
 
     /// Returns whether a place is free beside these.
@@ -142,8 +142,8 @@ impl<'a> SeatedWorld<'a> {
         place.seat.iter().all(|(node, amounts)| free[*node].iter().zip(amounts).all(|(free, ask)| free >= ask))
     }
 
-    /// Plans jobs again after an early end, in this order: each at its first place; if one would come
-    /// later than it was planned, each by itself beside all others where they are.
+    /// Plans jobs again after an early end, in this order: each at its first place; if one would
+    /// come later than it was planned, each by itself beside all others where they are.
     fn plan_again(&self, list: &[usize], plan: &mut [Option<NaivePlacedTaken>]) {
         let start = |plan: &[Option<NaivePlacedTaken>], j: usize| plan[j].as_ref().map_or(NEVER, |place| place.from);
         let (old, mut taken) = (plan.to_vec(), self.taken());

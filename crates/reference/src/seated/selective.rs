@@ -132,7 +132,7 @@ impl SuspensionState<'_> {
         self.world.out[i].end = now + self.world.jobs[i].run - self.ran[i];
     }
 
-    /// What a job takes on the nodes of its processors.
+    /// Amounts that a job takes on the nodes of its processors.
     fn seat_of(&self, i: usize, set: &BTreeSet<i64>) -> Vec<(usize, Vec<i64>)> {
         let (job, mut first, mut seat) = (&self.world.jobs[i], 0, Vec::new());
         let largest = &job.pieces[0];

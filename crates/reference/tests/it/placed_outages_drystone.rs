@@ -2,8 +2,8 @@
 //! naive definition, start by start and node by node.
 
 use super::placed_drystone::{
-    ON_NODES, Row, as_defined, assert_no_node_is_overfull, fills, floor, is_seat, last_segments, one_node, policy_of,
-    rows, shares, workload,
+    ON_NODES, Row, SUSPENDING, as_defined, assert_no_node_is_overfull, fills, floor, is_seat, last_segments, one_node,
+    policy_of, rows, shares, workload,
 };
 use drystone::engine::{Happenings, Segment, SegmentEnd, Segments, Simulation, WorkloadReplay};
 use drystone::model::{
@@ -187,6 +187,25 @@ proptest! {
         for policy in ON_NODES {
             let segments = among(&workload, policy, &outages);
             assert_sound(policy, &rows, &segments, &outages, &floor);
+            prop_assert_eq!(&resumed(&workload, policy, &outages, every), &segments, "{}", policy);
+        }
+    }
+
+    /// Policies that suspend jobs, among nodes that go and come back: every job runs, and a second
+    /// run, saved and restored every few instants, is the same.
+    #[test]
+    fn suspended_jobs_go_on_among_outages(
+        rows in rows(true), lost in lost(), fill in fills(), every in 1usize..40,
+    ) {
+        let (floor, mut rows) = (floor(), rows);
+        for_nodes(&mut rows, fill);
+        let Ok(workload) = workload(&rows, &floor, Some(fill)) else { return Ok(()) };
+        let (outages, _) = possible(&lost, &floor);
+        let never = outages.list().iter().any(|outage| outage.end.is_none());
+        for policy in SUSPENDING {
+            let segments = among(&workload, policy, &outages);
+            let ran = |job: usize| segments.list.iter().any(|segment| segment.job.index() == job);
+            prop_assert!(never || (0..rows.len()).all(ran), "{}", policy);
             prop_assert_eq!(&resumed(&workload, policy, &outages, every), &segments, "{}", policy);
         }
     }

@@ -2,11 +2,14 @@
 //! definitions, start by start and node by node, and small sites by hand.
 
 use super::placed_drystone::{
-    Row, SUSPENDING, as_defined, assert_no_node_is_overfull, fills, floor, is_seat, last_segments, one_node, policy_of,
-    rows, shares, workload,
+    ON_NODES, Row, SUSPENDING, as_defined, assert_no_node_is_overfull, fills, floor, is_seat, last_segments, one_node,
+    policy_of, rows, shares, workload,
 };
 use drystone::engine::{Segments, Simulation, WorkloadReplay};
-use drystone::model::NodeFill;
+use drystone::model::{
+    Demand, Job, LogStatus, Machine, NodeClass, NodeFill, Provenance, Resource, ResourceId, ResourceTableBuilder,
+    ResourceUnit, Span, Time, Truth, Workload,
+};
 use drystone_reference::JobOut;
 use drystone_reference::placed::{NaiveFloor, NaivePlacedJob, PlacedFill, PlacedSchedule};
 use drystone_reference::search::{
@@ -204,6 +207,83 @@ proptest! {
     }
 }
 
+/// A site of partitions that overlap, with three licences: each job may be on some of the nodes
+/// only, and some jobs need licences. Rows come with the partition and the licences of each.
+fn partitioned(rows: &[(Row, u8, u64)], floor: &NaiveFloor, fill: NodeFill) -> Option<Workload> {
+    let mut table = ResourceTableBuilder::new();
+    table.resource(Resource::new("license:x", ResourceUnit::Count, 3)).expect("new");
+    for (at, node) in floor.iter().enumerate() {
+        table.class(NodeClass {
+            nodes: vec![format!("n{at}")],
+            cores: node[0] as u32,
+            memory_kb: (node[1] as u64) << 20,
+            devices: if node[2] > 0 { vec![("gpu".into(), String::new(), node[2] as u32)] } else { Vec::new() },
+            ..NodeClass::default()
+        });
+    }
+    table.fill(fill);
+    let (mut jobs, mut truth) = (Vec::new(), Vec::new());
+    for ((submit, estimate, run, asks), partition, licences) in rows {
+        let mut job = Job::new(Time(*submit), asks.procs, Span(*estimate));
+        let mut shape = asks.shape.clone();
+        shape.only = match partition {
+            0 => Vec::new(),
+            1 => vec!["n0".into(), "n1".into(), "n2".into()],
+            _ => vec!["n2".into(), "n3".into()],
+        };
+        let totals = Demand::of([(ResourceId(0), *licences)]);
+        job.demand = table.intern(Demand { shape: Some(shape), ..totals }).expect("known resources");
+        jobs.push(job);
+        truth.push(Truth { run: Span(*run), number: jobs.len() as i64, status: LogStatus::Completed });
+    }
+    let machine = Machine::new(floor.iter().map(|node| node[0] as u32).sum());
+    Workload::with_resources(machine, Some(table.finish()), jobs, truth, Provenance::default()).ok()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Every policy on a site of overlapping partitions and licences: every job runs to its end, on
+    /// nodes of its partition, and no more licences are out than there are.
+    #[test]
+    fn every_policy_keeps_to_partitions_and_licences(
+        rows in few(24), kinds in prop::collection::vec((0u8..3, 0u64..3), 24), fill in fills(),
+    ) {
+        let floor = floor();
+        let rows: Vec<(Row, u8, u64)> =
+            rows.into_iter().zip(kinds).map(|(row, (partition, licences))| (row, partition, licences)).collect();
+        // A job that fits on no node of its partition is none of the site.
+        let rows: Vec<(Row, u8, u64)> =
+            rows.into_iter().filter(|row| partitioned(std::slice::from_ref(row), &floor, fill).is_some()).collect();
+        let Some(workload) = partitioned(&rows, &floor, fill) else { return Ok(()) };
+        for policy in ON_NODES.iter().chain(SUSPENDING) {
+            let mut segments = Segments::default();
+            Simulation::new(workload.machine(), policy_of(policy).scheduler(), WorkloadReplay::new(&workload))
+                .run(&mut segments)
+                .unwrap_or_else(|e| panic!("{policy}: {e}"));
+            let mut had = vec![0; rows.len()];
+            let mut licences: Vec<(i64, i64)> = Vec::new();
+            for segment in &segments.list {
+                let (row, partition, count) = &rows[segment.job.index()];
+                had[segment.job.index()] += (segment.end - segment.start).0;
+                licences.extend([(segment.end.0, -(*count as i64)), (segment.start.0, *count as i64)]);
+                let nodes = match partition { 0 => 0..18, 1 => 0..16, _ => 8..18 };
+                let set = segment.on.as_ref().expect("its processors have names");
+                prop_assert!(set.ranges().iter().all(|r| nodes.start <= r.start && r.end <= nodes.end), "{}", policy);
+                prop_assert_eq!(set.len(), row.3.procs);
+            }
+            licences.sort_unstable();
+            let mut out = 0;
+            for (_, change) in licences {
+                out += change;
+                prop_assert!(out <= 3, "{}: {} licences are out", policy, out);
+            }
+            let runs: Vec<i64> = rows.iter().map(|row| row.0.2).collect();
+            prop_assert_eq!(had, runs, "{}", policy);
+        }
+    }
+}
+
 /// Starts and ends under a policy on these nodes.
 fn by_hand(policy: &str, rows: &[Row], floor: &NaiveFloor) -> Vec<(i64, i64)> {
     let segments = segments_of(policy, rows, floor, Some(NodeFill::Pack));
@@ -213,10 +293,10 @@ fn by_hand(policy: &str, rows: &[Row], floor: &NaiveFloor) -> Vec<(i64, i64)> {
 const ALL: [&str; 9] =
     ["easy", "easy++", "conservative", "committed", "slack", "multiqueue", "goal", "ss", "goal(lexical(maxW>avgX))"];
 
-/// By hand: two nodes of 4 cores and 8 GB. Job 0 has one core and all memory of the first until 100,
-/// job 1 the whole second until 50. Job 2 wants 2 cores with 1 GB: in all 3 cores and 7 GB are free,
-/// but the cores are where no memory is; it starts when job 1 ends. Job 3 wants 2 cores without
-/// memory and starts at once.
+/// By hand: two nodes of 4 cores and 8 GB. Job 0 has one core and all memory of the first until
+/// 100, job 1 the whole second until 50. Job 2 wants 2 cores with 1 GB: in all 3 cores and 7 GB are
+/// free, but the cores are where no memory is; it starts when job 1 ends. Job 3 wants 2 cores
+/// without memory and starts at once.
 #[test]
 fn a_hole_without_memory_is_no_room() {
     let rows: Vec<Row> = [
@@ -263,8 +343,9 @@ fn a_gpu_on_the_wrong_node_is_no_room() {
     assert_eq!((starts[0], floor.len()), ((0, 2_000), 2));
 }
 
-/// By hand: a partition is the first of two nodes of 4 cores, which job 0 has until 100. Job 1 wants
-/// one core of the partition and waits for it, though the second node is idle; job 2 has that.
+/// By hand: a partition is the first of two nodes of 4 cores, which job 0 has until 100. Job 1
+/// wants one core of the partition and waits for it, though the second node is idle; job 2 has
+/// that.
 #[test]
 fn a_core_outside_the_partition_is_no_room() {
     let mut rows: Vec<Row> = [

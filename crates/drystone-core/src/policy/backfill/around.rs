@@ -8,10 +8,9 @@
 
 use super::{Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 use crate::model::{JobId, Procs, SharedSort, Span, Time};
-use crate::parts::{ExtraRule, FitStairs, Profile, QueuePlace, RunningJob, WaitingJob};
-use crate::policy::pool_plan::PoolPlan;
+use crate::parts::{ExtraRule, QueuePlace, RunningJob, WaitingJob};
 use crate::policy::ranking;
-use crate::policy::{Actions, FreeResources, Outlook, StartReason, View};
+use crate::policy::{Actions, FreeResources, Outlook, View};
 use serde::{Deserialize, Serialize};
 
 /// State of passes around windows.
@@ -77,7 +76,7 @@ impl Backfill {
         }
         self.enqueue_fresh(view);
         self.rate(view);
-        self.plan_around(view.free(), view, actions);
+        self.plan_ahead(view, actions);
         self.blocked = None;
         true
     }
@@ -181,60 +180,6 @@ impl Backfill {
         all
     }
 
-    /// A plan of the future with one reservation at most: heads start while they may, the first
-    /// that may not has its reservation, others start where they delay neither it nor run into a
-    /// window. `free` processors are left by jobs that this pass has started already.
-    pub(super) fn plan_around(&mut self, mut free: Procs, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
-        let demand = |id: JobId| view.job(id).demand;
-        let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
-        view.fill(&mut profile, view.free(), view.running().iter().map(|job| (job.end, job.procs)));
-        let mut pools = PoolPlan::beside(view, view.running().iter().map(|job| (job.end, job.id)));
-        for job in &self.started {
-            profile.reserve(now, job.end.max(now + Span(1)), job.procs);
-            pools.start(demand(job.id), now, job.end.max(now + Span(1)));
-        }
-        let mut skipped: Vec<JobId> = Vec::new();
-        while let Some(head) = self.head(view) {
-            let span = head.prediction.max(Span(1));
-            let asked = demand(head.id);
-            let start = pools.earliest(&profile, asked, head.procs, span, now);
-            if start == Some(now) && head.procs <= free && pools.are_left(asked) {
-                profile.reserve(now, now.saturating_add(span), head.procs);
-                pools.start(asked, now, now.saturating_add(span));
-                free -= head.procs;
-                self.take_head(&head, view);
-                self.started.push(RunningJob { end: now.saturating_add(span), id: head.id, procs: head.procs });
-                actions.start(head.id, StartReason::Head);
-                continue;
-            }
-            let Some(start) = start else {
-                // It fits only before processors go for good, and running jobs hold it up: no other
-                // job waits for it.
-                self.take_head(&head, view);
-                self.aside.push(head.id);
-                skipped.push(head.id);
-                continue;
-            };
-            if self.choices.reservations > 0 {
-                profile.reserve(start, start.saturating_add(span), head.procs);
-                pools.reserve(asked, start, start.saturating_add(span));
-                // An overdue job may hold its processors still.
-                if start > now {
-                    self.announce(head.id, start, actions);
-                }
-            }
-            self.backfill_around(head.id, (&mut profile, &mut pools), free, view, actions);
-            self.around.head = Some(head.place());
-            break;
-        }
-        self.profile = Some(profile);
-        for id in skipped {
-            self.aside.retain(|&other| other != id);
-            self.enqueue(ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
-        }
-    }
-
     /// Takes the job out of the queues that is their head.
     pub(super) fn take_head(&mut self, head: &WaitingJob, view: &View<'_>) {
         match &mut self.line {
@@ -242,44 +187,5 @@ impl Backfill {
             None => self.leave_queue(head, view),
         }
         self.leave_candidates(head, view);
-    }
-
-    fn backfill_around(
-        &mut self,
-        head: JobId,
-        (profile, pools): (&mut Profile, &mut PoolPlan),
-        free: Procs,
-        view: &View<'_>,
-        actions: &mut Actions,
-    ) {
-        let (now, mut left) = (view.now(), free);
-        let Some(order) = self.choices.backfill.clone() else { return };
-        let mut start = |policy: &mut Backfill, job: &WaitingJob, profile: &mut Profile, free: &mut Procs| {
-            let longest = policy.longest(job, view).max(Span(1));
-            let demand = view.job(job.id).demand;
-            if job.procs <= *free && profile.fits(now, longest, job.procs) && pools.admits(demand, longest, now) {
-                profile.reserve(now, now.saturating_add(longest), job.procs);
-                pools.start(demand, now, now.saturating_add(longest));
-                *free -= job.procs;
-                policy.dequeue(job, view);
-                actions.start(job.id, StartReason::Backfilled);
-            }
-        };
-        if order.is_dynamic() {
-            let waiting = self.candidates.as_ref().unwrap_or(&self.queue).sorted(&order, view);
-            waiting.iter().filter(|job| job.id != head).for_each(|job| start(self, job, profile, &mut left));
-            return;
-        }
-        let (mut after, mut stairs) = (None, FitStairs::default());
-        stairs.beside(profile, now, left);
-        while let Some(job) = self.candidates.as_mut().unwrap_or(&mut self.queue).queue().next_admitted(after, &stairs)
-        {
-            after = Some(job.place());
-            if job.id == head {
-                continue;
-            }
-            start(self, &job, profile, &mut left);
-            stairs.beside(profile, now, left);
-        }
     }
 }

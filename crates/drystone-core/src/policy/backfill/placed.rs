@@ -17,22 +17,14 @@ use crate::parts::{BackfillFit, ExtraRule, JobNodeNeed, NodeFloor, NodeSeat, Run
 use crate::policy::free_resources::{covers, deduct};
 use crate::policy::node_mirror::NodeMirror;
 use crate::policy::node_outlook::core_returns;
-use crate::policy::room::PlanRoom;
 use crate::policy::{Actions, FreeNodes, FreeResources, StartReason, View};
 use std::sync::Arc;
 
 /// Nodes and the reservation on them between passes. All of it follows from the session.
+#[derive(Default)]
 pub(super) struct PlacedState {
     nodes: NodeMirror,
     reserved: Option<NodeReservation>,
-    /// The plan of passes that plan.
-    pub(super) plan: PlanRoom,
-}
-
-impl Default for PlacedState {
-    fn default() -> PlacedState {
-        PlacedState { nodes: NodeMirror::default(), reserved: None, plan: PlanRoom::empty() }
-    }
 }
 
 /// Reservation of the job that blocks the queue.

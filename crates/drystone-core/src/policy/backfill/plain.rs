@@ -12,7 +12,7 @@ use crate::parts::{BackfillFit, NodeSeat, Order, QueuePlace, RunningJob, Running
 use crate::policy::free_resources::{covers, deduct};
 use crate::policy::pool_plan::{PooledNeed, pooled_shadow};
 use crate::policy::ranking::{self, Rater};
-use crate::policy::room::{FreeRoom, PlanRoom, SeatNamer};
+use crate::policy::room::{OpenRoom, PlanRoom, SeatNamer};
 use crate::policy::{Actions, Notice, Phase, Policy, PolicyEvent, StartReason, View};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -347,7 +347,7 @@ impl PlainBackfill {
         let mut plan = planned(&self.plan);
         let mut apart = self.announced_by.as_ref().map(planned);
         let is_overdue = self.plan.set.first().is_some_and(|job| job.end <= now);
-        let mut left = FreeRoom::of_now(view);
+        let mut left = OpenRoom::of_now(view);
         if !is_overdue {
             left = left.in_all();
         }

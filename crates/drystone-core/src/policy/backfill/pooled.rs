@@ -95,7 +95,7 @@ impl Backfill {
             }
         };
         if self.is_in_the_way(&head, shadow, view.now()) {
-            return self.plan_around(free, view, actions);
+            return self.plan_ahead(view, actions);
         }
         if shadow < Time::MAX {
             self.announce(head.id, shadow, actions);

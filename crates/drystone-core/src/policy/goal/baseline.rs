@@ -10,7 +10,7 @@ use super::task::GoalTask;
 use crate::model::SharedSort;
 use crate::parts::NodeSeat;
 use crate::policy::Stopwatch;
-use crate::policy::room::{FreeRoom, JobNeed};
+use crate::policy::room::{JobNeed, OpenRoom};
 
 /// The value of each measure if the waiting jobs were scheduled by FCFS-backfill or LXF-backfill,
 /// whichever favours it. Empty where the objective has no use for it; `None` where time was up
@@ -50,7 +50,7 @@ struct HeldNeed<'a> {
 }
 
 impl HeldNeed<'_> {
-    fn give_back(&self, free: &mut FreeRoom) {
+    fn give_back(&self, free: &mut OpenRoom) {
         free.give(match &self.seat {
             Some(seat) => self.need.on_seat(Some(seat)),
             None => self.need,
@@ -83,7 +83,7 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
                 (wait_b * run_a).cmp(&(wait_a * run_b)).then(a.cmp(&b))
             });
         }
-        let mut start = |at: usize, seat: NodeSeat, free: &mut FreeRoom, running: &mut Vec<HeldNeed<'a>>| {
+        let mut start = |at: usize, seat: NodeSeat, free: &mut OpenRoom, running: &mut Vec<HeldNeed<'a>>| {
             let need = task.need(at);
             free.take(need.on_seat(Some(&seat)));
             starts[at] = now;
@@ -113,12 +113,12 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
         queue.retain(|&at| {
             let in_time = now.saturating_add(task.waiting[at].span.max(1)) <= shadow;
             let need = task.need(at);
-            let found = match (at == head, in_time) {
+            let seat = match (at == head, in_time) {
                 (true, _) => None,
                 (false, true) => free.find(need),
                 (false, false) => free.find_beside(&extra, need),
             };
-            let Some(seat) = found else { return true };
+            let Some(seat) = seat else { return true };
             if !in_time {
                 extra.take(need.on_seat(Some(&seat)));
             }

@@ -35,7 +35,7 @@ pub use walker::TreeEffort;
 
 use super::planned::{Believed, Notice, OVERDUE, PlannedJob};
 use super::ranking::{self, Rater};
-use super::room::{FreeRoom, PlanRoom, SeatNamer};
+use super::room::{OpenRoom, PlanRoom, SeatNamer};
 use super::{Action, Actions, Gauge, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
 use crate::model::{JobId, Span, Time};
 use crate::parts::formula::Shares;
@@ -258,7 +258,7 @@ impl GoalPolicy {
 
     fn search_and_start(&mut self, view: &View<'_>, actions: &mut Actions) {
         // Whatever the best schedule is, it starts no job now for which too little is free.
-        let free = FreeRoom::of_now(view);
+        let free = OpenRoom::of_now(view);
         if !self.queue.iter().any(|&id| free.admits(view.need(id))) {
             return;
         }

@@ -1,23 +1,20 @@
 //! Nodes of a machine, as one search places jobs on them.
 
-use super::search::FoundSchedule;
-use super::task::GoalTask;
-use crate::model::{JobId, Span};
+use crate::model::JobId;
 use crate::parts::{JobNodeNeed, NeedWithSeat, NodeFloor, NodeSeat};
 use crate::policy::planned::Believed;
-use crate::policy::room::{FreeRoom, PlanRoom, SeatWish};
+use crate::policy::room::{OpenRoom, PlanRoom, SeatWish};
 use crate::policy::{FreeNodes, View};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Nodes that the jobs of a task are placed on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GoalNodes {
     pub(super) floor: Arc<NodeFloor>,
-    /// What the running jobs leave over time, further resources included.
+    /// Room that the running jobs leave over time, further resources included.
     pub(super) room: PlanRoom,
-    /// What is free now.
-    pub(super) free: FreeRoom,
+    /// Room now.
+    pub(super) free: OpenRoom,
     /// Seats of the running jobs, in the order of the task.
     held: Vec<NeedWithSeat>,
     /// The waiting jobs and their needs, in the order of the task.
@@ -38,42 +35,27 @@ impl GoalNodes {
         GoalNodes {
             floor: Arc::clone(nodes.shared_floor()),
             room,
-            free: FreeRoom::of_now(view),
+            free: OpenRoom::of_now(view),
             held: running.iter().map(|job| seat(job.id)).collect(),
             waiting: queue.iter().map(|&id| (id, Arc::clone(nodes.need_of(view.job(id))))).collect(),
         }
     }
 
-    /// The same nodes with some of the waiting jobs.
+    /// Returns these nodes with some of the waiting jobs.
     pub(super) fn with_some(&self, places: &[u32]) -> GoalNodes {
         let waiting = places.iter().map(|&place| self.waiting[place as usize].clone()).collect();
         GoalNodes { waiting, ..self.clone() }
     }
 
-    /// What a waiting job asks for.
+    /// Wish of a waiting job.
     pub(super) fn wish(&self, place: usize) -> SeatWish<'_> {
         let (id, need) = &self.waiting[place];
         SeatWish { id: *id, need, floor: &self.floor, seat: None }
     }
 
-    /// What a running job has.
+    /// Seat of a running job.
     pub(super) fn seat(&self, at: usize) -> SeatWish<'_> {
         let NeedWithSeat { need, seat } = &self.held[at];
         SeatWish { id: JobId::default(), need, floor: &self.floor, seat: Some(seat) }
-    }
-}
-
-impl GoalTask {
-    /// Seats of the jobs of a schedule: those that the search had found, found again. Empty where
-    /// processors are counted only.
-    pub(super) fn seats(&self, schedule: &FoundSchedule) -> BTreeMap<JobId, NodeSeat> {
-        let Some(nodes) = &self.nodes else { return BTreeMap::new() };
-        let mut room = nodes.room.clone();
-        let is_placed = |place: &&u32| schedule.starts[**place as usize] < i64::MAX;
-        for &place in schedule.path.iter().filter(is_placed) {
-            let span = Span(self.waiting[place as usize].span.max(1));
-            room.place(self.need(place as usize), span, self.now);
-        }
-        room.take_seats()
     }
 }

@@ -8,7 +8,10 @@ use super::settings::{GoalSettings, Prune};
 use super::table::RankTable;
 use super::task::GoalTask;
 use super::walker::{BestPath, Iteration, SearchLimits, TreeEffort, Walker};
+use crate::model::{JobId, Span};
+use crate::parts::NodeSeat;
 use crate::policy::Stopwatch;
+use std::collections::BTreeMap;
 
 /// Searches permutations of waiting jobs. Keeps its memory from search to search, and nothing else.
 #[derive(Clone, Debug, Default)]
@@ -114,6 +117,21 @@ impl GoalSearch {
         let visited = self.walker.visited.take().unwrap_or_default();
         let places = |path: Vec<u32>| path.iter().map(|&rank| self.table.places[rank as usize]).collect();
         (found, visited.into_iter().map(places).collect())
+    }
+}
+
+impl GoalTask {
+    /// Seats of the jobs of a schedule: those that the search had found, found again. Empty where
+    /// processors are counted only.
+    pub(super) fn seats(&self, schedule: &FoundSchedule) -> BTreeMap<JobId, NodeSeat> {
+        let Some(nodes) = &self.nodes else { return BTreeMap::new() };
+        let mut room = nodes.room.clone();
+        let is_placed = |place: &&u32| schedule.starts[**place as usize] < i64::MAX;
+        for &place in schedule.path.iter().filter(is_placed) {
+            let span = Span(self.waiting[place as usize].span.max(1));
+            room.place(self.need(place as usize), span, self.now);
+        }
+        room.take_seats()
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) struct FreeSteps {
     levels: Vec<i64>,
     /// Number of further resources; 0 on most machines, 1 on nodes.
     width: usize,
-    /// What is free on nodes, in place of all steps, and the present.
+    /// Room on nodes, in place of all steps, and the present.
     room: Option<(Box<PlanRoom>, Time)>,
     /// The first step in which the narrowest waiting job fits. None before it does.
     front: usize,
@@ -44,7 +44,7 @@ pub(super) struct PlacedSpot {
 const NEVER: i64 = u32::MAX as i64;
 
 impl FreeSteps {
-    /// What the running jobs leave on nodes.
+    /// Becomes the room that running jobs leave on nodes.
     pub(super) fn fill_seated(&mut self, room: &PlanRoom, now: Time) {
         self.begin(0);
         self.width = 1;

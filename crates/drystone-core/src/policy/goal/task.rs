@@ -5,7 +5,7 @@ use super::nodes::GoalNodes;
 use super::steps::FreeSteps;
 use crate::model::{Procs, ResourceId, SharedSort, Time, UNKNOWN};
 use crate::parts::ResourceAmounts;
-use crate::policy::room::{FreeRoom, JobNeed};
+use crate::policy::room::{JobNeed, OpenRoom};
 use std::collections::BTreeMap;
 
 /// A waiting job.
@@ -133,11 +133,11 @@ impl GoalTask {
         JobNeed { procs: self.waiting[place].procs, amounts, on }
     }
 
-    /// What is free now.
-    pub(super) fn free_room(&self) -> FreeRoom {
+    /// Room now.
+    pub(super) fn free_room(&self) -> OpenRoom {
         match &self.nodes {
             Some(nodes) => nodes.free.clone(),
-            None => FreeRoom::of_counts(self.free, &self.levels),
+            None => OpenRoom::of_counts(self.free, &self.levels),
         }
     }
 

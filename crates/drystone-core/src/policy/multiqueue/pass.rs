@@ -67,6 +67,39 @@ impl MultiQueue {
         self.scratch.planned = true;
     }
 
+    /// Takes the amounts of all promises.
+    pub(super) fn reserve_promised(&mut self, view: &View<'_>) {
+        let MultiQueue { promises, seats, scratch, .. } = self;
+        if let Some(pools) = scratch.pools.as_deref_mut() {
+            for promise in promises.iter() {
+                pools.reserve(promise.id, (promise.at, promise.end()), seats.get(&promise.id), view);
+            }
+        }
+    }
+
+    /// Places all promises again on nodes, beside the running jobs.
+    pub(super) fn replace_seated(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = self.scratch.now;
+        let MultiQueue { promises, seats, scratch, dirty, .. } = self;
+        let Some(room) = scratch.pools.as_deref_mut().and_then(|pools| pools.room.as_mut()) else { return };
+        room.set_seats(std::mem::take(seats));
+        let mut plan: Vec<PromisedStart> = promises.iter().copied().collect();
+        let ready = |id: JobId| promises.of(id).map_or(now, |promise| promise.ready.max(now));
+        let mut planned: Vec<_> = plan.iter().map(PromisedStart::planned).collect();
+        room.compress(&mut planned, ready, view, |job, _| {
+            if job.start < Time::MAX {
+                actions.reserve(job.id, job.start);
+            }
+            *dirty = true;
+        });
+        for promise in &mut plan {
+            promise.at = planned.iter().find(|job| job.id == promise.id).map_or(Time::MAX, |job| job.start);
+            promise.left = UNBOUNDED;
+        }
+        promises.set(plan);
+        *seats = room.seats().cloned().unwrap_or_default();
+    }
+
     /// Free processors over time without running jobs. One that should have ended holds its
     /// processors until the next second at least.
     fn profile_of_running(&mut self) -> Profile {

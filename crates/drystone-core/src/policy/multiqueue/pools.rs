@@ -4,11 +4,10 @@
 //! On nodes a count of processors bounds nothing: the seats of promises do.
 
 use super::MultiQueue;
-use super::promises::PromisedStart;
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{NodeSeat, PoolProfile, Profile, RunningJob};
-use crate::policy::room::{FreeRoom, PlanRoom};
-use crate::policy::{Actions, View, pool_plan};
+use crate::policy::room::{OpenRoom, PlanRoom};
+use crate::policy::{View, pool_plan};
 
 /// Processors of a profile that rules nothing out.
 pub(super) const UNBOUNDED: Procs = Procs::MAX / 4;
@@ -16,12 +15,12 @@ pub(super) const UNBOUNDED: Procs = Procs::MAX / 4;
 /// Free amounts of one pass, on a machine that has more than processors.
 #[derive(Default)]
 pub(super) struct PassPools {
-    /// What is free now, without what jobs took that started in this pass.
-    left: FreeRoom,
+    /// Room now, without what jobs took that started in this pass.
+    left: OpenRoom,
     /// Free amounts over time beside running jobs and promises.
     plan: PoolProfile,
-    /// The same where jobs are placed on nodes.
-    room: Option<PlanRoom>,
+    /// Plan in place of that where jobs are placed on nodes.
+    pub(super) room: Option<PlanRoom>,
 }
 
 impl PassPools {
@@ -79,7 +78,7 @@ impl MultiQueue {
         }
         let now = self.scratch.now;
         let pools = self.scratch.pools.get_or_insert_default();
-        pools.left = FreeRoom::of_now(view);
+        pools.left = OpenRoom::of_now(view);
         let ends = self.running.iter().map(|job| RunningJob { end: job.end.max(now + Span(1)), ..*job });
         if view.nodes().is_some() {
             let ends: Vec<RunningJob> = ends.collect();
@@ -94,41 +93,8 @@ impl MultiQueue {
         self.scratch.pools.as_ref().is_some_and(|pools| pools.room.is_some())
     }
 
-    /// Takes the amounts of all promises.
-    pub(super) fn reserve_promised(&mut self, view: &View<'_>) {
-        let MultiQueue { promises, seats, scratch, .. } = self;
-        if let Some(pools) = scratch.pools.as_deref_mut() {
-            for promise in promises.iter() {
-                pools.reserve(promise.id, (promise.at, promise.end()), seats.get(&promise.id), view);
-            }
-        }
-    }
-
-    /// Places all promises again on nodes, beside the running jobs.
-    pub(super) fn replace_seated(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let now = self.scratch.now;
-        let MultiQueue { promises, seats, scratch, dirty, .. } = self;
-        let Some(room) = scratch.pools.as_deref_mut().and_then(|pools| pools.room.as_mut()) else { return };
-        room.set_seats(std::mem::take(seats));
-        let mut plan: Vec<PromisedStart> = promises.iter().copied().collect();
-        let ready = |id: JobId| promises.of(id).map_or(now, |promise| promise.ready.max(now));
-        let mut planned: Vec<_> = plan.iter().map(PromisedStart::planned).collect();
-        room.compress(&mut planned, ready, view, |job, _| {
-            if job.start < Time::MAX {
-                actions.reserve(job.id, job.start);
-            }
-            *dirty = true;
-        });
-        for promise in &mut plan {
-            promise.at = planned.iter().find(|job| job.id == promise.id).map_or(Time::MAX, |job| job.start);
-            promise.left = UNBOUNDED;
-        }
-        promises.set(plan);
-        *seats = room.seats().cloned().unwrap_or_default();
-    }
-
-    /// Returns whether enough of every further resource is left now, on its promised nodes if it has
-    /// some.
+    /// Returns whether enough of every further resource is left now, on its promised nodes if it
+    /// has some.
     #[inline]
     pub(super) fn is_left(&self, id: JobId, view: &View<'_>) -> bool {
         let seat = || self.seats.get(&id);

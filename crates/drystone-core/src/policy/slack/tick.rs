@@ -11,7 +11,7 @@ use super::settings::Tick;
 use crate::model::{JobId, SharedSort, Span, Time};
 use crate::parts::RunningJob;
 use crate::policy::planned::grace;
-use crate::policy::room::{FreeRoom, JobNeed};
+use crate::policy::room::{JobNeed, OpenRoom};
 use crate::policy::{Action, Actions, Phase, View};
 
 impl Slack {
@@ -88,7 +88,7 @@ impl Slack {
         if self.guests.is_empty() {
             return false;
         }
-        let mut free = FreeRoom::of_now(view);
+        let mut free = OpenRoom::of_now(view);
         for PromisedJob { planned, .. } in &self.plan[..due] {
             free.take(planned.need(view).on_seat(self.room.seat_of(planned.id)));
         }

@@ -300,28 +300,28 @@ impl Immediate {
         victims
     }
 
-    /// The same on nodes: as many have to go, in their order, as it takes until nodes have room, and
-    /// of these only those that are there or give back what is lacking in all.
+    /// Finds a place on nodes: as many have to go, in their order, as it takes until nodes have
+    /// room, and of these only those that are there or give back what is lacking in all.
     fn find_seat(&self, at: usize, barred: &ProcSet, nodes: &PassNodes, now: Time) -> Option<FreshSeat> {
         let (task, processors) = (&self.fresh[at], self.processors.as_ref()?);
         let lacking = self.amounts.missing(task)?;
         let pick = |victims: &[usize]| {
-            let gone = || victims.iter().map(|&victim| &self.running[victim]);
+            let leaving = || victims.iter().map(|&victim| &self.running[victim]);
             let mut missing = lacking.clone();
-            gone().for_each(|victim| self.amounts.relieve(&mut missing, victim));
+            leaving().for_each(|victim| self.amounts.relieve(&mut missing, victim));
             if !missing.is_none() {
                 return None;
             }
             let pool = |from: &RangePool| {
                 let mut all = from.clone();
-                gone().for_each(|victim| all.insert(&victim.set));
+                leaving().for_each(|victim| all.insert(&victim.set));
                 all.remove(barred);
                 all
             };
             let open = CandidatePool { all: pool(processors.open()), behind: ProcSet::new() };
-            nodes.pick(task, &open, gone()).or_else(|| {
+            nodes.pick(task, &open, leaving()).or_else(|| {
                 let any = CandidatePool { all: pool(processors.free()), behind: ProcSet::new() };
-                nodes.pick(task, &any, gone())
+                nodes.pick(task, &any, leaving())
             })
         };
         if let Some(set) = pick(&[]) {
@@ -485,8 +485,8 @@ impl Immediate {
     /// Returns whether the nodes of a suspended job have all that it gave back, when these jobs are
     /// suspended.
     fn has_room(&self, task: &SuspensionTask, victims: &[usize]) -> bool {
-        let gone = victims.iter().map(|&victim| &self.running[victim]);
-        self.amounts.nodes.as_ref().is_none_or(|nodes| nodes.admits(task, gone))
+        let leaving = victims.iter().map(|&victim| &self.running[victim]);
+        self.amounts.nodes.as_ref().is_none_or(|nodes| nodes.admits(task, leaving))
     }
 
     /// Returns whether a running job may be suspended so that a suspended one resumes. Once it may,

@@ -101,7 +101,7 @@ impl PassNodes {
         }
     }
 
-    /// What is free when others are suspended, and the memory that an idle job keeps.
+    /// Room when others are suspended, with the memory that an idle job keeps.
     fn without<'a>(&self, task: &SuspensionTask, victims: impl Iterator<Item = &'a SuspensionTask>) -> NodeLevels {
         let mut levels = self.levels.clone();
         victims.for_each(|victim| park_in(&mut levels, victim, &self.floor));

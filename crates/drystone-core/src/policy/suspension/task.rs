@@ -16,7 +16,7 @@ pub(super) struct SuspensionTask {
     pub(super) procs: Procs,
     /// Demands beyond processors.
     pub(super) demand: DemandId,
-    /// What it asks of nodes, and where it was last; nothing where processors are counted only.
+    /// Need of nodes, and its last seat; nothing where processors are counted only.
     pub(super) on: Option<NeedWithSeat>,
     pub(super) submit: Time,
     /// e: how long it is believed to run, at least a second.

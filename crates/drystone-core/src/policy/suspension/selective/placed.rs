@@ -26,18 +26,18 @@ impl SelectivePolicy {
         let task = &self.idle[at];
         let (processors, nodes) = (self.processors.as_ref()?, self.amounts.nodes.as_ref()?);
         let mut missing = self.amounts.missing(task)?;
-        let gone = || victims.iter().map(|&victim| &self.running[victim]);
-        gone().for_each(|victim| self.amounts.relieve(&mut missing, victim));
+        let leaving = || victims.iter().map(|&victim| &self.running[victim]);
+        leaving().for_each(|victim| self.amounts.relieve(&mut missing, victim));
         if !missing.is_none() {
             return None;
         }
         if self.is_pinned(task) {
             let mut free = processors.free().clone();
-            gone().for_each(|victim| free.insert(&victim.set));
-            let has_room = free.contains(&task.set) && nodes.admits(task, gone());
+            leaving().for_each(|victim| free.insert(&victim.set));
+            let has_room = free.contains(&task.set) && nodes.admits(task, leaving());
             return has_room.then(|| task.set.clone());
         }
-        self.candidate_pools(at, victims, preempting, now).iter().find_map(|pool| nodes.pick(task, pool, gone()))
+        self.candidate_pools(at, victims, preempting, now).iter().find_map(|pool| nodes.pick(task, pool, leaving()))
     }
 
     /// Rule S6: the processors that a fresh job may have when these jobs are suspended, those first
@@ -108,8 +108,8 @@ impl SelectivePolicy {
         self.picked.is_some()
     }
 
-    /// The jobs that an idle one may suspend to have room, in the order in which they give way: those
-    /// that are where it may be, or have what it lacks.
+    /// The jobs that an idle one may suspend to have room, in the order in which they give way:
+    /// those that are where it may be, or have what it lacks.
     fn possible_victims(&self, at: usize, missing: &LackedAmounts, own: &[usize], now: Time) -> Vec<usize> {
         let task = &self.idle[at];
         let tau = task.idle_priority(now);

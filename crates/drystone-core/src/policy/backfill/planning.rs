@@ -1,16 +1,16 @@
-//! Passes on nodes that are plans of the future: with several reservations, or where nodes go at
-//! announced times.
+//! Passes that are plans of the future: with several reservations, or where processors or nodes go
+//! at announced times.
 //!
-//! No job is placed on a node that goes before the job is predicted to end. A running job that has
-//! outlived its prediction ends now, as far as the plan goes; what it still holds is not free for a
-//! start.
+//! No job is placed on processors that go before the job is predicted to end. A running job that
+//! has outlived its prediction ends now, as far as the plan goes; what it still holds is not free
+//! for a start.
 
 use super::Backfill;
 use crate::model::{DemandId, JobId, Procs, Span, Time};
-use crate::parts::{BackfillFit, NodeLevels, RunningJob, WaitingJob};
+use crate::parts::{FitStairs, NodeLevels, RunningJob, WaitingJob};
 use crate::policy::node_outlook::left_in_the_end;
 use crate::policy::planned::PlannedJob;
-use crate::policy::room::{FreeRoom, PlanRoom, SeatNamer};
+use crate::policy::room::{OpenRoom, PlanRoom, SeatNamer};
 use crate::policy::{Actions, FreeNodes, Outlook, StartReason, View, ranking};
 use std::collections::BTreeMap;
 
@@ -27,12 +27,31 @@ pub(super) struct NodesLeft {
 struct PlanningPass<'a> {
     plan: &'a mut PlanRoom,
     namer: SeatNamer,
-    /// What the starts leave; in all, unless an overdue job holds some.
-    left: FreeRoom,
+    /// Room that the starts leave; in all, unless an overdue job holds some.
+    left: OpenRoom,
+    /// Processors that they leave.
     free: Procs,
 }
 
 impl PlanningPass<'_> {
+    /// A pass beside the running jobs.
+    fn new<'a>(plan: &'a mut PlanRoom, view: &View<'_>) -> PlanningPass<'a> {
+        let ends: Vec<RunningJob> = view.running().iter().copied().collect();
+        plan.fill_ends(&ends, view);
+        let is_overdue = ends.first().is_some_and(|job| job.end <= view.now());
+        let left = OpenRoom::of_now(view);
+        let left = if is_overdue { left } else { left.in_all() };
+        PlanningPass { plan, namer: SeatNamer::default(), left, free: view.free() }
+    }
+
+    /// A job has started before that is predicted to end then.
+    fn take_started(&mut self, job: &RunningJob, view: &View<'_>) {
+        let now = view.now();
+        self.plan.reserve(now, job.end.max(now + Span(1)), view.need(job.id));
+        self.left.take(view.need(job.id));
+        self.free -= job.procs;
+    }
+
     /// Starts a job, if it fits now for so long.
     fn starts(&mut self, job: &PlannedJob, why: StartReason, view: &View<'_>, actions: &mut Actions) -> bool {
         let need = job.need(view);
@@ -86,24 +105,21 @@ impl Backfill {
         self.blocked = None;
         self.enqueue_fresh(view);
         self.rate(view);
-        let mut state = self.placed.take().unwrap_or_default();
-        let ends: Vec<RunningJob> = view.running().iter().copied().collect();
-        state.plan.fill_ends(&ends, view);
-        let is_overdue = ends.first().is_some_and(|job| job.end <= view.now());
-        let left = FreeRoom::of_now(view);
-        let mut pass = PlanningPass {
-            plan: &mut state.plan,
-            namer: SeatNamer::default(),
-            left: if is_overdue { left } else { left.in_all() },
-            free: view.free(),
-        };
+        self.plan_ahead(view, actions);
+        true
+    }
+
+    /// Makes a plan of the future beside the running jobs and those that this pass has started.
+    pub(super) fn plan_ahead(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let mut plan = self.plan.take().unwrap_or_else(PlanRoom::empty);
+        let mut pass = PlanningPass::new(&mut plan, view);
+        self.started.iter().for_each(|job| pass.take_started(job, view));
         if self.choices.reservations > 1 {
             self.plan_several(&mut pass, view, actions);
         } else {
             self.plan_heads(&mut pass, view, actions);
         }
-        self.placed = Some(state);
-        true
+        self.plan = Some(plan);
     }
 
     /// Heads start while they may, the first that may not has its reservation, others start where
@@ -119,21 +135,20 @@ impl Backfill {
                 continue;
             }
             if pass.plan.earliest(job.need(view), job.span, now).is_none() {
-                // It fits only before nodes go for good, and running jobs hold it up: no other job
-                // waits for it.
+                // It fits only before processors go for good, and running jobs hold it up: no other
+                // job waits for it.
                 self.take_head(&head, view);
                 self.aside.push(head.id);
                 skipped.push(head.id);
                 continue;
             }
-            if self.choices.backfill.is_some() {
-                if self.choices.reservations > 0
-                    && let Some(start) = pass.plans(&job, view).filter(|&start| start > now)
-                {
-                    self.announce(head.id, start, actions);
-                }
-                self.backfill_planned(Some(head.id), pass, view, actions);
+            // An overdue job may hold its processors still.
+            if self.choices.reservations > 0
+                && let Some(start) = pass.plans(&job, view).filter(|&start| start > now)
+            {
+                self.announce(head.id, start, actions);
             }
+            self.backfill_planned(Some(head.id), pass, view, actions);
             self.around.found_none_behind(&head);
             break;
         }
@@ -173,9 +188,7 @@ impl Backfill {
         for job in &starting {
             self.dequeue(job, view);
         }
-        if self.choices.backfill.is_some() {
-            self.backfill_planned(None, pass, view, actions);
-        }
+        self.backfill_planned(None, pass, view, actions);
     }
 
     /// Starts jobs beside what is planned, but not the one that heads the queue.
@@ -192,17 +205,20 @@ impl Backfill {
                 policy.dequeue(waiting, view);
             }
         };
+        if self.choices.backfill.is_none() {
+            return;
+        }
         if self.backfill_order().is_dynamic() {
             let waiting = self.candidates.as_ref().unwrap_or(&self.queue).sorted(self.backfill_order(), view);
             return waiting.iter().for_each(|job| attempt(self, job, pass));
         }
-        let mut after = None;
-        loop {
-            let fit = BackfillFit { free: pass.free, window: Span::MAX, extra: 0 };
-            let queue = self.candidates.as_ref().unwrap_or(&self.queue);
-            let Some(job) = queue.next_fit(after, fit, self.backfill_order(), view) else { return };
+        let (mut after, mut stairs) = (None, FitStairs::default());
+        pass.plan.climb(&mut stairs, view.now(), pass.free);
+        while let Some(job) = self.candidates.as_mut().unwrap_or(&mut self.queue).queue().next_admitted(after, &stairs)
+        {
             after = Some(job.place());
             attempt(self, &job, pass);
+            pass.plan.climb(&mut stairs, view.now(), pass.free);
         }
     }
 
