@@ -479,7 +479,6 @@ impl JobEvent {
             PolicyEvent::Stopped { job, .. } => ("stopped", Some(job)),
             PolicyEvent::Parked(job) => ("parked", Some(job)),
             PolicyEvent::Capacity => ("capacity", None),
-            _ => ("other", None),
         };
         JobEvent { kind, job: job.map(|job| job.0) }
     }

@@ -158,6 +158,7 @@ impl PoolProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::ResourceId;
     use proptest::prelude::*;
 
     const HORIZON: i64 = 400;

@@ -34,6 +34,7 @@ fn premises(procs: u32, jobs: &[(i64, i64, u32, i64, i32)]) -> Premises {
         accounts: BTreeMap::new(),
         qos: BTreeMap::new(),
         limits: None,
+        rules: None,
         is_slurm: false,
     }
 }
