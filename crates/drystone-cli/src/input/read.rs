@@ -82,7 +82,7 @@ impl WorkloadInput {
         if args.by.contains(&Scheme::Priority) && args.priorities.is_none() {
             return Err(CommandFailure::usage("--by priority needs the priorities of jobs: --priorities FILE.toml"));
         }
-        let take = SceneTake { all: true, plain: plain || log.moves() };
+        let take = SceneTake { all: true, plain: plain || log.moves(), counted: false };
         let input = WorkloadInput::taken(args.source.path(), (&log, &cut, &args.real), args.seed, records, take)?;
         if args.by.contains(&Scheme::Resources) && input.workload.resources().is_none_or(|table| !table.counts()) {
             let problem =
@@ -99,7 +99,7 @@ impl WorkloadInput {
         args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
     ) -> Result<WorkloadInput, CommandFailure> {
-        WorkloadInput::taken(path, args, seed, false, SceneTake { all: true, plain: false })
+        WorkloadInput::taken(path, args, seed, false, SceneTake { all: true, plain: false, counted: true })
     }
 
     /// Reads the whole of a log or a site with the original records.
@@ -109,7 +109,7 @@ impl WorkloadInput {
         args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
     ) -> Result<WorkloadInput, CommandFailure> {
-        WorkloadInput::taken(path, args, seed, true, SceneTake { all: true, plain: false })
+        WorkloadInput::taken(path, args, seed, true, SceneTake { all: true, plain: false, counted: true })
     }
 
     /// Reads the whole of a log or a site, and of a site its jobs alone: they are to arrive at
@@ -120,7 +120,7 @@ impl WorkloadInput {
         args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
     ) -> Result<WorkloadInput, CommandFailure> {
-        WorkloadInput::taken(path, args, seed, false, SceneTake { all: true, plain: true })
+        WorkloadInput::taken(path, args, seed, false, SceneTake { all: true, plain: true, counted: true })
     }
 
     /// A part of a log, or the whole; of a site one pool.
@@ -130,7 +130,7 @@ impl WorkloadInput {
         seed: u64,
         records: bool,
     ) -> Result<WorkloadInput, CommandFailure> {
-        WorkloadInput::taken(path, args, seed, records, SceneTake { all: false, plain: false })
+        WorkloadInput::taken(path, args, seed, records, SceneTake { all: false, plain: false, counted: false })
     }
 
     pub(super) fn taken(

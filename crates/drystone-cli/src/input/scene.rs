@@ -26,6 +26,9 @@ pub(super) struct SceneTake {
     pub(super) all: bool,
     /// Its jobs alone, as those of a log: they are to arrive at other times than they did.
     pub(super) plain: bool,
+    /// Counts of processors unless nodes are asked for: a change of the machine changes counts and
+    /// Slurm's own nodes, not the table that other policies place jobs by.
+    pub(super) counted: bool,
 }
 
 /// A site as what is simulated; `None` for a path that is none, or a site that was made of a log in
@@ -56,7 +59,7 @@ pub(super) fn input(
         None if take.all => (0..site.manifest.pools.len()).filter_map(|at| u16::try_from(at).ok()).collect(),
         None => vec![largest(&site, path)],
     };
-    place_jobs(&mut site, path, log, &pools)?;
+    place_jobs(&mut site, path, (log, take), &pools)?;
     let (folder, _) = folder(path).unwrap_or_default();
     let scene = SiteScene::new(&site, &pools);
     let pools: Vec<u16> = scene.pools().collect();
@@ -94,9 +97,14 @@ pub(super) fn input(
 }
 
 /// Places jobs on the nodes of the site, unless another description of the machine is asked for.
-fn place_jobs(site: &mut Site, path: &Path, log: &LogArgs, pools: &[u16]) -> Result<(), CommandFailure> {
+fn place_jobs(
+    site: &mut Site,
+    path: &Path,
+    (log, take): (&LogArgs, SceneTake),
+    pools: &[u16],
+) -> Result<(), CommandFailure> {
     let file = match &log.on_nodes {
-        None if log.resources.is_empty() => {
+        None if log.resources.is_empty() && !take.counted => {
             site.place_jobs(log.placement.unwrap_or_default());
             return Ok(());
         }

@@ -11,6 +11,9 @@ use std::path::Path;
 pub(super) struct SceneTake {
     pub(super) all: bool,
     pub(super) plain: bool,
+    /// Counts of processors unless nodes are asked for: a change of the machine changes counts and
+    /// Slurm's own nodes, not the table that other policies place jobs by.
+    pub(super) counted: bool,
 }
 
 /// Returns `None`: the path is no site.
