@@ -743,7 +743,7 @@ fn rankings_have_tests_corrected_for_their_number() {
         "{error}"
     );
     let text = folder.run(&["sweep", "rank", "study.db", "--metric", "wait_mean"]).ok();
-    assert!(text.contains("against the first") && text.contains("corrected for their number (Holm)"), "{text}");
+    assert!(text.contains("against the first") && text.contains("corrected for the number of pairs (Holm)"), "{text}");
 }
 
 /// A simulation that takes too long is stopped, reported, and tried again.
