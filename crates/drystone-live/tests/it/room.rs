@@ -224,12 +224,24 @@ fn policies_that_choose_nodes_do_unless_they_are_to_count() {
         let (policy, by_count) = policy_of(text);
         TrackerSettings::of(DaemonMode::Drive, vec!["main".into()], true, &policy).by_count(by_count).on_nodes
     };
-    for policy in ["fcfs", "greedy", "easy", "easy++", "easy(reserve=3)", "conservative"] {
+    for policy in [
+        "fcfs",
+        "greedy",
+        "easy",
+        "easy++",
+        "easy(reserve=3)",
+        "conservative",
+        "slack",
+        "ss",
+        "tss",
+        "is",
+        "goal",
+        "multiqueue",
+    ] {
         assert!(on_nodes(policy) && !on_nodes(&format!("{policy} by count")), "{policy}");
     }
-    for policy in ["slack", "ss", "tss", "is", "goal", "multiqueue"] {
-        assert!(!on_nodes(policy), "{policy}");
-    }
+    // A study's variant that starts jobs on processors of others counts.
+    assert!(!on_nodes("multiqueue(promise=arrival)"));
 }
 
 /// Maintenance of all nodes is announced: a job that would run into it waits until it is over, and
