@@ -4,7 +4,7 @@ use super::golden::Golden;
 use super::recorded::Happening;
 use std::collections::BTreeSet;
 
-/// What a command does to jobs.
+/// Command that holds or releases jobs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct HoldCommand {
     /// True if it holds them, else it releases them.

@@ -62,7 +62,7 @@ mod tests {
         let path = conf.display().to_string();
         let meant = |text: &str| with_conf(&text.parse().expect("a policy"), &conf).map(|spec| spec.text().to_string());
         for (text, expected) in [
-            ("slurm", format!("slurm:{path}")),
+            ("slurm", format!("slurm({path})")),
             ("slurm(bf_interval=60)", format!("slurm(conf={path},bf_interval=60)")),
             ("slurm(bf_window=9,defer=yes)", format!("slurm(conf={path},bf_window=9,defer=yes)")),
             ("slurm(conf=none,cpus=4)", "slurm(conf=none,cpus=4)".to_string()),

@@ -87,7 +87,8 @@ impl SweepPlan {
                 let level =
                     |name: &String| entry.parameters.iter().position(|p| p == name).map(|at| levels[at].clone());
                 let point: Vec<Option<DesignLevel>> = parameters.iter().map(level).collect();
-                // Workloads mostly share their study and log, and with it the meaning of the policy.
+                // Most workloads share their study and log, and with them the meaning of the
+                // policy.
                 let mut meanings: Vec<PolicyMeaning<'_>> = Vec::new();
                 for (at, case) in cases.iter().enumerate() {
                     let PolicyMeaning { policy, own, canonical, .. } =

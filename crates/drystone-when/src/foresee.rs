@@ -238,7 +238,9 @@ pub fn foresee(
     let done = if real {
         scheduler.check_hears()?;
         let none = Outages::default();
-        let source = Happenings::new(workload, options.outages.unwrap_or(&none), false);
+        let outages = options.outages.unwrap_or(&none);
+        scheduler.check_outages(workload, outages)?;
+        let source = Happenings::new(workload, outages, false);
         examiner.run(Simulation::new(workload.machine(), scheduler, source))?
     } else {
         examiner.run(Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(workload)))?

@@ -301,7 +301,9 @@ impl<'a> Experiment<'a> {
         }
         scheduler.check_hears()?;
         let none = Outages::default();
-        let source = Happenings::new(part, self.outages.unwrap_or(&none), self.feedback);
+        let outages = self.outages.unwrap_or(&none);
+        scheduler.check_outages(part, outages)?;
+        let source = Happenings::new(part, outages, self.feedback);
         Ok(self.run_to_end(part, scheduler, source, observer)?.map(|source| source.left()))
     }
 

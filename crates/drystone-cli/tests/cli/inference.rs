@@ -1,5 +1,7 @@
-//! What is said of differences, on logs whose right answer is known from elsewhere: block
-//! bootstraps and other implementations of the rule, and simulations of unseen seeds.
+//! Verdicts on differences, on logs whose right answer is known from elsewhere.
+//!
+//! The right answers come from block bootstraps, from other implementations of the rule, and from
+//! simulations of unseen seeds.
 
 use crate::common::{Folder, line, shared};
 use serde_json::Value;
@@ -93,8 +95,9 @@ fn what_is_too_short_is_named() {
     assert!(near(alone[0], -0.196, 0.001) && alone[3] < 0.05, "{alone:?}");
 }
 
-/// What is longer in every week is said to be longer, and intervals do not reach where no value can
-/// be.
+/// A wait that is longer in every week gets the verdict longer.
+///
+/// Intervals stay within the range of possible values.
 #[test]
 fn what_is_longer_in_every_week_is_longer() {
     let Some(log) = shared(KTH) else { return };

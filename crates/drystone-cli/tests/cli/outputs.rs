@@ -296,7 +296,8 @@ fn results_are_tables_of_latex() {
     assert_eq!(told.matches("\\begin{tabular}").count(), told.matches("\\end{tabular}").count());
     let bare = |c: char| told.replace(&format!("\\{c}"), "").contains(c);
     assert!(!bare('%') && !bare('#') && !bare('_'), "{told}");
-    // Every cell of the rows in Markdown; a table too wide for a page is divided, and repeats its first column.
+    // Every cell of the rows in Markdown; a table too wide for a page is divided, and repeats its
+    // first column.
     let markdown = folder.run(&[&args[..], &["--format", "markdown"]].concat()).ok();
     let rows: Vec<&str> = markdown.lines().filter(|line| line.starts_with("| easy")).collect();
     let cells = |rows: &[&str], bar: &str| -> Vec<String> {

@@ -486,6 +486,12 @@ pub trait Policy: Snapshot + Send + Sync {
         false
     }
 
+    /// Returns whether it also places jobs where nodes go out and come back. A policy that does not
+    /// is refused on such a machine ([`crate::engine::Scheduler::check_outages`]).
+    fn places_among_outages(&self) -> bool {
+        self.places_on_nodes()
+    }
+
     /// Returns whether it keeps a model of the nodes by itself, and so is not shown any in its
     /// view.
     fn models_nodes(&self) -> bool {

@@ -81,7 +81,7 @@ impl TrackerSettings {
         // A job that Slurm suspends keeps its devices as well as its memory.
         let counts = policy.counts_resources() && !needs.suspend;
         let (names, suspends) = (needs.name, needs.suspend);
-        let on_nodes = policy.places_on_nodes() && !names;
+        let on_nodes = policy.places_among_outages() && !names;
         TrackerSettings { mode, partitions, adopt_old, names, suspends, counts, on_nodes }
     }
 

@@ -202,9 +202,17 @@ mod tests {
         document.heading("50% of #1");
         document.table(table);
         document.facts(vec![("jobs".to_string(), "<3".to_string())]);
-        let expected = "\\paragraph{50\\% of \\#1}\n\n\\begin{tabular}{lr}\n\\hline\npolicy & mean\\_wait, \\% \\\\\n\\hline\n\
-                        easy(a=1) & $-$5 $\\pm$2 \\\\\n100\\textbackslash{}200 \\& more &  \\\\\n\\hline\n\\end{tabular}\n\n\
-                        \\begin{tabular}{ll}\n\\hline\njobs & \\textless{}3 \\\\\n\\hline\n\\end{tabular}\n";
+        let expected = concat!(
+            "\\providecommand{\\toprule}{\\hline}\\providecommand{\\midrule}{\\hline}\\providecommand{\\bottomrule}{\\hline}\n\n",
+            "\\paragraph{50\\% of \\#1}\\mbox{}\\par\n\n",
+            "\\par\\noindent{\\setlength{\\tabcolsep}{5pt}\\begin{tabular}{lr}\n\\toprule\n",
+            "policy & mean\\_wait, \\% \\tabularnewline\n\\midrule\n",
+            "easy(a=1) & $-$5 $\\pm$2 \\tabularnewline\n",
+            "100\\textbackslash{}200 \\& more &  \\tabularnewline\n",
+            "\\bottomrule\n\\end{tabular}}\\par\\medskip\n\n",
+            "\\par\\noindent{\\setlength{\\tabcolsep}{5pt}\\begin{tabular}{ll}\n\\toprule\n",
+            "jobs & $<$3 \\tabularnewline\n\\bottomrule\n\\end{tabular}}\\par\\medskip\n",
+        );
         assert_eq!(document.latex(), expected);
     }
 

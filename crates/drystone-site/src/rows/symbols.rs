@@ -97,7 +97,9 @@ impl Symbols {
         span(&self.bytes, &self.ends, symbol.0)
     }
 
-    /// The text of a number. What is no UTF-8 is taken for Latin-1, so that unlike names stay unlike.
+    /// Returns the text of a number.
+    ///
+    /// Bytes that are not UTF-8 are read as Latin-1, so that unlike names stay unlike.
     pub(crate) fn text(&self, symbol: Symbol) -> std::borrow::Cow<'_, str> {
         let bytes = self.bytes(symbol);
         match std::str::from_utf8(bytes) {

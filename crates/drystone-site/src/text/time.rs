@@ -57,8 +57,9 @@ impl TimeForm {
     }
 }
 
-/// Returns whether a number stands for a moment that is not known: 0, and Slurm's own for "none" and
-/// "no limit", which would be the last seconds of 2106.
+/// Returns whether a number stands for a moment that is not known.
+///
+/// These are 0 and Slurm's own numbers for "none" and "no limit", which would be moments in 2106.
 fn is_no_moment(seconds: u64) -> bool {
     matches!(seconds, 0 | 4_294_967_294 | 4_294_967_295)
 }

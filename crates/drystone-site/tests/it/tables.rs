@@ -40,7 +40,7 @@ struct RightValues {
     sizes: (u32, u32, u32),
     /// The limit in seconds; `None` where the table has none.
     limit: Option<u32>,
-    /// The same of a submission.
+    /// True if the table has submissions.
     waits: bool,
     /// Seconds from the times above to those of the table.
     shift: i64,

@@ -475,24 +475,40 @@ impl BackfillPass {
                 continue;
             }
             let alloc = soonest.alloc(cluster, job, free, scratch);
-            let begin = floor(start, params.bf_resolution);
-            let end = floor(start.saturating_add(limit), params.bf_resolution);
-            if start > self.window_end {
-                self.holds_until = self.holds_until.min(now + start - self.window_end);
-                return JobResult::Verdict(PassVerdict::BeyondWindow { start, end, alloc });
+            match self.settle_plan(cluster, params, job, (now, start, limit), alloc, licences) {
+                Some(verdict) => return JobResult::Verdict(verdict),
+                None => from = start,
             }
-            if start > now && self.table.overlaps(begin, end, &alloc.nodes, licences) {
-                from = start;
-                continue;
-            }
-            if let Some(reason) = self.limit_of_plan(cluster, params, job, &alloc) {
-                return JobResult::Verdict(PassVerdict::Limit(reason));
-            }
-            if cluster.no_reserve(job) {
-                return JobResult::Verdict(PassVerdict::Unplanned { start: Some(start) });
-            }
-            return JobResult::Verdict(self.plan(params, job, (start, limit), alloc, licences));
         }
+    }
+
+    /// Plans the job at its start, or tells why not. Returns `None` where plans made before are in
+    /// its way.
+    fn settle_plan(
+        &mut self,
+        cluster: &ModelCluster,
+        params: &SchedParams,
+        job: &Pending,
+        (now, start, limit): (i64, i64, i64),
+        alloc: Alloc,
+        licences: Licences<'_>,
+    ) -> Option<PassVerdict> {
+        let begin = floor(start, params.bf_resolution);
+        let end = floor(start.saturating_add(limit), params.bf_resolution);
+        if start > self.window_end {
+            self.holds_until = self.holds_until.min(now + start - self.window_end);
+            return Some(PassVerdict::BeyondWindow { start, end, alloc });
+        }
+        if start > now && self.table.overlaps(begin, end, &alloc.nodes, licences) {
+            return None;
+        }
+        if let Some(reason) = self.limit_of_plan(cluster, params, job, &alloc) {
+            return Some(PassVerdict::Limit(reason));
+        }
+        if cluster.no_reserve(job) {
+            return Some(PassVerdict::Unplanned { start: Some(start) });
+        }
+        Some(self.plan(params, job, (start, limit), alloc, licences))
     }
 
     /// Nodes of a partition that no job has left while the pass slept, where one has.
@@ -661,12 +677,15 @@ enum Start {
     Preempts(Vec<Victim>),
 }
 
+/// The second at which the pass looks at a job, where that is known.
+type NextLook<'a> = &'a dyn Fn(&Pending) -> Option<i64>;
+
 /// A whole pass that begins at a second, and may look at single jobs in later ones. Returns the
 /// jobs that had to go at once.
 pub fn backfill_pass(
     cluster: &mut ModelCluster,
     queue: &[Pending],
-    (now, when): (i64, &dyn Fn(&Pending) -> Option<i64>),
+    (now, when): (i64, NextLook<'_>),
     params: &SchedParams,
     watch: &mut impl VerdictObserver,
 ) -> Vec<Victim> {

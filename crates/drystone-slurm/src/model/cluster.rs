@@ -103,9 +103,10 @@ impl ModelCluster {
         self.state
     }
 
-    /// Returns the GPUs that Slurm counts against limits for a start on these nodes, where these are
-    /// not those that the job gets: of one with GPUs for each task, all that are idle on each node,
-    /// up to those of the whole job.
+    /// Returns the GPUs that Slurm counts against limits, where these are not those the job gets.
+    ///
+    /// For a job with GPUs for each task, Slurm counts all GPUs that are idle on each of these
+    /// nodes, up to those of the whole job.
     pub(super) fn gpus_counted(&self, job: &Pending, alloc: Option<&Alloc>) -> Option<u64> {
         let (demand, alloc) = (&self.machine.resources.demand(job.demand)?.demand, alloc?);
         let gpus = demand.gpus.as_ref().filter(|gpus| gpus.per_task > 0 && gpus.per_node == 0 && gpus.per_job == 0)?;

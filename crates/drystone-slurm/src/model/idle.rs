@@ -187,8 +187,9 @@ impl IdleNodes {
         if self.single { u32::from(self.some.contains(node)) } else { self.cpus[node] }
     }
 
-    /// Returns the nodes among the allowed ones that a job could use a part of, or the whole of, and
-    /// their idle processors.
+    /// Returns the number of allowed nodes that a job could use, and their idle processors.
+    ///
+    /// A job that is `whole` uses whole nodes only, another one also a part of a node.
     pub fn count_usable(&self, whole: bool, allowed: &NodeSet) -> (u64, u64) {
         let usable = self.usable(whole);
         let nodes = usable.common(allowed) as u64;

@@ -97,8 +97,8 @@ impl PlanTable {
 
     /// Leaves in `free`, the nodes of a partition at first, those without a plan from `from` to
     /// `until`. Returns the earliest later time at which there may be other nodes, 0 for none: the
-    /// next record is looked at, and no further. Once fewer than `need` nodes are left and that time
-    /// is known, the search ends.
+    /// search looks at the next record, and no further. Once fewer than `need` nodes are left and
+    /// that time is known, the search ends.
     pub(crate) fn search(&self, free: &mut NodeSet, part: &NodeSet, from: i64, until: i64, need: u32) -> i64 {
         let mut later = 0;
         let start = self.records.partition_point(|record| record.end <= from);

@@ -245,8 +245,10 @@ mod tests {
     use super::*;
     use crate::conf::PriorityType;
 
-    /// Two processors on two of four nodes of eight, each node for the job alone: as recorded, 5,625
-    /// of 20,000 at its submission, and 10,000 once Slurm has looked for its nodes.
+    /// Two processors on two of four nodes of eight, each node for the job alone.
+    ///
+    /// As recorded, the job has 5,625 of 20,000 at its submission, and 10,000 once Slurm has looked
+    /// for its nodes.
     #[test]
     fn whole_nodes_count_in_the_size_once_they_are_looked_for() {
         let machine = ModelMachine::uniform(4, 8);

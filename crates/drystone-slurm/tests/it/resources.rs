@@ -275,8 +275,10 @@ fn idle_gpus_of_the_chosen_nodes_count_for_a_job_with_gpus_for_each_task() {
     assert_eq!(heard.0[&0], PassVerdict::Limit("QOSMaxGRESPerUser"));
 }
 
-/// A job with a grace is told once, keeps its nodes until that is over, and goes for the next job
-/// that wants them then, if that has not preempted others within `KillWait` and `MessageTimeout`.
+/// A job with a grace receives one warning, and keeps its nodes until the grace is over.
+///
+/// It then goes for the next job that wants its nodes, if that job has not preempted others within
+/// `KillWait` and `MessageTimeout`.
 #[test]
 fn a_job_with_a_grace_goes_when_that_is_over() {
     let text = "ClusterName=hand\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nKillWait=2\nMessageTimeout=20\n\

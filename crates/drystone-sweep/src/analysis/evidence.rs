@@ -106,7 +106,7 @@ impl TableEvidence {
     }
 }
 
-/// What one log says.
+/// Estimate from one log.
 struct LogEstimate {
     logarithm: Option<f64>,
     estimate: Option<Estimate>,

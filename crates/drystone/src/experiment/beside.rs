@@ -285,6 +285,7 @@ pub(super) fn run(
         let scheduler = scheduler(spec, experiment.priorities, &part.workload)?;
         scheduler.fits(&part.workload)?;
         scheduler.check_hears()?;
+        scheduler.check_outages(&part.workload, &part.outages)?;
         let source = Happenings::new(&part.workload, &part.outages, experiment.feedback);
         let source = match &shared {
             Some(site) => source.at_desk(site.desk(part.ids.clone())),

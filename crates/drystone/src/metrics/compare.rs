@@ -81,7 +81,7 @@ pub struct ChangeEvidence {
     /// Probability of a difference as large where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// The same, corrected for the number of policies compared (Holm 1979): what decides.
+    /// Probability `p`, corrected for the number of policies compared (Holm 1979); it decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_family: Option<f64>,
     /// Weeks, or windows, in which the value is larger, smaller and equal.

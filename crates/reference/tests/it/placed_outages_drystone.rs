@@ -74,6 +74,11 @@ fn possible(lost: &[Lost], floor: &NaiveFloor) -> (Outages, Vec<NaiveNodeOutage>
     (outages, naive)
 }
 
+/// Policies that place jobs where nodes go out; the others are refused there.
+fn among_outages() -> impl Iterator<Item = &'static str> {
+    ON_NODES.iter().copied().filter(|policy| policy_of(policy).scheduler().policy.places_among_outages())
+}
+
 fn among(workload: &Workload, policy: &str, outages: &Outages) -> Segments {
     let mut segments = Segments::default();
     Simulation::new(workload.machine(), policy_of(policy).scheduler(), Happenings::new(workload, outages, false))
@@ -184,7 +189,7 @@ proptest! {
         for_nodes(&mut rows, fill);
         let Ok(workload) = workload(&rows, &floor, Some(fill)) else { return Ok(()) };
         let (outages, _) = possible(&lost, &floor);
-        for policy in ON_NODES {
+        for policy in among_outages() {
             let segments = among(&workload, policy, &outages);
             assert_sound(policy, &rows, &segments, &outages, &floor);
             prop_assert_eq!(&resumed(&workload, policy, &outages, every), &segments, "{}", policy);
@@ -225,7 +230,7 @@ proptest! {
             (node, begin, length, if known { begin } else { notice }, expect, hit)
         };
         let (outages, _) = possible(&lost.iter().map(behind).collect::<Vec<_>>(), &floor);
-        for policy in ON_NODES {
+        for policy in among_outages() {
             let mut plain = Segments::default();
             Simulation::new(workload.machine(), policy_of(policy).scheduler(), WorkloadReplay::new(&workload))
                 .run(&mut plain)
@@ -262,7 +267,7 @@ proptest! {
         let outages = Outages::new(machine(&floor), kept).expect("tried");
         let counted = workload(&early, &floor, None).expect("possible");
         let placed = workload(&early, &floor, Some(fill)).expect("possible");
-        for policy in ON_NODES {
+        for policy in among_outages() {
             let starts = |workload: &Workload| -> Vec<JobOut> {
                 last_segments_of_counts(&among(workload, policy, &outages), early.len())
             };

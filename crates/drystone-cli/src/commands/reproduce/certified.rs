@@ -34,7 +34,7 @@ const WHY_PASSES: &str = "every start in the same pass; 99 % of the plans to the
 const WHY_RUNS: &str = "Slurm does not repeat its own schedule: the phases of its clocks decide over single jobs. The mean wait of each real run \
                         lies between the least and the most of the model's phases, or beyond them by no more than the real runs lie apart";
 const WHY_PRIORITIES: &str = "every priority that Slurm calculated and told";
-/// Passes of a recording of which the first difference is told.
+/// Passes of a recording whose first difference is shown.
 const SHOWN: usize = 5;
 /// Phases of Slurm's clocks in free runs.
 const PHASES: u64 = 16;
@@ -129,7 +129,9 @@ fn hold(dir: &Path, name: &str, runs: bool, told: &(dyn Fn(u64) + Sync)) -> Resu
     Ok(CertifiedRecording { scenario, log, agreement, free, priorities: priorities(&golden), differences })
 }
 
-/// Tells where the model and a recording part: the rest of a pass follows from its first difference.
+/// Prints the first difference of each pass in which the model and a recording part.
+///
+/// The rest of a pass follows from its first difference.
 fn tell_differences(recording: &CertifiedRecording) {
     let mut last = None;
     let firsts = recording.differences.iter().filter(|own| last.replace(own.at) != Some(own.at));

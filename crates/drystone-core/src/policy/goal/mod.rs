@@ -228,6 +228,11 @@ impl Policy for GoalPolicy {
     fn places_on_nodes(&self) -> bool {
         true
     }
+
+    /// Its search takes nodes that go later for gone now.
+    fn places_among_outages(&self) -> bool {
+        false
+    }
 }
 
 impl GoalPolicy {

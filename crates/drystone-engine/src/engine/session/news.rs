@@ -32,6 +32,9 @@ pub enum NewsError {
     /// The policy would not understand.
     #[error("this policy cannot handle jobs that are held, changed or started by others, or processors that fail")]
     Unheard,
+    /// Jobs are placed on nodes that go out and come back.
+    #[error("this policy places no jobs on nodes that go out and come back; leave the nodes out (`--on-nodes none`)")]
+    Outages,
     /// Several passes are made in a second whose order only a simulator knows.
     #[error("with pass=pyss nothing may change but by arrivals and ends")]
     Pyss,

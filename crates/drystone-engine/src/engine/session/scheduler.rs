@@ -1,6 +1,7 @@
 //! Basis of a session: a policy, and its use of predictions.
 
 use super::NewsError;
+use crate::model::{Outages, Workload};
 use crate::parts::predict::Forecast;
 use crate::policy::{PassRule, Policy};
 
@@ -31,6 +32,18 @@ impl Scheduler {
             (false, _) => Err(NewsError::Unheard),
             (true, PassRule::Pyss) => Err(NewsError::Pyss),
             (true, PassRule::Instant | PassRule::Event) => Ok(()),
+        }
+    }
+
+    /// Checks that it can work where these processors are out for a time.
+    ///
+    /// # Errors
+    /// Jobs are placed on nodes, and the policy places none where nodes go out and come back.
+    pub fn check_outages(&self, workload: &Workload, outages: &Outages) -> Result<(), NewsError> {
+        let on_nodes = workload.resources().is_some_and(|table| table.fill().is_some());
+        match on_nodes && !outages.is_empty() && !self.policy.places_among_outages() {
+            true => Err(NewsError::Outages),
+            false => Ok(()),
         }
     }
 }

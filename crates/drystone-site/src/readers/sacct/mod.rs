@@ -2,6 +2,7 @@
 
 mod columns;
 mod decode;
+mod head;
 mod header;
 mod parts;
 mod realign;
@@ -15,6 +16,7 @@ pub(crate) use trial::{TrialFigures, try_columns};
 
 use self::columns::COLUMNS;
 use self::decode::{Caches, decode};
+use self::head::TextHead;
 use self::realign::{Realigned, realign};
 use self::split::{ColumnValues, Cut, Splitter};
 use self::unfold::Unfolded;
@@ -41,8 +43,9 @@ const BLOCK: usize = 1 << 22;
 
 pub(crate) fn read(input: impl Read, job: &mut FileReading<'_>, layout: &TextLayout) -> Result<(), SiteError> {
     let size = if job.effort.block == 0 { BLOCK } else { job.effort.block };
-    let mut blocks = Blocks::new(Unfolded::new(input, layout), size);
-    let Some((mut reader, mut buffer)) = beginning(&mut blocks, job, layout)? else { return Ok(()) };
+    let (head, text) = TextHead::read(Unfolded::new(input, layout));
+    let mut blocks = Blocks::new(text, size);
+    let Some((mut reader, mut buffer)) = beginning(&mut blocks, &head, job, layout)? else { return Ok(()) };
     // The lines before distinguish a continued line from a bad one, so they must be known.
     while job.effort.threads() < 2 || reader.behind.is_none() {
         job.watch.check()?;
@@ -62,6 +65,7 @@ pub(crate) fn read(input: impl Read, job: &mut FileReading<'_>, layout: &TextLay
 /// and memory for them; `None` where there is no line.
 fn beginning<R: Read>(
     blocks: &mut Blocks<R>,
+    head: &TextHead,
     job: &mut FileReading<'_>,
     layout: &TextLayout,
 ) -> Result<Option<(SacctReader, Vec<u8>)>, SiteError> {
@@ -77,8 +81,7 @@ fn beginning<R: Read>(
             job.intake.count(ImportRule::Message, job.place(line.number), line.bytes, 0);
         }
         if let Some(first) = lines.peek() {
-            let near: Vec<&[u8]> = block.lines().map(|line| line.bytes).filter(|line| !is_message(line)).collect();
-            let sample = || TableSample::of_lines(&near, layout.delimiter.as_deref());
+            let sample = || TableSample::of_lines(&head.rows(), layout.delimiter.as_deref());
             let (splitter, is_header) = begin(first.bytes, sample, layout, job)?;
             let mut reader = SacctReader::new(job.file, splitter);
             if is_header {

@@ -1,5 +1,7 @@
-//! What is said of a table whose columns are not those of `sacct`: what it is, the line to use, and
-//! what that line makes of its first rows, as questions.
+//! Advice on a table whose columns are not those of `sacct`.
+//!
+//! It says what the table is, gives the line to use, and asks whether the first rows are right as
+//! that line reads them.
 
 use super::presets::{TablePreset, recognised, recognised_rows};
 use super::propose::{Proposal, own_role, propose};
@@ -159,7 +161,7 @@ fn of_proposal(
         ),
     };
     let lacks = found.lacks();
-    if !lacks.is_empty() && (lacks.len() > 1 || lacks[0] != "how many processors or nodes they had") {
+    if !lacks.is_empty() && (lacks.len() > 1 || lacks[0] != "the number of processors or nodes they had") {
         return SiteError::Unknown {
             file: file.to_string(),
             looks,

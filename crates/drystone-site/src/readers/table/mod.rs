@@ -25,7 +25,7 @@ pub(crate) fn described(head: &[u8], delimiter: Option<&str>) -> Option<(String,
     (!shown.is_empty()).then(|| (shown.join(", ") + more, sample.columns()))
 }
 
-/// Returns whether the beginning of a text is a table that an import reads, or can say something of.
+/// Returns whether the beginning of a text is a table that an import reads or can give advice on.
 pub(crate) fn looks_like_jobs(head: &[u8], delimiter: Option<&str>) -> bool {
     sample_of(head, delimiter).is_some_and(|sample| advice::is_of_jobs(&sample))
 }

@@ -68,7 +68,7 @@ impl Proposal {
         }
         let tres = own(&[SacctColumn::AllocTres, SacctColumn::ReqTres, SacctColumn::Nodes]);
         if !self.has(&[Cpus, CpusAsked, Nodes, NodesAsked, NodeList, Gpus, GpusAsked]) && !tres {
-            lacks.push("how many processors or nodes they had");
+            lacks.push("the number of processors or nodes they had");
         }
         lacks
     }
@@ -241,9 +241,13 @@ impl ProposalMaker<'_> {
     fn ran(&self) -> Vec<Option<f64>> {
         match (self.moments_of(ColumnRole::Start), self.moments_of(ColumnRole::End)) {
             (Some(start), Some(end)) => {
+                // In times since 1970 a 0 is no time; in those of a log that begins at 0 it is a
+                // start.
+                let dated = start.iter().flatten().any(|value| *value > 1e8);
                 let known = |value: &Option<f64>| value.filter(|value| *value > 0.0);
+                let begun = |value: &Option<f64>| value.filter(|value| *value > 0.0 || *value == 0.0 && !dated);
                 let (start, end): (Vec<_>, Vec<_>) =
-                    (start.iter().map(known).collect(), end.iter().map(known).collect());
+                    (start.iter().map(begun).collect(), end.iter().map(known).collect());
                 less(&end, &start)
             }
             _ => vec![None; self.sample.rows.len()],
@@ -345,7 +349,8 @@ impl ProposalMaker<'_> {
         let unit = match (said, own.map(|name| own_unit(name)), possible.as_slice()) {
             (Some(unit), ..) => unit,
             (None, Some(unit), [first, ..]) if possible.contains(&unit) && *first != LengthUnit::Seconds => unit,
-            // No job runs a twentieth of its limit only, in every row: seconds, if that is possible.
+            // It never happens that all jobs run only a twentieth of their limit: seconds, if that
+            // is possible.
             (None, _, [first, ..]) => *first,
             _ => LengthUnit::Seconds,
         };
