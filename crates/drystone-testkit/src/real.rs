@@ -31,7 +31,8 @@ fn check_all(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
         // Shrinking may make impossible ones.
         return Ok(());
     };
-    if (subject.make)().fits(&workload).is_err() {
+    let scheduler = (subject.make)();
+    if scheduler.fits(&workload).is_err() || scheduler.check_outages(&workload, &outages).is_err() {
         return Ok(());
     }
     if (subject.make)().check_hears().is_err() {
