@@ -50,7 +50,7 @@ fn opens_quote(before: char) -> bool {
 
 /// Letters whose accents LaTeX composes without a further encoding.
 fn is_accented_latin(sign: char) -> bool {
-    let composed = matches!(u32::from(sign), 0xC0..=0xFF | 0x100..=0x17E);
+    let composed = matches!(u32::from(sign), 0xC0..=0x17E);
     // Eth, thorn, d with a stroke, eng and letters with an ogonek are in no font of OT1.
     let missing = "ÐðÞþĐđŊŋĄąĘęĮįŲųĦħĿŀĸŉŦŧ";
     composed && !missing.contains(sign)
