@@ -31,6 +31,9 @@ struct LogCases {
 /// A part of a log that was simulated apart: month and slice.
 type CaseWindow = (Option<String>, Option<String>);
 
+/// Load and change of a case.
+type CaseKind<'a> = (f64, Option<&'a str>);
+
 /// An estimate, and the places of cases that took no part because they are too short.
 pub(super) struct CaseEstimate {
     pub(super) estimate: Result<Estimate, NoEstimate>,
@@ -42,7 +45,7 @@ pub(super) struct CaseEstimate {
 impl TableEvidence {
     /// Sorts the cases of a table by where they come from.
     pub(super) fn sort(origins: &[CaseOrigin]) -> TableEvidence {
-        let mut logs: Vec<(&str, LogCases, Vec<(f64, Option<&str>)>)> = Vec::new();
+        let mut logs: Vec<(&str, LogCases, Vec<CaseKind<'_>>)> = Vec::new();
         for (place, origin) in origins.iter().enumerate() {
             let at = logs.iter().position(|(log, ..)| *log == origin.log).unwrap_or_else(|| {
                 logs.push((&origin.log, LogCases { series: Vec::new(), disjoint: true }, Vec::new()));
