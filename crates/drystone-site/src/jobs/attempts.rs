@@ -225,10 +225,9 @@ impl Finder<'_> {
         for seen in all {
             let file = |seen: &TimedRow| self.table.rows.get(seen.key.row).file;
             let is_one = |other: &TimedRow| {
-                is_same(other, &seen)
-                    && !self.waits_again(other, &seen)
-                    && !self.differ(other, &seen)
-                    && !(several && file(other) == file(&seen))
+                let of_one_file = several && file(other) == file(&seen);
+                let apart = of_one_file || self.waits_again(other, &seen) || self.differ(other, &seen);
+                is_same(other, &seen) && !apart
             };
             let same = kept.iter().position(is_one).map(|at| &mut kept[at]);
             match same {

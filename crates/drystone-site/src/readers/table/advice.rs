@@ -61,9 +61,7 @@ pub(crate) fn doubts(
         // Of a column that is read, only another meaning or unit matters.
         if let Some(read) = read {
             let other = own_role(&sample.names[at]) != Some(choice.role) || (!choice.own && choice.unit.is_some());
-            if other && read != column {
-                lost.push(at);
-            } else if other && choice.unit.is_some_and(|unit| unit != LengthUnit::Seconds) {
+            if other && (read != column || choice.unit.is_some_and(|unit| unit != LengthUnit::Seconds)) {
                 lost.push(at);
             }
             continue;

@@ -558,9 +558,8 @@ pub(crate) fn preset_names() -> String {
 /// The table that has all of one of its marks among these names, the most telling one.
 pub(crate) fn recognised(names: &[String]) -> Option<&'static TablePreset> {
     let has = |mark: &&str| names.iter().any(|name| name.trim().eq_ignore_ascii_case(mark));
-    let best = |preset: &TablePreset| {
-        preset.marks.iter().filter(|marks| marks.iter().all(|mark| has(mark))).map(|marks| marks.len()).max()
-    };
+    let best =
+        |preset: &TablePreset| preset.marks.iter().filter(|marks| marks.iter().all(has)).map(|marks| marks.len()).max();
     PRESETS.iter().filter_map(|preset| Some((best(preset)?, preset))).max_by_key(|(marks, _)| *marks).map(|(_, p)| p)
 }
 

@@ -60,7 +60,8 @@ impl Proposal {
             self.kept.iter().any(|at| said(&self.names[*at]).0.is_some_and(|column| wanted.contains(&column)))
         };
         let mut lacks = Vec::new();
-        if !self.has(&[Start]) && !(self.has(&[Submit]) && self.has(&[End]) && self.has(&[Elapsed])) {
+        let reckoned = self.has(&[Submit]) && self.has(&[End]) && self.has(&[Elapsed]);
+        if !self.has(&[Start]) && !reckoned {
             lacks.push("when jobs started");
         }
         if !self.has(&[End, Elapsed]) && !own(&[SacctColumn::Elapsed]) {
@@ -482,11 +483,10 @@ impl ProposalMaker<'_> {
                     _ => Vec::new(),
                 };
                 let waited = share_of(&profile.numbers, &waits, |a, b| (a - b).abs() <= 2.0);
-                !profile.is_moment()
-                    && !profile.is_span()
-                    && few
-                    && !(profile.is_number() && waited.is_some_and(|share| share >= 0.5))
-                    && !profile.numbers.iter().flatten().any(|value| value.fract() != 0.0)
+                let is_wait = profile.is_number() && waited.is_some_and(|share| share >= 0.5);
+                let broken = profile.numbers.iter().flatten().any(|value| value.fract() != 0.0);
+                let is_time = profile.is_moment() || profile.is_span();
+                few && !is_wait && !broken && !is_time
             }
             ColumnRole::NodeList => profile.known == 0 || profile.is_word(),
             _ => {
