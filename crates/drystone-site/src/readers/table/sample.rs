@@ -36,7 +36,7 @@ impl TableSample {
         };
         let mut rows: Vec<Vec<String>> = texts.iter().map(|line| fields(line, &delimiter)).collect();
         let columns = rows.first()?.len();
-        if columns < FEWEST || columns > MOST {
+        if !(FEWEST..=MOST).contains(&columns) {
             return None;
         }
         // The delimiter behind the last value of `sacct -p`.

@@ -286,7 +286,7 @@ pub(crate) fn unit(name: &str) -> Option<LengthUnit> {
     let words = tokens(name);
     // A single letter is a unit at the end only.
     let of = |(at, word): (usize, &String)| LengthUnit::of(word).filter(|_| word.len() > 2 || at + 1 == words.len());
-    words.iter().enumerate().skip(1).filter_map(of).last()
+    words.iter().enumerate().skip(1).filter_map(of).next_back()
 }
 
 /// Words of a measure: what has one is no number of things, and no time of a job.
