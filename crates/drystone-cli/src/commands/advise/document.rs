@@ -217,6 +217,15 @@ pub(super) fn more_periods(answer: &AdvisedWay, period: &str) -> String {
     }
 }
 
+/// The recommendation in words.
+fn describe_action(way: SiteWay, name: &str) -> String {
+    match way {
+        SiteWay::Live => format!("Run {name}"),
+        SiteWay::Settings => format!("Set {name}"),
+        SiteWay::Limits => format!("Change `{name}`"),
+    }
+}
+
 /// Returns the advice, its reason, and its certainty.
 fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> {
     let judged = &answer.judged;
@@ -234,11 +243,7 @@ fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> 
     let spread = percent(Some(advised.advice.spread), 1);
     match answer.reason {
         AdviceReason::Recommended => {
-            let what = match way {
-                SiteWay::Live => format!("Run {name}"),
-                SiteWay::Settings => format!("Set {name}"),
-                SiteWay::Limits => format!("Change `{name}`"),
-            };
+            let what = describe_action(way, &name);
             let between = judged.between.map_or(String::new(), |b| format!(", mostly {}", interval(b)));
             all.push(format!("{what}: the goal changes by {got} on {period}s that were not used to choose{between}."));
             let unseen = unseen(answer, period).map_or(String::new(), |text| format!(" {}.", capitalised(&text)));
