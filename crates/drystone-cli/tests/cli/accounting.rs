@@ -231,7 +231,7 @@ fn a_part_of_a_site_is_not_taken_for_the_whole() {
 #[test]
 fn a_few_unknown_submissions_leave_the_others_to_be_judged() {
     let row = |n: u32| {
-        let submit = if n % 50 < 1 { String::new() } else { (1_700_000_000 + n * 100).to_string() };
+        let submit = if n.is_multiple_of(50) { String::new() } else { (1_700_000_000 + n * 100).to_string() };
         format!("{n},a,{submit},{submit},{},{},60,4,COMPLETED\n", 1_700_000_050 + n * 100, 1_700_000_650 + n * 100)
     };
     let rows: String = (1..=100).map(row).collect();

@@ -147,6 +147,40 @@ fn longest_gap(jobs: &[FoundJob], window: &MeasuredWindow) -> Option<(i64, i64)>
     (long > 2 * u64::from(DAY) && long > 200 * usual.max(1)).then(|| (i64::from(from), i64::from(until)))
 }
 
+/// Warns of rows that contradict themselves or each other, and of names in other encodings.
+fn warn_of_contradictions(manifest: &Manifest, table: &AccountingTable, warnings: &mut Vec<String>) {
+    if let Some(skewed) = manifest.rule(ImportRule::Skewed) {
+        let first = skewed.examples.first().map_or("", |example| example.place.as_str());
+        warnings.push(format!(
+            "in {} of {} jobs the end less the start is not the run time that the record says (the first at {first}); the run time counts",
+            skewed.jobs, manifest.jobs
+        ));
+    }
+    if let Some(differ) = manifest.rule(ImportRule::NodesDiffer) {
+        let first = differ.examples.first().map_or("", |example| example.place.as_str());
+        warnings.push(format!(
+            "in {} of {} jobs the list of nodes is of another length than the number of nodes, or longer than the number of processors (the first \
+             at {first})",
+            differ.jobs, manifest.jobs
+        ));
+    }
+    if let Some(same) = manifest.rule(ImportRule::SameId).filter(|_| !table.unkeyed.is_empty()) {
+        warnings.push(format!(
+            "{} rows have the number, submission and start of another and are jobs of their own; if a column tells them apart (ProcId, the task \
+             of an array), name it TaskID in --columns",
+            same.jobs
+        ));
+    }
+    let (foreign, first) = table.names.foreign();
+    if let Some(first) = first {
+        warnings.push(format!(
+            "{foreign} {} not in UTF-8, the first `{}` as Latin-1 has it; they stay apart. If they read wrong: iconv -f ENCODING -t UTF-8 FILE > NEW",
+            if foreign == 1 { "name is" } else { "names are" },
+            table.names.text(first)
+        ));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,39 +239,5 @@ mod tests {
             let window = MeasuredWindow { from: from * 86_400, ..MeasuredWindow::default() };
             prop_assert_eq!(longest_gap(&jobs, &window), if jobs.len() < 1_000 { None } else { defined(&jobs, window.from) });
         }
-    }
-}
-
-/// Warns of rows that contradict themselves or each other, and of names in other encodings.
-fn warn_of_contradictions(manifest: &Manifest, table: &AccountingTable, warnings: &mut Vec<String>) {
-    if let Some(skewed) = manifest.rule(ImportRule::Skewed) {
-        let first = skewed.examples.first().map_or("", |example| example.place.as_str());
-        warnings.push(format!(
-            "in {} of {} jobs the end less the start is not the run time that the record says (the first at {first}); the run time counts",
-            skewed.jobs, manifest.jobs
-        ));
-    }
-    if let Some(differ) = manifest.rule(ImportRule::NodesDiffer) {
-        let first = differ.examples.first().map_or("", |example| example.place.as_str());
-        warnings.push(format!(
-            "in {} of {} jobs the list of nodes is of another length than the number of nodes, or longer than the number of processors (the first \
-             at {first})",
-            differ.jobs, manifest.jobs
-        ));
-    }
-    if let Some(same) = manifest.rule(ImportRule::SameId).filter(|_| !table.unkeyed.is_empty()) {
-        warnings.push(format!(
-            "{} rows have the number, submission and start of another and are jobs of their own; if a column tells them apart (ProcId, the task \
-             of an array), name it TaskID in --columns",
-            same.jobs
-        ));
-    }
-    let (foreign, first) = table.names.foreign();
-    if let Some(first) = first {
-        warnings.push(format!(
-            "{foreign} {} not in UTF-8, the first `{}` as Latin-1 has it; they stay apart. If they read wrong: iconv -f ENCODING -t UTF-8 FILE > NEW",
-            if foreign == 1 { "name is" } else { "names are" },
-            table.names.text(first)
-        ));
     }
 }
