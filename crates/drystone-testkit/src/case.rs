@@ -89,12 +89,14 @@ pub struct CaseLimits {
     pub jobs: i64,
     /// Longest run time, in seconds.
     pub run: i64,
+    /// Most jobs where they are placed on nodes.
+    pub jobs_on_nodes: usize,
 }
 
 impl Default for CaseLimits {
     /// 600 jobs of at most a year.
     fn default() -> CaseLimits {
-        CaseLimits { jobs: 600, run: YEAR }
+        CaseLimits { jobs: 600, run: YEAR, jobs_on_nodes: usize::MAX }
     }
 }
 
@@ -102,6 +104,14 @@ impl Default for CaseLimits {
 pub const YEAR: i64 = 365 * 86_400;
 
 impl PolicyCase {
+    /// Returns the case of its first jobs.
+    #[must_use]
+    pub(crate) fn take_first(&self, jobs: usize) -> PolicyCase {
+        let jobs = jobs.min(self.rows.len());
+        let cancel = self.cancel.iter().copied().filter(|(at, _)| *at < jobs).collect();
+        PolicyCase { rows: self.rows[..jobs].to_vec(), cancel, ..self.clone() }
+    }
+
     /// A hostile one: each property of the jobs is drawn from a mix that is itself drawn.
     #[must_use]
     pub fn random(random: &mut Random, limits: CaseLimits) -> PolicyCase {

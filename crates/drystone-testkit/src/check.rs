@@ -63,6 +63,12 @@ fn places_on_nodes(subject: &Subject, case: &PolicyCase, whole: &FullObserver) -
     if policy.needs().name || policy.name() == "slurm" {
         return Ok(());
     }
+    let few = case.take_first(subject.limits.jobs_on_nodes);
+    let of_few = match few.rows.len() < case.rows.len() {
+        true => Some(simulate((subject.make)(), &few, &few.workload())?),
+        false => None,
+    };
+    let (case, whole) = (&few, of_few.as_ref().unwrap_or(whole));
     let one = resources::one_node(case, NodeFill::Pack);
     if !policy.places_on_nodes() {
         return match (subject.make)().fits(&one) {

@@ -98,6 +98,14 @@ impl OpenRoom {
         self.change_seat(need, 1);
     }
 
+    /// Gives cores of a node back that were out.
+    pub(super) fn give_cores(&mut self, node: u32, cores: i64) {
+        self.procs += cores;
+        if let Some(levels) = &mut self.nodes {
+            levels.add_cores(node as usize, cores);
+        }
+    }
+
     fn change_seat(&mut self, need: JobNeed<'_>, sign: i64) {
         if let (Some(levels), Some(SeatWish { need, floor, seat: Some(seat), .. })) = (&mut self.nodes, need.on) {
             levels.change(need, seat, floor, sign);
@@ -257,7 +265,9 @@ impl PlanRoom {
         let profile = &mut self.nodes.get_or_insert_default().profile;
         let held = ends().filter_map(|(end, id)| nodes.held_by(id).map(|(need, seat)| (end, need, seat)));
         profile.reset(view.now(), &nodes.up(view.outlook()).0, held, nodes.floor());
-        for loss in core_losses(ends(), nodes, view) {
+        // What guests have on nodes that are to go is gone as soon as they are.
+        let ends_now = guests.iter().map(|guest| (view.now(), guest.id));
+        for loss in core_losses(ends().chain(ends_now), nodes, view) {
             profile.lose(loss.node, loss.cores, (loss.from, loss.until));
         }
         for guest in guests.iter().filter(|guest| guest.procs > 0) {

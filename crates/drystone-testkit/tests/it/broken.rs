@@ -90,7 +90,7 @@ fn subject(fault: Fault, guarantees: &[Guarantee]) -> Subject {
         name: "broken".to_string(),
         make: Box::new(new),
         guarantees: guarantees.to_vec(),
-        limits: CaseLimits { jobs: 200, run: YEAR },
+        limits: CaseLimits { jobs: 200, run: YEAR, ..CaseLimits::default() },
         predictor: "estimate".to_string(),
     }
 }
@@ -140,8 +140,9 @@ fn every_fault_is_found_and_shown_on_few_jobs() {
 #[test]
 fn hostile_kinds_come_up() {
     let mut random = Random::new(1);
-    let cases: Vec<PolicyCase> =
-        (0..2_000).map(|_| PolicyCase::random(&mut random, CaseLimits { jobs: 3_000, run: YEAR })).collect();
+    let cases: Vec<PolicyCase> = (0..2_000)
+        .map(|_| PolicyCase::random(&mut random, CaseLimits { jobs: 3_000, run: YEAR, ..CaseLimits::default() }))
+        .collect();
     let share = |what: &dyn Fn(&PolicyCase) -> bool| cases.iter().filter(|c| what(c)).count();
     let many = |c: &PolicyCase| c.rows.len() >= 10;
     for (kind, least, found) in [

@@ -112,14 +112,16 @@ fn forgets(spec: &PolicySpec) -> bool {
 /// Policies that look at the clock every few seconds, plan every job at each pass, or search, are
 /// tried on smaller cases.
 fn limits(spec: &PolicySpec) -> CaseLimits {
+    let on_any = CaseLimits::default();
     match spec.kind().name {
-        "ss" | "tss" | "is" => CaseLimits { jobs: 150, run: 300 },
-        "goal" => CaseLimits { jobs: 60, run: YEAR },
+        "ss" | "tss" | "is" => CaseLimits { jobs: 150, run: 300, ..on_any },
+        // A place on nodes costs a search of all nodes, and a decision thousands of places.
+        "goal" => CaseLimits { jobs: 60, run: YEAR, jobs_on_nodes: 16 },
         // A second more of a job that was to run for one is priced every second.
-        "slack" if value(spec, "tick") == "extend" => CaseLimits { jobs: 250, run: 3_600 },
-        "slack" => CaseLimits { jobs: 250, run: YEAR },
-        "conservative" => CaseLimits { jobs: 600, run: YEAR },
-        _ => CaseLimits { jobs: 2_500, run: YEAR },
+        "slack" if value(spec, "tick") == "extend" => CaseLimits { jobs: 250, run: 3_600, ..on_any },
+        "slack" => CaseLimits { jobs: 250, run: YEAR, ..on_any },
+        "conservative" => CaseLimits { jobs: 600, run: YEAR, ..on_any },
+        _ => CaseLimits { jobs: 2_500, run: YEAR, ..on_any },
     }
 }
 

@@ -384,6 +384,8 @@ pub(super) const ON_NODES: &[&str] = &[
     "slack(order=dc,horizon=all)",
     "slack(order=exhaustive(4),sf=1)",
     "slack(remove=priced,tick=overrun)",
+    "slack(tick=overrun)",
+    "slack(remove=priced)",
     "slack(tick=extend)",
     "slack(tick=kill,horizon=3)",
     "multiqueue",

@@ -41,16 +41,21 @@ pub(super) fn references(
     Some(objective.measures.iter().zip(&table.rules).map(value).collect())
 }
 
-/// A job that runs until it gives back what it has.
+/// A job that runs until it gives back what it has, or cores that are out until then.
 struct HeldNeed<'a> {
     end: i64,
     need: JobNeed<'a>,
     /// Its seat, where it has been given one here.
     seat: Option<NodeSeat>,
+    /// The node and its cores that are out.
+    cores: Option<(u32, i64)>,
 }
 
 impl HeldNeed<'_> {
     fn give_back(&self, free: &mut OpenRoom) {
+        if let Some((node, cores)) = self.cores {
+            return free.give_cores(node, cores);
+        }
         free.give(match &self.seat {
             Some(seat) => self.need.on_seat(Some(seat)),
             None => self.need,
@@ -67,7 +72,12 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
     let mut free = task.free_room();
     // By end, soonest first.
     let ends = task.ends_and_returns().into_iter();
-    let mut running: Vec<HeldNeed<'a>> = ends.map(|(end, need)| HeldNeed { end, need, seat: None }).collect();
+    let mut running: Vec<HeldNeed<'a>> =
+        ends.map(|(end, need)| HeldNeed { end, need, seat: None, cores: None }).collect();
+    for (end, node, cores) in task.core_returns() {
+        let out = HeldNeed { end, need: JobNeed::of_procs(0), seat: None, cores: Some((node, cores)) };
+        running.insert(running.partition_point(|held| held.end <= end), out);
+    }
     let mut now = 0;
     loop {
         if watch.is_some_and(|watch| watch.is_up()) {
@@ -88,7 +98,10 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
             free.take(need.on_seat(Some(&seat)));
             starts[at] = now;
             let end = now.saturating_add(task.waiting[at].span.max(1));
-            running.insert(running.partition_point(|r| r.end <= end), HeldNeed { end, need, seat: Some(seat) });
+            running.insert(
+                running.partition_point(|r| r.end <= end),
+                HeldNeed { end, need, seat: Some(seat), cores: None },
+            );
         };
         let heads = queue.iter().take_while(|&&at| {
             let seat = free.find(task.need(at));

@@ -228,35 +228,41 @@ impl Policy for GoalPolicy {
     fn places_on_nodes(&self) -> bool {
         true
     }
-
-    /// Its search takes nodes that go later for gone now.
-    fn places_among_outages(&self) -> bool {
-        false
-    }
 }
 
 impl GoalPolicy {
     /// Takes those out of the queue that no schedule can hold: too many processors are out, and it
     /// is not known for how long. Others come into sight in their place.
     fn set_aside(&mut self, view: &View<'_>) -> Vec<JobId> {
-        let procs = view.machine().procs;
-        let most = view.outlook().map_or(procs, |outlook| outlook.in_the_end(procs));
-        let mut aside: Vec<JobId> = match most < procs {
-            true => self.queue.extract_if(.., |id| view.job(*id).procs > most).collect(),
-            false => Vec::new(),
+        let Some(outlook) = view.outlook() else {
+            self.show_more(|_| false);
+            return Vec::new();
         };
+        let most = outlook.in_the_end(view.machine().procs);
+        // On nodes a place is looked for: a job may fit before processors go for good.
+        let room = view.nodes().map(|_| {
+            let mut room = PlanRoom::empty();
+            room.fill(&self.running, &[], view);
+            room
+        });
+        let plan = self.settings.plan;
+        let is_lost = |id: JobId| match &room {
+            Some(room) => room.earliest(view.need(id), plan.span(id, view), view.now()).is_none(),
+            None => view.job(id).procs > most,
+        };
+        let mut aside: Vec<JobId> = self.queue.extract_if(.., |id| is_lost(*id)).collect();
+        aside.extend(self.show_more(is_lost));
+        aside
+    }
+
+    /// Takes jobs from beyond until the queue is as long as it may be. Returns those that are lost.
+    fn show_more(&mut self, is_lost: impl Fn(JobId) -> bool) -> Vec<JobId> {
         let depth = self.settings.depth.map_or(usize::MAX, |depth| depth as usize);
+        let mut aside = Vec::new();
         while self.queue.len() < depth
             && let Some(next) = self.beyond.pop_front()
         {
-            if view.job(next).procs > most { &mut aside } else { &mut self.queue }.push(next);
-        }
-        if view.nodes().is_some() && view.outlook().is_some() {
-            let mut room = PlanRoom::empty();
-            room.fill(&self.running, &[], view);
-            let plan = self.settings.plan;
-            let is_lost = |id: JobId| room.earliest(view.need(id), plan.span(id, view), view.now()).is_none();
-            aside.extend(self.queue.extract_if(.., |id| is_lost(*id)));
+            if is_lost(next) { &mut aside } else { &mut self.queue }.push(next);
         }
         aside
     }

@@ -1,7 +1,8 @@
 //! Nodes of a machine, as one search places jobs on them.
 
-use crate::model::JobId;
+use crate::model::{JobId, Time};
 use crate::parts::{JobNodeNeed, NeedWithSeat, NodeFloor, NodeSeat};
+use crate::policy::node_outlook::core_returns;
 use crate::policy::planned::Believed;
 use crate::policy::room::{OpenRoom, PlanRoom, SeatWish};
 use crate::policy::{FreeNodes, View};
@@ -15,6 +16,8 @@ pub struct GoalNodes {
     pub(super) room: PlanRoom,
     /// Room now.
     pub(super) free: OpenRoom,
+    /// Cores that come back where none go before: when, of which node, and their number.
+    pub(super) returns: Vec<(Time, u32, i64)>,
     /// Seats of the running jobs, in the order of the task.
     held: Vec<NeedWithSeat>,
     /// The waiting jobs and their needs, in the order of the task.
@@ -36,6 +39,7 @@ impl GoalNodes {
             floor: Arc::clone(nodes.shared_floor()),
             room,
             free: OpenRoom::of_now(view),
+            returns: core_returns(nodes.floor(), view),
             held: running.iter().map(|job| seat(job.id)).collect(),
             waiting: queue.iter().map(|&id| (id, Arc::clone(nodes.need_of(view.job(id))))).collect(),
         }

@@ -141,13 +141,25 @@ impl GoalTask {
         }
     }
 
-    /// Ends of running jobs, in seconds from now, with what they give back, and processors that
-    /// come back as if jobs ended on them, where none go before.
+    /// Returns whether processors come back and none go.
+    fn gains_only(&self) -> bool {
+        self.changes.iter().all(|change| change.1 > 0)
+    }
+
+    /// Cores of nodes that come back, in seconds from now, where none go before: node and number.
+    pub(super) fn core_returns(&self) -> impl Iterator<Item = (i64, u32, i64)> {
+        let nodes = self.nodes.as_ref().filter(|_| self.gains_only());
+        let returns = nodes.map_or(&[][..], |nodes| &nodes.returns);
+        returns.iter().map(|&(at, node, cores)| ((at - self.now).0.max(0), node, cores))
+    }
+
+    /// Ends of running jobs, in seconds from now, with what they give back, and counted processors
+    /// that come back as if jobs ended on them, where none go before.
     pub(super) fn ends_and_returns(&self) -> Vec<(i64, JobNeed<'_>)> {
         let seat = |at: usize| self.nodes.as_ref().map(|nodes| nodes.seat(at));
         let give_back = |(at, (end, procs))| (end, JobNeed { procs, amounts: self.held(at), on: seat(at) });
         let mut all: Vec<(i64, JobNeed<'_>)> = self.ends().enumerate().map(give_back).collect();
-        if self.changes.iter().all(|change| change.1 > 0) {
+        if self.nodes.is_none() && self.gains_only() {
             let returns = |&(at, procs): &(Time, i64)| ((at - self.now).0.max(0), JobNeed::of_procs(procs as Procs));
             all.extend(self.changes.iter().map(returns));
             all.sort_shared_by_key(|end| end.0);

@@ -447,11 +447,6 @@ impl Policy for Slack {
         true
     }
 
-    /// Rule 20 plans seats that an outage may have taken.
-    fn places_among_outages(&self) -> bool {
-        self.settings.removal != Removal::Priced
-    }
-
     fn needs(&self) -> Abilities {
         Abilities { kill: self.settings.tick != Tick::Run, ..Abilities::default() }
     }
