@@ -29,12 +29,6 @@ pub(crate) fn own_policy(_path: Option<&Path>) -> Result<Option<PolicySpec>, Com
 }
 
 /// Returns the policy as it is: no path names a site.
-#[expect(clippy::unnecessary_wraps, reason = "as it is where sites are in the build")]
-pub(crate) fn meant_policy(_path: &Path, spec: &PolicySpec) -> Result<PolicySpec, CommandFailure> {
-    Ok(spec.clone())
-}
-
-/// Returns the policy as it is: no path names a site.
 #[cfg(feature = "sweep")]
 #[expect(clippy::unnecessary_wraps, reason = "as it is where sites are in the build")]
 pub(crate) fn localised_policy(_path: &Path, spec: &PolicySpec) -> Result<PolicySpec, String> {
