@@ -10,11 +10,11 @@
 //! one pass an instant only where jobs overtake.
 
 use super::ranking::{self, account, bring_up_to_date, moment, shares_for};
-use super::room::{JobNeed, OpenRoom, SeatNamer, SeatWish};
+use super::room::{JobNeed, OpenRoom, PlanRoom, SeatNamer, SeatWish};
 use super::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
-use crate::model::{DemandId, JobId, Procs, SharedSort, Time};
+use crate::model::{DemandId, JobId, Procs, SharedSort, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{NeedWithSeat, Order, WaitingJob, more_expanded};
+use crate::parts::{NeedWithSeat, NodeSeat, Order, RunningJob, WaitingJob, more_expanded};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,8 +60,9 @@ struct CommittedQueue {
     backfill: Option<Order>,
     zero: Zero,
     waiting: BTreeSet<JobId>,
-    /// The head, and the time before which others must end.
-    head: Option<(JobId, Time)>,
+    /// The head, and the time before which others must end; `None` where the machine has changed
+    /// since.
+    head: Option<(JobId, Option<Time>)>,
     /// Running jobs in the order of their starts.
     started: Vec<JobId>,
     /// Their seats, where jobs are placed on nodes.
@@ -77,6 +78,8 @@ struct Instant {
     /// Running jobs by what is known of their ends: those that have ended but were not seen to, and
     /// those that this pass started, included.
     ends: Vec<HeldShare>,
+    /// Room over time, where processors are known to go or to come back.
+    ahead: Option<PlanRoom>,
     namer: SeatNamer,
 }
 
@@ -121,9 +124,12 @@ impl CommittedQueue {
         actions: &mut Actions,
     ) -> bool {
         let need = view.need(job.id);
-        let Some(seat) = instant.free.find(need) else { return false };
+        let Some(seat) = instant.find_seat(job, view) else { return false };
         let end = view.now().saturating_add(job.prediction);
         instant.free.take(need.on_seat(Some(&seat)));
+        if let Some(ahead) = &mut instant.ahead {
+            ahead.reserve(view.now(), end.max(view.now().saturating_add(Span(1))), need.on_seat(Some(&seat)));
+        }
         instant.namer.start((job.id, why), end, &seat, view, actions);
         let on = need.on.map(|wish| NeedWithSeat { need: wish.need.clone(), seat });
         if let Some(on) = &on {
@@ -139,16 +145,17 @@ impl CommittedQueue {
     fn look(&mut self, instant: &mut Instant, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         loop {
-            let (head, until) = match self.head {
-                Some((id, until)) => (ranking::waiting(&Order::Fcfs, id, view.prediction(id), view), until),
+            let (id, until) = match self.head {
+                Some(head) => head,
                 None => {
                     let order = self.order.clone();
-                    let Some(&head) = self.sorted(&order, view).first() else { return };
-                    let until = if instant.free.admits(view.need(head.id)) { now } else { instant.enough(&head, view) };
-                    self.head = Some((head.id, until));
-                    (head, until)
+                    let Some(head) = self.sorted(&order, view).first().map(|job| job.id) else { return };
+                    (head, None)
                 }
             };
+            let head = ranking::waiting(&Order::Fcfs, id, view.prediction(id), view);
+            let until = until.unwrap_or_else(|| instant.earliest_start(&head, view));
+            self.head = Some((id, Some(until)));
             if self.start(&head, StartReason::Head, instant, view, actions) {
                 self.head = None;
                 continue;
@@ -177,8 +184,40 @@ impl HeldShare {
 }
 
 impl Instant {
+    /// Plan of a machine of which processors are known to go or to come back.
+    fn plan_ahead(view: &View<'_>) -> Option<PlanRoom> {
+        view.outlook().filter(|outlook| !outlook.is_settled())?;
+        let mut ends: Vec<RunningJob> = view.running().iter().copied().collect();
+        ends.sort_by_key(|job| (job.end, job.id));
+        let mut plan = PlanRoom::empty();
+        plan.fill_ends(&ends, view);
+        Some(plan)
+    }
+
+    /// Finds a seat for a job that starts now; `None` where something that it asks for is not free,
+    /// or is known to go before the job ends.
+    fn find_seat(&self, job: &WaitingJob, view: &View<'_>) -> Option<NodeSeat> {
+        match &self.ahead {
+            Some(plan) => plan.find_now(view.need(job.id), job.prediction.max(Span(1)), view.now(), &self.free),
+            None => self.free.find(view.need(job.id)),
+        }
+    }
+
+    /// Returns the earliest start of a job beside those that run; the present where it can start.
+    fn earliest_start(&mut self, job: &WaitingJob, view: &View<'_>) -> Time {
+        if self.find_seat(job, view).is_some() {
+            return view.now();
+        }
+        match &self.ahead {
+            Some(plan) => {
+                plan.earliest(view.need(job.id), job.prediction.max(Span(1)), view.now()).unwrap_or(Time::MAX)
+            }
+            None => self.find_sufficient_end(job, view),
+        }
+    }
+
     /// Returns the time at which everything that a job asks for is free, by what is known of ends.
-    fn enough(&mut self, job: &WaitingJob, view: &View<'_>) -> Time {
+    fn find_sufficient_end(&mut self, job: &WaitingJob, view: &View<'_>) -> Time {
         self.ends.sort_shared_by_key(|held| (held.end, held.procs, held.demand));
         let mut free = self.free.clone();
         for held in &self.ends {
@@ -227,7 +266,8 @@ impl Policy for CommittedQueue {
                 let seat = view.nodes().and_then(|nodes| nodes.seat_of(job)).cloned();
                 seat.into_iter().for_each(|seat| _ = self.seats.insert(job, seat));
             }
-            PolicyEvent::Repredicted { .. } | PolicyEvent::Capacity | PolicyEvent::Woken | PolicyEvent::Parked(_) => {}
+            PolicyEvent::Capacity => self.head = self.head.map(|(head, _)| (head, None)),
+            PolicyEvent::Repredicted { .. } | PolicyEvent::Woken | PolicyEvent::Parked(_) => {}
         }
     }
 
@@ -247,7 +287,7 @@ impl Policy for CommittedQueue {
             free.take(share.need(view));
             ends.push(share.clone());
         }
-        let mut instant = Instant { free, ends, namer: SeatNamer::default() };
+        let mut instant = Instant { free, ends, ahead: Instant::plan_ahead(view), namer: SeatNamer::default() };
         if unseen.is_empty() {
             // A head may have been withdrawn.
             self.look(&mut instant, view, actions);

@@ -224,24 +224,14 @@ fn policies_that_choose_nodes_do_unless_they_are_to_count() {
         let (policy, by_count) = policy_of(text);
         TrackerSettings::of(DaemonMode::Drive, vec!["main".into()], true, &policy).by_count(by_count).on_nodes
     };
-    for policy in [
-        "fcfs",
-        "greedy",
-        "easy",
-        "easy++",
-        "easy(reserve=3)",
-        "conservative",
-        "slack",
-        "ss",
-        "tss",
-        "is",
-        "multiqueue",
-        "goal",
-    ] {
+    for policy in ["fcfs", "greedy", "easy", "easy++", "easy(reserve=3)", "conservative", "slack", "multiqueue", "goal"]
+    {
         assert!(on_nodes(policy) && !on_nodes(&format!("{policy} by count")), "{policy}");
     }
-    // A study's variant starts jobs on processors of others.
-    assert!(!on_nodes("multiqueue(promise=arrival)"));
+    // Those that suspend choose processors; a study's variant starts jobs on processors of others.
+    for policy in ["ss", "tss", "is", "multiqueue(promise=arrival)"] {
+        assert!(!on_nodes(policy), "{policy}");
+    }
 }
 
 /// Maintenance of all nodes is announced: a job that would run into it waits until it is over, and

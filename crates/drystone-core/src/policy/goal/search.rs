@@ -6,7 +6,7 @@ use super::objective::{GoalObjective, Judge};
 use super::parallel;
 use super::settings::{GoalSettings, Prune};
 use super::table::RankTable;
-use super::task::GoalTask;
+use super::task::{GoalCandidate, GoalTask};
 use super::walker::{BestPath, Iteration, SearchLimits, TreeEffort, Walker};
 use crate::model::{JobId, Span};
 use crate::parts::NodeSeat;
@@ -67,7 +67,9 @@ impl GoalSearch {
     ) -> FoundSchedule {
         let GoalSearch { table, walker, helpers } = self;
         let machine = task.procs();
-        assert!(task.waiting.iter().all(|job| job.procs <= machine), "a job is wider than the machine of {machine}");
+        // On nodes a job may fit before processors go for good: the caller has looked for its place.
+        let is_held = |job: &GoalCandidate| task.nodes.is_some() || job.procs <= machine;
+        assert!(task.waiting.iter().all(is_held), "a job is wider than the machine of {machine}");
         let watch = watch.filter(|_| settings.budget.is_some());
         table.fill(task, settings);
         walker.reset(table);
