@@ -2,7 +2,9 @@
 
 mod chaos;
 mod daemon;
+mod daemon_site;
 mod forgets;
+mod hand_back;
 mod room;
 mod sets;
 mod words;

@@ -1,6 +1,6 @@
 //! Room on nodes, for jobs that a policy starts by the number of free processors.
 
-use super::daemon::Site;
+use super::daemon_site::Site;
 use super::world::{World, policy_of};
 use drystone::policy::Action;
 use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};

@@ -1,6 +1,6 @@
 //! Several sets of nodes under one daemon, on a made-up cluster.
 
-use super::daemon::Site;
+use super::daemon_site::Site;
 use drystone_live::cluster::fake::{FakeCluster, FakeRequest};
 use drystone_live::cluster::{DrivenSet, JobState};
 use drystone_live::daemon::DaemonEnd;
