@@ -197,9 +197,13 @@ impl Instant {
     /// Finds a seat for a job that starts now; `None` where something that it asks for is not free,
     /// or is known to go before the job ends.
     fn find_seat(&self, job: &WaitingJob, view: &View<'_>) -> Option<NodeSeat> {
+        let (need, span) = (view.need(job.id), job.prediction.max(Span(1)));
+        let seat = self.free.find(need)?;
         match &self.ahead {
-            Some(plan) => plan.find_now(view.need(job.id), job.prediction.max(Span(1)), view.now(), &self.free),
-            None => self.free.find(view.need(job.id)),
+            Some(plan) if !plan.fits(view.now(), span, need.on_seat(Some(&seat))) => {
+                plan.find_now(need, span, view.now(), &self.free)
+            }
+            _ => Some(seat),
         }
     }
 
@@ -208,11 +212,13 @@ impl Instant {
         if self.find_seat(job, view).is_some() {
             return view.now();
         }
+        let end = self.find_sufficient_end(job, view);
+        let (need, span) = (view.need(job.id), job.prediction.max(Span(1)));
         match &self.ahead {
-            Some(plan) => {
-                plan.earliest(view.need(job.id), job.prediction.max(Span(1)), view.now()).unwrap_or(Time::MAX)
+            Some(plan) if end == Time::MAX || !plan.fits(end.max(view.now()), span, need) => {
+                plan.earliest(need, span, view.now()).unwrap_or(Time::MAX)
             }
-            None => self.find_sufficient_end(job, view),
+            _ => end,
         }
     }
 

@@ -390,9 +390,10 @@ pub(super) const ON_NODES: &[&str] = &[
     "slack(tick=kill,horizon=3)",
     "multiqueue",
     "multiqueue(order=sjf)",
-    "goal",
-    "goal(lexical(maxW>avgX),nodes=200,local=20)",
-    "goal(tradeoff(Tw:avgX),version=c,horizon=4)",
+    // Few nodes of the search: sound schedules need no good ones.
+    "goal(nodes=100)",
+    "goal(lexical(maxW>avgX),nodes=60,local=20)",
+    "goal(tradeoff(Tw:avgX),version=c,horizon=4,nodes=60)",
     "easy(plan=estimate,predict=recent(2))",
     "easy(announce=estimate,predict=recent(2),order=sjf)",
 ];

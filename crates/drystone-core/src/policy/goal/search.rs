@@ -67,7 +67,7 @@ impl GoalSearch {
     ) -> FoundSchedule {
         let GoalSearch { table, walker, helpers } = self;
         let machine = task.procs();
-        // On nodes a job may fit before processors go for good: the caller has looked for its place.
+        // On nodes a job may fit before processors go for good: the caller looks for its place.
         let is_held = |job: &GoalCandidate| task.nodes.is_some() || job.procs <= machine;
         assert!(task.waiting.iter().all(is_held), "a job is wider than the machine of {machine}");
         let watch = watch.filter(|_| settings.budget.is_some());
