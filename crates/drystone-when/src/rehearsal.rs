@@ -25,6 +25,8 @@ pub struct Observed {
     pub rank: i64,
     /// The processors that it runs on, where that matters and is known.
     pub on: Option<ProcSet>,
+    /// True if it is held back for now: see [`Forecaster::set_gates`].
+    pub held: bool,
 }
 
 impl Observed {
@@ -111,6 +113,7 @@ fn adopt_these(
                 used += procs;
                 Adopted::Running { since, on: one.on.clone() }
             }
+            None if one.held => Adopted::Held,
             None => Adopted::Waiting,
         };
         session.adopt(now, &one.job, None, &adopted)?;

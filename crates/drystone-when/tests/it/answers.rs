@@ -302,3 +302,41 @@ fn where_the_policy_is_another_the_past_takes_over() {
     let (ours, raw, best) = scored("easy");
     assert!(ours < 1.1 * raw && ours < best, "{ours} {raw} {best}");
 }
+
+/// A thousand jobs of one user wait on one processor, each of up to 600 s. Where they are short or
+/// long as one, the start behind them spreads as one run time does, a thousand times over: by
+/// 600,000 s / √12. Where each draws for itself, by a thirtieth of that, the root of a thousand.
+#[test]
+fn a_batch_is_short_or_long_as_one() {
+    let spread = |coupling: f64, batch_coupling: f64| {
+        let spec: PolicySpec = "easy".parse().expect("valid");
+        let settings = ForecasterSettings { coupling, batch_coupling, ..ForecasterSettings::default() };
+        let mut session = Session::new(Machine::new(1), spec.scheduler());
+        let mut forecaster = Forecaster::new(&spec, settings).expect("sound");
+        let mut last = JobId(0);
+        // The first runs, the last is another user's.
+        for at in 0..=1_001 {
+            let job = Job::new(Time(0), 1, Span(if at == 0 { 1 } else { 600 })).by(i32::from(at == 1_001));
+            last = session.arrive(Time(0), &job, None).expect("possible");
+            forecaster.arrived(last, &job);
+        }
+        session.decide(Time(0)).expect("sound");
+        let sample = forecaster.futures(&session, &[last], 1, false).expect("sound").swap_remove(0);
+        let values: Vec<f64> = sample.values().iter().map(|&start| start as f64).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let square = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64;
+        (mean, square.sqrt())
+    };
+    let one = 600_000.0 / 12f64.sqrt();
+    // A hundred futures: the mean within three standard errors, the spread within a quarter.
+    let (mean, width) = spread(0.0, 1.0);
+    assert!((mean - 300_000.0).abs() < 0.3 * one && (width / one - 1.0).abs() < 0.25, "{mean} {width}");
+    let (mean, width) = spread(0.0, 0.0);
+    assert!((mean - 300_000.0).abs() < 0.01 * one, "{mean}");
+    assert!((width * 1_000f64.sqrt() / one - 1.0).abs() < 0.25, "{width}");
+    // Two futures in five are of one piece; with the coupling of single jobs as before, the others
+    // share six tenths of it.
+    let (_, width) = spread(0.6, 0.4);
+    let expected = one * (0.4 + 0.6 * 0.36f64).sqrt();
+    assert!((width / expected - 1.0).abs() < 0.25, "{width} {expected}");
+}

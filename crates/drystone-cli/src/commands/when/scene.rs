@@ -184,7 +184,15 @@ impl WhenScene {
             let eligible = Time(job.eligible.unwrap_or(job.submit).max(job.submit));
             let start = job.start.filter(|&start| start <= end).map(Time);
             let rank = 0;
-            self.observed.push(Observed { job: wants, eligible, start, end: Some(Time(end)), rank, on: None });
+            self.observed.push(Observed {
+                job: wants,
+                eligible,
+                start,
+                end: Some(Time(end)),
+                rank,
+                on: None,
+                held: false,
+            });
         }
         // Days are replayed in the order of arrival.
         self.observed.sort_by_key(|one| one.job.submit);
@@ -208,7 +216,7 @@ impl WhenScene {
                 let start = queued.since.map(|since| Time(since.min(self.now)));
                 let (eligible, rank) = (begin.map_or(job.submit, Time), -queued.priority);
                 let on = places.of(&queued.name);
-                self.observed.push(Observed { job, eligible, start, end: None, rank, on });
+                self.observed.push(Observed { job, eligible, start, end: None, rank, on, held: false });
             }
             self.queue.push((queued.clone(), place));
         }
@@ -276,7 +284,7 @@ impl WhenScene {
             }
             let at = self.observed.len();
             let (eligible, rank) = (Time(self.now), i64::MAX);
-            self.observed.push(Observed { job, eligible, start: None, end: None, rank, on: None });
+            self.observed.push(Observed { job, eligible, start: None, end: None, rank, on: None, held: false });
             return Ok(Some(at));
         }
         let Some(name) = &args.job else { return Ok(None) };
