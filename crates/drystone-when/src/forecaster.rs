@@ -100,13 +100,17 @@ pub struct StartAnswer {
     pub correction: LevelCorrection,
     /// Time before which it cannot start.
     pub not_before: Span,
+    /// Time by which the policy has promised to start it.
+    pub not_after: Option<Span>,
 }
 
 impl StartAnswer {
     /// The time that the job starts within, with this probability.
     #[must_use]
     pub fn quantile(&self, level: f64) -> f64 {
-        self.correction.quantile(&self.mixed, level).max(self.not_before.as_f64())
+        let quantile = self.correction.quantile(&self.mixed, level);
+        let latest = self.not_after.map_or(f64::INFINITY, |latest| latest.as_f64());
+        quantile.min(latest).max(self.not_before.as_f64())
     }
 
     /// The probability that the job starts within so many seconds.
@@ -278,7 +282,7 @@ impl Forecaster {
         let others = statistics.filter(|_| correction.weights().counts_others());
         let mixed =
             others.map_or_else(|| sample.clone(), |others| others.said(&sample).mixed(&sample, correction.weights()));
-        StartAnswer { job, asked, sample, mixed, correction, not_before: Span::ZERO }
+        StartAnswer { job, asked, sample, mixed, correction, not_before: Span::ZERO, not_after: None }
     }
 
     /// Names of the session's jobs begin behind those of the past.

@@ -4,7 +4,9 @@ use drystone::generate::{Params, WorkloadLength, generate};
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
 use drystone_core::policy::{Action, CapacityLoss, PolicySpec, names};
-use drystone_when::{AnswerMethod, Follower, Forecaster, ForecasterSettings, ForeseeOptions, FutureError, foresee};
+use drystone_when::{
+    AnswerMethod, Follower, Forecaster, ForecasterSettings, ForeseeOptions, FutureError, StartAnswer, foresee,
+};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 fn session(policy: &str, procs: u32, jobs: &[(u32, i64)]) -> (Session, Forecaster) {
@@ -301,6 +303,18 @@ fn where_the_policy_is_another_the_past_takes_over() {
     assert!(ours < 0.8 * raw && ours < 1.1 * best, "{ours} {raw} {best}");
     let (ours, raw, best) = scored("easy");
     assert!(ours < 1.1 * raw && ours < best, "{ours} {raw} {best}");
+}
+
+/// The time by which a policy has promised a start bounds every level; so does the time before
+/// which a job may not begin.
+#[test]
+fn promises_and_begin_times_bound_the_answer() {
+    let (session, mut forecaster) = session("conservative", 4, &[(4, 1_000), (4, 60)]);
+    let answer = forecaster.look(&session, &[JobId(1)]).expect("waits").swap_remove(0);
+    assert!(answer.quantile(0.95) > 800.0, "{}", answer.quantile(0.95));
+    let bounded = StartAnswer { not_after: Some(Span(700)), not_before: Span(300), ..answer };
+    assert_eq!([0.01, 0.95].map(|level| bounded.quantile(level)), [300.0, 700.0]);
+    assert!((bounded.within(700.0) - 1.0).abs() < 1e-6 && bounded.within(299.0) < 1e-6);
 }
 
 /// A thousand jobs of one user wait on one processor, each of up to 600 s. Where they are short or
