@@ -449,6 +449,71 @@ fn jobs_at_a_limit_wait_for_the_jobs_that_hold_it() {
     assert!(error.contains("depends on a job that has no start itself"), "{error}");
 }
 
+/// By hand, with plans of limits: two of the four processors of a reservation are held until 600 s
+/// from now; another begins in 3,000 s and lasts for 7,000. A job that is longer than that has no
+/// answer, nor has one in a reservation that is not listed.
+#[test]
+fn jobs_in_reservations_are_answered() {
+    let folder = Folder::new();
+    state(&folder);
+    folder.write("now/nodes.txt", nodes(&[("ALLOCATED", 4), ("MIXED+RESERVED", 2), ("IDLE", 0)]));
+    folder.write(
+        "now/reservations.txt",
+        "ReservationName=course StartTime=1699999000 EndTime=1700020000 Nodes=n2 Flags=SPEC_NODES\n\
+         ReservationName=later StartTime=1700003000 EndTime=1700010000 Nodes=n3 Flags=SPEC_NODES\n",
+    );
+    let row = |id: u32, why: &str, limit: &str, of: &str| {
+        format!("{id}|PENDING|({why})|4|{limit}|1699998300|N/A|800|bob|main||{of}\n")
+    };
+    let queue = [
+        "10|RUNNING|None|2|20:00|1699990000|1699999400|900|ann|main|n2|course\n".to_string(),
+        "11|RUNNING|None|4|1:00:00|1699990000|1699998200|900|ann|main|n1|(null)\n".to_string(),
+        row(22, "Resources", "10:00", "course"),
+        row(23, "Reservation", "10:00", "later"),
+        row(24, "Reservation", "3:00:00", "later"),
+        row(25, "Reservation", "10:00", "gone"),
+        row(26, "JobHeldUser", "10:00", "course"),
+    ];
+    folder.write("now/squeue.txt", queue.concat());
+    let plans = plans_of(&folder);
+    let names: Vec<&str> = plans.keys().map(String::as_str).collect();
+    assert_eq!(names, ["22", "23"]);
+    assert!(plans["22"].is_some_and(|plan| (600..=602).contains(&plan)), "{plans:?}");
+    assert!(plans["23"].is_some_and(|plan| (3_000..=3_002).contains(&plan)), "{plans:?}");
+    let text = folder.run(&["when", "--state", "now"]).ok();
+    for part in [
+        "waits for room in its reservation (course)",
+        "Job 24 is left out: it asks for more processors or time than its reservation",
+        "Job 25 is left out: it was submitted to a reservation of nodes that is not",
+        "Job 26 is left out: it is held by its user",
+    ] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    let text = folder.run(&["when", "--state", "now", "--job", "23"]).ok();
+    assert!(text.contains("it waits for room in its reservation (later)\n"), "{text}");
+    let json = folder.run(&["when", "--state", "now", "--job", "23", "--format", "json", "--quiet"]).json();
+    assert!(json["start"]["p05"].as_i64() >= Some(1_700_003_000), "{json}");
+}
+
+/// A line for each job in the site's words, and nothing else: for `squeue`'s comment, or a login
+/// message.
+#[test]
+fn a_site_says_it_in_its_own_words() {
+    let folder = Folder::new();
+    state(&folder);
+    let lines = |text: &str| folder.run(&["when", "--state", "now", "--quiet", "--text", text]).ok();
+    let text = lines("JobId={job} {user}, {procs} cores: {early} to {by90}{why}");
+    let rows: Vec<&str> = text.lines().collect();
+    assert!(rows.len() == 2 && rows[0].starts_with("JobId=12 bob, 8 cores: Tue 22:1"), "{text}");
+    assert!(rows[1].starts_with("JobId=13 ann, 4 cores: ") && text.ends_with('\n'), "{text}");
+    let queue = folder.read("now/squeue.txt").replace("(Priority)|4", "(QOSMaxJobsPerUserLimit)|4");
+    folder.write("now/squeue.txt", queue);
+    let text = lines("{job}: {why}");
+    assert!(text.contains("13: waits for a limit that 1 running job holds (QOSMaxJobsPerUserLimit)\n"), "{text}");
+    let error = folder.run(&["when", "--state", "now", "--text", "{job} {start}"]).fails(2);
+    assert!(error.contains("`{start}` is none of {job}, {user}"), "{error}");
+}
+
 /// By hand: ann's running jobs have 6 processors, at her limit; her next asks for 4, so that both
 /// have to end unless the first leaves as much. GPUs and memory likewise, in JSON as in the table.
 #[test]
@@ -608,7 +673,8 @@ fn answers_on_a_log_are_scored() {
     assert_eq!(json["schema"], "drystone/foresee/1");
     assert_eq!(json["found"]["methods"].as_array().map(Vec::len), Some(11));
     let csv = folder.run(&[&args[..], &["--format", "csv", "--method", "plan"]].concat()).ok();
-    assert_eq!(csv.lines().count(), 1 + 2 * 5, "{csv}");
+    // Two methods, each over all and by six states.
+    assert_eq!(csv.lines().count(), 1 + 2 * 7, "{csv}");
     let error = folder.run(&["foresee", "-w", "log.swf", "--policy", "perfect"]).fails(2);
     assert!(error.contains("it knows true run times"), "{error}");
 }

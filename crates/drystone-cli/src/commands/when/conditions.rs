@@ -123,7 +123,7 @@ impl QueueConditions {
                     all.begins.insert(at, begin);
                 }
                 Some(Condition::Jobs) => all.add_parents(jobs, &index, at),
-                None => {}
+                Some(Condition::Reservation) | None => {}
             }
         }
         for ((group, measure), waiting) in limited {

@@ -4,7 +4,9 @@ mod clock;
 mod conditions;
 mod places;
 mod reasons;
+mod reserved;
 mod scene;
+mod site_text;
 mod state;
 mod told;
 
@@ -19,6 +21,7 @@ use drystone::model::{Job, JobId, Span, Time};
 use drystone::policy::Phase;
 use drystone_when::{Forecaster, FutureError, Rehearsal, RunTimes, StartAnswer};
 use scene::WhenScene;
+pub(crate) use site_text::read_template;
 use std::path::Path;
 use told::{ChangeRow, WhenChange, WhenOutput};
 
@@ -30,6 +33,7 @@ pub(crate) fn when(args: &WhenArgs) -> CommandOutcome {
     }
     let (text, json) = answers(args)?;
     match args.format {
+        _ if args.text.is_some() => stdout::write(text.as_bytes())?,
         StoryFormat::Text => output::print_story(&text)?,
         StoryFormat::Json => stdout::write(&json)?,
     }
@@ -46,7 +50,11 @@ pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailu
     let mut scene = WhenScene::read(dir, args)?;
     scene.remarks.iter().for_each(|remark| message::warning(remark));
     let told = answer(args, &mut scene)?;
-    Ok((told.text(&clock), output::json(&told.json())?))
+    let text = match &args.text {
+        Some(template) => told.site_lines(&clock, template),
+        None => told.text(&clock),
+    };
+    Ok((text, output::json(&told.json())?))
 }
 
 /// The options, with the folder's own `slurm.conf` where the policy is Slurm's and names no file.
@@ -99,6 +107,7 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandF
     forecaster.set_gates(scene.gates(&adoption));
     let waiting: Vec<JobId> = session.view().waiting().collect();
     let jobs: Vec<usize> = match asked {
+        Some(job) if scene.is_reserved(job) => Vec::new(),
         Some(job) => vec![job],
         None => {
             let waits = |job: &usize| scene.observed[*job].start.is_none();
@@ -124,10 +133,15 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandF
         told.add(scene, job, (place, promise), bounded);
     }
     // What would move a job that is held back is no change of its size or limit.
-    let competes = asked.filter(|&job| !scene.observed[job].held);
+    let competes = asked.filter(|&job| !scene.observed[job].held && !scene.is_reserved(job));
     if let (Some(job), false, [_]) = (competes, args.no_what_if, &open[..]) {
         told.longest = forecaster.longest_of(scene.observed[job].job.user, 20);
         told.what_if = what_if(args, scene, &mut forecaster, job, &times).map_err(fail)?;
+    }
+    if asked.is_none_or(|job| scene.is_reserved(job)) {
+        for (job, answer) in reserved::answer_reserved(args, scene, &mut forecaster, asked).map_err(fail)? {
+            told.add(scene, job, (None, None), answer);
+        }
     }
     Ok(told)
 }

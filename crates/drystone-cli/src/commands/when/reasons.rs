@@ -35,6 +35,8 @@ pub(super) enum Condition {
     Jobs,
     /// Of the running tasks of its array one has ended.
     Tasks,
+    /// Its reservation has begun, and has room.
+    Reservation,
     /// Jobs that hold a limit have ended.
     Limit(LimitScope, LimitMeasure),
 }
@@ -150,11 +152,12 @@ fn of_limit(word: &str) -> (WaitEffect, &'static str) {
     (WaitEffect::Delays(Condition::Limit(scope, measure)), "waits for a limit of its account or QOS")
 }
 
-/// The reason of a job that was submitted to a reservation: only nodes for all are simulated.
-pub(super) fn of_reservation(name: &str) -> Option<WaitReason> {
-    let why = "was submitted to a reservation, whose nodes are simulated as being out";
-    let known = !name.is_empty() && name != "(null)" && name != "N/A";
-    known.then(|| WaitReason { effect: WaitEffect::Bars, why: why.into(), word: name.to_string(), begin: None })
+/// The reason of a job in a reservation: what keeps it back wherever it is, or the reservation.
+pub(super) fn in_reservation(name: &str, reason: Option<WaitReason>) -> Option<WaitReason> {
+    let barred = |reason: &WaitReason| reason.effect == WaitEffect::Bars && reason.word != "Reservation";
+    let effect = WaitEffect::Delays(Condition::Reservation);
+    let own = || WaitReason { effect, why: "waits for room in its reservation".into(), word: name.into(), begin: None };
+    if name.is_empty() || reason.as_ref().is_some_and(barred) { reason } else { Some(own()) }
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::conditions::QueueConditions;
 use super::places::NodePlaces;
-use super::reasons::WaitReason;
+use super::reasons::{Condition, WaitReason};
+use super::reserved::ReservedPool;
 use super::state::{self, ClusterState, NodeTakes, QueueEntry};
 use crate::args::WhenArgs;
 use crate::exit::CommandFailure;
@@ -49,6 +50,7 @@ pub(super) struct WhenScene {
     queue: Vec<(QueueEntry, Option<usize>)>,
     /// What jobs of the queue wait for first, by their places there.
     conditions: QueueConditions,
+    reserved: BTreeMap<String, ReservedPool>,
     /// The first of the observed that is in the queue.
     present: usize,
     users: BTreeMap<String, i32>,
@@ -71,6 +73,7 @@ impl WhenScene {
             observed: Vec::new(),
             queue: Vec::new(),
             conditions: QueueConditions::default(),
+            reserved: ReservedPool::of_state(&state),
             present: 0,
             users: BTreeMap::new(),
             has_accounting: site.is_some(),
@@ -209,8 +212,14 @@ impl WhenScene {
         let here = |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
         let mut jobs: Vec<QueueEntry> = state.jobs.iter().filter(here).cloned().collect();
         self.conditions = QueueConditions::resolve(&mut jobs, self.now);
-        for (at, queued) in jobs.into_iter().enumerate() {
+        for (at, mut queued) in jobs.into_iter().enumerate() {
             without += u32::from(queued.limit.is_none());
+            let pool = self.reserved.get(&queued.reservation);
+            let never = pool.is_some_and(|pool| pool.is_too_small_for(&queued, self.now));
+            let waits = |reason: &&mut WaitReason| never && reason.condition() == Some(Condition::Reservation);
+            if let Some(reason) = queued.reason.as_mut().filter(waits) {
+                reason.bar("asks for more processors or time than its reservation has left");
+            }
             let place = queued.kept().is_none().then_some(self.observed.len());
             if place.is_some() {
                 let limit = Span(queued.limit.unwrap_or(NO_LIMIT).max(1));
@@ -218,10 +227,16 @@ impl WhenScene {
                 job.user = self.user(&queued.user);
                 let start = queued.since.map(|since| Time(since.min(self.now)));
                 // The past asks about jobs from the time on at which they compete.
-                let held = self.conditions.holds(at);
-                let (eligible, rank) = (if held { Time::MAX } else { job.submit }, -queued.priority);
+                let reserved = queued.reason.as_ref().and_then(WaitReason::condition) == Some(Condition::Reservation);
+                let held = !reserved && self.conditions.holds(at);
+                let later = held || reserved;
+                let (eligible, rank) = (if later { Time::MAX } else { job.submit }, -queued.priority);
                 let on = places.of(&queued.name);
-                self.observed.push(Observed { job, eligible, start, end: None, rank, on, held });
+                let one = Observed { job, eligible, start, end: None, rank, on, held };
+                if let Some(pool) = self.reserved.get_mut(&queued.reservation) {
+                    pool.add(&queued, &one, place, self.now);
+                }
+                self.observed.push(one);
             }
             self.queue.push((queued, place));
         }
@@ -333,6 +348,16 @@ impl WhenScene {
         let waits = |one: &Observed| one.start.is_none() && (one.held || one.eligible.0 <= self.now);
         let wide = move |one: &Observed| waits(one) && one.job.procs > self.open;
         (self.present..self.observed.len()).filter(move |&at| wide(&self.observed[at]))
+    }
+
+    /// Reservations, with their jobs.
+    pub(super) fn reserved(&self) -> impl Iterator<Item = &ReservedPool> {
+        self.reserved.values()
+    }
+
+    /// Returns whether a job waits for room in a reservation.
+    pub(super) fn is_reserved(&self, job: usize) -> bool {
+        self.reserved().any(|pool| pool.waiting().any(|other| other == job))
     }
 
     /// Processors of nodes that take new jobs.

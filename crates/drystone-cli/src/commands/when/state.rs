@@ -1,11 +1,11 @@
 //! The state of a Slurm cluster as its commands print it.
 
-use super::reasons::{WaitEffect, WaitReason, of_reservation, reason};
+use super::reasons::{Condition, WaitEffect, WaitReason, in_reservation, reason};
 use crate::exit::CommandFailure;
 use drystone_slurm::accounts::Tres;
 use drystone_slurm::conf::{ReservedWindow, reserved_windows};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +44,8 @@ pub(super) struct QueueEntry {
     pub(super) reason: Option<WaitReason>,
     /// The nodes that it runs on, where they are listed.
     pub(super) nodes: Vec<String>,
+    /// The reservation that it was submitted to; empty for none.
+    pub(super) reservation: String,
     pub(super) account: String,
     pub(super) qos: String,
     /// The array that it is a task of, and how many of its tasks may run at a time.
@@ -144,6 +146,8 @@ pub(super) struct ClusterState {
     pub(super) jobs: Vec<QueueEntry>,
     pub(super) nodes: Vec<StateNode>,
     pub(super) windows: Vec<ReservedWindow>,
+    /// The window of each reservation that is not over, the first of those that come again.
+    pub(super) reservations: BTreeMap<String, ReservedWindow>,
     /// Accounting, if there is any.
     pub(super) accounting: Option<PathBuf>,
 }
@@ -168,7 +172,7 @@ pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
             dir.display()
         )));
     }
-    let (jobs, updated) = match (text("squeue.json")?, text("squeue.txt")?) {
+    let (mut jobs, updated) = match (text("squeue.json")?, text("squeue.txt")?) {
         (Some((path, text)), _) => json(&path, &text)?,
         (None, Some((path, text))) => (table(&path, &text)?, None),
         (None, None) => {
@@ -199,8 +203,20 @@ pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
             ))
         })?,
     };
-    let windows =
+    let listed =
         text("reservations.txt")?.map_or_else(|| Ok(Vec::new()), |(path, text)| reservations(&path, &text, now))?;
+    let mut reservations: BTreeMap<String, ReservedWindow> = BTreeMap::new();
+    for (name, window) in listed.iter().filter(|(_, window)| window.until > now) {
+        reservations.entry(name.clone()).or_insert_with(|| window.clone());
+    }
+    let windows = listed.into_iter().map(|(_, window)| window).collect();
+    for job in &mut jobs {
+        let missing = !reservations.contains_key(&job.reservation);
+        let waits = |reason: &&mut WaitReason| missing && reason.condition() == Some(Condition::Reservation);
+        if let Some(reason) = job.reason.as_mut().filter(waits) {
+            reason.bar("was submitted to a reservation of nodes that is not listed");
+        }
+    }
     // A site without accounting leaves the folder, or the file in it, empty.
     let holds = |path: &PathBuf| {
         std::fs::read_dir(path).is_ok_and(|entries| {
@@ -209,7 +225,7 @@ pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
     };
     let accounting = Some(dir.join("accounting")).filter(holds);
     check(&jobs, now, dir)?;
-    Ok(ClusterState { now, jobs, nodes, windows, accounting })
+    Ok(ClusterState { now, jobs, nodes, windows, reservations, accounting })
 }
 
 /// States that cannot be.
@@ -287,6 +303,7 @@ fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), Comma
         let throttle =
             number(get("array_max_tasks")).and_then(|most| u32::try_from(most).ok()).filter(|&most| most > 0);
         let (tres, _) = Tres::parse(&word(get("tres_req_str"))).unwrap_or_default();
+        let reservation = reservation_name(&word(get("resv_name")));
         let one = QueueEntry {
             name: id.to_string(),
             user: word(get("user_name")),
@@ -297,10 +314,13 @@ fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), Comma
             since,
             priority,
             reason: match pending {
-                true => of_reservation(&word(get("resv_name")))
-                    .or_else(|| reason(&word(get("state_reason")), priority, number(get("eligible_time")))),
+                true => in_reservation(
+                    &reservation,
+                    reason(&word(get("state_reason")), priority, number(get("eligible_time"))),
+                ),
                 false => None,
             },
+            reservation,
             nodes: if pending { Vec::new() } else { hosts(&word(get("nodes"))) },
             account: word(get("account")),
             qos: word(get("qos")),
@@ -323,6 +343,11 @@ fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), Comma
     }
     let updated = whole.get("last_update").and_then(number);
     Ok((jobs, updated))
+}
+
+/// The name of a reservation; empty for none.
+fn reservation_name(text: &str) -> String {
+    if matches!(text, "(null)" | "N/A") { String::new() } else { text.to_string() }
 }
 
 /// Nodes of a list; none where it is no list.
@@ -430,10 +455,13 @@ fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
             priority,
             reason: match pending {
                 // The start of a job that may begin later only is that time.
-                true => of_reservation(field(11))
-                    .or_else(|| reason(why.trim_matches(['(', ')']), priority, start.parse().ok())),
+                true => in_reservation(
+                    &reservation_name(field(11)),
+                    reason(why.trim_matches(['(', ')']), priority, start.parse().ok()),
+                ),
                 false => None,
             },
+            reservation: reservation_name(field(11)),
             nodes: if pending { Vec::new() } else { hosts(field(10)) },
             account: field(12).to_string(),
             qos: field(13).to_string(),
@@ -488,9 +516,15 @@ fn nodes(path: &Path, text: &str) -> Result<Vec<StateNode>, CommandFailure> {
     Ok(nodes)
 }
 
-/// Windows of reservations of nodes, which no other job may use.
-fn reservations(path: &Path, text: &str, now: i64) -> Result<Vec<ReservedWindow>, CommandFailure> {
-    reserved_windows(text, now).map_err(|(line, problem)| wrong(path, line, &problem))
+/// Windows of reservations of nodes, which no other job may use, each with its name.
+fn reservations(path: &Path, text: &str, now: i64) -> Result<Vec<(String, ReservedWindow)>, CommandFailure> {
+    let mut all = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let name = line.split_whitespace().next().unwrap_or_default().trim_start_matches("ReservationName=");
+        let windows = reserved_windows(line, now).map_err(|(_, problem)| wrong(path, number, &problem))?;
+        all.extend(windows.into_iter().map(|window| (name.to_string(), window)));
+    }
+    Ok(all)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use super::clock::TimeRounding::{self, Down, Nearest, Up};
 use super::clock::{ZoneClock, limit, span};
-use super::reasons::{WaitEffect, WaitReason};
+use super::reasons::{Condition, WaitEffect, WaitReason};
 use super::scene::WhenScene;
+use super::site_text::fill_template;
 use crate::args::WhenArgs;
 use crate::output::number::plural;
 use drystone::model::Span;
@@ -137,6 +138,7 @@ impl WhenOutput {
     ) -> WhenOutput {
         // As the cluster has them, before the pass that the policy would make now.
         let here = |runs: bool| adoption.jobs.iter().filter(move |&&job| scene.observed[job].start.is_some() == runs);
+        let reserved = scene.reserved().flat_map(|pool| pool.waiting()).count();
         let busy: u32 = here(true).map(|&job| scene.observed[job].job.procs).sum();
         WhenOutput {
             now: scene.now,
@@ -146,7 +148,7 @@ impl WhenOutput {
             machine: scene.procs(),
             free: adoption.session.view().machine().procs.saturating_sub(busy),
             running: here(true).count() as u32,
-            waiting: (here(false).count() + scene.too_wide().count()) as u32,
+            waiting: (here(false).count() + scene.too_wide().count() + reserved) as u32,
             kept: scene.kept(),
             rehearsal,
             raw90: forecaster.calibration().raw_coverage(0.9),
@@ -175,6 +177,30 @@ impl WhenOutput {
 
     pub(super) fn text(&self, clock: &ZoneClock) -> String {
         if self.single { self.one(clock) } else { self.all(clock) }
+    }
+
+    /// A line for each job that is answered, in the words of the site.
+    pub(super) fn site_lines(&self, clock: &ZoneClock, template: &str) -> String {
+        let at = |one: &JobAnswer, level: f64, rounding: TimeRounding| match &one.answer {
+            None if one.too_wide => "never".to_string(),
+            None => "at the next pass".to_string(),
+            Some(answer) if is_beyond(answer, level) => "in more than 14 days".to_string(),
+            Some(answer) => clock.day_and_hour(self.now, answer.quantile(level) as i64, rounding),
+        };
+        let line = |one: &JobAnswer| {
+            let value = |name: &str| match name {
+                "job" => one.name.clone(),
+                "user" => one.user.clone().unwrap_or_default(),
+                "procs" => one.procs.to_string(),
+                "early" => at(one, 0.05, Down),
+                "likely" => at(one, 0.5, Nearest),
+                "by90" => at(one, 0.9, Up),
+                "by95" => at(one, 0.95, Up),
+                _ => one.reason.as_ref().map_or_else(String::new, ToString::to_string),
+            };
+            fill_template(template, value) + "\n"
+        };
+        self.jobs.iter().map(line).collect()
     }
 
     fn one(&self, clock: &ZoneClock) -> String {
@@ -228,6 +254,7 @@ impl WhenOutput {
                     format!("  it may begin at {begin} at the earliest ({})\n", reason.word)
                 }
                 (None, WaitEffect::Adds) => format!("  it {reason}: it may start later than this says\n"),
+                (None, _) if reason.condition() == Some(Condition::Reservation) => format!("  it {reason}\n"),
                 (None, _) => format!("  it {reason}, and then for room\n"),
             };
         }
