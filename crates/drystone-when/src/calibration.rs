@@ -14,7 +14,8 @@ use std::sync::Arc;
 ///
 /// A job that still waits, and one that was withdrawn, say that the level is at least what they
 /// have reached: without them answers would be optimistic just when load rises. Answers to a burst
-/// of jobs of one user are right or wrong together: many of them count as two.
+/// of jobs of one user are right or wrong together: as lessons on the forecasters of the pool many
+/// of them count as two. Levels count in full, since the jobs of bursts are most of those that ask.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct AnswerCalibration {
     answers: VecDeque<Answered>,
@@ -129,22 +130,22 @@ impl AnswerCalibration {
                 SeenValue { value: sample.level((now - answer.at).0 as f64, 0.5), known: false }
             }
         };
-        let mut seen: Vec<(SeenValue, f64)> = Vec::with_capacity(self.answers.len() + settings.pseudo);
-        seen.extend(self.answers.iter().map(|answer| (level(answer), weight(answer))));
-        let known = || seen.iter().filter(|seen| seen.0.known);
+        let mut seen: Vec<SeenValue> = Vec::with_capacity(self.answers.len() + settings.pseudo);
+        seen.extend(self.answers.iter().map(level));
+        let known = || seen.iter().filter(|seen| seen.known);
         let censored = seen.len() - known().count();
         // Neighbours share their surprises: answers of one hour are wrong together.
-        let of_one = values_of_one(&known().map(|seen| seen.0.value).collect::<Vec<_>>());
-        let worth = known().map(|seen| seen.1).sum::<f64>() / of_one + settings.pseudo as f64;
+        let of_one = values_of_one(&known().map(|seen| seen.value).collect::<Vec<_>>());
         let pseudo = settings.pseudo as f64;
-        seen.extend((0..settings.pseudo).map(|k| (SeenValue { value: (k as f64 + 0.5) / pseudo, known: true }, 1.0)));
+        let worth = known().count() as f64 / of_one + pseudo;
+        seen.extend((0..settings.pseudo).map(|k| SeenValue { value: (k as f64 + 0.5) / pseudo, known: true }));
         let losses = self.answers.iter().filter_map(|answer| match answer.record {
             ExpertRecord::Known(losses, _) => Some((losses, weight(answer))),
             _ => None,
         });
-        let weights = pool::weights(losses);
+        let weights = pool::weights(losses, settings.hedge);
         LevelCorrection {
-            curve: Arc::new(SurvivalCurve::weighted(&mut seen).ahead(worth)),
+            curve: Arc::new(SurvivalCurve::of(&mut seen).ahead(worth)),
             weights,
             answers: self.answers.len(),
             censored,
@@ -178,7 +179,7 @@ impl AnswerCalibration {
 impl LevelCorrection {
     /// The forecasters whose answers are mixed, each with its weight.
     pub fn pool(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        EXPERT_NAMES.into_iter().zip(self.weights)
+        EXPERT_NAMES.into_iter().zip(self.weights.shown())
     }
 
     pub(crate) fn weights(&self) -> &PoolWeights {
@@ -235,32 +236,33 @@ mod tests {
         assert_eq!(calibration.raw_coverage(0.5), Some(0.51));
     }
 
-    /// 500 jobs of one user, all asked about at once and all far later than said, are one surprise
-    /// and not 500: they weigh as two do.
+    /// 500 jobs of one user, all asked about at once and all far later than said, move the levels
+    /// as 500 answers do, and the weights of the pool as two: they are one lesson, and most of those
+    /// who ask.
     #[test]
-    fn a_burst_is_one_surprise() {
+    fn a_burst_counts_in_full_and_teaches_once() {
         let settings = ForecasterSettings::default();
         let sample = StartSample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
-        let late = |jobs: u32, users: u32| {
+        let early = vec![100.0; crate::score::LEVELS];
+        let correction = |jobs: u32, users: Option<u32>| {
             let mut calibration = AnswerCalibration::default();
             for i in 0..jobs {
-                asked(&mut calibration, i, (i % users) as i32, 0, &sample);
+                let said = ExpertAnswers::of(&sample, [None, Some(&early), None]);
+                let user = users.map_or(-1, |users| (i % users) as i32);
+                calibration.asked((JobId(i), user), Time(0), (&sample, said), &settings);
                 calibration.started(JobId(i), Time(9_850), &settings);
             }
-            calibration.correction(Time(10_000), &settings).quantile(&sample, 0.5)
+            calibration.correction(Time(10_000), &settings)
         };
-        assert!((late(500, 1) - late(2, 1)).abs() < 1.0, "{} {}", late(500, 1), late(2, 1));
-        assert!(late(500, 500) > late(500, 1) && late(500, 1) > 5_000.0);
+        let median = |correction: &LevelCorrection| correction.quantile(&sample, 0.5);
+        let weight = |correction: &LevelCorrection| correction.weights().shown()[2];
+        let [burst, two, many] = [(500, 1), (2, 1), (500, 500)].map(|(jobs, users)| correction(jobs, Some(users)));
+        assert!((median(&burst) - median(&many)).abs() < 1e-9, "{} {}", median(&burst), median(&many));
+        assert!(median(&burst) > median(&two) + 1_000.0 && median(&two) > 5_000.0, "{}", median(&two));
+        assert!((weight(&burst) - weight(&two)).abs() < 1e-9, "{} {}", weight(&burst), weight(&two));
+        assert!(weight(&burst) > 1.5 * weight(&many), "{} {}", weight(&burst), weight(&many));
         // Users that are not known are not one.
-        let unknown = |jobs: u32| {
-            let mut calibration = AnswerCalibration::default();
-            for i in 0..jobs {
-                asked(&mut calibration, i, -1, 0, &sample);
-                calibration.started(JobId(i), Time(9_850), &settings);
-            }
-            calibration.correction(Time(10_000), &settings).quantile(&sample, 0.5)
-        };
-        assert!((unknown(500) - late(500, 500)).abs() < 1.0);
+        assert!((weight(&correction(500, None)) - weight(&many)).abs() < 1e-9);
     }
 
     /// Starts are late or early by tens, as if each hour had its own load. Of the next start nine

@@ -11,6 +11,8 @@ pub(crate) enum DrawPurpose {
     Shared,
     /// Decides if a job takes the shared number.
     Coupled,
+    /// Decides if all jobs of one user and limit take the shared number.
+    Batch,
     /// Chooses the day of the past that is replayed.
     Day,
     /// A place within ties.

@@ -4,6 +4,7 @@ use crate::calibration::{AnswerCalibration, LevelCorrection};
 use crate::days::{DayPlan, Days, FutureArrivals, PastArrival};
 use crate::draws::Draws;
 use crate::easy::{EasyMachine, EasyRules, Present};
+use crate::gates::StartGates;
 use crate::general::{FutureError, Origin, SessionCopies};
 use crate::past::Questions;
 use crate::pool::{self, PastStatistics};
@@ -14,7 +15,7 @@ use crate::world::{Assume, DrawnFates, PresentJobs, kin};
 use drystone_core::engine::{Scheduler, Session};
 use drystone_core::model::{Job, JobId, Span, Time};
 use drystone_core::parts::Profile;
-use drystone_core::policy::PolicySpec;
+use drystone_core::policy::{Phase, PolicySpec};
 use drystone_core::snapshot::{Snapshot, SnapshotError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,6 +52,7 @@ pub struct Forecaster {
     memory: ForecasterMemory,
     /// Threads for the futures of a policy that is simulated itself.
     threads: usize,
+    gates: Option<StartGates>,
     /// Room that is used again.
     tables: Tables,
     profile: Profile,
@@ -96,13 +98,19 @@ pub struct StartAnswer {
     pub mixed: StartSample,
     /// Correction from past answers.
     pub correction: LevelCorrection,
+    /// Time before which it cannot start.
+    pub not_before: Span,
+    /// Time by which the policy has promised to start it.
+    pub not_after: Option<Span>,
 }
 
 impl StartAnswer {
     /// The time that the job starts within, with this probability.
     #[must_use]
     pub fn quantile(&self, level: f64) -> f64 {
-        self.correction.quantile(&self.mixed, level)
+        let quantile = self.correction.quantile(&self.mixed, level);
+        let latest = self.not_after.map_or(f64::INFINITY, |latest| latest.as_f64());
+        quantile.min(latest).max(self.not_before.as_f64())
     }
 
     /// The probability that the job starts within so many seconds.
@@ -180,6 +188,7 @@ impl Forecaster {
             fresh: Box::new(fresh),
             memory: ForecasterMemory::default(),
             threads: 1,
+            gates: None,
             tables: Tables::default(),
             profile: Profile::new(Time::ZERO, 0),
             machine: EasyMachine::default(),
@@ -198,6 +207,12 @@ impl Forecaster {
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Forecaster {
         Forecaster { threads: threads.max(1), ..self }
+    }
+
+    /// Sets the conditions of the jobs that are held back in the sessions that it is asked about
+    /// from now on; without any, such jobs never start.
+    pub fn set_gates(&mut self, gates: StartGates) {
+        self.gates = Some(gates).filter(|gates| !gates.is_empty());
     }
 
     /// Its numbers.
@@ -264,10 +279,10 @@ impl Forecaster {
         statistics: Option<&PastStatistics>,
         correction: LevelCorrection,
     ) -> StartAnswer {
-        let others = statistics.filter(|_| pool::counts_others(correction.weights()));
+        let others = statistics.filter(|_| correction.weights().counts_others());
         let mixed =
             others.map_or_else(|| sample.clone(), |others| others.said(&sample).mixed(&sample, correction.weights()));
-        StartAnswer { job, asked, sample, mixed, correction }
+        StartAnswer { job, asked, sample, mixed, correction, not_before: Span::ZERO, not_after: None }
     }
 
     /// Names of the session's jobs begin behind those of the past.
@@ -408,12 +423,18 @@ impl Forecaster {
     ) -> Result<Vec<StartAnswer>, FutureError> {
         let now = session.view().now();
         let correction = self.memory.calibration.correction(now, &self.settings);
-        let others = pool::counts_others(correction.weights()) && !self.memory.questions.is_empty();
+        let others = correction.weights().counts_others() && !self.memory.questions.is_empty();
         let statistics = if others { self.statistics(session, jobs)? } else { Vec::new() };
         let horizon = self.settings.horizon.0;
+        let view = session.view();
         let answer = |(at, &job): (usize, &JobId)| {
             let sample = StartSample::new(times.iter().map(|starts| starts[at]), horizon);
-            Forecaster::answer((job, now), sample, statistics.get(at), correction.clone())
+            // Statistics of the past know nothing of what has to happen first.
+            let waits = view.knows(job) && view.phase(job) == Phase::Waiting;
+            let statistics = statistics.get(at).filter(|_| waits);
+            let not_before = self.gates.as_ref().and_then(|gates| gates.eligible.get(&job)).map(|&time| time - now);
+            let answer = Forecaster::answer((job, now), sample, statistics, correction.clone());
+            StartAnswer { not_before: not_before.unwrap_or_default().max(Span::ZERO), ..answer }
         };
         Ok(jobs.iter().enumerate().map(answer).collect())
     }
@@ -607,7 +628,7 @@ impl Forecaster {
             }
             None => {
                 let (fresh, spare) = (&*self.fresh, self.spare.take());
-                let origin = Origin::of(session)?;
+                let origin = Origin::of(session, self.gates.as_ref())?;
                 // Every so many-th of the futures.
                 let part = |first: u32, step: u32, had: Option<Session>, tables: &mut Tables| {
                     let mut copies = SessionCopies::of(&origin, fresh, had);

@@ -6,7 +6,9 @@ use crate::general::FutureError;
 use crate::method::AnswerMethod;
 use crate::past::SimilarWaits;
 use crate::regression::{Clues, Regression};
-use crate::score::{ForecastScore, ForecastSkill, LEVELS, ScoreMark, at_level, level, skill};
+use crate::score::{
+    ForecastScore, ForecastSkill, LEVELS, ScoreMark, at_level, level, mean_interval, skill, without_worst_block,
+};
 use crate::settings::ForecasterSettings;
 use drystone_core::engine::{
     EventSource, Happenings, Observer, Scheduler, Session, Simulation, SimulationError, WorkloadReplay,
@@ -61,27 +63,42 @@ impl Default for ForeseeOptions<'_> {
 pub enum QuestionState {
     /// The job heads the queue.
     Head,
+    /// It waits behind ten others or more of its user and limit.
+    Batch,
     /// It was to start within 10 minutes, as likely as not.
     Soon,
     /// Within two hours.
     Hours,
-    /// Later.
+    /// Within a day.
     Later,
+    /// In a day or more.
+    Days,
 }
+
+/// Jobs of one user and limit that make a batch of the next one.
+const BATCH: usize = 10;
 
 impl QuestionState {
     /// All, in order.
-    pub const ALL: [QuestionState; 4] =
-        [QuestionState::Head, QuestionState::Soon, QuestionState::Hours, QuestionState::Later];
+    pub const ALL: [QuestionState; 6] = [
+        QuestionState::Head,
+        QuestionState::Batch,
+        QuestionState::Soon,
+        QuestionState::Hours,
+        QuestionState::Later,
+        QuestionState::Days,
+    ];
 
     /// For people.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             QuestionState::Head => "head of the queue",
+            QuestionState::Batch => "in a batch of 10 or more",
             QuestionState::Soon => "median below 10 min",
             QuestionState::Hours => "median below 2 h",
-            QuestionState::Later => "median of 2 h or more",
+            QuestionState::Later => "median below a day",
+            QuestionState::Days => "median of a day or more",
         }
     }
 }
@@ -97,6 +114,11 @@ pub struct MethodScore {
     pub by_state: Vec<(QuestionState, ForecastScore)>,
     /// Of the calibrated answer over this method, on the questions that both answer.
     pub skill: Option<ForecastSkill>,
+    /// 95 % interval of its CRPS, by a bootstrap over blocks of 50 questions.
+    pub interval: Option<[f64; 2]>,
+    /// CRPS of the calibrated answer and of this method, without the 50 questions in a row on which
+    /// the calibrated answer has lost most.
+    pub without_worst: Option<[f64; 2]>,
 }
 
 /// Quality of the answers.
@@ -246,6 +268,15 @@ pub fn foresee(
         examiner.run(Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(workload)))?
     };
     Ok(done.then(|| examiner.finish()))
+}
+
+/// Returns whether others of a job's user and limit wait before it: so many that it is of a batch.
+fn is_in_batch(session: &Session, id: JobId) -> bool {
+    let view = session.view();
+    let own = view.job(id);
+    let alike = |other: &JobId| view.job(*other).user == own.user && view.job(*other).estimate == own.estimate;
+    let before = view.waiting().take_while(|&other| other != id).filter(alike);
+    own.user >= 0 && before.take(BATCH).count() == BATCH
 }
 
 /// Asks and marks.
@@ -412,9 +443,11 @@ impl<'a> Examiner<'a> {
         let first = session.view().waiting().next() == Some(id);
         let state = match median {
             _ if first => QuestionState::Head,
+            _ if is_in_batch(session, id) => QuestionState::Batch,
             median if median < 600.0 => QuestionState::Soon,
             median if median < 7200.0 => QuestionState::Hours,
-            _ => QuestionState::Later,
+            median if median < 86_400.0 => QuestionState::Later,
+            _ => QuestionState::Days,
         };
         self.places.insert(id, self.asked.len());
         self.asked.push(AskedQuestion {
@@ -448,15 +481,15 @@ impl<'a> Examiner<'a> {
             (marks.into_iter().flatten().collect(), unanswered)
         };
         let ours = methods.iter().position(|&method| method == AnswerMethod::Calibrated);
-        let skill_over = |at: usize| {
-            let ours = ours.filter(|&ours| ours != at)?;
-            let both = known.iter().filter_map(|asked| {
+        // CRPS of the calibrated answer and of this method, where both answer.
+        let both = |at: usize| -> (Vec<f32>, Vec<f32>) {
+            let pair = |asked: &&AskedQuestion| {
                 let marks = &asked.outcome.as_ref()?.1;
-                Some((marks[ours]?.crps, marks[at]?.crps))
-            });
-            let (a, b): (Vec<f32>, Vec<f32>) = both.unzip();
-            (!a.is_empty()).then(|| skill(&a, &b, self.options.settings.seed))
+                Some((marks[ours?]?.crps, marks[at]?.crps))
+            };
+            known.iter().filter_map(pair).unzip()
         };
+        let seed = self.options.settings.seed;
         let scores: Vec<MethodScore> = methods
             .iter()
             .enumerate()
@@ -466,7 +499,11 @@ impl<'a> Examiner<'a> {
                     ForecastScore::of(&marks, unanswered)
                 };
                 let by_state = QuestionState::ALL.map(|state| (state, score(Some(state)))).to_vec();
-                MethodScore { method, all: score(None), by_state, skill: skill_over(at) }
+                let (a, b) = both(at);
+                let skill = (!a.is_empty() && ours != Some(at)).then(|| skill(&a, &b, seed));
+                let own: Vec<f32> = marks(at, None).0.iter().map(|mark| mark.crps).collect();
+                let (interval, without_worst) = (mean_interval(&own, seed), without_worst_block(&a, &b));
+                MethodScore { method, all: score(None), by_state, skill, interval, without_worst }
             })
             .collect();
         let baselines = scores.iter().filter(|score| !score.method.is_own() && score.all.questions > 0);

@@ -2,12 +2,13 @@
 
 use crate::days::FutureArrivals;
 use crate::draws::Draws;
+use crate::gates::{GateKeeper, StartGates};
 use crate::world::{DrawnFates, PresentJobs};
 use drystone_core::engine::{
     EventSource, Incoming, Observer, OutageTurn, Scheduler, Session, Simulation, SimulationError, Stroke,
 };
 use drystone_core::model::{Job, JobId, LogStatus, Machine, OutageHit, Span, Time, Truth};
-use drystone_core::policy::{CapacityLoss, StartReason};
+use drystone_core::policy::{CapacityLoss, Phase, StartReason};
 use drystone_core::snapshot::SnapshotError;
 use std::cell::{Cell, RefCell};
 
@@ -37,15 +38,21 @@ pub(crate) struct Origin<'a> {
     machine: Machine,
     /// Processors that are out or announced to be.
     losses: &'a [CapacityLoss],
+    /// Conditions of the jobs that are held back.
+    gates: Option<GateKeeper<'a>>,
 }
 
 impl<'a> Origin<'a> {
-    pub(crate) fn of(session: &'a Session) -> Result<Origin<'a>, FutureError> {
+    pub(crate) fn of(session: &'a Session, gates: Option<&'a StartGates>) -> Result<Origin<'a>, FutureError> {
         if session.clairvoyant() {
             return Err(FutureError::Clairvoyant);
         }
-        let machine = session.view().machine();
-        Ok(Origin { state: session.save()?, machine, losses: session.losses() })
+        let view = session.view();
+        let held = (view.oldest().0..session.next_id().0).map(JobId);
+        let held = held.filter(|&id| view.knows(id) && view.phase(id) == Phase::Held);
+        let running = view.running().iter().map(|run| run.id).chain(view.suspended());
+        let gates = gates.map(|gates| GateKeeper::new(gates, view.now(), running, held));
+        Ok(Origin { state: session.save()?, machine: view.machine(), losses: session.losses(), gates })
     }
 }
 
@@ -101,12 +108,13 @@ impl<'a> SessionCopies<'a> {
             taken: 0,
             next_id,
             extra: &extra,
+            gates: self.origin.gates.clone(),
         };
         let world: &PresentJobs = fates.borrow().world;
         let run = |id: JobId, _: drystone_core::policy::View<'_>| {
             world.find(id).map_or(Span::ZERO, |at| Span(fates.borrow_mut().run(at, draws)))
         };
-        let (session, done) = if losses.is_empty() {
+        let (session, done) = if losses.is_empty() && self.origin.gates.is_none() {
             go(Simulation::future(session, Plain(source), run), &mut watch, until)
         } else {
             go(Simulation::future(session, source, run), &mut watch, until)
@@ -216,6 +224,7 @@ struct ExternalEvents<'a, 'f, 'd> {
     /// The session's number of the next job.
     next_id: JobId,
     extra: &'a Cell<Option<JobId>>,
+    gates: Option<GateKeeper<'a>>,
 }
 
 impl ExternalEvents<'_, '_, '_> {
@@ -226,22 +235,23 @@ impl ExternalEvents<'_, '_, '_> {
     fn next_turn(&self) -> Option<Time> {
         self.turns.get(self.turn).map(|turn| turn.at)
     }
+
+    fn next_gate(&self) -> Option<Time> {
+        self.gates.as_ref().and_then(GateKeeper::peek)
+    }
 }
 
 impl EventSource for ExternalEvents<'_, '_, '_> {
     const NEWS: bool = true;
 
     fn peek(&self) -> Option<Time> {
-        match (self.next_turn(), self.next_arrival()) {
-            (Some(turn), Some(arrival)) => Some(turn.min(arrival)),
-            (turn, arrival) => turn.or(arrival),
-        }
+        [self.next_turn(), self.next_gate(), self.next_arrival()].into_iter().flatten().min()
     }
 
     fn next(&mut self) -> Option<Incoming<'_>> {
         self.taken += 1;
-        let arrival = self.next_arrival();
-        if let Some(turn) = self.turns.get(self.turn).filter(|turn| arrival.is_none_or(|arrival| turn.at <= arrival)) {
+        let next = self.peek()?;
+        if let Some(turn) = self.turns.get(self.turn).filter(|turn| turn.at == next) {
             self.turn += 1;
             return Some(Incoming::Capacity(OutageTurn {
                 losses: &turn.losses,
@@ -249,19 +259,24 @@ impl EventSource for ExternalEvents<'_, '_, '_> {
                 foreseen: true,
             }));
         }
+        if let Some(gates) = self.gates.as_mut().filter(|gates| gates.peek() == Some(next)) {
+            return Some(gates.next());
+        }
         let arrivals = self.arrivals.as_mut()?;
         let (time, past) = arrivals.peek()?;
         if arrivals.is_extra_next() {
             self.extra.set(Some(self.next_id));
         }
+        let id = self.next_id;
         self.next_id.0 += 1;
         let run = self.fates.borrow_mut().again(past, self.draws).max(0);
         let truth = Truth { run: Span(run), number: self.taken as i64, status: LogStatus::Unknown };
         let mut job = past.job.clone();
         job.submit = time;
         arrivals.advance();
+        let competes = self.gates.as_mut().is_none_or(|gates| gates.arrive(id, &job));
         let (job, truth) = self.job.insert((job, truth));
-        Some(Incoming::Submit(job, truth))
+        Some(if competes { Incoming::Submit(job, truth) } else { Incoming::SubmitHeld(job, truth) })
     }
 
     fn position(&self) -> u64 {
@@ -269,6 +284,10 @@ impl EventSource for ExternalEvents<'_, '_, '_> {
     }
 
     fn seek(&mut self, _: u64) {}
+
+    fn gone(&mut self, now: Time, id: JobId) -> bool {
+        self.gates.as_mut().is_some_and(|gates| gates.leave(id, now))
+    }
 
     fn comes_first(&self) -> bool {
         self.turns.get(self.turn).is_some_and(|turn| turn.strokes.is_empty())

@@ -11,6 +11,7 @@
 //! | `runs`, `days`, `draws` | run times given what has run; days of the past replayed; random numbers by name |
 //! | `world`, `easy`, `general` | the present; futures of plain policies without a session, and of any policy |
 //! | `sample`, `survival`, `calibration` | a sample as a distribution; Kaplan-Meier; correction by past answers |
+//! | `gates` | jobs that wait for more than room: a limit, other jobs, a time |
 //! | `pool` | the futures mixed with forecasts from the past alone, by how well each has done |
 //! | `forecaster`, `rehearsal`, `follower` | answers; a site's state and its past; learning by looking at a session |
 //! | `foresee`, `method`, `past`, `regression`, `score` | answers on a log; ways to answer; statistics and a regression beside them; scores |
@@ -24,6 +25,7 @@ mod easy;
 mod follower;
 mod forecaster;
 mod foresee;
+mod gates;
 mod general;
 mod method;
 mod past;
@@ -41,6 +43,7 @@ pub use calibration::{AnswerCalibration, LevelCorrection};
 pub use follower::Follower;
 pub use forecaster::{Forecaster, RunTimes, StartAnswer};
 pub use foresee::{AnnouncedPromises, ForeseeError, ForeseeOptions, Foreseen, MethodScore, QuestionState, foresee};
+pub use gates::{StartGates, UserClaim};
 pub use general::FutureError;
 pub use method::AnswerMethod;
 pub use rehearsal::{Adoption, Observed, Rehearsal, adopt};

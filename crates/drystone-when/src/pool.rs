@@ -24,8 +24,49 @@ const FINEST: f64 = 0.1;
 /// Less weight than this is none.
 const LEAST: f64 = 0.01;
 
-/// Weights of the forecasters, 1 in all.
-pub(crate) type PoolWeights = [f64; EXPERTS];
+/// The statistic that hedges while none has done better than the others.
+const FIRST_HEDGE: usize = 2;
+
+/// Weights of the forecasters.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct PoolWeights {
+    /// By what each has lost, 1 in all.
+    learned: [f64; EXPERTS],
+    /// Least weight of the best statistic of the past.
+    least: f64,
+}
+
+impl PoolWeights {
+    /// The statistic of the past with the largest weight, of those that these answers are of.
+    fn best_statistic(&self, answers: impl Fn(usize) -> bool) -> Option<usize> {
+        let larger = |best: Option<usize>, at: usize| match best {
+            Some(best) if self.learned[best] >= self.learned[at] => Some(best),
+            _ => Some(at),
+        };
+        [FIRST_HEDGE, 1, 3].into_iter().filter(|&at| answers(at)).fold(None, larger)
+    }
+
+    /// What the weight of a statistic lacks.
+    fn lacks(&self, statistic: usize) -> f64 {
+        (self.least - self.learned[statistic]).max(0.0)
+    }
+
+    /// The weights of the forecasters, the hedge counted to its statistic.
+    pub(crate) fn shown(&self) -> [f64; EXPERTS] {
+        let mut weights = self.learned;
+        if let Some(best) = self.best_statistic(|_| true) {
+            let hedge = self.lacks(best);
+            weights.iter_mut().for_each(|weight| *weight *= 1.0 - hedge);
+            weights[best] += hedge;
+        }
+        weights
+    }
+
+    /// Returns whether anything but the futures counts.
+    pub(crate) fn counts_others(&self) -> bool {
+        self.shown()[1..].iter().any(|&weight| weight >= LEAST)
+    }
+}
 
 /// The answers of all forecasters to one question, as quantiles.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -61,22 +102,37 @@ impl ExpertAnswers {
         (below + (upto - below) * tie) / quantiles.len().max(1) as f64
     }
 
+    /// The best statistic of the past as far as it is earlier than the futures, with its weight.
+    /// Run times end early without notice, but never after the limit.
+    fn hedge(&self, weights: &PoolWeights) -> Option<(Vec<f32>, f64)> {
+        let best = weights.best_statistic(|at| self.quantiles[at].is_some())?;
+        let (futures, other) = (self.quantiles[0].as_ref()?, self.quantiles[best].as_ref()?);
+        let weight = weights.lacks(best);
+        let earlier = || futures.iter().zip(other).map(|(a, b)| a.min(*b)).collect();
+        (weight > 0.0).then(|| (earlier(), weight))
+    }
+
     /// The mixture; the futures' own sample where nothing else counts.
     pub(crate) fn mixed(&self, sample: &StartSample, weights: &PoolWeights) -> StartSample {
-        let mut own = *weights;
+        let mut own = weights.learned;
         for (weight, quantiles) in own.iter_mut().zip(&self.quantiles) {
             if quantiles.is_none() || *weight < LEAST {
                 *weight = 0.0;
             }
         }
-        let all: f64 = own.iter().sum();
+        let hedge = self.hedge(weights);
+        let hedged = hedge.as_ref().map_or(0.0, |hedge| hedge.1);
+        own.iter_mut().for_each(|weight| *weight *= 1.0 - hedged);
+        let all: f64 = own.iter().sum::<f64>() + hedged;
         if sample.values().is_empty() || all <= own[0] {
             return sample.clone();
         }
         let futures = sample.values().iter().map(|&value| (value as f64, own[0] / sample.values().len() as f64));
         let mut points: Vec<(f64, f64)> = futures.collect();
-        for (quantiles, weight) in self.quantiles.iter().zip(own).skip(1) {
-            let each = quantiles.iter().flatten().map(|&value| (f64::from(value), weight / LEVELS as f64));
+        let others = self.quantiles.iter().map(Option::as_ref).zip(own).skip(1);
+        let hedge = hedge.as_ref().map(|(quantiles, weight)| (Some(quantiles), *weight));
+        for (quantiles, weight) in others.chain(hedge) {
+            let each = quantiles.into_iter().flatten().map(|&value| (f64::from(value), weight / LEVELS as f64));
             points.extend(each.filter(|point| point.1 > 0.0));
         }
         points.sort_shared_by(|a, b| a.0.total_cmp(&b.0));
@@ -98,24 +154,20 @@ impl ExpertAnswers {
 }
 
 /// Weights from past losses of all forecasters, each answer with its own weight: the exponentially
-/// weighted average forecaster (Vovk 1990), by losses relative to the least.
-pub(crate) fn weights(losses: impl Iterator<Item = ([f32; EXPERTS], f64)>) -> PoolWeights {
+/// weighted average forecaster (Vovk 1990), by losses relative to the least. The best statistic of
+/// the past has the weight `least` at least.
+pub(crate) fn weights(losses: impl Iterator<Item = ([f32; EXPERTS], f64)>, least: f64) -> PoolWeights {
     let (mut sums, mut answers) = ([0.0; EXPERTS], 0.0);
     for (losses, weight) in losses {
         answers += weight;
         sums.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += weight * f64::from(loss));
     }
-    let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
-    let worse = |sum: f64| if answers > 0.0 { (sum - least) / (least + FINEST * answers) } else { 0.0 };
-    let mut weights = PRIOR;
-    weights.iter_mut().zip(sums).for_each(|(weight, sum)| *weight *= libm::exp(-SPEED * answers * worse(sum)));
-    let all: f64 = weights.iter().sum();
-    weights.map(|weight| weight / all)
-}
-
-/// Returns whether anything but the futures counts.
-pub(crate) fn counts_others(weights: &PoolWeights) -> bool {
-    weights[1..].iter().any(|&weight| weight >= LEAST)
+    let lowest = sums.iter().copied().fold(f64::INFINITY, f64::min);
+    let worse = |sum: f64| if answers > 0.0 { (sum - lowest) / (lowest + FINEST * answers) } else { 0.0 };
+    let mut learned = PRIOR;
+    learned.iter_mut().zip(sums).for_each(|(weight, sum)| *weight *= libm::exp(-SPEED * answers * worse(sum)));
+    let all: f64 = learned.iter().sum();
+    PoolWeights { learned: learned.map(|weight| weight / all), least }
 }
 
 /// Statistics of one question: points and distributions from the past alone.
@@ -223,20 +275,64 @@ mod tests {
 
     #[test]
     fn without_a_past_the_futures_count_for_most() {
-        let weights = weights(std::iter::empty());
-        assert!((weights[0] - 0.85).abs() < 1e-12 && (weights[3] - 0.05).abs() < 1e-12, "{weights:?}");
+        let PoolWeights { learned, .. } = weights(std::iter::empty(), 0.0);
+        assert!((learned[0] - 0.85).abs() < 1e-12 && (learned[3] - 0.05).abs() < 1e-12, "{learned:?}");
+    }
+
+    /// With no past, prior and hedge of last-two-errors are the least weight; where a statistic has
+    /// earned as much, nothing is added.
+    #[test]
+    fn the_best_statistic_has_a_least_weight() {
+        let none = weights(std::iter::empty(), 0.25);
+        let best = none.best_statistic(|_| true).expect("some");
+        assert_eq!(EXPERT_NAMES[best], "last-two-errors");
+        assert!((none.learned[best] + none.lacks(best) - 0.25).abs() < 1e-12, "{none:?}");
+        // The others keep four fifths: 0.85, 0.05, 0.05 of the prior, and 0.05 of its own.
+        for (shown, expected) in none.shown().into_iter().zip([0.68, 0.04, 0.24, 0.04]) {
+            assert!((shown - expected).abs() < 1e-12, "{:?}", none.shown());
+        }
+        assert!(none.counts_others() && !PoolWeights { learned: [1.0, 0.0, 0.0, 0.0], least: 0.0 }.counts_others());
+        let learned = weights((0..200).map(|_| ([50.0, 50.0, 50.0, 20.0], 1.0)), 0.25);
+        assert_eq!(learned.best_statistic(|_| true), Some(3));
+        assert!(learned.lacks(3).abs() < 1e-12, "{learned:?}");
+        // One without an answer cannot hedge.
+        assert_eq!(none.best_statistic(|at| at == 3), Some(3));
+        assert_eq!(none.best_statistic(|_| false), None);
+    }
+
+    /// The futures say 600 to 1,500, the other 50 to 150 or 50,000 to 150,000: what is earlier
+    /// takes a quarter of the mixture, what is later nothing.
+    #[test]
+    fn the_hedge_counts_as_far_as_it_is_earlier() {
+        let sample = around(1_000);
+        let weights = PoolWeights { learned: [1.0, 0.0, 0.0, 0.0], least: 0.25 };
+        let (early, late) = (list(100.0), list(100_000.0));
+        let said = ExpertAnswers::of(&sample, [None, Some(&early), None]);
+        let below = said.mixed(&sample, &weights).values().iter().filter(|&&value| value <= 150).count();
+        assert!((24..=26).contains(&below), "{below}");
+        let said = ExpertAnswers::of(&sample, [None, Some(&late), None]);
+        let mixed = said.mixed(&sample, &weights);
+        for (mixed, alone) in mixed.values().iter().zip(sample.values()) {
+            assert!((mixed - alone).abs() <= 10, "{mixed} {alone}");
+        }
+        // Quantile by quantile: the half that is earlier counts, the other half does not.
+        let crossed: Vec<f64> = (0..LEVELS).map(|k| if k < LEVELS / 2 { 100.0 } else { 50_000.0 }).collect();
+        let said = ExpertAnswers::of(&sample, [None, Some(&crossed), None]);
+        let values = said.mixed(&sample, &weights);
+        let below = values.values().iter().filter(|&&value| value <= 100).count();
+        assert!((12..=13).contains(&below) && values.values().last() <= Some(&1_510), "{below}");
     }
 
     /// By hand: 100 answers with losses of 10 and 20.1: worse by the least and 0.1 min, so
     /// that exp(−0.02 · 100) of the prior weight is left.
     #[test]
     fn weights_fall_with_what_a_forecaster_has_lost() {
-        let weights = weights((0..100).map(|_| ([10.0, 20.1, 10.0, 1e6], 1.0)));
-        assert!((weights[1] / weights[2] - (-2.0f64).exp()).abs() < 1e-6, "{weights:?}");
-        assert!((weights[0] / weights[2] - 17.0).abs() < 1e-9 && weights[3] < 1e-9, "{weights:?}");
+        let PoolWeights { learned: found, .. } = weights((0..100).map(|_| ([10.0, 20.1, 10.0, 1e6], 1.0)), 0.0);
+        assert!((found[1] / found[2] - (-2.0f64).exp()).abs() < 1e-6, "{found:?}");
+        assert!((found[0] / found[2] - 17.0).abs() < 1e-9 && found[3] < 1e-9, "{found:?}");
         // Where the futures are far off, another takes over.
-        let weights = super::weights((0..200).map(|_| ([50.0, 20.0, 50.0, 50.0], 1.0)));
-        assert!(weights[1] > 0.9, "{weights:?}");
+        let weights = weights((0..200).map(|_| ([50.0, 20.0, 50.0, 50.0], 1.0)), 0.0);
+        assert!(weights.learned[1] > 0.9, "{weights:?}");
     }
 
     #[test]
@@ -244,11 +340,12 @@ mod tests {
         let sample = around(1_000);
         let far = list(100_000.0);
         let said = ExpertAnswers::of(&sample, [Some(&far), None, None]);
+        let weights = |learned| PoolWeights { learned, least: 0.0 };
         // Nothing else counts: the very sample.
-        assert_eq!(said.mixed(&sample, &[0.995, 0.005, 0.0, 0.0]), sample);
+        assert_eq!(said.mixed(&sample, &weights([0.995, 0.005, 0.0, 0.0])), sample);
         // What has no answer has no weight.
-        assert_eq!(said.mixed(&sample, &[0.5, 0.0, 0.0, 0.5]), sample);
-        let mixed = said.mixed(&sample, &[0.75, 0.25, 0.0, 0.0]);
+        assert_eq!(said.mixed(&sample, &weights([0.5, 0.0, 0.0, 0.5])), sample);
+        let mixed = said.mixed(&sample, &weights([0.75, 0.25, 0.0, 0.0]));
         let near = mixed.values().iter().filter(|&&value| value <= 1_500).count();
         assert!((74..=76).contains(&near), "{near}");
         assert!(mixed.values().is_sorted() && mixed.values().last() > Some(&140_000));

@@ -25,6 +25,9 @@ pub struct Observed {
     pub rank: i64,
     /// The processors that it runs on, where that matters and is known.
     pub on: Option<ProcSet>,
+    /// True if it is held back for now, however its earliest time lies: see
+    /// [`Forecaster::set_gates`].
+    pub held: bool,
 }
 
 impl Observed {
@@ -33,7 +36,9 @@ impl Observed {
     }
 
     fn waits_at(&self, time: Time) -> bool {
-        self.eligible <= time && self.start.is_none_or(|start| start > time) && self.end.is_none_or(|end| end > time)
+        (self.held || self.eligible <= time)
+            && self.start.is_none_or(|start| start > time)
+            && self.end.is_none_or(|end| end > time)
     }
 }
 
@@ -111,6 +116,7 @@ fn adopt_these(
                 used += procs;
                 Adopted::Running { since, on: one.on.clone() }
             }
+            None if one.held => Adopted::Held,
             None => Adopted::Waiting,
         };
         session.adopt(now, &one.job, None, &adopted)?;
@@ -136,6 +142,15 @@ pub struct Rehearsal {
     pub promised: u64,
     /// Number of these that started by then.
     pub kept: u64,
+}
+
+impl Rehearsal {
+    /// Returns whether a promised start bounds an answer: nearly all such promises were kept, or
+    /// too few are known to say otherwise.
+    #[must_use]
+    pub fn keeps_promises(&self) -> bool {
+        self.promised < 20 || self.kept * 100 >= self.promised * 95
+    }
 }
 
 /// Answer to a question about the past.

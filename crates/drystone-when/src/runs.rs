@@ -528,15 +528,13 @@ impl Desk {
 }
 
 impl Escape {
-    /// Nothing that has ended took so long. As service times with a heavy tail have it, half of
-    /// what has run so long runs for twice as long, a third for three times; up to the limit.
+    /// Nothing that has ended took so long: every time up to the limit is as likely.
     fn beyond(&self, limit: i64, masses: &mut Vec<(i64, f64)>) {
         let to = if self.ran < limit { limit } else { self.ran + self.ran / 2 + 60 };
-        let from = (self.ran + 60) as f64;
-        let all = 1.0 - from / ((to + 60) as f64).max(from + 1.0);
         for part in 0..PARTS_BEYOND {
-            let level = (f64::from(part) + 0.5) / f64::from(PARTS_BEYOND) * all;
-            let run = ((from / (1.0 - level)) as i64 - 60).clamp(self.ran + 1, to.max(self.ran + 1));
+            let level = (f64::from(part) + 0.5) / f64::from(PARTS_BEYOND);
+            let run = self.ran + ((to - self.ran) as f64 * level).ceil() as i64;
+            let run = run.clamp(self.ran + 1, to.max(self.ran + 1));
             masses.push((run, self.mass / f64::from(PARTS_BEYOND)));
         }
     }
@@ -639,12 +637,35 @@ mod tests {
         let escapes = newer / all;
         let trusted = all / (all + 3.0);
         assert!(run.beyond(50) > trusted * escapes && run.beyond(50) < escapes, "{}", run.beyond(50));
-        // A tail of its own: from 110 on at half of the level, were it not for the limit.
-        assert!(run.at(0.6) > 50 && run.at(0.6) < 130 && run.at(0.999) <= 1_000, "{}", run.at(0.6));
+        // Beyond them every time up to the limit is as likely.
+        assert!(run.at(0.6) > 50 && run.at(0.6) < 525 && run.at(0.999) <= 1_000, "{}", run.at(0.6));
         // As soon as the first of them ends, the others take as long.
         runs.learn(kin, 100, 60, &settings);
         runs.of(kin, -1, &siblings[1..], &settings, &mut tables, &mut run);
         assert_eq!([0.2, 0.5, 0.9].map(|level| run.at(level)), [60; 3]);
+    }
+
+    /// All that has ended took 10, a job of the same kind has run for 300 of 1,000: one that has
+    /// run for 200 takes 650 or longer in half of the futures, as far as eight values tell.
+    #[test]
+    fn beyond_what_runs_every_time_up_to_the_limit_is_as_likely() {
+        let (mut runs, settings) = (Runs::default(), ForecasterSettings::default());
+        let kin = Kin { limit: 1_000, ..KIN };
+        (0..20).for_each(|start| runs.learn(kin, start, 10, &settings));
+        let (mut run, mut tables) = (RunTime::default(), Tables::default());
+        let mut quantiles = |ran: i64, sibling: i64| {
+            let siblings = [Sibling { kin, start: 100, ran: sibling }];
+            runs.of(kin, ran, &siblings, &settings, &mut tables, &mut run);
+            [0.01, 0.25, 0.5, 0.75, 0.99].map(|level| run.at(level))
+        };
+        // The values lie at 300 + 700 (i + 1/2) / 8.
+        for (quantile, expected) in quantiles(200, 300).into_iter().zip([344, 475, 650, 825, 956]) {
+            assert!((quantile - expected).abs() <= 44, "{quantile} {expected}");
+        }
+        // Overdue: half as long again, and a minute.
+        for (quantile, expected) in quantiles(1_100, 1_200).into_iter().zip([1_241, 1_365, 1_530, 1_695, 1_819]) {
+            assert!((quantile - expected).abs() <= 42, "{quantile} {expected}");
+        }
     }
 
     #[test]

@@ -20,6 +20,12 @@ pub struct ForecasterSettings {
     pub trust: [f64; 3],
     /// Probability that a job shares its luck with the others of its user and limit.
     pub coupling: f64,
+    /// Probability that all jobs of a user and limit share their luck in a future: a batch is short
+    /// or long as a whole.
+    pub batch_coupling: f64,
+    /// Least weight of the best statistic of the past in an answer; what the learned weight lacks
+    /// counts only as far as the statistic is earlier than the futures.
+    pub hedge: f64,
     /// Days of the past that are replayed as the future; 0 for a future without arrivals.
     pub days: u32,
     /// Past predictions that calibrate.
@@ -43,6 +49,8 @@ impl Default for ForecasterSettings {
             decay: 0.85,
             trust: [3.0, 3.0, 2.0],
             coupling: 0.6,
+            batch_coupling: 0.4,
+            hedge: 0.25,
             days: 28,
             window: 1000,
             pseudo: 20,

@@ -21,21 +21,11 @@ impl SurvivalCurve {
     /// The estimate from these values. Those that are only bounded count as larger than known ones
     /// of the same value.
     pub(crate) fn of(seen: &mut [SeenValue]) -> SurvivalCurve {
-        SurvivalCurve::weighted(&mut seen.iter().map(|&seen| (seen, 1.0)).collect::<Vec<_>>())
-    }
-
-    /// The estimate from values of which some count for less than one.
-    pub(crate) fn weighted(seen: &mut [(SeenValue, f64)]) -> SurvivalCurve {
-        seen.sort_shared_by(|(a, _), (b, _)| a.value.total_cmp(&b.value).then(b.known.cmp(&a.known)));
-        // Weights from here on, added from the end: differences of sums would lose the small ones.
-        let mut at_risk: Vec<f64> = seen.iter().map(|one| one.1).collect();
-        for at in (0..at_risk.len().saturating_sub(1)).rev() {
-            at_risk[at] += at_risk[at + 1];
-        }
+        seen.sort_shared_by(|a, b| a.value.total_cmp(&b.value).then(b.known.cmp(&a.known)));
         let (mut left, mut points) = (1.0, Vec::with_capacity(seen.len()));
-        for ((one, weight), at_risk) in seen.iter().zip(at_risk) {
+        for (at, one) in seen.iter().enumerate() {
             if one.known {
-                left *= 1.0 - weight / at_risk;
+                left *= 1.0 - 1.0 / (seen.len() - at) as f64;
                 points.push((one.value, 1.0 - left));
             }
         }

@@ -175,7 +175,7 @@ impl<'a> DrawnFates<'a> {
             let luck = Luck::of(self.world.name(here.id), here.kin);
             self.fates[at] = Some(Fate { time, luck });
         }
-        self.fates[at].as_ref().map_or(0, |fate| fate.time.at(fate.luck.draw(draws, self.settings.coupling)))
+        self.fates[at].as_ref().map_or(0, |fate| fate.time.at(fate.luck.draw(draws, self.settings)))
     }
 
     /// The run time of a job of the past that arrives again.
@@ -195,16 +195,19 @@ impl<'a> DrawnFates<'a> {
                     self.runs.of(kin, -1, siblings, self.settings, self.tables, &mut time);
                     time
                 });
-                time.at(Luck::of(past.name, kin).draw(draws, self.settings.coupling))
+                time.at(Luck::of(past.name, kin).draw(draws, self.settings))
             }
         }
     }
 }
 
 /// The level of a job's run time: its own, or one that it shares with jobs of the same user and
-/// limit.
+/// limit. In some futures all of these share it: the sum of the run times of a thousand jobs that
+/// drew for themselves would be nearly certain.
 #[derive(Clone, Copy, Debug)]
 struct Luck {
+    /// `None` for a job without a user: such jobs are not of one user.
+    batch: Option<Named>,
     coupled: Named,
     shared: Named,
     own: Named,
@@ -214,6 +217,7 @@ impl Luck {
     fn of(name: u64, kin: Kin) -> Luck {
         let group = (kin.user as u32 as u64) << 32 ^ (kin.limit as u64).wrapping_mul(0x9e37_79b9);
         Luck {
+            batch: (kin.user >= 0).then(|| Named::new(DrawPurpose::Batch, group)),
             coupled: Named::new(DrawPurpose::Coupled, name),
             shared: Named::new(DrawPurpose::Shared, group),
             own: Named::new(DrawPurpose::Own, name),
@@ -221,8 +225,10 @@ impl Luck {
     }
 
     #[inline]
-    fn draw(self, draws: Draws, coupling: f64) -> f64 {
-        let together = coupling > 0.0 && draws.named(self.coupled) < coupling;
+    fn draw(self, draws: Draws, settings: &ForecasterSettings) -> f64 {
+        let ForecasterSettings { coupling, batch_coupling, .. } = *settings;
+        let together = self.batch.is_some_and(|batch| draws.named(batch) < batch_coupling)
+            || coupling > 0.0 && draws.named(self.coupled) < coupling;
         draws.named(if together { self.shared } else { self.own })
     }
 }

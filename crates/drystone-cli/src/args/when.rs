@@ -14,6 +14,7 @@ Examples:
   drystone when --state now/ --job 4711                   # one of them, and changes that would move it
   drystone when --state now/ --procs 64 --limit 12h --user alice   # a job that is not submitted yet
   drystone when --state now/ --job 4711 --format json
+  drystone when --state now/ --text '{job} starts {likely}, by {by90} with 90 %'  # for a login message
   drystone when --state now/ --policy slurm --rehearse 200    # Slurm's own scheduler, with the folder's slurm.conf
 
 The policy plans with the users' limits, the queue is in the order of Slurm's priorities, and processors count, not nodes. What
@@ -90,6 +91,12 @@ pub(crate) struct WhenArgs {
     /// Format of the answer.
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub(crate) format: StoryFormat,
+
+    /// Print a line for each job that is answered, in the site's words: for comments of jobs or a
+    /// login message. {job}, {user}, {procs}, {early}, {likely}, {by90}, {by95} and {why} are
+    /// replaced; {early} is the time with 5 %, {why} what has to happen first.
+    #[arg(long, value_name = "TEXT", conflicts_with = "format", value_parser = crate::commands::when::read_template, help_heading = "Output")]
+    pub(crate) text: Option<String>,
 
     /// Print only errors to stderr.
     #[arg(long, short, help_heading = "Output")]

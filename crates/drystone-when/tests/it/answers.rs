@@ -4,7 +4,9 @@ use drystone::generate::{Params, WorkloadLength, generate};
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
 use drystone_core::policy::{Action, CapacityLoss, PolicySpec, names};
-use drystone_when::{AnswerMethod, Follower, Forecaster, ForecasterSettings, ForeseeOptions, FutureError, foresee};
+use drystone_when::{
+    AnswerMethod, Follower, Forecaster, ForecasterSettings, ForeseeOptions, FutureError, StartAnswer, foresee,
+};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 fn session(policy: &str, procs: u32, jobs: &[(u32, i64)]) -> (Session, Forecaster) {
@@ -301,4 +303,54 @@ fn where_the_policy_is_another_the_past_takes_over() {
     assert!(ours < 0.8 * raw && ours < 1.1 * best, "{ours} {raw} {best}");
     let (ours, raw, best) = scored("easy");
     assert!(ours < 1.1 * raw && ours < best, "{ours} {raw} {best}");
+}
+
+/// The time by which a policy has promised a start bounds every level; so does the time before
+/// which a job may not begin.
+#[test]
+fn promises_and_begin_times_bound_the_answer() {
+    let (session, mut forecaster) = session("conservative", 4, &[(4, 1_000), (4, 60)]);
+    let answer = forecaster.look(&session, &[JobId(1)]).expect("waits").swap_remove(0);
+    assert!(answer.quantile(0.95) > 800.0, "{}", answer.quantile(0.95));
+    let bounded = StartAnswer { not_after: Some(Span(700)), not_before: Span(300), ..answer };
+    assert_eq!([0.01, 0.95].map(|level| bounded.quantile(level)), [300.0, 700.0]);
+    assert!((bounded.within(700.0) - 1.0).abs() < 1e-6 && bounded.within(299.0) < 1e-6);
+}
+
+/// A thousand jobs of one user wait on one processor, each of up to 600 s. Where they are short or
+/// long as one, the start behind them spreads as one run time does, a thousand times over: by
+/// 600,000 s / √12. Where each draws for itself, by a thirtieth of that, the root of a thousand.
+#[test]
+fn a_batch_is_short_or_long_as_one() {
+    let spread = |coupling: f64, batch_coupling: f64| {
+        let spec: PolicySpec = "easy".parse().expect("valid");
+        let settings = ForecasterSettings { coupling, batch_coupling, ..ForecasterSettings::default() };
+        let mut session = Session::new(Machine::new(1), spec.scheduler());
+        let mut forecaster = Forecaster::new(&spec, settings).expect("sound");
+        let mut last = JobId(0);
+        // The first runs, the last is another user's.
+        for at in 0..=1_001 {
+            let job = Job::new(Time(0), 1, Span(if at == 0 { 1 } else { 600 })).by(i32::from(at == 1_001));
+            last = session.arrive(Time(0), &job, None).expect("possible");
+            forecaster.arrived(last, &job);
+        }
+        session.decide(Time(0)).expect("sound");
+        let sample = forecaster.futures(&session, &[last], 1, false).expect("sound").swap_remove(0);
+        let values: Vec<f64> = sample.values().iter().map(|&start| start as f64).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let square = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64;
+        (mean, square.sqrt())
+    };
+    let one = 600_000.0 / 12f64.sqrt();
+    // A hundred futures: the mean within three standard errors, the spread within a quarter.
+    let (mean, width) = spread(0.0, 1.0);
+    assert!((mean - 300_000.0).abs() < 0.3 * one && (width / one - 1.0).abs() < 0.25, "{mean} {width}");
+    let (mean, width) = spread(0.0, 0.0);
+    assert!((mean - 300_000.0).abs() < 0.01 * one, "{mean}");
+    assert!((width * 1_000f64.sqrt() / one - 1.0).abs() < 0.25, "{width}");
+    // Two futures in five are of one piece; with the coupling of single jobs as before, the others
+    // share six tenths of it.
+    let (_, width) = spread(0.6, 0.4);
+    let expected = one * (0.4 + 0.6 * 0.36f64).sqrt();
+    assert!((width / expected - 1.0).abs() < 0.25, "{width} {expected}");
 }

@@ -8,7 +8,7 @@ use drystone_when::{Forecaster, ForecasterSettings, Observed, adopt};
 
 fn observed(procs: u32, submit: i64, start: Option<i64>, end: Option<i64>, rank: i64) -> Observed {
     let job = Job::new(Time(submit), procs, Span(1000)).by(1);
-    Observed { job, eligible: Time(submit), start: start.map(Time), end: end.map(Time), rank, on: None }
+    Observed { job, eligible: Time(submit), start: start.map(Time), end: end.map(Time), rank, on: None, held: false }
 }
 
 #[test]
@@ -54,7 +54,15 @@ fn what_is_rehearsed_on_the_policy_itself_holds() {
         .zip(&schedule.spans)
         .map(|(job, span)| {
             let (start, end) = span.expect("it ran");
-            Observed { job: job.clone(), eligible: job.submit, start: Some(start), end: Some(end), rank: 0, on: None }
+            Observed {
+                job: job.clone(),
+                eligible: job.submit,
+                start: Some(start),
+                end: Some(end),
+                rank: 0,
+                on: None,
+                held: false,
+            }
         })
         .collect();
     let now = schedule.spans.iter().flatten().map(|span| span.1).max().expect("some");

@@ -90,6 +90,21 @@ fn against(baseline: &str, [skill, low, high]: [f64; 3]) -> String {
     )
 }
 
+/// Tells how far one run of questions decides the score.
+fn range(ours: &MethodScore, best: Option<&MethodScore>) -> Option<String> {
+    let ([low, high], best) = (ours.interval?, best?);
+    let [own, other] = best.without_worst?;
+    Some(format!(
+        "Their CRPS is {} min (95% interval: {} to {}); without their worst 50 questions in a row {}, and {} of {}.",
+        fixed(ours.all.crps, 1),
+        fixed(low, 1),
+        fixed(high, 1),
+        fixed(own, 1),
+        fixed(other, 1),
+        best.method.name()
+    ))
+}
+
 /// Returns the verdict on scores.
 fn verdict(found: &Foreseen) -> Vec<String> {
     let Some(ours) = calibrated(found).filter(|ours| ours.all.questions > 0) else {
@@ -109,6 +124,7 @@ fn verdict(found: &Foreseen) -> Vec<String> {
     {
         lines.push(against(best.method.name(), [skill.skill, skill.low, skill.high]));
     }
+    lines.extend(range(ours, best));
     if let Some(before) = found.before_plan {
         lines.push(format!("{}% of the jobs started before the plan of time limits said.", fixed(100.0 * before, 1)));
     }
@@ -274,6 +290,7 @@ impl Printable for Scores {
     fn rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         for score in &self.found.methods {
+            let (interval, without_worst) = (score.interval, score.without_worst.map(|pair| pair[1]));
             let whole = [("all".to_string(), &score.all)];
             let states = score.by_state.iter().map(|(state, score)| (state.name().to_string(), score));
             for (state, s) in whole.into_iter().chain(states) {
@@ -283,6 +300,10 @@ impl Printable for Scores {
                 row.number("questions", Some(s.questions as f64));
                 row.number("unanswered", Some(s.unanswered as f64));
                 numbers(&mut row, s);
+                let of_all = |value: Option<f64>| value.filter(|_| std::ptr::eq(s, &raw const score.all));
+                row.number("crps_low_min", of_all(interval.map(|interval| interval[0])));
+                row.number("crps_high_min", of_all(interval.map(|interval| interval[1])));
+                row.number("crps_without_worst_min", of_all(without_worst));
                 rows.push(row);
             }
         }

@@ -1,8 +1,12 @@
 //! `drystone when`: when waiting jobs of a cluster will start.
 
 mod clock;
+mod conditions;
 mod places;
+mod reasons;
+mod reserved;
 mod scene;
+mod site_text;
 mod state;
 mod told;
 
@@ -14,8 +18,10 @@ use crate::progress::WorkProgress;
 use clock::ZoneClock;
 use drystone::engine::Session;
 use drystone::model::{Job, JobId, Span, Time};
+use drystone::policy::Phase;
 use drystone_when::{Forecaster, FutureError, Rehearsal, RunTimes, StartAnswer};
 use scene::WhenScene;
+pub(crate) use site_text::read_template;
 use std::path::Path;
 use told::{ChangeRow, WhenChange, WhenOutput};
 
@@ -27,6 +33,7 @@ pub(crate) fn when(args: &WhenArgs) -> CommandOutcome {
     }
     let (text, json) = answers(args)?;
     match args.format {
+        _ if args.text.is_some() => stdout::write(text.as_bytes())?,
         StoryFormat::Text => output::print_story(&text)?,
         StoryFormat::Json => stdout::write(&json)?,
     }
@@ -43,7 +50,11 @@ pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailu
     let mut scene = WhenScene::read(dir, args)?;
     scene.remarks.iter().for_each(|remark| message::warning(remark));
     let told = answer(args, &mut scene)?;
-    Ok((told.text(&clock), output::json(&told.json())?))
+    let text = match &args.text {
+        Some(template) => told.site_lines(&clock, template),
+        None => told.text(&clock),
+    };
+    Ok((text, output::json(&told.json())?))
 }
 
 /// The options, with the folder's own `slurm.conf` where the policy is Slurm's and names no file.
@@ -93,16 +104,10 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandF
         message::warning(&format!("left out for more processors than the nodes that take new jobs have: {jobs}"));
     }
     let session = &adoption.session;
-    if let Some((job, after)) = asked.and_then(|job| Some((job, scene.begins_after(job)?))) {
-        let own = scene.observed[job].job.clone();
-        let times = forecaster.times_of_later(session, &own, after, 0).map_err(fail)?;
-        let answer = forecaster.answer_of(session.next_id(), Time(scene.now), &times);
-        let mut told = WhenOutput::new(args, scene, &adoption, &forecaster, rehearsal);
-        told.add(scene, job, (None, None), Some((answer, None)));
-        return Ok(told);
-    }
+    forecaster.set_gates(scene.gates(&adoption));
     let waiting: Vec<JobId> = session.view().waiting().collect();
     let jobs: Vec<usize> = match asked {
+        Some(job) if scene.is_reserved(job) => Vec::new(),
         Some(job) => vec![job],
         None => {
             let waits = |job: &usize| scene.observed[*job].start.is_none();
@@ -110,24 +115,40 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandF
         }
     };
     let ids: Vec<(usize, Option<JobId>)> =
-        jobs.iter().map(|&job| (job, adoption.id(job).filter(|id| waiting.contains(id)))).collect();
+        jobs.iter().map(|&job| (job, adoption.id(job).filter(|&id| is_open(session, id)))).collect();
     let open: Vec<JobId> = ids.iter().filter_map(|(_, id)| *id).collect();
     let times = simulated(&mut forecaster, session, &open).map_err(fail)?;
     let answers = forecaster.answers_of(session, &open, &times).map_err(fail)?;
     let plans = forecaster.point(session, &open, RunTimes::Limits).map_err(fail)?;
     let mut found = answers.into_iter().zip(plans);
+    // Promises of the policy bind where the cluster schedules as the policy does.
+    let trusted = rehearsal.keeps_promises() && is_modelled(&forecaster);
     let mut told = WhenOutput::new(args, scene, &adoption, &forecaster, rehearsal);
     for (job, id) in ids {
         let answer = id.and_then(|id| Some((id, found.next()?)));
         let place = id.and_then(|id| waiting.iter().position(|&other| other == id)).map(|at| at + 1);
         let promise = id.and_then(|id| adoption.promise(id)).map(|(start, latest)| (start.0, latest.0));
-        told.add(scene, job, (place, promise), answer.map(|(_, answer)| answer));
+        let latest = promise.filter(|_| trusted).map(|(_, latest)| Span(latest - scene.now));
+        let bounded = answer.map(|(_, (answer, plan))| (StartAnswer { not_after: latest, ..answer }, plan));
+        told.add(scene, job, (place, promise), bounded);
     }
-    if let (Some(job), false, [_]) = (asked, args.no_what_if, &open[..]) {
+    // What would move a job that is held back is no change of its size or limit.
+    let competes = asked.filter(|&job| !scene.observed[job].held && !scene.is_reserved(job));
+    if let (Some(job), false, [_]) = (competes, args.no_what_if, &open[..]) {
         told.longest = forecaster.longest_of(scene.observed[job].job.user, 20);
         told.what_if = what_if(args, scene, &mut forecaster, job, &times).map_err(fail)?;
     }
+    if asked.is_none_or(|job| scene.is_reserved(job)) {
+        for (job, answer) in reserved::answer_reserved(args, scene, &mut forecaster, asked).map_err(fail)? {
+            told.add(scene, job, (None, None), answer);
+        }
+    }
     Ok(told)
+}
+
+/// Returns whether a start of a job lies ahead.
+fn is_open(session: &Session, id: JobId) -> bool {
+    matches!(session.view().phase(id), Phase::Waiting | Phase::Held)
 }
 
 /// The futures of the present: starts of these jobs in each.
@@ -138,6 +159,12 @@ fn simulated(
 ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
     let progress = WorkProgress::new("simulating", "futures", Some(u64::from(forecaster.settings().samples)));
     forecaster.times_watched(session, jobs, 0, true, &|| progress.add(1))
+}
+
+/// Returns whether nothing speaks against the policy being the cluster's: enough of the starts lay
+/// within the intervals of the futures alone.
+fn is_modelled(forecaster: &Forecaster) -> bool {
+    forecaster.calibration().raw_coverage(0.9).is_none_or(|raw| raw >= 0.75)
 }
 
 /// Says how far answers can be relied on.
@@ -151,7 +178,7 @@ fn warn_of(rehearsal: &Rehearsal, forecaster: &Forecaster, scene: &WhenScene) {
             }
         };
         message::warning(&format!("{why}: answers are hardly calibrated yet"));
-    } else if let Some(raw) = forecaster.calibration().raw_coverage(0.9).filter(|&raw| raw < 0.75) {
+    } else if let Some(raw) = forecaster.calibration().raw_coverage(0.9).filter(|_| !is_modelled(forecaster)) {
         message::warning(&format!(
             "before calibration only {:.0} % of the starts lay within 90 % intervals: the cluster does not schedule as the policy \
              here does, so that answers are wide (priorities, limits, other partitions; try another --policy)",

@@ -1,15 +1,18 @@
 //! The state of a cluster as a forecaster takes it: one pool of processors, jobs observed.
 
+use super::conditions::QueueConditions;
 use super::places::NodePlaces;
-use super::state::{self, ClusterState, NodeTakes, QueueEntry, WaitReason};
+use super::reasons::{Condition, WaitReason};
+use super::reserved::ReservedPool;
+use super::state::{self, ClusterState, NodeTakes, QueueEntry};
 use crate::args::WhenArgs;
 use crate::exit::CommandFailure;
 use crate::output::message;
 use crate::progress::WorkProgress;
-use drystone::model::{Job, Machine, ProcSet, Span, Time};
+use drystone::model::{Job, JobId, Machine, ProcSet, Span, Time};
 use drystone::policy::CapacityLoss;
 use drystone_site::{ImportObserver, ImportOptions, Site, import};
-use drystone_when::{Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, adopt};
+use drystone_when::{Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, StartGates, adopt};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -45,6 +48,9 @@ pub(super) struct WhenScene {
     pub(super) observed: Vec<Observed>,
     /// Jobs of the queue: where they are among the observed.
     queue: Vec<(QueueEntry, Option<usize>)>,
+    /// What jobs of the queue wait for first, by their places there.
+    conditions: QueueConditions,
+    reserved: BTreeMap<String, ReservedPool>,
     /// The first of the observed that is in the queue.
     present: usize,
     users: BTreeMap<String, i32>,
@@ -66,6 +72,8 @@ impl WhenScene {
             losses: Vec::new(),
             observed: Vec::new(),
             queue: Vec::new(),
+            conditions: QueueConditions::default(),
+            reserved: ReservedPool::of_state(&state),
             present: 0,
             users: BTreeMap::new(),
             has_accounting: site.is_some(),
@@ -184,7 +192,15 @@ impl WhenScene {
             let eligible = Time(job.eligible.unwrap_or(job.submit).max(job.submit));
             let start = job.start.filter(|&start| start <= end).map(Time);
             let rank = 0;
-            self.observed.push(Observed { job: wants, eligible, start, end: Some(Time(end)), rank, on: None });
+            self.observed.push(Observed {
+                job: wants,
+                eligible,
+                start,
+                end: Some(Time(end)),
+                rank,
+                on: None,
+                held: false,
+            });
         }
         // Days are replayed in the order of arrival.
         self.observed.sort_by_key(|one| one.job.submit);
@@ -193,24 +209,36 @@ impl WhenScene {
     fn take_queue(&mut self, state: &ClusterState, args: &WhenArgs, places: &NodePlaces) {
         let wanted = args.partition.as_deref();
         let mut without = 0;
-        for queued in &state.jobs {
-            if wanted.is_some_and(|name| !queued.partition.split(',').any(|other| other == name)) {
-                continue;
-            }
+        let here = |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
+        let mut jobs: Vec<QueueEntry> = state.jobs.iter().filter(here).cloned().collect();
+        self.conditions = QueueConditions::resolve(&mut jobs, self.now);
+        for (at, mut queued) in jobs.into_iter().enumerate() {
             without += u32::from(queued.limit.is_none());
-            // One that may begin later only is no job of the session yet, but can be asked about.
-            let begin = queued.kept().and_then(|reason| reason.begin).filter(|&begin| begin > self.now);
-            let place = (queued.kept().is_none() || begin.is_some()).then_some(self.observed.len());
+            let pool = self.reserved.get(&queued.reservation);
+            let never = pool.is_some_and(|pool| pool.is_too_small_for(&queued, self.now));
+            let waits = |reason: &&mut WaitReason| never && reason.condition() == Some(Condition::Reservation);
+            if let Some(reason) = queued.reason.as_mut().filter(waits) {
+                reason.bar("asks for more processors or time than its reservation has left");
+            }
+            let place = queued.kept().is_none().then_some(self.observed.len());
             if place.is_some() {
                 let limit = Span(queued.limit.unwrap_or(NO_LIMIT).max(1));
                 let mut job = Job::new(Time(queued.submit.min(self.now)), queued.procs, limit);
                 job.user = self.user(&queued.user);
                 let start = queued.since.map(|since| Time(since.min(self.now)));
-                let (eligible, rank) = (begin.map_or(job.submit, Time), -queued.priority);
+                // The past asks about jobs from the time on at which they compete.
+                let reserved = queued.reason.as_ref().and_then(WaitReason::condition) == Some(Condition::Reservation);
+                let held = !reserved && self.conditions.holds(at);
+                let later = held || reserved;
+                let (eligible, rank) = (if later { Time::MAX } else { job.submit }, -queued.priority);
                 let on = places.of(&queued.name);
-                self.observed.push(Observed { job, eligible, start, end: None, rank, on });
+                let one = Observed { job, eligible, start, end: None, rank, on, held };
+                if let Some(pool) = self.reserved.get_mut(&queued.reservation) {
+                    pool.add(&queued, &one, place, self.now);
+                }
+                self.observed.push(one);
             }
-            self.queue.push((queued.clone(), place));
+            self.queue.push((queued, place));
         }
         if without > 0 {
             self.remarks.push(format!("jobs without a limit: {without}; a year is assumed"));
@@ -221,7 +249,7 @@ impl WhenScene {
     /// with passes of its own clocks.
     pub(super) fn samples(&self, args: &WhenArgs) -> u32 {
         let all = args.job.is_none() && args.procs.is_none();
-        let waits = |one: &&Observed| one.start.is_none() && one.eligible.0 <= self.now;
+        let waits = |one: &&Observed| one.start.is_none() && (one.held || one.eligible.0 <= self.now);
         let waiting = self.observed[self.present..].iter().filter(waits).count().max(1);
         let of_budget = u32::try_from(STARTS_OF_CLOCKS / waiting).unwrap_or(u32::MAX);
         args.samples.unwrap_or(match super::has_clocks(args) && all {
@@ -276,7 +304,7 @@ impl WhenScene {
             }
             let at = self.observed.len();
             let (eligible, rank) = (Time(self.now), i64::MAX);
-            self.observed.push(Observed { job, eligible, start: None, end: None, rank, on: None });
+            self.observed.push(Observed { job, eligible, start: None, end: None, rank, on: None, held: false });
             return Ok(Some(at));
         }
         let Some(name) = &args.job else { return Ok(None) };
@@ -317,8 +345,19 @@ impl WhenScene {
 
     /// Jobs of the queue that wait and are wider than all nodes that take new jobs.
     pub(super) fn too_wide(&self) -> impl Iterator<Item = usize> {
-        let wide = |one: &Observed| one.start.is_none() && one.eligible.0 <= self.now && one.job.procs > self.open;
+        let waits = |one: &Observed| one.start.is_none() && (one.held || one.eligible.0 <= self.now);
+        let wide = move |one: &Observed| waits(one) && one.job.procs > self.open;
         (self.present..self.observed.len()).filter(move |&at| wide(&self.observed[at]))
+    }
+
+    /// Reservations, with their jobs.
+    pub(super) fn reserved(&self) -> impl Iterator<Item = &ReservedPool> {
+        self.reserved.values()
+    }
+
+    /// Returns whether a job waits for room in a reservation.
+    pub(super) fn is_reserved(&self, job: usize) -> bool {
+        self.reserved().any(|pool| pool.waiting().any(|other| other == job))
     }
 
     /// Processors of nodes that take new jobs.
@@ -335,7 +374,7 @@ impl WhenScene {
         // Jobs that are too wide for all nodes that take jobs do not stand in the way of others.
         let (mut here, open) = (jobs.to_vec(), self.open);
         for one in here.iter_mut().filter(|one| one.start.is_none() && one.job.procs > open) {
-            one.eligible = Time::MAX;
+            (one.eligible, one.held) = (Time::MAX, false);
         }
         let mut adoption = adopt(args.policy.scheduler(), self.machine, &here, &self.losses, Time(self.now))?;
         adoption.jobs.iter_mut().for_each(|job| *job += self.present);
@@ -362,10 +401,11 @@ impl WhenScene {
         queued.reason.clone()
     }
 
-    /// The time from now on before which a job may not begin.
-    pub(super) fn begins_after(&self, job: usize) -> Option<Span> {
-        let eligible = self.observed.get(job)?.eligible.0;
-        (job >= self.present && eligible > self.now).then(|| Span(eligible - self.now))
+    /// Conditions of the jobs that are held back in this session.
+    pub(super) fn gates(&self, adoption: &Adoption) -> StartGates {
+        let ids: BTreeMap<usize, JobId> = (0u32..).zip(&adoption.jobs).map(|(id, &job)| (job, JobId(id))).collect();
+        let id = |at: usize| self.queue.get(at)?.1.and_then(|place| ids.get(&place).copied());
+        self.conditions.gates(id, |name| self.users.get(name).copied())
     }
 }
 

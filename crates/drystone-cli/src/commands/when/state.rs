@@ -1,10 +1,11 @@
 //! The state of a Slurm cluster as its commands print it.
 
+use super::reasons::{Condition, WaitEffect, WaitReason, in_reservation, reason};
 use crate::exit::CommandFailure;
+use drystone_slurm::accounts::Tres;
 use drystone_slurm::conf::{ReservedWindow, reserved_windows};
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ export TZ=UTC SLURM_TIME_FORMAT=%s SLURM_BITSTR_LEN=0
 date +%s > now.txt
 squeue --json > squeue.json
 # where squeue has no --json, instead:
-#   squeue -h -a -t PD,R,S,CG,CF -o '%i|%T|%r|%C|%l|%V|%S|%Q|%u|%P|%N|%v' > squeue.txt
+#   squeue -h -a -t PD,R,S,CG,CF -o '%i|%T|%r|%C|%l|%V|%S|%Q|%u|%P|%N|%v|%a|%q|%E|%D|%m|%b' > squeue.txt
 scontrol -o show nodes > nodes.txt
 scontrol -o show reservations > reservations.txt
 cp $(scontrol show config | sed -n 's/^SLURM_CONF *= *//p') slurm.conf    # for --policy slurm
@@ -43,12 +44,24 @@ pub(super) struct QueueEntry {
     pub(super) reason: Option<WaitReason>,
     /// The nodes that it runs on, where they are listed.
     pub(super) nodes: Vec<String>,
+    /// The reservation that it was submitted to; empty for none.
+    pub(super) reservation: String,
+    pub(super) account: String,
+    pub(super) qos: String,
+    /// The array that it is a task of, and how many of its tasks may run at a time.
+    pub(super) array: Option<(String, Option<u32>)>,
+    /// Names of jobs that have to end first; `None` where that is no list of them.
+    pub(super) parents: Option<Vec<String>>,
+    pub(super) node_count: u32,
+    /// Memory in MB and GPUs, 0 where they are not known.
+    pub(super) memory: u64,
+    pub(super) gpus: u64,
 }
 
 impl QueueEntry {
     /// Returns the reason why it cannot start whatever is free, if there is one.
     pub(super) fn kept(&self) -> Option<&WaitReason> {
-        self.reason.as_ref().filter(|reason| reason.keeps)
+        self.reason.as_ref().filter(|reason| reason.effect == WaitEffect::Bars)
     }
 }
 
@@ -71,25 +84,6 @@ impl ClusterState {
                 job.partition = partition.to_string();
             }
         }
-    }
-}
-
-/// A reason to wait for anything but processors.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct WaitReason {
-    /// True if the job does not compete for processors before that is over.
-    pub(super) keeps: bool,
-    /// Words that follow the job: `is held by its user`.
-    pub(super) why: &'static str,
-    /// Slurm's word for it.
-    pub(super) word: String,
-    /// The time at which it may begin, where that is known.
-    pub(super) begin: Option<i64>,
-}
-
-impl fmt::Display for WaitReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.why, self.word)
     }
 }
 
@@ -152,6 +146,8 @@ pub(super) struct ClusterState {
     pub(super) jobs: Vec<QueueEntry>,
     pub(super) nodes: Vec<StateNode>,
     pub(super) windows: Vec<ReservedWindow>,
+    /// The window of each reservation that is not over, the first of those that come again.
+    pub(super) reservations: BTreeMap<String, ReservedWindow>,
     /// Accounting, if there is any.
     pub(super) accounting: Option<PathBuf>,
 }
@@ -176,7 +172,7 @@ pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
             dir.display()
         )));
     }
-    let (jobs, updated) = match (text("squeue.json")?, text("squeue.txt")?) {
+    let (mut jobs, updated) = match (text("squeue.json")?, text("squeue.txt")?) {
         (Some((path, text)), _) => json(&path, &text)?,
         (None, Some((path, text))) => (table(&path, &text)?, None),
         (None, None) => {
@@ -207,8 +203,20 @@ pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
             ))
         })?,
     };
-    let windows =
+    let listed =
         text("reservations.txt")?.map_or_else(|| Ok(Vec::new()), |(path, text)| reservations(&path, &text, now))?;
+    let mut reservations: BTreeMap<String, ReservedWindow> = BTreeMap::new();
+    for (name, window) in listed.iter().filter(|(_, window)| window.until > now) {
+        reservations.entry(name.clone()).or_insert_with(|| window.clone());
+    }
+    let windows = listed.into_iter().map(|(_, window)| window).collect();
+    for job in &mut jobs {
+        let missing = !reservations.contains_key(&job.reservation);
+        let waits = |reason: &&mut WaitReason| missing && reason.condition() == Some(Condition::Reservation);
+        if let Some(reason) = job.reason.as_mut().filter(waits) {
+            reason.bar("was submitted to a reservation of nodes that is not listed");
+        }
+    }
     // A site without accounting leaves the folder, or the file in it, empty.
     let holds = |path: &PathBuf| {
         std::fs::read_dir(path).is_ok_and(|entries| {
@@ -217,7 +225,7 @@ pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
     };
     let accounting = Some(dir.join("accounting")).filter(holds);
     check(&jobs, now, dir)?;
-    Ok(ClusterState { now, jobs, nodes, windows, accounting })
+    Ok(ClusterState { now, jobs, nodes, windows, reservations, accounting })
 }
 
 /// States that cannot be.
@@ -244,51 +252,6 @@ fn check(jobs: &[QueueEntry], now: i64, dir: &Path) -> Result<(), CommandFailure
         }
     }
     Ok(())
-}
-
-/// Returns what else than processors a job waits for, from Slurm's word for it.
-fn reason(word: &str, priority: i64, begin: Option<i64>) -> Option<WaitReason> {
-    // squeue adds nodes to some: `ReqNodeNotAvail, UnavailableNodes:n[1-2]`.
-    let word = word.split(',').next().unwrap_or_default().trim();
-    let (keeps, why) = match word {
-        "JobHeldUser" => (true, "is held by its user"),
-        "JobHeldAdmin" => (true, "is held by an administrator"),
-        "JobHoldMaxRequeue" | "launch_failed_requeued_held" => (true, "is held since it failed to start too often"),
-        "Dependency" => (true, "waits for other jobs that it depends on"),
-        "DependencyNeverSatisfied" => (true, "depends on a job that ended otherwise, so that it never starts"),
-        "BeginTime" => (true, "may begin later only"),
-        "JobArrayTaskLimit" => (true, "waits for other tasks of its array"),
-        "Reservation" => (true, "waits for its reservation"),
-        "ReservationDeleted" | "ReservationInvalid" => (true, "asks for a reservation that is gone"),
-        "PartitionDown" => (true, "is in a partition that is down"),
-        "PartitionInactive" => (true, "is in a partition that is inactive"),
-        "DeadLine" => (true, "cannot end by its deadline"),
-        "AccountNotAllowed" | "QOSNotAllowed" | "InvalidAccount" | "InvalidQOS" => {
-            (true, "has an account or QOS that may not use the partition")
-        }
-        "BadConstraints" | "PartitionNodeLimit" | "PartitionTimeLimit" | "MaxMemPerLimit" => {
-            (true, "asks for more than the nodes or the limits of its partition allow")
-        }
-        _ if priority == 0 => (true, "is held"),
-        "ReqNodeNotAvail" | "NodeDown" => (false, "asks for nodes that are down, drained or reserved"),
-        "Licenses" => (false, "waits for licenses, which are not simulated"),
-        "BurstBufferResources" | "BurstBufferStageIn" | "BurstBufferOperation" => {
-            (false, "waits for a burst buffer, which is not simulated")
-        }
-        word if word.starts_with("Assoc") || word.starts_with("QOS") || word.starts_with("MaxBB") => {
-            (false, "waits for a limit of its account or QOS, which is not simulated")
-        }
-        _ => return None,
-    };
-    let begin = begin.filter(|_| word == "BeginTime");
-    Some(WaitReason { keeps, why, word: word.to_string(), begin })
-}
-
-/// The reason of a job that was submitted to a reservation: only nodes for all are simulated.
-fn of_reservation(name: &str) -> Option<WaitReason> {
-    let why = "was submitted to a reservation, whose nodes are simulated as being out";
-    let known = !name.is_empty() && name != "(null)" && name != "N/A";
-    known.then(|| WaitReason { keeps: true, why, word: name.to_string(), begin: None })
 }
 
 /// A number that newer versions wrap: `{"set": true, "infinite": false, "number": 7}`.
@@ -337,6 +300,10 @@ fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), Comma
         let since = if pending { None } else { Some(number(get("start_time")).ok_or_else(|| lacks("start_time"))?) };
         let priority = number(get("priority")).unwrap_or(0);
         let array = number(get("array_job_id")).filter(|&id| id > 0);
+        let throttle =
+            number(get("array_max_tasks")).and_then(|most| u32::try_from(most).ok()).filter(|&most| most > 0);
+        let (tres, _) = Tres::parse(&word(get("tres_req_str"))).unwrap_or_default();
+        let reservation = reservation_name(&word(get("resv_name")));
         let one = QueueEntry {
             name: id.to_string(),
             user: word(get("user_name")),
@@ -347,11 +314,21 @@ fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), Comma
             since,
             priority,
             reason: match pending {
-                true => of_reservation(&word(get("resv_name")))
-                    .or_else(|| reason(&word(get("state_reason")), priority, number(get("eligible_time")))),
+                true => in_reservation(
+                    &reservation,
+                    reason(&word(get("state_reason")), priority, number(get("eligible_time"))),
+                ),
                 false => None,
             },
+            reservation,
             nodes: if pending { Vec::new() } else { hosts(&word(get("nodes"))) },
+            account: word(get("account")),
+            qos: word(get("qos")),
+            array: array.map(|array| (array.to_string(), throttle)),
+            parents: parents(&word(get("dependency"))),
+            node_count: number(get("node_count")).and_then(|nodes| u32::try_from(nodes).ok()).unwrap_or(0),
+            memory: tres.mem.unwrap_or(0),
+            gpus: tres.gpu.unwrap_or(0),
         };
         match (array, number(get("array_task_id")), word(get("array_task_string"))) {
             (Some(array), Some(task), _) => jobs.push(QueueEntry { name: format!("{array}_{task}"), ..one }),
@@ -366,6 +343,11 @@ fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), Comma
     }
     let updated = whole.get("last_update").and_then(number);
     Ok((jobs, updated))
+}
+
+/// The name of a reservation; empty for none.
+fn reservation_name(text: &str) -> String {
+    if matches!(text, "(null)" | "N/A") { String::new() } else { text.to_string() }
 }
 
 /// Nodes of a list; none where it is no list.
@@ -389,16 +371,65 @@ fn tasks(text: &str) -> Option<Vec<u32>> {
     Some(list)
 }
 
+/// The array of a task, and how many of its tasks may run at a time: `9_3`, `9_[1-4%2]`.
+fn array_of(name: &str) -> Option<(String, Option<u32>)> {
+    let (array, tasks) = name.split_once('_')?;
+    let most = tasks.split_once('%').and_then(|(_, most)| most.trim_end_matches(']').parse().ok());
+    Some((array.to_string(), most.filter(|&most| most > 0)))
+}
+
+/// Jobs that have to end first: `afterok:7(unfulfilled),afterany:8_*+9`. `None` where the job waits
+/// for anything else: the start of another, its failure, all of a name. A task of an array may wait
+/// for the task of the same number: `8_@`.
+fn parents(text: &str) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    for part in text.split([',', '?']).map(str::trim).filter(|part| !part.is_empty()) {
+        let (kind, jobs) = part.split_once(':')?;
+        if !matches!(kind, "afterok" | "afterany" | "aftercorr" | "afterburstbuffer") {
+            return None;
+        }
+        let jobs = jobs.split(['+', ':']).map(|name| name.split('(').next().unwrap_or_default().trim());
+        names.extend(jobs.filter(|name| !name.is_empty()).map(|name| match kind {
+            "aftercorr" => format!("{}_@", name.trim_end_matches("_*")),
+            _ => name.to_string(),
+        }));
+    }
+    (!names.is_empty()).then_some(names)
+}
+
+/// Megabytes that a job asks for in all: `4G` for each node, `2000Mc` for each processor.
+fn memory(text: &str, nodes: u32, procs: u32) -> u64 {
+    let (text, parts) = match text.strip_suffix('c') {
+        Some(text) => (text, procs),
+        None => (text.strip_suffix('n').unwrap_or(text), nodes.max(1)),
+    };
+    let each = Tres::parse(&format!("mem={text}")).ok().and_then(|(tres, _)| tres.mem);
+    each.unwrap_or(0).saturating_mul(u64::from(parts))
+}
+
+/// GPUs of each node: `gres/gpu:a100:4`, `gpu:2`, `gres/gpu=1`.
+fn gpus(text: &str) -> u64 {
+    let one = |part: &str| {
+        let number = || part.rsplit([':', '=']).next()?.split('(').next()?.parse::<u64>().ok();
+        if part.contains("gpu") { number().unwrap_or(1) } else { 0 }
+    };
+    text.split(',').map(one).fold(0, u64::saturating_add)
+}
+
 /// Parses the output of `squeue -o` with the format of [`ASK`].
 fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
     let mut jobs = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let fields: Vec<&str> = line.split('|').collect();
         let ([name, state, why, procs, limit, submit, start, priority, user, partition]
-        | [name, state, why, procs, limit, submit, start, priority, user, partition, _, _]) = fields[..]
+        | [name, state, why, procs, limit, submit, start, priority, user, partition, _, _]
+        | [name, state, why, procs, limit, submit, start, priority, user, partition, _, _, _, _, _, _, _, _]) =
+            fields[..]
         else {
-            return Err(wrong(path, number, &format!("{} fields between `|` instead of 12, or 10", fields.len())));
+            return Err(wrong(path, number, &format!("{} fields between `|` instead of 18, 12 or 10", fields.len())));
         };
+        let field = |at: usize| fields.get(at).copied().unwrap_or_default().trim();
+        let node_count: u32 = field(15).parse().unwrap_or(0);
         let pending = state == "PENDING";
         let time = |what: &str, text: &str| {
             text.parse::<i64>().map_err(|_| {
@@ -424,11 +455,21 @@ fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
             priority,
             reason: match pending {
                 // The start of a job that may begin later only is that time.
-                true => of_reservation(fields.get(11).unwrap_or(&""))
-                    .or_else(|| reason(why.trim_matches(['(', ')']), priority, start.parse().ok())),
+                true => in_reservation(
+                    &reservation_name(field(11)),
+                    reason(why.trim_matches(['(', ')']), priority, start.parse().ok()),
+                ),
                 false => None,
             },
-            nodes: fields.get(10).filter(|_| !pending).map(|list| hosts(list)).unwrap_or_default(),
+            reservation: reservation_name(field(11)),
+            nodes: if pending { Vec::new() } else { hosts(field(10)) },
+            account: field(12).to_string(),
+            qos: field(13).to_string(),
+            array: array_of(name),
+            parents: parents(field(14)),
+            node_count,
+            memory: memory(field(16), node_count, procs.parse().unwrap_or(0)),
+            gpus: gpus(field(17)).saturating_mul(u64::from(node_count.max(1))),
         };
         match name.split_once("_[") {
             Some((array, list)) => {
@@ -475,9 +516,15 @@ fn nodes(path: &Path, text: &str) -> Result<Vec<StateNode>, CommandFailure> {
     Ok(nodes)
 }
 
-/// Windows of reservations of nodes, which no other job may use.
-fn reservations(path: &Path, text: &str, now: i64) -> Result<Vec<ReservedWindow>, CommandFailure> {
-    reserved_windows(text, now).map_err(|(line, problem)| wrong(path, line, &problem))
+/// Windows of reservations of nodes, which no other job may use, each with its name.
+fn reservations(path: &Path, text: &str, now: i64) -> Result<Vec<(String, ReservedWindow)>, CommandFailure> {
+    let mut all = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let name = line.split_whitespace().next().unwrap_or_default().trim_start_matches("ReservationName=");
+        let windows = reserved_windows(line, now).map_err(|(_, problem)| wrong(path, number, &problem))?;
+        all.extend(windows.into_iter().map(|window| (name.to_string(), window)));
+    }
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -555,33 +602,5 @@ mod tests {
         let text = "NodeName=a CPUAlloc=2 CPUTot=4 State=MIXED Partitions=p,q\nNodeName=b CPUAlloc=0 CPUTot=4 State=IDLE+DRAIN\n";
         let nodes = nodes(Path::new("nodes.txt"), text).map_err(|e| e.text().to_string()).expect("sound");
         assert_eq!((nodes[0].busy, nodes[0].partitions.len(), nodes[1].takes), (2, 2, NodeTakes::None));
-    }
-
-    #[test]
-    fn reasons_say_whether_a_job_competes() {
-        let of = |word: &str| reason(word, 1, Some(99));
-        for word in ["Resources", "Priority", "None", "Prolog", "Cleaning", ""] {
-            assert_eq!(of(word), None, "{word}");
-        }
-        let held = [
-            "JobHeldUser",
-            "JobHeldAdmin",
-            "Dependency",
-            "DependencyNeverSatisfied",
-            "JobArrayTaskLimit",
-            "PartitionDown",
-            "PartitionInactive",
-            "Reservation",
-        ];
-        for word in held {
-            assert!(of(word).is_some_and(|reason| reason.keeps && reason.begin.is_none()), "{word}");
-        }
-        for word in
-            ["ReqNodeNotAvail, UnavailableNodes:n[1-2]", "Licenses", "AssocGrpCpuLimit", "QOSMaxJobsPerUserLimit"]
-        {
-            assert!(of(word).is_some_and(|reason| !reason.keeps), "{word}");
-        }
-        assert_eq!(of("BeginTime").and_then(|reason| reason.begin), Some(99));
-        assert!(reason("Priority", 0, None).is_some_and(|reason| reason.keeps), "a priority of 0 is a hold");
     }
 }

@@ -2,8 +2,9 @@
 
 use super::clock::TimeRounding::{self, Down, Nearest, Up};
 use super::clock::{ZoneClock, limit, span};
+use super::reasons::{Condition, WaitEffect, WaitReason};
 use super::scene::WhenScene;
-use super::state::WaitReason;
+use super::site_text::fill_template;
 use crate::args::WhenArgs;
 use crate::output::number::plural;
 use drystone::model::Span;
@@ -69,6 +70,17 @@ pub(super) enum WhenChange {
 }
 
 impl JobAnswer {
+    /// A line that says what has to happen first, where anything has.
+    fn first_condition(&self, clock: &ZoneClock, now: i64) -> String {
+        let Some(reason) = self.reason.as_ref().filter(|reason| reason.condition().is_some()) else {
+            return String::new();
+        };
+        match reason.begin {
+            Some(begin) => format!("{:<8}may begin at {} ({})\n", "", clock.known(now, begin - now), reason.word),
+            None => format!("{:<8}{reason}\n", ""),
+        }
+    }
+
     /// The time at which it may begin, where that lies ahead.
     fn begin(&self) -> Option<i64> {
         self.reason.as_ref().and_then(|reason| reason.begin)
@@ -126,6 +138,7 @@ impl WhenOutput {
     ) -> WhenOutput {
         // As the cluster has them, before the pass that the policy would make now.
         let here = |runs: bool| adoption.jobs.iter().filter(move |&&job| scene.observed[job].start.is_some() == runs);
+        let reserved = scene.reserved().flat_map(|pool| pool.waiting()).count();
         let busy: u32 = here(true).map(|&job| scene.observed[job].job.procs).sum();
         WhenOutput {
             now: scene.now,
@@ -135,7 +148,7 @@ impl WhenOutput {
             machine: scene.procs(),
             free: adoption.session.view().machine().procs.saturating_sub(busy),
             running: here(true).count() as u32,
-            waiting: (here(false).count() + scene.too_wide().count()) as u32,
+            waiting: (here(false).count() + scene.too_wide().count() + reserved) as u32,
             kept: scene.kept(),
             rehearsal,
             raw90: forecaster.calibration().raw_coverage(0.9),
@@ -164,6 +177,30 @@ impl WhenOutput {
 
     pub(super) fn text(&self, clock: &ZoneClock) -> String {
         if self.single { self.one(clock) } else { self.all(clock) }
+    }
+
+    /// A line for each job that is answered, in the words of the site.
+    pub(super) fn site_lines(&self, clock: &ZoneClock, template: &str) -> String {
+        let at = |one: &JobAnswer, level: f64, rounding: TimeRounding| match &one.answer {
+            None if one.too_wide => "never".to_string(),
+            None => "at the next pass".to_string(),
+            Some(answer) if is_beyond(answer, level) => "in more than 14 days".to_string(),
+            Some(answer) => clock.day_and_hour(self.now, answer.quantile(level) as i64, rounding),
+        };
+        let line = |one: &JobAnswer| {
+            let value = |name: &str| match name {
+                "job" => one.name.clone(),
+                "user" => one.user.clone().unwrap_or_default(),
+                "procs" => one.procs.to_string(),
+                "early" => at(one, 0.05, Down),
+                "likely" => at(one, 0.5, Nearest),
+                "by90" => at(one, 0.9, Up),
+                "by95" => at(one, 0.95, Up),
+                _ => one.reason.as_ref().map_or_else(String::new, ToString::to_string),
+            };
+            fill_template(template, value) + "\n"
+        };
+        self.jobs.iter().map(line).collect()
     }
 
     fn one(&self, clock: &ZoneClock) -> String {
@@ -211,12 +248,14 @@ impl WhenOutput {
             None => text += "  the plan with time limits names no start within 14 days\n",
         }
         if let Some(reason) = &one.reason {
-            text += &match reason.begin {
-                Some(begin) => {
+            text += &match (reason.begin, reason.effect) {
+                (Some(begin), _) => {
                     let begin = clock.known(self.now, begin - self.now);
                     format!("  it may begin at {begin} at the earliest ({})\n", reason.word)
                 }
-                None => format!("  it {reason}: it may start later than this says\n"),
+                (None, WaitEffect::Adds) => format!("  it {reason}: it may start later than this says\n"),
+                (None, _) if reason.condition() == Some(Condition::Reservation) => format!("  it {reason}\n"),
+                (None, _) => format!("  it {reason}, and then for room\n"),
             };
         }
         if let Some((_, latest)) = one.promise {
@@ -351,7 +390,7 @@ impl WhenOutput {
         }
         let mut open: Vec<(&WaitReason, Vec<&str>)> = Vec::new();
         for one in &self.jobs {
-            let Some(reason) = &one.reason else { continue };
+            let Some(reason) = one.reason.as_ref().filter(|reason| reason.effect == WaitEffect::Adds) else { continue };
             match open.iter_mut().find(|(known, _)| *known == reason) {
                 Some((_, names)) => names.push(&one.name),
                 None => open.push((reason, vec![&one.name])),
@@ -378,18 +417,18 @@ impl WhenOutput {
         let split = used + TIMES * (TIME + 2) - 2 > COLUMNS;
         let between = if split { format!("\n{:<8}", "") } else { String::new() };
         let mut text = String::new();
-        let mut line = |[job, user, procs, limit]: &[String; 4], times: &str| {
+        let line = |text: &mut String, [job, user, procs, limit]: &[String; 4], times: &str| {
             let [a, b, c, d] = widths;
             let own = format!("{job:<a$}  {user:<b$}  {procs:>c$}  {limit:<d$}  ");
             let own = if split { own.trim_end().to_string() + &between } else { own };
             let _ = writeln!(text, "{}", format!("{own}{times}").trim_end());
         };
         let times = |of: [String; TIMES]| of.map(|time| format!("{time:<width$}", width = TIME + 2)).concat();
-        line(&header, &times(["not before", "likely", "by (90 %)", "limits say"].map(str::to_string)));
+        line(&mut text, &header, &times(["not before", "likely", "by (90 %)", "limits say"].map(str::to_string)));
         for (one, row) in self.jobs.iter().zip(&rows) {
             let Some(answer) = &one.answer else {
                 let never = format!("cannot start: {} processors take jobs", self.machine);
-                line(row, if one.too_wide { &never } else { "at the next pass" });
+                line(&mut text, row, if one.too_wide { &never } else { "at the next pass" });
                 continue;
             };
             let far = || "> 14 days".to_string();
@@ -398,7 +437,8 @@ impl WhenOutput {
                 false => clock.day_or_hour(self.now, answer.quantile(level) as i64, rounding),
             };
             let plan = one.plan.map_or_else(far, |plan| clock.day_or_hour(self.now, plan, Up));
-            line(row, &times([at(0.05, Down), at(0.5, Nearest), at(0.9, Up), plan]));
+            line(&mut text, row, &times([at(0.05, Down), at(0.5, Nearest), at(0.9, Up), plan]));
+            text += &one.first_condition(clock, self.now);
         }
         text
     }
@@ -448,7 +488,8 @@ impl WhenOutput {
             "at_next_pass": one.answer.is_none() && !one.too_wide,
             "cannot_start": one.too_wide,
             "also_waits_for": one.reason.as_ref().map(|reason| {
-                json!({"reason": reason.word, "why": reason.why, "begin": reason.begin})
+                let simulated = reason.condition().is_some();
+                json!({"reason": reason.word, "why": reason.why, "begin": reason.begin, "simulated": simulated})
             }),
             "plan": one.plan.map(|plan| self.now + plan),
             "promise": one.promise.map(|(start, latest)| json!({"start": start, "latest": latest})),

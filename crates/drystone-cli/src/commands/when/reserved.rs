@@ -1,0 +1,111 @@
+//! Jobs in reservations: each reservation is a machine of its own, for its own jobs.
+
+use super::scene::WhenScene;
+use super::state::{ClusterState, NodeTakes, QueueEntry};
+use crate::args::WhenArgs;
+use drystone::model::{JobId, Machine, Span, Time};
+use drystone::policy::Phase;
+use drystone_when::{Adoption, Forecaster, FutureError, Observed, RunTimes, StartAnswer, StartGates, adopt};
+use std::collections::BTreeMap;
+
+/// A reservation that jobs wait for.
+#[derive(Clone)]
+pub(super) struct ReservedPool {
+    procs: u32,
+    from: i64,
+    until: i64,
+    /// Its jobs, and where those that wait are among the observed of the scene.
+    jobs: Vec<(Observed, Option<usize>)>,
+}
+
+/// The answer for a job of a reservation, with the plan of limits.
+pub(super) type ReservedAnswer = (usize, Option<(StartAnswer, Option<i64>)>);
+
+impl ReservedPool {
+    /// The reservations of a state, without jobs.
+    pub(super) fn of_state(state: &ClusterState) -> BTreeMap<String, ReservedPool> {
+        let pool = |(name, window): (&String, &drystone_slurm::conf::ReservedWindow)| {
+            let is_of = |node: &&super::state::StateNode| {
+                node.takes != NodeTakes::None && window.nodes.iter().any(|name| *name == node.name)
+            };
+            let all = state.nodes.iter().filter(is_of).fold(0u32, |sum, node| sum.saturating_add(node.procs));
+            let procs = window.procs.map_or(all, |procs| procs.min(all));
+            (name.clone(), ReservedPool { procs, from: window.from, until: window.until, jobs: Vec::new() })
+        };
+        state.reservations.iter().map(pool).collect()
+    }
+
+    /// Returns whether it can never hold a job: it has too few processors, or too little time.
+    pub(super) fn is_too_small_for(&self, queued: &QueueEntry, now: i64) -> bool {
+        let time = self.until - self.from.max(now);
+        queued.procs > self.procs || queued.limit.is_none_or(|limit| limit > time)
+    }
+
+    /// Adds a job of the queue.
+    pub(super) fn add(&mut self, queued: &QueueEntry, observed: &Observed, place: Option<usize>, now: i64) {
+        let runs = observed.start.is_some();
+        let held = !runs && self.from > now;
+        let job = Observed { eligible: Time(queued.submit.min(now)), held, on: None, ..observed.clone() };
+        self.jobs.push((job, place.filter(|_| !runs)));
+    }
+
+    /// The jobs that wait.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = usize> + '_ {
+        self.jobs.iter().filter_map(|(_, place)| *place)
+    }
+
+    /// Answers for its jobs that wait, those of the futures alone. No job comes but those that are
+    /// here; one that cannot end within the reservation does not start.
+    fn answers(
+        &self,
+        args: &WhenArgs,
+        forecaster: &mut Forecaster,
+        now: i64,
+    ) -> Result<Vec<ReservedAnswer>, FutureError> {
+        let observed: Vec<Observed> = self.jobs.iter().map(|(job, _)| job.clone()).collect();
+        let machine = Machine::new(self.procs.max(1));
+        let Adoption { session, jobs, .. } = adopt(args.policy.scheduler(), machine, &observed, &[], Time(now))?;
+        let begins = (0u32..).zip(&jobs).filter(|(_, at)| observed[**at].held);
+        let eligible = begins.map(|(id, _)| (JobId(id), Time(self.from))).collect();
+        forecaster.set_gates(StartGates { eligible, ..StartGates::default() });
+        let ids: BTreeMap<usize, JobId> = (0u32..).zip(jobs).map(|(id, at)| (at, JobId(id))).collect();
+        let mine: Vec<(usize, usize)> =
+            self.jobs.iter().enumerate().filter_map(|(at, (_, place))| Some((at, (*place)?))).collect();
+        let waits = |at: &usize| {
+            let id = ids.get(at).copied()?;
+            matches!(session.view().phase(id), Phase::Waiting | Phase::Held).then_some(id)
+        };
+        let open: Vec<JobId> = mine.iter().filter_map(|(at, _)| waits(at)).collect();
+        let in_time = |id: JobId, start: &i64| now + start + session.view().job(id).estimate.0 <= self.until;
+        let mut times = forecaster.times(&session, &open, 0, false)?;
+        for starts in &mut times {
+            starts.iter_mut().zip(&open).for_each(|(start, &id)| *start = start.filter(|start| in_time(id, start)));
+        }
+        let plans = forecaster.point(&session, &open, RunTimes::Limits)?;
+        let plans = open.iter().zip(plans).map(|(&id, plan)| plan.filter(|plan| in_time(id, plan)));
+        let from = Span((self.from - now).max(0));
+        let mut answers = forecaster.answers_of(&session, &open, &times)?.into_iter().zip(plans);
+        let answer = |(at, place): (usize, usize)| {
+            let found = waits(&at).and_then(|_| answers.next());
+            (place, found.map(|(answer, plan)| (StartAnswer { not_before: from, ..answer }, plan)))
+        };
+        Ok(mine.into_iter().map(answer).collect())
+    }
+}
+
+/// Answers for all jobs that wait in reservations, or for one of them.
+pub(super) fn answer_reserved(
+    args: &WhenArgs,
+    scene: &WhenScene,
+    forecaster: &mut Forecaster,
+    only: Option<usize>,
+) -> Result<Vec<ReservedAnswer>, FutureError> {
+    let mut all = Vec::new();
+    for pool in scene.reserved() {
+        if pool.waiting().any(|job| only.is_none_or(|only| only == job)) {
+            all.extend(pool.answers(args, forecaster, scene.now)?);
+        }
+    }
+    all.retain(|(job, _)| only.is_none_or(|only| only == *job));
+    Ok(all)
+}
