@@ -213,6 +213,10 @@ class Workload:
         known = f"{months[0][0]} to {months[-1][0]}" if months else "none"
         raise OptionError(f"no job was submitted in {name}; the months are {known}")
 
+    def windows(self, rule: str) -> list[Workload]:
+        """Windows of the log, each a workload of its own: ``"jobs=256,count=10,seed=1"`` or ``"rlscheduler"``."""
+        return [self._changed(self._log.piece(start, stop, "window", name)) for name, start, stop in self._log.windows(rule)]
+
     def scale(self, load: float | str) -> Workload:
         """Returns the jobs with submit times divided by ``load``: 1.1 is 10 % more load."""
         return self._changed(self._log.scale(str(load)))

@@ -61,6 +61,8 @@ pub struct WorkloadInput {
     pub(crate) site: Option<SiteInput>,
     /// Places of the jobs that count, where others are simulated around them.
     pub(crate) counted: Option<Range<usize>>,
+    /// Number of jobs of each window that is simulated apart; empty without windows.
+    pub(crate) windows: Vec<usize>,
 }
 
 impl WorkloadInput {

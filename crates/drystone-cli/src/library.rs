@@ -138,7 +138,8 @@ impl WorkloadInput {
         let read = |log: &crate::args::LogArgs| {
             let options = CleaningOptions { records: true, ..log.options() };
             let log::LoadedLog { workload, audit, header, records } = log::load_from(source, title, &options)?;
-            let input = WorkloadInput { workload, audit, header, records, site: None, counted: None };
+            let input =
+                WorkloadInput { workload, audit, header, records, site: None, counted: None, windows: Vec::new() };
             input.say_what_is_odd(log);
             input.furnished(log)
         };
@@ -155,7 +156,15 @@ impl WorkloadInput {
         let records = jobs.map(|(job, truth)| SwfRecord::of(job, truth)).collect();
         let mut audit = Audit::default();
         (audit.records, audit.jobs) = (workload.len() as u64, workload.len() as u64);
-        WorkloadInput { workload, audit, header, records: Some(records), site: None, counted: None }
+        WorkloadInput {
+            workload,
+            audit,
+            header,
+            records: Some(records),
+            site: None,
+            counted: None,
+            windows: Vec::new(),
+        }
     }
 
     pub fn workload(&self) -> &Workload {
@@ -184,7 +193,15 @@ impl WorkloadInput {
         if let (Some(site), Some(records)) = (&mut site, &records) {
             site.places = crate::site::places(records);
         }
-        WorkloadInput { workload, audit: self.audit.clone(), header: self.header.clone(), records, site, counted: None }
+        WorkloadInput {
+            workload,
+            audit: self.audit.clone(),
+            header: self.header.clone(),
+            records,
+            site,
+            counted: None,
+            windows: Vec::new(),
+        }
     }
 
     /// The jobs at other times; `records` are theirs.

@@ -7,7 +7,7 @@ use crate::simulate::Stopped;
 use crate::vary::{cross, mutate, random, tune};
 use drystone::draw::RandomDraw;
 use drystone::model::SharedSort;
-use drystone::parts::formula::{Expr, Formula};
+use drystone::parts::formula::{Expr, Formula, NAMED};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,12 +151,15 @@ impl<'a> EvolveSearch<'a> {
     }
 
     /// Makes the formulas of the front simpler where they lose nothing by it: parts that change
-    /// nothing, digits.
+    /// nothing, digits. The named orders that the search did not begin with are tried as well, so
+    /// that no named order is better on these weeks than the best of the front.
     ///
     /// # Errors
     /// As [`EvolveSearch::step`].
     pub fn polish(&mut self, stop: &AtomicBool) -> Result<Result<(), Stopped>, SearchError> {
-        let mut simpler = Vec::new();
+        // The priority of a live site orders no log.
+        let named = NAMED.iter().filter(|order| order.name != "site").filter_map(|order| read(order.name));
+        let mut simpler: Vec<Expr> = named.collect();
         for found in &self.state.front {
             let Ok(formula) = found.formula.parse::<Formula>() else { continue };
             let simple = simplify(&simplify(formula.expr()));

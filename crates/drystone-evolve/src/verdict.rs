@@ -1,7 +1,7 @@
 //! Value of a formula where it was not chosen: on other weeks of its log, and on other logs.
 
 use crate::ground::{GroundError, LogWeeks};
-use crate::objective::MeasureTally;
+use crate::objective::{MeasureTally, ObjectiveGuard};
 use crate::simulate::{Stopped, tallies};
 use drystone::inference::{DifferenceVerdict, MeanDifference, PeriodSum, WeekSigns};
 use drystone::metrics::Measure;
@@ -26,6 +26,9 @@ pub struct OnLog {
     pub seen_weeks: usize,
     /// Weeks of submits on which none was.
     pub unseen_weeks: usize,
+    /// The guard in numbers on the weeks of `unseen_weeks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unseen_bound: Option<f64>,
     /// One per policy.
     pub verdicts: Vec<PolicyVerdict>,
 }
@@ -56,6 +59,9 @@ pub struct PolicyVerdict {
     pub unseen_wait: f64,
     /// Longest wait over the other weeks, in seconds.
     pub unseen_longest_wait: f64,
+    /// The guarded measure over the other weeks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unseen_guarded: Option<f64>,
 }
 
 /// Judges policies on a whole log, week by week of submits; changes are against the first. `parts`
@@ -66,7 +72,7 @@ pub struct PolicyVerdict {
 pub fn judge(
     workload: &Workload,
     parts: Option<LogWeeks>,
-    objective: MeasureObjective,
+    (objective, guard): (MeasureObjective, Option<&ObjectiveGuard>),
     policies: &[JudgedPolicy],
     stop: &AtomicBool,
 ) -> Result<Result<OnLog, Stopped>, GroundError> {
@@ -78,22 +84,28 @@ pub fn judge(
         parts.is_some_and(|parts| chosen.contains(&parts.part(origin, begin)))
     };
     let mut all = Vec::new();
-    for judged in policies {
-        let measures = [objective.measure, Measure::Wait];
-        let weeks = tallies(workload, &judged.policy, &measures, stop, week);
-        match weeks.map_err(|error| GroundError::simulation(&judged.policy, &error))? {
+    let guarding = guard.and_then(|guard| guard.policy.as_ref());
+    for policy in policies.iter().map(|judged| &judged.policy).chain(guarding) {
+        let mut measures = vec![objective.measure, Measure::Wait];
+        measures.extend(guard.map(|guard| guard.of.measure));
+        let weeks = tallies(workload, policy, &measures, stop, week);
+        match weeks.map_err(|error| GroundError::simulation(policy, &error))? {
             Some(weeks) => all.push(weeks),
             None => return Ok(Err(Stopped)),
         }
     }
     let weeks: Vec<usize> = (0..all.first().map_or(0, Vec::len)).filter(|&w| all[0][w][0].count > 0).collect();
     let (seen, unseen): (Vec<usize>, Vec<usize>) = weeks.into_iter().partition(|&week| is_seen(week));
+    let of = |weeks: &[usize], tallies: &[Vec<MeasureTally>], measure: usize, maximum: bool| {
+        let mut sum = MeasureTally::default();
+        weeks.iter().filter_map(|&week| tallies.get(week)).for_each(|week| sum.add(&week[measure]));
+        sum.value(maximum)
+    };
+    let unseen_bound = guard.map(|guard| match &guard.policy {
+        Some(_) => guard.factor * of(&unseen, &all[policies.len()], 2, guard.of.maximum),
+        None => guard.factor,
+    });
     let verdicts = policies.iter().zip(&all).map(|(judged, own)| {
-        let of = |weeks: &[usize], tallies: &[Vec<MeasureTally>], measure: usize, maximum: bool| {
-            let mut sum = MeasureTally::default();
-            weeks.iter().filter_map(|&week| tallies.get(week)).for_each(|week| sum.add(&week[measure]));
-            sum.value(maximum)
-        };
         let change =
             |weeks: &[usize]| of(weeks, own, 0, objective.maximum) / of(weeks, &all[0], 0, objective.maximum) - 1.0;
         let difference = (!objective.maximum).then(|| difference(&unseen, &all[0], own));
@@ -109,10 +121,12 @@ pub fn judge(
             signs: difference.map(|one| one.signs),
             unseen_wait: of(&unseen, own, 1, false),
             unseen_longest_wait: of(&unseen, own, 1, true),
+            unseen_guarded: guard.map(|guard| of(&unseen, own, 2, guard.of.maximum)),
         }
     });
     let log = workload.provenance.name.clone();
-    Ok(Ok(OnLog { log, seen_weeks: seen.len(), unseen_weeks: unseen.len(), verdicts: verdicts.collect() }))
+    let (seen_weeks, unseen_weeks) = (seen.len(), unseen.len());
+    Ok(Ok(OnLog { log, seen_weeks, unseen_weeks, unseen_bound, verdicts: verdicts.collect() }))
 }
 
 /// Probability that an interval holds the true change.

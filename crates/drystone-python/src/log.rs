@@ -11,7 +11,7 @@ use arrow_array::RecordBatch;
 use drystone::generate::{Habits, Params, WorkloadLength, WorkloadModel, generate};
 use drystone::log::source;
 use drystone::log::swf::SwfRecord;
-use drystone::log::transform::{self, LoadFactor};
+use drystone::log::transform::{self, LoadFactor, WindowError, WindowRule};
 use drystone::model::{Job, Setting, Span, Time, Truth, Workload};
 use drystone_cli::library::{WithNotes, WorkloadInput};
 use pyo3::prelude::*;
@@ -285,6 +285,16 @@ impl PyLog {
     fn months(&self) -> PyResult<Vec<(String, usize, usize)>> {
         let months = transform::months(self.workload()).map_err(|e| error::log(&e))?;
         Ok(months.into_iter().map(|(name, places)| (name, places.start, places.end)).collect())
+    }
+
+    /// Windows of a rule, each as its limits and the places of its jobs.
+    fn windows(&self, rule: &str) -> PyResult<Vec<(String, usize, usize)>> {
+        let rule: WindowRule = rule.parse().map_err(|e: WindowError| error::wrong(e))?;
+        if rule.has_margins() {
+            return Err(error::wrong("warm-up and cool-down are of studies: `sweep` takes them as `windows`"));
+        }
+        let windows = rule.find(self.workload()).map_err(|e| error::wrong(e))?;
+        Ok(windows.into_iter().map(|window| (window.name, window.counted.start, window.counted.end)).collect())
     }
 
     /// Submit times divided by a factor, written in decimal.

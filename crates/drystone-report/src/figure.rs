@@ -18,6 +18,9 @@ pub enum SeriesMarks {
     Stack,
     /// Points without lines.
     Points,
+    /// Points beside each other over their category, with a box from quartile to quartile and the
+    /// median.
+    Swarm,
 }
 
 /// Reading of the numbers of an axis.
@@ -72,6 +75,15 @@ pub struct FigureSeries {
     pub name: String,
     /// Points; a point without a value interrupts a line.
     pub points: Vec<(f64, Option<f64>)>,
+    /// Intervals around points: x, low and high.
+    pub whiskers: Vec<(f64, f64, f64)>,
+}
+
+impl FigureSeries {
+    /// A series without intervals.
+    pub fn new(name: impl Into<String>, points: Vec<(f64, Option<f64>)>) -> FigureSeries {
+        FigureSeries { name: name.into(), points, whiskers: Vec::new() }
+    }
 }
 
 /// A plot.
@@ -92,17 +104,25 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The data of the plot as CSV: series, x, y; a missing value is an empty field.
+    /// The data of the plot as CSV: series, x, y, and the interval where a series has some; a
+    /// missing value is an empty field.
     pub fn csv(&self) -> String {
         let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) {
             true => format!("\"{}\"", text.replace('"', "\"\"")),
             false => text.to_string(),
         };
-        let mut text = "series,x,y\n".to_string();
+        let has_whiskers = self.series.iter().any(|series| !series.whiskers.is_empty());
+        let mut text = if has_whiskers { "series,x,y,low,high\n" } else { "series,x,y\n" }.to_string();
         for series in &self.series {
             for &(x, y) in &series.points {
                 let y = y.map(|y| self.y.text(y)).unwrap_or_default();
-                let _ = writeln!(text, "{},{},{}", quoted(&series.name), quoted(&self.x.text(x)), quoted(&y));
+                let _ = write!(text, "{},{},{}", quoted(&series.name), quoted(&self.x.text(x)), quoted(&y));
+                if has_whiskers {
+                    let whisker = series.whiskers.iter().find(|whisker| whisker.0 == x);
+                    let bounds = whisker.map_or(",".to_string(), |(_, low, high)| format!("{low},{high}"));
+                    let _ = write!(text, ",{bounds}");
+                }
+                text.push('\n');
             }
         }
         text
@@ -131,25 +151,54 @@ mod tests {
             marks: SeriesMarks::Bars,
             x: FigureAxis::categories("kind", vec!["a, b".to_string(), "c".to_string()]),
             y: FigureAxis::new("share", AxisReading::Share),
-            series: vec![FigureSeries { name: "one".to_string(), points: vec![(0.0, Some(0.5)), (1.0, None)] }],
+            series: vec![FigureSeries::new("one", vec![(0.0, Some(0.5)), (1.0, None)])],
         }
     }
 
     #[test]
     fn data_are_csv() {
         assert_eq!(figure().csv(), "series,x,y\none,\"a, b\",0.5\none,c,\n");
+        let mut figure = figure();
+        figure.series[0].whiskers.push((0.0, 0.25, 1.0));
+        assert_eq!(figure.csv(), "series,x,y,low,high\none,\"a, b\",0.5,0.25,1\none,c,,,\n");
+    }
+
+    /// A swarm has a box for each category that has points, and whiskers are drawn over lines.
+    #[cfg(feature = "charts")]
+    #[test]
+    fn swarms_have_boxes_and_lines_whiskers() {
+        let points = |x: f64| [3.0, 1.0, 2.0, 10.0].map(|y| (x, Some(y)));
+        let series = |x: f64| FigureSeries::new(format!("p{x}"), points(x).to_vec());
+        let swarm = Figure {
+            marks: SeriesMarks::Swarm,
+            y: FigureAxis::new("y", AxisReading::Number),
+            series: vec![series(0.0), series(1.0)],
+            ..figure()
+        };
+        let lines = Figure { id: "lines".to_string(), marks: SeriesMarks::Lines, ..figure() };
+        let mut whiskered = lines.clone();
+        whiskered.series[0].whiskers.push((0.0, 0.4, 0.6));
+        let drawn = draw_figures(&[swarm, lines, whiskered], &Value::Null, 820).expect("drawn");
+        let paths = |at: usize| drawn[at].file().matches("<path").count();
+        assert!(drawn[0].file().matches("<path").count() >= 8 + 2 && !drawn[0].file().contains("NaN"));
+        assert!(paths(2) > paths(1), "{} {}", paths(2), paths(1));
     }
 
     /// Every kind of mark and axis is drawn, and nothing that is not a number gets into a picture.
     #[cfg(feature = "charts")]
     #[test]
     fn all_marks_are_drawn() {
-        for marks in
-            [SeriesMarks::Lines, SeriesMarks::Steps, SeriesMarks::Bars, SeriesMarks::Stack, SeriesMarks::Points]
-        {
+        for marks in [
+            SeriesMarks::Lines,
+            SeriesMarks::Steps,
+            SeriesMarks::Bars,
+            SeriesMarks::Stack,
+            SeriesMarks::Points,
+            SeriesMarks::Swarm,
+        ] {
             for reading in [AxisReading::Number, AxisReading::Share, AxisReading::Seconds] {
                 let y = FigureAxis::new("y", reading);
-                let log = matches!(marks, SeriesMarks::Lines | SeriesMarks::Points);
+                let log = matches!(marks, SeriesMarks::Lines | SeriesMarks::Points | SeriesMarks::Swarm);
                 let y = if log { y.log() } else { y };
                 let figures = [Figure { marks, y, ..figure() }];
                 let drawn = draw_figures(&figures, &Value::Null, 820).expect("drawn");

@@ -4,16 +4,16 @@ use crate::error::SweepError;
 use crate::furnish::furnished;
 use crate::given::{self, ExcessThreshold, GivenFiles};
 use crate::real;
-use crate::study::{SubmitSlice, SweepStudy, WorkloadEntry, WorkloadSource};
+use crate::study::{NodeFailures, SubmitSlice, SweepStudy, WorkloadEntry, WorkloadSource};
 use drystone::fingerprint::fingerprint;
 use drystone::generate::{Params, generate};
 use drystone::log::clean::{Cleaner, CleaningOptions, CleaningStudy as Published};
 use drystone::log::resources::ResourceNotes;
 use drystone::log::swf::{SwfHeader, SwfRecord};
-use drystone::log::transform::{self, LoadFactor};
+use drystone::log::transform::{self, LoadFactor, LogWindow};
 use drystone::log::{self, LogError};
 use drystone::metrics::JobSelection;
-use drystone::model::{Outages, Setting, Time, Workload};
+use drystone::model::{Outages, Setting, Span, Time, Workload};
 use drystone_whatif::{ChangeList, Premises};
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,8 @@ pub struct SweepCase {
     pub load: Option<LoadFactor>,
     /// The month it is a piece of.
     pub month: Option<String>,
-    /// Seconds of the log from which it is a piece, as the study has them.
+    /// Seconds of the log from which it is a piece, as the study has them; or the limits of its
+    /// window.
     pub slice: Option<String>,
     /// The changes made to the log, as a text.
     pub change: Option<String>,
@@ -105,26 +106,30 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
         };
         for ((base, notes), seed) in bases {
             let log = log_name(&entry.source, seed);
-            let parts = || entry.months.iter().flat_map(|month| entry.slices.iter().map(move |slice| (month, slice)));
+            let parts = parts(study, entry, &base)?;
             for load in &entry.loads {
-                for (month, slice) in parts() {
-                    let workload = transformed(study, entry, &base, *load, (month.as_deref(), slice.as_ref()))?;
-                    for change in &entry.changes {
-                        let (workload, given) = changed(study, entry, &workload, change.as_ref())?;
+                for (place, part) in parts.iter().enumerate() {
+                    let workload = transformed(study, entry, &base, *load, part)?;
+                    let trim = part.selection(entry, &base, *load);
+                    for (change, failures) in entry.happenings() {
+                        let (workload, mut given) = changed(study, entry, &workload, change)?;
+                        if let Some(failures) = failures {
+                            fail_nodes(study, entry, &workload, (failures, place), &mut given)?;
+                        }
                         cases.push(SweepCase {
                             name: entry.name.clone(),
                             log: log.clone(),
-                            weeks_from: weeks_from(&base, *load, month.is_some() || slice.is_some()),
+                            weeks_from: weeks_from(&base, *load, part.is_piece()),
                             hash: fingerprint(&workload),
                             given,
                             source: source.clone(),
                             workload,
-                            trim: entry.trim,
+                            trim,
                             published: entry.published,
                             load: *load,
-                            month: month.clone(),
-                            slice: slice.as_ref().map(|slice| slice.text.clone()),
-                            change: change.as_ref().map(ToString::to_string),
+                            month: part.month.map(String::from),
+                            slice: part.slice_name(),
+                            change: happening_text(change, failures),
                             seed,
                             notes: notes.clone(),
                         });
@@ -134,6 +139,90 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
         }
     }
     Ok(cases)
+}
+
+impl WorkloadEntry {
+    /// Every change with every kind of failures.
+    fn happenings(&self) -> impl Iterator<Item = (Option<&ChangeList>, Option<&NodeFailures>)> {
+        let with = |change| self.failures.iter().map(move |failures| (change, failures.as_ref()));
+        self.changes.iter().map(Option::as_ref).flat_map(with)
+    }
+}
+
+/// The change and the failures of a case in words.
+fn happening_text(change: Option<&ChangeList>, failures: Option<&NodeFailures>) -> Option<String> {
+    let words: Vec<String> =
+        change.map(ToString::to_string).into_iter().chain(failures.map(ToString::to_string)).collect();
+    (!words.is_empty()).then(|| words.join("; "))
+}
+
+/// Lets nodes of a case fail, beside its other outages.
+fn fail_nodes(
+    study: &SweepStudy,
+    entry: &WorkloadEntry,
+    workload: &Workload,
+    (failures, part): (&NodeFailures, usize),
+    given: &mut GivenFiles,
+) -> Result<(), SweepError> {
+    let wrong = |problem: String| study.error(entry.failures_at.clone(), format!("workload {}: {problem}", entry.name));
+    let drawn = failures.draw(workload, part).map_err(|problem| wrong(problem.to_string()))?;
+    let all = given.outages.list().iter().chain(drawn.list()).cloned().collect();
+    given.outages = Outages::new(workload.machine(), all).map_err(|problem| wrong(problem.to_string()))?;
+    let settings = [std::mem::take(&mut given.settings), format!("{failures} part {part}")];
+    given.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    Ok(())
+}
+
+/// A part of a log that is simulated apart.
+#[derive(Default)]
+struct LogPart<'a> {
+    month: Option<&'a str>,
+    slice: Option<&'a SubmitSlice>,
+    window: Option<LogWindow>,
+}
+
+/// The parts that an entry asks for: its windows, else each slice of each month.
+fn parts<'a>(study: &SweepStudy, entry: &'a WorkloadEntry, base: &Workload) -> Result<Vec<LogPart<'a>>, SweepError> {
+    let Some(rule) = &entry.windows else {
+        let months = entry.months.iter().flat_map(|month| entry.slices.iter().map(move |slice| (month, slice)));
+        let part = |(month, slice): (&'a Option<String>, &'a Option<SubmitSlice>)| LogPart {
+            month: month.as_deref(),
+            slice: slice.as_ref(),
+            window: None,
+        };
+        return Ok(months.map(part).collect());
+    };
+    let wrong = |problem: String| study.error(entry.windows_at.clone(), format!("workload {}: {problem}", entry.name));
+    let mut windows = rule.find(base).map_err(|problem| wrong(problem.to_string()))?;
+    // A window that is drawn twice is simulated once.
+    let mut known: Vec<String> = Vec::new();
+    windows.retain(|window| {
+        let is_new = !known.contains(&window.name);
+        known.push(window.name.clone());
+        is_new
+    });
+    Ok(windows.into_iter().map(|window| LogPart { window: Some(window), ..LogPart::default() }).collect())
+}
+
+impl LogPart<'_> {
+    fn is_piece(&self) -> bool {
+        self.month.is_some() || self.slice.is_some() || self.window.is_some()
+    }
+
+    fn slice_name(&self) -> Option<String> {
+        let window = self.window.as_ref().map(|window| window.name.clone());
+        window.or_else(|| self.slice.map(|slice| slice.text.clone()))
+    }
+
+    /// The jobs that count: of a window with warm-up or cool-down those between, by the second of
+    /// their submit.
+    fn selection(&self, entry: &WorkloadEntry, base: &Workload, load: Option<LoadFactor>) -> JobSelection {
+        let window = self.window.as_ref().filter(|window| window.counted != window.simulated);
+        let counted = window.and_then(|window| base.jobs().get(window.counted.clone()));
+        let Some((first, last)) = counted.and_then(|jobs| jobs.first().zip(jobs.last())) else { return entry.trim };
+        let at = |time: Time| load.map_or(time, |load| load.divide(time));
+        JobSelection::Submitted { from: at(first.submit), until: at(last.submit) + Span(1) }
+    }
 }
 
 /// Names the log that a workload comes from. Loads that a generator meets by the same numbers are
@@ -247,12 +336,18 @@ fn transformed(
     entry: &WorkloadEntry,
     base: &Workload,
     load: Option<LoadFactor>,
-    (month, slice): (Option<&str>, Option<&SubmitSlice>),
+    part: &LogPart<'_>,
 ) -> Result<Workload, SweepError> {
     let fail = |source| SweepError::Transform { name: entry.name.clone(), source };
-    let mut workload = base.clone();
     // Parts first: their borders are those of the log, not of the scaled times.
-    if let Some(month) = month {
+    let mut workload = match &part.window {
+        Some(window) => {
+            let setting = Setting { name: "window".to_string(), value: window.name.clone() };
+            transform::piece(base, window.simulated.clone(), setting).map_err(fail)?
+        }
+        None => base.clone(),
+    };
+    if let Some(month) = part.month {
         let months =
             transform::months(&workload).map_err(|source| SweepError::Log { name: entry.name.clone(), source })?;
         let Some((_, places)) = months.iter().find(|(name, _)| name == month) else {
@@ -264,7 +359,7 @@ fn transformed(
         let setting = Setting { name: "month".to_string(), value: month.to_string() };
         workload = transform::piece(&workload, places.clone(), setting).map_err(fail)?;
     }
-    if let Some(SubmitSlice { text, from, until }) = slice {
+    if let Some(SubmitSlice { text, from, until }) = part.slice {
         let places = transform::submitted(&workload, *from, *until);
         if places.is_empty() {
             let (first, last) = workload.submits().unwrap_or_default();

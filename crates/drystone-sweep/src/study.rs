@@ -1,7 +1,9 @@
 //! Study files: what is to be simulated, in TOML, with errors that point at the line.
 
+mod failures;
 mod points;
 mod raw;
+mod windows;
 mod workloads;
 
 use crate::design::DesignLevel;
@@ -9,11 +11,12 @@ use crate::error::SweepError;
 use drystone::generate::Params;
 use drystone::log::clean::{CleaningOptions, CleaningStudy as Published};
 use drystone::log::resources::ResourceSpec;
-use drystone::log::transform::LoadFactor;
+use drystone::log::transform::{LoadFactor, WindowRule};
 use drystone::metrics::{JobSelection, Measure, Metric, MetricNeeds, Threshold, UnknownWord};
 use drystone::model::{NodeFill, Span as Seconds, Time};
 use drystone::policy::PolicySpec;
 use drystone_whatif::ChangeList;
+pub(crate) use failures::NodeFailures;
 use raw::RawStudy;
 use std::ops::Range as Bytes;
 use std::path::{Path, PathBuf};
@@ -60,8 +63,14 @@ pub(crate) struct WorkloadEntry {
     pub(crate) months_at: Bytes<usize>,
     pub(crate) slices: Vec<Option<SubmitSlice>>,
     pub(crate) slices_at: Bytes<usize>,
+    /// Windows of the log, each simulated apart.
+    pub(crate) windows: Option<WindowRule>,
+    pub(crate) windows_at: Bytes<usize>,
     pub(crate) changes: Vec<Option<ChangeList>>,
     pub(crate) changes_at: Bytes<usize>,
+    /// Failures of nodes, each on its own.
+    pub(crate) failures: Vec<Option<NodeFailures>>,
+    pub(crate) failures_at: Bytes<usize>,
     /// Position of its `file`.
     pub(crate) file_at: Bytes<usize>,
 }

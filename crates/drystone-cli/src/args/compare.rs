@@ -70,7 +70,7 @@ pub(crate) struct CompareArgs {
     /// schedule that a search finds in this time [default: 30s; 0 for none]. What it finds depends
     /// on the speed of the machine.
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "30s", require_equals = true,
-          help_heading = "Measuring", conflicts_with = "each_month", value_parser = super::values::span)]
+          help_heading = "Measuring", conflicts_with_all = ["each_month", "windows"], value_parser = super::values::span)]
     pub(crate) headroom: Option<Span>,
 
     /// Probability that an interval covers the true change.

@@ -2,6 +2,7 @@
 
 use super::values::month;
 use clap::Args;
+use drystone::log::transform::WindowRule;
 use drystone::model::Span;
 
 /// The part of the log that `run`, `compare`, `explain` and `gantt` simulate, by submit.
@@ -15,6 +16,10 @@ pub(crate) struct CutArgs {
     /// commands that count jobs.
     #[arg(skip)]
     pub(crate) around: Option<Span>,
+
+    /// Windows that are simulated apart; of commands that measure several parts as one.
+    #[arg(skip)]
+    pub(crate) windows: Option<WindowRule>,
 
     /// Only jobs submitted from FROM up to but not including UNTIL, in seconds of the log; either
     /// may be left out.

@@ -84,7 +84,7 @@ pub(crate) use source::SourceArgs;
 #[cfg(feature = "sweep")]
 pub(crate) use sweep::{
     BracketArgs, ChunkArgs, ExportArgs, MergeArgs, ParetoArgs, QueryArgs, RankArgs, ResumeArgs, StatusArgs, SweepArgs,
-    SweepCommand, WorkArgs,
+    SweepCommand, TableArgs, TableColumns, WorkArgs,
 };
 #[cfg(feature = "sweep")]
 pub(crate) use tasks::{CancelArgs, DivideArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};

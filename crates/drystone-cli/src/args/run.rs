@@ -33,7 +33,7 @@ pub(crate) struct RunArgs {
 
     /// Also report how backfilling delays jobs that have a reservation ("heel and toe", Tsafrir et
     /// al. 2007). Meant for policies with one reservation; makes the simulation slower.
-    #[arg(long, help_heading = "Measuring", conflicts_with_all = ["each_month", "outages", "circumstances", "warm_start", "feedback"])]
+    #[arg(long, help_heading = "Measuring", conflicts_with_all = ["each_month", "windows", "outages", "circumstances", "warm_start", "feedback"])]
     pub(crate) stalls: bool,
 
     /// Threads that a policy which searches (goal) uses within a decision. The results do not
@@ -50,12 +50,12 @@ pub(crate) struct RunArgs {
 
     /// Write diagnostics of the policy over time (multiqueue: partitions, delay, borders) as CSV
     /// with the columns time,gauge,value.
-    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with = "each_month")]
+    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["each_month", "windows"])]
     pub(crate) trace: Option<PathBuf>,
 
     /// Write when and on which processors each job ran, suspensions included, as CSV with the
     /// columns job_id,start,end,procs,processors,then: data for a Gantt chart.
-    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["each_month", "stalls"])]
+    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["each_month", "windows", "stalls"])]
     pub(crate) segments: Option<PathBuf>,
 
     /// Write how each class of run times (up to 100, 1,000, 10,000 s, more) fared week by week as

@@ -1,10 +1,11 @@
 //! Options of `run` and `compare`: the workload, the measurements and the form of the output.
 
-use super::values::{format, scheme, selection, span, threshold};
+use super::values::{format, scheme, selection, span, threshold, windows};
 use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::output::ReportFormat;
 use clap::Args;
 use drystone::log::clean::CleaningStudy;
+use drystone::log::transform::WindowRule;
 use drystone::metrics::{JobSelection, Scheme, Threshold};
 use drystone::model::Span;
 use std::path::PathBuf;
@@ -103,6 +104,15 @@ pub(crate) struct SimulationArgs {
     /// itself.
     #[arg(long, help_heading = "Cleaning", conflicts_with_all = ["load", "month", "warm_start"])]
     pub(crate) each_month: bool,
+
+    /// Simulate windows of the log apart, each from an empty machine: jobs=N or days=N with count=N
+    /// (at equal distances), count=N,seed=N (at random) or from=A+B (jobs or days from 0); or sc17.
+    ///
+    /// Without count they lie one behind the other. Windows have no job in common; a study file
+    /// takes those that overlap, such as RLScheduler's, and warm-up and cool-down (docs/paper.md).
+    #[arg(long, value_name = "RULE", help_heading = "Cleaning", value_parser = windows,
+          conflicts_with_all = ["month", "slice", "warm_start", "each_month"])]
+    pub(crate) windows: Option<WindowRule>,
 }
 
 impl SimulationArgs {
@@ -111,6 +121,7 @@ impl SimulationArgs {
     /// where they are.
     pub(crate) fn protocol(&self) -> (LogArgs, CutArgs) {
         let (mut log, mut cut) = (self.log.clone(), self.cut.clone());
+        cut.windows.clone_from(&self.windows);
         let of_study = log.study == Some(CleaningStudy::Chiang2008) && cut.month.is_some() && cut.slice.is_none();
         cut.around = self.around.or_else(|| of_study.then_some(Span::WEEK));
         if of_study && log.load.is_none() && log.load_to.is_none() {

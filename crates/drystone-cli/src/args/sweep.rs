@@ -15,6 +15,7 @@ Examples:
   drystone sweep study.toml                    # Ctrl-C loses nothing, the same command continues
   drystone sweep status study.db               # how far it is
   drystone sweep rank study.db --subspace 'size<=2'
+  drystone sweep table study.db --by load --format latex > table.tex
   drystone sweep export study.db --out results.parquet
   drystone sweep query study.db 'SELECT workload, min(wait_mean) FROM result GROUP BY workload'
   drystone sweep chunk 3/16 study.toml && drystone sweep merge study-*-of-16.db --into study.db
@@ -102,6 +103,8 @@ pub(crate) enum SweepCommand {
     Query(QueryArgs),
     /// Rank configurations by their degradation from the best of each test case, averaged.
     Rank(RankArgs),
+    /// Print tables for a paper: policies by load, log or metric, over windows and seeds.
+    Table(TableArgs),
     /// The configurations that no other beats in every metric.
     Pareto(ParetoArgs),
     /// Simulate the K-th of N parts of a study into a store of its own.
@@ -230,6 +233,59 @@ pub(crate) struct RankArgs {
     pub(crate) plots: Option<PathBuf>,
 
     /// Format of the ranking. JSON has everything, CSV has every configuration.
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
+    pub(crate) format: ReportFormat,
+}
+
+/// Columns of the tables of `drystone sweep table`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum TableColumns {
+    /// A column for each load.
+    Load,
+    /// A column for each workload.
+    Workload,
+    /// A column for each metric.
+    Metric,
+}
+
+/// Arguments of `drystone sweep table`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  drystone sweep table study.db --by load --format latex > table.tex\n  \
+    drystone sweep table study.db --by metric --workload KTH --plots figures\n  \
+    drystone sweep table study.db --format csv > values.csv\n\n\
+    A cell is the mean over windows or seeds with its interval. The best of a column is bold; a dagger marks\n\
+    what is not told apart from it. docs/paper.md goes from a study file to a PDF.")]
+pub(crate) struct TableArgs {
+    /// The store.
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+
+    /// Columns [default: loads where there are several, else workloads, else metrics].
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) by: Option<TableColumns>,
+
+    /// The metrics to show; repeatable [default: all of the study].
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) metric: Vec<String>,
+
+    /// The workloads to show, with their transformations; repeatable [default: all].
+    #[arg(long, value_name = "WORKLOAD")]
+    pub(crate) workload: Vec<String>,
+
+    /// Probability that an interval holds the true mean.
+    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = super::values::probability)]
+    pub(crate) confidence: f64,
+
+    /// Print means alone.
+    #[arg(long)]
+    pub(crate) no_intervals: bool,
+
+    /// Also draw curves over loads and swarms over windows: a file each as .svg, .pdf, .png, and
+    /// the data as .csv.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+
+    /// Format of the tables. JSON and CSV have every value.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 }

@@ -3,6 +3,7 @@
 use crate::output::ReportFormat;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use drystone::log::clean::OptionError;
+use drystone::log::transform::{WindowError, WindowRule};
 use drystone::metrics::{JobSelection, Scheme, Threshold};
 use drystone::model::{Span, TIME_LIMIT};
 use drystone::policy::{PolicySpec, SpecError};
@@ -34,6 +35,11 @@ pub(crate) fn value<T: FromStr<Err = OptionError>>(text: &str) -> Result<T, Stri
 /// A rule of trimming.
 pub(crate) fn selection(text: &str) -> Result<JobSelection, String> {
     text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
+}
+
+/// A rule of windows.
+pub(crate) fn windows(text: &str) -> Result<WindowRule, String> {
+    text.parse().map_err(|error: WindowError| error.to_string())
 }
 
 /// A scheme that sorts jobs.

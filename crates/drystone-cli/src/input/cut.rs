@@ -3,7 +3,8 @@
 use super::{WorkloadInput, limits, recorded};
 use crate::args::{CutArgs, LogArgs, RealArgs};
 use crate::exit::CommandFailure;
-use drystone::log::transform;
+use drystone::log::swf::SwfRecord;
+use drystone::log::transform::{self, WindowRule};
 use drystone::metrics::JobSelection;
 use drystone::model::{Setting, Span, Workload};
 use std::ops::Range;
@@ -28,7 +29,34 @@ impl WorkloadInput {
             let places = transform::submitted(&input.workload, from, until);
             input = input.piece(places, "slice", text)?;
         }
-        Ok(input)
+        match &args.windows {
+            Some(rule) => input.in_windows(rule),
+            None => Ok(input),
+        }
+    }
+
+    /// Keeps the jobs of windows, which follow each other.
+    fn in_windows(self, rule: &WindowRule) -> Result<WorkloadInput, CommandFailure> {
+        let wrong = |problem: &dyn std::fmt::Display| CommandFailure::usage(format_args!("--windows: {problem}"));
+        if self.division().is_some() {
+            return Err(wrong(&"windows are of one machine, and the site has several pools; SITE#POOL names one"));
+        }
+        if rule.has_margins() {
+            return Err(wrong(
+                &"jobs of warm-up and cool-down would be in two windows; a study file of `sweep` takes them",
+            ));
+        }
+        let mut windows = rule.find(&self.workload).map_err(|problem| wrong(&problem))?;
+        windows.sort_by_key(|window| window.counted.start);
+        if windows.windows(2).any(|pair| pair[0].counted.end > pair[1].counted.start) {
+            return Err(wrong(&"these windows have jobs in common; a study file of `sweep` takes them"));
+        }
+        let ranges: Vec<Range<usize>> = windows.into_iter().map(|window| window.counted).collect();
+        let setting = Setting { name: "windows".to_string(), value: rule.to_string() };
+        let workload = transform::pieces(&self.workload, &ranges, setting).map_err(CommandFailure::usage)?;
+        let of = |all: Vec<SwfRecord>| ranges.iter().flat_map(|range| all[range.clone()].iter().cloned()).collect();
+        let records = self.records.map(of);
+        Ok(WorkloadInput { workload, records, windows: ranges.iter().map(Range::len).collect(), ..self })
     }
 
     /// A month with the jobs submitted so long before its first and after its last, which do not
@@ -108,10 +136,11 @@ impl WorkloadInput {
     }
 }
 
-/// Parts that are simulated from an empty machine: the whole workload, or each month of it.
+/// Parts that are simulated from an empty machine: the whole workload, or each month or window of
+/// it.
 pub(crate) enum WorkloadParts<'a> {
     Whole(&'a Workload),
-    Months(Vec<Workload>),
+    Apart(Vec<Workload>),
 }
 
 impl WorkloadParts<'_> {
@@ -121,11 +150,25 @@ impl WorkloadParts<'_> {
                 "--each-month is about one machine, and the site has several pools; SITE#POOL names one",
             ));
         }
-        WorkloadParts::of_jobs(&input.workload, each_month)
+        WorkloadParts::of_jobs(&input.workload, each_month, &input.windows)
     }
 
-    /// The parts of jobs of one machine.
-    pub(crate) fn of_jobs(workload: &Workload, each_month: bool) -> Result<WorkloadParts<'_>, CommandFailure> {
+    /// The parts of jobs of one machine; `windows` are the numbers of jobs of windows, which follow
+    /// each other.
+    pub(crate) fn of_jobs<'a>(
+        workload: &'a Workload,
+        each_month: bool,
+        windows: &[usize],
+    ) -> Result<WorkloadParts<'a>, CommandFailure> {
+        if !windows.is_empty() {
+            let mut end = 0;
+            let part = |(number, &jobs): (usize, &usize)| {
+                end += jobs;
+                let setting = Setting { name: "window".to_string(), value: (number + 1).to_string() };
+                transform::piece(workload, end - jobs..end, setting).map_err(CommandFailure::usage)
+            };
+            return Ok(WorkloadParts::Apart(windows.iter().enumerate().map(part).collect::<Result<_, _>>()?));
+        }
         if !each_month {
             return Ok(WorkloadParts::Whole(workload));
         }
@@ -133,13 +176,13 @@ impl WorkloadParts<'_> {
             let setting = Setting { name: "month".to_string(), value: name };
             transform::piece(workload, places, setting).map_err(CommandFailure::usage)
         });
-        Ok(WorkloadParts::Months(months.collect::<Result<_, _>>()?))
+        Ok(WorkloadParts::Apart(months.collect::<Result<_, _>>()?))
     }
 
     pub(crate) fn as_slice(&self) -> &[Workload] {
         match self {
             WorkloadParts::Whole(workload) => std::slice::from_ref(*workload),
-            WorkloadParts::Months(months) => months,
+            WorkloadParts::Apart(parts) => parts,
         }
     }
 }

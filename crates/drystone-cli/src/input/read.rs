@@ -52,7 +52,7 @@ impl WorkloadInput {
             Some(path) => {
                 let log::LoadedLog { workload, audit, header, records } =
                     log::load_from(open(path)?, &log::title(path), &options)?;
-                WorkloadInput { workload, audit, header, records, site: None, counted: None }
+                WorkloadInput { workload, audit, header, records, site: None, counted: None, windows: Vec::new() }
             }
             None => synthetic(seed, options)?,
         };
@@ -156,7 +156,7 @@ impl WorkloadInput {
         path: Option<&Path>,
         (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
     ) -> Result<WorkloadInput, CommandFailure> {
-        let parts = cut.month.is_some() || cut.slice.is_some();
+        let parts = cut.month.is_some() || cut.slice.is_some() || cut.windows.is_some();
         let cuts = parts || log.load_to.is_some() || real.needs_times_of_the_log();
         if real.warm_start.is_some() && cut.around.is_some() {
             let problem = "--warm-start does not go with --around: the jobs around the month fill the machine";

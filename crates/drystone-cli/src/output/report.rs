@@ -76,6 +76,25 @@ pub(crate) fn figures(row: &mut FlatRow, report: &Report, promises: PromisesKept
     Metric::FIGURES.into_iter().filter(measured).for_each(|metric| add(row, metric));
 }
 
+/// The measures of each category as columns, a row each.
+pub(crate) fn categories_as_rows(categories: &[Categorised]) -> impl Iterator<Item = FlatRow> + '_ {
+    let all = categories.iter().flat_map(|scheme| scheme.categories.iter().map(move |one| (&scheme.scheme, one)));
+    all.map(|(scheme, category)| {
+        let mut row = FlatRow::default();
+        row.text("scheme", scheme);
+        row.text("category", &category.name);
+        row.text("jobs_counted", category.measures.get(Measure::Wait).count);
+        for measure in Measure::ALL {
+            for metric in Metric::STATISTICS.map(|statistic| statistic(measure)) {
+                if let Some(column) = metric.column() {
+                    row.number(column, metric.of_measures(&category.measures));
+                }
+            }
+        }
+        row
+    })
+}
+
 /// Returns the largest relative error of these summaries' percentiles and medians; `None` where all
 /// are exact.
 pub(crate) fn inexact<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Option<f64> {

@@ -2,6 +2,7 @@
 
 use crate::common::{Folder, four, line, send, wait_for_handlers};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
@@ -344,8 +345,21 @@ fn other_loads_are_in_the_tables() {
     assert_eq!((value(0, "wait_max").is_empty(), value(2, "wait_max")), (false, ""));
     let without = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--format", "csv"]).ok();
     assert!(!without.contains("load_factor"), "{without}");
-    let csv = folder.run(&[&args[..], &["--report", "r.csv", "--by", "sixteen"]].concat());
-    assert!(csv.err.contains("CSV has no rows for categories: "), "{}", csv.err);
+    // The classes are rows, at each load: together they have the jobs and waits of their policy.
+    let csv = folder.run(&[&args[..], &["--by", "sixteen", "--format", "csv"]].concat());
+    assert!(!csv.err.contains("CSV has"), "{}", csv.err);
+    let mut read = csv::Reader::from_reader(csv.out.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = read.deserialize().map(|row| row.expect("a row")).collect();
+    for whole in rows.iter().filter(|row| row["category"].is_empty() && row["load_factor"] == "1") {
+        let own = rows.iter().filter(|row| row["policy"] == whole["policy"] && row["load_factor"].is_empty());
+        let number = |row: &BTreeMap<String, String>, name: &str| row[name].parse::<f64>().expect("a number");
+        let waits: Vec<(f64, f64)> = own.map(|row| (number(row, "jobs_counted"), number(row, "wait_mean"))).collect();
+        let (jobs, wait) = (number(whole, "jobs_counted"), number(whole, "wait_mean"));
+        assert!(waits.len() > 1 && waits.iter().map(|class| class.0).sum::<f64>() == jobs, "{waits:?}");
+        let sum: f64 = waits.iter().map(|(jobs, wait)| jobs * wait).sum();
+        assert!((sum - jobs * wait).abs() < 1e-9 * (1.0 + sum), "{sum} {jobs} {wait}");
+    }
+    assert!(rows.iter().any(|row| row["scheme"] == "sixteen" && row["load_factor"] == "2"));
     // In the same seconds other jobs arrive; and months are no months then.
     let said = folder.run(&[&args[..], &["--trim", "submitted(0,20)"]].concat()).fails(2);
     assert!(said.contains("--trim submitted(FROM,UNTIL) does not go with --loads"), "{said}");

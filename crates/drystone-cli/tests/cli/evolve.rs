@@ -25,6 +25,29 @@ fn a_search_reports_on_weeks_that_it_has_not_seen_and_goes_on() {
     assert!(other.contains("of another search"), "{other}");
 }
 
+/// The text says of each order that is better on unseen weeks than what was found, and of a guard
+/// that is broken there.
+#[test]
+fn what_does_not_hold_on_unseen_weeks_is_said() {
+    let folder = Folder::with_made();
+    let args = [&SMALL[..], &["--guard", "wait_max<=1*fcfs", "--quiet"]].concat();
+    let found = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+    let text = folder.run(&args).ok().split_whitespace().collect::<Vec<_>>().join(" ");
+    let log = &found["logs"][0];
+    let verdicts = log["verdicts"].as_array().expect("some");
+    let best = verdicts.iter().find(|verdict| verdict["name"] == "evolved").expect("found");
+    let unseen = |verdict: &serde_json::Value| verdict["unseen"].as_f64().expect("a number");
+    let is_known = |verdict: &&serde_json::Value| {
+        verdict["name"].as_str().is_some_and(|name| !name.starts_with("evolved") && !name.starts_with("clairvoyant"))
+    };
+    let better = verdicts.iter().filter(is_known).any(|verdict| unseen(verdict) < unseen(best));
+    assert_eq!(better, text.contains("better there than what was found"), "{text}");
+    let is_broken = best["unseen_guarded"].as_f64() > log["unseen_bound"].as_f64();
+    assert_eq!(is_broken, text.contains("the guard wait_max<=1*fcfs is broken"), "{text}");
+    assert!(better || is_broken, "the case shows something: {found}");
+    assert!(!text.contains("--guard 'wait_max"), "a guard was given: {text}");
+}
+
 #[test]
 fn a_regression_finds_the_published_forms() {
     let args = ["evolve", "--method", "regression", "--tuples", "3", "--trials", "200", "--format", "json", "--quiet"];

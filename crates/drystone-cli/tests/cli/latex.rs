@@ -33,12 +33,23 @@ fn tables_of_papers_compile_in_a_plain_article() {
     let folder = Folder::with("a_b & 50%.swf", crate::common::four());
     folder.write("article.tex", ARTICLE);
     let long = "easy++(predict=recent(3,window=immediate),order=lxf)";
+    folder.write(
+        "study.toml",
+        "windows = { jobs = 60, count = 5 }\nmetrics = [\"wait_mean\", \"bounded_slowdown_mean\", \"utilisation\"]\n[[workload]]\n\
+         name = \"made_up & 5%\"\ngenerate = { procs = 32, jobs = 400, load = 0.9 }\nload = [0.9, 1.0, 1.1]\n[[policy]]\n\
+         policy = \"easy(order={order})\"\nparameters = { order = [\"fcfs\", \"sjf\", \"lxf\", \"wfp3\", \"((1+s)/e)^3*n\"] }\n",
+    );
+    folder.run(&["sweep", "study.toml"]).ok();
     for args in [
-        &["compare", "--details", "-p", "easy", "-p", long, "-p", "slack"][..],
+        &["sweep", "table", "study.db"][..],
+        &["sweep", "table", "study.db", "--by", "metric"],
+        &["sweep", "rank", "study.db"],
+        &["compare", "--details", "-p", "easy", "-p", long, "-p", "slack"],
         &["compare", "a_b & 50%.swf", "--details", "-p", "fcfs", "-p", "easy"],
         &["predict", "a_b & 50%.swf"],
     ] {
-        let tables = folder.run(&[args, &["--quiet", "--format", "latex"]].concat()).ok();
+        let quiet: &[&str] = if args[0] == "sweep" { &[] } else { &["--quiet"] };
+        let tables = folder.run(&[args, quiet, &["--format", "latex"]].concat()).ok();
         folder.write("t.tex", &tables);
         let Some(log) = set_article(&folder) else { return };
         let wrong: Vec<&str> =

@@ -789,3 +789,74 @@ fn brackets_are_kept_in_the_store() {
     let missing = folder.run(&["sweep", "headroom", "none.db"]).fails(2);
     assert!(missing.contains("there is no such store"), "{missing}");
 }
+
+/// Each window of three days is what `run` measures of the slice, `compare` has the mean over the
+/// jobs of all, and a table the mean over windows.
+#[test]
+fn windows_are_slices_that_are_simulated_apart() {
+    let folder = Folder::with(
+        "study.toml",
+        "windows = { days = 3 }\nmetrics = [\"wait_mean\"]\n[[workload]]\nfile = \"made.swf\"\n[[policy]]\npolicy = \"easy\"\n\
+         [[policy]]\npolicy = \"fcfs\"\n",
+    );
+    let make = ["workload", "generate", "--procs", "32", "--jobs", "2500", "--load", "0.9", "--out", "made.swf"];
+    folder.run(&make).ok();
+    folder.run(&["sweep", "study.toml"]).ok();
+    let sql = "SELECT r.slice, r.wait_mean, w.jobs FROM result AS r JOIN workload AS w ON w.hash = r.workload_hash \
+               WHERE r.name = 'fcfs' ORDER BY r.configuration";
+    let rows = folder.run(&["sweep", "query", "study.db", sql, "--format", "json"]).json();
+    let rows = rows.as_array().expect("windows");
+    assert!(rows.len() >= 4, "{rows:?}");
+    let (mut sum, mut jobs, mut mean) = (0.0, 0.0, 0.0);
+    for row in rows {
+        let slice = row["slice"].as_str().expect("limits");
+        let (wait, count) = (row["wait_mean"].as_f64().expect("a wait"), row["jobs"].as_f64().expect("jobs"));
+        let alone = folder.run(&["run", "made.swf", "-p", "fcfs", "--slice", slice, "--format", "json"]).json();
+        assert_eq!(alone["report"]["measures"]["wait"]["mean"].as_f64(), Some(wait), "{slice}");
+        (sum, jobs, mean) = (sum + wait * count, jobs + count, mean + wait / rows.len() as f64);
+    }
+    let compare = ["compare", "made.swf", "-p", "easy", "-p", "fcfs", "--windows", "days=3", "--format", "json"];
+    let compared = folder.run(&compare).json();
+    let result = compared["results"].as_array().expect("policies").iter().find(|one| one["policy"]["text"] == "fcfs");
+    let report = &result.expect("fcfs")["report"];
+    assert_eq!(report["trimmed"]["kept"].as_f64(), Some(jobs));
+    let wait = report["measures"]["wait"]["mean"].as_f64().expect("a mean");
+    assert!((wait - sum / jobs).abs() < 1e-9 * wait, "{wait} {}", sum / jobs);
+    let table = folder.run(&["sweep", "table", "study.db", "--format", "json"]).json();
+    let cell = &table["columns"][0]["cells"][1];
+    assert!((cell["mean"].as_f64().expect("a mean") - mean).abs() < 1e-9 * mean && cell["name"] == "fcfs", "{table}");
+    for (rule, part) in [
+        ("rlscheduler-256", "these windows have jobs in common"),
+        ("days=3,warm-up=1", "jobs of warm-up and cool-down would be in two windows"),
+        ("days=900", "needs 900.0 days"),
+        ("weeks=2", "`weeks=2` is no part of a rule of windows"),
+    ] {
+        let error = folder.run(&["run", "made.swf", "-p", "easy", "--windows", rule]).fails(2);
+        assert!(error.contains(part), "{rule}: {error}");
+    }
+}
+
+/// Plots of a table: a curve over loads with intervals, a swarm for each load, and their data.
+#[test]
+fn tables_have_curves_and_swarms() {
+    let folder = Folder::with(
+        "study.toml",
+        "windows = { jobs = 100, count = 5 }\n[[workload]]\nname = \"a b\"\ngenerate = { procs = 32, jobs = 600, load = 0.9 }\n\
+         load = [0.9, 1.0]\n[[policy]]\nname = \"EASY\"\npolicy = \"easy\"\n[[policy]]\npolicy = \"fcfs\"\n",
+    );
+    folder.run(&["sweep", "study.toml"]).ok();
+    let text = folder.run(&["sweep", "table", "study.db", "--metric", "wait_mean", "--plots", "figures"]).ok();
+    assert!(
+        text.contains("wait_mean on a b") && text.contains("load 0.9") && text.contains("over 5 windows"),
+        "{text}"
+    );
+    let curve = folder.read("figures/curve-wait_mean-a-b.csv");
+    assert_eq!((curve.lines().next(), curve.lines().count()), (Some("series,x,y,low,high"), 5));
+    let swarm = folder.read("figures/swarm-wait_mean-a-b-load0.9.csv");
+    assert_eq!(swarm.lines().filter(|line| line.starts_with("EASY,")).count(), 5);
+    for name in ["curve-wait_mean-a-b.pdf", "swarm-wait_mean-a-b.svg"] {
+        assert!(folder.path(&format!("figures/{name}")).metadata().is_ok_and(|file| file.len() > 1000), "{name}");
+    }
+    let csv = folder.run(&["sweep", "table", "study.db", "--by", "metric", "--format", "csv"]).ok();
+    assert_eq!(csv.lines().count(), 1 + 2 * 2 * 2, "{csv}");
+}

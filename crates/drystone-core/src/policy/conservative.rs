@@ -331,7 +331,7 @@ fn announce(job: &PlannedJob, actions: &mut Actions) {
 /// Conservative backfilling.
 pub(crate) static CONSERVATIVE: PolicyKind = PolicyKind {
     name: "conservative",
-    summary: "every job is promised a start when it arrives, and the promise is held",
+    summary: "every job is promised a start when it arrives, and the promise is held; a job of 0 s is planned as one of 1 s",
     source: "Feitelson & Weil 1998; rules after Talby & Feitelson 1999, section 2",
     params: &[
         Param::new(

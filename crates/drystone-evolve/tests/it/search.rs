@@ -4,6 +4,7 @@
 use drystone::generate::{Params, WorkloadLength, generate};
 use drystone::metrics::MeasureObjective;
 use drystone::model::{Span, Workload};
+use drystone::parts::formula::NAMED;
 use drystone_evolve::{
     ChoiceGround, EvolveSearch, EvolveSettings, EvolveState, JudgedPolicy, LogWeeks, ObjectiveGuard, Template, judge,
 };
@@ -84,6 +85,39 @@ fn what_is_best_keeps_the_guard() {
     assert!(ground.bound().is_some_and(|bound| bound > 0.0));
 }
 
+/// However short the search and whatever it begins with, no named order is better on its weeks than
+/// the best of its front.
+#[test]
+fn no_named_order_is_better_on_the_chosen_weeks() {
+    let (workload, stop) = (workload(), AtomicBool::new(false));
+    for guard in [None, Some("wait_max<=1.2*easy")] {
+        let ground = ground(&workload, guard);
+        let settings = EvolveSettings { population: 2, start: vec!["-s".to_string()], ..settings() };
+        let mut search = EvolveSearch::new(&ground, settings, 2, "test".to_string());
+        search.step(&stop).expect("no failure").expect("not stopped");
+        search.polish(&stop).expect("no failure").expect("not stopped");
+        let best = search.state().front.last().expect("a formula").score;
+        for order in NAMED.iter().filter(|order| order.name != "site") {
+            let named = ground.score(order.name, &stop).expect("no failure").expect("not stopped");
+            assert!(best.compare(&named).is_le(), "{}: {best:?} {named:?}", order.name);
+        }
+    }
+}
+
+/// A guard is measured on the weeks that were not seen, by its policy there.
+#[test]
+fn a_guard_has_a_bound_on_unseen_weeks() {
+    let workload = workload();
+    let easy = JudgedPolicy { name: "easy".to_string(), policy: "easy".parse().expect("a policy") };
+    let guard: ObjectiveGuard = "wait_max<=1.5*easy".parse().expect("a guard");
+    let stop = AtomicBool::new(false);
+    let on_log = judge(&workload, Some(PARTS), (MeasureObjective::default(), Some(&guard)), &[easy], &stop);
+    let on_log = on_log.expect("no failure").expect("not stopped");
+    let longest = on_log.verdicts[0].unseen_longest_wait;
+    assert!(longest > 0.0);
+    assert_eq!((on_log.unseen_bound, on_log.verdicts[0].unseen_guarded), (Some(1.5 * longest), Some(longest)));
+}
+
 /// Against itself a policy changes nothing, and weeks seen and unseen are all weeks.
 #[test]
 fn verdicts_are_about_all_weeks() {
@@ -91,7 +125,7 @@ fn verdicts_are_about_all_weeks() {
     let judged = |name: &str, text: &str| JudgedPolicy { name: name.to_string(), policy: text.parse().expect(text) };
     let policies = [judged("easy", "easy"), judged("again", "easy(order=s,backfill=s)"), judged("sjf", "sjf")];
     let stop = AtomicBool::new(false);
-    let on_log = judge(&workload, Some(PARTS), MeasureObjective::default(), &policies, &stop);
+    let on_log = judge(&workload, Some(PARTS), (MeasureObjective::default(), None), &policies, &stop);
     let on_log = on_log.expect("no failure").expect("not stopped");
     // Parts 0, 2, 4 are to choose by; two of them are simulated.
     assert_eq!(on_log.seen_weeks, 2);

@@ -11,15 +11,16 @@ use std::fmt::Write;
 /// Rules of `booktabs` where the paper loads it, else plain lines.
 const RULES: &str =
     "\\providecommand{\\toprule}{\\hline}\\providecommand{\\midrule}{\\hline}\\providecommand{\\bottomrule}{\\hline}\n";
-/// Rows of one `tabular`, which TeX cannot break: more become several, each with its header.
-const ROWS_PER_TABULAR: usize = 40;
+/// Lines of one `tabular`, which TeX cannot break: more become several, each with its header.
+const LINES_PER_TABULAR: usize = 40;
 
 impl DocumentTable {
     /// Writes the table as tabulars that fit the page: side by side where columns are too many, one
     /// below the other where rows are.
     fn write_latex(&self, out: &mut String) {
         for part in fit_columns(self) {
-            for rows in chunk_rows(self.rows.len()) {
+            let lines = self.rows.iter().map(|row| part.lines(row));
+            for rows in chunk_rows(&lines.collect::<Vec<_>>()) {
                 self.write_tabular(&part, rows, out);
             }
         }
@@ -53,10 +54,21 @@ impl DocumentTable {
     }
 }
 
-/// Ranges of rows, at least one, none longer than a tabular may be.
-fn chunk_rows(rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-    let parts = rows.div_ceil(ROWS_PER_TABULAR).max(1);
-    (0..parts).map(move |part| rows * part / parts..rows * (part + 1) / parts)
+/// Ranges of rows of nearly equal height, at least one; rows have these numbers of lines, and no
+/// range has more than a tabular may have unless one row has.
+fn chunk_rows(lines: &[usize]) -> Vec<std::ops::Range<usize>> {
+    let all: usize = lines.iter().sum();
+    let enough = all.div_ceil(all.div_ceil(LINES_PER_TABULAR).max(1));
+    let (mut ranges, mut begin, mut height) = (Vec::new(), 0, 0);
+    for (row, own) in lines.iter().enumerate() {
+        if row > begin && (height >= enough || height + own > LINES_PER_TABULAR) {
+            ranges.push(begin..row);
+            (begin, height) = (row, 0);
+        }
+        height += own;
+    }
+    ranges.push(begin..lines.len());
+    ranges
 }
 
 fn latex_cell(text: &str, tone: Tone, wrapped: bool) -> String {
@@ -107,6 +119,17 @@ mod tests {
         assert_eq!(text.matches("\\begin{tabular}").count(), 3);
         assert_eq!(text.matches("name & value").count(), 3);
         assert_eq!(text.lines().filter(|line| line.starts_with('r')).count(), 81);
+    }
+
+    /// Rows of several lines fill a page sooner: fifteen of three lines are two tabulars of 24 and
+    /// 21.
+    #[test]
+    fn a_tabular_is_no_higher_than_a_page() {
+        assert_eq!(chunk_rows(&[1; 40]).len(), 1);
+        assert_eq!(chunk_rows(&[3; 15]), [0..8, 8..15]);
+        assert_eq!(chunk_rows(&[90, 1]), [0..1, 1..2]);
+        assert_eq!(chunk_rows(&[39, 2, 39]), [0..1, 1..2, 2..3]);
+        assert!(chunk_rows(&[]).iter().eq([&(0..0)]));
     }
 
     #[test]

@@ -80,6 +80,30 @@ impl TableEvidence {
         self.logs.len()
     }
 
+    /// The units of the mean of one candidate, of cases with one metric: several logs count alike,
+    /// windows of one log if they lie apart, else the weeks of a log that was simulated once.
+    /// `None` where windows overlap.
+    pub(super) fn units(&self, sums: &CaseSums) -> Option<Vec<PeriodSum>> {
+        let total = |place: usize| {
+            let mut all = PeriodSum::default();
+            sums[place].iter().flatten().for_each(|(_, sum)| all.add(*sum));
+            all
+        };
+        let mean = |places: Vec<usize>| {
+            let means = places.iter().map(|&place| total(place)).map(|sum| sum.sum / sum.count);
+            PeriodSum { sum: means.sum::<f64>() / places.len() as f64, count: 1.0 }
+        };
+        match self.logs.as_slice() {
+            [only] if only.places().count() == 1 => {
+                let (first, last) = only.weeks(sums, sums);
+                let places: Vec<usize> = only.places().collect();
+                by_week(&places, (first, last), sums, sums).pop().map(|pair| pair.new)
+            }
+            [only] => only.disjoint.then(|| only.places().map(total).collect()),
+            several => Some(several.iter().map(|log| mean(log.places().collect())).collect()),
+        }
+    }
+
     /// Estimates one candidate against another over all logs.
     pub(super) fn estimate(&self, old: &CaseSums, new: &CaseSums) -> CaseEstimate {
         let mut left_out = Vec::new();
@@ -206,9 +230,15 @@ fn overlap((month, slice): &CaseWindow, (other_month, other_slice): &CaseWindow)
     months && slice.as_deref().zip(other_slice.as_deref()).is_none_or(|(one, other)| slices_overlap(one, other))
 }
 
+/// Returns whether two slices may: seconds of the log, or places of jobs.
 fn slices_overlap(one: &str, other: &str) -> bool {
+    const PLACES: &str = "jobs ";
+    if one.starts_with(PLACES) != other.starts_with(PLACES) {
+        return true;
+    }
     let ends = |text: &str| -> (i64, i64) {
-        let (from, until) = text.split_once("..").unwrap_or_default();
+        let limits = text.strip_prefix(PLACES).unwrap_or(text);
+        let (from, until) = limits.split_once("..").unwrap_or_default();
         (from.trim().parse().unwrap_or(i64::MIN), until.trim().parse().unwrap_or(i64::MAX))
     };
     let ((from, until), (other_from, other_until)) = (ends(one), ends(other));
@@ -267,6 +297,20 @@ mod tests {
         assert_eq!((own.basis, own.freedom), (EstimateBasis::Windows(5), 4.0));
         let three = TableEvidence::sort(&origins[..3]).estimate(&old[..3].to_vec(), &new[..3].to_vec());
         assert_eq!(three.estimate.expect("nine weeks").basis, EstimateBasis::Blocks { blocks: 9, units: 9 });
+    }
+
+    /// Windows of jobs are windows if they lie apart, and cases of the log's weeks if they do not.
+    #[test]
+    fn windows_of_jobs_lie_apart_or_overlap() {
+        let (old, new): (CaseSums, CaseSums) = (0..5).map(|k| pair(&[3 * k, 3 * k + 1, 3 * k + 2], SHORTER)).unzip();
+        let of = |slices: [&str; 5]| {
+            let origins: Vec<CaseOrigin> = slices.iter().map(|slice| origin("a", 1.0, Some(slice))).collect();
+            TableEvidence::sort(&origins).estimate(&old, &new).estimate.expect("fifteen weeks").basis
+        };
+        let apart = ["jobs 0..9", "jobs 9..18", "jobs 30..39", "jobs 18..27", "jobs 50..59"];
+        assert_eq!(of(apart), EstimateBasis::Windows(5));
+        let shared = ["jobs 0..9", "jobs 8..17", "jobs 30..39", "jobs 18..27", "jobs 50..59"];
+        assert_eq!(of(shared), EstimateBasis::Blocks { blocks: 10, units: 15 });
     }
 
     /// A workload of one week beside a long one is left out, of the same log and of another.

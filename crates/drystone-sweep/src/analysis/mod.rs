@@ -6,10 +6,12 @@ mod evidence;
 mod paired;
 mod pareto;
 mod rank;
+mod replicated;
 mod table;
 
 pub use condition::Subspace;
 pub use paired::{PairedTest, PairedTests};
 pub use pareto::{Front, OnFront};
 pub use rank::{RankDistribution, RankShare, RankedCandidate, Ranking, SetQuality, TestCase, ValueDegradation};
+pub use replicated::{CellStanding, ReplicatedCell, ReplicatedColumn, ReplicatedTable, ReplicationGroup};
 pub use table::{CandidateTable, CaseSelection, DIGITS, StudyCandidate, clairvoyant};

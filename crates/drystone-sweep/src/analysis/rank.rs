@@ -12,6 +12,8 @@ pub struct Ranking {
     pub tests: Vec<TestCase>,
     /// The candidates, best first; equal ones in the order of the study.
     pub ranked: Vec<RankedCandidate>,
+    /// Number of metrics: test cases go metric by metric.
+    metrics: usize,
 }
 
 /// A workload and a metric.
@@ -31,6 +33,8 @@ pub struct RankedCandidate {
     pub rank: usize,
     /// Its place in the table's candidates.
     pub candidate: usize,
+    /// Rank by each metric of the table alone.
+    pub by_metric: Vec<usize>,
     /// Mean of the degradations, in percent.
     pub average: f64,
     /// Distance from the best of each test case, in percent.
@@ -150,7 +154,7 @@ impl Ranking {
             .enumerate()
             .map(|(candidate, degradations)| {
                 let average = even(degradations.iter().sum::<f64>() / degradations.len() as f64);
-                RankedCandidate { rank: 0, candidate, average, degradations }
+                RankedCandidate { rank: 0, candidate, by_metric: Vec::new(), average, degradations }
             })
             .collect();
         ranked.sort_by(|a, b| a.average.total_cmp(&b.average).then(a.candidate.cmp(&b.candidate)));
@@ -164,7 +168,7 @@ impl Ranking {
                 policy: table.candidates[best].policy_on(test / table.metrics.len()).to_string(),
             })
             .collect();
-        let mut ranking = Ranking { tests, ranked };
+        let mut ranking = Ranking { tests, ranked, metrics: table.metrics.len() };
         ranking.number();
         ranking
     }
@@ -235,7 +239,8 @@ impl Ranking {
     /// their degradations stay those of the whole.
     pub fn within(&self, table: &CandidateTable, subspace: &Subspace) -> Ranking {
         let members = self.ranked.iter().filter(|ranked| subspace.holds(&table.candidates[ranked.candidate]));
-        let mut ranking = Ranking { tests: self.tests.clone(), ranked: members.cloned().collect() };
+        let mut ranking =
+            Ranking { tests: self.tests.clone(), ranked: members.cloned().collect(), metrics: self.metrics };
         ranking.number();
         ranking
     }
@@ -248,6 +253,24 @@ impl Ranking {
                 before = (ranked.average, at + 1);
             }
             ranked.rank = before.1;
+        }
+        for metric in 0..self.metrics {
+            self.rank_by(metric);
+        }
+    }
+
+    /// Ranks by the mean degradation of one metric.
+    fn rank_by(&mut self, metric: usize) {
+        let mean = |ranked: &RankedCandidate| {
+            let own: Vec<f64> = ranked.degradations.iter().skip(metric).step_by(self.metrics).copied().collect();
+            even(own.iter().sum::<f64>() / own.len() as f64)
+        };
+        let means: Vec<f64> = self.ranked.iter().map(mean).collect();
+        let mut sorted = means.clone();
+        sorted.sort_by(f64::total_cmp);
+        for (ranked, mean) in self.ranked.iter_mut().zip(means) {
+            ranked.by_metric.truncate(metric);
+            ranked.by_metric.push(1 + sorted.partition_point(|other| *other < mean));
         }
     }
 

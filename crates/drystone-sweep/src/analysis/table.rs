@@ -208,6 +208,12 @@ impl CandidateTable {
         }
     }
 
+    /// Returns whether metrics are of several kinds, which an average weighs against each other all
+    /// the same: other than means over jobs, in several.
+    pub fn mixes_kinds(&self) -> bool {
+        self.metrics.len() > 1 && self.metrics.iter().any(|metric| !matches!(metric, Metric::Mean(_)))
+    }
+
     /// The metric of a test case.
     pub fn metric_of(&self, test: usize) -> Metric {
         self.metrics[test % self.metrics.len()]

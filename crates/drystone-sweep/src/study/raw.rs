@@ -20,6 +20,7 @@ pub(super) struct RawStudy {
     pub(super) resources: Option<Spanned<Value>>,
     pub(super) on_nodes: Option<FileEntry>,
     pub(super) placement: Option<Spanned<String>>,
+    pub(super) windows: Option<Spanned<Value>>,
     pub(super) seed: Option<Spanned<u64>>,
     pub(super) repetitions: Option<Spanned<u32>>,
     pub(super) seeds: Option<Spanned<Vec<u64>>>,
@@ -54,7 +55,9 @@ pub(super) struct RawWorkload {
     pub(super) load: Option<Spanned<Value>>,
     pub(super) month: Option<Spanned<Value>>,
     pub(super) slice: Option<Spanned<Value>>,
+    pub(super) windows: Option<Spanned<Value>>,
     pub(super) change: Option<Spanned<Value>>,
+    pub(super) failures: Option<Spanned<Value>>,
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,9 @@
 //! Rankings and fronts, computed by hand.
 
-use drystone_sweep::analysis::{CandidateTable, CaseSelection, Front, Ranking, StudyCandidate, Subspace};
+use drystone::inference::{PeriodSum, positive_mean_interval};
+use drystone_sweep::analysis::{
+    CandidateTable, CaseSelection, CellStanding, Front, Ranking, ReplicatedTable, StudyCandidate, Subspace,
+};
 use drystone_sweep::{DesignLevel, Metric, PlanOutcome, SimulationValues, Store, SweepPlan, SweepStudy};
 use std::path::Path;
 
@@ -45,6 +48,21 @@ fn degradation_from_the_best_of_each_test_case_averaged() {
     assert_eq!((spread.count, spread.min, spread.max, spread.best_rank, spread.worst_rank), (2, 50.0, 50.0, 2, 2));
     let none = Subspace::parse("size>7", &table.parameters).expect("conditions");
     assert_eq!(ranking.subspace(&table, &none), None);
+}
+
+/// By wait the first is best, by utilisation the third; the average of both degradations hides
+/// that.
+#[test]
+fn each_metric_has_ranks_of_its_own() {
+    // Waits 0, 10, 100 %; utilisations 100, 60 and 0 % short of 0.8; averages 50, 35, 50.
+    let table = table(&["wait_mean", "utilisation"], &["a"], &[&[10.0, 0.4], &[11.0, 0.5], &[20.0, 0.8]]);
+    assert!(table.mixes_kinds());
+    let ranking = Ranking::of(&table);
+    let ranks: Vec<(usize, Vec<usize>)> = ranking.ranked.iter().map(|r| (r.candidate, r.by_metric.clone())).collect();
+    assert_eq!(ranks, [(1, vec![2, 2]), (0, vec![1, 3]), (2, vec![3, 1])]);
+    let subspace = Subspace::parse("size!=2", &table.parameters).expect("conditions");
+    let within = ranking.within(&table, &subspace);
+    assert_eq!(within.ranked[0].by_metric, [1, 2]);
 }
 
 #[test]
@@ -267,4 +285,67 @@ fn a_front_over_workloads_where_a_metric_is_0() {
     let ranking = Ranking::of(&two);
     let first = ranking.ranked.iter().find(|ranked| ranked.candidate == 0).expect("ranked");
     assert_eq!(first.degradations, [0.0, 0.0, 600.0, 0.0]);
+}
+
+/// Four windows of ten jobs at two loads. Twice each value of the best is told apart from it, a mix
+/// of larger and smaller ones is not, and equal means are both the best. A value is the mean of its
+/// windows, which count alike.
+#[test]
+fn windows_are_replications_of_their_load() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let text = "metrics = [\"wait_mean\"]\nwindows = { jobs = 10, count = 4 }\n[[workload]]\nload = [1.0, 1.1]\n\
+        generate = { procs = 4, jobs = 40, load = 0.5 }\n[[policy]]\npolicy = \"easy(reserve={k})\"\n[policy.parameters]\n\
+        k = [1, 2, 3, 4]\n";
+    let study = SweepStudy::parse(Path::new("study.toml"), text.to_string()).expect("a study");
+    let plan = SweepPlan::of(&study, None).expect("a plan");
+    assert_eq!((plan.cases.len(), plan.simulations.len()), (8, 32));
+    let mut store = Store::open(dir.path().join("study.db"), &plan, None).expect("a store");
+    let base = [10.0, 12.0, 14.0, 18.0];
+    let value = |policy: usize, window: usize| match policy {
+        0 => base[window],
+        1 => 2.0 * base[window],
+        2 => base[window] * [0.8, 1.4, 0.9, 1.2][window],
+        _ => base[3 - window],
+    };
+    // Point by point, and of each the windows at load 1 before those at load 1.1.
+    let of = |place: usize| PlanOutcome {
+        place,
+        measured: SimulationValues { values: vec![Some(value(place / 8, place % 4))], weeks: Vec::new(), error: None },
+    };
+    store.record(&plan, &(0..32).map(of).collect::<Vec<_>>()).expect("recorded");
+    let table = CandidateTable::of(&store, &CaseSelection::default()).expect("a table");
+    let replicated = ReplicatedTable::of(&store, &table, 0.95).expect("replications");
+    let loads: Vec<f64> = replicated.groups.iter().map(|group| group.load).collect();
+    assert_eq!(loads, [1.0, 1.1]);
+    for column in &replicated.columns {
+        let means: Vec<f64> = column.cells.iter().map(|cell| cell.mean).collect();
+        assert_eq!(means, [13.5, 27.0, (8.0 + 16.8 + 12.6 + 21.6) / 4.0, 13.5]);
+        let standings: Vec<CellStanding> = column.cells.iter().map(|cell| cell.standing).collect();
+        use CellStanding::{Behind, Best, Tied};
+        assert_eq!(standings, [Best, Behind, Tied, Best]);
+        let units = base.map(|sum| PeriodSum { sum, count: 1.0 });
+        assert_eq!(column.cells[0].interval, positive_mean_interval(&units, 0.95));
+    }
+}
+
+/// Windows that share jobs are no replications: a mean without interval, and without a test.
+#[test]
+fn windows_that_overlap_have_no_interval() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let text = "metrics = [\"wait_mean\"]\nwindows = { jobs = 30, from = [0, 1, 2, 3] }\n[[workload]]\n\
+        generate = { procs = 4, jobs = 40, load = 0.5 }\n[[policy]]\npolicy = \"easy(reserve={k})\"\n[policy.parameters]\n\
+        k = [1, 2]\n";
+    let study = SweepStudy::parse(Path::new("study.toml"), text.to_string()).expect("a study");
+    let plan = SweepPlan::of(&study, None).expect("a plan");
+    let mut store = Store::open(dir.path().join("study.db"), &plan, None).expect("a store");
+    let of = |place: usize| PlanOutcome {
+        place,
+        measured: SimulationValues { values: vec![Some(1.0 + place as f64)], weeks: Vec::new(), error: None },
+    };
+    store.record(&plan, &(0..8).map(of).collect::<Vec<_>>()).expect("recorded");
+    let table = CandidateTable::of(&store, &CaseSelection::default()).expect("a table");
+    let column = &ReplicatedTable::of(&store, &table, 0.95).expect("replications").columns[0];
+    let standings: Vec<CellStanding> = column.cells.iter().map(|cell| cell.standing).collect();
+    assert_eq!(standings, [CellStanding::Best, CellStanding::Untested]);
+    assert!(column.cells.iter().all(|cell| cell.interval.is_none()) && column.cells[0].mean == 2.5);
 }

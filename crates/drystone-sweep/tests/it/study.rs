@@ -355,3 +355,80 @@ fn a_policy_with_a_time_limit_is_found() {
     assert_eq!(timed("goal(nodes={n})"), None);
     assert_eq!(timed("goal(budget=5ms,nodes={n})").as_deref(), Some("goal(budget=5ms,nodes=auto)"));
 }
+
+/// Windows cut each workload, before its load is scaled; what counts of a window with warm-up and
+/// cool-down lies between. A table and a text say the same.
+#[test]
+fn windows_are_parts_of_each_workload() {
+    let study = |windows: &str, more: &str| {
+        format!(
+            "windows = {windows}\n[[workload]]\nload = [1.0, 2.0]\n{more}generate = {{ procs = 16, jobs = 300 }}\n[[policy]]\npolicy = \"easy\"\n"
+        )
+    };
+    let table = plan(&study("{ jobs = 50, count = 3, seed = 7 }", ""));
+    assert_eq!(table.hash, plan(&study("\"jobs=50,count=3,seed=7\"", "")).hash);
+    assert_eq!(table.cases.len(), 6);
+    assert!(table.cases.iter().all(|case| case.workload.len() == 50));
+    assert_eq!(table.cases[0].slice, table.cases[3].slice, "the same windows at each load");
+    let (one, two) = (table.cases[0].workload.jobs(), table.cases[3].workload.jobs());
+    assert_eq!(one[0].submit.0 / 2, two[0].submit.0);
+    let margins = plan(&study("{ jobs = 50, from = [100], warm-up = 20, cool-down = 10 }", ""));
+    let case = &margins.cases[1];
+    assert_eq!((case.workload.len(), case.slice.as_deref()), (80, Some("jobs 100..150")));
+    let jobs = case.workload.jobs();
+    let expected = format!("submitted({},{})", jobs[20].submit.0, jobs[69].submit.0 + 1);
+    assert_eq!(case.trim.to_string(), expected);
+    assert_eq!(plan(&study("\"jobs=50\"", "windows = \"none\"\n")).cases.len(), 2);
+    for (windows, more, part) in [
+        ("{ jobs = 0 }", "", "`jobs=0` is no part of a rule of windows"),
+        ("{ jobs = 500, count = 10 }", "", "needs 5000 jobs, and the log has 300 jobs"),
+        ("{ jobs = 50 }", "slice = \"0..99\"\n", "do not go with `windows`"),
+        ("{ jobs = 50, warm-up = 5 }", "trim = \"tsafrir\"\n", "`trim` does not go with `warm-up`"),
+        ("[1, 2]", "", "`windows` is a table such as"),
+    ] {
+        let text = study(windows, more);
+        let problem = parse(&text).and_then(|study| SweepPlan::of(&study, None)).expect_err(windows).to_string();
+        assert!(problem.contains(part) && problem.contains("study.toml:"), "{windows}: {problem}");
+    }
+}
+
+/// Failures are cases of their own: the same jobs on a machine that loses nodes, as often as the
+/// mean times say, alike at every load and unlike in every window.
+#[test]
+fn failures_are_a_parameter_of_a_study() {
+    let study = |failures: &str| {
+        format!(
+            "[[workload]]\ngenerate = {{ procs = 64, days = 400, load = 0.1 }}\nfailures = {failures}\n[[policy]]\npolicy = \"easy\"\n"
+        )
+    };
+    let both = plan(&study("[\"none\", { mtbf = \"20d\", repair = \"1d\", node = 8, seed = 3 }]"));
+    assert_eq!((both.cases.len(), both.simulations.len()), (2, 2));
+    assert!(both.cases[0].given.outages.is_empty() && both.cases[0].change.is_none());
+    let failing = &both.cases[1];
+    let text = "failures(mtbf=1728000s,repair=86400s,node=8,jobs=requeue,seed=3)";
+    assert_eq!(failing.change.as_deref(), Some(text));
+    // Eight nodes for 400 days, a failure every 21 days: 152 on average, give or take a deviation
+    // of twelve.
+    let count = failing.given.outages.list().len();
+    assert!((100..210).contains(&count), "{count}");
+    let windows = plan(&format!("windows = {{ days = 50 }}\n{}", study("{ mtbf = \"2d\", node = 8 }")));
+    let begins = |case: usize| -> Vec<i64> {
+        let case = &windows.cases[case];
+        let first = case.workload.jobs()[0].submit;
+        case.given.outages.list().iter().map(|outage| (outage.begin - first).0).collect()
+    };
+    assert_ne!(begins(0), begins(1));
+    for (failures, part) in [
+        ("{ repair = \"1d\" }", "`mtbf` is missing"),
+        ("{ mtbf = \"1w\" }", "`mtbf` has no such value; expected"),
+        ("{ mtbf = 5, jobs = \"vanish\" }", "`jobs` has no such value; expected"),
+        ("{ mtbf = \"1h\", repair = \"2h\" }", "nodes cannot be out"),
+        ("{ mtbf = \"30d\", node = 65 }", "a node of 65 processors is impossible"),
+        ("[\"none\", \"none\"]", "twice"),
+        ("3", "expected { mtbf"),
+    ] {
+        let text = study(failures);
+        let problem = parse(&text).and_then(|study| SweepPlan::of(&study, None)).expect_err(failures).to_string();
+        assert!(problem.contains(part) && problem.contains("study.toml:3"), "{failures}: {problem}");
+    }
+}

@@ -337,6 +337,10 @@ fn studies_set_what_the_papers_did() {
         settings(CleaningStudy::Chiang2008),
         expect("chiang2008", ["requested", "run", "keep", "drop", "keep", "drop", "keep", "exact"])
     );
+    assert_eq!(
+        settings(CleaningStudy::RlScheduler2020),
+        expect("rlscheduler2020", ["larger", "run", "drop", "ten", "keep", "drop", "keep", "run-on"])
+    );
     for study in CleaningStudy::ALL {
         let trimmed = study.trim() == Trim::Tsafrir;
         assert_eq!(trimmed, *study == CleaningStudy::Tsafrir2007);

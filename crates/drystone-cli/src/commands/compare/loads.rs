@@ -3,12 +3,12 @@
 use super::bench::CompareInputs;
 use super::simulate::WatchedPolicy;
 use crate::exit::CommandFailure;
+use crate::input::WorkloadParts;
 use drystone::log::transform::{LoadFactor, scale_load};
 use drystone::metrics::Report;
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use drystone_report::LoadPoint;
-use std::slice;
 
 /// Results at the requested load factors.
 pub(super) struct Loads {
@@ -47,7 +47,8 @@ pub(super) fn load_points(
             continue;
         }
         let scaled = scale_load(workload.clone(), factor).map_err(CommandFailure::usage)?;
-        let simulated = bench.simulate_all(&scaled, slice::from_ref(&scaled), specs, &[], None)?;
+        let parts = WorkloadParts::of_jobs(&scaled, false, &bench.input.windows)?;
+        let simulated = bench.simulate_all(&scaled, parts.as_slice(), specs, &[], None)?;
         let simulated: Option<Vec<WatchedPolicy>> = simulated.into_iter().collect();
         match simulated {
             Some(all) => specs.iter().zip(&all).for_each(|(spec, s)| add(spec, scaled.load(), &s.measured.report)),

@@ -522,8 +522,4 @@ impl Printable for CompareResult {
             data: serde_json::to_value(self).map_err(CommandFailure::usage)?,
         })
     }
-
-    fn beyond_rows(&self) -> Option<&'static str> {
-        self.results.iter().any(|result| !result.report.categories.is_empty()).then_some("categories")
-    }
 }

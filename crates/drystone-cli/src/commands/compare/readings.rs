@@ -182,7 +182,7 @@ fn compared(
     specs: &[PolicySpec],
     (comparison, replay): (&Comparison, Option<&JobReplay>),
 ) -> Result<Option<Comparison>, CommandFailure> {
-    let parts = WorkloadParts::of_jobs(workload, bench.args.common.each_month)?;
+    let parts = WorkloadParts::of_jobs(workload, bench.args.common.each_month, &bench.input.windows)?;
     let bench = CompareInputs { detailed: false, ..*bench };
     let simulated: Option<Vec<_>> =
         bench.simulate_all(workload, parts.as_slice(), specs, &[], None)?.into_iter().collect();

@@ -1,4 +1,5 @@
-//! A comparison as rows: one per policy, and one per policy at every other load.
+//! A comparison as rows: one per policy, one for each of its categories, and the same at every
+//! other load.
 
 use super::classes;
 use super::result::CompareResult;
@@ -53,6 +54,9 @@ pub(super) fn rows(result: &CompareResult) -> FlatRows {
             let determined = report::determined(&result.workload, &one.policy, &result.experiment);
             rows.push(determined.followed_by(report::pool(pool)));
         }
+        for category in report::categories_as_rows(&one.report.categories) {
+            rows.push(report::determined(&result.workload, &one.policy, &result.experiment).followed_by(category));
+        }
     }
     // The rows above are those of factor 1.
     for point in result.loads.iter().filter(|point| point.factor != 1.0) {
@@ -70,6 +74,12 @@ pub(super) fn rows(result: &CompareResult) -> FlatRows {
             row.number(metric.column().unwrap_or_default(), value);
         }
         rows.push(report::determined(&result.workload, &one.policy, &result.experiment).followed_by(row));
+        for category in report::categories_as_rows(&point.categories) {
+            let mut at = FlatRow::default();
+            at.number("load_factor", Some(point.factor));
+            let determined = report::determined(&result.workload, &one.policy, &result.experiment);
+            rows.push(determined.followed_by(category).followed_by(at));
+        }
     }
     rows
 }

@@ -29,6 +29,9 @@ use std::time::Instant;
 const BESIDE: [&str; 9] = ["fcfs", "spf", "saf", "wfp3", "unicef", "f1", "f2", "f3", "f4"];
 const CLAIRVOYANT: &str = "easy(order=sjf,backfill=sjf,predict=perfect)";
 
+/// The name under which the best formula at random is judged.
+const RANDOM: &str = "best at random";
+
 /// Default number of evaluations, without `--time` or a number.
 const EVALUATIONS: u64 = 1_000;
 /// Most formulas of the front that are judged.
@@ -205,7 +208,7 @@ fn policies(
         add(name, args.policy.with(&found.formula)?);
     }
     if let Some(best) = random.last() {
-        add("best at random".to_string(), args.policy.with(&best.formula)?);
+        add(RANDOM.to_string(), args.policy.with(&best.formula)?);
     }
     add("clairvoyant sjf".to_string(), CLAIRVOYANT.parse()?);
     Ok(policies)
@@ -218,7 +221,9 @@ fn judged(
     policies: &[JudgedPolicy],
     stop: &AtomicBool,
 ) -> Result<OnLog, CommandFailure> {
-    match judge(workload, parts, args.objective, policies, stop).map_err(CommandFailure::usage)? {
+    match judge(workload, parts, (args.objective, args.guard.as_ref()), policies, stop)
+        .map_err(CommandFailure::usage)?
+    {
         Ok(on_log) => Ok(on_log),
         Err(Stopped) => Err(CommandFailure::usage("stopped")),
     }

@@ -2,6 +2,7 @@
 //! use it.
 
 use super::evolved::{Evolved, heading};
+use super::{BESIDE, RANDOM};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{change, fixed, hours, minutes};
 use drystone::inference::{DifferenceVerdict, says_nothing};
@@ -23,8 +24,10 @@ pub(super) fn overview(result: &Evolved) -> Document {
             facts.push(("Gain".to_string(), gain(result, log, best)));
         }
     }
-    if let Some(told) = result.logs.first().and_then(caution) {
-        facts.push(("Caution".to_string(), told));
+    for log in &result.logs {
+        if let Some(told) = caution(result, log) {
+            facts.push(("Caution".to_string(), told));
+        }
     }
     let policy = result.policy.replace('?', "FORMULA");
     facts.push(("Use".to_string(), format!("drystone compare LOG -p easy -p '{policy}'")));
@@ -49,24 +52,52 @@ fn gain(result: &Evolved, log: &OnLog, best: &PolicyVerdict) -> String {
     format!("{} by {}: {} against {against} ({interval}{signs})", log.log, result.objective, change(best.unseen_change))
 }
 
-/// A warning where the longest wait grows, or the gain is not clear.
-fn caution(log: &OnLog) -> Option<String> {
+/// A warning where the gain is not clear, another order is better, a guard does not hold or the
+/// longest wait grows: on weeks that the search has not seen.
+fn caution(result: &Evolved, log: &OnLog) -> Option<String> {
     let (first, best) = (log.verdicts.first()?, log.verdicts.iter().find(|verdict| verdict.name == EVOLVED)?);
-    let doubtful = best.verdict != Some(DifferenceVerdict::Shorter);
-    let longer = best.unseen_longest_wait > 2.0 * first.unseen_longest_wait;
-    let hours = |seconds: f64| hours(Some(seconds));
     let mut told = Vec::new();
-    if doubtful {
+    if best.verdict != Some(DifferenceVerdict::Shorter) {
         told.push("the weeks do not show that it is better".to_string());
     }
-    if longer {
+    told.extend(better_orders(log, best));
+    told.extend(broken_guard(result, log, best));
+    if result.guard.is_none() && best.unseen_longest_wait > 2.0 * first.unseen_longest_wait {
+        let hours = |seconds: f64| hours(Some(seconds));
         told.push(format!(
-            "the longest wait is {} h instead of {} h; --guard 'wait_max<=1.5*easy' bounds it",
+            "the longest wait is {} h instead of {} h; --guard 'wait_max<=1.5*easy' bounds it on the weeks that formulas \
+             are chosen by",
             hours(best.unseen_longest_wait),
             hours(first.unseen_longest_wait)
         ));
     }
-    (!told.is_empty()).then(|| told.join("; "))
+    let on_log = if result.logs.len() > 1 { format!("{}: ", log.log) } else { String::new() };
+    (!told.is_empty()).then(|| format!("{on_log}{}", told.join("; ")))
+}
+
+/// The published orders, and the best at random, that are better than what was found.
+fn better_orders(log: &OnLog, best: &PolicyVerdict) -> Option<String> {
+    let known = |verdict: &&PolicyVerdict| BESIDE.contains(&verdict.name.as_str()) || verdict.name == RANDOM;
+    let mut better: Vec<&PolicyVerdict> =
+        log.verdicts.iter().filter(known).filter(|verdict| verdict.unseen < best.unseen).collect();
+    better.sort_by(|a, b| a.unseen.total_cmp(&b.unseen));
+    let names: Vec<String> =
+        better.iter().map(|verdict| format!("{} ({})", verdict.name, change(verdict.unseen_change))).collect();
+    let are = if names.len() == 1 { "is" } else { "are" };
+    let what = format!("better there than what was found ({})", change(best.unseen_change));
+    (!names.is_empty()).then(|| format!("{} {are} {what}", names.join(", ")))
+}
+
+/// A guard that is broken on weeks that were not seen.
+fn broken_guard(result: &Evolved, log: &OnLog, best: &PolicyVerdict) -> Option<String> {
+    let (guard, bound, value) = (result.guard.as_ref()?, log.unseen_bound?, best.unseen_guarded?);
+    if value <= bound {
+        return None;
+    }
+    let held = result.front.last().is_some_and(|found| found.score.excess == 0.0);
+    let there =
+        if held { "it held on the weeks that formulas were chosen by" } else { "no formula kept it on its own weeks" };
+    Some(format!("the guard {guard} is broken: {} instead of at most {}; {there}", fixed(value, 1), fixed(bound, 1)))
 }
 
 /// The orders on the weeks that were not seen.

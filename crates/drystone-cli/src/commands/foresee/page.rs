@@ -27,14 +27,11 @@ fn figures(methods: &[MethodScore]) -> [Figure; 2] {
     let shown: Vec<&MethodScore> = methods.iter().filter(|score| score.all.questions > 0).collect();
     let name = |score: &&MethodScore| score.method.name().to_string();
     let bars = |(at, value): (usize, f64)| (at as f64, Some(value));
-    let crps = FigureSeries {
-        name: "CRPS".to_string(),
-        points: shown.iter().map(|score| score.all.crps).enumerate().map(bars).collect(),
+    let crps = FigureSeries::new("CRPS", shown.iter().map(|score| score.all.crps).enumerate().map(bars).collect());
+    let position = |score: &&MethodScore| {
+        FigureSeries::new(name(score), score.all.pit.iter().copied().enumerate().map(bars).collect())
     };
-    let positions = shown.iter().filter(|score| !score.method.is_point()).map(|score| FigureSeries {
-        name: name(score),
-        points: score.all.pit.iter().copied().enumerate().map(bars).collect(),
-    });
+    let positions = shown.iter().filter(|score| !score.method.is_point()).map(position);
     let tenths = (0..10).map(|bin| format!("{} to {} %", bin * 10, bin * 10 + 10)).collect();
     let figure = |id: &str, title: &str, note: &str, x, y, series| Figure {
         id: id.to_string(),

@@ -153,8 +153,8 @@ pub(crate) fn ran(
         message::note("no counted job was suspended: --platform sets the cost of suspensions");
     }
     let RunObservers { notes, segments, heel, watcher } = watched;
-    // Months that are simulated apart overlap in time.
-    let watcher = watcher.filter(|_| !common.each_month);
+    // Months and windows that are simulated apart overlap in time.
+    let watcher = watcher.filter(|_| !common.each_month && common.windows.is_none());
     let details = wanted.details.then(|| details(common, &mut report, (None, BATCH), watcher));
     let rows = report.take_schedule();
     let result = RunResult {

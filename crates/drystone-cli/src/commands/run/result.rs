@@ -112,6 +112,9 @@ impl Printable for RunResult {
         for pool in &self.pools {
             rows.push(determined().followed_by(report::pool(pool)));
         }
+        for category in report::categories_as_rows(&self.report.categories) {
+            rows.push(determined().followed_by(category));
+        }
         rows
     }
 
@@ -127,10 +130,6 @@ impl Printable for RunResult {
         };
         let data = serde_json::to_value(self).map_err(CommandFailure::usage)?;
         Ok(Results::of_run(self.drystone.to_string(), self.workload.clone(), self.experiment.clone(), only, data))
-    }
-
-    fn beyond_rows(&self) -> Option<&'static str> {
-        (!self.report.categories.is_empty()).then_some("categories")
     }
 }
 

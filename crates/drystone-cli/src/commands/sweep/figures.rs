@@ -29,10 +29,8 @@ fn file_name(parameter: &str) -> String {
 fn of_ranks(distribution: &RankDistribution, id: &str, title: &str) -> Figure {
     let shown = distribution.grouped().merged(&EDGES);
     let bins = EDGES.windows(2).map(|edge| format!("{}–{}%", edge[0] * 5, edge[1] * 5));
-    let series = shown.shares.iter().map(|share| FigureSeries {
-        name: share.value.clone(),
-        points: share.bins.iter().enumerate().map(|(bin, &share)| (bin as f64, share)).collect(),
-    });
+    let points = |bins: &[Option<f64>]| bins.iter().enumerate().map(|(bin, &share)| (bin as f64, share)).collect();
+    let series = shown.shares.iter().map(|share| FigureSeries::new(&share.value, points(&share.bins)));
     Figure {
         id: format!("{id}-{}", file_name(&shown.parameter)),
         title: format!("{title} {}", shown.parameter),
@@ -46,9 +44,8 @@ fn of_ranks(distribution: &RankDistribution, id: &str, title: &str) -> Figure {
 
 fn against(against: &ValueDegradation) -> Figure {
     let values = against.values.iter().enumerate();
-    let of = |name: &str, value: &dyn Fn(usize) -> f64| FigureSeries {
-        name: name.to_string(),
-        points: values.clone().map(|(at, _)| (at as f64, Some(value(at)))).collect(),
+    let of = |name: &str, value: &dyn Fn(usize) -> f64| {
+        FigureSeries::new(name, values.clone().map(|(at, _)| (at as f64, Some(value(at)))).collect())
     };
     Figure {
         id: format!("degradation-{}", file_name(&against.parameter)),

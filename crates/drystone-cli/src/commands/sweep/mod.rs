@@ -10,6 +10,8 @@ mod rank;
 mod shown;
 mod status;
 mod submit;
+mod swarms;
+mod table;
 mod task;
 mod tasks;
 mod work;
@@ -26,6 +28,7 @@ pub(super) fn sweep(args: SweepArgs) -> CommandOutcome {
         Some(SweepCommand::Export(args)) => export::export(&args),
         Some(SweepCommand::Query(args)) => answer::query(&args),
         Some(SweepCommand::Rank(args)) => rank::rank(&args),
+        Some(SweepCommand::Table(args)) => table::table(&args),
         Some(SweepCommand::Pareto(args)) => pareto::pareto(&args),
         Some(SweepCommand::Chunk(args)) => work::chunk(&args),
         Some(SweepCommand::Merge(args)) => work::merge(&args),

@@ -33,6 +33,9 @@ impl AnalysisOrigin {
     }
 }
 
+/// Most test cases that a table lists; JSON has all.
+const MOST_TESTS: usize = 40;
+
 /// Said of policies that are bounds for others.
 const KNOWS: &str = "(knows run times)";
 
@@ -81,6 +84,11 @@ impl ShownRanking {
         let last = self.ranking.ranked.last().filter(|last| last.rank > self.top);
         let shown: Vec<&RankedCandidate> = self.ranking.ranked.iter().take(self.top).chain(last).collect();
         let mut columns = vec!["rank".to_string(), "degradation".to_string()];
+        let mixed = self.table.mixes_kinds();
+        if mixed {
+            columns.extend(self.table.metrics.iter().map(|metric| format!("by {metric}")));
+        }
+        let first_text = columns.len();
         let by_policy = !self.one_policy();
         let named = by_policy && self.table.candidates.iter().any(StudyCandidate::is_named);
         let bounds = shown.iter().any(|ranked| self.candidate(ranked).clairvoyant());
@@ -91,7 +99,7 @@ impl ShownRanking {
             columns.push("policy".to_string());
         }
         columns.extend(self.table.parameters.iter().cloned());
-        let texts: Vec<usize> = (2..columns.len()).collect();
+        let texts: Vec<usize> = (first_text..columns.len()).collect();
         let tested = self.paired.tested() > 0;
         if tested {
             let of = if self.chosen { "baseline" } else { "first" };
@@ -105,6 +113,9 @@ impl ShownRanking {
             let candidate = self.candidate(ranked);
             let mut row: Vec<TableValue> =
                 vec![count(ranked.rank as u64).into(), format!("{:.2}%", ranked.average).into()];
+            if mixed {
+                row.extend(ranked.by_metric.iter().map(|&rank| TableValue::count(rank as u64)));
+            }
             if named {
                 row.push(candidate.name.clone().into());
             }
@@ -159,6 +170,40 @@ impl ShownRanking {
             text.push_str(&format!(" {} take no part: they are no means over jobs.", unused.join(", ")));
         }
         text
+    }
+
+    /// The best value of each test case.
+    fn bests(&self) -> DocumentTable {
+        let mut tests = DocumentTable::new(["workload", "metric", "best", "of the first", "policy"]).texts(&[0, 1, 4]);
+        for (at, test) in self.ranking.tests.iter().enumerate() {
+            let first = self.ranking.ranked.first().map(|first| format!("+{:.1}%", first.degradations[at]));
+            tests.row(vec![
+                test.workload.clone().into(),
+                test.metric.clone().into(),
+                fixed_or(Some(test.best), 2).into(),
+                first.unwrap_or_default().into(),
+                if clairvoyant(&test.policy) { format!("{} {KNOWS}", test.policy) } else { test.policy.clone() }.into(),
+            ]);
+        }
+        tests
+    }
+
+    /// Number of test cases in which each policy is the best, where cases are too many for a table.
+    fn best_counts(&self) -> DocumentTable {
+        let mut counts: Vec<(&str, u64)> = Vec::new();
+        for test in &self.ranking.tests {
+            match counts.iter_mut().find(|(policy, _)| *policy == test.policy) {
+                Some((_, times)) => *times += 1,
+                None => counts.push((&test.policy, 1)),
+            }
+        }
+        counts.sort_by_key(|&(_, times)| std::cmp::Reverse(times));
+        let all = count(self.ranking.tests.len() as u64);
+        let mut table = DocumentTable::new(["policy".to_string(), format!("best of {all}")]);
+        for (policy, times) in counts {
+            table.row(vec![policy.into(), TableValue::count(times)]);
+        }
+        table
     }
 
     fn subspaces(&self) -> DocumentTable {
@@ -221,6 +266,7 @@ fn tested_cells(test: Option<&PairedTest>) -> [TableValue; 2] {
 impl Serialize for ShownRanking {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct;
+        let metrics: Vec<String> = self.table.metrics.iter().map(ToString::to_string).collect();
         let ranked: Vec<RankedJson<'_>> = self
             .ranking
             .ranked
@@ -231,6 +277,7 @@ impl Serialize for ShownRanking {
                 RankedJson {
                     rank: ranked.rank,
                     degradation: ranked.average,
+                    ranks: metrics.iter().zip(&ranked.by_metric).map(|(name, &rank)| (name.as_str(), rank)).collect(),
                     name: &candidate.name,
                     policy: &candidate.policy,
                     policies: &candidate.policies,
@@ -286,22 +333,17 @@ impl Printable for ShownRanking {
             self.table.tests()
         ));
         document.table(self.top());
+        if self.table.mixes_kinds() {
+            document.text(
+                "The degradation weighs metrics of different kinds alike, and 10% of one is no 10% of another: beside it are \
+                 the ranks by each metric alone, and --metric ranks by those that it names.",
+            );
+        }
         document.text(self.told_apart());
         document.heading("Subspaces");
         document.table(self.subspaces());
         document.heading("The best of each test case");
-        let mut tests = DocumentTable::new(["workload", "metric", "best", "of the first", "policy"]).texts(&[0, 1, 4]);
-        for (at, test) in self.ranking.tests.iter().enumerate() {
-            let first = self.ranking.ranked.first().map(|first| format!("+{:.1}%", first.degradations[at]));
-            tests.row(vec![
-                test.workload.clone().into(),
-                test.metric.clone().into(),
-                fixed_or(Some(test.best), 2).into(),
-                first.unwrap_or_default().into(),
-                if clairvoyant(&test.policy) { format!("{} {KNOWS}", test.policy) } else { test.policy.clone() }.into(),
-            ]);
-        }
-        document.table(tests);
+        document.table(if self.ranking.tests.len() > MOST_TESTS { self.best_counts() } else { self.bests() });
         for distribution in &self.distributions {
             document.heading(format!("Ranks by value of {}", distribution.parameter));
             document.table(ShownRanking::distribution(distribution));
@@ -344,6 +386,9 @@ impl Printable for ShownRanking {
             let mut row = FlatRow::default();
             row.text("rank", ranked.rank);
             row.number("degradation", Some(ranked.average));
+            for (metric, &rank) in self.table.metrics.iter().zip(&ranked.by_metric) {
+                row.text(format!("rank {metric}"), rank);
+            }
             row.text("name", &candidate.name);
             row.text("policy", &candidate.policy);
             row.text("clairvoyant", candidate.clairvoyant());
@@ -370,6 +415,8 @@ impl Printable for ShownRanking {
 struct RankedJson<'a> {
     rank: usize,
     degradation: f64,
+    /// Rank by each metric alone.
+    ranks: std::collections::BTreeMap<&'a str, usize>,
     /// Of its entry in the study.
     name: &'a str,
     policy: &'a str,

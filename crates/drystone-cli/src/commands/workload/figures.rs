@@ -25,7 +25,7 @@ pub(super) fn figures(workload: &Workload, description: &WorkloadDescription, tr
 }
 
 fn series(name: &str, points: Vec<(f64, Option<f64>)>) -> FigureSeries {
-    FigureSeries { name: name.to_string(), points }
+    FigureSeries::new(name, points)
 }
 
 fn arrivals(transient: &Transient) -> Figure {

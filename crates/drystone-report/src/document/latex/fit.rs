@@ -1,7 +1,7 @@
 //! Widths of tables: the size of the font, columns that wrap, and parts of a table too wide for a
 //! page.
 
-use crate::document::DocumentTable;
+use crate::document::{DocumentTable, TableValue};
 
 /// Width of the text of `article` on 10 points, in points.
 const PAGE_WIDTH: f64 = 345.0;
@@ -9,6 +9,8 @@ const PAGE_WIDTH: f64 = 345.0;
 const WRAP_FROM: f64 = 110.0;
 /// Widths are estimates from Computer Modern: room for what they miss.
 const MARGIN: f64 = 1.06;
+/// Room that lines without justification leave, beside that.
+const RAGGED: f64 = 1.2;
 
 /// A size of font.
 #[derive(Clone, Copy)]
@@ -39,6 +41,18 @@ pub(super) struct ColumnWidth {
 pub(super) struct TableFit {
     pub(super) size: FontSize,
     pub(super) columns: Vec<ColumnWidth>,
+}
+
+impl TableFit {
+    /// Number of lines that a row takes, by its wrapped columns.
+    pub(super) fn lines(&self, row: &[TableValue]) -> usize {
+        let of = |column: &ColumnWidth| match (column.wrapped, row.get(column.index)) {
+            // Ragged lines hold less than their width.
+            (Some(width), Some(value)) => (text_width(&value.text) * self.size.scale * RAGGED / width).ceil() as usize,
+            _ => 1,
+        };
+        self.columns.iter().map(of).max().unwrap_or(1).max(1)
+    }
 }
 
 /// Divides a table into parts that fit a page, each with the first column.
@@ -142,7 +156,7 @@ fn sign_width(sign: char) -> f64 {
         }
         'A'..='Z' => 7.5,
         '—' | '…' | '→' => 10.0,
-        'a'..='z' | '0'..='9' | '/' | '_' | '*' => 5.4,
+        'a'..='z' | '0'..='9' | '/' | '_' | '*' | '–' | '†' => 5.4,
         sign if u32::from(sign) > 0x17F => 30.0,
         _ => 6.0,
     }

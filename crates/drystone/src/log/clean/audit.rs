@@ -70,6 +70,7 @@ rules! {
     NegativeSubmit = "negative-submit", Dropped, "The submit is negative.";
     NegativeRun = "negative-run", Dropped, "The run time is negative or unknown.";
     NegativeRunZeroed = "negative-run-zeroed", Changed, "The run time was negative or unknown and became 0.";
+    NegativeRunTen = "negative-run-ten", Changed, "The run time was negative or unknown and became 10 s.";
     ZeroRun = "zero-run", Dropped, "The run time is 0.";
     NoProcessors = "no-processors", Dropped, "No positive processor count in the chosen fields.";
     OtherSizeField = "other-size-field", Guessed, "The preferred size field is missing and the other one was taken.";

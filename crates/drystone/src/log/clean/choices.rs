@@ -120,6 +120,8 @@ choices! {
         Drop = "drop",
         /// Its run time becomes 0.
         Zero = "zero",
+        /// Its run time becomes 10 s.
+        Ten = "ten",
     }
 }
 

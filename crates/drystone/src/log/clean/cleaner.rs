@@ -239,6 +239,10 @@ impl Cleaner {
                     self.change(CleaningRule::NegativeRunZeroed, record, RecordField::Run, 0);
                     Some(0)
                 }
+                NegativeRun::Ten => {
+                    self.change(CleaningRule::NegativeRunTen, record, RecordField::Run, 10);
+                    Some(10)
+                }
             },
             0 if self.options.zero_run == Keep::Drop => {
                 self.drop(CleaningRule::ZeroRun, record, RecordField::Run);

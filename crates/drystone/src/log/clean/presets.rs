@@ -9,7 +9,8 @@ impl CleaningStudy {
     ///
     /// Not set, because no study used it throughout: Kettimuthu et al. simulated the first 5,000
     /// jobs in most tables (`take`) and also user estimates (`overrun` `raise`); Talby and
-    /// Feitelson, and Chiang and Vasupongayya, simulated months apart.
+    /// Feitelson, and Chiang and Vasupongayya, simulated months apart. RLScheduler draws its
+    /// windows from the first 10,000 jobs of a log.
     #[must_use]
     pub fn options(self) -> CleaningOptions {
         let base = CleaningOptions { study: Some(self), ..CleaningOptions::default() };
@@ -31,6 +32,12 @@ impl CleaningStudy {
                 negative_run: NegativeRun::Zero,
                 missing_estimate: MissingEstimate::RunMin1,
                 overrun: Overrun::Kill,
+                ..base
+            },
+            CleaningStudy::RlScheduler2020 => CleaningOptions {
+                size: SizeField::Larger,
+                zero_run: Keep::Drop,
+                negative_run: NegativeRun::Ten,
                 ..base
             },
             CleaningStudy::Chiang2008 => CleaningOptions { overrun: Overrun::Exact, ..base },

@@ -30,6 +30,9 @@ pub enum CleaningStudy {
     /// Chiang, Vasupongayya: "Design and Potential Performance of Goal-Oriented Job Scheduling
     /// Policies" (TPDS 2008).
     Chiang2008,
+    /// Zhang, Dai, He, Bao, Xie: "RLScheduler: An Automated HPC Batch Job Scheduler Using
+    /// Reinforcement Learning" (SC 2020).
+    RlScheduler2020,
 }
 
 impl CleaningStudy {
@@ -41,6 +44,7 @@ impl CleaningStudy {
         CleaningStudy::Lawson2002,
         CleaningStudy::Talby1999,
         CleaningStudy::Chiang2008,
+        CleaningStudy::RlScheduler2020,
     ];
 
     /// Its name.
@@ -53,6 +57,7 @@ impl CleaningStudy {
             CleaningStudy::Lawson2002 => "lawson2002",
             CleaningStudy::Talby1999 => "talby1999",
             CleaningStudy::Chiang2008 => "chiang2008",
+            CleaningStudy::RlScheduler2020 => "rlscheduler2020",
         }
     }
 
@@ -79,7 +84,8 @@ impl CleaningStudy {
             | CleaningStudy::Kettimuthu2005
             | CleaningStudy::Lawson2002
             | CleaningStudy::Talby1999
-            | CleaningStudy::Chiang2008 => Trim::Nothing,
+            | CleaningStudy::Chiang2008
+            | CleaningStudy::RlScheduler2020 => Trim::Nothing,
         }
     }
 }

@@ -6,12 +6,14 @@ mod overrun;
 mod slice;
 mod talby;
 mod window;
+mod windows;
 
 pub use factor::LoadFactor;
 pub use overrun::{Overrunning, overrunning};
 pub use slice::{calendar, months, piece, submitted};
 pub use talby::talby1999_months;
-pub use window::window;
+pub use window::{pieces, window};
+pub use windows::{LogWindow, WindowError, WindowLength, WindowPlacement, WindowRule, WindowRuleText};
 
 use crate::model::{Setting, Span, Time, TimeMove, Workload, WorkloadError};
 

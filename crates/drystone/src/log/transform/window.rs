@@ -1,6 +1,7 @@
 //! Windows that begin with the jobs that are here.
 
-use crate::model::{Adopted, Circumstances, JobId, Time, Workload, WorkloadError};
+use crate::model::{Adopted, Circumstances, JobId, Setting, Time, Workload, WorkloadError};
+use std::ops::Range;
 
 /// The part of a workload that begins at a time, with the jobs that are here then: `here` says
 /// where each job is that was submitted before, `None` for one that has gone. Jobs submitted at the
@@ -39,4 +40,29 @@ pub fn window(
     let circumstances = Circumstances { begin: Some(begin), here: adopted.into_iter().collect(), withdrawn, ..known };
     let (machine, resources) = (workload.machine(), workload.resources().cloned());
     Workload::with_resources(machine, resources, jobs, truth, workload.provenance.clone())?.with(circumstances)
+}
+
+/// The jobs at these ranges of places, which follow each other, as one workload with `setting`
+/// added to its provenance. Times stay.
+///
+/// # Errors
+/// None for ranges in ascending order within the workload; places beyond are ignored.
+///
+/// Cost: O(n).
+pub fn pieces(workload: &Workload, ranges: &[Range<usize>], setting: Setting) -> Result<Workload, WorkloadError> {
+    let mut places: Vec<Option<JobId>> = vec![None; workload.len()];
+    let (mut jobs, mut truth) = (Vec::new(), Vec::new());
+    for at in ranges.iter().cloned().flatten().filter(|&at| at < workload.len()) {
+        places[at] = Some(JobId(jobs.len() as u32));
+        jobs.push(workload.jobs()[at].clone());
+        truth.push(workload.truth()[at].clone());
+    }
+    let (machine, resources) = (workload.machine(), workload.resources().cloned());
+    let mut provenance = workload.provenance.clone();
+    provenance.settings.push(setting);
+    let kept = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
+    match workload.circumstances() {
+        None => Ok(kept),
+        Some(known) => kept.with(known.only(|job| places[job.index()])),
+    }
 }

@@ -1,0 +1,257 @@
+//! `drystone sweep table`: tables for a paper, policies by load, log or metric.
+
+use super::rank::{tell_left_out, whole};
+use super::shown::AnalysisOrigin;
+use super::swarms;
+use crate::args::{TableArgs, TableColumns};
+use crate::exit::{CommandOutcome, DONE};
+use crate::output::document::{Document, DocumentTable, TableValue, Tone};
+use crate::output::flat::{FlatRow, FlatRows};
+use crate::output::number::{exact_percent, fixed};
+use crate::output::{self, Printable, plots};
+use drystone::inference::LEAST_UNITS;
+use drystone_sweep::analysis::{
+    CandidateTable, CaseSelection, CellStanding, ReplicatedCell, ReplicatedColumn, ReplicatedTable, ReplicationGroup,
+};
+use serde::{Serialize, Serializer};
+
+pub(super) fn table(args: &TableArgs) -> CommandOutcome {
+    let store = whole(&args.store)?;
+    let choice = CaseSelection { metrics: args.metric.clone(), workloads: args.workload.clone() };
+    let candidates = CandidateTable::of(&store, &choice)?;
+    tell_left_out(&candidates);
+    let replicated = ReplicatedTable::of(&store, &candidates, args.confidence)?;
+    let columns = args.by.unwrap_or_else(|| usual_columns(&replicated.groups));
+    let shown = ShownTables {
+        origin: AnalysisOrigin::of(&store)?,
+        names: short_names(&candidates),
+        candidates,
+        replicated,
+        columns,
+        intervals: !args.no_intervals,
+    };
+    if let Some(directory) = &args.plots {
+        let about = serde_json::json!({
+            "study": shown.origin.study,
+            "simulated by": shown.origin.drystone,
+            "configurations": shown.candidates.candidates.len(),
+        });
+        plots::write_figures(directory, &swarms::figures(&shown), &about)?;
+    }
+    output::print(&shown, args.format)?;
+    Ok(DONE)
+}
+
+/// Tables with all that they are made from.
+pub(super) struct ShownTables {
+    origin: AnalysisOrigin,
+    pub(super) candidates: CandidateTable,
+    /// A short name for each candidate.
+    pub(super) names: Vec<String>,
+    pub(super) replicated: ReplicatedTable,
+    columns: TableColumns,
+    intervals: bool,
+}
+
+/// Columns that differ, loads first.
+fn usual_columns(groups: &[ReplicationGroup]) -> TableColumns {
+    let differs = |of: &dyn Fn(&ReplicationGroup) -> String| groups.iter().any(|group| of(group) != of(&groups[0]));
+    if differs(&|group| group.load.to_string()) {
+        TableColumns::Load
+    } else if differs(&|group| group.workload.clone()) {
+        TableColumns::Workload
+    } else {
+        TableColumns::Metric
+    }
+}
+
+/// The names of the study's entries; the policies where several share one.
+fn short_names(table: &CandidateTable) -> Vec<String> {
+    let is_shared = |name: &str| table.candidates.iter().filter(|other| other.name == name).count() > 1;
+    let own = table.candidates.iter();
+    own.map(|candidate| if is_shared(&candidate.name) { candidate.policy.clone() } else { candidate.name.clone() })
+        .collect()
+}
+
+/// A number with three digits or all before the point, as tables of papers have them.
+fn digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        _ => 3,
+    };
+    fixed(value, decimals)
+}
+
+impl ShownTables {
+    fn group(&self, column: &ReplicatedColumn) -> &ReplicationGroup {
+        &self.replicated.groups[column.group]
+    }
+
+    /// Heading of the table that a column belongs to: all but what the columns are.
+    fn heading(&self, column: &ReplicatedColumn) -> String {
+        let group = self.group(column);
+        let at_load = if group.load == 1.0 { String::new() } else { format!(" at load {}", group.load) };
+        let change = group.change.as_ref().map_or_else(String::new, |change| format!(", {change}"));
+        match self.columns {
+            TableColumns::Load => format!("{} on {}{change}", column.metric, group.workload),
+            TableColumns::Workload => format!("{}{at_load}{change}", column.metric),
+            TableColumns::Metric => format!("{}{at_load}{change}", group.workload),
+        }
+    }
+
+    fn column_name(&self, column: &ReplicatedColumn) -> String {
+        match self.columns {
+            TableColumns::Load => format!("load {}", self.group(column).load),
+            TableColumns::Workload => self.group(column).workload.clone(),
+            TableColumns::Metric => column.metric.to_string(),
+        }
+    }
+
+    fn cell(&self, cell: &ReplicatedCell) -> TableValue {
+        let interval = match cell.interval.filter(|_| self.intervals) {
+            Some((low, high)) if low < 0.0 => format!(" ({} to {})", digits(low), digits(high)),
+            Some((low, high)) => format!(" ({}–{})", digits(low), digits(high)),
+            None => String::new(),
+        };
+        let mark = if cell.standing == CellStanding::Tied { " †" } else { "" };
+        let tone = if cell.standing == CellStanding::Best { Tone::Strong } else { Tone::Plain };
+        TableValue::toned(format!("{}{interval}{mark}", digits(cell.mean)), tone)
+    }
+
+    /// Tables in the order of their first column, each with its columns.
+    fn tables(&self) -> Vec<(String, Vec<&ReplicatedColumn>)> {
+        let mut tables: Vec<(String, Vec<&ReplicatedColumn>)> = Vec::new();
+        for column in &self.replicated.columns {
+            let heading = self.heading(column);
+            match tables.iter_mut().find(|(known, _)| *known == heading) {
+                Some((_, columns)) => columns.push(column),
+                None => tables.push((heading, vec![column])),
+            }
+        }
+        tables
+    }
+
+    /// Explanation of the cells.
+    fn legend(&self) -> String {
+        let confidence = exact_percent(self.replicated.confidence);
+        let sizes: Vec<usize> = self.replicated.groups.iter().map(|group| group.cases.len()).collect();
+        let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
+        let over = match (least, most) {
+            (1, 1) => "A cell is the value on the whole log".to_string(),
+            (least, most) if least == most => {
+                format!("A cell is the mean over {most} windows or seeds, which count alike")
+            }
+            _ => format!("A cell is the mean over {least} to {most} windows or seeds, which count alike"),
+        };
+        let cells = || self.replicated.columns.iter().flat_map(|column| &column.cells);
+        let bounds = match cells().any(|cell| cell.interval.is_some()) && self.intervals {
+            true => format!(", with the interval that holds the mean of logs like these at {confidence}"),
+            false => String::new(),
+        };
+        let mut text = format!("{over}{bounds}. The best of each column is bold.");
+        if cells().any(|cell| cell.standing == CellStanding::Tied) {
+            text.push_str(&format!(
+                " † is not told apart from it at {confidence}, paired and corrected for the pairs of the column (Holm)."
+            ));
+        }
+        if cells().any(|cell| cell.standing == CellStanding::Untested) {
+            text.push_str(&format!(
+                " Without a test are columns of fewer than {LEAST_UNITS} windows or weeks, and of windows that overlap."
+            ));
+        }
+        text
+    }
+}
+
+impl Printable for ShownTables {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        for (heading, columns) in self.tables() {
+            document.heading(format!("{}: {heading}", self.origin.study));
+            let names = columns.iter().map(|column| self.column_name(column));
+            let mut grid = DocumentTable::new(["policy".to_string()].into_iter().chain(names));
+            for (at, name) in self.names.iter().enumerate() {
+                let cells = columns.iter().map(|column| self.cell(&column.cells[at]));
+                grid.row([TableValue::from(name.clone())].into_iter().chain(cells).collect());
+            }
+            document.table(grid);
+        }
+        document.text(self.legend());
+        document
+    }
+
+    fn rows(&self) -> FlatRows {
+        let mut rows = FlatRows::default();
+        for column in &self.replicated.columns {
+            let group = self.group(column);
+            for (at, cell) in column.cells.iter().enumerate() {
+                let candidate = &self.candidates.candidates[at];
+                let mut row = FlatRow::default();
+                row.text("workload", &group.workload);
+                row.text("load", group.load);
+                row.text("change", group.change.as_deref().unwrap_or_default());
+                row.text("metric", column.metric);
+                row.text("name", &candidate.name);
+                row.text("policy", candidate.policy_on(group.cases[0]));
+                row.text("replications", cell.values.len());
+                row.number("mean", Some(cell.mean));
+                row.number("low", cell.interval.map(|interval| interval.0));
+                row.number("high", cell.interval.map(|interval| interval.1));
+                row.text("standing", standing_word(cell.standing));
+                self.origin.close(&mut row);
+                rows.push(row);
+            }
+        }
+        rows
+    }
+}
+
+fn standing_word(standing: CellStanding) -> &'static str {
+    match standing {
+        CellStanding::Best => "best",
+        CellStanding::Tied => "tied",
+        CellStanding::Behind => "behind",
+        CellStanding::Untested => "untested",
+    }
+}
+
+impl Serialize for ShownTables {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cell = |column: &ReplicatedColumn, at: usize| {
+            let (cell, candidate) = (&column.cells[at], &self.candidates.candidates[at]);
+            let replications =
+                self.group(column).cases.iter().zip(&cell.values).map(
+                    |(&case, value)| serde_json::json!({ "workload": self.candidates.cases[case], "value": value }),
+                );
+            serde_json::json!({
+                "name": candidate.name,
+                "policy": candidate.policy_on(self.group(column).cases[0]),
+                "mean": cell.mean,
+                "interval": cell.interval,
+                "standing": standing_word(cell.standing),
+                "replications": replications.collect::<Vec<_>>(),
+            })
+        };
+        let column = |column: &ReplicatedColumn| {
+            let group = self.group(column);
+            serde_json::json!({
+                "workload": group.workload,
+                "load": group.load,
+                "change": group.change,
+                "metric": column.metric.to_string(),
+                "cells": (0..column.cells.len()).map(|at| cell(column, at)).collect::<Vec<_>>(),
+            })
+        };
+        let tables = serde_json::json!({
+            "schema": "drystone/sweep-table/1",
+            "study": self.origin.study,
+            "drystone": self.origin.drystone,
+            "confidence": self.replicated.confidence,
+            "incomplete": self.candidates.incomplete,
+            "columns": self.replicated.columns.iter().map(column).collect::<Vec<_>>(),
+        });
+        tables.serialize(serializer)
+    }
+}
