@@ -227,7 +227,12 @@ impl Policy for CommittedQueue {
                 let seat = view.nodes().and_then(|nodes| nodes.seat_of(job)).cloned();
                 seat.into_iter().for_each(|seat| _ = self.seats.insert(job, seat));
             }
-            PolicyEvent::Repredicted { .. } | PolicyEvent::Capacity | PolicyEvent::Woken | PolicyEvent::Parked(_) => {}
+            PolicyEvent::Repredicted { .. }
+            | PolicyEvent::Capacity
+            | PolicyEvent::Woken
+            | PolicyEvent::Parked(_)
+            | PolicyEvent::Resized { .. }
+            | PolicyEvent::Asks { .. } => {}
         }
     }
 
