@@ -11,6 +11,7 @@ mod recorded;
 pub(crate) mod resources;
 #[cfg_attr(not(feature = "sites"), path = "input/scene_absent.rs")]
 mod scene;
+pub(crate) mod shapes;
 mod synthetic;
 
 use crate::args::{LogArgs, RealArgs, SimulationArgs};

@@ -126,6 +126,8 @@ pub enum Unsuitable {
     Migrates(String),
     #[error("policy {0} suspends jobs, which this cluster cannot")]
     Suspends(String),
+    #[error("policy {0} chooses the sizes of jobs, which this driver cannot; leave out `shape`, `resize` and `drop`")]
+    Sizes(String),
     #[error(
         "policy {0} sends running jobs back to wait, which loses their progress; this driver does not support that: \
          choose one that does not preempt"
@@ -197,6 +199,9 @@ impl Core {
         }
         if needs.suspend && !can.suspend {
             return Err(Unsuitable::Suspends(name()));
+        }
+        if needs.shape || needs.resize {
+            return Err(Unsuitable::Sizes(name()));
         }
         if needs.requeue {
             return Err(Unsuitable::Requeues(name()));

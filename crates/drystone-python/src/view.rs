@@ -479,6 +479,8 @@ impl JobEvent {
             PolicyEvent::Stopped { job, .. } => ("stopped", Some(job)),
             PolicyEvent::Parked(job) => ("parked", Some(job)),
             PolicyEvent::Capacity => ("capacity", None),
+            PolicyEvent::Resized { job, .. } => ("resized", Some(job)),
+            PolicyEvent::Asks { job, .. } => ("asks", Some(job)),
         };
         JobEvent { kind, job: job.map(|job| job.0) }
     }

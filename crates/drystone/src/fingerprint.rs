@@ -48,6 +48,12 @@ pub fn fingerprint(workload: &Workload) -> String {
     if let Some(table) = workload.resources() {
         hash_resources(workload, table, &mut hasher);
     }
+    if let Some(shapes) = workload.shapes() {
+        for place in 0..workload.len() {
+            hasher.update(format!("{:?}", shapes.shape(place)).as_bytes());
+        }
+        hasher.update(format!("{:?}", shapes.power).as_bytes());
+    }
     // Whose days and months these are; most workloads that are no logs have none.
     let first = workload.submits().unwrap_or_default().0;
     let zone = Calendar::new(first, &workload.provenance).zone();

@@ -27,7 +27,9 @@ mod real;
 mod report;
 #[cfg(feature = "reproduce")]
 mod reproduce;
+mod reshape;
 mod run;
+mod shapes;
 #[cfg(feature = "shell")]
 mod shell;
 mod simulation;
@@ -76,7 +78,9 @@ pub(crate) use real::RealArgs;
 pub(crate) use report::ReportArgs;
 #[cfg(feature = "reproduce")]
 pub(crate) use reproduce::ReproduceArgs;
+pub(crate) use reshape::ReshapeArgs;
 pub(crate) use run::RunArgs;
+pub(crate) use shapes::ShapeArgs;
 #[cfg(feature = "shell")]
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use simulation::SimulationArgs;

@@ -1,6 +1,6 @@
 //! `drystone run`.
 
-use super::SimulationArgs;
+use super::{ShapeArgs, SimulationArgs};
 use crate::exit::CODES;
 use clap::Args;
 use drystone::policy::PolicySpec;
@@ -31,6 +31,9 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) common: SimulationArgs,
 
+    #[command(flatten)]
+    pub(crate) shape: ShapeArgs,
+
     /// Also report how backfilling delays jobs that have a reservation ("heel and toe", Tsafrir et
     /// al. 2007). Meant for policies with one reservation; makes the simulation slower.
     #[arg(long, help_heading = "Measuring", conflicts_with_all = ["each_month", "windows", "outages", "circumstances", "warm_start", "feedback"])]
@@ -53,7 +56,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["each_month", "windows"])]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Write when and on which processors each job ran, suspensions included, as CSV with the
+    /// Write when and on which processors each job ran, suspensions and changes of size included, as CSV with the
     /// columns job_id,start,end,procs,processors,then: data for a Gantt chart.
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["each_month", "windows", "stalls"])]
     pub(crate) segments: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! `drystone workload` and its commands.
 
 use super::values::{month, share, span};
-use super::{LogArgs, SourceArgs};
+use super::{LogArgs, ReshapeArgs, SourceArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use drystone::log::transform::LoadFactor;
 use drystone::model::Span;
@@ -39,6 +39,8 @@ pub(crate) enum WorkloadCommand {
     /// Make up outages for a log or a machine: nodes that fail and are repaired, days of
     /// maintenance.
     Outages(Box<OutagesArgs>),
+    /// Make up sizes for the jobs of a log: a share of them becomes moldable or malleable.
+    Reshape(Box<ReshapeArgs>),
 }
 
 /// Formats of information.

@@ -23,7 +23,8 @@ pub(crate) use kinds::{EASY, FCFS, GREEDY};
 
 use super::ranking::{self, OrderRanking};
 use super::room::PlanRoom;
-use super::{Actions, Policy, PolicyEvent, Requirement, StartReason, View};
+use super::shaped::{DropRule, ResizeRule, ShapeRule, ShapedEasy, SizeChoices};
+use super::{Abilities, Actions, Policy, PolicyEvent, Requirement, StartReason, View};
 use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{BackfillFit, ExtraRule, JobLine, Order, RunningJob, WaitingJob};
@@ -82,6 +83,10 @@ pub struct Backfill {
     /// Nodes that are there in the end; `None` before a pass asks.
     #[serde(skip)]
     nodes_left: Option<Box<planning::NodesLeft>>,
+    /// Choices about sizes.
+    sizes: SizeChoices,
+    /// Makes the passes where jobs have several sizes, or power is limited.
+    shaped: Option<Box<ShapedEasy>>,
 }
 
 impl Backfill {
@@ -110,7 +115,15 @@ impl Backfill {
             pooled: None,
             placed: None,
             nodes_left: None,
+            sizes: SizeChoices::default(),
+            shaped: None,
         }
+    }
+
+    /// Sets the choices about sizes.
+    #[must_use]
+    pub fn with_sizes(self, sizes: SizeChoices) -> Backfill {
+        Backfill { sizes, ..self }
     }
 
     /// Jobs arrived, and what others gave back is too little for the jobs that could not start
@@ -417,6 +430,9 @@ impl Policy for Backfill {
 
     #[inline]
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
+        if let Some(shaped) = &mut self.shaped {
+            return shaped.observe(event, view);
+        }
         match event {
             PolicyEvent::Arrived(id) => self.arrived(id, view),
             PolicyEvent::Ended { job, predicted_end } | PolicyEvent::Stopped { job, predicted_end } => {
@@ -439,12 +455,15 @@ impl Policy for Backfill {
             }
             PolicyEvent::Runs(_) => (self.blocked, self.ended) = (None, true),
             PolicyEvent::Capacity => self.capacity_changed(view),
-            PolicyEvent::Woken | PolicyEvent::Parked(_) => {}
+            PolicyEvent::Woken | PolicyEvent::Parked(_) | PolicyEvent::Resized { .. } | PolicyEvent::Asks { .. } => {}
         }
     }
 
     #[inline]
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        if let Some(shaped) = &mut self.shaped {
+            return shaped.decide(view, actions);
+        }
         self.started.clear();
         if self.choices.arrive == Arrive::Fits && !self.fresh.is_empty() {
             let free = self.free(view);
@@ -486,7 +505,7 @@ impl Policy for Backfill {
 
     #[inline]
     fn unmoved_until(&self, now: Time) -> Time {
-        if !self.fresh.is_empty() {
+        if !self.fresh.is_empty() || self.shaped.is_some() {
             return Time::MIN;
         }
         match self.blocked {
@@ -517,6 +536,29 @@ impl Policy for Backfill {
 
     fn reserves(&self) -> bool {
         self.choices.backfill.is_some() && self.choices.reservations > 0
+    }
+
+    fn knows_shapes(&self) -> bool {
+        self.choices.know_sizes()
+    }
+
+    fn expect_shapes(&mut self) {
+        if self.knows_shapes() {
+            let BackfillChoices { order, backfill, starve, reservations, .. } = &self.choices;
+            let shaped = ShapedEasy::new(self.sizes, order, backfill.as_ref(), *starve, *reservations > 0);
+            self.shaped = Some(Box::new(shaped));
+        }
+    }
+
+    fn needs(&self) -> Abilities {
+        let SizeChoices { shape, resize, drop, .. } = self.sizes;
+        Abilities {
+            shape: shape != ShapeRule::default(),
+            resize: resize != ResizeRule::default() || drop == DropRule::Shrink,
+            requeue: drop == DropRule::Requeue,
+            kill: drop == DropRule::Kill,
+            ..Abilities::default()
+        }
     }
 
     fn counts_resources(&self) -> bool {

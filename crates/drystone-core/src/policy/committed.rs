@@ -273,7 +273,11 @@ impl Policy for CommittedQueue {
                 seat.into_iter().for_each(|seat| _ = self.seats.insert(job, seat));
             }
             PolicyEvent::Capacity => self.head = self.head.map(|(head, _)| (head, None)),
-            PolicyEvent::Repredicted { .. } | PolicyEvent::Woken | PolicyEvent::Parked(_) => {}
+            PolicyEvent::Repredicted { .. }
+            | PolicyEvent::Woken
+            | PolicyEvent::Parked(_)
+            | PolicyEvent::Resized { .. }
+            | PolicyEvent::Asks { .. } => {}
         }
     }
 

@@ -19,7 +19,8 @@
 
 use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob};
 use super::room::{PlanRoom, SeatNamer};
-use super::{Actions, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
+use super::shaped::{PLANNED_SHAPE, ShapeRule, ShapedConservative, SizeChoices, planned_shape};
+use super::{Abilities, Actions, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
 use crate::model::{JobId, Span, Time};
 use crate::parts::{NodeSeat, RunningJob};
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,10 @@ pub struct Conservative {
     stale: bool,
     #[serde(skip)]
     aside: Vec<PlannedJob>,
+    /// Sizes of jobs at their starts.
+    sizes: SizeChoices,
+    /// Makes the passes where jobs have several sizes, or power is limited.
+    shaped: Option<Box<ShapedConservative>>,
 }
 
 impl Conservative {
@@ -76,7 +81,16 @@ impl Conservative {
             beyond: VecDeque::new(),
             stale: true,
             aside: Vec::new(),
+            sizes: SizeChoices::default(),
+            shaped: None,
         }
+    }
+
+    /// Sets the rule for the sizes of jobs at their starts.
+    #[must_use]
+    pub fn shaping(mut self, shape: ShapeRule) -> Conservative {
+        self.sizes.shape = shape;
+        self
     }
 
     /// Sets the horizon.
@@ -249,10 +263,13 @@ impl Policy for Conservative {
     }
 
     fn layout(&self) -> u32 {
-        2
+        3
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
+        if let Some(shaped) = &mut self.shaped {
+            return shaped.observe(event);
+        }
         match event {
             PolicyEvent::Arrived(id) => self.fresh.push(id),
             PolicyEvent::Ended { job, predicted_end } => self.running.ended(job, predicted_end, view.now()),
@@ -272,11 +289,14 @@ impl Policy for Conservative {
             }
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.leaves(id),
             PolicyEvent::Woken => self.running.woken(),
-            PolicyEvent::Parked(_) => {}
+            PolicyEvent::Parked(_) | PolicyEvent::Resized { .. } | PolicyEvent::Asks { .. } => {}
         }
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        if let Some(shaped) = &mut self.shaped {
+            return shaped.decide(view, actions);
+        }
         let now = view.now();
         let due = self.plan.first().is_some_and(|p| p.start <= now);
         if !self.running.looks_up(now, due || !self.fresh.is_empty()) {
@@ -298,6 +318,9 @@ impl Policy for Conservative {
     }
 
     fn next_wake(&self) -> Option<Time> {
+        if let Some(shaped) = &self.shaped {
+            return shaped.next_wake();
+        }
         // Late notice of ends also matters where only jobs beyond the horizon wait.
         let ends = self.running.is_late() && !self.beyond.is_empty();
         self.running.wake(self.plan.first().map(|p| p.start), ends)
@@ -305,6 +328,20 @@ impl Policy for Conservative {
 
     fn hears(&self) -> bool {
         true
+    }
+
+    fn knows_shapes(&self) -> bool {
+        !self.running.is_late()
+    }
+
+    fn expect_shapes(&mut self) {
+        if self.knows_shapes() {
+            self.shaped = Some(Box::new(ShapedConservative::new(self.sizes)));
+        }
+    }
+
+    fn needs(&self) -> Abilities {
+        Abilities { shape: self.sizes.shape != ShapeRule::default(), ..Abilities::default() }
     }
 
     fn counts_resources(&self) -> bool {
@@ -349,6 +386,7 @@ pub(crate) static CONSERVATIVE: PolicyKind = PolicyKind {
             "waiting jobs that are planned and promised a start: a number by arrival, those that can start within a time, or all, \
              which takes long on long queues; the others wait without a promise",
         ),
+        PLANNED_SHAPE,
     ],
     needs: &[],
     unnamed: None,
@@ -361,7 +399,11 @@ pub(crate) static CONSERVATIVE: PolicyKind = PolicyKind {
         // What becomes of predictions is the forecast's affair; a mistake in the word is found
         // here.
         args.get::<String>("overdue")?;
+        let shape = planned_shape(args)?;
         let policy = Conservative::new(args.choose("notice", Notice::NAMES)?);
-        Ok(Box::new(policy.within(Horizon::build(args)?)))
+        if shape != ShapeRule::default() && policy.running.is_late() {
+            return Err(args.error("`shape` goes with `notice=immediate` only".into()));
+        }
+        Ok(Box::new(policy.within(Horizon::build(args)?).shaping(shape)))
     },
 };

@@ -68,6 +68,26 @@ pub static ALIASES: &[Alias] = &[
         "easy(backfill=sjf,predict=recent(2,window=immediate),plan=estimate)",
         "EASY-SJBF in the order of predictions; reservations and admission by estimates, so promises are EASY's",
     ),
+    alias(
+        "easy-min",
+        "easy(shape=min,resize=both,ladder=min)",
+        "EASY whose malleable jobs start small, give way down to their smallest size and grow again; after Posner et al. 2023",
+    ),
+    alias(
+        "easy-pref",
+        "easy(shape=upto,resize=both,ladder=pref)",
+        "EASY whose malleable jobs give way to their preferred size first, then further; after Posner et al. 2023",
+    ),
+    alias(
+        "easy-average",
+        "easy(shape=min,resize=both,ladder=min,share=equal)",
+        "EASY whose malleable jobs are kept equally full; after Posner et al. 2023",
+    ),
+    alias(
+        "easy-keep",
+        "easy(shape=upto,resize=both,ladder=keep)",
+        "EASY whose malleable jobs give what they have above their preferred size; after Zojer et al. 2026",
+    ),
     alias("perfect", "easy(predict=perfect)", "EASY that knows run times"),
     Alias {
         in_variant: &[("gaussier2015", "arrive=always")],

@@ -15,6 +15,7 @@ mod ranking;
 mod register;
 mod registry;
 mod room;
+mod shaped;
 pub mod slack;
 mod spec;
 pub mod suspension;
@@ -22,9 +23,9 @@ pub mod suspension;
 pub use backfill::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 pub use conservative::Conservative;
 pub use drystone_engine::policy::{
-    Abilities, Action, Actions, Args, CapacityLoss, FreeNodes, FreeResources, Gauge, Moved, NamedCall, Outlook,
-    Outside, Param, ParamCondition, ParamLevel, ParamNeeds, PassRule, Phase, Placement, Policy, PolicyEvent,
-    PolicyWorld, Priorities, PriorityError, RegisterError, Requirement, Snapshot, SnapshotError, SpecError,
+    Abilities, Action, Actions, Args, CapacityLoss, FreeNodes, FreeResources, Gauge, HeldSpan, Moved, NamedCall,
+    Outlook, Outside, Param, ParamCondition, ParamLevel, ParamNeeds, PassRule, Phase, Placement, Policy, PolicyEvent,
+    PolicyWorld, Priorities, PriorityError, RegisterError, Requirement, ShapeWorld, Snapshot, SnapshotError, SpecError,
     StartReason, Stopwatch, Takes, ValueForm, View,
 };
 use drystone_engine::policy::{free_resources, outlook};
@@ -35,5 +36,6 @@ pub use multiqueue::{ClassDelay, Control, MultiQueue, Own, Promising, QueueBorde
 pub use planned::{Horizon, Notice};
 pub use register::{register, register_anew};
 pub use registry::{built_in, kind, kinds, names};
+pub use shaped::{DropRule, ResizeRule, ShapeRule, ShareRule, ShrinkLadder, SizeChoices};
 pub use slack::Slack;
 pub use spec::PolicySpec;

@@ -22,6 +22,12 @@ pub enum Unfit {
          or conservative, or leave the nodes out (`--on-nodes none`)"
     )]
     Unplaced,
+    /// Power is limited, and the policy does not count it.
+    #[error(
+        "the machine has limited power, and this policy does not count it; take easy, fcfs or greedy in their plain forms, or \
+         leave the caps out (`--power`)"
+    )]
+    Unpowered,
     /// Jobs outlive what the policy takes for certain.
     #[error(
         "it counts a job as gone when its prediction is over, but {outliving} of {jobs} jobs outlive theirs, first job \
@@ -56,6 +62,11 @@ impl Scheduler {
         }
         if workload.resources().is_some_and(|table| table.fill().is_some()) && !self.policy.places_on_nodes() {
             return Err(Unfit::Unplaced);
+        }
+        let powered =
+            workload.shapes().and_then(|shapes| shapes.power.as_ref()).is_some_and(|power| !power.caps.is_empty());
+        if powered && !self.policy.knows_shapes() {
+            return Err(Unfit::Unpowered);
         }
         let forecast = &self.forecast;
         match self.policy.requires() {

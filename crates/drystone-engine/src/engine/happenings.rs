@@ -392,6 +392,10 @@ impl EventSource for Happenings<'_> {
         self.workload.resources().cloned()
     }
 
+    fn shapes(&self) -> Option<Arc<crate::model::WorkloadShapes>> {
+        self.workload.shapes().cloned()
+    }
+
     fn peek(&self) -> Option<Time> {
         if !self.s.opened {
             return (self.first < Time::MAX).then_some(self.first);

@@ -84,6 +84,16 @@ pub trait Observer {
     #[inline]
     fn placed(&mut self, _now: Time, _id: JobId, _on: &ProcSet) {}
 
+    /// A job that has just started has this size, one of several.
+    #[inline]
+    fn sized(&mut self, _now: Time, _id: JobId, _procs: Procs) {}
+
+    /// A running job has another size, the second instead of the first: time without progress that
+    /// it costs (less than before, where another change of the same instant is taken back), and
+    /// time whose progress is lost.
+    #[inline]
+    fn resized(&mut self, _now: Time, _id: JobId, _sizes: (Procs, Procs), _times: (Span, Span)) {}
+
     /// A job was suspended.
     #[inline]
     fn suspended(&mut self, _now: Time, _id: JobId) {}
@@ -172,6 +182,8 @@ macro_rules! events {
         $method!(arrived(now: Time, id: JobId));
         $method!(started(now: Time, id: JobId, why: StartReason));
         $method!(placed(now: Time, id: JobId, on: &ProcSet));
+        $method!(sized(now: Time, id: JobId, procs: Procs));
+        $method!(resized(now: Time, id: JobId, sizes: (Procs, Procs), times: (Span, Span)));
         $method!(suspended(now: Time, id: JobId));
         $method!(resumed(now: Time, id: JobId));
         $method!(reserved(now: Time, id: JobId, start: Time, latest: Time));

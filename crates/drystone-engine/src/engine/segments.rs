@@ -36,6 +36,8 @@ pub enum SegmentEnd {
     Requeued,
     /// An outage ended it for good.
     Lost,
+    /// It got another size and ran on.
+    Resized,
 }
 
 impl SegmentEnd {
@@ -47,6 +49,7 @@ impl SegmentEnd {
             SegmentEnd::Suspended => "suspended",
             SegmentEnd::Requeued => "requeued",
             SegmentEnd::Lost => "lost",
+            SegmentEnd::Resized => "resized",
         }
     }
 }
@@ -62,6 +65,8 @@ pub struct Segments {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct SegmentPart {
     start: Time,
+    /// Size, where it is another than the preferred.
+    procs: Option<Procs>,
     end: Option<(Time, SegmentEnd)>,
     on: Option<ProcSet>,
 }
@@ -69,7 +74,8 @@ struct SegmentPart {
 impl Segments {
     /// Writes the segments as CSV with the columns `job_id,start,end,procs,processors,then`, in
     /// order of arrival and time. `processors` is a list of ranges, such as `"0-3,7"`, empty where
-    /// the policy only counts; `then` is `suspended`, `requeued`, `lost` or `ended`.
+    /// the policy only counts; `then` is `suspended`, `requeued`, `lost`,
+    /// `resized` or `ended`.
     ///
     /// # Errors
     /// Those of the writer.
@@ -88,7 +94,7 @@ impl Segments {
     }
 
     fn begin(&mut self, now: Time, id: JobId, on: Option<ProcSet>) {
-        self.open.entry(id).or_default().push(SegmentPart { start: now, end: None, on });
+        self.open.entry(id).or_default().push(SegmentPart { start: now, procs: None, end: None, on });
     }
 
     /// The segment at work ends.
@@ -102,9 +108,9 @@ impl Segments {
 
     /// The job is over.
     fn record(&mut self, ended: &EndedJob<'_>, last: SegmentEnd) {
-        for SegmentPart { start, end, on } in self.open.remove(&ended.id).unwrap_or_default() {
+        for SegmentPart { start, procs, end, on } in self.open.remove(&ended.id).unwrap_or_default() {
             let (end, then) = end.unwrap_or((ended.outcome.end, last));
-            let (job, number, procs) = (ended.id, ended.truth.number, ended.job.procs);
+            let (job, number, procs) = (ended.id, ended.truth.number, procs.unwrap_or(ended.job.procs));
             self.list.push(Segment { job, number, start, end, procs, on, then });
         }
     }
@@ -120,6 +126,27 @@ impl Observer for Segments {
     fn placed(&mut self, _now: Time, id: JobId, on: &ProcSet) {
         if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut()) {
             part.on = Some(on.clone());
+        }
+    }
+
+    fn sized(&mut self, _now: Time, id: JobId, procs: Procs) {
+        if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut()) {
+            part.procs = Some(procs);
+        }
+    }
+
+    fn resized(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs), _times: (Span, Span)) {
+        let Some(parts) = self.open.get_mut(&id) else { return };
+        // All changes of one instant are one.
+        if parts.last().is_some_and(|part| part.start == now) && parts.len() > 1 {
+            parts.pop();
+        } else if let Some(part) = parts.last_mut() {
+            part.procs.get_or_insert(from);
+            part.end = Some((now, SegmentEnd::Resized));
+        }
+        match parts.last_mut() {
+            Some(part) if part.procs == Some(to) && part.end == Some((now, SegmentEnd::Resized)) => part.end = None,
+            _ => parts.push(SegmentPart { start: now, procs: Some(to), end: None, on: None }),
         }
     }
 
@@ -142,8 +169,12 @@ impl Observer for Segments {
     }
 
     fn resumed(&mut self, now: Time, id: JobId) {
-        let on = self.open.get(&id).and_then(|parts| parts.last()).and_then(|part| part.on.clone());
+        let last = self.open.get(&id).and_then(|parts| parts.last());
+        let (on, procs) = last.map_or((None, None), |part| (part.on.clone(), part.procs));
         self.begin(now, id, on);
+        if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut()) {
+            part.procs = procs;
+        }
     }
 
     fn cancelled(&mut self, _now: Time, id: JobId) {

@@ -13,6 +13,7 @@ mod pools;
 mod refused;
 mod saving;
 mod scheduler;
+mod sizes;
 
 use super::changes::Changes;
 use super::stopwatch::WallClock;
@@ -29,6 +30,7 @@ use origin::SchedulerOrigin;
 pub use refused::{ImpossibleJob, PolicyViolation};
 pub use scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
+pub(crate) use sizes::SizeChange;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -96,6 +98,10 @@ pub struct Session {
     changed: Vec<(Time, Span)>,
     /// Wake-up time of the policy, read once after each decision; [`Time::MAX`] for never.
     wake: Time,
+    /// The policy's own, where sizes and power also wake the session.
+    policy_wake: Time,
+    /// Changes of sizes that the machine has not been told of.
+    size_changes: Vec<SizeChange>,
     /// Time at which the next prediction expires: see [`Session::next_expiry`].
     expiry: Time,
     /// True if it was woken since its last decision.
@@ -169,6 +175,7 @@ impl Session {
                 outlook: None,
                 resources: None,
                 named: BTreeMap::new(),
+                shapes: None,
             },
             waiting: 0,
             waiting_procs: 0,
@@ -201,6 +208,8 @@ impl Session {
             actions: Actions::default(),
             changed: Vec::new(),
             wake: Time::MAX,
+            policy_wake: Time::MAX,
+            size_changes: Vec::new(),
             expiry: Time::MAX,
             woken: false,
             listened: false,
@@ -290,12 +299,16 @@ impl Session {
         if predicted_end < now {
             predicted_end = self.catch_up(id, predicted_end, now);
         }
-        let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
+        let KnownEntry { entry, .. } = &mut self.s.world.jobs[id];
         entry.ran = ran.unwrap_or(entry.ran + (now - entry.segment));
         entry.phase = Phase::Done;
         self.s.world.free += i64::from(entry.procs);
+        let mut received = entry.ran;
+        if self.s.world.shapes.is_some() {
+            received = self.forget_size(id).unwrap_or(received);
+        }
         if self.learns && teaches {
-            self.scheduler.forecast.predictor.learn(id, job, entry.ran, now);
+            self.scheduler.forecast.predictor.learn(id, &self.s.world.jobs[id].job, received, now);
         }
         self.give_resources(id, Portion::Whole);
         self.s.unname(id);
@@ -418,6 +431,10 @@ impl Session {
         if self.wake > now || self.wake == Time::MAX {
             return false;
         }
+        if self.s.world.shapes.is_some() {
+            self.wake_sized(now);
+            return true;
+        }
         self.wake = Time::MAX;
         self.woken = true;
         self.come_to(now);
@@ -441,6 +458,9 @@ impl Session {
         self.s.world.jobs.forget_before(oldest);
         if !self.s.beyond.is_empty() {
             self.s.beyond = self.s.beyond.split_off(&oldest);
+        }
+        if let Some(shapes) = &mut self.s.world.shapes {
+            shapes.forget_before(oldest);
         }
         Some(oldest)
     }

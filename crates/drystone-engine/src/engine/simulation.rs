@@ -6,6 +6,7 @@ mod events;
 mod future;
 mod machine;
 mod news;
+mod sizes;
 
 use super::ends::EndQueue;
 use super::observer::Observer;
@@ -18,6 +19,7 @@ use crate::snapshot::{self, Contents, SnapshotError};
 pub use error::SimulationError;
 use machine::MachineEffect;
 use serde::{Deserialize, Serialize};
+use sizes::ShapeMachine;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A simulation of one scheduler on one stream of arrivals.
@@ -81,6 +83,8 @@ struct MachineState {
     /// Time of the source's next event; [`Time::MAX`] for never.
     next_arrival: Time,
     now: Time,
+    /// Sizes of jobs, where there are any.
+    shapes: Option<Box<ShapeMachine>>,
     /// Position within the instant.
     at: SimulationPosition,
 }
@@ -139,7 +143,7 @@ impl<S: EventSource> Simulation<S> {
             }
             session.set_resources(table);
         }
-        Simulation {
+        let mut simulation = Simulation {
             source,
             session,
             transfer: None,
@@ -155,9 +159,12 @@ impl<S: EventSource> Simulation<S> {
                 gone: false,
                 next_arrival,
                 now,
+                shapes: None,
                 at: SimulationPosition::Rest,
             },
-        }
+        };
+        simulation.take_shapes();
+        simulation
     }
 
     /// Sets the costs of suspension.
@@ -419,7 +426,11 @@ impl<S: EventSource> Simulation<S> {
         self.session.load(&saved.session)?;
         self.source.seek(saved.position);
         self.source.recall(&saved.memory)?;
+        let shapes = self.s.shapes.take();
         self.s = saved.state;
+        if let (Some(shapes), Some(before)) = (&mut self.s.shapes, &shapes) {
+            shapes.adopt_tables(before);
+        }
         Ok(())
     }
 

@@ -1,6 +1,8 @@
 //! Sources of arrivals.
 
-use crate::model::{Adopted, How, Job, JobId, JobLimit, OutageHit, ProcSet, ResourceTable, Time, Truth, Workload};
+use crate::model::{
+    Adopted, How, Job, JobId, JobLimit, OutageHit, ProcSet, ResourceTable, Time, Truth, Workload, WorkloadShapes,
+};
 use crate::policy::CapacityLoss;
 use crate::snapshot::SnapshotError;
 use std::sync::Arc;
@@ -92,6 +94,17 @@ pub trait EventSource {
     /// asks once, at its beginning.
     fn resources(&self) -> Option<Arc<ResourceTable>> {
         None
+    }
+
+    /// Returns the shapes of its jobs, and the power of the machine, where they are more than one
+    /// size each. A simulation asks once, at its beginning.
+    fn shapes(&self) -> Option<Arc<WorkloadShapes>> {
+        None
+    }
+
+    /// Returns the index of the shape of a job that has arrived.
+    fn shape_of(&self, id: JobId) -> Option<u32> {
+        self.shapes()?.of.get(self.place(id).index()).copied().flatten()
     }
 
     /// Returns the state beyond its position that it needs to continue.
@@ -229,6 +242,10 @@ impl EventSource for WorkloadReplay<'_> {
 
     fn resources(&self) -> Option<Arc<ResourceTable>> {
         self.workload.resources().cloned()
+    }
+
+    fn shapes(&self) -> Option<Arc<WorkloadShapes>> {
+        self.workload.shapes().cloned()
     }
 
     fn position(&self) -> u64 {

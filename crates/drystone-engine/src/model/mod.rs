@@ -12,6 +12,7 @@ mod machine;
 mod outage;
 mod outcome;
 mod procset;
+mod shape;
 mod sorting;
 mod time;
 mod window;
@@ -30,6 +31,11 @@ pub use machine::{Machine, Procs};
 pub use outage::{Outage, OutageError, OutageField, OutageHit, Outages, Which};
 pub use outcome::{EndedJob, JobOutcome};
 pub use procset::{ProcSet, ProcSetError};
+pub(crate) use shape::multiply;
+pub use shape::{
+    Decimal, JobKind, JobShape, PowerCap, PowerSupply, SPEEDUPS, ShapeTruth, SizeSet, Speedup, UNLIMITED,
+    WorkloadShapes,
+};
 pub use sorting::SharedSort;
 pub use time::FURTHEST;
 pub use time::{Span, TIME_LIMIT, Time};

@@ -1,7 +1,10 @@
 //! A workload: jobs in order of arrival, the truth about each, the machine, and where all of it
 //! came from.
 
-use super::{CircumstanceError, Circumstances, DemandId, Job, JobId, Machine, Procs, ResourceTable, Span, Time, Truth};
+use super::{
+    CircumstanceError, Circumstances, DemandId, Job, JobId, Machine, Procs, ResourceTable, Span, Time, Truth,
+    WorkloadShapes,
+};
 use crate::parts::NodeFloor;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -74,6 +77,8 @@ pub struct Workload {
     resources: Option<Arc<ResourceTable>>,
     /// Knowledge beyond the jobs; most workloads have none.
     circumstances: Option<Box<Circumstances>>,
+    /// Sizes of jobs that may have several, and power; most workloads have none.
+    shapes: Option<Arc<WorkloadShapes>>,
     /// Origin of the workload.
     pub provenance: Provenance,
 }
@@ -176,7 +181,7 @@ impl Workload {
             check_nodes(machine, table, &jobs, &truth)?;
         }
         let (jobs, truth) = in_arrival_order(jobs, truth);
-        Ok(Workload { machine, jobs, truth, resources, circumstances: None, provenance })
+        Ok(Workload { machine, jobs, truth, resources, circumstances: None, shapes: None, provenance })
     }
 
     /// Sets the circumstances of the jobs, instead of those that they had.
@@ -204,6 +209,18 @@ impl Workload {
     #[must_use]
     pub fn resources(&self) -> Option<&Arc<ResourceTable>> {
         self.resources.as_ref()
+    }
+
+    /// Returns the shapes of the jobs; `None` where every job has one size and power is unlimited.
+    #[must_use]
+    pub fn shapes(&self) -> Option<&Arc<WorkloadShapes>> {
+        self.shapes.as_ref()
+    }
+
+    /// Sets the shapes of the jobs, instead of those that they had.
+    #[must_use]
+    pub fn shaped(self, shapes: Option<Arc<WorkloadShapes>>) -> Workload {
+        Workload { shapes, ..self }
     }
 
     /// The machine.
@@ -260,7 +277,8 @@ impl Workload {
 
     /// Takes the workload apart, to build a changed one with [`Workload::new`], or with
     /// [`Workload::with_resources`] where it has [resources](Workload::resources). These, and what
-    /// it [has beyond](Workload::circumstances), are not among the parts.
+    /// it [has beyond](Workload::circumstances), and its [shapes](Workload::shapes), are not among the
+    /// parts.
     #[must_use]
     pub fn into_parts(self) -> (Machine, Vec<Job>, Vec<Truth>, Provenance) {
         (self.machine, self.jobs, self.truth, self.provenance)

@@ -1,7 +1,7 @@
 //! The contract between a policy and what drives it: events in, actions out.
 
 use super::{Priorities, PriorityError, View};
-use crate::model::{JobId, ProcSet, Span, Time};
+use crate::model::{JobId, ProcSet, Procs, Span, Time};
 use crate::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -57,6 +57,25 @@ pub enum PolicyEvent {
     /// Processors have failed, come back or been drained, or it is known for the first time that
     /// they will be: [`View::outlook`] and [`View::free`] are new.
     Capacity,
+    /// A running job has another size: a change that was pending has taken effect, or an outage has
+    /// taken some of its processors. Sent only to policies that [know sizes](Policy::knows_shapes),
+    /// and not for what they do at once.
+    Resized {
+        /// Job concerned.
+        job: JobId,
+        /// Its size until now.
+        from: Procs,
+        /// Its predicted end now.
+        predicted_end: Time,
+    },
+    /// A running job asks for another size ([`View::asked`]). It runs on meanwhile. Sent only to
+    /// policies that [know sizes](Policy::knows_shapes).
+    Asks {
+        /// Job concerned.
+        job: JobId,
+        /// Size that it asks for.
+        procs: Procs,
+    },
 }
 
 /// Reason for a job's start, for explanations; `Head` also counts as a reservation, see there.
@@ -134,6 +153,28 @@ pub enum Action {
         why: StartReason,
         /// Processors of the start.
         on: Placement,
+    },
+    /// Start a waiting job with one of its sizes; [`Action::Start`] is with the preferred one.
+    StartWith {
+        /// Job concerned.
+        job: JobId,
+        /// Its size.
+        procs: Procs,
+        /// Reason for the start.
+        why: StartReason,
+        /// Processors of the start.
+        on: Placement,
+    },
+    /// Change the size of a running job: at once, or at its next point ([`View::next_point`]).
+    /// Until then the change is [pending](View::pending): another one replaces it, the present size
+    /// withdraws it.
+    Resize {
+        /// Job concerned.
+        job: JobId,
+        /// Size to come.
+        procs: Procs,
+        /// True if it does not wait for a point, because processors or power are gone.
+        at_once: bool,
     },
     /// Take a running job off its processors. It keeps its progress.
     Suspend(JobId),
@@ -214,6 +255,16 @@ impl Actions {
     #[inline]
     pub fn start(&mut self, job: JobId, why: StartReason) {
         self.list.push(Action::Start { job, why, on: Placement::Any });
+    }
+
+    /// Starts a waiting job with one of its sizes on any free processors.
+    pub fn start_with(&mut self, job: JobId, procs: Procs, why: StartReason) {
+        self.list.push(Action::StartWith { job, procs, why, on: Placement::Any });
+    }
+
+    /// Changes the size of a running job, at its next point.
+    pub fn resize(&mut self, job: JobId, procs: Procs) {
+        self.list.push(Action::Resize { job, procs, at_once: false });
     }
 
     /// Starts a waiting job on these processors.
@@ -323,6 +374,10 @@ pub struct Abilities {
     pub kill: bool,
     /// It sends running jobs back to wait.
     pub requeue: bool,
+    /// It starts jobs with one of several sizes.
+    pub shape: bool,
+    /// It changes the sizes of running jobs.
+    pub resize: bool,
 }
 
 /// A scheduling policy: a pure state machine that takes events and returns actions.
@@ -515,6 +570,17 @@ pub trait Policy: Snapshot + Send + Sync {
     /// already, processors that go. A policy that says where jobs start only then has to
     /// ([`Abilities::name`]) does so from now on.
     fn expect_news(&mut self) {}
+
+    /// Told before the first event that jobs may have several sizes, or that power is counted.
+    fn expect_shapes(&mut self) {}
+
+    /// Returns whether it knows sizes and counts power, where it was
+    /// [told](Policy::expect_shapes) of them. One that does not starts each job with its preferred
+    /// size, never changes one, and is refused where power is limited
+    /// ([`crate::engine::Scheduler::fits`]).
+    fn knows_shapes(&self) -> bool {
+        false
+    }
 
     /// Returns whether it handles news: every event from [`PolicyEvent::Held`] on. A policy that
     /// does not never receives them; a session with it refuses them, and a machine whose capacity

@@ -9,6 +9,7 @@ mod job_need;
 pub mod outlook;
 mod outside;
 mod priorities;
+mod shapes;
 mod view;
 
 pub use crate::snapshot::{Snapshot, SnapshotError};
@@ -26,5 +27,7 @@ pub(crate) use outlook::Drain;
 pub use outlook::{CapacityLoss, Outlook};
 pub use outside::Outside;
 pub use priorities::{Importance, PRIORITIES, Priorities, PriorityError, Quota};
+pub use shapes::{HeldSpan, ShapeWorld};
+pub(crate) use shapes::{SizeBase, SizeState};
 pub(crate) use view::{JobEntry, KnownEntry};
 pub use view::{Phase, PolicyWorld, Stopwatch, View};

@@ -1,7 +1,7 @@
 //! View of a policy: the jobs announced to it, and the machine.
 
 use super::outlook::{Outlook, merged};
-use super::{FreeNodes, FreeResources, JobNeed, SeatWish};
+use super::{FreeNodes, FreeResources, JobNeed, SeatWish, ShapeWorld};
 use crate::model::{Job, JobId, JobWindow, Machine, ProcSet, Procs, ResourceId, Span, Time};
 use crate::parts::predict::Expired;
 use crate::parts::{Profile, RunningSet};
@@ -118,6 +118,8 @@ pub struct PolicyWorld {
     pub(crate) resources: Option<Box<FreeResources>>,
     /// Processors of jobs that were started on named ones, running or suspended.
     pub(crate) named: BTreeMap<JobId, ProcSet>,
+    /// Sizes of jobs that may have several, and power; `None` where there is nothing of the kind.
+    pub(crate) shapes: Option<Box<ShapeWorld>>,
 }
 
 impl PolicyWorld {

@@ -61,6 +61,7 @@ mod outages;
 mod params;
 mod presets;
 mod random;
+pub mod reshape;
 mod sessions;
 
 use crate::model::{Job, LogStatus, Machine, Procs, Provenance, Setting, Span, Time, Truth, Workload};

@@ -458,6 +458,14 @@ impl Observer for Collector {
         }
     }
 
+    fn sized(&mut self, now: Time, id: JobId, procs: Procs) {
+        self.machine.sized(now, self.whole(id), procs);
+    }
+
+    fn resized(&mut self, now: Time, id: JobId, sizes: (Procs, Procs), _times: (Span, Span)) {
+        self.machine.resized(now, self.whole(id), sizes);
+    }
+
     #[inline]
     fn suspended(&mut self, now: Time, id: JobId) {
         self.machine.interrupted(now, self.whole(id));

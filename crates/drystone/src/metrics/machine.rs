@@ -63,6 +63,27 @@ impl MachineUse {
     }
 }
 
+/// Work of a job whose size varies, or is another than the preferred.
+#[derive(Clone, Copy, Debug)]
+struct VariedWork {
+    /// Size up to a time, and that time.
+    first: (Procs, Time),
+    /// Processor-seconds from then until its present size.
+    later: u128,
+    procs: Procs,
+    since: Time,
+}
+
+impl VariedWork {
+    /// Processor-seconds of a job that has ended so.
+    fn of(&self, outcome: &crate::model::JobOutcome) -> u128 {
+        let seconds = |from: Time, until: Time| u128::from((until - from).0.max(0) as u64);
+        u128::from(self.first.0) * seconds(outcome.start, self.first.1)
+            + self.later
+            + u128::from(self.procs) * seconds(self.since, outcome.end)
+    }
+}
+
 /// Adds up [`MachineUse`].
 #[derive(Clone, Debug)]
 pub(super) struct MachineMeter {
@@ -84,6 +105,8 @@ pub(super) struct MachineMeter {
     part_end: Time,
     /// Times at which present jobs were suspended and resumed, in turn.
     interruptions: BTreeMap<JobId, Vec<Time>>,
+    /// Sizes of present jobs that have another than the preferred.
+    sizes: BTreeMap<JobId, VariedWork>,
     /// Processors that were out.
     down: Down,
     /// Processors out in the parts before the current one: over their makespans, and over the
@@ -106,6 +129,7 @@ impl MachineMeter {
             period_from: None,
             part_end: first_submit,
             interruptions: BTreeMap::new(),
+            sizes: BTreeMap::new(),
             down: Down::default(),
             down_before: (0.0, 0.0),
         }
@@ -120,6 +144,19 @@ impl MachineMeter {
     /// A job was requeued: what it ran does not count.
     pub(super) fn forget(&mut self, id: JobId) {
         self.interruptions.remove(&id);
+        self.sizes.remove(&id);
+    }
+
+    /// A job starts with this size.
+    pub(super) fn sized(&mut self, now: Time, id: JobId, procs: Procs) {
+        self.sizes.insert(id, VariedWork { first: (procs, now), later: 0, procs, since: now });
+    }
+
+    /// A running job has the second size instead of the first.
+    pub(super) fn resized(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs)) {
+        let work = self.sizes.entry(id).or_insert(VariedWork { first: (from, now), later: 0, procs: from, since: now });
+        work.later += u128::from(work.procs) * u128::from((now - work.since).0.max(0) as u64);
+        (work.procs, work.since) = (to, now);
     }
 
     /// A job is suspended, or resumes.
@@ -153,7 +190,16 @@ impl MachineMeter {
         let period = self.part.map_or(period, |part| overlap(part, period));
         // What it had run before the simulation began is no work of it.
         let ran = outcome.ran - outcome.found.unwrap_or(Span::ZERO);
-        self.work += u128::from(procs) * u128::from(ran.0.max(0) as u64);
+        let mut procs = f64::from(procs);
+        if self.sizes.is_empty() {
+            self.work += u128::from(ended.job.procs) * u128::from(ran.0.max(0) as u64);
+        } else {
+            let work = self.sizes.remove(&ended.id);
+            let work =
+                work.map_or(u128::from(ended.job.procs) * u128::from(ran.0.max(0) as u64), |work| work.of(outcome));
+            self.work += work;
+            procs = if ran > Span::ZERO { work as f64 / ran.as_f64() } else { procs };
+        }
         let (mut inside, mut whole) = (Span::ZERO, Span::ZERO);
         let mut had = |from: Time, until: Time| {
             whole += until - from;
@@ -181,7 +227,7 @@ impl MachineMeter {
             } else {
                 inside.as_f64() * (outcome.ran.as_f64() / whole.as_f64())
             };
-            self.period_work += f64::from(procs) * share;
+            self.period_work += procs * share;
         }
     }
 

@@ -32,6 +32,7 @@ mod report;
 mod resources;
 mod row;
 mod selection;
+mod sizes;
 mod stall;
 mod summary;
 mod threshold;
@@ -65,6 +66,7 @@ pub use report::{Categorised, Category, Kills, MeasuredWeek, Report, Suspensions
 pub use resources::ResourceUse;
 pub use row::JobRow;
 pub use selection::{JobSelection, Trimmed};
+pub use sizes::{PowerUse, SIZE_COLUMNS, SizeReport, SizedJob};
 pub use stall::{HeelAndToe, Stalls};
 pub use summary::{Distribution, EXACT_LIMIT, Precision, Summary};
 pub use threshold::Threshold;

@@ -73,7 +73,8 @@ impl HeadroomFiles {
             experiment: &result.experiment,
         };
         if let Some(schedule) = self.schedule {
-            files.extend(schedule.write(&WrittenSchedule { rows: &answer.rows, input, determined: &determined })?);
+            let schedule_of = WrittenSchedule { rows: &answer.rows, input, determined: &determined, sizes: None };
+            files.extend(schedule.write(&schedule_of)?);
         }
         if let Some(out) = self.chart {
             let mut segments = Segments::default();

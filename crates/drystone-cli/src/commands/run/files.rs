@@ -88,7 +88,8 @@ impl<'a> RunFiles<'a> {
         let determined = |schema| result.determined(schema);
         if let (Some(schedule), Some(rows)) = (self.schedule, seen.rows) {
             let determined = &determined("drystone/schedule/1");
-            files.extend(schedule.write(&WrittenSchedule { rows, input: seen.input, determined })?);
+            let sizes = result.sizes.as_ref().map(|sizes| &sizes.jobs);
+            files.extend(schedule.write(&WrittenSchedule { rows, input: seen.input, determined, sizes })?);
         }
         if let (Some(file), Some(rows)) = (self.weeks, seen.rows) {
             files.extend(file.write(&weeks_csv(rows)?, &determined("drystone/weeks/1"))?);

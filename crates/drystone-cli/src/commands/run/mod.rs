@@ -19,7 +19,7 @@ use crate::output::{self, ReportFile, excess, file, message};
 use crate::progress::WorkProgress;
 use drystone::engine::{Notes, Observer, Segments};
 use drystone::experiment::Experiment;
-use drystone::metrics::{BATCH, HeelAndToe, JobRow, SearchEffort};
+use drystone::metrics::{BATCH, HeelAndToe, JobRow, SearchEffort, SizeReport};
 use drystone::model::Span;
 use drystone_report::{PoolResult, Timing, Watcher};
 use std::path::Path;
@@ -31,17 +31,23 @@ pub(crate) fn run(args: &RunArgs) -> CommandOutcome {
     let excessive = excess::fixed(&common.excess)?;
     let files = RunFiles::open(args)?;
     let mut input = WorkloadInput::simulated(common, files.need_records(), false)?;
+    let series = input::shapes::read_series(args.shape.series.as_ref())?;
+    input = input.with_shapes(&args.shape, common.log.options().overrun)?;
     if input.site.is_some() {
         let asked = input::in_study(&args.policy, common.log.study)?;
         input.site.iter_mut().for_each(|site| site.localise([&asked]));
     }
     let wanted = WantedData {
         rows: files.need_rows(),
-        segments: files.need_segments(),
+        segments: files.need_segments() || args.shape.any(),
         details: common.details || files.need_details(),
         excessive,
     };
     let Some(mut ran) = ran(args, &input, wanted, None)? else { return Ok(interrupt::code()) };
+    if let Some(segments) = ran.segments.as_ref().filter(|_| args.shape.any()) {
+        let sizes = SizeReport::of(&input.workload, &segments.list, series.as_ref());
+        ran.result.sizes = Some(sizes.map_err(CommandFailure::usage)?);
+    }
     let on_stdout = files.on_stdout;
     files.write(&ran.result, &ran.seen(&input))?;
     let timing = ran.timing;
@@ -87,7 +93,8 @@ impl RunOutcome {
         let file = ScheduleFile::open(path)?;
         let rows = self.rows.as_deref().unwrap_or_default();
         let determined = &self.result.determined("drystone/schedule/1");
-        file::publish(file.write(&WrittenSchedule { rows, input, determined })?)
+        let sizes = self.result.sizes.as_ref().map(|sizes| &sizes.jobs);
+        file::publish(file.write(&WrittenSchedule { rows, input, determined, sizes })?)
     }
 
     /// Writes the result, as its ending says.
@@ -169,6 +176,7 @@ pub(crate) fn ran(
         details,
         stalls: heel.map(HeelAndToe::finish),
         search: SearchEffort::of(&notes),
+        sizes: None,
         timing: common.timing.then_some(timing),
         whole: common.details,
     };

@@ -6,6 +6,7 @@ mod generate;
 mod info;
 mod outages;
 mod over_time;
+mod reshape;
 mod rewrite;
 
 pub(crate) use clean::write_jobs;
@@ -25,5 +26,6 @@ pub(super) fn workload(args: WorkloadArgs) -> CommandOutcome {
         WorkloadCommand::Convert(args) => rewrite::convert(&args),
         WorkloadCommand::Generate(args) => generate::generate(&args),
         WorkloadCommand::Outages(args) => outages::outages(&args),
+        WorkloadCommand::Reshape(args) => reshape::reshape(&args),
     }
 }

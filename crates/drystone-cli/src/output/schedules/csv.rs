@@ -5,7 +5,8 @@ use crate::exit::CommandFailure;
 use crate::output::file::OutputFile;
 use crate::output::format::{Format, FormatTraits};
 use crate::progress::WorkProgress;
-use drystone::metrics::{JobRow, measures};
+use drystone::metrics::{JobRow, SIZE_COLUMNS, SizedJob, measures};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 pub(super) const HEADER: &str = "job_id,submit,start,end,wait,run,procs,estimate,user,bounded_slowdown,suspensions,\
@@ -24,13 +25,20 @@ impl Format<Schedules> for CsvSchedule {
 
     fn write(&self, schedule: &WrittenSchedule<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
         let progress = WorkProgress::writing(schedule.rows.len(), out);
-        lines(out, progress.over(schedule.rows)).map_err(|e| CommandFailure::write(out.name(), &e))
+        lines(out, progress.over(schedule.rows), schedule.sizes).map_err(|e| CommandFailure::write(out.name(), &e))
     }
 }
 
 /// Numbers and words of ours: nothing needs quotes.
-fn lines<'r>(out: &mut impl Write, rows: impl Iterator<Item = &'r JobRow>) -> io::Result<()> {
-    writeln!(out, "{HEADER}")?;
+fn lines<'r>(
+    out: &mut impl Write,
+    rows: impl Iterator<Item = &'r JobRow>,
+    sizes: Option<&BTreeMap<i64, SizedJob>>,
+) -> io::Result<()> {
+    match sizes {
+        None => writeln!(out, "{HEADER}")?,
+        Some(_) => writeln!(out, "{HEADER},{SIZE_COLUMNS}")?,
+    }
     for row in rows {
         let JobRow { number, submit, start, end, ran, procs, estimate, user, suspensions, suspended, overhead, .. } =
             row;
@@ -49,8 +57,11 @@ fn lines<'r>(out: &mut impl Write, rows: impl Iterator<Item = &'r JobRow>) -> io
             write!(out, "{accuracy}")?;
         }
         write!(out, ",{},{},", u8::from(row.counted), row.ended.word())?;
-        match row.promised {
-            Some(promised) => writeln!(out, "{promised}")?,
+        if let Some(promised) = row.promised {
+            write!(out, "{promised}")?;
+        }
+        match sizes.map(|sizes| sizes.get(number).copied().unwrap_or_default()) {
+            Some(sized) => writeln!(out, ",{}", sized.cells())?,
             None => writeln!(out)?,
         }
     }
@@ -59,12 +70,12 @@ fn lines<'r>(out: &mut impl Write, rows: impl Iterator<Item = &'r JobRow>) -> io
 
 #[cfg(test)]
 mod tests {
-    use super::HEADER;
+    use super::{HEADER, SIZE_COLUMNS};
 
     #[test]
     fn every_column_is_documented() {
         let text = include_str!("../../../../../docs/schedules.md");
-        for column in HEADER.split(',') {
+        for column in HEADER.split(',').chain(SIZE_COLUMNS.split(',')) {
             assert!(text.contains(&format!("`{column}`")), "{column}");
         }
     }

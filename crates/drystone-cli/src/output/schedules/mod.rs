@@ -11,7 +11,8 @@ use super::logs::{LogPacking, Swf};
 use crate::exit::CommandFailure;
 use crate::input::WorkloadInput;
 use crate::meta::Determined;
-use drystone::metrics::JobRow;
+use drystone::metrics::{JobRow, SizedJob};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A schedule: a row per job in order of arrival.
@@ -21,6 +22,8 @@ pub(crate) struct WrittenSchedule<'a> {
     pub(crate) input: &'a WorkloadInput,
     /// Inputs of the schedule.
     pub(crate) determined: &'a Determined<'a>,
+    /// Sizes of the jobs over their lives, by the log's numbers, where they may have several.
+    pub(crate) sizes: Option<&'a BTreeMap<i64, SizedJob>>,
 }
 
 impl WrittenSchedule<'_> {

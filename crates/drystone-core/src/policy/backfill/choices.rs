@@ -79,6 +79,16 @@ impl Default for BackfillChoices {
 }
 
 impl BackfillChoices {
+    /// Returns whether the policy knows sizes and power: with at most one reservation, and none of
+    /// the choices of published studies.
+    pub(super) fn know_sizes(&self) -> bool {
+        self.reservations <= 1
+            && self.extra == ExtraRule::All
+            && self.overdue == OverdueRule::Now
+            && self.arrive == Arrive::Always
+            && self.guard == OvertakeGuard::Prediction
+    }
+
     /// Returns a job's place in the queue of reservations, given as either queue holds it.
     #[inline]
     pub(super) fn place(&self, job: &WaitingJob, view: &View<'_>) -> QueuePlace {

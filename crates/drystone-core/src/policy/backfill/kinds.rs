@@ -4,6 +4,7 @@ use super::plain::{Parting, PlainBackfill, RunTimeBasis};
 use super::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 use crate::parts::{ExtraRule, Order, predict};
 use crate::policy::ranking::{STARVE, order, starve};
+use crate::policy::shaped::{DROP, GROW, LADDER, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, SizeChoices, size_choices};
 use crate::policy::{Args, Notice, Param, ParamCondition, ParamNeeds, PolicyKind, SpecError, Takes, Variant};
 
 const ORDER: Param =
@@ -124,8 +125,17 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
         )
         .study(),
         STARVE,
+        SHAPE,
+        RESIZE,
+        LADDER,
+        SHARE,
+        GROW,
+        DROP,
     ],
     needs: &[
+        RESIZE_NEEDS[0],
+        RESIZE_NEEDS[1],
+        RESIZE_NEEDS[2],
         ParamNeeds { params: &["extra", "arrive", "guard", "plan", "announce"], any: &[ParamCondition::Not("reserve", "0")] },
         ParamNeeds { params: &["guard", "plan", "announce"], any: &[ParamCondition::Not("predict", "estimate")] },
         ParamNeeds { params: &["guard", "announce"], any: &[ParamCondition::Is("plan", "prediction")] },
@@ -182,7 +192,13 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
                 args.error("several reservations (`reserve`) go with `extra=all` and `overdue=extended` or `now` only".into())
             );
         }
+        let sizes = size_choices(args)?;
         let parting = parting(args)?;
+        if sizes != SizeChoices::default() && !(choices.know_sizes() && parting == Parting::default()) {
+            let problem = "`shape`, `resize` and `drop` go with at most one reservation and with the defaults of extra, overdue, \
+                           arrive, guard, plan, announce and notice only";
+            return Err(args.error(problem.into()));
+        }
         if parting != Parting::default() {
             let plain = choices.arrive == Arrive::Always && choices.overdue != OverdueRule::Free;
             if choices.reservations != 1 || !plain {
@@ -198,7 +214,7 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
                            with time";
             return Err(args.error(problem.into()));
         }
-        Ok(Box::new(Backfill::new(choices)))
+        Ok(Box::new(Backfill::new(choices).with_sizes(sizes)))
     },
 };
 

@@ -430,7 +430,7 @@ impl Policy for PlainBackfill {
                 self.looks = true;
             }
             PolicyEvent::Woken | PolicyEvent::Capacity => self.looks = true,
-            PolicyEvent::Parked(_) => {}
+            PolicyEvent::Parked(_) | PolicyEvent::Resized { .. } | PolicyEvent::Asks { .. } => {}
         }
     }
 

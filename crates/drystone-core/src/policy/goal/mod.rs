@@ -193,7 +193,12 @@ impl Policy for GoalPolicy {
             PolicyEvent::Released(id) => self.queue.insert(self.queue.partition_point(|&waiting| waiting < id), id),
             PolicyEvent::Stopped { job, predicted_end } => self.running.stopped(job, predicted_end),
             PolicyEvent::Runs(id) => self.running.runs(id, view),
-            PolicyEvent::Repredicted { .. } | PolicyEvent::Woken | PolicyEvent::Parked(_) | PolicyEvent::Capacity => {}
+            PolicyEvent::Repredicted { .. }
+            | PolicyEvent::Woken
+            | PolicyEvent::Parked(_)
+            | PolicyEvent::Capacity
+            | PolicyEvent::Resized { .. }
+            | PolicyEvent::Asks { .. } => {}
         }
     }
 

@@ -386,7 +386,7 @@ impl Policy for MultiQueue {
             PolicyEvent::Stopped { job, .. } => self.stopped(job, view),
             PolicyEvent::Runs(id) => self.runs(id, view),
             PolicyEvent::Capacity => self.capacity_changed(view),
-            PolicyEvent::Woken | PolicyEvent::Parked(_) => {}
+            PolicyEvent::Woken | PolicyEvent::Parked(_) | PolicyEvent::Resized { .. } | PolicyEvent::Asks { .. } => {}
         }
     }
 

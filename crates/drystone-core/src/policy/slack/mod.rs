@@ -385,7 +385,7 @@ impl Policy for Slack {
                 }
             }
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.leaves_queue(id, view),
-            PolicyEvent::Parked(_) => {}
+            PolicyEvent::Parked(_) | PolicyEvent::Resized { .. } | PolicyEvent::Asks { .. } => {}
             PolicyEvent::Woken => self.running.woken(),
         }
     }

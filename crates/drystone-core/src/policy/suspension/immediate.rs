@@ -669,6 +669,7 @@ impl Policy for Immediate {
             PolicyEvent::Stopped { job, .. } => self.stopped(job, view),
             PolicyEvent::Runs(id) => self.found(id, true, view),
             PolicyEvent::Parked(id) => self.found(id, false, view),
+            PolicyEvent::Resized { .. } | PolicyEvent::Asks { .. } => {}
             PolicyEvent::Capacity => self.look_anew(view),
             PolicyEvent::Repredicted { .. } | PolicyEvent::Woken => {}
         }

@@ -15,6 +15,7 @@ impl Session {
             && entry.phase == Phase::Waiting
             && i64::from(entry.procs) <= self.s.world.free
             && self.s.world.resources.is_none()
+            && self.s.world.shapes.is_none()
         {
             entry.phase = Phase::Running;
             entry.segment = self.s.world.now;
@@ -32,6 +33,8 @@ impl Session {
     fn carry_out_any(&mut self, action: Action) -> Result<(), PolicyViolation> {
         match action {
             Action::Start { job, why, on } => self.start(job, why, on),
+            Action::StartWith { job, procs, why, on } => self.start_with(job, procs, why, on),
+            Action::Resize { job, procs, at_once } => self.resize(job, procs, at_once),
             Action::Suspend(job) => self.suspend(job),
             Action::Resume(job) => {
                 self.resume(job)?;
@@ -71,7 +74,7 @@ impl Session {
     }
 
     /// Makes the violation for an impossible action.
-    fn refusal(&self, job: JobId, problem: String) -> PolicyViolation {
+    pub(super) fn refusal(&self, job: JobId, problem: String) -> PolicyViolation {
         PolicyViolation { at: self.s.world.now, job: Some(job), problem }
     }
 
@@ -85,7 +88,7 @@ impl Session {
     }
 
     /// Returns the entry of a job that must be in this phase for the action.
-    fn entry_in(&mut self, job: JobId, phase: Phase, deed: &str) -> Result<&mut JobEntry, PolicyViolation> {
+    pub(super) fn entry_in(&mut self, job: JobId, phase: Phase, deed: &str) -> Result<&mut JobEntry, PolicyViolation> {
         let now = self.s.world.now;
         let entry = self.entry_of(job)?;
         if entry.phase != phase {
@@ -98,7 +101,7 @@ impl Session {
         Ok(entry)
     }
 
-    fn start(&mut self, job: JobId, why: StartReason, on: Placement) -> Result<(), PolicyViolation> {
+    pub(super) fn start(&mut self, job: JobId, why: StartReason, on: Placement) -> Result<(), PolicyViolation> {
         let (now, free) = (self.s.world.now, self.s.world.free);
         let may_exceed = self.scheduler.pass == PassRule::Pyss;
         let entry = self.entry_in(job, Phase::Waiting, "start")?;
@@ -108,6 +111,9 @@ impl Session {
         }
         if let Some(lack) = self.lacks_resources(job, Portion::Whole).filter(|_| !may_exceed) {
             return Err(self.refusal(job, format!("cannot start {lack}")));
+        }
+        if self.s.world.shapes.is_some() {
+            self.check_power(job, procs)?;
         }
         self.take_resources(job, Portion::Whole);
         let entry = self.s.world.entry_mut(job);

@@ -52,6 +52,10 @@ impl Session {
                 return Err(PolicyViolation { at: now, job: None, problem });
             }
         }
+        if self.s.world.shapes.is_some() {
+            self.policy_wake = if self.wakes { self.wake } else { Time::MAX };
+            self.merge_wakes();
+        }
         Ok(())
     }
 

@@ -143,7 +143,13 @@ impl Session {
             return Ok(false);
         }
         let ran = self.s.view().ran(id);
+        if self.s.world.shapes.is_some() {
+            self.forget_size(id);
+        }
         self.leave_machine(id);
+        if self.s.world.shapes.is_some() {
+            self.restore_size(id);
+        }
         self.forget_progress(id, ran);
         self.join_queue(id);
         Ok(true)
@@ -180,9 +186,13 @@ impl Session {
         self.note_expiry();
         self.s.world.free += i64::from(procs);
         self.give_resources(id, Portion::Whole);
+        if self.s.world.shapes.is_some() {
+            self.forget_size(id);
+            self.restore_size(id);
+        }
         self.s.world.entry_mut(id).phase = Phase::Waiting;
         self.s.waiting += 1;
-        self.s.waiting_procs += u64::from(procs);
+        self.s.waiting_procs += u64::from(self.s.world.entry(id).procs);
         self.leave_places(id);
         self.forget_progress(id, ran);
     }

@@ -15,6 +15,8 @@ struct SavedSession {
     /// Not read again: since its last decision the policy may have received an event that leads to
     /// no decision.
     wake: Time,
+    /// The policy's own, where sizes and power also wake it.
+    policy_wake: Time,
     /// Woken since then.
     woken: bool,
 }
@@ -32,6 +34,7 @@ impl Session {
             policy: self.scheduler.policy.save()?,
             predictor: self.scheduler.forecast.predictor.save()?,
             wake: self.wake,
+            policy_wake: self.policy_wake,
             woken: self.woken,
         };
         snapshot::write(Contents::Session, &saved)
@@ -62,10 +65,15 @@ impl Session {
             self.scheduler.policy.listen();
         }
         self.scheduler.policy.employ(self.threads);
+        let shapes = self.s.world.shapes.take();
         self.s = saved.state;
+        if let (Some(shapes), Some(before)) = (&mut self.s.world.shapes, &shapes) {
+            shapes.adopt_tables(before);
+        }
         self.s.world.meet_needs();
         self.actions.clear();
         (self.wake, self.woken) = (saved.wake, saved.woken);
+        self.policy_wake = saved.policy_wake;
         self.note_expiry();
         Ok(())
     }

@@ -36,6 +36,9 @@ impl<S: EventSource> Simulation<S> {
         }
         if deadline <= now {
             decide |= self.session.expire_predictions(now);
+            if self.s.shapes.is_some() {
+                self.pass_points(now, observer);
+            }
         }
         // Upon an end others may arrive.
         let arrival = if S::NEWS { self.s.next_arrival } else { arrival };
@@ -69,7 +72,7 @@ impl<S: EventSource> Simulation<S> {
         if arrival == now {
             return self.receive(now, observer);
         }
-        self.session.wake(now)
+        self.wake(now, observer)
     }
 
     pub(super) fn one_pyss_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
@@ -91,7 +94,15 @@ impl<S: EventSource> Simulation<S> {
             self.end_one(now, observer);
             return true;
         }
-        self.session.wake(now)
+        self.wake(now, observer)
+    }
+
+    fn wake(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        let woken = self.session.wake(now);
+        if self.s.shapes.is_some() {
+            self.pass_points(now, observer);
+        }
+        woken
     }
 
     /// Lets predictions expire before anything else happens. Returns the instant of the first
@@ -145,6 +156,9 @@ impl<S: EventSource> Simulation<S> {
             self.s.overhead.remove(&id);
         }
         self.s.gone |= id == self.session.oldest();
+        if self.s.shapes.is_some() {
+            self.s.end_sized(&mut self.session, id);
+        }
         if S::NEWS {
             self.tell_gone(now, id);
         }
@@ -193,6 +207,9 @@ impl<S: EventSource> Simulation<S> {
                 let oracle = self.session.clairvoyant().then_some(truth.run);
                 self.s.truth.push(truth.clone());
                 let id = self.session.admit(now, job, oracle);
+                if self.s.shapes.is_some() {
+                    self.meet_shape(id);
+                }
                 observer.arrived(now, self.source.place(id));
                 true
             }

@@ -64,6 +64,7 @@ impl<S: EventSource> Simulation<S> {
             gone: false,
             next_arrival,
             now,
+            shapes: None,
             at: super::SimulationPosition::Rest,
         };
         let mut running: Vec<(Time, JobId)> =

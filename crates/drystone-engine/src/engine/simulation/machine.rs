@@ -25,13 +25,19 @@ impl<S: EventSource> MachineEffect<'_, S> {
         let now = s.now;
         let place = |job| self.source.place(job);
         match session.actions().list()[at] {
-            Action::Start { job, why, on } => {
+            Action::Start { job, why, on } | Action::StartWith { job, why, on, .. } => {
+                if s.shapes.is_some() {
+                    s.begin_sized(session, job);
+                }
                 if !s.writing.is_empty() {
                     s.wait_for_writers(session, now, job);
                 }
                 let end = now + s.due(job);
                 s.push_end(end, job);
                 observer.started(now, place(job), why);
+                if let Action::StartWith { procs, .. } = session.actions().list()[at] {
+                    observer.sized(now, place(job), procs);
+                }
                 if on != Placement::Any
                     && let Some(set) = session.named(job)
                 {
@@ -48,6 +54,7 @@ impl<S: EventSource> MachineEffect<'_, S> {
                     observer.placed(now, place(job), set);
                 }
             }
+            Action::Resize { .. } => s.follow_sizes(session, self.source, observer),
             Action::Suspend(job) => {
                 self.suspended(session, job);
                 observer.suspended(now, self.source.place(job));

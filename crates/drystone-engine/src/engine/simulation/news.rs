@@ -129,6 +129,9 @@ impl<S: EventSource> Simulation<S> {
         let oracle = self.session.clairvoyant().then_some(truth.run);
         let id = self.session.adopt(now, job, oracle, adopted)?;
         self.s.truth.push(truth);
+        if self.s.shapes.is_some() {
+            self.meet_shape(id);
+        }
         if let Some(end) = self.s.end_of(&self.session, id) {
             self.s.push_end(end, id);
         }
@@ -157,6 +160,9 @@ impl<S: EventSource> Simulation<S> {
         let oracle = self.session.clairvoyant().then_some(truth.run);
         let id = self.session.adopt(now, job, oracle, &Adopted::Held)?;
         self.s.truth.push(truth);
+        if self.s.shapes.is_some() {
+            self.meet_shape(id);
+        }
         let place = self.source.place(id);
         observer.arrived(now, place);
         observer.held(now, place);
@@ -186,8 +192,12 @@ impl<S: EventSource> Simulation<S> {
                         let procs = stroke.on.len();
                         let hit_jobs =
                             if foreseen { layout.clear(&self.session, procs) } else { layout.strike(&stroke.on) };
-                        for id in hit_jobs {
-                            self.hit(now, id, hit, observer)?;
+                        for (id, lost) in hit_jobs {
+                            if self.s.shapes.is_some() && self.survives(now, id, lost, observer) {
+                                layout.keep(id, self.session.view().size(id));
+                            } else {
+                                self.hit(now, id, hit, observer)?;
+                            }
                         }
                     }
                 }
@@ -204,6 +214,9 @@ impl<S: EventSource> Simulation<S> {
             self.session.look_at_capacity(now) || changed
         };
         observer.capacity(now, foreseen);
+        if self.s.shapes.is_some() && changed {
+            self.session.want_pass();
+        }
         Ok(changed)
     }
 
@@ -313,19 +326,26 @@ impl LinearLayout {
         taken
     }
 
-    /// An outage hits these jobs, which leave their other processors idle.
-    fn strike(&mut self, on: &ProcSet) -> Vec<JobId> {
+    /// A job that was hit goes on with so many processors.
+    fn keep(&mut self, id: JobId, procs: Procs) {
+        self.idle = self.idle.saturating_sub(procs);
+        let at = self.jobs.partition_point(|job| job.0 < id);
+        self.jobs.insert(at, (id, procs));
+    }
+
+    /// An outage hits these jobs, of this many processors each, which leave their others idle.
+    fn strike(&mut self, on: &ProcSet) -> Vec<(JobId, Procs)> {
         let taken = self.block(on);
         for &(id, procs) in &taken {
             self.remove(id);
             self.idle -= procs;
         }
-        taken.into_iter().map(|job| job.0).collect()
+        taken
     }
 
     /// Idle processors go first; where they are too few, the jobs are hit that should have ended
     /// first.
-    fn clear(&mut self, session: &Session, procs: Procs) -> Vec<JobId> {
+    fn clear(&mut self, session: &Session, procs: Procs) -> Vec<(JobId, Procs)> {
         let mut hit = Vec::new();
         for job in session.view().running().iter() {
             if self.idle >= procs {
@@ -333,8 +353,9 @@ impl LinearLayout {
             }
             // One whose processors all go anyway when it ends has none to give.
             let has_any = self.jobs.iter().any(|place| place.0 == job.id && place.1 > 0);
+            let lost = (procs - self.idle).min(job.procs);
             if has_any && self.remove(job.id) {
-                hit.push(job.id);
+                hit.push((job.id, lost));
             }
         }
         self.idle -= procs.min(self.idle);

@@ -61,6 +61,8 @@ pub fn piece(workload: &Workload, places: Range<usize>, setting: Setting) -> Res
     let (jobs, truth) = (workload.jobs()[places.clone()].to_vec(), workload.truth()[places.clone()].to_vec());
     let resources = workload.resources().cloned();
     let piece = Workload::with_resources(workload.machine(), resources, jobs, truth, provenance)?;
+    let shapes = workload.shapes().map(|shapes| std::sync::Arc::new(shapes.piece(places.clone())));
+    let piece = piece.shaped(shapes);
     match workload.circumstances() {
         None => Ok(piece),
         Some(circumstances) => piece.with(circumstances.piece(places.start, places.end)),

@@ -1,0 +1,37 @@
+//! Options on jobs of several sizes, and on power.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Sizes that jobs may have, caps on power, carbon and prices; see docs/shapes.md.
+#[derive(Args, Clone, Default, Debug)]
+pub(crate) struct ShapeArgs {
+    /// Sizes that jobs may have: a table with the column job and any of kind, min, pref, max,
+    /// sizes, speedup, declared, every, `grow_cost`, `shrink_cost`, watts, asks. `drystone workload
+    /// reshape` makes one up.
+    #[arg(long, value_name = "FILE.csv", help_heading = "Machine", conflicts_with_all = ["each_month", "stalls"])]
+    pub(crate) shapes: Option<PathBuf>,
+
+    /// Caps on the power of the machine over time: a table with the columns time, cap (watts) and,
+    /// if not all are known from the beginning, announced.
+    #[arg(long, value_name = "FILE.csv", help_heading = "Machine", conflicts_with_all = ["each_month", "stalls"])]
+    pub(crate) power: Option<PathBuf>,
+
+    /// Watts of each processor, whether a job holds it or not; what jobs draw above that is in the
+    /// column watts of --shapes.
+    #[arg(long, value_name = "WATTS", default_value_t = 0, hide_default_value = true, help_heading = "Machine",
+        value_parser = clap::value_parser!(u64).range(..=1 << 32), conflicts_with_all = ["each_month", "stalls"])]
+    pub(crate) idle: u64,
+
+    /// Carbon intensity (g/kWh) and price (per MWh) over time: a table with the columns time and
+    /// any of carbon and price.
+    #[arg(long, value_name = "FILE.csv", help_heading = "Machine", conflicts_with_all = ["each_month", "stalls"])]
+    pub(crate) series: Option<PathBuf>,
+}
+
+impl ShapeArgs {
+    /// Returns whether any of them is used.
+    pub(crate) fn any(&self) -> bool {
+        self.shapes.is_some() || self.power.is_some() || self.idle > 0 || self.series.is_some()
+    }
+}

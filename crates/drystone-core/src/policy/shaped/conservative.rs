@@ -1,0 +1,154 @@
+//! Conservative backfilling where jobs have several sizes, or power is limited: every job has a
+//! planned start and a planned size.
+
+use super::choice::{SizeWish, all_sizes};
+use super::grant_asks;
+use super::scene::{PassScene, sized};
+use super::settings::{ShapeRule, SizeChoices};
+use super::steps::RoomSteps;
+use crate::model::{JobId, Procs, SharedSort, Time};
+use crate::policy::{Actions, PolicyEvent, StartReason, View};
+use serde::{Deserialize, Serialize};
+
+/// A planned job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct SizedPlan {
+    id: JobId,
+    start: Time,
+    size: Procs,
+}
+
+/// Plans with sizes, compressed at every pass.
+#[derive(Default, Serialize, Deserialize)]
+pub(in crate::policy) struct ShapedConservative {
+    choices: SizeChoices,
+    plans: Vec<SizedPlan>,
+    /// Jobs without a plan, in the order of arrival.
+    fresh: Vec<JobId>,
+    announced: Vec<(JobId, Time)>,
+}
+
+impl ShapedConservative {
+    /// A policy with an empty plan.
+    pub(in crate::policy) fn new(choices: SizeChoices) -> ShapedConservative {
+        ShapedConservative { choices, ..ShapedConservative::default() }
+    }
+
+    /// Takes note of an event.
+    pub(in crate::policy) fn observe(&mut self, event: PolicyEvent) {
+        match event {
+            PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => {
+                let at = self.fresh.partition_point(|&other| other < id);
+                self.fresh.insert(at, id);
+            }
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
+                self.fresh.retain(|&other| other != id);
+                self.plans.retain(|plan| plan.id != id);
+            }
+            _ => {}
+        }
+    }
+
+    /// The next planned start.
+    pub(in crate::policy) fn next_wake(&self) -> Option<Time> {
+        self.plans.iter().map(|plan| plan.start).min()
+    }
+
+    /// Makes a pass.
+    pub(in crate::policy) fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let mut scene = PassScene::of(view);
+        let mut room = scene.room.clone();
+        for plan in &self.plans {
+            take(plan, &scene, &mut room, -1);
+        }
+        self.plans.sort_shared_by_key(|plan| (plan.start, plan.id));
+        for at in 0..self.plans.len() {
+            let plan = self.plans[at];
+            take(&plan, &scene, &mut room, 1);
+            self.plans[at] = self.compressed(&plan, &scene, &room);
+            take(&self.plans[at], &scene, &mut room, -1);
+        }
+        self.fresh.retain(|&id| {
+            let Some((start, size)) = place(self.choices.shape, id, &scene, &room) else { return true };
+            let plan = SizedPlan { id, start, size };
+            take(&plan, &scene, &mut room, -1);
+            self.plans.push(plan);
+            false
+        });
+        self.plans.sort_shared_by_key(|plan| plan.id);
+        self.plans.retain(|plan| {
+            if plan.start > scene.now {
+                return true;
+            }
+            scene.start(plan.id, plan.size, StartReason::Planned, actions);
+            false
+        });
+        self.announce(actions);
+        if view.shapes().is_some_and(|shapes| shapes.has_asks()) {
+            scene.room = room;
+            grant_asks(None, &mut scene, actions);
+        }
+    }
+
+    /// An earlier start of a planned job, or under `start` another size, if neither start nor end
+    /// gets later.
+    fn compressed(&self, plan: &SizedPlan, scene: &PassScene<'_>, room: &RoomSteps) -> SizedPlan {
+        let end = plan.start + scene.run(plan.id, plan.size);
+        let watts = scene.view.watts(plan.id);
+        let mut best: Option<(Time, SizedPlan)> = None;
+        let sizes = all_sizes(scene.view, plan.id);
+        let free = self.choices.shape == ShapeRule::Start && sized(scene.view, plan.id).is_some();
+        for size in sizes.iter().filter(|size| free || *size == plan.size) {
+            let run = scene.run(plan.id, size);
+            let Some(start) = room.earliest(size, watts, run) else { continue };
+            if start <= plan.start && start + run <= end && best.is_none_or(|(known, _)| start + run < known) {
+                best = Some((start + run, SizedPlan { start, size, ..*plan }));
+            }
+        }
+        match best {
+            Some((_, better)) => better,
+            // What was promised cannot be kept: jobs run longer than predicted, or processors are
+            // out.
+            None => room
+                .earliest(plan.size, watts, scene.run(plan.id, plan.size))
+                .map_or(SizedPlan { start: Time::MAX, ..*plan }, |start| SizedPlan { start, ..*plan }),
+        }
+    }
+
+    fn announce(&mut self, actions: &mut Actions) {
+        let before = std::mem::take(&mut self.announced);
+        self.announced =
+            self.plans.iter().filter(|plan| plan.start < Time::MAX).map(|plan| (plan.id, plan.start)).collect();
+        for entry in &self.announced {
+            if before.binary_search(entry).is_err() {
+                actions.reserve(entry.0, entry.1);
+            }
+        }
+    }
+}
+
+/// Takes what a planned job would hold out of a room, or puts it back.
+fn take(plan: &SizedPlan, scene: &PassScene<'_>, room: &mut RoomSteps, sign: i64) {
+    if plan.start < Time::MAX {
+        let mut span = scene.span(plan.id, plan.start, plan.size);
+        span.until = span.until.max(span.from + crate::model::Span(1));
+        room.change(span, scene.view.watts(plan.id), sign);
+    }
+}
+
+/// The first plan of a job.
+fn place(rule: ShapeRule, id: JobId, scene: &PassScene<'_>, room: &RoomSteps) -> Option<(Time, Procs)> {
+    if matches!(rule, ShapeRule::Start | ShapeRule::Submit) && sized(scene.view, id).is_some() {
+        return scene.best(id, &all_sizes(scene.view, id), room);
+    }
+    let wish = SizeWish::of(rule, None, id, scene.view);
+    if let Some(size) = scene.size_now(id, &wish, room) {
+        return Some((scene.now, size));
+    }
+    let size = match wish {
+        SizeWish::First(sizes) => return scene.best(id, &sizes, room),
+        SizeWish::One(size) => size,
+        SizeWish::Largest(sizes, _) => sizes.min(),
+    };
+    Some((room.earliest(size, scene.view.watts(id), scene.run(id, size))?, size))
+}

@@ -1,0 +1,322 @@
+//! Backfilling where jobs have several sizes, or power is limited.
+//!
+//! The EASY family and conservative backfilling hand over to these policies on such workloads. They
+//! plan with steps of free processors and free power, and make the whole of a pass each time: what
+//! makes the others fast rests on sizes that stay.
+
+mod choice;
+mod conservative;
+mod resizing;
+mod scene;
+mod settings;
+mod steps;
+
+use super::ranking::{self, Rater};
+use super::{Action, Actions, PolicyEvent, StartReason, View};
+use crate::model::{JobId, Procs, Span, Time, UNLIMITED};
+use crate::parts::Order;
+use crate::parts::formula::Shares;
+use choice::{SizeWish, all_sizes};
+pub(super) use conservative::ShapedConservative;
+use resizing::Shrunk;
+use scene::{PassScene, Runner, sized};
+use serde::{Deserialize, Serialize};
+pub(super) use settings::{DROP, GROW, LADDER, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, size_choices};
+pub use settings::{DropRule, ResizeRule, ShapeRule, ShareRule, ShrinkLadder, SizeChoices};
+pub(super) use settings::{PLANNED_SHAPE, planned_shape};
+use std::collections::BTreeMap;
+use steps::RoomSteps;
+
+/// Queue, one reservation, backfilling, changes of size.
+///
+/// A pass costs O((r + w)·s) for r running and w waiting jobs and s steps of the plan, and more
+/// where jobs look for the size that ends first.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ShapedEasy {
+    choices: SizeChoices,
+    /// True if the head gets a reservation.
+    reserves: bool,
+    order: Rater,
+    arrival: bool,
+    /// Order of the others; `None` for no backfilling.
+    backfill: Option<Rater>,
+    same_order: bool,
+    shares: Option<Shares>,
+    /// Waiting jobs in the order of arrival.
+    queue: Vec<JobId>,
+    /// Jobs that have arrived since the last pass.
+    fresh: Vec<JobId>,
+    /// Sizes of waiting jobs that were chosen before: at the arrival, or because others shrink.
+    chosen: BTreeMap<JobId, Procs>,
+    announced: Option<(JobId, Time)>,
+}
+
+impl ShapedEasy {
+    /// A policy with an empty queue.
+    pub(super) fn new(
+        choices: SizeChoices,
+        order: &Order,
+        backfill: Option<&Order>,
+        starve: Option<Span>,
+        reserves: bool,
+    ) -> ShapedEasy {
+        ShapedEasy {
+            choices,
+            reserves,
+            order: Rater::guarded(order.clone(), starve),
+            arrival: *order == Order::Fcfs,
+            backfill: backfill.map(|order| Rater::new(order.clone())),
+            same_order: backfill == Some(order),
+            shares: ranking::shares_for([order].into_iter().chain(backfill)),
+            queue: Vec::new(),
+            fresh: Vec::new(),
+            chosen: BTreeMap::new(),
+            announced: None,
+        }
+    }
+
+    /// Takes note of an event.
+    pub(super) fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
+        match event {
+            PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => self.fresh.push(id),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
+                self.fresh.retain(|&other| other != id);
+                self.queue.retain(|&other| other != id);
+                self.chosen.remove(&id);
+            }
+            PolicyEvent::Ended { job, .. } | PolicyEvent::Stopped { job, .. } => {
+                if let Some(shares) = &mut self.shares {
+                    ranking::account(shares, job, view);
+                }
+            }
+            PolicyEvent::Repredicted { .. }
+            | PolicyEvent::Woken
+            | PolicyEvent::Runs(_)
+            | PolicyEvent::Parked(_)
+            | PolicyEvent::Capacity
+            | PolicyEvent::Resized { .. }
+            | PolicyEvent::Asks { .. } => {}
+        }
+    }
+
+    /// Makes a pass.
+    pub(super) fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let mut scene = PassScene::of(view);
+        let back = self.heed_drop(&mut scene, actions);
+        for id in std::mem::take(&mut self.fresh) {
+            if self.choices.shape == ShapeRule::Submit {
+                self.choose_at_arrival(id, &scene);
+            }
+            let at = self.queue.partition_point(|&other| other < id);
+            self.queue.insert(at, id);
+        }
+        if self.choices.grows_first && self.choices.grows() {
+            scene.grow(None, self.choices.share, actions);
+        }
+        let order = self.ranked(true, view);
+        let mut waiting = order.into_iter().peekable();
+        while let Some(&head) = waiting.peek() {
+            if !self.start_head(head, &mut scene, actions) {
+                break;
+            }
+            waiting.next();
+        }
+        let reserved = waiting.peek().copied().and_then(|head| self.reserve(head, &scene, actions));
+        let head = waiting.next();
+        let rest: Vec<JobId> = if self.same_order { waiting.collect() } else { self.ranked(false, view) };
+        if let (Some(head), true) = (head, self.backfill.is_some()) {
+            self.start_others(head, &rest, reserved, &mut scene, actions);
+        }
+        grant_asks(reserved, &mut scene, actions);
+        if self.choices.grows() && !self.choices.grows_first {
+            scene.grow(reserved, self.choices.share, actions);
+        }
+        for id in back {
+            let at = self.queue.partition_point(|&other| other < id);
+            self.queue.insert(at, id);
+        }
+    }
+
+    /// Waiting jobs in the order of the queue, or in that of backfilling.
+    fn ranked(&mut self, queue: bool, view: &View<'_>) -> Vec<JobId> {
+        let rater = match (queue, &self.backfill) {
+            (false, Some(backfill)) => backfill,
+            (false, None) => return Vec::new(),
+            (true, _) => &self.order,
+        };
+        if queue && self.arrival || self.queue.is_empty() {
+            return self.queue.clone();
+        }
+        let ranked = rater.ranked(&self.queue, self.shares.as_mut(), view);
+        ranked.into_iter().map(|at| self.queue[at]).collect()
+    }
+
+    fn leave(&mut self, id: JobId) {
+        if let Ok(at) = self.queue.binary_search(&id) {
+            self.queue.remove(at);
+        }
+        self.chosen.remove(&id);
+    }
+
+    fn wish(&self, id: JobId, view: &View<'_>) -> SizeWish {
+        SizeWish::of(self.choices.shape, self.chosen.get(&id).copied(), id, view)
+    }
+
+    /// Starts the head of the queue, if it can, or if others shrink for it at once.
+    fn start_head(&mut self, head: JobId, scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
+        let rule = self.choices.shape;
+        let wish = self.wish(head, scene.view);
+        let planned = scene.choose(head, rule, &wish);
+        if let Some((start, size)) = planned
+            && start == scene.now
+        {
+            scene.start(head, size, StartReason::Head, actions);
+            self.leave(head);
+            return true;
+        }
+        if !self.choices.shrinks() {
+            return false;
+        }
+        let reserved = |scene: &PassScene<'_>| scene.choose(head, rule, &wish).map(|(start, _)| start);
+        match scene.shrink_for(head, (self.choices.ladder, self.choices.share), reserved, actions) {
+            Shrunk::Starts(size) => {
+                scene.start(head, size, StartReason::Head, actions);
+                self.leave(head);
+                true
+            }
+            Shrunk::Waits(size) => {
+                self.chosen.insert(head, size);
+                false
+            }
+            Shrunk::Not => false,
+        }
+    }
+
+    /// Reserves a start and a size for the head. Returns what it would hold.
+    fn reserve(
+        &mut self,
+        head: JobId,
+        scene: &PassScene<'_>,
+        actions: &mut Actions,
+    ) -> Option<(crate::policy::HeldSpan, i64)> {
+        if !self.reserves {
+            return None;
+        }
+        let (start, size) = scene.choose(head, self.choices.shape, &self.wish(head, scene.view))?;
+        if self.announced != Some((head, start)) {
+            self.announced = Some((head, start));
+            // With `start` its end is what is reserved: it may wait for a wider start.
+            match self.choices.shape {
+                ShapeRule::Start => actions.push(Action::Reserve { job: head, start, latest: Time::MAX }),
+                _ => actions.reserve(head, start),
+            }
+        }
+        Some((scene.span(head, start, size), scene.view.watts(head)))
+    }
+
+    /// Starts jobs behind the head, as far as they do not disturb the reservation.
+    fn start_others(
+        &mut self,
+        head: JobId,
+        rest: &[JobId],
+        reserved: Option<(crate::policy::HeldSpan, i64)>,
+        scene: &mut PassScene<'_>,
+        actions: &mut Actions,
+    ) {
+        if let Some((span, watts)) = reserved {
+            scene.room.change(span, watts, -1);
+        }
+        for &id in rest.iter().filter(|&&id| id != head) {
+            if scene.room.now().0 <= 0 {
+                break;
+            }
+            let wish = self.wish(id, scene.view);
+            if let Some(size) = scene.size_now(id, &wish, &scene.room) {
+                scene.start(id, size, StartReason::Backfilled, actions);
+                self.leave(id);
+            }
+        }
+        if let Some((span, watts)) = reserved {
+            scene.room.change(span, watts, 1);
+        }
+    }
+
+    /// Chooses the size of a job that has arrived, as if all others ran at theirs, in order.
+    fn choose_at_arrival(&mut self, id: JobId, scene: &PassScene<'_>) {
+        if sized(scene.view, id).is_none() {
+            return;
+        }
+        let mut room: RoomSteps = scene.room.clone();
+        for &other in self.queue.iter().filter(|&&other| other < id) {
+            let size = self.chosen.get(&other).copied().unwrap_or(scene.view.job(other).procs);
+            let watts = scene.view.watts(other);
+            if let Some(start) = room.earliest(size, watts, scene.run(other, size)) {
+                room.change(scene.span(other, start, size), watts, -1);
+            }
+        }
+        if let Some((_, size)) = scene.best(id, &all_sizes(scene.view, id), &room) {
+            self.chosen.insert(id, size);
+        }
+    }
+
+    /// Treats running jobs when power has fallen below what they draw. Returns those that wait
+    /// again.
+    fn heed_drop(&self, scene: &mut PassScene<'_>, actions: &mut Actions) -> Vec<JobId> {
+        let mut back = Vec::new();
+        if self.choices.drop == DropRule::None || scene.room.now().1 >= UNLIMITED / 2 {
+            return back;
+        }
+        while scene.room.now().1 < 0 {
+            let over = -scene.room.now().1;
+            if self.choices.drop == DropRule::Shrink {
+                let surplus = |one: &Runner| {
+                    let min = scene.view.shape(one.id).map_or(one.size, |shape| shape.sizes.min());
+                    (one.movable && one.watts > 0 && one.size > min).then(|| one.size - min)
+                };
+                let givers = scene.runners.iter().enumerate().filter_map(|(at, one)| Some((at, one.id, surplus(one)?)));
+                let giver = givers.min_by_key(|(_, id, surplus)| (std::cmp::Reverse(*surplus), *id));
+                let Some((at, id, _)) = giver else { return back };
+                let (one, Some(shape)) = (&scene.runners[at], scene.view.shape(id)) else { return back };
+                let less = Procs::try_from(over.div_euclid(one.watts) + i64::from(over.rem_euclid(one.watts) > 0));
+                let most = one.size.saturating_sub(less.unwrap_or(Procs::MAX));
+                let to = shape.sizes.at_most(most).unwrap_or(shape.sizes.min());
+                scene.resize(at, to, true, actions);
+                continue;
+            }
+            let Some(at) = scene.runners.iter().rposition(|one| one.watts > 0) else { return back };
+            let one = scene.runners.remove(at);
+            PassScene::lift(&one, &mut scene.room, 1);
+            if self.choices.drop == DropRule::Kill {
+                actions.push(Action::Kill(one.id));
+            } else {
+                actions.push(Action::Requeue(one.id));
+                back.push(one.id);
+            }
+        }
+        back
+    }
+}
+
+/// Gives running jobs the sizes that they ask for: smaller ones at once, larger ones if they fit
+/// around all others and the reservation.
+fn grant_asks(reserved: Option<(crate::policy::HeldSpan, i64)>, scene: &mut PassScene<'_>, actions: &mut Actions) {
+    for at in 0..scene.runners.len() {
+        let one = &scene.runners[at];
+        let Some(asked) = scene.view.asked(one.id) else { continue };
+        if scene.view.began(one.id) == scene.now {
+            continue;
+        }
+        let grants = asked <= one.size || {
+            let mut room = scene.room.clone();
+            PassScene::lift(one, &mut room, 1);
+            if let Some((span, watts)) = reserved {
+                room.change(span, watts, -1);
+            }
+            let until = scene.view.end_at_size(one.id, scene.now, asked);
+            room.fits(crate::policy::HeldSpan { from: scene.now, until, procs: asked }, one.watts)
+        };
+        if grants {
+            scene.resize(at, asked, true, actions);
+        }
+    }
+}

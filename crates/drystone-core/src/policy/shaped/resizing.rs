@@ -1,0 +1,286 @@
+//! Malleable jobs that give processors to the head of the queue, and grow into what is left.
+
+use super::scene::{PassScene, sized};
+use super::settings::{ShareRule, ShrinkLadder};
+use super::steps::RoomSteps;
+use crate::model::{JobId, JobShape, Procs, SharedSort, Time};
+use crate::policy::{Actions, HeldSpan, View};
+use std::cmp::Reverse;
+
+/// A size of a rung.
+#[derive(Clone, Copy)]
+enum Rung {
+    Min,
+    Pref,
+}
+
+impl Rung {
+    fn of(self, shape: &JobShape) -> Procs {
+        match self {
+            Rung::Min => shape.sizes.min(),
+            Rung::Pref => shape.preferred,
+        }
+    }
+}
+
+const RUNGS: &[(Rung, Rung)] = &[(Rung::Pref, Rung::Pref), (Rung::Min, Rung::Pref), (Rung::Min, Rung::Min)];
+
+impl ShrinkLadder {
+    /// Of the head, and of those that give.
+    fn rungs(self) -> &'static [(Rung, Rung)] {
+        match self {
+            ShrinkLadder::Min => &RUNGS[2..],
+            ShrinkLadder::Pref => RUNGS,
+            ShrinkLadder::Keep => &RUNGS[..2],
+        }
+    }
+}
+
+/// Consequence of an attempt to shrink jobs for the head.
+pub(super) enum Shrunk {
+    /// It starts with this size.
+    Starts(Procs),
+    /// Others shrink later; this size is reserved for it.
+    Waits(Procs),
+    /// Nothing helps.
+    Not,
+}
+
+/// A job that may give processors.
+struct Giver {
+    at: usize,
+    floor: Procs,
+    keep: Procs,
+    size: Procs,
+    left: Procs,
+}
+
+/// How full a job is between its smallest and its largest size, to be compared.
+fn fuller(a: (&JobShape, Procs), b: (&JobShape, Procs)) -> std::cmp::Ordering {
+    let part = |(shape, size): (&JobShape, Procs)| {
+        let (min, max) = (shape.sizes.min(), shape.sizes.max());
+        (u64::from(size - min), u64::from((max - min).max(1)))
+    };
+    let ((over, under), (other, below)) = (part(a), part(b));
+    (over * below).cmp(&(other * under))
+}
+
+impl PassScene<'_> {
+    /// Shrinks jobs so that the head can start now, or at their next points. `reserved` is the start
+    /// that the head has without that.
+    pub(super) fn shrink_for(
+        &mut self,
+        head: JobId,
+        (ladder, share): (ShrinkLadder, ShareRule),
+        reserved: impl Fn(&PassScene<'_>) -> Option<Time>,
+        actions: &mut Actions,
+    ) -> Shrunk {
+        let coming = self.coming();
+        for &(want, keep) in ladder.rungs() {
+            let size = match sized(self.view, head) {
+                Some(shape) if shape.kind.is_malleable() => want.of(shape),
+                _ => self.view.job(head).procs,
+            };
+            let need = i64::from(size) - self.room.now().0 - coming;
+            if need + coming <= 0 && self.fits_now(head, size) {
+                return Shrunk::Starts(size);
+            }
+            if need <= 0 {
+                continue;
+            }
+            let Some(givers) = self.givers(need, keep, share) else { continue };
+            let point = |giver: &Giver| self.view.next_point(self.runners[giver.at].id);
+            let last = givers.iter().map(point).fold(self.now, Time::max);
+            if !self.room_after(&givers).fits(self.span(head, last, size), self.view.watts(head)) {
+                continue;
+            }
+            let now = last == self.now;
+            if !now && reserved(self).is_some_and(|start| start <= last) {
+                continue;
+            }
+            let mut givers = givers;
+            givers.sort_shared_by_key(|giver| self.runners[giver.at].id);
+            givers.iter().for_each(|giver| self.resize(giver.at, giver.left, false, actions));
+            return if now { Shrunk::Starts(size) } else { Shrunk::Waits(size) };
+        }
+        Shrunk::Not
+    }
+
+    /// Jobs that give so many processors in all, with the sizes that are left to them; `None` if
+    /// that is too much.
+    fn givers(&self, mut need: i64, keep: Rung, share: ShareRule) -> Option<Vec<Giver>> {
+        let mut pool = Vec::new();
+        for (at, one) in self.runners.iter().enumerate().filter(|(_, one)| one.movable) {
+            let Some(shape) = sized(self.view, one.id) else { continue };
+            let keep = keep.of(shape);
+            if one.size > keep
+                && let Some(floor) = shape.sizes.at_least(keep)
+            {
+                pool.push(Giver { at, floor, keep, size: one.size, left: one.size });
+            }
+        }
+        while need > 0 {
+            let id = |giver: &Giver| self.runners[giver.at].id;
+            let able = pool.iter_mut().filter(|giver| giver.left > giver.floor);
+            let giver = match share {
+                ShareRule::Surplus => able.min_by_key(|giver| (Reverse(giver.size - giver.keep), id(giver))),
+                ShareRule::Fpsma => able.max_by_key(|giver| (self.view.began(id(giver)), id(giver))),
+                ShareRule::Equal => able.min_by(|a, b| {
+                    let of = |giver: &Giver| self.view.shape(id(giver));
+                    let order = match (of(a), of(b)) {
+                        (Some(one), Some(other)) => fuller((other, b.left), (one, a.left)),
+                        _ => std::cmp::Ordering::Equal,
+                    };
+                    order.then_with(|| id(a).cmp(&id(b)))
+                }),
+            }?;
+            let shape = self.view.shape(self.runners[giver.at].id)?;
+            let least = match share {
+                ShareRule::Equal => shape.sizes.at_most(giver.left - 1)?,
+                ShareRule::Surplus | ShareRule::Fpsma => {
+                    let enough = Procs::try_from(i64::from(giver.left) - need).unwrap_or(0);
+                    shape.sizes.at_most(enough).filter(|size| *size >= giver.floor).unwrap_or(giver.floor)
+                }
+            };
+            need -= i64::from(giver.left - least);
+            giver.left = least;
+        }
+        pool.retain(|giver| giver.left < giver.size);
+        Some(pool)
+    }
+
+    /// The room if these jobs had given.
+    fn room_after(&self, givers: &[Giver]) -> RoomSteps {
+        let mut room = self.room.clone();
+        for giver in givers {
+            let one = &self.runners[giver.at];
+            Self::lift(one, &mut room, 1);
+            let until = self.view.end_at_size(one.id, self.view.next_point(one.id), giver.left);
+            room.change(HeldSpan { from: self.now, until, procs: giver.left }, one.watts, -1);
+        }
+        room
+    }
+
+    /// Lets jobs grow into the room that is left beside the reservation.
+    pub(super) fn grow(&mut self, reserved: Option<(HeldSpan, i64)>, share: ShareRule, actions: &mut Actions) {
+        let mut able: Vec<usize> =
+            (0..self.runners.len()).filter(|&at| self.runners[at].movable && !self.runners[at].touched).collect();
+        if able.is_empty() || self.room.now().0 <= 0 {
+            return;
+        }
+        able.sort_shared_by_key(|&at| self.runners[at].id);
+        let mut growth =
+            Growth { room: self.room.clone(), sizes: able.iter().map(|&at| (at, self.runners[at].size)).collect() };
+        if let Some((span, watts)) = reserved {
+            growth.room.change(span, watts, -1);
+        }
+        match share {
+            ShareRule::Equal => growth.step_by_step(self),
+            ShareRule::Surplus => {
+                let below = |view: &View<'_>, id, size: Procs| {
+                    view.shape(id).map_or(0, |shape| i64::from(size) - i64::from(shape.preferred))
+                };
+                growth.round(
+                    self,
+                    |scene, at, size| below(scene.view, scene.runners[at].id, size),
+                    |shape| shape.preferred,
+                );
+                growth.round(
+                    self,
+                    |scene, at, size| below(scene.view, scene.runners[at].id, size),
+                    |shape| shape.sizes.max(),
+                );
+            }
+            ShareRule::Fpsma => {
+                for _ in 0..2 {
+                    growth.round(
+                        self,
+                        |scene, at, _| scene.view.began(scene.runners[at].id).0,
+                        |shape| shape.sizes.max(),
+                    );
+                }
+            }
+        }
+        for (at, size) in growth.sizes {
+            if size > self.runners[at].size {
+                self.resize(at, size, false, actions);
+            }
+        }
+    }
+}
+
+/// Sizes that jobs are to grow to, and the room that is left then.
+struct Growth {
+    room: RoomSteps,
+    /// By number of the job.
+    sizes: Vec<(usize, Procs)>,
+}
+
+impl Growth {
+    /// What a running job would hold from now on.
+    fn lift(&mut self, scene: &PassScene<'_>, (at, size): (usize, Procs), sign: i64) {
+        let one = &scene.runners[at];
+        if size == one.size {
+            return PassScene::lift(one, &mut self.room, sign);
+        }
+        let until = end_of(scene, one.id, size);
+        self.room.change(HeldSpan { from: scene.now, until, procs: size }, one.watts, sign);
+    }
+
+    /// Gives a job the largest size up to this one that fits and ends it earlier than before.
+    /// Returns whether it grows.
+    fn enlarge(&mut self, scene: &PassScene<'_>, place: usize, most: Procs) -> bool {
+        let (at, size) = self.sizes[place];
+        let one = &scene.runners[at];
+        let Some(shape) = scene.view.shape(one.id).filter(|_| most > size) else { return false };
+        self.lift(scene, (at, size), 1);
+        let fits = Procs::try_from(self.room.now().0).unwrap_or(0).min(most);
+        let until = |size| end_of(scene, one.id, size);
+        let larger = self.room.largest(scene.now, &shape.sizes, fits, one.watts, until);
+        let larger = larger.filter(|&to| to > size && until(to) < one.end());
+        self.sizes[place].1 = larger.unwrap_or(size);
+        self.lift(scene, self.sizes[place], -1);
+        larger.is_some()
+    }
+
+    /// Each job once, in an order as of now.
+    fn round(
+        &mut self,
+        scene: &PassScene<'_>,
+        key: impl Fn(&PassScene<'_>, usize, Procs) -> i64,
+        most: impl Fn(&JobShape) -> Procs,
+    ) {
+        let mut places: Vec<usize> = (0..self.sizes.len()).collect();
+        places.sort_by_key(|&place| key(scene, self.sizes[place].0, self.sizes[place].1));
+        for place in places {
+            if let Some(shape) = scene.view.shape(scene.runners[self.sizes[place].0].id) {
+                self.enlarge(scene, place, most(shape));
+            }
+        }
+    }
+
+    /// One step of the emptiest job at a time.
+    fn step_by_step(&mut self, scene: &PassScene<'_>) {
+        let mut open: Vec<usize> = (0..self.sizes.len()).collect();
+        loop {
+            let shape = |place: usize| scene.view.shape(scene.runners[self.sizes[place].0].id);
+            open.retain(|&place| shape(place).is_some_and(|shape| self.sizes[place].1 < shape.sizes.max()));
+            let emptiest = open.iter().copied().min_by(|&a, &b| match (shape(a), shape(b)) {
+                (Some(one), Some(other)) => {
+                    fuller((one, self.sizes[a].1), (other, self.sizes[b].1)).then_with(|| a.cmp(&b))
+                }
+                _ => a.cmp(&b),
+            });
+            let Some(place) = emptiest else { return };
+            let next = shape(place).and_then(|shape| shape.sizes.at_least(self.sizes[place].1 + 1));
+            if !next.is_some_and(|next| self.enlarge(scene, place, next)) {
+                open.retain(|&other| other != place);
+            }
+        }
+    }
+}
+
+/// Predicted end of a running job that changes its size at its next point.
+fn end_of(scene: &PassScene<'_>, id: JobId, size: Procs) -> Time {
+    scene.view.end_at_size(id, scene.view.next_point(id), size)
+}

@@ -1,0 +1,135 @@
+//! The machine within a pass: running jobs as they are after what the pass has done so far.
+
+use super::steps::RoomSteps;
+use crate::model::{JobId, JobKind, JobShape, Procs, SizeSet, Span, Time};
+use crate::policy::{Actions, HeldSpan, StartReason, View};
+
+/// A running job within a pass.
+#[derive(Clone, Debug)]
+pub(super) struct Runner {
+    pub(super) id: JobId,
+    pub(super) size: Procs,
+    pub(super) watts: i64,
+    /// What it is predicted to hold; the second where its size is to change.
+    pub(super) spans: (HeldSpan, Option<HeldSpan>),
+    /// True if the scheduler may change its size at this pass.
+    pub(super) movable: bool,
+    /// True if it has started or changed its size at this instant.
+    pub(super) touched: bool,
+}
+
+impl Runner {
+    /// Predicted end.
+    pub(super) fn end(&self) -> Time {
+        self.spans.1.map_or(self.spans.0.until, |span| span.until)
+    }
+
+    fn each(&self) -> impl Iterator<Item = HeldSpan> + use<> {
+        std::iter::once(self.spans.0).chain(self.spans.1)
+    }
+}
+
+/// Running jobs and free room within a pass.
+pub(super) struct PassScene<'a> {
+    pub(super) view: &'a View<'a>,
+    pub(super) now: Time,
+    /// In the order of their starts.
+    pub(super) runners: Vec<Runner>,
+    pub(super) room: RoomSteps,
+}
+
+/// The sizes of a job that may have several.
+pub(super) fn sized<'a>(view: &View<'a>, id: JobId) -> Option<&'a JobShape> {
+    view.shape(id).filter(|shape| shape.kind != JobKind::Rigid)
+}
+
+/// The set of sizes of a job with one.
+pub(super) fn single(size: Procs) -> SizeSet {
+    SizeSet::Range(size, size)
+}
+
+impl<'a> PassScene<'a> {
+    /// The machine as the view shows it.
+    pub(super) fn of(view: &'a View<'a>) -> PassScene<'a> {
+        let now = view.now();
+        let mut runners: Vec<Runner> = view
+            .running()
+            .iter()
+            .map(|job| {
+                let malleable = view.shape(job.id).is_some_and(|shape| shape.kind.is_malleable());
+                Runner {
+                    id: job.id,
+                    size: job.procs,
+                    watts: view.watts(job.id),
+                    spans: view.held_spans(job.id),
+                    movable: malleable && view.began(job.id) < now && view.pending(job.id).is_none(),
+                    touched: view.sized_at(job.id) >= now,
+                }
+            })
+            .collect();
+        let room = RoomSteps::of(view, runners.iter().flat_map(|one| one.each().map(|span| (span, one.watts))));
+        runners.sort_unstable_by_key(|one| (view.began(one.id), one.id));
+        PassScene { view, now, runners, room }
+    }
+
+    /// What a job would hold that starts then.
+    pub(super) fn span(&self, id: JobId, from: Time, size: Procs) -> HeldSpan {
+        HeldSpan { from, until: from + self.run(id, size), procs: size }
+    }
+
+    /// Predicted run time of a waiting job.
+    pub(super) fn run(&self, id: JobId, size: Procs) -> Span {
+        self.view.prediction_at(id, size)
+    }
+
+    /// Returns whether a waiting job can start now with this size.
+    pub(super) fn fits_now(&self, id: JobId, size: Procs) -> bool {
+        self.room.fits(self.span(id, self.now, size), self.view.watts(id))
+    }
+
+    /// Starts a waiting job.
+    pub(super) fn start(&mut self, id: JobId, size: Procs, why: StartReason, actions: &mut Actions) {
+        match size == self.view.size(id) {
+            true => actions.start(id, why),
+            false => actions.start_with(id, size, why),
+        }
+        let mut span = self.span(id, self.now, size);
+        span.until = span.until.max(self.now + Span(1));
+        let watts = self.view.watts(id);
+        self.room.change(span, watts, -1);
+        self.runners.push(Runner { id, size, watts, spans: (span, None), movable: false, touched: true });
+    }
+
+    /// Takes what a running job holds out of a room, or puts it back.
+    pub(super) fn lift(one: &Runner, room: &mut RoomSteps, sign: i64) {
+        one.each().for_each(|span| room.change(span, one.watts, sign));
+    }
+
+    /// Changes the size of a running job, at once or at its next point.
+    pub(super) fn resize(&mut self, at: usize, to: Procs, at_once: bool, actions: &mut Actions) {
+        let id = self.runners[at].id;
+        match at_once {
+            true => actions.push(crate::policy::Action::Resize { job: id, procs: to, at_once }),
+            false => actions.resize(id, to),
+        }
+        Self::lift(&self.runners[at], &mut self.room, 1);
+        let point = if at_once { self.now } else { self.view.next_point(id) };
+        let until = self.view.end_at_size(id, point, to);
+        let one = &mut self.runners[at];
+        let then = HeldSpan { from: point, until, procs: to };
+        if point <= self.now {
+            (one.size, one.touched) = (to, true);
+            one.spans = (HeldSpan { until: until.max(self.now + Span(1)), ..then }, None);
+        } else {
+            one.movable = false;
+            one.spans = (HeldSpan { from: self.now, until: point, procs: one.size.max(to) }, Some(then));
+        }
+        Self::lift(&self.runners[at], &mut self.room, -1);
+    }
+
+    /// Processors that pending shrinks will free.
+    pub(super) fn coming(&self) -> i64 {
+        let less = |one: &Runner| one.spans.1.map_or(0, |then| i64::from(one.size) - i64::from(then.procs));
+        self.runners.iter().map(|one| less(one).max(0)).sum()
+    }
+}

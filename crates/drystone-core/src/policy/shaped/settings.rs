@@ -1,0 +1,222 @@
+//! Choices about sizes, and the parameters that set them.
+
+use crate::policy::{Args, Param, ParamCondition, ParamNeeds, SpecError, Takes};
+use serde::{Deserialize, Serialize};
+
+/// Size with which a job starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum ShapeRule {
+    /// The preferred one.
+    #[default]
+    Preferred,
+    /// The one that is predicted to end first, as of the arrival.
+    Submit,
+    /// The one that is predicted to end first, as of each pass; the head may wait for a wider start.
+    Start,
+    /// The same, and the head never waits while any size fits.
+    StartNow,
+    /// As many processors as are free.
+    Most,
+    /// The same, and at most the preferred size.
+    UpTo,
+    /// The smallest one.
+    Min,
+}
+
+/// Changes of size that the policy makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum ResizeRule {
+    /// None.
+    #[default]
+    None,
+    /// Jobs shrink for the head of the queue.
+    Shrink,
+    /// Jobs grow into what is left.
+    Grow,
+    /// Both.
+    Both,
+}
+
+/// Sizes for which running jobs shrink: of the head, and of those that give.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum ShrinkLadder {
+    /// The head gets its smallest size, and others go down to theirs.
+    #[default]
+    Min,
+    /// The head gets its preferred size and others keep theirs; then it gets its smallest; then
+    /// others go down to theirs.
+    Pref,
+    /// As `Pref`, and others always keep their preferred size.
+    Keep,
+}
+
+/// Order in which jobs give and get processors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum ShareRule {
+    /// The job furthest above gives first, the one furthest below gets first.
+    #[default]
+    Surplus,
+    /// One step at a time, the fullest gives and the emptiest gets.
+    Equal,
+    /// The last to have started gives first, the first to have started gets first.
+    Fpsma,
+}
+
+/// Treatment of running jobs when power falls below what they draw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum DropRule {
+    /// They run on.
+    #[default]
+    None,
+    /// Malleable ones shrink.
+    Shrink,
+    /// The last to have started wait again, with nothing left of their progress.
+    Requeue,
+    /// The last to have started end for good.
+    Kill,
+}
+
+/// All choices about sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SizeChoices {
+    /// Size with which a job starts.
+    pub shape: ShapeRule,
+    /// Changes of size.
+    pub resize: ResizeRule,
+    /// Sizes for which jobs shrink.
+    pub ladder: ShrinkLadder,
+    /// Order of giving and getting.
+    pub share: ShareRule,
+    /// Treatment of drops of power.
+    pub drop: DropRule,
+    /// True if running jobs grow before others start.
+    pub grows_first: bool,
+}
+
+impl SizeChoices {
+    pub(super) fn shrinks(&self) -> bool {
+        matches!(self.resize, ResizeRule::Shrink | ResizeRule::Both)
+    }
+
+    pub(super) fn grows(&self) -> bool {
+        matches!(self.resize, ResizeRule::Grow | ResizeRule::Both)
+    }
+}
+
+const SHAPES: &[(&str, ShapeRule)] = &[
+    ("preferred", ShapeRule::Preferred),
+    ("submit", ShapeRule::Submit),
+    ("start", ShapeRule::Start),
+    ("start-now", ShapeRule::StartNow),
+    ("most", ShapeRule::Most),
+    ("upto", ShapeRule::UpTo),
+    ("min", ShapeRule::Min),
+];
+
+/// The size of a job at its start.
+pub(in crate::policy) const SHAPE: Param = Param::new(
+    "shape",
+    "preferred",
+    &[Takes::Words(&["preferred", "submit", "start", "start-now", "most", "upto", "min"])],
+    "size of a job that may have several (--shapes): the preferred one; the one that ends first, as planned at its arrival \
+     (submit) or at each pass (start; start-now never waits for a wider one while any fits); as many processors as are free \
+     (most, upto: at most the preferred size); the smallest one",
+);
+
+/// The size of a job in a plan.
+pub(in crate::policy) const PLANNED_SHAPE: Param = Param::new(
+    "shape",
+    "preferred",
+    &[Takes::Words(&["preferred", "submit", "start"])],
+    "size of a job that may have several (--shapes): the preferred one, the one that ends first in the plan, for good \
+     (submit), or as long as neither start nor end gets later (start)",
+);
+
+/// The value of [`PLANNED_SHAPE`].
+pub(in crate::policy) fn planned_shape(args: &Args<'_>) -> Result<ShapeRule, SpecError> {
+    args.choose("shape", SHAPES)
+}
+
+/// Changes of size while jobs run.
+pub(in crate::policy) const RESIZE: Param = Param::new(
+    "resize",
+    "none",
+    &[Takes::Words(&["none", "shrink", "grow", "both"])],
+    "changes of malleable jobs while they run: they shrink for the head of the queue, grow into what is left, or both",
+);
+
+/// Sizes for which jobs shrink.
+pub(in crate::policy) const LADDER: Param = Param::new(
+    "ladder",
+    "min",
+    &[Takes::Words(&["min", "pref", "keep"])],
+    "sizes for which jobs shrink: the smallest of the head and of those that give (min); first the preferred ones (pref); \
+     no job gives below its preferred size (keep)",
+);
+
+/// Order in which jobs give and get.
+pub(in crate::policy) const SHARE: Param = Param::new(
+    "share",
+    "surplus",
+    &[Takes::Words(&["surplus", "equal", "fpsma"])],
+    "order in which malleable jobs give and get processors: by what they have above or below the preferred size (surplus), \
+     step by step from the fullest to the emptiest (equal), by the time of their starts (fpsma)",
+);
+
+/// Treatment of drops of power.
+pub(in crate::policy) const DROP: Param = Param::new(
+    "drop",
+    "none",
+    &[Takes::Words(&["none", "shrink", "requeue", "kill"])],
+    "treatment of running jobs when the cap on power (--power) falls below what they draw: none, malleable jobs shrink, or \
+     the last to have started wait again or are killed",
+);
+
+/// Precedence of growth.
+pub(in crate::policy) const GROW: Param = Param::new(
+    "grow",
+    "last",
+    &[Takes::Words(&["last", "first"])],
+    "jobs grow into what waiting jobs leave, or before any job starts",
+)
+.expert();
+
+/// Conditions under which these parameters count.
+pub(in crate::policy) const RESIZE_NEEDS: &[ParamNeeds] = &[
+    ParamNeeds {
+        params: &["ladder"],
+        any: &[ParamCondition::Is("resize", "shrink"), ParamCondition::Is("resize", "both")],
+    },
+    ParamNeeds { params: &["share"], any: &[ParamCondition::Not("resize", "none")] },
+    ParamNeeds {
+        params: &["grow"],
+        any: &[ParamCondition::Is("resize", "grow"), ParamCondition::Is("resize", "both")],
+    },
+];
+
+/// The values of these parameters.
+pub(in crate::policy) fn size_choices(args: &Args<'_>) -> Result<SizeChoices, SpecError> {
+    use ResizeRule::{Both, Grow, None, Shrink};
+    Ok(SizeChoices {
+        shape: args.choose("shape", SHAPES)?,
+        resize: args.choose("resize", &[("none", None), ("shrink", Shrink), ("grow", Grow), ("both", Both)])?,
+        ladder: args.choose(
+            "ladder",
+            &[("min", ShrinkLadder::Min), ("pref", ShrinkLadder::Pref), ("keep", ShrinkLadder::Keep)],
+        )?,
+        share: args.choose(
+            "share",
+            &[("surplus", ShareRule::Surplus), ("equal", ShareRule::Equal), ("fpsma", ShareRule::Fpsma)],
+        )?,
+        drop: args.choose(
+            "drop",
+            &[
+                ("none", DropRule::None),
+                ("shrink", DropRule::Shrink),
+                ("requeue", DropRule::Requeue),
+                ("kill", DropRule::Kill),
+            ],
+        )?,
+        grows_first: args.is("grow", "first"),
+    })
+}

@@ -1,0 +1,298 @@
+//! Jobs that start with another size than the preferred, and that change their size while they run.
+
+use super::{PolicyViolation, Session};
+use crate::model::{JobId, JobShape, PowerSupply, Procs, ShapeTruth, Span, Time};
+use crate::parts::RunningJob;
+use crate::policy::{KnownEntry, Phase, Placement, PolicyEvent, ShapeWorld, SizeBase, SizeState, StartReason};
+use std::sync::Arc;
+
+/// A change of a running job's size, for the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SizeChange {
+    pub(crate) job: JobId,
+    /// Size just before.
+    pub(crate) from: Procs,
+    pub(crate) to: Procs,
+    /// Size before this instant.
+    pub(crate) base: Procs,
+    /// Time without progress that was left before this instant, and that is left now.
+    pub(crate) stalls: (Span, Span),
+    /// Time whose progress is lost.
+    pub(crate) lost: Span,
+}
+
+impl Session {
+    /// Gives the machine jobs of several sizes, and power. Call it before the first event.
+    pub(crate) fn set_shapes(
+        &mut self,
+        known: Arc<Vec<JobShape>>,
+        truths: Arc<Vec<ShapeTruth>>,
+        power: Option<Arc<PowerSupply>>,
+    ) {
+        let truths = self.clairvoyant.then_some(truths);
+        self.scheduler.policy.expect_shapes();
+        self.s.world.shapes = Some(Box::new(ShapeWorld::new(known, truths, power)));
+    }
+
+    /// Returns whether the policy knows sizes and counts power.
+    pub(crate) fn knows_shapes(&self) -> bool {
+        self.scheduler.policy.knows_shapes()
+    }
+
+    /// Makes a pass due though no job waits: running jobs may change their sizes.
+    pub(crate) fn want_pass(&mut self) {
+        self.woken |= self.knows_shapes();
+    }
+
+    /// A job that has arrived has this shape.
+    pub(crate) fn shape(&mut self, id: JobId, shape: u32) {
+        if let Some(shapes) = &mut self.s.world.shapes {
+            shapes.meet(id, shape);
+        }
+    }
+
+    /// Time without progress that a running job had left at the beginning of its present size.
+    pub(crate) fn stall_of(&self, id: JobId) -> Span {
+        let state = self.s.world.shapes.as_ref().and_then(|shapes| shapes.states.get(&id));
+        state.map_or(Span::ZERO, |state| state.stall)
+    }
+
+    /// Takes the changes of sizes that have taken effect since the last call.
+    pub(crate) fn take_size_changes(&mut self) -> Vec<SizeChange> {
+        std::mem::take(&mut self.size_changes)
+    }
+
+    /// A job asks for another size.
+    pub(crate) fn ask(&mut self, now: Time, id: JobId, procs: Procs) {
+        self.come_to(now);
+        let Some(shapes) = &mut self.s.world.shapes else { return };
+        shapes.asked.insert(id, procs);
+        self.woken = true;
+        if self.knows_shapes() {
+            self.observe(PolicyEvent::Asks { job: id, procs });
+        }
+    }
+
+    /// Says when the next job asks for a size.
+    pub(crate) fn set_asks_at(&mut self, time: Time) {
+        if let Some(shapes) = &mut self.s.world.shapes {
+            shapes.asks_at = (time < Time::MAX).then_some(time);
+        }
+        self.merge_wakes();
+    }
+
+    /// Wakes for the policy, and for what happens to sizes and power.
+    pub(super) fn merge_wakes(&mut self) {
+        let due = self.s.world.shapes.as_ref().map_or(Time::MAX, |shapes| shapes.next_due(self.s.world.now));
+        self.wake = self.policy_wake.min(due);
+    }
+
+    /// The time has come for the policy to wake, for a change of size or for another cap on power.
+    #[cold]
+    pub(super) fn wake_sized(&mut self, now: Time) {
+        self.come_to(now);
+        self.woken = true;
+        if self.policy_wake <= now {
+            self.policy_wake = Time::MAX;
+            self.observe(PolicyEvent::Woken);
+        }
+        let states = self.s.world.shapes.iter().flat_map(|shapes| &shapes.states);
+        let pending = states.filter_map(|(&id, state)| Some((id, state.pending?)));
+        let due: Vec<(JobId, Procs)> =
+            pending.filter(|(_, (_, at))| *at <= now).map(|(id, (to, _))| (id, to)).collect();
+        for (id, to) in due {
+            let from = self.s.world.entry(id).procs;
+            self.change_size(id, to, Span::ZERO);
+            self.tell_resized(id, from);
+        }
+        self.merge_wakes();
+    }
+
+    /// Tells the policy of a change that is not its own at this moment.
+    fn tell_resized(&mut self, id: JobId, from: Procs) {
+        if self.knows_shapes() {
+            let predicted_end = self.s.world.entry(id).predicted_end();
+            self.observe(PolicyEvent::Resized { job: id, from, predicted_end });
+        }
+    }
+
+    /// Starts a waiting job with one of its sizes.
+    pub(super) fn start_with(
+        &mut self,
+        job: JobId,
+        procs: Procs,
+        why: StartReason,
+        on: Placement,
+    ) -> Result<(), PolicyViolation> {
+        self.entry_in(job, Phase::Waiting, "start")?;
+        let has = self.s.view().shape(job).map_or(procs == self.s.world.entry(job).procs, |s| s.sizes.contains(procs));
+        if !has {
+            return Err(self.refusal(job, format!("cannot start with {procs} processors: it has no such size")));
+        }
+        let prediction = self.s.view().prediction_at(job, procs);
+        let KnownEntry { entry, .. } = &mut self.s.world.jobs[job];
+        let before = std::mem::replace(&mut entry.procs, procs);
+        if before != procs {
+            entry.prediction = prediction;
+            self.s.waiting_procs = self.s.waiting_procs - u64::from(before) + u64::from(procs);
+            if self.keeps_changes {
+                self.s.changes.push(&mut entry.changes, self.s.world.now, prediction);
+            }
+        }
+        self.start(job, why, on)
+    }
+
+    /// Refuses a start beyond the power that there is.
+    pub(super) fn check_power(&self, job: JobId, procs: Procs) -> Result<(), PolicyViolation> {
+        let view = self.s.view();
+        let Some(power) = view.shapes().and_then(ShapeWorld::power) else { return Ok(()) };
+        let (watts, now) = (view.watts(job), view.now());
+        let left = power.for_jobs(now, now, view.up()) - view.draw();
+        match watts > 0 && watts * i64::from(procs) > left {
+            true => Err(self.refusal(
+                job,
+                format!("cannot start with {procs} processors of {watts} W each: {} W are left", left.max(0)),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Changes the size of a running job, at once or at its next point.
+    pub(super) fn resize(&mut self, job: JobId, to: Procs, at_once: bool) -> Result<(), PolicyViolation> {
+        let now = self.s.world.now;
+        self.entry_in(job, Phase::Running, "be resized")?;
+        let refuse = |session: &Session, why: &str| {
+            Err(session.refusal(job, format!("cannot be resized to {to} processors: {why}")))
+        };
+        let view = self.s.view();
+        let Some(shape) = view.shape(job) else { return refuse(self, "it is rigid") };
+        let asked = shape.kind.asks() && view.asked(job) == Some(to);
+        if !shape.kind.is_malleable() && !asked {
+            return refuse(self, &format!("it is {}", shape.kind.name()));
+        }
+        if !shape.sizes.contains(to) {
+            return refuse(self, "it has no such size");
+        }
+        if view.began(job) == now {
+            return refuse(self, "it starts at this instant");
+        }
+        let (size, point) = (view.size(job), if at_once { now } else { view.next_point(job) });
+        let held = size + self.s.world.shapes.as_ref().map_or(0, |shapes| shapes.reserve_of(job, size));
+        if i64::from(to) > i64::from(held) + self.s.world.free {
+            return refuse(self, &format!("{} are free", self.s.world.free));
+        }
+        if asked && let Some(shapes) = &mut self.s.world.shapes {
+            shapes.asked.remove(&job);
+        }
+        if point <= now && to == size && held == size && self.s.view().pending(job).is_none() {
+            // Nothing changes.
+        } else if point <= now {
+            self.change_size(job, to, Span::ZERO);
+        } else if let Some(shapes) = &mut self.s.world.shapes {
+            let state = shapes.states.entry(job).or_insert_with(SizeState::new);
+            state.pending = (to != size).then_some((to, point));
+            self.s.world.free += i64::from(held) - i64::from(to.max(size));
+        }
+        self.merge_wakes();
+        Ok(())
+    }
+
+    /// A running job has another size from now on. All changes of one instant are one, from the
+    /// size before it to the last.
+    fn change_size(&mut self, id: JobId, to: Procs, lost: Span) {
+        let now = self.s.world.now;
+        let Some(mut shapes) = self.s.world.shapes.take() else { return };
+        let reserve = shapes.reserve_of(id, self.s.world.entry(id).procs);
+        let mut state = shapes.states.remove(&id).unwrap_or_else(SizeState::new);
+        let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
+        let (from, end) = (entry.procs, entry.predicted_end());
+        state.pending = None;
+        let base = match state.base.filter(|base| base.at == now) {
+            Some(base) => base,
+            None => {
+                let stall = state.stall_left(entry, now);
+                state.progress.push((from, (now - entry.segment) - (state.stall - stall)));
+                SizeBase { at: now, procs: from, stall, left: (end - now) - stall + lost }
+            }
+        };
+        entry.ran += now - entry.segment;
+        (entry.segment, entry.procs) = (now, to);
+        let (stall, left) = match to == base.procs {
+            true => (base.stall, base.left),
+            false => {
+                let cost = shapes.shape(id).map_or(Span::ZERO, |shape| shape.cost(base.procs, to));
+                (base.stall + cost, shapes.converted(id, job.estimate, base.left, base.procs, to))
+            }
+        };
+        (state.stall, state.base) = (stall, Some(base));
+        entry.prediction = entry.ran + stall + left;
+        let (new_end, prediction) = (entry.predicted_end(), entry.prediction);
+        if self.keeps_changes {
+            self.s.changes.push(&mut entry.changes, now, prediction);
+        }
+        shapes.states.insert(id, state);
+        self.s.world.shapes = Some(shapes);
+        self.s.world.free += i64::from(from) + i64::from(reserve) - i64::from(to);
+        self.s.world.running.remove(end, id);
+        self.s.world.running.insert(RunningJob { end: new_end, id, procs: to });
+        self.note_expiry();
+        self.size_changes.push(SizeChange { job: id, from, to, base: base.procs, stalls: (base.stall, stall), lost });
+    }
+
+    /// A running job leaves the machine. Returns its run time as it would have been at the preferred
+    /// size, where its size has changed or was another: predictors learn from that.
+    pub(super) fn forget_size(&mut self, id: JobId) -> Option<Span> {
+        let knows = self.knows_shapes();
+        let now = self.s.world.now;
+        let shapes = self.s.world.shapes.as_mut()?;
+        self.woken |= knows;
+        let entry = &self.s.world.jobs[id].entry;
+        let reserve = shapes.reserve_of(id, entry.procs);
+        self.s.world.free += i64::from(reserve);
+        shapes.asked.remove(&id);
+        let state = shapes.states.remove(&id);
+        let pending = state.as_ref().is_some_and(|state| state.pending.is_some());
+        let shape = shapes.shape(id)?;
+        let learned = (state.is_some() || entry.procs != shape.preferred).then(|| {
+            let mut progress = state.as_ref().map_or(Vec::new(), |state| state.progress.clone());
+            let stall = state.map_or(Span::ZERO, |state| state.stall);
+            progress.push((entry.procs, ((now - entry.segment) - stall).max(Span::ZERO)));
+            let seconds = progress.iter().map(|(size, time)| shape.convert(*time, *size, shape.preferred));
+            seconds.fold(Span::ZERO, |sum, time| sum + time)
+        });
+        if pending {
+            self.merge_wakes();
+        }
+        learned
+    }
+
+    /// A job waits again: it has its preferred size.
+    pub(super) fn restore_size(&mut self, id: JobId) {
+        let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
+        entry.procs = job.procs;
+    }
+
+    /// A running job loses this many processors to an outage. Returns whether it goes on with
+    /// fewer: what it did since its last point is lost then.
+    pub(crate) fn survives(&mut self, now: Time, id: JobId, procs: Procs) -> bool {
+        let now = self.come_to(now);
+        let view = self.s.view();
+        let (true, Some(shape)) = (self.knows_shapes() && view.runs(id), view.shape(id)) else { return false };
+        let (size, began) = (view.size(id), view.began(id));
+        let Some(to) = shape.sizes.at_most(size.saturating_sub(procs)) else { return false };
+        if !(shape.kind.is_malleable() || shape.kind.asks()) || began == now {
+            return false;
+        }
+        let mut lost = Span::ZERO;
+        if shape.every > Span::ZERO {
+            let since = view.segment_start(id);
+            let stall = view.shapes().and_then(|s| s.states.get(&id)).map_or(Span::ZERO, |state| state.stall);
+            let point = now - Span((now - since).0.rem_euclid(shape.every.0));
+            lost = (now - point.max(since + stall)).max(Span::ZERO);
+        }
+        self.change_size(id, to, lost);
+        self.tell_resized(id, size);
+        self.merge_wakes();
+        true
+    }
+}

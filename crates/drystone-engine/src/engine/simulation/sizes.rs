@@ -1,0 +1,183 @@
+//! Sizes of jobs on the simulated machine: true run times at each size, and jobs that ask.
+
+use super::{MachineState, Simulation};
+use crate::engine::observer::Observer;
+use crate::engine::session::{Session, SizeChange};
+use crate::engine::source::EventSource;
+use crate::model::{JobId, Procs, ShapeTruth, Span, Time, WorkloadShapes, multiply};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Knowledge of sizes that only the machine has.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(super) struct ShapeMachine {
+    #[serde(skip)]
+    truths: Arc<Vec<ShapeTruth>>,
+    /// Seconds that were left of a job before the changes of the last instant that changed it.
+    before: BTreeMap<JobId, (Time, Span)>,
+    /// Jobs that will ask: the number of their asks so far, and the time of the next.
+    asks: BTreeMap<JobId, (usize, Time)>,
+}
+
+impl ShapeMachine {
+    /// The machine for these jobs.
+    pub(super) fn new(shapes: &WorkloadShapes) -> ShapeMachine {
+        ShapeMachine { truths: shapes.truths.clone(), ..ShapeMachine::default() }
+    }
+
+    /// Takes from another what is no part of a saved state.
+    pub(super) fn adopt_tables(&mut self, other: &ShapeMachine) {
+        self.truths = other.truths.clone();
+    }
+
+    /// Returns the true run time of a job at a size; `None` of one without a shape.
+    fn run_at(&self, session: &Session, id: JobId, size: Procs) -> Option<Span> {
+        let shapes = session.view().shapes()?;
+        Some(self.truths.get(shapes.index(id)?)?.run_at(size, shapes.shape(id)?))
+    }
+
+    fn next_ask(&self) -> Time {
+        self.asks.values().map(|(_, at)| *at).fold(Time::MAX, Time::min)
+    }
+}
+
+impl MachineState {
+    /// A job starts: its run time is that of its size.
+    #[cold]
+    pub(super) fn begin_sized(&mut self, session: &mut Session, id: JobId) {
+        let Some(shapes) = &self.shapes else { return };
+        let size = session.view().size(id);
+        if let Some(run) = shapes.run_at(session, id, size) {
+            self.truth[id].run = run;
+        }
+        self.plan_ask(session, id, 0, Span::ZERO);
+    }
+
+    /// A job has gone.
+    #[cold]
+    pub(super) fn end_sized(&mut self, session: &mut Session, id: JobId) {
+        let Some(shapes) = &mut self.shapes else { return };
+        shapes.before.remove(&id);
+        if shapes.asks.remove(&id).is_some() {
+            session.set_asks_at(shapes.next_ask());
+        }
+    }
+
+    /// Finds out when a job asks next. It had so much time without progress left at the beginning of
+    /// its present size.
+    fn plan_ask(&mut self, session: &mut Session, id: JobId, number: usize, stall: Span) {
+        let Some(shapes) = &self.shapes else { return };
+        let (view, due) = (session.view(), self.due(id));
+        let Some(index) = view.shapes().and_then(|world| world.index(id)) else { return };
+        let ask = shapes.truths.get(index).and_then(|truth| truth.asks.get(number)).copied();
+        let entry = session.entry(id);
+        let run = shapes.run_at(session, id, entry.procs).unwrap_or(due);
+        let had = shapes.asks.contains_key(&id);
+        let at = ask.map(|(share, _)| {
+            let left = due - entry.ran - stall;
+            entry.segment + stall + (share.share_of(run) - (run - left)).max(Span::ZERO)
+        });
+        let Some(shapes) = &mut self.shapes else { return };
+        match at {
+            Some(at) => _ = shapes.asks.insert(id, (number, at)),
+            None => _ = shapes.asks.remove(&id),
+        }
+        if had || at.is_some() {
+            session.set_asks_at(shapes.next_ask());
+        }
+    }
+
+    /// A running job has another size: its end is another one.
+    fn resized(&mut self, session: &mut Session, now: Time, change: &SizeChange) {
+        let SizeChange { job, to, base, stalls, lost, .. } = *change;
+        let ran = session.entry(job).ran;
+        let left = (self.due(job) - ran) - stalls.0 + lost;
+        let Some(shapes) = &mut self.shapes else { return };
+        let left = match shapes.before.get(&job) {
+            Some((at, left)) if *at == now => *left,
+            _ => {
+                shapes.before.insert(job, (now, left));
+                left
+            }
+        };
+        let (at, then) = (shapes.run_at(session, job, base), shapes.run_at(session, job, to));
+        let left = match (at, then) {
+            (Some(at), Some(then)) if at > Span::ZERO && base != to => {
+                multiply(left, (then.0.max(0) as u128, at.0 as u128))
+            }
+            _ => left,
+        };
+        let overhead = self.overhead.get(&job).copied().unwrap_or(Span::ZERO);
+        self.truth[job].run = ran + stalls.1 + left - overhead;
+        self.stale = true;
+        if let Some(end) = self.end_of(session, job) {
+            self.push_end(end, job);
+        }
+        let number = self.shapes.as_ref().and_then(|shapes| shapes.asks.get(&job)).map(|ask| ask.0);
+        if let Some(number) = number {
+            self.plan_ask(session, job, number, stalls.1);
+        }
+    }
+
+    /// Sizes have changed in the session's table: so do the ends of their jobs.
+    #[cold]
+    pub(super) fn follow_sizes<S: EventSource>(
+        &mut self,
+        session: &mut Session,
+        source: &S,
+        observer: &mut impl Observer,
+    ) {
+        let now = self.now;
+        for change in session.take_size_changes() {
+            self.resized(session, now, &change);
+            let stalls = change.stalls.1 - change.stalls.0;
+            observer.resized(now, source.place(change.job), (change.from, change.to), (stalls, change.lost));
+        }
+    }
+}
+
+impl<S: EventSource> Simulation<S> {
+    /// The shapes of a source's jobs are known from now on.
+    pub(super) fn take_shapes(&mut self) {
+        let Some(shapes) = self.source.shapes() else { return };
+        self.session.set_shapes(shapes.known.clone(), shapes.truths.clone(), shapes.power.clone());
+        self.s.shapes = Some(Box::new(ShapeMachine::new(&shapes)));
+    }
+
+    /// A running job loses this many processors to an outage. Returns whether it goes on with fewer.
+    #[cold]
+    pub(super) fn survives(&mut self, now: Time, id: JobId, procs: Procs, observer: &mut impl Observer) -> bool {
+        let survives = self.session.survives(now, id, procs);
+        if survives {
+            self.s.follow_sizes(&mut self.session, &self.source, observer);
+        }
+        survives
+    }
+
+    /// A job has arrived: its shape is known from now on.
+    #[cold]
+    pub(super) fn meet_shape(&mut self, id: JobId) {
+        if let Some(shape) = self.source.shape_of(id) {
+            self.session.shape(id, shape);
+        }
+    }
+
+    /// Sizes whose point has come have changed, and jobs ask.
+    #[cold]
+    pub(super) fn pass_points(&mut self, now: Time, observer: &mut impl Observer) {
+        self.s.follow_sizes(&mut self.session, &self.source, observer);
+        let Some(shapes) = &self.s.shapes else { return };
+        let asking: Vec<(JobId, usize)> =
+            shapes.asks.iter().filter(|(_, (_, at))| *at <= now).map(|(&id, &(number, _))| (id, number)).collect();
+        for (id, number) in asking {
+            let index = self.session.view().shapes().and_then(|world| world.index(id));
+            let ask = self.s.shapes.as_ref().and_then(|shapes| shapes.truths.get(index?)?.asks.get(number)).copied();
+            let stall = self.session.stall_of(id);
+            if let Some((_, procs)) = ask {
+                self.session.ask(now, id, procs);
+            }
+            self.s.plan_ask(&mut self.session, id, number + 1, stall);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Shapes of jobs: the sizes that a job may have, and its run time at each.
+//!
+//! A [`JobShape`] is what a scheduler may know; a [`ShapeTruth`] is what the machine alone knows.
+
+mod power;
+mod sizes;
+mod speedup;
+
+use super::{Procs, Span};
+pub use power::{PowerCap, PowerSupply, UNLIMITED};
+use serde::{Deserialize, Serialize};
+pub use sizes::SizeSet;
+pub(crate) use speedup::multiply;
+pub use speedup::{Decimal, SPEEDUPS, Speedup};
+
+/// Kind of a job, by who chooses its size and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum JobKind {
+    /// The user chose it at the submission.
+    #[default]
+    Rigid,
+    /// The scheduler chooses it at the start, for life.
+    Moldable,
+    /// The scheduler chooses it at the start and while the job runs.
+    Malleable,
+    /// The job asks for it while it runs.
+    Evolving,
+    /// Malleable and evolving.
+    Adaptive,
+}
+
+impl JobKind {
+    /// All of them.
+    pub const ALL: [JobKind; 5] =
+        [JobKind::Rigid, JobKind::Moldable, JobKind::Malleable, JobKind::Evolving, JobKind::Adaptive];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            JobKind::Rigid => "rigid",
+            JobKind::Moldable => "moldable",
+            JobKind::Malleable => "malleable",
+            JobKind::Evolving => "evolving",
+            JobKind::Adaptive => "adaptive",
+        }
+    }
+
+    /// Returns whether the scheduler may change its size while it runs.
+    #[inline]
+    #[must_use]
+    pub fn is_malleable(self) -> bool {
+        matches!(self, JobKind::Malleable | JobKind::Adaptive)
+    }
+
+    /// Returns whether it may ask for another size while it runs.
+    #[inline]
+    #[must_use]
+    pub fn asks(self) -> bool {
+        matches!(self, JobKind::Evolving | JobKind::Adaptive)
+    }
+}
+
+/// Facts about a job's sizes that a scheduler may know.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct JobShape {
+    /// Kind of the job.
+    pub kind: JobKind,
+    /// Its sizes.
+    pub sizes: SizeSet,
+    /// The preferred one: [`Job::procs`](super::Job::procs).
+    pub preferred: Procs,
+    /// The size that the log gives it.
+    pub reference: Procs,
+    /// The speedup as far as the scheduler knows.
+    pub declared: Speedup,
+    /// Estimate at the reference.
+    pub reference_estimate: Span,
+    /// Estimates are no less than these run times at each size.
+    pub least: Option<(Speedup, Span)>,
+    /// Changes take effect at multiples of this time; [`Span::ZERO`]: at any time.
+    pub every: Span,
+    /// Time without progress when it grows.
+    pub grow_cost: Span,
+    /// Time without progress when it shrinks.
+    pub shrink_cost: Span,
+    /// Draw of each processor that it holds, above idle.
+    pub watts: u64,
+}
+
+/// Seconds at a size, where `base` is the time at the reference.
+fn seconds(speedup: &Speedup, base: Span, reference: Procs, size: Procs) -> Span {
+    speedup.listed(size).unwrap_or_else(|| speedup.convert(base, reference, size))
+}
+
+impl JobShape {
+    /// Returns the estimate at a size, of a job with this estimate at its preferred size.
+    #[must_use]
+    pub fn estimate_at(&self, estimate: Span, size: Procs) -> Span {
+        if size == self.preferred {
+            return estimate;
+        }
+        if estimate == self.estimate_of_log(self.preferred) {
+            return self.estimate_of_log(size);
+        }
+        self.convert(estimate, self.preferred, size)
+    }
+
+    /// Returns the estimate at a size as the log and the shape say it.
+    #[must_use]
+    pub fn estimate_of_log(&self, size: Procs) -> Span {
+        let estimate = seconds(&self.declared, self.reference_estimate, self.reference, size);
+        match &self.least {
+            None => estimate,
+            Some((speedup, run)) => estimate.max(seconds(speedup, *run, self.reference, size)),
+        }
+    }
+
+    /// Returns a time at one size as a time at another, as far as the scheduler knows, rounded up.
+    #[must_use]
+    pub fn convert(&self, time: Span, from: Procs, to: Procs) -> Span {
+        self.declared.convert(time, from, to)
+    }
+
+    /// Returns the time without progress at a change of size.
+    #[inline]
+    #[must_use]
+    pub fn cost(&self, from: Procs, to: Procs) -> Span {
+        match from.cmp(&to) {
+            std::cmp::Ordering::Less => self.grow_cost,
+            std::cmp::Ordering::Greater => self.shrink_cost,
+            std::cmp::Ordering::Equal => Span::ZERO,
+        }
+    }
+}
+
+/// Facts about a job's sizes that only the machine knows.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ShapeTruth {
+    /// The true speedup.
+    pub speedup: Speedup,
+    /// The size that the log gives it.
+    pub reference: Procs,
+    /// Run time at the reference.
+    pub reference_run: Span,
+    /// Run times are no more than the estimates.
+    pub cut: bool,
+    /// The share of its work that is done when it asks for a size, and the size.
+    pub asks: Vec<(Decimal, Procs)>,
+}
+
+impl ShapeTruth {
+    /// Returns the run time at a size of a job with this shape.
+    #[must_use]
+    pub fn run_at(&self, size: Procs, shape: &JobShape) -> Span {
+        let run = seconds(&self.speedup, self.reference_run, self.reference, size);
+        if self.cut { run.min(shape.estimate_of_log(size)) } else { run }
+    }
+}
+
+/// The shapes of a workload's jobs, and the power that its machine has.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct WorkloadShapes {
+    /// Known facts of the jobs that have a shape.
+    pub known: std::sync::Arc<Vec<JobShape>>,
+    /// True facts, in the same order.
+    pub truths: std::sync::Arc<Vec<ShapeTruth>>,
+    /// Index of the shape of each job, in order of arrival; `None` of a job that is rigid and draws
+    /// nothing.
+    pub of: Vec<Option<u32>>,
+    /// Power over time, where it is limited or counted.
+    pub power: Option<std::sync::Arc<PowerSupply>>,
+}
+
+impl WorkloadShapes {
+    /// Returns the shape of the job at this place.
+    #[must_use]
+    pub fn shape(&self, place: usize) -> Option<(&JobShape, &ShapeTruth)> {
+        let at = self.of.get(place).copied().flatten()? as usize;
+        Some((self.known.get(at)?, self.truths.get(at)?))
+    }
+
+    /// Returns those of the jobs at these places.
+    #[must_use]
+    pub fn piece(&self, places: std::ops::Range<usize>) -> WorkloadShapes {
+        let of = self.of.get(places).unwrap_or_default().to_vec();
+        WorkloadShapes { known: self.known.clone(), truths: self.truths.clone(), of, power: self.power.clone() }
+    }
+}

@@ -1,0 +1,346 @@
+//! Speedups: how much faster a job is on more processors, in exact rational numbers.
+
+use crate::model::{Procs, Span, TIME_LIMIT};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// A decimal number that is not negative, exact: `digits / 10^places`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Decimal {
+    digits: u64,
+    places: u32,
+}
+
+/// Digits behind the point, at most.
+const PLACES: u32 = 6;
+
+impl Decimal {
+    /// The denominator.
+    fn whole(self) -> u128 {
+        10u128.pow(self.places)
+    }
+
+    /// The numerator over [`Decimal::whole`] of another decimal that has more places.
+    fn over(self, places: u32) -> u128 {
+        u128::from(self.digits) * 10u128.pow(places - self.places)
+    }
+
+    /// The nearest number with this many digits behind the point, at most six; 0 of what is below.
+    #[must_use]
+    pub fn rounded(number: f64, places: u32) -> Decimal {
+        let places = places.min(PLACES);
+        let mut digits = (number.clamp(0.0, 1e9) * 10f64.powi(places as i32)).round() as u64;
+        let mut places = places;
+        while places > 0 && digits % 10 == 0 {
+            (digits, places) = (digits / 10, places - 1);
+        }
+        Decimal { digits, places }
+    }
+
+    /// The nearest float.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        self.digits as f64 / self.whole() as f64
+    }
+
+    /// This share of a length of time, rounded up.
+    #[must_use]
+    pub fn share_of(self, span: Span) -> Span {
+        let product = u128::from(self.digits) * span.0.max(0) as u128;
+        Span(i64::try_from(product.div_ceil(self.whole())).unwrap_or(TIME_LIMIT))
+    }
+}
+
+impl FromStr for Decimal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Decimal, String> {
+        let wrong =
+            || format!("`{text}` is no decimal number with at most {PLACES} digits behind the point, such as 0.95");
+        let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+        let part = part.trim_end_matches('0');
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if (whole.is_empty() && part.is_empty()) || !digits(whole) || !digits(part) || part.len() > PLACES as usize {
+            return Err(wrong());
+        }
+        let digits = format!("{whole}{part}").parse().map_err(|_| wrong())?;
+        if digits > 1_000_000_000_000 {
+            return Err(wrong());
+        }
+        Ok(Decimal { digits, places: part.len() as u32 })
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = self.whole();
+        let digits = u128::from(self.digits);
+        if self.places == 0 {
+            return write!(f, "{digits}");
+        }
+        write!(f, "{}.{:0width$}", digits / whole, digits % whole, width = self.places as usize)
+    }
+}
+
+/// A speedup: the run time at one size follows from that at another.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub enum Speedup {
+    /// The same run time at every size.
+    None,
+    /// As many times faster as there are processors.
+    #[default]
+    Linear,
+    /// Amdahl 1967, with this parallel share.
+    Amdahl(Decimal),
+    /// Downey 1997, with the average parallelism and its variation.
+    Downey(Decimal, Decimal),
+    /// The number of processors to this power.
+    Power(Decimal),
+    /// Seconds at each size, ascending by size.
+    #[serde(serialize_with = "write_rows", deserialize_with = "read_rows")]
+    Table(Arc<[(Procs, Span)]>),
+}
+
+fn write_rows<S: serde::Serializer>(rows: &Arc<[(Procs, Span)]>, to: S) -> Result<S::Ok, S::Error> {
+    rows.as_ref().serialize(to)
+}
+
+fn read_rows<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Arc<[(Procs, Span)]>, D::Error> {
+    Vec::deserialize(from).map(Arc::from)
+}
+
+/// The models by name, for messages.
+pub const SPEEDUPS: &str = "none, linear, amdahl:SHARE, downey:A:SIGMA, power:EXPONENT or table:SIZE=SECONDS;…";
+
+impl FromStr for Speedup {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Speedup, String> {
+        let mut parts = text.split(':');
+        let name = parts.next().unwrap_or_default();
+        let rest: Vec<&str> = parts.collect();
+        match (name, &rest[..]) {
+            ("none", []) => Ok(Speedup::None),
+            ("linear", []) => Ok(Speedup::Linear),
+            ("amdahl", [share]) => {
+                let share: Decimal = share.parse()?;
+                match share.as_f64() <= 1.0 {
+                    true => Ok(Speedup::Amdahl(share)),
+                    false => Err(format!("`{text}`: the parallel share is {share}; expected 0 to 1")),
+                }
+            }
+            ("downey", [average, sigma]) => {
+                let (average, sigma): (Decimal, Decimal) = (average.parse()?, sigma.parse()?);
+                match average.as_f64() >= 1.0 {
+                    true => Ok(Speedup::Downey(average, sigma)),
+                    false => Err(format!("`{text}`: the average parallelism is {average}; expected 1 or more")),
+                }
+            }
+            ("power", [exponent]) => {
+                let exponent: Decimal = exponent.parse()?;
+                match exponent.as_f64() <= 1.0 {
+                    true => Ok(Speedup::Power(exponent)),
+                    false => Err(format!("`{text}`: the exponent is {exponent}; expected 0 to 1")),
+                }
+            }
+            ("table", [rows]) => read_table(rows),
+            _ => Err(format!("`{text}` is no speedup; expected {SPEEDUPS}")),
+        }
+    }
+}
+
+fn read_table(text: &str) -> Result<Speedup, String> {
+    let row = |cell: &str| -> Result<(Procs, Span), String> {
+        let wrong = || format!("`{cell}` is no row of a table of run times; expected SIZE=SECONDS, such as 4=213");
+        let (size, seconds) = cell.split_once('=').ok_or_else(wrong)?;
+        let size: Procs = size.trim().parse().ok().filter(|size| *size > 0).ok_or_else(wrong)?;
+        let seconds: i64 = seconds.trim().parse().map_err(|_| wrong())?;
+        if !(0..=TIME_LIMIT).contains(&seconds) {
+            return Err(wrong());
+        }
+        Ok((size, Span(seconds)))
+    };
+    let cells = text.split(';').map(str::trim).filter(|cell| !cell.is_empty());
+    let mut rows = cells.map(row).collect::<Result<Vec<_>, String>>()?;
+    rows.sort_unstable();
+    for pair in rows.windows(2) {
+        if pair[0].0 == pair[1].0 {
+            return Err(format!("the table of run times names size {} twice", pair[0].0));
+        }
+        if pair[1].1 > pair[0].1 {
+            return Err(format!(
+                "the table of run times falls: {} s at size {} and {} s at size {}; more processors must not take longer, so \
+                 leave the larger size out",
+                pair[0].1, pair[0].0, pair[1].1, pair[1].0
+            ));
+        }
+    }
+    Ok(Speedup::Table(rows.into()))
+}
+
+impl fmt::Display for Speedup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Speedup::None => f.write_str("none"),
+            Speedup::Linear => f.write_str("linear"),
+            Speedup::Amdahl(share) => write!(f, "amdahl:{share}"),
+            Speedup::Downey(average, sigma) => write!(f, "downey:{average}:{sigma}"),
+            Speedup::Power(exponent) => write!(f, "power:{exponent}"),
+            Speedup::Table(rows) => {
+                let rows: Vec<String> = rows.iter().map(|(size, seconds)| format!("{size}={seconds}")).collect();
+                write!(f, "table:{}", rows.join(";"))
+            }
+        }
+    }
+}
+
+impl Speedup {
+    /// The speedup of `n` processors over one as a fraction. Of a table it has no meaning.
+    pub(super) fn ratio(&self, n: Procs) -> (u128, u128) {
+        let n = u128::from(n.max(1));
+        match self {
+            Speedup::None | Speedup::Table(_) => (1, 1),
+            Speedup::Linear => (n, 1),
+            Speedup::Amdahl(share) => {
+                let (part, whole) = (u128::from(share.digits), share.whole());
+                (n * whole, (whole - part) * n + part)
+            }
+            Speedup::Power(exponent) => (((n as f64).powf(exponent.as_f64()) * 1e6 + 0.5).floor() as u128, 1_000_000),
+            Speedup::Downey(average, sigma) => downey(*average, *sigma, n),
+        }
+    }
+
+    /// Returns the run time at one size of a job that takes `base` at another, rounded up to whole
+    /// seconds.
+    #[must_use]
+    pub fn convert(&self, base: Span, from: Procs, to: Procs) -> Span {
+        if let Speedup::Table(rows) = self {
+            let seconds = |size| rows.binary_search_by_key(&size, |row| row.0).ok().map(|at| rows[at].1.0 as u128);
+            return match (seconds(from), seconds(to)) {
+                (Some(at), Some(then)) if at > 0 => multiply(base, (then, at)),
+                _ => base,
+            };
+        }
+        if from == to || *self == Speedup::None {
+            return base;
+        }
+        let ((a, b), (c, d)) = (self.ratio(from), self.ratio(to));
+        let ((a, c), (b, d)) = (reduced(a, c), reduced(b, d));
+        match (a.checked_mul(d), b.checked_mul(c)) {
+            (Some(over), Some(under)) => multiply(base, (over, under)),
+            _ => Span((base.as_f64() * (a as f64 / b as f64) * (d as f64 / c as f64)).ceil() as i64),
+        }
+    }
+
+    /// Returns the seconds that a table says for a size.
+    #[must_use]
+    pub fn listed(&self, size: Procs) -> Option<Span> {
+        let Speedup::Table(rows) = self else { return None };
+        rows.binary_search_by_key(&size, |row| row.0).ok().map(|at| rows[at].1)
+    }
+}
+
+/// Downey's two cases, each continuous at its borders.
+fn downey(average: Decimal, sigma: Decimal, n: u128) -> (u128, u128) {
+    let places = average.places.max(sigma.places);
+    let (a, s, q) = (average.over(places), sigma.over(places), 10u128.pow(places));
+    let flat = (a, q);
+    let (over, under) = if s <= q {
+        if n * q <= a {
+            (2 * a * n, 2 * a + s * (n - 1))
+        } else if (n + 1) * q <= 2 * a {
+            (2 * q * a * n, s * (2 * a - q) + n * q * (2 * q - s))
+        } else {
+            flat
+        }
+    } else if n * q * q <= a * q + a * s - s * q {
+        (n * a * (s + q), s * (n * q + a - q) + a * q)
+    } else {
+        flat
+    };
+    reduced(over, under)
+}
+
+fn divisor(mut a: u128, mut b: u128) -> u128 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a.max(1)
+}
+
+fn reduced(a: u128, b: u128) -> (u128, u128) {
+    let common = divisor(a, b);
+    (a / common, b / common)
+}
+
+/// `base · over / under`, rounded up.
+pub(crate) fn multiply(base: Span, ratio: (u128, u128)) -> Span {
+    let (base, under) = reduced(base.0.max(0) as u128, ratio.1.max(1));
+    let (over, under) = reduced(ratio.0, under);
+    let seconds = match base.checked_mul(over) {
+        Some(product) => product.div_ceil(under),
+        None => (base as f64 * (over as f64 / under as f64)).ceil() as u128,
+    };
+    Span(i64::try_from(seconds).unwrap_or(TIME_LIMIT).min(TIME_LIMIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(model: &str, base: i64, from: Procs, to: Procs) -> i64 {
+        model.parse::<Speedup>().unwrap_or_else(|e| panic!("{e}")).convert(Span(base), from, to).0
+    }
+
+    #[test]
+    fn run_times_are_exact_and_rounded_up() {
+        // Computed by hand: 100 s at 6 processors of downey:4:0.5, whose speedups are 1, 8/4.25,
+        // 16/4.75 and 4.
+        let downey = [1, 2, 4, 8].map(|n| seconds("downey:4:0.5", 100, 8, n));
+        assert_eq!(downey, [400, 213, 119, 100]);
+        assert_eq!(seconds("linear", 100, 8, 3), 267);
+        assert_eq!(seconds("none", 100, 8, 1), 100);
+        // 0.1 + 0.9 / n: 100 s at 1 are 55 s at 2 and 32.5 s at 4.
+        assert_eq!([1, 2, 4].map(|n| seconds("amdahl:0.9", 100, 1, n)), [100, 55, 33]);
+        assert_eq!(seconds("power:0.5", 100, 1, 4), 50);
+        assert_eq!(seconds("table:1=400;2=170;4=60", 60, 4, 2), 170);
+    }
+
+    #[test]
+    fn downey_is_continuous_at_its_borders() {
+        for (average, sigma) in [("4", "0"), ("4", "1"), ("5", "0.7"), ("3", "2"), ("1", "0.3")] {
+            let model: Speedup = format!("downey:{average}:{sigma}").parse().expect("a model");
+            assert_eq!(model.ratio(1), (1, 1), "{model}");
+            let value = |n| {
+                let (over, under) = model.ratio(n);
+                over as f64 / under as f64
+            };
+            let most: f64 = average.parse().expect("a number");
+            for n in 1..40 {
+                assert!(value(n + 1) >= value(n) && value(n) <= most, "{model} at {n}");
+            }
+            assert!((value(1000) - most).abs() < 1e-12, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_speedup_says_what_is_expected() {
+        for (text, part) in [
+            ("amdahl:1.5", "0 to 1"),
+            ("amdahl:0.99999999", "at most 6 digits"),
+            ("downey:0.5:1", "1 or more"),
+            ("table:1=10;2=20", "falls"),
+            ("table:1=10;1=9", "twice"),
+            ("table:1", "SIZE=SECONDS"),
+            ("magic", "expected none, linear"),
+        ] {
+            let error = text.parse::<Speedup>().expect_err(text);
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        for text in ["none", "linear", "amdahl:0.999", "downey:4:0.5", "power:0.7", "table:1=400;2=213"] {
+            assert_eq!(text.parse::<Speedup>().expect(text).to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! One line of a table of shapes.
+
+use crate::model::{Decimal, JobKind, Procs, Span, Speedup};
+
+/// A line as it is written; what is empty follows from the job.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ShapeRow {
+    /// Number of the line.
+    pub line: usize,
+    /// Kind of the job.
+    pub kind: JobKind,
+    /// Smallest, preferred and largest size.
+    pub bounds: [Option<Procs>; 3],
+    /// Sizes one by one.
+    pub sizes: Vec<Procs>,
+    /// The true speedup.
+    pub speedup: Option<Speedup>,
+    /// The speedup as the scheduler knows it.
+    pub declared: Option<Speedup>,
+    /// Time between points.
+    pub every: Span,
+    /// Costs of growing and shrinking.
+    pub costs: [Span; 2],
+    /// Draw of a processor.
+    pub watts: u64,
+    /// Shares of the work after which it asks, and for which size.
+    pub asks: Vec<(Decimal, Procs)>,
+}
+
+/// All columns of a table.
+pub const COLUMNS: &[&str] = &[
+    "job",
+    "kind",
+    "min",
+    "pref",
+    "max",
+    "sizes",
+    "speedup",
+    "declared",
+    "every",
+    "grow_cost",
+    "shrink_cost",
+    "watts",
+    "asks",
+];
+
+/// Longest time that a cell may say, in seconds.
+const LONGEST: i64 = 1 << 32;
+/// Most watts of a processor.
+const WATTS: u64 = 1 << 32;
+
+impl ShapeRow {
+    /// Reads a cell that is not empty.
+    pub(super) fn set(&mut self, column: &str, cell: &str) -> Result<(), String> {
+        match column {
+            "kind" => {
+                let kind = JobKind::ALL.into_iter().find(|kind| kind.name() == cell);
+                let names = JobKind::ALL.map(JobKind::name).join(", ");
+                self.kind = kind.ok_or_else(|| format!("`{cell}` is no kind of job; expected {names}"))?;
+            }
+            "min" => self.bounds[0] = Some(size(cell)?),
+            "pref" => self.bounds[1] = Some(size(cell)?),
+            "max" => self.bounds[2] = Some(size(cell)?),
+            "sizes" => {
+                self.sizes = cell.split_whitespace().map(size).collect::<Result<_, _>>()?;
+                self.sizes.sort_unstable();
+                self.sizes.dedup();
+            }
+            "speedup" => self.speedup = Some(cell.parse()?),
+            "declared" => self.declared = Some(cell.parse()?),
+            "every" => self.every = seconds(cell)?,
+            "grow_cost" => self.costs[0] = seconds(cell)?,
+            "shrink_cost" => self.costs[1] = seconds(cell)?,
+            "watts" => {
+                let watts = cell.parse().ok().filter(|watts| *watts <= WATTS);
+                self.watts = watts.ok_or_else(|| format!("`{cell}` is no whole number of watts"))?;
+            }
+            "asks" => self.asks = cell.split_whitespace().map(ask).collect::<Result<_, _>>()?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn size(cell: &str) -> Result<Procs, String> {
+    cell.parse()
+        .ok()
+        .filter(|size| *size > 0)
+        .ok_or_else(|| format!("`{cell}` is no size; expected a whole number above 0"))
+}
+
+fn seconds(cell: &str) -> Result<Span, String> {
+    let seconds = cell.parse().ok().filter(|seconds| (0..=LONGEST).contains(seconds));
+    seconds.map(Span).ok_or_else(|| format!("`{cell}` is no whole number of seconds"))
+}
+
+fn ask(cell: &str) -> Result<(Decimal, Procs), String> {
+    let wrong = || format!("`{cell}` is no request; expected SHARE=SIZE, such as 0.5=8");
+    let (share, procs) = cell.split_once('=').ok_or_else(wrong)?;
+    let share: Decimal = share.parse().map_err(|_| wrong())?;
+    if share.share_of(Span(1_000_000)) > Span(1_000_000) {
+        return Err(format!("`{cell}`: a job asks when a share of 0 to 1 of its work is done"));
+    }
+    Ok((share, size(procs)?))
+}
