@@ -26,7 +26,7 @@ impl ReservedPool {
     pub(super) fn of_state(state: &ClusterState) -> BTreeMap<String, ReservedPool> {
         let pool = |(name, window): (&String, &drystone_slurm::conf::ReservedWindow)| {
             let is_of = |node: &&super::state::StateNode| {
-                node.takes != NodeTakes::None && window.nodes.iter().any(|name| *name == node.name)
+                node.takes != NodeTakes::None && window.nodes.contains(&node.name)
             };
             let all = state.nodes.iter().filter(is_of).fold(0u32, |sum, node| sum.saturating_add(node.procs));
             let procs = window.procs.map_or(all, |procs| procs.min(all));

@@ -33,7 +33,7 @@ impl Decimal {
         let places = places.min(PLACES);
         let mut digits = (number.clamp(0.0, 1e9) * 10f64.powi(places as i32)).round() as u64;
         let mut places = places;
-        while places > 0 && digits % 10 == 0 {
+        while places > 0 && digits.is_multiple_of(10) {
             (digits, places) = (digits / 10, places - 1);
         }
         Decimal { digits, places }
