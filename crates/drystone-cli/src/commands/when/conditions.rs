@@ -65,17 +65,17 @@ impl QueueIndex {
 
 /// The group of a job in a scope, where it is known.
 fn group(scope: LimitScope, job: &QueueEntry) -> Option<LimitGroup> {
-    let known = |parts: &[&String]| {
+    let group_of = |parts: &[&String]| {
         let parts: Vec<String> = parts.iter().map(|part| (*part).clone()).collect();
         parts.iter().all(|part| !part.is_empty()).then_some((scope, parts))
     };
     match scope {
-        LimitScope::User => known(&[&job.user]),
-        LimitScope::Account => known(&[&job.account]),
-        LimitScope::Own => known(&[&job.account, &job.user]),
-        LimitScope::Qos => known(&[&job.qos]),
-        LimitScope::QosUser => known(&[&job.qos, &job.user]),
-        LimitScope::QosAccount => known(&[&job.qos, &job.account]),
+        LimitScope::User => group_of(&[&job.user]),
+        LimitScope::Account => group_of(&[&job.account]),
+        LimitScope::Own => group_of(&[&job.account, &job.user]),
+        LimitScope::Qos => group_of(&[&job.qos]),
+        LimitScope::QosUser => group_of(&[&job.qos, &job.user]),
+        LimitScope::QosAccount => group_of(&[&job.qos, &job.account]),
     }
 }
 
@@ -148,8 +148,8 @@ impl QueueConditions {
     ) {
         let Some(first) = waiting.first().map(|&at| jobs[at].clone()) else { return };
         // Where amounts are not known, jobs count.
-        let known = waiting.iter().all(|&at| amount(measure, &jobs[at]) > 0);
-        let measure = if known { measure } else { LimitMeasure::Jobs };
+        let has_amounts = waiting.iter().all(|&at| amount(measure, &jobs[at]) > 0);
+        let measure = if has_amounts { measure } else { LimitMeasure::Jobs };
         let running: Vec<usize> = members.iter().copied().filter(|&at| jobs[at].since.is_some()).collect();
         let used: u64 = running.iter().map(|&at| amount(measure, &jobs[at])).sum();
         let of_waiting = || waiting.iter().map(|&at| amount(measure, &jobs[at]));
@@ -228,7 +228,7 @@ impl QueueConditions {
         }
     }
 
-    /// What depends on a job without an answer has none.
+    /// Bars jobs that depend on one without an answer.
     fn bar_orphans(&mut self, jobs: &mut [QueueEntry]) {
         loop {
             let kept = |at: &usize| jobs[*at].kept().is_some();

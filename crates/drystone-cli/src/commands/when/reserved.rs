@@ -25,9 +25,8 @@ impl ReservedPool {
     /// The reservations of a state, without jobs.
     pub(super) fn of_state(state: &ClusterState) -> BTreeMap<String, ReservedPool> {
         let pool = |(name, window): (&String, &drystone_slurm::conf::ReservedWindow)| {
-            let is_of = |node: &&super::state::StateNode| {
-                node.takes != NodeTakes::None && window.nodes.iter().any(|name| *name == node.name)
-            };
+            let is_of =
+                |node: &&super::state::StateNode| node.takes != NodeTakes::None && window.nodes.contains(&node.name);
             let all = state.nodes.iter().filter(is_of).fold(0u32, |sum, node| sum.saturating_add(node.procs));
             let procs = window.procs.map_or(all, |procs| procs.min(all));
             (name.clone(), ReservedPool { procs, from: window.from, until: window.until, jobs: Vec::new() })
@@ -86,8 +85,8 @@ impl ReservedPool {
         let from = Span((self.from - now).max(0));
         let mut answers = forecaster.answers_of(&session, &open, &times)?.into_iter().zip(plans);
         let answer = |(at, place): (usize, usize)| {
-            let found = waits(&at).and_then(|_| answers.next());
-            (place, found.map(|(answer, plan)| (StartAnswer { not_before: from, ..answer }, plan)))
+            let answer = waits(&at).and_then(|_| answers.next());
+            (place, answer.map(|(answer, plan)| (StartAnswer { not_before: from, ..answer }, plan)))
         };
         Ok(mine.into_iter().map(answer).collect())
     }

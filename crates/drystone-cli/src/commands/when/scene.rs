@@ -48,7 +48,7 @@ pub(super) struct WhenScene {
     pub(super) observed: Vec<Observed>,
     /// Jobs of the queue: where they are among the observed.
     queue: Vec<(QueueEntry, Option<usize>)>,
-    /// What jobs of the queue wait for first, by their places there.
+    /// Conditions of jobs of the queue, by their places there.
     conditions: QueueConditions,
     reserved: BTreeMap<String, ReservedPool>,
     /// The first of the observed that is in the queue.
