@@ -30,7 +30,7 @@ const FIRST_HEDGE: usize = 2;
 /// Weights of the forecasters.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct PoolWeights {
-    /// By what each has lost, 1 in all.
+    /// Shares that fall with the losses of each, 1 in all.
     learned: [f64; EXPERTS],
     /// Least weight of the best statistic of the past.
     least: f64,

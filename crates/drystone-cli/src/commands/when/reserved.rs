@@ -1,6 +1,5 @@
 //! Jobs in reservations: each reservation is a machine of its own, for its own jobs.
 
-use super::scene::WhenScene;
 use super::state::{ClusterState, NodeTakes, QueueEntry};
 use crate::args::WhenArgs;
 use drystone::model::{JobId, Machine, Span, Time};
@@ -95,14 +94,14 @@ impl ReservedPool {
 /// Answers for all jobs that wait in reservations, or for one of them.
 pub(super) fn answer_reserved(
     args: &WhenArgs,
-    scene: &WhenScene,
+    (pools, now): (&BTreeMap<String, ReservedPool>, i64),
     forecaster: &mut Forecaster,
     only: Option<usize>,
 ) -> Result<Vec<ReservedAnswer>, FutureError> {
     let mut all = Vec::new();
-    for pool in scene.reserved() {
+    for pool in pools.values() {
         if pool.waiting().any(|job| only.is_none_or(|only| only == job)) {
-            all.extend(pool.answers(args, forecaster, scene.now)?);
+            all.extend(pool.answers(args, forecaster, now)?);
         }
     }
     all.retain(|(job, _)| only.is_none_or(|only| only == *job));
