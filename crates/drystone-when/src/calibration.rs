@@ -237,8 +237,7 @@ mod tests {
     }
 
     /// 500 jobs of one user, all asked about at once and all far later than said, move the levels
-    /// as 500 answers do, and the weights of the pool as two: they are one lesson, and most of those
-    /// who ask.
+    /// as 500 answers do, and the weights of the pool as two: they are one lesson.
     #[test]
     fn a_burst_counts_in_full_and_teaches_once() {
         let settings = ForecasterSettings::default();

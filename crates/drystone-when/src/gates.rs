@@ -1,5 +1,5 @@
-//! Jobs that wait for more than room: for a limit that they share with others, for other jobs, for a
-//! time. In each future they compete from the instant on at which that is over.
+//! Jobs that wait for more than room: for a limit that they share with others, for other jobs, for
+//! a time. In each future they compete from the instant on at which that is over.
 
 use drystone_core::engine::{Admission, Incoming};
 use drystone_core::model::{Job, JobId, JobLimits, LimitClaim, Time};

@@ -30,7 +30,7 @@ const FIRST_HEDGE: usize = 2;
 /// Weights of the forecasters.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct PoolWeights {
-    /// By what each has lost, 1 in all.
+    /// Shares that fall with the losses of each, 1 in all.
     learned: [f64; EXPERTS],
     /// Least weight of the best statistic of the past.
     least: f64,
@@ -46,7 +46,7 @@ impl PoolWeights {
         [FIRST_HEDGE, 1, 3].into_iter().filter(|&at| answers(at)).fold(None, larger)
     }
 
-    /// What the weight of a statistic lacks.
+    /// Weight that a statistic lacks.
     fn lacks(&self, statistic: usize) -> f64 {
         (self.least - self.learned[statistic]).max(0.0)
     }
@@ -307,18 +307,18 @@ mod tests {
         let sample = around(1_000);
         let weights = PoolWeights { learned: [1.0, 0.0, 0.0, 0.0], least: 0.25 };
         let (early, late) = (list(100.0), list(100_000.0));
-        let said = ExpertAnswers::of(&sample, [None, Some(&early), None]);
-        let below = said.mixed(&sample, &weights).values().iter().filter(|&&value| value <= 150).count();
+        let answers = ExpertAnswers::of(&sample, [None, Some(&early), None]);
+        let below = answers.mixed(&sample, &weights).values().iter().filter(|&&value| value <= 150).count();
         assert!((24..=26).contains(&below), "{below}");
-        let said = ExpertAnswers::of(&sample, [None, Some(&late), None]);
-        let mixed = said.mixed(&sample, &weights);
+        let answers = ExpertAnswers::of(&sample, [None, Some(&late), None]);
+        let mixed = answers.mixed(&sample, &weights);
         for (mixed, alone) in mixed.values().iter().zip(sample.values()) {
             assert!((mixed - alone).abs() <= 10, "{mixed} {alone}");
         }
         // Quantile by quantile: the half that is earlier counts, the other half does not.
         let crossed: Vec<f64> = (0..LEVELS).map(|k| if k < LEVELS / 2 { 100.0 } else { 50_000.0 }).collect();
-        let said = ExpertAnswers::of(&sample, [None, Some(&crossed), None]);
-        let values = said.mixed(&sample, &weights);
+        let answers = ExpertAnswers::of(&sample, [None, Some(&crossed), None]);
+        let values = answers.mixed(&sample, &weights);
         let below = values.values().iter().filter(|&&value| value <= 100).count();
         assert!((12..=13).contains(&below) && values.values().last() <= Some(&1_510), "{below}");
     }
@@ -327,9 +327,9 @@ mod tests {
     /// that exp(−0.02 · 100) of the prior weight is left.
     #[test]
     fn weights_fall_with_what_a_forecaster_has_lost() {
-        let PoolWeights { learned: found, .. } = weights((0..100).map(|_| ([10.0, 20.1, 10.0, 1e6], 1.0)), 0.0);
-        assert!((found[1] / found[2] - (-2.0f64).exp()).abs() < 1e-6, "{found:?}");
-        assert!((found[0] / found[2] - 17.0).abs() < 1e-9 && found[3] < 1e-9, "{found:?}");
+        let PoolWeights { learned, .. } = weights((0..100).map(|_| ([10.0, 20.1, 10.0, 1e6], 1.0)), 0.0);
+        assert!((learned[1] / learned[2] - (-2.0f64).exp()).abs() < 1e-6, "{learned:?}");
+        assert!((learned[0] / learned[2] - 17.0).abs() < 1e-9 && learned[3] < 1e-9, "{learned:?}");
         // Where the futures are far off, another takes over.
         let weights = weights((0..200).map(|_| ([50.0, 20.0, 50.0, 50.0], 1.0)), 0.0);
         assert!(weights.learned[1] > 0.9, "{weights:?}");

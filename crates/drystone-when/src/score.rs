@@ -196,8 +196,8 @@ pub struct ForecastSkill {
 const BLOCK: usize = 50;
 const RESAMPLES: u32 = 1000;
 
-/// The 95 % interval of the mean of these losses, in the order of the questions, by a bootstrap over
-/// blocks; `None` where there are too few.
+/// The 95 % interval of the mean of these losses, in the order of the questions, by a bootstrap
+/// over blocks; `None` where there are too few.
 pub(crate) fn mean_interval(losses: &[f32], seed: u64) -> Option<[f64; 2]> {
     let blocks: Vec<(f64, f64)> = losses
         .chunks(BLOCK)
@@ -221,8 +221,8 @@ pub(crate) fn mean_interval(losses: &[f32], seed: u64) -> Option<[f64; 2]> {
     Some([at(0.025), at(0.975)])
 }
 
-/// Mean losses of both without the block on which `ours` has lost most; `None` where nothing else is
-/// left.
+/// Mean losses of both without the block on which `ours` has lost most; `None` where nothing else
+/// is left.
 pub(crate) fn without_worst_block(ours: &[f32], theirs: &[f32]) -> Option<[f64; 2]> {
     let sum = |block: &[f32]| block.iter().map(|&loss| f64::from(loss)).sum::<f64>();
     let worst = (0..ours.len().div_ceil(BLOCK)).max_by(|&a, &b| {

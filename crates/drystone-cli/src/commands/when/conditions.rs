@@ -1,7 +1,7 @@
 //! Conditions of jobs that do not wait for room, from what the queue says: limits that running jobs
 //! hold, other jobs, tasks of an array, times.
 
-use super::reasons::{Condition, LimitMeasure, LimitScope, WaitEffect};
+use super::reasons::{Condition, LimitMeasure, ReasonScope, WaitEffect};
 use super::state::QueueEntry;
 use drystone::model::{JobId, JobLimit, JobLimits, LimitClaim, Time};
 use drystone_when::{StartGates, UserClaim};
@@ -18,15 +18,15 @@ pub(super) struct QueueConditions {
 }
 
 /// A group of jobs that share a limit.
-type LimitGroup = (LimitScope, Vec<String>);
+type LimitGroup = (ReasonScope, Vec<String>);
 
-const SCOPES: [LimitScope; 6] = [
-    LimitScope::User,
-    LimitScope::Account,
-    LimitScope::Own,
-    LimitScope::Qos,
-    LimitScope::QosUser,
-    LimitScope::QosAccount,
+const SCOPES: [ReasonScope; 6] = [
+    ReasonScope::User,
+    ReasonScope::Account,
+    ReasonScope::Own,
+    ReasonScope::Qos,
+    ReasonScope::QosUser,
+    ReasonScope::QosAccount,
 ];
 
 /// Jobs by what they have in common: where they are in the queue.
@@ -50,7 +50,7 @@ impl QueueIndex {
     }
 
     /// The group of a job's limit in which jobs run.
-    fn holders(&self, jobs: &[QueueEntry], at: usize, scope: LimitScope) -> Option<LimitGroup> {
+    fn holders(&self, jobs: &[QueueEntry], at: usize, scope: ReasonScope) -> Option<LimitGroup> {
         let runs = |group: &LimitGroup| {
             self.groups.get(group).is_some_and(|members| members.iter().any(|&at| jobs[at].since.is_some()))
         };
@@ -64,29 +64,29 @@ impl QueueIndex {
 }
 
 /// The group of a job in a scope, where it is known.
-fn group(scope: LimitScope, job: &QueueEntry) -> Option<LimitGroup> {
-    let known = |parts: &[&String]| {
+fn group(scope: ReasonScope, job: &QueueEntry) -> Option<LimitGroup> {
+    let group_of = |parts: &[&String]| {
         let parts: Vec<String> = parts.iter().map(|part| (*part).clone()).collect();
         parts.iter().all(|part| !part.is_empty()).then_some((scope, parts))
     };
     match scope {
-        LimitScope::User => known(&[&job.user]),
-        LimitScope::Account => known(&[&job.account]),
-        LimitScope::Own => known(&[&job.account, &job.user]),
-        LimitScope::Qos => known(&[&job.qos]),
-        LimitScope::QosUser => known(&[&job.qos, &job.user]),
-        LimitScope::QosAccount => known(&[&job.qos, &job.account]),
+        ReasonScope::User => group_of(&[&job.user]),
+        ReasonScope::Account => group_of(&[&job.account]),
+        ReasonScope::Own => group_of(&[&job.account, &job.user]),
+        ReasonScope::Qos => group_of(&[&job.qos]),
+        ReasonScope::QosUser => group_of(&[&job.qos, &job.user]),
+        ReasonScope::QosAccount => group_of(&[&job.qos, &job.account]),
     }
 }
 
 /// Scopes that stand in for one whose jobs are not known, or of whose jobs none runs: a limit of
 /// the partition's QOS holds for jobs of any QOS.
-fn stand_ins(scope: LimitScope) -> &'static [LimitScope] {
+fn stand_ins(scope: ReasonScope) -> &'static [ReasonScope] {
     match scope {
-        LimitScope::QosUser | LimitScope::Own => &[LimitScope::User],
-        LimitScope::QosAccount => &[LimitScope::Account, LimitScope::User],
-        LimitScope::Qos | LimitScope::Account => &[LimitScope::User],
-        LimitScope::User => &[],
+        ReasonScope::QosUser | ReasonScope::Own => &[ReasonScope::User],
+        ReasonScope::QosAccount => &[ReasonScope::Account, ReasonScope::User],
+        ReasonScope::Qos | ReasonScope::Account => &[ReasonScope::User],
+        ReasonScope::User => &[],
     }
 }
 
@@ -148,8 +148,8 @@ impl QueueConditions {
     ) {
         let Some(first) = waiting.first().map(|&at| jobs[at].clone()) else { return };
         // Where amounts are not known, jobs count.
-        let known = waiting.iter().all(|&at| amount(measure, &jobs[at]) > 0);
-        let measure = if known { measure } else { LimitMeasure::Jobs };
+        let has_amounts = waiting.iter().all(|&at| amount(measure, &jobs[at]) > 0);
+        let measure = if has_amounts { measure } else { LimitMeasure::Jobs };
         let running: Vec<usize> = members.iter().copied().filter(|&at| jobs[at].since.is_some()).collect();
         let used: u64 = running.iter().map(|&at| amount(measure, &jobs[at])).sum();
         let of_waiting = || waiting.iter().map(|&at| amount(measure, &jobs[at]));
@@ -172,7 +172,7 @@ impl QueueConditions {
                 reason.why = why.clone().into();
             }
         }
-        let of_users = matches!(group.0, LimitScope::User | LimitScope::QosUser | LimitScope::Own);
+        let of_users = matches!(group.0, ReasonScope::User | ReasonScope::QosUser | ReasonScope::Own);
         if of_users && matches!(measure, LimitMeasure::Jobs | LimitMeasure::Processors) {
             let claim = UserClaim { limit, processors: measure == LimitMeasure::Processors, least };
             self.of_user.entry(first.user).or_default().push(claim);
@@ -228,7 +228,7 @@ impl QueueConditions {
         }
     }
 
-    /// What depends on a job without an answer has none.
+    /// Bars jobs that depend on one without an answer.
     fn bar_orphans(&mut self, jobs: &mut [QueueEntry]) {
         loop {
             let kept = |at: &usize| jobs[*at].kept().is_some();

@@ -139,7 +139,8 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandF
         told.what_if = what_if(args, scene, &mut forecaster, job, &times).map_err(fail)?;
     }
     if asked.is_none_or(|job| scene.is_reserved(job)) {
-        for (job, answer) in reserved::answer_reserved(args, scene, &mut forecaster, asked).map_err(fail)? {
+        let pools = (&scene.reserved, scene.now);
+        for (job, answer) in reserved::answer_reserved(args, pools, &mut forecaster, asked).map_err(fail)? {
             told.add(scene, job, (None, None), answer);
         }
     }

@@ -38,12 +38,12 @@ pub(super) enum Condition {
     /// Its reservation has begun, and has room.
     Reservation,
     /// Jobs that hold a limit have ended.
-    Limit(LimitScope, LimitMeasure),
+    Limit(ReasonScope, LimitMeasure),
 }
 
 /// Jobs that count for a limit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum LimitScope {
+pub(super) enum ReasonScope {
     User,
     Account,
     /// Of one user in one account.
@@ -143,11 +143,11 @@ fn of_limit(word: &str) -> (WaitEffect, &'static str) {
         () => LimitMeasure::Processors,
     };
     let scope = match () {
-        () if has("PerUser") => LimitScope::QosUser,
-        () if has("PerAccount") => LimitScope::QosAccount,
-        () if word.starts_with("QOS") => LimitScope::Qos,
-        () if has("AssocMax") => LimitScope::Own,
-        () => LimitScope::Account,
+        () if has("PerUser") => ReasonScope::QosUser,
+        () if has("PerAccount") => ReasonScope::QosAccount,
+        () if word.starts_with("QOS") => ReasonScope::Qos,
+        () if has("AssocMax") => ReasonScope::Own,
+        () => ReasonScope::Account,
     };
     (WaitEffect::Delays(Condition::Limit(scope, measure)), "waits for a limit of its account or QOS")
 }
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn limits_are_known_by_their_words() {
         use LimitMeasure::{Gpus, Jobs, Memory, Nodes, Processors};
-        use LimitScope::{Account, Own, Qos, QosAccount, QosUser};
+        use ReasonScope::{Account, Own, Qos, QosAccount, QosUser};
         for (word, scope, measure) in [
             ("QOSMaxJobsPerUserLimit", QosUser, Jobs),
             ("QOSMaxCpuPerUserLimit", QosUser, Processors),

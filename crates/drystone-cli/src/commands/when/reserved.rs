@@ -1,6 +1,5 @@
 //! Jobs in reservations: each reservation is a machine of its own, for its own jobs.
 
-use super::scene::WhenScene;
 use super::state::{ClusterState, NodeTakes, QueueEntry};
 use crate::args::WhenArgs;
 use drystone::model::{JobId, Machine, Span, Time};
@@ -25,9 +24,8 @@ impl ReservedPool {
     /// The reservations of a state, without jobs.
     pub(super) fn of_state(state: &ClusterState) -> BTreeMap<String, ReservedPool> {
         let pool = |(name, window): (&String, &drystone_slurm::conf::ReservedWindow)| {
-            let is_of = |node: &&super::state::StateNode| {
-                node.takes != NodeTakes::None && window.nodes.contains(&node.name)
-            };
+            let is_of =
+                |node: &&super::state::StateNode| node.takes != NodeTakes::None && window.nodes.contains(&node.name);
             let all = state.nodes.iter().filter(is_of).fold(0u32, |sum, node| sum.saturating_add(node.procs));
             let procs = window.procs.map_or(all, |procs| procs.min(all));
             (name.clone(), ReservedPool { procs, from: window.from, until: window.until, jobs: Vec::new() })
@@ -86,8 +84,8 @@ impl ReservedPool {
         let from = Span((self.from - now).max(0));
         let mut answers = forecaster.answers_of(&session, &open, &times)?.into_iter().zip(plans);
         let answer = |(at, place): (usize, usize)| {
-            let found = waits(&at).and_then(|_| answers.next());
-            (place, found.map(|(answer, plan)| (StartAnswer { not_before: from, ..answer }, plan)))
+            let answer = waits(&at).and_then(|_| answers.next());
+            (place, answer.map(|(answer, plan)| (StartAnswer { not_before: from, ..answer }, plan)))
         };
         Ok(mine.into_iter().map(answer).collect())
     }
@@ -96,14 +94,14 @@ impl ReservedPool {
 /// Answers for all jobs that wait in reservations, or for one of them.
 pub(super) fn answer_reserved(
     args: &WhenArgs,
-    scene: &WhenScene,
+    (pools, now): (&BTreeMap<String, ReservedPool>, i64),
     forecaster: &mut Forecaster,
     only: Option<usize>,
 ) -> Result<Vec<ReservedAnswer>, FutureError> {
     let mut all = Vec::new();
-    for pool in scene.reserved() {
+    for pool in pools.values() {
         if pool.waiting().any(|job| only.is_none_or(|only| only == job)) {
-            all.extend(pool.answers(args, forecaster, scene.now)?);
+            all.extend(pool.answers(args, forecaster, now)?);
         }
     }
     all.retain(|(job, _)| only.is_none_or(|only| only == *job));

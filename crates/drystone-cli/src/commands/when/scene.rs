@@ -48,9 +48,9 @@ pub(super) struct WhenScene {
     pub(super) observed: Vec<Observed>,
     /// Jobs of the queue: where they are among the observed.
     queue: Vec<(QueueEntry, Option<usize>)>,
-    /// What jobs of the queue wait for first, by their places there.
+    /// Conditions of jobs of the queue, by their places there.
     conditions: QueueConditions,
-    reserved: BTreeMap<String, ReservedPool>,
+    pub(super) reserved: BTreeMap<String, ReservedPool>,
     /// The first of the observed that is in the queue.
     present: usize,
     users: BTreeMap<String, i32>,
@@ -350,14 +350,9 @@ impl WhenScene {
         (self.present..self.observed.len()).filter(move |&at| wide(&self.observed[at]))
     }
 
-    /// Reservations, with their jobs.
-    pub(super) fn reserved(&self) -> impl Iterator<Item = &ReservedPool> {
-        self.reserved.values()
-    }
-
     /// Returns whether a job waits for room in a reservation.
     pub(super) fn is_reserved(&self, job: usize) -> bool {
-        self.reserved().any(|pool| pool.waiting().any(|other| other == job))
+        self.reserved.values().any(|pool| pool.waiting().any(|other| other == job))
     }
 
     /// Processors of nodes that take new jobs.

@@ -138,7 +138,7 @@ impl WhenOutput {
     ) -> WhenOutput {
         // As the cluster has them, before the pass that the policy would make now.
         let here = |runs: bool| adoption.jobs.iter().filter(move |&&job| scene.observed[job].start.is_some() == runs);
-        let reserved = scene.reserved().flat_map(|pool| pool.waiting()).count();
+        let reserved = scene.reserved.values().flat_map(|pool| pool.waiting()).count();
         let busy: u32 = here(true).map(|&job| scene.observed[job].job.procs).sum();
         WhenOutput {
             now: scene.now,
