@@ -15,7 +15,6 @@ Examples:
   drystone sweep study.toml                    # Ctrl-C loses nothing, the same command continues
   drystone sweep status study.db               # how far it is
   drystone sweep rank study.db --subspace 'size<=2'
-  drystone sweep table study.db --by load --format latex > table.tex
   drystone sweep export study.db --out results.parquet
   drystone sweep query study.db 'SELECT workload, min(wait_mean) FROM result GROUP BY workload'
   drystone sweep chunk 3/16 study.toml && drystone sweep merge study-*-of-16.db --into study.db
@@ -101,9 +100,9 @@ pub(crate) enum SweepCommand {
     Export(ExportArgs),
     /// Query the store in SQL.
     Query(QueryArgs),
-    /// Rank configurations by their degradation from the best of each test case, averaged.
+    /// Rank configurations by their average distance from the best.
     Rank(RankArgs),
-    /// Print tables for a paper: policies by load, log or metric, over windows and seeds.
+    /// Print tables for a paper, and draw curves and swarms.
     Table(TableArgs),
     /// The configurations that no other beats in every metric.
     Pareto(ParetoArgs),

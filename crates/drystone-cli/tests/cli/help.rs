@@ -33,6 +33,7 @@ const COMMANDS: &[&[&str]] = &[
     &["sweep", "export"],
     &["sweep", "query"],
     &["sweep", "rank"],
+    &["sweep", "table"],
     &["sweep", "pareto"],
     &["sweep", "chunk"],
     &["sweep", "headroom"],

@@ -386,7 +386,8 @@ impl Printable for ShownRanking {
             let mut row = FlatRow::default();
             row.text("rank", ranked.rank);
             row.number("degradation", Some(ranked.average));
-            for (metric, &rank) in self.table.metrics.iter().zip(&ranked.by_metric) {
+            let mixed = self.table.mixes_kinds();
+            for (metric, &rank) in self.table.metrics.iter().zip(&ranked.by_metric).filter(|_| mixed) {
                 row.text(format!("rank {metric}"), rank);
             }
             row.text("name", &candidate.name);

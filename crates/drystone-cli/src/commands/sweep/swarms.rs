@@ -1,16 +1,22 @@
 //! Plots of `drystone sweep table`: curves over loads, swarms and boxes over windows and seeds.
 
-use super::table::ShownTables;
 use drystone::metrics::{Metric, MetricUnit};
 use drystone_report::{AxisReading, Figure, FigureAxis, FigureSeries, SeriesMarks};
-use drystone_sweep::analysis::{ReplicatedColumn, ReplicationGroup};
+use drystone_sweep::analysis::{ReplicatedColumn, ReplicatedTable, ReplicationGroup};
 
 /// Ratio of the largest value to the least from which an axis is logarithmic.
 const WIDE: f64 = 20.0;
 
+/// Values to plot, and a short name for each candidate.
+#[derive(Clone, Copy)]
+pub(super) struct PlottedTable<'a> {
+    pub(super) names: &'a [String],
+    pub(super) replicated: &'a ReplicatedTable,
+}
+
 /// A curve for each metric of each workload with several loads, and a swarm for each column with
 /// several replications.
-pub(super) fn figures(shown: &ShownTables) -> Vec<Figure> {
+pub(super) fn figures(shown: PlottedTable<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     let columns = &shown.replicated.columns;
     let is_curve = |one: &ReplicatedColumn, other: &ReplicatedColumn| {
@@ -30,7 +36,7 @@ pub(super) fn figures(shown: &ShownTables) -> Vec<Figure> {
     figures
 }
 
-fn group<'a>(shown: &'a ShownTables, column: &ReplicatedColumn) -> &'a ReplicationGroup {
+fn group<'a>(shown: PlottedTable<'a>, column: &ReplicatedColumn) -> &'a ReplicationGroup {
     &shown.replicated.groups[column.group]
 }
 
@@ -45,7 +51,7 @@ fn file_name(parts: &[&str]) -> String {
         .join("-")
 }
 
-fn curve(shown: &ShownTables, columns: &[&ReplicatedColumn]) -> Figure {
+fn curve(shown: PlottedTable<'_>, columns: &[&ReplicatedColumn]) -> Figure {
     let (metric, first) = (columns[0].metric, group(shown, columns[0]));
     let load = |column: &ReplicatedColumn| group(shown, column).load;
     let series = shown.names.iter().enumerate().map(|(at, name)| FigureSeries {
@@ -69,7 +75,7 @@ fn curve(shown: &ShownTables, columns: &[&ReplicatedColumn]) -> Figure {
     }
 }
 
-fn swarm(shown: &ShownTables, column: &ReplicatedColumn) -> Figure {
+fn swarm(shown: PlottedTable<'_>, column: &ReplicatedColumn) -> Figure {
     let own = group(shown, column);
     let series = shown.names.iter().enumerate().map(|(at, name)| {
         let values = column.cells[at].values.iter().map(|&value| (at as f64, Some(value)));
@@ -84,7 +90,7 @@ fn swarm(shown: &ShownTables, column: &ReplicatedColumn) -> Figure {
         title: format!("{}, {}{at_load}", column.metric, named(own)),
         note: "A point is a window or seed; a box reaches from quartile to quartile, with the median.".to_string(),
         marks: SeriesMarks::Swarm,
-        x: FigureAxis::categories("", shown.names.clone()),
+        x: FigureAxis::categories("", shown.names.to_vec()),
         y: axis(column.metric, &series),
         series,
     }

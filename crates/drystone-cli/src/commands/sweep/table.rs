@@ -2,7 +2,7 @@
 
 use super::rank::{tell_left_out, whole};
 use super::shown::AnalysisOrigin;
-use super::swarms;
+use super::swarms::{self, PlottedTable};
 use crate::args::{TableArgs, TableColumns};
 use crate::exit::{CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
@@ -36,19 +36,20 @@ pub(super) fn table(args: &TableArgs) -> CommandOutcome {
             "simulated by": shown.origin.drystone,
             "configurations": shown.candidates.candidates.len(),
         });
-        plots::write_figures(directory, &swarms::figures(&shown), &about)?;
+        let plotted = PlottedTable { names: &shown.names, replicated: &shown.replicated };
+        plots::write_figures(directory, &swarms::figures(plotted), &about)?;
     }
     output::print(&shown, args.format)?;
     Ok(DONE)
 }
 
 /// Tables with all that they are made from.
-pub(super) struct ShownTables {
+struct ShownTables {
     origin: AnalysisOrigin,
-    pub(super) candidates: CandidateTable,
+    candidates: CandidateTable,
     /// A short name for each candidate.
-    pub(super) names: Vec<String>,
-    pub(super) replicated: ReplicatedTable,
+    names: Vec<String>,
+    replicated: ReplicatedTable,
     columns: TableColumns,
     intervals: bool,
 }
