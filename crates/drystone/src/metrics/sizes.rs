@@ -257,7 +257,6 @@ impl SizeReport {
     }
 }
 
-/// Time that a job holds no processors counts for nothing.
 impl SizedJob {
     /// The cells of a schedule.
     #[must_use]
