@@ -223,7 +223,7 @@ fn power_use(
 }
 
 impl SizeReport {
-    /// What to print: names and values.
+    /// Names and values, to be printed.
     #[must_use]
     pub fn facts(&self) -> Vec<(String, String)> {
         let percent = |share: f64| format!("{:.1} %", share * 100.0);

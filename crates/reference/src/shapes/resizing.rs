@@ -6,7 +6,7 @@ use super::running::{NaiveKind, NaiveRunning};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// How full a job is, as a fraction.
+/// Place of a job between its smallest and largest sizes, as a fraction.
 fn fullness(job: &NaiveRunning<'_>, size: i64) -> (i64, i64) {
     let (min, max) = (job.job.sizes[0], *job.job.sizes.last().expect("a size"));
     (size - min, (max - min).max(1))

@@ -41,7 +41,7 @@ pub struct NaiveSizedJob {
     pub asks: Vec<(i64, i64)>,
 }
 
-/// What a job was before the changes of an instant.
+/// State of a job before the changes of an instant.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     time: i64,
