@@ -21,6 +21,7 @@
 //! | [`vectors`] | EASY and conservative backfilling with several resources | [`vectors`] says it |
 //! | [`placed`] | FCFS, greedy, EASY and conservative backfilling where jobs are placed on nodes | [`placed`] says it |
 //! | [`seated`] | the other policies where jobs are placed on nodes | [`seated`] says it |
+//! | [`shapes`] | EASY where jobs have several sizes, change them, and power is limited | by definition |
 //! | [`outages`] | FCFS, greedy, EASY, conservative backfilling and multiple queues on a machine that loses processors | [`outages`] says it |
 //! | [`committed`] | a head that is chosen once, with backfilling that ends before it | Zhang et al. 2020 (RLScheduler) |
 //! | [`capacity`] | schedules on a machine that loses processors | the same |
@@ -46,6 +47,7 @@ pub mod predict;
 pub mod profile;
 pub mod search;
 pub mod seated;
+pub mod shapes;
 pub mod statistics;
 pub mod suspension;
 pub mod talby;

@@ -161,7 +161,7 @@ impl ShapeWorld {
     }
 }
 
-/// What a running job is predicted to hold.
+/// Processors that a job is predicted to hold from one time to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeldSpan {
     /// Beginning.
@@ -286,7 +286,7 @@ impl<'a> View<'a> {
         at + base.stall + cost + left
     }
 
-    /// Returns what a running job is predicted to hold from now on.
+    /// Returns the spans that a running job is predicted to hold from now on.
     ///
     /// # Panics
     /// As [`View::job`].

@@ -223,7 +223,7 @@ fn power_use(
 }
 
 impl SizeReport {
-    /// What to print: names and values.
+    /// Names and values, to be printed.
     #[must_use]
     pub fn facts(&self) -> Vec<(String, String)> {
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
@@ -257,7 +257,6 @@ impl SizeReport {
     }
 }
 
-/// Time that a job holds no processors counts for nothing.
 impl SizedJob {
     /// The cells of a schedule.
     #[must_use]

@@ -2,11 +2,12 @@
 //! simulator, segment by segment.
 
 use crate::common::shared;
-use drystone::engine::Segments;
+use drystone::engine::{Segment, Segments};
 use drystone::experiment::Experiment;
 use drystone::log::clean::{CleaningOptions, Overrun};
 use drystone::log::power::{give_power, read_caps};
 use drystone::log::shapes::{give_shapes, read_shapes};
+use drystone::metrics::SizeReport;
 use drystone::model::{Outage, Outages, PowerCap, Time, Which, Workload};
 use drystone::policy::PolicySpec;
 use serde_json::Value;
@@ -17,7 +18,7 @@ use std::path::Path;
 /// Segments of each job, by the log's number: start, end, processors.
 type Sizes = BTreeMap<i64, Vec<[i64; 3]>>;
 
-fn simulate(workload: &Workload, policy: &str, outages: Option<&Outages>) -> Sizes {
+fn simulate(workload: &Workload, policy: &str, outages: Option<&Outages>) -> (Sizes, Vec<Segment>) {
     let policy: PolicySpec = policy.parse().unwrap_or_else(|error| panic!("{policy}: {error}"));
     let mut segments = Segments::default();
     let experiment = Experiment::new(&policy, workload).losing(outages);
@@ -28,7 +29,7 @@ fn simulate(workload: &Workload, policy: &str, outages: Option<&Outages>) -> Siz
         sizes.entry(segment.number).or_default().push(row);
     }
     sizes.values_mut().for_each(|rows| rows.sort_unstable());
-    sizes
+    (sizes, segments.list)
 }
 
 fn read_log(path: &Path) -> Workload {
@@ -110,7 +111,7 @@ fn cases_computed_by_hand_come_out_segment_by_segment() {
         let expected: Sizes = serde_json::from_value(case["expect"].clone()).expect("segments");
         let outages = outages_of(settings, &workload);
         let policy = policy_of(settings);
-        let sizes = simulate(&workload, &policy, outages.as_ref());
+        let (sizes, _) = simulate(&workload, &policy, outages.as_ref());
         if sizes != expected {
             let _ = writeln!(wrong, "{}: {policy}\n  {sizes:?}\n  {expected:?}", file.display());
         }
@@ -176,7 +177,7 @@ fn large_schedules_come_out_segment_by_segment() {
             let caps = read_caps(&file, &text(&file).expect("caps")).expect("good caps");
             workload = give_power(workload, &file, caps, 0).expect("caps that can be");
         }
-        let sizes = simulate(&workload, policy, None);
+        let (sizes, segments) = simulate(&workload, policy, None);
         // Some schedules are not here; the figures of all of them are.
         if let Some(expected) = text(&format!("golden/shapes/large/{name}.schedule.csv"))
             && let Some(differs) = difference(&sizes, &schedule(&expected))
@@ -193,6 +194,18 @@ fn large_schedules_come_out_segment_by_segment() {
         let expected = (of("held"), of("grows"), of("shrinks"));
         if figures != expected {
             let _ = writeln!(wrong, "{name}: held, grows, shrinks {figures:?}, not {expected:?}");
+        }
+        // Printed with four digits behind the point.
+        let report = SizeReport::of(&workload, &segments, None).expect("measured");
+        let shares = [report.slowdown_ref, report.utilisation, report.useful];
+        let expected =
+            ["slowdown_ref_mean", "utilisation", "useful"].map(|key| measures[name][key].as_f64().expect("a figure"));
+        if shares.iter().zip(expected).any(|(share, expected)| (share - expected).abs() > 5.1e-5) {
+            let _ = writeln!(wrong, "{name}: slowdown, utilisation, useful {shares:?}, not {expected:?}");
+        }
+        let energy = report.power.map(|power| (power.energy as i64, power.above_cap));
+        if energy != Some((of("energy_joule"), of("above_cap_s"))) {
+            let _ = writeln!(wrong, "{name}: energy and time above the cap {energy:?}");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

@@ -19,6 +19,7 @@ mod placed_outages_drystone;
 mod planned_drystone;
 mod resources_drystone;
 mod seated_drystone;
+mod shapes_drystone;
 mod suspension_drystone;
 mod suspension_golden;
 mod talby_golden;

@@ -107,7 +107,7 @@ impl ShapedConservative {
         }
         match best {
             Some((_, better)) => better,
-            // What was promised cannot be kept: jobs run longer than predicted, or processors are
+            // The promise cannot be kept: jobs run longer than predicted, or processors are
             // out.
             None => room
                 .earliest(plan.size, watts, scene.run(plan.id, plan.size))

@@ -66,7 +66,8 @@ impl ShapedEasy {
             order: Rater::guarded(order.clone(), starve),
             arrival: *order == Order::Fcfs,
             backfill: backfill.map(|order| Rater::new(order.clone())),
-            same_order: backfill == Some(order),
+            // Jobs that have waited too long head the queue, and are not tried earlier behind it.
+            same_order: backfill == Some(order) && starve.is_none(),
             shares: ranking::shares_for([order].into_iter().chain(backfill)),
             queue: Vec::new(),
             fresh: Vec::new(),

@@ -55,7 +55,7 @@ struct Giver {
     left: Procs,
 }
 
-/// How full a job is between its smallest and its largest size, to be compared.
+/// Compares the places of two jobs between their smallest and largest sizes.
 fn fuller(a: (&JobShape, Procs), b: (&JobShape, Procs)) -> std::cmp::Ordering {
     let part = |(shape, size): (&JobShape, Procs)| {
         let (min, max) = (shape.sizes.min(), shape.sizes.max());
@@ -66,8 +66,8 @@ fn fuller(a: (&JobShape, Procs), b: (&JobShape, Procs)) -> std::cmp::Ordering {
 }
 
 impl PassScene<'_> {
-    /// Shrinks jobs so that the head can start now, or at their next points. `reserved` is the start
-    /// that the head has without that.
+    /// Shrinks jobs so that the head can start now, or at their next points. `reserved` is the
+    /// start that the head has without that.
     pub(super) fn shrink_for(
         &mut self,
         head: JobId,
@@ -217,7 +217,7 @@ struct Growth {
 }
 
 impl Growth {
-    /// What a running job would hold from now on.
+    /// Takes the future span of a running job out of the room, or puts it back.
     fn lift(&mut self, scene: &PassScene<'_>, (at, size): (usize, Procs), sign: i64) {
         let one = &scene.runners[at];
         if size == one.size {

@@ -10,7 +10,7 @@ pub(super) struct Runner {
     pub(super) id: JobId,
     pub(super) size: Procs,
     pub(super) watts: i64,
-    /// What it is predicted to hold; the second where its size is to change.
+    /// Spans that it is predicted to hold; the second where its size is to change.
     pub(super) spans: (HeldSpan, Option<HeldSpan>),
     /// True if the scheduler may change its size at this pass.
     pub(super) movable: bool,
@@ -72,7 +72,7 @@ impl<'a> PassScene<'a> {
         PassScene { view, now, runners, room }
     }
 
-    /// What a job would hold that starts then.
+    /// Span of a job that starts then.
     pub(super) fn span(&self, id: JobId, from: Time, size: Procs) -> HeldSpan {
         HeldSpan { from, until: from + self.run(id, size), procs: size }
     }

@@ -11,7 +11,8 @@ pub enum ShapeRule {
     Preferred,
     /// The one that is predicted to end first, as of the arrival.
     Submit,
-    /// The one that is predicted to end first, as of each pass; the head may wait for a wider start.
+    /// The one that is predicted to end first, as of each pass; the head may wait for a wider
+    /// start.
     Start,
     /// The same, and the head never waits while any size fits.
     StartNow,

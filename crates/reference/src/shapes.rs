@@ -1,0 +1,265 @@
+//! EASY backfilling where jobs have several sizes and power is limited, by definition: every pass
+//! looks at all of time anew, and everything is a plain list.
+
+mod resizing;
+mod room;
+mod running;
+
+use room::{NaiveSpan, earliest, fits};
+use running::NaiveRunning;
+pub use running::{NaiveKind, NaiveSizedJob};
+
+/// Settings of a pass, in the words of the parameters.
+#[derive(Clone, Debug)]
+pub struct NaiveShapeRules {
+    /// Size at the start.
+    pub shape: &'static str,
+    /// True if jobs shrink for the head.
+    pub shrinks: bool,
+    /// True if jobs grow.
+    pub grows: bool,
+    /// Rungs of the ladder.
+    pub ladder: &'static str,
+    /// Order of giving and getting.
+    pub share: &'static str,
+    /// Caps: from a time on so many watts for jobs.
+    pub caps: Vec<(i64, i64)>,
+    /// True if caps are known before they begin.
+    pub foresees: bool,
+    /// True if malleable jobs shrink where a cap falls below the draw.
+    pub drops: bool,
+}
+
+/// The machine and the queue.
+pub(crate) struct NaiveShapeWorld<'a> {
+    procs: i64,
+    rules: &'a NaiveShapeRules,
+    now: i64,
+    queue: Vec<usize>,
+    run: Vec<NaiveRunning<'a>>,
+    jobs: &'a [NaiveSizedJob],
+    /// Sizes chosen before the start.
+    chosen: Vec<Option<i64>>,
+    segments: Vec<Vec<[i64; 3]>>,
+}
+
+/// Simulates the jobs, in order of submit. Returns for each its segments: start, end, processors.
+///
+/// # Panics
+/// A job that can never start.
+#[must_use]
+pub fn simulate(procs: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Vec<Vec<[i64; 3]>> {
+    let mut world = NaiveShapeWorld {
+        procs,
+        rules,
+        now: i64::MIN,
+        queue: Vec::new(),
+        run: Vec::new(),
+        jobs,
+        chosen: vec![None; jobs.len()],
+        segments: vec![Vec::new(); jobs.len()],
+    };
+    let mut next = 0;
+    while next < jobs.len() || !world.queue.is_empty() || !world.run.is_empty() {
+        let arrival = jobs.get(next).map(|job| job.submit);
+        world.now = world.next_event(arrival).expect("no event is left and jobs wait");
+        world.end_and_change();
+        if rules.drops {
+            world.heed_drop();
+        }
+        world.hear_asks();
+        while jobs.get(next).is_some_and(|job| job.submit == world.now) {
+            world.arrive(next);
+            next += 1;
+        }
+        world.pass();
+    }
+    world.segments
+}
+
+impl NaiveShapeWorld<'_> {
+    fn next_event(&self, arrival: Option<i64>) -> Option<i64> {
+        let ends = self.run.iter().map(NaiveRunning::end);
+        let points = self.run.iter().filter_map(|job| job.pending.map(|(_, at)| at));
+        let asks = self.run.iter().filter_map(NaiveRunning::next_ask);
+        let caps = self.rules.caps.iter().map(|cap| cap.0).filter(|&time| time > self.now && self.now > i64::MIN);
+        arrival.into_iter().chain(ends).chain(points).chain(asks).chain(caps).min()
+    }
+
+    fn end_and_change(&mut self) {
+        let now = self.now;
+        for job in self.run.iter().filter(|job| job.end() == now) {
+            self.segments[job.at].push([job.since, now, job.size]);
+        }
+        self.run.retain(|job| job.end() != now);
+        for at in 0..self.run.len() {
+            if let Some((size, _)) = self.run[at].pending.filter(|pending| pending.1 == now) {
+                self.resize(at, size);
+            }
+        }
+    }
+
+    /// All changes of an instant are one: its segment ends at the first of them.
+    fn resize(&mut self, at: usize, size: i64) {
+        let now = self.now;
+        let job = &mut self.run[at];
+        if job.since < now {
+            self.segments[job.at].push([job.since, now, job.size]);
+        }
+        job.resize(now, size);
+    }
+
+    fn hear_asks(&mut self) {
+        let now = self.now;
+        for job in self.run.iter_mut().filter(|job| job.next_ask() == Some(now)) {
+            job.asked = Some(job.job.asks[job.heard].1);
+            job.heard += 1;
+        }
+    }
+
+    /// Watts for jobs at a time.
+    fn cap(&self, time: i64) -> i64 {
+        let known = if self.rules.foresees { time } else { time.min(self.now) };
+        self.rules.caps.iter().filter(|cap| cap.0 <= known).map(|cap| cap.1).last().unwrap_or(i64::MAX / 4)
+    }
+
+    fn draw(&self) -> i64 {
+        self.run.iter().map(|job| job.held() * job.job.watts).sum()
+    }
+
+    fn spans(&self, without: Option<usize>) -> Vec<NaiveSpan> {
+        let others = self.run.iter().filter(|job| Some(job.at) != without);
+        others.flat_map(|job| job.spans(self.now)).collect()
+    }
+
+    fn fits(&self, spans: &[NaiveSpan], from: i64, until: i64, size: i64, watts: i64) -> bool {
+        fits(self, spans, NaiveSpan { from, until, procs: size, watts: size * watts })
+    }
+
+    /// The start and size with the earliest end, the smaller size of equals.
+    fn best(&self, at: usize, spans: &[NaiveSpan]) -> Option<(i64, i64)> {
+        let job = &self.jobs[at];
+        let starts = job.sizes.iter().filter_map(|&size| {
+            let start = earliest(self, spans, self.now, job.known[&size], size, size * job.watts)?;
+            Some((start + job.known[&size], size, start))
+        });
+        starts.min().map(|(_, size, start)| (start, size))
+    }
+
+    fn sizes_by_rule(&self, at: usize) -> Vec<i64> {
+        let job = &self.jobs[at];
+        if let Some(size) = self.chosen[at] {
+            return vec![size];
+        }
+        let mut sizes = job.sizes.clone();
+        match self.rules.shape {
+            _ if job.kind == NaiveKind::Rigid => vec![job.preferred],
+            "min" => vec![job.sizes[0]],
+            "most" | "upto" => {
+                sizes.retain(|&size| self.rules.shape == "most" || size <= job.preferred);
+                sizes.reverse();
+                sizes
+            }
+            "start" | "start-now" => {
+                sizes.sort_by_key(|size| (job.known[size], *size));
+                sizes
+            }
+            _ => vec![job.preferred],
+        }
+    }
+
+    fn choose(&self, at: usize, spans: &[NaiveSpan]) -> Option<(i64, i64)> {
+        let (job, now) = (&self.jobs[at], self.now);
+        let sizes = self.sizes_by_rule(at);
+        if self.rules.shape != "start" || sizes.len() == 1 {
+            let fitting = sizes.iter().find(|&&size| self.fits(spans, now, now + job.known[&size], size, job.watts));
+            if let Some(&size) = fitting {
+                return Some((now, size));
+            }
+        }
+        if matches!(self.rules.shape, "start" | "start-now") && sizes.len() > 1 {
+            return self.best(at, spans);
+        }
+        let size = *sizes.last()?;
+        Some((earliest(self, spans, now, job.known[&size], size, size * job.watts)?, size))
+    }
+
+    fn arrive(&mut self, at: usize) {
+        if self.rules.shape == "submit" && self.jobs[at].kind != NaiveKind::Rigid {
+            let mut spans = self.spans(None);
+            for &other in &self.queue {
+                let (job, size) = (&self.jobs[other], self.chosen[other].unwrap_or(self.jobs[other].preferred));
+                let start = earliest(self, &spans, self.now, job.known[&size], size, size * job.watts);
+                let from = start.expect("every job starts some time");
+                spans.push(NaiveSpan { from, until: from + job.known[&size], procs: size, watts: size * job.watts });
+            }
+            self.chosen[at] = self.best(at, &spans).map(|(_, size)| size);
+        }
+        self.queue.push(at);
+    }
+
+    fn start(&mut self, at: usize, size: i64) {
+        self.queue.retain(|&other| other != at);
+        self.run.push(NaiveRunning::new(&self.jobs[at], at, self.now, size));
+    }
+
+    fn pass(&mut self) {
+        while let Some(&head) = self.queue.first() {
+            match self.choose(head, &self.spans(None)) {
+                Some((start, size)) if start == self.now => self.start(head, size),
+                _ if self.rules.shrinks && self.shrink_for(head) => {}
+                _ => break,
+            }
+        }
+        let mut reserved = Vec::new();
+        if let Some(&head) = self.queue.first()
+            && let Some((from, size)) = self.choose(head, &self.spans(None))
+        {
+            let job = &self.jobs[head];
+            reserved.push(NaiveSpan { from, until: from + job.known[&size], procs: size, watts: size * job.watts });
+        }
+        for at in self.queue.iter().skip(1).copied().collect::<Vec<_>>() {
+            let (job, now) = (&self.jobs[at], self.now);
+            let spans = [self.spans(None), reserved.clone()].concat();
+            let sizes = self.sizes_by_rule(at).into_iter();
+            let fitting =
+                sizes.into_iter().find(|&size| self.fits(&spans, now, now + job.known[&size], size, job.watts));
+            if let Some(size) = fitting {
+                self.start(at, size);
+            }
+        }
+        self.grant(&reserved);
+        if self.rules.grows {
+            self.grow(&reserved);
+        }
+    }
+
+    /// Gives jobs the sizes that they ask for.
+    fn grant(&mut self, reserved: &[NaiveSpan]) {
+        for at in 0..self.run.len() {
+            let (job, now) = (&self.run[at], self.now);
+            let Some(size) = job.asked else { continue };
+            let others = [self.spans(Some(job.at)), reserved.to_vec()].concat();
+            if size < job.size || self.fits(&others, now, job.end_after(now, size), size, job.job.watts) {
+                self.resize(at, size);
+                self.run[at].asked = None;
+            }
+        }
+    }
+
+    fn heed_drop(&mut self) {
+        while self.draw() > self.cap(self.now) {
+            let over = self.draw() - self.cap(self.now);
+            let able = (0..self.run.len()).filter(|&at| {
+                let job = &self.run[at];
+                job.is_movable(self.now) && job.size > job.job.sizes[0] && job.job.watts > 0
+            });
+            let most = able.min_by_key(|&at| (self.run[at].job.sizes[0] - self.run[at].size, self.run[at].at));
+            let Some(at) = most else { return };
+            let job = &self.run[at];
+            let less = (over + job.job.watts - 1) / job.job.watts;
+            let left = job.job.sizes.iter().rfind(|&&size| size <= job.size - less).copied();
+            self.resize(at, left.unwrap_or(job.job.sizes[0]));
+        }
+    }
+}

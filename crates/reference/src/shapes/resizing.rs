@@ -1,0 +1,175 @@
+//! Malleable jobs that shrink for the head, and that grow, by definition.
+
+use super::NaiveShapeWorld;
+use super::room::NaiveSpan;
+use super::running::{NaiveKind, NaiveRunning};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Place of a job between its smallest and largest sizes, as a fraction.
+fn fullness(job: &NaiveRunning<'_>, size: i64) -> (i64, i64) {
+    let (min, max) = (job.job.sizes[0], *job.job.sizes.last().expect("a size"));
+    (size - min, (max - min).max(1))
+}
+
+fn compare((a, b): (i64, i64), (c, d): (i64, i64)) -> std::cmp::Ordering {
+    (a * d).cmp(&(c * b))
+}
+
+impl NaiveShapeWorld<'_> {
+    fn change(&mut self, at: usize, size: i64) {
+        match self.run[at].point(self.now) {
+            point if point <= self.now => self.resize(at, size),
+            point => self.run[at].pending = Some((size, point)),
+        }
+    }
+
+    pub(super) fn shrink_for(&mut self, head: usize) -> bool {
+        let rungs: &[(&str, &str)] = match self.rules.ladder {
+            "min" => &[("min", "min")],
+            "pref" => &[("pref", "pref"), ("min", "pref"), ("min", "min")],
+            _ => &[("pref", "pref"), ("min", "pref")],
+        };
+        let (now, job) = (self.now, &self.jobs[head]);
+        let coming: i64 = self.run.iter().filter_map(|one| Some((one.size - one.pending?.0).max(0))).sum();
+        for &(want, keep) in rungs {
+            let smallest = want == "min" && job.kind == NaiveKind::Malleable;
+            let size = if smallest { job.sizes[0] } else { job.preferred };
+            let need = size - (self.procs - self.run.iter().map(NaiveRunning::held).sum::<i64>()) - coming;
+            if need + coming <= 0 && self.fits(&self.spans(None), now, now + job.known[&size], size, job.watts) {
+                self.start(head, size);
+                return true;
+            }
+            let Some(pool) = (need > 0).then(|| self.givers(need, keep)).flatten() else { continue };
+            let last = pool.keys().map(|&at| self.run[at].point(now)).max().unwrap_or(now);
+            let spans: Vec<NaiveSpan> = (0..self.run.len())
+                .flat_map(|at| match pool.get(&at) {
+                    Some(&size) => {
+                        let one = &self.run[at];
+                        let until = one.end_after(one.point(now), size);
+                        vec![NaiveSpan { from: now, until, procs: size, watts: size * one.job.watts }]
+                    }
+                    None => self.run[at].spans(now),
+                })
+                .collect();
+            if !self.fits(&spans, last, last + job.known[&size], size, job.watts) {
+                continue;
+            }
+            if last > now {
+                if self.choose(head, &self.spans(None)).is_some_and(|(start, _)| start <= last) {
+                    continue;
+                }
+                self.chosen[head] = Some(size);
+            }
+            pool.into_iter().for_each(|(at, size)| self.change(at, size));
+            if last == now {
+                self.start(head, size);
+            }
+            return last == now;
+        }
+        false
+    }
+
+    /// Sizes of jobs that give so much in all, by their places.
+    fn givers(&self, mut need: i64, keep: &str) -> Option<BTreeMap<usize, i64>> {
+        let keeps = |at: usize| {
+            let job = self.run[at].job;
+            if keep == "min" { job.sizes[0] } else { job.preferred }
+        };
+        let mut pool: BTreeMap<usize, i64> = (0..self.run.len())
+            .filter(|&at| self.run[at].is_movable(self.now) && self.run[at].size > keeps(at))
+            .map(|at| (at, self.run[at].size))
+            .collect();
+        let floor = |at: usize| *self.run[at].job.sizes.iter().find(|&&size| size >= keeps(at)).expect("a size");
+        while need > 0 {
+            let able = pool.iter().map(|(&at, &size)| (at, size)).filter(|&(at, size)| size > floor(at));
+            let id = |at: usize| self.run[at].at;
+            let (at, size) = match self.rules.share {
+                "equal" => able.min_by(|&(a, one), &(b, other)| {
+                    let full = |at: usize, size| fullness(&self.run[at], size);
+                    compare(full(b, other), full(a, one)).then(id(a).cmp(&id(b)))
+                }),
+                "fpsma" => able.min_by_key(|&(at, _)| Reverse((self.run[at].began, id(at)))),
+                _ => able.min_by_key(|&(at, _)| (Reverse(self.run[at].size - keeps(at)), id(at))),
+            }?;
+            let sizes = self.run[at].job.sizes.iter().rev();
+            let left = match self.rules.share {
+                "equal" => sizes.clone().find(|&&other| other < size),
+                _ => sizes.clone().find(|&&other| floor(at) <= other && other <= size - need),
+            };
+            let left = left.copied().unwrap_or_else(|| floor(at));
+            need -= size - left;
+            pool.insert(at, left);
+        }
+        pool.retain(|&at, size| *size < self.run[at].size);
+        Some(pool)
+    }
+
+    pub(super) fn grow(&mut self, reserved: &[NaiveSpan]) {
+        let mut able: Vec<usize> = (0..self.run.len())
+            .filter(|&at| self.run[at].is_movable(self.now) && self.run[at].since < self.now)
+            .collect();
+        able.sort_by_key(|&at| self.run[at].at);
+        let mut to: BTreeMap<usize, i64> = BTreeMap::new();
+        match self.rules.share {
+            "equal" => self.grow_by_steps(able, &mut to, reserved),
+            share => {
+                for round in ["pref", "max"] {
+                    let mut order = able.clone();
+                    let size = |at: usize| to.get(&at).copied().unwrap_or(self.run[at].size);
+                    match share {
+                        "fpsma" => order.sort_by_key(|&at| (self.run[at].began, self.run[at].at)),
+                        _ => order.sort_by_key(|&at| (size(at) - self.run[at].job.preferred, self.run[at].at)),
+                    }
+                    for at in order {
+                        let job = self.run[at].job;
+                        let size = to.get(&at).copied().unwrap_or(self.run[at].size);
+                        let top = round == "pref" && share != "fpsma";
+                        let sizes = job.sizes.iter().rev().copied().filter(|&other| other > size);
+                        let mut sizes = sizes.filter(|&other| !top || other <= job.preferred);
+                        if let Some(larger) = sizes.find(|&other| self.may_grow(at, other, &to, reserved)) {
+                            to.insert(at, larger);
+                        }
+                    }
+                }
+            }
+        }
+        to.into_iter().for_each(|(at, size)| self.change(at, size));
+    }
+
+    fn grow_by_steps(&self, mut open: Vec<usize>, to: &mut BTreeMap<usize, i64>, reserved: &[NaiveSpan]) {
+        loop {
+            let size = |at: usize| to.get(&at).copied().unwrap_or(self.run[at].size);
+            let able = open.iter().copied().filter(|&at| size(at) < *self.run[at].job.sizes.last().expect("a size"));
+            let emptiest = able.min_by(|&a, &b| {
+                let full = |at: usize| fullness(&self.run[at], size(at));
+                compare(full(a), full(b)).then(self.run[a].at.cmp(&self.run[b].at))
+            });
+            let Some(at) = emptiest else { return };
+            let next = *self.run[at].job.sizes.iter().find(|&&other| other > size(at)).expect("a larger size");
+            if self.may_grow(at, next, to, reserved) {
+                to.insert(at, next);
+            } else {
+                open.retain(|&other| other != at);
+            }
+        }
+    }
+
+    /// Returns whether a job ends earlier at a size and fits around all others.
+    fn may_grow(&self, at: usize, size: i64, to: &BTreeMap<usize, i64>, reserved: &[NaiveSpan]) -> bool {
+        let now = self.now;
+        let end = |at: usize, size| self.run[at].end_after(self.run[at].point(now), size);
+        let mut spans = reserved.to_vec();
+        for (other, one) in self.run.iter().enumerate().filter(|&(other, _)| other != at) {
+            match to.get(&other) {
+                Some(&size) => {
+                    let until = end(other, size);
+                    spans.push(NaiveSpan { from: now, until, procs: size, watts: size * one.job.watts });
+                }
+                None => spans.extend(one.spans(now)),
+            }
+        }
+        let until = end(at, size);
+        until < self.run[at].known_end(now) && self.fits(&spans, now, until, size, self.run[at].job.watts)
+    }
+}

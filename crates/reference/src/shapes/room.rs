@@ -1,0 +1,50 @@
+//! Free processors and watts over time, from a list of what is held.
+
+use super::NaiveShapeWorld;
+
+/// Processors and watts held from one time to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NaiveSpan {
+    pub(crate) from: i64,
+    pub(crate) until: i64,
+    pub(crate) procs: i64,
+    pub(crate) watts: i64,
+}
+
+/// Returns whether there is room at one time.
+fn has_room(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], time: i64, procs: i64, watts: i64) -> bool {
+    let held = || spans.iter().filter(|span| span.from <= time && time < span.until);
+    let free = world.procs - held().map(|span| span.procs).sum::<i64>();
+    free >= procs && (watts == 0 || world.cap(time) - held().map(|span| span.watts).sum::<i64>() >= watts)
+}
+
+/// The times from one on at which something changes.
+fn turns(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], from: i64) -> Vec<i64> {
+    let mut times: Vec<i64> = spans.iter().flat_map(|span| [span.from, span.until]).collect();
+    times.extend(world.rules.caps.iter().map(|cap| cap.0));
+    times.retain(|&time| time > from);
+    times.push(from);
+    times.sort_unstable();
+    times.dedup();
+    times
+}
+
+/// Returns whether a job fits beside what is held.
+pub(crate) fn fits(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], job: NaiveSpan) -> bool {
+    let times = turns(world, spans, job.from);
+    let during = times.into_iter().filter(|&time| time == job.from || time < job.until);
+    during.into_iter().all(|time| has_room(world, spans, time, job.procs, job.watts))
+}
+
+/// Returns the first time from one on at which a job fits for so long.
+pub(crate) fn earliest(
+    world: &NaiveShapeWorld<'_>,
+    spans: &[NaiveSpan],
+    from: i64,
+    run: i64,
+    procs: i64,
+    watts: i64,
+) -> Option<i64> {
+    let times = turns(world, spans, from);
+    times.into_iter().find(|&from| fits(world, spans, NaiveSpan { from, until: from + run, procs, watts }))
+}

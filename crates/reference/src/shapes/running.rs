@@ -1,0 +1,163 @@
+//! A running job whose size may change: seconds that are left at its present size, true and known.
+
+use super::room::NaiveSpan;
+use std::collections::BTreeMap;
+
+/// Kind of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NaiveKind {
+    /// One size.
+    Rigid,
+    /// A size chosen at the start.
+    Moldable,
+    /// A size that may change.
+    Malleable,
+    /// A size that the job asks for.
+    Evolving,
+}
+
+/// A job with its run time at each size.
+#[derive(Clone, Debug)]
+pub struct NaiveSizedJob {
+    /// Arrival.
+    pub submit: i64,
+    /// Kind.
+    pub kind: NaiveKind,
+    /// Sizes, ascending.
+    pub sizes: Vec<i64>,
+    /// The preferred one.
+    pub preferred: i64,
+    /// True run time at each.
+    pub run: BTreeMap<i64, i64>,
+    /// Run time at each as the scheduler knows it.
+    pub known: BTreeMap<i64, i64>,
+    /// Seconds between points; 0 for none.
+    pub every: i64,
+    /// Cost of growing and of shrinking.
+    pub costs: (i64, i64),
+    /// Watts of each processor.
+    pub watts: i64,
+    /// Percentages of its work after which it asks, and sizes.
+    pub asks: Vec<(i64, i64)>,
+}
+
+/// State of a job before the changes of an instant.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    time: i64,
+    size: i64,
+    stall: i64,
+    left: (i64, i64),
+}
+
+/// A running job.
+#[derive(Clone, Debug)]
+pub(crate) struct NaiveRunning<'a> {
+    pub(crate) job: &'a NaiveSizedJob,
+    pub(crate) at: usize,
+    pub(crate) size: i64,
+    /// Beginning of its present size.
+    pub(crate) since: i64,
+    /// Start.
+    pub(crate) began: i64,
+    stall: i64,
+    /// True and known seconds that were left at the beginning of its present size.
+    left: (i64, i64),
+    pub(crate) pending: Option<(i64, i64)>,
+    before: Option<Before>,
+    pub(crate) asked: Option<i64>,
+    /// Number of its asks so far.
+    pub(crate) heard: usize,
+}
+
+fn scaled(seconds: i64, from: i64, to: i64) -> i64 {
+    let product = i128::from(seconds) * i128::from(to);
+    i64::try_from((product + i128::from(from) - 1) / i128::from(from)).expect("seconds")
+}
+
+impl<'a> NaiveRunning<'a> {
+    pub(crate) fn new(job: &'a NaiveSizedJob, at: usize, now: i64, size: i64) -> NaiveRunning<'a> {
+        NaiveRunning {
+            job,
+            at,
+            size,
+            since: now,
+            began: now,
+            stall: 0,
+            left: (job.run[&size], job.known[&size]),
+            pending: None,
+            before: None,
+            asked: None,
+            heard: 0,
+        }
+    }
+
+    fn at_time(&self, now: i64) -> Before {
+        let progress = (now - self.since - self.stall).max(0);
+        let left = (self.left.0 - progress, self.left.1 - progress);
+        Before { time: now, size: self.size, stall: (self.stall - (now - self.since)).max(0), left }
+    }
+
+    /// Its state before this instant.
+    fn base(&self, now: i64) -> Before {
+        self.before.filter(|before| before.time == now).unwrap_or_else(|| self.at_time(now))
+    }
+
+    fn cost(&self, from: i64, to: i64) -> i64 {
+        match to.cmp(&from) {
+            std::cmp::Ordering::Greater => self.job.costs.0,
+            std::cmp::Ordering::Less => self.job.costs.1,
+            std::cmp::Ordering::Equal => 0,
+        }
+    }
+
+    pub(crate) fn end(&self) -> i64 {
+        self.since + self.stall + self.left.0
+    }
+
+    pub(crate) fn known_end(&self, now: i64) -> i64 {
+        (self.since + self.stall + self.left.1).max(now + 1)
+    }
+
+    /// Known end if it has another size from a time on.
+    pub(crate) fn end_after(&self, time: i64, size: i64) -> i64 {
+        let Before { size: from, stall, left, .. } = self.base(time);
+        time + stall + self.cost(from, size) + scaled(left.1.max(1), self.job.known[&from], self.job.known[&size])
+    }
+
+    pub(crate) fn resize(&mut self, now: i64, size: i64) {
+        let base = self.base(now);
+        let run = |table: &BTreeMap<i64, i64>, left| scaled(left, table[&base.size], table[&size]);
+        self.stall = base.stall + self.cost(base.size, size);
+        self.left = (run(&self.job.run, base.left.0), run(&self.job.known, base.left.1).max(1));
+        (self.before, self.pending) = (Some(base), None);
+        (self.size, self.since) = (size, now);
+    }
+
+    pub(crate) fn point(&self, now: i64) -> i64 {
+        if self.job.every == 0 { now } else { now + (self.since - now).rem_euclid(self.job.every) }
+    }
+
+    pub(crate) fn held(&self) -> i64 {
+        self.size.max(self.pending.map_or(0, |(size, _)| size))
+    }
+
+    pub(crate) fn is_movable(&self, now: i64) -> bool {
+        self.job.kind == NaiveKind::Malleable && self.pending.is_none() && self.began < now
+    }
+
+    pub(crate) fn next_ask(&self) -> Option<i64> {
+        let (percent, _) = self.job.asks.get(self.heard)?;
+        let whole = self.job.run[&self.size];
+        let due = (percent * whole + 99) / 100;
+        Some(self.since + self.stall + (due - (whole - self.left.0)).max(0))
+    }
+
+    pub(crate) fn spans(&self, now: i64) -> Vec<NaiveSpan> {
+        let span = |from, until, procs| NaiveSpan { from, until, procs, watts: procs * self.job.watts };
+        match self.pending.filter(|pending| pending.1 > now) {
+            Some((size, at)) => vec![span(now, at, self.held()), span(at, self.end_after(at, size), size)],
+            None => vec![span(now, self.known_end(now), self.size)],
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Jobs of several sizes: the product against the naive definitions, segment by segment, and what
+//! must hold under every setting.
+
+use drystone::engine::Segments;
+use drystone::experiment::Experiment;
+use drystone::log::clean::Overrun;
+use drystone::log::power::give_power;
+use drystone::log::shapes::{give_shapes, read_shapes};
+use drystone::model::{Job, LogStatus, Machine, PowerCap, Provenance, Span, Time, Truth, Workload};
+use drystone::policy::PolicySpec;
+use drystone_reference::shapes::{NaiveKind, NaiveShapeRules, NaiveSizedJob, simulate};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// A random job: gap to the one before, kind, smallest size, steps above it, preferred step, run
+/// time at the smallest, factor of the estimate, points, costs, watts, asks.
+#[derive(Clone, Debug)]
+struct DrawnJob {
+    gap: i64,
+    kind: NaiveKind,
+    min: i64,
+    gains: Vec<i64>,
+    preferred: usize,
+    run: i64,
+    factor: i64,
+    every: i64,
+    costs: (i64, i64),
+    watts: i64,
+    ask: Option<(i64, usize)>,
+}
+
+fn drawn_job() -> impl Strategy<Value = DrawnJob> {
+    let kinds = prop_oneof![
+        1 => Just(NaiveKind::Rigid),
+        2 => Just(NaiveKind::Moldable),
+        4 => Just(NaiveKind::Malleable),
+        1 => Just(NaiveKind::Evolving),
+    ];
+    let shape = (kinds, 1i64..=5, prop::collection::vec(0i64..=12, 0..6), 0usize..6, 1i64..=60, 1i64..=3);
+    let extra =
+        (prop_oneof![Just(0i64), 0i64..9], (0i64..4, 0i64..4), 0i64..=5, any::<prop::sample::Index>(), 1i64..99);
+    (0i64..25, shape, extra).prop_map(
+        |(gap, (kind, min, gains, preferred, run, factor), (every, costs, watts, to, share))| {
+            let preferred = preferred.min(gains.len());
+            let ask = (kind == NaiveKind::Evolving).then(|| (share, to.index(gains.len() + 1)));
+            DrawnJob { gap, kind, min, gains, preferred, run, factor, every, costs, watts, ask }
+        },
+    )
+}
+
+impl DrawnJob {
+    fn naive(&self, submit: i64, machine: i64) -> NaiveSizedJob {
+        let (mut size, mut run) = (self.min.min(machine), self.run + self.gains.iter().sum::<i64>());
+        let mut table = BTreeMap::from([(size, run)]);
+        for gain in &self.gains {
+            (size, run) = (size + 1, run - gain);
+            if size <= machine {
+                table.insert(size, run);
+            }
+        }
+        let sizes: Vec<i64> = table.keys().copied().collect();
+        let preferred = sizes[self.preferred.min(sizes.len() - 1)];
+        let sizes = if self.kind == NaiveKind::Rigid { vec![preferred] } else { sizes };
+        let asks = self.ask.map(|(share, to)| (share, sizes[to.min(sizes.len() - 1)]));
+        NaiveSizedJob {
+            submit,
+            kind: self.kind,
+            preferred,
+            known: table.iter().map(|(size, run)| (*size, run * self.factor)).collect(),
+            run: table,
+            sizes,
+            every: self.every,
+            costs: self.costs,
+            watts: self.watts,
+            asks: asks.into_iter().collect(),
+        }
+    }
+}
+
+fn table(run: &BTreeMap<i64, i64>) -> String {
+    let rows: Vec<String> = run.iter().map(|(size, seconds)| format!("{size}={seconds}")).collect();
+    format!("table:{}", rows.join(";"))
+}
+
+/// The jobs as a log and its table.
+fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Workload {
+    let mut text = "job,kind,sizes,speedup,declared,every,grow_cost,shrink_cost,watts,asks\n".to_string();
+    let (mut list, mut truths) = (Vec::new(), Vec::new());
+    for (job, number) in jobs.iter().zip(1i64..) {
+        let kind = match job.kind {
+            NaiveKind::Rigid => "rigid",
+            NaiveKind::Moldable => "moldable",
+            NaiveKind::Malleable => "malleable",
+            NaiveKind::Evolving => "evolving",
+        };
+        let sizes: Vec<String> = job.sizes.iter().map(i64::to_string).collect();
+        let asks: Vec<String> = job.asks.iter().map(|(share, size)| format!("0.{share:02}={size}")).collect();
+        let _ = writeln!(
+            text,
+            "{number},{kind},{},{},{},{},{},{},{},{}",
+            sizes.join(" "),
+            table(&job.run),
+            table(&job.known),
+            job.every,
+            job.costs.0,
+            job.costs.1,
+            job.watts,
+            asks.join(" ")
+        );
+        let (size, run) = (u32::try_from(job.preferred).expect("a size"), job.run[&job.preferred]);
+        list.push(Job::new(Time(job.submit), size, Span(job.known[&job.preferred])));
+        truths.push(Truth { run: Span(run), number, status: LogStatus::Completed });
+    }
+    let machine = Machine::new(u32::try_from(machine).expect("processors"));
+    let workload = Workload::new(machine, list, truths, Provenance::default()).expect("possible");
+    let shapes = read_shapes("drawn", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let workload = give_shapes(workload, &shapes, Overrun::RunOn).unwrap_or_else(|error| panic!("{error}\n{text}")).0;
+    if rules.caps.is_empty() {
+        return workload;
+    }
+    let cap = |&(from, watts): &(i64, i64)| PowerCap {
+        from: Time(from),
+        watts: watts.unsigned_abs(),
+        announced: if rules.foresees { Time::MIN } else { Time(from) },
+    };
+    give_power(workload, "drawn", rules.caps.iter().map(cap).collect(), 0).expect("caps that can be")
+}
+
+fn segments(workload: &Workload, policy: &str) -> (Vec<Vec<[i64; 3]>>, u64) {
+    let spec: PolicySpec = policy.parse().unwrap_or_else(|error| panic!("{policy}: {error}"));
+    let mut segments = Segments::default();
+    let result =
+        Experiment::new(&spec, workload).run(&mut segments).unwrap_or_else(|error| panic!("{policy}: {error}"));
+    let mut rows = vec![Vec::new(); workload.len()];
+    for segment in &segments.list {
+        rows[segment.job.index()].push([segment.start.0, segment.end.0, i64::from(segment.procs)]);
+    }
+    rows.iter_mut().for_each(|rows| rows.sort_unstable());
+    (rows, result.expect("nothing stops it").promises.broken)
+}
+
+/// Neighbours of the same size as one.
+fn joined(rows: &[[i64; 3]]) -> Vec<[i64; 3]> {
+    let mut joined: Vec<[i64; 3]> = Vec::new();
+    for row in rows {
+        match joined.last_mut() {
+            Some(last) if last[1] == row[0] && last[2] == row[2] => last[1] = row[1],
+            _ => joined.push(*row),
+        }
+    }
+    joined
+}
+
+fn rules() -> impl Strategy<Value = NaiveShapeRules> {
+    let shape = prop::sample::select(vec!["preferred", "submit", "start", "start-now", "most", "upto", "min"]);
+    let (ladder, share) =
+        (prop::sample::select(vec!["min", "pref", "keep"]), prop::sample::select(vec!["surplus", "equal", "fpsma"]));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (shape, ladder, share, flags, prop::collection::vec((5i64..40, 40i64..80), 0..4)).prop_map(
+        |(shape, ladder, share, (shrinks, grows, capped, foresees, drops), caps)| {
+            let (mut from, mut list) = (0, Vec::new());
+            if capped {
+                list.push((-1000, 65));
+                for (gap, watts) in caps {
+                    from += gap;
+                    list.push((from, watts));
+                }
+                list.push((from + 30, 65));
+            }
+            let drops = drops && capped;
+            NaiveShapeRules { shape, shrinks, grows, ladder, share, caps: list, foresees, drops }
+        },
+    )
+}
+
+/// The policy in the product's words.
+fn words(rules: &NaiveShapeRules) -> String {
+    let resize = match (rules.shrinks, rules.grows) {
+        (false, false) => "none",
+        (true, false) => "shrink",
+        (false, true) => "grow",
+        (true, true) => "both",
+    };
+    let drop = if rules.drops { "shrink" } else { "none" };
+    format!("easy(shape={},resize={resize},ladder={},share={},drop={drop})", rules.shape, rules.ladder, rules.share)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn easy_with_sizes_is_what_its_definition_says(
+        machine in prop::sample::select(vec![4i64, 8, 13]),
+        drawn in prop::collection::vec(drawn_job(), 1..14),
+        rules in rules(),
+    ) {
+        let mut submit = 0;
+        let jobs: Vec<NaiveSizedJob> = drawn.iter().map(|job| {
+            submit += job.gap;
+            job.naive(submit, machine)
+        }).collect();
+        let workload = product(machine, &jobs, &rules);
+        let policy = words(&rules);
+        let (rows, broken) = segments(&workload, &policy);
+        let expected: Vec<Vec<[i64; 3]>> = simulate(machine, &jobs, &rules).iter().map(|rows| joined(rows)).collect();
+        prop_assert_eq!(&rows, &expected, "{}", policy);
+        for (job, rows) in jobs.iter().zip(&rows) {
+            // Sizes stay in the set; what may not change does not.
+            prop_assert!(rows.iter().all(|row| job.sizes.contains(&row[2])));
+            prop_assert!(matches!(job.kind, NaiveKind::Malleable | NaiveKind::Evolving) || rows.len() == 1);
+            // Never less work than is due, and without costs at most one second more per change.
+            let work: f64 = rows.iter().map(|row| (row[1] - row[0]) as f64 / job.run[&row[2]] as f64).sum();
+            prop_assert!(work >= 1.0 - 1e-9, "{rows:?}");
+            if job.costs == (0, 0) {
+                let more: f64 = rows.iter().skip(1).map(|row| 1.0 / job.run[&row[2]] as f64).sum();
+                prop_assert!(work <= 1.0 + more + 1e-9, "{rows:?}");
+            }
+        }
+        let times = || rows.iter().flatten().map(|row| row[0]);
+        for time in times() {
+            let held: i64 = rows.iter().flatten().filter(|row| row[0] <= time && time < row[1]).map(|row| row[2]).sum();
+            prop_assert!(held <= machine);
+        }
+        // Where predictions are exact, what was promised to a head is kept.
+        let exact = drawn.iter().all(|job| job.factor == 1);
+        let asks = drawn.iter().any(|job| job.ask.is_some());
+        if exact && !asks && rules.caps.is_empty() {
+            prop_assert_eq!(broken, 0, "{}", policy);
+        }
+    }
+
+    /// A policy that knows no sizes starts every job with the preferred one: its schedule is that
+    /// of the log.
+    #[test]
+    fn other_policies_take_the_preferred_size(
+        machine in prop::sample::select(vec![4i64, 8, 13]),
+        drawn in prop::collection::vec(drawn_job(), 1..14),
+        policy in prop::sample::select(vec![
+            "easy", "easy(reserve=2)", "easy(order=sjf)", "easy(backfill=sjf)", "easy(order=lxf)", "fcfs", "greedy",
+            "conservative", "slack", "multiqueue", "ss", "easy@tsafrir2007", "easy(order=wfp3,starve=1h)",
+        ]),
+    ) {
+        let rules = NaiveShapeRules {
+            shape: "preferred", shrinks: false, grows: false, ladder: "min", share: "surplus", caps: Vec::new(),
+            foresees: true, drops: false,
+        };
+        let mut submit = 0;
+        let jobs: Vec<NaiveSizedJob> = drawn.iter().map(|job| {
+            submit += job.gap;
+            NaiveSizedJob { asks: Vec::new(), ..job.naive(submit, machine) }
+        }).collect();
+        let workload = product(machine, &jobs, &rules);
+        let plain = workload.clone().shaped(None);
+        prop_assert_eq!(segments(&workload, policy).0, segments(&plain, policy).0, "{}", policy);
+    }
+}
