@@ -192,6 +192,10 @@ proptest! {
             prop_assert_eq!(&rest, &more);
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     /// Deep queues, whose passes leave out what cannot succeed: many jobs at once on few nodes, with
     /// limits on and beyond the window, and few tests.
