@@ -1,10 +1,12 @@
 //! The backfill scheduler: plans the queue in order, starts what fits now without touching a plan
 //! made before it.
 
-use super::access::Access;
+use super::bounds::{LateDemand, StartBounds};
 use super::main_pass::BEYOND_PARTITION;
+use super::narrowed::reserved;
 use super::preempting::Victim;
 use super::table::{Licences, PlanTable};
+use super::table_window::StartProof;
 use super::will_run::{Reach, WillRunScratch, will_run};
 use super::{Alloc, ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, VerdictObserver};
 use crate::conf::{PreemptMode, SchedParams};
@@ -15,12 +17,12 @@ use std::collections::BTreeMap;
 /// A backfill pass. It can stop between two jobs and go on, which is what a yield is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct BackfillPass {
-    table: PlanTable,
+    pub(super) table: PlanTable,
     /// The end of the window, exactly.
-    window_end: i64,
+    pub(super) window_end: i64,
     /// Beginning of the pass, in seconds.
     began: i64,
-    tried: i64,
+    pub(super) tried: i64,
     started: i64,
     of_user: BTreeMap<i32, i64>,
     of_account: BTreeMap<u64, i64>,
@@ -37,7 +39,7 @@ pub struct BackfillPass {
     over: Option<Over>,
     /// Time up to which a pass would decide the same, as long as no job arrives, starts or ends:
     /// see [`BackfillPass::holds_until`].
-    holds_until: i64,
+    pub(super) holds_until: i64,
     /// True if a plan or a start of this pass can keep a job from starting now that could before.
     changed: bool,
     /// A job that it has not done with.
@@ -46,6 +48,12 @@ pub struct BackfillPass {
     ignored: Option<NodeSet>,
     /// True if a limit kept the last job from running; `None` where no limit was looked at.
     limited: Option<bool>,
+    /// Demands that cannot be met, as searches of this pass have shown.
+    pub(super) bounds: StartBounds,
+    /// True if the verdict on each job is asked for.
+    full: bool,
+    /// True if the jobs that it reaches may be others a second later.
+    loose: bool,
 }
 
 /// Position at which the search for a job's start continues.
@@ -76,9 +84,6 @@ impl Over {
         }
     }
 }
-
-/// Ends of reservations that a search goes on behind, one after the other.
-const MOST_MOVES: u32 = 10;
 
 /// `t` on the grid of `bf_resolution`, rounded down.
 fn floor(t: i64, resolution: i64) -> i64 {
@@ -170,6 +175,7 @@ impl BackfillPass {
     /// After a yield the window begins at the present.
     pub fn resume(&mut self, now: i64, params: &SchedParams) {
         self.window_end = now + params.bf_window * 60;
+        self.bounds.clear();
     }
 
     /// Looks at a job at `now` seconds. What it starts then runs.
@@ -181,6 +187,7 @@ impl BackfillPass {
         watch: &mut impl VerdictObserver,
     ) -> JobVerdict {
         watch.about(desk.cluster, job);
+        self.full = watch.wants_plans();
         if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
         }
@@ -195,7 +202,7 @@ impl BackfillPass {
         if let JobResult::Verdict(PassVerdict::Planned { .. }) | JobResult::Preempts(..) = verdict {
             self.refused = None;
         }
-        if self.over.is_some() || self.tried >= desk.params.bf_max_job_test {
+        if self.loose && (self.over.is_some() || self.tried >= desk.params.bf_max_job_test) {
             // Which jobs a pass reaches before it is over may change from second to second.
             self.holds_until = self.holds_until.min(self.began + 1);
         }
@@ -311,6 +318,7 @@ impl BackfillPass {
             return Some(PassVerdict::NoRoom);
         }
         if params.bf_licenses == 0 && !cluster.has_licences(job, now) {
+            self.loose = true;
             return Some(PassVerdict::Licences);
         }
         None
@@ -388,20 +396,55 @@ impl BackfillPass {
         unplanned: bool,
         free: &mut NodeSet,
     ) -> JobResult {
-        let PassInputs { cluster, params, scratch, pauses } = desk;
-        let whole = &cluster.machine.parts[usize::from(job.part)].nodes;
+        let whole = &desk.cluster.machine.parts[usize::from(job.part)].nodes;
         let left = self.without_ignored(whole);
-        let part = left.as_ref().unwrap_or(whole);
-        let limit = if cluster.no_reserve(job) { 60 } else { job.limit };
-        let mut resumed = self.paused.is_some();
-        let begun = Paused { id: job.id, from: self.first_from(cluster, job, now), clock: now, first: true };
+        let skips = !desk.pauses && !unplanned && left.is_none() && self.may_skip(desk.cluster, desk.params, job);
+        let from = self.first_from(desk.cluster, job, now);
+        let bounded = skips && !self.full && from == now && now == self.began;
+        let limit = if desk.cluster.no_reserve(job) { 60 } else { job.limit };
+        if !bounded {
+            self.loose = true;
+            self.hold_until_reached(desk.cluster, desk.params, now, limit);
+            let proof = &mut StartProof::none();
+            return self.try_places(desk, job, (now, from, limit), (unplanned, skips), (free, left), proof);
+        }
+        if self.is_excluded(desk.cluster, job, now) {
+            return JobResult::Verdict(PassVerdict::NoRoom);
+        }
+        let ask = LateDemand::new(job, desk.cluster.fewest_nodes(job), now);
+        let earliest = self.bounds.earliest(&ask);
+        let mut proof = StartProof::new(desk.params.bf_resolution, earliest);
+        let result = self.try_places(desk, job, (now, from, limit), (unplanned, skips), (free, left), &mut proof);
+        if proof.from > earliest {
+            self.bounds.add(LateDemand::new(job, desk.cluster.fewest_nodes(job), proof.from));
+        }
+        if let JobResult::Verdict(PassVerdict::NoRoom) = result {
+            self.show_never(desk, job, now, &proof, free);
+        }
+        result
+    }
+
+    /// Tries one place after the other.
+    fn try_places(
+        &mut self,
+        desk: &mut PassInputs<'_>,
+        job: &Pending,
+        (now, begin, limit): (i64, i64, i64),
+        (unplanned, skips): (bool, bool),
+        (free, left): (&mut NodeSet, Option<NodeSet>),
+        proof: &mut StartProof,
+    ) -> JobResult {
+        let PassInputs { cluster, params, scratch, pauses } = desk;
+        let (number, mut resumed) = (usize::from(job.part), self.paused.is_some());
+        let part = left.as_ref().unwrap_or(&cluster.machine.parts[number].nodes);
+        let begun = Paused { id: job.id, from: begin, clock: now, first: true };
         let Paused { mut from, mut clock, mut first, .. } = self.paused.take().unwrap_or(begun);
-        self.hold_until_reached(cluster, params, now, limit);
-        let skips = !*pauses && !unplanned && left.is_none() && self.may_skip(cluster, params, job);
+        let (earliest, mut opening) = (proof.from, proof.from > i64::MIN);
         loop {
             let need = if skips && !first { cluster.fewest_nodes(job) } else { job.min_nodes };
             if skips && !first {
-                match self.table.next_try((usize::from(job.part), part), from, limit, need) {
+                from = self.table.skip_tries((number, part), from, limit, earliest);
+                match self.table.next_try((number, part), from, limit, need, proof) {
                     Some(next) => from = next,
                     None => return JobResult::Verdict(PassVerdict::NoRoom),
                 }
@@ -414,36 +457,38 @@ impl BackfillPass {
             let Some(overlap) = reserved(cluster, params, job, &mut from, limit, free) else {
                 return JobResult::Verdict(PassVerdict::Reserved);
             };
+            let until = from.max(clock).saturating_add(limit);
             let most = if skips && !first { need } else { 0 };
-            let mut later = self.table.search(free, part, from, from.max(clock).saturating_add(limit), most);
+            let mut later = self.table.search(free, part, from, until, most);
             if let Some(end) = overlap.filter(|&end| end < self.window_end && (later == 0 || end < later)) {
                 later = end;
             }
             let licences = if params.bf_licenses != 0 { cluster.licences_of(job) } else { &[] };
-            let short = self.table.licences_until(licences, from, from.max(clock).saturating_add(limit));
+            let short = self.table.licences_until(licences, from, until);
             later = short.unwrap_or(later);
             let mut next = (later > 0 && !unplanned).then_some(later);
             if let Some(known) = cluster.machine.resources.demand(job.demand) {
                 free.intersect(&known.suitable);
             }
-            if short.is_some() || (free.count() as u64) < u64::from(need) {
-                match next {
-                    Some(later) => from = later,
-                    None => return JobResult::Verdict(PassVerdict::NoRoom),
-                }
-                continue;
+            let counts = short.is_none() && (free.count() as u64) >= u64::from(need);
+            let fails =
+                !counts || (skips && scratch.most_on(cluster, free, next.unwrap_or(i64::MAX)) < u64::from(job.cpus));
+            if std::mem::take(&mut opening) {
+                self.hold_first_try(cluster, params, job, (now, later), (counts, fails));
             }
-            self.tried += i64::from(std::mem::take(&mut first));
-            clock = now;
-            if let Some(later) = next.filter(|&later| skips && scratch.most_by(cluster, later) < u64::from(job.cpus)) {
-                from = later;
-                continue;
+            if fails && next.is_some() {
+                let sure = self.table.begins_none(proof.bound(from, limit), until);
+                proof.failed(from, later, sure);
             }
+            self.tried += i64::from(counts && std::mem::take(&mut first));
+            clock = if counts { now } else { clock };
             let reach = if unplanned { Reach::Now } else { next.map_or(Reach::All, Reach::Until) };
-            let Some(mut soonest) = will_run(cluster, job, free, now, reach, scratch) else {
+            let futile = fails && (next.is_some() || !counts);
+            let soonest = if futile { None } else { will_run(cluster, job, free, now, reach, scratch) };
+            let Some(mut soonest) = soonest else {
                 match next {
                     Some(later) => from = later,
-                    None if unplanned => return JobResult::Verdict(PassVerdict::Unplanned { start: None }),
+                    None if unplanned && counts => return JobResult::Verdict(PassVerdict::Unplanned { start: None }),
                     None => return JobResult::Verdict(PassVerdict::NoRoom),
                 }
                 continue;
@@ -519,7 +564,7 @@ impl BackfillPass {
     }
 
     /// Later a job reaches into plans that it does not reach into now, and is planned differently.
-    fn hold_until_reached(&mut self, cluster: &ModelCluster, params: &SchedParams, now: i64, limit: i64) {
+    pub(super) fn hold_until_reached(&mut self, cluster: &ModelCluster, params: &SchedParams, now: i64, limit: i64) {
         if let Some(begin) = self.table.next_begin(now.saturating_add(limit)) {
             self.holds_until = self.holds_until.min(begin - limit);
         }
@@ -635,32 +680,6 @@ impl BackfillPass {
         }
         PassVerdict::Planned { start, end, alloc }
     }
-}
-
-/// Leaves in `free` what reservations leave to the job, and moves `from` behind those that leave
-/// nothing. Returns when it may be otherwise, where that is known; `None`: they leave nothing.
-#[expect(clippy::option_option, reason = "true if there is a way, and the end of that if known")]
-fn reserved(
-    cluster: &ModelCluster,
-    params: &SchedParams,
-    job: &Pending,
-    from: &mut i64,
-    limit: i64,
-    free: &mut NodeSet,
-) -> Option<Option<i64>> {
-    for _ in 0..=MOST_MOVES {
-        match cluster.access(job, *from, limit) {
-            Access::Free => return Some(None),
-            Access::Nodes(left, meets) => {
-                free.intersect(&left);
-                let end = || cluster.first_reservation_end(*from, params.bf_resolution);
-                return Some(meets.then(end).flatten());
-            }
-            Access::Until(end) => *from = end,
-            Access::Never => return None,
-        }
-    }
-    None
 }
 
 /// Counts one more.

@@ -5,14 +5,17 @@
 
 mod access;
 mod backfill;
+mod bounds;
 mod cluster;
 mod configured;
 mod fit;
 mod furnished;
 mod idle;
+mod idle_steps;
 mod ledger;
 mod machine;
 mod main_pass;
+mod narrowed;
 mod node_set;
 mod overlaid;
 mod place;
@@ -22,6 +25,7 @@ mod resources;
 mod shaped;
 mod stored_bytes;
 mod table;
+mod table_window;
 mod verdict;
 mod victims;
 mod will_run;

@@ -1,20 +1,21 @@
 //! The table of plans of one backfill pass: which nodes are free of plans, and when.
 
 use super::NodeSet;
+use super::table_window::StartProof;
 use serde::{Deserialize, Serialize};
 
 /// From `begin` up to `end`, in seconds, no plan has the nodes of the set `set`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct PlanRecord {
-    begin: i64,
-    end: i64,
+pub(super) struct PlanRecord {
+    pub(super) begin: i64,
+    pub(super) end: i64,
     set: u32,
 }
 
 /// Records in the order of time, without gaps. Running jobs are not in it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PlanTable {
-    records: Vec<PlanRecord>,
+    pub(super) records: Vec<PlanRecord>,
     /// The sets, one after the other.
     words: Vec<u64>,
     /// Words of a set.
@@ -31,6 +32,12 @@ pub(crate) struct PlanTable {
     parts: usize,
     /// For each set and partition what is known of it: see [`PartFact`].
     facts: Vec<PartFact>,
+    /// Beginnings of plans, each with the nodes that have their first one then, ascending.
+    pub(super) first_plans: Vec<(i64, NodeSet)>,
+    /// Nodes without any plan.
+    pub(super) untouched: NodeSet,
+    /// Of a partition and a number of nodes: time before which so many are free from the beginning.
+    pub(super) free_until: Vec<(usize, u32, i64)>,
 }
 
 /// Facts about the nodes of a partition in a record, worked out when they are asked for.
@@ -69,6 +76,9 @@ impl PlanTable {
         self.parts = parts;
         self.facts.clear();
         self.facts.resize(parts, PartFact::default());
+        self.first_plans.clear();
+        self.untouched.assign(nodes);
+        self.free_until.clear();
     }
 
     pub(crate) fn begin(&self) -> i64 {
@@ -90,7 +100,7 @@ impl PlanTable {
     }
 
     #[inline]
-    fn set(&self, index: usize) -> &[u64] {
+    pub(super) fn set(&self, index: usize) -> &[u64] {
         let at = self.records[index].set as usize * self.width;
         &self.words[at..at + self.width]
     }
@@ -135,18 +145,22 @@ impl PlanTable {
         mut from: i64,
         limit: i64,
         need: u32,
+        proof: &mut StartProof,
     ) -> Option<i64> {
         loop {
             let (start, stop) = self.reach(from, limit);
             let Some(short) = (start..stop).rev().find(|&index| self.count_free(index, number, part) < need) else {
                 return Some(from);
             };
+            let sure = self.records[short].begin < proof.bound(from, limit);
             let last = (start + 1..=short).rev().find(|&index| self.gains_nodes(index, number, part));
             let (_, stop) = self.reach(last.map_or(from, |index| self.records[index].begin), limit);
             // The search looks one record beyond the first that it does not want.
             let most = (stop + 1).min(self.records.len() - 1);
             let next = (short + 1..=most).find(|&index| self.gains_nodes(index, number, part))?;
-            from = self.records[next].begin;
+            let later = self.records[next].begin;
+            proof.failed(from, later, sure);
+            from = later;
         }
     }
 
@@ -168,7 +182,7 @@ impl PlanTable {
     }
 
     /// Returns whether a record has a node of a partition that the one before lacks.
-    fn gains_nodes(&mut self, index: usize, number: usize, part: &NodeSet) -> bool {
+    pub(super) fn gains_nodes(&mut self, index: usize, number: usize, part: &NodeSet) -> bool {
         let at = self.records[index].set as usize * self.parts + number;
         if let Some(gains) = self.facts[at].gains {
             return gains;
@@ -230,6 +244,8 @@ impl PlanTable {
             self.made += 1;
         }
         let Some(first) = self.cut(start) else { return };
+        let begin = self.records[first].begin;
+        self.note_first_plans(begin, nodes);
         let last = self.cut(end).unwrap_or(self.records.len());
         if let Some(behind) = self.records.get(last) {
             let at = behind.set as usize * self.parts;
@@ -362,7 +378,8 @@ mod tests {
                 for (number, part) in parts.iter().enumerate() {
                     let (from, limit, need) = (draw(1100) as i64, draw(300) as i64, draw(10) as u32);
                     let expected = next_try_one_by_one(&table, part, from, limit, need);
-                    assert_eq!(table.next_try((number, part), from, limit, need), expected);
+                    let proof = &mut StartProof::none();
+                    assert_eq!(table.next_try((number, part), from, limit, need, proof), expected);
                     compared += usize::from(expected != Some(from));
                 }
             }

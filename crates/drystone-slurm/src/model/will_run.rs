@@ -3,6 +3,7 @@
 //! Late by design: ends within a window that doubles are taken together, and the last of them
 //! counts.
 
+use super::idle_steps::IdleSteps;
 use super::{Alloc, IdleNodes, ModelCluster, NodeSet, Pending};
 
 /// Seconds of the first group of ends that are taken together.
@@ -20,10 +21,8 @@ pub struct WillRunScratch {
     free: NodeSet,
     /// Places of all jobs that were released, where processors are distinguished.
     released: Vec<u32>,
-    /// The ends of running jobs, each with the processors that are idle by then on all nodes
-    /// together; and the state of the cluster that this is of.
-    idle_by: Vec<(i64, u64)>,
-    idle_of: Option<u64>,
+    /// Idle processors by the ends of running jobs.
+    steps: IdleSteps,
 }
 
 impl WillRunScratch {
@@ -33,21 +32,10 @@ impl WillRunScratch {
         if free.capacity() < nodes { NodeSet::empty(nodes) } else { free }
     }
 
-    /// Returns the most processors that are idle at a time, if no job starts before.
-    pub(super) fn most_by(&mut self, cluster: &ModelCluster, time: i64) -> u64 {
-        if self.idle_of != Some(cluster.state()) {
-            let machine = &cluster.machine;
-            let mut idle: u64 = (0..machine.nodes()).map(|node| u64::from(cluster.idle.on(node))).sum();
-            self.idle_by.clear();
-            self.idle_by.push((i64::MIN, idle));
-            for running in cluster.running() {
-                idle += running.alloc.total(machine);
-                self.idle_by.push((running.end, idle));
-            }
-            self.idle_of = Some(cluster.state());
-        }
-        let behind = self.idle_by.partition_point(|&(end, _)| end <= time);
-        self.idle_by[behind - 1].1
+    /// Returns a bound of the processors that are idle on these nodes by a time, if no job starts
+    /// before.
+    pub(super) fn most_on(&mut self, cluster: &ModelCluster, free: &NodeSet, time: i64) -> u64 {
+        self.steps.most_on(cluster, free, time)
     }
 
     /// Gives it back.

@@ -360,10 +360,10 @@ impl ModelSite {
             if self.main_stale {
                 next = next.min(clock.next_main(self.at, &self.rules.params));
             }
-            // Nothing was left to start, but that holds only for so long.
-            let quiet = self.stale_from >= self.queue.len();
+            // What was looked at and could not start may be able to once that no longer holds.
+            let soon = self.stale_from < self.queue.len() && self.candidate(self.stale_from).is_some();
             let (first, from) =
-                if quiet { (0, self.holds_until.saturating_mul(1000)) } else { (self.stale_from, self.at) };
+                if soon { (self.stale_from, self.at) } else { (0, self.holds_until.saturating_mul(1000)) };
             if self.recalculates() && self.candidate(0).is_some() {
                 next = next.min(self.next_calc.saturating_mul(1000));
             }

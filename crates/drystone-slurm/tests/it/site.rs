@@ -193,3 +193,102 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Deep queues, whose passes leave out what cannot succeed: many jobs at once on few nodes, with
+    /// limits on and beyond the window, and few tests.
+    #[test]
+    fn passes_over_deep_queues_leave_out_only_what_fails(deep in deep_queue()) {
+        let (site, jobs, runs) = deep;
+        let quick = replay(&mut site.clone(), &jobs, &runs, &mut ());
+        let full = replay(&mut site.clone(), &jobs, &runs, &mut Everything);
+        prop_assert!(quick.iter().all(Option::is_some), "{quick:?}");
+        prop_assert_eq!(quick, full);
+    }
+}
+
+/// A job of a deep queue: submission, size, minutes, part of the limit that it runs, partition.
+type DeepJob = (i64, u32, i64, f64, bool);
+
+fn deep_queue() -> impl Strategy<Value = (ModelSite, Vec<Pending>, Vec<i64>)> {
+    let minutes = prop_oneof![1_i64..12, 1_i64..200, Just(30_i64)];
+    let job = (0_i64..40, 1_u32..16, minutes, 0.0..1.0_f64, prop::bool::weighted(0.1));
+    let parameters = (10_i64..60, prop_oneof![Just(1_i64), Just(60)], 5_i64..150, prop_oneof![3_i64..40, Just(500)]);
+    (prop::collection::vec(job, 20..120), parameters, 0_usize..4, any::<u64>()).prop_map(
+        |(mut drawn, (interval, resolution, window, depth), shape, phase)| {
+            drawn.sort_by_key(|job: &DeepJob| job.0);
+            let (nodes, cpus) = [(40, 1), (16, 1), (5, 8), (12, 2)][shape];
+            let conf = format!(
+                "SchedulerParameters=bf_interval={interval},bf_resolution={resolution},bf_window={window},\
+                 bf_max_job_test={depth}\nSelectType=select/cons_tres\nNodeName=n[1-{nodes}] CPUs={cpus}\n\
+                 PartitionName=all Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE\n\
+                 PartitionName=half Nodes=n[{}-{nodes}] MaxTime=INFINITE\n",
+                nodes / 2
+            );
+            let conf = SlurmConf::parse(&conf, "slurm.conf").expect("a configuration");
+            let cluster = ModelCluster::from_conf(&conf, &Accounts::new());
+            let site = ModelSite::new(cluster, SchedulerRules { phase, ..SchedulerRules::from_conf(&conf) }, None);
+            let pending = |(id, &(submit, procs, minutes, _, half)): (u32, &DeepJob)| {
+                let procs = if half { procs.min(6) } else { procs };
+                let min_nodes = if cpus == 1 && id % 3 > 0 { procs } else { 1 };
+                Pending {
+                    submit,
+                    accrue: submit,
+                    part: u16::from(half),
+                    min_nodes,
+                    ..Pending::new(id, procs, minutes * 60)
+                }
+            };
+            let jobs: Vec<Pending> = (0..).zip(&drawn).map(pending).collect();
+            let runs =
+                drawn.iter().map(|&(_, _, minutes, part, _)| (minutes as f64 * 60.0 * part) as i64 + 1).collect();
+            (site, jobs, runs)
+        },
+    )
+}
+
+/// A job arrives that does not fit, after a pass that another one has to follow when its plans no
+/// longer hold: that pass is made in its time.
+#[test]
+fn an_arrival_does_not_put_off_the_next_pass() {
+    let conf = "SchedulerParameters=bf_interval=2,bf_resolution=1,bf_window=5,bf_max_job_user=7,bf_max_job_test=6\n\
+                NodeName=n[1-3] CPUs=4\nSelectType=select/cons_tres\n\
+                PartitionName=all Nodes=n[1-3] Default=YES MaxTime=INFINITE\n\
+                PartitionName=half Nodes=n[2-3] MaxTime=INFINITE\n";
+    let jobs = vec![
+        (0, 6, 6, 0.9014303847155841, 1, false, 50),
+        (0, 1, 1, 0.0, 0, false, 0),
+        (1, 1, 1, 0.0, 0, false, 0),
+        (3, 3, 4, 0.49575449035405444, 0, false, 0),
+        (24, 5, 1, 0.0, 1, false, 145),
+        (24, 1, 2, 0.724036436396497, 0, false, 17),
+        (37, 4, 6, 1.51713609253887, 0, false, 0),
+        (37, 3, 1, 0.0, 0, false, 0),
+        (37, 5, 1, 0.0, 0, false, 0),
+        (37, 3, 4, 0.0, 0, false, 0),
+        (37, 5, 1, 0.0, 1, false, 0),
+        (37, 2, 2, 0.9259170164024051, 0, false, 2),
+        (37, 3, 1, 0.0, 0, true, 0),
+        (37, 5, 5, 0.0, 0, false, 0),
+        (37, 1, 1, 0.0, 0, false, 0),
+        (37, 3, 1, 0.0, 0, false, 0),
+        (75, 1, 1, 0.0, 0, false, 0),
+        (75, 1, 1, 0.0, 0, false, 0),
+        (75, 5, 1, 0.0, 1, false, 0),
+        (86, 1, 1, 0.0, 0, true, 0),
+        (86, 1, 5, 0.0, 0, false, 0),
+        (86, 1, 1, 0.0, 0, false, 0),
+        (86, 1, 5, 0.0, 0, false, 0),
+        (106, 1, 1, 0.0, 0, false, 0),
+        (106, 1, 3, 0.0, 0, false, 0),
+        (106, 1, 3, 0.0, 0, false, 0),
+        (106, 1, 1, 0.0, 0, false, 0),
+        (234, 3, 1, 0.0, 0, false, 0),
+    ];
+    let world = World { conf: conf.to_string(), limited: true, jobs, epilog: false, phase: 4_516_738_163_574_925_048 };
+    let (jobs, runs) = (world.jobs(), world.runs());
+    let quick = replay(&mut world.site(0), &jobs, &runs, &mut ());
+    assert_eq!(quick, replay(&mut world.site(0), &jobs, &runs, &mut Everything));
+}

@@ -1,0 +1,92 @@
+//! Demands of which a backfill pass has shown that they cannot be met before a time. Plans only take
+//! nodes away, so that what is shown once holds for the rest of the pass.
+
+use super::Pending;
+use serde::{Deserialize, Serialize};
+
+/// Lower bounds of starts, from the searches of one pass.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct StartBounds {
+    /// Demands that cannot begin before a time.
+    late: Vec<LateDemand>,
+    /// Demands that cannot begin at all.
+    never: Vec<LateDemand>,
+}
+
+/// A demand, and the time before which it cannot be met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct LateDemand {
+    part: u16,
+    demand: u32,
+    nodes: u32,
+    cpus: u32,
+    limit: i64,
+    from: i64,
+}
+
+impl LateDemand {
+    /// The demand of a job that needs at least so many nodes, and cannot begin before `from`.
+    pub(super) fn new(job: &Pending, nodes: u32, from: i64) -> LateDemand {
+        LateDemand { part: job.part, demand: job.demand, nodes, cpus: job.cpus, limit: job.limit, from }
+    }
+
+    /// Returns whether the other asks for no less.
+    fn is_within(&self, other: &LateDemand) -> bool {
+        self.cpus <= other.cpus
+            && self.limit <= other.limit
+            && self.nodes <= other.nodes
+            && self.part == other.part
+            && self.demand == other.demand
+    }
+}
+
+impl StartBounds {
+    pub(super) fn clear(&mut self) {
+        self.late.clear();
+        self.never.clear();
+    }
+
+    /// Returns whether a demand cannot be met at all.
+    pub(super) fn excludes(&self, ask: &LateDemand) -> bool {
+        self.never.iter().any(|known| known.is_within(ask))
+    }
+
+    /// Returns the time before which a demand cannot be met.
+    pub(super) fn earliest(&self, ask: &LateDemand) -> i64 {
+        self.late.iter().filter(|known| known.is_within(ask)).fold(ask.from, |from, known| from.max(known.from))
+    }
+
+    /// A demand cannot be met before its time.
+    pub(super) fn add(&mut self, shown: LateDemand) {
+        self.late.retain(|known| !(shown.is_within(known) && known.from <= shown.from));
+        self.late.push(shown);
+    }
+
+    /// So long, no more than `most` processors can be had at any time.
+    pub(super) fn add_never(&mut self, job: &Pending, most: u64) {
+        let cpus = u32::try_from(most.saturating_add(1)).unwrap_or(u32::MAX);
+        let shown = LateDemand { cpus, ..LateDemand::new(job, 0, i64::MAX) };
+        self.never.retain(|known| !shown.is_within(known));
+        self.never.push(shown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_demand_is_bounded_by_those_that_ask_for_less() {
+        let ask = |cpus, limit| LateDemand::new(&Pending::new(0, cpus, limit), cpus, 0);
+        let mut bounds = StartBounds::default();
+        bounds.add(LateDemand { from: 50, ..ask(4, 600) });
+        bounds.add(LateDemand { from: 90, ..ask(8, 900) });
+        let earliest = |bounds: &StartBounds, cpus, limit| bounds.earliest(&ask(cpus, limit));
+        assert_eq!([earliest(&bounds, 4, 600), earliest(&bounds, 9, 899), earliest(&bounds, 8, 900)], [50, 50, 90]);
+        assert_eq!([earliest(&bounds, 3, 600), earliest(&bounds, 4, 599)], [0, 0]);
+        bounds.add_never(&Pending::new(0, 20, 3600), 6);
+        assert!(bounds.excludes(&ask(7, 3600)) && !bounds.excludes(&ask(6, 9999)) && !bounds.excludes(&ask(9, 3599)));
+        let elsewhere = LateDemand { part: 1, ..ask(9, 9999) };
+        assert!(!bounds.excludes(&elsewhere) && bounds.earliest(&elsewhere) == 0);
+    }
+}
