@@ -135,8 +135,8 @@ fn is_quoted(lines: &[String]) -> bool {
     lines.first().is_some_and(|line| line.starts_with('"'))
 }
 
-/// The values of a line, without blanks around them, and without quotes. Where a table is `quoted` any
-/// delimiter may stand within quotes.
+/// The values of a line, without blanks around them, and without quotes. Where a table is `quoted`
+/// any delimiter may stand within quotes.
 fn fields(line: &str, delimiter: &str, quoted: bool) -> Vec<String> {
     if !(quoted || matches!(delimiter, "," | ";")) || !line.contains('"') {
         return line.split(delimiter).map(|field| field.trim().trim_matches('"').to_string()).collect();
