@@ -140,7 +140,7 @@ fn json(head: &[u8], layout: &TextLayout) -> FileKind {
         }
         () if shape.is_sacct() => FileKind::Jobs(Carrier::Json),
         () if shape.is_by_column(head) => unknown(
-            "a data frame in JSON, column by column",
+            "a data frame in JSON, with names and values apart",
             "write it row by row: DataFrame.to_json('jobs.json', orient='records')",
         ),
         () if shape.has_records() => FileKind::Jobs(Carrier::Records),
@@ -213,11 +213,8 @@ fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
         return FileKind::Jobs(Carrier::Table);
     }
     if let Some((names, columns)) = table::described(head, layout.delimiter.as_deref()) {
-        return unknown(
-            &format!("a table of {columns} columns, none of which says when jobs started or ended ({names})"),
-            "expected jobs: name the columns as sacct does (JobIDRaw,User,Partition,Submit,Start,End,State,ReqCPUS,Timelimit,…) in its first line, \
-             or say them: --columns",
-        );
+        let (looks, advice) = foreign::table(&names, columns);
+        return FileKind::Unknown(looks, advice);
     }
     let shown: String = line.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
     unknown(

@@ -85,7 +85,7 @@ pub enum SiteError {
     /// A table of jobs whose columns are not those of `sacct`: what it is, the line that would read
     /// it, what that line makes of its first rows, and what to check.
     #[error(
-        "{file}: {looks}.\n  If the answers to these questions are yes, add to the command: --columns '{columns}'\n  {outcome}.\n  {questions}\n  \
+        "{file}: {looks}.\n  If the answers to these questions are yes, add to the command: --columns '{columns}'{time_format}\n  {outcome}.\n  {questions}\n  \
          A hyphen skips a column; names and tables by name: docs/accounting.md"
     )]
     TableColumns {
@@ -94,6 +94,8 @@ pub enum SiteError {
         looks: String,
         /// A name for each column, or the name of a table.
         columns: String,
+        /// The notation of its times, if it has to be declared, as an option behind a blank.
+        time_format: String,
         /// Figures of its first rows.
         outcome: String,
         /// Questions and notes.

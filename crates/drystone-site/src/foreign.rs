@@ -14,8 +14,12 @@ const MAGIC: &[(&[u8], &str, &str)] = &[
     (b"\xfe\xff", "text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW"),
     (b"ARROW1", "a table in Arrow (Feather)", AS_PARQUET),
     (b"FEA1", "a table in Feather", AS_PARQUET),
-    (b"ORC", "a table in ORC", AS_PARQUET),
-    (b"Obj\x01", "a table in Avro", AS_PARQUET),
+    (
+        b"ORC",
+        "a table in ORC",
+        "write it as Parquet or CSV, for instance: python3 -c \"import pyarrow.orc as o; o.read_table('FILE').to_pandas().to_parquet('jobs.parquet')\"",
+    ),
+    (b"Obj\x01", "a table in Avro", "write it as Parquet or CSV, with the tool that wrote it"),
     (
         b"SQLite format 3\0",
         "a database of SQLite",
@@ -83,7 +87,6 @@ const FIRST: &[(&str, &str, &str)] = &[
     ("cluster/user/account utilization", "a report of sreport", SACCT),
     ("job id: ", "a report of seff", SACCT),
     ("meta:", "YAML, as sacct --yaml writes it", "at the site: sacct -a -D --json -S … -E … > jobs.json"),
-    ("---", "YAML", "at the site: sacct -a -D --json -S … -E … > jobs.json"),
     ("jobs:", "YAML, as sacct --yaml writes it", "at the site: sacct -a -D --json -S … -E … > jobs.json"),
     ("# help ", "metrics of Prometheus", "expected the accounting of jobs, not measurements"),
     (
@@ -116,6 +119,21 @@ pub(crate) fn text(head: &[u8], first: &str) -> Option<ForeignKind> {
     if (has("job") && has("id") && has("username")) || small.contains("req'd") {
         return kind("the output of qstat", PBS);
     }
+    if has("jobid") && has("ntasks") && has("info") {
+        return kind(
+            "the output of flux jobs for people",
+            "write it in JSON: flux jobs -a --json > jobs.json, and import that with --columns flux",
+        );
+    }
+    if small.starts_with("<?xml") && within(head, b"<classads>") {
+        return kind("a history of HTCondor in XML", CONDOR);
+    }
+    if small.starts_with("----") && within(head, b"Utilization") {
+        return kind("a report of sreport", SACCT);
+    }
+    if small == "---" {
+        return kind("YAML", "at the site: sacct -a -D --json -S … -E … > jobs.json");
+    }
     if has("id") && has("owner") && has("submitted") {
         return kind("the output of condor_q", CONDOR);
     }
@@ -136,6 +154,14 @@ pub(crate) fn text(head: &[u8], first: &str) -> Option<ForeignKind> {
     None
 }
 
+/// A table that is none of jobs, by the names of its columns.
+pub(crate) fn table(names: &str, columns: usize) -> ForeignKind {
+    let looks = format!("a table of {columns} columns, none of which says when jobs started or ended ({names})");
+    let advice = "expected jobs: name the columns as sacct does (JobIDRaw,User,Partition,Submit,Start,End,State,ReqCPUS,Timelimit,…) in its first \
+                  line, or say them: --columns";
+    (looks, advice.to_string())
+}
+
 /// The command that writes a history of HTCondor as a table.
 pub(crate) const CONDOR: &str = "write the history as a table: condor_history -af:,h ClusterId ProcId Owner QDate JobStartDate CompletionDate \
      RemoteWallClockTime JobStatus RequestCpus > jobs.csv, and import that with --columns htcondor";
@@ -152,6 +178,8 @@ pub(crate) struct JsonShape {
     record: Vec<String>,
     /// True if the outermost value is a list.
     list: bool,
+    /// True if another map follows the first one.
+    lines: bool,
 }
 
 impl JsonShape {
@@ -174,6 +202,7 @@ impl JsonShape {
                 b'}' | b']' => {
                     open.pop();
                     if open.is_empty() {
+                        shape.lines = head[at + 1..].trim_ascii_start().starts_with(b"{");
                         break;
                     }
                 }
@@ -213,7 +242,8 @@ impl JsonShape {
 
     /// Returns whether it has a list of records, or a record a line.
     pub(crate) fn has_records(&self) -> bool {
-        self.record.len() > 2 || self.record.iter().any(|key| key == "_source") || (!self.list && self.outer.len() > 3)
+        let flat = !self.list && (self.outer.len() > 3 || self.lines || self.outer("_source"));
+        self.record.len() > 2 || self.record.iter().any(|key| key == "_source") || flat
     }
 
     /// A document of another system.
@@ -249,7 +279,9 @@ impl JsonShape {
 
     /// Returns whether columns stand beside each other, as data frames write them by default.
     pub(crate) fn is_by_column(&self, head: &[u8]) -> bool {
-        !self.list && !self.outer.is_empty() && self.record.is_empty() && within(head, b":{\"0\":")
+        let bare: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let split = self.outer("columns") && self.outer("data");
+        !self.list && !self.outer.is_empty() && self.record.is_empty() && (split || within(&bare, b":{\"0\":"))
     }
 }
 

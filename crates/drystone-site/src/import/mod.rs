@@ -326,12 +326,15 @@ pub(crate) fn nothing_left(
     let states: Vec<&str> = tally.get(ImportRule::State).examples.iter().map(|example| example.text.as_str()).collect();
     let states =
         if states.is_empty() { String::new() } else { format!("; states that are not known: {}", states.join("; ")) };
+    if rows == 0 {
+        return SiteError::Option(format!("there is no record of a job. {}", advice(carriers)));
+    }
     SiteError::NothingLeft { rows, rules: rules.join("; ") + &states + &first, advice: sizes + &advice(carriers) }
 }
 
 /// A rule with its rows, in words.
 fn counted(rule: ImportRule, rows: u64) -> String {
-    format!("{rule} {rows}: {}", rule.meaning())
+    format!("{rows} {}: {} ({rule})", if rows == 1 { "row" } else { "rows" }, rule.meaning())
 }
 
 /// Returns the advice for the kind of accounting that was read.

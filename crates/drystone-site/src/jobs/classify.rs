@@ -48,7 +48,8 @@ pub(super) fn kind(table: &AccountingTable, row: &AccountingRow, lists: bool) ->
     if state == RecordState::Pending || state == RecordState::Configuring {
         return SiteJobFate::Waiting;
     }
-    if row.end == 0 && (state.is_on() || state == RecordState::Other) {
+    let ended = state == RecordState::Other && table.endless.contains(&row.file);
+    if row.end == 0 && !ended && (state.is_on() || state == RecordState::Other) {
         return SiteJobFate::Running;
     }
     // What is on has no end yet, even if an expected one is printed.

@@ -243,6 +243,8 @@ pub(crate) struct AccountingTable {
     pub(crate) files: FileNames,
     /// Files whose job numbers may be those of several jobs: no output of sacct.
     pub(crate) unkeyed: std::collections::BTreeSet<u16>,
+    /// Files without a column for ends: what has a run time and no state has ended.
+    pub(crate) endless: std::collections::BTreeSet<u16>,
 }
 
 impl AccountingTable {

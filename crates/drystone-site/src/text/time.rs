@@ -153,12 +153,8 @@ const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "au
 
 /// The notations that a time may have, for advice: both where its month may be its day.
 pub(crate) fn likely_forms(text: &str) -> String {
-    let first = guess_form(text);
-    let other = first.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m");
-    let fits = |form: &&String| strftime(form, text.as_bytes()).is_ok();
-    let forms: Vec<&String> = [&first, &other].into_iter().filter(fits).collect();
-    match forms[..] {
-        [one, two] if one != two => {
+    match &guess_forms(&[text])[..] {
+        [one, two] => {
             let reading = |form: &str| match form.find("%d") < form.find("%m") {
                 true => "if the day comes before the month",
                 false => "if the month comes before the day",
@@ -166,8 +162,18 @@ pub(crate) fn likely_forms(text: &str) -> String {
             format!("--time-format '{one}' {}, --time-format '{two}' {}", reading(one), reading(two))
         }
         [one, ..] => format!("--time-format '{one}'"),
-        [] => format!("--time-format '{first}'"),
+        [] => format!("--time-format '{}'", guess_form(text)),
     }
+}
+
+/// The notations in which all of these times can be read: two where a month may be a day.
+pub(crate) fn guess_forms(texts: &[&str]) -> Vec<String> {
+    let Some(first) = texts.first().map(|text| guess_form(text)) else { return Vec::new() };
+    let other = first.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m");
+    let mut forms = vec![first, other];
+    forms.dedup();
+    forms.retain(|form| texts.iter().all(|text| strftime(form, text.as_bytes()).is_ok()));
+    forms
 }
 
 /// Returns a likely notation of a time, for advice: the day comes before the month, unless slashes
@@ -186,7 +192,8 @@ fn guess_form(text: &str) -> String {
         _ if text.contains('/') => vec!["%m", "%d", "%Y"],
         _ => vec!["%d", "%m", "%Y"],
     };
-    parts.extend(["%H", "%M", "%S"]);
+    let halves = runs.iter().any(|run| matches!(run.to_lowercase().as_str(), "am" | "pm"));
+    parts.extend([if halves { "%I" } else { "%H" }, "%M", "%S"]);
     let mut form = String::new();
     for run in &runs {
         if run.starts_with(|c: char| c.is_ascii_digit()) && run.len() <= 4 && !parts.is_empty() {
@@ -288,6 +295,7 @@ mod tests {
             ("31-Jan-26 12:00", "%d-%b-%y %H:%M"),
             ("2026/01/31 12:00:00", "%Y/%m/%d %H:%M:%S"),
             ("Sat Jan 31 2026", "%a %b %d %Y"),
+            ("01/31/2026 01:00:05 PM", "%m/%d/%Y %I:%M:%S %p"),
         ] {
             assert_eq!(guess_form(text), form, "{text}");
         }
@@ -306,6 +314,16 @@ mod tests {
         ] {
             assert_eq!(likely_forms(text), told, "{text}");
         }
+    }
+
+    #[test]
+    fn all_times_of_a_column_have_one_form() {
+        assert_eq!(guess_forms(&["03/04/2026 12:00", "04/14/2026 12:00"]), ["%m/%d/%Y %H:%M"]);
+        assert_eq!(guess_forms(&["03/04/2026 12:00", "14/04/2026 12:00"]), ["%d/%m/%Y %H:%M"]);
+        assert_eq!(guess_forms(&["03/04/2026 12:00"]).len(), 2);
+        assert!(guess_forms(&["soon", "later"]).is_empty() && guess_forms(&[]).is_empty());
+        let form = TimeForm(Some("%m/%d/%Y %I:%M:%S %p".to_string()));
+        assert_eq!(form.read(b"01/31/2026 01:00:05 PM"), Ok(When::Civil(1_769_864_405)));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod random;
 mod refusals;
 mod replayed;
 mod samples;
+mod spellings;
 mod tables;
 mod tables_cases;
 mod torture;

@@ -12,7 +12,7 @@ const WRONG: &[(&[u8], &str, &str)] = &[
     (b"\x89HDF\r\n\x1a\n", "this is data in HDF5", "to_csv"),
     (b"\x93NUMPY\x01\0", "this is an array of NumPy", "CSV"),
     (b"\x80\x04\x95abc", "this is a pickle of Python", "to_parquet"),
-    (b"Obj\x01\x04\x14avro.codec", "this is a table in Avro", "parquet"),
+    (b"Obj\x01\x04\x14avro.codec", "this is a table in Avro", "Parquet"),
     (b"ORC\x01\x02", "this is a table in ORC", "parquet"),
     (b"%PDF-1.7\n", "this is a document in PDF", "accounting"),
     (b"\x7fELF\x02\x01", "this is a program", "accounting"),
@@ -38,6 +38,12 @@ const WRONG: &[(&[u8], &str, &str)] = &[
     (b"# HELP node_load1 1m load average.\n# TYPE node_load1 gauge\nnode_load1 0.5\n", "this is metrics of Prometheus", "accounting"),
     (b"time,missing_info,job_id,task_index,machine_id,event_type,user\n0,,3418309,0,4155527081,0,u\n", "this is a table of events of Google's clusters", "row of each job"),
     (b"job_submit_time,num_nodes,exit_status,queue,time_limit\n0,80,0,pbatch,100\n10,15,0,pbatch,30\n", "a table of 5 columns", "no column says when jobs started"),
+    (b"--------------------------------\nCluster/User/Account Utilization 2024-01-01T00:00:00 - 2024-01-31T23:59:59 (2678400 secs)\n", "this is a report of sreport", "sacct -a -X"),
+    (b"       JOBID USER     NAME       ST NTASKS NNODES     TIME INFO\n   fabc flux     sleep    CD      1      1   0.031s host1\n", "this is the output of flux jobs", "--columns flux"),
+    (b"<?xml version=\"1.0\"?>\n<!DOCTYPE classads SYSTEM \"classads.dtd\">\n<classads>\n<c>\n", "this is a history of HTCondor in XML", "ProcId"),
+    (b"{\"columns\":[\"JobID\",\"Start\"],\"index\":[0],\"data\":[[1,5]]}", "this is a data frame in JSON", "orient='records'"),
+    (b"{\"event\":\"login\",\"user\":\"u\"}\n{\"event\":\"logout\",\"user\":\"u\"}\n", "a table of 2 columns, none of which says when jobs started", "--columns"),
+    (b"[{\"node\":\"n1\",\"cpus\":64,\"rack\":\"r1\"}]", "a table of 3 columns, none of which says when jobs started", "--columns"),
     (b"Dear all,\n\nplease find the accounting attached.\n", "this is text that is no accounting", "expected"),
 ];
 

@@ -287,13 +287,33 @@ const TABLES: &[RightValues] = &[
         shift: 0,
     },
     RightValues {
+        name: "jobcomp-table",
+        header: "jobid,uid,user_name,gid,group_name,name,state,partition,timelimit,starttime,endtime,nodelist,nodecnt,proc_cnt,connect_type,reboot,rotate,maxprocs,geometry,start,blockid",
+        row: |n| {
+            let k = n + 1;
+            format!(
+                "{},1001,ann,100,g,j,3,batch,120,{},{},c[1-{k}],{k},{},NULL,NULL,NULL,0,NULL,NULL,NULL",
+                900 + n,
+                start(n),
+                end(n),
+                48 * k
+            )
+            .replace("c[1-1]", "c1")
+        },
+        sizes: (48, 1, 0),
+        limit: Some(7_200),
+        waits: false,
+        shift: 0,
+    },
+    RightValues {
         name: "alibaba-2018",
         header: "",
         row: |n| {
             let from = |moment: i64| moment - 1_693_526_400;
             format!("task_{n},{},j_{n},1,Terminated,{},{},50,0.2", 4 * (n + 1), from(start(n)), from(end(n)))
         },
-        sizes: (4, 0, 0),
+        // Four instances of half a processor are two.
+        sizes: (2, 0, 0),
         limit: None,
         waits: false,
         shift: 1_514_764_800 - 1_693_526_400,

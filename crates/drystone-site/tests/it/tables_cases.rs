@@ -338,6 +338,22 @@ fn cobalt_counts_its_nodes_by_their_numbers() {
         assert_eq!((job.cpus, job.nodes, job.submit), (Some(8_192), Some(128), 1_551_434_400), "{name}");
         assert_eq!((job.limit, job.run), (21_600, Some(7_200)), "{name}");
     }
+    // Places with a gap, one node alone, a block of Blue Gene by its name.
+    let record = |id: u32, cpus: u32, nodes: u32, place: &str| {
+        format!(
+            "03/01/2019 12:05:00;E;{id};Exit_status=0 Resource_List.ncpus={cpus} Resource_List.nodect={nodes} Resource_List.walltime=1:00:00 \
+             account=p ctime=1551434400.12 end=1551437100.75 etime=1551434400.12 exec_host=\"{place}\" group=g qtime=1551434400.12 queue=q \
+             resources_used.location=\"{place}\" resources_used.walltime=0:40:00 session=0 start=1551434700.5 user=ann\n"
+        )
+    };
+    let text =
+        [record(1, 512, 8, "0-4,6-8"), record(2, 64, 1, "5"), record(3, 8_192, 512, "MIR-00000-33331-512")].concat();
+    let site = of_text(&text, &utc());
+    let sizes: Vec<_> = site.jobs().map(|job| (job.cpus, job.nodes, job.run, job.limit)).collect();
+    let size = |cpus, nodes| (Some(cpus), Some(nodes), Some(2_400), 3_600);
+    assert_eq!(sizes, [size(512, 8), size(64, 1), size(8_192, 512)]);
+    let lists: Vec<String> = site.jobs().map(|job| job.node_list.to_string()).collect();
+    assert_eq!(lists, ["0,1,2,3,4,6,7,8", "5", ""]);
 }
 
 #[test]
@@ -345,6 +361,32 @@ fn a_few_unknown_submissions_keep_no_one_from_the_rest() {
     if let Some(site) = read("59/p.csv") {
         assert!(site.manifest.waits_half_known() && rule(&site, "no-submit").1 > 0);
     }
+    // Three of ten are judged without; six of ten are not.
+    let table = |unknown: usize| {
+        let rows = (0..10).map(|at| {
+            let submit = if at < unknown { "Unknown".to_string() } else { (1_700_000_000 + at).to_string() };
+            format!("{at}|u{at}|{submit}|1700000100|1700000700|COMPLETED|4\n")
+        });
+        format!("JobIDRaw|User|Submit|Start|End|State|AllocCPUS\n{}", rows.collect::<String>())
+    };
+    for (unknown, judged) in [(0, true), (3, true), (6, false), (10, false)] {
+        assert_eq!(of_text(table(unknown), &utc()).manifest.waits_half_known(), judged, "{unknown}");
+    }
+}
+
+#[test]
+fn a_header_without_times_of_running_is_a_header() {
+    for text in [
+        "job_submit_time\tnum_nodes\texit_status\tqueue\ttime_limit\n0\t80\t0\tp\t100\n10\t15\t0\tp\t30\n",
+        "id;user;submitted_at;cores;walltime_limit\n7;ann;2024-03-01 10:00:00;4;3600\n8;bob;2024-03-01 11:00:00;8;7200\n",
+    ] {
+        let told = error_of(text, &utc());
+        assert!(!told.contains("no header") && told.contains("no column says when jobs started"), "{told}");
+        assert!(told.lines().count() <= 5, "{told}");
+    }
+    // With a run time the second is a log: its jobs start when they can, but not here.
+    let told = error_of("id;user;submitted_at;cores;run_s\n7;ann;2024-03-01 10:00:00;4;3600\n", &utc());
+    assert!(told.contains("when jobs started") && !told.contains("how long"), "{told}");
 }
 
 #[test]

@@ -59,7 +59,10 @@ impl CellForm {
             (_, ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64) => {
                 CellForm::Unsigned
             }
-            (Some(LogicalType::Integer(_)), _) => CellForm::Plain,
+            (Some(LogicalType::Integer(_)), _)
+            | (_, ConvertedType::INT_8 | ConvertedType::INT_16 | ConvertedType::INT_32 | ConvertedType::INT_64) => {
+                CellForm::Plain
+            }
             (_, ConvertedType::INTERVAL) => CellForm::Interval,
             (Some(LogicalType::Float16), _) => CellForm::Half,
             (Some(LogicalType::Uuid), _) => CellForm::Uuid,
@@ -97,7 +100,9 @@ impl CellForm {
     /// The text of some bytes.
     pub(super) fn bytes(&self, bytes: &[u8]) -> String {
         match (self, bytes) {
-            (CellForm::Decimal(scale), _) if bytes.len() <= 16 => {
+            (CellForm::Decimal(scale), _) => {
+                // Of a wider one the first bytes repeat the sign, as far as it counts anything.
+                let bytes = &bytes[bytes.len().saturating_sub(16)..];
                 let sign = if bytes.first().is_some_and(|b| *b > 0x7f) { -1_i128 } else { 0 };
                 decimal(bytes.iter().fold(sign, |value, &byte| value << 8 | i128::from(byte)), *scale)
             }
@@ -176,6 +181,10 @@ mod tests {
         }
         assert_eq!(CellForm::Decimal(1).bytes(&[0, 40]), "4");
         assert_eq!(CellForm::Decimal(3).bytes(&[0xff, 0xff]), "-0.001");
+        // Of 256 bits.
+        let wide = |sign: u8, last: [u8; 2]| [[sign; 30].as_slice(), &last].concat();
+        assert_eq!(CellForm::Decimal(2).bytes(&wide(0, [0x1c, 0x20])), "72");
+        assert_eq!(CellForm::Decimal(0).bytes(&wide(0xff, [0xff, 0xfe])), "-2");
         // A day and two hours.
         let interval = [[0; 4], 1_u32.to_le_bytes(), 7_200_000_u32.to_le_bytes()].concat();
         assert_eq!(CellForm::Interval.bytes(&interval), "1-02:00:00");

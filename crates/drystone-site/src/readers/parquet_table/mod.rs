@@ -42,7 +42,7 @@ pub(super) fn read(mut input: impl Read, job: &mut FileReading<'_>, layout: &Tex
         return job.broken(error, 0);
     }
     let file = job.name.to_string();
-    let wrong = |error: ParquetError| SiteError::BadTable { file: file.clone(), problem: error.to_string() };
+    let wrong = |error: ParquetError| SiteError::BadTable { file: file.clone(), problem: problem_of(&error) };
     let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(wrong)?;
     let columns = columns(&reader);
     let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
@@ -83,6 +83,18 @@ pub(super) fn read(mut input: impl Read, job: &mut FileReading<'_>, layout: &Tex
     }
 }
 
+/// An error in words that say what to do.
+fn problem_of(error: &ParquetError) -> String {
+    let text = error.to_string();
+    match text.split_once("Disabled feature at compile time: ") {
+        Some((_, codec)) => format!(
+            "its columns are compressed with {codec}, which is not read; write it with zstd, snappy or gzip: python3 -c \"import pandas as p; \
+             p.read_parquet('FILE').to_parquet('jobs.parquet', compression='zstd')\""
+        ),
+        None => text,
+    }
+}
+
 /// The columns that have one value in a row, or one list of values.
 fn columns(reader: &SerializedFileReader<Bytes>) -> Vec<TableColumn> {
     let metadata = reader.metadata().file_metadata();
@@ -116,7 +128,7 @@ fn begin(
     layout: &TextLayout,
     job: &mut FileReading<'_>,
 ) -> Result<TableRows, SiteError> {
-    let sample = TableSample { names: names.to_vec(), rows: first };
+    let sample = TableSample::named(names.to_vec(), first);
     let rows = TableRows::begin(&names.join(PART), sample, layout, job)?;
     for (column, read) in columns.iter().zip(rows.reads()) {
         if let (CellForm::Strange(kind), true) = (&column.form, read) {

@@ -5,7 +5,7 @@ mod pairs;
 mod resources;
 
 use self::pairs::RecordPairs;
-use self::resources::{exec_nodes, size};
+use self::resources::{exec_nodes, is_block, size};
 use super::FileReading;
 use crate::clock::days;
 use crate::error::SiteError;
@@ -455,7 +455,9 @@ impl KnownFacts {
         if let Some(exit) = pairs.get("Exit_status") {
             self.exit = std::str::from_utf8(exit).ok().and_then(|text| text.parse().ok());
         }
-        if let Some(nodes) = pairs.get("exec_host").or_else(|| pairs.get("exec_vnode")) {
+        if let Some(nodes) = pairs.get("exec_host").or_else(|| pairs.get("exec_vnode"))
+            && !is_block(pairs)
+        {
             self.nodes = exec_nodes(nodes);
         }
         let (asked, held) = size(pairs);

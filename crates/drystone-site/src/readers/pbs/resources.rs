@@ -52,11 +52,16 @@ fn held(pairs: &RecordPairs<'_>, asked: &Amount) -> Option<Amount> {
     let known = |n: u32| (n != UNKNOWN && n > 0).then_some(n);
     let in_vnodes = vnodes.and_then(|v| known(v.cpus));
     // Places of Cobalt are whole nodes, and say nothing of processors.
-    let places = pairs.get("exec_host").is_some_and(|text| numbered(text).is_some());
+    let block = is_block(pairs);
+    let places = block || pairs.get("exec_host").is_some_and(|text| numbered(text).is_some());
     let in_hosts = hosts.as_ref().filter(|_| !places || asked.cpus == UNKNOWN).and_then(|(cpus, _)| known(*cpus));
     let cpus = slots.or(in_vnodes).or(in_hosts).unwrap_or(asked.cpus);
     let names = pairs.get("exec_host").or_else(|| pairs.get("exec_vnode")).map(exec_nodes).unwrap_or_default();
-    let nodes = if names.is_empty() { UNKNOWN } else { names.split(|&b| b == b',').count() as u32 };
+    let nodes = match names.is_empty() {
+        _ if block => asked.nodes,
+        true => UNKNOWN,
+        false => names.split(|&b| b == b',').count() as u32,
+    };
     let gpus = vnodes.and_then(|v| known(v.gpus)).unwrap_or(asked.gpus);
     let memory = vnodes.map(|v| v.memory_kb).filter(|&kb| kb != Amount::NO_MEMORY);
     Some(Amount { cpus, nodes, gpus, memory_kb: memory.unwrap_or(asked.memory_kb) })
@@ -127,6 +132,14 @@ fn hosts(text: &[u8]) -> (u32, usize) {
         }
     }
     (u32::try_from(cpus).unwrap_or(UNKNOWN), terms)
+}
+
+/// Returns whether a job had a block of nodes with a name of its own, as Cobalt calls those of Blue
+/// Gene: `MIR-00000-33331-512`.
+pub(super) fn is_block(pairs: &RecordPairs<'_>) -> bool {
+    let several = pairs.get("Resource_List.nodect").and_then(digits).is_some_and(|nodes| nodes > 1);
+    let one = |text: &[u8]| !text.iter().any(|b| b"/+,:(*".contains(b)) && numbered(text).is_none();
+    several && pairs.get("exec_host").is_some_and(one)
 }
 
 /// Nodes of a machine without names for them, as Cobalt writes their numbers: `0-4,6-128`.
@@ -209,6 +222,9 @@ mod tests {
             (8_192, 128, UNKNOWN)
         );
         assert_eq!(of("exec_host=17 Resource_List.ncpus=64"), (64, 1, UNKNOWN));
+        // A block of Blue Gene, by its name.
+        let block = "exec_host=\"MIR-00000-33331-512\" Resource_List.ncpus=8192 Resource_List.nodect=512";
+        assert_eq!(of(block), (8_192, 512, UNKNOWN));
         assert_eq!(of("exec_host=n1/0,2,4-7"), (6, 1, UNKNOWN));
         assert_eq!(of("exec_host=c/3 exec_vnode=(c:ncpus=1:ngpus=1:mem=10485760kb)"), (1, 1, 1));
         assert_eq!(of("exec_host=h/0*0 exec_vnode=(h[1]:mem=1kb:ngpus=2:ncpus=24+h[0]:ngpus=2:ncpus=24)"), (48, 1, 4));

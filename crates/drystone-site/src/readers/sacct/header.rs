@@ -75,7 +75,9 @@ impl RowHeader {
         if !named || known < 2.min(names.len()) {
             return FirstLine::Row;
         }
-        FirstLine::Header(RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) })
+        let mut header = RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) };
+        header.quoted |= is_quoted(text, &header.delimiter);
+        FirstLine::Header(header)
     }
 
     /// By a layout's name or a list of columns, which count whether the first line names them
@@ -103,7 +105,9 @@ impl RowHeader {
             if fields.iter().filter(|name| ours(name).is_some()).count() > 2 {
                 let names: Vec<String> =
                     fields.iter().map(|name| ours(name).map_or("-", |(_, ours)| *ours).to_string()).collect();
-                return Ok((RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) }, true));
+                let mut header = RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) };
+                header.quoted |= is_quoted(&text, &header.delimiter);
+                return Ok((header, true));
             }
         }
         if fields.len() < names.len() {
@@ -116,7 +120,8 @@ impl RowHeader {
                 text.chars().take(120).collect::<String>()
             )));
         }
-        let header = RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) };
+        let mut header = RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) };
+        header.quoted |= is_quoted(&text, &header.delimiter);
         let form = crate::text::TimeForm::default();
         // Values of these columns have a form; names in their place have not.
         let typed = fields.iter().zip(header.columns.iter().zip(&header.changes));
@@ -232,7 +237,16 @@ fn between(text: &str) -> Option<String> {
 fn parting(line: &[u8], columns: usize) -> u8 {
     let count = |delimiter: u8| line.iter().filter(|&&b| b == delimiter).count() + 1;
     let candidates = [b'|', b'\t', b';', b',', 0x1f, b'^'];
+    // Blanks part what nothing else does.
+    if columns > 1 && candidates.into_iter().all(|delimiter| count(delimiter) == 1) && count(b' ') > 1 {
+        return b' ';
+    }
     candidates.into_iter().min_by_key(|&delimiter| count(delimiter).abs_diff(columns)).unwrap_or(b'|')
+}
+
+/// Returns whether a first line has its values in quotes, as programs for statistics write all.
+fn is_quoted(line: &str, delimiter: &[u8]) -> bool {
+    delimiter.len() == 1 && line.trim_start_matches(['\u{feff}', ' ']).starts_with('"')
 }
 
 #[cfg(test)]

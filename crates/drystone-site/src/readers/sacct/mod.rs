@@ -127,8 +127,14 @@ fn begin(
             return Err(SiteError::Padded { place: place(), example: format!("`{text}`") });
         }
         (FirstLine::Row, None) => {
-            let advised = sample().and_then(|sample| advice::advise(&sample, job.name, &settings));
-            return Err(advised.unwrap_or_else(|| SiteError::NoHeader { place: place() }));
+            let sample = sample();
+            let advised = sample.as_ref().and_then(|sample| advice::advise(sample, job.name, &settings));
+            // The columns of Parquet and of records have names, whatever they mean.
+            let strange = sample.filter(|sample| !sample.names.is_empty()).map(|sample| {
+                let (looks, advice) = crate::foreign::table(&sample.shown_names(), sample.columns());
+                SiteError::Unknown { file: job.name.to_string(), looks, advice }
+            });
+            return Err(advised.or(strange).unwrap_or_else(|| SiteError::NoHeader { place: place() }));
         }
     };
     if !header.has(&[SacctColumn::Submit, SacctColumn::Start]) {
@@ -140,6 +146,9 @@ fn begin(
     }
     if layout.columns.is_some() {
         job.intake.table.unkeyed.insert(job.file);
+    }
+    if !header.has(&[SacctColumn::End]) {
+        job.intake.table.endless.insert(job.file);
     }
     if header.numbered {
         job.memory.numbered.push(job.name.to_string());
@@ -176,6 +185,7 @@ impl ChangedValues {
     /// reported as such.
     fn make(&mut self, layout: &RowHeader, values: &ColumnValues<'_>) {
         self.texts.clear();
+        let instances = crate::text::decimal(values[SacctColumn::Instances as usize]).unwrap_or(1.0).max(1.0);
         for (column, change) in layout.columns.iter().zip(&layout.changes) {
             let Some(column) = column.filter(|_| *change != ValueChange::Keep) else { continue };
             let value = values[column as usize];
@@ -190,6 +200,10 @@ impl ChangedValues {
                 }
                 (ValueChange::Key, _) => crate::rows::key_of(value).to_string(),
                 (ValueChange::Code(code), Some(number)) => code.word(number as u64).to_string(),
+                // Parts of a processor are rounded up once for all instances.
+                (ValueChange::Over(by), Some(number)) if is_part(column) => {
+                    (number * instances / f64::from(*by)).ceil().to_string()
+                }
                 (ValueChange::Over(by), Some(number)) => (number / f64::from(*by)).ceil().to_string(),
                 (ValueChange::Times(by), Some(number)) => (number * f64::from(*by)).round().to_string(),
                 (ValueChange::Plus(by), Some(number)) => (number + f64::from(*by)).floor().to_string(),
@@ -197,7 +211,24 @@ impl ChangedValues {
             };
             self.texts.push((column, text.into_bytes()));
         }
+        if instances > 1.0 && self.texts.iter().any(|(column, _)| is_part(*column)) {
+            // Sizes without a change are multiplied here as well: the rest of the row is of all.
+            for (column, _) in
+                layout.columns.iter().zip(&layout.changes).filter(|(_, change)| **change == ValueChange::Keep)
+            {
+                let Some(column) = column.filter(|column| is_part(*column)) else { continue };
+                if let Some(number) = crate::text::decimal(values[column as usize]) {
+                    self.texts.push((column, (number * instances).to_string().into_bytes()));
+                }
+            }
+            self.texts.push((SacctColumn::Instances, b"1".to_vec()));
+        }
     }
+}
+
+/// Returns whether a column has the size of one instance.
+fn is_part(column: SacctColumn) -> bool {
+    matches!(column, SacctColumn::ReqCpus | SacctColumn::AllocCpus | SacctColumn::ReqGpus | SacctColumn::AllocGpus)
 }
 
 /// Returns whether a row's numbers are fractions, `11.0`, as data frames write columns with gaps:

@@ -54,6 +54,9 @@ pub(crate) fn try_columns(
     let (header, _) = RowHeader::told(columns, first.as_bytes(), Some(PART))?;
     let mut settings = settings.clone();
     settings.cluster = None;
+    if settings.form.0.is_none() {
+        settings.form = sample.form.clone();
+    }
     settings.zone.get_or_insert_with(crate::clock::Zone::utc);
     let mut intake = RowIntake::new(settings);
     let file = intake.table.files.add("");

@@ -32,6 +32,7 @@ pub(crate) fn advise(sample: &TableSample, file: &str, settings: &ReadSettings) 
     if let Some(preset) = recognised(&sample.names).or_else(|| recognised_rows(sample)) {
         return Some(of_preset(preset, sample, file, settings));
     }
+    let sample = &sample.declared(&settings.form);
     let found = propose(sample);
     if found.choices.len() < 2 {
         return None;
@@ -53,6 +54,7 @@ pub(crate) fn doubts(
     if let Some(preset) = recognised(&sample.names) {
         return Some(of_preset(preset, sample, file, settings));
     }
+    let sample = &sample.declared(&settings.form);
     let found = propose(sample);
     let mut lost: Vec<usize> = Vec::new();
     for (&at, choice) in &found.choices {
@@ -61,7 +63,8 @@ pub(crate) fn doubts(
         // Of a column that is read, only another meaning or unit matters.
         if let Some(read) = read {
             let other = own_role(&sample.names[at]) != Some(choice.role) || (!choice.own && choice.unit.is_some());
-            if other && (read != column || choice.unit.is_some_and(|unit| unit != LengthUnit::Seconds)) {
+            let needed = is_needed(choice.role) || own_role(&sample.names[at]).is_some_and(is_needed);
+            if other && needed && (read != column || choice.unit.is_some_and(|unit| unit != LengthUnit::Seconds)) {
                 lost.push(at);
             }
             continue;
@@ -135,6 +138,7 @@ fn of_preset(preset: &TablePreset, sample: &TableSample, file: &str, settings: &
         file: file.to_string(),
         looks: format!("this is {}, by the names of its columns", preset.title),
         columns: name.to_string(),
+        time_format: String::new(),
         outcome,
         questions: preset.notes.to_string(),
     }
@@ -175,6 +179,11 @@ fn of_proposal(
     let outcome =
         try_columns(sample, &line, settings).map_or_else(|error| error.to_string(), |figures| outcome(&figures));
     let mut asked = found.questions.clone();
+    let mut time_format = String::new();
+    if let Some(form) = sample.form.0.as_ref().filter(|_| settings.form.0.is_none()) {
+        time_format = format!(" --time-format '{form}'");
+        asked.extend(sample.is_unsure.then(|| "does the month of its times come where that form has it?".to_string()));
+    }
     if !found.has(&[ColumnRole::Job]) {
         asked.push("no column is unlike in every row: rows are numbered; is one of them the job's number (JobID, or JobKey for names)?".to_string());
     }
@@ -200,7 +209,7 @@ fn of_proposal(
         questions.push_str(&format!(" And {more} more of this kind."));
     }
     let questions = unnamed(found, sample).map_or(questions.clone(), |values| format!("{questions} {values}"));
-    SiteError::TableColumns { file: file.to_string(), looks, columns: line, outcome, questions }
+    SiteError::TableColumns { file: file.to_string(), looks, columns: line, time_format, outcome, questions }
 }
 
 fn listed(sample: &TableSample, columns: impl Iterator<Item = usize>) -> String {

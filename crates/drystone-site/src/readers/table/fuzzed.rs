@@ -90,7 +90,7 @@ fn value(kind: u8, row: u64, seed: u64) -> String {
 
 /// A value as a number.
 fn number(text: &str) -> Option<f64> {
-    super::values::moment(text).or_else(|| text.parse().ok())
+    super::values::moment(text, &crate::text::TimeForm::default()).or_else(|| text.parse().ok())
 }
 
 fn check(sample: &TableSample) -> Result<(), TestCaseError> {
@@ -169,7 +169,7 @@ proptest! {
     ) {
         let names = if named { columns.iter().map(|(name, _)| NAMES[*name].to_string()).collect() } else { Vec::new() };
         let cells = |row: u64| columns.iter().map(|(_, kind)| value(*kind, row, u64::from(seed))).collect();
-        let sample = TableSample { names, rows: (0..rows.max(u64::from(!named))).map(cells).collect() };
+        let sample = TableSample { names, rows: (0..rows.max(u64::from(!named))).map(cells).collect(), ..TableSample::default() };
         check(&sample)?;
     }
 

@@ -20,9 +20,7 @@ use crate::readers::sacct::is_column as is_known;
 /// The names of a table that is none of jobs, and how many columns it has.
 pub(crate) fn described(head: &[u8], delimiter: Option<&str>) -> Option<(String, usize)> {
     let sample = sample_of(head, delimiter)?;
-    let shown: Vec<&str> = sample.names.iter().take(6).map(String::as_str).collect();
-    let more = if sample.names.len() > 6 { ", …" } else { "" };
-    (!shown.is_empty()).then(|| (shown.join(", ") + more, sample.columns()))
+    (!sample.names.is_empty()).then(|| (sample.shown_names(), sample.columns()))
 }
 
 /// Returns whether the beginning of a text is a table that an import reads or can give advice on.

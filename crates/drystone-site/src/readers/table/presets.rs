@@ -144,7 +144,7 @@ const PRESETS: &[TablePreset] = &[
         names: &["fugaku", "f-data", "fdata"],
         title: "F-DATA, the table of jobs of Fugaku at RIKEN",
         columns: &[
-            ("jid", "JobID"),
+            ("jid", "JobKey"),
             ("usr", "User"),
             ("jnam", "JobName"),
             ("cnumr", "ReqCPUS"),
@@ -321,7 +321,7 @@ const PRESETS: &[TablePreset] = &[
         ],
         marks: &[&["inst_num", "plan_cpu", "plan_gpu"]],
         bare: true,
-        notes: "No submissions, no limits; parts of processors and GPUs are rounded up; its first day is unknown and called 2020-07-01.",
+        notes: "No submissions, no limits; processors and GPUs of all instances are added, and a part is rounded up; its first day is unknown and called 2020-07-01.",
         ..BY_NAMES
     },
     TablePreset {
@@ -369,7 +369,7 @@ const PRESETS: &[TablePreset] = &[
         ],
         marks: &[&["instance_num", "task_type", "plan_cpu"]],
         bare: true,
-        notes: "No submissions, no limits, no users; a processor is 100, parts are rounded up; its first day is called 2018-01-01.",
+        notes: "No submissions, no limits, no users; a processor is 100, and a part of the sum is rounded up; its first day is called 2018-01-01.",
         ..BY_NAMES
     },
     // Its seconds count from an unknown day, taken as 2017-08-01.
@@ -511,6 +511,29 @@ const PRESETS: &[TablePreset] = &[
         ..BY_NAMES
     },
     TablePreset {
+        names: &["jobcomp-table", "jobcomp-mysql"],
+        title: "Slurm's table of completed jobs (jobcomp_table of jobcomp/mysql)",
+        columns: &[
+            ("jobid", "JobID"),
+            ("uid", "UID"),
+            ("user_name", "User"),
+            ("gid", "GID"),
+            ("group_name", "Group"),
+            ("name", "JobName"),
+            ("state", "SlurmState"),
+            ("partition", "Partition"),
+            ("timelimit", "TimelimitRaw"),
+            ("starttime", "Start"),
+            ("endtime", "End"),
+            ("nodelist", "NodeList"),
+            ("nodecnt", "NNodes"),
+            ("proc_cnt", "AllocCPUS"),
+        ],
+        marks: &[&["starttime", "endtime", "proc_cnt", "nodecnt"]],
+        notes: "No submissions, so nothing is known of waits; limits are minutes, states numbers.",
+        ..BY_NAMES
+    },
+    TablePreset {
         names: &["clustercockpit"],
         title: "jobs of ClusterCockpit",
         columns: &[
@@ -523,6 +546,7 @@ const PRESETS: &[TablePreset] = &[
             ("partition", "Partition"),
             ("cluster_partition", "Partition"),
             ("submitTime", "Submit"),
+            ("submit_time", "Submit"),
             ("startTime", "Start"),
             ("start_time", "Start"),
             ("duration", "ElapsedRaw"),
@@ -538,7 +562,7 @@ const PRESETS: &[TablePreset] = &[
             ("resources.hostname", "NodeList"),
         ],
         marks: &[&["numHwthreads", "startTime"], &["num_hwthreads", "start_time"], &["jobId", "startTime", "duration"]],
-        notes: "No submissions, so nothing is known of waits; limits are seconds.",
+        notes: "Where it has no submissions, nothing is known of waits; limits are seconds.",
         ..BY_NAMES
     },
 ];

@@ -78,7 +78,8 @@ impl Proposal {
 /// Proposes a line for a table.
 pub(crate) fn propose(sample: &TableSample) -> Proposal {
     let columns = sample.columns();
-    let profiles: Vec<ColumnProfile> = (0..columns).map(|at| ColumnProfile::of(&sample.rows, at)).collect();
+    let profiles: Vec<ColumnProfile> =
+        (0..columns).map(|at| ColumnProfile::of(&sample.rows, at, &sample.form)).collect();
     let mut making = ProposalMaker { sample, profiles: &profiles, found: Proposal { columns, ..Proposal::default() } };
     making.found.names.clone_from(&sample.names);
     making.moments();
@@ -324,6 +325,7 @@ impl ProposalMaker<'_> {
             true => (0..self.profiles.len())
                 .filter(|&at| self.is_free(at) && self.profiles[at].is_span() && !runs.contains(&at))
                 .filter(|&at| covers(at, LengthUnit::Seconds))
+                .filter(|&at| self.profiles[at].spans.iter().flatten().any(|length| *length > 0.0))
                 .map(|at| (at, 2))
                 .collect(),
             false => self
@@ -391,10 +393,32 @@ impl ProposalMaker<'_> {
                 return;
             }
         }
+        // A row for each node or hour of a job says the same of the job each time.
+        let of_job = self.named(ColumnRole::Job).into_iter().find(|&(at, strength)| strength > 1 && self.repeats(at));
+        if let Some((at, _)) = of_job {
+            self.give_job(at);
+        }
+    }
+
+    /// Returns whether all rows with the same number have the same start and end.
+    fn repeats(&self, at: usize) -> bool {
+        let (Some(start), Some(end)) = (self.found.place(ColumnRole::Start), self.found.place(ColumnRole::End)) else {
+            return false;
+        };
+        let mut rows: Vec<[&str; 3]> =
+            self.sample.rows.iter().map(|row| [at, start, end].map(|at| row[at].as_str())).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let same = |pair: &[[&str; 3]]| pair[0][0] == pair[1][0];
+        rows.len() > 1 && !rows.windows(2).any(same)
     }
 
     fn give_job(&mut self, at: usize) {
-        let numbered = self.values(at).iter().all(|text| crate::text::Id::read(text.as_bytes()).is_some());
+        use crate::text::Id;
+        // `12.server` is no step where all rows have a server.
+        let ids: Vec<Option<Id>> = self.values(at).iter().map(|text| Id::read(text.as_bytes())).collect();
+        let some = ids.is_empty() || ids.iter().any(|id| matches!(id, Some(Id::Job(_))));
+        let numbered = some && ids.iter().all(Option::is_some);
         self.give(at, ColumnRole::Job, None, (!numbered).then(|| "JobKey".to_string()));
     }
 

@@ -66,7 +66,7 @@ impl RecordTable {
             layout.columns = Some("jobcomp-json".to_string());
         }
         let sampled = first.iter().take(ROWS).map(|record| values(record, &places)).collect();
-        let sample = TableSample { names: names.clone(), rows: sampled };
+        let sample = TableSample::named(names.clone(), sampled);
         let rows = TableRows::begin(&names.join(PART), sample, &layout, reading)?;
         let mut table = RecordTable { rows, places };
         for record in &first {

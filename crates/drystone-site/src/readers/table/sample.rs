@@ -2,6 +2,7 @@
 
 use super::values::is_typed;
 use super::words::roles;
+use crate::text::{TimeForm, guess_forms};
 
 /// Rows that are looked at.
 pub(crate) const ROWS: usize = 1_000;
@@ -19,9 +20,27 @@ pub(crate) struct TableSample {
     pub(crate) names: Vec<String>,
     /// Each with as many values as there are columns.
     pub(crate) rows: Vec<Vec<String>>,
+    /// Notation of its times: one that would have to be declared, or none.
+    pub(crate) form: TimeForm,
+    /// True if the month of its times may be the day.
+    pub(crate) is_unsure: bool,
 }
 
 impl TableSample {
+    /// A table whose columns have names.
+    pub(crate) fn named(names: Vec<String>, rows: Vec<Vec<String>>) -> TableSample {
+        let (form, is_unsure) = form_of(&names, &rows);
+        TableSample { names, rows, form, is_unsure }
+    }
+
+    /// The same with the notation of times that the command declares, if it does.
+    pub(crate) fn declared(&self, form: &TimeForm) -> TableSample {
+        match &form.0 {
+            Some(_) => TableSample { form: form.clone(), is_unsure: false, ..self.clone() },
+            None => self.clone(),
+        }
+    }
+
     /// The table of these lines; `None` where they are none.
     pub(crate) fn of_lines(lines: &[&[u8]], delimiter: Option<&str>) -> Option<TableSample> {
         let texts: Vec<String> = lines
@@ -32,9 +51,10 @@ impl TableSample {
             .collect();
         let delimiter = match delimiter {
             Some(text) => text.to_string(),
-            None => parting(&texts)?.to_string(),
+            None => parting(&texts).or_else(|| blank(&texts))?.to_string(),
         };
-        let mut rows: Vec<Vec<String>> = texts.iter().map(|line| fields(line, &delimiter)).collect();
+        let quoted = is_quoted(&texts);
+        let mut rows: Vec<Vec<String>> = texts.iter().map(|line| fields(line, &delimiter, quoted)).collect();
         let columns = rows.first()?.len();
         if !(FEWEST..=MOST).contains(&columns) {
             return None;
@@ -51,11 +71,17 @@ impl TableSample {
             true => (first, rows),
             false => (Vec::new(), std::iter::once(first).chain(rows).collect()),
         };
-        Some(TableSample { names, rows })
+        Some(TableSample::named(names, rows))
     }
 
     pub(crate) fn columns(&self) -> usize {
         if self.names.is_empty() { self.rows.first().map_or(0, Vec::len) } else { self.names.len() }
+    }
+
+    /// The first names.
+    pub(crate) fn shown_names(&self) -> String {
+        let shown: Vec<&str> = self.names.iter().take(6).map(String::as_str).collect();
+        shown.join(", ") + if self.names.len() > 6 { ", …" } else { "" }
     }
 
     /// The name of a column, or its place.
@@ -69,8 +95,9 @@ impl TableSample {
 
 /// The delimiter that divides most lines into as many values as the first.
 fn parting(lines: &[String]) -> Option<&'static str> {
+    let quoted = is_quoted(lines);
     let of = |delimiter: &&'static str| {
-        let count = |line: &String| fields(line, delimiter).len();
+        let count = |line: &String| fields(line, delimiter, quoted).len();
         let columns = count(lines.first()?);
         let near = &lines[..lines.len().min(50)];
         let alike = near.iter().filter(|line| count(line) == columns).count();
@@ -79,9 +106,39 @@ fn parting(lines: &[String]) -> Option<&'static str> {
     DELIMITERS.iter().filter_map(of).max_by_key(|(alike, columns, _)| (*alike, *columns)).map(|(.., text)| text)
 }
 
-/// The values of a line, without blanks around them, and without quotes.
-pub(crate) fn fields(line: &str, delimiter: &str) -> Vec<String> {
-    if !matches!(delimiter, "," | ";") || !line.contains('"') {
+/// A blank, where it parts all lines alike and the first names the columns of a known table.
+fn blank(lines: &[String]) -> Option<&'static str> {
+    let names: Vec<String> = lines.first()?.split(' ').map(String::from).collect();
+    let alike = lines.iter().all(|line| line.split(' ').count() == names.len());
+    (alike && lines.len() > 1 && super::presets::recognised(&names).is_some()).then_some(" ")
+}
+
+/// The notation of the times of columns that by their names have some, where it is none that is
+/// read without being declared, and whether another fits as well.
+fn form_of(names: &[String], rows: &[Vec<String>]) -> (TimeForm, bool) {
+    let timed = |name: &String| roles(name).iter().any(|(role, _)| role.is_moment());
+    let mut texts: Vec<&str> = Vec::new();
+    for at in (0..names.len()).filter(|&at| timed(&names[at])) {
+        let there = rows.iter().filter_map(|row| row.get(at)).map(String::as_str);
+        let values: Vec<&str> = there.filter(|text| !crate::text::is_missing(text.as_bytes())).collect();
+        let dated = |text: &&str| text.contains(|c: char| "/.-: ".contains(c)) && !is_typed(text);
+        if values.iter().all(dated) {
+            texts.extend(values);
+        }
+    }
+    let forms = guess_forms(&texts);
+    (TimeForm(forms.first().cloned()), forms.len() > 1)
+}
+
+/// Returns whether a table has its values in quotes, whatever parts them.
+fn is_quoted(lines: &[String]) -> bool {
+    lines.first().is_some_and(|line| line.starts_with('"'))
+}
+
+/// The values of a line, without blanks around them, and without quotes. Where a table is `quoted`
+/// any delimiter may stand within quotes.
+fn fields(line: &str, delimiter: &str, quoted: bool) -> Vec<String> {
+    if !(quoted || matches!(delimiter, "," | ";")) || !line.contains('"') {
         return line.split(delimiter).map(|field| field.trim().trim_matches('"').to_string()).collect();
     }
     let mut out = Vec::new();

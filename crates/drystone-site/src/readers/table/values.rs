@@ -20,7 +20,7 @@ pub(super) struct ColumnProfile {
 
 /// Returns whether a text is a number, a time or a length.
 pub(super) fn is_typed(text: &str) -> bool {
-    number(text).is_some() || moment(text).is_some() || length(text).is_some()
+    number(text).is_some() || moment(text, &TimeForm::default()).is_some() || length(text).is_some()
 }
 
 fn number(text: &str) -> Option<f64> {
@@ -29,14 +29,16 @@ fn number(text: &str) -> Option<f64> {
 }
 
 fn length(text: &str) -> Option<f64> {
-    let formed = text.contains(':') || text.contains("day") || text.starts_with('P');
+    // `0:0` is an exit code.
+    let clock = text.split(':').nth(1).is_some_and(|part| part.len() > 1);
+    let formed = clock || text.contains("day") || text.starts_with('P');
     formed.then(|| span(text.as_bytes())).flatten().map(f64::from)
 }
 
 /// A moment of these days: not any number that could be one.
-pub(super) fn moment(text: &str) -> Option<f64> {
+pub(super) fn moment(text: &str, form: &TimeForm) -> Option<f64> {
     let bytes = text.as_bytes();
-    match TimeForm::default().read(bytes).ok()? {
+    match form.read(bytes).ok()? {
         When::Civil(civil) => Some(civil as f64),
         When::Epoch(moment) => {
             let dated = bytes.iter().any(|b| matches!(b, b'-' | b':'));
@@ -50,7 +52,7 @@ pub(super) fn moment(text: &str) -> Option<f64> {
 }
 
 impl ColumnProfile {
-    pub(super) fn of(rows: &[Vec<String>], at: usize) -> ColumnProfile {
+    pub(super) fn of(rows: &[Vec<String>], at: usize, form: &TimeForm) -> ColumnProfile {
         let mut profile = ColumnProfile::default();
         let mut distinct = BTreeSet::new();
         for row in rows {
@@ -62,7 +64,7 @@ impl ColumnProfile {
                 profile.states += usize::from(text.len() > 1 && state(text.as_bytes()).0 != RecordState::Other);
             }
             let known = |value: Option<f64>| value.filter(|_| !missing);
-            profile.moments.push(known(moment(text)));
+            profile.moments.push(known(moment(text, form)));
             profile.numbers.push(known(number(text)));
             profile.spans.push(known(length(text)));
         }

@@ -214,6 +214,10 @@ const COMPOUNDS: &[(&str, &[&str])] = &[
     ("nodelist", &["node", "list"]),
     ("hostlist", &["node", "list"]),
     ("walltime", &["wall", "time"]),
+    ("reqtime", &["req", "time"]),
+    ("usedtime", &["used", "time"]),
+    ("stime", &["start", "time"]),
+    ("obittime", &["end", "time"]),
     ("wallclock", &["wall", "clock"]),
     ("timelimit", &["time", "limit"]),
     ("runtime", &["run", "time"]),
@@ -238,6 +242,8 @@ const COMPOUNDS: &[(&str, &[&str])] = &[
     ("nprocs", &["n", "procs"]),
     ("nslots", &["n", "slots"]),
     ("nnodes", &["n", "nodes"]),
+    ("nhosts", &["n", "hosts"]),
+    ("numhosts", &["n", "hosts"]),
     ("numnodes", &["n", "nodes"]),
     ("nodect", &["n", "nodes"]),
     ("nodecount", &["n", "nodes"]),
@@ -373,7 +379,11 @@ const GPUS: &[&str] =
 
 /// The roles that a name may mean, each with its strength: 2 says it, 1 hints at it.
 pub(crate) fn roles(name: &str) -> Vec<(ColumnRole, u32)> {
-    let words = tokens(name);
+    let mut words = tokens(name);
+    // As PBS writes what a job asked for.
+    if words.starts_with(&["resource".to_string(), "list".to_string()]) {
+        words.splice(..2, ["req".to_string()]);
+    }
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let unit = unit(name).is_some();
     if has(MEASURES) || (has(&["date"]) && has(&["id"])) {
@@ -381,6 +391,10 @@ pub(crate) fn roles(name: &str) -> Vec<(ColumnRole, u32)> {
     }
     let time = has(&["time", "timestamp", "date", "at", "ts", "t"]);
     let asked = has(ASKED);
+    // `queued_time_ms` is when or how long: its values say which.
+    if has(&["queued"]) && unit && time && !has(WAITS) {
+        return vec![(ColumnRole::Submit, 1)];
+    }
     if has(WAITS) || (has(&["queue", "queued"]) && unit) {
         return Vec::new();
     }
@@ -415,7 +429,9 @@ fn sizes(words: &[String], asked: bool) -> Vec<(ColumnRole, u32)> {
         vec![(pick(ColumnRole::CpusAsked, ColumnRole::Cpus), strong(&["cpu", "core", "proc", "slot"]))]
     } else {
         // A column `nodes` is a list to some and a count to others.
-        vec![(pick(ColumnRole::NodesAsked, ColumnRole::Nodes), strong(&["node"])), (ColumnRole::NodeList, 1)]
+        let count = (pick(ColumnRole::NodesAsked, ColumnRole::Nodes), strong(&["node"]));
+        // Nodes that a job asked for are not those that it got.
+        if asked { vec![count] } else { vec![count, (ColumnRole::NodeList, 1)] }
     }
 }
 
@@ -492,8 +508,8 @@ mod tests {
     #[test]
     fn names_mean_by_their_words() {
         use ColumnRole::{
-            Account, Cpus, CpusAsked, Elapsed, End, Exit, Gpus, Job, Limit, Nodes, Partition, Start, State, Submit,
-            User,
+            Account, Cpus, CpusAsked, Elapsed, End, Exit, Gpus, Job, Limit, Nodes, NodesAsked, Partition, Start, State,
+            Submit, User,
         };
         let first = |name: &str| roles(name).first().map(|(role, _)| *role);
         for (name, role) in [
@@ -518,6 +534,15 @@ mod tests {
             ("run_minutes", Some(Elapsed)),
             ("elapsed", Some(Elapsed)),
             ("queued_at", Some(Submit)),
+            ("queuedTimeMs", Some(Submit)),
+            ("stime", Some(Start)),
+            ("Resource_List.ncpus", Some(CpusAsked)),
+            ("Resource_List.walltime", Some(Limit)),
+            ("resources_used.walltime", Some(Elapsed)),
+            ("REQTIME", Some(Limit)),
+            ("USEDTIME", Some(Elapsed)),
+            ("nhosts", Some(Nodes)),
+            ("req_nodes", Some(NodesAsked)),
             ("QUEUED_TIMESTAMP", Some(Submit)),
             ("job_submit_time", Some(Submit)),
             ("t_run", Some(Start)),
