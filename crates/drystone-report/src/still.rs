@@ -31,7 +31,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// The picture as one image with its title and note for those who do not see it.
+    /// The picture as one image with its title and note as its label.
     fn labelled(&self) -> String {
         let label = escape(format!("{}. {}", self.title, self.note).trim());
         match self.svg.strip_prefix("<svg") {

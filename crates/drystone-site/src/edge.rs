@@ -5,8 +5,8 @@ use crate::error::SiteError;
 use crate::text::{TimeForm, When};
 use drystone::times::{WrittenMoment, read_moment};
 
-/// The edge of a window: seconds since 1970, or a date or time of the site, also as Slurm's commands
-/// take it. `now` is the end of the records, where they are known.
+/// The edge of a window: seconds since 1970, or a date or time of the site, also as Slurm's
+/// commands take it. `now` is the end of the records, where they are known.
 pub(crate) fn edge(text: &str, option: &str, zone: Option<&Zone>, now: Option<i64>) -> Result<i64, SiteError> {
     let zone = zone.cloned().unwrap_or_else(Zone::utc);
     let day = format!("{text}T00:00:00");

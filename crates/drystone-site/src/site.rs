@@ -132,8 +132,8 @@ impl Site {
         (0..self.len()).map(|at| self.job(at))
     }
 
-    /// A moment as people give it: a date or a time of the site's clock, also as Slurm's commands take
-    /// it, or seconds since 1970. `now` is the end of the records.
+    /// A moment as people give it: a date or a time of the site's clock, also as Slurm's commands
+    /// take it, or seconds since 1970. `now` is the end of the records.
     ///
     /// # Errors
     /// It is none of these; `option` is named.

@@ -2,7 +2,7 @@
 
 use super::change::{Closure, NodeAmount, SiteChange, length};
 use super::conf_text::ConfText;
-use super::node_times::{PoolPlace, places_of};
+use super::node_times::{NOTICE, PoolPlace, outage_processors, places_of, within_the_log};
 use super::places::{Renumbering, retotalled, size_of};
 use super::premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
 use super::qos as table;
@@ -12,9 +12,6 @@ use drystone_slurm::accounts::{Accounts, Tres};
 use drystone_slurm::conf::SlurmConf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-
-/// Time between the announcement of a closure and its beginning.
-pub(super) const NOTICE: Span = Span(14 * 86_400);
 
 /// Adds nodes to a partition or pool, or takes some away.
 pub(super) fn nodes(
@@ -493,48 +490,6 @@ pub(super) fn closure(
         length(closure.length)
     ));
     Ok(())
-}
-
-/// The processors of these ranges that no other named outage has meanwhile; all of them by count
-/// where others are counted there.
-pub(super) fn outage_processors(
-    pool: &PoolPremises,
-    ranges: &[std::ops::Range<u32>],
-    (begin, end): (Time, Time),
-) -> Which {
-    let mut set = ProcSet::new();
-    for range in ranges {
-        set = set.union(&ProcSet::range(range.start..range.end.min(pool.procs)));
-    }
-    let meanwhile = |outage: &&Outage| outage.begin < end && begin < outage.until();
-    let mut counted = 0;
-    for outage in pool.outages.iter().filter(meanwhile) {
-        match &outage.which {
-            Which::Named(other) => set = set.difference(other),
-            Which::Count(count) => counted += count,
-        }
-    }
-    match counted {
-        0 => Which::Named(set),
-        counted => Which::Count(set.len().min(pool.procs.saturating_sub(counted))),
-    }
-}
-
-/// A time within the jobs of the log: outside of it the same weekday and hour in its middle stands
-/// for it.
-pub(super) fn within_the_log(applied: &Applied, begin: Time, span: Span) -> (Time, Option<String>) {
-    let (first, last) = applied.premises.workload.submits().unwrap_or_default();
-    if begin >= first && begin.saturating_add(span) <= last {
-        return (begin, None);
-    }
-    let middle = first + Span((last - first).0 / 2);
-    let weeks = ((middle - begin).0 as f64 / Span::WEEK.0 as f64).round() as i64;
-    let place = Time(begin.0.saturating_add(weeks.saturating_mul(Span::WEEK.0)));
-    let note = format!(
-        "the beginning lies outside the jobs; the same weekday and hour in their middle stands for it, {:.1} days after the first submit",
-        (place - first).as_f64() / 86_400.0
-    );
-    (place, Some(note))
 }
 
 /// Gives each job its nodes for itself, or lets jobs share them.

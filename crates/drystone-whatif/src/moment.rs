@@ -5,8 +5,8 @@ use drystone::times::{WrittenMoment, read_moment};
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
-/// A time of the workload: `@86400`, or a local time of its clock as Slurm's commands take it. `now`
-/// is the end of the log.
+/// A time of the workload: `@86400`, or a local time of its clock as Slurm's commands take it.
+/// `now` is the end of the log.
 ///
 /// # Errors
 /// No time of a calendar, or a log that does not say when its time 0 was.

@@ -1,14 +1,16 @@
 //! Nodes that come or go at a time, and places that changes name.
 
-use super::capacity::{NOTICE, outage_processors, within_the_log};
 use super::change::{NodesFrom, SiteChange};
 use super::conf_text::{ConfText, processors_of};
-use super::premises::{ApplyError, Premises};
+use super::premises::{ApplyError, PoolPremises, Premises};
 use super::state::Applied;
-use drystone::model::{Outage, Procs, Span, Time};
+use drystone::model::{Outage, ProcSet, Procs, Span, Time, Which};
 use drystone_slurm::conf::expand_hostlist;
 use std::collections::BTreeSet;
 use std::ops::Range;
+
+/// Time between the announcement of a closure and its beginning.
+pub(super) const NOTICE: Span = Span(14 * 86_400);
 
 /// Processors of a pool; `None`: all of them.
 pub(super) type PoolPlace = (usize, Option<Vec<Range<u32>>>);
@@ -147,4 +149,46 @@ fn absent(applied: &mut Applied, places: &[(usize, Vec<Range<u32>>)], (until, te
         }
     }
     applied.note(format!("{} nodes are delivered at {text}: no job runs there before", count.round()));
+}
+
+/// The processors of these ranges that no other named outage has meanwhile; all of them by count
+/// where others are counted there.
+pub(super) fn outage_processors(
+    pool: &PoolPremises,
+    ranges: &[std::ops::Range<u32>],
+    (begin, end): (Time, Time),
+) -> Which {
+    let mut set = ProcSet::new();
+    for range in ranges {
+        set = set.union(&ProcSet::range(range.start..range.end.min(pool.procs)));
+    }
+    let meanwhile = |outage: &&Outage| outage.begin < end && begin < outage.until();
+    let mut counted = 0;
+    for outage in pool.outages.iter().filter(meanwhile) {
+        match &outage.which {
+            Which::Named(other) => set = set.difference(other),
+            Which::Count(count) => counted += count,
+        }
+    }
+    match counted {
+        0 => Which::Named(set),
+        counted => Which::Count(set.len().min(pool.procs.saturating_sub(counted))),
+    }
+}
+
+/// A time within the jobs of the log: outside of it the same weekday and hour in its middle stands
+/// for it.
+pub(super) fn within_the_log(applied: &Applied, begin: Time, span: Span) -> (Time, Option<String>) {
+    let (first, last) = applied.premises.workload.submits().unwrap_or_default();
+    if begin >= first && begin.saturating_add(span) <= last {
+        return (begin, None);
+    }
+    let middle = first + Span((last - first).0 / 2);
+    let weeks = ((middle - begin).0 as f64 / Span::WEEK.0 as f64).round() as i64;
+    let place = Time(begin.0.saturating_add(weeks.saturating_mul(Span::WEEK.0)));
+    let note = format!(
+        "the beginning lies outside the jobs; the same weekday and hour in their middle stands for it, {:.1} days after the first submit",
+        (place - first).as_f64() / 86_400.0
+    );
+    (place, Some(note))
 }

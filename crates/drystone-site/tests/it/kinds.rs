@@ -519,8 +519,8 @@ fn a_table_in_parquet_is_read_like_text() {
     assert!(try_import(&[broken], &utc()).expect_err("damaged").to_string().contains("Parquet"));
 }
 
-/// Eight processors. Job 3 waits for all eight until 3,600 s. Job 4 of four processors waits for its
-/// limit from 600 to 3,000 s, in which four are free from 1,800 to 2,400 s. Job 5 of one waits
+/// Eight processors. Job 3 waits for all eight until 3,600 s. Job 4 of four processors waits for
+/// its limit from 600 to 3,000 s, in which four are free from 1,800 to 2,400 s. Job 5 of one waits
 /// 600 s beside them, job 6 3,200 s for another job.
 #[test]
 fn waits_have_causes() {

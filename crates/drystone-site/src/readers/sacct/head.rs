@@ -31,7 +31,7 @@ impl TextHead {
     }
 }
 
-/// What comes behind the beginning.
+/// Rows behind the beginning.
 struct TroubledInput<R> {
     trouble: Option<io::Error>,
     input: R,

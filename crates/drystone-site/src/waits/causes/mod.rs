@@ -70,7 +70,7 @@ pub struct WaitCause {
     pub job: String,
 }
 
-/// Key by which causes are told apart.
+/// Key that separates causes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct CauseKey {
     kind: WaitCauseKind,
@@ -164,8 +164,8 @@ fn kind_of(word: &str) -> Option<WaitCauseKind> {
 /// its wait; the largest first. A job whose last reason is none of the machine's waited for that
 /// reason all the time; the wait of another one divides into time without room and time with it.
 ///
-/// Where no reasons are recorded, the time in which a limit was used up by what ran counts as a wait
-/// for the limit.
+/// Without any recorded reason, the time in which a limit was used up by what ran counts as a
+/// wait for the limit.
 ///
 /// Cost: O(n log n) for n jobs of few sizes.
 pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: bool) -> Vec<WaitCause> {
