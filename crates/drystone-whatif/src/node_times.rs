@@ -78,7 +78,7 @@ pub(super) fn drain(
     let mut count = 0.0;
     for (at, ranges) in places {
         let pool = &mut applied.premises.pools[at];
-        let all = || vec![0..pool.procs];
+        let all = || std::iter::once(0..pool.procs).collect();
         let which = outage_processors(pool, &ranges.unwrap_or_else(all), (begin, Time::MAX));
         let outage = Outage::drain(which, begin, None);
         if outage.procs() > 0 {
