@@ -10,10 +10,15 @@ use std::fmt::Write;
 
 /// Style of pictures: they scroll on a phone, and on a dark page their brightness is turned over,
 /// not their hues.
-const STYLE: &str = "figure svg{width:100%;min-width:40rem;height:auto;background:#fff}#plots figure{margin:0 0 1.8rem;overflow-x:auto}\
+const STYLE: &str = "figure svg{width:100%;min-width:40rem;height:auto;background:#fff}#plots figure{margin:0 0 1.8rem}#plots .frame{overflow-x:auto}\
     dl.facts{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem}dl.facts dd{margin:0;overflow-wrap:anywhere}\
     @media(max-width:40rem){dl.facts{grid-template-columns:1fr}dl.facts dd{margin-left:1rem}}\
     @media screen and (prefers-color-scheme:dark){figure svg{filter:invert(.92) hue-rotate(180deg)}}";
+
+/// Rows of tables that are shown unfolded.
+const SHOWN_ROWS: usize = 80;
+/// The section that every page has.
+const DETAILS: (&str, &str) = ("tables", "Details");
 
 /// A picture with its title and note.
 #[derive(Clone, Debug)]
@@ -23,6 +28,17 @@ pub struct Picture {
     pub svg: String,
     /// Note below it.
     pub note: String,
+}
+
+impl Picture {
+    /// The picture as one image with its title and note as its label.
+    fn labelled(&self) -> String {
+        let label = escape(format!("{}. {}", self.title, self.note).trim());
+        match self.svg.strip_prefix("<svg") {
+            Some(rest) if !rest.contains(" role=\"img\"") => format!("<svg role=\"img\" aria-label=\"{label}\"{rest}"),
+            _ => self.svg.clone(),
+        }
+    }
 }
 
 impl From<Drawing> for Picture {
@@ -49,6 +65,8 @@ pub struct StillPage<'a> {
 impl StillPage<'_> {
     pub fn html(&self) -> String {
         let title = escape(self.title);
+        let sections = self.sections();
+        let (first, first_name) = sections.first().copied().unwrap_or(DETAILS);
         let mut out = String::with_capacity(1 << 18);
         let _ = write!(
             out,
@@ -56,14 +74,20 @@ impl StillPage<'_> {
              content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
              name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
              name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n\
-             <style>{} {STYLE}</style>\n</head>\n<body>\n<header><div><h1>{title}</h1>",
+             <style>{} {STYLE}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#{first}\">Skip to the {}</a>\n\
+             <header><div><h1>{title}</h1>",
             env!("CARGO_PKG_VERSION"),
             assets::PAGE_CSS,
+            first_name.to_lowercase(),
         );
         if !self.subject.is_empty() {
             let _ = write!(out, "<p class=\"facts\">{}</p>", prose(self.subject));
         }
-        out.push_str("</div></header>\n<main>\n");
+        out.push_str("</div></header>\n<nav aria-label=\"Sections\">");
+        for (id, name) in &sections {
+            let _ = write!(out, "<a href=\"#{id}\">{name}</a> ");
+        }
+        out.push_str("</nav>\n<main>\n");
         if !self.verdict.is_empty() {
             out.push_str("<section id=\"verdict\"><h2>Verdict</h2><ul class=\"verdict\">");
             for sentence in self.verdict {
@@ -77,20 +101,31 @@ impl StillPage<'_> {
                 let (heading, note) = (escape(&picture.title), prose(&picture.note));
                 let _ = writeln!(
                     out,
-                    "<figure><h3>{heading}</h3>{}<figcaption><p>{note}</p></figcaption></figure>",
-                    picture.svg
+                    "<figure><h3>{heading}</h3><div class=\"frame\" tabindex=\"0\" role=\"group\" aria-label=\"{heading}\">{}</div><figcaption><p>{note}</p></figcaption></figure>",
+                    picture.labelled()
                 );
             }
             out.push_str("</section>\n");
         }
+        let tables = self.details.html();
+        let (open, close) = match tables.matches("<tr").count() {
+            ..=SHOWN_ROWS => ("<h2>Details</h2>\n", ""),
+            _ => ("<h2>Details</h2>\n<details><summary>All tables</summary>\n", "</details>\n"),
+        };
         let _ = write!(
             out,
-            "<section id=\"tables\"><h2>Details</h2>\n{}</section>\n</main>\n<script type=\"application/json\" \
+            "<section id=\"tables\">{open}{tables}{close}</section>\n</main>\n<script type=\"application/json\" \
              id=\"data\">{}</script>\n</body>\n</html>\n",
-            self.details.html(),
             embed(&self.data.to_string())
         );
         out
+    }
+
+    /// The sections that it has, by their names in addresses and for people.
+    fn sections(&self) -> Vec<(&'static str, &'static str)> {
+        let verdict = (!self.verdict.is_empty()).then_some(("verdict", "Verdict"));
+        let plots = (!self.pictures.is_empty()).then_some(("plots", "Plots"));
+        verdict.into_iter().chain(plots).chain([DETAILS]).collect()
     }
 }
 
@@ -127,6 +162,11 @@ mod tests {
         for part in ["heading", "name", "value", "text", "column", "row", "cell", "title", "log", "policy"] {
             assert!(html.contains(&format!("&lt;b&gt;{part}&lt;/b&gt;")), "{part}");
         }
-        assert!(html.contains("<code>&lt;b&gt;</code>") && html.contains("<figure><h3>"));
+        assert!(
+            html.contains("<code>&lt;b&gt;</code>") && html.contains("<svg role=\"img\" aria-label=\"&lt;b&gt;title")
+        );
+        assert!(
+            html.contains("href=\"#verdict\">Skip to the verdict") && html.contains("<nav aria-label=\"Sections\">")
+        );
     }
 }

@@ -58,7 +58,7 @@ impl Site {
         self.conf().is_none_or(|conf| conf.enforces_limits())
     }
 
-    fn conf(&self) -> Option<SlurmConf> {
+    pub(crate) fn conf(&self) -> Option<SlurmConf> {
         SlurmConf::parse(self.slurm_conf.as_deref()?, "slurm.conf").ok()
     }
 

@@ -132,13 +132,14 @@ impl Site {
         (0..self.len()).map(|at| self.job(at))
     }
 
-    /// A moment as people give it: a date or a time of the site's clock, or seconds since 1970.
+    /// A moment as people give it: a date or a time of the site's clock, also as Slurm's commands
+    /// take it, or seconds since 1970. `now` is the end of the records.
     ///
     /// # Errors
     /// It is none of these; `option` is named.
     pub fn moment(&self, text: &str, option: &str) -> Result<i64, crate::SiteError> {
         let zone = crate::clock::Zone::named(&self.manifest.time_zone).ok();
-        crate::edge::edge(text, option, zone.as_ref())
+        crate::edge::edge(text, option, zone.as_ref(), Some(self.manifest.window.until))
     }
 
     /// The number of the pool of a name.

@@ -319,7 +319,8 @@ fn changed(
     let Some(change) = change else { return Ok((workload.clone(), given)) };
     let wrong = |problem: String| study.error(entry.changes_at.clone(), problem);
     let premises = Premises::of_log(workload.clone(), given.outages.list().to_vec(), 1.0);
-    let clock = |text: &str| drystone_whatif::moment(&workload.provenance, text);
+    let log_end = workload.submits().map_or(Time(0), |(_, last)| last);
+    let clock = |text: &str| drystone_whatif::moment(&workload.provenance, log_end, text);
     let applied = drystone_whatif::apply(&premises, change, &clock, RESAMPLED).map_err(|e| wrong(e.to_string()))?;
     let outages = applied.premises.pools.into_iter().flat_map(|pool| pool.outages).collect();
     let workload = applied.premises.workload;

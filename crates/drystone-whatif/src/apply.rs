@@ -3,7 +3,7 @@
 use super::change::{ChangeList, Longer, SiteChange};
 use super::premises::{ApplyError, Premises};
 use super::state::{Applied, LeftOutJobs};
-use super::{capacity, jobs, memory, settings};
+use super::{capacity, jobs, memory, node_times, settings};
 use drystone::model::Time;
 
 /// Makes the premises after a scenario. `clock` turns a local time into a time of the workload;
@@ -61,7 +61,13 @@ impl Applied {
         seed: u64,
     ) -> Result<(), ApplyError> {
         match change {
-            SiteChange::Nodes { of, amount } => capacity::nodes(self, change, of.as_deref(), *amount),
+            SiteChange::Nodes { of, amount, from } => {
+                let before: Vec<_> = self.premises.pools.iter().map(|pool| pool.procs).collect();
+                capacity::nodes(self, change, of.as_deref(), *amount)?;
+                from.iter().try_for_each(|from| node_times::later(self, change, (&before, from), clock))
+            }
+            SiteChange::Delivery(nodes) => node_times::delivery(self, change, nodes, clock),
+            SiteChange::Drain(nodes) => node_times::drain(self, change, nodes, clock),
             SiteChange::Procs(amount) => capacity::procs(self, change, *amount),
             SiteChange::Memory { of, amount } => memory::nodes(self, change, of.as_deref(), *amount),
             SiteChange::LimitMax { of, most, longer: Longer::Refused } => {

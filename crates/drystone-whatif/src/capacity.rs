@@ -1,7 +1,8 @@
 //! Changes of the machine: nodes, partitions, limits of QOS, times that nodes are out.
 
 use super::change::{Closure, NodeAmount, SiteChange, length};
-use super::conf_text::{ConfText, processors_of};
+use super::conf_text::ConfText;
+use super::node_times::{NOTICE, PoolPlace, outage_processors, places_of, within_the_log};
 use super::places::{Renumbering, retotalled, size_of};
 use super::premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
 use super::qos as table;
@@ -11,9 +12,6 @@ use drystone_slurm::accounts::{Accounts, Tres};
 use drystone_slurm::conf::SlurmConf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-
-/// Time between the announcement of a closure and its beginning.
-const NOTICE: Span = Span(14 * 86_400);
 
 /// Adds nodes to a partition or pool, or takes some away.
 pub(super) fn nodes(
@@ -457,21 +455,17 @@ pub(super) fn closure(
     let (begin, moved) = within_the_log(applied, begin, closure.length);
     let end = begin.saturating_add(closure.length);
     let premises = &applied.premises;
-    let pools: Vec<(usize, Option<&str>)> = match &closure.of {
+    let pools: Vec<PoolPlace> = match &closure.of {
         None if closure.nodes.is_some() => vec![(premises.only_pool(change)?, None)],
         None => (0..premises.pools.len()).map(|at| (at, None)).collect(),
-        Some(name) => match premises.place(change, name)? {
-            (at, true) => vec![(at, Some(name.as_str()))],
-            (at, false) => vec![(at, None)],
-        },
+        Some(name) => places_of(premises, change, name)?,
     };
     let mut taken = 0_u32;
-    for (at, partition) in pools {
+    for (at, ranges) in pools {
         let pool = &mut applied.premises.pools[at];
         let free = pool.procs - most_out(&pool.outages, begin, end).min(pool.procs);
-        let ranges = partition.and_then(|name| processors_of(pool.conf.as_deref()?, name));
         let which = match (ranges, closure.nodes) {
-            (Some(ranges), None) => named(pool, &ranges, (begin, end)),
+            (Some(ranges), None) => outage_processors(pool, &ranges, (begin, end)),
             (ranges, nodes) => {
                 let room = ranges.map_or(pool.procs, |ranges| ranges.iter().map(|r| r.end - r.start).sum());
                 let asked = nodes.map_or(room, |nodes| (f64::from(nodes) * pool.per_node).round() as u32);
@@ -496,44 +490,6 @@ pub(super) fn closure(
         length(closure.length)
     ));
     Ok(())
-}
-
-/// The processors of these ranges that no other named outage has meanwhile; all of them by count
-/// where others are counted there.
-fn named(pool: &PoolPremises, ranges: &[std::ops::Range<u32>], (begin, end): (Time, Time)) -> Which {
-    let mut set = ProcSet::new();
-    for range in ranges {
-        set = set.union(&ProcSet::range(range.start..range.end.min(pool.procs)));
-    }
-    let meanwhile = |outage: &&Outage| outage.begin < end && begin < outage.until();
-    let mut counted = 0;
-    for outage in pool.outages.iter().filter(meanwhile) {
-        match &outage.which {
-            Which::Named(other) => set = set.difference(other),
-            Which::Count(count) => counted += count,
-        }
-    }
-    match counted {
-        0 => Which::Named(set),
-        counted => Which::Count(set.len().min(pool.procs.saturating_sub(counted))),
-    }
-}
-
-/// A time within the jobs of the log: outside of it the same weekday and hour in its middle stands
-/// for it.
-fn within_the_log(applied: &Applied, begin: Time, span: Span) -> (Time, Option<String>) {
-    let (first, last) = applied.premises.workload.submits().unwrap_or_default();
-    if begin >= first && begin.saturating_add(span) <= last {
-        return (begin, None);
-    }
-    let middle = first + Span((last - first).0 / 2);
-    let weeks = ((middle - begin).0 as f64 / Span::WEEK.0 as f64).round() as i64;
-    let place = Time(begin.0.saturating_add(weeks.saturating_mul(Span::WEEK.0)));
-    let note = format!(
-        "the beginning lies outside the jobs; the same weekday and hour in their middle stands for it, {:.1} days after the first submit",
-        (place - first).as_f64() / 86_400.0
-    );
-    (place, Some(note))
 }
 
 /// Gives each job its nodes for itself, or lets jobs share them.

@@ -1,11 +1,11 @@
 //! Changes of a site as values, and as texts.
 
-use super::scan::{Scan, SiteChangeError, quoted};
+use super::scan::{Scan, SiteChangeError};
 use super::setting_text;
 use drystone::log::transform::LoadFactor;
 use drystone::model::Span;
 use drystone::text::nearest;
-use std::fmt;
+use drystone::times::{read_duration, read_moment};
 use std::str::FromStr;
 
 /// A number that is added, taken away, or put in the place of another.
@@ -96,8 +96,17 @@ pub struct Closure {
     pub length: Span,
     /// So many nodes; `None`: all.
     pub nodes: Option<u32>,
-    /// Of this partition or pool; `None`: of the site.
+    /// Of this partition or pool, or these nodes as a hostlist; `None`: of the site.
     pub of: Option<String>,
+}
+
+/// Nodes from a time on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodesFrom {
+    /// A partition, a pool, or nodes as a hostlist.
+    pub of: String,
+    /// Local time of the site, or `@` and a second of the log.
+    pub begin: String,
 }
 
 /// Jobs that are left out: those of one user, account or QOS.
@@ -149,7 +158,14 @@ pub enum SiteChange {
         of: Option<String>,
         /// Number of nodes.
         amount: NodeAmount,
+        /// Time of their delivery; `None`: they are there from the beginning.
+        from: Option<String>,
     },
+    /// `nodes c[041-060] from 2026-12-03`: nodes of `slurm.conf` that are delivered then.
+    Delivery(NodesFrom),
+    /// `drain gpu from 2026-12-03`: nodes on which no job starts from then on; those that run run
+    /// on.
+    Drain(NodesFrom),
     /// `procs +64`: processors of a log's machine.
     Procs(NodeAmount),
     /// `memory gpu:+128G`: memory of each node of a partition or pool.
@@ -186,7 +202,7 @@ pub enum SiteChange {
     Set(Vec<(String, String)>),
     /// `maintenance 2026-12-03T08:00/10h`: announced two weeks before; no job may run into it.
     Maintenance(Closure),
-    /// `reservation 2026-12-03T08:00/10h 16`: nodes that other jobs do without.
+    /// `reservation 2026-12-03T08:00/10h 16 of gpu`: nodes that other jobs do without.
     Reservation(Closure),
     /// `remove user:ada`, `remove account:physics`, `remove qos:debug`.
     Remove(LeftOut),
@@ -212,8 +228,9 @@ pub enum SiteChange {
 pub struct ChangeList(pub Vec<SiteChange>);
 
 /// Words that changes begin with.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 15] = [
     "nodes",
+    "drain",
     "procs",
     "memory",
     "limit-max",
@@ -254,16 +271,6 @@ impl FromStr for ChangeList {
     }
 }
 
-impl fmt::Display for ChangeList {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("none");
-        }
-        let words: Vec<String> = self.0.iter().map(ToString::to_string).collect();
-        f.write_str(&words.join("; "))
-    }
-}
-
 impl FromStr for SiteChange {
     type Err = SiteChangeError;
 
@@ -286,6 +293,7 @@ fn read(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     let (from, word) = scan.word(|c| c == ';' || c == ':');
     let change = match word.to_ascii_lowercase().as_str() {
         "nodes" => nodes(scan)?,
+        "drain" => drain(scan)?,
         "procs" => SiteChange::Procs(amount(scan)?),
         "memory" => memory(scan)?,
         "limit-max" => limit_max(scan)?,
@@ -310,8 +318,59 @@ fn read(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
 }
 
 fn nodes(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    let of = if scan.has(':') { Some(named(scan, "a partition or pool")?) } else { None };
-    Ok(SiteChange::Nodes { of, amount: amount(scan)? })
+    scan.blanks();
+    let at = scan.at();
+    let (_, word) = scan.word(|c| c == ':');
+    let is_place = scan.take(':');
+    let behind = scan.at();
+    if !is_place && !word.starts_with(['+', '-']) && scan.is_word("from") {
+        scan.rewind(behind);
+        if word.parse::<u32>().is_err() && !word.ends_with('%') {
+            return Ok(SiteChange::Delivery(NodesFrom { of: word, begin: beginning(scan)? }));
+        }
+    }
+    scan.rewind(at);
+    let of = if is_place { Some(named(scan, "a partition or pool")?) } else { None };
+    let amount = amount(scan)?;
+    let from = if scan.is_done() { None } else { delivery(scan)? };
+    Ok(SiteChange::Nodes { of, amount, from })
+}
+
+/// The time behind `from`, where it is next.
+fn delivery(scan: &mut Scan<'_>) -> Result<Option<String>, SiteChangeError> {
+    let at = scan.at();
+    if !scan.is_word("from") {
+        return Ok(None);
+    }
+    scan.rewind(at);
+    beginning(scan).map(Some)
+}
+
+fn drain(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let of = scan.place("a partition or pool, or nodes such as c[041-048]")?;
+    Ok(SiteChange::Drain(NodesFrom { of, begin: beginning(scan)? }))
+}
+
+/// `from` and a time.
+fn beginning(scan: &mut Scan<'_>) -> Result<String, SiteChangeError> {
+    if !scan.is_word("from") {
+        scan.blanks();
+        return Err(scan.error(scan.at(), "expected `from` and a time, such as from 2026-12-03T08:00"));
+    }
+    let (at, begin) = scan.word(|_| false);
+    match is_moment(&begin) {
+        true => Ok(begin),
+        false => Err(scan.error(at, no_beginning(&begin))),
+    }
+}
+
+/// The problem of a text that is no time at which something begins.
+fn no_beginning(text: &str) -> String {
+    let expected = "expected a beginning such as 2026-12-03T08:00, tomorrow, or @86400 for a second of the log";
+    match text.starts_with(|c: char| c.is_ascii_digit()) {
+        true => format!("{expected}; `{text}` is no date and time of a calendar"),
+        false => expected.to_string(),
+    }
 }
 
 /// A name with a colon behind it.
@@ -338,7 +397,12 @@ fn amount(scan: &mut Scan<'_>) -> Result<NodeAmount, SiteChangeError> {
 }
 
 fn memory(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    let of = if scan.has(':') { Some(named(scan, "a partition or pool")?) } else { None };
+    scan.blanks();
+    let at = scan.at();
+    scan.word(|c| c == ':');
+    let has_place = scan.take(':');
+    scan.rewind(at);
+    let of = if has_place { Some(named(scan, "a partition or pool")?) } else { None };
     let (from, word) = scan.word(|c| c == ',');
     let wrong = || scan.error(from, "expected memory of a node such as +128G, 512G, -64000M or +50%");
     let relative = word.starts_with(['+', '-']);
@@ -362,25 +426,25 @@ fn memory(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     Ok(SiteChange::Memory { of, amount })
 }
 
-/// A length of time: `24h`, `90min`, `2d`, `30s`, or as `slurm.conf` has it with a colon.
+/// A length of time, with a unit or as Slurm writes it.
 fn span(scan: &mut Scan<'_>, ends: impl Fn(char) -> bool) -> Result<Span, SiteChangeError> {
     let (from, word) = scan.word(ends);
-    let wrong = || scan.error(from, "expected a length of time such as 24h, 90min or 2d");
-    let digits = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
-    let unit = match &word[digits..] {
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3_600.0,
-        "d" => 86_400.0,
-        _ => return Err(wrong()),
-    };
-    let seconds = word[..digits].parse::<f64>().map_err(|_| wrong())? * unit;
-    let whole = seconds.round();
-    (whole >= 1.0 && whole <= drystone::model::TIME_LIMIT as f64).then_some(Span(whole as i64)).ok_or_else(wrong)
+    length_of(&word).ok_or_else(|| scan.error(from, "expected a length of time such as 24h, 90min, 2d or 2-00:00:00"))
+}
+
+fn length_of(word: &str) -> Option<Span> {
+    let whole = read_duration(word)?.round();
+    (whole >= 1.0 && whole <= drystone::model::TIME_LIMIT as f64).then_some(Span(whole as i64))
 }
 
 fn limit_max(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    let of = if scan.has(':') { Some(named(scan, "a partition")?) } else { None };
+    scan.blanks();
+    let at = scan.at();
+    // `12:00:00` is no partition.
+    let (_, first) = scan.word(|_| false);
+    let has_place = first.contains(':') && length_of(&first).is_none() || scan.take(':');
+    scan.rewind(at);
+    let of = if has_place { Some(named(scan, "a partition")?) } else { None };
     let most = span(scan, |_| false)?;
     let at = scan.at();
     let longer = if scan.is_word("split") {
@@ -513,8 +577,7 @@ fn qos(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
 fn closure(scan: &mut Scan<'_>, counted: bool) -> Result<Closure, SiteChangeError> {
     let (from, begin) = scan.word(|c| c == '/');
     if !is_moment(&begin) {
-        let problem = "expected a beginning such as 2026-12-03T08:00, or @86400 for a second of the log";
-        return Err(scan.error(from, problem));
+        return Err(scan.error(from, no_beginning(&begin)));
     }
     if !scan.take('/') {
         return Err(scan.error(scan.at(), "expected `/` and a length, such as 2026-12-03T08:00/10h"));
@@ -526,27 +589,17 @@ fn closure(scan: &mut Scan<'_>, counted: bool) -> Result<Closure, SiteChangeErro
         let count = word.parse::<u32>().ok().filter(|&count| count > 0);
         nodes = Some(count.ok_or_else(|| scan.error(from, "expected the number of nodes"))?);
     }
-    let of = if scan.is_word("of") { Some(scan.name("a partition or pool")?) } else { None };
+    let of =
+        if scan.is_word("of") { Some(scan.place("a partition or pool, or nodes such as c[041-048]")?) } else { None };
     Ok(Closure { begin, length, nodes, of })
 }
 
-/// Returns whether a text is a local time or a second of the log.
+/// Returns whether a text is a local time, also one as Slurm writes it, or a second of the log.
 fn is_moment(text: &str) -> bool {
     if let Some(second) = text.strip_prefix('@') {
         return second.parse::<i64>().is_ok_and(|at| at.unsigned_abs() <= drystone::model::TIME_LIMIT.unsigned_abs());
     }
-    let (date, time) = text.split_once('T').unwrap_or((text, "00:00"));
-    let within = |text: &str, digits: usize, from: u32, to: u32| {
-        text.len() == digits
-            && text.bytes().all(|b| b.is_ascii_digit())
-            && text.parse().is_ok_and(|n: u32| (from..=to).contains(&n))
-    };
-    let date: Vec<&str> = date.split('-').collect();
-    let time: Vec<&str> = time.split(':').collect();
-    let day = matches!(date[..], [year, month, day] if within(year, 4, 1970, 9999) && within(month, 2, 1, 12) && within(day, 2, 1, 31));
-    day && (2..=3).contains(&time.len())
-        && within(time[0], 2, 0, 23)
-        && time[1..].iter().all(|part| within(part, 2, 0, 59))
+    read_moment(text, 0).is_some()
 }
 
 fn remove(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
@@ -579,95 +632,6 @@ pub(super) fn length(span: Span) -> String {
     found.map_or_else(|| format!("{}s", span.0), |(seconds, unit)| format!("{}{unit}", span.0 / seconds))
 }
 
-impl fmt::Display for NodeAmount {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NodeAmount::By(more) => write!(f, "{more:+}"),
-            NodeAmount::To(number) => write!(f, "{number}"),
-            NodeAmount::Percent(percent) => write!(f, "{percent:+}%"),
-        }
-    }
-}
-
-impl fmt::Display for MemoryAmount {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = |megabytes: u64| if megabytes.is_multiple_of(1 << 10) { (1 << 10, 'G') } else { (1, 'M') };
-        match self {
-            MemoryAmount::By(more) => {
-                let (by, unit) = unit(more.unsigned_abs());
-                write!(f, "{:+}{unit}", more / by as i64)
-            }
-            MemoryAmount::To(megabytes) => {
-                let (by, unit) = unit(*megabytes);
-                write!(f, "{}{unit}", megabytes / by)
-            }
-            MemoryAmount::Percent(percent) => write!(f, "{percent:+}%"),
-        }
-    }
-}
-
-impl fmt::Display for Border {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Border { partition, what, at_most, value, others } = self;
-        let sign = if *at_most { "<=" } else { ">" };
-        let (what, value) = match what {
-            Bordered::Nodes => ("nodes", value.to_string()),
-            Bordered::Procs => ("procs", value.to_string()),
-            Bordered::Limit => ("limit", length(Span(*value))),
-        };
-        write!(f, "{}: {what}{sign}{value}", quoted(partition))?;
-        others.iter().try_for_each(|others| write!(f, " else {}", quoted(others)))
-    }
-}
-
-impl fmt::Display for Closure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.begin, length(self.length))?;
-        self.nodes.iter().try_for_each(|nodes| write!(f, " {nodes}"))?;
-        self.of.iter().try_for_each(|of| write!(f, " of {}", quoted(of)))
-    }
-}
-
-impl fmt::Display for SiteChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = |of: &Option<String>| of.as_ref().map_or(String::new(), |of| format!("{}:", quoted(of)));
-        match self {
-            SiteChange::Nodes { of: place, amount } => write!(f, "nodes {}{amount}", of(place)),
-            SiteChange::Procs(amount) => write!(f, "procs {amount}"),
-            SiteChange::Memory { of: place, amount } => write!(f, "memory {}{amount}", of(place)),
-            SiteChange::LimitMax { of: place, most, longer } => {
-                let longer = match longer {
-                    Longer::Split(Span::ZERO) => "split".to_string(),
-                    Longer::Split(overhead) => format!("split {}", length(*overhead)),
-                    Longer::Refused => "refuse".to_string(),
-                };
-                write!(f, "limit-max {}{} {longer}", of(place), length(*most))
-            }
-            SiteChange::Limits(LimitRule::Times(factor)) => write!(f, "limits x{factor}"),
-            SiteChange::Limits(LimitRule::Percentile(percent)) => write!(f, "limits p{percent} of user"),
-            SiteChange::Limits(LimitRule::Exact) => f.write_str("limits exact"),
-            SiteChange::Load(factor, ArrivalChange::Compressed) => write!(f, "load {factor}"),
-            SiteChange::Load(factor, ArrivalChange::Resampled) => write!(f, "load {factor} resampled"),
-            SiteChange::Border(border) => write!(f, "border {border}"),
-            SiteChange::ShortQueue(most) => write!(f, "short-queue {}", length(*most)),
-            SiteChange::Qos { name, limits } => {
-                let limits: Vec<String> = limits.iter().map(|(key, value)| format!("{key}={value}")).collect();
-                write!(f, "qos {}: {}", quoted(name), limits.join(" "))
-            }
-            SiteChange::Set(all) => {
-                let all: Vec<String> = all.iter().map(|(key, value)| format!("{key}={value}")).collect();
-                write!(f, "set {}", all.join(" "))
-            }
-            SiteChange::Maintenance(closure) => write!(f, "maintenance {closure}"),
-            SiteChange::Reservation(closure) => write!(f, "reservation {closure}"),
-            SiteChange::Remove(LeftOut::User(name)) => write!(f, "remove user:{}", quoted(name)),
-            SiteChange::Remove(LeftOut::Account(name)) => write!(f, "remove account:{}", quoted(name)),
-            SiteChange::Remove(LeftOut::Qos(name)) => write!(f, "remove qos:{}", quoted(name)),
-            SiteChange::Sharing { whole } => write!(f, "sharing {}", if *whole { "whole" } else { "shared" }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -679,6 +643,22 @@ mod tests {
             ("Nodes -3", "nodes -3"),
             ("nodes \"big mem\":64", "nodes \"big mem\":64"),
             ("nodes +10%", "nodes +10%"),
+            ("nodes gpu:+8 from 2026-12-03T08:00", "nodes gpu:+8 from 2026-12-03T08:00"),
+            ("nodes +8 from tomorrow", "nodes +8 from tomorrow"),
+            ("nodes c[041-060],d1 from 2026-12-03T08:00", "nodes c[041-060],d1 from 2026-12-03T08:00"),
+            ("drain gpu from now+1hour", "drain gpu from now+1hour"),
+            ("drain c[041-048] from @86400", "drain c[041-048] from @86400"),
+            (
+                "maintenance 2026-02-20T08:00/34h of c[041,043-048]",
+                "maintenance 2026-02-20T08:00/34h of c[041,043-048]",
+            ),
+            ("maintenance yesterday/1-10:00:00", "maintenance yesterday/34h"),
+            ("reservation 2026-12-03/10h 16 of batch,debug", "reservation 2026-12-03/10h 16 of batch,debug"),
+            ("limit-max 12:00:00 split", "limit-max 12h split"),
+            ("limit-max gpu:2-00:00:00 refuse", "limit-max gpu:2d refuse"),
+            ("limit-max \"big mem\":1-0 refuse", "limit-max \"big mem\":1d refuse"),
+            ("border long: limit>1-12", "border long: limit>36h"),
+            ("short-queue 30:00", "short-queue 30min"),
             ("procs 512", "procs 512"),
             ("limit-max 24h split", "limit-max 1d split"),
             ("limit-max gpu:90min split 10min", "limit-max gpu:90min split 10min"),
@@ -751,6 +731,11 @@ mod tests {
             ("maintenance 2026-12-03T08:00", 28, "a length"),
             ("reservation 2026-12-03T08:00/10h", 32, "the number of nodes"),
             ("remove ada", 7, "`user:NAME`"),
+            ("drain gpu", 9, "`from` and a time"),
+            ("drain gpu from soon", 15, "a beginning"),
+            ("nodes c[1-4] from", 17, "a beginning"),
+            ("nodes +8 from soon", 14, "a beginning"),
+            ("limit-max UNLIMITED split", 10, "a length of time"),
             ("memory 512", 7, "such as +128G"),
             ("memory 50%", 7, "such as +128G"),
             ("memory 0G", 7, "such as +128G"),

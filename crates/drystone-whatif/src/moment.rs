@@ -1,14 +1,16 @@
 //! Times of a site's clock.
 
 use drystone::model::{Provenance, Time};
-use jiff::civil::DateTime;
+use drystone::times::{WrittenMoment, read_moment};
+use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
-/// A time of the workload: `@86400`, or a local time of its clock.
+/// A time of the workload: `@86400`, or a local time of its clock as Slurm's commands take it.
+/// `now` is the end of the log.
 ///
 /// # Errors
 /// No time of a calendar, or a log that does not say when its time 0 was.
-pub fn moment(provenance: &Provenance, text: &str) -> Result<Time, String> {
+pub fn moment(provenance: &Provenance, now: Time, text: &str) -> Result<Time, String> {
     if let Some(second) = text.strip_prefix('@') {
         return second.parse().map(Time).map_err(|_| format!("`{text}` is no second of the log"));
     }
@@ -23,10 +25,19 @@ pub fn moment(provenance: &Provenance, text: &str) -> Result<Time, String> {
         (None, Some(seconds)) => Offset::from_seconds(seconds).map_or(TimeZone::UTC, TimeZone::fixed),
         (None, None) => TimeZone::UTC,
     };
-    let full = if text.contains('T') { text.to_string() } else { format!("{text}T00:00") };
-    let local: DateTime = full.parse().map_err(|_| format!("`{text}` is no date and time of a calendar"))?;
-    let zoned = local.to_zoned(zone).map_err(|error| format!("`{text}`: {error}"))?;
-    Ok(Time(zoned.timestamp().as_second() - start))
+    let wrong = || format!("`{text}` is no date and time of a calendar");
+    let present = Timestamp::from_second(start.saturating_add(now.0)).map_err(|_| wrong())?;
+    let civil = zone.to_datetime(present);
+    let local = read_moment(text, TimeZone::UTC.to_timestamp(civil).map_err(|_| wrong())?.as_second());
+    match local.ok_or_else(wrong)? {
+        WrittenMoment::FromNow(by) => Ok(Time(now.0.saturating_add(by))),
+        WrittenMoment::Local(seconds) => {
+            let local = Timestamp::from_second(seconds).map_err(|_| wrong())?;
+            let zoned =
+                TimeZone::UTC.to_datetime(local).to_zoned(zone).map_err(|error| format!("`{text}`: {error}"))?;
+            Ok(Time(zoned.timestamp().as_second() - start))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -41,9 +52,12 @@ mod tests {
             ..Provenance::default()
         };
         // Midnight of 1 October 1996 in Stockholm is Unix time 844120800.
-        assert_eq!(moment(&provenance, "1996-10-01"), Ok(Time(844_120_800 - 843_480_031)));
-        assert_eq!(moment(&provenance, "@7"), Ok(Time(7)));
-        assert!(moment(&provenance, "1996-02-30T08:00").is_err_and(|e| e.contains("calendar")));
-        assert!(moment(&Provenance::default(), "1996-10-01").is_err_and(|e| e.contains("UnixStartTime")));
+        assert_eq!(moment(&provenance, Time(86_400), "1996-10-01"), Ok(Time(844_120_800 - 843_480_031)));
+        assert_eq!(moment(&provenance, Time(86_400), "@7"), Ok(Time(7)));
+        // A day after the start it is 1996-09-24, 12:00:31 UTC, and 14:00:31 in Stockholm.
+        assert_eq!(moment(&provenance, Time(86_400), "now-1hour"), Ok(Time(82_800)));
+        assert_eq!(moment(&provenance, Time(86_400), "today"), Ok(Time(86_400 - 50_431)));
+        assert!(moment(&provenance, Time(86_400), "1996-02-30T08:00").is_err_and(|e| e.contains("calendar")));
+        assert!(moment(&Provenance::default(), Time(0), "1996-10-01").is_err_and(|e| e.contains("UnixStartTime")));
     }
 }

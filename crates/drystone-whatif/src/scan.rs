@@ -91,9 +91,18 @@ impl<'a> Scan<'a> {
         (from, self.chars[from..self.at].iter().collect())
     }
 
-    /// Returns whether this character is in the rest.
-    pub(super) fn has(&self, wanted: char) -> bool {
-        self.chars[self.at..self.end].contains(&wanted)
+    /// Goes back to a place that was passed.
+    pub(super) fn rewind(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    /// A partition, a pool or a list of nodes, which ends at a blank.
+    pub(super) fn place(&mut self, what: &str) -> Result<String, SiteChangeError> {
+        let (from, name) = self.word(|_| false);
+        match name.is_empty() {
+            true => Err(self.error(from, format!("expected the name of {what}"))),
+            false => Ok(name),
+        }
     }
 
     /// A name, which ends at a blank or at a mark of the grammar.

@@ -202,5 +202,6 @@ pub mod generate;
 pub mod inference;
 pub mod log;
 pub mod metrics;
+pub mod times;
 
 pub use drystone_core::{engine, model, parts, policy, snapshot, text};

@@ -5,6 +5,7 @@ use super::{LogArgs, SourceArgs};
 use crate::exit::CODES;
 use clap::{Args, ValueEnum};
 use drystone::metrics::MeasureObjective;
+use drystone::times::read_duration;
 use drystone_evolve::{ObjectiveGuard, Template};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -117,16 +118,10 @@ pub(crate) enum EvolveMethod {
     Regression,
 }
 
-/// `90s`, `10m`, `2h`.
+/// `90s`, `10m`, `2h`, `2:00:00`.
 fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || "expected a whole number and s, m or h, such as 10m".to_string();
-    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
-    let length = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        _ => return Err(wrong()),
-    };
-    let number: u64 = number.parse().ok().filter(|number| (1..=1_000_000).contains(number)).ok_or_else(wrong)?;
-    Ok(Duration::from_secs(number * length))
+    let seconds = read_duration(text).filter(|seconds| (1.0..=1e9).contains(seconds));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "expected a length of time such as 10m, 2h or 2:00:00".to_string())
 }

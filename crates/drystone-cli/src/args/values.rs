@@ -7,6 +7,7 @@ use drystone::log::transform::{WindowError, WindowRule};
 use drystone::metrics::{JobSelection, Scheme, Threshold};
 use drystone::model::{Span, TIME_LIMIT};
 use drystone::policy::{PolicySpec, SpecError};
+use drystone::times::read_duration;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -69,20 +70,11 @@ pub(crate) fn probability(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "expected a number between 0 and 1, e.g. 0.95".to_string())
 }
 
-/// A length of time: seconds, or a number with s, min, h or d.
+/// A length of time: seconds, a number with a unit, or as Slurm writes it.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let unit = match unit.trim() {
-        "" | "s" | "sec" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3_600.0,
-        "d" => 86_400.0,
-        _ => 0.0,
-    };
-    let seconds = number.parse::<f64>().unwrap_or(0.0) * unit;
-    let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
-    time.ok_or_else(|| "expected a time such as 60s, 5min or 2h".to_string())
+    let seconds = text.trim().parse::<f64>().ok().or_else(|| read_duration(text));
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).filter(|time| !time.is_zero());
+    time.ok_or_else(|| "expected a time such as 60s, 5min, 2h or 1-12:00:00".to_string())
 }
 
 /// A share: `1%` or `0.01`.
@@ -94,12 +86,12 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
 
 /// A length of time in whole seconds; 0 is one.
 pub(crate) fn span(text: &str) -> Result<Span, String> {
-    if text.trim().trim_end_matches(['s', 'm', 'h', 'd']) == "0" {
+    if text.trim() == "0" || read_duration(text) == Some(0.0) {
         return Ok(Span::ZERO);
     }
     let seconds = time(text)?.as_secs_f64().round();
     let span = (seconds <= TIME_LIMIT as f64).then_some(Span(seconds as i64));
-    span.ok_or_else(|| "expected a time below 2⁴⁰ s such as 7d, 12h or 3600".to_string())
+    span.ok_or_else(|| "expected a time below 2⁴⁰ s such as 7d, 12h, 3600 or 7-00:00:00".to_string())
 }
 
 pub(crate) fn policy(text: &str) -> Result<PolicySpec, String> {

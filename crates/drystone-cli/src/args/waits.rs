@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone waits site/                                   # all of it, by account and partition
+  drystone waits site/                                   # causes, and waits by account and partition
+  drystone waits site/ --now                             # jobs that wait at the end of the records
   drystone waits site/ --by user,size,hour
   drystone waits site/ --by account --since 2026-03-01 --report waits.html
   drystone waits site/#gpu --by gpu --format csv         # one pool, for a spreadsheet
@@ -27,8 +28,8 @@ pub(crate) struct WaitsArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values = ["account", "partition"], value_parser = words(GroupProperty::ALL, GroupProperty::name))]
     pub(crate) by: Vec<GroupProperty>,
 
-    /// Only jobs that began to wait then or later: a date or a time of the site, or seconds since
-    /// 1970 [default: the window's beginning].
+    /// Only jobs that began to wait then or later: a date or a time as Slurm's commands take it
+    /// (yesterday, now-12hours; now is the end of the records) [default: the window's beginning].
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
 
@@ -40,6 +41,10 @@ pub(crate) struct WaitsArgs {
     /// CSV, JSON and files.
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) top: Option<usize>,
+
+    /// Jobs that wait at the end of the records: since when, by user, with their last reasons.
+    #[arg(long, conflicts_with_all = ["by", "since", "until"])]
+    pub(crate) now: bool,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs<true>,

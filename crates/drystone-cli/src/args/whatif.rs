@@ -47,7 +47,8 @@ pub(crate) struct WhatifArgs {
     #[arg(long, value_name = "[PLACE:]AMOUNT,...", allow_hyphen_values = true, value_parser = memory, help_heading = "Changes")]
     pub(crate) memory: Vec<Several>,
 
-    /// Longest limit of jobs, such as 24h or gpu:24h; longer jobs are refused unless --split.
+    /// Longest limit of jobs, such as 24h, 2-00:00:00 or gpu:24h; longer jobs are refused unless
+    /// --split.
     #[arg(long, value_name = "[PARTITION:]TIME", help_heading = "Changes")]
     pub(crate) limit_max: Vec<String>,
 
@@ -77,8 +78,8 @@ pub(crate) struct WhatifArgs {
     #[arg(long, value_name = "QOS: LIMITS", value_parser = |text: &str| one("qos", text), help_heading = "Changes")]
     pub(crate) qos_limit: Vec<SiteChange>,
 
-    /// Maintenance of all nodes or of a partition, announced two weeks before:
-    /// '2026-12-03T08:00/10h of gpu'.
+    /// Maintenance of all nodes, a partition or nodes by name, announced two weeks before:
+    /// '2026-12-03T08:00/10h of c[041-048]'.
     #[arg(long, value_name = "BEGIN/LENGTH", value_parser = |text: &str| one("maintenance", text), help_heading = "Changes")]
     pub(crate) maintenance: Vec<SiteChange>,
 
@@ -94,8 +95,8 @@ pub(crate) struct WhatifArgs {
     #[arg(long, value_name = "whole|shared", value_parser = |text: &str| one("sharing", text), help_heading = "Changes")]
     pub(crate) sharing: Vec<SiteChange>,
 
-    /// Alternative as a text: changes with `;` between them, such as 'nodes gpu:+8; load 1.2';
-    /// repeatable.
+    /// Alternative as a text: changes with `;` between them, such as 'nodes gpu:+8; load 1.2',
+    /// 'drain gpu from 2026-12-03T08:00' or 'nodes c[041-060] from 2026-12-03'; repeatable.
     #[arg(long, value_name = "TEXT", value_parser = str::parse::<ChangeList>, help_heading = "Changes")]
     pub(crate) change: Vec<ChangeList>,
 

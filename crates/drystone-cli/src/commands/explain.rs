@@ -134,5 +134,6 @@ pub(crate) fn story(args: &ExplainArgs, input: &WorkloadInput) -> Result<JobStor
     };
     let json = output::json(&ExplainAnswer { determined, told: &story, why_not: why_not.as_ref(), passes: &said })?;
     let told = dates.map_or_else(|| story.to_string(), |words| story.for_people(words));
-    Ok(JobStory { text: told + &more, json })
+    let headline = words.as_ref().and_then(|words| words.headline(id)).unwrap_or_default();
+    Ok(JobStory { text: headline + &told + &more, json })
 }

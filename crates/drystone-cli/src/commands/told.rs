@@ -1,12 +1,17 @@
 //! A story of a job of a site in the site's own words: its dates, its names of jobs, and what was
 //! recorded beside what is simulated.
 
+use super::waits::causes::cause_words;
 use crate::output::number::duration;
 use crate::site::SiteInput;
 use drystone::engine::explain::StoryWords;
 use drystone::model::{JobId, Span, Time, Workload};
 use drystone_site::clock::{self, Zone};
+use drystone_site::waits::job_causes;
 use drystone_site::{JobMarks, SiteJob, SiteJobFate};
+
+/// Causes of a wait that are named.
+const CAUSES: usize = 3;
 
 /// A site's words.
 pub(super) struct SiteWords<'a> {
@@ -32,6 +37,27 @@ impl<'a> SiteWords<'a> {
         (0..self.workload.jobs().len())
             .map(|at| JobId(at as u32))
             .find(|&id| self.record(id).is_some_and(|job| job.display() == name))
+    }
+
+    /// One sentence on what the job waited for, as recorded; `None` where it did not wait.
+    pub(super) fn headline(&self, id: JobId) -> Option<String> {
+        let place = *self.site.places.get(id.index())? as usize;
+        let job = self.record(id)?;
+        let wait = job_causes(&self.site.site, place)?;
+        let parts: Vec<String> = wait
+            .causes
+            .iter()
+            .take(CAUSES)
+            .map(|cause| format!("{} {}", duration(cause.seconds), cause_words(cause)))
+            .collect();
+        let inferred = if wait.has_reasons { "recorded" } else { "recorded; its causes follow from what ran" };
+        Some(format!(
+            "job {}: {} of waiting from {} ({inferred}): {}\n",
+            job.display(),
+            duration((wait.until - wait.since) as f64),
+            self.local(wait.since),
+            parts.join("; ")
+        ))
     }
 
     fn local(&self, moment: i64) -> String {

@@ -1,6 +1,8 @@
 //! `drystone waits`: what a site's users waited, as its accounting has it.
 
+pub(crate) mod causes;
 mod document;
+mod now;
 mod rows;
 
 use crate::args::WaitsArgs;
@@ -10,7 +12,7 @@ use crate::output::flat::FlatRows;
 use crate::output::{self, Printable, ReportFile, message};
 use crate::site;
 use drystone_report::{PictureSubject, StillPage};
-use drystone_site::waits::{SiteWaits, WaitsOptions, waits as recorded};
+use drystone_site::waits::{SiteWaits, WaitsOptions, pending_jobs, waits as recorded};
 use serde::Serialize;
 
 /// A result, and how much of it is shown.
@@ -18,6 +20,9 @@ use serde::Serialize;
 #[serde(transparent)]
 pub(crate) struct ShownWaits {
     waits: SiteWaits,
+    /// Commands for the causes.
+    #[serde(skip)]
+    steps: Vec<causes::CauseStep>,
     #[serde(skip)]
     top: Option<usize>,
     /// True prints everything, not only the overview.
@@ -34,6 +39,9 @@ const PAGE_GROUPS: usize = 50;
 
 pub(crate) fn waits(args: &WaitsArgs) -> CommandOutcome {
     message::be_quiet(args.output.quiet);
+    if args.now {
+        return now(args);
+    }
     let report = args.output.report.as_deref().map(ReportFile::open).transpose()?;
     let mut found = asked(args)?;
     if let Some(file) = report {
@@ -42,6 +50,18 @@ pub(crate) fn waits(args: &WaitsArgs) -> CommandOutcome {
     }
     found.whole = args.output.details;
     output::print(&found, args.output.format)?;
+    Ok(DONE)
+}
+
+/// Shows the jobs that wait at the end of the records.
+fn now(args: &WaitsArgs) -> CommandOutcome {
+    let report = args.output.report.as_deref().map(ReportFile::open_plain).transpose()?;
+    let (site, pool) = site::open(&args.site)?;
+    let shown = now::ShownPending { pending: pending_jobs(&site, pool), top: args.top, whole: args.output.details };
+    if let Some(file) = report {
+        file.write(&shown)?.publish()?;
+    }
+    output::print(&shown, args.output.format)?;
     Ok(DONE)
 }
 
@@ -72,16 +92,17 @@ pub(crate) fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
     for note in &waits.notes {
         message::warning(note.trim_end_matches('.'));
     }
-    Ok(ShownWaits { waits, top: args.top, whole: args.output.details })
+    let steps = causes::cause_steps(&waits, &site, &args.site);
+    Ok(ShownWaits { waits, steps, top: args.top, whole: args.output.details })
 }
 
 impl Printable for ShownWaits {
     fn document(&self) -> Document {
-        document::document(&self.waits, self.top.unwrap_or(DETAILED_GROUPS))
+        document::document((&self.waits, &self.steps), self.top.unwrap_or(DETAILED_GROUPS))
     }
 
     fn overview(&self) -> Option<Document> {
-        (!self.whole).then(|| document::overview(&self.waits, self.top.unwrap_or(SHORT_GROUPS)))
+        (!self.whole).then(|| document::overview((&self.waits, &self.steps), self.top.unwrap_or(SHORT_GROUPS)))
     }
 
     fn rows(&self) -> FlatRows {
@@ -97,9 +118,9 @@ impl Printable for ShownWaits {
         let page = StillPage {
             title: &format!("Recorded waits of {}", self.waits.site),
             subject: "",
-            verdict: &[],
+            verdict: &causes::headline(&self.waits).into_iter().collect::<Vec<_>>(),
             pictures: PictureSubject::Waits.draw(&data).map_err(CommandFailure::usage)?,
-            details: &document::document(&self.waits, self.top.unwrap_or(0).max(PAGE_GROUPS)),
+            details: &document::document((&self.waits, &self.steps), self.top.unwrap_or(0).max(PAGE_GROUPS)),
             data: &data,
         };
         Ok(page.html())

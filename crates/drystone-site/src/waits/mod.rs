@@ -3,10 +3,14 @@
 //! A wait counts from the moment at which a job was eligible, else from its submission, to its
 //! start. Jobs of which the submission is unknown have none.
 
+mod causes;
 mod classes;
+mod pending;
 mod week;
 
+pub use causes::{WaitCause, WaitCauseKind};
 pub use classes::GroupProperty;
+pub use pending::{PendingJob, PendingJobs, pending_jobs};
 pub use week::HoursOfWeek;
 
 use crate::clock::{self, Zone};
@@ -126,6 +130,14 @@ pub struct SiteWaits {
     /// Those that started, and of which the submission is unknown.
     pub unknown: u64,
     pub all: WaitFigures,
+    /// Seconds that all of these jobs waited.
+    pub seconds: f64,
+    /// Causes of these seconds, the largest first.
+    pub causes: Vec<WaitCause>,
+    /// True if the accounting has a reason of any job; without one, causes are inferred.
+    pub has_reasons: bool,
+    /// Jobs whose wait began before or after the time in question; they are in no figure.
+    pub outside: OutsideWaits,
     /// Waits by properties.
     pub divisions: Vec<WaitDivision>,
     /// Queue and use by the hour of the week.
@@ -134,6 +146,17 @@ pub struct SiteWaits {
     pub months: Vec<Month>,
     /// Questions left open, with reasons.
     pub notes: Vec<String>,
+}
+
+/// Waits that a choice of time leaves out.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct OutsideWaits {
+    /// Jobs that started.
+    pub jobs: u64,
+    /// Mean wait of all jobs, these among them.
+    pub mean: Option<f64>,
+    /// Median of all jobs, these among them.
+    pub median: Option<f64>,
 }
 
 /// A job as far as its wait matters.
@@ -169,6 +192,10 @@ pub fn waits(site: &Site, question: &WaitsOptions) -> SiteWaits {
         still_waiting: 0,
         unknown: 0,
         all: WaitFigures::default(),
+        seconds: 0.0,
+        causes: Vec::new(),
+        has_reasons: false,
+        outside: OutsideWaits::default(),
         divisions: Vec::new(),
         week: week::week(site, question.pool, &zone, (from, until.min(manifest.window.until))),
         longest: Vec::new(),
@@ -179,11 +206,14 @@ pub fn waits(site: &Site, question: &WaitsOptions) -> SiteWaits {
     let mut divisions: Vec<classes::GatheredGroups> =
         question.by.iter().map(|&by| classes::GatheredGroups::new(by)).collect();
     let mut months: BTreeMap<String, Vec<WaitedJob>> = BTreeMap::new();
-    let mut longest: Vec<(i64, usize)> = Vec::new();
-    for (at, job) in site.jobs().enumerate() {
+    let mut spans: Vec<(usize, i64, i64)> = Vec::new();
+    let mut outside: Vec<WaitedJob> = Vec::new();
+    for (at, job) in site.jobs().enumerate().filter(|(_, job)| question.pool.is_none_or(|pool| job.pool == pool)) {
         let begins = begins(&job);
-        let here = question.pool.is_none_or(|pool| job.pool == pool) && begins >= from && begins < until;
-        if !here {
+        waits.has_reasons |= has_reason(&job);
+        if begins < from || begins >= until {
+            let start = job.start.filter(|_| job.kind.started() && !job.marks.has(JobMarks::NO_SUBMIT));
+            outside.extend(start.map(|start| WaitedJob::of(&job, start - begins, manifest.window.until)));
             continue;
         }
         waits.jobs += 1;
@@ -201,15 +231,53 @@ pub fn waits(site: &Site, question: &WaitsOptions) -> SiteWaits {
         all.push(waited);
         divisions.iter_mut().for_each(|division| division.add(&job, &zone, waited));
         months.entry(clock::text(zone.civil(begins))[..7].to_string()).or_default().push(waited);
-        longest.push((start - begins, at));
+        spans.push((at, begins, start));
     }
     waits.all = WaitFigures::of(&mut all);
+    waits.seconds = all.iter().map(|job| job.wait).sum();
+    waits.causes = causes::wait_causes(site, &spans, waits.has_reasons);
+    waits.outside = OutsideWaits::of(outside, all);
     waits.divisions = divisions.into_iter().map(classes::GatheredGroups::finish).collect();
     waits.months = in_months(months);
+    let mut longest: Vec<(i64, usize)> = spans.iter().map(|&(at, begin, start)| (start - begin, at)).collect();
     longest.sort_shared_by_key(|&(wait, at)| (std::cmp::Reverse(wait), at));
     waits.longest = longest.iter().take(NAMED).map(|&(wait, at)| LongWait::of(&site.job(at), wait)).collect();
     waits.notes = notes(&waits);
     waits
+}
+
+/// The recorded wait of one job with its causes, the largest first. Times are seconds since 1970.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobWaitCauses {
+    pub since: i64,
+    /// Its start, or the end of the records where it waits still.
+    pub until: i64,
+    pub causes: Vec<WaitCause>,
+    /// True if the accounting has reasons; else causes are inferred.
+    pub has_reasons: bool,
+}
+
+/// Returns what a job waited for; `None` where it did not wait, or its submission is unknown.
+///
+/// Cost: O(n log n) for n jobs of the site.
+pub fn job_causes(site: &Site, at: usize) -> Option<JobWaitCauses> {
+    let job = site.job(at);
+    let until = match job.kind {
+        SiteJobFate::Waiting => site.manifest.window.until,
+        SiteJobFate::Withdrawn => job.end?,
+        SiteJobFate::Ran | SiteJobFate::Running => job.start?,
+    };
+    let since = begins(&job);
+    if job.marks.has(JobMarks::NO_SUBMIT) || until <= since {
+        return None;
+    }
+    let has_reasons = site.jobs().any(|job| has_reason(&job));
+    let causes = causes::wait_causes(site, &[(at, since, until)], has_reasons);
+    Some(JobWaitCauses { since, until, causes, has_reasons })
+}
+
+fn has_reason(job: &SiteJob<'_>) -> bool {
+    !matches!(job.reason.as_ref(), "" | "None")
 }
 
 fn title(site: &Site, pool: Option<u16>) -> String {
@@ -217,6 +285,18 @@ fn title(site: &Site, pool: Option<u16>) -> String {
     match pool {
         Some(pool) => format!("{cluster}, pool {}", site.manifest.pools[usize::from(pool)].name),
         None => cluster.to_string(),
+    }
+}
+
+impl OutsideWaits {
+    fn of(outside: Vec<WaitedJob>, mut all: Vec<WaitedJob>) -> OutsideWaits {
+        if outside.is_empty() {
+            return OutsideWaits::default();
+        }
+        let jobs = outside.len() as u64;
+        all.extend(outside);
+        let WaitFigures { mean, median, .. } = WaitFigures::of(&mut all);
+        OutsideWaits { jobs, mean, median }
     }
 }
 

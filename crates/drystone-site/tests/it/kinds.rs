@@ -481,6 +481,9 @@ fn waits_are_those_that_were_recorded() {
     let hours = (1_700_093_600 - site.manifest.window.from) as f64 / 3_600.0;
     let share = found.week.mean_use.expect("known") * hours * found.week.processors;
     assert!((share - 16.0).abs() < 0.2, "{share}");
+    // Three of the four waited, on a machine of 4 processors: the second 60 s and the third 3,601 s
+    // beside the first, and the last one beside both until 7,201 s.
+    assert_eq!(found.seconds, 93_661.0);
     // From a moment on.
     let later = waits(&site, &WaitsOptions { since: Some(1_700_000_001), ..WaitsOptions::default() });
     assert_eq!((later.jobs, later.all.jobs), (1, 0));
@@ -515,4 +518,58 @@ fn a_table_in_parquet_is_read_like_text() {
     assert_eq!(facts(&again), facts(&site));
     let broken = folder.write("t.parquet", b"PAR1 and nothing else PAR1");
     assert!(try_import(&[broken], &utc()).expect_err("damaged").to_string().contains("Parquet"));
+}
+
+/// Eight processors. Job 3 waits for all eight until 3,600 s. Job 4 of four processors waits for
+/// its limit from 600 to 3,000 s, in which four are free from 1,800 to 2,400 s. Job 5 of one waits
+/// 600 s beside them, job 6 3,200 s for another job.
+#[test]
+fn waits_have_causes() {
+    use drystone_site::waits::{WaitCauseKind, WaitsOptions, waits};
+    let at = 1_700_000_000_i64;
+    let mut text = "JobID|User|Account|Partition|Submit|Eligible|Start|End|State|NCPUS|Reason|NodeList\n".to_string();
+    let job = |(id, user, cpus, submit, start, end, reason): (i64, &str, u32, i64, i64, i64, &str)| {
+        let (submit, start, end) = (at + submit, at + start, at + end);
+        format!("{id}|{user}|a|p|{submit}|{submit}|{start}|{end}|COMPLETED|{cpus}|{reason}|n1\n")
+    };
+    for one in [
+        (1, "ada", 4, 0, 0, 1_800, "None"),
+        (2, "bob", 4, 0, 0, 3_000, "None"),
+        (3, "eve", 8, 0, 3_600, 7_200, "Priority"),
+        (4, "ada", 4, 600, 3_000, 3_600, "QOSMaxCpuPerUserLimit"),
+        (5, "bob", 1, 1_800, 2_400, 3_000, "Resources"),
+        (6, "eve", 1, 4_000, 7_200, 7_300, "Dependency"),
+    ] {
+        text.push_str(&job(one));
+    }
+    let found = waits(&of_text(&text, &utc()), &WaitsOptions::default());
+    assert!(found.has_reasons);
+    let causes: Vec<(WaitCauseKind, u64, f64, f64, &str)> = found
+        .causes
+        .iter()
+        .map(|cause| (cause.kind, cause.jobs, cause.seconds, cause.free_seconds, cause.user.as_str()))
+        .collect();
+    assert_eq!(
+        causes,
+        [
+            (WaitCauseKind::NoRoom, 1, 3_600.0, 0.0, "eve"),
+            (WaitCauseKind::Dependency, 1, 3_200.0, 0.0, "eve"),
+            (WaitCauseKind::QosLimit, 1, 2_400.0, 600.0, "ada"),
+            (WaitCauseKind::RoomByCount, 1, 600.0, 600.0, "bob"),
+        ]
+    );
+    assert_eq!(found.seconds, 9_800.0);
+    assert_eq!(found.causes[0].share, 3_600.0 / 9_800.0);
+    assert_eq!((found.causes[2].job.as_str(), found.causes[2].reason.as_str()), ("4", "QOSMaxCpuPerUserLimit"));
+    // Without reasons the machine alone is known.
+    let bare = text
+        .replace("QOSMaxCpuPerUserLimit", "None")
+        .replace("Priority", "")
+        .replace("Resources", "")
+        .replace("Dependency", "");
+    let found = waits(&of_text(&bare, &utc()), &WaitsOptions::default());
+    let kinds: Vec<(WaitCauseKind, f64)> = found.causes.iter().map(|cause| (cause.kind, cause.seconds)).collect();
+    // Job 4 waits 1,800 s without room; job 6 all of its time, for job 3 has all eight.
+    assert_eq!(kinds, [(WaitCauseKind::NoRoom, 3_600.0 + 1_800.0 + 3_200.0), (WaitCauseKind::RoomByCount, 1_200.0)]);
+    assert!(!found.has_reasons);
 }

@@ -2,7 +2,9 @@
 
 use drystone::experiment::Experiment;
 use drystone::metrics::{JobRow, MetricsConfig};
-use drystone::model::{Job, LogStatus, Machine, Outage, Outages, Provenance, Span, Time, Truth, Which, Workload};
+use drystone::model::{
+    Job, LogStatus, Machine, Outage, Outages, ProcSet, Provenance, Span, Time, Truth, Which, Workload,
+};
 use drystone::policy::PolicySpec;
 use drystone_whatif::{Applied, PartitionPremises, PoolPremises, Premises, apply};
 use proptest::prelude::*;
@@ -131,6 +133,60 @@ fn no_job_runs_into_a_maintenance() {
     let jobs = [(0, 10, 1, 100, 1), (10_000, 10, 1, 100, 1), (20_000, 10, 1, 100, 1)];
     let closed = after(&premises(2, &jobs), "maintenance @10050/1h");
     assert_eq!(starts(&closed, "easy"), [(0, 0), (10_000, 13_650), (20_000, 20_000)]);
+}
+
+/// Nodes a1, a2 and b1 of two processors each, under the names of a `slurm.conf`.
+fn on_nodes(jobs: &[(i64, i64, u32, i64, i32)]) -> Premises {
+    let mut before = premises(6, jobs);
+    let conf = "ClusterName=c\nNodeName=a[1-2] CPUs=2\nNodeName=b1 CPUs=2\nPartitionName=p Nodes=ALL Default=YES\n";
+    (before.pools[0].conf, before.pools[0].per_node) = (Some(conf.to_string()), 2.0);
+    before
+}
+
+/// A rack of two of three nodes is closed: the processors 0 to 3 are out, so that a job of 2
+/// processors that would run into it starts, and one of 3 waits for the end.
+#[test]
+fn nodes_by_name_are_closed() {
+    let jobs = [(0, 10, 1, 100, 1), (10_000, 10, 3, 100, 1), (10_000, 10, 2, 100, 2), (20_000, 10, 1, 100, 1)];
+    let closed = after(&on_nodes(&jobs), "maintenance @10050/1h of a[1-2]");
+    let named = Which::Named(ProcSet::range(0..4));
+    assert_eq!(closed.premises.pools[0].outages[0].which, named, "{:?}", closed.notes);
+    assert_eq!(starts(&closed, "easy")[1..3], [(10_000, 13_650), (10_000, 10_000)]);
+    // A node that is none.
+    let list = "maintenance @10050/1h of a[2-3]".parse().expect("a change");
+    let error = apply(&on_nodes(&jobs), &list, &|_| Ok(Time(10_050)), 1).expect_err("no node");
+    assert!(error.problem.contains("no node `a3`"), "{error}");
+    let list = "maintenance @10050/1h of x[2-3]".parse().expect("a change");
+    let error = apply(&premises(2, &jobs[..1]), &list, &|_| Ok(Time(10_050)), 1).expect_err("no names");
+    assert!(error.problem.contains("slurm.conf"), "{error}");
+}
+
+/// From 5 s on nothing starts on node b1: the job that runs there since 0 ends at 100; after that
+/// a job of six processors never starts, and those of four do.
+#[test]
+fn nodes_that_drain_take_no_more_jobs() {
+    let jobs = [(0, 100, 6, 100, 1), (50, 10, 4, 100, 2), (60, 10, 2, 100, 3), (1_000, 10, 1, 100, 1)];
+    let drained = after(&on_nodes(&jobs), "drain b1 from @5");
+    let outage = &drained.premises.pools[0].outages[0];
+    assert_eq!((&outage.which, outage.end), (&Which::Named(ProcSet::range(4..6)), None));
+    assert_eq!(starts(&drained, "easy"), [(0, 0), (50, 100), (60, 110), (1_000, 1_000)]);
+}
+
+/// Two nodes more from 500 s on: a job of ten processors waits for them, and one of six does not.
+#[test]
+fn nodes_are_delivered() {
+    let jobs = [(0, 10, 6, 100, 1), (20, 10, 1, 100, 2), (900, 10, 6, 100, 3), (1_000, 10, 1, 100, 1)];
+    let later = after(&on_nodes(&jobs), "nodes +2 from @500");
+    let pool = &later.premises.pools[0];
+    assert_eq!((pool.procs, &pool.outages[0].which), (10, &Which::Named(ProcSet::range(6..10))));
+    assert_eq!(pool.outages[0].end, Some(Time(500)));
+    assert_eq!(starts(&later, "easy"), [(0, 0), (20, 20), (900, 900), (1_000, 1_000)]);
+    // Node b1 is there from 500 s on: a job of six waits for it.
+    let part = after(&on_nodes(&jobs), "nodes b1 from @500");
+    assert_eq!(starts(&part, "easy")[..2], [(0, 500), (20, 20)]);
+    let list = "nodes -1 from @500".parse().expect("a change");
+    let error = apply(&on_nodes(&jobs), &list, &|_| Ok(Time(500)), 1).expect_err("nothing is delivered");
+    assert!(error.problem.contains("drain"), "{error}");
 }
 
 /// Load by compression moves outages with the jobs that they met: at twice the load the job of

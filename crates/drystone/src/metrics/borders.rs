@@ -1,6 +1,7 @@
 //! Classes of jobs whose borders a user chooses.
 
 use crate::model::{Procs, Span};
+use crate::times::read_duration;
 use std::fmt;
 
 /// Most borders of a measure.
@@ -123,18 +124,14 @@ impl fmt::Display for ClassBorders {
     }
 }
 
-/// Seconds of `90`, `90s`, `10m`, `8h` or `1d`.
+/// Seconds of `90`, `90s`, `10m`, `8h`, `1d`, `1-12:00:00`.
 fn seconds(text: &str) -> Option<Span> {
     let text = text.trim();
-    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
-    let unit = match unit {
-        "" | "s" => 1,
-        "m" | "min" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return None,
-    };
-    number.parse::<i64>().ok()?.checked_mul(unit).filter(|&seconds| seconds > 0 && seconds <= 1 << 40).map(Span)
+    let seconds = text.parse::<i64>().ok().or_else(|| {
+        let length = read_duration(text)?;
+        (length.fract() == 0.0 && length < 1e15).then_some(length as i64)
+    });
+    seconds.filter(|&seconds| seconds > 0 && seconds <= 1 << 40).map(Span)
 }
 
 /// Seconds in the largest unit that leaves no fraction.

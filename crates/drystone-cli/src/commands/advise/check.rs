@@ -3,6 +3,7 @@
 use super::inputs::AdviseInputs;
 use super::limits::Changer;
 use crate::args::AdviseArgs;
+use crate::commands::waits::causes::{causes_table, headline};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::input::{self, WorkloadInput};
 use crate::interrupt;
@@ -13,6 +14,7 @@ use crate::output::number::{TimeColumn, count, fixed, percent};
 use crate::output::{self, Printable, ReportFile};
 use drystone::metrics::JobSelection;
 use drystone_advise::{Evidence, HealthCase, HealthRemark, PassCost, RecordedJob, health};
+use drystone_site::waits::{SiteWaits, WaitCause, WaitsOptions, waits as recorded_waits};
 use drystone_slurm::conf::SlurmConf;
 use drystone_whatif::{ChangeList, PairedChange};
 use serde::Serialize;
@@ -31,6 +33,11 @@ struct CheckedRemarks {
     /// Jobs whose start is recorded.
     jobs: u64,
     cost: PassCost,
+    /// Causes of the recorded waits of a site.
+    causes: Vec<WaitCause>,
+    /// These waits; `None` for a log.
+    #[serde(skip)]
+    waits: Option<SiteWaits>,
     remarks: Vec<HealthRemark>,
     /// Simulated worth of the settings that remarks suggest, where it was asked for.
     worth: Vec<Worth>,
@@ -90,6 +97,7 @@ pub(crate) fn checked(
     let procs = input.workload.machine().procs;
     let case = HealthCase { conf: &conf, jobs: &jobs, procs, cost: &cost, cycle_micros: cycle, qos: qos.len() };
     let remarks = health(&case);
+    let waits = input.site.as_ref().map(|site| recorded_waits(&site.site, &WaitsOptions::default()));
     let worth = if args.worth { worth(args, log, &remarks, stop)? } else { Vec::new() };
     Ok(CheckedRemarks {
         schema: "drystone/check/1",
@@ -98,6 +106,8 @@ pub(crate) fn checked(
         slurm: path.display().to_string(),
         jobs: jobs.len() as u64,
         cost,
+        causes: waits.as_ref().map_or_else(Vec::new, |waits| waits.causes.clone()),
+        waits,
         remarks,
         worth,
     })
@@ -176,6 +186,10 @@ impl Printable for CheckedRemarks {
             count(self.jobs),
             self.workload.name
         ));
+        if let Some((waits, headline)) = self.waits.as_ref().and_then(|waits| Some((waits, headline(waits)?))) {
+            document.text(headline);
+            document.table(causes_table(waits, false));
+        }
         let mut table = DocumentTable::new(["setting", "", "finding"]).texts(&[0, 1, 2]);
         let (change, fine): (Vec<&HealthRemark>, Vec<&HealthRemark>) =
             self.remarks.iter().partition(|remark| remark.change);

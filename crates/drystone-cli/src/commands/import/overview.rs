@@ -42,7 +42,7 @@ fn of(manifest: &Manifest, out: &Path, pools: usize, rules: usize) -> Document {
     rules_table(manifest, rules, &mut document);
     let folder = out.display();
     document.text(format!(
-        "Next: drystone waits {folder}   drystone fidelity {folder}\nMore: --details (every rule, evidence, gaps), also in {}",
+        "Next: drystone waits {folder}     # who waits, why, and a command for each cause\nMore: --details (every rule, evidence, gaps), also in {}",
         out.join("report.txt").display()
     ));
     document

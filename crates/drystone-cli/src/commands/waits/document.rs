@@ -1,17 +1,24 @@
 //! The result for people.
 
+use super::causes::{self, CauseStep};
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{NONE, count, duration, fixed, percent};
 use drystone_site::clock::Zone;
 use drystone_site::waits::{GroupProperty, HoursOfWeek, Month, SiteWaits, WaitFigures};
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+/// Months that are shown beside each other.
+const MONTHS: usize = 6;
 /// Hours of a row of the week's table.
 const PART: usize = 4;
 
-pub(super) fn document(waits: &SiteWaits, top: usize) -> Document {
+pub(super) fn document((waits, steps): (&SiteWaits, &[CauseStep]), top: usize) -> Document {
     let mut document = Document::default();
     document.heading(format!("Recorded waits of {}", waits.site));
+    causes(&mut document, waits, true);
+    if !steps.is_empty() {
+        document.text(causes::steps_text(steps));
+    }
     document.facts(facts(waits));
     waits.notes.iter().for_each(|note| document.text(note.clone()));
     if waits.all.jobs > 0 {
@@ -51,9 +58,10 @@ pub(super) fn document(waits: &SiteWaits, top: usize) -> Document {
 
 /// The main figures in eighty columns: of all jobs, of the groups with most core-hours, and the
 /// longest waits.
-pub(super) fn overview(waits: &SiteWaits, top: usize) -> Document {
+pub(super) fn overview((waits, steps): (&SiteWaits, &[CauseStep]), top: usize) -> Document {
     let mut document = Document::default();
     document.heading(format!("Recorded waits of {}", waits.site));
+    causes(&mut document, waits, false);
     document.facts(facts(waits));
     waits.notes.iter().for_each(|note| document.text(note.clone()));
     let heads =
@@ -95,12 +103,41 @@ pub(super) fn overview(waits: &SiteWaits, top: usize) -> Document {
             local(waits, long.start)
         ));
     }
-    document.text("More: --details (the week, months, longest waits)   --by LIST   --report FILE");
+    if waits.months.len() > 1 {
+        document.table(last_months(&waits.months));
+    }
+    if !steps.is_empty() {
+        document.text(causes::steps_text(steps));
+    }
+    document.text("More: --details (the week, longest waits)   --by LIST   --now   --report FILE");
     document
+}
+
+/// Causes of the waits, and the users that waited most.
+fn causes(document: &mut Document, waits: &SiteWaits, whole: bool) {
+    if let Some(headline) = causes::headline(waits) {
+        document.text(headline);
+        document.table(causes::causes_table(waits, whole));
+    }
+}
+
+/// The last months beside each other.
+fn last_months(months: &[Month]) -> DocumentTable {
+    let months = &months[months.len().saturating_sub(MONTHS)..];
+    let names = months.iter().map(|month| month.name.clone());
+    let mut table = DocumentTable::new(std::iter::once("month".to_string()).chain(names));
+    type Figure = fn(&WaitFigures) -> Option<f64>;
+    let rows: [(&str, Figure); 3] = [("mean", |f| f.mean), ("median", |f| f.median), ("95%", |f| f.p95)];
+    for (name, figure) in rows {
+        let values = months.iter().map(|month| TableValue::number(figure(&month.figures), duration));
+        table.row(std::iter::once(TableValue::from(name)).chain(values).collect());
+    }
+    table
 }
 
 fn facts(waits: &SiteWaits) -> Vec<(String, String)> {
     let week = &waits.week;
+    let outside = &waits.outside;
     let at_least = if week.inferred { "at least " } else { "" };
     let mut facts = vec![
         (
@@ -118,6 +155,19 @@ fn facts(waits: &SiteWaits) -> Vec<(String, String)> {
         ),
         ("a wait".to_string(), "from eligibility, else submission, to start; nothing is simulated".to_string()),
     ];
+    if outside.jobs > 0 {
+        let span = |value: Option<f64>| value.map_or(NONE.to_string(), duration);
+        let s = if outside.jobs == 1 { "" } else { "s" };
+        facts.push((
+            "left out".to_string(),
+            format!(
+                "{} job{s} that began to wait earlier or later; with them the mean is {}, the median {}",
+                count(outside.jobs),
+                span(outside.mean),
+                span(outside.median)
+            ),
+        ));
+    }
     if let Some(share) = week.mean_use {
         facts.push((
             "use".to_string(),

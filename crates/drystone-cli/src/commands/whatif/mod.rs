@@ -113,7 +113,8 @@ fn answer(
     experiment.trim = selection.to_string();
     let outages = input.outages(&args.real, &mut experiment)?;
     let baseline = WhatIfBaseline::of(args, input, &outages)?;
-    let clock = |text: &str| drystone_whatif::moment(&input.workload.provenance, text);
+    let log_end = input.workload.submits().map_or(drystone::model::Time(0), |(_, last)| last);
+    let clock = |text: &str| drystone_whatif::moment(&input.workload.provenance, log_end, text);
     let apply = |list: &ChangeList| apply(&baseline.premises, list, &clock, args.seed).map_err(CommandFailure::because);
     let before = apply(&ChangeList::default())?;
     let after: Vec<Applied> = lists.iter().map(apply).collect::<Result<_, _>>()?;

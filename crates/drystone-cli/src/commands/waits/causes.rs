@@ -1,0 +1,210 @@
+//! Causes of recorded waits for people, each with the command that answers to it.
+
+use crate::output::document::{DocumentTable, TableValue};
+use crate::output::number::{NONE, count, duration, percent};
+use drystone_site::Site;
+use drystone_site::waits::{SiteWaits, WaitCause, WaitCauseKind};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Causes of a smaller share of all waiting are shown together.
+const SMALL: f64 = 0.005;
+/// Most causes of the short form, and most commands.
+const SHOWN: usize = 5;
+const STEPS: usize = 4;
+/// Nodes to add where the machine has fewer than ten.
+const FEW_NODES: u32 = 10;
+
+/// A command for one of the causes, by its number in the table.
+pub(crate) struct CauseStep {
+    number: usize,
+    command: String,
+}
+
+impl CauseStep {
+    fn line(&self) -> String {
+        format!("{}  {}", self.number, self.command)
+    }
+}
+
+/// Names a cause in a few words.
+pub(crate) fn cause_words(cause: &WaitCause) -> String {
+    let WaitCause { of, limit, reason, .. } = cause;
+    let holder = |what: &str| match (of.as_str(), limit.as_str()) {
+        ("", "") => format!("limit of a {what} ({reason})"),
+        (of, "") => format!("limit of {what} {of} ({reason})"),
+        (of, limit) => format!("limit {limit} of {what} {of}"),
+    };
+    let beside = |words: &str| format!("{words} ({reason})");
+    match cause.kind {
+        WaitCauseKind::QosLimit => holder("QOS"),
+        WaitCauseKind::AssocLimit => holder("account"),
+        WaitCauseKind::Partition => format!("partition {of} ({reason})"),
+        WaitCauseKind::NoRoom => "no room (too little is free)".to_string(),
+        WaitCauseKind::RoomByCount => "order or layout (enough is free)".to_string(),
+        WaitCauseKind::Dependency => beside("other jobs"),
+        WaitCauseKind::Hold => beside("held"),
+        WaitCauseKind::BeginTime => beside("a later time"),
+        WaitCauseKind::ArrayLimit => beside("own limit of arrays"),
+        WaitCauseKind::Licences => beside("licences"),
+        WaitCauseKind::NodesOut => beside("nodes out or reserved"),
+        WaitCauseKind::Other => reason.clone(),
+    }
+}
+
+/// One sentence before the causes.
+pub(crate) fn headline(waits: &SiteWaits) -> Option<String> {
+    let first = waits.causes.first()?;
+    let mut text = format!(
+        "{} of waiting in all by {}: {} {}",
+        duration(waits.seconds),
+        if waits.all.jobs == 1 { "1 job".to_string() } else { format!("{} jobs", count(waits.all.jobs)) },
+        percent(Some(first.share), 0),
+        cause_words(first)
+    );
+    if first.free_seconds > 0.0 && first.kind != WaitCauseKind::RoomByCount {
+        let share = percent(Some(first.free_seconds / first.seconds), 0);
+        let _ = write!(text, ", {share} of it while enough is free");
+    }
+    text.push('.');
+    if !waits.has_reasons {
+        text.push_str(" No reasons are recorded (column Reason of sacct): causes follow from what ran.");
+    }
+    Some(text)
+}
+
+/// Causes, numbered, the largest first.
+pub(crate) fn causes_table(waits: &SiteWaits, whole: bool) -> DocumentTable {
+    let mut table =
+        DocumentTable::new(["", "waits for", "of all", "jobs", "mean", "median", "95%", "most by"]).texts(&[0, 1, 7]);
+    let worth = waits.causes.iter().take_while(|cause| whole || cause.share >= SMALL).count();
+    let shown = if whole { worth } else { worth.clamp(1, SHOWN) };
+    for (at, cause) in waits.causes.iter().take(shown).enumerate() {
+        let user = match cause.user.as_str() {
+            "" => NONE.to_string(),
+            user => format!("{user} {}", percent(Some(cause.user_share), 0)),
+        };
+        table.row(vec![
+            (at + 1).to_string().into(),
+            cause_words(cause).into(),
+            TableValue::number(Some(cause.share), |share| percent(Some(share), 0)),
+            TableValue::count(cause.jobs),
+            TableValue::number(Some(cause.mean), duration),
+            TableValue::number(Some(cause.median), duration),
+            TableValue::number(Some(cause.p95), duration),
+            user.into(),
+        ]);
+    }
+    let rest = waits.causes.get(shown..).unwrap_or_default();
+    if !rest.is_empty() {
+        let share: f64 = rest.iter().map(|cause| cause.share).sum();
+        let jobs = rest.iter().map(|cause| cause.jobs).sum();
+        let words = format!("{} more", rest.len());
+        let share = TableValue::number(Some(share), |share| percent(Some(share), 1));
+        table.row(vec!["".into(), words.into(), share, TableValue::count(jobs)]);
+    }
+    table
+}
+
+/// The commands for the first causes, each on a line of its own with the number of its cause.
+pub(crate) fn steps_text(steps: &[CauseStep]) -> String {
+    let lines: Vec<String> = steps.iter().map(CauseStep::line).collect();
+    format!("Next, by cause:\n{}", lines.join("\n"))
+}
+
+/// Returns the command that answers to each of the first causes; equal ones once.
+pub(crate) fn cause_steps(waits: &SiteWaits, site: &Site, path: &Path) -> Vec<CauseStep> {
+    let mut steps: Vec<CauseStep> = Vec::new();
+    for (at, cause) in waits.causes.iter().enumerate().take(SHOWN) {
+        if at > 0 && cause.share < 2.0 * SMALL {
+            break;
+        }
+        let command = format!("drystone {}", command_for(cause, site, &shell_quoted(&path.display().to_string())));
+        if steps.len() < STEPS && steps.iter().all(|step| step.command != command) {
+            steps.push(CauseStep { number: at + 1, command });
+        }
+    }
+    steps
+}
+
+fn command_for(cause: &WaitCause, site: &Site, path: &str) -> String {
+    let explain = || {
+        let policy = if site.slurm_conf().is_some() { "" } else { " --policy easy" };
+        format!("explain {path} --job {}{policy}", shell_quoted(&cause.job))
+    };
+    match cause.kind {
+        WaitCauseKind::QosLimit | WaitCauseKind::AssocLimit if site.manifest.limits == 0 => {
+            "import --ask     # QOS and associations are not imported".to_string()
+        }
+        WaitCauseKind::QosLimit => match doubled(&cause.limit) {
+            Some(limit) => format!("whatif {path} --qos-limit {}", shell_quoted(&format!("{}: {limit}", cause.of))),
+            None => format!("advise {path} --only limits"),
+        },
+        WaitCauseKind::NoRoom => more_nodes(cause.pool, site, path),
+        WaitCauseKind::RoomByCount if site.slurm_conf().is_some() => format!("advise {path} --check"),
+        WaitCauseKind::Dependency | WaitCauseKind::Hold | WaitCauseKind::BeginTime | WaitCauseKind::ArrayLimit => {
+            format!("waits {path} --by user,reason     # their users decide")
+        }
+        WaitCauseKind::NodesOut if site.losses.is_empty() => {
+            "import --ask     # events and reservations are not imported".to_string()
+        }
+        _ => explain(),
+    }
+}
+
+/// A limit of a QOS that `whatif` can change, twice as large.
+fn doubled(limit: &str) -> Option<String> {
+    if ["MaxWall", "MaxJobs=", "MaxSubmit=", "GrpSubmit"].iter().any(|field| limit.starts_with(field)) {
+        return None;
+    }
+    let (field, value) = limit.rsplit_once('=')?;
+    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number = digits.parse::<u64>().ok()?.checked_mul(2)?;
+    Some(format!("{field}={number}{}", &value[digits.len()..]))
+}
+
+/// A tenth more nodes of the pool, at least one.
+fn more_nodes(pool: u16, site: &Site, path: &str) -> String {
+    let pools = &site.manifest.pools;
+    let Some(pool) = pools.get(usize::from(pool)) else { return format!("whatif {path} --nodes +10%") };
+    let nodes = if pool.nodes > 0 { pool.nodes } else { pool.units };
+    let amount = if nodes < FEW_NODES { "+1" } else { "+10%" };
+    if pools.len() == 1 || path.contains('#') {
+        return format!("whatif {path} --nodes {amount}");
+    }
+    let plain = !pool.name.contains(|c: char| c.is_whitespace() || ":;,/=<>".contains(c));
+    let name = if plain { pool.name.clone() } else { format!("\"{}\"", pool.name) };
+    format!("whatif {path} --change {}", shell_quoted(&format!("nodes {name}:{amount}")))
+}
+
+/// A word as a shell takes it.
+fn shell_quoted(word: &str) -> String {
+    let plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "/._-+%:#@,=~".contains(c));
+    if plain { word.to_string() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_doubled_as_sacctmgr_writes_them() {
+        for (limit, wanted) in [
+            ("MaxTRESPU=cpu=12", Some("MaxTRESPU=cpu=24")),
+            ("GrpTRES=gres/gpu=4", Some("GrpTRES=gres/gpu=8")),
+            ("MaxTRESPA=mem=64000M", Some("MaxTRESPA=mem=128000M")),
+            ("MaxJobsPU=10", Some("MaxJobsPU=20")),
+            ("MaxJobs=10", None),
+            ("", None),
+        ] {
+            assert_eq!(doubled(limit).as_deref(), wanted, "{limit}");
+        }
+    }
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(shell_quoted("site/#gpu"), "site/#gpu");
+        assert_eq!(shell_quoted("normal: MaxJobsPU=2"), "'normal: MaxJobsPU=2'");
+        assert_eq!(shell_quoted("it's"), "'it'\\''s'");
+    }
+}

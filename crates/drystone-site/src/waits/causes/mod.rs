@@ -1,0 +1,240 @@
+//! Causes of recorded waits: the last reason of each job, and the room that there was meanwhile.
+
+mod held;
+mod limit;
+mod room;
+
+use crate::site::Site;
+use crate::site_job::SiteJob;
+use drystone::model::SharedSort;
+use limit::KnownLimits;
+use room::FreeOverTime;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A kind of cause.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitCauseKind {
+    /// A limit of a QOS.
+    QosLimit,
+    /// A limit of an account or user.
+    AssocLimit,
+    /// A limit of a partition, or one that is down.
+    Partition,
+    /// Fewer processors or GPUs were free than the job asks for.
+    NoRoom,
+    /// Enough were free by count: the order, memory, features, or scattered nodes.
+    RoomByCount,
+    Dependency,
+    /// Held by its user or an administrator.
+    Hold,
+    /// It was not to begin earlier.
+    BeginTime,
+    /// Its array runs few tasks at once.
+    ArrayLimit,
+    Licences,
+    /// The nodes that it needs were down, drained or reserved.
+    NodesOut,
+    /// Another reason of Slurm.
+    Other,
+}
+
+/// A cause of waiting, with the jobs that had it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct WaitCause {
+    pub kind: WaitCauseKind,
+    /// Holder of the limit: a QOS, an account or a partition; else empty.
+    pub of: String,
+    /// The limit as `sacctmgr` writes it, `MaxTRESPU=cpu=8`; empty where it is not known.
+    pub limit: String,
+    /// Slurm's word for it; empty where room is the cause.
+    pub reason: String,
+    pub jobs: u64,
+    /// Seconds that these jobs waited for it, in all.
+    pub seconds: f64,
+    /// Share of all waiting.
+    pub share: f64,
+    /// Seconds of that in which enough processors and GPUs for the job were free.
+    pub free_seconds: f64,
+    pub mean: f64,
+    pub median: f64,
+    pub p95: f64,
+    /// User with the most of it; empty where none is known.
+    pub user: String,
+    /// Part of this cause that is the user's.
+    pub user_share: f64,
+    /// Pool with the most of it.
+    pub pool: u16,
+    /// Job that waited longest for it.
+    pub job: String,
+}
+
+/// Key that separates causes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct CauseKey {
+    kind: WaitCauseKind,
+    of: String,
+    limit: String,
+    reason: String,
+}
+
+/// The jobs of one cause.
+#[derive(Default)]
+struct CauseSum {
+    waits: Vec<f64>,
+    free: f64,
+    users: BTreeMap<String, f64>,
+    pools: BTreeMap<u16, f64>,
+    /// Longest wait, and the place of its job.
+    longest: (f64, usize),
+}
+
+impl CauseSum {
+    fn add(&mut self, (at, job): (usize, &SiteJob<'_>), seconds: f64, free: f64) {
+        self.waits.push(seconds);
+        self.free += free;
+        *self.users.entry(job.user.to_string()).or_default() += seconds;
+        *self.pools.entry(job.pool).or_default() += seconds;
+        if self.waits.len() == 1 || seconds > self.longest.0 {
+            self.longest = (seconds, at);
+        }
+    }
+
+    fn finish(mut self, site: &Site, key: CauseKey, all: f64) -> WaitCause {
+        self.waits.sort_unstable_by(f64::total_cmp);
+        let count = self.waits.len();
+        let seconds: f64 = self.waits.iter().sum();
+        let quantile = |share: f64| self.waits[((share * count as f64).ceil() as usize).max(1) - 1];
+        // The first of equals, so that the order of users decides.
+        let mut user = (String::new(), 0.0);
+        for (name, own) in self.users {
+            if own > user.1 {
+                user = (name, own);
+            }
+        }
+        let pool = self.pools.into_iter().fold((0, -1.0), |most, own| if own.1 > most.1 { own } else { most }).0;
+        let CauseKey { kind, of, limit, reason } = key;
+        WaitCause {
+            kind,
+            of,
+            limit,
+            reason,
+            jobs: count as u64,
+            seconds,
+            share: seconds / all,
+            free_seconds: self.free,
+            mean: seconds / count as f64,
+            median: quantile(0.5),
+            p95: quantile(0.95),
+            user_share: user.1 / seconds,
+            user: user.0,
+            pool,
+            job: site.job(self.longest.1).display(),
+        }
+    }
+}
+
+/// Slurm's word of a reason: `(ReqNodeNotAvail, UnavailableNodes:n1)` is `ReqNodeNotAvail`.
+fn word_of(reason: &str) -> &str {
+    reason.trim_start_matches('(').split([',', ' ', ')', ':']).next().unwrap_or_default()
+}
+
+/// The kind of a reason; `None` for one of the machine: no room, or the order of the queue.
+fn kind_of(word: &str) -> Option<WaitCauseKind> {
+    let begins = |words: &[&str]| words.iter().any(|own| word.starts_with(own));
+    match word {
+        "" | "None" | "Priority" | "Resources" | "Cleaning" => None,
+        _ if begins(&["QOS"]) => Some(WaitCauseKind::QosLimit),
+        _ if begins(&["Assoc", "MaxJobs", "MaxSubmit", "JobArrayTaskAssoc"]) => Some(WaitCauseKind::AssocLimit),
+        _ if begins(&["Partition"]) => Some(WaitCauseKind::Partition),
+        _ if begins(&["Dependency"]) => Some(WaitCauseKind::Dependency),
+        _ if begins(&["JobHeld"]) => Some(WaitCauseKind::Hold),
+        _ if begins(&["BeginTime"]) => Some(WaitCauseKind::BeginTime),
+        _ if begins(&["JobArrayTaskLimit"]) => Some(WaitCauseKind::ArrayLimit),
+        _ if begins(&["Licenses"]) => Some(WaitCauseKind::Licences),
+        _ if begins(&["ReqNodeNotAvail", "NodeDown", "Reservation", "Nodes_required", "FrontEndDown"]) => {
+            Some(WaitCauseKind::NodesOut)
+        }
+        _ => Some(WaitCauseKind::Other),
+    }
+}
+
+/// Returns the causes of the waits of these jobs, each with its place, the beginning and the end of
+/// its wait; the largest first. A job whose last reason is none of the machine's waited for that
+/// reason all the time; the wait of another one divides into time without room and time with it.
+///
+/// Without any recorded reason, the time in which a limit was used up by what ran counts as a
+/// wait for the limit.
+///
+/// Cost: O(n log n) for n jobs of few sizes.
+pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: bool) -> Vec<WaitCause> {
+    let waited: Vec<(usize, i64, i64)> = jobs.iter().copied().filter(|(_, begin, end)| end > begin).collect();
+    let all: f64 = waited.iter().map(|(_, begin, end)| (end - begin) as f64).sum();
+    let free = FreeOverTime::of(site).free_for(site, &waited);
+    let held = if has_reasons { vec![None; waited.len()] } else { held::held_back(site, &waited) };
+    let limits = KnownLimits::of(site);
+    let mut sums: BTreeMap<CauseKey, CauseSum> = BTreeMap::new();
+    for ((&(at, begin, end), free), held) in waited.iter().zip(free).zip(held) {
+        let job = site.job(at);
+        let wait = (end - begin) as f64;
+        let word = word_of(&job.reason);
+        let bare = |kind| CauseKey { kind, of: String::new(), limit: String::new(), reason: String::new() };
+        match kind_of(word) {
+            Some(kind) => {
+                let (of, limit) = limits.find(kind, word, &job);
+                let key = CauseKey { kind, of, limit, reason: word.to_string() };
+                sums.entry(key).or_default().add((at, &job), wait, free);
+            }
+            None => {
+                let mut rest = wait;
+                if let Some(held) = held {
+                    let kind = kind_of(&held.reason).unwrap_or(WaitCauseKind::Other);
+                    let (of, limit) = limits.find(kind, &held.reason, &job);
+                    let key = CauseKey { kind, of, limit, reason: held.reason };
+                    sums.entry(key).or_default().add((at, &job), held.seconds, held.seconds.min(free));
+                    rest -= held.seconds;
+                }
+                let crowded = (wait - free).min(rest);
+                let by_count = rest - crowded;
+                let parts = [(WaitCauseKind::NoRoom, crowded, 0.0), (WaitCauseKind::RoomByCount, by_count, by_count)];
+                for (kind, seconds, free) in parts.into_iter().filter(|(_, seconds, _)| *seconds > 0.0) {
+                    sums.entry(bare(kind)).or_default().add((at, &job), seconds, free);
+                }
+            }
+        }
+    }
+    let mut causes: Vec<WaitCause> = sums.into_iter().map(|(key, sum)| sum.finish(site, key, all)).collect();
+    causes.sort_shared_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    causes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_have_kinds() {
+        for (reason, kind) in [
+            ("", None),
+            ("None", None),
+            ("(Priority)", None),
+            ("Resources", None),
+            ("QOSMaxCpuPerUserLimit", Some(WaitCauseKind::QosLimit)),
+            ("(QOSGrpNodeLimit)", Some(WaitCauseKind::QosLimit)),
+            ("AssocGrpCpuLimit", Some(WaitCauseKind::AssocLimit)),
+            ("MaxJobsPerAccount", Some(WaitCauseKind::AssocLimit)),
+            ("PartitionTimeLimit", Some(WaitCauseKind::Partition)),
+            ("DependencyNeverSatisfied", Some(WaitCauseKind::Dependency)),
+            ("JobHeldUser", Some(WaitCauseKind::Hold)),
+            ("BeginTime", Some(WaitCauseKind::BeginTime)),
+            ("JobArrayTaskLimit", Some(WaitCauseKind::ArrayLimit)),
+            ("Licenses", Some(WaitCauseKind::Licences)),
+            ("ReqNodeNotAvail, UnavailableNodes:n1", Some(WaitCauseKind::NodesOut)),
+            ("(Nodes required for job are DOWN)", Some(WaitCauseKind::Other)),
+            ("BurstBufferResources", Some(WaitCauseKind::Other)),
+        ] {
+            assert_eq!(kind_of(word_of(reason)), kind, "{reason}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Nodes that come or go at a time, and places that changes name.
+
+use super::change::{NodesFrom, SiteChange};
+use super::conf_text::{ConfText, processors_of};
+use super::premises::{ApplyError, PoolPremises, Premises};
+use super::state::Applied;
+use drystone::model::{Outage, ProcSet, Procs, Span, Time, Which};
+use drystone_slurm::conf::expand_hostlist;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Time between the announcement of a closure and its beginning.
+pub(super) const NOTICE: Span = Span(14 * 86_400);
+
+/// Processors of a pool; `None`: all of them.
+pub(super) type PoolPlace = (usize, Option<Vec<Range<u32>>>);
+
+/// Returns the processors of a partition, a pool, or nodes as a hostlist.
+pub(super) fn places_of(premises: &Premises, change: &SiteChange, name: &str) -> Result<Vec<PoolPlace>, ApplyError> {
+    let unknown = match premises.place(change, name) {
+        Ok((at, true)) => {
+            let conf = premises.pools[at].conf.as_deref();
+            return Ok(vec![(at, conf.and_then(|conf| processors_of(conf, name)))]);
+        }
+        Ok((at, false)) => return Ok(vec![(at, None)]),
+        Err(unknown) => unknown,
+    };
+    let Ok(names) = expand_hostlist(name) else { return Err(unknown) };
+    let mut missing: BTreeSet<String> = names.into_iter().collect();
+    let wanted = missing.clone();
+    let mut places = Vec::new();
+    for (at, pool) in premises.pools.iter().enumerate() {
+        let Some(conf) = pool.conf.as_deref().and_then(|text| ConfText::of(text).read().ok()) else { continue };
+        let (mut first, mut ranges) = (0, Vec::new());
+        for node in &conf.nodes {
+            if wanted.contains(&node.name) {
+                missing.remove(&node.name);
+                ranges.push(first..first + node.cpus);
+            }
+            first += node.cpus;
+        }
+        if !ranges.is_empty() {
+            places.push((at, Some(ranges)));
+        }
+    }
+    match missing.first() {
+        _ if places.is_empty() && premises.pools.iter().all(|pool| pool.conf.is_none()) && name.contains('[') => {
+            Err(ApplyError::new(change, "nodes have names only where there is a slurm.conf; name a partition or pool"))
+        }
+        _ if places.is_empty() => Err(unknown),
+        Some(node) => Err(ApplyError::new(change, format!("slurm.conf has no node `{node}`"))),
+        None => Ok(places),
+    }
+}
+
+/// A beginning, moved into the log where it lies outside.
+fn moment_of(
+    applied: &mut Applied,
+    change: &SiteChange,
+    text: &str,
+    clock: &dyn Fn(&str) -> Result<Time, String>,
+) -> Result<Time, ApplyError> {
+    let time = clock(text).map_err(|problem| ApplyError::new(change, problem))?;
+    let (time, moved) = within_the_log(applied, time, Span::ZERO);
+    moved.into_iter().for_each(|note| applied.note(note));
+    Ok(time)
+}
+
+/// Takes nodes out from a time on for good; jobs that run there run to their ends.
+pub(super) fn drain(
+    applied: &mut Applied,
+    change: &SiteChange,
+    nodes: &NodesFrom,
+    clock: &dyn Fn(&str) -> Result<Time, String>,
+) -> Result<(), ApplyError> {
+    let places = places_of(&applied.premises, change, &nodes.of)?;
+    let begin = moment_of(applied, change, &nodes.begin, clock)?;
+    let mut count = 0.0;
+    for (at, ranges) in places {
+        let pool = &mut applied.premises.pools[at];
+        let all = || std::iter::once(0..pool.procs).collect();
+        let which = outage_processors(pool, &ranges.unwrap_or_else(all), (begin, Time::MAX));
+        let outage = Outage::drain(which, begin, None);
+        if outage.procs() > 0 {
+            count += f64::from(outage.procs()) / pool.per_node.max(1.0);
+            pool.outages.push(outage);
+        }
+    }
+    applied.note(format!(
+        "{} nodes of {} drain from {} on: running jobs end there, and no more start",
+        count.round(),
+        nodes.of,
+        nodes.begin
+    ));
+    Ok(())
+}
+
+/// Lets nodes of `slurm.conf` be out until they are delivered.
+pub(super) fn delivery(
+    applied: &mut Applied,
+    change: &SiteChange,
+    nodes: &NodesFrom,
+    clock: &dyn Fn(&str) -> Result<Time, String>,
+) -> Result<(), ApplyError> {
+    let places = places_of(&applied.premises, change, &nodes.of)?;
+    let until = moment_of(applied, change, &nodes.begin, clock)?;
+    let places = places.into_iter().map(|(at, ranges)| {
+        let all = 0..applied.premises.pools[at].procs;
+        (at, ranges.unwrap_or_else(|| std::iter::once(all).collect()))
+    });
+    absent(applied, &places.collect::<Vec<_>>(), (until, &nodes.begin));
+    Ok(())
+}
+
+/// Lets the processors that a change has added be out until they are delivered. `before` are the
+/// sizes of the pools before it.
+pub(super) fn later(
+    applied: &mut Applied,
+    change: &SiteChange,
+    (before, begin): (&[Procs], &str),
+    clock: &dyn Fn(&str) -> Result<Time, String>,
+) -> Result<(), ApplyError> {
+    let grown = before.iter().zip(&applied.premises.pools).enumerate();
+    // New nodes stand behind all others.
+    let places: Vec<(usize, Vec<Range<u32>>)> = grown
+        .filter(|(_, (was, pool))| pool.procs > **was)
+        .map(|(at, (was, pool))| (at, std::iter::once(*was..pool.procs).collect()))
+        .collect();
+    if places.is_empty() {
+        let problem = "only nodes that are added are delivered; `drain PLACE from TIME` takes nodes out from a time on";
+        return Err(ApplyError::new(change, problem));
+    }
+    let until = moment_of(applied, change, begin, clock)?;
+    absent(applied, &places, (until, begin));
+    Ok(())
+}
+
+/// Takes processors out from the beginning until a time, which every plan knows.
+fn absent(applied: &mut Applied, places: &[(usize, Vec<Range<u32>>)], (until, text): (Time, &str)) {
+    let first = applied.premises.workload.submits().map_or(Time(0), |(first, _)| first.min(Time(0)));
+    let mut count = 0.0;
+    for (at, ranges) in places {
+        let pool = &mut applied.premises.pools[*at];
+        let which = outage_processors(pool, ranges, (first, until));
+        let outage = Outage::window(which, first - NOTICE, first, until);
+        if outage.procs() > 0 {
+            count += f64::from(outage.procs()) / pool.per_node.max(1.0);
+            pool.outages.push(outage);
+        }
+    }
+    applied.note(format!("{} nodes are delivered at {text}: no job runs there before", count.round()));
+}
+
+/// The processors of these ranges that no other named outage has meanwhile; all of them by count
+/// where others are counted there.
+pub(super) fn outage_processors(
+    pool: &PoolPremises,
+    ranges: &[std::ops::Range<u32>],
+    (begin, end): (Time, Time),
+) -> Which {
+    let mut set = ProcSet::new();
+    for range in ranges {
+        set = set.union(&ProcSet::range(range.start..range.end.min(pool.procs)));
+    }
+    let meanwhile = |outage: &&Outage| outage.begin < end && begin < outage.until();
+    let mut counted = 0;
+    for outage in pool.outages.iter().filter(meanwhile) {
+        match &outage.which {
+            Which::Named(other) => set = set.difference(other),
+            Which::Count(count) => counted += count,
+        }
+    }
+    match counted {
+        0 => Which::Named(set),
+        counted => Which::Count(set.len().min(pool.procs.saturating_sub(counted))),
+    }
+}
+
+/// A time within the jobs of the log: outside of it the same weekday and hour in its middle stands
+/// for it.
+pub(super) fn within_the_log(applied: &Applied, begin: Time, span: Span) -> (Time, Option<String>) {
+    let (first, last) = applied.premises.workload.submits().unwrap_or_default();
+    if begin >= first && begin.saturating_add(span) <= last {
+        return (begin, None);
+    }
+    let middle = first + Span((last - first).0 / 2);
+    let weeks = ((middle - begin).0 as f64 / Span::WEEK.0 as f64).round() as i64;
+    let place = Time(begin.0.saturating_add(weeks.saturating_mul(Span::WEEK.0)));
+    let note = format!(
+        "the beginning lies outside the jobs; the same weekday and hour in their middle stands for it, {:.1} days after the first submit",
+        (place - first).as_f64() / 86_400.0
+    );
+    (place, Some(note))
+}
