@@ -293,7 +293,7 @@ impl PyLog {
         if rule.has_margins() {
             return Err(error::wrong("warm-up and cool-down are of studies: `sweep` takes them as `windows`"));
         }
-        let windows = rule.find(self.workload()).map_err(|e| error::wrong(e))?;
+        let windows = rule.find(self.workload()).map_err(error::wrong)?;
         Ok(windows.into_iter().map(|window| (window.name, window.counted.start, window.counted.end)).collect())
     }
 

@@ -85,17 +85,16 @@ pub enum SiteError {
     /// A table of jobs whose columns are not those of `sacct`: what it is, the line that would read
     /// it, what that line makes of its first rows, and what to check.
     #[error(
-        "{file}: {looks}.\n  If the answers to these questions are yes, add to the command: --columns '{columns}'{time_format}\n  {outcome}.\n  {questions}\n  \
+        "{file}: {looks}.\n  If the answers to these questions are yes, add to the command: {options}\n  {outcome}.\n  {questions}\n  \
          A hyphen skips a column; names and tables by name: docs/accounting.md"
     )]
     TableColumns {
         file: String,
         /// Contents of the table.
         looks: String,
-        /// A name for each column, or the name of a table.
-        columns: String,
-        /// The notation of its times, if it has to be declared, as an option behind a blank.
-        time_format: String,
+        /// The options that read it: a name for each column, or the name of a table; the notation
+        /// of its times, if it has to be declared.
+        options: String,
         /// Figures of its first rows.
         outcome: String,
         /// Questions and notes.

@@ -120,7 +120,7 @@ impl NaiveShapeWorld<'_> {
     /// Watts for jobs at a time.
     fn cap(&self, time: i64) -> i64 {
         let known = if self.rules.foresees { time } else { time.min(self.now) };
-        self.rules.caps.iter().filter(|cap| cap.0 <= known).map(|cap| cap.1).last().unwrap_or(i64::MAX / 4)
+        self.rules.caps.iter().rev().find(|cap| cap.0 <= known).map_or(i64::MAX / 4, |cap| cap.1)
     }
 
     fn draw(&self) -> i64 {

@@ -137,8 +137,7 @@ fn of_preset(preset: &TablePreset, sample: &TableSample, file: &str, settings: &
     SiteError::TableColumns {
         file: file.to_string(),
         looks: format!("this is {}, by the names of its columns", preset.title),
-        columns: name.to_string(),
-        time_format: String::new(),
+        options: format!("--columns '{name}'"),
         outcome,
         questions: preset.notes.to_string(),
     }
@@ -209,7 +208,8 @@ fn of_proposal(
         questions.push_str(&format!(" And {more} more of this kind."));
     }
     let questions = unnamed(found, sample).map_or(questions.clone(), |values| format!("{questions} {values}"));
-    SiteError::TableColumns { file: file.to_string(), looks, columns: line, time_format, outcome, questions }
+    let options = format!("--columns '{line}'{time_format}");
+    SiteError::TableColumns { file: file.to_string(), looks, options, outcome, questions }
 }
 
 fn listed(sample: &TableSample, columns: impl Iterator<Item = usize>) -> String {
