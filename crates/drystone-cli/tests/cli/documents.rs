@@ -4,9 +4,10 @@ use crate::common::Folder;
 use std::path::{Path, PathBuf};
 
 /// Commands that need what a test has not, with what that is.
-const NOT_HERE: [(&str, &str); 11] = [
+const NOT_HERE: [(&str, &str); 13] = [
     ("curl ", "a network"),
     ("drystone live ", "Slurm; the tests `live` try it"),
+    ("drystone when --state now", "Slurm; `when` tries it on texts of one"),
     ("drystone reproduce ", "published logs"),
     ("cargo ", "a Rust toolchain"),
     ("drystone sweep slurm ", "Slurm; the tests `live` try it"),
@@ -16,6 +17,7 @@ const NOT_HERE: [(&str, &str); 11] = [
     ("drystone sweep rank study.db                 #", "results that tasks gathered; `cluster` tries it"),
     ("drystone sweep studies/", "published logs"),
     ("drystone sweep rank section7.db", "published logs"),
+    ("drystone sweep table windows.db", "published logs"),
 ];
 
 /// The documents, by their path in the repository.

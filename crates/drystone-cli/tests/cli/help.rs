@@ -25,6 +25,7 @@ const COMMANDS: &[&[&str]] = &[
     &["workload", "scale"],
     &["workload", "slice"],
     &["workload", "convert"],
+    &["workload", "reshape"],
     &["workload", "generate"],
     &["workload", "outages"],
     &["sweep"],
