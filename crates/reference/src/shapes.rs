@@ -1,12 +1,12 @@
 //! EASY backfilling where jobs have several sizes and power is limited, by definition: every pass
-//! looks at all of time anew, and everything is a plain list.
+//! looks at all of time, and everything is a plain list.
 
 mod resizing;
 mod room;
 mod running;
 
 use room::{NaiveSpan, earliest, fits};
-use running::NaiveRunning;
+use running::NaiveSizedRun;
 pub use running::{NaiveKind, NaiveSizedJob};
 
 /// Settings of a pass, in the words of the parameters.
@@ -36,7 +36,7 @@ pub(crate) struct NaiveShapeWorld<'a> {
     rules: &'a NaiveShapeRules,
     now: i64,
     queue: Vec<usize>,
-    run: Vec<NaiveRunning<'a>>,
+    run: Vec<NaiveSizedRun<'a>>,
     jobs: &'a [NaiveSizedJob],
     /// Sizes chosen before the start.
     chosen: Vec<Option<i64>>,
@@ -79,9 +79,9 @@ pub fn simulate(procs: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> 
 
 impl NaiveShapeWorld<'_> {
     fn next_event(&self, arrival: Option<i64>) -> Option<i64> {
-        let ends = self.run.iter().map(NaiveRunning::end);
+        let ends = self.run.iter().map(NaiveSizedRun::end);
         let points = self.run.iter().filter_map(|job| job.pending.map(|(_, at)| at));
-        let asks = self.run.iter().filter_map(NaiveRunning::next_ask);
+        let asks = self.run.iter().filter_map(NaiveSizedRun::next_ask);
         let caps = self.rules.caps.iter().map(|cap| cap.0).filter(|&time| time > self.now && self.now > i64::MIN);
         arrival.into_iter().chain(ends).chain(points).chain(asks).chain(caps).min()
     }
@@ -200,7 +200,7 @@ impl NaiveShapeWorld<'_> {
 
     fn start(&mut self, at: usize, size: i64) {
         self.queue.retain(|&other| other != at);
-        self.run.push(NaiveRunning::new(&self.jobs[at], at, self.now, size));
+        self.run.push(NaiveSizedRun::new(&self.jobs[at], at, self.now, size));
     }
 
     fn pass(&mut self) {

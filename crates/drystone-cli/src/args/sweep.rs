@@ -253,7 +253,7 @@ pub(crate) enum TableColumns {
     drystone sweep table study.db --by metric --workload KTH --plots figures\n  \
     drystone sweep table study.db --format csv > values.csv\n\n\
     A cell is the mean over windows or seeds with its interval. The best of a column is bold; a dagger marks\n\
-    what is not told apart from it. docs/paper.md goes from a study file to a PDF.")]
+    values that no test tells from it. docs/paper.md goes from a study file to a PDF.")]
 pub(crate) struct TableArgs {
     /// The store.
     #[arg(value_name = "STORE")]

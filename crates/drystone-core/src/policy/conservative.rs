@@ -21,7 +21,7 @@ use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, Pla
 use super::room::{PlanRoom, SeatNamer};
 use super::shaped::{PLANNED_SHAPE, ShapeRule, ShapedConservative, SizeChoices, planned_shape};
 use super::{Abilities, Actions, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
-use crate::model::{JobId, Span, Time};
+use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{NodeSeat, RunningJob};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -223,6 +223,13 @@ impl Conservative {
         }
     }
 
+    /// Returns whether less is free than the jobs need that are due: processors that were expected
+    /// back in this second are not back yet.
+    fn is_short(&self, view: &View<'_>) -> bool {
+        let due = self.plan.iter().take_while(|p| p.start <= view.now());
+        view.outlook().is_some() && due.map(|p| p.procs).sum::<Procs>() > view.free()
+    }
+
     /// A job is taken out of the plan.
     fn leaves(&mut self, id: JobId) {
         self.fresh.retain(|&fresh| fresh != id);
@@ -303,7 +310,7 @@ impl Policy for Conservative {
             return;
         }
         // On a live cluster a start may come late: what was planned behind it has to wait as long.
-        self.stale |= self.plan.first().is_some_and(|p| p.start < now);
+        self.stale |= self.plan.first().is_some_and(|p| p.start < now) || self.is_short(view);
         self.look_at_running(view);
         self.compress(view, actions);
         self.insert(view, actions);

@@ -100,7 +100,7 @@ pub struct Session {
     wake: Time,
     /// The policy's own, where sizes and power also wake the session.
     policy_wake: Time,
-    /// Changes of sizes that the machine has not been told of.
+    /// Changes of sizes that the machine has not received yet.
     size_changes: Vec<SizeChange>,
     /// Time at which the next prediction expires: see [`Session::next_expiry`].
     expiry: Time,

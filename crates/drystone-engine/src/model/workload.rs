@@ -277,8 +277,8 @@ impl Workload {
 
     /// Takes the workload apart, to build a changed one with [`Workload::new`], or with
     /// [`Workload::with_resources`] where it has [resources](Workload::resources). These, and what
-    /// it [has beyond](Workload::circumstances), and its [shapes](Workload::shapes), are not among the
-    /// parts.
+    /// it [has beyond](Workload::circumstances), and its [shapes](Workload::shapes), are not among
+    /// the parts.
     #[must_use]
     pub fn into_parts(self) -> (Machine, Vec<Job>, Vec<Truth>, Provenance) {
         (self.machine, self.jobs, self.truth, self.provenance)

@@ -11,6 +11,7 @@ mod outside;
 mod priorities;
 mod shapes;
 mod view;
+mod view_sizes;
 
 pub use crate::snapshot::{Snapshot, SnapshotError};
 pub use crate::text::{

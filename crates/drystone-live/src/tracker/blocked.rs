@@ -30,7 +30,7 @@ const FORGET: i64 = 3_600;
 
 /// Requests that the cluster cannot tell apart.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub(super) struct JobShape {
+pub(super) struct BlockedShape {
     user: String,
     partition: String,
     class: String,
@@ -77,8 +77,8 @@ pub(super) fn grown((first, most): (i64, i64), failures: u32) -> i64 {
     first.saturating_mul(1 << failures.min(6)).min(most)
 }
 
-fn shape(t: &Tracked, fact: &JobFact) -> JobShape {
-    JobShape {
+fn shape(t: &Tracked, fact: &JobFact) -> BlockedShape {
+    BlockedShape {
         user: fact.user.clone(),
         partition: fact.partition.clone(),
         class: fact.class.clone(),
@@ -228,7 +228,7 @@ impl Tracker {
 
     /// Holds back jobs of a shape until a node has room, at most for so many seconds. One look may
     /// refuse many jobs of a large array: its tasks are searched once.
-    fn block_early(&mut self, shape: JobShape, why: HoldReason, pause: i64, failures: u32) {
+    fn block_early(&mut self, shape: BlockedShape, why: HoldReason, pause: i64, failures: u32) {
         let until = Time(self.stamp.now + pause);
         let known = self
             .blocks
@@ -243,7 +243,7 @@ impl Tracker {
         let now = self.stamp.time();
         let early =
             self.blocks.iter().filter(|(_, b)| b.ends_early && b.until > now && b.why != HoldReason::Unsatisfiable);
-        let lifted: BTreeSet<JobShape> = early.map(|(shape, _)| shape.clone()).collect();
+        let lifted: BTreeSet<BlockedShape> = early.map(|(shape, _)| shape.clone()).collect();
         for shape in &lifted {
             self.blocks.remove(shape);
         }
@@ -255,7 +255,7 @@ impl Tracker {
     pub(super) fn lift_nodes_out(&mut self) {
         let now = self.stamp.time();
         let out = self.blocks.iter().filter(|(_, block)| block.why == HoldReason::NodesOut && block.until > now);
-        let lifted: BTreeSet<JobShape> = out.map(|(shape, _)| shape.clone()).collect();
+        let lifted: BTreeSet<BlockedShape> = out.map(|(shape, _)| shape.clone()).collect();
         for shape in &lifted {
             self.blocks.remove(shape);
         }
@@ -279,13 +279,13 @@ impl Tracker {
     pub(super) fn room_came(&mut self, ended: bool) {
         let now = self.stamp.time();
         let early = |block: &ShapeBlock| block.ends_early && block.until > now;
-        let mut lifted: BTreeSet<JobShape> = BTreeSet::new();
+        let mut lifted: BTreeSet<BlockedShape> = BTreeSet::new();
         if self.settings.names {
             let soon = self.blocks.iter().filter(|(_, block)| early(block) && block.failures <= CHOSEN_AGAIN);
             lifted.extend(soon.filter(|_| ended).map(|(shape, _)| shape.clone()));
         } else if self.blocks.values().any(early) {
             let kept = self.jobs.values().filter(|t| t.place == TrackedPlace::Held && t.flight.is_none());
-            let mut waits: BTreeMap<JobShape, (&Tracked, &JobFact, bool)> = BTreeMap::new();
+            let mut waits: BTreeMap<BlockedShape, (&Tracked, &JobFact, bool)> = BTreeMap::new();
             for t in
                 kept.filter(|t| matches!(t.why, Some(HoldReason::Retry | HoldReason::Unsatisfiable | HoldReason::Kept)))
             {
@@ -368,7 +368,7 @@ impl Tracker {
     }
 
     /// Marks the pending jobs of these shapes to be looked at in this turn.
-    fn look_again_at(&mut self, wanted: &BTreeSet<JobShape>) {
+    fn look_again_at(&mut self, wanted: &BTreeSet<BlockedShape>) {
         if wanted.is_empty() {
             return;
         }

@@ -146,13 +146,13 @@ pub struct Tracker {
     /// Jobs that a limit stopped.
     limited: BTreeSet<JobKey>,
     /// Accounts and shapes of jobs that a limit stopped at this look.
-    limited_shapes: BTreeSet<(String, blocked::JobShape)>,
+    limited_shapes: BTreeSet<(String, blocked::BlockedShape)>,
     /// Jobs that wait for others.
     depending: BTreeSet<JobKey>,
     /// Jobs that were released and depended on another still.
     vain: BTreeSet<JobKey>,
     /// Shapes of jobs that could not start.
-    blocks: BTreeMap<blocked::JobShape, blocked::ShapeBlock>,
+    blocks: BTreeMap<blocked::BlockedShape, blocked::ShapeBlock>,
     /// The job that nodes are kept for.
     ahead: Option<kept::KeptFor>,
     /// Jobs to look at in this turn whether anything of them was seen or not.

@@ -1,6 +1,10 @@
 //! Nodes that reservations and the users of exclusive nodes leave to a job.
 
 use super::{AdvanceReservation, ModelCluster, NONE, NodeSet, Pending};
+use crate::conf::SchedParams;
+
+/// Ends of reservations that a search goes on behind, one after the other.
+const MOST_MOVES: u32 = 10;
 
 /// Nodes that reservations leave to a job that starts at a given time.
 pub(super) enum Access {
@@ -111,4 +115,30 @@ impl ModelCluster {
         };
         others.map(|(_, own)| of(own)).sum()
     }
+}
+
+/// Leaves in `free` what reservations leave to the job, and moves `from` behind those that leave
+/// nothing. Returns when it may be otherwise, where that is known; `None`: they leave nothing.
+#[expect(clippy::option_option, reason = "true if there is a way, and the end of that if known")]
+pub(super) fn reserved(
+    cluster: &ModelCluster,
+    params: &SchedParams,
+    job: &Pending,
+    from: &mut i64,
+    limit: i64,
+    free: &mut NodeSet,
+) -> Option<Option<i64>> {
+    for _ in 0..=MOST_MOVES {
+        match cluster.access(job, *from, limit) {
+            Access::Free => return Some(None),
+            Access::Nodes(left, meets) => {
+                free.intersect(&left);
+                let end = || cluster.first_reservation_end(*from, params.bf_resolution);
+                return Some(meets.then(end).flatten());
+            }
+            Access::Until(end) => *from = end,
+            Access::Never => return None,
+        }
+    }
+    None
 }

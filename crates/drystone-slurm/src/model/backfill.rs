@@ -1,12 +1,11 @@
 //! The backfill scheduler: plans the queue in order, starts what fits now without touching a plan
 //! made before it.
 
-use super::bounds::{LateDemand, StartBounds};
+use super::access::reserved;
+use super::bounds::{DemandBounds, LateDemand, StartProof};
 use super::main_pass::BEYOND_PARTITION;
-use super::narrowed::reserved;
 use super::preempting::Victim;
 use super::table::{Licences, PlanTable};
-use super::table_window::StartProof;
 use super::will_run::{Reach, WillRunScratch, will_run};
 use super::{Alloc, ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, VerdictObserver};
 use crate::conf::{PreemptMode, SchedParams};
@@ -49,7 +48,7 @@ pub struct BackfillPass {
     /// True if a limit kept the last job from running; `None` where no limit was looked at.
     limited: Option<bool>,
     /// Demands that cannot be met, as searches of this pass have shown.
-    pub(super) bounds: StartBounds,
+    pub(super) bounds: DemandBounds,
     /// True if the verdict on each job is asked for.
     full: bool,
     /// True if the jobs that it reaches may be others a second later.

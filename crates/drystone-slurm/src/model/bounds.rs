@@ -1,12 +1,50 @@
-//! Demands of which a backfill pass has shown that they cannot be met before a time. Plans only take
-//! nodes away, so that what is shown once holds for the rest of the pass.
+//! Demands of which a backfill pass has shown that they cannot be met before a time. Plans only
+//! take nodes away, so that what is shown once holds for the rest of the pass.
 
 use super::Pending;
 use serde::{Deserialize, Serialize};
 
+/// Time before which the search for a start has shown that there is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StartProof {
+    /// The grid on which plans end; 0: nothing is to be shown.
+    resolution: i64,
+    /// That time.
+    pub(super) from: i64,
+}
+
+impl StartProof {
+    /// Nothing is to be shown.
+    pub(super) fn none() -> StartProof {
+        StartProof { resolution: 0, from: i64::MIN }
+    }
+
+    /// There is no start before `from`.
+    pub(super) fn new(resolution: i64, from: i64) -> StartProof {
+        StartProof { resolution, from }
+    }
+
+    /// Returns the time up to which a job certainly has to have its nodes if it begins at `from` or
+    /// later: the end of its plan on the grid. A search wants them a little longer, but one that
+    /// begins later may not.
+    pub(super) fn bound(&self, from: i64, limit: i64) -> i64 {
+        match self.resolution {
+            0 => i64::MIN,
+            grid => from.saturating_add(limit).div_euclid(grid) * grid,
+        }
+    }
+
+    /// A try at `from`, with the next one at `later`, has failed; `sure`: whatever comes.
+    pub(super) fn failed(&mut self, from: i64, later: i64, sure: bool) {
+        if sure && self.resolution > 0 && from <= self.from {
+            self.from = self.from.max(later);
+        }
+    }
+}
+
 /// Lower bounds of starts, from the searches of one pass.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct StartBounds {
+pub(super) struct DemandBounds {
     /// Demands that cannot begin before a time.
     late: Vec<LateDemand>,
     /// Demands that cannot begin at all.
@@ -40,7 +78,7 @@ impl LateDemand {
     }
 }
 
-impl StartBounds {
+impl DemandBounds {
     pub(super) fn clear(&mut self) {
         self.late.clear();
         self.never.clear();
@@ -78,10 +116,10 @@ mod tests {
     #[test]
     fn a_demand_is_bounded_by_those_that_ask_for_less() {
         let ask = |cpus, limit| LateDemand::new(&Pending::new(0, cpus, limit), cpus, 0);
-        let mut bounds = StartBounds::default();
+        let mut bounds = DemandBounds::default();
         bounds.add(LateDemand { from: 50, ..ask(4, 600) });
         bounds.add(LateDemand { from: 90, ..ask(8, 900) });
-        let earliest = |bounds: &StartBounds, cpus, limit| bounds.earliest(&ask(cpus, limit));
+        let earliest = |bounds: &DemandBounds, cpus, limit| bounds.earliest(&ask(cpus, limit));
         assert_eq!([earliest(&bounds, 4, 600), earliest(&bounds, 9, 899), earliest(&bounds, 8, 900)], [50, 50, 90]);
         assert_eq!([earliest(&bounds, 3, 600), earliest(&bounds, 4, 599)], [0, 0]);
         bounds.add_never(&Pending::new(0, 20, 3600), 6);

@@ -1,14 +1,9 @@
 //! Searches of a backfill pass that leave out what cannot succeed.
 
-use super::access::Access;
 use super::backfill::BackfillPass;
-use super::bounds::LateDemand;
-use super::table_window::StartProof;
+use super::bounds::{LateDemand, StartProof};
 use super::{ModelCluster, NodeSet, PassInputs, Pending};
 use crate::conf::SchedParams;
-
-/// Ends of reservations that a search goes on behind, one after the other.
-const MOST_MOVES: u32 = 10;
 
 impl BackfillPass {
     /// Returns whether the pass has shown that no place for the job can be found, and that it
@@ -82,30 +77,4 @@ impl BackfillPass {
             self.holds_until = self.holds_until.min(until.saturating_sub(job.limit));
         }
     }
-}
-
-/// Leaves in `free` what reservations leave to the job, and moves `from` behind those that leave
-/// nothing. Returns when it may be otherwise, where that is known; `None`: they leave nothing.
-#[expect(clippy::option_option, reason = "true if there is a way, and the end of that if known")]
-pub(super) fn reserved(
-    cluster: &ModelCluster,
-    params: &SchedParams,
-    job: &Pending,
-    from: &mut i64,
-    limit: i64,
-    free: &mut NodeSet,
-) -> Option<Option<i64>> {
-    for _ in 0..=MOST_MOVES {
-        match cluster.access(job, *from, limit) {
-            Access::Free => return Some(None),
-            Access::Nodes(left, meets) => {
-                free.intersect(&left);
-                let end = || cluster.first_reservation_end(*from, params.bf_resolution);
-                return Some(meets.then(end).flatten());
-            }
-            Access::Until(end) => *from = end,
-            Access::Never => return None,
-        }
-    }
-    None
 }

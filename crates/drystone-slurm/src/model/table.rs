@@ -1,7 +1,7 @@
 //! The table of plans of one backfill pass: which nodes are free of plans, and when.
 
 use super::NodeSet;
-use super::table_window::StartProof;
+use super::bounds::StartProof;
 use serde::{Deserialize, Serialize};
 
 /// From `begin` up to `end`, in seconds, no plan has the nodes of the set `set`.

@@ -1,45 +1,8 @@
-//! What a plan table shows without a search: nodes that are free over windows that slide along it.
+//! Nodes that are free over windows that slide along a plan table: shown without a search.
 
 use super::NodeSet;
+use super::bounds::StartProof;
 use super::table::PlanTable;
-
-/// Time before which the search for a start has shown that there is none.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct StartProof {
-    /// The grid on which plans end; 0: nothing is to be shown.
-    resolution: i64,
-    /// That time.
-    pub(super) from: i64,
-}
-
-impl StartProof {
-    /// Nothing is to be shown.
-    pub(super) fn none() -> StartProof {
-        StartProof { resolution: 0, from: i64::MIN }
-    }
-
-    /// There is no start before `from`.
-    pub(super) fn new(resolution: i64, from: i64) -> StartProof {
-        StartProof { resolution, from }
-    }
-
-    /// Returns the time up to which a job certainly has to have its nodes if it begins at `from` or
-    /// later: the end of its plan on the grid. A search wants them a little longer, but one that
-    /// begins later may not.
-    pub(super) fn bound(&self, from: i64, limit: i64) -> i64 {
-        match self.resolution {
-            0 => i64::MIN,
-            grid => from.saturating_add(limit).div_euclid(grid) * grid,
-        }
-    }
-
-    /// A try at `from`, with the next one at `later`, has failed; `sure`: whatever comes.
-    pub(super) fn failed(&mut self, from: i64, later: i64, sure: bool) {
-        if sure && self.resolution > 0 && from <= self.from {
-            self.from = self.from.max(later);
-        }
-    }
-}
 
 impl PlanTable {
     /// Returns whether no record begins from one time to another, both included.

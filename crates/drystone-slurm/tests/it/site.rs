@@ -197,8 +197,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Deep queues, whose passes leave out what cannot succeed: many jobs at once on few nodes, with
-    /// limits on and beyond the window, and few tests.
+    /// Deep queues, whose passes leave out what cannot succeed: many jobs at once on few nodes,
+    /// with limits on and beyond the window, and few tests.
     #[test]
     fn passes_over_deep_queues_leave_out_only_what_fails(deep in deep_queue()) {
         let (site, jobs, runs) = deep;

@@ -56,9 +56,9 @@ pub struct ReplicatedCell {
 pub enum CellStanding {
     /// The best mean, or one equal to it.
     Best,
-    /// Not told apart from the best.
+    /// No more than chance from the best.
     Tied,
-    /// Told apart from the best.
+    /// Worse than the best by a test.
     Behind,
     /// Behind the best, and too little is known for a test.
     Untested,

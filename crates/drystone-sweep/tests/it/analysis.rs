@@ -287,8 +287,8 @@ fn a_front_over_workloads_where_a_metric_is_0() {
     assert_eq!(first.degradations, [0.0, 0.0, 600.0, 0.0]);
 }
 
-/// Four windows of ten jobs at two loads. Twice each value of the best is told apart from it, a mix
-/// of larger and smaller ones is not, and equal means are both the best. A value is the mean of its
+/// Four windows of ten jobs at two loads. Twice each value of the best is worse by a test, a mix of
+/// larger and smaller ones is not, and equal means are both the best. A value is the mean of its
 /// windows, which count alike.
 #[test]
 fn windows_are_replications_of_their_load() {

@@ -190,6 +190,20 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 /// Policies tried whatever is drawn: all names, all variants, and each parameter of each family at
 /// each of its values.
 pub(crate) fn fixed() -> Vec<PolicySpec> {
+    /// Parameters of sizes, and names that set them.
+    const SIZED: [&str; 10] = [
+        "shape=",
+        "resize=",
+        "ladder=",
+        "share=",
+        "grow=",
+        "drop=",
+        "easy-min",
+        "easy-pref",
+        "easy-average",
+        "easy-keep",
+    ];
+
     let mut specs: Vec<PolicySpec> = TOGETHER.iter().map(|text| text.parse().expect(text)).collect();
     let mut texts: Vec<String> = names().map(String::from).collect();
     for kind in built_in() {
@@ -201,6 +215,9 @@ pub(crate) fn fixed() -> Vec<PolicySpec> {
     specs.extend(texts.iter().filter_map(|text| text.parse().ok()));
     let mut seen = std::collections::BTreeSet::new();
     specs.retain(|spec| seen.insert(spec.canonical()));
+    // Last, so that the cases of the others stay theirs.
+    let is_sized = |spec: &PolicySpec| SIZED.iter().any(|word| spec.to_string().contains(word));
+    specs.sort_by_key(is_sized);
     specs
 }
 

@@ -15,15 +15,15 @@ pub enum ReshapeRule {
     /// and the third bound (largest); after Posner et al. 2023.
     Efficiency([f64; 3]),
     /// Downey's model, with average parallelism and variation drawn so.
-    Downey(Drawn, Drawn),
+    Downey(ParameterDraw, ParameterDraw),
     /// From this many times the log's size to that many; powers of two alone, if so.
     Range(f64, f64, bool),
 }
 
 /// A number that is drawn for each job.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Drawn {
-    /// The same for all.
+pub enum ParameterDraw {
+    /// One number for all.
     Fixed(f64),
     /// Uniform between two.
     Uniform(f64, f64),
@@ -82,7 +82,7 @@ fn number(text: &str, from: f64) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{text}` is no number of {from} or more; {EXPECTED}"))
 }
 
-fn drawn(text: &str, from: f64) -> Result<Drawn, String> {
+fn drawn(text: &str, from: f64) -> Result<ParameterDraw, String> {
     let wrong = || format!("`{text}` is no number and no draw; {EXPECTED}");
     let (name, parts) = arguments(text).ok_or_else(wrong)?;
     let pair = |parts: &[&str]| -> Result<(f64, f64), String> {
@@ -91,12 +91,12 @@ fn drawn(text: &str, from: f64) -> Result<Drawn, String> {
         if low > high { Err(format!("`{text}`: {low} is above {high}; {EXPECTED}")) } else { Ok((low, high)) }
     };
     match (name, &parts[..]) {
-        ("uniform", parts) => pair(parts).map(|(low, high)| Drawn::Uniform(low, high)),
+        ("uniform", parts) => pair(parts).map(|(low, high)| ParameterDraw::Uniform(low, high)),
         ("log", parts) => match pair(parts)? {
             (low, _) if low <= 0.0 => Err(wrong()),
-            (low, high) => Ok(Drawn::Log(low, high)),
+            (low, high) => Ok(ParameterDraw::Log(low, high)),
         },
-        (_, []) => number(text, from).map(Drawn::Fixed),
+        (_, []) => number(text, from).map(ParameterDraw::Fixed),
         _ => Err(wrong()),
     }
 }
@@ -110,7 +110,7 @@ impl FromStr for ReshapeRule {
         match (name, &parts[..]) {
             ("efficiency", []) => Ok(ReshapeRule::Efficiency([0.95, 0.8, 0.5])),
             ("efficiency", [a, b, c]) => Ok(ReshapeRule::Efficiency([number(a, 0.0)?, number(b, 0.0)?, number(c, 0.0)?])),
-            ("downey", []) => Ok(ReshapeRule::Downey(Drawn::FromSize, Drawn::Uniform(0.0, 2.0))),
+            ("downey", []) => Ok(ReshapeRule::Downey(ParameterDraw::FromSize, ParameterDraw::Uniform(0.0, 2.0))),
             ("downey", [average, sigma]) => Ok(ReshapeRule::Downey(drawn(average, 1.0)?, drawn(sigma, 0.0)?)),
             ("range", [low, high, rest @ ..]) => {
                 let (low, high) = (number(low, 0.0)?, number(high, 0.0)?);
@@ -148,15 +148,15 @@ fn draw(seed: u64, stream: u64, job: i64) -> f64 {
     bits as f64 / 18_446_744_073_709_551_616.0
 }
 
-impl Drawn {
+impl ParameterDraw {
     /// The number of a job, with three digits behind the point.
     fn of(self, share: f64, size: Procs, machine: Procs) -> Decimal {
         let log = |low: f64, high: f64| libm::exp(libm::log(low) + share * (libm::log(high) - libm::log(low)));
         let number = match self {
-            Drawn::Fixed(number) => number,
-            Drawn::Uniform(low, high) => low + share * (high - low),
-            Drawn::Log(low, high) => log(low, high),
-            Drawn::FromSize => log(f64::from(size), f64::from(machine)).max(f64::from(size)),
+            ParameterDraw::Fixed(number) => number,
+            ParameterDraw::Uniform(low, high) => low + share * (high - low),
+            ParameterDraw::Log(low, high) => log(low, high),
+            ParameterDraw::FromSize => log(f64::from(size), f64::from(machine)).max(f64::from(size)),
         };
         Decimal::rounded(number, 3)
     }

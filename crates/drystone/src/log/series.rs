@@ -15,7 +15,7 @@ pub struct PowerSeries {
 /// A series that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{file}, line {line}: {problem}")]
-pub struct SeriesError {
+pub struct PowerSeriesError {
     file: String,
     line: usize,
     problem: String,
@@ -29,8 +29,8 @@ impl PowerSeries {
     ///
     /// # Errors
     /// Another head, no line, times that do not ascend, cells that are no numbers.
-    pub fn read(file: &str, text: &str) -> Result<PowerSeries, SeriesError> {
-        let wrong = |line: usize, problem: String| SeriesError { file: file.to_string(), line, problem };
+    pub fn read(file: &str, text: &str) -> Result<PowerSeries, PowerSeriesError> {
+        let wrong = |line: usize, problem: String| PowerSeriesError { file: file.to_string(), line, problem };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
         let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -101,10 +101,10 @@ impl PowerSeries {
     ///
     /// # Errors
     /// A time before the first line.
-    pub fn at(&self, time: Time) -> Result<(f64, f64), SeriesError> {
+    pub fn at(&self, time: Time) -> Result<(f64, f64), PowerSeriesError> {
         let after = self.rows.partition_point(|row| row.0 <= time);
         let row = after.checked_sub(1).and_then(|at| self.rows.get(at));
-        row.map(|row| (row.1, row.2)).ok_or_else(|| SeriesError {
+        row.map(|row| (row.1, row.2)).ok_or_else(|| PowerSeriesError {
             file: self.file.clone(),
             line: 2,
             problem: format!(

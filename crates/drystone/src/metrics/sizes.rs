@@ -1,7 +1,7 @@
 //! Measures of jobs that change shape, and of power: from the segments in which they ran.
 
 use crate::engine::{Segment, SegmentEnd};
-use crate::log::series::{PowerSeries, SeriesError};
+use crate::log::series::{PowerSeries, PowerSeriesError};
 use crate::model::{JobId, SharedSort, Time, Workload};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -88,11 +88,11 @@ impl SizeReport {
         workload: &Workload,
         segments: &[Segment],
         series: Option<&PowerSeries>,
-    ) -> Result<SizeReport, SeriesError> {
+    ) -> Result<SizeReport, PowerSeriesError> {
         let mut list: Vec<&Segment> = segments.iter().collect();
         list.sort_shared_by_key(|segment| (segment.job, segment.start, segment.end));
         let mut report = SizeReport::default();
-        let (mut sums, mut turns) = (Sums::default(), Vec::new());
+        let (mut sums, mut turns) = (SizeSums::default(), Vec::new());
         for of_job in list.chunk_by(|a, b| a.job == b.job) {
             report.take(workload, of_job, &mut sums, &mut turns);
         }
@@ -115,7 +115,7 @@ impl SizeReport {
     }
 
     /// Takes the segments of a job, in order of time.
-    fn take(&mut self, workload: &Workload, of_job: &[&Segment], sums: &mut Sums, turns: &mut Vec<(Time, i128)>) {
+    fn take(&mut self, workload: &Workload, of_job: &[&Segment], sums: &mut SizeSums, turns: &mut Vec<(Time, i128)>) {
         let Some((start, end)) = of_job.first().zip(of_job.last()) else { return };
         let (job, run) = (workload.job(start.job), workload.truth()[start.job.index()].run);
         let shape = shape_of(workload, start.job);
@@ -155,8 +155,8 @@ fn shape_of(workload: &Workload, id: JobId) -> Option<&crate::model::JobShape> {
     workload.shapes()?.shape(id.index()).map(|(shape, _)| shape)
 }
 
-/// Sums over all jobs.
-struct Sums {
+/// SizeSums over all jobs.
+struct SizeSums {
     jobs: u64,
     last: Time,
     held: i128,
@@ -167,9 +167,9 @@ struct Sums {
     slowdown: f64,
 }
 
-impl Default for Sums {
-    fn default() -> Sums {
-        Sums { jobs: 0, last: Time::MIN, held: 0, useful: 0, time: 0, sizes: 0.0, preferred: 0, slowdown: 0.0 }
+impl Default for SizeSums {
+    fn default() -> SizeSums {
+        SizeSums { jobs: 0, last: Time::MIN, held: 0, useful: 0, time: 0, sizes: 0.0, preferred: 0, slowdown: 0.0 }
     }
 }
 
@@ -180,7 +180,7 @@ fn power_use(
     mut turns: Vec<(Time, i128)>,
     series: Option<&PowerSeries>,
     useful: i128,
-) -> Result<PowerUse, SeriesError> {
+) -> Result<PowerUse, PowerSeriesError> {
     let supply = workload.shapes().and_then(|shapes| shapes.power.clone()).unwrap_or_default();
     turns.extend([(first, 0), (last, 0)]);
     turns.extend(supply.caps.iter().map(|cap| (cap.from, 0)));

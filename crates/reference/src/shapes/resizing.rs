@@ -2,12 +2,12 @@
 
 use super::NaiveShapeWorld;
 use super::room::NaiveSpan;
-use super::running::{NaiveKind, NaiveRunning};
+use super::running::{NaiveKind, NaiveSizedRun};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Place of a job between its smallest and largest sizes, as a fraction.
-fn fullness(job: &NaiveRunning<'_>, size: i64) -> (i64, i64) {
+fn fullness(job: &NaiveSizedRun<'_>, size: i64) -> (i64, i64) {
     let (min, max) = (job.job.sizes[0], *job.job.sizes.last().expect("a size"));
     (size - min, (max - min).max(1))
 }
@@ -35,7 +35,7 @@ impl NaiveShapeWorld<'_> {
         for &(want, keep) in rungs {
             let smallest = want == "min" && job.kind == NaiveKind::Malleable;
             let size = if smallest { job.sizes[0] } else { job.preferred };
-            let need = size - (self.procs - self.run.iter().map(NaiveRunning::held).sum::<i64>()) - coming;
+            let need = size - (self.procs - self.run.iter().map(NaiveSizedRun::held).sum::<i64>()) - coming;
             if need + coming <= 0 && self.fits(&self.spans(None), now, now + job.known[&size], size, job.watts) {
                 self.start(head, size);
                 return true;

@@ -43,7 +43,7 @@ pub struct NaiveSizedJob {
 
 /// State of a job before the changes of an instant.
 #[derive(Clone, Copy, Debug)]
-struct Before {
+struct SizeMoment {
     time: i64,
     size: i64,
     stall: i64,
@@ -52,7 +52,7 @@ struct Before {
 
 /// A running job.
 #[derive(Clone, Debug)]
-pub(crate) struct NaiveRunning<'a> {
+pub(crate) struct NaiveSizedRun<'a> {
     pub(crate) job: &'a NaiveSizedJob,
     pub(crate) at: usize,
     pub(crate) size: i64,
@@ -64,7 +64,7 @@ pub(crate) struct NaiveRunning<'a> {
     /// True and known seconds that were left at the beginning of its present size.
     left: (i64, i64),
     pub(crate) pending: Option<(i64, i64)>,
-    before: Option<Before>,
+    before: Option<SizeMoment>,
     pub(crate) asked: Option<i64>,
     /// Number of its asks so far.
     pub(crate) heard: usize,
@@ -75,9 +75,9 @@ fn scaled(seconds: i64, from: i64, to: i64) -> i64 {
     i64::try_from((product + i128::from(from) - 1) / i128::from(from)).expect("seconds")
 }
 
-impl<'a> NaiveRunning<'a> {
-    pub(crate) fn new(job: &'a NaiveSizedJob, at: usize, now: i64, size: i64) -> NaiveRunning<'a> {
-        NaiveRunning {
+impl<'a> NaiveSizedRun<'a> {
+    pub(crate) fn new(job: &'a NaiveSizedJob, at: usize, now: i64, size: i64) -> NaiveSizedRun<'a> {
+        NaiveSizedRun {
             job,
             at,
             size,
@@ -92,14 +92,14 @@ impl<'a> NaiveRunning<'a> {
         }
     }
 
-    fn at_time(&self, now: i64) -> Before {
+    fn at_time(&self, now: i64) -> SizeMoment {
         let progress = (now - self.since - self.stall).max(0);
         let left = (self.left.0 - progress, self.left.1 - progress);
-        Before { time: now, size: self.size, stall: (self.stall - (now - self.since)).max(0), left }
+        SizeMoment { time: now, size: self.size, stall: (self.stall - (now - self.since)).max(0), left }
     }
 
     /// Its state before this instant.
-    fn base(&self, now: i64) -> Before {
+    fn base(&self, now: i64) -> SizeMoment {
         self.before.filter(|before| before.time == now).unwrap_or_else(|| self.at_time(now))
     }
 
@@ -121,7 +121,7 @@ impl<'a> NaiveRunning<'a> {
 
     /// Known end if it has another size from a time on.
     pub(crate) fn end_after(&self, time: i64, size: i64) -> i64 {
-        let Before { size: from, stall, left, .. } = self.base(time);
+        let SizeMoment { size: from, stall, left, .. } = self.base(time);
         time + stall + self.cost(from, size) + scaled(left.1.max(1), self.job.known[&from], self.job.known[&size])
     }
 

@@ -154,7 +154,7 @@ impl ShownTables {
         let mut text = format!("{over}{bounds}. The best of each column is bold.");
         if cells().any(|cell| cell.standing == CellStanding::Tied) {
             text.push_str(&format!(
-                " † is not told apart from it at {confidence}, paired and corrected for the pairs of the column (Holm)."
+                " † differs from it by no more than chance at {confidence}, paired and corrected for the pairs of the column (Holm)."
             ));
         }
         if cells().any(|cell| cell.standing == CellStanding::Untested) {

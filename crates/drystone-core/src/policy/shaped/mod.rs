@@ -19,7 +19,7 @@ use crate::parts::formula::Shares;
 use choice::{SizeWish, all_sizes};
 pub(super) use conservative::ShapedConservative;
 use resizing::Shrunk;
-use scene::{PassScene, Runner, sized};
+use scene::{PassScene, SizedRunner, sized};
 use serde::{Deserialize, Serialize};
 pub(super) use settings::{DROP, GROW, LADDER, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, size_choices};
 pub use settings::{DropRule, ResizeRule, ShapeRule, ShareRule, ShrinkLadder, SizeChoices};
@@ -270,7 +270,7 @@ impl ShapedEasy {
         while scene.room.now().1 < 0 {
             let over = -scene.room.now().1;
             if self.choices.drop == DropRule::Shrink {
-                let surplus = |one: &Runner| {
+                let surplus = |one: &SizedRunner| {
                     let min = scene.view.shape(one.id).map_or(one.size, |shape| shape.sizes.min());
                     (one.movable && one.watts > 0 && one.size > min).then(|| one.size - min)
                 };

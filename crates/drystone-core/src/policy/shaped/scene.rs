@@ -6,7 +6,7 @@ use crate::policy::{Actions, HeldSpan, StartReason, View};
 
 /// A running job within a pass.
 #[derive(Clone, Debug)]
-pub(super) struct Runner {
+pub(super) struct SizedRunner {
     pub(super) id: JobId,
     pub(super) size: Procs,
     pub(super) watts: i64,
@@ -18,7 +18,7 @@ pub(super) struct Runner {
     pub(super) touched: bool,
 }
 
-impl Runner {
+impl SizedRunner {
     /// Predicted end.
     pub(super) fn end(&self) -> Time {
         self.spans.1.map_or(self.spans.0.until, |span| span.until)
@@ -34,7 +34,7 @@ pub(super) struct PassScene<'a> {
     pub(super) view: &'a View<'a>,
     pub(super) now: Time,
     /// In the order of their starts.
-    pub(super) runners: Vec<Runner>,
+    pub(super) runners: Vec<SizedRunner>,
     pub(super) room: RoomSteps,
 }
 
@@ -52,12 +52,12 @@ impl<'a> PassScene<'a> {
     /// The machine as the view shows it.
     pub(super) fn of(view: &'a View<'a>) -> PassScene<'a> {
         let now = view.now();
-        let mut runners: Vec<Runner> = view
+        let mut runners: Vec<SizedRunner> = view
             .running()
             .iter()
             .map(|job| {
                 let malleable = view.shape(job.id).is_some_and(|shape| shape.kind.is_malleable());
-                Runner {
+                SizedRunner {
                     id: job.id,
                     size: job.procs,
                     watts: view.watts(job.id),
@@ -97,11 +97,11 @@ impl<'a> PassScene<'a> {
         span.until = span.until.max(self.now + Span(1));
         let watts = self.view.watts(id);
         self.room.change(span, watts, -1);
-        self.runners.push(Runner { id, size, watts, spans: (span, None), movable: false, touched: true });
+        self.runners.push(SizedRunner { id, size, watts, spans: (span, None), movable: false, touched: true });
     }
 
     /// Takes what a running job holds out of a room, or puts it back.
-    pub(super) fn lift(one: &Runner, room: &mut RoomSteps, sign: i64) {
+    pub(super) fn lift(one: &SizedRunner, room: &mut RoomSteps, sign: i64) {
         one.each().for_each(|span| room.change(span, one.watts, sign));
     }
 
@@ -129,7 +129,7 @@ impl<'a> PassScene<'a> {
 
     /// Processors that pending shrinks will free.
     pub(super) fn coming(&self) -> i64 {
-        let less = |one: &Runner| one.spans.1.map_or(0, |then| i64::from(one.size) - i64::from(then.procs));
+        let less = |one: &SizedRunner| one.spans.1.map_or(0, |then| i64::from(one.size) - i64::from(then.procs));
         self.runners.iter().map(|one| less(one).max(0)).sum()
     }
 }

@@ -14,11 +14,11 @@ pub enum ShapeRule {
     /// The one that is predicted to end first, as of each pass; the head may wait for a wider
     /// start.
     Start,
-    /// The same, and the head never waits while any size fits.
+    /// As with [`ShapeRule::Start`], but the head never waits while any size fits.
     StartNow,
     /// As many processors as are free.
     Most,
-    /// The same, and at most the preferred size.
+    /// As many processors as are free, and at most the preferred size.
     UpTo,
     /// The smallest one.
     Min,

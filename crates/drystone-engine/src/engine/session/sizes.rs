@@ -239,8 +239,8 @@ impl Session {
         self.size_changes.push(SizeChange { job: id, from, to, base: base.procs, stalls: (base.stall, stall), lost });
     }
 
-    /// A running job leaves the machine. Returns its run time as it would have been at the preferred
-    /// size, where its size has changed or was another: predictors learn from that.
+    /// A running job leaves the machine. Returns its run time as it would have been at the
+    /// preferred size, where its size has changed or was another: predictors learn from that.
     pub(super) fn forget_size(&mut self, id: JobId) -> Option<Span> {
         let knows = self.knows_shapes();
         let now = self.s.world.now;

@@ -64,8 +64,8 @@ impl MachineState {
         }
     }
 
-    /// Finds out when a job asks next. It had so much time without progress left at the beginning of
-    /// its present size.
+    /// Finds out when a job asks next. It had so much time without progress left at the beginning
+    /// of its present size.
     fn plan_ask(&mut self, session: &mut Session, id: JobId, number: usize, stall: Span) {
         let Some(shapes) = &self.shapes else { return };
         let (view, due) = (session.view(), self.due(id));
@@ -145,7 +145,8 @@ impl<S: EventSource> Simulation<S> {
         self.s.shapes = Some(Box::new(ShapeMachine::new(&shapes)));
     }
 
-    /// A running job loses this many processors to an outage. Returns whether it goes on with fewer.
+    /// A running job loses this many processors to an outage. Returns whether it goes on with
+    /// fewer.
     #[cold]
     pub(super) fn survives(&mut self, now: Time, id: JobId, procs: Procs, observer: &mut impl Observer) -> bool {
         let survives = self.session.survives(now, id, procs);

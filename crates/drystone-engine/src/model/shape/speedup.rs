@@ -87,7 +87,7 @@ impl fmt::Display for Decimal {
 /// A speedup: the run time at one size follows from that at another.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub enum Speedup {
-    /// The same run time at every size.
+    /// A run time that is equal at every size.
     None,
     /// As many times faster as there are processors.
     #[default]

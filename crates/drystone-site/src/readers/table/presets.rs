@@ -562,7 +562,7 @@ const PRESETS: &[TablePreset] = &[
             ("resources.hostname", "NodeList"),
         ],
         marks: &[&["numHwthreads", "startTime"], &["num_hwthreads", "start_time"], &["jobId", "startTime", "duration"]],
-        notes: "Where it has no submissions, nothing is known of waits; limits are seconds.",
+        notes: "Nothing is known of waits if it has no submissions; limits are seconds.",
         ..BY_NAMES
     },
 ];

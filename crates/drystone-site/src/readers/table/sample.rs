@@ -33,7 +33,7 @@ impl TableSample {
         TableSample { names, rows, form, is_unsure }
     }
 
-    /// The same with the notation of times that the command declares, if it does.
+    /// Returns this sample with the notation of times that the command declares, if it does.
     pub(crate) fn declared(&self, form: &TimeForm) -> TableSample {
         match &form.0 {
             Some(_) => TableSample { form: form.clone(), is_unsure: false, ..self.clone() },

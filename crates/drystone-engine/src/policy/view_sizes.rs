@@ -1,0 +1,171 @@
+//! Sizes of jobs, as a policy sees them.
+
+use super::shapes::{HeldSpan, ShapeWorld, SizeBase, SizeState};
+use super::{JobEntry, Phase, View};
+use crate::model::{JobId, JobShape, Procs, Span, Time};
+
+impl SizeState {
+    /// Time without progress that is left.
+    pub(crate) fn stall_left(&self, entry: &JobEntry, now: Time) -> Span {
+        (self.stall - (now - entry.segment)).max(Span::ZERO)
+    }
+}
+
+impl<'a> View<'a> {
+    /// Returns the shapes of jobs and the power; `None` where every job has one size and power is
+    /// unlimited.
+    #[inline]
+    #[must_use]
+    pub fn shapes(&self) -> Option<&'a ShapeWorld> {
+        self.world.shapes.as_deref()
+    }
+
+    /// Returns the shape of a job; `None` of one that is rigid and draws nothing.
+    #[must_use]
+    pub fn shape(&self, id: JobId) -> Option<&'a JobShape> {
+        self.shapes()?.shape(id)
+    }
+
+    /// Returns the present size of a running or suspended job; of a waiting one the preferred.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[inline]
+    #[must_use]
+    pub fn size(&self, id: JobId) -> Procs {
+        self.world.entry(id).procs
+    }
+
+    /// Returns the estimate of a job at a size.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn estimate_at(&self, id: JobId, size: Procs) -> Span {
+        let estimate = self.job(id).estimate;
+        self.shape(id).map_or(estimate, |shape| shape.estimate_at(estimate, size))
+    }
+
+    /// Returns the predicted run time of a waiting job at a size.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn prediction_at(&self, id: JobId, size: Procs) -> Span {
+        let prediction = self.prediction(id);
+        let Some(shapes) = self.shapes() else { return prediction };
+        shapes.predicted_run(id, self.job(id).estimate, prediction, size)
+    }
+
+    /// Returns the size that a running job is to have, and from when on.
+    #[must_use]
+    pub fn pending(&self, id: JobId) -> Option<(Procs, Time)> {
+        self.shapes()?.states.get(&id)?.pending
+    }
+
+    /// Returns the size that a running job asks for.
+    #[must_use]
+    pub fn asked(&self, id: JobId) -> Option<Procs> {
+        self.shapes()?.asked.get(&id).copied()
+    }
+
+    /// Returns the first time from now on at which a running job may change its size.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn next_point(&self, id: JobId) -> Time {
+        let now = self.now();
+        match self.shape(id).map(|shape| shape.every) {
+            Some(every) if every > Span::ZERO => now + Span((self.segment_start(id) - now).0.rem_euclid(every.0)),
+            _ => now,
+        }
+    }
+
+    /// Returns the time without progress that a change of size costs a job.
+    #[must_use]
+    pub fn resize_cost(&self, id: JobId, from: Procs, to: Procs) -> Span {
+        self.shape(id).map_or(Span::ZERO, |shape| shape.cost(from, to))
+    }
+
+    /// Returns the time of a running job's last start.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn began(&self, id: JobId) -> Time {
+        self.world.entry(id).first_start
+    }
+
+    /// Returns the beginning of a running job's present size.
+    #[must_use]
+    pub fn sized_at(&self, id: JobId) -> Time {
+        self.world.entry(id).segment
+    }
+
+    /// Returns the predicted end of a running job that changes its size then, which is now or
+    /// later.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn end_at_size(&self, id: JobId, at: Time, to: Procs) -> Time {
+        let entry = self.world.entry(id);
+        let Some(shapes) = self.shapes() else { return entry.predicted_end() };
+        let state = shapes.states.get(&id);
+        let base = match state.and_then(|state| state.base).filter(|base| base.at == at) {
+            Some(base) => base,
+            None => {
+                let stall = state.map_or(Span::ZERO, |state| state.stall_left(entry, at));
+                SizeBase { at, procs: entry.procs, stall, left: (entry.predicted_end() - at) - stall }
+            }
+        };
+        let cost = self.resize_cost(id, base.procs, to);
+        let left = shapes.converted(id, self.job(id).estimate, base.left, base.procs, to);
+        at + base.stall + cost + left
+    }
+
+    /// Returns the spans that a running job is predicted to hold from now on.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn held_spans(&self, id: JobId) -> (HeldSpan, Option<HeldSpan>) {
+        let (now, size) = (self.now(), self.size(id));
+        match self.pending(id).filter(|(_, at)| *at > now) {
+            Some((to, at)) => {
+                let then = HeldSpan { from: at, until: self.end_at_size(id, at, to), procs: to };
+                (HeldSpan { from: now, until: at, procs: size.max(to) }, Some(then))
+            }
+            None => {
+                let until = self.predicted_end(id).max(now + Span(1));
+                (HeldSpan { from: now, until, procs: size }, None)
+            }
+        }
+    }
+
+    /// Watts of each processor that a job holds, above idle.
+    #[must_use]
+    pub fn watts(&self, id: JobId) -> i64 {
+        self.shape(id).map_or(0, |shape| shape.watts.min(1 << 40) as i64)
+    }
+
+    /// Watts that running jobs draw, above idle.
+    #[must_use]
+    pub fn draw(&self) -> i64 {
+        let held = |id, procs| procs + self.shapes().map_or(0, |shapes| shapes.reserve_of(id, procs));
+        self.running().iter().map(|job| self.watts(job.id) * i64::from(held(job.id, job.procs))).sum()
+    }
+
+    /// Processors that are up, whether a job holds them or not.
+    #[must_use]
+    pub fn up(&self) -> Procs {
+        self.machine().procs - self.outlook().map_or(0, |outlook| outlook.offline.len())
+    }
+
+    /// Returns whether a job runs.
+    #[must_use]
+    pub fn runs(&self, id: JobId) -> bool {
+        self.phase(id) == Phase::Running
+    }
+}
