@@ -70,7 +70,7 @@ fn places_on_nodes(subject: &Subject, case: &PolicyCase, whole: &FullObserver) -
     };
     let (case, whole) = (&few, of_few.as_ref().unwrap_or(whole));
     let one = resources::one_node(case, NodeFill::Pack);
-    if !policy.places_on_nodes() {
+    if !(subject.make)().places_on_nodes() {
         return match (subject.make)().fits(&one) {
             Err(Unfit::Unplaced) => Ok(()),
             _ => Err("places no jobs on nodes, and is not refused".to_string()),

@@ -16,7 +16,7 @@ pub enum Unfit {
          resources out (`--resources none`)"
     )]
     Uncounted,
-    /// Jobs are placed on nodes, and the policy places none.
+    /// Jobs are placed on nodes, and the policy places none, or none with the passes that it makes.
     #[error(
         "the workload's jobs are placed on nodes, and this policy counts amounts in all only; take another policy, such as easy \
          or conservative, or leave the nodes out (`--on-nodes none`)"
@@ -60,7 +60,7 @@ impl Scheduler {
         if workload.resources().is_some_and(|table| table.counts()) && !self.policy.counts_resources() {
             return Err(Unfit::Uncounted);
         }
-        if workload.resources().is_some_and(|table| table.fill().is_some()) && !self.policy.places_on_nodes() {
+        if workload.resources().is_some_and(|table| table.fill().is_some()) && !self.places_on_nodes() {
             return Err(Unfit::Unplaced);
         }
         let powered =

@@ -443,6 +443,11 @@ impl Policy for MultiQueue {
         !self.settings.literal()
     }
 
+    fn places_under_pyss(&self) -> bool {
+        // Jobs with overdue ones before them have been left waiting for ever there.
+        false
+    }
+
     fn listen(&mut self) {
         self.listened = true;
     }

@@ -149,7 +149,7 @@ impl Session {
 
     /// Returns whether the policy places jobs on nodes.
     pub(crate) fn places_on_nodes(&self) -> bool {
-        self.scheduler.policy.places_on_nodes()
+        self.scheduler.places_on_nodes()
     }
 
     /// Returns whether the policy makes reservations, as it says or as far as it has shown.

@@ -14,7 +14,7 @@ impl Session {
     /// ([`Resource::stays`](crate::model::Resource)).
     pub fn set_resources(&mut self, table: Arc<ResourceTable>) {
         let mut resources = FreeResources::new(table);
-        if self.scheduler.policy.places_on_nodes() && !self.scheduler.policy.models_nodes() {
+        if self.scheduler.places_on_nodes() && !self.scheduler.policy.models_nodes() {
             resources = resources.on_nodes();
         }
         self.s.world.resources = Some(Box::new(resources));
