@@ -92,7 +92,7 @@ impl SizeReport {
         let mut list: Vec<&Segment> = segments.iter().collect();
         list.sort_shared_by_key(|segment| (segment.job, segment.start, segment.end));
         let mut report = SizeReport::default();
-        let (mut sums, mut turns) = (SizeSums::default(), Vec::new());
+        let (mut sums, mut turns) = (ShapeSums::default(), Vec::new());
         for of_job in list.chunk_by(|a, b| a.job == b.job) {
             report.take(workload, of_job, &mut sums, &mut turns);
         }
@@ -115,7 +115,7 @@ impl SizeReport {
     }
 
     /// Takes the segments of a job, in order of time.
-    fn take(&mut self, workload: &Workload, of_job: &[&Segment], sums: &mut SizeSums, turns: &mut Vec<(Time, i128)>) {
+    fn take(&mut self, workload: &Workload, of_job: &[&Segment], sums: &mut ShapeSums, turns: &mut Vec<(Time, i128)>) {
         let Some((start, end)) = of_job.first().zip(of_job.last()) else { return };
         let (job, run) = (workload.job(start.job), workload.truth()[start.job.index()].run);
         let shape = shape_of(workload, start.job);
@@ -155,8 +155,8 @@ fn shape_of(workload: &Workload, id: JobId) -> Option<&crate::model::JobShape> {
     workload.shapes()?.shape(id.index()).map(|(shape, _)| shape)
 }
 
-/// SizeSums over all jobs.
-struct SizeSums {
+/// ShapeSums over all jobs.
+struct ShapeSums {
     jobs: u64,
     last: Time,
     held: i128,
@@ -167,9 +167,9 @@ struct SizeSums {
     slowdown: f64,
 }
 
-impl Default for SizeSums {
-    fn default() -> SizeSums {
-        SizeSums { jobs: 0, last: Time::MIN, held: 0, useful: 0, time: 0, sizes: 0.0, preferred: 0, slowdown: 0.0 }
+impl Default for ShapeSums {
+    fn default() -> ShapeSums {
+        ShapeSums { jobs: 0, last: Time::MIN, held: 0, useful: 0, time: 0, sizes: 0.0, preferred: 0, slowdown: 0.0 }
     }
 }
 
