@@ -116,7 +116,7 @@ fn limits(spec: &PolicySpec) -> CaseLimits {
     match spec.kind().name {
         "ss" | "tss" | "is" => CaseLimits { jobs: 150, run: 300, ..on_any },
         // A place on nodes costs a search of all nodes, and a decision thousands of places.
-        "goal" => CaseLimits { jobs: 60, run: YEAR, jobs_on_nodes: 16 },
+        "goal" => CaseLimits { jobs: 60, run: YEAR, jobs_on_nodes: 6 },
         // A second more of a job that was to run for one is priced every second.
         "slack" if value(spec, "tick") == "extend" => CaseLimits { jobs: 250, run: 3_600, ..on_any },
         "slack" => CaseLimits { jobs: 250, run: YEAR, ..on_any },
