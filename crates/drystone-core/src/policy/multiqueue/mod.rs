@@ -440,7 +440,8 @@ impl Policy for MultiQueue {
     }
 
     fn places_on_nodes(&self) -> bool {
-        !self.settings.literal()
+        // With a delay, schedules on one node have differed from those of its processors.
+        !self.settings.literal() && self.settings.delay.is_none()
     }
 
     fn places_under_pyss(&self) -> bool {
