@@ -76,8 +76,8 @@ pub(crate) fn say_what_is_odd(warns: &str, notes: &str, odd: &ResourceNotes) {
     }
     if let Some(first) = odd.unknown.first() {
         message::warning(&format!(
-            "{warns}{} lines name jobs that are not simulated, the first job {first}",
-            number::count(odd.unknown.len() as u64)
+            "{warns}{} left out, for jobs that are not simulated, the first job {first}",
+            number::plural(odd.unknown.len() as u64, "line")
         ));
     }
 }

@@ -34,14 +34,14 @@ impl WorkloadInput {
             self.workload = workload;
             if notes.cut > 0 {
                 message::note(&format!(
-                    "{name}: {} jobs have sizes wider than the machine, which are left out",
-                    number::count(notes.cut as u64)
+                    "{name}: sizes wider than the machine are left out, of {}",
+                    number::plural(notes.cut as u64, "job")
                 ));
             }
             if let Some(first) = notes.unknown.first() {
                 message::warning(&format!(
-                    "{name}: {} lines name jobs that are not simulated, the first job {first}",
-                    number::count(notes.unknown.len() as u64)
+                    "{name}: {} left out, for jobs that are not simulated, the first job {first}",
+                    number::plural(notes.unknown.len() as u64, "line")
                 ));
             }
         }

@@ -88,7 +88,7 @@ fn a_table_names_any_resource() {
     assert_eq!(starts(&folder, &args), [0, 10, 100, 60]);
     let all = ["run", "--workload", "log.swf", "--policy", "easy", "--resources", "demands.csv"];
     let told = folder.run(&all).err;
-    assert!(told.contains("name jobs that are not simulated, the first job 9"), "{told}");
+    assert!(told.contains("for jobs that are not simulated, the first job 9"), "{told}");
     // Orders may ask for them.
     let order = ["--policy", "greedy(order=gpus)", "--resources", "demands.csv"];
     assert_eq!(starts(&folder, &order), [0, 10, 100, 60]);
