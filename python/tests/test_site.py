@@ -184,16 +184,20 @@ class Head:
 
 
 def test_a_policy_of_python_schedules_each_pool(site: ds.Site) -> None:
-    log = site.read()
+    # On nodes a job starts on named ones, which a policy of Python does not choose.
+    with pytest.raises(ds.OptionError, match=r'placed on nodes.*on_nodes="none"'):
+        ds.simulate(site.read(), Head())
+    log = site.read(on_nodes="none")
     whole = ds.simulate(log, Head())
     waits = dict(zip(whole.jobs["job_id"].tolist(), whole.jobs["wait"].tolist(), strict=True))
     # Pools share no node: each is scheduled as if it were alone.
     for pool in site.pools:
-        alone = ds.simulate(site.read(pool), Head).jobs
+        alone = ds.simulate(site.read(pool, on_nodes="none"), Head).jobs
         assert [waits.pop(job) for job in alone["job_id"].tolist()] == alone["wait"].tolist(), pool
     assert not waits and len(whole.data["pools"]) == 2
     # Nothing is out of this pool. (Of the other one native FCFS passes a job that needs the whole machine while a node is down.)
-    mine, native = ds.simulate(site.read("gpu"), Head), ds.simulate(site.read("gpu"), "fcfs")
+    gpu = site.read("gpu", on_nodes="none")
+    mine, native = ds.simulate(gpu, Head), ds.simulate(gpu, "fcfs")
     assert (mine.jobs["start"] == native.jobs["start"]).all()
 
     class Observes(Head):

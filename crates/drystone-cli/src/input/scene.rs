@@ -24,7 +24,8 @@ use std::sync::Arc;
 pub(super) struct SceneTake {
     /// All pools, side by side; else the one that is named, or the largest.
     pub(super) all: bool,
-    /// Its jobs alone, as those of a log: they are to arrive at other times than they did.
+    /// Its jobs alone, as those of a log of counted processors: they are to arrive at other times
+    /// than they did.
     pub(super) plain: bool,
     /// Counts of processors unless nodes are asked for: a change of the machine changes counts and
     /// Slurm's own nodes, not the table that other policies place jobs by.
@@ -104,7 +105,7 @@ fn place_jobs(
     pools: &[u16],
 ) -> Result<(), CommandFailure> {
     let file = match &log.on_nodes {
-        None if log.resources.is_empty() && !take.counted => {
+        None if log.resources.is_empty() && !take.counted && !take.plain => {
             site.place_jobs(log.placement.unwrap_or_default());
             return Ok(());
         }

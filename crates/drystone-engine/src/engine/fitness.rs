@@ -19,7 +19,7 @@ pub enum Unfit {
     /// Jobs are placed on nodes, and the policy places none, or none with the passes that it makes.
     #[error(
         "the workload's jobs are placed on nodes, and this policy counts amounts in all only; take another policy, such as easy \
-         or conservative, or leave the nodes out (`--on-nodes none`)"
+         or conservative, or leave the nodes out (`--on-nodes none`; in Python `read(…, on_nodes=\"none\")`)"
     )]
     Unplaced,
     /// Power is limited, and the policy does not count it.
