@@ -26,6 +26,7 @@ sacctmgr -P show assoc tree > assoc.txt
 sacctmgr -P show qos > qos.txt
 CONF=$(sed -n 's/^SLURM_CONF *= *//p' config.txt)
 cp \"$CONF\" slurm.conf; cp \"${CONF%/*}/gres.conf\" .    # where there is none: no GPUs have types
+for f in $(sed -n 's/^ *[Ii]nclude  *//p' slurm.conf); do cp \"$(cd \"${CONF%/*}\" && realpath \"$f\")\" .; done
 # then: drystone import FOLDER --timezone UTC --out site/";
 
 /// Reason why an import failed, or an imported site could not be read.

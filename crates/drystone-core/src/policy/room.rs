@@ -587,7 +587,8 @@ impl PlanRoom {
     }
 
     /// Jobs move up one after the other, the others in place. `false` where they cannot all stay
-    /// where they were to begin with.
+    /// where they were to begin with, or the time of one has passed while another was overdue: what
+    /// is left of its place is shorter than the job.
     fn move_up(
         &mut self,
         old: &[PlannedJob],
@@ -598,11 +599,11 @@ impl PlanRoom {
     ) -> bool {
         for job in old.iter().filter(|job| job.start < Time::MAX) {
             let need = job.need(view).on_seat(seats.get(&job.id));
-            let (start, end) = (job.start.max(view.now()), job.end());
-            if !seats.contains_key(&job.id) || !self.fits(start, end - start, need) {
+            let is_past = job.start < view.now();
+            if is_past || !seats.contains_key(&job.id) || !self.fits(job.start, job.span, need) {
                 return false;
             }
-            self.reserve(job.start, end, need);
+            self.reserve(job.start, job.end(), need);
         }
         for (job, old) in plan.iter_mut().zip(old) {
             let need = job.need(view);
@@ -611,10 +612,9 @@ impl PlanRoom {
             }
             // Its own place is free; but where it has a smaller share on a node, that node need not
             // have room for a larger one.
-            let no_later = if old.start >= view.now() { old.start } else { Time::MAX };
             let from = ready(job.id);
             let start = self
-                .place_until(need, job.span, (from, no_later))
+                .place_until(need, job.span, (from, old.start))
                 .or_else(|| self.place_until(need, job.span, (from, Time::MAX)));
             job.start = start.unwrap_or(Time::MAX);
         }

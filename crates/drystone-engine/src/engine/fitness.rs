@@ -16,7 +16,7 @@ pub enum Unfit {
          resources out (`--resources none`)"
     )]
     Uncounted,
-    /// Jobs are placed on nodes, and the policy places none, or none with the passes that it makes.
+    /// Jobs are placed on nodes, and the policy places none.
     #[error(
         "the workload's jobs are placed on nodes, and this policy counts amounts in all only; take another policy, such as easy \
          or conservative, or leave the nodes out (`--on-nodes none`; in Python `read(…, on_nodes=\"none\")`)"

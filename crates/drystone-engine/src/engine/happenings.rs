@@ -107,7 +107,12 @@ impl<'a> Happenings<'a> {
     /// The jobs of a workload in its circumstances, if it has any, on a machine with these outages.
     #[must_use]
     pub fn new(workload: &'a Workload, outages: &'a Outages, feedback: bool) -> Happenings<'a> {
-        let known = workload.circumstances().cloned().unwrap_or_default();
+        let mut known = workload.circumstances().cloned().unwrap_or_default();
+        // A job that runs when all begins waits for no other any more.
+        let Circumstances { after, here, .. } = &mut known;
+        after.retain(|job, _| {
+            !here.get(job).is_some_and(|adopted| matches!(adopted, Adopted::Running { .. } | Adopted::Suspended { .. }))
+        });
         let first = workload.submits().map(|submits| submits.0);
         let first = known.begin.into_iter().chain(first.filter(|_| known.begin.is_none())).next().unwrap_or(Time::MAX);
         let mut dependents: BTreeMap<JobId, Vec<JobId>> = BTreeMap::new();

@@ -541,13 +541,6 @@ pub trait Policy: Snapshot + Send + Sync {
         false
     }
 
-    /// Returns whether it also places jobs where passes are made one event at a time, with overdue
-    /// jobs in between ([`PassRule::Pyss`](super::PassRule::Pyss)). A policy that does not is
-    /// refused there where a workload has nodes.
-    fn places_under_pyss(&self) -> bool {
-        self.places_on_nodes()
-    }
-
     /// Returns whether it also places jobs where nodes go out and come back. A policy that does not
     /// is refused on such a machine ([`crate::engine::Scheduler::check_outages`]).
     fn places_among_outages(&self) -> bool {

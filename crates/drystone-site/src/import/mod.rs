@@ -31,7 +31,7 @@ use crate::site::Site;
 use crate::text::TimeForm;
 use crate::watch::ImportObserver;
 use drystone_slurm::accounts::{self, Accounts};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Imports the accounting in these files, and in the folders among them.
@@ -232,12 +232,32 @@ fn beside(
     let mut beside = BesideData::default();
     let mut combined = Combined::default();
     let gres = if gres.is_empty() { neighbours(&machine, open) } else { gres.to_vec() };
+    let confs = machine.iter().filter(|(_, source)| *source == crate::detect::MachineSource::SlurmConf);
+    let included: BTreeSet<PathBuf> = confs.flat_map(|(path, _)| drystone_slurm::conf::included_files(path)).collect();
     for (path, description) in machine {
+        // A part of another file, which lies beside it.
+        if included.contains(&path) {
+            continue;
+        }
         let text = files::whole(&path, open)?;
-        combined.add(machines::read(description, &path, &text)?);
+        let machine = machines::read(description, &path, &text)?;
         if description == crate::detect::MachineSource::SlurmConf {
+            let lacking = match (machine.nodes.is_empty(), machine.partitions.is_empty()) {
+                (true, _) => Some("NodeName"),
+                (_, true) => Some("PartitionName"),
+                _ => None,
+            };
+            if let Some(key) = lacking {
+                beside.warnings.push(format!(
+                    "{}: no {key} line, so it describes no machine and is left out; `scontrol -o show nodes` and \
+                     `scontrol -o show partitions` have nodes that register by themselves",
+                    path.display()
+                ));
+                continue;
+            }
             beside.slurm_conf = Some(drystone_slurm::conf::flatten(&path)?);
         }
+        combined.add(machine);
         beside.described_by.push(path);
     }
     (beside.machine, beside.described) = combined.finish();

@@ -51,8 +51,7 @@ pub(super) fn strangers(site: &Site) -> Vec<String> {
             let has_account = account.is_empty()
                 || accounts.assocs.len() < 2
                 || accounts.assocs.iter().any(|assoc| same(&assoc.account, account));
-            let has_qos =
-                qos.is_empty() || accounts.qos.is_empty() || accounts.qos.iter().any(|known| same(&known.name, qos));
+            let has_qos = qos.is_empty() || accounts.qos.is_empty() || accounts.find_qos(qos).is_some();
             (has_account, has_qos)
         };
         if !known.0 {

@@ -232,3 +232,29 @@ fn jobs_beyond_the_machine_are_dropped_and_counted_or_an_error() {
     let error = crate::common::try_import(&[dump], &options).expect_err("too wide").to_string();
     assert!(error.contains("job 7 needs 500") && error.contains("--wide drop"), "{error}");
 }
+
+/// Files that `slurm.conf` includes lie beside it: they are parts of it, not machines.
+#[test]
+fn included_files_in_the_folder_are_read_once() {
+    let conf = "ClusterName=made\nInclude /nowhere/nodes.conf\nInclude /nowhere/partitions.conf\n";
+    let (nodes, partitions): (Vec<&str>, Vec<&str>) = CONF.lines().skip(1).partition(|line| line.starts_with("Node"));
+    let parts = [("nodes.conf", nodes.join("\n")), ("partitions.conf", partitions.join("\n"))];
+    let mut descriptions: Vec<(&str, &str)> = parts.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    descriptions.push(("slurm.conf", conf));
+    let site = with(&descriptions, &made());
+    assert_eq!(pools(&site), pools(&with(&[("slurm.conf", CONF)], &made())));
+}
+
+/// Nodes that register by themselves are in no file: the jobs say what there is.
+#[test]
+fn a_configuration_without_nodes_describes_no_machine() {
+    for (conf, key) in [
+        ("ClusterName=made\nMaxNodeCount=16\nNodeSet=c Feature=c\nPartitionName=p Nodes=c\n", "NodeName"),
+        ("ClusterName=made\nNodeName=n[1-2] CPUs=8\n", "PartitionName"),
+    ] {
+        let site = with(&[("slurm.conf", conf)], &made());
+        assert_eq!(pools(&site), pools(&with(&[], &made())), "{key}");
+        let warning = site.manifest.warnings.iter().find(|text| text.contains("describes no machine"));
+        assert!(warning.is_some_and(|text| text.contains(key)), "{:?}", site.manifest.warnings);
+    }
+}

@@ -105,7 +105,6 @@ const FLAGS_LEFT_OUT: &[&str] = &[
     "partitionmaxnodes",
     "partitiontimelimit",
     "requiresreservation",
-    "relative",
 ];
 
 pub(super) fn assoc(keys: &FieldKeys, line: usize, accounts: &mut Accounts) -> Result<Assoc, String> {
@@ -135,12 +134,22 @@ pub(super) fn assoc(keys: &FieldKeys, line: usize, accounts: &mut Accounts) -> R
     Ok(Assoc { shares, priority, limits, default_qos, ..Assoc::default() })
 }
 
+/// The QOS without its limits of resources, which count per cent and not processors.
+fn without_amounts(qos: Qos) -> Qos {
+    let limits = AccountLimits { grp_tres: Tres::default(), max_tres: Tres::default(), ..qos.limits };
+    Qos { limits, max_tres_user: Tres::default(), max_tres_account: Tres::default(), ..qos }
+}
+
 /// A QOS, and the names of those that it may preempt.
 pub(super) fn qos(keys: &FieldKeys, line: usize, left_out: &mut Vec<String>) -> Result<(Qos, Vec<String>), String> {
     let flags = text(keys, &["flags"]).unwrap_or_default().to_ascii_lowercase();
     let flag = |name: &str| flags.split(',').any(|flag| flag.trim() == name);
     for name in FLAGS_LEFT_OUT.iter().filter(|name| flag(name)) {
         leave_out(&format!("flags={name}"), line, left_out);
+    }
+    let relative = flag("relative");
+    if relative {
+        leave_out("flags=relative, limits in per cent of the resources", line, left_out);
     }
     let words = match text(keys, &["preemptmode"]) {
         None => PreemptWords::default(),
@@ -186,6 +195,7 @@ pub(super) fn qos(keys: &FieldKeys, line: usize, left_out: &mut Vec<String>) -> 
         exempt_seconds,
         preempts_within: words.within,
     };
+    let qos = if relative { without_amounts(qos) } else { qos };
     let list = preempt.split(',').map(str::trim).filter(|name| !name.is_empty());
     Ok((qos, list.map(String::from).collect()))
 }

@@ -21,7 +21,7 @@ impl std::fmt::Display for ConfPlace {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfError {
-    #[error("{}: cannot be read: {source}{}", .file.display(), .from.as_ref().map(|p| format!(" (included at {p})")).unwrap_or_default())]
+    #[error("{}: cannot be read: {source}{}", .file.display(), .from.as_ref().map(|p| format!(" (included at {p}; a copy beside that file is read as well)")).unwrap_or_default())]
     Unreadable {
         file: PathBuf,
         /// The line that includes it.

@@ -15,7 +15,7 @@ pub fn expand(list: &str) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Splits at commas outside brackets.
+/// Splits at commas and blanks outside brackets.
 fn split(list: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut inside) = (Vec::new(), 0, false);
     for (at, c) in list.char_indices() {
@@ -24,7 +24,7 @@ fn split(list: &str) -> Result<Vec<&str>, String> {
             '[' => inside = true,
             ']' if !inside => return Err(format!("`]` without `[` in `{list}`")),
             ']' => inside = false,
-            ',' if !inside => {
+            ',' | ' ' | '\t' if !inside => {
                 parts.push(&list[start..at]);
                 start = at + 1;
             }
@@ -127,6 +127,7 @@ mod tests {
     fn ranges_keep_their_zeros() {
         assert_eq!(expand("n[08-10],m1").expect("list"), ["n08", "n09", "n10", "m1"]);
         assert_eq!(expand("a01-[02,04-05]").expect("list"), ["a01-02", "a01-04", "a01-05"]);
+        assert_eq!(expand("a1 a2,\ta[3-4]").expect("list"), ["a1", "a2", "a3", "a4"]);
     }
 
     #[test]

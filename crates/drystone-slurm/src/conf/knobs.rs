@@ -1,6 +1,7 @@
 //! `SchedulerParameters`: every one that changes decisions, with its default, its range and what it
 //! does.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Certainty that the model treats a parameter as Slurm does.
@@ -162,6 +163,7 @@ const HARMLESS: &[&str] = &[
     "allow_zero_lic",
     "batch_sched_delay",
     "bf_allow_magnetic_slot",
+    "bf_hetjob_prio",
     // As the model does in any case: nodes that become free while a pass sleeps are not used by it.
     "bf_ignore_newly_avail_nodes",
     "build_queue_timeout",
@@ -175,7 +177,6 @@ const HARMLESS: &[&str] = &[
     "enable_user_top",
     "extra_constraints",
     "gs_only",
-    "hetjob_prio",
     "Ignore_NUMA",
     "ignore_prefer_validation",
     "kill_invalid_depend",
@@ -196,7 +197,6 @@ const HARMLESS: &[&str] = &[
     "spec_cores_first",
     "step_retry_count",
     "step_retry_time",
-    "time_min_as_soft_limit",
     "whole_hetjob",
 ];
 
@@ -212,18 +212,48 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("max_switch_wait", "waits of jobs that ask for few switches"),
     ("bf_topopt_enable", "the nodes of jobs"),
     ("bf_topopt_iterations", "the nodes of jobs"),
-    ("defer_batch", "starts at the moment of submission"),
+    ("time_min_as_soft_limit", "the ends of jobs with a shortest time (`--time-min`)"),
     ("rsv", "reservations"),
 ];
 
 impl SchedParams {
-    /// Reads the value of `SchedulerParameters`; later words win.
+    /// Reads the value of `SchedulerParameters` as Slurm does, which looks for each name in the text:
+    /// of a word that stands twice the first counts, a flag is set whatever stands behind it, and a
+    /// number ends where its digits end.
     pub fn parse(text: &str) -> (SchedParams, Vec<KnobTrouble>) {
         let (mut params, mut troubles) = (SchedParams::default(), Vec::new());
+        let mut names: BTreeSet<&str> = BTreeSet::new();
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-            if let Err(trouble) = params.apply(word) {
-                troubles.push(trouble);
+            let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name.trim(), Some(value)));
+            let Some(knob) = Knob::named(alias(name)) else {
+                troubles.extend(unmodelled(name).err());
+                continue;
+            };
+            if !names.insert(knob.name) {
+                let text = format!("`{word}`: {} stands twice; Slurm takes the first", knob.name);
+                troubles.push(KnobTrouble::Value(text));
+                continue;
             }
+            let read = digits(knob, value);
+            if let (Some(read), Some(value)) = (&read, value) {
+                let meant = if knob.is_flag() { "it as set" } else { read.as_str() };
+                troubles.push(KnobTrouble::Value(format!(
+                    "`{word}`: `{}` is read no further; Slurm takes {meant}",
+                    value.trim()
+                )));
+            }
+            let own = match (&read, knob.is_flag()) {
+                (_, true) => knob.name.to_string(),
+                (Some(read), false) => format!("{}={read}", knob.name),
+                (None, false) => word.to_string(),
+            };
+            troubles.extend(params.apply(&own).err());
+        }
+        if params.bf_max_job_assoc > 0 && params.bf_max_job_user > 0 {
+            let text =
+                format!("bf_max_job_user={} stands beside bf_max_job_assoc, which Slurm takes", params.bf_max_job_user);
+            troubles.push(KnobTrouble::Value(text));
+            params.bf_max_job_user = 0;
         }
         (params, troubles)
     }
@@ -235,8 +265,7 @@ impl SchedParams {
     pub fn apply(&mut self, word: &str) -> Result<(), KnobTrouble> {
         let (name, value) =
             word.split_once('=').map_or((word, None), |(name, value)| (name.trim(), Some(value.trim())));
-        let name = if name.eq_ignore_ascii_case("max_job_bf") { "bf_max_job_test" } else { name };
-        let Some(knob) = Knob::named(name) else {
+        let Some(knob) = Knob::named(alias(name)) else {
             return unmodelled(name);
         };
         let value = match value {
@@ -265,6 +294,29 @@ impl SchedParams {
         let size = if self.bf_node_space_size > 0 { self.bf_node_space_size } else { self.bf_max_job_test };
         size.max(2) as usize
     }
+}
+
+/// The name of a parameter that has another one as well.
+fn alias(name: &str) -> &str {
+    match name.to_ascii_lowercase().as_str() {
+        "max_job_bf" => "bf_max_job_test",
+        "max_rpc_count" => "max_rpc_cnt",
+        // Jobs of a log are batch jobs.
+        "defer_batch" => "defer",
+        _ => name,
+    }
+}
+
+/// Returns what Slurm reads of a value of which it reads a part alone: the leading digits of a
+/// number, nothing of what stands behind a flag.
+fn digits(knob: &Knob, value: Option<&str>) -> Option<String> {
+    let value = value?.trim();
+    if knob.is_flag() {
+        return (!["", "1", "yes"].contains(&value)).then(String::new);
+    }
+    let sign = usize::from(value.starts_with(['-', '+']));
+    let end = value[sign..].find(|c: char| !c.is_ascii_digit())? + sign;
+    (end > sign).then(|| value[..end].to_string())
 }
 
 fn unmodelled(name: &str) -> Result<(), KnobTrouble> {
@@ -306,6 +358,22 @@ mod tests {
         assert!(troubles.is_empty(), "{troubles:?}");
         assert_eq!((params.bf_interval, params.bf_continue, params.pass_seconds()), (120, 1, 120));
         assert_eq!(SchedParams::parse(&params.to_string()).0, params);
+    }
+
+    /// As `strcasestr` and `atoi` read them in its backfill scheduler.
+    #[test]
+    fn words_are_read_as_slurm_looks_for_them() {
+        let (params, troubles) = SchedParams::parse("bf_window=2880,bf_continue=0,bf_interval=60s,bf_window=1440");
+        assert_eq!((params.bf_window, params.bf_continue, params.bf_interval), (2880, 1, 60));
+        let told = [
+            "`bf_continue=0`: `0` is read no further; Slurm takes it as set",
+            "`bf_interval=60s`: `60s` is read no further; Slurm takes 60",
+            "`bf_window=1440`: bf_window stands twice; Slurm takes the first",
+        ];
+        assert_eq!(troubles, told.map(|text| KnobTrouble::Value(text.into())));
+        let (params, troubles) = SchedParams::parse("bf_max_job_user=5,bf_max_job_assoc=6,defer_batch,max_rpc_count=0");
+        assert_eq!((params.bf_max_job_user, params.bf_max_job_assoc, params.defer), (0, 6, 1));
+        assert_eq!(troubles.len(), 1, "{troubles:?}");
     }
 
     #[test]

@@ -93,8 +93,7 @@ impl ConfReader {
                 return Err(ConfError::line(&line.place, "Include without a file name; expected `Include FILE`"));
             }
             let name = self.replace_modifiers(name, &line.place)?;
-            let path = self.dir.join(name);
-            return self.file(&path, Some(&line.place));
+            return self.file(&self.find(&name), Some(&line.place));
         }
         if let Some((key, value)) = line.text.split_once('=')
             && key.trim().eq_ignore_ascii_case("ClusterName")
@@ -103,6 +102,16 @@ impl ConfReader {
         }
         self.lines.push(line);
         Ok(())
+    }
+
+    /// Returns the path of an included file: where the line says or, if that is not here, the file
+    /// of its name beside the first one. A configuration that was copied from a cluster reads so.
+    fn find(&self, name: &str) -> PathBuf {
+        let path = self.dir.join(name);
+        match path.file_name().map(|name| self.dir.join(name)) {
+            Some(beside) if !path.exists() && beside.is_file() => beside,
+            _ => path,
+        }
     }
 
     /// `%c` is the name of the cluster.

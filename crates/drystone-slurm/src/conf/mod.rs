@@ -52,8 +52,8 @@ pub use windows::{ReservedWindow, reserved_windows};
 use lines::ConfLine;
 use pairs::ConfPairs;
 use settings::SettingLookup;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// A setting outside nodes and partitions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -172,6 +172,13 @@ pub fn flatten(path: impl AsRef<Path>) -> Result<String, ConfError> {
     Ok(lines::read(path.as_ref())?.iter().map(|line| escaped(&line.text) + "\n").collect())
 }
 
+/// Returns the files that a file includes, itself left out; none where one cannot be read.
+pub fn included_files(path: impl AsRef<Path>) -> BTreeSet<PathBuf> {
+    let path = path.as_ref();
+    let lines = lines::read(path).unwrap_or_default();
+    lines.iter().map(|line| line.place.file.to_path_buf()).filter(|file| file != path).collect()
+}
+
 /// Settings read so far.
 #[derive(Default)]
 struct ConfReading {
@@ -263,6 +270,11 @@ impl ConfReading {
         let mut partitions = std::mem::take(&mut self.partitions);
         for partition in &mut partitions {
             partition.nodes = hosts.resolve(&partition.hosts, &partition.place)?;
+        }
+        for set in self.sets.iter().filter(|set| self.nodes.iter().any(|node| set.get("NodeSet") == Some(&node.name))) {
+            let name = set.get("NodeSet").unwrap_or_default();
+            let text = format!("the NodeSet {name} has the name of a node; since 24.11 Slurm does not start with it");
+            self.remarks.push(ConfRemark::at(Topic::Contradiction, set.place.as_ref(), text));
         }
         let down = self.down.iter().map(|pairs| hosts.down(pairs)).collect::<Result<_, _>>()?;
         let mut conf = SlurmConf {

@@ -57,23 +57,29 @@ pub(crate) fn nodes(
         let text = "Sockets and SocketsPerBoard exclude each other; Slurm takes SocketsPerBoard";
         remarks.push(ConfRemark::at(Topic::Contradiction, Some(place), text));
     }
-    let model = model(line, place)?;
+    if line.get("RestrictedCoresPerGPU").is_some() {
+        let text = "RestrictedCoresPerGPU; jobs without GPUs may have all cores";
+        remarks.push(ConfRemark::at(Topic::NotModelled, Some(place), text));
+    }
+    let model = model(line, place, remarks)?;
     Ok(names.into_iter().map(|name| ConfNode { name, ..model.clone() }).collect())
 }
 
 /// Returns the common settings of all nodes of a line.
-fn model(line: &ConfPairs, place: &ConfPlace) -> Result<ConfNode, ConfError> {
-    let shape = ConfShape::read(line, place)?;
+fn model(line: &ConfPairs, place: &ConfPlace, remarks: &mut Vec<ConfRemark>) -> Result<ConfNode, ConfError> {
+    let shape = ConfShape::read(line, place, remarks)?;
     let megabytes = |key: &str, unsaid: u64| match line.get(key) {
         None => Ok(unsaid),
-        Some(text) => {
-            text.parse().map_err(|_| ConfError::line(place, format!("{key}: `{text}` is no number of megabytes")))
-        }
+        Some(text) => units::whole(text)
+            .ok_or_else(|| ConfError::line(place, format!("{key}: `{text}` is no number of megabytes"))),
     };
-    let (memory_mb, spec_memory_mb) = (megabytes("RealMemory", 1)?, megabytes("MemSpecLimit", 0)?);
+    let (memory_mb, mut spec_memory_mb) = (megabytes("RealMemory", 1)?, megabytes("MemSpecLimit", 0)?);
     if spec_memory_mb > 0 && spec_memory_mb >= memory_mb {
-        let problem = format!("MemSpecLimit={spec_memory_mb} leaves jobs nothing of RealMemory={memory_mb}");
-        return Err(ConfError::line(place, problem));
+        let text = format!(
+            "MemSpecLimit={spec_memory_mb} leaves jobs nothing of RealMemory={memory_mb}; Slurm leaves the limit out"
+        );
+        remarks.push(ConfRemark::at(Topic::Refused, Some(place), text));
+        spec_memory_mb = 0;
     }
     let features = line.get("Features").or(line.get("Feature")).unwrap_or_default();
     Ok(ConfNode {
@@ -103,7 +109,7 @@ struct ConfShape {
 }
 
 impl ConfShape {
-    fn read(line: &ConfPairs, place: &ConfPlace) -> Result<ConfShape, ConfError> {
+    fn read(line: &ConfPairs, place: &ConfPlace, remarks: &mut Vec<ConfRemark>) -> Result<ConfShape, ConfError> {
         let boards = number(line, "Boards", place)?;
         let per_board = number(line, "SocketsPerBoard", place)?;
         let sockets = number(line, "Sockets", place)?;
@@ -112,12 +118,22 @@ impl ConfShape {
         let cpus = number(line, "CPUs", place)?.or(number(line, "Procs", place)?);
         let of_boards = per_board.map(|s| s.saturating_mul(boards.unwrap_or(1)));
         let (per_socket, threads) = (cores.unwrap_or(1), threads.unwrap_or(1));
-        // CPUs alone are that many sockets of one core each.
-        let implied = cpus.map_or(1, |cpus| (cpus / per_socket.saturating_mul(threads).max(1)).max(1));
+        // CPUs alone are that many sockets of one core each; what leaves a rest is one socket.
+        let of_socket = per_socket.saturating_mul(threads).max(1);
+        let implied = cpus.filter(|cpus| cpus % of_socket == 0).map_or(1, |cpus| (cpus / of_socket).max(1));
         let sockets = of_boards.or(sockets).unwrap_or(implied);
         let all = u64::from(sockets) * u64::from(per_socket) * u64::from(threads);
-        let counted = match cpus {
-            Some(cpus) => u64::from(cpus),
+        // Processors are sockets, cores or threads; any other number Slurm takes for a mistake.
+        let levels = [u64::from(sockets), u64::from(sockets) * u64::from(per_socket), all];
+        let counted = match cpus.map(u64::from) {
+            Some(cpus) if levels.contains(&cpus) => cpus,
+            Some(cpus) => {
+                let text = format!(
+                    "CPUs={cpus} is neither the number of sockets ({sockets}) nor of cores nor of threads; Slurm takes {all}"
+                );
+                remarks.push(ConfRemark::at(Topic::Refused, Some(place), text));
+                all
+            }
             None => all,
         };
         let cpus = u32::try_from(counted).ok().filter(|&c| c > 0 && c <= 1 << 20);
@@ -126,7 +142,13 @@ impl ConfShape {
         })?;
         // Whole cores are kept, with all their threads.
         let listed = spec_list(line, place)?.map(|ids| ids.div_ceil(threads.max(1)));
-        let spec_cores = number(line, "CoreSpecCount", place)?.filter(|&cores| cores > 0).or(listed).unwrap_or(0);
+        let mut kept = number(line, "CoreSpecCount", place)?.filter(|&cores| cores > 0);
+        if let Some(cores) = kept.filter(|&cores| cores > 1 && u64::from(cores) >= levels[1]) {
+            let text = format!("CoreSpecCount={cores} leaves jobs no core; Slurm keeps one");
+            remarks.push(ConfRemark::at(Topic::Refused, Some(place), text));
+            kept = Some(1);
+        }
+        let spec_cores = kept.or(listed).unwrap_or(0);
         let spec_cpus = spec_cores.saturating_mul((cpus / sockets.saturating_mul(per_socket).max(1)).max(1));
         if spec_cpus > 0 && spec_cpus >= cpus {
             let problem = format!("the system keeps {spec_cores} cores of this node, which leaves jobs no processor");

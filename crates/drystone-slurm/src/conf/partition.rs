@@ -97,8 +97,9 @@ const READ: &[&str] = &[
 impl ConfPartition {
     pub(crate) fn read(line: &ConfPairs, place: &ConfPlace) -> Result<ConfPartition, ConfError> {
         let both = value(line, "Priority", units::count, place)?;
-        let tier = value(line, "PriorityTier", units::count, place)?.or(both).unwrap_or(1);
-        let job_factor = value(line, "PriorityJobFactor", units::count, place)?.or(both).unwrap_or(1);
+        // The old word for both wins over the new ones.
+        let tier = both.or(value(line, "PriorityTier", units::count, place)?).unwrap_or(1);
+        let job_factor = both.or(value(line, "PriorityJobFactor", units::count, place)?).unwrap_or(1);
         let others = line.list.iter().filter(|(key, _)| !READ.iter().any(|read| read.eq_ignore_ascii_case(key)));
         let none = |text: &str| if text.eq_ignore_ascii_case("none") { Ok(None) } else { units::minutes(text) };
         Ok(ConfPartition {
@@ -146,12 +147,13 @@ fn value<T>(
     line.get(key).map(|text| read(text).map_err(told)).transpose()
 }
 
-/// Parses a state; returns whether jobs may start.
+/// Parses a state, of which Slurm compares the beginning; returns whether jobs may start.
 fn state(text: &str) -> Result<bool, String> {
-    match text.to_ascii_lowercase().as_str() {
-        "up" => Ok(true),
-        "down" | "drain" | "inactive" => Ok(false),
-        _ => Err(format!("`{text}` is no state; expected UP, DOWN, DRAIN or INACTIVE")),
+    let begins = |word: &str| text.to_ascii_lowercase().starts_with(word);
+    match () {
+        () if begins("up") => Ok(true),
+        () if ["down", "drain", "inactive"].into_iter().any(begins) => Ok(false),
+        () => Err(format!("`{text}` is no state; expected UP, DOWN, DRAIN or INACTIVE")),
     }
 }
 

@@ -103,8 +103,10 @@ const WORDS_LEFT_OUT: &[(&str, &str, &str)] = &[
     ("PriorityFlags", "CALCULATE_RUNNING", "running jobs keep the priority with which they started"),
     ("PriorityFlags", "DEPTH_OBLIVIOUS", "fair shares are those of NO_FAIR_TREE"),
     ("PriorityFlags", "MAX_TRES_GRES", "jobs are billed as without it"),
+    ("PreemptMode", "CHECKPOINT", "jobs are cancelled, as those without a checkpoint were"),
     ("PreemptMode", "GANG", "jobs do not take turns on the same processors"),
     ("PreemptMode", "SUSPEND", "jobs that others would suspend run on, and the others wait"),
+    ("PreemptType", "preempt/job_prio", "no job is preempted"),
     ("PreemptParameters", "send_user_signal", "the time that preempted jobs take to end"),
     ("PreemptParameters", "reclaim_licenses", "no job is preempted for its licences"),
     ("PreemptParameters", "suspend_grace_time", "the time that preempted jobs take to stop"),
@@ -118,6 +120,7 @@ const PARTITION_LEFT_OUT: &[(&str, &[&str], &str)] = &[
     ("ExclusiveTopo", &["no"], "its jobs share the blocks of the topology"),
     ("JobDefaults", &[], "processors and memory of jobs that ask for GPUs and say nothing of these"),
     ("Alternate", &[], "jobs of a partition that is out wait for it"),
+    ("Topology", &[], "the nodes of jobs, and plans"),
     ("SuspendTime", &["-1", "infinite"], "starts on nodes that have to boot"),
 ];
 
@@ -180,9 +183,29 @@ fn words(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
         let given = if conf.counts_memory { "cores and memory" } else { "cores" };
         let text = format!(
             "no SelectType: {given} of nodes are given out, as by select/cons_tres, the default of newer releases; up to \
-             22.05 it was select/linear, whole nodes: write the one that the cluster uses"
+             23.02 it was select/linear, whole nodes: write the one that the cluster uses"
         );
         say(Topic::Assumed, "selecttype", text);
+    }
+    if conf.setting("PriorityType").is_none()
+        && let Some(weight) = conf.settings.values().find(|setting| {
+            setting.key.to_ascii_lowercase().starts_with("priorityweight") && setting.value.trim() != "0"
+        })
+    {
+        let text = format!(
+            "{} without a PriorityType: first come, first served, as by priority/basic, the default up to 23.02; from \
+             23.11 on it is priority/multifactor, which weighs: write the one that the cluster uses",
+            weight.key
+        );
+        remarks.push(ConfRemark::at(Topic::Assumed, Some(&weight.place), text));
+    }
+    let parts = ["shard", "mps"].map(|part| {
+        let has = |gres: &str| gres.split(',').any(|one| one.split(':').next() == Some(part));
+        (part, conf.nodes.iter().find(|node| has(&node.gres)))
+    });
+    for (part, node) in parts.iter().filter_map(|(part, node)| Some((part, (*node)?))) {
+        let text = format!("Gres={part}; parts of GPUs are not given out: jobs that share one are taken as without it");
+        remarks.push(ConfRemark::at(Topic::NotModelled, Some(&node.place), text));
     }
 }
 

@@ -161,7 +161,8 @@ impl PreemptWords {
                 "" => {}
                 "off" => words.mode = words.mode.or(Some(PreemptMode::Off)),
                 "requeue" => words.mode = Some(PreemptMode::Requeue),
-                "cancel" => words.mode = Some(PreemptMode::Cancel),
+                // Up to 19.05 jobs without a checkpoint were cancelled.
+                "cancel" | "checkpoint" => words.mode = Some(PreemptMode::Cancel),
                 "suspend" => words.mode = Some(PreemptMode::Suspend),
                 "gang" => words.gang = true,
                 "within" => words.within = true,
@@ -209,7 +210,7 @@ pub struct Preempt {
 impl Preempt {
     pub(super) fn read(settings: &SettingLookup<'_>) -> Result<Preempt, (&'static str, String)> {
         let by = |text: &str| match text.to_ascii_lowercase().as_str() {
-            "preempt/none" => Ok(PreemptType::None),
+            "preempt/none" | "preempt/job_prio" => Ok(PreemptType::None),
             "preempt/partition_prio" => Ok(PreemptType::Partition),
             "preempt/qos" => Ok(PreemptType::Qos),
             _ => Err(format!("`{text}` is none of preempt/none, preempt/partition_prio, preempt/qos")),
@@ -319,7 +320,11 @@ impl SettingLookup<'_> {
 }
 
 fn number(text: &str) -> Result<f64, String> {
-    let parsed = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
+    if ["unlimited", "infinite"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        return Ok(f64::from(u32::MAX));
+    }
+    let whole = units::count(text).ok().map(f64::from);
+    let parsed = whole.or_else(|| text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0));
     parsed.ok_or_else(|| format!("`{text}` is no number from 0"))
 }
 

@@ -48,14 +48,30 @@ pub(super) fn yes_no(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A count.
+/// A count: decimal, hexadecimal behind `0x`, octal behind `0`, in units of 1,024 before `k`.
 ///
 /// # Errors
 /// Any other text.
 pub(super) fn count(text: &str) -> Result<u32, String> {
-    let hexadecimal = text.strip_prefix("0x").or(text.strip_prefix("0X"));
-    let number = hexadecimal.map_or_else(|| text.parse(), |digits| u32::from_str_radix(digits, 16));
-    number.map_err(|_| format!("`{text}` is no count; expected a whole number from 0"))
+    whole(text)
+        .and_then(|number| u32::try_from(number).ok())
+        .ok_or_else(|| format!("`{text}` is no count; expected a whole number from 0"))
+}
+
+/// A whole number as Slurm reads it; see [`count`].
+pub(super) fn whole(text: &str) -> Option<u64> {
+    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1024),
+        None => (text, 1),
+    };
+    let digits = digits.strip_prefix('+').unwrap_or(digits);
+    let hexadecimal = digits.strip_prefix("0x").or(digits.strip_prefix("0X"));
+    let octal = digits.strip_prefix('0').and_then(|rest| u64::from_str_radix(rest, 8).ok());
+    let number = match hexadecimal {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => octal.or_else(|| digits.parse().ok()),
+    };
+    number?.checked_mul(unit)
 }
 
 /// A count, `None` for no limit.
@@ -78,6 +94,16 @@ fn number(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_have_the_forms_of_a_c_number() {
+        for (text, expected) in [("12", 12), ("0x1F", 31), ("010", 8), ("0", 0), ("2k", 2048), ("1K", 1024)] {
+            assert_eq!(count(text), Ok(expected), "{text}");
+        }
+        for text in ["", "k", "1G", "1.5", "-1", "0x", "x", "5000000000", "9000000k"] {
+            assert!(count(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn times_have_six_forms() {

@@ -160,10 +160,77 @@ fn what_the_system_keeps_of_a_node_is_not_for_jobs() {
     // Two cores of two threads; three threads lie on two cores; two cores of one thread.
     let cpus = conf.nodes.iter().map(|n| (n.cpus, n.cpus_per_core(), n.memory_mb)).collect::<Vec<_>>();
     assert_eq!(cpus, [(28, 2, 60_000), (28, 2, 64_000), (14, 1, 64_000), (16, 1, 64_000)]);
-    let all = refused("NodeName=n CPUs=4 CoreSpecCount=4\n");
-    assert_eq!(all, "slurm.conf:1: the system keeps 4 cores of this node, which leaves jobs no processor");
-    let memory = refused("NodeName=n CPUs=4 RealMemory=100 MemSpecLimit=100\n");
-    assert_eq!(memory, "slurm.conf:1: MemSpecLimit=100 leaves jobs nothing of RealMemory=100");
+    let all = refused("NodeName=n CPUs=1 CoreSpecCount=1\n");
+    assert_eq!(all, "slurm.conf:1: the system keeps 1 cores of this node, which leaves jobs no processor");
+}
+
+/// What slurmctld 22.05.8 answers to the same lines.
+#[test]
+fn numbers_that_contradict_each_other_are_reset_as_slurm_resets_them() {
+    let cases = [
+        ("CPUs=20 Boards=1 SocketsPerBoard=2 CoresPerSocket=24", 48, true),
+        ("CPUs=30 Sockets=2 CoresPerSocket=10 ThreadsPerCore=2", 40, true),
+        ("CPUs=4 Sockets=2", 2, true),
+        ("CPUs=64 Sockets=2 CoresPerSocket=64", 128, true),
+        ("CPUs=25 CoresPerSocket=10", 10, true),
+        ("CPUs=7 ThreadsPerCore=2", 2, true),
+        ("CPUs=8 Boards=2 SocketsPerBoard=2", 4, true),
+        ("CPUs=8 CoreSpecCount=8", 7, true),
+        ("CPUs=8 MemSpecLimit=2000", 8, true),
+        ("CPUs=8 RealMemory=100 MemSpecLimit=100", 8, true),
+        ("CPUs=30 CoresPerSocket=10", 30, false),
+        ("CPUs=4 CoresPerSocket=4 ThreadsPerCore=2", 4, false),
+        ("CPUs=20 Boards=2 CoresPerSocket=5", 20, false),
+        ("CPUs=16 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", 16, false),
+        ("CPUs=2 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", 2, false),
+        ("CPUs=8 Weight=2k RealMemory=2k", 8, false),
+    ];
+    for (line, cpus, told) in cases {
+        let conf = parse(&format!("NodeName=n {line}\nSelectType=select/cons_tres\n"));
+        assert_eq!((conf.nodes[0].cpus, conf.remarks.len()), (cpus, usize::from(told)), "{line}: {:?}", conf.remarks);
+        assert!(conf.remarks.iter().all(|remark| remark.topic == Topic::Refused), "{line}");
+    }
+    let conf = parse(
+        "NodeName=a[1-2] CPUs=8\nNodeName=b1 CPUs=8\n\
+         PartitionName=p Nodes=\"a1 a2\" PriorityTier=3 PriorityJobFactor=9 Priority=7 State=DRAINED MaxNodes=010\n\
+         PartitionName=q Nodes=b1 PriorityTier=2 PriorityJobFactor=5 State=UPPISH\n",
+    );
+    let [p, q] = conf.partitions.as_slice() else { panic!("two partitions") };
+    assert_eq!(
+        (p.nodes.as_slice(), p.tier, p.job_factor, p.up, p.max_nodes),
+        ([0, 1].as_slice(), 7, 7, false, Some(8))
+    );
+    assert_eq!((q.tier, q.job_factor, q.up), (2, 5, true));
+}
+
+#[test]
+fn weights_have_the_forms_of_counts() {
+    let conf = parse(
+        "PriorityType=priority/multifactor\nPriorityWeightAge=10k\nPriorityWeightFairshare=UNLIMITED\n\
+         PreemptMode=CHECKPOINT\nPreemptType=preempt/partition_prio\n",
+    );
+    assert_eq!((conf.priority.age, conf.priority.fair_share), (10_240.0, 4_294_967_295.0));
+    assert_eq!(conf.preempt.mode, PreemptMode::Cancel);
+    assert!(conf.remarks.iter().any(|remark| remark.text.starts_with("PreemptMode=CHECKPOINT")), "{:?}", conf.remarks);
+    let conf = parse("PriorityWeightFairshare=10000\n");
+    let [remark] = conf.remarks.as_slice() else { panic!("{:?}", conf.remarks) };
+    assert!(remark.topic == Topic::Assumed && remark.text.starts_with("PriorityWeightFairshare without"), "{remark:?}");
+    assert_eq!(parse("PriorityWeightAge=0\n").remarks, []);
+}
+
+/// A configuration that was copied from its cluster has includes beside it.
+#[test]
+fn included_files_are_found_beside_the_first() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).expect("a file");
+    write("slurm.conf", "Include /nowhere/slurm/nodes.conf\nPartitionName=p Nodes=n1\n");
+    write("nodes.conf", "NodeName=n1 CPUs=4\n");
+    let path = dir.path().join("slurm.conf");
+    assert_eq!(SlurmConf::read(&path).expect("a configuration").nodes.len(), 1);
+    assert_eq!(drystone_slurm::conf::included_files(&path), [dir.path().join("nodes.conf")].into());
+    fs::remove_file(dir.path().join("nodes.conf")).expect("gone");
+    let error = SlurmConf::read(&path).expect_err("no file").to_string();
+    assert!(error.contains("/nowhere/slurm/nodes.conf: cannot be read") && error.contains("a copy beside"), "{error}");
 }
 
 #[test]

@@ -440,13 +440,7 @@ impl Policy for MultiQueue {
     }
 
     fn places_on_nodes(&self) -> bool {
-        // With a delay, schedules on one node have differed from those of its processors.
-        !self.settings.literal() && self.settings.delay.is_none()
-    }
-
-    fn places_under_pyss(&self) -> bool {
-        // Jobs with overdue ones before them have been left waiting for ever there.
-        false
+        !self.settings.literal()
     }
 
     fn listen(&mut self) {

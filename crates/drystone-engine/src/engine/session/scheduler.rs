@@ -35,13 +35,10 @@ impl Scheduler {
         }
     }
 
-    /// Returns whether it places jobs on nodes, with the passes that it makes.
+    /// Returns whether it places jobs on nodes.
     #[must_use]
     pub fn places_on_nodes(&self) -> bool {
-        match self.pass {
-            PassRule::Pyss => self.policy.places_under_pyss(),
-            PassRule::Instant | PassRule::Event => self.policy.places_on_nodes(),
-        }
+        self.policy.places_on_nodes()
     }
 
     /// Checks that it can work where these processors are out for a time.
