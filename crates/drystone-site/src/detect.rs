@@ -119,7 +119,7 @@ fn json(head: &[u8], layout: &TextLayout) -> FileKind {
     let text = String::from_utf8_lossy(head);
     let has = |key: &str| text.contains(&format!("\"{key}\""));
     let shape = JsonShape::of(head);
-    if let Some((looks, advice)) = shape.foreign() {
+    if let Some((looks, advice)) = shape.foreign(head) {
         return FileKind::Unknown(looks, advice);
     }
     match () {

@@ -22,4 +22,4 @@ pub(crate) use resources::{Amount, MemoryRequest, UNKNOWN, memory_request, tres}
 pub use state::{Flags, RecordState};
 pub(crate) use state::{state, state_word};
 pub(crate) use tasks::{TaskSet, tasks};
-pub(crate) use time::{NoTime, TimeForm, When, guess_forms, likely_forms};
+pub(crate) use time::{NoTime, TimeForm, When, dated_command, guess_forms, likely_forms};

@@ -176,7 +176,7 @@ impl RowHeader {
             trailing: false,
             changed: changes.iter().any(|change| *change != ValueChange::Keep),
             is_of_sacct: names.iter().all(|name| is_of_sacct(name)),
-            composed: has(&[SacctColumn::TaskId, SacctColumn::ArrayId, SacctColumn::ArrayTasks]),
+            composed: has(&[SacctColumn::TaskId, SacctColumn::JobIndex, SacctColumn::ArrayId, SacctColumn::ArrayTasks]),
             numbered: !has(&[SacctColumn::JobId, SacctColumn::JobIdRaw]),
             doubled,
             changes,

@@ -81,7 +81,10 @@ fn beginning<R: Read>(
             job.intake.count(ImportRule::Message, job.place(line.number), line.bytes, 0);
         }
         if let Some(first) = lines.peek() {
-            let sample = || TableSample::of_lines(&head.rows(), layout.delimiter.as_deref());
+            let sample = || {
+                let rows = head.rows();
+                TableSample::of_xdmod(&rows).or_else(|| TableSample::of_lines(&rows, layout.delimiter.as_deref()))
+            };
             let (splitter, is_header) = begin(first.bytes, sample, layout, job)?;
             let mut reader = SacctReader::new(job.file, splitter);
             if is_header {
@@ -418,7 +421,9 @@ fn composed(values: &ColumnValues<'_>) -> Option<Vec<u8>> {
     }
     // Databases have their own numbers for "none".
     let is_none = |number: u64| matches!(number, 65_534 | 4_294_967_294 | 4_294_967_295);
-    let task = get(SacctColumn::TaskId);
+    // Indices of LSF begin at 1; a job that is no array has 0.
+    let index = Some(get(SacctColumn::JobIndex)).filter(|index| *index != b"0").unwrap_or_default();
+    let task = if index.is_empty() { get(SacctColumn::TaskId) } else { index };
     let number = crate::text::whole(task).filter(|&number| !is_none(number)).and_then(|n| u32::try_from(n).ok());
     match number {
         Some(number) => Some([base, b"_", number.to_string().as_bytes()].concat()),
