@@ -70,6 +70,7 @@ const FIRST: &[(&str, &str, &str)] = &[
     ("<!doctype html", "a page in HTML", "expected the accounting itself; a download may have given a page to log in"),
     ("<html", "a page in HTML", "expected the accounting itself; a download may have given a page to log in"),
     ("<?xml", "a document in XML", "expected text, JSON or Parquet"),
+    ("+--", "a table that mysql drew for people", SQL),
     ("-- mysql dump", "a dump of MySQL", SQL),
     ("-- mariadb dump", "a dump of MariaDB", SQL),
     ("/*!", "a dump of MariaDB", SQL),
@@ -258,7 +259,7 @@ impl JsonShape {
         if self.outer("apiVersion") && self.outer("kind") && !is_workload(head) {
             return kind(
                 "a list of Kubernetes (kubectl get … -o json), which forgets jobs as they are deleted",
-                "write a row of each pod or job, with the names JobKey,User,Submit,Start,End,ReqCPUS,ReqGPUS,State (creationTimestamp, \
+                "give its pods (kubectl get pods -A -o json > pods.json), or write a row of each pod or job, with the names JobKey,User,Submit,Start,End,ReqCPUS,ReqGPUS,State (creationTimestamp, \
                  startTime, the end of its containers, the sum of their requests), and import that with --columns",
             );
         }

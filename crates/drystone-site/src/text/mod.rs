@@ -14,7 +14,7 @@ mod time;
 
 pub(crate) use asks::{AskColumns, GPU_NUMBER, asks};
 pub(crate) use id::{Id, IdPart, JobLabel};
-pub(crate) use message::is_message;
+pub(crate) use message::{is_message, is_remark};
 pub(crate) use number::{
     RecordLimit, decimal, digits, is_missing, leading, limit_minutes, limit_span, megabytes, minutes_of, span, whole,
 };

@@ -302,6 +302,31 @@ fn columns_that_centres_published() {
     assert_eq!(ran, [(2_592_023, 2_592_000, 4), (2_106_017, 2_106_000, 1)]);
 }
 
+#[test]
+fn remarks_may_stand_before_a_table() {
+    let table = "JobID,Submit,Start,End,State,NCPUS\n7,1700000000,1700000010,1700000100,COMPLETED,4\n";
+    let own = "id,queued_at,start_time,end_time,cores\n7,1700000000,1700000010,1700000100,4\n";
+    for remark in ["# made on Monday\n", "# one\n# two, of these\n\n", "sep=,\n", "#"] {
+        let site = of_text(format!("{remark}{table}"), &utc());
+        assert_eq!(
+            (site.len(), site.job(0).id, site.job(0).run, site.manifest.bad_rows),
+            (1, Some(7), Some(90), 0),
+            "{remark}"
+        );
+        let (line, site) = text_by_own_line(&format!("{remark}{own}"));
+        assert_eq!(
+            (line.as_str(), site.job(0).id),
+            ("JobID,Submit,start_time,end_time,AllocCPUS", Some(7)),
+            "{remark}"
+        );
+    }
+    // A workbook is named as one.
+    let folder = crate::common::Folder::new();
+    let file = folder.write("jobs.xlsx", b"PK\x03\x04[Content_Types].xml");
+    let error = crate::common::try_import(&[file], &utc()).map(|site| site.len()).expect_err("refused").to_string();
+    assert!(error.contains("this is a workbook") && error.contains("as CSV"), "{error}");
+}
+
 /// A table of three columns in Parquet.
 fn parquet_of(compression: Compression) -> Vec<u8> {
     let schema = "message jobs { required int64 JobIDRaw (INT_64); required int64 Start; required int64 ElapsedRaw; required int64 NCPUS; required binary \

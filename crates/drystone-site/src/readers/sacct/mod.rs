@@ -26,7 +26,7 @@ use crate::error::SiteError;
 use crate::readers::table::{TableSample, advice};
 use crate::rows::{FilePlace, RowIntake, RowTrouble};
 use crate::rules::ImportRule;
-use crate::text::{Id, IdPart, JobLabel, is_message};
+use crate::text::{Id, IdPart, JobLabel, is_message, is_remark};
 use memchr::memmem::Finder;
 use std::io::Read;
 
@@ -77,8 +77,9 @@ fn beginning<R: Read>(
             Err(error) => return job.broken(error, 0).map(|()| None),
         };
         let mut lines = block.lines().filter(|line| !line.bytes.is_empty()).peekable();
-        while let Some(line) = lines.next_if(|line| is_message(line.bytes)) {
-            job.intake.count(ImportRule::Message, job.place(line.number), line.bytes, 0);
+        while let Some(line) = lines.next_if(|line| is_message(line.bytes) || is_remark(line.bytes)) {
+            let rule = if is_remark(line.bytes) { ImportRule::Header } else { ImportRule::Message };
+            job.intake.count(rule, job.place(line.number), line.bytes, 0);
         }
         if let Some(first) = lines.peek() {
             let sample = || {

@@ -68,7 +68,9 @@ pub(crate) fn try_columns(
         reader.row(&InputLine { bytes: line.as_bytes(), number, whole: true }, place, &mut intake)?;
     }
     intake.finish();
+    // Its place has no file.
     let trouble = intake.troubled().err().map(|error| error.to_string());
+    let trouble = trouble.and_then(|text| text.split_once(": ").map(|(_, text)| text.to_string()));
     Ok(TrialFigures { trouble, ..figures(&intake, sample.rows.len()) })
 }
 

@@ -64,7 +64,10 @@ impl TableSample {
         let trailing = rows.iter().all(|row| row.len() == columns && bare(row));
         let columns = columns - usize::from(trailing && columns > FEWEST);
         rows.iter_mut().for_each(|row| row.truncate(columns));
-        let first = rows.remove(0);
+        let mut first = rows.remove(0);
+        if let Some(bare) = first[0].strip_prefix('#') {
+            first[0] = bare.trim().to_string();
+        }
         // Lines of another kind are the reader's to count.
         rows.retain(|row| row.len() == columns);
         let (names, rows) = match names_columns(&first, &rows) {
