@@ -3,7 +3,7 @@
 use crate::foreign::{self, JsonShape};
 use crate::readers::sacct::{FirstLine, RowHeader, TextLayout};
 use crate::readers::{Carrier, table};
-use crate::text::{Id, is_message};
+use crate::text::{Id, is_message, is_remark};
 
 /// A description of a machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -105,9 +105,20 @@ impl FileKind {
         };
         match first.trim_ascii_start() {
             [b'{' | b'[', ..] => json(head, layout),
-            _ => text(head, first, layout),
+            _ => match text(head, first, layout) {
+                unlike @ FileKind::Unknown(..) if is_remark(first) => behind_remarks(head, layout).unwrap_or(unlike),
+                kind => kind,
+            },
         }
     }
+}
+
+/// The kind of the table behind the remarks at the beginning of a text, if there is one.
+fn behind_remarks(head: &[u8], layout: &TextLayout) -> Option<FileKind> {
+    let lines = head.split_inclusive(|&byte| byte == b'\n');
+    let remarks = lines.take_while(|line| is_remark(line.trim_ascii_end()) || line.trim_ascii().is_empty());
+    let kind = FileKind::of(&head[remarks.map(<[u8]>::len).sum()..], layout);
+    matches!(kind, FileKind::Jobs(Carrier::Sacct | Carrier::Table)).then_some(kind)
 }
 
 fn unknown(looks: &str, advice: &str) -> FileKind {
@@ -119,7 +130,7 @@ fn json(head: &[u8], layout: &TextLayout) -> FileKind {
     let text = String::from_utf8_lossy(head);
     let has = |key: &str| text.contains(&format!("\"{key}\""));
     let shape = JsonShape::of(head);
-    if let Some((looks, advice)) = shape.foreign() {
+    if let Some((looks, advice)) = shape.foreign(head) {
         return FileKind::Unknown(looks, advice);
     }
     match () {

@@ -47,8 +47,8 @@ pub enum SiteError {
         time: String,
     },
     #[error(
-        "{place}: the time `{time}` is relative to the day on which it was printed, so that its date is lost; at the site: \
-         SLURM_TIME_FORMAT=%s sacct …"
+        "{place}: the time `{time}` is relative to the day on which it was printed, so that its date is lost; at the site: {}",
+        crate::text::dated_command(time)
     )]
     RelativeTime {
         /// File and line.

@@ -13,6 +13,12 @@ const MAGIC: &[(&[u8], &str, &str)] = &[
     (b"\xff\xfe", "text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW"),
     (b"\xfe\xff", "text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW"),
     (b"ARROW1", "a table in Arrow (Feather)", AS_PARQUET),
+    (
+        b"\xff\xff\xff\xff",
+        "a table in Arrow, as a stream",
+        "write it as Parquet or CSV, for instance: python3 -c \"import pyarrow as a; \
+         a.ipc.open_stream('FILE').read_pandas().to_parquet('jobs.parquet')\"",
+    ),
     (b"FEA1", "a table in Feather", AS_PARQUET),
     (
         b"ORC",
@@ -64,6 +70,7 @@ const FIRST: &[(&str, &str, &str)] = &[
     ("<!doctype html", "a page in HTML", "expected the accounting itself; a download may have given a page to log in"),
     ("<html", "a page in HTML", "expected the accounting itself; a download may have given a page to log in"),
     ("<?xml", "a document in XML", "expected text, JSON or Parquet"),
+    ("+--", "a table that mysql drew for people", SQL),
     ("-- mysql dump", "a dump of MySQL", SQL),
     ("-- mariadb dump", "a dump of MariaDB", SQL),
     ("/*!", "a dump of MariaDB", SQL),
@@ -99,7 +106,8 @@ const SQL: &str =
     "write the table of jobs as text: mysql --batch -e 'select * from CLUSTER_job_table' slurm_acct_db > jobs.tsv";
 const PBS: &str = "give the accounting of the server: $PBS_HOME/server_priv/accounting, a file for each day";
 const SGE: &str = "give $SGE_ROOT/CELL/common/accounting";
-const LSF: &str = "give $LSB_SHAREDIR/CLUSTER/logdir/lsb.acct and its numbered predecessors";
+const LSF: &str = "give $LSB_SHAREDIR/CLUSTER/logdir/lsb.acct and its numbered predecessors; or write a table: LSB_DISPLAY_YEAR=Y bjobs -a -u all \
+     -o \"jobid stat user queue submit_time start_time finish_time slots runtimelimit delimiter='|'\" > jobs.psv";
 const SACCT: &str = "at the site: sacct -a -X -D -P --noconvert -S … -E … --format=… > jobs.psv (drystone import --ask prints the whole of it)";
 
 /// Text that is no accounting. `first` is its first line that is no message.
@@ -247,18 +255,18 @@ impl JsonShape {
     }
 
     /// A document of another system.
-    pub(crate) fn foreign(&self) -> Option<ForeignKind> {
-        if self.outer("apiVersion") && self.outer("kind") {
+    pub(crate) fn foreign(&self, head: &[u8]) -> Option<ForeignKind> {
+        if self.outer("apiVersion") && self.outer("kind") && !is_workload(head) {
             return kind(
                 "a list of Kubernetes (kubectl get … -o json), which forgets jobs as they are deleted",
-                "write a row of each pod or job, with the names JobKey,User,Submit,Start,End,ReqCPUS,ReqGPUS,State (creationTimestamp, \
+                "give its pods (kubectl get pods -A -o json > pods.json), or write a row of each pod or job, with the names JobKey,User,Submit,Start,End,ReqCPUS,ReqGPUS,State (creationTimestamp, \
                  startTime, the end of its containers, the sum of their requests), and import that with --columns",
             );
         }
         if self.outer("pbs_version") && self.outer("Jobs") {
             return kind("the output of qstat -f -F json, which has the jobs of this moment and of the last days", PBS);
         }
-        if self.has("COMMAND") || self.has("RECORDS") {
+        if (self.has("COMMAND") || self.has("RECORDS")) && !(self.has("JOBID") && self.has("START_TIME")) {
             return kind("the output of bjobs -json, which has the jobs of this moment and the last hour", LSF);
         }
         if self.has("job_state") && (self.has("job_resources") || self.has("batch_host")) {
@@ -283,6 +291,13 @@ impl JsonShape {
         let split = self.outer("columns") && self.outer("data");
         !self.list && !self.outer.is_empty() && self.record.is_empty() && (split || within(&bare, b":{\"0\":"))
     }
+}
+
+/// Returns whether a list of Kubernetes has pods or jobs with their times.
+fn is_workload(head: &[u8]) -> bool {
+    let bare: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let kind = within(&bare, b"\"kind\":\"Pod\"") || within(&bare, b"\"kind\":\"Job\"");
+    kind && within(&bare, b"\"creationTimestamp\":") && within(&bare, b"\"status\":")
 }
 
 fn string_end(head: &[u8], mut at: usize) -> usize {

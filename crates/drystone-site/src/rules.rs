@@ -87,6 +87,7 @@ rules! {
     TimeOrder = "time-order", Bad, "ended before its start, or started before it was eligible or submitted";
     OnlySteps = "only-steps", Bad, "steps of a job whose own row is missing";
     NoSize = "no-size", Bad, "neither processors nor nodes are known";
+    Unsized = "unsized", Dropped, "left while it was queued, or still waits, and no record says how large it is";
     Shape = "shape", Bad, "a record of another shape than expected";
     Joined = "joined", Changed, "delimiters within the last column, which is free text";
     Continued = "continued", Changed, "line ends within the last column, which is free text";
@@ -94,6 +95,7 @@ rules! {
     Field = "field", Changed, "a value that cannot be read was left out";
     Numbered = "numbered", Imputed, "no column says the job's number: rows are numbered, each a job of its own";
     NoSubmit = "no-submit", Imputed, "submission unknown: the start stands for it, so nothing is known of the wait";
+    Waited = "waited", Imputed, "start, submission or departure unknown: the wait says it";
     SubmitEligible = "submit-eligible", Imputed, "submission unknown: the time at which it became eligible stands for it";
     SubmitLate = "submit-late", Changed, "submitted after it was eligible: the earlier time counts";
     Twice = "twice", Changed, "a local time of the hour that comes twice: settled by run time, by the order of numbers, else the first";

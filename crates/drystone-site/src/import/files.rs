@@ -84,6 +84,11 @@ fn one(path: &Path, layout: &TextLayout, open: FileOpener<'_>, in_folder: bool) 
     };
     let mut input = match unpacked(path, if stdin { open } else { plain }) {
         Ok(input) => input,
+        Err(SiteError::Log(_)) if is_workbook(path) => {
+            let kind =
+                FileKind::Unknown("a workbook of a spreadsheet".to_string(), "save its sheet as CSV".to_string());
+            return Ok(FoundFile { path: path.to_path_buf(), name: name(path), kind, opened: None, in_folder });
+        }
         Err(SiteError::Log(error)) if in_folder => {
             let kind = FileKind::Unknown(error.to_string(), "unpack it first".to_string());
             return Ok(FoundFile { path: path.to_path_buf(), name: name(path), kind, opened: None, in_folder });
@@ -102,6 +107,12 @@ fn one(path: &Path, layout: &TextLayout, open: FileOpener<'_>, in_folder: bool) 
     let kind = FileKind::of(&head, layout);
     let opened = stdin.then(|| Box::new(io::Cursor::new(head).chain(input)) as Box<dyn Read>);
     Ok(FoundFile { path: path.to_path_buf(), name: name(path), kind, opened, in_folder })
+}
+
+/// Returns whether a file is a packed workbook, by its name.
+fn is_workbook(path: &Path) -> bool {
+    let ending = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+    ["xlsx", "xlsm", "ods", "numbers"].iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 /// The whole text of a small file.

@@ -321,7 +321,7 @@ pub(crate) fn nothing_left(
         .filter(|(rule, _)| matches!(rule.effect(), RuleEffect::Bad | RuleEffect::Dropped | RuleEffect::Ignored))
         .map(|(rule, count)| counted(rule, count.rows.max(count.jobs)))
         .collect();
-    let sizes = match tally.get(ImportRule::NoSize).rows {
+    let sizes = match tally.get(ImportRule::NoSize).rows + tally.get(ImportRule::Unsized).jobs {
         0 => String::new(),
         _ if carriers.contains(&Carrier::Sacct) => {
             "No column says how many processors: ask for AllocCPUS as well. ".to_string()

@@ -76,9 +76,17 @@ pub(super) fn warnings(
     }
     if memory.pbs.unheard > 0 {
         warnings.push(format!(
-            "jobs that records delete, abort or change and that have no other record: {}; they were queued before the first \
-             record; at the site: also take the files of the days before",
+            "jobs that records delete, abort or change and that have no other record: {}; no record here says when they \
+             were queued; at the site: also take the files of the days before, with all their records",
             memory.pbs.unheard
+        ));
+    }
+    if let Some(left) = manifest.rule(ImportRule::Unsized) {
+        warnings.push(format!(
+            "jobs that were cancelled while they were queued, or still wait, and of which no record says the size: {}; no simulation has \
+             them{}",
+            left.jobs,
+            if memory.is_slurm() { " (sacct --format=…,ReqCPUS,ReqNodes says it)" } else { "" }
         ));
     }
     if let Some(cut) = manifest.rule(ImportRule::ArrayCut) {

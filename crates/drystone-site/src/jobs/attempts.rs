@@ -435,7 +435,10 @@ impl Finder<'_> {
             limit_from: super::LimitFrom::default(),
         };
         let Some(amount) = self.amount(&mut job, row) else {
-            self.bad(ImportRule::NoSize, key.row, 0);
+            match is_queued(row, &times) {
+                true => count(self.tally, self.table, ImportRule::Unsized, row, 0),
+                false => self.bad(ImportRule::NoSize, key.row, 0),
+            }
             return;
         };
         job.amount = self.amounts.intern(amount);
@@ -551,6 +554,12 @@ impl Finder<'_> {
             job.marks.set(JobMarks::ARRAY);
         }
     }
+}
+
+/// Returns whether a job only ever stood in the queue.
+fn is_queued(row: &AccountingRow, times: &SettledTimes) -> bool {
+    let left = row.start == 0 || matches!(row.state, RecordState::Cancelled | RecordState::Pending);
+    left && matches!(times.kind, SiteJobFate::Withdrawn | SiteJobFate::Waiting)
 }
 
 fn amount_seconds(amount: &Amount, run: u32) -> u64 {

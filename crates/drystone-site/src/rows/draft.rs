@@ -32,6 +32,8 @@ pub(crate) struct RowDraft<'a> {
     pub(crate) elapsed: Option<u32>,
     /// Seconds.
     pub(crate) suspended: Option<u32>,
+    /// Seconds from the submission to the start, where the table has one of the two.
+    pub(crate) waited: Option<u32>,
     pub(crate) limit: RecordLimit,
     pub(crate) state: RecordState,
     /// The state as written, where it is none that is known.
@@ -73,6 +75,7 @@ impl<'a> RowDraft<'a> {
             end: When::Unknown,
             elapsed: None,
             suspended: None,
+            waited: None,
             limit: RecordLimit::Unknown,
             state: RecordState::Other,
             word: b"",

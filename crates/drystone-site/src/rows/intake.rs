@@ -9,7 +9,7 @@ use super::troubles::{RowTrouble, Troubles};
 use crate::clock::{Local, Zone, ZoneLookup};
 use crate::error::SiteError;
 use crate::rules::{Example, ImportRule, RuleTally};
-use crate::text::{IdPart, TimeForm, UNKNOWN, When};
+use crate::text::{IdPart, RecordState, TimeForm, UNKNOWN, When};
 
 /// Settings of reading rows.
 #[derive(Clone, Debug, Default)]
@@ -324,6 +324,9 @@ impl RowIntake {
         if skipped {
             self.count(ImportRule::Skipped, draft.place, draft.record, draft.core_seconds());
         }
+        if settle_wait(draft, &mut times) {
+            self.count(ImportRule::Waited, draft.place, draft.record, draft.core_seconds());
+        }
         if let (Some(ran), true) = (ran, times[2] > 0 && times[3] > 0) {
             self.hour_off.1 += 1;
             if (times[3] - times[2] - ran).abs() == 3_600 {
@@ -398,6 +401,30 @@ impl RowIntake {
     pub(crate) fn zone(&self) -> Option<&Zone> {
         self.zone.as_ref().map(ZoneLookup::zone)
     }
+}
+
+/// Fills the start, the submission or the departure that a wait says. A job without a run time
+/// left at the end of its wait. Returns whether it did.
+fn settle_wait(draft: &RowDraft<'_>, times: &mut [i64; 4]) -> bool {
+    let Some(wait) = draft.waited.map(i64::from) else { return false };
+    let [submit, _, start, end] = *times;
+    let waits = matches!(draft.state, RecordState::Pending | RecordState::Configuring);
+    match (submit > 0, start > 0) {
+        (true, false) if !waits => {
+            let left = submit + wait;
+            let is_on = draft.state.is_on();
+            let ran = draft.elapsed.is_some() || end > 0 || is_on;
+            if ran {
+                times[2] = left;
+            }
+            if !ran || (end == 0 && !is_on && draft.elapsed == Some(0)) {
+                times[3] = left;
+            }
+        }
+        (false, true) => times[0] = start - wait,
+        _ => return false,
+    }
+    true
 }
 
 /// A list as Python writes it, `[12, 'n3']`, as names parted by commas.

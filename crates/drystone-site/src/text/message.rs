@@ -24,9 +24,26 @@ pub(crate) fn is_message(line: &[u8]) -> bool {
     levelled(first) || levelled(second)
 }
 
+/// Returns whether a line before a table is a remark: `# made on Monday`, or the `sep=;` of Excel.
+/// Behind a `#` may also stand the names of columns.
+pub(crate) fn is_remark(line: &[u8]) -> bool {
+    let parts = line.iter().filter(|byte| matches!(byte, b'|' | b',' | b'\t' | b';')).count();
+    (line.starts_with(b"#") && parts < 2) || (line.starts_with(b"sep=") && line.len() <= 5)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_message;
+    use super::{is_message, is_remark};
+
+    #[test]
+    fn remarks_have_no_columns() {
+        for line in ["# made on Monday, by hand", "#", "sep=;", "sep=,"] {
+            assert!(is_remark(line.as_bytes()), "{line}");
+        }
+        for line in ["#JobID|User|Start", "# id,start,end", "sep=2|3", "7|8", ""] {
+            assert!(!is_remark(line.as_bytes()), "{line}");
+        }
+    }
 
     #[test]
     fn messages_have_a_level_before_a_colon() {

@@ -14,7 +14,7 @@ mod time;
 
 pub(crate) use asks::{AskColumns, GPU_NUMBER, asks};
 pub(crate) use id::{Id, IdPart, JobLabel};
-pub(crate) use message::is_message;
+pub(crate) use message::{is_message, is_remark};
 pub(crate) use number::{
     RecordLimit, decimal, digits, is_missing, leading, limit_minutes, limit_span, megabytes, minutes_of, span, whole,
 };
@@ -22,4 +22,4 @@ pub(crate) use resources::{Amount, MemoryRequest, UNKNOWN, memory_request, tres}
 pub use state::{Flags, RecordState};
 pub(crate) use state::{state, state_word};
 pub(crate) use tasks::{TaskSet, tasks};
-pub(crate) use time::{NoTime, TimeForm, When, guess_forms, likely_forms};
+pub(crate) use time::{NoTime, TimeForm, When, dated_command, guess_forms, likely_forms};

@@ -65,7 +65,7 @@ pub(crate) fn is_missing(text: &[u8]) -> bool {
         [b'0'..=b'9', ..] => false,
         b"Unknown" | b"unknown" | b"INVALID" | b"None" | b"none" | b"NONE" | b"N/A" | b"n/a" | b"NA" | b"nan"
         | b"NaN" | b"NAN" | b"NaT" | b"<NA>" | b"null" | b"NULL" | b"(null)" | b"None assigned" | b"undefined"
-        | b"UNDEFINED" | b"-" | b"--" | b"nil" | b"\\N" => true,
+        | b"UNDEFINED" | b"-" | b"--" | b"-1" | b"nil" | b"\\N" => true,
         _ => false,
     }
 }
@@ -91,6 +91,8 @@ pub(crate) fn span(text: &[u8]) -> Option<u32> {
 }
 
 fn any_span(text: &[u8]) -> Option<u32> {
+    // As LSF writes run times.
+    let text = text.strip_suffix(b" second(s)").unwrap_or(text);
     if let Some(rest) = text.strip_prefix(b"P") {
         return iso_span(rest);
     }
@@ -243,6 +245,8 @@ mod tests {
             ("01:00.003", Some(60)),
             ("100:00:00", Some(360_000)),
             ("77", Some(77)),
+            ("3600 second(s)", Some(3_600)),
+            (" second(s)", None),
             ("0 days 01:00:00", Some(3_600)),
             ("2 days 00:30:00.5", Some(2 * 86_400 + 1_800)),
             ("1 day, 2:00:00", Some(86_400 + 7_200)),

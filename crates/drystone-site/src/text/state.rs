@@ -103,15 +103,16 @@ pub(crate) fn state_word(word: &[u8]) -> RecordState {
 }
 
 /// Words of other systems: HTCondor, OAR, Flux, LSF, Kubernetes, and the tables of centres.
-const ELSEWHERE: [(&[&str], RecordState); 7] = [
+const ELSEWHERE: [(&[&str], RecordState); 8] = [
     (&["done", "success", "succeeded", "finished", "terminated", "complete", "pass", "passed"], RecordState::Completed),
-    (&["error", "exit", "exited", "abort", "aborted", "fail"], RecordState::Failed),
+    (&["error", "exit", "exited", "abort", "aborted", "fail", "zombi"], RecordState::Failed),
     // The first as Americans write it.
     (&["canceled", "removed", "deleted", "killed", "interrupted"], RecordState::Cancelled),
     (&["timedout", "timed_out", "time_out"], RecordState::Timeout),
     (&["oom", "outofmemory", "oom_killed"], RecordState::OutOfMemory),
-    (&["waiting", "queued", "idle", "ready", "pend", "held", "hold"], RecordState::Pending),
-    (&["run"], RecordState::Running),
+    (&["waiting", "queued", "idle", "ready", "pend", "held", "hold", "psusp"], RecordState::Pending),
+    (&["run", "unkwn"], RecordState::Running),
+    (&["ususp", "ssusp"], RecordState::Suspended),
 ];
 
 /// Slurm's notes on the start of a job.

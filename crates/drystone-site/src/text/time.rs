@@ -53,7 +53,11 @@ impl TimeForm {
         if let Some(seconds) = epoch(text) {
             return Ok(if is_no_moment(seconds as u64) { When::Unknown } else { When::Epoch(seconds) });
         }
-        zoned(text).ok_or(if is_relative(text) { NoTime::Relative } else { NoTime::Unreadable })
+        zoned(text).or_else(|| of_ctime(text)).ok_or(if is_relative(text) {
+            NoTime::Relative
+        } else {
+            NoTime::Unreadable
+        })
     }
 }
 
@@ -135,6 +139,23 @@ fn zoned(text: &[u8]) -> Option<When> {
     Some(When::Epoch(civil - sign * seconds))
 }
 
+/// `Mar  4 05:00:00 2022`, perhaps with the day of the week before it, as `ctime` writes it. Behind
+/// it `bjobs` has a letter for what ends the job: a limit, an estimate, one that was exceeded.
+fn of_ctime(text: &[u8]) -> Option<When> {
+    let mut words = std::str::from_utf8(text).ok()?.split_ascii_whitespace().peekable();
+    words.next_if(|word| DAYS.iter().any(|day| word.eq_ignore_ascii_case(day)));
+    let month = words.next()?;
+    let month = MONTHS.iter().position(|known| month.eq_ignore_ascii_case(known))? + 1;
+    let day: u8 = words.next()?.parse().ok()?;
+    let clock = words.next()?;
+    let seconds = if clock.len() == 5 { ":00" } else { "" };
+    let utc = words.next_if(|word| matches!(*word, "UTC" | "GMT")).is_some();
+    let year: u16 = words.next()?.parse().ok()?;
+    words.next_if(|word| matches!(*word, "L" | "E" | "X"));
+    let civil = civil_bytes(format!("{year:04}-{month:02}-{day:02}T{clock}{seconds}").as_bytes())?;
+    words.next().is_none().then_some(if utc { When::Epoch(civil) } else { When::Civil(civil) })
+}
+
 fn strftime(form: &str, text: &[u8]) -> Result<When, NoTime> {
     let text = std::str::from_utf8(text).map_err(|_| NoTime::Unreadable)?;
     let broken = jiff::fmt::strtime::parse(form, text).map_err(|_| NoTime::Unreadable)?;
@@ -149,6 +170,7 @@ fn strftime(form: &str, text: &[u8]) -> Result<When, NoTime> {
     Ok(When::Civil(days * 86_400 + seconds))
 }
 
+const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// The notations that a time may have, for advice: both where its month may be its day.
@@ -179,7 +201,6 @@ pub(crate) fn guess_forms(texts: &[&str]) -> Vec<String> {
 /// Returns a likely notation of a time, for advice: the day comes before the month, unless slashes
 /// separate them.
 fn guess_form(text: &str) -> String {
-    const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     let class = |c: char| (c.is_ascii_digit(), c.is_alphabetic());
     let chars: Vec<char> = text.chars().take(60).collect();
     let together = |a: &char, b: &char| class(*a) == class(*b) && class(*a) != (false, false);
@@ -211,6 +232,15 @@ fn guess_form(text: &str) -> String {
         }
     }
     form
+}
+
+/// Returns the command that prints a time with its date, where only a part of that was printed:
+/// `bjobs` leaves the year out.
+pub(crate) fn dated_command(text: &str) -> &'static str {
+    let mut words = text.split_ascii_whitespace();
+    let month = words.next().is_some_and(|word| MONTHS.iter().any(|month| word.eq_ignore_ascii_case(month)));
+    let day = words.next().is_some_and(|word| word.parse::<u8>().is_ok());
+    if month && day { "LSB_DISPLAY_YEAR=Y bjobs …" } else { "SLURM_TIME_FORMAT=%s sacct …" }
 }
 
 /// Returns whether a time has a clock and no whole date, as with `SLURM_TIME_FORMAT=relative`:
@@ -256,6 +286,13 @@ mod tests {
         assert_eq!(read("2026-01-31T12:00"), Ok(When::Civil(noon)));
         assert_eq!(read("2026-01-31 12:00+01:00"), Ok(When::Epoch(noon - 3_600)));
         assert_eq!(read("2026-01-31 12:00:00 UTC"), Ok(When::Epoch(noon)));
+        assert_eq!(read("Sat Jan 31 12:00:00 2026"), Ok(When::Civil(noon)));
+        assert_eq!(read("Sat Jan 31 12:00:00 UTC 2026"), Ok(When::Epoch(noon)));
+        for text in ["Jan 31 12:00:00 2026", "Jan 31 12:00 2026 L", "Jan 31 12:00:00 2026 E", "jan 31 12:00:00 2026 X "]
+        {
+            assert_eq!(read(text), Ok(When::Civil(noon)), "{text}");
+        }
+        assert_eq!(read("Feb  1 00:00:00 2026"), Ok(When::Civil(noon + 43_200)));
         assert_eq!(read("2026-01-31 12:00:00.25 +0100"), Ok(When::Epoch(noon - 3_600)));
         for parts in ["1769860800123", "1769860800123456", "1769860800123456789", "1.7698608e+18"] {
             assert_eq!(read(parts), Ok(When::Epoch(noon)), "{parts}");
@@ -267,9 +304,16 @@ mod tests {
 
     #[test]
     fn relative_moments_are_told_apart() {
-        for text in
-            ["12:00:05", "Ystday 10:11", "Tomorr 09:00", "Mon 12:00", "19 Jan 07:30", "Mar02-08:00:00", "03/02 08:00"]
-        {
+        for text in [
+            "12:00:05",
+            "Ystday 10:11",
+            "Tomorr 09:00",
+            "Mon 12:00",
+            "19 Jan 07:30",
+            "Mar02-08:00:00",
+            "03/02 08:00",
+            "Jan 31 12:00",
+        ] {
             assert_eq!(read(text), Err(NoTime::Relative), "{text}");
         }
         for text in [
@@ -277,13 +321,24 @@ mod tests {
             "31.01.2026 12:00",
             "1/31/26 12:00",
             "31/Jan/2026:12:00:00",
-            "Sat Jan 31 12:00:00 2026",
+            "Sat Jan 32 12:00:00 2026",
+            "Jan 31 12:00:00 2026 Q",
+            "Jan 31 12:00:00 CET 2026",
             "20260131 12:00:00",
             "2026-02-30T00:00:00",
             "2026-01-31T12:00:00+1",
             "2026-01-31T12:00:00.Z",
         ] {
             assert_eq!(read(text), Err(NoTime::Unreadable), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_without_its_year_is_of_lsf() {
+        assert_eq!(dated_command("Mar 14 05:00"), "LSB_DISPLAY_YEAR=Y bjobs …");
+        assert_eq!(dated_command("Mar  4 05:00 L"), "LSB_DISPLAY_YEAR=Y bjobs …");
+        for text in ["14 Mar 05:00", "Mar02-08:00:00", "12:00:05", "Mon 12:00"] {
+            assert_eq!(dated_command(text), "SLURM_TIME_FORMAT=%s sacct …", "{text}");
         }
     }
 

@@ -1,6 +1,8 @@
 //! Thirty kinds of wrong file: the first line says what each is, and no message has more than five.
+//! `refusals.txt` has every message whole.
 
 use crate::common::{Folder, try_import, utc};
+use std::path::Path;
 
 /// A file's contents, what its refusal begins with, and what it advises.
 const WRONG: &[(&[u8], &str, &str)] = &[
@@ -44,18 +46,36 @@ const WRONG: &[(&[u8], &str, &str)] = &[
     (b"{\"columns\":[\"JobID\",\"Start\"],\"index\":[0],\"data\":[[1,5]]}", "this is a data frame in JSON", "orient='records'"),
     (b"{\"event\":\"login\",\"user\":\"u\"}\n{\"event\":\"logout\",\"user\":\"u\"}\n", "a table of 2 columns, none of which says when jobs started", "--columns"),
     (b"[{\"node\":\"n1\",\"cpus\":64,\"rack\":\"r1\"}]", "no column says when jobs started", "--columns"),
+    (b"\xff\xff\xff\xff\x10\x00\x00\x00", "this is a table in Arrow, as a stream", "to_parquet"),
+    (b"{\"apiVersion\":\"v1\",\"items\":[{\"kind\":\"Service\",\"metadata\":{\"name\":\"a\",\"creationTimestamp\":\"2024-03-01T10:00:00Z\"}}],\"kind\":\"List\"}", "this is a list of Kubernetes", "JobKey"),
+    (b"JOBID|STAT|SUBMIT_TIME|START_TIME|FINISH_TIME|SLOTS\n7|DONE|Mar 14 05:00|Mar 14 05:01|Mar 14 06:01 L|4\n", "this is a table of jobs of LSF", "LSB_DISPLAY_YEAR=Y"),
+    (b"+--------+---------+\n| id_job | account |\n+--------+---------+\n|      7 | a       |\n", "this is a table that mysql drew", "mysql --batch"),
+    (b"# made by hand\n# on Monday\nDear all\n", "this is text that is no accounting", "expected"),
     (b"Dear all,\n\nplease find the accounting attached.\n", "this is text that is no accounting", "expected"),
 ];
 
 #[test]
 fn a_wrong_file_is_named_in_a_few_lines() {
     let folder = Folder::new();
+    let mut messages = String::new();
     for (at, (contents, first, advice)) in WRONG.iter().enumerate() {
         let file = folder.write(&format!("wrong-{at}"), contents);
         let told = try_import(&[file], &utc()).map(|site| site.len()).expect_err("refused").to_string();
         let line = told.lines().next().unwrap_or_default();
         assert!(line.contains(first) && line.contains(&format!("wrong-{at}")), "{first}: {told}");
         assert!(told.contains(advice) && told.lines().count() <= 5, "{first}: {told}");
+        messages.push_str(&format!(
+            "{}\n\n",
+            told.replace(&format!("{}/", folder.path("").display().to_string().trim_end_matches('/')), "")
+        ));
     }
     assert!(WRONG.len() >= 30);
+    // Where a message is to be another, copy what was written beside the tests.
+    let known = include_str!("refusals.txt");
+    if messages != known {
+        let new = Path::new(env!("CARGO_TARGET_TMPDIR")).join("refusals.txt");
+        std::fs::write(&new, &messages).expect("written");
+        let differ = messages.lines().zip(known.lines()).find(|(new, old)| new != old);
+        panic!("messages differ from tests/it/refusals.txt, first {differ:?}; the new ones: {}", new.display());
+    }
 }

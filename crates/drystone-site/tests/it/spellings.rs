@@ -263,6 +263,70 @@ fn rows_of_each_hour_are_one_job() {
     assert_eq!(rule(&site, "numbered").0, 0);
 }
 
+#[test]
+fn columns_that_centres_published() {
+    // NPACI's JOBLOG: seconds since 1970, -1 for what is not known.
+    let text = "LOGIN_NAME,ACCOUNT,QUEUE_DATE,START_DATE,END_DATE,QUEUE,CPU_TIME,WALL_TIME,NODES,MEMORY\n\
+                u1,a1,893980000,893980100,893983700,high,7000,3600,2,-1\nu2,a1,-1,893980200,893980300,interactive,90,100,1,-1\n\
+                u3,a2,893981000,893990100,893993700,normal,50000,3600,16,-1\n";
+    let (line, site) = text_by_own_line(text);
+    assert_eq!(line, "User,ACCOUNT,Submit,Start,End,Partition,-,ElapsedRaw,NODES,-");
+    let found: Vec<_> = site.jobs().map(|job| (job.submit, job.start, job.nodes, job.user.to_string())).collect();
+    let right = [
+        (893_980_000, 893_980_100, 2, "u1"),
+        (893_980_200, 893_980_200, 1, "u2"),
+        (893_981_000, 893_990_100, 16, "u3"),
+    ];
+    assert_eq!(found, right.map(|(submit, start, nodes, user)| (submit, Some(start), Some(nodes), user.to_string())));
+    assert_eq!(rule(&site, "no-submit").1, 1);
+    // Records of Torque as a table, of the Jackson Laboratory: requests are no nodes, times have
+    // one letter before them, and lengths are hours.
+    let text = "Date,JobID,Group,JobName,Queue,CTime,QTime,ETime,StartTime,Owner,NeedNodes,NodeCT,ResourceNodes,ResourceWalltime,Session,\
+                EndTime,ExitStatus,UsedCPU,UsedMemory,UsedVirtualMemory,UsedWalltime\n\
+                2014-09-27,3.h.org,g,a,batch,1411821999,1411821999,1411821999,1411821999,ann,nodes=1,1,nodes=1,0.5,0,1411823000,-2,0,0,0,0.27\n\
+                2014-09-27,7.h.org,g,b,batch,1411825800,1411825800,1411825800,1411825900,bob,nodes=2,2,nodes=2,1.0,0,1411829500,0,0,0,0,1.0\n";
+    let (line, site) = text_by_own_line(text);
+    assert!(line.starts_with("-,JobKey,Group,JobName,Partition,Submit,-,Eligible,StartTime,User,-,NNodes,-,TimelimitSeconds*3600,-,EndTime"), "{line}");
+    let found: Vec<_> =
+        site.jobs().map(|job| (job.submit, job.run, job.limit, job.nodes, job.node_list.to_string())).collect();
+    let right = [(1_411_821_999, 1_001, 1_800, 1), (1_411_825_800, 3_600, 3_600, 2)];
+    assert_eq!(found, right.map(|(submit, run, limit, nodes)| (submit, Some(run), limit, Some(nodes), String::new())));
+    // Vanderbilt's ACCRE: names that are nearly those of sacct.
+    let text = ",JOBID,STATE,BEGIN,END,REQMEM,USEDMEM,REQTIME,USEDTIME,NODES,CPUS,PARTITION,EXITCODE\n\
+                0,7,RUNNING,2021-07-31T22:15:00,Unknown,2048Mn,0,10:04:00,67-22:14:22,1,1,production,0:0\n\
+                1,8,COMPLETED,2021-08-06T11:36:09,2021-09-05T11:36:32,262144Mn,20604.62M,30-00:00:00,30-00:00:23,1,4,cgw,0:0\n\
+                2,9_2,COMPLETED,2021-08-17T07:45:07,2021-09-10T16:45:24,16384Mn,9733.43M,24-09:00:00,24-09:00:17,1,1,production,0:0\n";
+    let (line, site) = text_by_own_line(text);
+    assert_eq!(line, "-,JOBID,STATE,Start,END,REQMEM,-,Timelimit,ElapsedRaw,NODES,AllocCPUS,PARTITION,EXITCODE");
+    let ran: Vec<_> = site.jobs().filter_map(|job| Some((job.run?, job.limit, job.cpus?))).collect();
+    assert_eq!(ran, [(2_592_023, 2_592_000, 4), (2_106_017, 2_106_000, 1)]);
+}
+
+#[test]
+fn remarks_may_stand_before_a_table() {
+    let table = "JobID,Submit,Start,End,State,NCPUS\n7,1700000000,1700000010,1700000100,COMPLETED,4\n";
+    let own = "id,queued_at,start_time,end_time,cores\n7,1700000000,1700000010,1700000100,4\n";
+    for remark in ["# made on Monday\n", "# one\n# two, of these\n\n", "sep=,\n", "#"] {
+        let site = of_text(format!("{remark}{table}"), &utc());
+        assert_eq!(
+            (site.len(), site.job(0).id, site.job(0).run, site.manifest.bad_rows),
+            (1, Some(7), Some(90), 0),
+            "{remark}"
+        );
+        let (line, site) = text_by_own_line(&format!("{remark}{own}"));
+        assert_eq!(
+            (line.as_str(), site.job(0).id),
+            ("JobID,Submit,start_time,end_time,AllocCPUS", Some(7)),
+            "{remark}"
+        );
+    }
+    // A workbook is named as one.
+    let folder = crate::common::Folder::new();
+    let file = folder.write("jobs.xlsx", b"PK\x03\x04[Content_Types].xml");
+    let error = crate::common::try_import(&[file], &utc()).map(|site| site.len()).expect_err("refused").to_string();
+    assert!(error.contains("this is a workbook") && error.contains("as CSV"), "{error}");
+}
+
 /// A table of three columns in Parquet.
 fn parquet_of(compression: Compression) -> Vec<u8> {
     let schema = "message jobs { required int64 JobIDRaw (INT_64); required int64 Start; required int64 ElapsedRaw; required int64 NCPUS; required binary \

@@ -31,6 +31,12 @@ fn civil(moment: i64) -> String {
     format!("2023-09-{:02} {:02}:{:02}:{:02}", 1 + day, second / 3_600, second / 60 % 60, second % 60)
 }
 
+/// A time as LSF prints it with its year.
+fn lsf(moment: i64) -> String {
+    let text = civil(moment);
+    format!("Sep {:>2} {} 2023", text[8..10].trim_start_matches('0'), &text[11..])
+}
+
 /// Right values of a table, of row `n`, which has `n + 1` units of each size.
 struct RightValues {
     name: &'static str,
@@ -342,6 +348,44 @@ const TABLES: &[RightValues] = &[
         waits: false,
         shift: 1_593_561_600 - 1_693_526_400,
     },
+    RightValues {
+        name: "bjobs",
+        header: "JOBID,STAT,USER,QUEUE,SUBMIT_TIME,START_TIME,FINISH_TIME,SLOTS,NEXEC_HOST,RUN_TIME,RUNTIMELIMIT,EXEC_HOST",
+        row: |n| {
+            let k = n + 1;
+            format!(
+                "{},DONE,ann,normal,{},{},{} L,{},{k},{} second(s),240.0/h1,16*h1:16*h2",
+                7 + n,
+                lsf(submit(n)),
+                lsf(start(n)),
+                lsf(end(n)),
+                16 * k,
+                run(n)
+            )
+        },
+        sizes: (16, 1, 0),
+        limit: Some(14_400),
+        waits: true,
+        shift: 0,
+    },
+    RightValues {
+        name: "xdmod",
+        header: "",
+        row: |n| {
+            let (id, k) = (7 + n, n + 1);
+            let times =
+                [submit(n), submit(n), start(n), end(n)].map(|moment| civil(moment).replace(' ', "T")).join("|");
+            format!(
+                "{id}|{id}|c|p|q|a|g|10|ann|11|{times}|{}|0:0|COMPLETED|{k}|{c}|{c}|0|cpu={c},node={k}|cpu={c},node={k}|04:00:00|n[1-{k}]|a|b",
+                crate::generated::span(run(n)),
+                c = 16 * k
+            )
+        },
+        sizes: (16, 1, 0),
+        limit: Some(14_400),
+        waits: true,
+        shift: 0,
+    },
 ];
 
 fn check(job: &SiteJob<'_>, n: i64, right: &RightValues) {
@@ -463,6 +507,36 @@ fn completion_records_for_search_engines_and_records_of_clustercockpit() {
 }
 
 #[test]
+fn ten_pods_of_kubernetes() {
+    let pod = |n: i64| {
+        let time = |moment: i64| civil(moment).replace(' ', "T") + "Z";
+        format!(
+            "{{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{{\"name\":\"p{n}\",\"namespace\":\"ml\",\"creationTimestamp\":\"{}\"}},\
+             \"spec\":{{\"containers\":[{{\"resources\":{{\"requests\":{{\"cpu\":\"{}\",\"nvidia.com/gpu\":\"{}\"}}}}}}]}},\
+             \"status\":{{\"phase\":\"Succeeded\",\"startTime\":\"{}\",\
+             \"containerStatuses\":[{{\"state\":{{\"terminated\":{{\"finishedAt\":\"{}\"}}}}}}]}}}}",
+            time(submit(n)),
+            4 * (n + 1),
+            n + 1,
+            time(start(n)),
+            time(end(n))
+        )
+    };
+    let text = format!(
+        "{{\"apiVersion\":\"v1\",\"items\":[{}],\"kind\":\"List\"}}",
+        (0..10).map(pod).collect::<Vec<_>>().join(",")
+    );
+    assert_eq!(own_line(&error_of(&text, &crate::common::utc())), "kubernetes");
+    let site = of_text(&text, &with_columns("kubernetes"));
+    let found: Vec<_> = site.jobs().map(|job| (job.submit, job.start, job.run, job.cpus, job.gpus)).collect();
+    let right = |n: i64| {
+        let units = n as u32 + 1;
+        (submit(n), Some(start(n)), Some(run(n) as u32), Some(4 * units), Some(units))
+    };
+    assert_eq!(found, (0..10).map(right).collect::<Vec<_>>());
+}
+
+#[test]
 fn an_array_of_the_database_has_its_tasks() {
     let text = "id_job,id_array_job,id_array_task,array_task_str,cpus_req,state,timelimit,time_submit,time_start,time_end,tres_req\n\
                 51,50,1,,4,3,60,1693555200,1693555300,1693555400,\"1=4\"\n\
@@ -480,7 +554,7 @@ fn an_array_of_the_database_has_its_tasks() {
 fn every_table_with_a_name_is_in_the_documents() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/accounting.md");
     let text = std::fs::read_to_string(path).expect("the page");
-    for right in TABLES {
-        assert!(text.contains(&format!("`{}`", right.name)), "{}", right.name);
+    for name in TABLES.iter().map(|right| right.name).chain(["philly", "kubernetes", "m100", "adastra"]) {
+        assert!(text.contains(&format!("`{name}`")), "{name}");
     }
 }

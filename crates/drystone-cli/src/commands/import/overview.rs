@@ -145,7 +145,7 @@ fn rules_table(manifest: &Manifest, most: usize, document: &mut Document) {
             // Of most rules about rows no work is known.
             (0, _) => NONE.into(),
             (seconds, 0) => hours(seconds),
-            (seconds, total) => share(seconds, total),
+            (seconds, total) => share(seconds, total).into(),
         };
         table.row(vec![
             rule.name.as_str().into(),
@@ -164,10 +164,10 @@ fn rules_table(manifest: &Manifest, most: usize, document: &mut Document) {
     }
 }
 
-fn share(part: u64, total: u64) -> TableValue {
+fn share(part: u64, total: u64) -> String {
     let share = part as f64 / total as f64;
     // A little is not nothing.
-    if share < 0.0005 { "< 0.1 %".into() } else { percent(Some(share.min(1.0)), 1).into() }
+    if share < 0.0005 { "< 0.1 %".to_string() } else { percent(Some(share.min(1.0)), 1) }
 }
 
 fn hours(core_seconds: u64) -> TableValue {
@@ -185,4 +185,26 @@ fn unit(unit: PoolUnit) -> &'static str {
 /// A number of things: `1 job`, `2,000 jobs`.
 fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_never_nothing_nor_more_than_all() {
+        for (part, total, text) in [
+            (9, 1_000, "0.9%"),
+            (90, 10_000, "0.9%"),
+            (1, 1_000, "0.1%"),
+            (5, 10_000, "0.1%"),
+            (4, 10_000, "< 0.1 %"),
+            (1, u64::MAX, "< 0.1 %"),
+            (999, 1_000, "99.9%"),
+            (1_000, 1_000, "100.0%"),
+            (2_000, 1_000, "100.0%"),
+        ] {
+            assert_eq!(share(part, total), text, "{part} of {total}");
+        }
+    }
 }

@@ -32,7 +32,7 @@ impl Loose {
         }
     }
 
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Loose::Text(text) => Some(text),
             _ => None,

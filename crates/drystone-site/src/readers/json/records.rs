@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{BufReader, Read};
 
 /// Names under which documents keep their lists of records.
-const LISTS: [&str; 8] = ["jobs", "Jobs", "data", "records", "hits", "items", "rows", "results"];
+const LISTS: [&str; 9] = ["jobs", "Jobs", "data", "records", "RECORDS", "hits", "items", "rows", "results"];
 
 /// Passes on every record of a file: of a list, of a list within a document, or one a line.
 pub(crate) fn each_record(

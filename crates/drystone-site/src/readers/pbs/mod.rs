@@ -72,6 +72,8 @@ struct KnownFacts {
     reservation: Vec<u8>,
     created: i64,
     queued: i64,
+    /// Time of the record `Q`, which may be all that says when it was queued.
+    heard: HeardTime,
     eligible: i64,
     start: i64,
     end: i64,
@@ -87,6 +89,13 @@ struct KnownFacts {
     /// End of its last attempt, since which it waits again.
     requeued: i64,
     exit: Option<i32>,
+}
+
+/// Time of a record: local, and UTC where that was known.
+#[derive(Clone, Copy, Debug, Default)]
+struct HeardTime {
+    local: i64,
+    utc: Option<i64>,
 }
 
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
@@ -193,7 +202,7 @@ fn take(
         PbsIdKind::Job(key) => key,
         PbsIdKind::Parent(number, server) => {
             intake.count(ImportRule::Parent, place, line, 0);
-            open.array((number, server), record.kind, pairs, now, (place, line));
+            open.array((number, server), record, pairs, now, (place, line));
             return Ok(());
         }
         PbsIdKind::Reservation => {
@@ -223,6 +232,7 @@ fn take(
             if record.kind == b'S' {
                 job.start = if job.start == 0 { now.unwrap_or(0) } else { job.start };
             }
+            job.hear(record, now);
         }
         b'E' | b'R' => {
             open.job(key.clone(), place, line).update(pairs);
@@ -316,7 +326,7 @@ impl OpenRecords {
     fn array(
         &mut self,
         key: (u64, Vec<u8>),
-        kind: u8,
+        record: &PbsRecord<'_>,
         pairs: &RecordPairs<'_>,
         now: Option<i64>,
         (place, line): (FilePlace, &[u8]),
@@ -324,10 +334,11 @@ impl OpenRecords {
         let array = self.arrays.entry(key).or_default();
         let facts = &mut array.facts;
         (facts.place, facts.record) = (place, line[..line.len().min(200)].to_vec());
-        match kind {
+        facts.hear(record, now);
+        match record.kind {
             b'Q' | b'S' | b'a' => facts.update(pairs),
             b'E' => array.over = true,
-            b'D' | b'A' => (facts.gone, facts.deleted) = (now.or(facts.gone), kind == b'D'),
+            b'D' | b'A' => (facts.gone, facts.deleted) = (now.or(facts.gone), record.kind == b'D'),
             _ => {}
         }
         if let Some(text) = pairs.get("array_indices") {
@@ -396,6 +407,15 @@ impl OpenRecords {
                 if job.deleted { RecordState::Cancelled } else { RecordState::Failed }
             }
         };
+        if job.created == 0 && job.queued == 0 && job.heard.local > 0 {
+            // Older versions say no more than the queue when a job comes.
+            let HeardTime { local, utc } = job.heard;
+            let Some(queued) = utc.or_else(|| self.utc(local, intake)) else {
+                let place = intake.table.files.text(job.place);
+                return Err(SiteError::NoZone { place, time: crate::clock::text(local) });
+            };
+            job.queued = queued;
+        }
         if job.created == 0 && job.queued == 0 && job.start == 0 {
             // A deletion of a job of which nothing else is known.
             self.unheard += 1;
@@ -465,6 +485,13 @@ impl KnownFacts {
         self.held = held.or(self.held);
         if let Some(place) = pairs.get("Resource_List.place") {
             self.exclusive = place.split(|&b| b == b':').any(|word| word == b"excl" || word == b"exclhost");
+        }
+    }
+
+    /// Keeps the time of the first record that it was queued.
+    fn hear(&mut self, record: &PbsRecord<'_>, utc: Option<i64>) {
+        if record.kind == b'Q' && self.heard.local == 0 {
+            self.heard = HeardTime { local: record.time, utc };
         }
     }
 

@@ -26,6 +26,7 @@ columns! {
     JobIdRaw = "jobidraw" | "jobuniqueid";
     JobKey = "jobkey";
     TaskId = "taskid";
+    JobIndex = "jobindex";
     ArrayId = "arrayid";
     ArrayTasks = "arraytasks";
     Instances = "instances";
@@ -44,6 +45,7 @@ columns! {
     Elapsed = "elapsed" | "elapsedtime" | "runtime";
     ElapsedRaw = "elapsedraw";
     ElapsedElse = "elapsedelse";
+    WaitRaw = "waitraw";
     Suspended = "suspended";
     TimeLimit = "timelimit";
     TimeLimitRaw = "timelimitraw" | "timelimitminutes";
@@ -51,6 +53,7 @@ columns! {
     State = "state" | "jobstate";
     SlurmState = "slurmstate";
     CondorState = "condorstate";
+    SwfState = "swfstate";
     ExitState = "exitstate";
     ExitCode = "exitcode";
     Priority = "priority";
@@ -203,6 +206,8 @@ pub(crate) enum StateCode {
     Slurm,
     /// `JobStatus` of HTCondor.
     Condor,
+    /// The status of the Standard Workload Format.
+    Swf,
     /// An exit status: 0 is success.
     Exit,
 }
@@ -231,6 +236,12 @@ impl StateCode {
             // Flags stand above the lowest byte.
             StateCode::Slurm => SLURM.get(at & 0xff).copied().unwrap_or_default(),
             StateCode::Condor => at.checked_sub(1).and_then(|at| CONDOR.get(at)).copied().unwrap_or_default(),
+            StateCode::Swf => match number {
+                0 => "FAILED",
+                1 => "COMPLETED",
+                5 => "CANCELLED",
+                _ => "",
+            },
             StateCode::Exit => {
                 if number == 0 {
                     "COMPLETED"
@@ -257,14 +268,11 @@ pub(crate) fn said(name: &str) -> (Option<SacctColumn>, ValueChange) {
         Some(SacctColumn::JobKey) => (Some(SacctColumn::JobId), ValueChange::Key),
         Some(SacctColumn::SlurmState) => (Some(SacctColumn::State), ValueChange::Code(StateCode::Slurm)),
         Some(SacctColumn::CondorState) => (Some(SacctColumn::State), ValueChange::Code(StateCode::Condor)),
+        Some(SacctColumn::SwfState) => (Some(SacctColumn::State), ValueChange::Code(StateCode::Swf)),
         Some(SacctColumn::ExitState) => (Some(SacctColumn::State), ValueChange::Code(StateCode::Exit)),
         column => (column, change),
     }
 }
-
-/// The 26 columns of Open XDMoD's dumps, which have no header.
-pub(crate) const XDMOD: &str = "jobid jobidraw cluster partition qos account group gid user uid submit eligible start end elapsed exitcode \
-     state nnodes ncpus reqcpus reqmem reqtres alloctres timelimit nodelist jobname";
 
 fn plain(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).flat_map(char::to_lowercase).collect()
@@ -343,9 +351,6 @@ pub(crate) fn is_free(name: &str) -> bool {
 
 /// The names of a layout, given by its name or as a list.
 pub(crate) fn layout(given: &str) -> Result<Vec<String>, SiteError> {
-    if given.eq_ignore_ascii_case("xdmod") {
-        return Ok(XDMOD.split_whitespace().map(String::from).collect());
-    }
     if let Some(preset) = crate::readers::table::preset(given) {
         return Ok(preset.columns.iter().map(|(_, ours)| (*ours).to_string()).collect());
     }

@@ -37,6 +37,7 @@ pub(super) fn decode(
     let seconds = |text: &[u8]| span(text).or_else(|| decimal(text).map(|s| s as u32));
     draft.elapsed = odd.of("ElapsedRaw", get(SacctColumn::ElapsedRaw), seconds);
     draft.elapsed = draft.elapsed.or_else(|| odd.of("Elapsed", get(SacctColumn::Elapsed), seconds));
+    draft.waited = odd.of("WaitRaw", get(SacctColumn::WaitRaw), seconds);
     draft.suspended = odd.of("Suspended", get(SacctColumn::Suspended), seconds);
     let small = |text: &[u8]| whole(text).and_then(|n| u32::try_from(n).ok());
     let leaked = amounts(&mut draft, values, &mut odd, caches);
@@ -128,8 +129,12 @@ fn limit<'a>(values: &ColumnValues<'a>, odd: &mut OddValue<'a>) -> RecordLimit {
     let mut read = |name, text: &'a [u8], read: fn(&[u8]) -> Option<RecordLimit>| {
         odd.of(name, text, read).filter(|&limit| limit != RecordLimit::Unknown)
     };
-    // A plain number is minutes, as wherever Slurm takes a time.
-    let either = |text: &[u8]| limit_minutes(text).or_else(|| limit_span(text));
+    // A plain number is minutes, as wherever Slurm takes a time. LSF names the host whose speed
+    // the minutes are of.
+    let either = |text: &[u8]| {
+        let number = text.split(|&byte| byte == b'/').next().unwrap_or(text);
+        limit_minutes(text).or_else(|| limit_span(text)).or_else(|| limit_minutes(number))
+    };
     let seconds = |text: &[u8]| match decimal(text) {
         Some(0.0) => Some(RecordLimit::Unlimited),
         Some(seconds) => (seconds < f64::from(u32::MAX - 8)).then(|| RecordLimit::Seconds(seconds.ceil() as u32)),

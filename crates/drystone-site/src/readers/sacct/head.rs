@@ -1,6 +1,6 @@
 //! The first rows of a text, whatever the size of the blocks that it is read in.
 
-use crate::text::is_message;
+use crate::text::{is_message, is_remark};
 use std::io::{self, Cursor, Read};
 
 /// Bytes that the first rows of a table are looked for in.
@@ -21,13 +21,13 @@ impl TextHead {
         (head, Cursor::new(bytes).chain(TroubledInput { trouble, input }))
     }
 
-    /// Returns its whole lines but messages of `sacct`.
+    /// Returns its whole lines but messages of `sacct` and remarks.
     pub(super) fn rows(&self) -> Vec<&[u8]> {
         let mut lines: Vec<&[u8]> = self.bytes.split(|byte| *byte == b'\n').collect();
         if self.bytes.len() as u64 >= HEAD {
             lines.pop();
         }
-        lines.into_iter().map(<[u8]>::trim_ascii_end).filter(|line| !is_message(line)).collect()
+        lines.into_iter().map(<[u8]>::trim_ascii_end).filter(|line| !is_message(line) && !is_remark(line)).collect()
     }
 }
 

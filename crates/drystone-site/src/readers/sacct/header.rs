@@ -49,6 +49,7 @@ impl RowHeader {
     /// Examines a first line. `delimiter` is given where the line does not reveal it.
     pub(crate) fn of_line(line: &[u8], delimiter: Option<&str>) -> FirstLine {
         let Ok(text) = std::str::from_utf8(line) else { return FirstLine::Row };
+        let text = text.strip_prefix('#').map_or(text, str::trim_start);
         let words = text.split_whitespace().collect::<Vec<_>>();
         let padded = words.len() > 1 && words.iter().filter(|w| is_column(w)).count() * 2 > words.len();
         let delimiter = match delimiter {
@@ -176,7 +177,7 @@ impl RowHeader {
             trailing: false,
             changed: changes.iter().any(|change| *change != ValueChange::Keep),
             is_of_sacct: names.iter().all(|name| is_of_sacct(name)),
-            composed: has(&[SacctColumn::TaskId, SacctColumn::ArrayId, SacctColumn::ArrayTasks]),
+            composed: has(&[SacctColumn::TaskId, SacctColumn::JobIndex, SacctColumn::ArrayId, SacctColumn::ArrayTasks]),
             numbered: !has(&[SacctColumn::JobId, SacctColumn::JobIdRaw]),
             doubled,
             changes,

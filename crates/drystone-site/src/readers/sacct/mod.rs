@@ -26,7 +26,7 @@ use crate::error::SiteError;
 use crate::readers::table::{TableSample, advice};
 use crate::rows::{FilePlace, RowIntake, RowTrouble};
 use crate::rules::ImportRule;
-use crate::text::{Id, IdPart, JobLabel, is_message};
+use crate::text::{Id, IdPart, JobLabel, is_message, is_remark};
 use memchr::memmem::Finder;
 use std::io::Read;
 
@@ -77,11 +77,15 @@ fn beginning<R: Read>(
             Err(error) => return job.broken(error, 0).map(|()| None),
         };
         let mut lines = block.lines().filter(|line| !line.bytes.is_empty()).peekable();
-        while let Some(line) = lines.next_if(|line| is_message(line.bytes)) {
-            job.intake.count(ImportRule::Message, job.place(line.number), line.bytes, 0);
+        while let Some(line) = lines.next_if(|line| is_message(line.bytes) || is_remark(line.bytes)) {
+            let rule = if is_remark(line.bytes) { ImportRule::Header } else { ImportRule::Message };
+            job.intake.count(rule, job.place(line.number), line.bytes, 0);
         }
         if let Some(first) = lines.peek() {
-            let sample = || TableSample::of_lines(&head.rows(), layout.delimiter.as_deref());
+            let sample = || {
+                let rows = head.rows();
+                TableSample::of_xdmod(&rows).or_else(|| TableSample::of_lines(&rows, layout.delimiter.as_deref()))
+            };
             let (splitter, is_header) = begin(first.bytes, sample, layout, job)?;
             let mut reader = SacctReader::new(job.file, splitter);
             if is_header {
@@ -418,7 +422,9 @@ fn composed(values: &ColumnValues<'_>) -> Option<Vec<u8>> {
     }
     // Databases have their own numbers for "none".
     let is_none = |number: u64| matches!(number, 65_534 | 4_294_967_294 | 4_294_967_295);
-    let task = get(SacctColumn::TaskId);
+    // Indices of LSF begin at 1; a job that is no array has 0.
+    let index = Some(get(SacctColumn::JobIndex)).filter(|index| *index != b"0").unwrap_or_default();
+    let task = if index.is_empty() { get(SacctColumn::TaskId) } else { index };
     let number = crate::text::whole(task).filter(|&number| !is_none(number)).and_then(|n| u32::try_from(n).ok());
     match number {
         Some(number) => Some([base, b"_", number.to_string().as_bytes()].concat()),

@@ -35,6 +35,8 @@ pub(crate) struct TrialFigures {
     pub(crate) longest: u32,
     /// Limits in seconds, as far as rows say them.
     pub(crate) limits: Option<(u32, u32)>,
+    /// Trouble that most rows have.
+    pub(crate) trouble: Option<String>,
     /// First and last moment.
     pub(crate) window: Option<(u32, u32)>,
 }
@@ -66,7 +68,10 @@ pub(crate) fn try_columns(
         reader.row(&InputLine { bytes: line.as_bytes(), number, whole: true }, place, &mut intake)?;
     }
     intake.finish();
-    Ok(figures(&intake, sample.rows.len()))
+    // Its place has no file.
+    let trouble = intake.troubled().err().map(|error| error.to_string());
+    let trouble = trouble.and_then(|text| text.split_once(": ").map(|(_, text)| text.to_string()));
+    Ok(TrialFigures { trouble, ..figures(&intake, sample.rows.len()) })
 }
 
 fn figures(intake: &RowIntake, rows: usize) -> TrialFigures {

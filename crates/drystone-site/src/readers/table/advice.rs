@@ -29,8 +29,11 @@ pub(crate) fn is_of_jobs(sample: &TableSample) -> bool {
 /// The error for a table that is not read without being asked for; `None` where it is no table of
 /// jobs.
 pub(crate) fn advise(sample: &TableSample, file: &str, settings: &ReadSettings) -> Option<SiteError> {
-    if let Some(preset) = recognised(&sample.names).or_else(|| recognised_rows(sample)) {
-        return Some(of_preset(preset, sample, file, settings));
+    if let Some(preset) = recognised(&sample.names) {
+        return Some(of_preset(preset, "names", sample, file, settings));
+    }
+    if let Some(preset) = recognised_rows(sample) {
+        return Some(of_preset(preset, "values", sample, file, settings));
     }
     let sample = &sample.declared(&settings.form);
     let found = propose(sample);
@@ -52,7 +55,7 @@ pub(crate) fn doubts(
         return None;
     }
     if let Some(preset) = recognised(&sample.names) {
-        return Some(of_preset(preset, sample, file, settings));
+        return Some(of_preset(preset, "names", sample, file, settings));
     }
     let sample = &sample.declared(&settings.form);
     let found = propose(sample);
@@ -120,15 +123,21 @@ fn covers(role: ColumnRole) -> &'static [ColumnRole] {
 }
 
 fn is_needed(role: ColumnRole) -> bool {
-    role.is_size() || role.is_moment() || matches!(role, ColumnRole::Limit | ColumnRole::Elapsed)
+    role.is_size() || role.is_moment() || matches!(role, ColumnRole::Limit | ColumnRole::Elapsed | ColumnRole::Wait)
 }
 
-fn of_preset(preset: &TablePreset, sample: &TableSample, file: &str, settings: &ReadSettings) -> SiteError {
+fn of_preset(
+    preset: &TablePreset,
+    known_by: &str,
+    sample: &TableSample,
+    file: &str,
+    settings: &ReadSettings,
+) -> SiteError {
     let name = preset.names.first().copied().unwrap_or_default();
     if let Some(reason) = preset.lacks {
         return SiteError::Unknown {
             file: file.to_string(),
-            looks: format!("this is {}, by the names of its columns", preset.title),
+            looks: format!("this is {}, by the {known_by} of its columns", preset.title),
             advice: reason.to_string(),
         };
     }
@@ -136,7 +145,7 @@ fn of_preset(preset: &TablePreset, sample: &TableSample, file: &str, settings: &
         try_columns(sample, name, settings).map_or_else(|error| error.to_string(), |figures| outcome(&figures));
     SiteError::TableColumns {
         file: file.to_string(),
-        looks: format!("this is {}, by the names of its columns", preset.title),
+        looks: format!("this is {}, by the {known_by} of its columns", preset.title),
         options: format!("--columns '{name}'"),
         outcome,
         questions: preset.notes.to_string(),
@@ -230,7 +239,7 @@ fn unnamed(found: &Proposal, sample: &TableSample) -> Option<String> {
 
 fn missing_names(lacks: &[&str]) -> String {
     let name = |what: &&str| match *what {
-        "when jobs started" => "Start",
+        "when jobs started" => "Start or WaitRaw",
         "when they ended or how long they ran" => "End or ElapsedRaw",
         _ => "AllocCPUS or NNodes",
     };
@@ -243,6 +252,9 @@ fn outcome(figures: &TrialFigures) -> String {
     if *rows == 0 {
         return "There is no row to try it on".to_string();
     }
+    if let Some(trouble) = figures.trouble.as_ref().filter(|_| *jobs == 0) {
+        return format!("None of its first rows can be used: {trouble}");
+    }
     let mut parts = vec![format!("{} {}", jobs, if *jobs == 1 { "job" } else { "jobs" })];
     if *bad > 0 {
         parts.push(format!("{bad} unusable {}", if *bad == 1 { "row" } else { "rows" }));
@@ -251,7 +263,7 @@ fn outcome(figures: &TrialFigures) -> String {
         parts.push(format!("ids {least} to {most}"));
     }
     let range = |(least, most): (u32, u32), what: &str| match least == most {
-        true => format!("{least} {what}"),
+        true => format!("{least} {}", if least == 1 { what.trim_end_matches('s') } else { what }),
         false => format!("{least} to {most} {what}"),
     };
     for (sizes, what) in [(figures.cpus, "processors"), (figures.nodes, "nodes"), (figures.gpus, "GPUs")] {

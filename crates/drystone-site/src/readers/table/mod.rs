@@ -3,6 +3,7 @@
 pub(crate) mod advice;
 #[cfg(test)]
 mod fuzzed;
+mod pods;
 mod presets;
 mod propose;
 mod records;

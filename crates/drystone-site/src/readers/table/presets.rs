@@ -29,6 +29,41 @@ const BY_NAMES: TablePreset =
 
 const PRESETS: &[TablePreset] = &[
     TablePreset {
+        names: &["xdmod"],
+        title: "a dump of Open XDMoD",
+        columns: &[
+            ("jobid", "JobID"),
+            ("jobidraw", "JobIDRaw"),
+            ("cluster", "Cluster"),
+            ("partition", "Partition"),
+            ("qos", "QOS"),
+            ("account", "Account"),
+            ("group", "Group"),
+            ("gid", "GID"),
+            ("user", "User"),
+            ("uid", "UID"),
+            ("submit", "Submit"),
+            ("eligible", "Eligible"),
+            ("start", "Start"),
+            ("end", "End"),
+            ("elapsed", "Elapsed"),
+            ("exitcode", "ExitCode"),
+            ("state", "State"),
+            ("nnodes", "NNodes"),
+            ("ncpus", "NCPUS"),
+            ("reqcpus", "ReqCPUS"),
+            ("reqmem", "ReqMem"),
+            ("reqtres", "ReqTRES"),
+            ("alloctres", "AllocTRES"),
+            ("timelimit", "Timelimit"),
+            ("nodelist", "NodeList"),
+            ("jobname", "JobName"),
+        ],
+        bare: true,
+        notes: "A job's name is the last column and may hold bars.",
+        ..BY_NAMES
+    },
+    TablePreset {
         names: &["m100", "pm100"],
         title: "the table of jobs of Marconi100 at CINECA",
         columns: &[
@@ -453,6 +488,62 @@ const PRESETS: &[TablePreset] = &[
         ..BY_NAMES
     },
     TablePreset {
+        names: &["bjobs", "lsf"],
+        title: "a table of jobs of LSF (bjobs -o, bjobs -json)",
+        columns: &[
+            ("JOBID", "JobID"),
+            ("JOBINDEX", "JobIndex"),
+            ("STAT", "State"),
+            ("USER", "User"),
+            ("USER_GROUP", "Group"),
+            ("UGROUP", "Group"),
+            ("PROJ_NAME", "Account"),
+            ("PROJ", "Account"),
+            ("PROJECT", "Account"),
+            ("QUEUE", "Partition"),
+            ("SUBMIT_TIME", "Submit"),
+            ("START_TIME", "Start"),
+            ("FINISH_TIME", "End"),
+            ("RUN_TIME", "ElapsedRaw"),
+            ("RUNTIMELIMIT", "TimelimitRaw"),
+            ("NALLOC_SLOT", "AllocCPUS"),
+            ("SLOTS", "AllocCPUS"),
+            ("NREQ_SLOT", "ReqCPUS"),
+            ("MIN_REQ_PROC", "ReqCPUS"),
+            ("NEXEC_HOST", "NNodes"),
+            ("GPU_NUM", "AllocGPUS"),
+            ("JOB_NAME", "JobName"),
+        ],
+        marks: &[
+            &["JOBID", "STAT", "SUBMIT_TIME", "START_TIME"],
+            &["JOBID", "STAT", "START_TIME", "FINISH_TIME"],
+            &["JOBID", "STAT", "START_TIME", "RUN_TIME"],
+        ],
+        notes: "Limits are minutes; a finish of a job that runs is expected, and not read; lsb.acct has all jobs, bjobs those of the last hour.",
+        ..BY_NAMES
+    },
+    TablePreset {
+        names: &["kubernetes", "kubectl"],
+        title: "a list of Kubernetes (kubectl get pods or jobs -o json)",
+        columns: &[
+            ("kubernetes.key", "JobKey"),
+            ("kubernetes.namespace", "Account"),
+            ("kubernetes.queue", "Partition"),
+            ("kubernetes.created", "Submit"),
+            ("kubernetes.started", "Start"),
+            ("kubernetes.ended", "End"),
+            ("kubernetes.state", "State"),
+            ("kubernetes.limit", "TimelimitSeconds"),
+            ("kubernetes.milli_cpus", "AllocCPUS/1000"),
+            ("kubernetes.gpus", "AllocGPUS"),
+            ("kubernetes.node", "NodeList"),
+        ],
+        marks: &[&["kubernetes.created", "kubernetes.started", "kubernetes.state"]],
+        notes: "Requests are sizes, namespaces accounts; no users. kubectl forgets what is deleted: a table of your own needs \
+                JobKey,User,Submit,Start,End,ReqCPUS,ReqGPUS,State.",
+        ..BY_NAMES
+    },
+    TablePreset {
         names: &["flux"],
         title: "a list of jobs of Flux",
         columns: &[
@@ -576,7 +667,7 @@ pub(crate) fn preset(name: &str) -> Option<&'static TablePreset> {
 pub(crate) fn preset_names() -> String {
     let read = PRESETS.iter().filter(|preset| preset.lacks.is_none());
     let names: Vec<&str> = read.filter_map(|preset| preset.names.first().copied()).collect();
-    format!("xdmod, {}", names.join(", "))
+    names.join(", ")
 }
 
 /// The table that has all of one of its marks among these names, the most telling one.
@@ -594,7 +685,10 @@ pub(crate) fn recognised_rows(sample: &TableSample) -> Option<&'static TablePres
         let letters = || text.starts_with(|c: char| c.is_alphabetic());
         match said(ours) {
             (Some(SacctColumn::State), _) => letters(),
-            (Some(SacctColumn::JobId), ValueChange::Keep) => crate::text::digits(text.as_bytes()).is_some(),
+            (Some(SacctColumn::JobId), ValueChange::Keep) => crate::text::Id::read(text.as_bytes()).is_some(),
+            (Some(SacctColumn::Submit | SacctColumn::Start | SacctColumn::End), ValueChange::Keep) => {
+                crate::text::TimeForm::default().read(text.as_bytes()).is_ok()
+            }
             (Some(SacctColumn::Instances), _) | (_, ValueChange::Over(_) | ValueChange::Plus(_)) => number(),
             _ => true,
         }

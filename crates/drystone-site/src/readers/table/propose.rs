@@ -3,7 +3,7 @@
 
 use super::sample::TableSample;
 use super::values::{ColumnProfile, less, share_of};
-use super::words::{ColumnRole, LengthUnit, roles, unit};
+use super::words::{ColumnRole, LengthUnit, roles, unit, wait_strength};
 use crate::readers::sacct::{SacctColumn, ValueChange, said};
 use std::collections::BTreeMap;
 
@@ -55,12 +55,14 @@ impl Proposal {
 
     /// Facts that a table of jobs has and this one lacks; empty where nothing is missing.
     pub(crate) fn lacks(&self) -> Vec<&'static str> {
-        use ColumnRole::{Cpus, CpusAsked, Elapsed, End, Gpus, GpusAsked, NodeList, Nodes, NodesAsked, Start, Submit};
+        use ColumnRole::{
+            Cpus, CpusAsked, Elapsed, End, Gpus, GpusAsked, NodeList, Nodes, NodesAsked, Start, Submit, Wait,
+        };
         let own = |wanted: &[SacctColumn]| {
             self.kept.iter().any(|at| said(&self.names[*at]).0.is_some_and(|column| wanted.contains(&column)))
         };
         let mut lacks = Vec::new();
-        let reckoned = self.has(&[Submit]) && self.has(&[End]) && self.has(&[Elapsed]);
+        let reckoned = self.has(&[Submit]) && (self.has(&[Wait]) || self.has(&[End]) && self.has(&[Elapsed]));
         if !self.has(&[Start]) && !reckoned {
             lacks.push("when jobs started");
         }
@@ -84,6 +86,7 @@ pub(crate) fn propose(sample: &TableSample) -> Proposal {
     making.found.names.clone_from(&sample.names);
     making.moments();
     making.lengths();
+    making.wait();
     making.ids();
     making.sizes();
     making.others();
@@ -111,6 +114,9 @@ impl ProposalMaker<'_> {
         }
         if own_role(name) == Some(role) {
             return 3;
+        }
+        if role == ColumnRole::Wait {
+            return wait_strength(name);
         }
         roles(name).iter().find(|(known, _)| *known == role).map_or(0, |(_, strength)| *strength)
     }
@@ -300,8 +306,13 @@ impl ProposalMaker<'_> {
         let mut elapsed = runs.first().copied();
         if elapsed.is_none() && !known {
             // Without an end the name has to do, with its unit.
-            let named =
-                self.named(ColumnRole::Elapsed).into_iter().filter(|&(at, strength)| strength > 1 && is_length(at));
+            // `run` beside a wait is a run time.
+            let waits = !self.named(ColumnRole::Wait).is_empty();
+            let least = if waits { 1 } else { 2 };
+            let named = self
+                .named(ColumnRole::Elapsed)
+                .into_iter()
+                .filter(|&(at, strength)| strength >= least && is_length(at));
             elapsed = named.map(|(at, _)| (at, self.units(at)[0])).next();
         }
         // Where the end is known, a run time in minutes says less.
@@ -310,6 +321,40 @@ impl ProposalMaker<'_> {
         }
         let ran = if known { ran } else { elapsed.map_or(ran, |(at, unit)| self.profiles[at].lengths(unit.seconds())) };
         self.limit(&ran, &runs.iter().map(|(at, _)| *at).collect::<Vec<_>>());
+    }
+
+    /// The wait, where nothing else says the start. Where it would say the submission it is asked.
+    fn wait(&mut self) {
+        use ColumnRole::{Elapsed, End, Start, Submit, Wait};
+        let ended = self.found.has(&[End]) && self.found.has(&[Elapsed]);
+        if self.found.has(&[Start]) == self.found.has(&[Submit]) || (self.found.has(&[Submit]) && ended) {
+            return;
+        }
+        let known = |role: ColumnRole| self.moments_of(role).map_or(Vec::new(), <[Option<f64>]>::to_vec);
+        let (submits, ends) = (known(Submit), known(End));
+        let is_length = |at: usize| self.profiles[at].is_number() || self.profiles[at].is_span();
+        let fit = |at: usize, unit: LengthUnit| {
+            let waits = self.profiles[at].lengths(unit.seconds());
+            let lasted = less(&ends, &submits);
+            waits.iter().flatten().all(|wait| *wait >= 0.0)
+                && share_of(&waits, &lasted, |wait, lasted| wait <= lasted + 1.0).is_none_or(|share| share >= 0.9)
+        };
+        // Without a unit in its name, seconds.
+        let unit_of = |at: usize| {
+            let said = self.sample.names.get(at).and_then(|name| unit(name)).unwrap_or(LengthUnit::Seconds);
+            Some(if self.profiles[at].is_span() { LengthUnit::Seconds } else { said }).filter(|&unit| fit(at, unit))
+        };
+        let mut named = self.named(Wait);
+        named.retain(|&(at, _)| is_length(at) && unit_of(at).is_some());
+        let Some((&(at, _), unit)) = named.first().and_then(|first| Some((first, unit_of(first.0)?))) else { return };
+        if self.found.has(&[Start]) {
+            let question =
+                format!("is {} the wait before the start in {} (WaitRaw)?", self.sample.shown(at), unit.word());
+            self.found.questions.push(question);
+            return;
+        }
+        self.ask_between(Wait, &named);
+        self.give(at, Wait, self.profiles[at].is_number().then_some(unit), None);
     }
 
     /// The limit: no shorter than the run in nearly all rows, and not the run itself.
@@ -475,13 +520,18 @@ impl ProposalMaker<'_> {
     fn others(&mut self) {
         use ColumnRole::{Account, Cluster, Exit, Group, NodeList, Partition, Qos, State, User};
         for role in [State, NodeList, Account, Group, User, Partition, Qos, Cluster] {
-            let fits: Vec<(usize, u32)> =
+            let mut fits: Vec<(usize, u32)> =
                 self.named(role).into_iter().filter(|&(at, _)| self.can_name(at, role)).collect();
+            // A column without values says nothing where another has some.
+            fits.sort_by_key(|(at, strength)| (self.profiles[*at].known == 0, std::cmp::Reverse(*strength)));
             let Some(&(at, strength)) = fits.first() else { continue };
             if strength > 1 || matches!(role, Partition | Group | NodeList) {
                 self.ask_between(role, &fits);
                 self.give(at, role, None, None);
             }
+        }
+        if !self.found.has(&[State]) && self.found.has(&[ColumnRole::Wait]) {
+            self.status_of_log();
         }
         if !self.found.has(&[State]) && !self.sample.names.is_empty() {
             let exit = self.named(Exit).into_iter().find(|&(at, _)| self.profiles[at].is_count());
@@ -491,6 +541,19 @@ impl ProposalMaker<'_> {
         }
         if self.sample.names.is_empty() {
             self.words_by_value();
+        }
+    }
+
+    /// The status of the Standard Workload Format, whose jobs have waits.
+    fn status_of_log(&mut self) {
+        let of_log = |at: usize| {
+            let numbers: Vec<f64> = self.profiles[at].numbers.iter().flatten().copied().collect();
+            !numbers.is_empty() && numbers.iter().all(|number| (0.0..=5.0).contains(number) && number.fract() == 0.0)
+        };
+        let named =
+            self.named(ColumnRole::State).into_iter().find(|&(at, _)| self.profiles[at].is_number() && of_log(at));
+        if let Some((at, _)) = named {
+            self.give(at, ColumnRole::State, None, Some("SwfState".to_string()));
         }
     }
 
@@ -512,7 +575,10 @@ impl ProposalMaker<'_> {
                 let is_time = profile.is_moment() || profile.is_span();
                 few && !is_wait && !broken && !is_time
             }
-            ColumnRole::NodeList => profile.known == 0 || profile.is_word(),
+            // `nodes=1:ppn=4` is a request.
+            ColumnRole::NodeList => {
+                profile.known == 0 || (profile.is_word() && !self.values(at).iter().any(|text| text.contains('=')))
+            }
             _ => {
                 !profile.is_moment()
                     && !profile.is_span()
@@ -585,6 +651,7 @@ pub(super) fn own_role(name: &str) -> Option<ColumnRole> {
             SacctColumn::Start => ColumnRole::Start,
             SacctColumn::End => ColumnRole::End,
             SacctColumn::Elapsed | SacctColumn::ElapsedRaw => ColumnRole::Elapsed,
+            SacctColumn::WaitRaw => ColumnRole::Wait,
             SacctColumn::TimeLimit | SacctColumn::TimeLimitRaw | SacctColumn::LimitSeconds => ColumnRole::Limit,
             SacctColumn::AllocCpus => ColumnRole::Cpus,
             SacctColumn::ReqCpus => ColumnRole::CpusAsked,

@@ -1,5 +1,6 @@
 //! A table of jobs as JSON: a list of records, a record a line, or a list within a document.
 
+use super::pods;
 use super::presets::recognised;
 use super::sample::{ROWS, TableSample};
 use crate::error::SiteError;
@@ -7,6 +8,7 @@ use crate::readers::FileReading;
 use crate::readers::json::{JsonValue, each_record};
 use crate::readers::lines::InputLine;
 use crate::readers::sacct::{TableRows, TextLayout};
+use crate::rules::ImportRule;
 use std::collections::BTreeMap;
 use std::io::Read;
 
@@ -14,14 +16,27 @@ use std::io::Read;
 const PART: &str = "\u{1f}";
 
 /// A record's values by the names of their places, in the order of the file.
-type FlatRecord = Vec<(String, String)>;
+pub(super) type FlatRecord = Vec<(String, String)>;
 
 /// Reads all records. The first of them say which columns there are.
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>, layout: &TextLayout) -> Result<(), SiteError> {
     let mut first: Vec<FlatRecord> = Vec::new();
     let mut table: Option<RecordTable> = None;
     let mut number = 0_u32;
+    let mut kind: Option<String> = None;
     each_record(input, reading, &mut |reading, value| {
+        if let Some(other) = pods::kind_of(value) {
+            if !matches!(other, "Pod" | "Job") {
+                number = number.saturating_add(1);
+                let place = reading.place(number);
+                reading.intake.count(ImportRule::Record, place, other.as_bytes(), 0);
+                return Ok(());
+            }
+            let first = kind.get_or_insert_with(|| other.to_string());
+            if first != other {
+                return Err(both_kinds(reading.name));
+            }
+        }
         for record in flattened(value) {
             match &mut table {
                 Some(table) => table.take(&record, &mut number, reading)?,
@@ -37,6 +52,15 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>, layout: &Tex
         RecordTable::begin(first, &mut number, layout, reading)?;
     }
     Ok(())
+}
+
+/// The error for a list in which the pods of a job count beside it.
+fn both_kinds(file: &str) -> SiteError {
+    SiteError::Unknown {
+        file: file.to_string(),
+        looks: "a list of Kubernetes with jobs and pods, and a job's pods would count twice".to_string(),
+        advice: "give one of the two: kubectl get pods -A -o json > pods.json".to_string(),
+    }
 }
 
 /// Rows with the columns of the first records.
@@ -98,6 +122,9 @@ fn flattened(value: &JsonValue) -> Vec<FlatRecord> {
     // What a search engine exports has the record within.
     let value = value.get("_source").unwrap_or(value);
     let JsonValue::Map(pairs) = value else { return vec![Vec::new()] };
+    if let Some(row) = pods::row_of(value) {
+        return vec![row];
+    }
     let mut flat = Vec::new();
     for (name, value) in pairs.iter().filter(|(name, _)| name != "attempts") {
         flatten(name, value, &mut flat);
@@ -164,7 +191,7 @@ fn flatten(name: &str, value: &JsonValue, out: &mut FlatRecord) {
     }
 }
 
-fn text_of(value: &JsonValue) -> String {
+pub(super) fn text_of(value: &JsonValue) -> String {
     match value {
         JsonValue::Null => String::new(),
         JsonValue::Bool(value) => value.to_string(),

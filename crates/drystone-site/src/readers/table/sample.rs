@@ -64,7 +64,10 @@ impl TableSample {
         let trailing = rows.iter().all(|row| row.len() == columns && bare(row));
         let columns = columns - usize::from(trailing && columns > FEWEST);
         rows.iter_mut().for_each(|row| row.truncate(columns));
-        let first = rows.remove(0);
+        let mut first = rows.remove(0);
+        if let Some(bare) = first[0].strip_prefix('#') {
+            first[0] = bare.trim().to_string();
+        }
         // Lines of another kind are the reader's to count.
         rows.retain(|row| row.len() == columns);
         let (names, rows) = match names_columns(&first, &rows) {
@@ -72,6 +75,23 @@ impl TableSample {
             false => (Vec::new(), std::iter::once(first).chain(rows).collect()),
         };
         Some(TableSample::named(names, rows))
+    }
+
+    /// The rows of a dump of Open XDMoD, whose last column may hold its delimiter; `None` for
+    /// another text.
+    pub(crate) fn of_xdmod(lines: &[&[u8]]) -> Option<TableSample> {
+        const COLUMNS: usize = 26;
+        let row = |line: &&[u8]| {
+            let text = String::from_utf8_lossy(line);
+            let fields: Vec<String> =
+                text.trim_start_matches('\u{feff}').splitn(COLUMNS, '|').map(String::from).collect();
+            (fields.len() == COLUMNS).then_some(fields)
+        };
+        let lines: Vec<&&[u8]> = lines.iter().filter(|line| !line.is_empty()).take(ROWS).collect();
+        let rows: Vec<Vec<String>> = lines.iter().filter_map(|line| row(line)).collect();
+        let sample = TableSample { rows, ..TableSample::default() };
+        let is_dump = super::presets::recognised_rows(&sample).is_some_and(|preset| preset.names == ["xdmod"]);
+        (is_dump && sample.rows.len() * 10 >= lines.len() * 9).then_some(sample)
     }
 
     pub(crate) fn columns(&self) -> usize {

@@ -31,7 +31,7 @@ fn number(text: &str) -> Option<f64> {
 fn length(text: &str) -> Option<f64> {
     // `0:0` is an exit code.
     let clock = text.split(':').nth(1).is_some_and(|part| part.len() > 1);
-    let formed = clock || text.contains("day") || text.starts_with('P');
+    let formed = clock || text.contains("day") || text.starts_with('P') || text.ends_with(" second(s)");
     formed.then(|| span(text.as_bytes())).flatten().map(f64::from)
 }
 

@@ -11,6 +11,7 @@ pub(crate) enum ColumnRole {
     Start,
     End,
     Elapsed,
+    Wait,
     Limit,
     Cpus,
     CpusAsked,
@@ -31,12 +32,13 @@ pub(crate) enum ColumnRole {
 
 impl ColumnRole {
     /// Every role, in the order in which columns are given away.
-    pub(crate) const ALL: [ColumnRole; 23] = [
+    pub(crate) const ALL: [ColumnRole; 24] = [
         ColumnRole::Submit,
         ColumnRole::Eligible,
         ColumnRole::Start,
         ColumnRole::End,
         ColumnRole::Elapsed,
+        ColumnRole::Wait,
         ColumnRole::Limit,
         ColumnRole::Job,
         ColumnRole::Task,
@@ -67,6 +69,7 @@ impl ColumnRole {
             ColumnRole::Start => "Start",
             ColumnRole::End => "End",
             ColumnRole::Elapsed => "ElapsedRaw",
+            ColumnRole::Wait => "WaitRaw",
             ColumnRole::Limit => "TimelimitSeconds",
             ColumnRole::Cpus => "AllocCPUS",
             ColumnRole::CpusAsked => "ReqCPUS",
@@ -96,6 +99,7 @@ impl ColumnRole {
             ColumnRole::Start => "the start",
             ColumnRole::End => "the end",
             ColumnRole::Elapsed => "the run time",
+            ColumnRole::Wait => "the wait before the start",
             ColumnRole::Limit => "the limit",
             ColumnRole::Cpus => "the processors",
             ColumnRole::CpusAsked => "the processors asked for",
@@ -377,12 +381,33 @@ const NODES: &[&str] = &["node", "nodes", "hosts", "machines"];
 const GPUS: &[&str] =
     &["gpu", "gpus", "accelerator", "accelerators", "acc", "gcd", "gcds", "dcu", "dcus", "npu", "npus"];
 
+/// The strength with which a name means a wait, which counts only where a table has no starts or no
+/// submissions: 2 says it, 1 hints at it.
+pub(super) fn wait_strength(name: &str) -> u32 {
+    let words = tokens(name);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let length = unit(name).is_some() || has(&["time", "duration"]);
+    match () {
+        () if has(MEASURES) || has(&["reason", "count", "num", "jobs"]) => 0,
+        () if has(WAITS) => 2,
+        () if has(&["queue", "queued"]) && length => 1,
+        () => 0,
+    }
+}
+
 /// The roles that a name may mean, each with its strength: 2 says it, 1 hints at it.
 pub(crate) fn roles(name: &str) -> Vec<(ColumnRole, u32)> {
     let mut words = tokens(name);
     // As PBS writes what a job asked for.
     if words.starts_with(&["resource".to_string(), "list".to_string()]) {
         words.splice(..2, ["req".to_string()]);
+    }
+    // `QTime` of PBS, which is `qtime` as well.
+    if let [letter, word] = &words[..]
+        && word == "time"
+        && let Some((_, parts)) = COMPOUNDS.iter().find(|(known, _)| *known == format!("{letter}time"))
+    {
+        words = parts.iter().map(|part| (*part).to_string()).collect();
     }
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let unit = unit(name).is_some();
@@ -451,6 +476,7 @@ fn lengths(words: &[String], unit: bool, asked: bool) -> Vec<(ColumnRole, u32)> 
         () if ran && (length || has(&["elapsed", "duration"])) => {
             vec![(ColumnRole::Elapsed, 2), (ColumnRole::Limit, 1)]
         }
+        () if ran && words.len() == 1 => vec![(ColumnRole::Elapsed, 1)],
         () if wall => vec![(ColumnRole::Limit, 1), (ColumnRole::Elapsed, 1)],
         () => Vec::new(),
     }
@@ -484,7 +510,7 @@ fn people(words: &[String]) -> Vec<(ColumnRole, u32)> {
         () if is(&["parent", "array"]) && !is(&["index", "task"]) => Vec::new(),
         () if is(&["exit", "rc"]) => vec![(ColumnRole::Exit, 2)],
         () if is(&["state", "status", "result", "outcome"]) => vec![(ColumnRole::State, 2)],
-        () if is(&["user", "owner", "submitter"]) && !is(&["group"]) => vec![(ColumnRole::User, 2)],
+        () if is(&["user", "owner", "submitter", "login"]) && !is(&["group"]) => vec![(ColumnRole::User, 2)],
         () if is(&["group", "grp"]) => vec![(ColumnRole::Group, 1)],
         () if is(&["account", "project", "acct", "bank", "proj"]) => vec![(ColumnRole::Account, 2)],
         () if is(&["partition", "vc"]) => vec![(ColumnRole::Partition, 2)],
@@ -536,6 +562,8 @@ mod tests {
             ("queued_at", Some(Submit)),
             ("queuedTimeMs", Some(Submit)),
             ("stime", Some(Start)),
+            ("QTime", Some(Submit)),
+            ("LOGIN_NAME", Some(User)),
             ("Resource_List.ncpus", Some(CpusAsked)),
             ("Resource_List.walltime", Some(Limit)),
             ("resources_used.walltime", Some(Elapsed)),
