@@ -50,6 +50,8 @@ mod nodes;
 #[cfg(unix)]
 mod page;
 #[cfg(unix)]
+mod readers;
+#[cfg(unix)]
 mod sets;
 #[cfg(unix)]
 mod shadow;
@@ -111,6 +113,7 @@ fn main() {
         back::tests(),
         arrays::tests(),
         page::tests(),
+        readers::tests(),
         sweeps::tests(),
         tutorial::tests(),
         nodes::tests(),
