@@ -73,9 +73,10 @@ fn main() {}
 
 /// Tests that take two minutes or more, most of it waits that Slurm prescribes, or all of a core.
 #[cfg(unix)]
-const LONG: [&str; 13] = [
+const LONG: [&str; 14] = [
     "jobs_over_a_limit_start_when_it_is_raised",
     "hand_back_releases_tasks_that_a_limit_stopped",
+    "no_job_is_left_behind_at_any_end",
     "answers_hold_on_a_busy_cluster",
     "the_sites_own_priorities_order_jobs",
     "shadow_beside_backfill",
