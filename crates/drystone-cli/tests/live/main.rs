@@ -36,6 +36,8 @@ mod fidelity;
 #[cfg(unix)]
 mod holds;
 #[cfg(unix)]
+mod lag;
+#[cfg(unix)]
 mod left;
 #[cfg(unix)]
 mod limits;
@@ -108,6 +110,7 @@ fn main() {
         soak::tests(),
         depends::tests(),
         limits::tests(),
+        lag::tests(),
         left::tests(),
         newcomers::tests(),
         closed::tests(),

@@ -84,6 +84,10 @@ pub struct Daemon<C, K> {
     beaten: Duration,
     /// True if the last look led to orders, so that the next comes soon.
     soon: bool,
+    /// True if ends alone woke the daemon for the next look.
+    after_end: bool,
+    /// True if the last look saw jobs that nodes still clean up after.
+    leaves: bool,
     /// Messages of the hook while the cluster was silent.
     unheard: Vec<(WakePosition, HookMessage)>,
     /// Nodes that the policy has, and new ones of which that was said.
@@ -157,6 +161,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             unwritten: BTreeSet::new(),
             beaten: steady,
             soon: false,
+            after_end: false,
+            leaves: false,
             unheard: Vec::new(),
             highest: None,
             known_nodes,
@@ -281,7 +287,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             }
             if !woken && self.heard.is_some() && self.wake.is_new() && self.budget.allows(now) {
                 woken = true;
-                self.due = self.due.min(now + if self.wake.tells_of_ends() { AFTER_END } else { AFTER_WAKE });
+                self.after_end = self.wake.tells_of_ends();
+                self.due = self.due.min(now + if self.after_end { AFTER_END } else { AFTER_WAKE });
             }
             self.beat_between(now);
             let left = self.due.saturating_sub(self.clock.steady());
