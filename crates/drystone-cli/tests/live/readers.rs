@@ -1,4 +1,5 @@
-//! Readers of what a daemon shows: its user, its group, and no other user, where the site hides jobs.
+//! Readers of what a daemon shows: its user, its group, and no other user, where the site hides
+//! jobs.
 
 use super::site::{PROGRAM, Running, Site, Tests, until};
 use drystone_testbed::ClusterOptions;

@@ -176,7 +176,7 @@ mod tests {
         add("1\n");
         assert_eq!(read(&mut wake), ["hold 21"]);
         assert_eq!(read(&mut wake), [] as [String; 0]);
-        // Ends are told apart from what the hook says, which comes before it is done.
+        // Ends differ from what the hook says, which comes before it is done.
         add("17 COMPLETED\n18 FAILED\n");
         assert!(wake.is_new() && wake.tells_of_ends());
         add("submit\n");

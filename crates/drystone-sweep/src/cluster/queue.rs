@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// What Slurm has forgotten stays known; what it requeued is no failure any more.
+    /// Failures that Slurm has forgotten stay known; a task that it requeued has none any more.
     #[test]
     fn failures_are_remembered_until_a_task_is_queued_again() {
         let read = |lines: &[&str]| TaskQueue::read(&[], &lines.join("\n"));
