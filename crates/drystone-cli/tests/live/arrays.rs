@@ -12,6 +12,7 @@ pub(crate) fn tests() -> Tests {
         ("an_array_over_its_partitions_limit_blocks_no_other_job", over_the_limit),
         ("jobs_over_a_limit_start_when_it_is_raised", raised),
         ("tasks_of_a_released_array_are_seen_one_by_one", one_by_one),
+        ("arrays_that_are_split_at_once_are_not_their_owners_holds", split_at_once),
     ]
 }
 
@@ -102,6 +103,25 @@ fn raised() {
     });
     site.settled();
     site.replays();
+}
+
+/// Slurm splits an array whose tasks wait for those of another at its next cycle, also between the
+/// two listings of a look: it must not look as if its owner held it.
+fn split_at_once() {
+    let Some(site) = Site::start(2, 8, "easy") else { return };
+    let _daemon = site.drive();
+    let first = site.submit_with(1, 25, 1, &["--array=1-3"]);
+    let after = format!("aftercorr:{first}");
+    for _ in 0..30 {
+        site.submit_with(1, 1, 1, &["--array=1-3", "-d", &after]);
+        std::thread::sleep(Duration::from_millis(250));
+    }
+    until("the tasks are known", || site.published()["jobs"]["held"].as_u64() >= Some(80));
+    site.drain(Duration::from_secs(150));
+    let ledger = std::fs::read_to_string(site.home().ledger()).expect("a ledger");
+    assert!(!ledger.lines().any(|line| line.contains("user")), "no owner held a job: {ledger}");
+    site.each_started_once(93);
+    site.settled();
 }
 
 /// A task that was released and waits is in flight; others of its array are held still.

@@ -10,6 +10,7 @@ pub(crate) fn tests() -> Tests {
     vec![
         ("hand_back_releases_tasks_that_a_limit_stopped", limit_stopped),
         ("hand_back_releases_jobs_that_could_not_run_yet", could_not_run_yet),
+        ("no_job_is_left_behind_at_any_end", at_any_end),
         ("a_hold_from_before_is_taken_back_by_its_owner", from_before),
         ("holds_of_operators_stay", operators),
     ]
@@ -104,6 +105,122 @@ fn could_not_run_yet() {
         site.tell("scancel", &["-u", &user()]);
         site.drain(Duration::from_secs(60));
     }
+}
+
+/// Jobs of every kind that may wait when a daemon ends, and those among them that their owner or
+/// their exit code holds.
+struct Waiting {
+    /// Names of those that their owner holds.
+    owners: Vec<String>,
+    /// The one that Slurm requeued and holds for its exit code.
+    special: String,
+}
+
+/// Submits them; `None` where this is not root.
+fn submit_every_kind(site: &Site) -> Option<Waiting> {
+    let requeued = site.submit_with(8, 100, 5, &["--requeue"]);
+    site.await_state(requeued, &["R"]);
+    let submit = |more: &[&str]| as_user_submits(site, &[&["-n", "1", "-t", "5"], more].concat(), 2);
+    let (first, array) = (submit(&[])?, submit(&["--array=1-9%2"])?);
+    let after = |kind: &str, job: u64| format!("--dependency={kind}:{job}");
+    submit(&["-d", "singleton", "-J", "one"])?;
+    submit(&["-d", "singleton", "-J", "one"])?;
+    submit(&["--array=1-9", &after("aftercorr", array)])?;
+    submit(&["--kill-on-invalid-dep=no", &after("afternotok", first)])?;
+    submit(&["--begin=now+2hours"])?;
+    submit(&["--begin=now+15"])?;
+    submit(&["--deadline=now+1hour", "--array=1-3"])?;
+    submit(&["-p", "main,other"])?;
+    submit(&["-t", "120", "--array=1-20"])?;
+    submit(&["-L", "matlab:1", "-n", "8"])?;
+    submit(&["-w", "n2", "--exclusive"])?;
+    let several = ["-o", "/dev/null", "-n2", "-t1", ":", "-n1", "-t1", "--wrap", "true"];
+    assert!(as_user(site, "sbatch", &several)?.status.success());
+    let (before, later, tasks) = (submit(&["--hold"])?, submit(&[])?, submit(&["--array=1-4"])?);
+    until("they are known", || site.published()["jobs"]["held"].as_u64() >= Some(3));
+    as_owner(site, "hold", &later.to_string());
+    as_owner(site, "hold", &format!("{tasks}_3"));
+    site.tell("scontrol", &["requeue", &requeued.to_string()]);
+    let again = submit(&["--requeue"]).expect("root");
+    let exits = ["-o", "/dev/null", "-n1", "-t5", "--parsable", "--requeue", "--wrap", "exit 9"];
+    let special = String::from_utf8_lossy(&as_user(site, "sbatch", &exits)?.stdout).trim().to_string();
+    let long = as_user_submits(site, &["-n", "1", "-t", "6", "--requeue"], 100)?;
+    site.await_state(long, &["R"]);
+    as_owner(site, "requeuehold", &long.to_string());
+    site.await_state(again, &["CD"]);
+    until("its exit code holds it", || site.states()[&special] == "SE");
+    let owners = [before.to_string(), later.to_string(), format!("{tasks}_3"), long.to_string()].to_vec();
+    Some(Waiting { owners, special })
+}
+
+/// Whatever waits is let go or named, whatever ends the daemon, and with both partitions closed.
+fn at_any_end() {
+    let lines = ["RequeueExitHold=9", "Licenses=matlab:1"].map(String::from).to_vec();
+    let partition = |name: &str, more: &str| format!("PartitionName={name} Nodes=n[1-2] MaxTime=60 State=UP{more}");
+    let partitions = vec![partition("main", " Default=YES"), partition("other", "")];
+    let options = ClusterOptions { nodes: 2, cpus: 4, lines, partitions, ..ClusterOptions::default() };
+    let both = ["--partition", "main", "--partition", "other"];
+    let Some(mut site) = Site::of(options, "easy", &["main", "other"]) else { return };
+    for ended in ["-TERM", "-KILL", "timer", "removal"] {
+        let mut daemon = site.drive_with(&both, None);
+        let Some(kinds) = submit_every_kind(&site) else { return };
+        site.submit_with(1, 2, 5, &["-p", "other", "--array=1-3"]);
+        site.tell("scontrol", &["update", "PartitionName=other", "State=DOWN"]);
+        site.tell("scontrol", &["update", "PartitionName=main", "State=INACTIVE"]);
+        std::thread::sleep(Duration::from_secs(4));
+        let said = match ended {
+            "timer" => {
+                daemon.kill();
+                std::thread::sleep(Duration::from_secs(3));
+                site.run(&["live", "hand-back", "--if-silent", "2"])
+            }
+            "removal" => {
+                // As docs/operate.md says.
+                let stopped = end(&site, &mut daemon, "-TERM");
+                site.run(&["live", "hand-back"]);
+                remove_hook(&mut site);
+                stopped
+            }
+            signal => end(&site, &mut daemon, signal),
+        };
+        let mut expected = kinds.owners.clone();
+        expected.sort();
+        assert_eq!(held(&site), expected, "{ended}: {said}");
+        let listed = |name: &String| said.split([' ', ',', ';']).any(|word| word == name);
+        assert!(expected.iter().chain([&kinds.special]).all(listed), "{ended}: {expected:?} {said}");
+        assert!(said.contains("`scontrol release "), "{ended}: {said}");
+        let show = site.cluster.ask("scontrol", &["-o", "show", "job"]);
+        let marked = |line: &&str| line.contains("drystone:") && line.contains("JobState=PENDING");
+        assert_eq!(show.lines().filter(marked).count(), 0, "{ended}: no mark is left");
+        for partition in ["main", "other"] {
+            site.tell("scontrol", &["update", &format!("PartitionName={partition}"), "State=UP"]);
+        }
+        as_owner(&site, "release", &expected[0]);
+        until("its owner's release starts it", || ["R", "CG", "CD"].contains(&site.states()[&expected[0]].as_str()));
+        site.tell("scancel", &["-u", &user()]);
+        site.tell("scancel", &["-u", &ordinary()]);
+        site.drain(Duration::from_secs(60));
+    }
+}
+
+/// Takes the hook out of `slurm.conf`, and its file away.
+fn remove_hook(site: &mut Site) {
+    let conf = site.cluster.conf();
+    let text = std::fs::read_to_string(&conf).expect("text");
+    let is_ours =
+        |line: &&str| ["JobSubmitPlugins=", "JobCompType=", "JobCompLoc="].iter().any(|key| line.starts_with(key));
+    let lines: Vec<&str> = text.lines().filter(|line| !is_ours(line)).collect();
+    site.tell("scontrol", &["shutdown", "slurmctld"]);
+    // It saves its state first.
+    std::thread::sleep(Duration::from_secs(4));
+    site.cluster.kill_controller();
+    std::fs::write(&conf, lines.join("\n") + "\n").expect("written");
+    std::fs::remove_file(conf.with_file_name("job_submit.lua")).expect("removed");
+    site.cluster.start_controller();
+    within(Duration::from_secs(60), "slurmctld answers", || {
+        let output = site.cluster.command("scontrol").arg("ping").output().expect("scontrol runs");
+        String::from_utf8_lossy(&output.stdout).contains("is UP")
+    });
 }
 
 /// A job, a task and an array that their owner held before the daemon came, while nothing drove,

@@ -36,6 +36,8 @@ mod fidelity;
 #[cfg(unix)]
 mod holds;
 #[cfg(unix)]
+mod lag;
+#[cfg(unix)]
 mod left;
 #[cfg(unix)]
 mod limits;
@@ -49,6 +51,8 @@ mod newcomers;
 mod nodes;
 #[cfg(unix)]
 mod page;
+#[cfg(unix)]
+mod readers;
 #[cfg(unix)]
 mod sets;
 #[cfg(unix)]
@@ -71,9 +75,10 @@ fn main() {}
 
 /// Tests that take two minutes or more, most of it waits that Slurm prescribes, or all of a core.
 #[cfg(unix)]
-const LONG: [&str; 13] = [
+const LONG: [&str; 14] = [
     "jobs_over_a_limit_start_when_it_is_raised",
     "hand_back_releases_tasks_that_a_limit_stopped",
+    "no_job_is_left_behind_at_any_end",
     "answers_hold_on_a_busy_cluster",
     "the_sites_own_priorities_order_jobs",
     "shadow_beside_backfill",
@@ -105,12 +110,14 @@ fn main() {
         soak::tests(),
         depends::tests(),
         limits::tests(),
+        lag::tests(),
         left::tests(),
         newcomers::tests(),
         closed::tests(),
         back::tests(),
         arrays::tests(),
         page::tests(),
+        readers::tests(),
         sweeps::tests(),
         tutorial::tests(),
         nodes::tests(),

@@ -179,7 +179,8 @@ fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(
     let mut more: Vec<String> = Vec::new();
     let mut tasks = 1;
     match kind {
-        0..8 => tasks = 3 + dice.roll(4) as u32,
+        // Half of the arrays have more tasks than their user's jobs may run at once.
+        0..8 => (tasks, job.limited) = (3 + dice.roll(4) as u32, dice.roll(2) == 0),
         8..20 if nodes == 1 => job.memory = 2_000 + 1_000 * dice.roll(5) as u32,
         20..30 => job.limited = true,
         30..37 => {
@@ -187,6 +188,8 @@ fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(
             job.after = own.first().map(|other| [other.name(0), other.name(1)]);
         }
         37..43 => {
+            // Arrays as well.
+            tasks = [1, 1, 4][dice.roll(3) as usize];
             more.push("--hold".into());
             held.push((job.ready + 25, jobs.len()));
             job.ready += 25;

@@ -22,6 +22,7 @@ pub(crate) fn tests() -> Tests {
             another_version_or_a_bad_scratch_on_the_nodes_lose_nothing,
         ),
         ("cancelled_tasks_publish_what_they_have", cancelled_tasks_publish_what_they_have),
+        ("status_says_why_tasks_fail_and_wait", status_says_why_tasks_fail_and_wait),
     ]
 }
 
@@ -254,4 +255,53 @@ fn cancelled_tasks_publish_what_they_have() {
     drained(&cluster);
     run(&["sweep", "gather", "study.db", "--require-complete"]).ok();
     assert_eq!(export(&folder, "study.db"), local);
+}
+
+/// A folder that the nodes do not see, a program that they do not have, a job that is held.
+fn status_says_why_tasks_fail_and_wait() {
+    let Some(cluster) = cluster(2) else { return };
+    let (folder, _) = study(50);
+    let run = on(&cluster, &folder);
+    let jobs = folder.path("study.db.tasks");
+    run(&[&SUBMIT[..], &["2", "--", "--hold"]].concat()).ok();
+    let all = status(&folder, &run, "study.db");
+    assert_eq!(all["tasks"]["waiting_for"], serde_json::json!({ "JobHeldUser": 2 }), "{all}");
+    let text = run(&["sweep", "status", "study.db"]).ok();
+    assert!(text.contains("waiting for") && text.contains("JobHeldUser (2)"), "{text}");
+    // While the nodes begin the tasks, the folder is elsewhere.
+    let elsewhere = folder.path("elsewhere");
+    std::fs::rename(&jobs, &elsewhere).expect("renamed");
+    let job = folder.names_in("elsewhere/1").iter().find_map(|name| name.strip_prefix("job-").map(String::from));
+    let _ = cluster.ask("scontrol", &["release", &job.expect("a job")]);
+    drained(&cluster);
+    std::fs::rename(&elsewhere, &jobs).expect("renamed");
+    let forget = || drop(std::fs::remove_file(jobs.join("squeue.json")));
+    forget();
+    let all = status(&folder, &run, "study.db");
+    let incomplete = all["tasks"]["incomplete"].as_array().expect("a list");
+    assert_eq!(incomplete.len(), 2, "{all}");
+    for task in incomplete {
+        assert_eq!(
+            (&task["reason"], &task["log"], &task["last"]),
+            (&"JobLaunchFailure".into(), &serde_json::Value::Null, &serde_json::Value::Null),
+            "{all}"
+        );
+    }
+    let text = run(&["sweep", "status", "study.db"]).ok();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("task 1/1: JobLaunchFailure"), "{text}");
+    assert!(words.contains("every node must find"), "{text}");
+    // The nodes find the folder and no program: the shell's words are the last line of the log.
+    let script = submission(&folder, "study.db", 1).join("slurm.sh");
+    let plain = std::fs::read_to_string(&script).expect("written");
+    let plain = plain.replace("#SBATCH --hold\n", "");
+    let (head, _) = plain.split_once("\nexec ").expect("a command");
+    std::fs::write(&script, format!("{head}\nexec /nowhere/drystone\n")).expect("written");
+    let _ = cluster.ask("sbatch", &[script.to_str().expect("UTF-8")]);
+    drained(&cluster);
+    forget();
+    // A script that is handed over by hand is known by its log.
+    let text = run(&["sweep", "status", "study.db"]).ok();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("/nowhere/drystone: not found"), "{text}");
 }

@@ -31,9 +31,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Longest sleep of the daemon, and so the interval of its checks for wake-ups.
-const NAP: Duration = Duration::from_millis(50);
-/// Delay of a look after a wake-up; its cause is carried out by then.
+const NAP: Duration = Duration::from_millis(10);
+/// Delay of a look after a wake-up, and after one by ends alone. The hook speaks before its cause
+/// is carried out, the script of ends while the nodes clean up.
 const AFTER_WAKE: Duration = Duration::from_millis(50);
+const AFTER_END: Duration = Duration::from_millis(20);
 /// Interval of heartbeats between two looks, the last of which was answered.
 const BEAT: Duration = Duration::from_secs(3);
 /// Backoff while the cluster does not answer.
@@ -82,6 +84,10 @@ pub struct Daemon<C, K> {
     beaten: Duration,
     /// True if the last look led to orders, so that the next comes soon.
     soon: bool,
+    /// True if ends alone woke the daemon for the next look.
+    after_end: bool,
+    /// True if the last look saw jobs that nodes still clean up after.
+    leaves: bool,
     /// Messages of the hook while the cluster was silent.
     unheard: Vec<(WakePosition, HookMessage)>,
     /// Nodes that the policy has, and new ones of which that was said.
@@ -155,6 +161,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             unwritten: BTreeSet::new(),
             beaten: steady,
             soon: false,
+            after_end: false,
+            leaves: false,
             unheard: Vec::new(),
             highest: None,
             known_nodes,
@@ -279,7 +287,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             }
             if !woken && self.heard.is_some() && self.wake.is_new() && self.budget.allows(now) {
                 woken = true;
-                self.due = self.due.min(now + AFTER_WAKE);
+                self.after_end = self.wake.tells_of_ends();
+                self.due = self.due.min(now + if self.after_end { AFTER_END } else { AFTER_WAKE });
             }
             self.beat_between(now);
             let left = self.due.saturating_sub(self.clock.steady());

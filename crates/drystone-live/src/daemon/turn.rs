@@ -1,6 +1,6 @@
 //! One turn: look, journal, decide, journal, order, journal.
 
-use super::{BACKOFF, BEAT, Daemon, DaemonEnd};
+use super::{AFTER_WAKE, BACKOFF, BEAT, Daemon, DaemonEnd};
 use crate::clock::{DaemonClock, processor_time};
 use crate::cluster::{
     Cluster, ClusterError, ClusterOrder, ClusterSnapshot, HookMark, JobFact, JobKey, JobName, JobState, OrderOutcome,
@@ -86,7 +86,11 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         self.budget.spend(now, spent);
         let delay = self.budget.take_delay();
         if !self.stats.silent {
-            let soon = if self.soon && self.budget.allows(now) { SOON } else { Duration::MAX };
+            // One that came while nodes cleaned up is repeated once.
+            let is_early = std::mem::take(&mut self.after_end) && self.leaves;
+            let soon = if self.soon { SOON } else { Duration::MAX };
+            let soon = if is_early { AFTER_WAKE } else { soon };
+            let soon = if self.budget.allows(now) { soon } else { Duration::MAX };
             self.due = self.due.min(now + self.budget.period().min(soon).max(delay));
         }
         self.publish(now);
@@ -117,6 +121,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             }
         };
         self.hears();
+        self.leaves = seen.jobs.iter().any(|fact| fact.leaving);
         // What follows may take long on a busy machine.
         self.beat_between(self.clock.steady());
         self.count_missed(&seen);

@@ -92,12 +92,15 @@ impl Home {
         if sets.is_empty() { vec![(None, self.journal())] } else { sets }
     }
 
-    /// Makes the folders where they are missing.
+    /// Makes the folders where they are missing, and closes what shows jobs to others.
     ///
     /// # Errors
     /// They cannot be made.
     pub fn make(&self) -> io::Result<()> {
         std::fs::create_dir_all(self.journal())?;
+        // Segments and lines of an earlier version could be read by all.
+        close_to_others(&self.journal());
+        close_to_others(&self.ledger());
         std::fs::create_dir_all(&self.run)
     }
 
@@ -191,6 +194,15 @@ impl Home {
 pub(crate) const PRIVATE: u32 = 0o640;
 /// Permissions of what the hook reads as another user.
 const SHARED: u32 = 0o644;
+
+/// Takes the rights of others from a file or folder. What belongs to another user stays as it is.
+fn close_to_others(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    if let Ok(metadata) = std::fs::metadata(path) {
+        let mode = std::fs::Permissions::from_mode(metadata.permissions().mode() & !0o007);
+        let _ = std::fs::set_permissions(path, mode);
+    }
+}
 
 /// Writes a file whole or not at all, readable by the daemon's user and group.
 ///

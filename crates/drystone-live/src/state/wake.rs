@@ -50,6 +50,19 @@ impl Wake {
         std::fs::metadata(&self.path).is_ok_and(|found| found.len() != self.offset || found.ino() != self.inode)
     }
 
+    /// Returns whether all unread lines tell of ends, by the script of ends: they begin with the
+    /// number of a job.
+    pub fn tells_of_ends(&self) -> bool {
+        let unread = || -> io::Result<Vec<u8>> {
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(self.offset))?;
+            let mut bytes = Vec::new();
+            file.take(LARGE).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        unread().is_ok_and(|bytes| bytes.split_inclusive(|&byte| byte == b'\n').all(|line| line[0].is_ascii_digit()))
+    }
+
     /// Returns the unread lines, each with the position behind it.
     ///
     /// # Errors
@@ -163,12 +176,18 @@ mod tests {
         add("1\n");
         assert_eq!(read(&mut wake), ["hold 21"]);
         assert_eq!(read(&mut wake), [] as [String; 0]);
+        // Ends differ from what the hook says, which comes before it is done.
+        add("17 COMPLETED\n18 FAILED\n");
+        assert!(wake.is_new() && wake.tells_of_ends());
+        add("submit\n");
+        assert!(!wake.tells_of_ends());
+        assert_eq!(read(&mut wake).len(), 3);
         // A daemon that comes back reads on where the last one was.
         add("release 21\n");
         let since = wake.position();
         assert_eq!(read(&mut Wake::open(path.clone(), since, None).expect("opened")), ["release 21"]);
         let other = WakePosition { file: since.file + 1, ..since };
-        assert_eq!(read(&mut Wake::open(path.clone(), other, None).expect("opened")).len(), 3);
+        assert_eq!(read(&mut Wake::open(path.clone(), other, None).expect("opened")).len(), 6);
         add(&"submit\n".repeat(200_000));
         assert_eq!(read(&mut wake).len(), 200_001);
         assert!(std::fs::metadata(&path).expect("there").len() == 0 && !wake.is_new());
@@ -180,7 +199,7 @@ mod tests {
         assert_eq!(lines(WakePosition { offset: 0, ..wake.position() }).collect::<Vec<_>>(), ["hold 5"]);
         assert_eq!(lines(since).next().as_deref(), Some("release 21"));
         assert_eq!(lines(since).count(), 200_002);
-        assert_eq!(lines(WakePosition::default()).count(), 200_004);
+        assert_eq!(lines(WakePosition::default()).count(), 200_007);
     }
 
     #[test]

@@ -100,11 +100,12 @@ pub(super) fn note_job(folder: &Path, job: &str) -> io::Result<()> {
     std::fs::File::options().create(true).truncate(false).write(true).open(folder.join(format!("job-{job}"))).map(drop)
 }
 
-/// The jobs of the batch system that run a submission.
+/// The jobs of the batch system that run a submission, the oldest first.
 pub(super) fn jobs(folder: &Path) -> Result<Vec<String>, SweepError> {
     let mut jobs: Vec<String> =
         names(folder)?.iter().filter_map(|name| name.strip_prefix("job-").map(String::from)).collect();
-    jobs.sort();
+    // Numbers by their size.
+    jobs.sort_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
     Ok(jobs)
 }
 

@@ -40,6 +40,8 @@ pub struct TaskState {
     pub begun: bool,
     /// Its newest log.
     pub log: Option<PathBuf>,
+    /// The reason that Slurm gives for its wait or its failure, of the last job that has one.
+    pub reason: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -122,6 +124,7 @@ impl TaskProgress {
                     Some(QueuedTaskState::Waiting) => TaskStanding::Waiting,
                     None => TaskStanding::Incomplete,
                 };
+                let of_job = |job: &String| queue.as_ref()?.reason_of(job, task).map(str::to_string);
                 if !own.is_empty() {
                     of_one.push(TaskState {
                         submission: one.number,
@@ -131,6 +134,7 @@ impl TaskProgress {
                         state,
                         begun: begun.contains(&(one.number, task)),
                         log: logs.get(&task).cloned(),
+                        reason: all_jobs[&one.number].iter().rev().find_map(of_job),
                     });
                 }
             }

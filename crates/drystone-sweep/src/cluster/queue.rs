@@ -21,13 +21,27 @@ pub enum QueuedTaskState {
     Running,
 }
 
-/// The tasks that have not ended.
+/// The tasks that have not ended, and the failures that Slurm remembers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct TaskQueue {
     /// The jobs that were asked about.
     asked: Vec<String>,
     /// Those of whose tasks some wait or run.
     tasks: Vec<(String, u32, QueuedTaskState)>,
+    /// Reasons of tasks that wait, and of those that ended without success: job, task, reason.
+    #[serde(default)]
+    reasons: Vec<(String, u32, String)>,
+}
+
+/// A line of Slurm's answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct QueueLine {
+    job: String,
+    task: u32,
+    /// `None` for a task that has ended.
+    queued: Option<QueuedTaskState>,
+    /// Reason of a wait or of a failure.
+    reason: Option<String>,
 }
 
 impl TaskQueue {
@@ -40,7 +54,7 @@ impl TaskQueue {
             return Ok(TaskQueue::default());
         }
         let mut command = Command::new("squeue");
-        command.args(["--noheader", "--array", "--states=all", "--format=%F|%K|%T"]);
+        command.args(["--noheader", "--array", "--states=all", "--format=%F|%K|%T|%r"]);
         command.arg(format!("--jobs={}", jobs.join(",")));
         let answer = match said(command) {
             Ok(answer) => answer,
@@ -48,7 +62,25 @@ impl TaskQueue {
             Err(SweepError::Batch { problem }) if problem.contains("Invalid job id") => String::new(),
             Err(error) => return Err(error),
         };
-        Ok(TaskQueue { asked: jobs.to_vec(), tasks: answer.lines().filter_map(entry).collect() })
+        Ok(TaskQueue::read(jobs, &answer))
+    }
+
+    /// Reads Slurm's answer about jobs.
+    fn read(jobs: &[String], answer: &str) -> TaskQueue {
+        let mut queue = TaskQueue { asked: jobs.to_vec(), ..TaskQueue::default() };
+        for line in answer.lines().filter_map(entry) {
+            queue.tasks.extend(line.queued.map(|queued| (line.job.clone(), line.task, queued)));
+            queue.reasons.extend(line.reason.map(|reason| (line.job, line.task, reason)));
+        }
+        queue
+    }
+
+    /// Adds the failures of an earlier answer: Slurm forgets a job minutes after its end.
+    fn remember(&mut self, earlier: TaskQueue) {
+        let ended = earlier.reasons.iter().filter(|(job, task, _)| earlier.of(job, *task).is_none());
+        let is_new = |job: &str, task| self.of(job, task).is_none() && self.reason_of(job, task).is_none();
+        let ended: Vec<_> = ended.filter(|(job, task, _)| is_new(job, *task)).cloned().collect();
+        self.reasons.extend(ended);
     }
 
     /// Returns Slurm's report, cached for ten seconds, or `None` where Slurm cannot be asked.
@@ -57,14 +89,16 @@ impl TaskQueue {
         let file = tasks.path().join("squeue.json");
         let age =
             |file: &std::path::Path| SystemTime::now().duration_since(file.metadata().ok()?.modified().ok()?).ok();
-        if age(&file).is_some_and(|age| age < FRESH)
-            && let Ok(bytes) = std::fs::read(&file)
-            && let Ok(queue) = serde_json::from_slice::<TaskQueue>(&bytes)
+        let earlier = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<TaskQueue>(&bytes).ok());
+        let is_fresh = age(&file).is_some_and(|age| age < FRESH);
+        if let Some(queue) = &earlier
+            && is_fresh
             && jobs.iter().all(|job| queue.asked.contains(job))
         {
-            return Some(queue);
+            return earlier;
         }
-        let queue = TaskQueue::ask(jobs).ok()?;
+        let mut queue = TaskQueue::ask(jobs).ok()?;
+        queue.remember(earlier.unwrap_or_default());
         if !jobs.is_empty() {
             // Others may look at the same time, and each replaces the whole file. Where that cannot
             // be written, it is asked again.
@@ -81,6 +115,11 @@ impl TaskQueue {
     /// Returns the state of a task of a job; `None` if it has ended.
     pub fn of(&self, job: &str, task: u32) -> Option<QueuedTaskState> {
         self.tasks.iter().filter(|(j, t, _)| j == job && *t == task).map(|&(_, _, queued)| queued).next()
+    }
+
+    /// Returns the reason that Slurm gives for the wait or the failure of a task.
+    pub fn reason_of(&self, job: &str, task: u32) -> Option<&str> {
+        self.reasons.iter().find(|(j, t, _)| j == job && *t == task).map(|(_, _, reason)| reason.as_str())
     }
 
     /// Returns the number of tasks that wait for their start.
@@ -102,20 +141,28 @@ impl TaskQueue {
     }
 }
 
-/// A line of the answer: array, task, state. Tasks that have ended are none.
-fn entry(line: &str) -> Option<(String, u32, QueuedTaskState)> {
-    let mut words = line.split('|');
-    let (job, task, state) = (words.next()?, words.next()?.parse().ok()?, words.next()?.trim());
+/// Reads a line of the answer: array, task, state, reason. A failure without a reason has its
+/// state.
+fn entry(line: &str) -> Option<QueueLine> {
+    let mut words = line.splitn(4, '|');
+    let (job, task, state) = (words.next()?.to_string(), words.next()?.parse().ok()?, words.next()?.trim());
+    let reason = words.next().map(str::trim).filter(|reason| !reason.is_empty() && *reason != "None");
     let queued = match state {
         "PENDING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
-            QueuedTaskState::Waiting
+            Some(QueuedTaskState::Waiting)
         }
         "RUNNING" | "COMPLETING" | "CONFIGURING" | "SUSPENDED" | "STOPPED" | "SIGNALING" | "STAGE_OUT" | "RESIZING" => {
-            QueuedTaskState::Running
+            Some(QueuedTaskState::Running)
         }
-        _ => return None,
+        _ => None,
     };
-    Some((job.to_string(), task, queued))
+    let reason = match queued {
+        Some(QueuedTaskState::Waiting) => reason,
+        Some(QueuedTaskState::Running) => None,
+        None if state == "COMPLETED" => None,
+        None => Some(reason.unwrap_or(state)),
+    };
+    Some(QueueLine { job, task, queued, reason: reason.map(str::to_string) })
 }
 
 #[cfg(test)]
@@ -124,10 +171,43 @@ mod tests {
 
     #[test]
     fn lines_of_squeue_are_read() {
-        assert_eq!(entry("4711|7|RUNNING"), Some(("4711".to_string(), 7, QueuedTaskState::Running)));
-        assert_eq!(entry("4711|8|PENDING"), Some(("4711".to_string(), 8, QueuedTaskState::Waiting)));
-        for ended in ["4711|9|COMPLETED", "4711|9|TIMEOUT", "4711|9|NODE_FAIL", "4711|N/A|RUNNING", "", "x"] {
-            assert_eq!(entry(ended), None, "{ended}");
+        use QueuedTaskState::{Running, Waiting};
+        let read = |line: &str| entry(line).map(|line| (line.job, line.task, line.queued, line.reason));
+        let expected =
+            |task, queued, reason: Option<&str>| Some(("4711".to_string(), task, queued, reason.map(str::to_string)));
+        for (line, result) in [
+            ("4711|7|RUNNING|None", expected(7, Some(Running), None)),
+            ("4711|8|PENDING|Priority", expected(8, Some(Waiting), Some("Priority"))),
+            (
+                "4711|8|PENDING|launch failed requeued held",
+                expected(8, Some(Waiting), Some("launch failed requeued held")),
+            ),
+            (
+                "4711|8|PENDING|ReqNodeNotAvail, UnavailableNodes:n[1|2]",
+                expected(8, Some(Waiting), Some("ReqNodeNotAvail, UnavailableNodes:n[1|2]")),
+            ),
+            ("4711|9|COMPLETED|None", expected(9, None, None)),
+            ("4711|9|FAILED|JobLaunchFailure", expected(9, None, Some("JobLaunchFailure"))),
+            ("4711|9|FAILED|NonZeroExitCode", expected(9, None, Some("NonZeroExitCode"))),
+            ("4711|9|TIMEOUT|TimeLimit", expected(9, None, Some("TimeLimit"))),
+            ("4711|9|NODE_FAIL|None", expected(9, None, Some("NODE_FAIL"))),
+            ("4711|N/A|RUNNING|None", None),
+            ("", None),
+            ("x", None),
+        ] {
+            assert_eq!(read(line), result, "{line}");
         }
+    }
+
+    /// Failures that Slurm has forgotten stay known; a task that it requeued has none any more.
+    #[test]
+    fn failures_are_remembered_until_a_task_is_queued_again() {
+        let read = |lines: &[&str]| TaskQueue::read(&[], &lines.join("\n"));
+        let earlier =
+            ["7|1|FAILED|JobLaunchFailure", "7|2|PENDING|Priority", "7|3|NODE_FAIL|None", "7|4|FAILED|NonZeroExitCode"];
+        let mut now = read(&["7|3|RUNNING|None", "7|4|CANCELLED|None"]);
+        now.remember(read(&earlier));
+        let reasons: Vec<Option<&str>> = (1..=4).map(|task| now.reason_of("7", task)).collect();
+        assert_eq!(reasons, [Some("JobLaunchFailure"), None, None, Some("CANCELLED")]);
     }
 }

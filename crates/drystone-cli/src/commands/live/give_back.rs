@@ -98,8 +98,12 @@ fn holder(by: JobHolder, count: usize) -> &'static str {
         (JobHolder::User, 1) => "by its user",
         (JobHolder::User, _) => "by their users",
         (JobHolder::Administrator, _) => "by an administrator",
-        (JobHolder::Cluster, 1) => "by Slurm, which could not launch it or finds no nodes for it",
-        (JobHolder::Cluster, _) => "by Slurm, which could not launch them or finds no nodes for them",
+        (JobHolder::Cluster, 1) => {
+            "by Slurm, which could not launch it, finds no nodes for it, or holds it for its exit code"
+        }
+        (JobHolder::Cluster, _) => {
+            "by Slurm, which could not launch them, finds no nodes for them, or holds them for their exit codes"
+        }
         (JobHolder::Unknown, 1) => "as if by its user, of which no hook told",
         (JobHolder::Unknown, _) => "as if by their users, of which no hook told",
     }

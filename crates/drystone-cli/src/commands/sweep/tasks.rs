@@ -6,9 +6,13 @@ use crate::output::number::count;
 use drystone_sweep::Store;
 use drystone_sweep::cluster::{TaskFolder, TaskProgress, TaskStanding, TaskState};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Number of tasks that need a look listed for people.
 const SHOWN: usize = 10;
+
+/// Slurm's reason for a task that a node could not begin: its log cannot be written there.
+const NOT_LAUNCHED: &str = "JobLaunchFailure";
 
 /// The tasks of a store.
 #[derive(Serialize)]
@@ -21,6 +25,8 @@ pub(super) struct ShownTasks {
     complete: usize,
     running: usize,
     waiting: usize,
+    /// Number of waiting tasks of each reason.
+    waiting_for: BTreeMap<String, usize>,
     incomplete: Vec<Incomplete>,
     #[serde(skip)]
     asked: bool,
@@ -36,6 +42,8 @@ struct Incomplete {
     begun: bool,
     log: Option<String>,
     last: Option<String>,
+    /// Slurm's reason for its failure.
+    reason: Option<String>,
 }
 
 impl Incomplete {
@@ -48,7 +56,14 @@ impl Incomplete {
             begun: task.begun,
             log: task.log.as_ref().map(|log| log.display().to_string()),
             last: task.last_words(),
+            reason: task.reason.clone(),
         }
+    }
+
+    /// Returns whether it left no trace but that Slurm has ended it: its node could not write the
+    /// log.
+    fn is_lost(&self) -> bool {
+        !self.begun && self.log.is_none() && self.reason.as_deref().is_none_or(|reason| reason == NOT_LAUNCHED)
     }
 }
 
@@ -60,6 +75,11 @@ impl ShownTasks {
             return Ok(None);
         }
         let progress = TaskProgress::of(&tasks, store)?;
+        let mut waiting_for = BTreeMap::new();
+        let waiting = progress.tasks.iter().filter(|task| task.state == TaskStanding::Waiting);
+        for reason in waiting.filter_map(|task| task.reason.clone()) {
+            *waiting_for.entry(reason).or_default() += 1;
+        }
         Ok(Some(ShownTasks {
             folder: tasks.path().display().to_string(),
             recorded: progress.recorded,
@@ -67,6 +87,7 @@ impl ShownTasks {
             complete: progress.count(TaskStanding::Complete),
             running: progress.count(TaskStanding::Running),
             waiting: progress.count(TaskStanding::Waiting),
+            waiting_for,
             incomplete: progress.incomplete().map(Incomplete::of).collect(),
             asked: progress.asked,
         }))
@@ -95,6 +116,10 @@ impl ShownTasks {
             parts.push(format!("{} {what}", count(self.incomplete.len() as u64)));
         }
         let mut facts = vec![("tasks".to_string(), parts.join(", "))];
+        if !self.waiting_for.is_empty() {
+            let reason = |(reason, number): (&String, &usize)| format!("{reason} ({})", count(*number as u64));
+            facts.push(("waiting for".to_string(), self.waiting_for.iter().map(reason).collect::<Vec<_>>().join(", ")));
+        }
         if self.not_gathered > 0 {
             let published = format!("{} simulations (drystone sweep gather)", count(self.not_gathered as u64));
             facts.push(("published, not gathered".to_string(), published));
@@ -124,9 +149,17 @@ impl ShownTasks {
         }
         document.table(table);
         for task in self.incomplete.iter().take(SHOWN) {
-            if let Some(last) = &task.last {
-                document.text(format!("task {}/{}: {last}", task.submission, task.task));
+            let words = [task.reason.as_ref(), task.last.as_ref()].into_iter().flatten().cloned().collect::<Vec<_>>();
+            if !words.is_empty() {
+                document.text(format!("task {}/{}: {}", task.submission, task.task, words.join(": ")));
             }
+        }
+        if self.asked && self.incomplete.iter().any(Incomplete::is_lost) {
+            document.text(format!(
+                "a task that left no log could not write it: every node must find {} at this path; if it does, \
+                 `sacct -X -j JOB --format=JobID,State,Reason,ExitCode,NodeList` and the nodes' slurmd.log say more",
+                self.folder
+            ));
         }
         let more = self.incomplete.len().saturating_sub(SHOWN);
         if more > 0 {

@@ -69,6 +69,19 @@ impl RecordDetails {
     }
 }
 
+/// Returns the details of a record: its own, those of the folded record that it was part of, or
+/// those of a task. The cluster splits an array at any time, also between the ordinary listing and
+/// this one: without its mark the array would look as if its owner held it. The next look reads
+/// the details of such a record again.
+pub(super) fn of_record(all: &BTreeMap<RecordId, RecordDetails>, own: RecordId) -> Option<&RecordDetails> {
+    let folded = RecordId { task: None, ..own };
+    let tasks = || {
+        let whole = RecordId { task: Some(0), ..own }..=RecordId { task: Some(u32::MAX), ..own };
+        all.range(whole).filter(|(record, _)| record.submit == own.submit).map(|(_, details)| details)
+    };
+    all.get(&own).or_else(|| all.get(&folded)).or_else(|| tasks().min_by_key(|task| (task.pinned, task.restarts)))
+}
+
 /// Details of every record, or of those of one number.
 pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, RecordDetails)>, ClusterError> {
     let format: Vec<String> = FIELDS.iter().map(|(name, width)| format!("{name}:{width}{SEPARATOR}")).collect();
@@ -206,6 +219,47 @@ mod tests {
         details.add_to(&mut fact);
         assert_eq!(fact.devices, [("gpu".to_string(), 4)], "two on each of two nodes");
         assert!(line("2\x1f3").is_err());
+    }
+
+    /// An array that is split between the two listings keeps its mark: it is listed whole in the
+    /// one and by its tasks in the other, or the other way round.
+    #[test]
+    fn an_array_that_is_split_during_a_look_keeps_its_mark() {
+        let row = |tasks: &str, submit: u32, mark: &str, restarts: u32, nodes: &str| {
+            let text = [
+                "7",
+                tasks,
+                &submit.to_string(),
+                mark,
+                &restarts.to_string(),
+                nodes,
+                "1",
+                "1",
+                "N/A",
+                "N/A",
+                "N/A",
+                "cpu=1",
+                "N/A",
+                "1",
+                "",
+            ];
+            line(&text.join("\x1f")).expect("sound")
+        };
+        let record = |task, submit| RecordId { id: 7, task, submit };
+        let mark = |all: &BTreeMap<RecordId, RecordDetails>, own| of_record(all, own).map(|details| details.mark);
+        let tasks = [("3", 0, "n1"), ("4", 1, ""), ("5", 0, "")]
+            .map(|(task, restarts, nodes)| row(task, 1_795_571_603, "drystone:held", restarts, nodes));
+        let older = row("6", 1_700_000_000, "", 0, "");
+        let split: BTreeMap<RecordId, RecordDetails> = tasks.into_iter().chain([older]).collect();
+        assert_eq!(mark(&split, record(None, 1_795_571_603)), Some(HookMark::Held));
+        let whole = of_record(&split, record(None, 1_795_571_603)).expect("a task's");
+        assert_eq!((whole.pinned, whole.restarts), (false, 0), "a task without nodes of its own");
+        assert_eq!(mark(&split, record(Some(5), 1_795_571_603)), Some(HookMark::Held));
+        assert_eq!(mark(&split, record(None, 1_700_000_000)), Some(HookMark::None), "another of the same number");
+        assert_eq!(mark(&split, record(None, 1_600_000_000)), None);
+        assert_eq!(mark(&split, RecordId { id: 8, task: None, submit: 1_795_571_603 }), None);
+        let folded: BTreeMap<_, _> = [row("1-5%2", 1_795_571_603, "drystone:user", 0, "")].into_iter().collect();
+        assert_eq!(mark(&folded, record(Some(2), 1_795_571_603)), Some(HookMark::User));
     }
 
     /// A job's name that looks like places does not put it elsewhere.

@@ -206,10 +206,8 @@ impl SlurmCli {
         }
         let listed: BTreeSet<RecordId> = facts.iter().map(JobFact::record).collect();
         for fact in facts.iter_mut() {
-            let own = fact.record();
-            let details = self.details.get(&own).or_else(|| self.details.get(&RecordId { task: None, ..own }));
-            // One that came between the two calls has its details at the next look.
-            if let Some(details) = details {
+            // One that came and went between the two calls has none.
+            if let Some(details) = details::of_record(&self.details, fact.record()) {
                 details.add_to(fact);
             }
         }
